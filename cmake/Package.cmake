@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# find_package(sluice) gives sluice::sluice, sluice::sluice_device, sluice::sluice_encode and sluice_SHADER_DIR;
+# find_package(sluice COMPONENTS core codecs ...) gives sluice::sluice, sluice::sluice_device, sluice::sluice_encode and sluice_SHADER_DIR;
 # pkg-config gives sluice.
 include(CMakePackageConfigHelpers)
 
@@ -10,8 +10,13 @@ foreach(optional sluice_device sluice_encode)
     endif()
 endforeach()
 install(TARGETS ${installed} EXPORT sluiceTargets)
-install(DIRECTORY include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
-    PATTERN sluice_dev.h EXCLUDE)
+file(GLOB headers include/sluice/*.h)
+list(FILTER headers EXCLUDE REGEX "/sluice_dev\\.h$")
+if(SLUICE_ABSENT)
+    list(FILTER headers EXCLUDE REGEX "/sluice_(all|encode|filter_encode|formats)\\.h$")
+endif()
+sluice_present(headers)
+install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice)
 # Shaders of the embedder's own may include the shared parts: lib/float_tile.glsl.
 set(SLUICE_SHADER_INSTALL_DIR ${CMAKE_INSTALL_DATADIR}/sluice/shaders)
 install(DIRECTORY shaders/lib DESTINATION ${SLUICE_SHADER_INSTALL_DIR})

@@ -7,26 +7,8 @@
 #include "lib/pitch.glsl"
 
 layout(push_constant, std430) uniform Push { RegionParams p; };
-
-struct Region {
-    uvec2 destination, decompressedSize;
-};
-
-uint regionCount(RegionParams p) {
-    return p.regionCount == uvec2(0u) ? p.maxRegionCount
-                                      : min(p.maxRegionCount, WordsIn(p.regionCount).w[0]);
-}
-
-Region loadRegion(RegionParams p, uint index) {
-    WordsIn region = WordsIn(add64(p.regions, mul64(index, p.regionStride)));
-    return Region(uvec2(region.w[2], region.w[3]), uvec2(region.w[6], region.w[7]));
-}
-
-bool destinationAllowed(RegionParams p, Region region, uint maxSize) {
-    return (region.destination.x & 3u) == 0u && region.decompressedSize.y == 0u &&
-           region.decompressedSize.x - 1u < maxSize &&
-           inside64(region.destination, region.decompressedSize, p.destination, p.destinationSize);
-}
+#define Params RegionParams
+#include "lib/region_params.glsl"
 
 // `pitched` is a literal wherever a tile is made, so that no branch is left.
 struct Tile {
@@ -59,6 +41,6 @@ uint tileByte(Tile tile, uint at) {
 #include "lib/kernels/checksum.h"
 
 void main() {
-    uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint group = wgIndex();
     checksumTile(p, group * kGroupsPerWorkgroup + lgIndex());
 }

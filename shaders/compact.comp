@@ -18,8 +18,6 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer CompactHead
 shared uint sTile[kRows * kRowWords * gl_WorkGroupSize.x]; // compacted
 shared uint sNext;                                         // ticket
 
-uint workgroupIndex() { return gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x; }
-
 bool lookbackTile(uint index, out uint value) {
     value = tileKept(tileAt(index, elementCount()));
     return false;
@@ -220,7 +218,7 @@ void countTiles(uint workgroup, uint count, uint tiles) {
 }
 
 void main() {
-    uint workgroup = workgroupIndex();
+    uint workgroup = wgIndex();
     if (workgroup >= p.workgroups) return; // the grid is a rectangle and may have some more
 
     uint count = elementCount();

@@ -7,7 +7,7 @@
 #include "lib/lanes.glsl"
 #include "lib/layout/compact.h"
 
-#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+#ifdef SLUICE_EMU
 void main() {} // not used
 #else
 const uint kRingRows = SLUICE_COMPACT_CALL_ROWS;

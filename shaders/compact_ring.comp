@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction of many elements of 4 bytes, for subgroups of 32 lanes where workgroups that
+// Stable compaction of many elements of 4 bytes, for subgroups of 16 or 32 lanes where workgroups that
 // have started are known to go on: what compact.comp does, but not in place, no partition, one kind
 // of output, any test but that for changes.
 //
@@ -15,7 +15,7 @@
 #include "lib/lanes.glsl"
 #include "lib/layout/compact.h"
 
-#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+#ifdef SLUICE_EMU
 void main() {} // not used
 #else
 layout(constant_id = SLUICE_CONSTANT_COMPACT_RING_TILES) const uint kRingTiles = 3u;

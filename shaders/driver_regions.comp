@@ -13,7 +13,7 @@ layout(push_constant, std430) uniform Push { RegionParams p; };
 #include "lib/region.glsl"
 
 void main() {
-    uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint group = wgIndex();
     uint index = group * gl_WorkGroupSize.x + wgInvocation();
     if (index >= regionCount()) return;
     Region region = loadRegion(index);

@@ -95,7 +95,7 @@ uint firstTileOf(uint tensor) {
 }
 
 void main() {
-    uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint workgroup = wgIndex();
     uint begin = min(workgroup * p.tilesPerWorkgroup, p.tileCount);
     uint stop = min(begin + p.tilesPerWorkgroup, p.tileCount);
 

@@ -5,21 +5,8 @@
 #include "lib/fse.glsl"
 
 layout(push_constant, std430) uniform Push { FseTablesParams p; };
-
-struct Region {
-    uvec2 source, destination, compressedSize, decompressedSize;
-};
-
-uint regionCount(FseTablesParams p) {
-    return p.regionCount == uvec2(0u) ? p.maxRegionCount
-                                      : min(p.maxRegionCount, WordsIn(p.regionCount).w[0]);
-}
-
-Region loadRegion(FseTablesParams p, uint index) {
-    WordsIn region = WordsIn(add64(p.regions, mul64(index, p.regionStride)));
-    return Region(uvec2(region.w[0], region.w[1]), uvec2(region.w[2], region.w[3]),
-                  uvec2(region.w[4], region.w[5]), uvec2(region.w[6], region.w[7]));
-}
+#define Params FseTablesParams
+#include "lib/region_params.glsl"
 
 // Count of a symbol, from the 16-bit numbers at `source`.
 int countAt(uvec2 source, uint symbol) {
@@ -35,7 +22,7 @@ void writeStates(FseTable table, bool on, uint symbolBits, uvec2 states) {
 #include "lib/kernels/fse_tables.h"
 
 void main() {
-    uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint workgroup = wgIndex();
     fseTables(p, workgroup * kGroupsPerWorkgroup + lgIndex(), lgIndex(),
               (p.flags & SLUICE_FSE_FLAG_COUNTS) != 0u);
 }

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From the symbols of Gstd tiles, which gstd_symbols.comp has decoded, to their bytes. A workgroup
+// Turns the symbols of Gstd tiles, which gstd_symbols.comp has decoded, into bytes. A workgroup
 // makes a group of bytes of a tile at once, eight an invocation.
 //
 //   mark    A run is bytes in a row with a source in a row: literals, or a match. Each run that
-//           meets the group sets the bit of its first byte there and leaves behind how far away its
-//           source is: the literals stand at the part's end until they are used, so that both are
-//           copies inside the tile.
+//           meets the group sets the bit of its first byte there and notes how far away its source
+//           is. Literals stand at the end of the part until they are used, so that both are copies
+//           inside the tile.
 //   make    The highest bit up to a byte is its run: the load-balancing search by counting zeros.
-//           What lies outside the group is loaded; of a byte inside it, it is noted which one.
-//   chase   Each invocation follows the chains of its own bytes through what was noted. The format
+//           Sources outside the group are loaded, for those inside it their place is noted.
+//   follow  Each invocation follows the chains of its own bytes through those places. The format
 //           bounds their length.
+//
+// lib/lz_expand.glsl, the byte stage of GDeflate, shares no code with this one. It counts marks and
+// jumps pointers, 128 bytes a subgroup; so did this kernel at first, 512 bytes a workgroup, and the
+// bytes of 1.4 GB took 14.9 ms of textures and 14.0 ms of maps on the H200, where this form takes
+// 7.1 and 7.2. GDeflate cannot follow: its tokens do not say where they begin, which takes a scan
+// first, and nothing bounds its chains.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout/gstd.h"
@@ -17,9 +23,8 @@
 #include "lib/memory.glsl"
 #include "lib/units.glsl"
 
-layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const uint kPlainLoads =
-    0u; // 1: what the workgroup wrote is visible
-        // without coherent accesses
+// 1: the workgroup sees what it wrote without coherent accesses.
+layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const uint kPlainLoads = 0u;
 
 layout(push_constant, std430) uniform Push { GstdParams p; };
 #include "lib/region.glsl"
@@ -27,17 +32,17 @@ layout(push_constant, std430) uniform Push { GstdParams p; };
 const uint kBytes = 8u, kGroup = kBytes * gl_WorkGroupSize.x, kWords = kGroup / 32u;
 const uint kGroupBytes = kBytes * 32u; // of a lane group
 const uint kUnknown = 0xffffffffu;
-const uint kValue = 0x8000u; // of a byte of the group: this and its value, or the number of the one
-                             // that it copies
+// A byte of the group is this and its value, or the number of the byte of the group that it copies.
+const uint kValue = 0x8000u;
 
-shared uint sStarts[2u * kWords]; // a bit for each byte that a run begins with; of this group and
-                                  // the next
-// Of these bytes: how far the source is, times 2, and whether the run overlaps it. An invocation
+// A bit for each byte of the group that a run begins with, for this group and the next in turn.
+shared uint sStarts[2u * kWords];
+// For these bytes: how far the source is, times 2, and whether the run overlaps it. An invocation
 // reads its own all at once.
 shared uvec4 sRuns[kGroup / 4u];
-shared uint sMade[kGroup / 2u]; // two bytes in each word
-shared uint sFirst[2];          // the entry under way at the end of a group, or kUnknown
-shared uint sCarried;           // where the match under way at the start of the group begins
+shared uint sMade[kGroup / 2u]; // the bytes of the group, two in each word
+shared uint sFirst[2];          // the entry that goes on behind the group, or kUnknown
+shared uint sCarried;           // where the match that reaches into the group from before begins
 shared uint sBadOffset, sTooDeep;
 
 uvec2 gSource, gDestination, gSlot;
@@ -61,7 +66,7 @@ uint loadWordAt(uint n) {
     return WordsOut(gDestination).w[n];
 }
 
-// Four bytes from position `at`, a multiple of 4, of which those before `end` exist.
+// Stores four bytes at position `at`, a multiple of 4, of which those before `end` exist.
 void storeBytes(uint at, uint bytes, uint end) {
     if (at + 4u <= end) {
         if (kPlainLoads != 0u)
@@ -80,7 +85,7 @@ void fill(uint begin, uint end, uint value) {
         storeBytes(at + 4u * wgInvocation(), value * 0x01010101u, end);
 }
 
-// From byte `from` of the source on, an even number.
+// Copies what stands in the source from byte `from` on, an even number.
 void copyPlain(uint begin, uint end, uint from) {
     for (uint at = begin; at < end; at += 4u * gl_WorkGroupSize.x) {
         uint own = at + 4u * wgInvocation();
@@ -95,31 +100,32 @@ void copyPlain(uint begin, uint end, uint from) {
     }
 }
 
-// -----------------------------------------------------------------------------------------------
-// A coded part
-//
-// Entries are its sequences, literals and a match each, and the literals behind them.
+// ----------------------------------------------------------------------------------------------- A
+// coded part. Its entries are its sequences, literals and a match each, and last the literals
+// behind them.
+
 struct Part {
-    uint begin, end;             // of its output
-    uint entries;                // sequences
-    uint records;                // where they stand in the slot
-    uint literalCount, literals; // where in the output they stand until they are used
+    uint begin, end;   // of its output
+    uint entries;      // without the last literals
+    uint records;      // where the records of the entries stand in the slot
+    uint literalCount; // how many literals there are,
+    uint literals;     // and where in the output they stand until they are used
 };
 
-// Of entry i, if there is one: its record, and the first word of the next.
+// The record of entry i, if there is one, and the first word of the next one.
 uvec3 loadEntry(Part part, uint i) {
     uint at = part.records + 2u * min(i, part.entries), next = i < part.entries ? at + 2u : at;
     return uvec3(WordsIn(gSlot).w[at], WordsIn(gSlot).w[at + 1u], WordsIn(gSlot).w[next]);
 }
 
-void beginRun(uint half_, uint place, uint run) {
-    atomicOr(sStarts[half_ * kWords + (place >> 5)], 1u << (place & 31u));
+void beginRun(uint turn, uint place, uint run) {
+    atomicOr(sStarts[turn * kWords + (place >> 5)], 1u << (place & 31u));
     sRuns[place >> 2][place & 3u] = run;
 }
 
-// Marks the runs of entry i in [at, at + kGroup), counted from the part's first byte, and tells
-// whether it goes on behind.
-void mark(Part part, uint at, uint half_, uint i, uvec3 record) {
+// Marks the runs of entry i in [at, at + kGroup), counted from the part's first byte, and notes in
+// sFirst whether it goes on behind.
+void markRuns(Part part, uint at, uint turn, uint i, uvec3 record) {
     uint size = part.end - part.begin, last = size - part.literalCount, end = at + kGroup;
     uint literal = record.x >> 16, nextLiteral = record.z >> 16;
     bool sequence = i < part.entries;
@@ -127,29 +133,30 @@ void mark(Part part, uint at, uint half_, uint i, uvec3 record) {
     uint match = sequence ? literals + (nextLiteral - literal & 0xffffu) : size;
     uint next = i + 1u < part.entries ? record.z & 0xffffu : sequence ? last + nextLiteral : size;
     if (i > part.entries || literals >= end) return;
-    if (next >= end || !sequence) sFirst[half_] = i;
+    if (next >= end || !sequence) sFirst[turn] = i;
     uint start = max(literals, at);
     if (start < min(match, end))
-        beginRun(half_, start - at, 2u * (part.literals + literal - part.begin - literals));
+        beginRun(turn, start - at, 2u * (part.literals + literal - part.begin - literals));
     start = max(match, at);
     if (start < min(next, end)) {
         bool bad = record.y == 0u || record.y > part.begin + match;
         if (bad) sBadOffset = 1u;
         uint run = 0u - 2u * record.y | uint(next - match > record.y);
-        beginRun(half_, start - at, bad ? 0u : run);
+        beginRun(turn, start - at, bad ? 0u : run);
         if (match <= at) sCarried = match;
     }
 }
 
-// value < 2^16, 0 < divisor < 2^18: the quotient of floats is at most one off.
+// value modulo divisor, for values below 2^16 and divisors from 1 to 2^18: the quotient of floats
+// is at most one off.
 uint modulo(uint value, uint divisor) {
-    uint quotient = uint(float(value) / float(divisor)), rest = value - quotient * divisor;
-    return min(rest, min(rest + divisor, rest - divisor));
+    uint quotient = uint(float(value) / float(divisor)), remainder = value - quotient * divisor;
+    return min(remainder, min(remainder + divisor, remainder - divisor));
 }
 
-// The highest word below `word` with marks; word 0 has some. anyMine: does `mine` hold in the lane
-// group? Where lane groups would be joined in shared memory both are found alone, and the answer is
-// yes.
+// The highest word below `word` with marks; word 0 has some. anyMine: whether `mine` holds in the
+// lane group. Where lane groups would be joined in shared memory, each invocation searches for
+// itself and takes the answer to be yes.
 uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     uint source = max(word, 1u) - 1u;
@@ -166,10 +173,10 @@ uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
             i + lane + 32u < kWords && sStarts[starts + min(i + lane + 32u, kWords - 1u)] != 0u;
         uvec3 any = lgBallot3(low, high, mine);
         anyMine = any.z != 0u;
-        // Of 32 words those below: none, some or all.
-        uint below = (1u << (word & 31u)) - 1u, at = word >> 5, half_ = i >> 5;
-        any.x &= half_ < at ? ~0u : half_ == at ? below : 0u;
-        any.y &= half_ + 1u < at ? ~0u : half_ + 1u == at ? below : 0u;
+        // Of each 32 words, none, some or all lie below.
+        uint below = (1u << (word & 31u)) - 1u, at = word >> 5, row = i >> 5;
+        any.x &= row < at ? ~0u : row == at ? below : 0u;
+        any.y &= row + 1u < at ? ~0u : row + 1u == at ? below : 0u;
         source = any.x != 0u ? i + uint(findMSB(any.x)) : source;
         source = any.y != 0u ? i + 32u + uint(findMSB(any.y)) : source;
     }
@@ -177,14 +184,13 @@ uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
 #endif
 }
 
-// The invocation's bytes of the group at `at`, two words.
-uvec2 makeBytes(Part part, uint at, uint half_) {
+// Makes the invocation's bytes of the group at `at`, two words.
+uvec2 makeBytes(Part part, uint at, uint turn) {
     uint lane = lgLane(), own = kBytes * wgInvocation(), word = own >> 5, shift = own & 31u,
-         starts = half_ * kWords;
+         starts = turn * kWords;
     uint size = part.end - part.begin, group = part.begin + at;
     uint marks = sStarts[starts + word], upTo = marks & (2u << shift) - 1u;
-    // The highest word below with marks, and whether the lane group's bytes have any behind the
-    // first one.
+    // `marked`: whether a run begins in the lane group's bytes behind the first one.
     bool marked;
     uint source =
         wordBefore(starts, word, (lane * kBytes < 32u ? marks & ~1u : marks) != 0u, marked);
@@ -192,7 +198,8 @@ uvec2 makeBytes(Part part, uint at, uint half_) {
     uint place =
         upTo != 0u ? 32u * word + uint(findMSB(upTo)) : 32u * source + uint(findMSB(before));
 
-    // All of the lane group in one run that is there already: words.
+    // Where all of the lane group's bytes are in one run whose source is made already, words are
+    // copied.
     uint run = sRuns[place >> 2][place & 3u], first = own - kBytes * lane,
          from = group + first + uint(int(run) >> 1);
     bool there = (int(run) >= 0 || from + kGroupBytes <= group) && (run & 1u) == 0u &&
@@ -210,7 +217,7 @@ uvec2 makeBytes(Part part, uint at, uint half_) {
     } else {
         uint mine = marks >> shift, left = max(at + own, size) - at - own, overlaps = 0u,
              last = run;
-        // of bytes without a mark anything
+        // Where a byte has no mark, these may be anything.
         uvec4 low = sRuns[own / 4u], high = sRuns[own / 4u + 1u];
         uint begun[kBytes] =
             uint[kBytes](low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w);
@@ -221,25 +228,25 @@ uvec2 makeBytes(Part part, uint at, uint half_) {
             overlaps |= last;
         }
         if ((overlaps & 1u) != 0u) {
-            // Of a match that overlaps itself, the bytes before it: as many whole offsets back as
-            // it takes.
-            uint rest = 0u, skip = 0u; // what its first bytes are to this one, less those offsets;
-                                       // they
+            // A match that overlaps itself copies the bytes before it: sources go back by as many
+            // whole offsets as that takes. `skip` are those offsets, `past` is how far a byte is
+            // behind the begin of the match, less them.
+            uint past = 0u, skip = 0u;
             if ((run & 1u) != 0u) {
                 uint back = own - (place == 0u ? sCarried - at : place);
-                rest = modulo(back, max(0u - uint(int(run) >> 1), 1u));
-                skip = back - rest;
+                past = modulo(back, max(0u - uint(int(run) >> 1), 1u));
+                skip = back - past;
             }
             sources[0] -= skip;
             last = run;
             [[unroll]] for (uint k = 1u; k < kBytes; ++k) {
                 bool begins = (mine & 1u << k) != 0u;
                 last = mix(last, begun[k], begins);
-                rest = mix(rest + 1u, 0u, begins);
+                past = mix(past + 1u, 0u, begins);
                 skip = mix(skip, 0u, begins);
                 uint offset = mix(0u, 0u - uint(int(last) >> 1), (last & 1u) != 0u);
-                skip += mix(0u, offset, rest == offset);
-                rest = mix(rest, 0u, rest == offset);
+                skip += mix(0u, offset, past == offset);
+                past = mix(past, 0u, past == offset);
                 sources[k] -= skip;
             }
         }
@@ -254,20 +261,20 @@ uvec2 makeBytes(Part part, uint at, uint half_) {
                                                                                             << 16;
     wgBarrierShared();
 
-    // The chain of copies of each byte, all at once, as long as one may be: in each 512 bytes
-    // gDepth copies of others of them, and one that leaves them.
+    // Follows the chains of copies of all bytes, as long as they may be: in each 512 bytes gDepth
+    // copies of others of them, and one that leaves them.
     uint most = open ? kGroup / SLUICE_GS_GROUP * (gDepth + 1u) : 0u;
-    for (uint step_ = 0u; step_ < most; ++step_) {
-        if (step_ == gDepth) {
+    for (uint hop = 0u; hop < most; ++hop) {
+        if (hop == gDepth) {
             bool inside = false;
             [[unroll]] for (uint k = 0u; k < kBytes; ++k) inside =
                 inside || ((made[k] ^ own) & 0xffffu) < SLUICE_GS_GROUP;
             if (inside) sTooDeep = 1u;
         }
         uint every = kValue;
-        [[unroll]] for (uint k = 0u; k < kBytes; ++k) { // values read some entry in vain, which is
-                                                        // cheaper than a branch
-            // with another entry in the upper half
+        // Bytes that have their value read some entry in vain, which is cheaper than a branch.
+        [[unroll]] for (uint k = 0u; k < kBytes; ++k) {
+            // `next` has another entry in the upper half.
             uint next = sMade[(made[k] & kValue - 1u) >> 1] >> (made[k] << 4 & 31u);
             made[k] = mix(next, made[k], (made[k] & kValue) != 0u);
             every &= made[k];
@@ -280,33 +287,34 @@ uvec2 makeBytes(Part part, uint at, uint half_) {
     return bytes;
 }
 
-// All of the workgroup. The groups take the halves of sStarts and sFirst in turn.
+// Makes the bytes of a part, by the whole workgroup. The groups use the halves of sStarts and
+// sFirst in turn.
 void expandPart(Part part) {
-    uint size = part.end - part.begin, own = wgInvocation(), loaded = own, half_ = 0u;
+    uint size = part.end - part.begin, own = wgInvocation(), loaded = own, turn = 0u;
     if (own < kWords) sStarts[own] = 0u;
     if (own == 0u) sFirst[0] = kUnknown;
     uvec3 entry = loadEntry(part, loaded);
     wgBarrierShared();
-    mark(part, 0u, 0u, loaded, entry);
+    markRuns(part, 0u, 0u, loaded, entry);
     for (uint at = 0u; at < size; at += kGroup) {
-        wgBarrierAll(kPlainLoads != 0u); // the marks; the bytes before
-        uint first = sFirst[half_];
+        wgBarrierAll(kPlainLoads != 0u); // the marks and the bytes of the group before are visible
+        uint first = sFirst[turn];
         for (uint more = gl_WorkGroupSize.x; wgAny(first == kUnknown && more < kGroup);
              more += gl_WorkGroupSize.x) {
             wgBarrierShared(); // more entries begin in the group than there are invocations
             loaded += gl_WorkGroupSize.x;
             entry = loadEntry(part, loaded);
-            mark(part, at, half_, loaded, entry);
+            markRuns(part, at, turn, loaded, entry);
             wgBarrierShared();
-            first = sFirst[half_];
+            first = sFirst[turn];
         }
         loaded = first + own;
         entry = loadEntry(part, loaded);
-        if (own < kWords) sStarts[(half_ ^ 1u) * kWords + own] = 0u;
-        if (own == 0u) sFirst[half_ ^ 1u] = kUnknown;
-        uvec2 bytes = makeBytes(part, at, half_);
-        half_ ^= 1u;
-        if (at + kGroup < size) mark(part, at + kGroup, half_, loaded, entry);
+        if (own < kWords) sStarts[(turn ^ 1u) * kWords + own] = 0u;
+        if (own == 0u) sFirst[turn ^ 1u] = kUnknown;
+        uvec2 bytes = makeBytes(part, at, turn);
+        turn ^= 1u;
+        if (at + kGroup < size) markRuns(part, at + kGroup, turn, loaded, entry);
         uint to = part.begin + at + kBytes * own;
         storeBytes(to, bytes.x, part.end);
         storeBytes(to + 4u, bytes.y, part.end);
@@ -347,11 +355,13 @@ uint expandTile() {
 }
 
 void main() {
-    uint slot = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x, index = p.firstTile + slot;
+    uint slot = wgIndex(), index = p.firstTile + slot;
     uint count = regionCount();
     if (wgInvocation() == 0u) sBadOffset = sTooDeep = 0u;
     wgBarrierShared();
     if (slot < p.tileCount && index < count) {
+        // gstd_symbols.comp has allowed the region and the header and parts that are read here; the
+        // slot has OK only then.
         Region region = loadRegion(index);
         gSource = region.source;
         gDestination = region.destination;

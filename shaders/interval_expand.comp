@@ -11,8 +11,9 @@
 // round's first, here.
 shared uint sStarts[gl_WorkGroupSize.x];
 
-// The size divides 16 and places are multiples of it: a value's bytes stand alike in all units.
-bool isRegular() { return kElementSize == 4u || intervalKind() == 0u; }
+// Whether the size, which is at most 16, divides 16; then places are multiples of it, and a value's
+// bytes stand alike in all units.
+bool isRegular() { return (elementSize() & elementSize() - 1u) == 0u; }
 
 // The value of an interval, repeated to 16 bytes if the size divides 16.
 uvec4 valueOf(uint index) {

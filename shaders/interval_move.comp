@@ -52,7 +52,7 @@ uint bodyBegin(Run run) { return min((run.lead + kSector - 1u) & ~(kSector - 1u)
 uint bodyEnd(Run run) { return max(run.end & ~(kSector - 1u), bodyBegin(run)); }
 
 uvec2 positionOf(uvec2 list, uint i) {
-    if ((p.form >> 24 & 1u) == 0u) return uvec2(wordAt(list, i), 0u);
+    if (p.positionBytes == 4u) return uvec2(wordAt(list, i), 0u);
     uvec2 entry = add64(list, mul64(i, 8u));
     return uvec2(WordsIn(entry).w[0], WordsIn(entry).w[1]);
 }
@@ -80,7 +80,7 @@ uvec2 cutAt(uvec2 target, uvec2 place, uvec2 bytes) {
 
 // This lane group's part of an interval. from, to: what the lists say about its place.
 Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
-    uint kind = intervalKind();
+    uint kind = p.kind;
     bool placed = kind == SLUICE_INTERVAL_KIND_MOVE || kind == SLUICE_INTERVAL_KIND_SCATTER;
     if (kind > SLUICE_INTERVAL_KIND_GATHER) from = uvec2(own.before, 0u);
     if (!placed) to = uvec2(own.before, 0u);
@@ -340,7 +340,7 @@ struct Fetched {
 
 Fetched fetch() {
     Fetched fetched = Fetched(0u, uvec2(0u), uvec2(0u));
-    uint kind = intervalKind(), index = nextIndex();
+    uint kind = p.kind, index = nextIndex();
     if (index < gIntervals) {
         fetched.count = intervalLength(index, gIntervals);
         if (kind <= SLUICE_INTERVAL_KIND_GATHER) fetched.from = positionOf(p.gather, index);
@@ -352,7 +352,7 @@ Fetched fetch() {
 
 void main() {
     openShare();
-    uint kind = intervalKind();
+    uint kind = p.kind;
     bool anySkipped = false;
     while (nextIsThere()) {
         Fetched fetched = fetch();

@@ -28,17 +28,16 @@ uint listCount(IntervalParams p) { return listCount(); }
 
 uint listElements(IntervalParams p) {
     uint elements = elementCount(intervalCount());
-    return intervalForm() == SLUICE_INTERVAL_INSERTED ? addSaturated(elements, listCount())
-                                                      : elements;
+    return p.form == SLUICE_INTERVAL_INSERTED ? addSaturated(elements, listCount()) : elements;
 }
 
 #include "lib/kernels/interval_plan.h"
 
 void main() {
-    if ((p.form >> 16 & 0xffu) == SLUICE_PASS_REDUCE) {
-        uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
-        if (group < (p.maxCount - 1u) / p.groupSize + 1u) sumGroup(p, group);
+    if (p.pass == SLUICE_PASS_REDUCE) {
+        uint group = wgIndex();
+        if (group < (p.maxCount - 1u) / intervalGroupSize(p.maxCount) + 1u) sumGroup(p, group);
     } else {
-        scanGroups(p, intervalForm() == SLUICE_INTERVAL_COUNTS);
+        scanGroups(p, p.form == SLUICE_INTERVAL_COUNTS);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sums of many 32-bit values without segments, for subgroups of 32 lanes where workgroups that have
-// started are known to go on: scan.comp's results by tiles that wait for what lies before them.
+// Sums of many 32-bit values without segments, for subgroups of 16 or 32 lanes where workgroups that
+// have started are known to go on: scan.comp's results by tiles that wait for what lies before them.
 //
 // A tile's place is known some microseconds after its value is published. Meanwhile the tile,
 // scanned in itself, waits in shared memory, each invocation's part for itself, or in registers,
@@ -13,7 +13,7 @@
 #define SLUICE_SCAN_RING
 #include "lib/scan_tile.glsl"
 
-#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+#ifdef SLUICE_EMU
 void main() {} // not used
 #else
 #include "lib/lookback.glsl"

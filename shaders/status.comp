@@ -8,7 +8,7 @@
 layout(push_constant, std430) uniform Push { RegionParams p; };
 
 void main() {
-    uint group = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint group = wgIndex();
     uint index = group * gl_WorkGroupSize.x + wgInvocation();
     beginStatus(p.status, p.maxRegionCount, index);
     if (index == p.maxRegionCount + 2u && (p.flags & SLUICE_FLAG_BY_DRIVER) != 0u)

@@ -9,4 +9,4 @@ const uint kThreads = gl_WorkGroupSize.x;
 
 layout(push_constant, std430) uniform Push { TileStreamsParams p; };
 
-void main() { tileStreams(p, gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x); }
+void main() { tileStreams(p, wgIndex()); }

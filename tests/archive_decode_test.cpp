@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Gstd tiles with filters as archives hold them, on every device: golden archives, and tiles one by
 // one.
+#include <sluice/sluice_filter.h>
+#include <sluice/sluice_gstd.h>
+
 #include "archive_io.h"
 #include "filters.h"
 

@@ -4,6 +4,7 @@
 #include "archives.h"
 #include "devices.h"
 
+#include <sluice/sluice_filter.h>
 #include <sluice/sluice_filter_encode.h>
 
 #include <doctest/doctest.h>

@@ -450,14 +450,14 @@ TEST_CASE("archive: parameter blocks and filters")
     // One item of kind 9: u16 kind, u16 flags, u32 size, 3 bytes and one of padding.
     const Bytes block = {12, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3, 0};
     CHECK(withBlock(block, 0, 0) == SLUICE_OK);
-    CHECK(withBlock(block, noParameters, 0) == SLUICE_OK);
+    CHECK(withBlock(block, kNoParameters, 0) == SLUICE_OK);
     CHECK(withBlock(block, 4, 0) == SLUICE_ERROR_FORMAT); // its "length" is 9
     CHECK(withBlock(block, 2, 0) == SLUICE_ERROR_FORMAT);
     CHECK(withBlock(block, 16, 0) == SLUICE_ERROR_FORMAT);
     CHECK(withBlock(block, 0, 4) == SLUICE_ERROR_VERSION); // a filter that is not known
     CHECK(withBlock(block, 0, 12) == SLUICE_ERROR_FORMAT); // no room for an item there
     CHECK(withBlock(block, 0, 6) == SLUICE_ERROR_FORMAT);
-    CHECK(withBlock(block, noParameters, 4) == SLUICE_ERROR_FORMAT);
+    CHECK(withBlock(block, kNoParameters, 4) == SLUICE_ERROR_FORMAT);
     const auto blockWith = [&](size_t at, uint8_t value) {
         Bytes bad = block;
         bad[at] = value;

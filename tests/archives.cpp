@@ -2,6 +2,7 @@
 #include "archives.h"
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_gdeflate.h>
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_scan.h>
+
 #include "devices.h"
 
 #include "api/backend.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_scan.h>
+
 #include "devices.h"
 
 #include "vulkan/context.h"
@@ -23,7 +26,7 @@ uint32_t skippedCases = 0;
 } // namespace
 
 Device::Device(const std::string& selector, const std::string& tier, uint32_t validation,
-               uint32_t kernels)
+               uint32_t kernels, const char* tuning)
     : opened(selector)
 {
     SluiceDeviceInfo deviceInfo = {};
@@ -31,7 +34,7 @@ Device::Device(const std::string& selector, const std::string& tier, uint32_t va
     deviceInfo.tier = tier.c_str();
     deviceInfo.validation = validation;
     deviceInfo.checkBarriers = 1;
-    deviceInfo.tuning = std::getenv("SLUICE_TEST_TUNING");
+    deviceInfo.tuning = tuning != nullptr ? tuning : std::getenv("SLUICE_TEST_TUNING");
     deviceInfo.kernels = kernels;
     deviceInfo.message = [](void* user, const char* text) {
         static_cast<Device*>(user)->messages.append(text).append("\n");

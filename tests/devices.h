@@ -39,8 +39,9 @@ using Words = std::vector<uint32_t>;
 // A (device, tier) pair, opened with barrier checks and validation.
 class Device {
 public:
+    // tuning: SluiceDeviceInfo::tuning; NULL: SLUICE_TEST_TUNING.
     Device(const std::string& selector, const std::string& tier, uint32_t validation,
-           uint32_t kernels = 0);
+           uint32_t kernels = 0, const char* tuning = nullptr);
     ~Device();
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;

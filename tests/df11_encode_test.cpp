@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Encoding DFloat11 and ECF8 units: codes under the limits of the kernels that read them, and the
 // way back.
+#include <sluice/sluice_df11.h>
+
 #include "df11_units.h"
 
 #include <algorithm>
@@ -209,7 +211,7 @@ TEST_CASE("df11 encode: alphabets of any size, all exponents equal, any count")
                                  random),
                              minLength, random);
                     checkLimits(kind, packed.code, minLength);
-                    if (minLength == 2) CHECK(packed.maxBlockElements <= df11MaxSharedElements);
+                    if (minLength == 2) CHECK(packed.maxBlockElements <= kDf11MaxSharedElements);
                     units.push_back(packed.tensors);
                 }
             }

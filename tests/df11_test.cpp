@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // DFloat11 and ECF8 units: the golden files, every kind of code and length of unit, and damage of
 // every kind.
+#include <sluice/sluice_df11.h>
+
 #include "df11_units.h"
 
 #include <xxhash.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_df11.h>
+
 #include "df11_units.h"
 
 #include "formats/safetensors.h"

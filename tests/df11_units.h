@@ -3,6 +3,8 @@
 // golden files; and decoding a list of units on a device.
 #pragma once
 
+#include <sluice/sluice_df11.h>
+
 #include "devices.h"
 
 namespace sluice::test {

@@ -9,6 +9,8 @@
 #include <vulkan/vulkan_core.h>
 
 #include <sluice/sluice_vulkan.h>
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_tile_streams.h>
 
 #include "device/device_vulkan.h"
 #include "vulkan/driver_decoder.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Which filters files get: each type, segments and tiles, what a caller forces and forbids, damaged
 // files.
+#include <sluice/sluice_filter.h>
+
 #include "filters.h"
 
 #include <algorithm>
@@ -124,7 +126,7 @@ Bytes makeTga(uint16_t width, uint16_t height, std::mt19937& random)
         const bool column = i % width != 0, row = i >= width;
         const uint32_t left = column ? values[i - 1] : 0, up = row ? values[i - width] : 100;
         const uint32_t upLeft = column && row ? values[i - width - 1] : up;
-        values[i] = uint8_t(sluice::medianOf(left, up, upLeft, 8, false) + random() % 9 - 4);
+        values[i] = uint8_t(sluice::filterMedian(left, up, upLeft) + random() % 9 - 4);
         for (const int tint : {-10, 0, 15})
             file.push_back(uint8_t(values[i] + tint + int(random() % 2)));
     }

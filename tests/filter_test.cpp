@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Filters undone: descriptions and their rules, every predictor against the encoder, hostile ones
 // against the CPU.
+#include <sluice/sluice_filter.h>
+
 #include "filters.h"
 
 #include <algorithm>
@@ -283,12 +285,16 @@ TEST_CASE("filter: a block by hand")
     CHECK(sluiceGetFilterText(words.data(), 4 * words.size(), text, sizeof text) == SLUICE_OK);
     CHECK(std::string(text) == "rest: 2x u16 block, u32 block");
     // Every end point; indices with one bit set or clear.
+    sluice::FilterColumn colour = {}, indices = {};
+    colour.bytes = 2;
+    indices.bytes = 4;
+    colour.flags = indices.flags = sluice::filterBlock;
     for (uint32_t value = 0; value < 0x10000; ++value)
-        REQUIRE(sluice::unmapBlock(sluice::mapBlock(value, 16), 16) == value);
+        REQUIRE(sluice::unmapValue(colour, sluice::mapValue(colour, value)) == value);
     for (uint32_t bit = 0; bit < 32; ++bit) {
         const uint32_t pixel = bit / 2, mapped = (pixel % 4 * 4 + pixel / 4) * 2 + bit % 2;
-        CHECK(sluice::mapBlock(1u << bit, 32) == 1u << mapped);
-        CHECK(sluice::unmapBlock(~(1u << mapped), 32) == ~(1u << bit));
+        CHECK(sluice::mapValue(indices, 1u << bit) == 1u << mapped);
+        CHECK(sluice::unmapValue(indices, ~(1u << mapped)) == ~(1u << bit));
     }
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tiles of codec FLOAT as an archive stores them: written, parsed, decoded, damaged.
+#include <sluice/sluice_float.h>
+
 #include "archive_io.h"
 #include "devices.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // FSE tables: those that libzstd reads and builds, bit for bit, on every device; damaged
 // descriptions fail where libzstd's do.
+#include <sluice/sluice_fse.h>
+
 #include "devices.h"
 
 #include <zstd.h>

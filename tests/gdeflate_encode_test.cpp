@@ -2,6 +2,7 @@
 // The GDeflate encoder: round trips through the CPU reference, exact stream sizes, bounds,
 // determinism.
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_gdeflate.h>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // GDeflate decode: golden streams of the reference encoder, and everything about region lists.
+#include <sluice/sluice_gdeflate.h>
+
 #include "gdeflate_tiles.h"
 
 #include <xxhash.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_gstd.h>
+
 #include "gdeflate_tiles.h"
 
 #include "cpu/gdeflate.h"

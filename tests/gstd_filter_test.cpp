@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Gstd tiles decoded and their filters undone in one command: as by the two commands on the CPU.
+#include <sluice/sluice_filter.h>
+#include <sluice/sluice_gstd.h>
+
 #include "filters.h"
 #include "gstd_encoder.h"
 

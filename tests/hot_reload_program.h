@@ -7,6 +7,7 @@
 
 #include <sluice/sluice_dev.h>
 #include <sluice/sluice_device.h>
+#include <sluice/sluice_scan.h>
 
 #include <chrono>
 #include <condition_variable>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_interval.h>
+
 #include "intervals.h"
 
 using namespace sluice::test;

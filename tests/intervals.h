@@ -3,6 +3,8 @@
 // the device.
 #pragma once
 
+#include <sluice/sluice_interval.h>
+
 #include "devices.h"
 
 #include <algorithm>

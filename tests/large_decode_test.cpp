@@ -5,6 +5,7 @@
 
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_float.h>
+#include <sluice/sluice_gdeflate.h>
 #include <sluice/sluice_gstd.h>
 
 #include <algorithm>

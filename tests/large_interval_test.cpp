@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Intervals and bulk operations on buffers above 4 GiB (large_test.cpp says when these run).
+#include <sluice/sluice_interval.h>
+
 #include "intervals.h"
 #include "large.h"
 

@@ -4,6 +4,9 @@
 // Left out unless SLUICE_TEST_LARGE is 1, since the largest case takes 16 GiB of device memory and
 // a few of the host's. Without validation: NVIDIA's driver serves larger allocations than its
 // maxMemoryAllocationSize says.
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_scan.h>
+
 #include "large.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Pitched destinations: where bytes lie, what is allowed, and that the padding of rows stays as it
 // was.
+#include <sluice/sluice_gdeflate.h>
+
 #include "gdeflate_tiles.h"
 
 #include "api/plan_regions.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_scan.h>
+
 #include "scans.h"
 
 #include "api/backend.h"

@@ -3,6 +3,8 @@
 // results on the host.
 #pragma once
 
+#include <sluice/sluice_scan.h>
+
 #include "devices.h"
 
 namespace sluice::test {

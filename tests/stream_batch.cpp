@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_tile_streams.h>
+
 #include "stream_batch.h"
 
 #include "formats/archive_layout.h"

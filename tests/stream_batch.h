@@ -2,6 +2,8 @@
 // Lists of tile streams, decoded on a device and by the CPU reference.
 #pragma once
 
+#include <sluice/sluice_tile_streams.h>
+
 #include "gdeflate_tiles.h"
 
 namespace sluice::test {

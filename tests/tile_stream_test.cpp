@@ -3,6 +3,7 @@
 // parser.
 #include <sluice/sluice_archive.h>
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_gdeflate.h>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tile streams taken whole: good ones of every shape, every error, counts, limits, and damaged ones
 // in bulk.
+#include <sluice/sluice_tile_streams.h>
+
 #include "stream_batch.h"
 
 #include "formats/archive_layout.h"

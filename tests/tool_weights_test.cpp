@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice pack, unpack and info of .safetensors files: names, shapes, plain tensors, damaged files.
 // SLUICE_TOOL_PATH is the built tool; the environment variable SLUICE_TOOL names another one.
+#include <sluice/sluice_df11.h>
+
 #include "df11_units.h"
 #include "formats/safetensors.h"
 

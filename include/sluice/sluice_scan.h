@@ -19,6 +19,17 @@
 extern "C" {
 #endif
 
+// The types of elements that primitives calculate with.
+typedef enum SluiceValueType {
+    SLUICE_VALUE_U32 = 0,
+    SLUICE_VALUE_I32 = 1,
+    SLUICE_VALUE_U64 = 2,
+    SLUICE_VALUE_F32 = 3,
+    SLUICE_VALUE_U8 = 4,  // comparisons only
+    SLUICE_VALUE_U16 = 5, // comparisons only
+    SLUICE_VALUE_TYPE_MAX_ENUM = 0x7fffffff
+} SluiceValueType;
+
 // What elements are combined by, and its identity, which is the value of no elements:
 //   SUM   0. Integers wrap modulo 2^32 or 2^64. An f32 sum depends on the order of its additions:
 //         it has the same bits from run to run on one device and tier, and differs from the exact

@@ -88,7 +88,9 @@ typedef void (*SluiceVulkanRecorder)(void* user, VkCommandBuffer commandBuffer, 
 //   tuning                  NULL, or a row of the tuning table as text, "name=value name=value", as
 //                           `sluice tune` prints it: those members replace what was chosen for the
 //                           device. Names and ranges: src/vulkan/tuning.h; another name or a value
-//                           out of range is an ARGUMENT error. No row makes a result wrong
+//                           out of range is an ARGUMENT error. What the device cannot run, a
+//                           workgroup that is too large for it, is rounded to what it can. No row
+//                           makes a result wrong, but for gstd.symbolsOnly=1, for benchmarks
 typedef struct SluiceVulkanContextInfo {
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
     VkInstance instance;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Bit reader of a lane group: 32 bit streams fed from one list of words.
+// The bit reader of a lane group: 32 bit streams fed from one list of words.
 //
-// Each lane holds up to 64 bits; after every step the lanes that fell below 32 bits take one word
+// Each lane holds up to 64 bits. After every step the lanes that fell below 32 bits take one word
 // each, in lane order, from the shared read position: a ballot and its population count below the
 // lane give each lane its word. This is the interleave of GDeflate 1.0 (docs/format.md). Words come
 // straight from memory, that is, from the first cache, which holds more than shared memory has to
-// spare; bitsAhead gets them there before they are wanted.
+// spare; bitsAhead gets them there before they are needed.
 #ifndef SLUICE_BIT_READER_GLSL
 #define SLUICE_BIT_READER_GLSL
 
@@ -13,8 +13,8 @@
 #include "memory.glsl"
 
 uvec2 gBitsSource; // address of the words, 4-byte aligned
-uint gBitsBytes;   // bytes that count
-uint gBitsNext;    // the shared read position, in words; past bitsWords(): the input was too short
+uint gBitsBytes;   // how many bytes count
+uint gBitsNext;    // the shared read position, in words; past bitsWords() the input was too short
 uint gBitsLow, gBitsHigh, gBitsCount;
 
 // The next bits, least significant first; 32 are valid after a refill.
@@ -31,23 +31,23 @@ uint bitsWords() { return (gBitsBytes + 3u) >> 2; }
 
 bool bitsTruncated() { return gBitsNext > bitsWords(); }
 
-// Whether `words` more can be taken without looking. The last one of all is not among them: not all
-// of it may count.
-bool bitsAmple(uint words) { return gBitsNext + words < bitsWords(); }
+// Whether `words` more words can be taken unchecked. The last word of the list is not among them,
+// since some of its bytes may not count.
+bool bitsEnough(uint words) { return gBitsNext + words < bitsWords(); }
 
-// A word, 0 past the end. What the last one holds past the end is cleared.
+// A word of the list; all bytes past the end are 0.
 uint bitsWord(uint index) {
     uint word = loadWord(gBitsSource, index, bitsWords());
     uint past = 4u * bitsWords() - gBitsBytes;
     return mix(word, word & 0xffffffffu >> (8u * past), index + 1u == bitsWords());
 }
 
-// The second half of a refill; `takers` is the ballot of lanes with `take`, which is gBitsCount <
-// 32. A lane has at least one bit left then. `ample`: bitsAmple was true of what has been taken
-// since and of 32 words more.
-void bitsTake(bool take, uint takers, const bool ample) {
+// The second half of a refill. The lanes with `take` have fewer than 32 bits, but at least one, and
+// `takers` is their ballot. `unchecked`: bitsEnough was true of all words taken since and of 32
+// more.
+void bitsTake(bool take, uint takers, const bool unchecked) {
     uint index = gBitsNext + uint(bitCount(takers & lgLanesBelow())), word = 0u;
-    if (!ample)
+    if (!unchecked)
         word = bitsWord(index);
     else if (!kLockstep || take)
         word = WordsIn(gBitsSource).w[index];
@@ -57,10 +57,9 @@ void bitsTake(bool take, uint takers, const bool ample) {
     gBitsNext += uint(bitCount(takers));
 }
 
-// The refills of two rounds at once, where no lane consumed more bits than it had: so none takes
-// two words. `takersFirst` is the ballot of lanes that were below 32 bits after the first round, as
-// `first` says of this one, `takers` that of gBitsCount < 32 now. bitsAmple was true as for
-// bitsTake.
+// The refills of two rounds at once, unchecked. No lane has consumed more bits than it had, so none
+// takes two words. `takersFirst` is the ballot of lanes that were below 32 bits after the first
+// round, as `first` says of this one, and `takers` that of gBitsCount < 32 now.
 void bitsTakeTwo(bool first, uint takersFirst, uint takers) {
     bool take = gBitsCount < 32u;
     uint before = mix(takersFirst | (takers & lgLanesBelow()), takersFirst & lgLanesBelow(), first),
@@ -72,15 +71,15 @@ void bitsTakeTwo(bool first, uint takersFirst, uint takers) {
     gBitsNext += uint(bitCount(takers));
 }
 
-// Lane group operation. Groups that are not `enabled` take part in the ballot and take nothing.
+// A refill, by all lane groups in lockstep. Those that are not `enabled` take no words.
 void bitsRefill(bool enabled) {
     bool take = enabled && gBitsCount < 32u;
     bitsTake(take, lgBallot(take), false);
 }
 
-// A word of each of the 32 sectors of 32 bytes behind the read position's, another in each lane:
-// caches load no more of a line than the sectors that are asked for. The caller does something with
-// it later, so that the load is not dropped, and nothing before, which would wait for it.
+// Loads a word of each of the 32 sectors of 32 bytes behind the read position's, a sector a lane,
+// since caches load no more of a line than the sectors that are asked for. The caller uses the
+// result, so that the load is not dropped, but late, so that nothing waits for it.
 uint bitsAhead() {
     return loadWord(gBitsSource, (gBitsNext | 7u) + 1u + 8u * lgLane(), bitsWords());
 }
@@ -88,7 +87,6 @@ uint bitsAhead() {
 void bitsBegin(bool enabled, uvec2 source, uint bytes) {
     gBitsSource = source;
     gBitsBytes = enabled ? bytes : 0u;
-    // Every lane takes a word.
     gBitsLow = bitsWord(lgLane());
     gBitsHigh = 0u;
     gBitsCount = gBitsNext = 32u;

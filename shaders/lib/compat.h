@@ -20,6 +20,7 @@
 #define SLUICE_DEVICE __device__ inline
 #define SLUICE_CONSTANT constexpr
 #define SLUICE_SHARED __shared__
+#define SLUICE_SHARED_UNITS __shared__ alignas(16)
 #define SLUICE_GENERIC(type) template <typename type>
 #define SLUICE_IN(type) const type&
 #define SLUICE_OUT(type, name) type& name
@@ -29,6 +30,7 @@
 #define SLUICE_UNROLL SLUICE_PRAGMA(unroll)
 #define SLUICE_UNROLL_BY(times) SLUICE_PRAGMA(unroll times)
 #define SLUICE_DONT_UNROLL SLUICE_PRAGMA(unroll 1)
+#define SLUICE_WHILE(limit, condition) while (condition)
 
 namespace sluice {
 
@@ -37,42 +39,52 @@ typedef uint2 u32x2;
 typedef uint4 u32x4;
 
 __device__ inline u32x2 makeU32x2(u32 x, u32 y) { return make_uint2(x, y); }
+__device__ inline u32x4 makeU32x4(u32 x, u32 y, u32 z, u32 w) { return make_uint4(x, y, z, w); }
 
 // 64-bit arithmetic
 __device__ inline u64 u64Of(u64pair value) { return u64From(value); }
 __device__ inline u64 wide(u32 value) { return value; }
 __device__ inline u32 lowWord(u64 value) { return static_cast<u32>(value); }
-__device__ inline u32 highWord(u64 value) { return static_cast<u32>(value >> 32); }
 __device__ inline u64 wordOf(u64 address) { return address & ~u64{3}; }
 __device__ inline u64 add64(u64 a, u64 b) { return a + b; }
+__device__ inline u64 sub64(u64 a, u64 b) { return a - b; }
 __device__ inline u64 mul64(u32 a, u32 b) { return static_cast<u64>(a) * b; }
 __device__ inline bool less64(u64 a, u64 b) { return a < b; }
 __device__ inline bool inside64(u64 address, u64 size, u64 base, u64 baseSize) {
     return address >= base && address - base <= baseSize && size <= baseSize - (address - base);
 }
 
-// Memory
+// Memory; as in globalPointer, but of the very address, for the compiler does not conclude from one
+// address to others.
 template <typename T>
-__device__ inline T* pointerTo(u64 base) {
-    return reinterpret_cast<T*>(static_cast<uintptr_t>(base));
+__device__ inline T* pointerTo(u64 base, u32 index = 0) {
+    T* const pointer = reinterpret_cast<T*>(static_cast<uintptr_t>(base)) + index;
+    __builtin_assume(__isGlobal(pointer));
+    return pointer;
 }
-__device__ inline u32 loadWord(u64 base, u32 index) { return pointerTo<const u32>(base)[index]; }
+__device__ inline u32 loadByte(u64 base, u32 index) {
+    return *pointerTo<const uint8_t>(base, index);
+}
+__device__ inline u32 loadWord(u64 base, u32 index) { return *pointerTo<const u32>(base, index); }
 __device__ inline u32 loadStoredWord(u64 base, u32 index) { return loadWord(base, index); }
 __device__ inline void storeWord(u64 base, u32 index, u32 value) {
-    pointerTo<u32>(base)[index] = value;
+    *pointerTo<u32>(base, index) = value;
 }
-__device__ inline u64 loadU64(u64 base, u32 index) { return pointerTo<const u64>(base)[index]; }
+__device__ inline u32 countOf(u64 count, u32 most) {
+    return count == 0 ? most : min(most, loadWord(count, 0));
+}
+__device__ inline u64 loadU64(u64 base, u32 index) { return *pointerTo<const u64>(base, index); }
 __device__ inline void storeU64(u64 base, u32 index, u64 value) {
-    pointerTo<u64>(base)[index] = value;
+    *pointerTo<u64>(base, index) = value;
 }
 __device__ inline u32x4 loadUnit(u64 base, u32 index) {
-    return __ldg(pointerTo<const u32x4>(base) + index);
+    return __ldg(pointerTo<const u32x4>(base, index));
 }
 __device__ inline void atomicAddWord(u64 base, u32 index, u32 value) {
-    atomicAdd(pointerTo<u32>(base) + index, value);
+    atomicAdd(pointerTo<u32>(base, index), value);
 }
 __device__ inline void atomicMinWord(u64 base, u32 index, u32 value) {
-    atomicMin(pointerTo<u32>(base) + index, value);
+    atomicMin(pointerTo<u32>(base, index), value);
 }
 
 // Bits
@@ -81,6 +93,13 @@ __device__ inline int findLSB(u32 value) { return __ffs(static_cast<int>(value))
 __device__ inline int findMSB(u32 value) { return 31 - __clz(static_cast<int>(value)); }
 __device__ inline u32 funnelRight(u32 low, u32 high, u32 shift) {
     return __funnelshift_r(low, high, shift);
+}
+__device__ inline u32 funnelLeft(u32 high, u32 low, u32 shift) {
+    return __funnelshift_l(low, high, shift);
+}
+__device__ inline u32 bigEndian(u32 word) { return __byte_perm(word, 0, 0x0123); }
+__device__ inline u32x2 interleaveBytes(u32 even, u32 odd) {
+    return makeU32x2(__byte_perm(even, odd, 0x5140), __byte_perm(even, odd, 0x7362));
 }
 
 // Lanes
@@ -126,7 +145,8 @@ __device__ inline u32 lgShared(u32 value, u32 lane) {
 #define SLUICE_DEVICE
 #define SLUICE_CONSTANT const
 #define SLUICE_SHARED shared
-#define SLUICE_GENERIC(type) // a type that the includer defines
+#define SLUICE_SHARED_UNITS shared // which units of 16 bytes are loaded from
+#define SLUICE_GENERIC(type)       // a type that the includer defines
 #define SLUICE_IN(type) type
 #define SLUICE_OUT(type, name) out type name
 #define SLUICE_INOUT(type, name) inout type name
@@ -134,22 +154,28 @@ __device__ inline u32 lgShared(u32 value, u32 lane) {
 #define SLUICE_UNROLL [[unroll]]
 #define SLUICE_UNROLL_BY(times) // GLSL has no hint for a part of a loop
 #define SLUICE_DONT_UNROLL [[dont_unroll]]
+// A loop that ends by itself, after `limit` rounds at most; GLSL counts them all the same.
+#define SLUICE_WHILE(limit, condition) for (u32 round = 0u; round < limit && (condition); ++round)
 
 #define u64 uvec2 // an address or a size
 #define u32x2 uvec2
 #define u32x4 uvec4
 #define makeU32x2 uvec2
+#define makeU32x4 uvec4
 
 // 64-bit arithmetic beyond that of memory.glsl
 #define u64Of(value) value // of a member of a parameter structure
 u64 wide(u32 value) { return u64(value, 0u); }
 u32 lowWord(u64 value) { return value.x; }
-u32 highWord(u64 value) { return value.y; }
 u64 wordOf(u64 address) { return u64(address.x & ~3u, address.y); } // that a byte is in
 
-// Memory. loadWord and loadUnit are for what nothing writes while the kernel runs, loadStoredWord
-// for what lanes of the workgroup have stored. Nothing here knows bounds: the callers check them.
+// Memory. loadWord and the like are for what no other invocation writes while the kernel runs,
+// loadStoredWord for what lanes of the workgroup have stored. Nothing here knows bounds: the callers
+// check them.
 u32 loadWord(u64 base, u32 index) { return WordsIn(base).w[index]; }
+u32 loadByte(u64 base, u32 index) { // base: a multiple of 4
+    return WordsIn(base).w[index >> 2] >> (index & 3u) * 8u & 255u;
+}
 u32 loadStoredWord(u64 base, u32 index) { return WordsOut(base).w[index]; }
 void storeWord(u64 base, u32 index, u32 value) { WordsOut(base).w[index] = value; }
 u64 loadU64(u64 base, u32 index) {
@@ -168,6 +194,18 @@ u32 funnelRight(u32 low, u32 high, u32 shift) {
     return low >> (shift & 31u) | high << 1u << (31u - (shift & 31u));
 }
 
+// The same from the upper end, with `shift` below 32.
+u32 funnelLeft(u32 high, u32 low, u32 shift) { return high << shift | (low >> 1) >> (31u - shift); }
+u32 bigEndian(u32 word) {
+    return word >> 24 | (word >> 8 & 0xff00u) | (word & 0xff00u) << 8 | word << 24;
+}
+// Bytes of two words in turn, from the lower and the upper halves.
+u32x2 interleaveBytes(u32 even, u32 odd) {
+    u32 low = (even & 0xffu) | (odd & 0xffu) << 8 | (even & 0xff00u) << 8 | (odd & 0xff00u) << 16;
+    u32 high = even >> 16 & 0xffu | odd >> 8 & 0xff00u | even >> 8 & 0xff0000u | odd & 0xff000000u;
+    return u32x2(low, high);
+}
+
 // Forms of lgBallot3 and lgBallot3Scan that leave to CUDA what it need not do.
 u32x2 lgBallot2(bool a, bool b) { return lgBallot3(a, b, false).xy; }
 u32x2 lgBallot2Sum(bool a, bool b, u32 value, out u32 total) {
@@ -178,7 +216,8 @@ u32 lgBallotScan(bool condition, u32 value, out u32 prefix, out u32 total) {
     return lgBallot3Scan(false, condition, false, value, prefix, total).y;
 }
 
-// A value that is the same in the lane group, which CUDA's compiler must be told.
+// A value that is the same in the lane group; without it CUDA's compiler tests for lanes that are
+// elsewhere before each vote and shuffle that depends on the value.
 #define lgUniform(value) value
 
 // Another lane's value, which all lanes have given to lgShare.

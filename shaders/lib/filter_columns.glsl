@@ -1,61 +1,66 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What filters are undone with: the description of a section, where its columns stand in the tile,
-// in scratch and in a record, and their values. The whole workgroup is at one section.
+// The columns of a section of filters: what its description says of them, where they stand in the
+// tile, in scratch and in a record, and their values. The whole workgroup is at one section.
+//
+// The numbers of predictors and flags stand in layout/filter.h, what they compute in
+// formulas/filter.h.
 #ifndef SLUICE_FILTER_COLUMNS_GLSL
 #define SLUICE_FILTER_COLUMNS_GLSL
 
-#include "layout/filter.h"
+#include "formulas/filter.h"
 #include "memory.glsl"
 #include "scan.glsl"
 
-// The lanes of a workgroup see each other's plain stores behind a barrier. Not a constant to choose
-// by where that is never so: branches in code with barriers cost SwiftShader minutes of
-// compilation.
+// Whether the lanes of a workgroup see each other's plain stores behind a barrier. Where they never
+// do this is no constant to choose by, since branches in code with barriers cost SwiftShader
+// minutes of compilation.
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 const bool kPlainHistory = false;
 #else
 layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHistory = false;
 #endif
 
-const uint kNone = 0u, kLeft3 = 3u, kUp = 4u, kGradient = 5u, kMedian = 6u, kAverage = 7u,
-           kPredictors = 8u;
-const uint kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13,
-           kBlock = 1u << 14; // in a column's word
+// The flags in a column's word.
+const uint kZigzag = SLUICE_FILTER_FLAG_ZIGZAG << SLUICE_FILTER_FLAGS_AT;
+const uint kSplit = SLUICE_FILTER_FLAG_SPLIT << SLUICE_FILTER_FLAGS_AT;
+const uint kJoined = SLUICE_FILTER_FLAG_JOINED << SLUICE_FILTER_FLAGS_AT;
+const uint kRotated = SLUICE_FILTER_FLAG_ROTATED << SLUICE_FILTER_FLAGS_AT;
+const uint kBlock = SLUICE_FILTER_FLAG_BLOCK << SLUICE_FILTER_FLAGS_AT;
 const uint kStride = SLUICE_FILTER_MAX_STRIDE;
-const uint kWindow = kStride + 4u; // words of a description that a good section has at most: head,
-                                   // rows, runs
-const uint kPerLane = 16u;         // values of a lane in a step of a scan
-const uint kRowWords = 1024u;      // of the rows that wavefronts of bytes pass to the next band
+// The words of a description that a good section has at most: head, rows and runs.
+const uint kWindow = kStride + 4u;
+const uint kPerLane = 16u;    // values of a lane in a step of a scan
+const uint kRowWords = 1024u; // for the rows that wavefronts of bytes pass to the next band
 
 shared uint sWindow[kWindow];
-// A column: as in the description (log2 bytes << 8, flags << 10, predictor << 16, base << 24), its
-// place in the record in the low 8 bits.
+// Each column's run of the description, with its place in the record instead of the repeat count.
 shared uint sColumn[kStride];
 shared uint sLeader[kStride];   // the first column of its group
-shared uint sGroupEnd[kStride]; // of a leader's group, in the record
-shared uint sFrom[kStride];     // byte b of value i in the tile: from + i * step + b *
-                                // byteStep
-shared uint sStep[kStride], sByteStep[kStride];
+shared uint sGroupEnd[kStride]; // for a leader: where its group ends in the record
+// Byte b of value i stands in the tile at sFrom + i * sStep + b * sByteStep.
+shared uint sFrom[kStride], sStep[kStride], sByteStep[kStride];
 shared uint sValues[kStride];    // where its values are in scratch: a plane for each byte
 shared uint sPredicted[kStride]; // the columns with a prediction
-// Of a byte of the record: where it is, step << 1, and 1 if in scratch, 0 if in the tile; the same
-// of what is added to it, kNothing if nothing is.
+// Where each byte of a record comes from. x: its place in the first record, y: the step from record
+// to record << 1, and 1 if it is in scratch, 0 if in the tile; z, w: the same of what is added to
+// it, and z is kNothing if nothing is.
 shared uvec4 sBytes[kStride];
-// of the section; sPackets: 1, the count of them
-shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets;
-// next word of the description, sections to come
-shared uint sCursor, sSections, sStatus;
 const uint kNothing = ~0u;
+// The section; sPackets is 1 if it has packets, then their number.
+shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets;
+// The description: its next word, and how many sections are to come.
+shared uint sCursor, sSections;
+shared uint sStatus;
 
-// The same in the whole workgroup.
+// These are the same in the whole workgroup.
 uvec2 gDescription, gSource, gTarget, gScratch;
 uint gDescriptionWords, gTileSize;
 uint gPosition; // of the section in the tile
-uint gPlanes;   // of its planes: behind the headers, if there are packets
+uint gPlanes;   // where its planes begin in the tile, behind the headers of packets
 uint gCount, gStride, gWidth, gFirst, gPlaneBytes;
 bool gAnyBase, gAnyUp, gAnyFinal;
 
-// Shared memory and scratch.
+// A barrier for shared memory and scratch.
 void wgBarrierAll() { wgBarrierAll(kPlainHistory); }
 
 bool wgAnyInvocation(bool condition) {
@@ -65,14 +70,14 @@ bool wgAnyInvocation(bool condition) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// The description: its words by all lanes, their meaning by one
+// The description: all lanes load its words, one reads them.
 
 void loadWindow() {
     for (uint k = wgInvocation(); k < kWindow; k += gl_WorkGroupSize.x)
         if (sCursor + k < gDescriptionWords) sWindow[k] = WordsIn(gDescription).w[sCursor + k];
 }
 
-// Word k of the section.
+// Word k of the section; past the end of the description, the section is bad.
 uint windowWord(uint k) {
     if (k < kWindow && sCursor + k < gDescriptionWords) return sWindow[k];
     sStatus = SLUICE_ST_BAD_FILTER;
@@ -86,16 +91,18 @@ void readColumns(uint at, uint runs) {
         uint run = windowWord(at + r), repeat = run & 0xffu, log2Bytes = run >> 8 & 3u,
              predictor = run >> 16 & 0xffu;
         bool same = columns != 0u && ((sColumn[max(columns, 1u) - 1u] ^ run) & kSplit) == 0u;
-        bool bad = log2Bytes == 3u || (run >> 15 & 1u) != 0u || predictor >= kPredictors ||
-                   repeat == 0u || repeat > kStride - columns || ((run & kJoined) != 0u && !same) ||
-                   (predictor >= kUp && sWidth == 0u) || (repeat << log2Bytes) > kStride - stride ||
+        bool bad = log2Bytes == 3u || (run >> 15 & 1u) != 0u ||
+                   predictor >= SLUICE_PREDICTOR_COUNT || repeat == 0u ||
+                   repeat > kStride - columns || ((run & kJoined) != 0u && !same) ||
+                   (predictor >= SLUICE_PREDICTOR_UP && sWidth == 0u) ||
+                   (repeat << log2Bytes) > kStride - stride ||
                    ((run & kBlock) != 0u && (log2Bytes == 0u || (run & kRotated) != 0u));
         good = !bad && sStatus == SLUICE_ST_OK;
         for (uint k = 0u; k < repeat && good; k++) {
             if ((run & kJoined) == 0u) leader = columns;
             sColumn[columns] = (run & ~0xffu) | stride;
             sLeader[columns] = leader;
-            if (predictor != kNone) sPredicted[predicted++] = columns;
+            if (predictor != SLUICE_PREDICTOR_NONE) sPredicted[predicted++] = columns;
             stride += 1u << log2Bytes;
             sGroupEnd[leader] = stride;
             columns++;
@@ -108,8 +115,7 @@ void readColumns(uint at, uint runs) {
 }
 
 void readSection() {
-    // size : 21, runs : 8, rows : 1, Targa packets : 1, reserved : 1
-    uint head = windowWord(0u), size = head & 0x1fffffu, left = gTileSize - gPosition;
+    uint head = windowWord(0u), size = head & SLUICE_FILTER_REST, left = gTileSize - gPosition;
     uint runs = head >> 21 & 0xffu, at = 1u;
     bool rest = size == SLUICE_FILTER_REST;
     sSections--;
@@ -122,7 +128,7 @@ void readSection() {
         sWidth = windowWord(1u);
         sFirst = windowWord(2u);
         at = 3u;
-        good = good && sWidth - 1u < 1u << 20 && sFirst < sWidth && sPackets == 0u;
+        good = good && sWidth - 1u < SLUICE_FILTER_MAX_WIDTH && sFirst < sWidth && sPackets == 0u;
     }
     if (!good) sStatus = SLUICE_ST_BAD_FILTER;
     readColumns(at, runs);
@@ -184,13 +190,6 @@ uint packBytes(uvec4 value) {
     return value.x & 0xffu | (value.y & 0xffu) << 8 | (value.z & 0xffu) << 16 | value.w << 24;
 }
 
-// Four sums of bytes.
-uint addBytes(uint a, uint b) {
-    return (a & 0x7f7f7f7fu) + (b & 0x7f7f7f7fu) ^ (a ^ b) & 0x80808080u;
-}
-
-uint unzigzagBytes(uint word) { return word >> 1 & 0x7f7f7f7fu ^ (word & 0x01010101u) * 0xffu; }
-
 // -----------------------------------------------------------------------------------------------
 // Columns and values
 
@@ -199,36 +198,38 @@ uint predictorOf(uint column) { return sColumn[column] >> 16 & 0xffu; }
 uint maskOf(uint bytes) { return 0xffffffffu >> (32u - 8u * bytes); }
 
 bool isWaveOfBytes(uint column) {
-    return predictorOf(column) >= kGradient && bytesOf(column) == 1u && gWidth <= 4u * kRowWords &&
-           gWidth < gCount;
+    return predictorOf(column) >= SLUICE_PREDICTOR_GRADIENT && bytesOf(column) == 1u &&
+           gWidth <= 4u * kRowWords && gWidth < gCount;
 }
 // Whether its residuals are brought into a row first.
 bool isGathered(uint column) {
-    return predictorOf(column) != kNone && bytesOf(column) == 1u && sStep[column] != 1u &&
-           (predictorOf(column) <= kUp || isWaveOfBytes(column));
+    return predictorOf(column) != SLUICE_PREDICTOR_NONE && bytesOf(column) == 1u &&
+           sStep[column] != 1u &&
+           (predictorOf(column) <= SLUICE_PREDICTOR_UP || isWaveOfBytes(column));
 }
-// Whether its bytes in the planes or in scratch are not those of the record, less those of its
+// Whether its bytes in the planes or in scratch differ from those of the record, less those of its
 // base.
 bool isChanged(uint column) {
     uint word = sColumn[column];
     return (word & (kRotated | kBlock)) != 0u ||
-           ((word & kZigzag) != 0u && predictorOf(column) == kNone);
+           ((word & kZigzag) != 0u && predictorOf(column) == SLUICE_PREDICTOR_NONE);
 }
-// Such columns, and those whose sum with the base has carries, are finished in scratch.
+// Whether the column is finished in scratch: such columns, and those whose sum with the base
+// carries from byte to byte.
 bool needsFinal(uint column) {
     uint base = sColumn[column] >> 24;
     return isChanged(column) ||
            (base != 0u && (bytesOf(column) != 1u || isChanged(max(base, 1u) - 1u)));
 }
 
-// Byte b of a column: its place in its first value, step << 1 and whether that is in scratch.
+// The first half of sBytes for byte b of a column.
 uvec2 placeOf(uint column, uint b) {
-    if (predictorOf(column) != kNone || needsFinal(column))
+    if (predictorOf(column) != SLUICE_PREDICTOR_NONE || needsFinal(column))
         return uvec2(sValues[column] + b * gPlaneBytes, 3u);
     return uvec2(sFrom[column] + b * sByteStep[column], sStep[column] << 1);
 }
 
-// The places of columns and of a record's bytes, a lane a column.
+// Finds the places of columns and of a record's bytes, a column an invocation.
 void placeColumns() {
     uint c = wgInvocation(), columns = sColumns, area = 0u, total;
     bool isColumn = c < columns;
@@ -250,7 +251,7 @@ void placeColumns() {
     if (isColumn) {
         isFinal = needsFinal(c);
         hasBase = sColumn[c] >> 24 != 0u && !isFinal;
-        isUp = predictorOf(c) == kUp && bytesOf(c) != 1u;
+        isUp = predictorOf(c) == SLUICE_PREDICTOR_UP && bytesOf(c) != 1u;
         for (uint b = 0u; b < bytesOf(c); b++) {
             uvec2 base = uvec2(kNothing, 0u);
             if (hasBase) base = placeOf((sColumn[c] >> 24) - 1u, b);
@@ -267,10 +268,10 @@ uint residual(uint column, uint i) {
          value = 0u;
     [[unroll]] for (uint b = 0u; b < 4u; b++) if (b < bytes) value |=
         sourceByte(at + b * sByteStep[column]) << 8u * b;
-    return (word & kZigzag) != 0u ? (value >> 1 ^ (0u - (value & 1u))) & maskOf(bytes) : value;
+    return (word & kZigzag) != 0u ? filterUnzigzag(value, maskOf(bytes)) : value;
 }
 
-// Values of columns with a prediction, in scratch.
+// Values of columns with a prediction stand in scratch.
 uint loadValue(uint column, uint i) {
     uint value = 0u;
     for (uint b = 0u; b < bytesOf(column); b++)
@@ -283,24 +284,9 @@ void storeValue(uint column, uint i, uint value) {
         storeScratchByte(sValues[column] + i + b * gPlaneBytes, value >> 8u * b);
 }
 
-// A value of a block column as it was: a colour of 5, 6 and 5 bits, or 4 x 4 indices of 2 bits.
-uint unmapBlock(uint value, bool isColour) {
-    uint green = (value >> 5) + 2u * (value >> 11) & 63u, near = (value ^ value >> 6) & 0x00cc00ccu;
-    uint colour = value & 0xf800u | green << 5 | value + (green >> 1) & 31u;
-    uint rows = value ^ near ^ near << 6, far = (rows ^ rows >> 12) & 0x0000f0f0u;
-    return mix(rows ^ far ^ far << 12, colour, isColour);
-}
-
 uint valueOf(uint column, uint i) {
-    return predictorOf(column) == kNone ? residual(column, i) : loadValue(column, i);
-}
-
-// The prediction from numbers that are not negative: left, up and what is left of up.
-uint guessOf(uint predictor, uint left, uint up, uint corner) {
-    uint low = min(left, up), high = max(left, up), plane = left + up - corner;
-    uint median = mix(mix(plane, low, corner >= high), high, corner <= low && corner < high);
-    uint average = (left & up) + ((left ^ up) >> 1);
-    return mix(mix(median, average, predictor == kAverage), plane, predictor == kGradient);
+    return predictorOf(column) == SLUICE_PREDICTOR_NONE ? residual(column, i)
+                                                        : loadValue(column, i);
 }
 
 #endif // SLUICE_FILTER_COLUMNS_GLSL

@@ -5,6 +5,9 @@
 // table takes longer than it saves (docs/performance.md). A code needs only the end of the codes of
 // each length, 15 words, and its symbols in canonical order. The rank of a symbol among those of
 // its length is a population count of the lanes below that hold the same length.
+//
+// The includer defines kTiles, tileIndex(), the array sToken, kUnpaired, and
+// huffmanPayload(kind, symbol, length): what it wants to know of a symbol, in 16 bits.
 #ifndef SLUICE_HUFFMAN_GLSL
 #define SLUICE_HUFFMAN_GLSL
 
@@ -12,20 +15,18 @@
 
 const uint kSymbols = 320u; // of both alphabets together
 
-// What the includer wants to know of each symbol, huffmanPayload(kind, symbol, length), in
-// canonical order, 16 bits each.
-shared uint sSorted[kTiles * (kSymbols / 2u)];
-// Per code four quads; component l - 1 of them (l = 1 .. 15) is about the codes of length l:
+shared uint sSorted[kTiles * (kSymbols / 2u)]; // payloads in canonical order
+// Each code has four quads; component l - 1 of them (l = 1 .. 15) is about the codes of length l:
 //   bits 17 .. 31  the end of the codes of length <= l, left-aligned to 15 bits, minus 1
 //   bits 5 .. 13   what to add to a code to get its symbol's place, modulo 2^9
 //   bits 0 .. 4    32 - l
-// or 0 if there is no code of length <= l. Behind them a fifth one with what they say of lengths 4,
-// 8 and 12.
+// or 0 if there is no code of length <= l. Behind them stands a fifth one, a copy of what they say
+// of lengths 4, 8 and 12.
 const uint kQuads = 5u;
 shared uvec4 sQuads[kTiles * 2u * kQuads];
 
-// While a code is built: code lengths, 4 bits each, and behind them a word for each length. They
-// stand in the includer's array sToken; huffmanBuildAt says where.
+// While a code is built, a part of sToken has the code lengths, 4 bits each, and behind them a word
+// for each length; huffmanBuildAt says where.
 const uint kBuildWords = kSymbols / 8u + 16u;
 
 uint gSorted, gQuads; // where this lane group's parts begin
@@ -36,7 +37,7 @@ void huffmanBegin() {
     gQuads = tileIndex() * 2u * kQuads;
 }
 
-// Index of kBuildWords words that nobody else uses until the code is built.
+// `index`: kBuildWords words of sToken that nobody else uses until the code is built.
 void huffmanBuildAt(uint index) {
     gLengths = index;
     gRanks = index + kSymbols / 8u;
@@ -44,7 +45,7 @@ void huffmanBuildAt(uint index) {
 
 uint codeLength(uint i) { return (sToken[gLengths + (i >> 3)] >> ((i & 7u) * 4u)) & 15u; }
 
-// The same length `count` times, 1 .. 6. The places must hold 0.
+// Sets the same length `count` times, 1 .. 6. The places must hold 0.
 void setCodeLengths(uint i, uint length_, uint count) {
     uint bits = length_ * (0x111111u >> (24u - 4u * count)), shift = (i & 7u) * 4u;
     atomicOr(sToken[gLengths + (i >> 3)], bits << shift);
@@ -60,8 +61,8 @@ void clearCodeLengths(bool enabled) {
     lgBarrierShared();
 }
 
-// The code lengths that this lane holds of three rows of 32 symbols, of which only the first counts
-// unless `wide`.
+// The code lengths of the lane's symbols in three rows of 32; only the first row counts unless
+// `wide`.
 uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, const bool wide) {
     uvec3 symbol = row * 32u + lgLane() + uvec3(0u, 32u, 64u);
     uvec3 len = uvec3(codeLength(lengths + symbol.x), 0u, 0u);
@@ -72,20 +73,21 @@ uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, const bool wide)
     return mix(uvec3(0u), len, enabled ? lessThan(symbol, uvec3(n)) : bvec3(false));
 }
 
-// Which lanes' lengths have the same bit `bit` as this lane's number.
+// The lanes whose length has the same bit `bit` as this lane's number.
 uvec3 huffmanSameBit(uvec3 len, uint bit) {
     bvec3 set = notEqual(len & (1u << bit), uvec3(0u));
     return lgBallot3(set.x, set.y, set.z) ^ ((lgLane() >> bit & 1u) - 1u);
 }
 
-// Which lanes hold the length that is this lane's number, or 16 less.
+// The lanes whose length is this lane's number, or 16 less.
 uvec3 huffmanOfLength(uvec3 len) {
     return huffmanSameBit(len, 0u) & huffmanSameBit(len, 1u) & huffmanSameBit(len, 2u) &
            huffmanSameBit(len, 3u);
 }
 
-// Place of this lane's symbol of a row; `next`: for the length that is this lane's number, where
-// its symbols of this row begin, and afterwards those of the row behind; `holders` are their lanes.
+// The place of the lane's symbol in a row. For the length that is this lane's number, `next` says
+// where its symbols in this row begin, and afterwards those in the next row; `holders` are their
+// lanes.
 uint huffmanPlace(uint len, uint holders, inout uint next) {
     lgShare(next);
     uint place = lgShared(len);
@@ -95,8 +97,8 @@ uint huffmanPlace(uint len, uint holders, inout uint next) {
     return place;
 }
 
-// The three symbols at those places that are `odd` or not: an even one first, which clears its
-// neighbour. Nothing is stored where the length is 0.
+// Stores those of three symbols whose place is odd, or even, which come first and clear their
+// neighbours. Nothing is stored where the length is 0.
 void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
     uvec3 index = gSorted + min(place / 2u, uvec3(kSymbols / 2u - 1u)), other = uvec3(0u);
     if (odd) other = uvec3(sSorted[index.x], sSorted[index.y], sSorted[index.z]);
@@ -105,19 +107,17 @@ void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
         odd ? other[k] | payload[k] << 16 : payload[k];
 }
 
-// What the counts of the code lengths say of a code; lane l holds how many have length l, `ones`
-// are those of length 1.
 struct HuffmanCode {
     uint rank;    // of the first symbol whose length is this lane's number
-    uint symbols; // that have a code
-    bool single;  // one of length 1, or none
-    bool good;    // complete, or single
+    uint symbols; // how many have a code
+    bool single;  // there is one symbol, of length 1, or none
+    bool good;    // the code is complete, or single
 };
 
-// Lane l owns length l: its codes begin after those of all shorter ones. Writes the quads, see
-// huffmanDecode.
+// Judges a code and writes its quads. Lane l owns length l, whose codes begin after those of all
+// shorter lengths: `count` is how many symbols have it, and `ones` how many have length 1.
 HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint first) {
-    // One scan for two sums: of the code space, in units of 2^-15, above 9 bits of the symbols.
+    // One scan has two sums: 9 bits count symbols, those above them code space in units of 2^-15.
     uint lane = lgLane(), space = count << (15u - min(lane, 15u)), before, total;
     lgScan(space << 9 | count, before, total);
     uint rank = before & 511u, first_ = before >> 9, symbols = total & 511u;
@@ -134,7 +134,7 @@ HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint fi
     return HuffmanCode(rank, symbols, single, single || total >> 9 == 0x8000u);
 }
 
-// huffmanSort, chunk after chunk of 32 symbols: with few registers.
+// huffmanSort chunk after chunk of 32 symbols, which takes few registers.
 bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                        const uint chunks) {
     uint lane = lgLane();
@@ -180,8 +180,9 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
     return sorted.good;
 }
 
-// huffmanSort, all rows of 32 symbols side by side: what takes time is waiting, one step for the
-// one before. Written out because NVIDIA's compiler (580) does not unroll loops with ballots.
+// huffmanSort with all rows of 32 symbols side by side, because time goes into waiting for the
+// previous step. It is written out because NVIDIA's compiler (580) does not unroll loops with
+// ballots.
 bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                      const bool wide) {
     uint lane = lgLane();
@@ -241,7 +242,7 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
     return sorted.good;
 }
 
-// Sorts n symbols by code length, at most 32, or 288 if `wide`; their code lengths are those from
+// Sorts n symbols by code length, at most 32, or 288 if `wide`; their code lengths stand from
 // `lengths` on. They take the places from `first` on, an even number, in sSorted, and `code` (0 or
 // 1) says which quads; `kind` is for huffmanPayload. Returns false for a code that is neither
 // complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the last two
@@ -249,17 +250,17 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
 // visible afterwards.
 bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                  const bool wide) {
-    // Of kAlone registers decide how many tiles an SM holds.
-    if (kAlone) return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
+    // Where kUnpaired, registers decide how many tiles an SM holds.
+    if (kUnpaired) return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
     return huffmanSortRows(enabled, kind, code, first, lengths, n, wide);
 }
 
-// Decodes the code at the low end of `next`: x: its length, y: its symbol's payload and above it 16
-// bits that mean nothing. Only for codes that huffmanSort accepted; for others the result is
-// meaningless, but no access leaves the tables. No branches.
+// Decodes the code at the low end of `next` without a branch. x: its length, y: its symbol's
+// payload, with anything in the upper 16 bits. For codes that huffmanSort refused the result is
+// meaningless, but no access leaves the tables.
 uvec2 huffmanDecode(uint next, uint code) {
-    // The code left-aligned to 15 bits. It lies past an end if it is not below the quad's
-    // component, which has other bits below these, or is 0.
+    // c is the code, left-aligned to 15 bits. It lies past an end if it is not below the quad's
+    // component, which has other bits below these 15, or is 0.
     uint c = bitfieldReverse(next) & 0xfffe0000u;
     uint quads = gQuads + code * kQuads;
     uvec3 steps = sQuads[quads + 4u].xyz;

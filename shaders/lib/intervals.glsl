@@ -15,7 +15,7 @@
 #ifndef SLUICE_INTERVALS_GLSL
 #define SLUICE_INTERVALS_GLSL
 
-#include "layout/interval.h"
+#include "formulas/interval.h"
 #include "lanes.glsl"
 #include "memory.glsl"
 
@@ -23,8 +23,6 @@ layout(constant_id = SLUICE_CONSTANT_ELEMENT_BYTES) const uint kElementSize = 0u
 
 layout(push_constant, std430) uniform Push { IntervalParams p; };
 
-uint intervalForm() { return p.form & 0xffu; }
-uint intervalKind() { return p.form >> 8 & 0xffu; }
 uint elementSize() { return kElementSize != 0u ? kElementSize : p.elementSize; }
 uint intervalCost() { return max(SLUICE_INTERVAL_COST_BYTES / elementSize(), 1u); }
 
@@ -68,21 +66,21 @@ uint lgExclusiveAddSaturated(uint value, out uint total) {
 uint listCount() { return countOf(p.countBuffer, p.maxCount); }
 uint itemCount() { return countOf(p.scatter, p.itemCount); }
 
-bool isBulk() { return intervalForm() >= SLUICE_INTERVAL_REMOVED; }
+bool isBulk() { return p.form >= SLUICE_INTERVAL_REMOVED; }
 uint intervalCount() { return listCount() + (isBulk() ? 1u : 0u); }
 
 // The first item of run i of a bulk operation.
 uint runBegin(uint i, uint items) {
     if (i == 0u) return 0u;
     return min(
-        addSaturated(wordAt(p.counts, i - 1u), intervalForm() == SLUICE_INTERVAL_REMOVED ? 1u : 0u),
+        addSaturated(wordAt(p.counts, i - 1u), p.form == SLUICE_INTERVAL_REMOVED ? 1u : 0u),
         items);
 }
 
 // i < intervals
 uint intervalLength(uint i, uint intervals) {
-    if (intervalForm() == SLUICE_INTERVAL_COUNTS) return wordAt(p.counts, i);
-    if (intervalForm() == SLUICE_INTERVAL_OFFSETS)
+    if (p.form == SLUICE_INTERVAL_COUNTS) return wordAt(p.counts, i);
+    if (p.form == SLUICE_INTERVAL_OFFSETS)
         return subSaturated(wordAt(p.counts, i + 1u), wordAt(p.counts, i));
     uint items = itemCount();
     uint end = i + 1u == intervals ? items : min(wordAt(p.counts, i), items);
@@ -91,21 +89,21 @@ uint intervalLength(uint i, uint intervals) {
 
 // The sum of all lengths.
 uint elementCount(uint intervals) {
-    if (intervalForm() == SLUICE_INTERVAL_COUNTS) return WordsIn(p.prefixes).w[0];
-    if (intervalForm() == SLUICE_INTERVAL_OFFSETS) return wordAt(p.counts, intervals);
-    return intervalForm() == SLUICE_INTERVAL_REMOVED ? subSaturated(itemCount(), intervals - 1u)
+    if (p.form == SLUICE_INTERVAL_COUNTS) return WordsIn(p.prefixes).w[0];
+    if (p.form == SLUICE_INTERVAL_OFFSETS) return wordAt(p.counts, intervals);
+    return p.form == SLUICE_INTERVAL_REMOVED ? subSaturated(itemCount(), intervals - 1u)
                                                      : itemCount();
 }
 
 // The elements before interval `batch` * SLUICE_INTERVAL_BATCH.
 uint beforeBatch(uint batch) {
     uint i = batch * SLUICE_INTERVAL_BATCH;
-    if (intervalForm() == SLUICE_INTERVAL_COUNTS)
-        return addSaturated(wordAt(p.prefixes, SLUICE_INTERVAL_GROUPS_AT + i / p.groupSize),
+    if (p.form == SLUICE_INTERVAL_COUNTS)
+        return addSaturated(wordAt(p.prefixes, SLUICE_INTERVAL_GROUPS_AT + i / intervalGroupSize(p.maxCount)),
                             wordAt(p.prefixes, SLUICE_INTERVAL_BATCHES_AT + batch));
-    if (intervalForm() == SLUICE_INTERVAL_OFFSETS) return wordAt(p.counts, i);
+    if (p.form == SLUICE_INTERVAL_OFFSETS) return wordAt(p.counts, i);
     uint begin = runBegin(i, itemCount());
-    return intervalForm() == SLUICE_INTERVAL_REMOVED ? subSaturated(begin, i) : begin;
+    return p.form == SLUICE_INTERVAL_REMOVED ? subSaturated(begin, i) : begin;
 }
 
 // -----------------------------------------------------------------------------------------------
@@ -127,7 +125,7 @@ uvec2 workBefore(uint before, uint i) { return add64(mul64(i, intervalCost()), b
 
 // Of the work; computed anew each time, for in registers they would cost those that copies need.
 uint shareNumber() {
-    return (gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x) * kGroupsPerWorkgroup + lgIndex();
+    return wgIndex() * kGroupsPerWorkgroup + lgIndex();
 }
 uint shareSize() { return shareNumber() < gLarges ? p.large : p.tile; }
 uvec2 shareBegin() {

@@ -26,6 +26,7 @@
 #define SLUICE_LANES_GLSL
 
 #extension GL_EXT_control_flow_attributes : require
+#include "layout/base.h"
 #include "layout/constants.h"
 
 #ifndef SLUICE_EMU
@@ -59,6 +60,9 @@ uint wgInvocation() { return gl_LocalInvocationIndex; }
 #else
 uint wgInvocation() { return gl_SubgroupID * kSubgroupSize + gl_SubgroupInvocationID; }
 #endif
+// The workgroup's index in the dispatch. It may lie past the number of workgroups that the host
+// asked for, since the list is folded into a rectangle.
+uint wgIndex() { return gl_WorkGroupID.y * SLUICE_MAX_GRID + gl_WorkGroupID.x; }
 uint sgLane() { return wgInvocation() & (kSubgroupSize - 1u); }
 uint sgIndex() { return wgInvocation() / kSubgroupSize; }
 

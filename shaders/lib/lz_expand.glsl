@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From LZ tokens to bytes, by a lane group, many bytes at once.
+// Turns LZ tokens into bytes, by a lane group, many bytes at once.
 //
-// Tokens stand in a ring, in output order. Two steps:
-//   place   An exclusive scan of their lengths tells where each begins. It is judged, and a bit is
+// Tokens stand in a ring, in output order. There are two steps:
+//   place   An exclusive scan of their lengths tells where each begins. It is checked, and a bit is
 //           set in a bitmap ring for the byte that it begins with.
-//   make    128 bytes of output, four a lane. The set bits up to a byte count its token: the
-//           load-balancing search as a population count. A literal gives the byte itself. A match
-//           gives where it comes from: a source before the 128 is read from the tile, for one
-//           inside them pointers are followed in shared memory, all at once, which halves the
-//           length of every chain of copies in each step (pointer jumping; Wyllie 1979).
+//   make    Four bytes a lane. The set bits up to a byte count its token: the load-balancing search
+//           as a population count. A literal gives the byte itself. A match gives where it comes
+//           from: a source before the 128 bytes is read from the tile; for a source inside them
+//           pointers are followed in shared memory, all at once, which halves the length of every
+//           chain of copies in each step (pointer jumping; Wyllie 1979).
 // Nothing waits for a match before it: 128 bytes of a run of one byte take seven steps.
+//
+// gstd_expand.comp, the byte stage of Gstd, shares no code with this one: see there.
+//
+// The includer defines kTiles, tileIndex(), kPerLane, kTokenRing and the array sToken, kRoomy,
+// kUnpaired, kSuspends and kPlainHistory; gdeflate.comp says what they are.
 #ifndef SLUICE_LZ_EXPAND_GLSL
 #define SLUICE_LZ_EXPAND_GLSL
 
@@ -17,17 +22,18 @@
 #include "memory.glsl"
 #include "pitch.glsl"
 
-const uint kStartRing = kAmple ? 64u : 32u; // words of 32 bytes of output each
+const uint kStartRing = kRoomy ? 64u : 32u; // words, each for 32 bytes of output
 const uint kGroup = 128u;                   // bytes that a lane group makes at once
 const uint kAtOnce = 32u * kPerLane;        // tokens that are placed at once
 
-// The includer's sToken is a ring of tokens: the length - 1 in the upper half; in the lower half a
-// match's distance - 1, or 0xff00 and a literal's byte. Matches are 3 bytes at least; one of 65,536
-// bytes or more is said to be 65,536 long, which no tile can hold.
+// sToken is a ring of tokens: the length - 1 in the upper half; in the lower half a match's
+// distance - 1, or 0xff00 and a literal's byte. Matches are 3 bytes at least; one of 65,536 bytes
+// or more is said to be 65,536 long, which no tile can hold.
 shared uvec4 sStarts[kTiles * kStartRing / 4u]; // a bit for each byte of output that begins a token
-// What stands in the ring for a byte of a group whose value is not known is the place in the ring
-// of the one that it copies; else its own place, this bit, and the value in the upper half. So
-// loads need no conditions: NVIDIA's compiler (580) puts those under one behind each other.
+// While pointers are followed, the ring has an entry for each byte of a group: the place in the
+// ring of the byte that it copies; or, when its value is known, its own place, this bit, and the
+// value in the upper half. So loads need no condition, behind which NVIDIA's compiler (580) would
+// put them one by one.
 const uint kKnown = 0x8000u;
 
 #ifdef SLUICE_EXT
@@ -36,17 +42,17 @@ const bool kLoadsBytes = true;
 const bool kLoadsBytes = false;
 #endif
 
-uvec2 gLzOut;    // address of the tile's first byte, unless
-bool gLzPitched; // its place is what lib/pitch.glsl says
+uvec2 gLzOut;    // the address of the tile's first byte
+bool gLzPitched; // lib/pitch.glsl says where bytes lie, not gLzOut
 uint gLzSize;    // bytes in the tile
 uint gPlaced;    // tokens in sStarts
-uint gEnd;       // bytes that they make
+uint gEnd;       // bytes that these tokens make
 uint gAt;        // bytes made, a multiple of kGroup
 uint gBegun;     // tokens that begin before gAt
 
-// On NVIDIA's hardware, whose registers decide how many tiles it works at, this stands in shared
-// memory between the turns of the second stage: else it would take registers of the first, too. Two
-// a tile: what stays as it is, and what has been done.
+// Between the turns of this stage its state stands here, or it would take registers of the decode
+// stage too, and registers decide how many tiles NVIDIA's hardware works at. A tile has two of
+// these: what stays as it is, and what has been done.
 shared uvec4 sLz[kSuspends ? 2u * kTiles : 1u];
 
 void lzSuspend() {
@@ -69,7 +75,7 @@ bool isMatch(uint token) { return token > 0xffffu; }
 
 uint tokenAt(uint index) { return tileIndex() * kTokenRing + (index & (kTokenRing - 1u)); }
 
-// What lzBegin was given: the region's number, or ~0 if there is none.
+// The number of the region, as lzBegin was given it, or ~0 if there is none.
 uint lzRegion() { return sLz[2u * tileIndex()].w; }
 
 void lzBegin(uint region) {
@@ -79,7 +85,7 @@ void lzBegin(uint region) {
     lzSuspend();
 }
 
-// Byte n behind a 4-byte aligned address, in the low bits; what the others hold does not matter.
+// Byte n behind a 4-byte aligned address, in the low bits; the upper bits may be anything.
 uint loadByte(uvec2 base, uint n) {
 #ifdef SLUICE_EXT
     return kPlainHistory ? uint(int(BytesPlain(base).b[n])) : uint(BytesOut(base).b[n]);
@@ -88,7 +94,8 @@ uint loadByte(uvec2 base, uint n) {
 #endif
 }
 
-// Four bytes of the tile, which have been made. All loads go out before any of them is waited for.
+// Four bytes of the tile that have been made. All loads are issued before any of them is waited
+// for.
 uvec4 loadMade(uvec4 position) {
     uvec4 made;
     if (gLzPitched) {
@@ -120,7 +127,7 @@ void storeMade(uint position, uint bytes, uint n) {
         [[unroll]] for (uint k = 0u; k < 3u; ++k) if (k < n) BytesOut(base).b[4u * word + k] =
             uint8_t(bytes >> (8u * k));
 #else
-        // The rest of the word is not ours.
+        // Others own the rest of the word.
         uint mask = (1u << (8u * n)) - 1u;
         atomicAnd(WordsOut(base).w[word], ~mask);
         atomicOr(WordsOut(base).w[word], bytes & mask);
@@ -128,8 +135,8 @@ void storeMade(uint position, uint bytes, uint n) {
     }
 }
 
-// Takes up to kAtOnce tokens, kPerLane a lane, of those up to number `complete`, unless they begin
-// past the ring. Returns the error of the first bad one, or OK.
+// Places up to kAtOnce tokens, kPerLane a lane, of those up to number `complete` that do not begin
+// past the bitmap ring. Returns the error of the first bad one, or OK.
 uint lzPlace(bool enabled, uint complete) {
     if (!kLockstep) enabled = true;
     uint index = kPerLane * lgLane(), waiting = enabled ? complete - gPlaced : 0u;
@@ -151,8 +158,8 @@ uint lzPlace(bool enabled, uint complete) {
     uint status = SLUICE_ST_OK, count = min(waiting, kAtOnce),
          take = min(max(waiting, index) - index, kPerLane);
     if (wgAnyLane(far || gEnd + total > limit)) {
-        // Some are bad, or begin past the ring: `take` of this lane do not, and its first bad one
-        // is found.
+        // Some tokens are bad or begin past the ring: finds how many of this lane do not, and its
+        // first bad one.
         uint taken = 0u;
         bool bad = false, offset = false;
         sum = 0u;
@@ -184,8 +191,8 @@ uint lzPlace(bool enabled, uint complete) {
     return status;
 }
 
-// Gives the bytes of a group with a source inside it their values. Seven steps end the longest
-// chain of pointers. They use 128 places of the ring from `base` on, a multiple of 4.
+// Gives those bytes of a group that have their source inside it their values. Seven steps follow
+// the longest chain of pointers. They use 128 places of the ring from `base` on, a multiple of 4.
 void lzFollow(bool enabled, inout uvec4 value, uvec4 source, uint base) {
     uint own = tokenAt(base + 4u * lgLane()), steps = 0u;
     uvec4 entry =
@@ -213,14 +220,14 @@ bool anyOfGroup(uvec4 source) {
     return min(min(source.x, source.y), min(source.z, source.w)) < kGroup;
 }
 
-// For matches longer than their distance, whose bytes copy bytes of the same match: sources some
-// distances further back, in what the match repeats or before the group, so that long runs are no
-// long chains for lzFollow. `starts`: the bits of the group; `word`: the lane's word of them;
-// `marks`: the lane's own four bits.
+// Matches longer than their distance copy their own bytes. This moves the sources of such bytes
+// back by whole distances, to what the match repeats or before the group, so that long runs are no
+// long chains for lzFollow. `starts`: the bits of the group, `word`: the lane's word of them,
+// `marks`: the lane's four bits.
 uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks) {
     uint lane = lgLane(), self = 4u * lane;
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
-    // Where the token of the lane's first byte begins, not before the group.
+    // begin: where the token of each of the lane's bytes begins in the group, 0 if before it.
     uint x = uint(findMSB(starts.x | 1u));
     uint y = mix(uint(findMSB(starts.y)) + 32u, x, starts.y == 0u);
     uint z = mix(uint(findMSB(starts.z)) + 64u, y, starts.z == 0u);
@@ -231,19 +238,18 @@ uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks)
     begin.y = mix(begin.x, self + 1u, (marks & 2u) != 0u);
     begin.z = mix(begin.y, self + 2u, (marks & 4u) != 0u);
     begin.w = mix(begin.z, self + 3u, (marks & 8u) != 0u);
-    uvec4 distance = (token & 0xffffu) + 1u; // of a literal far more than a group
-    // 1/2 makes it exact: the quotient is nowhere near a whole number.
+    uvec4 distance = (token & 0xffffu) + 1u; // for a literal, this is far more than a group
+    // Adding 1/2 makes the division exact: the quotient is nowhere near a whole number.
     uvec4 behind = self + uvec4(0u, 1u, 2u, 3u) - begin;
     return source - distance * uvec4((vec4(behind) + 0.5) / vec4(distance));
 }
 
-// The lane's four bytes of a group that begins inside a match and holds the beginning of no token:
-// the last bytes before the group as often as need be. So of long runs nothing is copied from what
-// is made at the same time.
+// The lane's four bytes of a group that lies inside one match: they repeat the last bytes before
+// the group. So no byte of a long run is copied from bytes that are made at the same time.
 uvec4 lzRepeat() {
     uint self = 4u * lgLane(), distance = (sToken[tokenAt(gBegun - 1u)] & 0xffffu) + 1u;
     uvec4 behind;
-    // 1/2 makes it exact, see lzUnrepeat.
+    // Adding 1/2 makes it exact, see lzUnrepeat.
     behind.x = self - distance * uint((float(self) + 0.5) / float(distance));
     [[unroll]] for (uint k = 1u; k < 4u; ++k) behind[k] =
         mix(behind[k - 1u] + 1u, 0u, behind[k - 1u] + 1u == distance);
@@ -251,7 +257,8 @@ uvec4 lzRepeat() {
     return loadMade(min(gAt - distance + behind, uvec4(max(gAt, 1u) - 1u)));
 }
 
-// The lane's four bytes of any group; `starts`: its bits. `begun`: of the tokens, afterwards.
+// The lane's four bytes of any group; `starts`: its bits, `begun`: how many tokens have begun,
+// which is brought up to the end of the group.
 uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     uint lane = lgLane(), self = 4u * lane;
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
@@ -263,20 +270,19 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     begun += three + counts.w;
     uint own = word >> (self & 31u);
 
-    // A byte of a match whose source lies inside the group copies that one, any other has its
-    // value. A literal's source is always far.
-    // one a byte; the products' highest bytes are their sums
+    // Each byte of `marks` has one of the lane's bits; the highest bytes of the products are the
+    // sums of the bits so far.
     uint marks = ((own & 15u) * 0x00204081u) & 0x01010101u;
     uvec4 token, source;
     token.x = sToken[tokenAt(index + (own & 1u))];
     token.y = sToken[tokenAt(index + (marks * 0x01010000u >> 24))];
     token.z = sToken[tokenAt(index + (marks * 0x01010100u >> 24))];
     token.w = sToken[tokenAt(index + (marks * 0x01010101u >> 24))];
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) source[k] =
-        self + k - 1u - (token[k] & 0xffffu); // from gAt; wraps if it is before
+    // Sources count from gAt, and wrap if they lie before it. A literal's is always far away.
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) source[k] = self + k - 1u - (token[k] & 0xffffu);
     bool anyInside = wgAnyLane(enabled && anyOfGroup(source));
-    // Of kAlone lzFollow's steps are cheaper than this.
-    if (!kAlone) {
+    // Where kUnpaired, lzFollow's steps are cheaper than this.
+    if (!kUnpaired) {
         if (anyInside) {
             if (wgAnyLane(enabled && any(greaterThan(token >> 16, token & 0xffffu)))) {
                 source = lzUnrepeat(token, source, starts, word, own);
@@ -287,30 +293,30 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     bvec4 far;
     [[unroll]] for (uint k = 0u; k < 4u; ++k) far[k] = isMatch(token[k]) && source[k] >= kGroup;
     lgBarrierShared(); // the bits and the tokens are read
-    // All bytes are loaded, those that are not wanted from one place, the last byte made: a branch
-    // for each would wait for it. lzPlace has seen to it that sources lie in what is made. Where a
-    // byte is loaded with the word around it, that one place could be half outside the tile at its
-    // beginning: nothing is loaded then if nothing is wanted.
+    // All bytes are loaded, those that are not needed from one place, the last byte made, because a
+    // branch for each would wait for it. lzPlace has checked that sources lie in what is made.
+    // Where a byte is loaded with the word around it, that one place could be half outside the tile
+    // at its beginning, so nothing is loaded if nothing is needed.
     uvec4 made = uvec4(0u);
     if ((kLoadsBytes || wgAnyLane(any(far))) && (!kLockstep || enabled)) {
         made = loadMade(min(gAt + source, uvec4(max(gAt, 1u) - 1u)));
     }
     uvec4 value = mix(token, made, far);
     if (anyInside)
-        // below the last token that begins in the group
+        // It uses the places of tokens below the last one that begins in the group.
         lzFollow(enabled, value, source, (begun - kGroup - 1u) & ~3u);
     return value;
 }
 
-// Makes the 128 bytes from gAt on. `whole`: all of them are below gEnd; else only those that are
-// get written.
+// Makes the 128 bytes from gAt on. `whole`: all of them are below gEnd; otherwise only those below
+// it are written.
 void lzMake(bool enabled, const bool whole) {
     if (!kLockstep) enabled = true;
     uint lane = lgLane(), begun = gBegun;
     uint group = tileIndex() * (kStartRing / 4u) + ((gAt / kGroup) & (kStartRing / 4u - 1u));
     uvec4 starts = sStarts[group], value;
-    // Where there are two subgroups a tile, to ask costs as much as it saves.
-    if (kAlone) {
+    // Where two subgroups share a tile, to ask costs as much as it saves.
+    if (kUnpaired) {
         if (wgAny((starts.x | starts.y | starts.z | starts.w) == 0u))
             value = lzRepeat();
         else
@@ -334,9 +340,9 @@ void lzMake(bool enabled, const bool whole) {
     lgBarrierAll(); // the bytes are visible
 }
 
-// Takes the tokens up to number `complete`, but for a rest below kAtOnce if more are to come, and
-// makes the whole groups that they fill; at the end the last one too. Returns the error of the
-// first bad token, or OK.
+// A turn of the expand stage: places the tokens up to number `complete`, but keeps fewer than
+// kAtOnce back if more are to come, and makes the whole groups that they fill; at the end the last
+// one too. Returns the error of the first bad token, or OK.
 uint lzExpand(bool enabled, uint complete, bool more) {
     uint least = more ? kAtOnce : 1u, status = SLUICE_ST_OK;
     complete = enabled ? complete : gPlaced;

@@ -52,7 +52,7 @@ void combinePartials() {
 }
 
 void reduceMain() {
-    uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint workgroup = wgIndex();
     if (workgroup >= p.workgroups) return; // the grid is a rectangle and may have some more
 
     uint count = elementCount();

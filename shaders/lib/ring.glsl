@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A look-back of sums for kernels whose tiles wait for what lies before them while the workgroup
 // works on the next ones: nobody waits, and memory has loads and stores to do all the time. For
-// subgroups of at least 32 lanes, as many as a workgroup has subgroups, where workgroups that have
-// started are known to go on. The states are those of lookback.glsl, which is included before.
+// subgroups with at least as many lanes as a workgroup has subgroups; fast where workgroups that
+// have started are known to go on. The states are those of lookback.glsl, which is included before.
 //
 // Workgroup 0 is the scanner. It is there for speed only: where it does not come in time,
 // invocations look back for themselves.

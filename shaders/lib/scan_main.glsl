@@ -187,7 +187,7 @@ void scanTiles(uint count, uint tiles) {
 }
 
 void scanMain() {
-    uint workgroup = gl_WorkGroupID.y * p.gridX + gl_WorkGroupID.x;
+    uint workgroup = wgIndex();
     if (workgroup >= p.workgroups) return; // the grid is a rectangle and may have some more
 
     uint count = elementCount();

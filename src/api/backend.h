@@ -3,14 +3,16 @@
 // calls these.
 #pragma once
 
-#include <sluice/sluice.h>
-#include <sluice/sluice_filter.h>
-#include <sluice/sluice_float.h>
+#include <sluice/sluice_all.h>
 
 #include "../../shaders/lib/layout.h"
 
 namespace sluice {
 
+constexpr SluiceRequirements kNoScratch = {0, 1, 0};
+
+// A backend overrides the commands of the components that it was built with. Requirements that it
+// leaves alone are none.
 class Backend {
 public:
     virtual ~Backend() = default;
@@ -18,45 +20,106 @@ public:
     virtual void contextInfo(SluiceContextInfo& info) const = 0;
     virtual SluiceStatus cmdBarrier(SluiceCommands commands) = 0;
 
-    virtual SluiceRequirements scanRequirements(const SluiceScanInfo& info) const = 0;
-    virtual SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) = 0;
-    virtual SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const = 0;
-    virtual SluiceStatus cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info) = 0;
+    virtual SluiceRequirements scanRequirements(const SluiceScanInfo&) const { return kNoScratch; }
+    virtual SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
+    virtual SluiceRequirements reduceRequirements(const SluiceReduceInfo&) const
+    {
+        return kNoScratch;
+    }
+    virtual SluiceStatus cmdReduce(SluiceCommands, const SluiceReduceInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
 
-    virtual SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const = 0;
-    virtual SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) = 0;
+    virtual SluiceRequirements compactRequirements(const SluiceCompactInfo&) const
+    {
+        return kNoScratch;
+    }
+    virtual SluiceStatus cmdCompact(SluiceCommands, const SluiceCompactInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
 
-    virtual SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const = 0;
-    virtual SluiceStatus cmdIntervalExpand(SluiceCommands commands,
-                                           const SluiceIntervalExpandInfo& info) = 0;
-    virtual SluiceStatus cmdIntervalMove(SluiceCommands commands,
-                                         const SluiceIntervalMoveInfo& info) = 0;
-    virtual SluiceStatus cmdIntervalSearch(SluiceCommands commands,
-                                           const SluiceIntervalSearchInfo& info) = 0;
-    virtual SluiceStatus cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info) = 0;
-    virtual SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) = 0;
+    virtual SluiceRequirements intervalRequirements(const SluiceIntervals&) const
+    {
+        return kNoScratch;
+    }
+    virtual SluiceStatus cmdIntervalExpand(SluiceCommands, const SluiceIntervalExpandInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
+    virtual SluiceStatus cmdIntervalMove(SluiceCommands, const SluiceIntervalMoveInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
+    virtual SluiceStatus cmdIntervalSearch(SluiceCommands, const SluiceIntervalSearchInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
+    virtual SluiceStatus cmdBulkRemove(SluiceCommands, const SluiceBulkInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
+    virtual SluiceStatus cmdBulkInsert(SluiceCommands, const SluiceBulkInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
 
-    virtual SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const = 0;
-    virtual SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) = 0;
+    virtual SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const
+    {
+        return kNoScratch;
+    }
+    virtual SluiceStatus cmdGdeflate(SluiceCommands, const SluiceGdeflateInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
 
-    virtual SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const = 0;
-    virtual SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) = 0;
+    virtual SluiceRequirements gstdRequirements(const SluiceGstdInfo&) const { return kNoScratch; }
+    virtual SluiceStatus cmdGstd(SluiceCommands, const SluiceGstdInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
 
-    virtual SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) = 0;
+    virtual SluiceStatus cmdFseTables(SluiceCommands, const SluiceFseTablesInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
 
-    virtual SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const = 0;
-    virtual SluiceStatus cmdTileStreams(SluiceCommands commands,
-                                        const SluiceTileStreamsInfo& info) = 0;
+    virtual SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo&) const
+    {
+        return kNoScratch;
+    }
+    virtual SluiceStatus cmdTileStreams(SluiceCommands, const SluiceTileStreamsInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
 
-    virtual SluiceRequirements df11Requirements(const SluiceDf11Info& info) const = 0;
-    virtual SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) = 0;
+    virtual SluiceRequirements df11Requirements(const SluiceDf11Info&) const { return kNoScratch; }
+    virtual SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
 
-    virtual SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo& info) const = 0;
-    virtual SluiceStatus cmdFloatDecode(SluiceCommands commands,
-                                        const SluiceFloatDecodeInfo& info) = 0;
+    virtual SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo&) const
+    {
+        return kNoScratch;
+    }
+    virtual SluiceStatus cmdFloatDecode(SluiceCommands, const SluiceFloatDecodeInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
 
-    virtual SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const = 0;
-    virtual SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) = 0;
+    virtual SluiceRequirements filterRequirements(const SluiceFilterInfo&) const
+    {
+        return kNoScratch;
+    }
+    virtual SluiceStatus cmdFilter(SluiceCommands, const SluiceFilterInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
 
     virtual SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode,
                                        const SluiceFilterInfo& filter)
@@ -66,7 +129,10 @@ public:
         return status == SLUICE_OK ? cmdFilter(commands, filter) : status;
     }
 
-    virtual SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) = 0;
+    virtual SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo&)
+    {
+        return SLUICE_ERROR_UNSUPPORTED;
+    }
 };
 
 } // namespace sluice

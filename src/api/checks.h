@@ -2,6 +2,8 @@
 // The checks that every command starts with.
 #pragma once
 
+#include <sluice/sluice_gstd.h>
+
 #include "backend.h"
 #include "range.h"
 

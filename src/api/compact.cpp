@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry points of compaction: check the arguments, then hand over to the context's backend.
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_scan.h>
+
 #include "checks.h"
 #include "plan_compact.h"
 

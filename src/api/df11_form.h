@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The two forms of a DF11 unit and the sizes that follow from a unit's numbers: once for the check
-// on the host and for every backend.
+// The two forms of a DF11 unit and the sizes that follow from a unit's numbers, for the host. The
+// numbers themselves stand in shaders/lib/layout/df11.h.
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_df11.h>
+
+#include <cstddef>
+
+#include "../../shaders/lib/layout/df11.h"
 
 namespace sluice {
 
@@ -15,14 +20,26 @@ struct Df11Form {
     uint32_t elementBytes; // decoded
 };
 
-constexpr uint32_t df11Pointer = 240; // the least table entry that is a pointer
-constexpr uint32_t df11RowBytes = 256;
-constexpr uint32_t df11WindowBits = 64;
-constexpr uint32_t df11MaxBlockElements = SLUICE_DF11_BLOCK_BYTES * 8; // codes have a bit at least
+constexpr uint32_t df11Pointer = SLUICE_DF11_POINTER;
+constexpr uint32_t df11RowBytes = SLUICE_DF11_ROW_BYTES;
+constexpr uint32_t df11WindowBits = SLUICE_DF11_WINDOW_BITS;
+constexpr uint32_t df11MaxBlockElements = SLUICE_DF11_MAX_BLOCK_ELEMENTS;
+static_assert(SLUICE_DF11_KIND_BF16 == SLUICE_DF11_BF16 &&
+              SLUICE_DF11_KIND_FP8 == SLUICE_DF11_FP8_E4M3);
+static_assert(sizeof(Df11Unit) == sizeof(SluiceDf11Unit) &&
+              sizeof(Df11Unit) == SLUICE_DF11_UNIT_BYTES &&
+              offsetof(Df11Unit, firstBlock) == 4 * SLUICE_DF11_FIRST_BLOCK_WORD &&
+              offsetof(Df11Unit, kind) == offsetof(SluiceDf11Unit, kind) &&
+              offsetof(Df11Unit, firstBlock) == offsetof(SluiceDf11Unit, firstBlock));
 
 inline const Df11Form& df11Form(uint32_t kind)
 {
-    static constexpr Df11Form bf16 = {4, 5, 4, df11Pointer - 1, 2}, fp8 = {2, 4, 8, 15, 1};
+    static constexpr Df11Form bf16 = {SLUICE_DF11_BF16_CODE_BYTES, SLUICE_DF11_BF16_GAP_BITS,
+                                      SLUICE_DF11_BF16_POSITION_BYTES, SLUICE_DF11_BF16_MAX_SYMBOL,
+                                      SLUICE_DF11_BF16_ELEMENT_BYTES};
+    static constexpr Df11Form fp8 = {SLUICE_DF11_FP8_CODE_BYTES, SLUICE_DF11_FP8_GAP_BITS,
+                                     SLUICE_DF11_FP8_POSITION_BYTES, SLUICE_DF11_FP8_MAX_SYMBOL,
+                                     SLUICE_DF11_FP8_ELEMENT_BYTES};
     return kind == SLUICE_DF11_BF16 ? bf16 : fp8;
 }
 

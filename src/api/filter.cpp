@@ -4,6 +4,7 @@
 #include "checks.h"
 
 #include <sluice/sluice_filter.h>
+#include <sluice/sluice_gstd.h>
 
 #include <cstdarg>
 #include <cstdio>

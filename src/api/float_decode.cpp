@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry points of the float codec's decoder.
+#include <sluice/sluice_float.h>
+
 #include "checks.h"
 
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry point of the FSE table builder: checks the arguments, then hands over to the context's
 // backend.
+#include <sluice/sluice_fse.h>
+
 #include "checks.h"
 
 #include "../../shaders/lib/layout.h"

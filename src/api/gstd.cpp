@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry points of the Gstd decoder: check the arguments, then hand over to the context's
 // backend.
+#include <sluice/sluice_gstd.h>
+
 #include "checks.h"
 
 #include "../../shaders/lib/layout.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry points of the interval family: check the arguments, then hand over to the context's
 // backend.
+#include <sluice/sluice_interval.h>
+
 #include "checks.h"
 #include "layout.h"
 

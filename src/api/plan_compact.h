@@ -4,6 +4,8 @@
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_scan.h>
 
 #include <algorithm>
 
@@ -23,7 +25,7 @@ inline uint32_t comparedBytes(SluiceValueType type)
     return type == SLUICE_VALUE_U8 ? 1 : type == SLUICE_VALUE_U16 ? 2 : valueBytes(type);
 }
 
-// What the kernels take an element for: its size, or 4 where elements are not read.
+// The size of an element for the kernels: 4 where they do not read elements.
 inline uint32_t compactedBytes(const SluiceCompactInfo& info)
 {
     return readsElements(info) ? info.elementSize : 4;

@@ -2,6 +2,8 @@
 // The DF11 decoder as its kernels see it.
 #pragma once
 
+#include <sluice/sluice_df11.h>
+
 #include "plan_regions.h"
 
 namespace sluice {

@@ -2,6 +2,8 @@
 // The FSE table builder as its kernels see it.
 #pragma once
 
+#include <sluice/sluice_fse.h>
+
 #include "plan_regions.h"
 
 namespace sluice {
@@ -10,7 +12,7 @@ namespace sluice {
 // description: a lane group takes as many as still leave so many lane groups.
 template <typename AddressOf>
 FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf& addressOf,
-                                u32 laneGroups = 4096)
+                                u32 laneGroups)
 {
     FseTablesParams params = {};
     setRegionList(params, info, addressOf);

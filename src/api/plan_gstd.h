@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_gstd.h>
 
 #include "plan_regions.h"
 

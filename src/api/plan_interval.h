@@ -6,8 +6,10 @@
 #include <algorithm>
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_interval.h>
 
 #include "address.h"
+#include "formulas/interval.h"
 
 namespace sluice {
 
@@ -29,14 +31,6 @@ struct IntervalTuning {
 
 constexpr uint64_t intervalDivideUp(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
-// Counts that one workgroup of interval_plan sums.
-inline u32 intervalGroupSize(u32 maxCount)
-{
-    const uint64_t rounds =
-        intervalDivideUp(maxCount, uint64_t(SLUICE_INTERVAL_ROUND) * SLUICE_INTERVAL_MAX_GROUPS);
-    return static_cast<u32>(std::max<uint64_t>(rounds, 1) * SLUICE_INTERVAL_ROUND);
-}
-
 inline u32 intervalGroups(u32 maxCount)
 {
     return static_cast<u32>(intervalDivideUp(maxCount, intervalGroupSize(maxCount)));
@@ -57,7 +51,7 @@ inline u32 intervalCapacity(uint64_t bytes, u32 elementSize)
 
 inline bool isBulk(const IntervalParams& params)
 {
-    return (params.form & 0xff) >= SLUICE_INTERVAL_REMOVED;
+    return params.form >= SLUICE_INTERVAL_REMOVED;
 }
 
 // Elements that are written at most.
@@ -91,7 +85,7 @@ inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 eleme
                                                                         : SLUICE_INTERVAL_OFFSETS;
     params.elementSize = elementSize;
     params.tile = params.large = params.window = shareBytes / elementSize;
-    params.groupSize = intervalGroupSize(intervals.maxCount);
+    params.positionBytes = 4;
     return params;
 }
 
@@ -101,9 +95,6 @@ inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info,
     IntervalParams params = intervalParams(
         info.intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize),
         tuning.expandBytes);
-    // then values and destination are aligned to it
-    const bool regular = 16 % info.elementSize == 0;
-    params.form |= (regular ? 0u : 1u) << 8;
     return params;
 }
 
@@ -128,7 +119,8 @@ inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info, const Inter
     IntervalParams params = intervalParams(
         info.intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize),
         tuning.windowBytes);
-    params.form |= static_cast<u32>(info.kind) << 8 | (info.positionSize == 8 ? 1u << 24 : 0u);
+    params.kind = static_cast<u32>(info.kind);
+    params.positionBytes = info.positionSize;
     setMoveShares(params, tuning);
     return params;
 }
@@ -154,14 +146,14 @@ inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert,
     IntervalParams params = intervalParams(
         intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize),
         tuning.windowBytes);
-    params.form = insert ? SLUICE_INTERVAL_INSERTED | SLUICE_INTERVAL_KIND_INSERT << 8
-                         : SLUICE_INTERVAL_REMOVED | SLUICE_INTERVAL_KIND_REMOVE << 8;
+    params.form = insert ? SLUICE_INTERVAL_INSERTED : SLUICE_INTERVAL_REMOVED;
+    params.kind = insert ? SLUICE_INTERVAL_KIND_INSERT : SLUICE_INTERVAL_KIND_REMOVE;
     params.itemCount = info.maxItemCount;
     setMoveShares(params, tuning);
     return params;
 }
 
-// In what follows addressOf(buffer) gives a device address, 0 for an empty range.
+// addressOf(buffer) gives a device address, 0 for an empty range, in all of the following.
 
 template <typename Info, typename AddressOf>
 void setListAddresses(IntervalParams& params, const Info& info, const AddressOf& addressOf)

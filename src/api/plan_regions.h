@@ -4,6 +4,8 @@
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_gstd.h>
 
 #include "address.h"
 

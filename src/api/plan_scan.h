@@ -4,6 +4,7 @@
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_scan.h>
 
 #include <algorithm>
 
@@ -117,15 +118,10 @@ struct ScanMachine {
 };
 
 struct ScanPlan {
-    enum class Path {
-        tileEach, // a tile a workgroup, which has the tile's index
-        shared,   // workgroups take several tiles
-        ring
-    };
-    Path path;
+    u32 schedule;               // SLUICE_SCAN_BY_
     bool partials;              // partial results come first, by a dispatch of `workgroups`
     bool scanner;               // workgroup 0 is one
-    uint32_t tilesPerWorkgroup; // at most; 0: any number
+    uint32_t tilesPerWorkgroup; // at most
     uint32_t workgroups;        // scanner included
 };
 
@@ -133,26 +129,25 @@ struct ScanPlan {
 inline ScanPlan planScan(const SluiceScanInfo& info, const ScanParams& params,
                          const ScanMachine& machine)
 {
-    using Path = ScanPlan::Path;
     const uint64_t tiles = scanTiles(info.maxCount, machine.tileElements);
     if (isF32Sum(info.operation, info.type))
-        return {Path::tileEach, tiles > 1, false, 1, static_cast<uint32_t>(tiles)};
+        return {SLUICE_SCAN_BY_NUMBER, tiles > 1, false, 1, static_cast<uint32_t>(tiles)};
     const bool scanner =
         machine.scanners && hasScanner(params.polls, tiles, machine.lookback.scannerTiles);
     const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
     const bool ring = machine.ringElements != 0 && aligned &&
                       scanTiles(info.maxCount, machine.ringElements) >= machine.ringTiles;
     if (ring && machine.ringWorkgroups != 0 && mayWait(params.polls))
-        return {Path::ring, false, true, 0, machine.ringWorkgroups};
-    uint64_t share = 0, workgroups = std::min<uint64_t>(tiles, machine.workgroups);
+        return {SLUICE_SCAN_BY_RING, false, true, UINT32_MAX, machine.ringWorkgroups};
+    uint64_t share = UINT32_MAX, workgroups = std::min<uint64_t>(tiles, machine.workgroups);
     if (machine.tilesPerWorkgroup != 0) {
         share = std::clamp<uint64_t>(tiles / machine.workgroups, 1, machine.tilesPerWorkgroup);
         workgroups = (tiles + share - 1) / share;
     }
-    const Path path = workgroups == tiles                   ? Path::tileEach
-                      : ring && machine.ringWorkgroups == 0 ? Path::ring
-                                                            : Path::shared;
-    return {path, false, scanner, static_cast<uint32_t>(share),
+    const u32 schedule = workgroups == tiles                   ? SLUICE_SCAN_BY_NUMBER
+                         : ring && machine.ringWorkgroups == 0 ? SLUICE_SCAN_BY_RING
+                                                               : SLUICE_SCAN_BY_TICKET;
+    return {schedule, false, scanner, static_cast<uint32_t>(share),
             static_cast<uint32_t>(workgroups + (scanner ? 1 : 0))};
 }
 

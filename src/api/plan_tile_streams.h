@@ -3,6 +3,10 @@
 // scratch: the same for every backend.
 #pragma once
 
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_scan.h>
+#include <sluice/sluice_tile_streams.h>
+
 #include "plan_regions.h"
 
 namespace sluice {

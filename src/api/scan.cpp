@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry points of the scan family: check the arguments, then hand over to the context's
 // backend.
+#include <sluice/sluice_scan.h>
+
 #include "checks.h"
 #include "plan_scan.h"
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // DFloat11 and ECF8, one block of 4,096 bytes at a time: code after code in the order of the
-// stream, while `gaps` is compared with where each window's first code really starts. Slow and
-// plain on purpose; the GPU kernels are compared with it, statuses included.
+// stream, while `gaps` is compared with where each window's first code really starts. The code is
+// plain on purpose: GPU kernels are compared with it, statuses included.
+#include <sluice/sluice_df11.h>
+
 #include "../api/df11_form.h"
+#include "../formats/little_endian.h"
 #include "regions.h"
 
 namespace sluice::cpu {
 namespace {
 
-constexpr u32 goOn = SLUICE_ST_PENDING; // what a step returns when nothing is wrong
+// What a step returns when nothing is wrong.
+constexpr u32 kContinue = SLUICE_ST_PENDING;
 
 struct Code {
     u32 symbol;
@@ -17,34 +21,34 @@ struct Code {
 
 class UnitDecoder {
 public:
-    UnitDecoder(const SluiceDf11Info& info, const SluiceDf11Unit& description)
-        : unit(description), form(df11Form(unit.kind)),
-          blockCount(u32(df11Blocks(unit.encodedSize))), bitCount(uint64_t(unit.encodedSize) * 8),
-          source(pointer<const uint8_t>(info.source)),
-          lengths(source + unit.lutsOffset + size_t(unit.lutRows - 1) * df11RowBytes),
-          destination(pointer<uint8_t>(info.destination) + unit.destinationOffset)
+    UnitDecoder(const SluiceDf11Info& info, const SluiceDf11Unit& unit)
+        : m_unit(unit), m_form(df11Form(unit.kind)),
+          m_blockCount(u32(df11Blocks(unit.encodedSize))), m_bitCount(u64(unit.encodedSize) * 8),
+          m_source(pointer<const u8>(info.source)),
+          m_lengths(m_source + unit.lutsOffset + size_t(unit.lutRows - 1) * df11RowBytes),
+          m_destination(pointer<u8>(info.destination) + unit.destinationOffset)
     {
     }
 
     u32 decodeBlock(u32 block) const
     {
-        const uint64_t first = position(block), end = position(block + 1);
-        if ((block == 0 && first != 0) || first > end || end > unit.elementCount ||
+        const u64 first = position(block), end = position(block + 1);
+        if ((block == 0 && first != 0) || first > end || end > m_unit.elementCount ||
             end - first > df11MaxBlockElements)
             return SLUICE_ST_BAD_INDEX;
-        const bool last = end == unit.elementCount; // nothing counts after that element
-        const uint64_t firstWindow = uint64_t(block) * SLUICE_DF11_WINDOWS;
-        const uint64_t windowCount = uint64_t(blockCount) * SLUICE_DF11_WINDOWS;
-        uint64_t bit = windowStart(firstWindow);
-        uint64_t element = first;
-        for (uint64_t window = firstWindow; window <= firstWindow + SLUICE_DF11_WINDOWS; ++window) {
+        const bool last = end == m_unit.elementCount; // nothing counts after that element
+        const u64 firstWindow = u64(block) * SLUICE_DF11_WINDOWS;
+        const u64 windowCount = u64(m_blockCount) * SLUICE_DF11_WINDOWS;
+        u64 bit = windowStart(firstWindow);
+        u64 element = first;
+        for (u64 window = firstWindow; window <= firstWindow + SLUICE_DF11_WINDOWS; ++window) {
             if (last && element == end) return SLUICE_ST_OK;
             if (window < windowCount && bit != windowStart(window)) return SLUICE_ST_BAD_INDEX;
-            // the next block's, of which only the start counts
+            // Of the next block's first window only the start counts.
             if (window == firstWindow + SLUICE_DF11_WINDOWS) break;
             while (bit < (window + 1) * df11WindowBits && !(last && element == end)) {
                 Code code = {};
-                if (const u32 status = readCode(bit, code); status != goOn) return status;
+                if (const u32 status = readCode(bit, code); status != kContinue) return status;
                 if (element < end) store(element, code.symbol);
                 ++element;
                 bit += code.length;
@@ -56,94 +60,87 @@ public:
     }
 
 private:
-    // The element that a block starts with; behind the last block that is their number.
-    uint64_t position(u32 block) const
+    // The element that a block starts with; their number for the place behind the last block.
+    u64 position(u32 block) const
     {
-        if (block == blockCount) return unit.elementCount;
-        const uint8_t* entry =
-            source + unit.outputPositionsOffset + size_t(block) * form.positionBytes;
-        uint64_t value = 0;
-        for (u32 i = 0; i < form.positionBytes; ++i)
-            value |= uint64_t(entry[i]) << 8 * i;
-        return value;
+        if (block == m_blockCount) return m_unit.elementCount;
+        return loadLe(m_source + m_unit.outputPositionsOffset +
+                          size_t(block) * m_form.positionBytes,
+                      m_form.positionBytes);
     }
 
-    // The bit at which a window's first code starts, as its gap has it.
-    uint64_t windowStart(uint64_t window) const
+    // The bit at which a window's first code starts, according to its gap.
+    u64 windowStart(u64 window) const
     {
-        const uint8_t* gaps = source + unit.gapsOffset;
+        const u8* gaps = m_source + m_unit.gapsOffset;
         u32 gap = 0;
-        for (uint64_t i = window * form.gapBits; i < (window + 1) * form.gapBits; ++i)
+        for (u64 i = window * m_form.gapBits; i < (window + 1) * m_form.gapBits; ++i)
             gap = gap << 1 | (gaps[i / 8] >> (7 - i % 8) & 1);
         return window * df11WindowBits + gap;
     }
 
     // Eight bits of the stream; 0 past its end.
-    u32 byteAt(uint64_t bit) const
+    u32 byteAt(u64 bit) const
     {
-        const auto byte = [this](uint64_t i) -> u32 {
-            return i < unit.encodedSize ? source[unit.encodedOffset + i] : 0;
+        const auto byte = [this](u64 i) -> u32 {
+            return i < m_unit.encodedSize ? m_source[m_unit.encodedOffset + i] : 0;
         };
         return (byte(bit / 8) << 8 | byte(bit / 8 + 1)) >> (8 - bit % 8) & 0xff;
     }
 
-    u32 readCode(uint64_t bit, Code& code) const
+    u32 readCode(u64 bit, Code& code) const
     {
-        if (bit >= bitCount) return SLUICE_ST_TRUNCATED;
+        if (bit >= m_bitCount) return SLUICE_ST_TRUNCATED;
         u32 row = 0;
-        for (u32 depth = 1; depth <= form.maxCodeBytes; ++depth) {
+        for (u32 depth = 1; depth <= m_form.maxCodeBytes; ++depth) {
             const u32 entry =
-                source[unit.lutsOffset + row * df11RowBytes + byteAt(bit + (depth - 1) * 8)];
+                m_source[m_unit.lutsOffset + row * df11RowBytes + byteAt(bit + (depth - 1) * 8)];
             if (entry < df11Pointer) {
-                code = {entry, lengths[entry]};
-                if (entry > form.maxSymbol || code.length <= (depth - 1) * 8 ||
+                code = {entry, m_lengths[entry]};
+                if (entry > m_form.maxSymbol || code.length <= (depth - 1) * 8 ||
                     code.length > depth * 8)
                     return SLUICE_ST_BAD_CODE;
-                return code.length > bitCount - bit ? SLUICE_ST_TRUNCATED : goOn;
+                return code.length > m_bitCount - bit ? SLUICE_ST_TRUNCATED : kContinue;
             }
             row = 256 - entry;
-            if (row >= unit.lutRows - 1) return SLUICE_ST_BAD_CODE;
+            if (row >= m_unit.lutRows - 1) return SLUICE_ST_BAD_CODE;
         }
         return SLUICE_ST_BAD_CODE;
     }
 
     // Joins the exponent with the element's sign and mantissa.
-    void store(uint64_t element, u32 exponent) const
+    void store(u64 element, u32 exponent) const
     {
-        const uint8_t* signMantissa = source + unit.signMantissaOffset;
-        if (unit.kind == SLUICE_DF11_BF16) {
-            const u32 rest = signMantissa[element];
-            const u32 value = (rest & 0x80) << 8 | exponent << 7 | (rest & 0x7f);
-            destination[element * 2] = uint8_t(value);
-            destination[element * 2 + 1] = uint8_t(value >> 8);
+        const u8* signMantissa = m_source + m_unit.signMantissaOffset;
+        if (m_unit.kind == SLUICE_DF11_BF16) {
+            const u32 raw = signMantissa[element];
+            storeLe16(m_destination + element * 2,
+                      (raw & 0x80) << 8 | exponent << 7 | (raw & 0x7f));
         } else {
-            const u32 rest = signMantissa[element / 2] >> (element % 2 == 0 ? 4 : 0) & 0xfu;
-            destination[element] = uint8_t((rest & 8) << 4 | exponent << 3 | (rest & 7));
+            const u32 raw = signMantissa[element / 2] >> (element % 2 == 0 ? 4 : 0) & 0xfu;
+            m_destination[element] = u8((raw & 8) << 4 | exponent << 3 | (raw & 7));
         }
     }
 
-    const SluiceDf11Unit& unit;
-    const Df11Form& form;
-    u32 blockCount;
-    uint64_t bitCount;
-    const uint8_t* source;
-    const uint8_t* lengths;
-    uint8_t* destination;
+    const SluiceDf11Unit& m_unit;
+    const Df11Form& m_form;
+    u32 m_blockCount;
+    u64 m_bitCount;
+    const u8* m_source;
+    const u8* m_lengths;
+    u8* m_destination;
 };
 
 SluiceDf11Unit unitAt(const SluiceDf11Info& info, u32 index)
 {
-    SluiceDf11Unit unit;
-    std::memcpy(&unit, pointer<const uint8_t>(info.units) + size_t(index) * sizeof unit,
-                sizeof unit);
-    return unit;
+    return entryAt<SluiceDf11Unit>(info.units, index, sizeof(SluiceDf11Unit));
 }
 
 // The last unit whose first block is not above `block`; count if there is none.
 u32 unitOf(const SluiceDf11Info& info, u32 count, u32 block)
 {
-    u32 low = 0, high = count; // units before low start at or before it, those from high on after
-                               // it
+    // Units below `low` start at or before the block, those from `high` on after it.
+    u32 low = 0, high = count;
     while (low < high) {
         const u32 middle = low + (high - low) / 2;
         if (unitAt(info, middle).firstBlock <= block) {
@@ -161,9 +158,7 @@ void df11(const SluiceDf11Info& info)
 {
     StatusWords status(info.status, info.maxBlockCount);
     status.reset();
-    const u32 count = info.unitCount.size == 0
-                          ? info.maxUnitCount
-                          : std::min(info.maxUnitCount, *pointer<const u32>(info.unitCount));
+    const u32 count = countOf(info.unitCount, info.maxUnitCount);
     for (u32 block = 0; block < info.maxBlockCount; ++block) {
         const u32 index = unitOf(info, count, block);
         if (index == count) continue;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The float codec, lane after lane as docs/format.md tells it.
-#include "regions.h"
-
-#include "../formats/float_format.h"
-
 #include <sluice/sluice_float.h>
 
-#include <algorithm>
+#include "../formats/float_format.h"
+#include "../formats/little_endian.h"
+#include "canonical_code.h"
+#include "regions.h"
+
 #include <iterator>
 
 namespace sluice::cpu {
@@ -14,124 +14,90 @@ namespace {
 
 using namespace floats;
 
-struct CanonicalCode {
-    uint32_t limit[kMaxBits + 1] = {}; // the end of the codes of each length, left-aligned to
-                                       // kMaxBits
-    uint32_t first[kMaxBits + 1] = {}; // rank of a length's first symbol, minus its code
-    uint8_t sorted[256] = {};
+using Code = CanonicalCode<kMaxBits, 256>;
 
-    // False: the lengths make no complete code.
-    bool build(const uint8_t* packed)
-    {
-        uint32_t count[16] = {};
-        for (uint32_t symbol = 0; symbol < 256; ++symbol)
-            ++count[length(packed, symbol)];
-        if (count[13] + count[14] + count[15] != 0) return false;
-        uint32_t code = 0, rank = 0;
-        for (uint32_t bits = 1; bits <= kMaxBits; ++bits) {
-            first[bits] = rank - code;
-            code += count[bits];
-            for (uint32_t symbol = 0; symbol < 256; ++symbol)
-                if (length(packed, symbol) == bits) sorted[rank++] = uint8_t(symbol);
-            limit[bits] = code << (kMaxBits - bits);
-            code <<= 1;
-        }
-        const bool single = rank == 1 && count[1] == 1;
-        if (single) { // whatever the bit
-            sorted[1] = sorted[0];
-            for (uint32_t bits = 1; bits <= kMaxBits; ++bits)
-                limit[bits] = 1u << kMaxBits;
-        }
-        return single || limit[kMaxBits] == 1u << kMaxBits;
-    }
+// False: the lengths make no complete code.
+bool buildCode(Code& code, const u8* packed)
+{
+    u8 lengths[256];
+    for (u32 symbol = 0; symbol < 256; ++symbol)
+        lengths[symbol] = u8(codeLength(packed, symbol));
+    return code.build(lengths, 256) || code.completeSingle();
+}
 
-    // The code at the upper end of `bits`, which has kMaxBits.
-    uint32_t codeLength(uint32_t bits) const
-    {
-        uint32_t result = 1;
-        while (bits >= limit[result])
-            ++result;
-        return result;
-    }
-    uint32_t symbol(uint32_t bits, uint32_t bitCount) const
-    {
-        return sorted[((bits >> (kMaxBits - bitCount)) + first[bitCount]) & 255];
-    }
+// Finds the code at the upper end of `bits`, which has kMaxBits.
+Code::Found find(const Code& code, u32 bits)
+{
+    return code.find([bits](u32) { return bits; });
+}
 
-private:
-    static uint32_t length(const uint8_t* packed, uint32_t symbol)
-    {
-        return packed[symbol / 2] >> symbol % 2 * 4 & 15;
-    }
-};
-
-// The 32 lanes that share one list of words. Past its end they are 0.
+// The 32 lanes that share one list of words. Words past its end are 0.
 class Lanes {
 public:
-    Lanes(const uint8_t* from, uint64_t size) : bytes(from), end(size) {}
+    Lanes(const u8* bytes, u64 size) : m_bytes(bytes), m_end(size) {}
 
     // The bits ahead of a lane, left-aligned to kMaxBits, with zeros for those that it does not
     // have.
-    uint32_t peek(uint32_t lane) const { return uint32_t(lanes[lane].bits >> (64 - kMaxBits)); }
-    uint32_t available(uint32_t lane) const { return lanes[lane].count; }
+    u32 peek(u32 lane) const { return u32(m_lanes[lane].bits >> (64 - kMaxBits)); }
+    u32 available(u32 lane) const { return m_lanes[lane].count; }
     // A lane may take a word of 32 bits when it has 32 or fewer, and one of 16 when it has fewer
     // than 16.
-    void take(uint32_t lane, uint32_t bitCount)
+    void take(u32 lane, u32 bitCount)
     {
-        uint64_t word = 0;
-        for (uint32_t i = 0; i < bitCount / 8; ++i)
-            if (next + i < end) word |= uint64_t(bytes[next + i]) << 8 * i;
-        next += bitCount / 8;
-        lanes[lane].bits |= word << (64 - bitCount) >> lanes[lane].count;
-        lanes[lane].count += bitCount;
+        const u64 left = m_next < m_end ? m_end - m_next : 0;
+        const u64 word =
+            loadLe(m_bytes + std::min(m_next, m_end), size_t(std::min<u64>(left, bitCount / 8)));
+        m_next += bitCount / 8;
+        m_lanes[lane].bits |= word << (64 - bitCount) >> m_lanes[lane].count;
+        m_lanes[lane].count += bitCount;
     }
-    void consume(uint32_t lane, uint32_t bitCount)
+    void consume(u32 lane, u32 bitCount)
     {
-        lanes[lane].bits <<= bitCount;
-        lanes[lane].count -= bitCount;
+        m_lanes[lane].bits <<= bitCount;
+        m_lanes[lane].count -= bitCount;
     }
-    bool truncated() const { return next > end; }
+    bool truncated() const { return m_next > m_end; }
 
 private:
     struct Lane {
-        uint64_t bits = 0; // the next one above all others
-        uint32_t count = 0;
+        u64 bits = 0; // the next one on top
+        u32 count = 0;
     };
-    Lane lanes[kLanes];
-    const uint8_t* bytes;
-    uint64_t next = 0, end;
+    Lane m_lanes[kLanes];
+    const u8* m_bytes;
+    u64 m_next = 0, m_end;
 };
 
-// The symbols of a tile, row by row.
+// Decodes the symbols of a tile row by row.
 class Rows {
 public:
-    Rows(const CanonicalCode& tileCode, Lanes& tileLanes) : code(tileCode), lanes(tileLanes) {}
+    Rows(const Code& code, Lanes& lanes) : m_code(code), m_lanes(lanes) {}
 
     // Each lane begins with two words.
     void begin()
     {
-        for (uint32_t lane = 0; lane < kLanes; ++lane)
-            for (uint32_t i = 0; i < 2; ++i)
-                lanes.take(lane, kWordBits);
+        for (u32 lane = 0; lane < kLanes; ++lane)
+            for (u32 i = 0; i < 2; ++i)
+                m_lanes.take(lane, kWordBits);
     }
 
-    // Before every two look-ups and before every single symbol a lane takes a word if it has used
+    // Before every two look-ups, and before every single symbol, a lane takes a word if it has used
     // one up.
-    void whole(uint8_t* symbols)
+    void whole(u8* symbols)
     {
-        const auto takeIfUsed = [&](uint32_t lane) {
-            if (lanes.available(lane) <= kWordBits) lanes.take(lane, kWordBits);
+        const auto takeIfUsed = [&](u32 lane) {
+            if (m_lanes.available(lane) <= kWordBits) m_lanes.take(lane, kWordBits);
         };
-        uint32_t done[kLanes] = {}; // symbols
-        for (uint32_t i = 0; i < kLookUps; i += 2) {
-            for (uint32_t lane = 0; lane < kLanes; ++lane) {
+        u32 done[kLanes] = {}; // symbols
+        for (u32 i = 0; i < kLookUps; i += 2) {
+            for (u32 lane = 0; lane < kLanes; ++lane) {
                 takeIfUsed(lane);
-                for (uint32_t k = 0; k < 2; ++k)
+                for (u32 k = 0; k < 2; ++k)
                     lookUp(lane, symbols, done[lane]);
             }
         }
         while (anyMissing(done)) {
-            for (uint32_t lane = 0; lane < kLanes; ++lane) {
+            for (u32 lane = 0; lane < kLanes; ++lane) {
                 takeIfUsed(lane);
                 if (done[lane] < kPerLane) read(lane, symbols, done[lane]);
             }
@@ -139,65 +105,65 @@ public:
     }
 
     // In the tail a lane takes a word if it needs one, as far as the bits that it has tell.
-    void tail(uint8_t* symbols)
+    void tail(u8* symbols)
     {
-        const auto takeIfFewer = [&](uint32_t lane, uint32_t bitCount) {
-            if (lanes.available(lane) < bitCount) lanes.take(lane, kTailWordBits);
+        const auto takeIfFewer = [&](u32 lane, u32 bitCount) {
+            if (m_lanes.available(lane) < bitCount) m_lanes.take(lane, kTailWordBits);
         };
-        uint32_t done[kLanes] = {};
-        for (uint32_t i = 0; i < kLookUps; ++i) {
-            for (uint32_t lane = 0; lane < kLanes; ++lane) {
+        u32 done[kLanes] = {};
+        for (u32 i = 0; i < kLookUps; ++i) {
+            for (u32 lane = 0; lane < kLanes; ++lane) {
                 takeIfFewer(lane, std::min(lengthOfBoth(lane), kMaxBits));
                 lookUp(lane, symbols, done[lane]);
             }
         }
         while (anyMissing(done)) {
-            for (uint32_t lane = 0; lane < kLanes; ++lane) {
+            for (u32 lane = 0; lane < kLanes; ++lane) {
                 if (done[lane] == kPerLane) continue;
-                takeIfFewer(lane, code.codeLength(lanes.peek(lane)));
+                takeIfFewer(lane, find(m_code, m_lanes.peek(lane)).length);
                 read(lane, symbols, done[lane]);
             }
         }
     }
 
 private:
-    static bool anyMissing(const uint32_t (&done)[kLanes])
+    static bool anyMissing(const u32 (&done)[kLanes])
     {
         return std::any_of(std::begin(done), std::end(done),
-                           [](uint32_t count) { return count < kPerLane; });
+                           [](u32 count) { return count < kPerLane; });
     }
 
-    uint32_t lengthOfBoth(uint32_t lane) const
+    u32 lengthOfBoth(u32 lane) const
     {
-        const uint32_t bits = lanes.peek(lane), first = code.codeLength(bits);
-        return first + code.codeLength(bits << first & ((1u << kMaxBits) - 1));
+        const u32 bits = m_lanes.peek(lane), first = find(m_code, bits).length;
+        return first + find(m_code, bits << first & ((1u << kMaxBits) - 1)).length;
     }
-    // The lane's next symbol, the one after `done` others of the row.
-    void read(uint32_t lane, uint8_t* symbols, uint32_t& done)
+    // Reads the lane's next symbol, of which `done` are there.
+    void read(u32 lane, u8* symbols, u32& done)
     {
-        const uint32_t bits = lanes.peek(lane), length = code.codeLength(bits);
-        symbols[lane * kPerLane + done++] = uint8_t(code.symbol(bits, length));
-        lanes.consume(lane, length);
+        const Code::Found found = find(m_code, m_lanes.peek(lane));
+        symbols[lane * kPerLane + done++] = u8(found.symbol);
+        m_lanes.consume(lane, found.length);
     }
-    // And the one behind it if both codes have at most 12 bits together.
-    void lookUp(uint32_t lane, uint8_t* symbols, uint32_t& done)
+    // Reads a second symbol too if both codes have at most 12 bits together.
+    void lookUp(u32 lane, u8* symbols, u32& done)
     {
         const bool both = lengthOfBoth(lane) <= kMaxBits;
         read(lane, symbols, done);
         if (both) read(lane, symbols, done);
     }
 
-    const CanonicalCode& code;
-    Lanes& lanes;
+    const Code& m_code;
+    Lanes& m_lanes;
 };
 
-// Symbols of a tile. False: its words end before they do.
-bool decodeSymbols(const CanonicalCode& code, Lanes& lanes, uint32_t rows, uint8_t* symbols)
+// Decodes the symbols of a tile; false if its words end before they do.
+bool decodeSymbols(const Code& code, Lanes& lanes, u32 rows, u8* symbols)
 {
     Rows decoder(code, lanes);
-    const uint32_t whole = wholeRows(rows);
+    const u32 whole = wholeRows(rows);
     if (whole != 0) decoder.begin();
-    for (uint32_t row = 0; row < rows; ++row) {
+    for (u32 row = 0; row < rows; ++row) {
         if (row < whole)
             decoder.whole(symbols + row * kRow);
         else
@@ -206,86 +172,79 @@ bool decodeSymbols(const CanonicalCode& code, Lanes& lanes, uint32_t rows, uint8
     return !lanes.truncated();
 }
 
-uint32_t rawBits(const Layout& layout, const Planes& planes, const uint8_t* raw, uint32_t element)
+// The bits of an element that are not coded, from the planes of its tile.
+u32 rawBits(const Layout& layout, const Planes& planes, const u8* raw, u32 element)
 {
-    uint32_t bits = 0, have = 0;
+    u32 bits = 0, have = 0;
     if (layout.hasWords()) {
-        bits = uint32_t(raw[2 * element] | raw[2 * element + 1] << 8);
+        bits = loadLe16(raw + 2 * element);
         have = 16;
     }
     if (layout.hasBytes()) {
-        bits |= uint32_t(raw[planes.bytes + element]) << have;
+        bits |= u32(raw[planes.bytes + element]) << have;
         have += 8;
     }
-    const uint32_t width = layout.planeBits();
-    for (uint32_t i = 0; i < width; ++i) {
-        const uint32_t at = element % 8 * width + i;
-        bits |= uint32_t(raw[planes.bits + element / 8 * width + at / 8] >> at % 8 & 1)
-                << (have + i);
+    const u32 width = layout.planeBits();
+    for (u32 i = 0; i < width; ++i) {
+        const u32 at = element % 8 * width + i;
+        bits |= u32(raw[planes.bits + element / 8 * width + at / 8] >> at % 8 & 1) << (have + i);
     }
     return bits;
 }
 
-void store(const Layout& layout, uint32_t symbol, uint32_t raw, uint8_t* to)
+void store(const Layout& layout, u32 symbol, u32 raw, u8* to)
 {
-    const uint32_t mantissa = raw & ((1u << layout.mantissaBits) - 1),
-                   sign = raw >> layout.mantissaBits;
-    const uint32_t exponent = symbol & ((1u << layout.exponentBits) - 1);
-    const uint64_t value = mantissa | uint64_t(exponent) << layout.mantissaBits |
-                           uint64_t(sign) << (layout.mantissaBits + layout.exponentBits);
-    for (uint32_t i = 0; i < layout.bytes; ++i)
-        to[i] = uint8_t(value >> 8 * i);
+    const u32 mantissa = raw & ((1u << layout.mantissaBits) - 1), sign = raw >> layout.mantissaBits;
+    const u32 exponent = symbol & ((1u << layout.exponentBits) - 1);
+    const u64 value = mantissa | u64(exponent) << layout.mantissaBits |
+                      u64(sign) << (layout.mantissaBits + layout.exponentBits);
+    storeLe(to, value, layout.bytes);
 }
 
 class Tensor {
 public:
-    Tensor(const SluiceFloatDecodeInfo& info, const SluiceFloatTensor& description)
-        : tensor(description)
+    Tensor(const SluiceFloatDecodeInfo& info, const SluiceFloatTensor& tensor) : m_tensor(tensor)
     {
-        good = tensor.type < SLUICE_FLOAT_TYPE_COUNT && tensor.count <= kMaxCount;
-        if (!good) return;
-        layout = layoutOf(tensor.type);
-        const uint64_t tiles = tileCount(tensor.count);
-        good = (tensor.words | tensor.lengths | tensor.raw | tensor.output) % 16 == 0 &&
-               tensor.wordsSize % kUnit == 0 && tensor.index % 4 == 0 &&
-               inside(info.source, tensor.words, tensor.wordsSize) &&
-               inside(info.source, tensor.index, (tiles + 1) * 4) &&
-               inside(info.source, tensor.lengths, SLUICE_FLOAT_LENGTHS_SIZE) &&
-               inside(info.source, tensor.raw, rawBytes(layout, tensor.count)) &&
-               inside(info.destination, tensor.output, tensor.count * layout.bytes);
-        complete = good && code.build(bytes(tensor.lengths));
+        if (tensor.type >= SLUICE_FLOAT_TYPE_COUNT || tensor.count > kMaxCount) return;
+        m_layout = layoutOf(tensor.type);
+        const u64 tiles = tileCount(tensor.count);
+        m_good = (tensor.words | tensor.lengths | tensor.raw | tensor.output) % 16 == 0 &&
+                 tensor.wordsSize % kUnit == 0 && tensor.index % 4 == 0 &&
+                 inside(info.source, tensor.words, tensor.wordsSize) &&
+                 inside(info.source, tensor.index, (tiles + 1) * 4) &&
+                 inside(info.source, tensor.lengths, SLUICE_FLOAT_LENGTHS_SIZE) &&
+                 inside(info.source, tensor.raw, rawBytes(m_layout, tensor.count)) &&
+                 inside(info.destination, tensor.output, tensor.count * m_layout.bytes);
+        m_complete = m_good && buildCode(m_code, pointer<const u8>(tensor.lengths));
     }
 
     u32 decode(u32 tile) const
     {
-        if (!good || tile >= tileCount(tensor.count)) return SLUICE_ST_BAD_REGION;
-        const u32* index = reinterpret_cast<const u32*>(bytes(tensor.index));
-        const uint64_t begin = index[tile], end = index[tile + 1];
-        if (begin > end || end * kUnit > tensor.wordsSize) return SLUICE_ST_BAD_REGION;
-        if (!complete) return SLUICE_ST_BAD_CODE;
-        const uint64_t first = uint64_t(tile) * kTile;
-        const uint32_t elements = uint32_t(std::min<uint64_t>(kTile, tensor.count - first));
-        uint8_t symbols[kTile];
-        Lanes lanes(bytes(tensor.words) + begin * kUnit, (end - begin) * kUnit);
-        if (!decodeSymbols(code, lanes, rowCount(elements), symbols)) return SLUICE_ST_TRUNCATED;
-        const uint8_t* raw = bytes(tensor.raw) + uint64_t(tile) * rawTileBytes(layout);
-        const Planes planes = planesOf(layout, elements);
-        for (uint32_t i = 0; i < elements; ++i)
-            store(layout, symbols[i], rawBits(layout, planes, raw, i),
-                  bytes(tensor.output) + (first + i) * layout.bytes);
+        if (!m_good || tile >= tileCount(m_tensor.count)) return SLUICE_ST_BAD_REGION;
+        const u32* index = pointer<const u32>(m_tensor.index);
+        const u64 begin = index[tile], end = index[tile + 1];
+        if (begin > end || end * kUnit > m_tensor.wordsSize) return SLUICE_ST_BAD_REGION;
+        if (!m_complete) return SLUICE_ST_BAD_CODE;
+        const u64 first = u64(tile) * kTile;
+        const u32 elements = u32(std::min<u64>(kTile, m_tensor.count - first));
+        u8 symbols[kTile];
+        Lanes lanes(pointer<const u8>(m_tensor.words) + begin * kUnit, (end - begin) * kUnit);
+        if (!decodeSymbols(m_code, lanes, rowCount(elements), symbols)) return SLUICE_ST_TRUNCATED;
+        const u8* raw = pointer<const u8>(m_tensor.raw) + u64(tile) * rawTileBytes(m_layout);
+        u8* output = pointer<u8>(m_tensor.output) + first * m_layout.bytes;
+        const Planes planes = planesOf(m_layout, elements);
+        for (u32 i = 0; i < elements; ++i)
+            store(m_layout, symbols[i], rawBits(m_layout, planes, raw, i),
+                  output + i * m_layout.bytes);
         return SLUICE_ST_OK;
     }
 
 private:
-    static uint8_t* bytes(uint64_t address)
-    {
-        return reinterpret_cast<uint8_t*>(uintptr_t(address));
-    }
-
-    SluiceFloatTensor tensor;
-    Layout layout = {};
-    CanonicalCode code;
-    bool good, complete = false;
+    SluiceFloatTensor m_tensor;
+    Layout m_layout = {};
+    Code m_code;
+    bool m_good = false;     // the tensor lies inside its buffers
+    bool m_complete = false; // its lengths make a code
 };
 
 } // namespace
@@ -296,7 +255,7 @@ void floatDecode(const SluiceFloatDecodeInfo& info)
     status.reset();
     const SluiceFloatTensor* tensors = pointer<const SluiceFloatTensor>(info.tensors);
     for (u32 i = 0; i < info.tensorCount; ++i) {
-        // The tiles of this tensor are those up to the next one's first, whatever its count says.
+        // A tensor has the tiles up to the next one's first, whatever its count says.
         const u32 begin = i == 0 ? 0 : std::min(tensors[i].firstTile, info.tileCount);
         const u32 end = i + 1 < info.tensorCount
                             ? std::min(tensors[i + 1].firstTile, info.tileCount)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // FSE tables: the reference.
+#include <sluice/sluice_fse.h>
+
 #include "../formats/fse.h"
-#include "kernels.h"
+#include "../formats/little_endian.h"
 #include "regions.h"
 
 #include <cstdlib>
@@ -9,14 +11,13 @@
 namespace sluice::cpu {
 namespace {
 
-// Counts that stand one after the other.
-u32 readCounts(const uint8_t* bytes, u32 symbols, u32 maxLog, fse::Distribution& result)
+// Reads counts that stand one after the other.
+u32 readCounts(const u8* bytes, u32 symbols, u32 maxLog, fse::Distribution& result)
 {
     u32 sum = 0;
     result = {};
     for (u32 i = 0; i < symbols; ++i) {
-        int16_t count;
-        std::memcpy(&count, bytes + 2 * i, 2);
+        const int16_t count = int16_t(loadLe16(bytes + 2 * i));
         if (count < -1) return SLUICE_ST_BAD_CODE;
         result.count[i] = count;
         if (count != 0) result.symbols = i + 1;
@@ -33,14 +34,14 @@ u32 readCounts(const uint8_t* bytes, u32 symbols, u32 maxLog, fse::Distribution&
 u32 buildTable(const SluiceFseTablesInfo& info, const SluiceRegion& region)
 {
     const bool counts = (info.flags & SLUICE_FSE_COUNTS) != 0;
-    const uint64_t size = region.compressedSize, room = region.decompressedSize;
+    const u64 size = region.compressedSize, room = region.decompressedSize;
     if (region.dstAddress % 4 != 0 || size - 1 >= UINT32_MAX || room - 1 >= UINT32_MAX ||
         !inside(info.source, region.srcAddress, size) ||
         !inside(info.destination, region.dstAddress, room) ||
         (counts && (region.srcAddress % 2 != 0 || size % 2 != 0)))
         return SLUICE_ST_BAD_REGION;
     if (counts && size / 2 > info.maxSymbols) return SLUICE_ST_BAD_CODE;
-    const uint8_t* bytes = reinterpret_cast<const uint8_t*>(uintptr_t(region.srcAddress));
+    const u8* bytes = pointer<const u8>(region.srcAddress);
     fse::Distribution distribution;
     u32 status = counts ? readCounts(bytes, u32(size / 2), info.maxLog, distribution)
                         : fse::readLog(bytes, size_t(size), info.maxLog, distribution);
@@ -52,9 +53,9 @@ u32 buildTable(const SluiceFseTablesInfo& info, const SluiceRegion& region)
     if (status != SLUICE_ST_OK) return status;
     fse::State states[1u << SLUICE_FSE_MAX_LOG];
     fse::buildStates(distribution, states);
-    const SluiceFseTableHeader header = {uint16_t(distribution.bytes), uint8_t(distribution.log),
-                                         uint8_t(distribution.symbols - 1)};
-    uint8_t* out = reinterpret_cast<uint8_t*>(uintptr_t(region.dstAddress));
+    const SluiceFseTableHeader header = {u16(distribution.bytes), u8(distribution.log),
+                                         u8(distribution.symbols - 1)};
+    u8* out = pointer<u8>(region.dstAddress);
     std::memcpy(out, &header, sizeof header);
     std::memcpy(out + sizeof header, states, sizeof(fse::State) << distribution.log);
     return SLUICE_ST_OK;
@@ -64,11 +65,7 @@ u32 buildTable(const SluiceFseTablesInfo& info, const SluiceRegion& region)
 
 void fseTables(const SluiceFseTablesInfo& info)
 {
-    StatusWords status(info.status, info.maxRegionCount);
-    status.reset();
-    const u32 count = regionCount(info);
-    for (u32 i = 0; i < count; ++i)
-        status.set(i, buildTable(info, region(info, i)));
+    forEachRegion(info, [&](const SluiceRegion& region) { return buildTable(info, region); });
 }
 
 } // namespace sluice::cpu

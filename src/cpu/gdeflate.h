@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reference decoder for one GDeflate tile. Its statuses define what every other implementation
-// must return.
+// The reference decoder for one GDeflate tile. Its statuses define those of every other decoder.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd, one tile at a time, step by step as docs/format.md has it: 32 lanes, each with an rANS
-// state that is its bit buffer too. Slow and plain on purpose; the GPU kernels are compared with
-// it, statuses included.
+// Gstd, one tile at a time, step by step as docs/format.md has it: 32 lanes, each with an rANS state
+// that is its bit buffer too. The code is plain on purpose: GPU kernels are compared with it,
+// statuses included.
+#include <sluice/sluice_gstd.h>
+
 #include "gstd.h"
 
+#include "../../shaders/lib/formulas/gstd.h"
+#include "../formats/little_endian.h"
+#include "canonical_code.h"
 #include "regions.h"
 
 #include <memory>
@@ -12,14 +17,12 @@
 namespace sluice::cpu {
 namespace {
 
-constexpr u32 laneCount = SLUICE_GS_LANES;
+constexpr u32 kLanes = SLUICE_GS_LANES;
 
-u32 word(const uint8_t* bytes, size_t index)
-{
-    return u32(bytes[2 * index] | bytes[2 * index + 1] << 8);
-}
+using Code = CanonicalCode<SLUICE_GS_MAX_CODE_LENGTH, 256>;
 
-u32 word32(const uint8_t* bytes) { return word(bytes, 0) | word(bytes, 1) << 16; }
+// The 16-bit words of a tile.
+u32 word(const u8* bytes, size_t index) { return loadLe16(bytes + 2 * index); }
 
 // Frequencies of symbols that add up to 2^log, and where each symbol's slots begin.
 struct Frequencies {
@@ -27,7 +30,8 @@ struct Frequencies {
     u32 frequency[256] = {};
     u32 start[256] = {};
 
-    bool build() // false: the sum is wrong
+    // Returns whether the sum is right.
+    bool build()
     {
         u32 sum = 0;
         for (u32 i = 0; i < count; ++i) {
@@ -45,43 +49,18 @@ struct Frequencies {
     }
 };
 
-// A canonical Huffman code whose bits are used from the lowest on.
-struct HuffmanCode {
-    u32 count[SLUICE_GS_MAX_CODE_LENGTH + 1] = {};
-    uint8_t symbol[256] = {};
-
-    bool build(const u32* lengths) // false: over-subscribed or incomplete
-    {
-        u32 first[SLUICE_GS_MAX_CODE_LENGTH + 2] = {}, space = 0;
-        for (u32 i = 0; i < 256; ++i) {
-            if (lengths[i] > SLUICE_GS_MAX_CODE_LENGTH) return false;
-            ++count[lengths[i]];
-        }
-        count[0] = 0;
-        for (u32 length = 1; length <= SLUICE_GS_MAX_CODE_LENGTH; ++length) {
-            first[length + 1] = first[length] + count[length];
-            space += count[length] << (SLUICE_GS_MAX_CODE_LENGTH - length);
-        }
-        if (space != 1u << SLUICE_GS_MAX_CODE_LENGTH) return false;
-        for (u32 i = 0; i < 256; ++i) {
-            if (lengths[i] != 0) symbol[first[lengths[i]]++] = uint8_t(i);
-        }
-        return true;
-    }
-};
-
 // The lanes of one part and the words that they share.
 class Lanes {
 public:
-    Lanes(const uint8_t* bytes, u32 firstWord, u32 endWord)
-        : source(bytes), next(firstWord), end(endWord)
+    Lanes(const u8* source, u32 firstWord, u32 endWord)
+        : m_source(source), m_next(firstWord), m_end(endWord)
     {
-        for (u32 lane = 0; lane < laneCount; ++lane)
+        for (u32 lane = 0; lane < kLanes; ++lane)
             refill(lane);
     }
 
-    // All three refill the lane first. They are called for lanes in their order, which is the order
-    // of the words then.
+    // Each read refills its lane first. Lanes read in their order, so that is the order in which
+    // they take words.
     u32 bits(u32 lane, u32 n)
     {
         if (n == 0) return 0;
@@ -91,42 +70,38 @@ public:
     u32 symbol(u32 lane, const Frequencies& table)
     {
         refill(lane);
-        const u32 slot = state[lane] & ((1u << table.log) - 1), symbol = table.symbolAt(slot);
-        state[lane] =
-            table.frequency[symbol] * (state[lane] >> table.log) + slot - table.start[symbol];
+        const u32 slot = m_state[lane] & ((1u << table.log) - 1), symbol = table.symbolAt(slot);
+        m_state[lane] =
+            table.frequency[symbol] * (m_state[lane] >> table.log) + slot - table.start[symbol];
         return symbol;
     }
-    u32 symbol(u32 lane, const HuffmanCode& code)
+    u32 symbol(u32 lane, const Code& code)
     {
         refill(lane);
-        u32 value = 0, first = 0, index = 0;
-        for (u32 length = 1;; ++length) {
-            value = value << 1 | take(lane, 1);
-            first <<= 1;
-            if (value - first < code.count[length]) return code.symbol[index + value - first];
-            first += code.count[length];
-            index += code.count[length];
-        }
+        u32 bits = 0;
+        return code
+            .find([&](u32 n) { return bits |= take(lane, 1) << (SLUICE_GS_MAX_CODE_LENGTH - n); })
+            .symbol;
     }
 
-    bool finished() const { return next == end; }
+    bool finished() const { return m_next == m_end; }
 
 private:
     void refill(u32 lane)
     {
-        if (state[lane] < 0x10000 && next < end)
-            state[lane] = state[lane] << 16 | word(source, next++);
+        if (m_state[lane] < 0x10000 && m_next < m_end)
+            m_state[lane] = m_state[lane] << 16 | word(m_source, m_next++);
     }
     u32 take(u32 lane, u32 n)
     {
-        const u32 value = state[lane] & ((1u << n) - 1);
-        state[lane] >>= n;
+        const u32 value = m_state[lane] & ((1u << n) - 1);
+        m_state[lane] >>= n;
         return value;
     }
 
-    const uint8_t* source;
-    u32 next, end;
-    u32 state[laneCount] = {};
+    const u8* m_source;
+    u32 m_next, m_end;
+    u32 m_state[kLanes] = {};
 };
 
 struct Sequence {
@@ -135,112 +110,78 @@ struct Sequence {
 
 struct Part {
     u32 firstWord, words; // in units of 2 bytes from the start of the tile
-    u32 begin, size;      // output
-    // The header of a coded part
+    u32 begin, size;      // of the output
+    // The header of a coded part.
     u32 kind, literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus,
         oneLiteral;
-    bool oldLiterals, oldSequences; // tables of an earlier part
-    std::vector<uint8_t> literals;
+    bool reusesLiterals, reusesSequences; // takes the tables that were read last
+    std::vector<u8> literals;
     std::vector<Sequence> sequences;
-
-    bool hasLiteralTable() const
-    {
-        return kind == SLUICE_GS_CODED && !oldLiterals && literalMode <= SLUICE_GS_LITERALS_HUFFMAN;
-    }
-    bool hasSequenceTables() const
-    {
-        return kind == SLUICE_GS_CODED && !oldSequences && sequenceCount != 0;
-    }
 };
 
 struct LiteralTable {
+    bool read = false;
     u32 mode = SLUICE_GS_LITERALS_PLAIN;
     Frequencies frequencies;
-    HuffmanCode code;
+    Code code;
 };
 
 struct SequenceTables {
+    bool read = false;
     u32 modulus = 1;
     Frequencies literalLength, matchLength, offset, remainder;
 };
 
-// Where a value with so many direct symbols is coded by its highest bits: two symbols for each
-// power of 2.
-struct Range {
-    u32 base, extraBits;
-};
-
-// Symbols below `direct`, a power of 2, stand for themselves.
-Range lengthRange(u32 symbol, u32 direct)
-{
-    if (symbol < direct) return {symbol, 0};
-    u32 log = 0;
-    while (direct >> log > 1)
-        ++log;
-    const u32 exponent = log + (symbol - direct) / 2;
-    return {(2 + (symbol - direct) % 2) << (exponent - 1), exponent - 1};
-}
-
-// Of a quotient plus 1.
-Range offsetRange(u32 symbol)
-{
-    if (symbol == 0) return {1, 0};
-    const u32 exponent = 1 + (symbol - 1) / 2;
-    return {(2 + (symbol - 1) % 2) << (exponent - 1), exponent - 1};
-}
-
-// A row at a time: the classes of all symbols, then the bits that make them frequencies; or code
-// lengths.
+// Reads tables a row of 32 symbols at a time: the classes of all symbols, which are code lengths as
+// they are, or the bits that make them frequencies follow.
 class TableReader {
 public:
-    explicit TableReader(Lanes& readFrom) : lanes(readFrom) {}
+    explicit TableReader(Lanes& lanes) : m_lanes(lanes) {}
 
     bool readClasses()
     {
-        classes.count = SLUICE_GS_CLASSES;
-        classes.log = SLUICE_GS_CLASS_LOG;
-        u32 kinds[SLUICE_GS_CLASSES];
+        m_classes.count = SLUICE_GS_CLASSES;
+        m_classes.log = SLUICE_GS_CLASS_LOG;
         for (u32 lane = 0; lane < SLUICE_GS_CLASSES; ++lane)
-            kinds[lane] = lanes.bits(lane, 3);
-        for (u32 lane = 0; lane < SLUICE_GS_CLASSES; ++lane)
-            classes.frequency[lane] = frequency(lane, kinds[lane]);
-        return classes.build();
+            m_classes.frequency[lane] = m_lanes.bits(lane, 3);
+        completeRows(m_classes.frequency, SLUICE_GS_CLASSES);
+        return m_classes.build();
     }
     void readRows(u32* values, u32 count)
     {
         for (u32 symbol = 0; symbol < count; ++symbol)
-            values[symbol] = lanes.symbol(symbol % laneCount, classes);
+            values[symbol] = m_lanes.symbol(symbol % kLanes, m_classes);
     }
+    // Class 0 is frequency 0, class c is 2^(c-1) and above, told by c - 1 more bits.
     void completeRows(u32* values, u32 count)
     {
-        for (u32 symbol = 0; symbol < count; ++symbol)
-            values[symbol] = frequency(symbol % laneCount, values[symbol]);
+        for (u32 symbol = 0; symbol < count; ++symbol) {
+            const u32 kind = values[symbol];
+            if (kind >= 2)
+                values[symbol] = 1u << (kind - 1) | m_lanes.bits(symbol % kLanes, kind - 1);
+        }
     }
 
 private:
-    u32 frequency(u32 lane, u32 kind) // class 0: 0; class c: 2^(c-1) and c - 1 bits more
-    {
-        return kind < 2 ? kind : 1u << (kind - 1) | lanes.bits(lane, kind - 1);
-    }
-
-    Lanes& lanes;
-    Frequencies classes;
+    Lanes& m_lanes;
+    Frequencies m_classes;
 };
 
 bool readLiteralTable(Lanes& lanes, const Part& part, LiteralTable& table)
 {
     TableReader reader(lanes);
     if (!reader.readClasses()) return false;
-    u32 values[256];
-    reader.readRows(values, 256);
     table = {};
+    table.read = true;
     table.mode = part.literalMode;
-    if (table.mode == SLUICE_GS_LITERALS_HUFFMAN) return table.code.build(values);
-    reader.completeRows(values, 256);
-    table.frequencies.count = 256;
-    table.frequencies.log = part.literalLog;
-    std::copy_n(values, 256, table.frequencies.frequency);
-    return table.frequencies.build();
+    Frequencies& frequencies = table.frequencies;
+    reader.readRows(frequencies.frequency, 256);
+    if (table.mode == SLUICE_GS_LITERALS_HUFFMAN)
+        return table.code.build(frequencies.frequency, 256);
+    reader.completeRows(frequencies.frequency, 256);
+    frequencies.count = 256;
+    frequencies.log = part.literalLog;
+    return frequencies.build();
 }
 
 bool readSequenceTables(Lanes& lanes, const Part& part, SequenceTables& tables)
@@ -248,6 +189,7 @@ bool readSequenceTables(Lanes& lanes, const Part& part, SequenceTables& tables)
     TableReader reader(lanes);
     if (!reader.readClasses()) return false;
     tables = {};
+    tables.read = true;
     tables.modulus = part.modulus;
     tables.literalLength.count = SLUICE_GS_LITERAL_LENGTHS;
     tables.matchLength.count = SLUICE_GS_MATCH_LENGTHS;
@@ -258,9 +200,9 @@ bool readSequenceTables(Lanes& lanes, const Part& part, SequenceTables& tables)
     const u32 used = part.modulus > 1 ? 4 : 3;
     for (u32 i = 0; i < used; ++i)
         reader.readRows(all[i]->frequency, all[i]->count);
-    bool good = true;
     for (u32 i = 0; i < used; ++i)
         reader.completeRows(all[i]->frequency, all[i]->count);
+    bool good = true;
     for (u32 i = 0; i < used; ++i) {
         all[i]->log = part.sequenceLog;
         good = all[i]->build() && good;
@@ -270,36 +212,36 @@ bool readSequenceTables(Lanes& lanes, const Part& part, SequenceTables& tables)
 
 class TileDecoder {
 public:
-    TileDecoder(const uint8_t* compressed, size_t compressedSize, uint8_t* output, size_t size)
-        : source(compressed), sourceSize(compressedSize), destination(output), outputSize(u32(size))
+    TileDecoder(const u8* source, size_t sourceSize, u8* destination, size_t size)
+        : m_source(source), m_sourceSize(sourceSize), m_destination(destination), m_size(u32(size))
     {
     }
 
     u32 decode()
     {
         if (const u32 status = readHeader(); status != SLUICE_ST_OK) return status;
-        for (u32 i = 0; i < partCount; ++i) {
-            if (const u32 status = readPart(parts[i]); status != SLUICE_ST_OK) return status;
+        for (u32 i = 0; i < m_partCount; ++i) {
+            if (const u32 status = readPart(m_parts[i]); status != SLUICE_ST_OK) return status;
         }
-        for (u32 i = 0; i < partCount; ++i) {
-            if (!expandPart(parts[i])) return SLUICE_ST_BAD_OFFSET;
+        for (u32 i = 0; i < m_partCount; ++i) {
+            if (!expandPart(m_parts[i])) return SLUICE_ST_BAD_OFFSET;
         }
-        return tooDeep ? SLUICE_ST_LIMIT : SLUICE_ST_OK;
+        return m_tooDeep ? SLUICE_ST_LIMIT : SLUICE_ST_OK;
     }
 
 private:
     u32 readHeader()
     {
-        if (sourceSize < 8) return SLUICE_ST_TRUNCATED;
-        const u32 header = word32(source);
-        partCount = (header & 15) + 1;
-        depth = (header >> 4 & 7) + 1;
+        if (m_sourceSize < 8) return SLUICE_ST_TRUNCATED;
+        const u32 header = loadLe32(m_source);
+        m_partCount = (header & 15) + 1;
+        m_depth = (header >> 4 & 7) + 1;
         if (header >> 7 != 0) return SLUICE_ST_BAD_CODE;
-        if (sourceSize < 4 + 4 * partCount) return SLUICE_ST_TRUNCATED;
-        u32 begin = 0, firstWord = 2 + 2 * partCount;
-        for (u32 i = 0; i < partCount; ++i) {
-            const u32 entry = word32(source + 4 + 4 * i);
-            Part& part = parts[i];
+        if (m_sourceSize < 4 + 4 * m_partCount) return SLUICE_ST_TRUNCATED;
+        u32 begin = 0, firstWord = 2 + 2 * m_partCount;
+        for (u32 i = 0; i < m_partCount; ++i) {
+            const u32 entry = loadLe32(m_source + 4 + 4 * i);
+            Part& part = m_parts[i];
             part = {};
             part.begin = begin;
             part.size = (entry & 0xffff) + 1;
@@ -307,20 +249,18 @@ private:
             part.words = (entry >> 16) + 1;
             begin += part.size;
             firstWord += part.words;
-            if (i + 1 < partCount && part.size % SLUICE_GS_GROUP != 0) return SLUICE_ST_BAD_CODE;
+            if (i + 1 < m_partCount && part.size % SLUICE_GS_GROUP != 0) return SLUICE_ST_BAD_CODE;
         }
-        if (begin != outputSize)
-            return begin > outputSize ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
-        if (uint64_t(firstWord) * 2 > sourceSize) return SLUICE_ST_TRUNCATED;
-        return SLUICE_ST_OK;
+        if (begin != m_size) return begin > m_size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
+        return u64(firstWord) * 2 > m_sourceSize ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
     }
 
     u32 readPartHeader(Part& part) const
     {
-        const u32 w0 = word(source, part.firstWord);
+        const u32 w0 = word(m_source, part.firstWord);
         part.kind = w0 & 3;
         if (part.kind == SLUICE_GS_PLAIN)
-            return w0 == SLUICE_GS_PLAIN && part.words == 1 + (part.size + 1) / 2
+            return w0 == SLUICE_GS_PLAIN && part.words == 1 + divideUp(part.size, 2u)
                        ? SLUICE_ST_OK
                        : SLUICE_ST_BAD_CODE;
         if (part.kind == SLUICE_GS_RUN) {
@@ -330,13 +270,13 @@ private:
         if (part.kind != SLUICE_GS_CODED || part.words < SLUICE_GS_PART_HEADER)
             return SLUICE_ST_BAD_CODE;
         part.literalMode = w0 >> 2 & 3;
-        part.oldLiterals = (w0 >> 4 & 1) != 0;
-        part.oldSequences = (w0 >> 5 & 1) != 0;
+        part.reusesLiterals = (w0 >> 4 & 1) != 0;
+        part.reusesSequences = (w0 >> 5 & 1) != 0;
         part.literalLog = SLUICE_GS_MIN_LOG + (w0 >> 6 & 7);
         part.sequenceLog = SLUICE_GS_MIN_LOG + (w0 >> 9 & 7);
-        part.literalCount = word(source, part.firstWord + 1) | (w0 >> 12 & 1) << 16;
-        part.sequenceCount = word(source, part.firstWord + 2);
-        const u32 w3 = word(source, part.firstWord + 3);
+        part.literalCount = word(m_source, part.firstWord + 1) | (w0 >> 12 & 1) << 16;
+        part.sequenceCount = word(m_source, part.firstWord + 2);
+        const u32 w3 = word(m_source, part.firstWord + 3);
         part.modulus = (w3 & 63) + 1;
         part.oneLiteral = w3 >> 8;
         if (w0 >> 13 != 0 || (w3 >> 6 & 3) != 0 || part.literalLog > SLUICE_GS_MAX_LITERAL_LOG ||
@@ -346,28 +286,26 @@ private:
         return part.literalCount > part.size ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
     }
 
-    // All symbols of a part.
+    // Reads all symbols of a part.
     u32 readPart(Part& part)
     {
         if (const u32 status = readPartHeader(part); status != SLUICE_ST_OK) return status;
         if (part.kind != SLUICE_GS_CODED) return SLUICE_ST_OK;
-        // Tables of an earlier part are those that were read last.
-        if (part.oldLiterals && !haveLiterals) return SLUICE_ST_BAD_CODE;
-        if (part.oldSequences && !haveSequences) return SLUICE_ST_BAD_CODE;
-        Lanes lanes(source, part.firstWord + SLUICE_GS_PART_HEADER, part.firstWord + part.words);
-        if (part.hasLiteralTable()) {
-            if (!readLiteralTable(lanes, part, literalTable)) return SLUICE_ST_BAD_CODE;
-            haveLiterals = true;
-        }
-        if (part.hasSequenceTables()) {
-            if (!readSequenceTables(lanes, part, sequenceTables)) return SLUICE_ST_BAD_CODE;
-            haveSequences = true;
-        }
+        if ((part.reusesLiterals && !m_literalTable.read) ||
+            (part.reusesSequences && !m_sequenceTables.read))
+            return SLUICE_ST_BAD_CODE;
+        Lanes lanes(m_source, part.firstWord + SLUICE_GS_PART_HEADER, part.firstWord + part.words);
+        if (!part.reusesLiterals && part.literalMode <= SLUICE_GS_LITERALS_HUFFMAN &&
+            !readLiteralTable(lanes, part, m_literalTable))
+            return SLUICE_ST_BAD_CODE;
+        if (!part.reusesSequences && part.sequenceCount != 0 &&
+            !readSequenceTables(lanes, part, m_sequenceTables))
+            return SLUICE_ST_BAD_CODE;
         part.literals.resize(part.literalCount);
         readLiterals(lanes, part, part.literals);
         part.sequences.resize(part.sequenceCount);
         readSequences(lanes, part.sequences);
-        uint64_t literalSum = 0, size = part.literalCount;
+        u64 literalSum = 0, size = part.literalCount;
         for (const Sequence& sequence : part.sequences) {
             literalSum += sequence.literals;
             size += sequence.length;
@@ -377,45 +315,46 @@ private:
                                                                    : SLUICE_ST_BAD_CODE;
     }
 
-    // 128 at a time, four a lane.
-    void readLiterals(Lanes& lanes, const Part& part, std::vector<uint8_t>& literals) const
+    // Literals are read 128 at a time, four a lane.
+    void readLiterals(Lanes& lanes, const Part& part, std::vector<u8>& literals) const
     {
-        const u32 mode = part.oldLiterals ? literalTable.mode : part.literalMode;
+        const u32 mode = part.reusesLiterals ? m_literalTable.mode : part.literalMode;
         if (mode == SLUICE_GS_LITERALS_ONE) {
-            std::fill(literals.begin(), literals.end(), uint8_t(part.oneLiteral));
+            std::fill(literals.begin(), literals.end(), u8(part.oneLiteral));
             return;
         }
-        for (u32 first = 0; first < part.literalCount; first += 4 * laneCount) {
+        for (u32 first = 0; first < part.literalCount; first += 4 * kLanes) {
             for (u32 k = 0; k < 4; ++k) {
-                for (u32 lane = 0; lane < laneCount; ++lane) {
+                for (u32 lane = 0; lane < kLanes; ++lane) {
                     const u32 at = first + 4 * lane + k;
                     if (at >= part.literalCount) continue;
-                    literals[at] = uint8_t(mode == SLUICE_GS_LITERALS_RANS
-                                               ? lanes.symbol(lane, literalTable.frequencies)
-                                           : mode == SLUICE_GS_LITERALS_HUFFMAN
-                                               ? lanes.symbol(lane, literalTable.code)
-                                               : lanes.bits(lane, 8));
+                    literals[at] = u8(mode == SLUICE_GS_LITERALS_RANS
+                                          ? lanes.symbol(lane, m_literalTable.frequencies)
+                                      : mode == SLUICE_GS_LITERALS_HUFFMAN
+                                          ? lanes.symbol(lane, m_literalTable.code)
+                                          : lanes.bits(lane, 8));
                 }
             }
         }
     }
 
-    // 32 at a time: each step for all of them, then the next step.
+    // Sequences are read 32 at a time: each step for all of them, then the next step.
     void readSequences(Lanes& lanes, std::vector<Sequence>& sequences) const
     {
-        const SequenceTables& t = sequenceTables;
+        const SequenceTables& t = m_sequenceTables;
         u32 repeats[SLUICE_GS_REPEATS];
         for (u32 i = 0; i < SLUICE_GS_REPEATS; ++i)
             repeats[i] = SLUICE_GS_FIRST_REPEATS >> 8 * i & 0xff;
-        for (size_t first = 0; first < sequences.size(); first += laneCount) {
-            const u32 count = u32(std::min<size_t>(laneCount, sequences.size() - first));
-            u32 symbol[laneCount], literals[laneCount], length[laneCount], offset[laneCount] = {};
+        for (size_t first = 0; first < sequences.size(); first += kLanes) {
+            const u32 count = u32(std::min<size_t>(kLanes, sequences.size() - first));
+            u32 symbol[kLanes], literals[kLanes], length[kLanes], offset[kLanes] = {};
             for (u32 lane = 0; lane < count; ++lane)
                 symbol[lane] = lanes.symbol(lane, t.offset);
             for (u32 lane = 0; lane < count; ++lane) {
                 if (symbol[lane] < SLUICE_GS_REPEATS) continue;
-                const Range range = offsetRange(symbol[lane] - SLUICE_GS_REPEATS);
-                offset[lane] = (range.base + lanes.bits(lane, range.extraBits) - 1) * t.modulus;
+                const u32 place = symbol[lane] - SLUICE_GS_REPEATS, bits = gstdOffsetBits(place);
+                offset[lane] =
+                    (gstdOffsetBase(place, bits) + lanes.bits(lane, bits) - 1) * t.modulus;
             }
             for (u32 lane = 0; lane < count && t.modulus > 1; ++lane) {
                 if (symbol[lane] >= SLUICE_GS_REPEATS)
@@ -426,15 +365,17 @@ private:
             for (u32 lane = 0; lane < count; ++lane)
                 length[lane] = lanes.symbol(lane, t.matchLength);
             for (u32 lane = 0; lane < count; ++lane) {
-                const Range range = lengthRange(literals[lane], 16);
-                literals[lane] = range.base + lanes.bits(lane, range.extraBits);
+                const u32 bits = gstdExtraBits(literals[lane], SLUICE_GS_LITERAL_DIRECT_LOG);
+                literals[lane] = gstdBase(literals[lane], SLUICE_GS_LITERAL_DIRECT_LOG, bits) +
+                                 lanes.bits(lane, bits);
             }
             for (u32 lane = 0; lane < count; ++lane) {
-                const Range range = lengthRange(length[lane], 32);
-                length[lane] = range.base + lanes.bits(lane, range.extraBits) + SLUICE_GS_MIN_MATCH;
+                const u32 bits = gstdExtraBits(length[lane], SLUICE_GS_MATCH_DIRECT_LOG);
+                length[lane] = gstdBase(length[lane], SLUICE_GS_MATCH_DIRECT_LOG, bits) +
+                               lanes.bits(lane, bits) + SLUICE_GS_MIN_MATCH;
             }
             for (u32 lane = 0; lane < count; ++lane) {
-                u32 place = SLUICE_GS_REPEATS - 1; // what leaves its place for the first one
+                u32 place = SLUICE_GS_REPEATS - 1; // a new offset pushes out the last one
                 if (symbol[lane] < SLUICE_GS_REPEATS) {
                     place = (symbol[lane] + (literals[lane] == 0 ? 1 : 0)) % SLUICE_GS_REPEATS;
                     offset[lane] = repeats[place];
@@ -447,84 +388,67 @@ private:
         }
     }
 
-    // The bytes of a part; false: a match begins before the tile.
+    // Makes the bytes of a part; false if a match begins before the tile.
     bool expandPart(const Part& part)
     {
-        uint8_t* const out = destination + part.begin;
-        std::fill_n(hops + part.begin, part.size, uint8_t(0));
+        u8* const out = m_destination + part.begin;
+        std::fill_n(m_depths + part.begin, part.size, u8(0));
         if (part.kind == SLUICE_GS_RUN) {
-            std::fill_n(out, part.size, uint8_t(part.oneLiteral));
+            std::fill_n(out, part.size, u8(part.oneLiteral));
             return true;
         }
         if (part.kind == SLUICE_GS_PLAIN) {
-            std::copy_n(source + 2 * size_t(part.firstWord + 1), part.size, out);
+            std::copy_n(m_source + 2 * size_t(part.firstWord + 1), part.size, out);
             return true;
         }
         u32 position = part.begin, literal = 0;
         for (const Sequence& sequence : part.sequences) {
-            std::copy_n(part.literals.begin() + literal, sequence.literals, destination + position);
+            std::copy_n(part.literals.begin() + literal, sequence.literals,
+                        m_destination + position);
             literal += sequence.literals;
             position += sequence.literals;
             if (sequence.offset == 0 || sequence.offset > position) return false;
             for (u32 k = 0; k < sequence.length; ++k) {
-                // Of a match that overlaps itself, the bytes before it.
-                const u32 from = position - sequence.offset + k % sequence.offset,
-                          to = position + k;
-                destination[to] = destination[from];
+                // A match that overlaps itself repeats the bytes before it.
+                const u32 from = position - sequence.offset + k % sequence.offset;
+                const u32 to = position + k;
+                m_destination[to] = m_destination[from];
                 if (from / SLUICE_GS_GROUP == to / SLUICE_GS_GROUP)
-                    hops[to] = uint8_t(std::min(hops[from] + 1, 255));
-                tooDeep = tooDeep || hops[to] > depth;
+                    m_depths[to] = u8(std::min(m_depths[from] + 1, 255));
+                m_tooDeep = m_tooDeep || m_depths[to] > m_depth;
             }
             position += sequence.length;
         }
-        std::copy(part.literals.begin() + literal, part.literals.end(), destination + position);
+        std::copy(part.literals.begin() + literal, part.literals.end(), m_destination + position);
         return true;
     }
 
-    const uint8_t* source;
-    size_t sourceSize;
-    uint8_t* destination;
-    u32 outputSize;
-    u32 partCount = 0, depth = 0;
-    bool tooDeep = false;
-    Part parts[SLUICE_GS_MAX_PARTS];
-    bool haveLiterals = false, haveSequences = false;
-    LiteralTable literalTable;
-    SequenceTables sequenceTables;
-    uint8_t hops[SLUICE_GS_TILE_BYTES]; // copies of copies inside a group
+    const u8* m_source;
+    size_t m_sourceSize;
+    u8* m_destination;
+    u32 m_size;
+    u32 m_partCount = 0, m_depth = 0;
+    bool m_tooDeep = false;
+    Part m_parts[SLUICE_GS_MAX_PARTS];
+    LiteralTable m_literalTable;
+    SequenceTables m_sequenceTables;
+    u8 m_depths[SLUICE_GS_TILE_BYTES]; // copies of copies inside a group, by byte
 };
-
-u32 decodeRegion(const SluiceGstdInfo& info, const SluiceRegion& tile)
-{
-    if (!validSource(info.source, tile, SLUICE_GS_MAX_COMPRESSED) ||
-        !validDestination(linearChecksumOf(info), tile, SLUICE_GS_TILE_BYTES))
-        return SLUICE_ST_BAD_REGION;
-    const uint8_t* source = reinterpret_cast<const uint8_t*>(uintptr_t(tile.srcAddress));
-    uint8_t* destination = reinterpret_cast<uint8_t*>(uintptr_t(tile.dstAddress));
-    const size_t sourceSize = size_t(tile.compressedSize), size = size_t(tile.decompressedSize);
-    if ((info.flags & SLUICE_FLAG_STORED_IF_EQUAL) == 0 || sourceSize != size)
-        return decodeGstdTile(source, sourceSize, destination, size);
-    std::copy_n(source, size, destination);
-    return SLUICE_ST_OK;
-}
 
 } // namespace
 
-uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
-                        size_t destinationSize)
+u32 decodeGstdTile(const u8* source, size_t sourceSize, u8* destination, size_t destinationSize)
 {
-    const auto decoder =
-        std::make_unique<TileDecoder>(source, sourceSize, destination, destinationSize);
-    return decoder->decode();
+    return std::make_unique<TileDecoder>(source, sourceSize, destination, destinationSize)
+        ->decode();
 }
 
 void gstd(const SluiceGstdInfo& info)
 {
-    StatusWords status(info.status, info.maxRegionCount);
-    status.reset();
-    const u32 count = regionCount(info);
-    for (u32 i = 0; i < count; ++i)
-        status.set(i, decodeRegion(info, region(info, i)));
+    decodeRegions(
+        info, SLUICE_GS_MAX_COMPRESSED, SLUICE_GS_TILE_BYTES, [&](const SluiceRegion& region) {
+            return decodeRegion(info.flags, region, pointer<u8>(region.dstAddress), decodeGstdTile);
+        });
 }
 
 } // namespace sluice::cpu

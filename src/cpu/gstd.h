@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// The reference decoder for one Gstd tile.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_interval.h>
+
 #include <cstring>
 
 #include "intervals.h"
@@ -7,13 +9,13 @@ namespace sluice::cpu {
 
 void intervalExpand(const SluiceIntervalExpandInfo& info)
 {
-    const uint64_t size = info.elementSize;
-    const uint8_t* values = pointer<const uint8_t>(info.values);
-    uint8_t* destination = pointer<uint8_t>(info.destination);
+    const u64 size = info.elementSize;
+    const u8* values = pointer<const u8>(info.values);
+    u8* destination = pointer<u8>(info.destination);
     forEachInterval(info.intervals, info.destination.size / size, info.result,
                     [&](const Interval& interval) {
-                        for (uint64_t i = 0; i < interval.kept; ++i)
-                            std::memcpy(destination + (interval.before + i) * size,
+                        for (u64 i = 0; i < interval.kept; ++i)
+                            std::memcpy(destination + (interval.begin + i) * size,
                                         values + interval.index * size, size);
                         return true;
                     });

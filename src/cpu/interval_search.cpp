@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_interval.h>
+
 #include "intervals.h"
 
 namespace sluice::cpu {
 
 void intervalSearch(const SluiceIntervalSearchInfo& info)
 {
-    uint64_t capacity = UINT32_MAX;
+    u64 capacity = UINT32_MAX;
     if (info.sources.size != 0) capacity = std::min(capacity, info.sources.size / 4);
     if (info.ranks.size != 0) capacity = std::min(capacity, info.ranks.size / 4);
-    uint32_t* sources = info.sources.size != 0 ? pointer<uint32_t>(info.sources) : nullptr;
-    uint32_t* ranks = info.ranks.size != 0 ? pointer<uint32_t>(info.ranks) : nullptr;
+    u32* sources = info.sources.size != 0 ? pointer<u32>(info.sources) : nullptr;
+    u32* ranks = info.ranks.size != 0 ? pointer<u32>(info.ranks) : nullptr;
     forEachInterval(info.intervals, capacity, info.result, [&](const Interval& interval) {
-        for (uint32_t i = 0; i < interval.kept; ++i) {
-            if (sources != nullptr) sources[interval.before + i] = interval.index;
-            if (ranks != nullptr) ranks[interval.before + i] = i;
+        for (u32 i = 0; i < interval.kept; ++i) {
+            if (sources != nullptr) sources[interval.begin + i] = interval.index;
+            if (ranks != nullptr) ranks[interval.begin + i] = i;
         }
         return true;
     });

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reference kernels of the CPU backend: one file per kernel, the arguments already checked by
-// src/api.
+// The reference kernels of the CPU backend, one file a kernel. src/api has checked the arguments.
 #pragma once
 
-#include <sluice/sluice.h>
-#include <sluice/sluice_filter.h>
-#include <sluice/sluice_float.h>
+#include <sluice/sluice_all.h>
+
+#include <algorithm>
+
+#include "../formats/integers.h"
 
 namespace sluice::cpu {
 
@@ -24,17 +25,29 @@ void checksum(const SluiceChecksumInfo& info);
 void df11(const SluiceDf11Info& info);
 void floatDecode(const SluiceFloatDecodeInfo& info);
 void filter(const SluiceFilterInfo& info);
-// The passes of sluiceCmdTileStreams around scan and decode; counts: a word a stream.
+// The passes of sluiceCmdTileStreams around scan and decode. counts, which the scan turns into
+// firstTiles: a word a stream.
 void tileStreamsCheck(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts);
 void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTiles,
                       const SluiceBuffer& regions);
 void tileStreamsVerdict(const SluiceTileStreamsInfo& info);
 
-// The host memory of a buffer.
+// Device memory is the host's.
+template <typename T>
+T* pointer(u64 address)
+{
+    return reinterpret_cast<T*>(uintptr_t(address));
+}
 template <typename T>
 T* pointer(const SluiceBuffer& buffer)
 {
-    return reinterpret_cast<T*>(uintptr_t(buffer.handle + buffer.offset));
+    return pointer<T>(buffer.handle + buffer.offset);
+}
+
+// A count in GPU memory, at most `most`; `most` where there is none.
+inline u32 countOf(const SluiceBuffer& buffer, u32 most)
+{
+    return buffer.size == 0 ? most : std::min(most, *pointer<const u32>(buffer));
 }
 
 } // namespace sluice::cpu

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_scan.h>
+
 #include "values.h"
 
 namespace sluice::cpu {
@@ -9,9 +11,9 @@ void reduceValues(const SluiceReduceInfo& info)
 {
     using A = Accumulator<T, operation>;
     const T* input = pointer<const T>(info.input);
-    const uint32_t count = elementCount(info);
+    const u32 count = countOf(info.count, info.maxCount);
     A all = identity<A, operation>();
-    for (uint32_t i = 0; i < count; ++i)
+    for (u32 i = 0; i < count; ++i)
         all = combine<A, operation>(all, input[i]);
     *pointer<T>(info.result) = T(all);
 }

@@ -7,104 +7,126 @@
 #include "../../shaders/lib/layout.h"
 #include "../api/plan_regions.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace sluice::cpu {
 
-// Whether [address, address + size) lies wholly inside the buffer; nothing overflows, whatever the
-// values.
-inline bool inside(const SluiceBuffer& buffer, uint64_t address, uint64_t size)
+// Whether [address, address + size) lies wholly inside the buffer; no value makes this overflow.
+inline bool inside(const SluiceBuffer& buffer, u64 address, u64 size)
 {
-    const uint64_t begin = buffer.handle + buffer.offset;
+    const u64 begin = buffer.handle + buffer.offset;
     return address >= begin && address - begin <= buffer.size &&
            size <= buffer.size - (address - begin);
 }
 
-// Info: SluiceGdeflateInfo or SluiceChecksumInfo. The region's place is a logical one.
-template <typename Info>
-bool validDestination(const Info& info, const SluiceRegion& region, uint64_t maxSize)
-{
-    SluiceBuffer logical = info.destination;
-    logical.size = logicalSize(logical.size, info.rowBytes, info.rowPitch);
-    return region.dstAddress % 4 == 0 && region.decompressedSize >= 1 &&
-           region.decompressedSize <= maxSize &&
-           inside(logical, region.dstAddress, region.decompressedSize);
-}
-
-// Calls visit(bytes, at, size) for each run of a valid region's bytes that lie one after the other:
-// at is where the run starts in the tile.
-template <typename Info, typename Visit>
-void forEachRun(const Info& info, const SluiceRegion& region, Visit visit)
-{
-    const uint64_t base = info.destination.handle + info.destination.offset;
-    const uint64_t start = region.dstAddress - base, size = region.decompressedSize;
-    for (uint64_t at = 0; at < size;) {
-        const uint64_t b = start + at;
-        const uint64_t row = info.rowBytes == 0 ? 0 : b / info.rowBytes,
-                       column = b - row * info.rowBytes;
-        const uint64_t run =
-            info.rowBytes == 0 ? size : std::min(size - at, info.rowBytes - column);
-        visit(reinterpret_cast<uint8_t*>(uintptr_t(base + row * info.rowPitch + column)),
-              size_t(at), size_t(run));
-        at += run;
-    }
-}
-
-inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region, uint64_t maxSize)
+inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region, u64 maxSize)
 {
     return region.srcAddress % 4 == 0 && region.compressedSize >= 1 &&
            region.compressedSize <= maxSize &&
            inside(source, region.srcAddress, region.compressedSize);
 }
 
-// Info: SluiceGdeflateInfo or SluiceChecksumInfo.
-template <typename Info>
-u32 regionCount(const Info& info)
+// A region's place in a pitched destination is a logical one.
+inline bool validDestination(const SluiceChecksumInfo& list, const SluiceRegion& region,
+                             u64 maxSize)
 {
-    return info.regionCount.size == 0
-               ? info.maxRegionCount
-               : std::min(info.maxRegionCount, *pointer<const u32>(info.regionCount));
+    SluiceBuffer logical = list.destination;
+    logical.size = logicalSize(logical.size, list.rowBytes, list.rowPitch);
+    return region.dstAddress % 4 == 0 && region.decompressedSize >= 1 &&
+           region.decompressedSize <= maxSize &&
+           inside(logical, region.dstAddress, region.decompressedSize);
 }
 
-// A copy: with a stride that is no multiple of 8 the list's 64-bit members are not aligned.
-template <typename Info>
-SluiceRegion region(const Info& info, u32 index)
+// Calls visit(bytes, at, size) for each run of a valid region's bytes that are contiguous in the
+// destination; `at` is where the run starts in the tile.
+template <typename Info, typename Visit>
+void forEachRun(const Info& info, const SluiceRegion& region, Visit visit)
 {
-    SluiceRegion result;
-    std::memcpy(&result, pointer<const uint8_t>(info.regions) + uint64_t(index) * info.regionStride,
-                sizeof result);
-    return result;
+    const u64 base = info.destination.handle + info.destination.offset;
+    const u64 start = region.dstAddress - base, size = region.decompressedSize;
+    for (u64 at = 0; at < size;) {
+        const u64 row = info.rowBytes == 0 ? 0 : (start + at) / info.rowBytes;
+        const u64 column = start + at - row * info.rowBytes;
+        const u64 run = info.rowBytes == 0 ? size : std::min(size - at, info.rowBytes - column);
+        visit(pointer<u8>(base + row * info.rowPitch + column), size_t(at), size_t(run));
+        at += run;
+    }
+}
+
+// An entry of a list, as a copy: the list's 64-bit members need not be aligned.
+template <typename T>
+T entryAt(const SluiceBuffer& list, u32 index, u32 stride)
+{
+    T entry;
+    std::memcpy(&entry, pointer<const u8>(list) + u64(index) * stride, sizeof entry);
+    return entry;
 }
 
 // The status words: one a region, then how many failed, then the first that did.
 class StatusWords {
 public:
-    StatusWords(const SluiceBuffer& buffer, u32 maxRegionCount)
-        : words(pointer<u32>(buffer)), count(maxRegionCount)
+    StatusWords(const SluiceBuffer& buffer, u32 count)
+        : m_words(pointer<u32>(buffer)), m_count(count)
     {
     }
 
     void reset()
     {
-        std::fill_n(words, size_t(count) + 1, SLUICE_ST_PENDING);
-        words[size_t(count) + 1] = ~0u;
+        std::fill_n(m_words, size_t(m_count) + 1, SLUICE_ST_PENDING);
+        m_words[size_t(m_count) + 1] = ~0u;
     }
 
-    u32 get(u32 index) const { return words[index]; }
+    u32 get(u32 index) const { return m_words[index]; }
 
     void set(u32 index, u32 status)
     {
-        words[index] = status;
-        if (status != SLUICE_ST_OK) {
-            ++words[count];
-            words[size_t(count) + 1] = std::min(words[size_t(count) + 1], index);
-        }
+        m_words[index] = status;
+        if (status == SLUICE_ST_OK) return;
+        ++m_words[m_count];
+        m_words[size_t(m_count) + 1] = std::min(m_words[size_t(m_count) + 1], index);
     }
 
 private:
-    u32* words;
-    u32 count;
+    u32* m_words;
+    u32 m_count;
 };
+
+// Sets the status of every region of a list to visit(region).
+template <typename Info, typename Visit>
+void forEachRegion(const Info& info, Visit visit)
+{
+    StatusWords status(info.status, info.maxRegionCount);
+    status.reset();
+    const u32 count = countOf(info.regionCount, info.maxRegionCount);
+    for (u32 i = 0; i < count; ++i)
+        status.set(i, visit(entryAt<SluiceRegion>(info.regions, i, info.regionStride)));
+}
+
+// The frame of a tile codec's command: checks regions, calls decode(region) for the good ones, and
+// compares checksums if there are any.
+template <typename Info, typename Decode>
+void decodeRegions(const Info& info, u64 maxSourceSize, u64 maxSize, Decode decode)
+{
+    const SluiceChecksumInfo list = checksumOf(info);
+    forEachRegion(info, [&](const SluiceRegion& region) -> u32 {
+        return validSource(info.source, region, maxSourceSize) &&
+                       validDestination(list, region, maxSize)
+                   ? decode(region)
+                   : SLUICE_ST_BAD_REGION;
+    });
+    if (info.expected.size != 0) checksum(list);
+}
+
+// Decodes a valid region with decodeTile, or copies it where it is stored.
+template <typename DecodeTile>
+u32 decodeRegion(u32 flags, const SluiceRegion& region, u8* destination, DecodeTile decodeTile)
+{
+    const u8* source = pointer<const u8>(region.srcAddress);
+    const size_t sourceSize = size_t(region.compressedSize), size = size_t(region.decompressedSize);
+    if ((flags & SLUICE_FLAG_STORED_IF_EQUAL) == 0 || sourceSize != size)
+        return decodeTile(source, sourceSize, destination, size);
+    std::copy_n(source, size, destination);
+    return SLUICE_ST_OK;
+}
 
 } // namespace sluice::cpu

@@ -1,43 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "kernels.h"
+#include <sluice/sluice_tile_streams.h>
 
-#include "../../shaders/lib/layout.h"
 #include "../api/plan_regions.h"
 #include "../formats/tile_stream.h"
-
-#include <algorithm>
+#include "kernels.h"
 
 namespace sluice::cpu {
 namespace {
 
-// The members of the info as memory.
+// The buffers of the info as host memory.
 struct Batch {
     explicit Batch(const SluiceTileStreamsInfo& info)
-        : count(info.maxStreamCount), ranges(pointer<const SluiceStreamRange>(info.streams)),
-          source(pointer<const uint8_t>(info.source)), sourceSize(info.source.size),
+        : count(countOf(info.streamCount, info.maxStreamCount)),
+          ranges(pointer<const SluiceStreamRange>(info.streams)),
+          source(pointer<const u8>(info.source)), sourceSize(info.source.size),
           destinationSize(logicalSize(info.destination.size, info.rowBytes, info.rowPitch)),
           results(pointer<SluiceStreamResult>(info.results)),
           summary(*reinterpret_cast<SluiceStreamSummary*>(results + info.maxStreamCount))
     {
-        if (info.streamCount.size != 0)
-            count = std::min(count, *pointer<const u32>(info.streamCount));
     }
 
     u32 count; // streams that are there
     const SluiceStreamRange* ranges;
-    const uint8_t* source;
-    uint64_t sourceSize;
-    uint64_t destinationSize; // logical bytes
+    const u8* source;
+    u64 sourceSize;
+    u64 destinationSize; // logical bytes
     SluiceStreamResult* results;
     SluiceStreamSummary& summary;
 };
 
-bool inside(uint64_t offset, uint64_t size, uint64_t bufferSize)
+bool inside(u64 offset, u64 size, u64 bufferSize)
 {
     return offset % 4 == 0 && offset <= bufferSize && size <= bufferSize - offset;
 }
 
-// Parses one stream; PENDING if it is good. take(i, tile) gets its tiles, as far as they are good.
+// Parses one stream; returns PENDING if it is good. Calls take(i, tile) for its tiles, as far as
+// they are good.
 template <typename Take>
 u32 parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceTileStream& stream,
                 Take take)
@@ -46,7 +44,7 @@ u32 parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceTileSt
         !inside(range.destinationOffset, range.destinationSize, batch.destinationSize))
         return SLUICE_STREAM_ST_BAD_RANGE;
     if (range.sourceSize < SLUICE_TILE_STREAM_HEADER_SIZE) return SLUICE_STREAM_ST_TRUNCATED;
-    const uint8_t* bytes = batch.source + range.sourceOffset;
+    const u8* bytes = batch.source + range.sourceOffset;
     if (sluiceParseTileStreamHeader(bytes, SLUICE_TILE_STREAM_HEADER_SIZE, &stream) != SLUICE_OK)
         return SLUICE_STREAM_ST_BAD_HEADER;
     if (stream.dataOffset > range.sourceSize) return SLUICE_STREAM_ST_TRUNCATED;
@@ -85,15 +83,15 @@ void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& fir
                       const SluiceBuffer& regions)
 {
     const Batch batch(info);
-    const uint64_t source = info.source.handle + info.source.offset;
-    const uint64_t destination = info.destination.handle + info.destination.offset;
+    const u64 source = info.source.handle + info.source.offset;
+    const u64 destination = info.destination.handle + info.destination.offset;
     batch.summary.tilesNeeded = batch.summary.tileCount;
     for (u32 s = 0; s < info.maxStreamCount; ++s) {
         SluiceStreamResult& result = batch.results[s];
         const u32 first = pointer<const u32>(firstTiles)[s];
         result.firstTile = first;
         if (result.tileCount == 0) continue;
-        if (uint64_t(first) + result.tileCount > info.maxTileCount) {
+        if (u64(first) + result.tileCount > info.maxTileCount) {
             result.status = SLUICE_STREAM_ST_NO_TILES;
             batch.summary.tileCount = std::min(batch.summary.tileCount, first);
             continue;
@@ -103,7 +101,7 @@ void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& fir
         SluiceTileStream stream = {};
         parseStream(batch, range, stream, [&](u32 i, const SluiceTileStreamTile& tile) {
             list[i] = {source + range.sourceOffset + tile.offset,
-                       destination + range.destinationOffset + uint64_t(i) * SLUICE_GD_TILE_BYTES,
+                       destination + range.destinationOffset + u64(i) * SLUICE_GD_TILE_BYTES,
                        tile.compressedSize, tile.size};
         });
     }

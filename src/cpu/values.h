@@ -2,16 +2,17 @@
 // The values of scans and reductions.
 #pragma once
 
+#include <sluice/sluice_scan.h>
+
 #include "kernels.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
 namespace sluice::cpu {
 
-// -0 comes before 0. Neither is NaN.
+// Orders -0 before 0. Neither value is NaN.
 template <typename T>
 bool less(T a, T b)
 {
@@ -42,8 +43,8 @@ T combine(T a, T b)
     return less(a, b) == (operation == SLUICE_OPERATION_MAX) ? b : a;
 }
 
-// What elements are combined in: f32 sums in f64, as a plain sum's error grows with the number of
-// elements.
+// The type that elements are combined in: f32 sums need f64, since a plain sum's error grows with
+// the number of elements.
 template <typename T, SluiceOperation operation>
 using Accumulator =
     std::conditional_t<std::is_same_v<T, float> && operation == SLUICE_OPERATION_SUM, double, T>;
@@ -53,15 +54,15 @@ void visitTypes(SluiceValueType type, Visitor visit)
 {
     constexpr auto op = std::integral_constant<SluiceOperation, operation>();
     switch (type) {
-    case SLUICE_VALUE_I32: // sums wrap: those are the sums of u32
+    case SLUICE_VALUE_I32: // sums wrap, so they are the sums of u32
         if constexpr (operation == SLUICE_OPERATION_SUM) {
-            return visit(uint32_t(), op);
+            return visit(u32(), op);
         } else {
             return visit(int32_t(), op);
         }
-    case SLUICE_VALUE_U64: return visit(uint64_t(), op);
+    case SLUICE_VALUE_U64: return visit(u64(), op);
     case SLUICE_VALUE_F32: return visit(float(), op);
-    default: return visit(uint32_t(), op);
+    default: return visit(u32(), op);
     }
 }
 
@@ -74,13 +75,6 @@ void visitValues(SluiceOperation operation, SluiceValueType type, Visitor visit)
     case SLUICE_OPERATION_MAX: return visitTypes<SLUICE_OPERATION_MAX>(type, visit);
     default: return visitTypes<SLUICE_OPERATION_SUM>(type, visit);
     }
-}
-
-template <typename Info>
-uint32_t elementCount(const Info& info)
-{
-    return info.count.size == 0 ? info.maxCount
-                                : std::min(info.maxCount, *pointer<const uint32_t>(info.count));
 }
 
 } // namespace sluice::cpu

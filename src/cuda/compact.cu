@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Stable compaction in one pass with decoupled
-// look-back: a tile a block (compact_block.cuh), or many tiles through a ring (compact_ring.cuh,
-// compact_words.cuh).
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Stable compaction in one pass with decoupled look-back: a tile a block (compact_block.cuh), or
+// many tiles through a ring (compact_ring.cuh, compact_words.cuh).
 #include <algorithm>
 
 #include "kernels.h"
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kCompactThreads, kCompactWordBlocksPerProcesso
 #endif
 }
 
-// So short that programmatic dependent launch pays.
+// Whether it is so short that programmatic dependent launch pays.
 __host__ __device__ inline bool isShort(const CompactParams& params)
 {
     return (params.mode & SLUICE_COMPACT_MODE_DIRECT) != 0;

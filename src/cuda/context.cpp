@@ -7,6 +7,7 @@
 
 #include <new>
 
+#include "api/components.h"
 #include "cuda/enqueue.h"
 
 namespace sluice {
@@ -33,15 +34,32 @@ cudaError_t loadKernels(int device, CudaTraits& traits)
     int processors = 0;
     cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     traits.processors = static_cast<uint32_t>(processors);
-    for (const auto load :
-         {loadStatus, loadReduce, loadGdeflate, loadChecksum, loadGstdExpand, loadFseTables,
-          loadFilter, loadFilterFew, loadTileStreams, loadIntervalPlan, loadIntervalExpand,
-          loadIntervalMove, loadIntervalSearch}) {
-        if (error == cudaSuccess) error = load();
-    }
+    const auto loadAll = [&error](auto... loads) {
+        for (const auto load : {loads...})
+            if (error == cudaSuccess) error = load();
+    };
+    const auto loadTuned = [&error, &traits](auto... loads) {
+        for (const auto load : {loads...})
+            if (error == cudaSuccess) error = load(traits);
+    };
+    loadAll(loadStatus, loadChecksum);
+#if SLUICE_HAVE_CODECS
+    loadAll(loadGdeflate, loadGstdExpand, loadFseTables, loadFilter, loadFilterFew,
+            loadTileStreams);
+    loadTuned(loadGstdSymbols);
+#endif
+#if SLUICE_HAVE_PRIMITIVES || SLUICE_HAVE_CODECS
+    loadAll(loadReduce);
+    loadTuned(loadScan);
+#endif
+#if SLUICE_HAVE_PRIMITIVES
+    loadAll(loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch);
+    loadTuned(loadCompact);
+#endif
+#if SLUICE_HAVE_WEIGHTS
     if (error == cudaSuccess) error = loadDf11(traits.df11Blocks);
-    for (const auto load : {loadScan, loadCompact, loadGstdSymbols, loadFloatDecode})
-        if (error == cudaSuccess) error = load(traits);
+    loadTuned(loadFloatDecode);
+#endif
     return error;
 }
 
@@ -99,7 +117,7 @@ void CudaBackend::contextInfo(SluiceContextInfo& info) const
     info.byteStores = 1;
     info.report = "";
     info.driverRegionLimit = 0;
-    info.kernels = SLUICE_KERNELS_ALL;
+    info.kernels = kBuiltKernels;
 }
 
 SluiceStatus CudaBackend::cmdBarrier(SluiceCommands)

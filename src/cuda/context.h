@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include <sluice/sluice_all.h>
 #include <sluice/sluice_cuda.h>
 
 #include "api/backend.h"
@@ -31,10 +32,16 @@ public:
 
     void contextInfo(SluiceContextInfo& info) const override;
     SluiceStatus cmdBarrier(SluiceCommands commands) override;
+    SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
+
+    // Scans and reductions are primitives; the decode of tile streams sums words too.
+#if SLUICE_HAVE_PRIMITIVES || SLUICE_HAVE_CODECS
     SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override;
     SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) override;
     SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const override;
     SluiceStatus cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info) override;
+#endif
+#if SLUICE_HAVE_PRIMITIVES
     SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override;
     SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) override;
     SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override;
@@ -46,24 +53,25 @@ public:
                                    const SluiceIntervalSearchInfo& info) override;
     SluiceStatus cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info) override;
     SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) override;
-    SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const override;
+#endif
+#if SLUICE_HAVE_CODECS
     SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override;
-    SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
     SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const override;
     SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override;
     SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode,
                                const SluiceFilterInfo& filter) override;
+    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override;
+    SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override;
     SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) override;
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
     SluiceStatus cmdTileStreams(SluiceCommands commands,
                                 const SluiceTileStreamsInfo& info) override;
-    SluiceRequirements df11Requirements(const SluiceDf11Info& info) const override;
-    SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override;
-    SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo& info) const override;
+#endif
+#if SLUICE_HAVE_WEIGHTS
     SluiceStatus cmdFloatDecode(SluiceCommands commands,
                                 const SluiceFloatDecodeInfo& info) override;
-    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override;
-    SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override;
+    SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override;
+#endif
 
 private:
     explicit CudaBackend(const CudaTuning& tuning) : m_tuning(tuning) {}

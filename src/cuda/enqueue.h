@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the files that enqueue commands have in common.
+// Shared by the files that enqueue commands.
 #pragma once
 
 #include "api/address.h"
@@ -20,7 +20,7 @@ inline uint64_t addressOf(const SluiceBuffer& buffer)
     return buffer.size == 0 ? 0 : buffer.handle + buffer.offset;
 }
 
-// All of `count` tiles PENDING, none failed.
+// Sets the statuses of `count` tiles to PENDING, and the summary to "none failed".
 inline cudaError_t enqueueStatus(cudaStream_t stream, const SluiceBuffer& status, uint32_t count)
 {
     RegionParams params = {};

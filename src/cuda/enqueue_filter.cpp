@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the undoing of filters, by itself or behind the decode of their tiles.
+#include <sluice/sluice_filter.h>
+#include <sluice/sluice_gstd.h>
+
 #include "api/plan_filter.h"
 #include "cuda/enqueue.h"
 
@@ -10,6 +13,7 @@ FilterLaunchParams filterLaunchParams(const SluiceFilterInfo& info)
 {
     FilterLaunchParams params = {};
     static_cast<FilterParams&>(params) = filterParams(info, addressOf);
+    params.tickets = params.maxTileCount > params.workgroups ? 1 : 0;
     return params;
 }
 

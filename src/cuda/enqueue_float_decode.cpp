@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the decode of the float codec.
+#include <sluice/sluice_float.h>
+
 #include "api/plan_float.h"
 #include "cuda/enqueue.h"
 
 namespace sluice {
-
-SluiceRequirements CudaBackend::floatDecodeRequirements(const SluiceFloatDecodeInfo&) const
-{
-    return {0, 4, 0};
-}
 
 SluiceStatus CudaBackend::cmdFloatDecode(SluiceCommands commands, const SluiceFloatDecodeInfo& info)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the building of FSE tables.
+#include <sluice/sluice_fse.h>
+
 #include "api/plan_fse.h"
 #include "cuda/enqueue.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the Gstd decode: turn by turn symbols, then bytes, which are begun part by part while
 // symbols are still decoded where the device has programmatic dependent launch.
+#include <sluice/sluice_gstd.h>
+
 #include "api/plan_gstd.h"
 #include "cuda/enqueue.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the interval family: the prefix sums of the counts, then one launch that shares the work
 // out evenly.
+#include <sluice/sluice_interval.h>
+
 #include "api/plan_interval.h"
 #include "cuda/enqueue.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the scan family: one launch each, two for a scan that sums f32.
+#include <sluice/sluice_scan.h>
+
 #include "api/plan_scan.h"
 #include "cuda/enqueue.h"
 
@@ -59,10 +61,8 @@ SluiceStatus CudaBackend::cmdScan(SluiceCommands commands, const SluiceScanInfo&
     const ScanPlan plan = planScan(info, params, scanMachine(info));
     params.scanner = plan.scanner ? 1 : 0;
     params.workgroups = plan.workgroups;
-    params.share = plan.partials || isF32Sum(info.operation, info.type) ? 1
-                   : plan.path == ScanPlan::Path::tileEach              ? 0
-                   : plan.path == ScanPlan::Path::ring                  ? 2
-                                                                        : 1;
+    params.schedule = plan.schedule;
+    params.share = plan.tilesPerWorkgroup;
     cudaError_t error = plan.partials ? launchPartials(stream, params) : cudaSuccess;
     if (error == cudaSuccess)
         error = launchScan(stream, scanOperation(info.operation, info.type), params,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Enqueues the decode of whole tile streams: check, scan, write the regions, decode them, verdict.
+#include <sluice/sluice_tile_streams.h>
+
 #include "api/plan_tile_streams.h"
 #include "cuda/enqueue.h"
 

@@ -9,7 +9,7 @@ constexpr uint32_t kFilterThreads = 256;
 cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params)
 {
     // Otherwise no block takes a second tile.
-    if (params.maxTileCount <= params.workgroups) return cudaSuccess;
+    if (params.tickets == 0) return cudaSuccess;
     return cudaMemsetAsync(ticketOf(params), 0, sizeof(uint32_t), stream);
 }
 

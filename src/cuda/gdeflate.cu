@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // GDeflate 1.0 decode: a block of two warps a tile, of which the first turns bits into tokens and
-// the second tokens into bytes. Format, rounds, limits and the order of errors: docs/format.md; the
-// method: shaders/gdeflate.comp, of which this is the native twin.
+// the second tokens into bytes. docs/format.md has the format, rounds, limits and the order of
+// errors, shaders/gdeflate.comp the method. Here named barriers join the two warps, and two rounds
+// are one step.
+#include "../../shaders/lib/formulas/gdeflate.h"
 #include "kernels.h"
 #include "lib/bit_reader.cuh"
 #include "lib/huffman.cuh"
@@ -18,7 +20,7 @@ constexpr uint32_t kThreads = 2 * kWarpSize;
 constexpr uint32_t kLitBits = 10, kDistBits = 8, kPreBits = 7;
 constexpr uint32_t kDistTable = 1u << kLitBits; // its place in TileShared::table
 constexpr uint32_t kRounds = 16;                // a phase
-// The ring holds two phases of tokens, those that wait for a distance, a rest that is not placed
+// The ring holds two phases of tokens, tokens that wait for a distance, those that are not placed
 // yet and those of an unfinished group.
 static_assert(2 * kRounds * kWarpSize + kWarpSize + kPlacedAtOnce + kGroup <= kTokenRing);
 
@@ -33,8 +35,6 @@ __device__ uint32_t precodeEntry(uint32_t symbol, uint32_t length)
     return huffmanEntry(length, 0, 0, symbol);
 }
 
-// Lengths and distances: 2 or 1 bits below a leading one, shifted by the extra bits (RFC 1951,
-// 3.2.5).
 __device__ uint32_t litEntry(uint32_t symbol, uint32_t length)
 {
     if (symbol < 256) return huffmanEntry(length, 0, kStores, symbol);
@@ -42,16 +42,16 @@ __device__ uint32_t litEntry(uint32_t symbol, uint32_t length)
     const uint32_t slot = symbol - 257;
     if (slot > 28) return huffmanEntry(length, 0, kSpecial | kUndefined, 0);
     if (slot == 28) return huffmanEntry(length, 16, kLength, 2);
-    const uint32_t extraBits = max(slot / 4, 1u) - 1;
+    const uint32_t extraBits = gdeflateExtraBits(slot, 2);
     return huffmanEntry(length, extraBits, kLength,
-                        2 + (slot < 4 ? slot : (4 + slot % 4) << extraBits));
+                        2 + (gdeflateMantissa(slot, 2, extraBits) << extraBits));
 }
 
 __device__ uint32_t distEntry(uint32_t symbol, uint32_t length)
 {
-    const uint32_t extraBits = max(symbol / 2, 1u) - 1;
+    const uint32_t extraBits = gdeflateExtraBits(symbol, 1);
     return huffmanEntry(length, extraBits, kStores,
-                        symbol < 2 ? symbol : (2 + symbol % 2) << extraBits);
+                        gdeflateMantissa(symbol, 1, extraBits) << extraBits);
 }
 
 struct TileShared {
@@ -65,15 +65,13 @@ struct TileShared {
     uint32_t sorted[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS];
     HuffmanScratch huffman;
     uint32_t window[kBitWindow];
-    uint2 published[2]; // by the first warp: tokens that are complete; status, PENDING as
-                        // long as there will be more
-    uint32_t failed[2]; // by the second warp, of each phase that it took: whether it has
-                        // found a bad token
+    uint2 published[2]; // by the first warp: complete tokens; status, PENDING until the last phase
+    uint32_t failed[2]; // by the second warp, for each phase: whether it has found a bad token
 };
 
-// Hand-over between the two warps, two phases in flight, through the hardware's named barriers.
+// The two warps hand over phases, two of them in flight, through the hardware's named barriers.
 // Their numbers must be constants: for a number from a register ptxas 13.0 reserves all 16, and
-// four blocks fill a multiprocessor.
+// four blocks fill a processor.
 template <uint32_t Barrier>
 __device__ inline void await()
 {
@@ -105,17 +103,16 @@ struct TokenDecoder {
     Next next = Next::header;
     bool final = false;
     uint32_t blocks = 0;
-    uint32_t tokens = 0;           // begun
-    uint32_t before = 0;           // and before the last round
-    uint32_t storedLeft = 0;       // bytes of a stored block
-    uint32_t pending = 0;          // lanes that read a distance next
-    uint32_t slot = 0, length = 0; // of this lane: where its match stands; its length - 1, as
-                                   // in the token
-    uint32_t tableMask = 0, tableBase = 0; // of this lane: of the table that it reads next
+    uint32_t tokens = 0;     // that have begun
+    uint32_t before = 0;     // the same before the last round
+    uint32_t storedLeft = 0; // bytes of a stored block
+    uint32_t pending = 0;    // lanes that read a distance next
+    // This lane's match: where its token stands; its length - 1, as in the token.
+    uint32_t slot = 0, length = 0;
+    uint32_t tableMask = 0, tableBase = 0; // the table that this lane reads next
 
     __device__ uint32_t phase();
-    // tokens that are
-    __device__ uint32_t complete() const { return pending != 0 ? before : tokens; }
+    __device__ uint32_t completeTokens() const { return pending != 0 ? before : tokens; }
 
 private:
     __device__ uint32_t readHeader();
@@ -132,8 +129,8 @@ private:
     __device__ uint32_t endBlock();
 };
 
-// Reads the code lengths of a dynamic block: literal/length codes first, distances behind the 288
-// places of those.
+// Reads the code lengths of a dynamic block: those of literals and lengths, and from place 288 on
+// those of distances.
 __device__ uint32_t TokenDecoder::readCodeLengths(uint32_t litCount, uint32_t distCount)
 {
     const uint32_t total = litCount + distCount;
@@ -185,7 +182,7 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
         litCount = (header & 31) + 257;
         distCount = (header >> 5 & 31) + 1;
         const uint32_t preCount = (header >> 10 & 15) + 4;
-        // Where precode length i stands (RFC 1951, 3.2.7), 5 bits each, 12 to a word.
+        // The places of the precode lengths (RFC 1951, 3.2.7), 5 bits each, 12 to a word.
         constexpr uint64_t order0 = 16ull | 17ull << 5 | 18ull << 10 | 0ull << 15 | 8ull << 20 |
                                     7ull << 25 | 9ull << 30 | 6ull << 35 | 10ull << 40 |
                                     5ull << 45 | 11ull << 50 | 4ull << 55;
@@ -219,10 +216,10 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
             shared.lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : i < 288 ? 8 : 5;
         }
     }
-    constexpr uint32_t kFirst = SLUICE_GD_LITLEN_SYMS; // of the distances
+    constexpr uint32_t firstDistance = SLUICE_GD_LITLEN_SYMS;
     const bool good = huffmanBuild<kDistBits, SLUICE_GD_DIST_SYMS / kWarpSize>(
-        shared.lengths + kFirst, shared.sorted + kFirst, shared.code[1], shared.table + kDistTable,
-        shared.huffman, distEntry);
+        shared.lengths + firstDistance, shared.sorted + firstDistance, shared.code[1],
+        shared.table + kDistTable, shared.huffman, distEntry);
     // This table lies over the code lengths.
     if (!good || !huffmanBuild<kLitBits, SLUICE_GD_LITLEN_SYMS / kWarpSize>(
                      shared.lengths, shared.sorted, shared.code[0], shared.table, shared.huffman,
@@ -234,7 +231,7 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
     return SLUICE_ST_OK;
 }
 
-// One round of a stored block; an empty one still refills lane 0.
+// Does a round of a stored block; an empty block still refills lane 0.
 __device__ uint32_t TokenDecoder::storedRound()
 {
     const uint32_t n = min(storedLeft, kWarpSize);
@@ -248,7 +245,7 @@ __device__ uint32_t TokenDecoder::storedRound()
     return storedLeft == 0 ? endBlock() : SLUICE_ST_PENDING;
 }
 
-// The entry of this lane's next symbol.
+// Looks up the entry of this lane's next symbol.
 __device__ uint32_t TokenDecoder::symbol() const
 {
     const uint32_t entry = shared.table[(bits.peek() & tableMask) | tableBase];
@@ -258,7 +255,7 @@ __device__ uint32_t TokenDecoder::symbol() const
                          shared.code[kind]);
 }
 
-// After a length comes its distance, after all else a literal or length.
+// A distance follows a length, a literal or length everything else.
 __device__ void TokenDecoder::nextTable(uint32_t entry, uint32_t value)
 {
     const uint32_t begins = entry & kLength;
@@ -279,8 +276,8 @@ __device__ void TokenDecoder::take(const TokenDecoder& after)
     tableBase = after.tableBase;
 }
 
-// A round of one symbol a lane: the distance of the match whose length it read in the round before,
-// or a literal or length.
+// Does a round of one symbol a lane: the distance of the match whose length it read in the round
+// before, or a literal or length.
 __device__ uint32_t TokenDecoder::symbolRound()
 {
     const uint32_t entry = symbol();
@@ -297,10 +294,10 @@ __device__ uint32_t TokenDecoder::symbolRound()
     return SLUICE_ST_PENDING;
 }
 
-// Two rounds in one step, their refills together, which makes the chain of dependent instructions
+// Does two rounds in one step, their refills together: the chain of dependent instructions is
 // shorter by a third. That is possible if no lane needs the word that it takes after the first
 // round for its second symbol. False: it is not, or there is something else than literals and
-// matches, and nothing has changed but for tokens that nobody has been told of.
+// matches; then nothing has changed but tokens that are not published.
 __device__ bool TokenDecoder::twoRounds()
 {
     TokenDecoder after = *this;
@@ -330,7 +327,7 @@ __device__ bool TokenDecoder::twoRounds()
     return true;
 }
 
-// The rounds of a phase.
+// Does the rounds of a phase.
 __device__ uint32_t TokenDecoder::symbolRounds()
 {
     for (uint32_t round = 0; round < kRounds; round += 2) {
@@ -344,19 +341,19 @@ __device__ uint32_t TokenDecoder::symbolRounds()
     return SLUICE_ST_PENDING;
 }
 
-// The round with the end-of-block symbol, and one more for the distances that it leaves open.
+// Does the round with the end-of-block symbol, and one more for distances that are still missing.
 __device__ uint32_t TokenDecoder::lastRounds()
 {
     const uint32_t lane = laneIndex();
     uint32_t entry = symbol();
-    // Lanes above the lowest end-of-block symbol read nothing, but for distances.
+    // Lanes above the lowest end-of-block symbol read nothing but distances.
     const uint32_t ends = __ballot_sync(kAllLanes, (entry & (kSpecial | kUndefined)) == kSpecial);
     const uint32_t upToEnd = ends ^ (ends - 1); // all ones if there is none
     if (~(pending | upToEnd) >> lane & 1) entry = 0;
     if (__any_sync(kAllLanes, (entry & kUndefined) != 0)) return SLUICE_ST_BAD_CODE;
 
     uint32_t value = huffmanValue(entry, bits.peek());
-    const uint32_t begin = ~pending & upToEnd >> 1; // the end itself is no token
+    const uint32_t begin = ~pending & upToEnd >> 1; // the end-of-block symbol is no token
     if (length == 0) slot = tokens + static_cast<uint32_t>(__popc(begin & lanesBelow()));
     if (entry & kStores) shared.expand.token[slot % kTokenRing] = value + length;
     bits.consume(entry);
@@ -409,7 +406,7 @@ __device__ uint32_t TokenDecoder::readHeader()
     return status == SLUICE_ST_OK ? SLUICE_ST_PENDING : status;
 }
 
-// A header, or some rounds. PENDING: there is more to come.
+// Reads a header, or does the rounds of a phase. PENDING: more will come.
 __device__ uint32_t TokenDecoder::phase()
 {
     if (next == Next::header) return readHeader();
@@ -422,7 +419,7 @@ __device__ uint32_t TokenDecoder::phase()
     return status;
 }
 
-// The first warp.
+// The work of the first warp.
 __device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t sourceSize)
 {
     TokenDecoder decoder = {shared};
@@ -436,14 +433,15 @@ __device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t
             wanted = uniform(shared.failed[phase % 2]) == 0;
         }
         if (status == SLUICE_ST_PENDING) status = wanted ? decoder.phase() : SLUICE_ST_OK;
-        if (laneIndex() == 0) shared.published[phase % 2] = make_uint2(decoder.complete(), status);
+        if (laneIndex() == 0)
+            shared.published[phase % 2] = make_uint2(decoder.completeTokens(), status);
         arrivePublished(phase);
         if (status != SLUICE_ST_PENDING) return;
     }
 }
 
-// The second warp. After a bad token it takes no more, and goes on until the first warp has heard
-// of it.
+// The work of the second warp. After a bad token it takes no more, but goes on until the first warp
+// has learned of it.
 template <typename Tile>
 __device__ uint32_t expandTokens(TileShared& shared, const Tile& out, uint32_t size)
 {
@@ -478,8 +476,8 @@ __device__ void copyPlain(const uint8_t* source, const Tile& out, uint32_t size)
     if (at < size) *out.template pointer<uint8_t>(at) = source[at];
 }
 
-// 13 tiles fill the shared memory of a multiprocessor of compute capability 9.0; registers must not
-// limit it to fewer.
+// 13 tiles fill the shared memory of a processor of compute capability 9.0; registers must not
+// allow fewer.
 template <typename Tile>
 __global__ void __launch_bounds__(kThreads, 13) gdeflateKernel(RegionParams params)
 {
@@ -493,14 +491,14 @@ __global__ void __launch_bounds__(kThreads, 13) gdeflateKernel(RegionParams para
                 destinationAllowed(params, region, SLUICE_GD_TILE_BYTES))) {
         const uint8_t* source = globalPointer<const uint8_t>(region.source);
         const Tile out(params, region.destination);
-        const uint32_t size = static_cast<uint32_t>(region.decompressedSize);
+        const uint32_t size = static_cast<uint32_t>(region.size);
         if (uniform(params.flags & SLUICE_FLAG_STORED_IF_EQUAL &&
-                    region.compressedSize == region.decompressedSize)) {
+                    region.sourceSize == region.size)) {
             copyPlain(source, out, size);
             status = SLUICE_ST_OK;
         } else {
             if (uniform(warpIndex()) == 0) {
-                decodeTokens(shared, source, static_cast<uint32_t>(region.compressedSize));
+                decodeTokens(shared, source, static_cast<uint32_t>(region.sourceSize));
             } else {
                 status = expandTokens(shared, out, size);
             }

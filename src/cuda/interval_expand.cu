@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval expand: fills runs of the destination with one value each; the method is told in
-// shaders/interval_expand.comp.
+// Interval expand: fills runs of the destination with one value each; shaders/interval_expand.comp
+// tells the method. Here kernels are compiled for each size of an element that divides 16.
 #include "kernels.h"
 #include "lib/intervals.cuh"
 #include "lib/units.cuh"
@@ -8,14 +8,14 @@
 namespace sluice {
 namespace {
 
-// Of one warp.
+// A warp has one.
 struct ExpandShared {
     Marks marks;
     uint4 values[kWarpSize];    // repeated to 16 bytes if the size divides 16
-    uint32_t starts[kWarpSize]; // the intervals' first elements, counted from the round's first
+    uint32_t starts[kWarpSize]; // the intervals' first elements, counting from the round's first
 };
 
-// Size: of an element if it divides 16, else 0.
+// The value of an interval. Size is that of an element if it divides 16, else 0.
 template <uint32_t Size>
 __device__ uint4 valueOf(const IntervalParams& p, uint32_t index)
 {
@@ -34,7 +34,7 @@ __device__ uint4 valueOf(const IntervalParams& p, uint32_t index)
     return make_uint4(value, value, value, value);
 }
 
-// Bytes [from, 16) of b, and those before of a.
+// Joins bytes [from, 16) of b and the bytes before them of a.
 __device__ uint4 joined(uint4 a, uint4 b, uint32_t from)
 {
     const auto word = [from](uint32_t x, uint32_t y, uint32_t i) {
@@ -45,13 +45,13 @@ __device__ uint4 joined(uint4 a, uint4 b, uint32_t from)
     return make_uint4(word(a.x, b.x, 0), word(a.y, b.y, 1), word(a.z, b.z, 2), word(a.w, b.w, 3));
 }
 
-// A unit of elements that fill it exactly, the first of them number `element` of the marks.
+// A unit of elements that fill it exactly; `element` is the number of the first among the marks.
 template <uint32_t Size>
 __device__ uint4 regularUnit(const ExpandShared& shared, uint32_t element)
 {
     constexpr uint32_t perUnit = 16 / Size;
     uint32_t rank = shared.marks.rank(element);
-    // The marks of the unit's other elements. A unit never straddles two words of marks.
+    // The marks of the unit's other elements are in the same word.
     uint32_t later = shared.marks.bits[element / 32] >> element % 32 & ((1u << perUnit) - 1) & ~1u;
     uint4 value = shared.values[rank];
     if constexpr (Size >= 4) { // at most one mark a word
@@ -69,29 +69,29 @@ __device__ uint4 regularUnit(const ExpandShared& shared, uint32_t element)
     return value;
 }
 
-// A round's output: elements, and where they go.
+// Where the elements of a round go.
 struct Output {
-    uint64_t target; // of the first one, down to a multiple of 16
-    uint32_t head;   // the first one's bytes from there
-    uint32_t end;    // the last one's end from there
+    uint64_t target; // of the first one, rounded down to a multiple of 16
+    uint32_t head;   // where the first one begins from there
+    uint32_t end;    // where the last one ends from there
 };
 
-// Writes elements whose size divides 16. The marks hold a window of the elements at a time.
+// Writes elements whose size divides 16. Marks are made for a window of the elements at a time.
 template <uint32_t Size>
 __device__ void writeRegular(ExpandShared& shared, const Output& output, uint32_t start, bool any)
 {
-    constexpr uint32_t kUnits = Marks::kPieces * Size / 16; // of a window
-    // Counted from the first unit's beginning; the first interval reaches back to it, where nothing
-    // is stored.
+    constexpr uint32_t windowUnits = Marks::kPieces * Size / 16;
+    // Counts from the first unit's beginning. The first interval reaches back to it; nothing is
+    // stored there.
     const uint32_t mark = start == 0 ? 0 : start + output.head / Size;
     const uint32_t units = (output.end + 15) / 16;
-    for (uint32_t first = 0; first < units; first += kUnits) {
+    for (uint32_t first = 0; first < units; first += windowUnits) {
         const uint32_t window = first * 16 / Size;
         shared.marks.clear();
         if (any && mark - window < Marks::kPieces) shared.marks.set(mark - window);
         shared.marks.count(
             static_cast<uint32_t>(__popc(__ballot_sync(kAllLanes, any && mark < window))));
-        const uint32_t last = min(first + kUnits, units);
+        const uint32_t last = min(first + windowUnits, units);
         for (uint32_t unit = first + laneIndex(); unit < last; unit += kWarpSize) {
             const uint4 value = regularUnit<Size>(shared, unit * (16 / Size) - window);
             const uint32_t from = unit == 0 ? output.head : 0,
@@ -210,7 +210,7 @@ cudaError_t loadIntervalExpand()
 
 cudaError_t launchIntervalExpand(cudaStream_t stream, const IntervalParams& params, uint32_t blocks)
 {
-    const bool offsets = (params.form & 0xff) == SLUICE_INTERVAL_OFFSETS;
+    const bool offsets = params.form == SLUICE_INTERVAL_OFFSETS;
     const auto kernel = offsets ? expandKernelFor<SLUICE_INTERVAL_OFFSETS>(params.elementSize)
                                 : expandKernelFor<SLUICE_INTERVAL_COUNTS>(params.elementSize);
     return launch(stream, kernel, blocks, kIntervalThreads, params);

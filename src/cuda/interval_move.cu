@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval move, gather and scatter, bulk remove and insert; the method is told in
-// shaders/interval_move.comp.
+// Interval move, gather and scatter, bulk remove and insert; shaders/interval_move.comp tells the
+// method. Here one kernel chooses between words and units for each round; the shader has a pipeline
+// for short runs.
 #include "kernels.h"
 #include "lib/intervals.cuh"
 #include "lib/units.cuh"
@@ -8,24 +9,25 @@
 namespace sluice {
 namespace {
 
-// How a round of intervals is copied, by how long the runs are.
-//   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that
-//          one instruction writes all that the run has of a sector
-//   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends
-//          as words
+// A round of intervals is copied as words or units, by how long its runs are.
+//   words  for short runs: 8 lanes take each sector of 32 bytes of the destination, a word each, so
+//          that one instruction writes all that the run has of a sector
+//   units  2 lanes take each whole sector of a run, 16 bytes each; the parts of sectors at its ends
+//          are copied as words
 constexpr uint32_t kLongRun = 256; // bytes, on average
 constexpr uint32_t kSector = 32;
-constexpr uint32_t kUnitsAtOnce = 4, kWordsAtOnce = 6, kRunsAtOnce = 4; // that a lane has in flight
+constexpr uint32_t kUnitsAtOnce = 4, kWordsAtOnce = 6, kRunsAtOnce = 4; // in flight for a lane
 // Few warps with much in flight each: with more of them the L2 cache turns over before a warp comes
 // back to a sector.
-constexpr uint32_t kMoveWarps = 1, kBlocks = 24; // a block, a multiprocessor
+constexpr uint32_t kMoveWarps = 1; // of a block
+constexpr uint32_t kBlocksPerProcessor = 24;
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.
 struct Run {
-    uint64_t source, target; // of that place; target is a multiple of kSector, source of 16
-    uint32_t shift;          // what to add to source
+    uint64_t source, target; // of that beginning: target is a multiple of kSector, source of 16
+    uint32_t shift;          // what must be added to source
     uint32_t lead, end;      // its bytes are [lead, end) from there
-    uint32_t start;          // its first piece: a sector of the target
+    uint32_t start;          // the number of its first piece, a sector of the target
 
     // Its whole sectors are [bodyBegin(), bodyEnd()).
     __device__ uint32_t bodyBegin() const
@@ -35,7 +37,7 @@ struct Run {
     __device__ uint32_t bodyEnd() const { return max(end & ~(kSector - 1), bodyBegin()); }
 };
 
-// Of one warp.
+// A warp has one.
 struct MoveShared {
     Marks marks;
     uint4 places[kWarpSize]; // source and target
@@ -69,11 +71,12 @@ struct Piece {
 
 __device__ uint64_t positionOf(const IntervalParams& p, u64pair list, uint32_t i)
 {
-    return (p.form >> 24 & 1) != 0 ? __ldg(pointerFrom<const unsigned long long>(list) + i)
-                                   : __ldg(pointerFrom<const uint32_t>(list) + i);
+    return p.positionBytes == 8 ? __ldg(pointerFrom<const unsigned long long>(list) + i)
+                                : __ldg(pointerFrom<const uint32_t>(list) + i);
 }
 
-// The byte offset of element `position`. False: it, or `bytes` from there on, is not inside `size`.
+// Computes the byte offset of element `position`. False: `bytes` from there on are not inside
+// `size`.
 __device__ bool offsetWithin(uint64_t position, uint32_t elementSize, uint64_t bytes, uint64_t size,
                              uint64_t& offset)
 {
@@ -81,8 +84,7 @@ __device__ bool offsetWithin(uint64_t position, uint32_t elementSize, uint64_t b
     return position < 1ull << 59 && bytes <= size && offset <= size - bytes;
 }
 
-// Where an interval comes from and goes to, as far as lists say so; loaded early, together with its
-// count.
+// Where an interval comes from and goes to, as far as lists say so; loaded together with its count.
 struct Fetched {
     uint64_t from, to;
 };
@@ -100,8 +102,8 @@ __device__ Fetched fetch(const IntervalParams& p, uint32_t index, uint32_t inter
     return fetched;
 }
 
-// Where an interval of `bytes` is cut if not after `place` bytes: at the next sector of the target,
-// so that one warp writes all of it.
+// Where an interval of `bytes` is cut that should be cut after `place` bytes: at the next sector of
+// the target, so that one warp writes all of that sector.
 __device__ uint64_t cutAt(uint64_t target, uint64_t place, uint64_t bytes)
 {
     return place == 0 ? 0 : min(place + (-(target + place) & (kSector - 1)), bytes);
@@ -120,8 +122,8 @@ __device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fet
     if constexpr (Kind == SLUICE_INTERVAL_KIND_REMOVE) from += own.index;
     if constexpr (Kind == SLUICE_INTERVAL_KIND_INSERT) to += own.index;
 
-    // What is dropped: past the destination, by number or, where places follow from the order, by
-    // place.
+    // Elements past the destination are dropped, by their number or, where places follow from the
+    // order, by their place.
     const uint64_t room = subSaturated(p.capacity, placed ? own.before : to);
     const uint32_t bound = static_cast<uint32_t>(min(static_cast<uint64_t>(own.count), room));
     const uint32_t last = min(own.to, bound), first = min(own.from, last);
@@ -141,15 +143,16 @@ __device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fet
     return {u64From(p.source) + source + begin, target + begin, static_cast<uint32_t>(end - begin)};
 }
 
-// A word on its way. Aligned: it is a whole word on both sides.
+// A word in flight. Aligned: it is a whole word of source and target.
 template <bool Aligned>
 struct Word {
     uint32_t* target;
-    uint32_t low, high;       // the two words of the source that hold its bytes
-    uint32_t shift, from, to; // bits; its bytes [from, to) count, none if from >= to
+    uint32_t low, high; // the two words of the source that hold its bytes
+    uint32_t shift;     // in bits
+    uint32_t from, to;  // its bytes [from, to) count; none if from >= to
 
-    // The word at `place` of a run, of which the bytes [begin, end) count. No word without any of
-    // them is read.
+    // Loads the word at `place` of a run, of which the bytes [begin, end) count. No word without
+    // any of them is read.
     __device__ void load(const Run& run, uint32_t place, uint32_t begin, uint32_t end)
     {
         const uint32_t* source =
@@ -175,36 +178,36 @@ struct Word {
     }
 };
 
-// All pieces as words, 4 pieces at a time.
+// Copies all pieces as words, 4 pieces at a time.
 template <bool Aligned>
 __device__ void copyWords(const MoveShared& shared, uint32_t pieces)
 {
-    constexpr uint32_t kAtOnce = Aligned ? kWordsAtOnce : kWordsAtOnce / 2;
-    for (uint32_t first = 0; first < pieces; first += 4 * kAtOnce) {
-        Word<Aligned> words[kAtOnce];
+    constexpr uint32_t atOnce = Aligned ? kWordsAtOnce : kWordsAtOnce / 2;
+    for (uint32_t first = 0; first < pieces; first += 4 * atOnce) {
+        Word<Aligned> words[atOnce];
 #pragma unroll
-        for (uint32_t i = 0; i < kAtOnce; ++i) {
+        for (uint32_t i = 0; i < atOnce; ++i) {
             const uint32_t piece = first + 4 * i + laneIndex() / 8;
             const Run run = shared.get(shared.marks.rank(min(piece, pieces - 1)));
             words[i].load(run, kSector * (piece - run.start) + laneIndex() % 8 * 4, run.lead,
                           run.end);
         }
 #pragma unroll
-        for (uint32_t i = 0; i < kAtOnce; ++i)
+        for (uint32_t i = 0; i < atOnce; ++i)
             words[i].store();
     }
 }
 
-// The parts of sectors at the ends of 4 runs from `first` on: 8 lanes for that before a run's first
-// whole sector, 8 for that after its last.
+// Copies the parts of sectors at the ends of 4 runs from `first` on: 8 lanes do the part before a
+// run's first whole sector, 8 the part behind its last.
 template <bool Aligned>
 __device__ void copyEnds(const MoveShared& shared, uint32_t first, uint32_t runs,
                          uint32_t withUnits)
 {
-    constexpr uint32_t kAtOnce = kRunsAtOnce / 2;
-    Word<Aligned> words[kAtOnce];
+    constexpr uint32_t atOnce = kRunsAtOnce / 2;
+    Word<Aligned> words[atOnce];
 #pragma unroll
-    for (uint32_t i = 0; i < kAtOnce; ++i) {
+    for (uint32_t i = 0; i < atOnce; ++i) {
         const uint32_t index = first + 2 * i + laneIndex() / 16, place = laneIndex() % 8 * 4;
         const bool behind = laneIndex() % 16 >= 8;
         const uint32_t fromBack = min(index - withUnits, kWarpSize - 1);
@@ -213,12 +216,12 @@ __device__ void copyEnds(const MoveShared& shared, uint32_t first, uint32_t runs
         words[i].load(run, behind ? run.bodyEnd() + place : place, behind ? 0 : run.lead, end);
     }
 #pragma unroll
-    for (uint32_t i = 0; i < kAtOnce; ++i)
+    for (uint32_t i = 0; i < atOnce; ++i)
         words[i].store();
 }
 
-// All pieces as units, 16 pieces at a time; the ends of runs soon after their units, while their
-// source is still in the cache.
+// Copies all pieces as units, 16 pieces at a time, and the ends of runs soon after their units,
+// while the source is still in the cache.
 __device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t runs,
                           uint32_t withUnits, bool ends, bool aligned)
 {
@@ -260,7 +263,7 @@ __device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t ru
     } while (first < pieces);
 }
 
-// The pieces of a warp's 32 lanes.
+// Copies the pieces of a warp's 32 lanes.
 __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piece& piece)
 {
     const bool any = piece.bytes != 0;
@@ -275,7 +278,7 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     run.source -= run.shift;
     const uint64_t lowest = piece.source & ~15ull,
                    highest = ((piece.source + piece.bytes) & ~15ull) + 16;
-    // Near the ends of the source nothing but its own words may be read.
+    // Near the ends of the source only words of its own may be read.
     const bool within =
         lowest >= u64From(p.source) && highest <= u64From(p.source) + u64From(p.sourceSize);
 
@@ -288,8 +291,8 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     const uint32_t total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
     run.start = inclusive - pieces;
 
-    // Runs with pieces stand from the front on, by rank; runs that are nothing but ends from the
-    // back on.
+    // Runs with pieces stand in front, by rank; runs that are only ends stand at the back, the
+    // first of them last.
     const uint32_t with = __ballot_sync(kAllLanes, pieces != 0), below = lanesBelow();
     shared.marks.clear();
     if (pieces != 0) shared.marks.set(run.start);
@@ -314,7 +317,7 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     __syncwarp();
 }
 
-// Insert: the item that goes behind run own.index.
+// Inserts the item that goes behind run own.index.
 __device__ void insertItem(const IntervalParams& p, const Interval& own)
 {
     const uint64_t place = static_cast<uint64_t>(own.before) + own.count + own.index;
@@ -334,7 +337,8 @@ __device__ void insertItem(const IntervalParams& p, const Interval& own)
 }
 
 template <uint32_t Form, uint32_t Kind>
-__global__ void __launch_bounds__(kMoveWarps* kWarpSize, kBlocks) moveKernel(IntervalParams p)
+__global__ void __launch_bounds__(kMoveWarps* kWarpSize, kBlocksPerProcessor)
+    moveKernel(IntervalParams p)
 {
     __shared__ MoveShared shared[kMoveWarps];
     IntervalShare<Form> share(p);
@@ -381,7 +385,7 @@ cudaError_t loadIntervalMove()
 
 cudaError_t launchIntervalMove(cudaStream_t stream, const IntervalParams& params, uint32_t blocks)
 {
-    const uint32_t form = params.form & 0xff, kind = params.form >> 8 & 0xff;
+    const uint32_t form = params.form, kind = params.kind;
     const auto kernel = form == SLUICE_INTERVAL_COUNTS ? moveKernelFor<SLUICE_INTERVAL_COUNTS>(kind)
                         : form == SLUICE_INTERVAL_OFFSETS
                             ? moveKernelFor<SLUICE_INTERVAL_OFFSETS>(kind)

@@ -26,7 +26,7 @@ __device__ uint32_t listCount(const IntervalParams& p)
 
 __device__ uint32_t listElements(const IntervalParams& p)
 {
-    switch (p.form & 0xff) {
+    switch (p.form) {
     case SLUICE_INTERVAL_OFFSETS: return IntervalList<SLUICE_INTERVAL_OFFSETS>(p).elements();
     case SLUICE_INTERVAL_REMOVED: return IntervalList<SLUICE_INTERVAL_REMOVED>(p).elements();
     default: {
@@ -46,7 +46,7 @@ namespace {
 
 __host__ __device__ bool isCounts(const IntervalParams& p)
 {
-    return (p.form & 0xff) == SLUICE_INTERVAL_COUNTS;
+    return p.form == SLUICE_INTERVAL_COUNTS;
 }
 
 __global__ void __launch_bounds__(kThreads) sumGroupsKernel(IntervalParams p)
@@ -72,8 +72,9 @@ cudaError_t launchIntervalPlan(cudaStream_t stream, const IntervalParams& params
     const bool sum = isCounts(params) && params.maxCount != 0;
     cudaError_t error = cudaSuccess;
     if (sum)
-        error = launch(stream, sumGroupsKernel, (params.maxCount - 1) / params.groupSize + 1,
-                       kThreads, params);
+        error = launch(stream, sumGroupsKernel,
+                       (params.maxCount - 1) / intervalGroupSize(params.maxCount) + 1, kThreads,
+                       params);
     if (error == cudaSuccess && (sum || u64From(params.result_) != 0))
         error = launch(stream, scanGroupsKernel, 1, kThreads, params);
     return error;

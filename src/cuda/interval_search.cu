@@ -41,7 +41,7 @@ cudaError_t loadIntervalSearch()
 
 cudaError_t launchIntervalSearch(cudaStream_t stream, const IntervalParams& params, uint32_t blocks)
 {
-    const bool offsets = (params.form & 0xff) == SLUICE_INTERVAL_OFFSETS;
+    const bool offsets = params.form == SLUICE_INTERVAL_OFFSETS;
     return launch(stream,
                   offsets ? searchKernel<SLUICE_INTERVAL_OFFSETS>
                           : searchKernel<SLUICE_INTERVAL_COUNTS>,

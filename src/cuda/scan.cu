@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Prefix sums, minima and maxima in one pass with
-// decoupled look-back.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Prefix sums, minima and maxima in one pass with decoupled look-back.
 //
 // Where there are many tiles, a block takes one after the other through a ring in shared memory: it
 // publishes a tile's own value as soon as the tile has arrived, and writes the tile kScanAhead
@@ -117,7 +117,7 @@ struct Scan {
             return;
         }
         lookback.publish(index, total.value, total.head, inPlace);
-        finish(tile, elements, scanned, before, total, params.share == 0);
+        finish(tile, elements, scanned, before, total, params.schedule == SLUICE_SCAN_BY_NUMBER);
     }
 
 #if __CUDA_ARCH__ >= 900
@@ -207,13 +207,13 @@ struct Scan {
     {
         // There is a block for each tile. The tile of a block that does not run yet is computed by
         // those that wait for it.
-        if (params.share == 0) {
+        if (params.schedule == SLUICE_SCAN_BY_NUMBER) {
             const uint32_t own = blockIdx.x - params.scanner;
             if (own < tiles) scanTile(own);
             return own < tiles;
         }
 #if __CUDA_ARCH__ >= 900
-        if (params.share > 1) { // only where all is 16-byte aligned
+        if (params.schedule == SLUICE_SCAN_BY_RING) { // only where all is 16-byte aligned
             if (scanByRing(count / Tile::kElements)) scanTile(tiles - 1);
             return false;
         }
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(kScanThreads, kScanBlocksPerProcessor)
     __shared__ typename ScanTile<Op, Segmented>::Shared runs;
     Lookback<Op> lookback(looked, params.scratch);
     waitForPreviousLaunch();
-    if (params.share == 0) letNextLaunchBegin();
+    if (params.schedule == SLUICE_SCAN_BY_NUMBER) letNextLaunchBegin();
     const uint32_t count = elementCount(params);
     // An empty input has one empty tile, which writes the total.
     const uint32_t tiles = max(ScanTile<Op, Segmented>::count(count), 1u);
@@ -322,8 +322,9 @@ cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanP
                        bool programmatic)
 {
     return launch(stream, kernelFor(operation, u64From(params.heads) != 0), params.workgroups,
-                  kScanThreads, params, params.share > 1 ? kScanRingBytes : 0,
-                  programmatic && params.share == 0);
+                  kScanThreads, params, params.schedule == SLUICE_SCAN_BY_RING ? kScanRingBytes : 0,
+                  programmatic && operation != ScanOperation::sumF32 &&
+                      params.schedule == SLUICE_SCAN_BY_NUMBER);
 }
 
 } // namespace sluice

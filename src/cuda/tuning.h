@@ -33,7 +33,7 @@ constexpr uint32_t kShortReduceElements = 1u << 20;
 struct CudaTraits {
     uint32_t processors;
     uint32_t df11Blocks;  // that run at the same time, all processors together
-    uint32_t floatBlocks; // the same of float_decode
+    uint32_t floatBlocks; // blocks of float_decode likewise
     // The kernels are code for compute capability 9.0: they have programmatic dependent launch
     // (launch.cuh) and bulk copies (bulk_copy.cuh).
     bool sm90;
@@ -74,7 +74,7 @@ struct CudaTuning {
         // Up to so many tiles their bytes are made by blocks of 16 warps, 8,192 at a time: each
         // tile takes less time. More tiles are faster with 8 warps each, more of them at a time.
         uint32_t fewTiles;
-        uint32_t programmaticLaunch; // 1: bytes are made of a part while others are still decoded
+        uint32_t programmaticLaunch; // 1: bytes of a part are made while others are still decoded
         uint32_t symbolsOnly; // 1: no bytes are made; the benchmark times symbols by themselves
     } gstd;
 

@@ -5,6 +5,10 @@
 #include <algorithm>
 
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_fse.h>
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_gstd.h>
+#include <sluice/sluice_tile_streams.h>
 
 #include "encode/gdeflate_block.h"
 

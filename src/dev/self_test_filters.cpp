@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include <sluice/sluice_filter.h>
 #include <sluice/sluice_filter_encode.h>
+#include <sluice/sluice_fse.h>
 
 #include "formats/filter.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Expansion, moves, search and bulk operations.
+#include <sluice/sluice_interval.h>
+
 #include "self_test_cases.h"
 
 #include <algorithm>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Scans, reductions and compaction.
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_scan.h>
+
 #include "self_test_cases.h"
 
 #include <algorithm>

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include <sluice/sluice_df11.h>
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_float.h>
 
 #include "encode/df11_encoder.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Finds dispatches that conflict with an earlier one of the same command buffer although no barrier
-// separates them. Synchronization validation cannot: it does not see memory that is used through
+// separates them. Synchronization validation cannot, since it does not see memory that is used through
 // device addresses.
 #pragma once
 
@@ -11,21 +11,23 @@
 
 #include <sluice/sluice_vulkan.h>
 
+#include "formats/integers.h"
+
 namespace sluice {
 
 class BarrierCheck {
 public:
     void begin() { m_pending.clear(); }
 
-    // One call of a SluiceVulkanRecorder. Returns "" or the first conflict in words.
-    std::string record(const char* kernel, const SluiceVulkanAccess* ranges, uint32_t count)
+    // Takes one call of a SluiceVulkanRecorder. Returns "" or the first conflict in words.
+    std::string record(const char* kernel, const SluiceVulkanAccess* ranges, u32 count)
     {
         if (ranges == nullptr && count == 0) {
             m_pending.clear(); // a barrier
             return "";
         }
         std::string conflict;
-        for (uint32_t i = 0; i < count && conflict.empty(); ++i) {
+        for (u32 i = 0; i < count && conflict.empty(); ++i) {
             for (const Pending& earlier : m_pending) {
                 if ((ranges[i].write != 0 || earlier.access.write != 0) &&
                     overlap(ranges[i], earlier.access)) {
@@ -36,9 +38,8 @@ public:
                 }
             }
         }
-        for (uint32_t i = 0; i < count; ++i) {
+        for (u32 i = 0; i < count; ++i)
             m_pending.push_back({kernel, ranges[i]});
-        }
         return conflict;
     }
 

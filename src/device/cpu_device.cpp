@@ -11,7 +11,7 @@ namespace sluice {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::align_val_t alignment{256};
+constexpr std::align_val_t kAlignment{256};
 
 SluiceDeviceProperties cpuProperties()
 {
@@ -28,15 +28,14 @@ public:
     ~CpuDevice() override
     {
         sluiceDestroyContext(context);
-        for (void* block : m_blocks) {
-            ::operator delete(block, alignment);
-        }
+        for (void* block : m_blocks)
+            ::operator delete(block, kAlignment);
     }
 
-    SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) override
+    SluiceStatus allocate(u64 size, SluiceBuffer& buffer) override
     {
         // device.cpp catches bad_alloc
-        void* const block = ::operator new(wordsEnd(size), alignment);
+        void* const block = ::operator new(wordsEnd(size), kAlignment);
         m_blocks.insert(block);
         buffer = {reinterpret_cast<uintptr_t>(block), 0, size};
         return SLUICE_OK;
@@ -44,26 +43,21 @@ public:
 
     void release(const SluiceBuffer& buffer) override
     {
-        void* const block = pointer({buffer.handle, 0, 0});
-        if (m_blocks.erase(block) != 0) {
-            ::operator delete(block, alignment);
-        }
+        void* const block = memoryOf({buffer.handle, 0, 0});
+        if (m_blocks.erase(block) != 0) ::operator delete(block, kAlignment);
     }
 
-    uint64_t address(const SluiceBuffer& buffer) const override
-    {
-        return buffer.handle + buffer.offset;
-    }
+    u64 address(const SluiceBuffer& buffer) const override { return buffer.handle + buffer.offset; }
 
-    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) override
+    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) override
     {
-        std::memcpy(pointer(buffer), bytes, size);
+        std::memcpy(memoryOf(buffer), bytes, size);
         return SLUICE_OK;
     }
 
-    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, uint64_t size) override
+    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) override
     {
-        std::memcpy(bytes, pointer(buffer), size);
+        std::memcpy(bytes, memoryOf(buffer), size);
         return SLUICE_OK;
     }
 
@@ -80,11 +74,6 @@ public:
     }
 
 private:
-    static char* pointer(const SluiceBuffer& buffer)
-    {
-        return reinterpret_cast<char*>(static_cast<uintptr_t>(buffer.handle + buffer.offset));
-    }
-
     std::unordered_set<void*> m_blocks;
     Clock::time_point m_start{};
 };
@@ -98,10 +87,7 @@ SluiceStatus openCpuDevice(std::unique_ptr<Device>& device, std::string& error)
     auto cpu = std::make_unique<CpuDevice>();
     cpu->properties = cpuProperties();
     const SluiceStatus status = sluiceCreateCpuContext(&cpu->context);
-    if (status != SLUICE_OK) {
-        error = sluiceGetStatusText(status);
-        return status;
-    }
+    if (status != SLUICE_OK) return fail(status, sluiceGetStatusText(status), error);
     device = std::move(cpu);
     return SLUICE_OK;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A CUDA device with one stream of its own. Without CUDA in the build there is none to list.
+// A CUDA device with a stream of its own. There are none in a build without CUDA.
 #include "device.h"
 
 #ifdef SLUICE_HAVE_CUDA
 
 #include <cuda_runtime_api.h>
+
+#include <unordered_set>
 
 #include <sluice/sluice_cuda.h>
 
@@ -14,14 +16,12 @@ namespace {
 bool cudaProperties(int index, SluiceDeviceProperties& properties)
 {
     cudaDeviceProp device{};
-    if (cudaGetDeviceProperties(&device, index) != cudaSuccess) {
-        return false;
-    }
+    if (cudaGetDeviceProperties(&device, index) != cudaSuccess) return false;
     int driver = 0;
     (void)cudaDriverGetVersion(&driver);
     properties = {};
     properties.backend = SLUICE_BACKEND_CUDA;
-    properties.index = static_cast<uint32_t>(index);
+    properties.index = u32(index);
     properties.memorySize = device.totalGlobalMem;
     setText(properties.name, device.name);
     setText(properties.driver,
@@ -49,9 +49,8 @@ public:
         (void)cudaSetDevice(m_index);
         (void)cudaDeviceSynchronize();
         sluiceDestroyContext(context);
-        for (void* block : m_blocks) {
+        for (void* block : m_blocks)
             (void)cudaFree(block);
-        }
         (void)cudaEventDestroy(m_start);
         (void)cudaEventDestroy(m_stop);
         (void)cudaStreamDestroy(m_stream);
@@ -60,61 +59,50 @@ public:
     SluiceStatus open(const char* tuning)
     {
         cudaError_t error = cudaSetDevice(m_index);
-        error = error == cudaSuccess ? cudaStreamCreateWithFlags(&m_stream, cudaStreamNonBlocking)
-                                     : error;
-        error = error == cudaSuccess ? cudaEventCreate(&m_start) : error;
-        error = error == cudaSuccess ? cudaEventCreate(&m_stop) : error;
+        if (error == cudaSuccess)
+            error = cudaStreamCreateWithFlags(&m_stream, cudaStreamNonBlocking);
+        if (error == cudaSuccess) error = cudaEventCreate(&m_start);
+        if (error == cudaSuccess) error = cudaEventCreate(&m_stop);
         const SluiceCudaContextInfo info = {m_index, tuning};
         return error == cudaSuccess ? sluiceCreateCudaContextWithInfo(&info, &context)
                                     : statusOf(error);
     }
 
-    SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) override
+    SluiceStatus allocate(u64 size, SluiceBuffer& buffer) override
     {
         void* block = nullptr;
         cudaError_t error = cudaSetDevice(m_index);
-        // aligned to 256 bytes
-        error = error == cudaSuccess ? cudaMalloc(&block, wordsEnd(size)) : error;
-        if (error != cudaSuccess) {
-            return statusOf(error);
-        }
-        m_blocks.push_back(block);
+        if (error == cudaSuccess) error = cudaMalloc(&block, wordsEnd(size)); // 256-byte aligned
+        if (error != cudaSuccess) return statusOf(error);
+        m_blocks.insert(block);
         buffer = {reinterpret_cast<uintptr_t>(block), 0, size};
         return SLUICE_OK;
     }
 
     void release(const SluiceBuffer& buffer) override
     {
-        for (void*& block : m_blocks) {
-            if (block == pointer({buffer.handle, 0, 0})) {
-                (void)cudaSetDevice(m_index);
-                (void)cudaFree(block);
-                block = m_blocks.back();
-                m_blocks.pop_back();
-                return;
-            }
-        }
+        void* const block = memoryOf({buffer.handle, 0, 0});
+        if (m_blocks.erase(block) == 0) return;
+        (void)cudaSetDevice(m_index);
+        (void)cudaFree(block);
     }
 
-    uint64_t address(const SluiceBuffer& buffer) const override
+    u64 address(const SluiceBuffer& buffer) const override { return buffer.handle + buffer.offset; }
+
+    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) override
     {
-        return buffer.handle + buffer.offset;
+        return copy(memoryOf(buffer), bytes, size, cudaMemcpyHostToDevice);
     }
 
-    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) override
+    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) override
     {
-        return copy(pointer(buffer), bytes, size, cudaMemcpyHostToDevice);
-    }
-
-    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, uint64_t size) override
-    {
-        return copy(bytes, pointer(buffer), size, cudaMemcpyDeviceToHost);
+        return copy(bytes, memoryOf(buffer), size, cudaMemcpyDeviceToHost);
     }
 
     SluiceStatus begin(SluiceCommands& commands) override
     {
         cudaError_t error = cudaSetDevice(m_index);
-        error = error == cudaSuccess ? cudaEventRecord(m_start, m_stream) : error;
+        if (error == cudaSuccess) error = cudaEventRecord(m_start, m_stream);
         commands = sluiceCudaCommands(m_stream);
         return statusOf(error);
     }
@@ -123,30 +111,25 @@ public:
     {
         float milliseconds = 0;
         cudaError_t error = cudaEventRecord(m_stop, m_stream);
-        error = error == cudaSuccess ? cudaStreamSynchronize(m_stream) : error;
-        error = error == cudaSuccess ? cudaEventElapsedTime(&milliseconds, m_start, m_stop) : error;
-        gpuMilliseconds = static_cast<double>(milliseconds);
+        if (error == cudaSuccess) error = cudaStreamSynchronize(m_stream);
+        if (error == cudaSuccess) error = cudaEventElapsedTime(&milliseconds, m_start, m_stop);
+        gpuMilliseconds = double(milliseconds);
         return statusOf(error);
     }
 
 private:
-    static void* pointer(const SluiceBuffer& buffer)
-    {
-        return reinterpret_cast<void*>(static_cast<uintptr_t>(buffer.handle + buffer.offset));
-    }
-
-    SluiceStatus copy(void* to, const void* from, uint64_t size, cudaMemcpyKind kind)
+    SluiceStatus copy(void* to, const void* from, u64 size, cudaMemcpyKind kind)
     {
         cudaError_t error = cudaSetDevice(m_index);
-        error = error == cudaSuccess ? cudaMemcpyAsync(to, from, size, kind, m_stream) : error;
-        error = error == cudaSuccess ? cudaStreamSynchronize(m_stream) : error;
+        if (error == cudaSuccess) error = cudaMemcpyAsync(to, from, size, kind, m_stream);
+        if (error == cudaSuccess) error = cudaStreamSynchronize(m_stream);
         return statusOf(error);
     }
 
     const int m_index;
     cudaStream_t m_stream = nullptr;
     cudaEvent_t m_start = nullptr, m_stop = nullptr;
-    std::vector<void*> m_blocks;
+    std::unordered_set<void*> m_blocks;
 };
 
 } // namespace
@@ -160,23 +143,21 @@ void listCudaDevices(DeviceList& list)
     }
     for (int i = 0; i < count; ++i) {
         SluiceDeviceProperties properties{};
-        if (cudaProperties(i, properties)) {
-            list.push_back(properties);
-        }
+        if (cudaProperties(i, properties)) list.push_back(properties);
     }
 }
 
-SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo& info,
+SluiceStatus openCudaDevice(u32 index, const SluiceDeviceInfo& info,
                             std::unique_ptr<Device>& device, std::string& error)
 {
-    auto cuda = std::make_unique<CudaDevice>(static_cast<int>(index));
-    const SluiceStatus status = cudaProperties(static_cast<int>(index), cuda->properties)
+    auto cuda = std::make_unique<CudaDevice>(int(index));
+    const SluiceStatus status = cudaProperties(int(index), cuda->properties)
                                     ? cuda->open(info.tuning)
                                     : SLUICE_ERROR_DEVICE;
-    if (status != SLUICE_OK) {
-        error = "the CUDA device cannot be opened: " + std::string(sluiceGetStatusText(status));
-        return status;
-    }
+    if (status != SLUICE_OK)
+        return fail(status,
+                    "the CUDA device cannot be opened: " + std::string(sluiceGetStatusText(status)),
+                    error);
     device = std::move(cuda);
     return SLUICE_OK;
 }
@@ -189,11 +170,10 @@ namespace sluice {
 
 void listCudaDevices(DeviceList&) {}
 
-SluiceStatus openCudaDevice(uint32_t, const SluiceDeviceInfo&, std::unique_ptr<Device>&,
+SluiceStatus openCudaDevice(u32, const SluiceDeviceInfo&, std::unique_ptr<Device>&,
                             std::string& error)
 {
-    error = "built without CUDA";
-    return SLUICE_ERROR_UNSUPPORTED;
+    return fail(SLUICE_ERROR_UNSUPPORTED, "built without CUDA", error);
 }
 
 } // namespace sluice

@@ -31,9 +31,8 @@ DeviceList listDevices(bool onlyCpu = false)
 
 std::string lower(std::string text)
 {
-    for (char& c : text) {
-        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
+    for (char& c : text)
+        c = char(std::tolower(u8(c)));
     return text;
 }
 
@@ -42,22 +41,20 @@ bool runsTier(const SluiceDeviceProperties& device, const std::string& tier)
     std::istringstream tiers(device.tiers);
     std::string one;
     while (tiers >> one) {
-        if (tier.empty() || one == tier) {
-            return true;
-        }
+        if (tier.empty() || one == tier) return true;
     }
     return false;
 }
 
-bool parseIndex(const std::string& text, uint32_t& index)
+bool parseIndex(const std::string& text, u32& index)
 {
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), index);
     return code == std::errc() && end == text.data() + text.size();
 }
 
-// The device that `selector` means; NULL if there is none. Where the selector leaves a choice
-// ("auto", "vulkan", "cuda"), devices that cannot run `tier` are passed over; a device that it
-// names is taken whether it can or not.
+// Returns the device that `selector` means, NULL if there is none. Where the selector leaves a choice
+// ("auto", "vulkan", "cuda"), devices that cannot run `tier` are passed over; a device that it names is
+// taken whether it can or not.
 const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::string& selector,
                                            const std::string& tier)
 {
@@ -70,36 +67,25 @@ const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::st
             return d.backend == backend && (d.isSoftware != 0) == software && runsTier(d, tier);
         });
     };
-    const auto numbered = [&](SluiceBackend backend, uint32_t index) {
+    const auto numbered = [&](SluiceBackend backend, u32 index) {
         return find([&](const SluiceDeviceProperties& d) {
             return d.backend == backend && d.index == index;
         });
     };
-    const SluiceDeviceProperties* chosen = nullptr;
-    uint32_t index = 0;
-    if (selector == "auto") {
-        chosen = any(SLUICE_BACKEND_VULKAN, false);
-        chosen = chosen != nullptr ? chosen : any(SLUICE_BACKEND_CUDA, false);
+    if (selector == "cpu") return numbered(SLUICE_BACKEND_CPU, 0);
+    if (selector == "cuda") return any(SLUICE_BACKEND_CUDA, false);
+    if (selector == "auto" || selector == "vulkan") {
+        const SluiceDeviceProperties* chosen = any(SLUICE_BACKEND_VULKAN, false);
+        if (chosen == nullptr && selector == "vulkan") return any(SLUICE_BACKEND_VULKAN, true);
+        if (chosen == nullptr) chosen = any(SLUICE_BACKEND_CUDA, false);
         return chosen != nullptr ? chosen : any(SLUICE_BACKEND_CPU, true);
     }
-    if (selector == "cpu") {
-        return numbered(SLUICE_BACKEND_CPU, 0);
-    }
-    if (selector == "vulkan") {
-        chosen = any(SLUICE_BACKEND_VULKAN, false);
-        return chosen != nullptr ? chosen : any(SLUICE_BACKEND_VULKAN, true);
-    }
-    if (selector == "cuda") {
-        return any(SLUICE_BACKEND_CUDA, false);
-    }
-    if (selector.rfind("cuda:", 0) == 0) {
+    u32 index = 0;
+    if (selector.rfind("cuda:", 0) == 0)
         return parseIndex(selector.substr(5), index) ? numbered(SLUICE_BACKEND_CUDA, index)
                                                      : nullptr;
-    }
     const std::string text = lower(selector.substr(7)); // "vulkan:"
-    if (parseIndex(text, index)) {
-        return numbered(SLUICE_BACKEND_VULKAN, index);
-    }
+    if (parseIndex(text, index)) return numbered(SLUICE_BACKEND_VULKAN, index);
     return find([&](const SluiceDeviceProperties& d) {
         return d.backend == SLUICE_BACKEND_VULKAN &&
                (lower(d.name).find(text) != std::string::npos ||
@@ -119,27 +105,26 @@ SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& d
 {
     const std::string selector = info.selector != nullptr ? info.selector : "auto";
     std::string tier = info.tier != nullptr ? info.tier : "";
-    if (tier == "auto") {
-        tier.clear();
-    }
-    if (!isSelector(selector)) {
-        error = "'" + selector +
-                "' is not a device: auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N";
-        return SLUICE_ERROR_ARGUMENT;
-    }
-    // which must not load a driver, let alone a broken one
+    if (tier == "auto") tier.clear();
+    if (!isSelector(selector))
+        return fail(
+            SLUICE_ERROR_ARGUMENT,
+            "'" + selector +
+                "' is not a device: auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N",
+            error);
+    // "cpu" must not load a driver, which may be a broken one.
     const DeviceList list = listDevices(selector == "cpu");
     const SluiceDeviceProperties* const chosen = selectDevice(list, selector, tier);
-    if (chosen == nullptr) {
-        error = "no device matches '" + selector + "'" +
-                (tier.empty() ? "" : " and can run tier " + tier);
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    if (!runsTier(*chosen, tier)) {
-        error = std::string(chosen->name) + " cannot run " +
-                (tier.empty() ? "any tier" : "tier " + tier);
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
+    if (chosen == nullptr)
+        return fail(SLUICE_ERROR_UNSUPPORTED,
+                    "no device matches '" + selector + "'" +
+                        (tier.empty() ? "" : " and can run tier " + tier),
+                    error);
+    if (!runsTier(*chosen, tier))
+        return fail(SLUICE_ERROR_UNSUPPORTED,
+                    std::string(chosen->name) + " cannot run " +
+                        (tier.empty() ? "any tier" : "tier " + tier),
+                    error);
     switch (chosen->backend) {
     case SLUICE_BACKEND_VULKAN: return openVulkanDevice(chosen->index, info, device, error);
     case SLUICE_BACKEND_CUDA: return openCudaDevice(chosen->index, info, device, error);
@@ -150,37 +135,31 @@ SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& d
 } // namespace
 } // namespace sluice
 
+using namespace sluice;
+
 SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* properties, uint32_t* count)
 {
-    if (count == nullptr || (properties == nullptr && *count != 0)) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
-    try {
-        const sluice::DeviceList list = sluice::listDevices();
-        const uint32_t found = static_cast<uint32_t>(list.size());
+    if (count == nullptr || (properties == nullptr && *count != 0)) return SLUICE_ERROR_ARGUMENT;
+    return withoutExceptions([&] {
+        const DeviceList list = listDevices();
+        const u32 found = u32(list.size());
         std::copy_n(list.begin(), std::min(*count, found), properties);
         *count = found;
         return SLUICE_OK;
-    } catch (const std::bad_alloc&) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    }
+    });
 }
 
 SluiceStatus sluiceOpenDevice(const SluiceDeviceInfo* info, SluiceDevice* device,
                               const char** error)
 {
-    thread_local std::string text; // what *error points to
-    if (error != nullptr) {
-        *error = "";
-    }
-    if (info == nullptr || device == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    thread_local std::string text; // *error points into it
+    if (error != nullptr) *error = "";
+    if (info == nullptr || device == nullptr) return SLUICE_ERROR_ARGUMENT;
     *device = nullptr;
     try {
         text.clear();
         auto opened = std::make_unique<SluiceDevice_T>();
-        const SluiceStatus status = sluice::openDevice(*info, opened->device, text);
+        const SluiceStatus status = openDevice(*info, opened->device, text);
         if (status == SLUICE_OK) {
             *device = opened.release();
         } else if (error != nullptr) {
@@ -188,9 +167,7 @@ SluiceStatus sluiceOpenDevice(const SluiceDeviceInfo* info, SluiceDevice* device
         }
         return status;
     } catch (const std::bad_alloc&) {
-        if (error != nullptr) {
-            *error = "out of host memory";
-        }
+        if (error != nullptr) *error = "out of host memory";
         return SLUICE_ERROR_OUT_OF_MEMORY;
     }
 }
@@ -204,75 +181,55 @@ SluiceContext sluiceGetDeviceContext(SluiceDevice device)
 
 SluiceStatus sluiceGetDeviceProperties(SluiceDevice device, SluiceDeviceProperties* properties)
 {
-    if (device == nullptr || properties == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (device == nullptr || properties == nullptr) return SLUICE_ERROR_ARGUMENT;
     *properties = device->device->properties;
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceAllocate(SluiceDevice device, uint64_t size, SluiceBuffer* buffer)
+SluiceStatus sluiceAllocate(SluiceDevice device, u64 size, SluiceBuffer* buffer)
 {
-    if (device == nullptr || buffer == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (device == nullptr || buffer == nullptr) return SLUICE_ERROR_ARGUMENT;
     *buffer = {0, 0, 0};
-    if (size == 0) {
-        return SLUICE_OK;
-    }
-    if (size > UINT64_MAX / 2) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    }
-    try {
-        return device->device->allocate(size, *buffer);
-    } catch (const std::bad_alloc&) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    }
+    if (size == 0) return SLUICE_OK;
+    if (size > UINT64_MAX / 2) return SLUICE_ERROR_OUT_OF_MEMORY;
+    return withoutExceptions([&] { return device->device->allocate(size, *buffer); });
 }
 
 void sluiceRelease(SluiceDevice device, SluiceBuffer buffer)
 {
-    if (device != nullptr && buffer.handle != 0) {
-        device->device->release(buffer);
-    }
+    if (device != nullptr && buffer.handle != 0) device->device->release(buffer);
 }
 
-uint64_t sluiceGetAddress(SluiceDevice device, SluiceBuffer buffer)
+u64 sluiceGetAddress(SluiceDevice device, SluiceBuffer buffer)
 {
     return device != nullptr && buffer.handle != 0 ? device->device->address(buffer) : 0;
 }
 
-SluiceStatus sluiceUpload(SluiceDevice device, SluiceBuffer buffer, const void* bytes,
-                          uint64_t size)
+SluiceStatus sluiceUpload(SluiceDevice device, SluiceBuffer buffer, const void* bytes, u64 size)
 {
-    if (device == nullptr || size > buffer.size || (bytes == nullptr && size != 0)) {
+    if (device == nullptr || size > buffer.size || (bytes == nullptr && size != 0))
         return SLUICE_ERROR_ARGUMENT;
-    }
     return size != 0 ? device->device->upload(buffer, bytes, size) : SLUICE_OK;
 }
 
-SluiceStatus sluiceDownload(SluiceDevice device, SluiceBuffer buffer, void* bytes, uint64_t size)
+SluiceStatus sluiceDownload(SluiceDevice device, SluiceBuffer buffer, void* bytes, u64 size)
 {
-    if (device == nullptr || size > buffer.size || (bytes == nullptr && size != 0)) {
+    if (device == nullptr || size > buffer.size || (bytes == nullptr && size != 0))
         return SLUICE_ERROR_ARGUMENT;
-    }
     return size != 0 ? device->device->download(buffer, bytes, size) : SLUICE_OK;
 }
 
 SluiceStatus sluiceBegin(SluiceDevice device, SluiceCommands* commands)
 {
-    if (device == nullptr || commands == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (device == nullptr || commands == nullptr) return SLUICE_ERROR_ARGUMENT;
     *commands = nullptr;
     return device->device->begin(*commands);
 }
 
 SluiceStatus sluiceSubmit(SluiceDevice device, SluiceCommands commands, double* gpuMilliseconds)
 {
-    if (device == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
-    double unused = 0;
-    return device->device->submit(commands, gpuMilliseconds != nullptr ? *gpuMilliseconds : unused);
+    if (device == nullptr) return SLUICE_ERROR_ARGUMENT;
+    double ignored = 0;
+    return device->device->submit(commands,
+                                  gpuMilliseconds != nullptr ? *gpuMilliseconds : ignored);
 }

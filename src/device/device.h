@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What an open device of each backend implements; device.cpp chooses among them.
+// An open device, which each backend implements; device.cpp chooses among them.
 #pragma once
 
 #include <memory>
@@ -8,34 +8,36 @@
 
 #include <sluice/sluice_device.h>
 
+#include "formats/errors.h"
+#include "formats/integers.h"
+
 namespace sluice {
 
 class Device {
 public:
-    virtual ~Device() = default; // waits; frees everything
+    virtual ~Device() = default; // waits, and frees everything
 
-    virtual SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) = 0;
+    virtual SluiceStatus allocate(u64 size, SluiceBuffer& buffer) = 0;
     virtual void release(const SluiceBuffer& buffer) = 0;
-    virtual uint64_t address(const SluiceBuffer& buffer) const = 0;
-    virtual SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) = 0;
-    virtual SluiceStatus download(const SluiceBuffer& buffer, void* bytes, uint64_t size) = 0;
+    virtual u64 address(const SluiceBuffer& buffer) const = 0;
+    virtual SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) = 0;
+    virtual SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) = 0;
     virtual SluiceStatus begin(SluiceCommands& commands) = 0;
     virtual SluiceStatus submit(SluiceCommands commands, double& gpuMilliseconds) = 0;
 
     SluiceDeviceProperties properties{};
-    SluiceContext context = nullptr; // each backend's destructor destroys it before what it stands
-                                     // on
+    SluiceContext context = nullptr; // the backend's destructor destroys it
 };
 
 using DeviceList = std::vector<SluiceDeviceProperties>;
 
-// Each list adds nothing where there is no driver (or, for CUDA, no such build). Each open takes
-// the index of its list's SluiceDeviceProperties; on failure it explains itself in `error`.
+// A list stays as it is where there is no driver (or, for CUDA, no such build). Each open takes the
+// index of its list's SluiceDeviceProperties; on failure `error` says why.
 void listVulkanDevices(DeviceList& list);
-SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info,
+SluiceStatus openVulkanDevice(u32 index, const SluiceDeviceInfo& info,
                               std::unique_ptr<Device>& device, std::string& error);
 void listCudaDevices(DeviceList& list);
-SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo& info,
+SluiceStatus openCudaDevice(u32 index, const SluiceDeviceInfo& info,
                             std::unique_ptr<Device>& device, std::string& error);
 void listCpuDevice(DeviceList& list);
 SluiceStatus openCpuDevice(std::unique_ptr<Device>& device, std::string& error);
@@ -43,8 +45,14 @@ SluiceStatus openCpuDevice(std::unique_ptr<Device>& device, std::string& error);
 // Copies `text`, cut if need be, into a fixed field of SluiceDeviceProperties.
 void setText(char (&field)[256], const std::string& text);
 
-// The kernels load and store whole words, so memory always reaches to the end of its last word.
-constexpr uint64_t wordsEnd(uint64_t size) { return (size + 3) & ~uint64_t(3); }
+// Kernels load and store whole words, so memory always reaches to the end of its last word.
+constexpr u64 wordsEnd(u64 size) { return alignUp(size, 4); }
+
+// Where buffers are plain memory, as on the CPU and CUDA.
+inline char* memoryOf(const SluiceBuffer& buffer)
+{
+    return reinterpret_cast<char*>(uintptr_t(buffer.handle + buffer.offset));
+}
 
 } // namespace sluice
 

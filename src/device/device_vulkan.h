@@ -8,13 +8,15 @@
 #include <sluice/sluice_device.h>
 #include <sluice/sluice_vulkan.h>
 
+#include "formats/integers.h"
+
 namespace sluice {
 
 struct VulkanHandles {
     SluiceVulkanContextInfo contextInfo; // what the device's own context was made from; no pipeline
                                          // cache, no recorder
     VkQueue queue;
-    uint32_t queueFamily;
+    u32 queueFamily;
     bool nvDecompression;  // VK_NV_memory_decompression is enabled
     bool extDecompression; // VK_EXT_memory_decompression is enabled, and every buffer has its usage
                            // flag

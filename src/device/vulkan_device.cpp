@@ -15,8 +15,8 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t stagingSize = 64ull << 20;
-constexpr uint64_t allocationAlignment = 256;
+constexpr u64 kStagingSize = 64ull << 20;
+constexpr u64 kAllocationAlignment = 256;
 
 #define SLUICE_DEVICE_FUNCTIONS(X)                                                                 \
     X(DestroyDevice)                                                                               \
@@ -57,8 +57,7 @@ SluiceStatus statusOf(VkResult result)
                : SLUICE_ERROR_DEVICE;
 }
 
-SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice device,
-                                uint32_t index)
+SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice device, u32 index)
 {
     VkPhysicalDeviceProperties core{};
     instance.GetPhysicalDeviceProperties(device, &core);
@@ -69,19 +68,14 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
     setText(properties.name, core.deviceName);
     VkPhysicalDeviceMemoryProperties memory{};
     instance.GetPhysicalDeviceMemoryProperties(device, &memory);
-    for (uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
-        if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) {
+    for (u32 i = 0; i < memory.memoryHeapCount; ++i) {
+        if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0)
             properties.memorySize = std::max(properties.memorySize, memory.memoryHeaps[i].size);
-        }
     }
-    if (core.apiVersion < VK_API_VERSION_1_2) {
-        return properties;
-    }
+    if (core.apiVersion < VK_API_VERSION_1_2) return properties;
     VkPhysicalDeviceDriverProperties driver{};
     driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
-    VkPhysicalDeviceProperties2 all{};
-    all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-    all.pNext = &driver;
+    VkPhysicalDeviceProperties2 all = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &driver, {}};
     instance.GetPhysicalDeviceProperties2(device, &all);
     const std::string details = driver.driverInfo;
     setText(properties.driver, driver.driverName + (details.empty() ? "" : " " + details));
@@ -89,18 +83,15 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
     const VulkanFeatureChain chain(instance, device);
     const VulkanFeatures features = readEnabledFeatures(chain.chain(), nullptr);
     const VulkanProperties limits =
-        readProperties(instance.GetPhysicalDeviceProperties2, device, VulkanInstance::apiVersion,
+        readProperties(instance.GetPhysicalDeviceProperties2, device, VulkanInstance::kApiVersion,
                        features.subgroupSizeControl);
-    if (whyNotVulkan(features, limits) != nullptr) {
-        return properties;
-    }
+    if (whyNotVulkan(features, limits) != nullptr) return properties;
     std::string tiers;
     for (const TierName& tier : vulkanTiers) {
         const bool base = emulatedSize(tier.tier) == 0;
         if ((base && whyNotBase(features, limits, 0) != nullptr) ||
-            (tier.tier == SLUICE_VULKAN_TIER_EXT && whyNotExt(features) != nullptr)) {
+            (tier.tier == SLUICE_VULKAN_TIER_EXT && whyNotExt(features) != nullptr))
             continue;
-        }
         tiers += (tiers.empty() ? "" : " ") + std::string(tier.name);
     }
     setText(properties.tiers, tiers);
@@ -110,14 +101,14 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
 class VulkanDevice final : public Device {
 public:
     ~VulkanDevice() override;
-    SluiceStatus open(uint32_t index, const SluiceDeviceInfo& info, std::string& error);
+    SluiceStatus open(u32 index, const SluiceDeviceInfo& info, std::string& error);
     void handles(VulkanHandles& handles) const;
 
-    SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) override;
+    SluiceStatus allocate(u64 size, SluiceBuffer& buffer) override;
     void release(const SluiceBuffer& buffer) override;
-    uint64_t address(const SluiceBuffer& buffer) const override;
-    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) override;
-    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, uint64_t size) override;
+    u64 address(const SluiceBuffer& buffer) const override;
+    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) override;
+    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) override;
     SluiceStatus begin(SluiceCommands& commands) override;
     SluiceStatus submit(SluiceCommands commands, double& gpuMilliseconds) override;
 
@@ -132,20 +123,21 @@ private:
         VkCommandBuffer commands = VK_NULL_HANDLE;
     };
 
+    bool chooseQueueFamily(bool graphics);
     SluiceStatus createDevice(bool graphicsQueue, std::string& error);
     SluiceStatus createContext(const SluiceDeviceInfo& info, std::string& error);
     VkResult createRecording(Recording& recording);
-    VkResult createMemory(uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted,
+    VkResult createMemory(u64 size, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted,
                           Memory& memory);
     void destroyMemory(const Memory& memory);
     VkResult beginRecording(const Recording& recording);
     VkResult submitRecording(const Recording& recording);
     void fullBarrier(VkCommandBuffer commands);
     VkResult prepareStaging();
-    VkResult copy(VkBuffer from, uint64_t fromOffset, VkBuffer to, uint64_t toOffset,
-                  uint64_t size);
+    SluiceStatus transfer(const SluiceBuffer& buffer, const char* from, char* to, u64 size);
+    VkResult copy(VkBuffer from, u64 fromOffset, VkBuffer to, u64 toOffset, u64 size);
     static void record(void* user, VkCommandBuffer commands, const char* kernel,
-                       const SluiceVulkanAccess* ranges, uint32_t count);
+                       const SluiceVulkanAccess* ranges, u32 count);
 
     std::unique_ptr<VulkanInstance> m_instance;
     VkPhysicalDevice m_physicalDevice = VK_NULL_HANDLE;
@@ -153,8 +145,8 @@ private:
     SluiceVulkanContextInfo m_contextInfo{};
     VkDevice m_device = VK_NULL_HANDLE;
     VkQueue m_queue = VK_NULL_HANDLE;
-    uint32_t m_queueFamily = 0;
-    uint32_t m_timestampBits = 0;
+    u32 m_queueFamily = 0;
+    u32 m_timestampBits = 0;
     double m_timestampPeriod = 0; // nanoseconds
 #define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
     SLUICE_DEVICE_FUNCTIONS(SLUICE_MEMBER)
@@ -165,32 +157,30 @@ private:
     VkQueryPool m_queries = VK_NULL_HANDLE;
     Memory m_staging;
     void* m_stagingBytes = nullptr;
-    std::unordered_map<uint64_t, Memory> m_memory; // by VkBuffer
+    std::unordered_map<u64, Memory> m_memory; // by VkBuffer
     BarrierCheck m_barrierCheck;
 };
 
 // -----------------------------------------------------------------------------------------------
 // Opening and closing
 
-SluiceStatus VulkanDevice::open(uint32_t index, const SluiceDeviceInfo& info, std::string& error)
+SluiceStatus VulkanDevice::open(u32 index, const SluiceDeviceInfo& info, std::string& error)
 {
     SluiceStatus status = VulkanInstance::create(&info, m_instance, error);
-    if (status != SLUICE_OK) {
-        return status;
-    }
-    if (index >= m_instance->physicalDevices.size()) {
-        error = "the Vulkan device is gone";
-        return SLUICE_ERROR_DEVICE;
-    }
+    if (status != SLUICE_OK) return status;
+    if (index >= m_instance->physicalDevices.size())
+        return fail(SLUICE_ERROR_DEVICE, "the Vulkan device is gone", error);
     m_physicalDevice = m_instance->physicalDevices[index];
     properties = describe(*m_instance, m_physicalDevice, index);
     status = createDevice(info.graphicsQueue != 0, error);
     return status == SLUICE_OK ? createContext(info, error) : status;
 }
 
-SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
+// A family without graphics may run more at once, one with graphics is like an engine's; any other with
+// compute will do.
+bool VulkanDevice::chooseQueueFamily(bool graphics)
 {
-    uint32_t count = 0;
+    u32 count = 0;
     m_instance->GetPhysicalDeviceQueueFamilyProperties(m_physicalDevice, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
     m_instance->GetPhysicalDeviceQueueFamilyProperties(m_physicalDevice, &count, families.data());
@@ -200,38 +190,37 @@ SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
             [=](const VkQueueFamilyProperties& one) { return (one.queueFlags & mask) == wanted; });
     };
     const VkQueueFlags compute = VK_QUEUE_COMPUTE_BIT, both = compute | VK_QUEUE_GRAPHICS_BIT;
-    auto family = find(both, graphicsQueue ? both : compute);
-    family = family != families.end() ? family : find(compute, compute);
-    if (family == families.end()) {
-        error = "the device has no compute queue";
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    m_queueFamily = static_cast<uint32_t>(family - families.begin());
+    auto family = find(both, graphics ? both : compute);
+    if (family == families.end()) family = find(compute, compute);
+    if (family == families.end()) return false;
+    m_queueFamily = u32(family - families.begin());
     m_timestampBits = family->timestampValidBits;
     m_contextInfo.queueWithoutGraphics = (family->queueFlags & VK_QUEUE_GRAPHICS_BIT) == 0 ? 1 : 0;
     VkPhysicalDeviceProperties core{};
     m_instance->GetPhysicalDeviceProperties(m_physicalDevice, &core);
-    m_timestampPeriod = static_cast<double>(core.limits.timestampPeriod);
+    m_timestampPeriod = double(core.limits.timestampPeriod);
+    return true;
+}
 
+SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
+{
+    if (!chooseQueueFamily(graphicsQueue))
+        return fail(SLUICE_ERROR_UNSUPPORTED, "the device has no compute queue", error);
     m_features = std::make_unique<VulkanFeatureChain>(*m_instance, m_physicalDevice);
     const float priority = 1;
-    VkDeviceQueueCreateInfo queue{};
-    queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
-    queue.queueFamilyIndex = m_queueFamily;
-    queue.queueCount = 1;
-    queue.pQueuePriorities = &priority;
+    const VkDeviceQueueCreateInfo queue = {
+        VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, m_queueFamily, 1, &priority};
     VkDeviceCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
     info.pNext = m_features->chain();
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
-    info.enabledExtensionCount = static_cast<uint32_t>(m_features->extensions().size());
+    info.enabledExtensionCount = u32(m_features->extensions().size());
     info.ppEnabledExtensionNames = m_features->extensions().data();
     VkResult result = m_instance->CreateDevice(m_physicalDevice, &info, nullptr, &m_device);
     if (result != VK_SUCCESS) {
         m_device = VK_NULL_HANDLE;
-        error = "vkCreateDevice failed: " + std::to_string(result);
-        return statusOf(result);
+        return fail(statusOf(result), "vkCreateDevice failed: " + std::to_string(result), error);
     }
     bool complete = true;
 #define SLUICE_LOAD(name)                                                                          \
@@ -239,26 +228,18 @@ SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
     complete = complete && name != nullptr;
     SLUICE_DEVICE_FUNCTIONS(SLUICE_LOAD)
 #undef SLUICE_LOAD
-    if (!complete) {
-        error = "the driver lacks functions of Vulkan 1.2";
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
+    if (!complete)
+        return fail(SLUICE_ERROR_UNSUPPORTED, "the driver lacks functions of Vulkan 1.2", error);
     GetDeviceQueue(m_device, m_queueFamily, 0, &m_queue);
 
-    VkFenceCreateInfo fence{};
-    fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
-    VkQueryPoolCreateInfo queries{};
-    queries.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
-    queries.queryType = VK_QUERY_TYPE_TIMESTAMP;
-    queries.queryCount = 2;
+    const VkFenceCreateInfo fence = {VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, nullptr, 0};
+    const VkQueryPoolCreateInfo queries = {
+        VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, nullptr, 0, VK_QUERY_TYPE_TIMESTAMP, 2, 0};
     result = createRecording(m_user);
-    result = result == VK_SUCCESS ? createRecording(m_copy) : result;
-    result = result == VK_SUCCESS ? CreateFence(m_device, &fence, nullptr, &m_fence) : result;
-    result =
-        result == VK_SUCCESS ? CreateQueryPool(m_device, &queries, nullptr, &m_queries) : result;
-    if (result != VK_SUCCESS) {
-        error = "the Vulkan driver failed: " + std::to_string(result);
-    }
+    if (result == VK_SUCCESS) result = createRecording(m_copy);
+    if (result == VK_SUCCESS) result = CreateFence(m_device, &fence, nullptr, &m_fence);
+    if (result == VK_SUCCESS) result = CreateQueryPool(m_device, &queries, nullptr, &m_queries);
+    if (result != VK_SUCCESS) error = "the Vulkan driver failed: " + std::to_string(result);
     return statusOf(result);
 }
 
@@ -268,16 +249,15 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
     m_contextInfo.instance = m_instance->handle;
     m_contextInfo.physicalDevice = m_physicalDevice;
     m_contextInfo.device = m_device;
-    m_contextInfo.apiVersion = VulkanInstance::apiVersion;
+    m_contextInfo.apiVersion = VulkanInstance::kApiVersion;
     m_contextInfo.enabledFeatures = m_features->chain();
     m_contextInfo.enabledExtensions = m_features->extensions().data();
-    m_contextInfo.enabledExtensionCount = static_cast<uint32_t>(m_features->extensions().size());
+    m_contextInfo.enabledExtensionCount = u32(m_features->extensions().size());
     m_contextInfo.kernels = info.kernels;
     m_contextInfo.tuning = info.tuning;
     for (const TierName& tier : vulkanTiers) {
-        if (info.tier != nullptr && std::strcmp(info.tier, tier.name) == 0) {
+        if (info.tier != nullptr && std::strcmp(info.tier, tier.name) == 0)
             m_contextInfo.tier = tier.tier;
-        }
     }
     if (info.checkBarriers != 0) {
         m_contextInfo.recorder = record;
@@ -285,38 +265,29 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
     }
     const char* reason = nullptr;
     const SluiceStatus status = sluiceCreateVulkanContext(&m_contextInfo, &context, &reason);
-    if (status != SLUICE_OK) {
-        error = reason != nullptr ? reason : sluiceGetStatusText(status);
-    }
+    if (status != SLUICE_OK) error = reason != nullptr ? reason : sluiceGetStatusText(status);
     return status;
 }
 
 VkResult VulkanDevice::createRecording(Recording& recording)
 {
-    VkCommandPoolCreateInfo pool{};
-    pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
-    pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
-    pool.queueFamilyIndex = m_queueFamily;
-    if (const VkResult result = CreateCommandPool(m_device, &pool, nullptr, &recording.pool)) {
+    const VkCommandPoolCreateInfo pool = {VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,
+                                          VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, m_queueFamily};
+    if (const VkResult result = CreateCommandPool(m_device, &pool, nullptr, &recording.pool))
         return result;
-    }
-    VkCommandBufferAllocateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
-    info.commandPool = recording.pool;
-    info.commandBufferCount = 1;
+    const VkCommandBufferAllocateInfo info = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                              nullptr, recording.pool,
+                                              VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
     return AllocateCommandBuffers(m_device, &info, &recording.commands);
 }
 
 VulkanDevice::~VulkanDevice()
 {
-    if (m_device == VK_NULL_HANDLE || DestroyDevice == nullptr) {
-        return;
-    }
+    if (m_device == VK_NULL_HANDLE || DestroyDevice == nullptr) return;
     DeviceWaitIdle(m_device);
     sluiceDestroyContext(context);
-    for (const auto& [handle, memory] : m_memory) {
+    for (const auto& [handle, memory] : m_memory)
         destroyMemory(memory);
-    }
     destroyMemory(m_staging);
     DestroyQueryPool(m_device, m_queries, nullptr);
     DestroyFence(m_device, m_fence, nullptr);
@@ -339,7 +310,7 @@ void VulkanDevice::handles(VulkanHandles& handles) const
 // -----------------------------------------------------------------------------------------------
 // Memory
 
-VkResult VulkanDevice::createMemory(uint64_t size, VkBufferUsageFlags usage,
+VkResult VulkanDevice::createMemory(u64 size, VkBufferUsageFlags usage,
                                     VkMemoryPropertyFlags wanted, Memory& memory)
 {
     VkBufferCreateInfo bufferInfo{};
@@ -351,25 +322,21 @@ VkResult VulkanDevice::createMemory(uint64_t size, VkBufferUsageFlags usage,
     usage2.usage = usage | VK_BUFFER_USAGE_2_MEMORY_DECOMPRESSION_BIT_EXT;
     const bool addressable = (usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
     if (addressable && m_features->has(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME)) {
-        bufferInfo.pNext = &usage2; // which then counts alone
+        bufferInfo.pNext = &usage2; // replaces bufferInfo.usage
     }
-    if (const VkResult result = CreateBuffer(m_device, &bufferInfo, nullptr, &memory.buffer)) {
+    if (const VkResult result = CreateBuffer(m_device, &bufferInfo, nullptr, &memory.buffer))
         return result;
-    }
 
     VkMemoryRequirements requirements{};
     GetBufferMemoryRequirements(m_device, memory.buffer, &requirements);
     VkPhysicalDeviceMemoryProperties all{};
     m_instance->GetPhysicalDeviceMemoryProperties(m_physicalDevice, &all);
-    VkMemoryAllocateFlagsInfo flags{};
-    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
-    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
-    VkMemoryAllocateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
-    info.pNext = addressable ? &flags : nullptr;
-    info.allocationSize = requirements.size;
+    const VkMemoryAllocateFlagsInfo flags = {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, nullptr,
+                                             VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT, 0};
+    VkMemoryAllocateInfo info = {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                 addressable ? &flags : nullptr, requirements.size, 0};
     VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
-    for (uint32_t i = 0; i < all.memoryTypeCount; ++i) {
+    for (u32 i = 0; i < all.memoryTypeCount; ++i) {
         if ((requirements.memoryTypeBits >> i & 1) != 0 &&
             (all.memoryTypes[i].propertyFlags & wanted) == wanted) {
             info.memoryTypeIndex = i;
@@ -387,15 +354,15 @@ void VulkanDevice::destroyMemory(const Memory& memory)
     FreeMemory(m_device, memory.memory, nullptr);
 }
 
-SluiceStatus VulkanDevice::allocate(uint64_t size, SluiceBuffer& buffer)
+SluiceStatus VulkanDevice::allocate(u64 size, SluiceBuffer& buffer)
 {
     constexpr VkBufferUsageFlags usage =
         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
         VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    // Drivers align allocations to at least 256 bytes as a rule; where one does not, the range
-    // starts further in.
-    for (uint64_t slack : {uint64_t(0), allocationAlignment}) {
+    // Drivers usually align allocations to 256 bytes at least. Where one does not, the range starts
+    // further in.
+    for (u64 slack : {u64(0), kAllocationAlignment}) {
         Memory memory;
         const VkResult result = createMemory(wordsEnd(size) + slack, usage,
                                              VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, memory);
@@ -404,9 +371,9 @@ SluiceStatus VulkanDevice::allocate(uint64_t size, SluiceBuffer& buffer)
             return statusOf(result);
         }
         buffer = sluiceVulkanBuffer(memory.buffer, 0, size);
-        const uint64_t past = address(buffer) % allocationAlignment;
+        const u64 past = address(buffer) % kAllocationAlignment;
         if (past == 0 || slack != 0) {
-            buffer.offset = past != 0 ? allocationAlignment - past : 0;
+            buffer.offset = past != 0 ? kAllocationAlignment - past : 0;
             m_memory.emplace(buffer.handle, memory);
             return SLUICE_OK;
         }
@@ -424,11 +391,10 @@ void VulkanDevice::release(const SluiceBuffer& buffer)
     }
 }
 
-uint64_t VulkanDevice::address(const SluiceBuffer& buffer) const
+u64 VulkanDevice::address(const SluiceBuffer& buffer) const
 {
-    VkBufferDeviceAddressInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
-    std::memcpy(&info.buffer, &buffer.handle, sizeof(info.buffer));
+    VkBufferDeviceAddressInfo info = {VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, {}};
+    std::memcpy(&info.buffer, &buffer.handle, sizeof info.buffer);
     return GetBufferDeviceAddress(m_device, &info) + buffer.offset;
 }
 
@@ -437,12 +403,9 @@ uint64_t VulkanDevice::address(const SluiceBuffer& buffer) const
 
 VkResult VulkanDevice::beginRecording(const Recording& recording)
 {
-    if (const VkResult result = ResetCommandPool(m_device, recording.pool, 0)) {
-        return result;
-    }
-    VkCommandBufferBeginInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
-    info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    if (const VkResult result = ResetCommandPool(m_device, recording.pool, 0)) return result;
+    const VkCommandBufferBeginInfo info = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
+                                           VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
     return BeginCommandBuffer(recording.commands, &info);
 }
 
@@ -455,20 +418,18 @@ VkResult VulkanDevice::submitRecording(const Recording& recording)
     info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
     info.commandBufferCount = 1;
     info.pCommandBuffers = &recording.commands;
-    result = result == VK_SUCCESS ? QueueSubmit(m_queue, 1, &info, m_fence) : result;
-    result =
-        result == VK_SUCCESS ? WaitForFences(m_device, 1, &m_fence, VK_TRUE, UINT64_MAX) : result;
+    if (result == VK_SUCCESS) result = QueueSubmit(m_queue, 1, &info, m_fence);
+    if (result == VK_SUCCESS) result = WaitForFences(m_device, 1, &m_fence, VK_TRUE, UINT64_MAX);
     return result == VK_SUCCESS ? ResetFences(m_device, 1, &m_fence) : result;
 }
 
-// Every command buffer ends with this: its writes are there for all later ones and for the host.
+// Every command buffer ends with this barrier, so that its writes are visible to all later ones and to
+// the host.
 void VulkanDevice::fullBarrier(VkCommandBuffer commands)
 {
-    VkMemoryBarrier memory{};
-    memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
-    memory.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
-    memory.dstAccessMask =
-        VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT;
+    const VkMemoryBarrier memory = {
+        VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_MEMORY_WRITE_BIT,
+        VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT};
     CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
                        &memory, 0, nullptr, 0, nullptr);
@@ -479,9 +440,7 @@ SluiceStatus VulkanDevice::begin(SluiceCommands& commands)
     if (m_recording) {
         return SLUICE_ERROR_ARGUMENT; // one at a time
     }
-    if (const VkResult result = beginRecording(m_user)) {
-        return statusOf(result);
-    }
+    if (const VkResult result = beginRecording(m_user)) return statusOf(result);
     m_recording = true;
     m_barrierCheck.begin();
     if (m_timestampBits != 0) {
@@ -492,44 +451,34 @@ SluiceStatus VulkanDevice::begin(SluiceCommands& commands)
     return SLUICE_OK;
 }
 
-// Without timestamps the time is given as 0: host time would count the submission too.
+// Without timestamps the time is 0, since host time would count the submission too.
 SluiceStatus VulkanDevice::submit(SluiceCommands commands, double& gpuMilliseconds)
 {
     gpuMilliseconds = 0;
-    if (!m_recording || commands != sluiceVulkanCommands(m_user.commands)) {
+    if (!m_recording || commands != sluiceVulkanCommands(m_user.commands))
         return SLUICE_ERROR_ARGUMENT;
-    }
     m_recording = false;
-    if (m_timestampBits != 0) {
+    if (m_timestampBits != 0)
         CmdWriteTimestamp(m_user.commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, m_queries, 1);
-    }
-    if (const VkResult result = submitRecording(m_user)) {
-        return statusOf(result);
-    }
+    if (const VkResult result = submitRecording(m_user)) return statusOf(result);
     if (m_timestampBits != 0) {
-        uint64_t ticks[2] = {};
+        u64 ticks[2] = {};
         const VkResult result =
             GetQueryPoolResults(m_device, m_queries, 0, 2, sizeof(ticks), ticks, sizeof(ticks[0]),
                                 VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
-        if (result != VK_SUCCESS) {
-            return statusOf(result);
-        }
-        const uint64_t mask =
-            m_timestampBits < 64 ? (uint64_t(1) << m_timestampBits) - 1 : UINT64_MAX;
-        gpuMilliseconds =
-            static_cast<double>((ticks[1] - ticks[0]) & mask) * m_timestampPeriod * 1e-6;
+        if (result != VK_SUCCESS) return statusOf(result);
+        const u64 mask = m_timestampBits < 64 ? (u64(1) << m_timestampBits) - 1 : UINT64_MAX;
+        gpuMilliseconds = double((ticks[1] - ticks[0]) & mask) * m_timestampPeriod * 1e-6;
     }
     return SLUICE_OK;
 }
 
 void VulkanDevice::record(void* user, VkCommandBuffer, const char* kernel,
-                          const SluiceVulkanAccess* ranges, uint32_t count)
+                          const SluiceVulkanAccess* ranges, u32 count)
 {
     VulkanDevice& self = *static_cast<VulkanDevice*>(user);
     const std::string conflict = self.m_barrierCheck.record(kernel, ranges, count);
-    if (!conflict.empty()) {
-        self.m_instance->message(conflict.c_str());
-    }
+    if (!conflict.empty()) self.m_instance->message(conflict.c_str());
 }
 
 // -----------------------------------------------------------------------------------------------
@@ -537,66 +486,56 @@ void VulkanDevice::record(void* user, VkCommandBuffer, const char* kernel,
 
 VkResult VulkanDevice::prepareStaging()
 {
-    if (m_stagingBytes != nullptr) {
-        return VK_SUCCESS;
-    }
+    if (m_stagingBytes != nullptr) return VK_SUCCESS;
     constexpr VkMemoryPropertyFlags coherent =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     VkResult result = VK_SUCCESS;
     for (VkMemoryPropertyFlags wanted : {coherent | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, coherent}) {
         destroyMemory(m_staging);
         m_staging = {};
-        result = createMemory(stagingSize,
+        result = createMemory(kStagingSize,
                               VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
                               wanted, m_staging);
-        if (result == VK_SUCCESS) {
+        if (result == VK_SUCCESS)
             return MapMemory(m_device, m_staging.memory, 0, VK_WHOLE_SIZE, 0, &m_stagingBytes);
-        }
     }
     return result;
 }
 
-VkResult VulkanDevice::copy(VkBuffer from, uint64_t fromOffset, VkBuffer to, uint64_t toOffset,
-                            uint64_t size)
+VkResult VulkanDevice::copy(VkBuffer from, u64 fromOffset, VkBuffer to, u64 toOffset, u64 size)
 {
-    if (const VkResult result = beginRecording(m_copy)) {
-        return result;
-    }
+    if (const VkResult result = beginRecording(m_copy)) return result;
     const VkBufferCopy region = {fromOffset, toOffset, size};
     CmdCopyBuffer(m_copy.commands, from, to, 1, &region);
     return submitRecording(m_copy);
 }
 
-SluiceStatus VulkanDevice::upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size)
+// Copies from or to host memory, whichever is given, through the staging buffer.
+SluiceStatus VulkanDevice::transfer(const SluiceBuffer& buffer, const char* from, char* to,
+                                    u64 size)
 {
     const auto found = m_memory.find(buffer.handle);
-    if (found == m_memory.end()) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (found == m_memory.end()) return SLUICE_ERROR_ARGUMENT;
     VkResult result = prepareStaging();
-    for (uint64_t at = 0; at < size && result == VK_SUCCESS; at += stagingSize) {
-        const uint64_t part = std::min(size - at, stagingSize);
-        std::memcpy(m_stagingBytes, static_cast<const char*>(bytes) + at, part);
-        result = copy(m_staging.buffer, 0, found->second.buffer, buffer.offset + at, part);
+    const VkBuffer device = found->second.buffer, staging = m_staging.buffer;
+    for (u64 at = 0; at < size && result == VK_SUCCESS; at += kStagingSize) {
+        const u64 part = std::min(size - at, kStagingSize);
+        if (from != nullptr) std::memcpy(m_stagingBytes, from + at, part);
+        result = from != nullptr ? copy(staging, 0, device, buffer.offset + at, part)
+                                 : copy(device, buffer.offset + at, staging, 0, part);
+        if (to != nullptr && result == VK_SUCCESS) std::memcpy(to + at, m_stagingBytes, part);
     }
     return statusOf(result);
 }
 
-SluiceStatus VulkanDevice::download(const SluiceBuffer& buffer, void* bytes, uint64_t size)
+SluiceStatus VulkanDevice::upload(const SluiceBuffer& buffer, const void* bytes, u64 size)
 {
-    const auto found = m_memory.find(buffer.handle);
-    if (found == m_memory.end()) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
-    VkResult result = prepareStaging();
-    for (uint64_t at = 0; at < size && result == VK_SUCCESS; at += stagingSize) {
-        const uint64_t part = std::min(size - at, stagingSize);
-        result = copy(found->second.buffer, buffer.offset + at, m_staging.buffer, 0, part);
-        if (result == VK_SUCCESS) {
-            std::memcpy(static_cast<char*>(bytes) + at, m_stagingBytes, part);
-        }
-    }
-    return statusOf(result);
+    return transfer(buffer, static_cast<const char*>(bytes), nullptr, size);
+}
+
+SluiceStatus VulkanDevice::download(const SluiceBuffer& buffer, void* bytes, u64 size)
+{
+    return transfer(buffer, nullptr, static_cast<char*>(bytes), size);
 }
 
 } // namespace
@@ -605,22 +544,17 @@ void listVulkanDevices(DeviceList& list)
 {
     std::unique_ptr<VulkanInstance> instance;
     std::string error;
-    if (VulkanInstance::create(nullptr, instance, error) != SLUICE_OK) {
-        return;
-    }
-    for (uint32_t i = 0; i < instance->physicalDevices.size(); ++i) {
+    if (VulkanInstance::create(nullptr, instance, error) != SLUICE_OK) return;
+    for (u32 i = 0; i < instance->physicalDevices.size(); ++i)
         list.push_back(describe(*instance, instance->physicalDevices[i], i));
-    }
 }
 
-SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info,
+SluiceStatus openVulkanDevice(u32 index, const SluiceDeviceInfo& info,
                               std::unique_ptr<Device>& device, std::string& error)
 {
     auto vulkan = std::make_unique<VulkanDevice>();
     const SluiceStatus status = vulkan->open(index, info, error);
-    if (status == SLUICE_OK) {
-        device = std::move(vulkan);
-    }
+    if (status == SLUICE_OK) device = std::move(vulkan);
     return status;
 }
 
@@ -628,9 +562,7 @@ bool vulkanHandles(SluiceDevice device, VulkanHandles& handles)
 {
     const auto* const vulkan =
         device != nullptr ? dynamic_cast<const VulkanDevice*>(device->device.get()) : nullptr;
-    if (vulkan != nullptr) {
-        vulkan->handles(handles);
-    }
+    if (vulkan != nullptr) vulkan->handles(handles);
     return vulkan != nullptr;
 }
 

@@ -15,8 +15,8 @@
 namespace sluice {
 namespace {
 
-// The loader stays loaded: drivers leave threads and exit handlers behind that must not lose their
-// code.
+// The loader is never unloaded: drivers leave threads and exit handlers behind that must not lose
+// their code.
 PFN_vkGetInstanceProcAddr openLoader()
 {
 #ifdef _WIN32
@@ -37,7 +37,7 @@ PFN_vkGetInstanceProcAddr openLoader()
     return reinterpret_cast<PFN_vkGetInstanceProcAddr>(symbol);
 }
 
-// nullptr if there is none.
+// Finds a layer or an extension by its name; nullptr if there is none.
 template <typename Properties>
 const Properties* findNamed(const std::vector<Properties>& list, const char* name)
 {
@@ -51,7 +51,7 @@ const Properties* findNamed(const std::vector<Properties>& list, const char* nam
     return found != list.end() ? &*found : nullptr;
 }
 
-// The same link of a feature chain with nothing switched on.
+// A link of a feature chain with nothing switched on.
 template <typename Features>
 Features allOff(const Features& features)
 {
@@ -70,6 +70,19 @@ VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT,
     return VK_FALSE;
 }
 
+VkDebugUtilsMessengerCreateInfoEXT messengerInfo(VulkanInstance* instance)
+{
+    VkDebugUtilsMessengerCreateInfoEXT info{};
+    info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
+    info.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT |
+                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT;
+    info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
+                       VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
+    info.pfnUserCallback = onMessage;
+    info.pUserData = instance;
+    return info;
+}
+
 } // namespace
 
 SluiceStatus VulkanInstance::create(const SluiceDeviceInfo* info,
@@ -81,33 +94,57 @@ SluiceStatus VulkanInstance::create(const SluiceDeviceInfo* info,
     return instance->open(info != nullptr ? info->validation : 0, error);
 }
 
-SluiceStatus VulkanInstance::open(uint32_t validation, std::string& error)
+SluiceStatus VulkanInstance::open(u32 validation, std::string& error)
 {
     getInstanceProcAddr = openLoader();
-    if (getInstanceProcAddr == nullptr) {
-        error = "there is no Vulkan loader on this machine";
-        return SLUICE_ERROR_UNSUPPORTED;
+    if (getInstanceProcAddr == nullptr)
+        return fail(SLUICE_ERROR_UNSUPPORTED, "there is no Vulkan loader on this machine", error);
+    const SluiceStatus status = createInstance(validation, error);
+    if (status != SLUICE_OK) return status;
+    bool complete = true;
+#define SLUICE_LOAD(name)                                                                          \
+    name = reinterpret_cast<PFN_vk##name>(getInstanceProcAddr(handle, "vk" #name));                \
+    complete = complete && name != nullptr;
+    SLUICE_INSTANCE_FUNCTIONS(SLUICE_LOAD)
+#undef SLUICE_LOAD
+    if (!complete)
+        return fail(SLUICE_ERROR_UNSUPPORTED, "the Vulkan loader is older than version 1.1", error);
+    if (validation != 0) {
+        const auto createMessenger = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(
+            getInstanceProcAddr(handle, "vkCreateDebugUtilsMessengerEXT"));
+        const VkDebugUtilsMessengerCreateInfoEXT messenger = messengerInfo(this);
+        if (createMessenger == nullptr ||
+            createMessenger(handle, &messenger, nullptr, &m_messenger) != VK_SUCCESS)
+            return fail(SLUICE_ERROR_DEVICE, "the validation layer gives no messages", error);
     }
+    u32 count = 0;
+    EnumeratePhysicalDevices(handle, &count, nullptr);
+    physicalDevices.resize(count);
+    EnumeratePhysicalDevices(handle, &count, physicalDevices.data());
+    physicalDevices.resize(count);
+    return SLUICE_OK;
+}
+
+SluiceStatus VulkanInstance::createInstance(u32 validation, std::string& error)
+{
     const auto enumerateExtensions = reinterpret_cast<PFN_vkEnumerateInstanceExtensionProperties>(
         getInstanceProcAddr(nullptr, "vkEnumerateInstanceExtensionProperties"));
     const auto enumerateLayers = reinterpret_cast<PFN_vkEnumerateInstanceLayerProperties>(
         getInstanceProcAddr(nullptr, "vkEnumerateInstanceLayerProperties"));
-    const auto createInstance =
+    const auto create =
         reinterpret_cast<PFN_vkCreateInstance>(getInstanceProcAddr(nullptr, "vkCreateInstance"));
-    if (enumerateExtensions == nullptr || enumerateLayers == nullptr || createInstance == nullptr) {
-        error = "the Vulkan loader lacks its basic functions";
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
+    if (enumerateExtensions == nullptr || enumerateLayers == nullptr || create == nullptr)
+        return fail(SLUICE_ERROR_UNSUPPORTED, "the Vulkan loader lacks its basic functions", error);
 
     VkApplicationInfo application{};
     application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
     application.pApplicationName = "sluice";
-    application.apiVersion = apiVersion;
+    application.apiVersion = kApiVersion;
     VkInstanceCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
     info.pApplicationInfo = &application;
 
-    uint32_t count = 0;
+    u32 count = 0;
     enumerateExtensions(nullptr, &count, nullptr);
     std::vector<VkExtensionProperties> available(count);
     enumerateExtensions(nullptr, &count, available.data());
@@ -118,68 +155,33 @@ SluiceStatus VulkanInstance::open(uint32_t validation, std::string& error)
     }
 
     const char* const layer = "VK_LAYER_KHRONOS_validation";
-    VkDebugUtilsMessengerCreateInfoEXT messenger{};
-    messenger.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
-    messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT |
-                                VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT;
-    messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
-                            VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
-    messenger.pfnUserCallback = onMessage;
-    messenger.pUserData = this;
     const VkValidationFeatureEnableEXT gpuAssisted = VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT;
-    VkValidationFeaturesEXT validationFeatures{};
-    validationFeatures.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT;
-    validationFeatures.enabledValidationFeatureCount = 1;
-    validationFeatures.pEnabledValidationFeatures = &gpuAssisted;
+    const VkValidationFeaturesEXT validationFeatures = {
+        VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, nullptr, 1, &gpuAssisted, 0, nullptr};
+    VkDebugUtilsMessengerCreateInfoEXT messenger = messengerInfo(this);
     if (validation != 0) {
         enumerateLayers(&count, nullptr);
         std::vector<VkLayerProperties> layers(count);
         enumerateLayers(&count, layers.data());
         const VkLayerProperties* const found = findNamed(layers, layer);
-        if (found == nullptr) {
-            error = "validation was asked for, but VK_LAYER_KHRONOS_validation is not installed";
-            return SLUICE_ERROR_UNSUPPORTED;
-        }
+        if (found == nullptr)
+            return fail(
+                SLUICE_ERROR_UNSUPPORTED,
+                "validation was asked for, but VK_LAYER_KHRONOS_validation is not installed",
+                error);
         validationVersion = found->specVersion;
         extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME); // the layer itself brings it
         info.enabledLayerCount = 1;
         info.ppEnabledLayerNames = &layer;
-        info.pNext = &messenger;
+        info.pNext = &messenger; // reports what happens in vkCreateInstance
         messenger.pNext = validation >= 2 ? &validationFeatures : nullptr;
     }
-    info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+    info.enabledExtensionCount = u32(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();
-    if (createInstance(&info, nullptr, &handle) != VK_SUCCESS) {
-        handle = VK_NULL_HANDLE;
-        error = "no Vulkan instance could be made: no driver is installed, or it failed";
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
-    bool complete = true;
-#define SLUICE_LOAD(name)                                                                          \
-    name = reinterpret_cast<PFN_vk##name>(getInstanceProcAddr(handle, "vk" #name));                \
-    complete = complete && name != nullptr;
-    SLUICE_INSTANCE_FUNCTIONS(SLUICE_LOAD)
-#undef SLUICE_LOAD
-    if (!complete) {
-        error = "the Vulkan loader is older than version 1.1";
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    if (validation != 0) {
-        const auto createMessenger = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(
-            getInstanceProcAddr(handle, "vkCreateDebugUtilsMessengerEXT"));
-        messenger.pNext = nullptr;
-        if (createMessenger == nullptr ||
-            createMessenger(handle, &messenger, nullptr, &m_messenger) != VK_SUCCESS) {
-            error = "the validation layer gives no messages";
-            return SLUICE_ERROR_DEVICE;
-        }
-    }
-    EnumeratePhysicalDevices(handle, &count, nullptr);
-    physicalDevices.resize(count);
-    EnumeratePhysicalDevices(handle, &count, physicalDevices.data());
-    physicalDevices.resize(count);
-    return SLUICE_OK;
+    if (create(&info, nullptr, &handle) == VK_SUCCESS) return SLUICE_OK;
+    handle = VK_NULL_HANDLE;
+    return fail(SLUICE_ERROR_UNSUPPORTED,
+                "no Vulkan instance could be made: no driver is installed, or it failed", error);
 }
 
 VulkanInstance::~VulkanInstance()
@@ -189,16 +191,12 @@ VulkanInstance::~VulkanInstance()
             getInstanceProcAddr(handle, "vkDestroyDebugUtilsMessengerEXT"));
         destroyMessenger(handle, m_messenger, nullptr);
     }
-    if (handle != VK_NULL_HANDLE && DestroyInstance != nullptr) {
-        DestroyInstance(handle, nullptr);
-    }
+    if (handle != VK_NULL_HANDLE && DestroyInstance != nullptr) DestroyInstance(handle, nullptr);
 }
 
 void VulkanInstance::message(const char* text) const
 {
-    if (m_message != nullptr) {
-        m_message(m_messageUser, text);
-    }
+    if (m_message != nullptr) m_message(m_messageUser, text);
 }
 
 // -----------------------------------------------------------------------------------------------
@@ -219,22 +217,20 @@ void VulkanFeatureChain::append(void* structure)
     m_last = structure;
 }
 
-// Asks what is supported, then keeps what is wanted and switches the rest off: unused features can
-// cost speed.
+// Asks for the supported features, then switches off those that are not wanted, since unused features
+// can cost speed.
 VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device)
     : m_structures(std::make_unique<Structures>())
 {
     VkPhysicalDeviceProperties properties{};
     instance.GetPhysicalDeviceProperties(device, &properties);
-    uint32_t count = 0;
+    u32 count = 0;
     instance.EnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
     std::vector<VkExtensionProperties> available(count);
     instance.EnumerateDeviceExtensionProperties(device, nullptr, &count, available.data());
     const auto enable = [&](const char* name) {
         const bool found = findNamed(available, name) != nullptr;
-        if (found) {
-            m_extensions.push_back(name);
-        }
+        if (found) m_extensions.push_back(name);
         return found;
     };
 
@@ -258,19 +254,15 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
     }
     // The driver's own decoders. The EXT one needs a 64-bit buffer usage flag. A validation layer
     // from before an extension reports its structures as errors.
-    const uint32_t known = instance.validationVersion;
+    const u32 known = instance.validationVersion;
     const bool maintenance5 = properties.apiVersion >= VK_API_VERSION_1_3 &&
                               known >= VK_MAKE_API_VERSION(0, 1, 3, 260) &&
                               enable(VK_KHR_MAINTENANCE_5_EXTENSION_NAME);
     const bool nv = enable(VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME);
     const bool ext = maintenance5 && known >= VK_MAKE_API_VERSION(0, 1, 4, 330) &&
                      enable(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME);
-    if (maintenance5) {
-        append(&s.maintenance5);
-    }
-    if (nv || ext) {
-        append(&s.decompression);
-    }
+    if (maintenance5) append(&s.maintenance5);
+    if (nv || ext) append(&s.decompression);
     instance.GetPhysicalDeviceFeatures2(device, &m_features);
 
     const VkPhysicalDeviceFeatures core = m_features.features;

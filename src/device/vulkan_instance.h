@@ -11,6 +11,9 @@
 
 #include <sluice/sluice_device.h>
 
+#include "formats/errors.h"
+#include "formats/integers.h"
+
 namespace sluice {
 
 #define SLUICE_INSTANCE_FUNCTIONS(X)                                                               \
@@ -28,7 +31,7 @@ namespace sluice {
 class VulkanInstance {
 public:
     // The version asked for in VkApplicationInfo; devices may have less.
-    static constexpr uint32_t apiVersion = VK_API_VERSION_1_3;
+    static constexpr u32 kApiVersion = VK_API_VERSION_1_3;
 
     // validation: as in SluiceDeviceInfo, whose `message` gets the messages; info may be NULL. On
     // failure `error` says why.
@@ -44,22 +47,23 @@ public:
     PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
     VkInstance handle = VK_NULL_HANDLE;
     std::vector<VkPhysicalDevice> physicalDevices;
-    uint32_t validationVersion = UINT32_MAX; // of Vulkan, that the validation layer knows; all of
-                                             // it if there is no layer
+    u32 validationVersion =
+        UINT32_MAX; // of Vulkan that the validation layer knows, if there is one
 #define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
     SLUICE_INSTANCE_FUNCTIONS(SLUICE_MEMBER)
 #undef SLUICE_MEMBER
 
 private:
     VulkanInstance() = default;
-    SluiceStatus open(uint32_t validation, std::string& error);
+    SluiceStatus open(u32 validation, std::string& error);
+    SluiceStatus createInstance(u32 validation, std::string& error);
 
     VkDebugUtilsMessengerEXT m_messenger = VK_NULL_HANDLE;
     void (*m_message)(void* user, const char* text) = nullptr;
     void* m_messageUser = nullptr;
 };
 
-// What a physical device supports of what the library and the benchmark can use, ready for
+// The features of a physical device that the library and the benchmark can use, ready for
 // vkCreateDevice.
 class VulkanFeatureChain {
 public:

@@ -1,89 +1,89 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Zstandard frames as an asset of an archive: their bytes a tile at a time, and the matches that go
-// with them.
+// Adds Zstandard frames as an asset of an archive: their bytes a tile at a time, with their matches.
 #include <sluice/sluice_archive.h>
 
+#include "../../shaders/lib/layout.h"
+#include "../formats/errors.h"
 #include "zstd_reader.h"
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 namespace sluice {
 namespace {
 
 class ZstdSource {
 public:
-    ZstdSource(const uint8_t* frames, size_t size) : reader_(frames, size) {}
+    ZstdSource(const u8* frames, size_t size) : m_reader(frames, size) {}
 
-    SluiceStatus measure(uint64_t& size)
+    SluiceStatus measure(u64& size)
     {
-        const SluiceStatus status = reader_.measure(size);
-        left_ = size;
+        const SluiceStatus status = m_reader.measure(size);
+        m_left = size;
         return status == SLUICE_OK && size == 0 ? finish() : status;
     }
 
-    SluiceStatus read(uint8_t* bytes, size_t size)
+    SluiceStatus read(u8* bytes, size_t size)
     {
-        while (content_.size() - used_ < size) {
-            content_.erase(content_.begin(), content_.begin() + std::ptrdiff_t(used_));
-            used_ = 0;
-            const size_t before = content_.size();
-            const SluiceStatus status = reader_.next(content_, matches_);
+        while (m_content.size() - m_used < size) {
+            m_content.erase(m_content.begin(), m_content.begin() + ptrdiff_t(m_used));
+            m_used = 0;
+            const size_t before = m_content.size();
+            const SluiceStatus status = m_reader.next(m_content, m_matches);
             if (status != SLUICE_OK) return status;
-            if (content_.size() == before) return SLUICE_ERROR_FORMAT; // less than the frames say
+            if (m_content.size() == before) return SLUICE_ERROR_FORMAT; // less than the frames say
         }
-        std::memcpy(bytes, content_.data() + used_, size);
-        used_ += size;
-        left_ -= size;
-        return left_ == 0 ? finish() : SLUICE_OK;
+        std::memcpy(bytes, m_content.data() + m_used, size);
+        m_used += size;
+        m_left -= size;
+        return m_left == 0 ? finish() : SLUICE_OK;
     }
 
-    // Of the bytes that were read last. A match over the tile's end goes on in the next.
-    uint32_t matches(uint64_t position, uint32_t size, SluiceGstdMatch* matches)
+    // Delivers the matches of the bytes that were read last. A match over the tile's end goes on in the
+    // next tile.
+    u32 matches(u64 position, u32 size, SluiceGstdMatch* matches)
     {
-        uint32_t count = 0;
+        u32 count = 0;
         size_t done = 0;
-        for (; done < matches_.size() && matches_[done].position < position + size; ++done) {
-            ZstdMatch& match = matches_[done];
-            const uint64_t left = position + size - match.position;
-            const uint32_t length = uint32_t(std::min<uint64_t>(match.length, left));
-            matches[count++] = {uint32_t(match.position - position), length, match.offset};
+        for (; done < m_matches.size() && m_matches[done].position < position + size; ++done) {
+            ZstdMatch& match = m_matches[done];
+            const u64 left = position + size - match.position;
+            const u32 length = u32(std::min<u64>(match.length, left));
+            matches[count++] = {u32(match.position - position), length, match.offset};
             if (length != match.length) {
                 match.position += length;
                 match.length -= length;
                 break;
             }
         }
-        matches_.erase(matches_.begin(), matches_.begin() + std::ptrdiff_t(done));
+        m_matches.erase(m_matches.begin(), m_matches.begin() + ptrdiff_t(done));
         return count;
     }
 
 private:
-    // Nothing but empty blocks may be left, the last of which may have a checksum. Matches stay for
-    // the tile that was read.
+    // Reads empty blocks, the last of which may have a checksum; nothing else may be left. Matches stay
+    // for the tile that was read.
     SluiceStatus finish()
     {
-        const size_t before = content_.size();
+        const size_t before = m_content.size();
         const SluiceStatus status =
-            used_ == before ? reader_.next(content_, matches_) : SLUICE_ERROR_FORMAT;
-        return status == SLUICE_OK && content_.size() != before ? SLUICE_ERROR_FORMAT : status;
+            m_used == before ? m_reader.next(m_content, m_matches) : SLUICE_ERROR_FORMAT;
+        return status == SLUICE_OK && m_content.size() != before ? SLUICE_ERROR_FORMAT : status;
     }
 
-    ZstdReader reader_;
-    uint64_t left_ = 0;
-    std::vector<uint8_t> content_;
-    size_t used_ = 0;
-    std::vector<ZstdMatch> matches_;
+    ZstdReader m_reader;
+    u64 m_left = 0;
+    std::vector<u8> m_content;
+    size_t m_used = 0;
+    std::vector<ZstdMatch> m_matches;
 };
 
 SluiceStatus readBytes(void* user, void* bytes, size_t size)
 {
-    return static_cast<ZstdSource*>(user)->read(static_cast<uint8_t*>(bytes), size);
+    return static_cast<ZstdSource*>(user)->read(static_cast<u8*>(bytes), size);
 }
 
-SluiceStatus readMatches(void* user, uint64_t position, uint32_t size, SluiceGstdMatch* matches,
-                         uint32_t* count)
+SluiceStatus readMatches(void* user, u64 position, u32 size, SluiceGstdMatch* matches, u32* count)
 {
     *count = static_cast<ZstdSource*>(user)->matches(position, size, matches);
     return SLUICE_OK;
@@ -92,36 +92,30 @@ SluiceStatus readMatches(void* user, uint64_t position, uint32_t size, SluiceGst
 } // namespace
 } // namespace sluice
 
+using namespace sluice;
+
 SluiceStatus sluiceAddArchiveZstd(SluiceArchiveWriter writer, const SluiceArchiveZstdInfo* info)
 {
-    if (writer == nullptr || info == nullptr ||
-        (info->frames == nullptr && info->framesSize != 0)) {
+    if (writer == nullptr || info == nullptr || (info->frames == nullptr && info->framesSize != 0))
         return SLUICE_ERROR_ARGUMENT;
-    }
-    try {
-        sluice::ZstdSource source(static_cast<const uint8_t*>(info->frames), info->framesSize);
-        uint64_t size = 0;
-        const SluiceStatus status = source.measure(size);
-        if (status != SLUICE_OK) {
-            return status;
-        }
+    return withoutExceptions([&] {
+        ZstdSource source(static_cast<const u8*>(info->frames), info->framesSize);
         SluiceArchiveSegment segment = {};
-        segment.size = size;
+        const SluiceStatus status = source.measure(segment.size);
+        if (status != SLUICE_OK) return status;
         segment.codec = SLUICE_CODEC_GSTD;
-        segment.tileSize = 262144;
+        segment.tileSize = SLUICE_GS_TILE_BYTES;
         segment.level = info->level;
         segment.copyDepth = info->copyDepth;
         SluiceArchiveAssetInfo asset = {};
         asset.name = info->name;
         asset.nameLength = info->nameLength;
-        asset.size = size;
-        asset.read = sluice::readBytes;
+        asset.size = segment.size;
+        asset.read = readBytes;
         asset.readUser = &source;
         asset.segments = &segment;
         asset.segmentCount = 1;
-        asset.readMatches = sluice::readMatches;
+        asset.readMatches = readMatches;
         return sluiceAddArchiveAsset(writer, &asset);
-    } catch (const std::bad_alloc&) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    }
+    });
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters applied: the inverse of src/cpu/filter.cpp.
+// Applies filters: the inverse of src/cpu/filter.cpp.
 #include "filter_apply.h"
 
+#include "../formats/little_endian.h"
 #include "../formats/tga_packets.h"
 
 #include <algorithm>
@@ -10,75 +11,61 @@
 namespace sluice {
 namespace {
 
-uint32_t columnOffset(const FilterSection& section, uint32_t column)
-{
-    uint32_t offset = 0;
-    for (uint32_t c = 0; c < column; ++c)
-        offset += section.columns[c].bytes;
-    return offset;
-}
-
-// The values of a column as they are, mapped.
-void mappedValues(const FilterSection& section, uint32_t column, const uint8_t* records,
-                  uint32_t count, std::vector<uint32_t>& values)
+// Finds the mapped values of a column.
+void mappedValues(const FilterSection& section, u32 column, const u8* records, u32 count,
+                  std::vector<u32>& values)
 {
     const FilterColumn& description = section.columns[column];
-    const uint32_t stride = section.stride(), bytes = description.bytes;
-    const uint8_t* from = records + columnOffset(section, column);
+    const u32 stride = section.stride(), bytes = description.bytes;
+    const u8* from = records + section.offsetOf(column);
     values.resize(count);
-    for (uint32_t i = 0; i < count; ++i, from += stride) {
-        uint32_t value = from[0];
-        if (bytes >= 2) value |= uint32_t(from[1]) << 8;
-        if (bytes == 4) value |= uint32_t(from[2]) << 16 | uint32_t(from[3]) << 24;
-        values[i] = description.has(filterRotated) ? rotateLeft(value, 8 * bytes)
-                    : description.has(filterBlock) ? mapBlock(value, 8 * bytes)
-                                                   : value;
-    }
+    for (u32 i = 0; i < count; ++i, from += stride)
+        values[i] = bytes == 1 ? *from : bytes == 2 ? loadLe16(from) : loadLe32(from);
+    if (!description.isMapped()) return;
+    for (u32& value : values)
+        value = mapValue(description, value);
 }
 
 } // namespace
 
-void columnValues(const FilterSection& section, uint32_t column, const uint8_t* records,
-                  uint32_t count, std::vector<uint32_t>& values)
+void columnValues(const FilterSection& section, u32 column, const u8* records, u32 count,
+                  std::vector<u32>& values)
 {
     mappedValues(section, column, records, count, values);
     if (section.columns[column].base == 0) return;
-    std::vector<uint32_t> base;
+    std::vector<u32> base;
     mappedValues(section, section.columns[column].base - 1u, records, count, base);
-    const uint32_t mask = 0xffffffffu >> (32 - 8 * section.columns[column].bytes);
-    for (uint32_t i = 0; i < count; ++i)
+    const u32 mask = valueMask(section.columns[column].bits());
+    for (u32 i = 0; i < count; ++i)
         values[i] = (values[i] - base[i]) & mask;
 }
 
 void writeResiduals(const FilterSection& section, const FilterColumn& column,
-                    const std::vector<uint32_t>& values, const FilterPlane* planes, uint8_t* to)
+                    const std::vector<u32>& values, const FilterPlane* planes, u8* to)
 {
-    const uint32_t bits = column.bits(), mask = column.mask();
+    const u32 bits = column.bits(), mask = valueMask(bits);
     const bool zigzagged = column.has(filterZigzag);
     predictAll(
-        column, uint32_t(values.size()), section.width, section.first,
-        [&](uint32_t i) { return values[i]; },
-        [&](uint32_t i, uint32_t guess) {
-            uint32_t residual = (values[i] - guess) & mask;
+        column, u32(values.size()), section.width, section.first, [&](u32 i) { return values[i]; },
+        [&](u32 i, u32 guess) {
+            u32 residual = (values[i] - guess) & mask;
             if (zigzagged) residual = zigzag(residual, bits);
-            for (uint32_t b = 0; b < column.bytes; ++b)
-                to[planes[b].start + size_t(i) * planes[b].step] = uint8_t(residual >> 8 * b);
+            for (u32 b = 0; b < column.bytes; ++b)
+                to[planes[b].start + size_t(i) * planes[b].step] = u8(residual >> 8 * b);
         });
 }
 
 namespace {
 
-void applyRecords(const FilterSection& section, const uint8_t* bytes, uint32_t size,
-                  uint8_t* filtered)
+void applyRecords(const FilterSection& section, const u8* bytes, u32 size, u8* filtered)
 {
-    const uint32_t stride = section.stride(), count = stride == 0 ? 0 : size / stride;
+    const u32 stride = section.stride(), count = stride == 0 ? 0 : size / stride;
     FilterPlane planes[kFilterMaxStride];
     filterPlanes(section, count, planes);
-    std::vector<uint32_t> values;
-    for (uint32_t c = 0; count != 0 && c < section.columnCount; ++c) {
+    std::vector<u32> values;
+    for (u32 c = 0; count != 0 && c < section.columnCount; ++c) {
         columnValues(section, c, bytes, count, values);
-        writeResiduals(section, section.columns[c], values, planes + columnOffset(section, c),
-                       filtered);
+        writeResiduals(section, section.columns[c], values, planes + section.offsetOf(c), filtered);
     }
     const size_t end = size_t(count) * stride;
     if (size != end) std::memcpy(filtered + end, bytes + end, size - end);
@@ -86,13 +73,13 @@ void applyRecords(const FilterSection& section, const uint8_t* bytes, uint32_t s
 
 } // namespace
 
-bool splitPackets(const uint8_t* bytes, uint32_t size, uint32_t pixelBytes,
-                  std::vector<uint8_t>& headers, std::vector<uint8_t>& pixels)
+bool splitPackets(const u8* bytes, u32 size, u32 pixelBytes, std::vector<u8>& headers,
+                  std::vector<u8>& pixels)
 {
     headers.clear();
     pixels.clear();
-    for (uint32_t at = 0; at < size;) {
-        const uint32_t stored = tgaStored(bytes[at]) * pixelBytes;
+    for (u32 at = 0; at < size;) {
+        const u32 stored = tgaStored(bytes[at]) * pixelBytes;
         headers.push_back(bytes[at++]);
         if (stored > size - at) return false;
         pixels.insert(pixels.end(), bytes + at, bytes + at + stored);
@@ -101,50 +88,45 @@ bool splitPackets(const uint8_t* bytes, uint32_t size, uint32_t pixelBytes,
     return true;
 }
 
-bool applySection(const FilterSection& section, const uint8_t* bytes, uint32_t size,
-                  uint8_t* filtered)
+bool applySection(const FilterSection& section, const u8* bytes, u32 size, u8* filtered)
 {
     if (!section.tgaRle) {
         applyRecords(section, bytes, size, filtered);
         return true;
     }
-    std::vector<uint8_t> headers, pixels;
+    std::vector<u8> headers, pixels;
     if (!splitPackets(bytes, size, section.stride(), headers, pixels)) return false;
     std::copy(headers.begin(), headers.end(), filtered);
-    applyRecords(section, pixels.data(), uint32_t(pixels.size()), filtered + headers.size());
+    applyRecords(section, pixels.data(), u32(pixels.size()), filtered + headers.size());
     return true;
 }
 
-SluiceStatus applyFilter(const void* description, size_t descriptionSize, const uint8_t* tile,
-                         uint32_t size, uint8_t* filtered)
+SluiceStatus applyFilter(const void* description, size_t descriptionSize, const u8* tile, u32 size,
+                         u8* filtered)
 {
     FilterReader reader(description, descriptionSize);
-    FilterSection section;
-    while (reader.next(section)) {
-        const uint32_t bytes = section.size == kFilterRest ? size : section.size;
-        if (bytes > size || !applySection(section, tile, bytes, filtered))
-            return SLUICE_ERROR_ARGUMENT;
-        tile += bytes;
-        filtered += bytes;
-        size -= bytes;
-    }
-    if (reader.status() == SLUICE_OK && size != 0) std::memcpy(filtered, tile, size);
+    u32 end = 0;
+    if (!forEachSection(reader, size, end, [&](const FilterSection& section, u32 begin, u32 bytes) {
+            return applySection(section, tile + begin, bytes, filtered + begin);
+        }))
+        return SLUICE_ERROR_ARGUMENT;
+    if (reader.status() == SLUICE_OK && size != end)
+        std::memcpy(filtered + end, tile + end, size - end);
     return reader.status();
 }
 
-void appendSection(const FilterSection& section, std::vector<uint32_t>& description)
+void appendSection(const FilterSection& section, std::vector<u32>& description)
 {
     if (description.empty()) description.push_back(kFilterVersion);
     description[0] += 1u << 16;
     const size_t head = description.size();
-    description.push_back(section.size | uint32_t(section.width != 0) << 29 |
-                          uint32_t(section.tgaRle) << 30);
+    description.push_back(section.size | u32(section.width != 0) << 29 | u32(section.tgaRle) << 30);
     if (section.width != 0) description.insert(description.end(), {section.width, section.first});
-    uint32_t last = 0; // the run's word without its repeat count
-    for (uint32_t c = 0; c < section.columnCount; ++c) {
+    u32 last = 0; // the run's word without its repeat count
+    for (u32 c = 0; c < section.columnCount; ++c) {
         const FilterColumn& column = section.columns[c];
-        const uint32_t run = uint32_t(column.bytes >> 1) << 8 | uint32_t(column.flags) << 10 |
-                             uint32_t(column.predictor) << 16 | uint32_t(column.base) << 24;
+        const u32 run = u32(column.bytes >> 1) << 8 | u32(column.flags) << 10 |
+                        u32(column.predictor) << 16 | u32(column.base) << 24;
         if (c != 0 && run == last) {
             ++description.back();
         } else {

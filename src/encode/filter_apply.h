@@ -7,29 +7,28 @@
 
 namespace sluice {
 
-// The values of a column before prediction: mapped, and its base subtracted. records: `count` of
-// them.
-void columnValues(const FilterSection& section, uint32_t column, const uint8_t* records,
-                  uint32_t count, std::vector<uint32_t>& values);
+// Finds the values of a column before prediction: mapped, and its base subtracted. There are `count`
+// records.
+void columnValues(const FilterSection& section, u32 column, const u8* records, u32 count,
+                  std::vector<u32>& values);
 
-// values as residuals, each byte in its plane below `to`.
+// Writes values as residuals, each byte to its plane below `to`.
 void writeResiduals(const FilterSection& section, const FilterColumn& column,
-                    const std::vector<uint32_t>& values, const FilterPlane* planes, uint8_t* to);
+                    const std::vector<u32>& values, const FilterPlane* planes, u8* to);
 
-// Takes `size` bytes of packets of a Targa file apart. False: they end inside a packet.
-bool splitPackets(const uint8_t* bytes, uint32_t size, uint32_t pixelBytes,
-                  std::vector<uint8_t>& headers, std::vector<uint8_t>& pixels);
+// Takes `size` bytes of packets of a Targa file apart; false if they end inside a packet.
+bool splitPackets(const u8* bytes, u32 size, u32 pixelBytes, std::vector<u8>& headers,
+                  std::vector<u8>& pixels);
 
-// Filters a section's `size` bytes. False: packets that end inside one.
-bool applySection(const FilterSection& section, const uint8_t* bytes, uint32_t size,
-                  uint8_t* filtered);
+// Filters a section's `size` bytes; false if they are packets and end inside one.
+bool applySection(const FilterSection& section, const u8* bytes, u32 size, u8* filtered);
 
-// Filters a tile. Errors: FORMAT, VERSION (of the description), ARGUMENT (its sections do not fit
+// Filters a tile. Errors: FORMAT and VERSION of the description, ARGUMENT (its sections do not fit
 // the tile).
-SluiceStatus applyFilter(const void* description, size_t descriptionSize, const uint8_t* tile,
-                         uint32_t size, uint8_t* filtered);
+SluiceStatus applyFilter(const void* description, size_t descriptionSize, const u8* tile, u32 size,
+                         u8* filtered);
 
 // Appends a section to a description, which is empty at first.
-void appendSection(const FilterSection& section, std::vector<uint32_t>& description);
+void appendSection(const FilterSection& section, std::vector<u32>& description);
 
 } // namespace sluice

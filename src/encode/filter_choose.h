@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Chooses how a section is filtered, by trial: what a fast level of Zstandard makes of samples.
+// Chooses how a section is filtered by what a fast level of Zstandard makes of samples.
 #pragma once
 
 #include "filter_apply.h"
@@ -7,71 +7,70 @@
 #include <memory>
 #include <vector>
 
+struct ZSTD_CCtx_s; // zstd.h
+
 namespace sluice {
 
 // How much is tried.
 struct FilterEffort {
-    // Levels of Zstandard: for the many trials, for the few that decide, and for those of few bytes
-    // or in doubt.
+    // Levels of Zstandard: for most trials, for the few that decide, and where bytes are few or the
+    // result is in doubt.
     int fastLevel, finalLevel, carefulLevel;
-    uint32_t sampleBytes, samples; // the size of a sample; how many of a part
-    uint32_t finalists;
+    u32 sampleBytes, samples; // of a part
+    u32 finalists;
 };
 
-// Estimates what bytes take after an entropy coder with matches.
+// Estimates how small an entropy coder with matches makes bytes.
 class FilterTrial {
 public:
-    // False: out of memory.
-    bool start(const FilterEffort& effort);
-    const FilterEffort& effort() const { return effort_; }
-    size_t cost(const uint8_t* bytes, size_t size) { return compress(fast_.get(), bytes, size); }
-    size_t finalCost(const uint8_t* bytes, size_t size)
+    // Throws std::bad_alloc.
+    explicit FilterTrial(const FilterEffort& effort);
+    const FilterEffort& effort() const { return m_effort; }
+    size_t cost(const u8* bytes, size_t size) { return compress(m_fast, bytes, size); }
+    size_t finalCost(const u8* bytes, size_t size)
     {
-        return compress(size <= kSmall ? careful_.get() : final_.get(), bytes, size);
+        return compress(size <= kSmall ? m_careful : m_final, bytes, size);
     }
-
-    size_t carefulCost(const uint8_t* bytes, size_t size)
-    {
-        return compress(careful_.get(), bytes, size);
-    }
+    size_t carefulCost(const u8* bytes, size_t size) { return compress(m_careful, bytes, size); }
 
 private:
     static constexpr size_t kSmall = 32768;
     struct Free {
-        void operator()(void* context) const;
+        void operator()(ZSTD_CCtx_s* context) const;
     };
-    using Context = std::unique_ptr<void, Free>;
+    using Context = std::unique_ptr<ZSTD_CCtx_s, Free>;
     static Context create(int level);
-    size_t compress(void* context, const uint8_t* bytes, size_t size);
+    size_t compress(const Context& context, const u8* bytes, size_t size);
 
-    FilterEffort effort_ = {};
-    Context fast_, final_, careful_;
-    std::vector<uint8_t> out_;
+    FilterEffort m_effort;
+    Context m_fast, m_final, m_careful;
+    std::vector<u8> m_out;
 };
 
-// Whole records from somewhere in a section, as the tile that they will stand in has them.
+// Whole records of a section.
 struct FilterSample {
-    const uint8_t* bytes;
-    uint32_t size;
+    const u8* bytes;
+    u32 size;
 };
 using FilterSamples = std::vector<FilterSample>;
 
 // What is tried for the columns of a section.
 struct FilterChoices {
-    uint32_t predictors = 1;                 // bit p: predictor p
-    bool planes = true;                      // columns may be split
-    bool floats = false;                     // columns of 4 bytes may be rotated
-    bool forced = false;                     // something has to be done
-    uint32_t firstBase = 0, baseCount = 0;   // columns that others of their width may be taken from
-    uint32_t firstBlock = 0, blockCount = 0; // columns that hold colours or indices of compressed
-                                             // blocks
-    std::vector<uint8_t> groups;             // a way to group the columns: how many are in each
-                                             // group, if any
+    u32 predictors = 1;                 // a set of bitOf(predictor)
+    bool planes = true;                 // columns may be split
+    bool floats = false;                // columns of 4 bytes may be rotated
+    bool forced = false;                // something has to be done
+    u32 firstBase = 0, baseCount = 0;   // columns that others of their width may be taken from
+    u32 firstBlock = 0, blockCount = 0; // columns of colours or indices of compressed blocks
+    std::vector<u8> groups;             // a way to group the columns: how many each group has
+
+    bool mayBeBase(u32 column) const { return column - firstBase < baseCount; }
+    bool mayBeBlock(u32 column) const { return column - firstBlock < blockCount; }
 };
 
-// Chooses how the section's columns, which come with their bytes, are filtered: each alone in
-// planes, all interleaved, or not at all, which leaves the section without columns. Returns its
-// cost as a part of that without a filter.
+// Chooses how the section's columns are filtered: each alone in planes, some or all interleaved, or
+// not at all, which leaves the section without columns. Returns the cost in relation to that without
+// a filter.
 double chooseSection(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
                      FilterSection& section);
 

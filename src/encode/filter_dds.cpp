@@ -2,7 +2,7 @@
 // DirectDraw surfaces of compressed blocks: each mip level is an image whose records are blocks.
 #include "filter_plan.h"
 
-#include "../formats/xxh32.h"
+#include "../formats/little_endian.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,14 +20,16 @@ enum class Blocks {
     bc7
 };
 
-constexpr uint32_t fourCC(const char (&text)[5])
+constexpr u32 fourCC(const char (&text)[5])
 {
-    return uint32_t(uint8_t(text[0])) | uint32_t(uint8_t(text[1])) << 8 |
-           uint32_t(uint8_t(text[2])) << 16 | uint32_t(uint8_t(text[3])) << 24;
+    u32 code = 0;
+    for (u32 i = 0; i < 4; ++i)
+        code |= u32(u8(text[i])) << 8 * i;
+    return code;
 }
 
-// dxgi: a DXGI_FORMAT; three in a row are typeless, unorm and another.
-Blocks blocksOf(uint32_t code, uint32_t dxgi)
+// dxgi: a DXGI_FORMAT. Each kind of blocks has three in a row: typeless, unorm and one more.
+Blocks blocksOf(u32 code, u32 dxgi)
 {
     if (code == fourCC("DXT1")) return Blocks::bc1;
     if (code == fourCC("DXT2") || code == fourCC("DXT3")) return Blocks::bc2;
@@ -37,11 +39,11 @@ Blocks blocksOf(uint32_t code, uint32_t dxgi)
     if (code == fourCC("ATI2") || code == fourCC("BC5U") || code == fourCC("BC5S"))
         return Blocks::bc5;
     if (code != fourCC("DX10")) return Blocks::none;
-    if (dxgi >= 70 && dxgi <= 84) return Blocks(uint32_t(Blocks::bc1) + (dxgi - 70) / 3);
+    if (dxgi >= 70 && dxgi <= 84) return Blocks(u32(Blocks::bc1) + (dxgi - 70) / 3);
     return dxgi >= 97 && dxgi <= 99 ? Blocks::bc7 : Blocks::none;
 }
 
-// Two end points of 8 bits and 48 bits of indices.
+// Adds two end points of 8 bits and 48 bits of indices.
 void addAlphaBlock(FilterPart& part)
 {
     addColumns(part.section, 2, 1);
@@ -50,12 +52,11 @@ void addAlphaBlock(FilterPart& part)
     part.choices.groups.insert(part.choices.groups.end(), {2, 2});
 }
 
-// Two end points of 16 bits and 32 bits of indices.
+// Adds two end points of 16 bits and 32 bits of indices.
 void addColourBlock(FilterPart& part)
 {
-    part.choices.firstBase = part.section.columnCount;
+    part.choices.firstBase = part.choices.firstBlock = part.section.columnCount;
     part.choices.baseCount = 1;
-    part.choices.firstBlock = part.section.columnCount;
     part.choices.blockCount = 3;
     addColumns(part.section, 2, 2);
     addColumns(part.section, 1, 4);
@@ -86,31 +87,28 @@ void addBlockColumns(Blocks blocks, FilterPart& part)
 
 } // namespace
 
-FilterParts findDdsParts(const uint8_t* bytes, uint64_t size)
+FilterParts findDdsParts(const u8* bytes, u64 size)
 {
     if (size < 148 || std::memcmp(bytes, "DDS ", 4) != 0 || loadLe32(bytes + 4) != 124) return {};
-    const uint32_t code = loadLe32(bytes + 84), height = loadLe32(bytes + 12),
-                   width = loadLe32(bytes + 16);
-    const uint32_t mips = std::clamp(loadLe32(bytes + 28), 1u, 16u);
+    const u32 code = loadLe32(bytes + 84), height = loadLe32(bytes + 12),
+              width = loadLe32(bytes + 16);
+    const u32 mips = std::clamp(loadLe32(bytes + 28), 1u, 16u);
     const Blocks blocks = blocksOf(code, loadLe32(bytes + 128));
     if (blocks == Blocks::none || width == 0 || height == 0 || width > 65536 || height > 65536)
         return {};
     FilterPartList list(size);
-    uint64_t at = code == fourCC("DX10") ? 148 : 128;
-    for (uint32_t layer = 0; layer < 4096 && at < size; ++layer) { // of an array or a cube
-        for (uint32_t mip = 0; mip < mips && at < size; ++mip) {
+    u64 at = code == fourCC("DX10") ? 148 : 128;
+    for (u32 layer = 0; layer < 4096 && at < size; ++layer) { // of an array or a cube
+        for (u32 mip = 0; mip < mips && at < size; ++mip) {
             FilterPart part;
             part.begin = at;
             addBlockColumns(blocks, part);
-            part.section.width = (std::max(1u, width >> mip) + 3) / 4;
-            part.size = uint64_t(part.section.width) * ((std::max(1u, height >> mip) + 3) / 4) *
-                        part.section.stride();
+            const u64 stride = part.section.stride();
+            part.section.width = divideUp(std::max(1u, width >> mip), 4u);
             part.size =
-                std::min(part.size, (size - at) / part.section.stride() * part.section.stride());
-            part.choices.predictors =
-                1u | 1u << uint32_t(FilterPredictor::left) | 1u << uint32_t(FilterPredictor::up) |
-                1u << uint32_t(FilterPredictor::gradient) |
-                1u << uint32_t(FilterPredictor::median) | 1u << uint32_t(FilterPredictor::average);
+                u64(part.section.width) * divideUp(std::max(1u, height >> mip), 4u) * stride;
+            part.size = std::min(part.size, (size - at) / stride * stride);
+            part.choices.predictors = kRows;
             part.follows = mip != 0;
             if (part.size == 0) break;
             at += part.size;

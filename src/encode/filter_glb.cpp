@@ -2,7 +2,7 @@
 // glTF 2.0 in its binary form (.glb): the accessors of its buffer say where records are.
 #include "filter_plan.h"
 
-#include "../formats/xxh32.h"
+#include "../formats/little_endian.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,16 +15,15 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kMaxJson = 64u << 20;
+constexpr u64 kMaxJson = 64u << 20;
 
-uint64_t numberOf(const json& object, const char* key, uint64_t otherwise)
+u64 numberOf(const json& object, const char* key, u64 otherwise)
 {
     const auto found = object.find(key);
-    return found != object.end() && found->is_number_unsigned() ? found->get<uint64_t>()
-                                                                : otherwise;
+    return found != object.end() && found->is_number_unsigned() ? found->get<u64>() : otherwise;
 }
 
-uint32_t componentBytes(uint64_t type)
+u32 componentBytes(u64 type)
 {
     switch (type) {
     case 5120:
@@ -37,7 +36,7 @@ uint32_t componentBytes(uint64_t type)
     }
 }
 
-uint32_t componentCount(const json& accessor)
+u32 componentCount(const json& accessor)
 {
     const auto found = accessor.find("type");
     if (found == accessor.end() || !found->is_string()) return 0;
@@ -48,52 +47,52 @@ uint32_t componentCount(const json& accessor)
     return type == "VEC4" ? 4 : type == "MAT4" ? 16 : 0;
 }
 
-// An attribute of each record: where it begins in the record, and its components.
+// An attribute of each record: the bytes of a component, and how many components.
 struct Attribute {
-    uint32_t bytes, count;
+    u32 bytes, count;
 };
 
 // Records that share a place and a stride.
 struct Records {
-    uint64_t count = 0;
-    std::map<uint32_t, Attribute> attributes; // by their place in the record
+    u64 count = 0;
+    std::map<u32, Attribute> attributes; // by their place in the record
 };
 
-FilterSection sectionOf(const Records& records, uint32_t stride)
+FilterSection sectionOf(const Records& records, u32 stride)
 {
     FilterSection section;
-    uint32_t at = 0;
+    u32 at = 0;
     for (const auto& [place, attribute] : records.attributes) {
-        const uint32_t size = attribute.bytes * attribute.count;
+        const u32 size = attribute.bytes * attribute.count;
         if (place < at || size > stride - place) continue; // overlaps another
         addColumns(section, place - at, 1);
-        addColumns(section, attribute.count, uint8_t(attribute.bytes));
+        addColumns(section, attribute.count, u8(attribute.bytes));
         at = place + size;
     }
     addColumns(section, stride - at, 1);
     return section;
 }
 
-FilterParts partsOf(const json& document, uint64_t binary, uint64_t binarySize, uint64_t fileSize)
+FilterParts partsOf(const json& document, u64 binary, u64 binarySize, u64 fileSize)
 {
     const auto accessors = document.find("accessors"), views = document.find("bufferViews");
     if (accessors == document.end() || views == document.end() || !accessors->is_array() ||
         !views->is_array())
         return {};
-    std::map<std::pair<uint64_t, uint32_t>, Records> all; // by begin and stride
+    std::map<std::pair<u64, u32>, Records> all; // by begin and stride
     for (const json& accessor : *accessors) {
-        const uint64_t view = numberOf(accessor, "bufferView", UINT64_MAX);
-        const uint32_t bytes = componentBytes(numberOf(accessor, "componentType", 0)),
-                       count = componentCount(accessor);
+        const u64 view = numberOf(accessor, "bufferView", UINT64_MAX);
+        const u32 bytes = componentBytes(numberOf(accessor, "componentType", 0)),
+                  count = componentCount(accessor);
         if (view >= views->size() || bytes == 0 || count == 0 ||
             !(*views)[size_t(view)].is_object())
             continue;
         const json& bufferView = (*views)[size_t(view)];
-        const uint64_t viewBegin = numberOf(bufferView, "byteOffset", 0),
-                       viewSize = numberOf(bufferView, "byteLength", 0);
-        const uint64_t stride = numberOf(bufferView, "byteStride", bytes * count);
-        const uint64_t offset = numberOf(accessor, "byteOffset", 0),
-                       records = numberOf(accessor, "count", 0);
+        const u64 viewBegin = numberOf(bufferView, "byteOffset", 0),
+                  viewSize = numberOf(bufferView, "byteLength", 0);
+        const u64 stride = numberOf(bufferView, "byteStride", bytes * count);
+        const u64 offset = numberOf(accessor, "byteOffset", 0),
+                  records = numberOf(accessor, "count", 0);
         const bool inside =
             viewBegin <= binarySize && viewSize <= binarySize - viewBegin && offset <= viewSize;
         if (numberOf(bufferView, "buffer", 0) != 0 || !inside || stride < bytes * count ||
@@ -101,11 +100,11 @@ FilterParts partsOf(const json& document, uint64_t binary, uint64_t binarySize, 
             continue;
         // Attributes of one record begin inside it; larger offsets begin records of their own.
         const bool packed = offset >= stride;
-        const uint64_t begin = viewBegin + (packed ? offset : 0);
-        Records& place = all[{begin, uint32_t(stride)}];
+        const u64 begin = viewBegin + (packed ? offset : 0);
+        Records& place = all[{begin, u32(stride)}];
         place.count =
             std::max(place.count, std::min(records, (viewBegin + viewSize - begin) / stride));
-        place.attributes[packed ? 0 : uint32_t(offset)] = {bytes, count};
+        place.attributes[packed ? 0 : u32(offset)] = {bytes, count};
     }
     FilterPartList list(fileSize);
     for (const auto& [where, records] : all) {
@@ -113,8 +112,7 @@ FilterParts partsOf(const json& document, uint64_t binary, uint64_t binarySize, 
         part.begin = binary + where.first;
         part.size = records.count * where.second;
         part.section = sectionOf(records, where.second);
-        part.choices.predictors =
-            1u | 1u << uint32_t(FilterPredictor::left) | 1u << uint32_t(FilterPredictor::left2);
+        part.choices.predictors = kSecondDifferences;
         part.choices.floats = true;
         list.add(std::move(part));
     }
@@ -123,17 +121,17 @@ FilterParts partsOf(const json& document, uint64_t binary, uint64_t binarySize, 
 
 } // namespace
 
-FilterParts findGlbParts(const uint8_t* bytes, uint64_t size)
+FilterParts findGlbParts(const u8* bytes, u64 size)
 {
     if (size < 28 || std::memcmp(bytes, "glTF", 4) != 0 || loadLe32(bytes + 4) != 2) return {};
-    const uint64_t length = loadLe32(bytes + 12);
+    const u64 length = loadLe32(bytes + 12);
     if (loadLe32(bytes + 16) != 0x4e4f534a || length > kMaxJson || size - 20 < length ||
         size - 20 - length < 8)
         return {};
-    const uint64_t binary = 28 + length;
-    const uint64_t binarySize = std::min<uint64_t>(loadLe32(bytes + binary - 8), size - binary);
+    const u64 binary = 28 + length;
+    const u64 binarySize = std::min<u64>(loadLe32(bytes + binary - 8), size - binary);
     if (loadLe32(bytes + binary - 4) != 0x004e4942) return {};
-    // throws nothing but bad_alloc
+    // Without exceptions parse() throws nothing but bad_alloc.
     const json document = json::parse(bytes + 20, bytes + 20 + length, nullptr, false);
     return document.is_object() ? partsOf(document, binary, binarySize, size) : FilterParts();
 }

@@ -1,67 +1,67 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Plans: the parts of an asset, a filter for each, and the tiles they are cut into.
+#include <sluice/sluice_filter.h>
+
 #include "filter_plan.h"
 
 #include "../formats/archive_layout.h"
+#include "../formats/errors.h"
 
 #include <algorithm>
-#include <new>
 
 namespace sluice {
 namespace {
 
-constexpr uint64_t kSmallPart = 128;   // bytes; a description would cost more than a filter gains
-constexpr double kDoubt = 0.8;         // filters that gain less are tried with more care
-constexpr double kLittle = 0.85;       // Gstd without a filter gets up to a tenth below zstd, the
-                                       // yardstick of the trials
-constexpr uint64_t kSmallFile = 32768; // so small that descriptions and padding decide
-constexpr uint32_t kNarrow = 4;        // records of a row
+constexpr u64 kSmallPart = 128;   // bytes; a description would cost more than a filter gains
+constexpr double kDoubt = 0.8;    // filters that gain less are tried with more care
+constexpr double kLittle = 0.85;  // Gstd without a filter gets up to a tenth below zstd, the
+                                  // yardstick of the trials
+constexpr u64 kSmallFile = 32768; // so small that descriptions and padding decide
+constexpr u32 kNarrow = 4;        // records of a row
 
-// The same of packets: whole ones.
-FilterSamples packetSamples(const FilterPart& part, const uint8_t* bytes,
-                            const FilterEffort& effort)
+// Takes samples of whole packets.
+FilterSamples packetSamples(const FilterPart& part, const u8* bytes, const FilterEffort& effort)
 {
     FilterSamples samples;
-    const auto packetAt = [&](uint64_t at) { // the first from there on
-        return *std::lower_bound(part.packets.begin(), part.packets.end() - 1, uint32_t(at));
+    const auto packetAt = [&](u64 at) { // where the first packet from there on begins
+        return *std::lower_bound(part.packets.begin(), part.packets.end() - 1, u32(at));
     };
-    for (uint32_t s = 0; s < effort.samples; ++s) {
-        const uint64_t room = part.size / effort.samples;
-        const uint32_t begin = packetAt(room * s);
-        const uint32_t end =
-            packetAt(std::min(begin + uint64_t(effort.sampleBytes), room * (s + 1)));
+    for (u32 s = 0; s < effort.samples; ++s) {
+        const u64 room = part.size / effort.samples;
+        const u32 begin = packetAt(room * s);
+        const u32 end = packetAt(std::min(begin + u64(effort.sampleBytes), room * (s + 1)));
         if (begin < end) samples.push_back({bytes + part.begin + begin, end - begin});
     }
     return samples;
 }
 
-// Samples of a part: all of it if it is small, else some at equal distances.
-FilterSamples samplesOf(const FilterPart& part, const uint8_t* bytes, const FilterEffort& effort)
+// Takes samples of a part: all of it if it is small, else some at equal distances.
+FilterSamples samplesOf(const FilterPart& part, const u8* bytes, const FilterEffort& effort)
 {
-    const uint64_t stride = part.section.stride(), row = stride * std::max(1u, part.section.width);
-    const uint64_t unit = row <= effort.sampleBytes ? row : stride;
-    const uint64_t size = effort.sampleBytes / unit * unit;
+    const u64 stride = part.section.stride(), row = stride * std::max(1u, part.section.width);
+    const u64 unit = row <= effort.sampleBytes ? row : stride;
+    const u64 size = effort.sampleBytes / unit * unit;
     FilterSamples samples;
     if (part.section.tgaRle) return packetSamples(part, bytes, effort);
     if (part.size <= size * effort.samples) {
-        for (uint64_t at = 0; at < part.size; at += size)
-            samples.push_back({bytes + part.begin + at, uint32_t(std::min(size, part.size - at))});
+        for (u64 at = 0; at < part.size; at += size)
+            samples.push_back({bytes + part.begin + at, u32(std::min(size, part.size - at))});
         return samples;
     }
-    for (uint32_t s = 0; s < effort.samples; ++s) {
-        const uint64_t at = (part.size - size) * (s + 1) / (effort.samples + 1) / unit * unit;
-        samples.push_back({bytes + part.begin + at, uint32_t(size)});
+    for (u32 s = 0; s < effort.samples; ++s) {
+        const u64 at = (part.size - size) * (s + 1) / (effort.samples + 1) / unit * unit;
+        samples.push_back({bytes + part.begin + at, u32(size)});
     }
     return samples;
 }
 
-uint32_t allowedPredictors(uint32_t features)
+u32 allowedPredictors(u32 features)
 {
-    uint32_t allowed = 1;
+    u32 allowed = 1;
     const auto add = [&](SluiceFilterFeatures feature,
                          std::initializer_list<FilterPredictor> predictors) {
         for (const FilterPredictor predictor : predictors)
-            if ((features & uint32_t(feature)) != 0) allowed |= 1u << uint32_t(predictor);
+            if ((features & u32(feature)) != 0) allowed |= bitOf(predictor);
     };
     add(SLUICE_FILTER_DIFFERENCE,
         {FilterPredictor::left, FilterPredictor::left2, FilterPredictor::left3});
@@ -71,14 +71,14 @@ uint32_t allowedPredictors(uint32_t features)
     return allowed;
 }
 
-FilterParts givenRecords(uint64_t size, const SluiceFilterPlanInfo& info)
+FilterParts givenRecords(u64 size, const SluiceFilterPlanInfo& info)
 {
     FilterPart part;
     part.begin = info.begin;
     part.size = info.begin < size ? size - info.begin : 0;
-    addColumns(part.section, info.stride / info.columnSize, uint8_t(info.columnSize));
+    addColumns(part.section, info.stride / info.columnSize, u8(info.columnSize));
     part.section.width = info.rowRecords;
-    part.choices.predictors = info.rowRecords != 0 ? 0xff : 0xf;
+    part.choices.predictors = info.rowRecords != 0 ? kAllDifferences | kRows : kAllDifferences;
     part.choices.floats = info.columnSize == 4;
     FilterPartList list(size);
     list.add(std::move(part));
@@ -94,7 +94,7 @@ FilterEffort effortOf(const SluiceFilterPlanInfo& info)
     return efforts[info.effort];
 }
 
-FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterPlanInfo& info)
+FilterParts wantedParts(const u8* bytes, u64 size, const SluiceFilterPlanInfo& info)
 {
     if (info.features == 0) return FilterPartList(size).finish();
     FilterParts parts = info.layout == SLUICE_FILTER_LAYOUT_RECORDS ? givenRecords(size, info)
@@ -102,8 +102,8 @@ FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterP
     for (FilterPart& part : parts) {
         FilterChoices& choices = part.choices;
         choices.predictors &= allowedPredictors(info.features);
-        // what looks upwards has a lane a row or a column
-        if (part.section.width < kNarrow) choices.predictors &= 0xf;
+        // Decoders look upwards with a lane for each row or column, so narrow rows are slow.
+        if (part.section.width < kNarrow) choices.predictors &= kAllDifferences;
         choices.planes = (info.features & SLUICE_FILTER_PLANES) != 0;
         choices.floats = choices.floats && (info.features & SLUICE_FILTER_FLOAT) != 0;
         choices.forced = info.force != 0;
@@ -119,14 +119,14 @@ namespace {
 
 bool needsRows(const FilterSection& section)
 {
-    for (uint32_t c = 0; c < section.columnCount; ++c)
+    for (u32 c = 0; c < section.columnCount; ++c)
         if (needsRows(section.columns[c].predictor)) return true;
     return false;
 }
 
 bool sameColumns(const FilterSection& a, const FilterSection& b)
 {
-    for (uint32_t c = 0; c < std::max(a.columnCount, b.columnCount); ++c) {
+    for (u32 c = 0; c < std::max(a.columnCount, b.columnCount); ++c) {
         const FilterColumn &x = a.columns[c], &y = b.columns[c];
         if (x.bytes != y.bytes || x.predictor != y.predictor || x.flags != y.flags ||
             x.base != y.base)
@@ -144,18 +144,18 @@ bool canJoin(const FilterPart& a, const FilterPart& b)
            a.size % a.section.stride() == 0;
 }
 
-// Whether a filter gains on a whole tile too, where matches reach farther than in a sample.
-bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part, bool doubtful)
+// Returns whether a filter gains on a whole tile too, where matches reach farther than in a sample.
+bool holdsUp(FilterTrial& trial, const u8* bytes, const FilterPart& part, bool doubtful)
 {
     FilterEffort large = trial.effort();
     large.sampleBytes = 262144;
     large.samples = 1;
     size_t plain = 0, filtered = 4;
-    std::vector<uint8_t> buffer;
+    std::vector<u8> buffer;
     for (const FilterSample& sample : samplesOf(part, bytes, large)) {
         buffer.resize(sample.size);
         applySection(part.section, sample.bytes, sample.size, buffer.data());
-        const auto cost = [&](const uint8_t* from) {
+        const auto cost = [&](const u8* from) {
             return doubtful ? trial.carefulCost(from, sample.size)
                             : trial.finalCost(from, sample.size);
         };
@@ -167,9 +167,9 @@ bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part, b
 
 } // namespace
 
-void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
+void chooseFilters(FilterTrial& trial, const u8* bytes, FilterParts& parts)
 {
-    const uint64_t fileSize = parts.empty() ? 0 : parts.back().begin + parts.back().size;
+    const u64 fileSize = parts.empty() ? 0 : parts.back().begin + parts.back().size;
     for (size_t p = 0; p < parts.size(); ++p) {
         FilterPart& part = parts[p];
         FilterSection& section = part.section;
@@ -177,7 +177,7 @@ void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
         if (part.size < kSmallPart && !part.choices.forced) {
             section.columnCount = 0;
         } else if (part.follows && p != 0) {
-            const uint32_t width = section.width;
+            const u32 width = section.width;
             section = parts[p - 1].section;
             section.width = width;
             part.doubtful = parts[p - 1].doubtful;
@@ -195,10 +195,9 @@ void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
     }
 }
 
-bool worthIt(FilterTrial& trial, const uint8_t* bytes, uint32_t size,
-             const std::vector<uint32_t>& description)
+bool worthIt(FilterTrial& trial, const u8* bytes, u32 size, const std::vector<u32>& description)
 {
-    std::vector<uint8_t> filtered(size);
+    std::vector<u8> filtered(size);
     if (applyFilter(description.data(), 4 * description.size(), bytes, size, filtered.data()) !=
         SLUICE_OK)
         return false;
@@ -222,20 +221,22 @@ void joinParts(FilterParts& parts)
 
 } // namespace sluice
 
+using namespace sluice;
+
 struct SluiceFilterPlan_T {
-    std::vector<sluice::FilterTiles> tiles; // own the descriptions
+    std::vector<FilterTiles> tiles; // own the descriptions
     std::vector<SluiceFilterSegment> segments;
-    std::vector<uint32_t> parameters;
+    std::vector<u32> parameters;
 
     void finish()
     {
-        for (const sluice::FilterTiles& one : tiles) {
+        for (const FilterTiles& one : tiles) {
             SluiceFilterSegment segment = {};
             segment.size = one.size;
             segment.tileSize = one.tileBytes;
             if (!one.description.empty()) {
                 segment.description = one.description.data();
-                segment.descriptionSize = uint32_t(4 * one.description.size());
+                segment.descriptionSize = u32(4 * one.description.size());
                 segment.filterOffset = addItem(one.description);
                 segment.doubtful = one.doubtful ? 1 : 0;
             }
@@ -244,16 +245,16 @@ struct SluiceFilterPlan_T {
     }
 
 private:
-    // Where the item is, counted as tile records do; equal ones stand once.
-    uint32_t addItem(const std::vector<uint32_t>& description)
+    // Returns where the item is, as tile records count. Equal items stand once.
+    u32 addItem(const std::vector<u32>& description)
     {
-        const uint32_t bytes = uint32_t(4 * description.size());
+        const u32 bytes = u32(4 * description.size());
         for (size_t at = 0; at < parameters.size(); at += 2 + parameters[at + 1] / 4)
             if (parameters[at + 1] == bytes &&
                 std::equal(description.begin(), description.end(), &parameters[at + 2]))
-                return uint32_t(4 + 4 * at);
-        const uint32_t offset = uint32_t(4 + 4 * parameters.size());
-        parameters.insert(parameters.end(), {sluice::filterItemKind, bytes});
+                return u32(4 + 4 * at);
+        const u32 offset = u32(4 + 4 * parameters.size());
+        parameters.insert(parameters.end(), {kFilterItem, bytes});
         parameters.insert(parameters.end(), description.begin(), description.end());
         return offset;
     }
@@ -266,57 +267,52 @@ bool valid(const SluiceFilterPlanInfo& info)
     const bool records = info.layout == SLUICE_FILTER_LAYOUT_RECORDS;
     const bool goodRecords =
         (info.columnSize == 1 || info.columnSize == 2 || info.columnSize == 4) &&
-        info.stride != 0 && info.stride <= sluice::kFilterMaxStride &&
-        info.stride % info.columnSize == 0 && info.rowRecords <= sluice::kFilterMaxTile;
+        info.stride != 0 && info.stride <= kFilterMaxStride && info.stride % info.columnSize == 0 &&
+        info.rowRecords <= kFilterMaxTile;
     return info.maxTileSize % 4 == 0 && info.maxTileSize >= 4096 &&
            info.maxTileSize <= SLUICE_FILTER_MAX_TILE &&
-           (info.features & ~uint32_t(SLUICE_FILTER_ALL)) == 0 && info.effort <= 2 &&
-           info.force <= 1 &&
+           (info.features & ~u32(SLUICE_FILTER_ALL)) == 0 && info.effort <= 2 && info.force <= 1 &&
            (info.layout == SLUICE_FILTER_LAYOUT_AUTO || (records && goodRecords));
 }
 
 } // namespace
 
-SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size,
-                                    const SluiceFilterPlanInfo* info, SluiceFilterPlan* plan)
+SluiceStatus sluiceCreateFilterPlan(const void* bytes, u64 size, const SluiceFilterPlanInfo* info,
+                                    SluiceFilterPlan* plan)
 {
     if (plan == nullptr) return SLUICE_ERROR_ARGUMENT;
     *plan = nullptr;
     if (info == nullptr || (bytes == nullptr && size != 0) || !valid(*info))
         return SLUICE_ERROR_ARGUMENT;
-    try {
-        std::unique_ptr<SluiceFilterPlan_T> made(new SluiceFilterPlan_T);
-        sluice::FilterTrial trial;
-        if (!trial.start(sluice::effortOf(*info))) return SLUICE_ERROR_OUT_OF_MEMORY;
-        const uint8_t* from = static_cast<const uint8_t*>(bytes);
-        sluice::FilterParts parts = sluice::wantedParts(from, size, *info);
-        sluice::chooseFilters(trial, from, parts);
-        sluice::joinParts(parts);
-        made->tiles = sluice::cutIntoTiles(parts, info->maxTileSize);
+    return withoutExceptions([&] {
+        auto made = std::make_unique<SluiceFilterPlan_T>();
+        FilterTrial trial(effortOf(*info));
+        const u8* from = static_cast<const u8*>(bytes);
+        FilterParts parts = wantedParts(from, size, *info);
+        chooseFilters(trial, from, parts);
+        joinParts(parts);
+        made->tiles = cutIntoTiles(parts, info->maxTileSize);
         // Parts were judged alone; in a single tile they share tables and matches.
         if (parts.size() > 2 && made->tiles.size() == 1 && !made->tiles[0].description.empty() &&
-            info->force == 0 &&
-            !sluice::worthIt(trial, from, uint32_t(size), made->tiles[0].description))
+            info->force == 0 && !worthIt(trial, from, u32(size), made->tiles[0].description))
             made->tiles[0].description.clear();
         made->finish();
         *plan = made.release();
-    } catch (const std::bad_alloc&) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    }
-    return SLUICE_OK;
+        return SLUICE_OK;
+    });
 }
 
 void sluiceDestroyFilterPlan(SluiceFilterPlan plan) { delete plan; }
 
-const SluiceFilterSegment* sluiceGetFilterSegments(SluiceFilterPlan plan, uint32_t* count)
+const SluiceFilterSegment* sluiceGetFilterSegments(SluiceFilterPlan plan, u32* count)
 {
-    if (count != nullptr) *count = plan == nullptr ? 0 : uint32_t(plan->segments.size());
+    if (count != nullptr) *count = plan == nullptr ? 0 : u32(plan->segments.size());
     return plan == nullptr || plan->segments.empty() ? nullptr : plan->segments.data();
 }
 
-const void* sluiceGetFilterParameters(SluiceFilterPlan plan, uint32_t* size)
+const void* sluiceGetFilterParameters(SluiceFilterPlan plan, u32* size)
 {
-    if (size != nullptr) *size = plan == nullptr ? 0 : uint32_t(4 * plan->parameters.size());
+    if (size != nullptr) *size = plan == nullptr ? 0 : u32(4 * plan->parameters.size());
     return plan == nullptr || plan->parameters.empty() ? nullptr : plan->parameters.data();
 }
 
@@ -326,10 +322,8 @@ SluiceStatus sluiceApplyFilter(const void* description, size_t size, const void*
     if (description == nullptr || tile == nullptr || filtered == nullptr || tileSize == 0 ||
         tileSize > SLUICE_FILTER_MAX_TILE)
         return SLUICE_ERROR_ARGUMENT;
-    try {
-        return sluice::applyFilter(description, size, static_cast<const uint8_t*>(tile),
-                                   uint32_t(tileSize), static_cast<uint8_t*>(filtered));
-    } catch (const std::bad_alloc&) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    }
+    return withoutExceptions([&] {
+        return applyFilter(description, size, static_cast<const u8*>(tile), u32(tileSize),
+                           static_cast<u8*>(filtered));
+    });
 }

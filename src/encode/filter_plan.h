@@ -1,80 +1,84 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How a file is filtered: it consists of parts, each of one kind of record, and is cut into tiles.
+// Plans how a file is filtered: it consists of parts, each of one kind of record, and is cut into
+// tiles.
 #pragma once
 
 #include "filter_choose.h"
 
 #include <sluice/sluice_filter_encode.h>
 
-#include <cstdint>
-#include <vector>
-
 namespace sluice {
 
-// Consecutive bytes of a file. section.size is not used; without columns the part is not filtered.
+// Sets of predictors.
+constexpr u32 kDifferences = bitOf(FilterPredictor::none) | bitOf(FilterPredictor::left);
+constexpr u32 kSecondDifferences = kDifferences | bitOf(FilterPredictor::left2);
+constexpr u32 kAllDifferences = kSecondDifferences | bitOf(FilterPredictor::left3);
+constexpr u32 kRows = kDifferences | bitOf(FilterPredictor::up) | bitOf(FilterPredictor::gradient) |
+                      bitOf(FilterPredictor::median) | bitOf(FilterPredictor::average);
+
+// Consecutive bytes of a file. Without columns the part is not filtered; section.size has no meaning.
 struct FilterPart {
-    uint64_t begin = 0, size = 0;
+    u64 begin = 0, size = 0;
     FilterSection section;
     FilterChoices choices;
-    bool follows = false;          // takes the filter of the part before, but for the width
-    bool doubtful = false;         // the filter gains little
-    std::vector<uint32_t> packets; // of a Targa file: where each begins in the part, and where the
-                                   // last one ends
+    bool follows = false;     // takes the filter of the last part, except for the width
+    bool doubtful = false;    // the filter gains little
+    std::vector<u32> packets; // of a Targa file: where each begins in the part, and the last ends
 };
 using FilterParts = std::vector<FilterPart>;
 
-// A file's parts in order and without gaps; what is not known is a part without columns. bytes: the
-// whole file.
-FilterParts findParts(const uint8_t* bytes, uint64_t size);
-// One each, in src/encode/filter_*.cpp. Nothing: the file is of another type, or damaged.
-FilterParts findTgaParts(const uint8_t* bytes, uint64_t size);
-FilterParts findWavParts(const uint8_t* bytes, uint64_t size);
-FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size);
-FilterParts findBspParts(const uint8_t* bytes, uint64_t size);
-FilterParts findDdsParts(const uint8_t* bytes, uint64_t size);
-FilterParts findGlbParts(const uint8_t* bytes, uint64_t size);
-FilterParts guessParts(const uint8_t* bytes, uint64_t size); // of any type
-
-// Collects parts in ascending order; what lies between them becomes parts of its own, without
+// Finds a file's parts, in order and without gaps. Bytes that are not understood are parts without
 // columns.
+FilterParts findParts(const u8* bytes, u64 size);
+// Each of these knows one type of file; they find nothing in others and in damaged ones.
+FilterParts findTgaParts(const u8* bytes, u64 size);
+FilterParts findWavParts(const u8* bytes, u64 size);
+FilterParts findMd3Parts(const u8* bytes, u64 size);
+FilterParts findBspParts(const u8* bytes, u64 size);
+FilterParts findDdsParts(const u8* bytes, u64 size);
+FilterParts findGlbParts(const u8* bytes, u64 size);
+FilterParts guessParts(const u8* bytes, u64 size); // of any type
+
+// Collects parts in ascending order; the bytes between them become parts without columns.
 class FilterPartList {
 public:
-    explicit FilterPartList(uint64_t fileSize) : size_(fileSize) {}
-    // A part that does not lie wholly behind those before it, or not in the file, is left out.
+    explicit FilterPartList(u64 fileSize) : m_size(fileSize) {}
+    // Leaves out a part that does not lie in the file or not wholly behind the parts so far.
     void add(FilterPart part);
+    // Brings the parts into their order first.
+    void addUnordered(FilterParts parts);
     FilterParts finish();
 
 private:
-    void fillTo(uint64_t end);
+    void fillTo(u64 end);
 
-    uint64_t size_, end_ = 0;
-    FilterParts parts_;
+    u64 m_size, m_end = 0;
+    FilterParts m_parts;
 };
 
-// A part of `count` columns of so many bytes each, to be appended to.
-void addColumns(FilterSection& section, uint32_t count, uint8_t bytes);
+// Appends `count` columns of so many bytes each.
+void addColumns(FilterSection& section, u32 count, u8 bytes);
 
-// Chooses the filters of all parts; those not worth it lose their columns.
-void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts);
+// Chooses the filters of all parts; parts that gain nothing lose their columns.
+void chooseFilters(FilterTrial& trial, const u8* bytes, FilterParts& parts);
 
-// Neighbours that are not filtered, or with the same filter without rows, become one part.
+// Joins neighbours that are not filtered, or have the same filter without rows.
 void joinParts(FilterParts& parts);
 
 // Tiles of one size with one description; the last one of them may be shorter.
 struct FilterTiles {
-    uint64_t size;
-    uint32_t tileBytes;
-    std::vector<uint32_t> description; // empty: not filtered
-    bool doubtful;                     // no filter in it is without doubt
+    u64 size;
+    u32 tileBytes;
+    std::vector<u32> description; // empty: not filtered
+    bool doubtful;                // all its filters are doubtful
 };
-std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTileBytes);
+std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, u32 maxTileBytes);
 
 // Whether a tile with its description gets smaller.
-bool worthIt(FilterTrial& trial, const uint8_t* bytes, uint32_t size,
-             const std::vector<uint32_t>& description);
+bool worthIt(FilterTrial& trial, const u8* bytes, u32 size, const std::vector<u32>& description);
 
-// The parts of a file, as far as `info` allows to filter them.
-FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterPlanInfo& info);
+// Finds the parts of a file and what `info` allows to try for them.
+FilterParts wantedParts(const u8* bytes, u64 size, const SluiceFilterPlanInfo& info);
 FilterEffort effortOf(const SluiceFilterPlanInfo& info);
 
 } // namespace sluice

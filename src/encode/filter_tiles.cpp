@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Cuts a file of parts into tiles and describes each. Cuts stand at multiples of 4, at the ends of
-// rows or records if possible; a tile that starts inside a record begins with the rest of that
-// record, not filtered.
+// Cuts a file of parts into tiles and describes each. Cuts stand at multiples of 4, and at the ends of
+// rows or records if possible. The first bytes of a tile that starts inside a record are not filtered.
 #include "filter_plan.h"
 
 #include <algorithm>
@@ -9,31 +8,31 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kOwnTile = 32768; // parts from this size on share no tile
+constexpr u64 kOwnTile = 32768; // parts from this size on do not share a tile
 
-uint64_t alignDown(uint64_t value) { return value & ~uint64_t(3); }
+u64 alignDown(u64 value) { return value & ~u64(3); }
 
-// Where the unit that holds `at` begins and the next one: a packet, a row, a record.
-uint64_t unitBegin(const FilterPart& part, uint64_t at)
+// Returns where the packet, row or record that holds `at` begins.
+u64 unitBegin(const FilterPart& part, u64 at)
 {
-    const uint64_t offset = at - part.begin;
+    const u64 offset = at - part.begin;
     if (part.section.tgaRle)
         return part.begin +
-               *(std::upper_bound(part.packets.begin(), part.packets.end(), uint32_t(offset)) - 1);
-    const uint64_t stride = std::max(1u, part.section.stride()),
-                   row = stride * std::max(1u, part.section.width);
+               *(std::upper_bound(part.packets.begin(), part.packets.end(), u32(offset)) - 1);
+    const u64 stride = std::max(1u, part.section.stride()),
+              row = stride * std::max(1u, part.section.width);
     return part.begin + offset / row * row;
 }
 
-// A good place for a cut inside `part`, in (from, to].
-uint64_t cutInside(const FilterPart& part, uint64_t from, uint64_t to)
+// Finds a good place for a cut inside `part`, in (from, to].
+u64 cutInside(const FilterPart& part, u64 from, u64 to)
 {
     if (part.doubtful) return alignDown(to); // where tiles without filters are cut
-    uint64_t best = alignDown(to), bestWaste = UINT64_MAX;
-    uint64_t unit = unitBegin(part, to);
-    const uint32_t maxTries = part.section.tgaRle ? 256 : 8;
-    for (uint32_t tries = 0; tries < maxTries && unit > from && unit >= part.begin; ++tries) {
-        const uint64_t cut = (unit + 3) & ~uint64_t(3);
+    u64 best = alignDown(to), bestWaste = UINT64_MAX;
+    u64 unit = unitBegin(part, to);
+    const u32 maxTries = part.section.tgaRle ? 256 : 8;
+    for (u32 tries = 0; tries < maxTries && unit > from && unit >= part.begin; ++tries) {
+        const u64 cut = alignUp(unit, 4);
         if (cut <= to && cut > from && cut - unit < bestWaste) {
             best = cut;
             bestWaste = cut - unit;
@@ -44,16 +43,16 @@ uint64_t cutInside(const FilterPart& part, uint64_t from, uint64_t to)
     return best;
 }
 
-// Where the tile that starts at `from` ends.
-uint64_t tileEnd(const FilterParts& parts, uint64_t from, uint32_t maxTileBytes)
+// Returns where the tile that starts at `from` ends.
+u64 tileEnd(const FilterParts& parts, u64 from, u32 maxTileBytes)
 {
-    const uint64_t fileEnd = parts.back().begin + parts.back().size,
-                   limit = std::min(fileEnd, from + maxTileBytes);
+    const u64 fileEnd = parts.back().begin + parts.back().size,
+              limit = std::min(fileEnd, from + maxTileBytes);
     if (fileEnd <= maxTileBytes) return fileEnd;
-    uint64_t end = limit;
+    u64 end = limit;
     bool first = true;
     for (const FilterPart& part : parts) {
-        const uint64_t partEnd = part.begin + part.size;
+        const u64 partEnd = part.begin + part.size;
         if (partEnd <= from) continue;
         if (part.begin >= limit) break;
         const bool own = part.size >= kOwnTile;
@@ -71,58 +70,56 @@ uint64_t tileEnd(const FilterParts& parts, uint64_t from, uint32_t maxTileBytes)
 }
 
 // Appends the sections for bytes [from, to) of a part.
-void addPiece(const FilterPart& part, uint64_t from, uint64_t to,
-              std::vector<FilterSection>& sections)
+void addPiece(const FilterPart& part, u64 from, u64 to, std::vector<FilterSection>& sections)
 {
     FilterSection section = part.section;
     if (section.columnCount != 0) {
-        const uint64_t offset = from - part.begin;
-        uint64_t record = 0, start; // the first that is whole, and where it stands
+        const u64 offset = from - part.begin;
+        u64 record = 0, start; // of the first whole record
         if (section.tgaRle) {
             start = part.begin +
-                    *std::lower_bound(part.packets.begin(), part.packets.end(), uint32_t(offset));
+                    *std::lower_bound(part.packets.begin(), part.packets.end(), u32(offset));
         } else {
-            record = (offset + section.stride() - 1) / section.stride();
+            record = divideUp<u64>(offset, section.stride());
             start = part.begin + record * section.stride();
         }
         start = std::min(start, to);
         if (start != from) {
             sections.emplace_back();
-            sections.back().size = uint32_t(start - from);
+            sections.back().size = u32(start - from);
         }
-        if (section.width != 0) section.first = uint32_t((section.first + record) % section.width);
+        if (section.width != 0) section.first = u32((section.first + record) % section.width);
         from = start;
     }
-    const uint64_t end = section.tgaRle ? std::max(from, unitBegin(part, to)) : to;
-    section.size = uint32_t(end - from);
+    const u64 end = section.tgaRle ? std::max(from, unitBegin(part, to)) : to;
+    section.size = u32(end - from);
     if (section.size != 0) sections.push_back(section);
     if (end != to) {
         sections.emplace_back();
-        sections.back().size = uint32_t(to - end);
+        sections.back().size = u32(to - end);
     }
 }
 
-// The description of a tile; empty if nothing of it is filtered.
-std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint64_t to)
+// Makes the description of a tile, an empty one if nothing of it is filtered.
+std::vector<u32> describeTile(const FilterParts& parts, u64 from, u64 to)
 {
     std::vector<FilterSection> sections;
     for (const FilterPart& part : parts) {
-        const uint64_t begin = std::max(from, part.begin),
-                       end = std::min(to, part.begin + part.size);
+        const u64 begin = std::max(from, part.begin), end = std::min(to, part.begin + part.size);
         if (begin < end) addPiece(part, begin, end, sections);
     }
-    // What remains of a tile is copied, so plain sections at the end need no word.
+    // A decoder copies the end of a tile that no section describes.
     if (!sections.empty() && sections.back().columnCount != 0) sections.back().size = kFilterRest;
     while (!sections.empty() && sections.back().columnCount == 0)
         sections.pop_back();
-    std::vector<uint32_t> description;
+    std::vector<u32> description;
     for (const FilterSection& section : sections)
         appendSection(section, description);
     return description;
 }
 
-// Whether no filter in it is without doubt.
-bool isDoubtful(const FilterParts& parts, uint64_t from, uint64_t to)
+// Whether all filters of a tile are doubtful.
+bool isDoubtful(const FilterParts& parts, u64 from, u64 to)
 {
     return std::all_of(parts.begin(), parts.end(), [&](const FilterPart& part) {
         return part.section.columnCount == 0 || part.doubtful || part.begin >= to ||
@@ -132,14 +129,14 @@ bool isDoubtful(const FilterParts& parts, uint64_t from, uint64_t to)
 
 } // namespace
 
-std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTileBytes)
+std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, u32 maxTileBytes)
 {
     std::vector<FilterTiles> segments;
     if (parts.empty()) return segments;
-    const uint64_t end = parts.back().begin + parts.back().size;
-    for (uint64_t from = 0; from < end;) {
-        const uint64_t to = tileEnd(parts, from, maxTileBytes);
-        std::vector<uint32_t> description = describeTile(parts, from, to);
+    const u64 end = parts.back().begin + parts.back().size;
+    for (u64 from = 0; from < end;) {
+        const u64 to = tileEnd(parts, from, maxTileBytes);
+        std::vector<u32> description = describeTile(parts, from, to);
         const bool doubtful = isDoubtful(parts, from, to);
         const bool same = !segments.empty() && segments.back().description == description &&
                           segments.back().doubtful == doubtful &&
@@ -148,7 +145,7 @@ std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTile
         if (same) {
             segments.back().size += to - from;
         } else {
-            segments.push_back({to - from, uint32_t(to - from), std::move(description), doubtful});
+            segments.push_back({to - from, u32(to - from), std::move(description), doubtful});
         }
         from = to;
     }

@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The float codec: histogram, code lengths, tiles, raw planes (docs/format.md).
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_float.h>
 
 #include "../formats/float_format.h"
+#include "../formats/little_endian.h"
 #include "gdeflate_huffman.h"
+#include "histogram.h"
 
-#include <algorithm>
-#include <cstring>
 #include <type_traits>
+
+using namespace sluice;
+using namespace sluice::floats;
 
 namespace {
 
-using namespace sluice::floats;
-
-// The elements of one type.
-template <uint32_t Type>
+// The elements of a tensor of one type.
+template <u32 Type>
 struct Elements {
     static constexpr Layout kLayout = layoutOf(Type);
-    using Value = std::conditional_t<kLayout.bytes == 1, uint8_t,
-                                     std::conditional_t<kLayout.bytes == 2, uint16_t, uint32_t>>;
+    using Value = std::conditional_t<kLayout.bytes == 1, u8,
+                                     std::conditional_t<kLayout.bytes == 2, u16, u32>>;
 
-    const uint8_t* bytes;
+    const u8* bytes;
 
-    uint32_t at(uint64_t index) const
+    u32 at(u64 index) const
     {
         Value value;
-        // little-endian, as all that we run on
         std::memcpy(&value, bytes + index * sizeof value, sizeof value);
-        return value;
+        return value; // little-endian, as all machines that sluice runs on
     }
-    uint32_t symbol(uint64_t index) const
+    u32 symbol(u64 index) const
     {
         return at(index) >> kLayout.mantissaBits & ((1u << kLayout.exponentBits) - 1);
     }
-    uint32_t raw(uint64_t index) const
+    u32 raw(u64 index) const
     {
-        const uint32_t value = at(index), mantissa = value & ((1u << kLayout.mantissaBits) - 1);
+        const u32 value = at(index), mantissa = value & ((1u << kLayout.mantissaBits) - 1);
         return mantissa | value >> (kLayout.mantissaBits + kLayout.exponentBits)
                                        << kLayout.mantissaBits;
     }
@@ -43,9 +44,9 @@ struct Elements {
 
 // Calls visit with the Elements of `type`, a valid one.
 template <typename Visit>
-void visitElements(uint32_t type, const void* elements, Visit visit)
+void visitElements(u32 type, const void* elements, Visit visit)
 {
-    const uint8_t* bytes = static_cast<const uint8_t*>(elements);
+    const u8* bytes = static_cast<const u8*>(elements);
     switch (type) {
     case SLUICE_FLOAT_BF16: return visit(Elements<SLUICE_FLOAT_BF16>{bytes});
     case SLUICE_FLOAT_F16: return visit(Elements<SLUICE_FLOAT_F16>{bytes});
@@ -58,195 +59,180 @@ void visitElements(uint32_t type, const void* elements, Visit visit)
 }
 
 struct Code {
-    uint8_t length[256];
-    uint16_t bits[256];
-};
+    u8 length[256];
+    u16 bits[256];
 
-// Canonical codes: shorter ones first, then by symbol.
-Code canonicalCode(const uint8_t* packed)
-{
-    Code code = {};
-    for (uint32_t symbol = 0; symbol < 256; ++symbol)
-        code.length[symbol] = packed[symbol / 2] >> symbol % 2 * 4 & 15;
-    uint32_t count[16] = {}, next[16] = {};
-    for (const uint8_t length : code.length)
-        ++count[length];
-    for (uint32_t length = 2; length <= kMaxBits; ++length)
-        next[length] = (next[length - 1] + count[length - 1]) << 1;
-    for (uint32_t symbol = 0; symbol < 256; ++symbol)
-        if (code.length[symbol] != 0) code.bits[symbol] = uint16_t(next[code.length[symbol]]++);
-    return code;
-}
+    explicit Code(const u8* packed)
+    {
+        for (u32 symbol = 0; symbol < 256; ++symbol)
+            length[symbol] = u8(codeLength(packed, symbol));
+        gdeflate::assignCanonicalCodes(length, 256, bits);
+    }
+};
 
 // Writes the words of a tile in the order in which the lanes take them.
 class TileWriter {
 public:
-    TileWriter(const Code& tileCode, const uint8_t* tileSymbols, uint32_t tileRows, uint32_t* to)
-        : code(tileCode), symbols(tileSymbols), rows(tileRows), whole(wholeRows(tileRows)), out(to)
+    TileWriter(const Code& code, const u8* symbols, u32 rows, u32* to)
+        : m_code(code), m_symbols(symbols), m_rows(rows), m_whole(wholeRows(rows)), m_out(to)
     {
     }
 
-    // How many words there are, an even number.
-    uint32_t write()
+    // Returns how many words there are, an even number.
+    u32 write()
     {
-        for (uint32_t lane = 0; lane < kLanes; ++lane)
+        for (u32 lane = 0; lane < kLanes; ++lane)
             fill(lane);
-        if (whole != 0) writeWhole();
-        uint16_t halves[kLanes * kTailRows * kPerLane + 1];
-        uint32_t count = 0;
-        for (uint32_t row = whole; row < rows; ++row)
+        if (m_whole != 0) writeWhole();
+        u16 halves[kLanes * kTailRows * kPerLane + 1];
+        u32 count = 0;
+        for (u32 row = m_whole; row < m_rows; ++row)
             count = writeTail(row, halves, count);
         if (count % 2 != 0) halves[count++] = 0;
-        for (uint32_t i = 0; i < count; i += 2)
-            *out++ = halves[i] | uint32_t(halves[i + 1]) << 16;
-        if ((out - begin) % 2 != 0) *out++ = 0;
-        return uint32_t(out - begin);
+        for (u32 i = 0; i < count; i += 2)
+            *m_out++ = halves[i] | u32(halves[i + 1]) << 16;
+        if ((m_out - m_begin) % 2 != 0) *m_out++ = 0;
+        return u32(m_out - m_begin);
     }
 
 private:
-    // Bits of what a lane decodes in a row that is not of the tail.
+    // The bits that a lane decodes in a row before the tail.
     struct LaneRow {
-        uint8_t half[2];          // by two look-ups
-        uint8_t single[kLookUps]; // by itself, 0 if there is no such symbol
+        u8 half[2];          // by two look-ups
+        u8 single[kLookUps]; // of symbols that remain, 0 if there is none
     };
-    static constexpr uint32_t kLaneWords = kTile / kLanes * kMaxBits / kWordBits + 4;
+    static constexpr u32 kLaneWords = kTile / kLanes * kMaxBits / kWordBits + 4;
 
-    // A lane's codes one behind the other, and zeros for the words that it may take ahead of its
-    // last codes.
-    void fill(uint32_t lane)
+    // Makes a lane's words of its codes, and zeros for the words that it may take ahead of its last
+    // codes.
+    void fill(u32 lane)
     {
-        uint32_t* to = words[lane];
-        uint64_t bits = 0; // of which the low `count` are not written yet, fewer than 32
-        uint32_t count = 0;
-        for (uint32_t row = 0; row < rows; ++row) {
-            const uint8_t* at = symbols + row * kRow + lane * kPerLane;
-            uint8_t lengths[kPerLane];
-            uint32_t isShort = 0;
-            for (uint32_t k = 0; k < kPerLane; k += 2) {
-                const uint32_t second = code.length[at[k + 1]], both = code.length[at[k]] + second;
-                lengths[k] = uint8_t(both - second);
-                lengths[k + 1] = uint8_t(second);
+        u32* to = m_words[lane];
+        u64 bits = 0; // the low `count`, fewer than 32, are not written yet
+        u32 count = 0;
+        for (u32 row = 0; row < m_rows; ++row) {
+            const u8* at = m_symbols + row * kRow + lane * kPerLane;
+            u8 lengths[kPerLane];
+            u32 isShort = 0;
+            for (u32 k = 0; k < kPerLane; k += 2) {
+                const u32 second = m_code.length[at[k + 1]], both = m_code.length[at[k]] + second;
+                lengths[k] = u8(both - second);
+                lengths[k + 1] = u8(second);
                 isShort |= both > kMaxBits;
-                bits = bits << both | code.bits[at[k]] << second | code.bits[at[k + 1]];
+                bits = bits << both | m_code.bits[at[k]] << second | m_code.bits[at[k + 1]];
                 count += both;
-                if (count >= kWordBits) *to++ = uint32_t(bits >> (count -= kWordBits));
+                if (count >= kWordBits) *to++ = u32(bits >> (count -= kWordBits));
             }
-            if (row >= whole) continue;
-            LaneRow& one = laneRows[row][lane];
+            if (row >= m_whole) continue;
+            LaneRow& one = m_laneRows[row][lane];
             if (isShort == 0) {
-                one = {{uint8_t(lengths[0] + lengths[1] + lengths[2] + lengths[3]),
-                        uint8_t(lengths[4] + lengths[5] + lengths[6] + lengths[7])},
+                one = {{u8(lengths[0] + lengths[1] + lengths[2] + lengths[3]),
+                        u8(lengths[4] + lengths[5] + lengths[6] + lengths[7])},
                        {}};
                 continue;
             }
             one = {};
-            uint32_t done = 0;
-            for (uint32_t i = 0; i < kLookUps; ++i)
-                one.half[i / 2] = uint8_t(one.half[i / 2] + lookUp(lengths, done).bitCount);
-            turns[row] = std::max(turns[row], uint8_t(kPerLane - done));
-            for (uint32_t i = 0; done < kPerLane; ++i)
+            u32 done = 0;
+            for (u32 i = 0; i < kLookUps; ++i)
+                one.half[i / 2] = u8(one.half[i / 2] + lookUp(lengths, done).bitCount);
+            m_singleRounds[row] = std::max(m_singleRounds[row], u8(kPerLane - done));
+            for (u32 i = 0; done < kPerLane; ++i)
                 one.single[i] = lengths[done++];
         }
-        *to++ = uint32_t(bits << (kWordBits - count));
+        *to++ = u32(bits << (kWordBits - count));
         to[0] = to[1] = 0;
     }
 
-    // What a look-up decodes of a lane's symbols: one, or two if both codes have at most 12 bits
-    // together.
+    // A look-up decodes one symbol, or two if both codes have at most 12 bits together.
     struct Found {
-        uint32_t bitCount; // that it takes
-        uint32_t needed;   // to be sure of it
+        u32 bitCount; // of the symbols
+        u32 needed;   // bits that the decoder must have to know
     };
-    static Found lookUp(const uint8_t* lengths, uint32_t& done)
+    static Found lookUp(const u8* lengths, u32& done)
     {
-        const uint32_t first = lengths[done], both = first + lengths[done + 1];
+        const u32 first = lengths[done], both = first + lengths[done + 1];
         done += both <= kMaxBits ? 2 : 1;
         return {both <= kMaxBits ? both : first, std::min(both, kMaxBits)};
     }
 
     void writeWhole()
     {
-        for (uint32_t lane = 0; lane < kLanes; ++lane) {
-            for (uint32_t i = 0; i < 2; ++i)
-                *out++ = words[lane][i];
-            taken[lane] = 2;
-            available[lane] = 2 * kWordBits;
+        for (u32 lane = 0; lane < kLanes; ++lane) {
+            for (u32 i = 0; i < 2; ++i)
+                *m_out++ = m_words[lane][i];
+            m_taken[lane] = 2;
+            m_available[lane] = 2 * kWordBits;
         }
-        for (uint32_t row = 0; row < whole; ++row) {
-            const LaneRow* lanes = laneRows[row];
-            for (uint32_t half = 0; half < 2; ++half)
-                for (uint32_t lane = 0; lane < kLanes; ++lane)
+        for (u32 row = 0; row < m_whole; ++row) {
+            const LaneRow* lanes = m_laneRows[row];
+            for (u32 half = 0; half < 2; ++half)
+                for (u32 lane = 0; lane < kLanes; ++lane)
                     takeAndUse(lane, lanes[lane].half[half]);
-            for (uint32_t turn = 0; turn < turns[row]; ++turn)
-                for (uint32_t lane = 0; lane < kLanes; ++lane)
-                    takeAndUse(lane, lanes[lane].single[turn]);
+            for (u32 round = 0; round < m_singleRounds[row]; ++round)
+                for (u32 lane = 0; lane < kLanes; ++lane)
+                    takeAndUse(lane, lanes[lane].single[round]);
         }
     }
 
-    // A lane takes a word if it has used one up. Without a branch, for nothing predicts that.
-    void takeAndUse(uint32_t lane, uint32_t bitCount)
+    // A lane takes a word if it has used one up. There is no branch, since nothing would predict it.
+    void takeAndUse(u32 lane, u32 bitCount)
     {
-        const uint32_t takes = available[lane] <= kWordBits ? 1 : 0;
-        *out = words[lane][taken[lane]]; // overwritten if it is not taken
-        out += takes;
-        taken[lane] += takes;
-        available[lane] += takes * kWordBits - bitCount;
+        const u32 takes = m_available[lane] <= kWordBits ? 1 : 0;
+        *m_out = m_words[lane][m_taken[lane]]; // overwritten if it is not taken
+        m_out += takes;
+        m_taken[lane] += takes;
+        m_available[lane] += takes * kWordBits - bitCount;
     }
 
-    // A row of the tail; the words are of 16 bits, of which there are `count` already.
-    uint32_t writeTail(uint32_t row, uint16_t* halves, uint32_t count)
+    // Writes a row of the tail, whose words have 16 bits; there are `count` of them already.
+    u32 writeTail(u32 row, u16* halves, u32 count)
     {
-        uint8_t lengths[kLanes][kPerLane];
-        uint32_t done[kLanes] = {}; // symbols
-        for (uint32_t i = 0; i < kRow; ++i)
-            lengths[i / kPerLane][i % kPerLane] = code.length[symbols[row * kRow + i]];
-        const auto use = [&](uint32_t lane, const Found& found) {
-            if (available[lane] < found.needed) {
-                const uint32_t half = halvesTaken[lane]++;
+        u8 lengths[kLanes][kPerLane];
+        u32 done[kLanes] = {}; // symbols
+        for (u32 i = 0; i < kRow; ++i)
+            lengths[i / kPerLane][i % kPerLane] = m_code.length[m_symbols[row * kRow + i]];
+        const auto use = [&](u32 lane, const Found& found) {
+            if (m_available[lane] < found.needed) {
+                const u32 half = m_halvesTaken[lane]++;
                 halves[count++] =
-                    uint16_t(words[lane][taken[lane] + half / 2] >> (half % 2 == 0 ? 16 : 0));
-                available[lane] += kTailWordBits;
+                    u16(m_words[lane][m_taken[lane] + half / 2] >> (half % 2 == 0 ? 16 : 0));
+                m_available[lane] += kTailWordBits;
             }
-            available[lane] -= found.bitCount;
+            m_available[lane] -= found.bitCount;
         };
-        for (uint32_t i = 0; i < kLookUps; ++i)
-            for (uint32_t lane = 0; lane < kLanes; ++lane)
+        for (u32 i = 0; i < kLookUps; ++i)
+            for (u32 lane = 0; lane < kLanes; ++lane)
                 use(lane, lookUp(lengths[lane], done[lane]));
-        for (uint32_t turn = 0; turn < kLookUps; ++turn) {
-            for (uint32_t lane = 0; lane < kLanes; ++lane) {
+        for (u32 round = 0; round < kLookUps; ++round) {
+            for (u32 lane = 0; lane < kLanes; ++lane) {
                 if (done[lane] == kPerLane) continue;
-                const uint32_t length = lengths[lane][done[lane]++];
+                const u32 length = lengths[lane][done[lane]++];
                 use(lane, {length, length});
             }
         }
         return count;
     }
 
-    const Code& code;
-    const uint8_t* symbols;
-    uint32_t rows, whole;
-    uint32_t *out, *begin = out;
-    uint32_t words[kLanes][kLaneWords]; // of each lane, in the order in which it takes them
-    uint32_t taken[kLanes] = {}, halvesTaken[kLanes] = {};
-    uint32_t available[kLanes] = {}; // bits of the taken words that no code has used
-    LaneRow laneRows[kTile / kRow][kLanes];
-    uint8_t turns[kTile / kRow] = {}; // for single symbols
+    const Code& m_code;
+    const u8* m_symbols;
+    u32 m_rows, m_whole;
+    u32 *m_out, *m_begin = m_out;
+    u32 m_words[kLanes][kLaneWords]; // in the order in which each lane takes them
+    u32 m_taken[kLanes] = {}, m_halvesTaken[kLanes] = {};
+    u32 m_available[kLanes] = {}; // bits of taken words that no code has used
+    LaneRow m_laneRows[kTile / kRow][kLanes];
+    u8 m_singleRounds[kTile / kRow] = {}; // of symbols that remain after the look-ups
 };
 
 } // namespace
 
-SluiceStatus sluiceFloatCountSymbols(uint32_t type, const void* elements, uint64_t count,
-                                     uint64_t histogram[256])
+SluiceStatus sluiceFloatCountSymbols(u32 type, const void* elements, u64 count, u64 histogram[256])
 {
     if (type >= SLUICE_FLOAT_TYPE_COUNT || histogram == nullptr ||
         (elements == nullptr && count != 0))
         return SLUICE_ERROR_ARGUMENT;
     visitElements(type, elements, [&](auto values) {
-        uint64_t several[4][256] = {}; // so that equal neighbours do not wait for each other
-        for (uint64_t i = 0; i < count; ++i)
-            ++several[i % 4][values.symbol(i)];
-        for (uint32_t i = 0; i < 256; ++i)
-            histogram[i] += several[0][i] + several[1][i] + several[2][i] + several[3][i];
+        addSymbols(count, histogram, [&](u64 i) { return values.symbol(i); });
     });
     return SLUICE_OK;
 }
@@ -255,58 +241,51 @@ SluiceStatus sluiceFloatCodeLengths(const uint64_t histogram[256],
                                     uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE])
 {
     if (histogram == nullptr || lengths == nullptr) return SLUICE_ERROR_ARGUMENT;
-    // The code builder sorts frequencies of 16 bits; what occurs must not vanish.
-    const uint64_t largest = *std::max_element(histogram, histogram + 256);
-    if (largest == 0) return SLUICE_ERROR_ARGUMENT;
-    uint32_t shift = 0;
-    while (largest >> shift > 65535)
-        ++shift;
-    uint32_t frequencies[256];
-    uint8_t unpacked[256] = {};
-    for (uint32_t i = 0; i < 256; ++i)
-        frequencies[i] =
-            histogram[i] == 0 ? 0 : std::max<uint32_t>(1, uint32_t(histogram[i] >> shift));
-    sluice::gdeflate::buildLimitedCodeLengths(frequencies, 256, kMaxBits, unpacked);
-    for (uint32_t i = 0; i < SLUICE_FLOAT_LENGTHS_SIZE; ++i)
-        lengths[i] = uint8_t(unpacked[2 * i] | unpacked[2 * i + 1] << 4);
+    u64 counts[256];
+    std::copy_n(histogram, 256, counts);
+    if (*std::max_element(counts, counts + 256) == 0) return SLUICE_ERROR_ARGUMENT;
+    u8 unpacked[256];
+    gdeflate::buildLimitedCodeLengths(counts, kMaxBits, unpacked);
+    for (u32 i = 0; i < SLUICE_FLOAT_LENGTHS_SIZE; ++i)
+        lengths[i] = u8(unpacked[2 * i] | unpacked[2 * i + 1] << 4);
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceFloatEncodeTile(uint32_t type, const uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE],
-                                   const void* elements, uint32_t count, uint32_t* words,
-                                   uint32_t capacity, uint32_t* wordCount)
+SluiceStatus sluiceFloatEncodeTile(u32 type, const u8 lengths[SLUICE_FLOAT_LENGTHS_SIZE],
+                                   const void* elements, u32 count, u32* words, u32 capacity,
+                                   u32* wordCount)
 {
     if (type >= SLUICE_FLOAT_TYPE_COUNT || lengths == nullptr || elements == nullptr ||
         count == 0 || count > kTile || words == nullptr || wordCount == nullptr)
         return SLUICE_ERROR_ARGUMENT;
-    const Code code = canonicalCode(lengths);
-    // What is missing in the last row gets the shortest code.
-    uint32_t shortest = 256;
-    for (uint32_t i = 0; i < 256; ++i)
+    const Code code(lengths);
+    // Places of the last row without an element get the shortest code.
+    u32 shortest = 256;
+    for (u32 i = 0; i < 256; ++i)
         if (code.length[i] != 0 && (shortest == 256 || code.length[i] < code.length[shortest]))
             shortest = i;
     if (shortest == 256) return SLUICE_ERROR_ARGUMENT;
-    uint8_t symbols[kTile];
-    const uint32_t rows = rowCount(count);
+    u8 symbols[kTile];
+    const u32 rows = rowCount(count);
     bool known = true;
     visitElements(type, elements, [&](auto values) {
-        for (uint32_t i = 0; i < count; ++i)
-            symbols[i] = uint8_t(values.symbol(i));
+        for (u32 i = 0; i < count; ++i)
+            symbols[i] = u8(values.symbol(i));
     });
-    for (uint32_t i = 0; i < count; ++i)
+    for (u32 i = 0; i < count; ++i)
         known = known && code.length[symbols[i]] - 1u < kMaxBits;
     if (!known) return SLUICE_ERROR_ARGUMENT;
-    std::fill(symbols + count, symbols + rows * kRow, uint8_t(shortest));
+    std::fill(symbols + count, symbols + rows * kRow, u8(shortest));
 
-    uint32_t written[SLUICE_FLOAT_TILE_BOUND];
+    u32 written[SLUICE_FLOAT_TILE_BOUND];
     *wordCount = TileWriter(code, symbols, rows, written).write();
     if (*wordCount > capacity) return SLUICE_ERROR_BUFFER_SIZE;
     std::copy(written, written + *wordCount, words);
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const void* elements, uint64_t first,
-                                uint64_t count, void* raw)
+SluiceStatus sluiceFloatPackRaw(u32 type, u64 total, const void* elements, u64 first, u64 count,
+                                void* raw)
 {
     if (type >= SLUICE_FLOAT_TYPE_COUNT || total > kMaxCount || first > total ||
         count > total - first || first % 8 != 0 || (count % 8 != 0 && first + count != total) ||
@@ -316,27 +295,27 @@ SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const void* eleme
     if (raw == nullptr) return SLUICE_ERROR_ARGUMENT;
     visitElements(type, elements, [&](auto values) {
         constexpr Layout layout = decltype(values)::kLayout;
-        constexpr uint32_t width = layout.planeBits(), above = layout.rawBits() - width;
-        for (uint64_t i = 0; i < count;) { // the part of a tile each
-            const uint64_t tile = (first + i) / kTile;
-            const uint32_t at = uint32_t((first + i) % kTile),
-                           size = uint32_t(std::min<uint64_t>(kTile, total - tile * kTile));
-            const uint32_t part = uint32_t(std::min<uint64_t>(size - at, count - i));
+        constexpr u32 width = layout.planeBits(), above = layout.rawBits() - width;
+        for (u64 i = 0; i < count;) { // in each pass the elements of one tile
+            const u64 tile = (first + i) / kTile;
+            const u32 at = u32((first + i) % kTile),
+                      size = u32(std::min<u64>(kTile, total - tile * kTile));
+            const u32 part = u32(std::min<u64>(size - at, count - i));
             const Planes planes = planesOf(layout, size);
-            uint8_t* bytes = static_cast<uint8_t*>(raw) + tile * rawTileBytes(layout);
-            for (uint32_t k = 0; layout.hasWords() && k < part; ++k) {
-                const uint16_t low = uint16_t(values.raw(i + k));
+            u8* bytes = static_cast<u8*>(raw) + tile * rawTileBytes(layout);
+            for (u32 k = 0; layout.hasWords() && k < part; ++k) {
+                const u16 low = u16(values.raw(i + k));
                 std::memcpy(bytes + 2 * (at + k), &low, 2);
             }
-            for (uint32_t k = 0; layout.hasBytes() && k < part; ++k)
+            for (u32 k = 0; layout.hasBytes() && k < part; ++k)
                 bytes[planes.bytes + at + k] =
-                    uint8_t(values.raw(i + k) >> (layout.hasWords() ? 16 : 0));
-            for (uint32_t group = 0; width != 0 && group < (part + 7) / 8; ++group) {
-                uint32_t bits = 0;
-                for (uint32_t k = 0; k < std::min(8u, part - 8 * group); ++k)
+                    u8(values.raw(i + k) >> (layout.hasWords() ? 16 : 0));
+            for (u32 group = 0; width != 0 && group < divideUp(part, 8u); ++group) {
+                u32 bits = 0;
+                for (u32 k = 0; k < std::min(8u, part - 8 * group); ++k)
                     bits |= values.raw(i + 8 * group + k) >> above << width * k;
-                for (uint32_t k = 0; k < width; ++k)
-                    bytes[planes.bits + (at / 8 + group) * width + k] = uint8_t(bits >> 8 * k);
+                for (u32 k = 0; k < width; ++k)
+                    bytes[planes.bits + (at / 8 + group) * width + k] = u8(bits >> 8 * k);
             }
             i += part;
         }

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-#include <sluice/sluice_encode.h>
+#include <vector>
 
-#include "tile_encoder.h"
+#include <sluice/sluice_archive.h>
+
+#include "../formats/integers.h"
 
 namespace sluice {
 
-class FloatTileEncoder : public TileEncoder {
+// Encodes tiles of codec FLOAT, each with a code of its own (docs/format.md 6.5).
+class FloatTileEncoder {
 public:
-    SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
-                        std::vector<uint8_t>& out) override;
+    // As TileEncoders::encode.
+    SluiceStatus encode(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
+                        std::vector<u8>& out);
 
 private:
-    uint32_t words_[SLUICE_FLOAT_TILE_BOUND];
+    u32 m_words[SLUICE_FLOAT_TILE_BOUND];
 };
 
 } // namespace sluice

@@ -2,50 +2,41 @@
 #include "gdeflate_block.h"
 
 #include <algorithm>
+#include <iterator>
 #include <cstring>
 
 namespace sluice::gdeflate {
 
 namespace {
 
-constexpr uint32_t kBlockTypeBits = 3;
-enum BlockType : uint32_t {
+constexpr u32 kBlockTypeBits = 3; // with the bit that says whether it is the last block
+enum BlockType : u32 {
     kStored = 0,
     kStatic = 1,
     kDynamic = 2
 };
 
-constexpr uint32_t precodeExtraBits(uint32_t symbol)
-{
-    return symbol == 16 ? 2 : symbol == 17 ? 3 : symbol == 18 ? 7 : 0;
-}
-
 constexpr CodeLengths makeStaticLengths()
 {
     CodeLengths lengths = {};
-    for (uint32_t symbol = 0; symbol < kMaxSymbols; ++symbol) {
-        lengths.litLen[symbol] = symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
-    }
-    for (uint8_t& length : lengths.distance) {
-        length = 5;
-    }
+    for (u32 symbol = 0; symbol < kMaxSymbols; ++symbol)
+        lengths.litLen[symbol] = u8(staticLength(symbol));
+    for (u8& length : lengths.distance)
+        length = kStaticDistanceLength;
     return lengths;
 }
 
 constexpr CodeLengths kStaticLengths = makeStaticLengths();
 
-uint32_t bodyBits(const Histogram& histogram, const CodeLengths& lengths)
+u32 bodyBits(const Histogram& histogram, const CodeLengths& lengths)
 {
-    uint32_t bits = 0;
-    for (uint32_t symbol = 0; symbol < kLitLenSymbols; ++symbol) {
+    u32 bits = 0;
+    for (u32 symbol = 0; symbol < kLitLenSymbols; ++symbol)
         bits += histogram.litLen[symbol] * lengths.litLen[symbol];
-    }
-    for (uint32_t slot = 0; slot < kLengthSlots; ++slot) {
+    for (u32 slot = 0; slot < kLengthSlots; ++slot)
         bits += histogram.litLen[kFirstLength + slot] * lengthExtraBits(slot);
-    }
-    for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot) {
+    for (u32 slot = 0; slot < kDistanceSymbols; ++slot)
         bits += histogram.distance[slot] * (lengths.distance[slot] + distanceExtraBits(slot));
-    }
     return bits;
 }
 
@@ -54,51 +45,47 @@ void writeBlockType(LaneWriter& writer, BlockType type, bool final)
     writer.put(0, (final ? 1u : 0u) | type << 1, kBlockTypeBits);
 }
 
-// What one lane writes in one step.
+// The bits that one lane writes in one step.
 struct Step {
-    uint32_t bits;
-    uint32_t count;
+    u32 bits;
+    u32 count;
 };
 
-void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* tokens, uint32_t count)
+void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* tokens, u32 count)
 {
-    uint16_t codes[kMaxSymbols];
+    u16 codes[kMaxSymbols];
     Step litLen[kMaxSymbols];
     assignCodes(lengths.litLen, kMaxSymbols, codes);
-    for (uint32_t symbol = 0; symbol < kMaxSymbols; ++symbol) {
+    for (u32 symbol = 0; symbol < kMaxSymbols; ++symbol)
         litLen[symbol] = {codes[symbol], lengths.litLen[symbol]};
-    }
     Step distance[kDistanceSymbols];
     assignCodes(lengths.distance, kDistanceSymbols, codes);
-    for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot) {
+    for (u32 slot = 0; slot < kDistanceSymbols; ++slot)
         distance[slot] = {codes[slot], lengths.distance[slot]};
-    }
 
-    // A lane's next step decodes the distance of the length it has just decoded; 0 bits: none is
-    // pending.
+    // A lane that has decoded a length decodes its distance next. 0 bits: no distance is pending.
     Step pending[kLanes] = {};
-    uint32_t lane = 0;
+    u32 lane = 0;
     const auto advance = [&lane] { lane = (lane + 1) % kLanes; };
     const auto putPending = [&] {
         writer.put(lane, pending[lane].bits, pending[lane].count);
         pending[lane] = {0, 0};
     };
     const auto skipPending = [&] {
-        for (; pending[lane].count != 0; advance()) {
+        for (; pending[lane].count != 0; advance())
             putPending();
-        }
     };
-    for (uint32_t i = 0; i < count; ++i) {
+    for (u32 i = 0; i < count; ++i) {
         skipPending();
         const Token token = tokens[i];
         if (token.length == 0) {
             writer.put(lane, litLen[token.value].bits, litLen[token.value].count);
         } else {
-            const uint32_t slot = lengthSlot(token.length);
+            const u32 slot = lengthSlot(token.length);
             const Step step = litLen[kFirstLength + slot];
-            const uint32_t extra = token.length - lengthBase(slot);
+            const u32 extra = token.length - lengthBase(slot);
             writer.put(lane, step.bits | extra << step.count, step.count + lengthExtraBits(slot));
-            const uint32_t far = distanceSlot(token.value);
+            const u32 far = distanceSlot(token.value);
             const Step farStep = distance[far];
             pending[lane] = {farStep.bits | (token.value - distanceBase(far)) << farStep.count,
                              farStep.count + distanceExtraBits(far)};
@@ -108,7 +95,7 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
     skipPending();
     writer.put(lane, litLen[kEndOfBlock].bits, litLen[kEndOfBlock].count);
     // Lanes above the end of block finish the round, then those below it have one more.
-    for (uint32_t i = 1; i < kLanes; ++i) {
+    for (u32 i = 1; i < kLanes; ++i) {
         advance();
         putPending();
     }
@@ -116,20 +103,27 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
 
 // Few codes reach the format's own limit, and then it costs next to nothing; a lower one is worth
 // the better code.
-void buildWithLimit(const uint32_t* frequencies, uint32_t count, uint32_t limit, uint8_t* lengths)
+void buildWithLimit(const u32* frequencies, u32 count, u32 limit, u8* lengths)
 {
     buildCodeLengths(frequencies, count, kMaxCodeLength, lengths);
-    if (*std::max_element(lengths, lengths + count) > limit) {
+    if (*std::max_element(lengths, lengths + count) > limit)
         buildLimitedCodeLengths(frequencies, count, limit, lengths);
-    }
 }
 
 } // namespace
 
-void Histogram::count(const Token* tokens, uint32_t tokenCount)
+u32 bytesOf(const Token* tokens, u32 count)
+{
+    u32 bytes = 0;
+    for (u32 i = 0; i < count; ++i)
+        bytes += tokens[i].bytes();
+    return bytes;
+}
+
+void Histogram::count(const Token* tokens, u32 tokenCount)
 {
     std::memset(this, 0, sizeof(*this));
-    for (uint32_t i = 0; i < tokenCount; ++i) {
+    for (u32 i = 0; i < tokenCount; ++i) {
         if (tokens[i].length == 0) {
             ++litLen[tokens[i].value];
         } else {
@@ -142,165 +136,153 @@ void Histogram::count(const Token* tokens, uint32_t tokenCount)
 
 void DynamicCodes::build(const Histogram& histogram, const CodeLimits& limits)
 {
-    buildWithLimit(histogram.litLen, kLitLenSymbols, limits.litLen, lengths_.litLen);
-    std::fill(lengths_.litLen + kLitLenSymbols, std::end(lengths_.litLen), uint8_t{0});
-    buildWithLimit(histogram.distance, kDistanceSymbols, limits.distance, lengths_.distance);
+    buildWithLimit(histogram.litLen, kLitLenSymbols, limits.litLen, m_lengths.litLen);
+    std::fill(m_lengths.litLen + kLitLenSymbols, std::end(m_lengths.litLen), u8(0));
+    buildWithLimit(histogram.distance, kDistanceSymbols, limits.distance, m_lengths.distance);
 
-    litLenCount_ = kLitLenSymbols;
-    while (litLenCount_ > 257 && lengths_.litLen[litLenCount_ - 1] == 0) {
-        --litLenCount_;
-    }
-    distanceCount_ = kDistanceSymbols;
-    while (distanceCount_ > 1 && lengths_.distance[distanceCount_ - 1] == 0) {
-        --distanceCount_;
-    }
-    uint8_t all[kLitLenSymbols + kDistanceSymbols];
-    std::memcpy(all, lengths_.litLen, litLenCount_);
-    std::memcpy(all + litLenCount_, lengths_.distance, distanceCount_);
+    m_litLenCount = kLitLenSymbols;
+    while (m_litLenCount > 257 && m_lengths.litLen[m_litLenCount - 1] == 0)
+        --m_litLenCount;
+    m_distanceCount = kDistanceSymbols;
+    while (m_distanceCount > 1 && m_lengths.distance[m_distanceCount - 1] == 0)
+        --m_distanceCount;
+    u8 all[kLitLenSymbols + kDistanceSymbols];
+    std::memcpy(all, m_lengths.litLen, m_litLenCount);
+    std::memcpy(all + m_litLenCount, m_lengths.distance, m_distanceCount);
 
-    // How to cut runs depends on the precode and the precode on the runs: start from a guess and
-    // refine it while that helps.
-    uint8_t costs[kPrecodeSymbols] = {3, 5, 5, 5, 5, 4, 4, 4, 4, 4, 5, 5, 6, 7, 7, 7, 3, 4, 4};
-    headerBits_ = UINT32_MAX;
+    // How runs are best cut depends on the precode, and the precode on the runs: a guess is refined
+    // while that helps.
+    u8 costs[kPrecodeSymbols] = {3, 5, 5, 5, 5, 4, 4, 4, 4, 4, 5, 5, 6, 7, 7, 7, 3, 4, 4};
+    m_headerBits = UINT32_MAX;
     for (int pass = 0; pass < 3; ++pass) {
         Item items[kLitLenSymbols + kDistanceSymbols];
-        const uint32_t count = makeItems(all, litLenCount_ + distanceCount_, costs, items);
-        const uint32_t before = headerBits_;
+        const u32 count = makeItems(all, m_litLenCount + m_distanceCount, costs, items);
+        const u32 lastBits = m_headerBits;
         setHeader(items, count);
-        if (headerBits_ >= before) {
-            break;
-        }
-        for (uint32_t symbol = 0; symbol < kPrecodeSymbols; ++symbol) {
+        if (m_headerBits >= lastBits) break;
+        for (u32 symbol = 0; symbol < kPrecodeSymbols; ++symbol) {
             costs[symbol] =
-                precodeLengths_[symbol] != 0 ? precodeLengths_[symbol] : uint8_t{kMaxPrecodeLength};
+                m_precodeLengths[symbol] != 0 ? m_precodeLengths[symbol] : u8(kMaxPrecodeLength);
         }
     }
 }
 
 // Cuts the code lengths into precode items, each run in the way that is cheapest at these costs.
 // Returns their count.
-uint32_t DynamicCodes::makeItems(const uint8_t* all, uint32_t count, const uint8_t* costs,
-                                 Item* items) const
+u32 DynamicCodes::makeItems(const u8* all, u32 count, const u8* costs, Item* items) const
 {
-    uint32_t made = 0;
-    for (uint32_t start = 0; start < count;) {
-        const uint8_t value = all[start];
-        uint32_t end = start + 1;
-        while (end < count && all[end] == value) {
+    u32 made = 0;
+    for (u32 start = 0; start < count;) {
+        const u8 value = all[start];
+        u32 end = start + 1;
+        while (end < count && all[end] == value)
             ++end;
-        }
-        uint32_t left = end - start;
+        u32 left = end - start;
         start = end;
         if (value == 0) {
             while (left >= 11 && costs[18] + 7u < left * costs[0]) {
-                const uint32_t run = std::min(left, 138u);
-                items[made++] = {18, static_cast<uint8_t>(run - 11)};
+                const u32 run = std::min(left, 138u);
+                items[made++] = {18, u8(run - 11)};
                 left -= run;
             }
             while (left >= 3 && costs[17] + 3u < std::min(left, 10u) * costs[0]) {
-                const uint32_t run = std::min(left, 10u);
-                items[made++] = {17, static_cast<uint8_t>(run - 3)};
+                const u32 run = std::min(left, 10u);
+                items[made++] = {17, u8(run - 3)};
                 left -= run;
             }
         } else if (left >= 4) {
             items[made++] = {value, 0};
             --left;
             while (left >= 3 && costs[16] + 2u < std::min(left, 6u) * costs[value]) {
-                // 7 and 8 are two repeats (4 + 3, 4 + 4), not one and a rest.
-                const uint32_t run = left == 7 || left == 8 ? 4 : std::min(left, 6u);
-                items[made++] = {16, static_cast<uint8_t>(run - 3)};
+                // 7 and 8 are two repeats (4 + 3, 4 + 4), since 6 would leave too few for another.
+                const u32 run = left == 7 || left == 8 ? 4 : std::min(left, 6u);
+                items[made++] = {16, u8(run - 3)};
                 left -= run;
             }
         }
-        for (; left > 0; --left) {
+        for (; left > 0; --left)
             items[made++] = {value, 0};
-        }
     }
     return made;
 }
 
-// Takes the items, with the best precode for them, as the header if that makes it shorter.
-void DynamicCodes::setHeader(const Item* items, uint32_t count)
+// Makes the items, with the best precode for them, the header if that is shorter.
+void DynamicCodes::setHeader(const Item* items, u32 count)
 {
-    uint32_t frequencies[kPrecodeSymbols] = {};
-    for (uint32_t i = 0; i < count; ++i) {
+    u32 frequencies[kPrecodeSymbols] = {};
+    for (u32 i = 0; i < count; ++i)
         ++frequencies[items[i].symbol];
-    }
-    uint8_t lengths[kPrecodeSymbols];
+    u8 lengths[kPrecodeSymbols];
     buildCodeLengths(frequencies, kPrecodeSymbols, kMaxPrecodeLength, lengths);
-    uint32_t listed = kPrecodeSymbols;
-    while (listed > 4 && lengths[kPrecodeOrder[listed - 1]] == 0) {
+    u32 listed = kPrecodeSymbols;
+    while (listed > 4 && lengths[kPrecodeOrder[listed - 1]] == 0)
         --listed;
-    }
-    uint32_t bits = 5 + 5 + 4 + 3 * listed;
-    for (uint32_t symbol = 0; symbol < kPrecodeSymbols; ++symbol) {
-        bits += frequencies[symbol] * (lengths[symbol] + precodeExtraBits(symbol));
-    }
-    if (bits < headerBits_) {
-        headerBits_ = bits;
-        std::copy(items, items + count, items_);
-        itemCount_ = count;
-        std::memcpy(precodeLengths_, lengths, sizeof(lengths));
-        precodeCount_ = listed;
+    u32 bits = 5 + 5 + 4 + 3 * listed;
+    for (u32 symbol = 0; symbol < kPrecodeSymbols; ++symbol)
+        bits += frequencies[symbol] * (lengths[symbol] + runExtraBits(symbol));
+    if (bits < m_headerBits) {
+        m_headerBits = bits;
+        std::copy(items, items + count, m_items);
+        m_itemCount = count;
+        std::memcpy(m_precodeLengths, lengths, sizeof(lengths));
+        m_precodeCount = listed;
     }
 }
 
-uint32_t DynamicCodes::blockBits(const Histogram& histogram) const
+u32 DynamicCodes::blockBits(const Histogram& histogram) const
 {
-    return kBlockTypeBits + headerBits_ + bodyBits(histogram, lengths_);
+    return kBlockTypeBits + m_headerBits + bodyBits(histogram, m_lengths);
 }
 
 void DynamicCodes::writeHeader(LaneWriter& writer) const
 {
-    writer.put(0, (litLenCount_ - 257) | (distanceCount_ - 1) << 5 | (precodeCount_ - 4) << 10, 14);
-    for (uint32_t i = 0; i < precodeCount_; ++i) {
-        writer.put(i, precodeLengths_[kPrecodeOrder[i]], 3);
-    }
-    uint16_t codes[kPrecodeSymbols];
-    assignCodes(precodeLengths_, kPrecodeSymbols, codes);
-    for (uint32_t i = 0; i < itemCount_; ++i) {
-        const Item item = items_[i];
-        const uint32_t length = precodeLengths_[item.symbol];
-        writer.put(i % kLanes, codes[item.symbol] | static_cast<uint32_t>(item.extra) << length,
-                   length + precodeExtraBits(item.symbol));
+    writer.put(0, (m_litLenCount - 257) | (m_distanceCount - 1) << 5 | (m_precodeCount - 4) << 10,
+               14);
+    for (u32 i = 0; i < m_precodeCount; ++i)
+        writer.put(i, m_precodeLengths[kPrecodeOrder[i]], 3);
+    u16 codes[kPrecodeSymbols];
+    assignCodes(m_precodeLengths, kPrecodeSymbols, codes);
+    for (u32 i = 0; i < m_itemCount; ++i) {
+        const Item item = m_items[i];
+        const u32 length = m_precodeLengths[item.symbol];
+        writer.put(i % kLanes, codes[item.symbol] | u32(item.extra) << length,
+                   length + runExtraBits(item.symbol));
     }
 }
 
-uint32_t staticBlockBits(const Histogram& histogram)
+u32 staticBlockBits(const Histogram& histogram)
 {
     return kBlockTypeBits + bodyBits(histogram, kStaticLengths);
 }
 
-uint32_t storedBlockBits(uint32_t size)
+u32 storedBlockBits(u32 size)
 {
-    const uint32_t blocks = (size + kMaxStoredBytes - 1) / kMaxStoredBytes;
-    return blocks * (kBlockTypeBits + 16) + 8 * size;
+    return divideUp(size, kMaxStoredBytes) * kStoredBlockBits + 8 * size;
 }
 
 void writeDynamicBlock(LaneWriter& writer, const DynamicCodes& codes, const Token* tokens,
-                       uint32_t count, bool final)
+                       u32 count, bool final)
 {
     writeBlockType(writer, kDynamic, final);
     codes.writeHeader(writer);
     writeBody(writer, codes.lengths(), tokens, count);
 }
 
-void writeStaticBlock(LaneWriter& writer, const Token* tokens, uint32_t count, bool final)
+void writeStaticBlock(LaneWriter& writer, const Token* tokens, u32 count, bool final)
 {
     writeBlockType(writer, kStatic, final);
     writeBody(writer, kStaticLengths, tokens, count);
 }
 
-void writeStoredBlocks(LaneWriter& writer, const uint8_t* bytes, uint32_t size, bool final)
+void writeStoredBlocks(LaneWriter& writer, const u8* bytes, u32 size, bool final)
 {
     do {
-        const uint32_t length = std::min(size, kMaxStoredBytes);
+        const u32 length = std::min(size, kMaxStoredBytes);
         writeBlockType(writer, kStored, final && length == size);
         // The length and lane 0's first byte are one step.
-        writer.put(0, length | static_cast<uint32_t>(bytes[0]) << 16, 24);
-        for (uint32_t i = 1; i < length; ++i) {
+        writer.put(0, length | u32(bytes[0]) << 16, 24);
+        for (u32 i = 1; i < length; ++i)
             writer.put(i % kLanes, bytes[i], 8);
-        }
         bytes += length;
         size -= length;
     } while (size != 0);

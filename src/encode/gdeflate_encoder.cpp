@@ -2,13 +2,10 @@
 // Tiles to GDeflate streams: parse, split into blocks, refine each block, write.
 #include <sluice/sluice_encode.h>
 
+#include "../formats/little_endian.h"
+#include "../formats/errors.h"
 #include "gdeflate_parse.h"
 #include "gdeflate_split.h"
-
-#include <algorithm>
-#include <cstring>
-#include <memory>
-#include <new>
 
 namespace sluice::gdeflate {
 
@@ -16,14 +13,13 @@ namespace {
 
 struct Level {
     Effort effort;
-    uint32_t lookahead;  // lazy parsing
-    uint32_t chunks;     // granularity of block splitting
-    uint32_t tilePasses; // optimal parsing: passes over the tile before it is split; 0: lazy
-                         // parsing
-    uint32_t passes;     // optimal parsing: passes over each block
+    u32 lookahead;  // of lazy parsing
+    u32 chunks;     // granularity of block splitting
+    u32 tilePasses; // of optimal parsing over the tile before it is split; 0: parsing is lazy
+    u32 passes;     // of optimal parsing over each block
 };
 
-constexpr uint32_t kMaxLevel = 12;
+constexpr u32 kMaxLevel = 12;
 constexpr Level kLevels[kMaxLevel + 1] = {
     {},
     {{3, 16}, 0, 8, 0, 0},
@@ -40,11 +36,11 @@ constexpr Level kLevels[kMaxLevel + 1] = {
     {{120, 160}, 0, 96, 2, 4},
 };
 
-// What a decoder's work counts for, by decodeSpeed, in proportions that were measured on a GPU: the
-// tables of a block take as long as about 20 rounds of 32 symbols, to wait for a source as long as
-// half a round. The limits are the sizes of the decoder's lookup tables: a longer code sends the
+// The cost of a decoder's work, by decodeSpeed, in proportions that were measured on a GPU: the
+// tables of a block take as long as about 20 rounds of 32 symbols, waiting for a source as long as
+// half a round. The limits are the sizes of the decoder's look-up tables: a longer code sends the
 // whole round a slow way.
-constexpr DecodeWork decodeWork(uint32_t symbol)
+constexpr DecodeWork decodeWork(u32 symbol)
 {
     return {symbol, 600 * symbol, 6 * symbol, 6 * symbol, {10, 8}};
 }
@@ -62,29 +58,21 @@ constexpr DecodeWork kDecodeWork[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1] = {
 static_assert(kMaxChunks + 1 <= kMaxBlocks, "more blocks than a decoder accepts");
 static_assert(kLevels[kMaxLevel].effort.depth <= kMaxDepth, "more matches than there is room for");
 
-// Words of a tile of `size` bytes as stored blocks: what LaneWriter takes for them.
-uint32_t storedWords(uint32_t size)
+// Words that LaneWriter takes for a tile of `size` bytes as stored blocks.
+u32 storedWords(u32 size)
 {
-    uint32_t words = kLanes;
-    for (uint32_t lane = 0; lane < kLanes; ++lane) {
-        uint32_t bits = 0;
-        for (uint32_t left = size; left != 0;) {
-            const uint32_t length = std::min(left, kMaxStoredBytes);
-            bits += 8 * ((length + kLanes - 1 - lane) / kLanes) + (lane == 0 ? 19 : 0);
+    u32 words = kLanes;
+    for (u32 lane = 0; lane < kLanes; ++lane) {
+        u32 bits = 0;
+        for (u32 left = size; left != 0;) {
+            const u32 length = std::min(left, kMaxStoredBytes);
+            bits +=
+                8 * ((length + kLanes - 1 - lane) / kLanes) + (lane == 0 ? kStoredBlockBits : 0);
             left -= length;
         }
-        words += (bits + 31) / 32;
+        words += divideUp(bits, 32u);
     }
     return words;
-}
-
-uint32_t bytesOf(const Token* tokens, uint32_t count)
-{
-    uint32_t bytes = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        bytes += tokens[i].bytes();
-    }
-    return bytes;
 }
 
 } // namespace
@@ -92,68 +80,66 @@ uint32_t bytesOf(const Token* tokens, uint32_t count)
 class TileEncoder {
 public:
     TileEncoder(const Level& level, const DecodeWork& work)
-        : level_(level), work_(work), tokens_(new Token[kTileBytes]),
-          words_(new uint32_t[kMaxWords])
+        : m_level(level), m_work(work), m_tokens(new Token[kTileBytes]), m_words(new u32[kMaxWords])
     {
         if (level.tilePasses != 0) {
-            optimal_.reset(new OptimalParser);
-            refined_.reset(new Token[kTileBytes]);
-            candidate_.reset(new Token[kTileBytes]);
+            m_optimal.reset(new OptimalParser);
+            m_refined.reset(new Token[kTileBytes]);
+            m_candidate.reset(new Token[kTileBytes]);
         } else {
-            chains_.reset(new HashChains);
+            m_chains.reset(new HashChains);
         }
     }
 
     // Returns the words of the stream.
-    uint32_t encode(const uint8_t* tile, uint32_t size);
+    u32 encode(const u8* tile, u32 size);
 
-    const uint32_t* words() const { return words_.get(); }
+    const u32* words() const { return m_words.get(); }
 
 private:
-    // No block is written in a dearer form than stored: 8 bits a byte and 19 a stored block.
-    static constexpr uint32_t kMaxWords =
-        kTileBytes / 4 + 19 * (kMaxChunks + 1) / 32 + 1 + 2 * kLanes;
+    // No block takes more bits than as a stored one.
+    static constexpr u32 kMaxWords =
+        kTileBytes / 4 + kStoredBlockBits * (kMaxChunks + 1) / 32 + 1 + 2 * kLanes;
 
-    void parse(const uint8_t* tile, uint32_t size);
-    void refine(uint32_t passes);
+    void parse(const u8* tile, u32 size);
+    void refine(u32 passes);
     void setCosts(Costs& costs, const Histogram& histogram, const CodeLengths* lengths) const;
-    uint32_t refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count,
-                         uint32_t passes, Token* refined);
-    uint32_t write(const uint8_t* tile, uint32_t size);
+    u32 refineBlock(u32 begin, u32 end, const Token* tokens, u32 count, u32 passes, Token* refined);
+    u32 write(const u8* tile, u32 size);
 
-    Level level_;
-    DecodeWork work_;
-    BlockSplitter splitter_;
-    std::unique_ptr<HashChains> chains_;
-    std::unique_ptr<OptimalParser> optimal_;
-    std::unique_ptr<Token[]> tokens_; // the parse of the tile
-    uint32_t tokenCount_ = 0;
-    uint32_t blocks_[kMaxChunks]; // tokens of each block
-    uint32_t blockCount_ = 0;
-    std::unique_ptr<Token[]> refined_;
-    std::unique_ptr<Token[]> candidate_;
-    DynamicCodes codes_;
-    std::unique_ptr<uint32_t[]> words_;
+    Level m_level;
+    DecodeWork m_work;
+    BlockSplitter m_splitter;
+    std::unique_ptr<HashChains> m_chains;
+    std::unique_ptr<OptimalParser> m_optimal;
+    std::unique_ptr<Token[]> m_tokens; // the tile's parse
+    u32 m_tokenCount = 0;
+    u32 m_blocks[kMaxChunks]; // the tokens of each block
+    u32 m_blockCount = 0;
+    std::unique_ptr<Token[]> m_refined;
+    std::unique_ptr<Token[]> m_candidate;
+    DynamicCodes m_codes;
+    std::unique_ptr<u32[]> m_words;
 };
 
-// The first parse of the whole tile.
-void TileEncoder::parse(const uint8_t* tile, uint32_t size)
+// Parses the whole tile for the first time.
+void TileEncoder::parse(const u8* tile, u32 size)
 {
-    if (level_.tilePasses == 0) {
-        tokenCount_ =
-            parseLazily(*chains_, tile, size, level_.effort, level_.lookahead, tokens_.get());
+    if (m_level.tilePasses == 0) {
+        m_tokenCount =
+            parseLazily(*m_chains, tile, size, m_level.effort, m_level.lookahead, m_tokens.get());
         return;
     }
-    optimal_->findMatches(tile, size, level_.effort);
+    m_optimal->findMatches(tile, size, m_level.effort);
     Costs costs;
     costs.setDefault();
-    costs.add(work_);
-    tokenCount_ = optimal_->parse(0, size, costs, tokens_.get());
-    for (uint32_t pass = 1; pass < level_.tilePasses; ++pass) {
+    costs.add(m_work);
+    m_tokenCount = m_optimal->parse(0, size, costs, m_tokens.get());
+    for (u32 pass = 1; pass < m_level.tilePasses; ++pass) {
         Histogram histogram;
-        histogram.count(tokens_.get(), tokenCount_);
+        histogram.count(m_tokens.get(), m_tokenCount);
         setCosts(costs, histogram, nullptr);
-        tokenCount_ = optimal_->parse(0, size, costs, tokens_.get());
+        m_tokenCount = m_optimal->parse(0, size, costs, m_tokens.get());
     }
 }
 
@@ -161,98 +147,95 @@ void TileEncoder::setCosts(Costs& costs, const Histogram& histogram,
                            const CodeLengths* lengths) const
 {
     costs.setFromHistogram(histogram, lengths);
-    costs.add(work_);
+    costs.add(m_work);
 }
 
-// Parses each block again with costs of its own.
-void TileEncoder::refine(uint32_t passes)
+// Parses each block again, with costs of its own.
+void TileEncoder::refine(u32 passes)
 {
-    const Token* tokens = tokens_.get();
-    uint32_t begin = 0, made = 0;
-    for (uint32_t block = 0; block < blockCount_; ++block) {
-        const uint32_t end = begin + bytesOf(tokens, blocks_[block]);
-        const uint32_t count =
-            refineBlock(begin, end, tokens, blocks_[block], passes, refined_.get() + made);
-        tokens += blocks_[block];
-        blocks_[block] = count;
+    const Token* tokens = m_tokens.get();
+    u32 begin = 0, made = 0;
+    for (u32 block = 0; block < m_blockCount; ++block) {
+        const u32 end = begin + bytesOf(tokens, m_blocks[block]);
+        const u32 count =
+            refineBlock(begin, end, tokens, m_blocks[block], passes, m_refined.get() + made);
+        tokens += m_blocks[block];
+        m_blocks[block] = count;
         made += count;
         begin = end;
     }
-    tokens_.swap(refined_);
-    tokenCount_ = made;
+    m_tokens.swap(m_refined);
+    m_tokenCount = made;
 }
 
-// Parses the bytes [begin, end) with the costs that the parse so far leads to, several times, and
-// stores the best parse, which may be the given one. Returns its tokens.
-uint32_t TileEncoder::refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count,
-                                  uint32_t passes, Token* refined)
+// Parses the bytes [begin, end) several times with the costs that the last parse leads to, and stores
+// the best parse, which may be the given one. Returns its tokens.
+u32 TileEncoder::refineBlock(u32 begin, u32 end, const Token* tokens, u32 count, u32 passes,
+                             Token* refined)
 {
     std::copy(tokens, tokens + count, refined);
     Histogram histogram;
     histogram.count(tokens, count);
     const auto cost = [&] {
-        codes_.build(histogram, work_.limits);
-        return (codes_.blockBits(histogram) << kCostShift) + work_.ofSymbols(histogram);
+        m_codes.build(histogram, m_work.limits);
+        return (m_codes.blockBits(histogram) << kCostShift) + m_work.ofSymbols(histogram);
     };
-    uint32_t best = cost();
-    for (uint32_t pass = 0; pass < passes; ++pass) {
+    u32 best = cost();
+    for (u32 pass = 0; pass < passes; ++pass) {
         // Fractions of bits lead to a good parse, the code's real lengths to the last savings.
         const bool last = pass != 0 && pass + 1 == passes;
         Costs costs;
-        setCosts(costs, histogram, last ? &codes_.lengths() : nullptr);
-        const uint32_t candidates = optimal_->parse(begin, end, costs, candidate_.get());
-        histogram.count(candidate_.get(), candidates);
-        const uint32_t found = cost();
+        setCosts(costs, histogram, last ? &m_codes.lengths() : nullptr);
+        const u32 candidates = m_optimal->parse(begin, end, costs, m_candidate.get());
+        histogram.count(m_candidate.get(), candidates);
+        const u32 found = cost();
         if (found < best) {
             best = found;
             count = candidates;
-            std::copy(candidate_.get(), candidate_.get() + count, refined);
+            std::copy(m_candidate.get(), m_candidate.get() + count, refined);
         }
     }
     return count;
 }
 
 // Writes each block in its cheapest form. Returns the words of the stream.
-uint32_t TileEncoder::write(const uint8_t* tile, uint32_t size)
+u32 TileEncoder::write(const u8* tile, u32 size)
 {
-    LaneWriter writer(words_.get());
-    const Token* tokens = tokens_.get();
-    uint32_t begin = 0;
-    for (uint32_t block = 0; block < blockCount_; ++block) {
-        const uint32_t count = blocks_[block];
-        const uint32_t bytes = bytesOf(tokens, count);
-        const bool final = block + 1 == blockCount_;
+    LaneWriter writer(m_words.get());
+    const Token* tokens = m_tokens.get();
+    u32 begin = 0;
+    for (u32 block = 0; block < m_blockCount; ++block) {
+        const u32 count = m_blocks[block];
+        const u32 bytes = bytesOf(tokens, count);
+        const bool final = block + 1 == m_blockCount;
         Histogram histogram;
         histogram.count(tokens, count);
-        codes_.build(histogram, work_.limits);
-        const uint32_t dynamicBits = codes_.blockBits(histogram);
-        const uint32_t staticBits = staticBlockBits(histogram);
+        m_codes.build(histogram, m_work.limits);
+        const u32 dynamicBits = m_codes.blockBits(histogram);
+        const u32 staticBits = staticBlockBits(histogram);
         if (storedBlockBits(bytes) <= std::min(dynamicBits, staticBits)) {
             writeStoredBlocks(writer, tile + begin, bytes, final);
         } else if (dynamicBits < staticBits) {
-            writeDynamicBlock(writer, codes_, tokens, count, final);
+            writeDynamicBlock(writer, m_codes, tokens, count, final);
         } else {
             writeStaticBlock(writer, tokens, count, final);
         }
         tokens += count;
         begin += bytes;
     }
-    const uint32_t words = writer.finish();
-    if (words <= storedWords(size)) {
-        return words;
-    }
-    LaneWriter stored(words_.get());
+    const u32 words = writer.finish();
+    if (words <= storedWords(size)) return words;
+    LaneWriter stored(m_words.get());
     writeStoredBlocks(stored, tile, size, true);
     return stored.finish();
 }
 
-uint32_t TileEncoder::encode(const uint8_t* tile, uint32_t size)
+u32 TileEncoder::encode(const u8* tile, u32 size)
 {
     parse(tile, size);
-    blockCount_ = splitter_.split(tokens_.get(), tokenCount_, level_.chunks, work_.block, blocks_);
-    if (level_.tilePasses != 0) {
-        refine(level_.passes);
-    }
+    m_blockCount =
+        m_splitter.split(m_tokens.get(), m_tokenCount, m_level.chunks, m_work.block, m_blocks);
+    if (m_level.tilePasses != 0) refine(m_level.passes);
     return write(tile, size);
 }
 
@@ -261,6 +244,7 @@ uint32_t TileEncoder::encode(const uint8_t* tile, uint32_t size)
 // -----------------------------------------------------------------------------------------------
 // The C interface
 
+using namespace sluice;
 using namespace sluice::gdeflate;
 
 struct SluiceGdeflateEncoder_T {
@@ -270,52 +254,36 @@ struct SluiceGdeflateEncoder_T {
 SluiceStatus sluiceCreateGdeflateEncoder(const SluiceGdeflateEncoderInfo* info,
                                          SluiceGdeflateEncoder* encoder)
 {
-    if (encoder == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    if (encoder == nullptr) return SLUICE_ERROR_ARGUMENT;
     *encoder = nullptr;
     if (info == nullptr || info->level < 1 || info->level > kMaxLevel ||
-        info->decodeSpeed > SLUICE_GDEFLATE_MAX_DECODE_SPEED) {
+        info->decodeSpeed > SLUICE_GDEFLATE_MAX_DECODE_SPEED)
         return SLUICE_ERROR_ARGUMENT;
-    }
-    try {
+    return withoutExceptions([&] {
         *encoder = new SluiceGdeflateEncoder_T{
             TileEncoder(kLevels[info->level], kDecodeWork[info->decodeSpeed])};
-    } catch (const std::bad_alloc&) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    }
-    return SLUICE_OK;
+        return SLUICE_OK;
+    });
 }
 
 void sluiceDestroyGdeflateEncoder(SluiceGdeflateEncoder encoder) { delete encoder; }
 
 size_t sluiceGdeflateTileBound(size_t size)
 {
-    return size == 0 || size > kTileBytes ? 0
-                                          : size_t{4} * storedWords(static_cast<uint32_t>(size));
+    return size == 0 || size > kTileBytes ? 0 : size_t(4) * storedWords(u32(size));
 }
 
 SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes, size_t size,
                                       void* out, size_t capacity, size_t* outSize)
 {
     if (encoder == nullptr || bytes == nullptr || out == nullptr || outSize == nullptr ||
-        size == 0 || size > kTileBytes) {
+        size == 0 || size > kTileBytes)
         return SLUICE_ERROR_ARGUMENT;
-    }
     *outSize = 0;
-    const uint32_t words =
-        encoder->encoder.encode(static_cast<const uint8_t*>(bytes), static_cast<uint32_t>(size));
-    if (capacity < size_t{4} * words) {
-        return SLUICE_ERROR_BUFFER_SIZE;
-    }
-    uint8_t* to = static_cast<uint8_t*>(out);
-    for (uint32_t i = 0; i < words; ++i, to += 4) {
-        const uint32_t word = encoder->encoder.words()[i];
-        const uint8_t little[4] = {static_cast<uint8_t>(word), static_cast<uint8_t>(word >> 8),
-                                   static_cast<uint8_t>(word >> 16),
-                                   static_cast<uint8_t>(word >> 24)};
-        std::memcpy(to, little, sizeof(little));
-    }
-    *outSize = size_t{4} * words;
+    const u32 words = encoder->encoder.encode(static_cast<const u8*>(bytes), u32(size));
+    if (capacity < size_t(4) * words) return SLUICE_ERROR_BUFFER_SIZE;
+    for (u32 i = 0; i < words; ++i)
+        storeLe32(static_cast<u8*>(out) + 4 * i, encoder->encoder.words()[i]);
+    *outSize = size_t(4) * words;
     return SLUICE_OK;
 }

@@ -2,65 +2,31 @@
 #include "gdeflate_match.h"
 
 #include <algorithm>
-#include <cstring>
+#include <iterator>
+
+#include "../formats/little_endian.h"
 
 namespace sluice::gdeflate {
 
 namespace {
 
 // No position: a tile's last three positions are never inserted, as 4 bytes are hashed.
-constexpr uint16_t kNone = 65535;
-constexpr uint32_t kHashedBytes = 4;
+constexpr u16 kNone = 65535;
+constexpr u32 kHashedBytes = 4;
 
-uint32_t load32(const uint8_t* from)
-{
-    uint32_t value;
-    std::memcpy(&value, from, sizeof(value));
-    return value;
-}
+u32 firstThreeBytes(u32 word) { return word & 0xffffff; }
 
-uint64_t load64(const uint8_t* from)
-{
-    uint64_t value;
-    std::memcpy(&value, from, sizeof(value));
-    return value;
-}
+u32 hash(u32 value, u32 bits) { return (value * 0x9e3779b1u) >> (32 - bits); }
 
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-uint32_t firstThreeBytes(uint32_t word) { return word >> 8; }
-#else
-uint32_t firstThreeBytes(uint32_t word) { return word & 0xffffff; }
-#endif
-
-// How many bytes agree before the first that does not; a and b differ.
-uint32_t agreeingBytes(uint64_t a, uint64_t b)
-{
-    const uint64_t difference = a ^ b;
-#if defined(_MSC_VER) && !defined(__clang__)
-    const uint32_t low = static_cast<uint32_t>(difference);
-    const uint32_t word = low != 0 ? low : static_cast<uint32_t>(difference >> 32);
-    return floorLog2(word & (0 - word)) / 8 + (low != 0 ? 0 : 4);
-#elif defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return static_cast<uint32_t>(__builtin_clzll(difference)) / 8;
-#else
-    return static_cast<uint32_t>(__builtin_ctzll(difference)) / 8;
-#endif
-}
-
-uint32_t hash(uint32_t value, uint32_t bits) { return (value * 0x9e3779b1u) >> (32 - bits); }
-
-// How many of the first maxLength bytes agree, knowing that the first `length` do.
-uint32_t extendMatch(const uint8_t* a, const uint8_t* b, uint32_t length, uint32_t maxLength)
+// Returns how many of the first maxLength bytes agree, knowing that the first `length` do.
+u32 extendMatch(const u8* a, const u8* b, u32 length, u32 maxLength)
 {
     for (; length + 8 <= maxLength; length += 8) {
-        const uint64_t left = load64(a + length), right = load64(b + length);
-        if (left != right) {
-            return length + agreeingBytes(left, right);
-        }
+        const u64 left = loadLe64(a + length), right = loadLe64(b + length);
+        if (left != right) return length + lowestBit(left ^ right) / 8;
     }
-    while (length < maxLength && a[length] == b[length]) {
+    while (length < maxLength && a[length] == b[length])
         ++length;
-    }
     return length;
 }
 
@@ -71,72 +37,63 @@ uint32_t extendMatch(const uint8_t* a, const uint8_t* b, uint32_t length, uint32
 
 void HashChains::reset()
 {
-    std::fill(std::begin(head3_), std::end(head3_), kNone);
-    std::fill(std::begin(head4_), std::end(head4_), kNone);
+    std::fill(std::begin(m_head3), std::end(m_head3), kNone);
+    std::fill(std::begin(m_head4), std::end(m_head4), kNone);
 }
 
-// Returns the latest position with the same 4-byte hash, recent3 the latest with the same 3-byte
-// hash.
-uint32_t HashChains::insert(const uint8_t* tile, uint32_t at, uint32_t& recent3)
+// Returns the latest position with the same hash of 4 bytes; recent3 receives that of 3 bytes.
+u32 HashChains::insert(const u8* tile, u32 at, u32& recent3)
 {
-    const uint32_t word = load32(tile + at);
-    uint16_t& head3 = head3_[hash(firstThreeBytes(word), 14)];
-    uint16_t& head4 = head4_[hash(word, 15)];
-    const uint16_t recent4 = head4;
+    const u32 word = loadLe32(tile + at);
+    u16& head3 = m_head3[hash(firstThreeBytes(word), 14)];
+    u16& head4 = m_head4[hash(word, 15)];
+    const u16 recent4 = head4;
     recent3 = head3;
-    next_[at] = recent4;
-    head3 = head4 = static_cast<uint16_t>(at);
+    m_next[at] = recent4;
+    head3 = head4 = u16(at);
     return recent4;
 }
 
-Match HashChains::findLongest(const uint8_t* tile, uint32_t at, uint32_t tileEnd,
-                              uint32_t minLength, uint32_t niceLength, uint32_t depth)
+Match HashChains::findLongest(const u8* tile, u32 at, u32 tileEnd, u32 minLength, u32 niceLength,
+                              u32 depth)
 {
     Match best = {0, 0};
-    const uint32_t maxLength = std::min(tileEnd - at, kMaxMatch);
-    if (maxLength < kHashedBytes) {
-        return best;
-    }
-    uint32_t recent3;
-    uint32_t candidate = insert(tile, at, recent3);
-    const uint8_t* const here = tile + at;
-    const uint32_t first4 = load32(here);
-    uint32_t length = minLength;
+    const u32 maxLength = std::min(tileEnd - at, kMaxMatch);
+    if (maxLength < kHashedBytes) return best;
+    u32 recent3;
+    u32 candidate = insert(tile, at, recent3);
+    const u8* const here = tile + at;
+    const u32 first4 = loadLe32(here);
+    u32 length = minLength;
     if (length < 3 && recent3 != kNone &&
-        firstThreeBytes(load32(tile + recent3)) == firstThreeBytes(first4)) {
+        firstThreeBytes(loadLe32(tile + recent3)) == firstThreeBytes(first4)) {
         length = 3;
-        best = {3, static_cast<uint16_t>(at - recent3)};
+        best = {3, u16(at - recent3)};
     }
     for (; candidate != kNone && depth != 0 && length < maxLength;
-         candidate = next_[candidate], --depth) {
-        const uint8_t* const there = tile + candidate;
-        // Only a longer match counts, so the four bytes that end one byte past the best are a good
-        // first test.
-        const uint32_t last = std::max(length, 3u) - 3;
-        if (load32(there + last) != load32(here + last) || load32(there) != first4) {
-            continue;
-        }
-        const uint32_t found = extendMatch(here, there, kHashedBytes, maxLength);
+         candidate = m_next[candidate], --depth) {
+        const u8* const there = tile + candidate;
+        // Only a longer match counts, so the four bytes that end one past the best are tested first.
+        const u32 last = std::max(length, 3u) - 3;
+        if (loadLe32(there + last) != loadLe32(here + last) || loadLe32(there) != first4) continue;
+        const u32 found = extendMatch(here, there, kHashedBytes, maxLength);
         // A byte more is not worth an offset that is very much larger.
         const bool worthIt =
             best.length == 0 || found > length + 1 || at - candidate < 64u * best.distance;
         if (found > length && worthIt) {
             length = found;
-            best = {static_cast<uint16_t>(found), static_cast<uint16_t>(at - candidate)};
-            if (found >= niceLength) {
-                break;
-            }
+            best = {u16(found), u16(at - candidate)};
+            if (found >= niceLength) break;
         }
     }
     return best;
 }
 
-void HashChains::skip(const uint8_t* tile, uint32_t at, uint32_t count, uint32_t tileEnd)
+void HashChains::skip(const u8* tile, u32 at, u32 count, u32 tileEnd)
 {
-    uint32_t recent3;
-    for (; count != 0 && at + kHashedBytes <= tileEnd; ++at, --count) {
+    u32 recent3;
+    for (; count != 0 && at + kHashedBytes <= tileEnd; ++at, --count)
         insert(tile, at, recent3);
-    }
 }
 
 // -----------------------------------------------------------------------------------------------
@@ -144,60 +101,60 @@ void HashChains::skip(const uint8_t* tile, uint32_t at, uint32_t count, uint32_t
 
 void BinaryTrees::reset()
 {
-    std::memset(head3_, 0xff, sizeof(head3_));
-    std::memset(head4_, 0xff, sizeof(head4_));
+    std::memset(m_head3, 0xff, sizeof(m_head3));
+    std::memset(m_head4, 0xff, sizeof(m_head4));
 }
 
-// Splits the tree of this hash into what is less and what is greater than the string at `at`, its
-// new root. Both boundaries of the split share a prefix with the string, and everything between
-// them shares the shorter of the two.
+// Splits the tree of this hash into strings that are less and greater than the one at `at`, its new
+// root. Both boundaries of the split share a prefix with that string, and all strings between them
+// share the shorter of the two prefixes.
 template <bool kStore>
-Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength,
-                           uint32_t niceLength, uint32_t depth, Match* matches)
+Match* BinaryTrees::insert(const u8* tile, u32 at, u32 maxLength, u32 niceLength, u32 depth,
+                           Match* matches)
 {
-    const uint8_t* const here = tile + at;
-    const uint32_t word = load32(here);
+    const u8* const here = tile + at;
+    const u32 word = loadLe32(here);
 
-    uint16_t* const recent3 = head3_[hash(firstThreeBytes(word), 15)];
+    u16* const recent3 = m_head3[hash(firstThreeBytes(word), 15)];
     if (kStore) {
         for (int i = 0; i < 2; ++i) {
             if (recent3[i] != kNone &&
-                firstThreeBytes(load32(tile + recent3[i])) == firstThreeBytes(word)) {
-                *matches++ = {3, static_cast<uint16_t>(at - recent3[i])};
+                firstThreeBytes(loadLe32(tile + recent3[i])) == firstThreeBytes(word)) {
+                *matches++ = {3, u16(at - recent3[i])};
                 break;
             }
         }
     }
     recent3[1] = recent3[0];
-    recent3[0] = static_cast<uint16_t>(at);
+    recent3[0] = u16(at);
 
-    uint16_t& head = head4_[hash(word, 16)];
-    uint32_t node = head;
-    head = static_cast<uint16_t>(at);
-    uint16_t* lesser = &child_[at][0]; // where the next node that is less goes
-    uint16_t* greater = &child_[at][1];
-    uint32_t lesserLength = 0, greaterLength = 0, best = 3;
+    u16& head = m_head4[hash(word, 16)];
+    u32 node = head;
+    head = u16(at);
+    u16* lesser = &m_child[at][0]; // where the next node that is less goes
+    u16* greater = &m_child[at][1];
+    u32 lesserLength = 0, greaterLength = 0, best = 3;
     for (; node != kNone && depth != 0; --depth) {
-        const uint8_t* const there = tile + node;
-        const uint32_t length =
+        const u8* const there = tile + node;
+        const u32 length =
             extendMatch(here, there, std::min(lesserLength, greaterLength), maxLength);
         if (kStore && length > best) {
             best = length;
-            *matches++ = {static_cast<uint16_t>(length), static_cast<uint16_t>(at - node)};
+            *matches++ = {u16(length), u16(at - node)};
         }
-        if (length >= niceLength) { // as good as equal: the new root takes its place
-            *lesser = child_[node][0];
-            *greater = child_[node][1];
+        if (length >= niceLength) { // as good as equal: the new root replaces it
+            *lesser = m_child[node][0];
+            *greater = m_child[node][1];
             return matches;
         }
         if (there[length] < here[length]) {
-            *lesser = static_cast<uint16_t>(node);
-            lesser = &child_[node][1];
+            *lesser = u16(node);
+            lesser = &m_child[node][1];
             node = *lesser;
             lesserLength = length;
         } else {
-            *greater = static_cast<uint16_t>(node);
-            greater = &child_[node][0];
+            *greater = u16(node);
+            greater = &m_child[node][0];
             node = *greater;
             greaterLength = length;
         }
@@ -207,22 +164,19 @@ Match* BinaryTrees::insert(const uint8_t* tile, uint32_t at, uint32_t maxLength,
     return matches;
 }
 
-Match* BinaryTrees::find(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t niceLength,
-                         uint32_t depth, Match* matches)
+Match* BinaryTrees::find(const u8* tile, u32 at, u32 tileEnd, u32 niceLength, u32 depth,
+                         Match* matches)
 {
-    const uint32_t maxLength = std::min(tileEnd - at, kMaxMatch);
-    if (maxLength < kHashedBytes) {
-        return matches;
-    }
+    const u32 maxLength = std::min(tileEnd - at, kMaxMatch);
+    if (maxLength < kHashedBytes) return matches;
     return insert<true>(tile, at, maxLength, std::min(niceLength, maxLength), depth, matches);
 }
 
-void BinaryTrees::skip(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t niceLength,
-                       uint32_t depth)
+void BinaryTrees::skip(const u8* tile, u32 at, u32 tileEnd, u32 niceLength, u32 depth)
 {
-    const uint32_t maxLength = std::min(tileEnd - at, kMaxMatch);
+    const u32 maxLength = std::min(tileEnd - at, kMaxMatch);
     if (maxLength >= kHashedBytes) {
-        const uint32_t enough = std::min(niceLength, maxLength);
+        const u32 enough = std::min(niceLength, maxLength);
         insert<false>(tile, at, enough, enough, depth, nullptr);
     }
 }

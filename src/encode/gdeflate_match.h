@@ -3,15 +3,13 @@
 // expires.
 #pragma once
 
-#include "gdeflate_format.h"
-
-#include <cstddef>
+#include "../formats/gdeflate_symbols.h"
 
 namespace sluice::gdeflate {
 
 struct Match {
-    uint16_t length;
-    uint16_t distance;
+    u16 length;
+    u16 distance;
 };
 
 // Hash chains: fast, finds the longest match among the most recent candidates.
@@ -22,18 +20,18 @@ public:
     // Inserts `at` and looks for the longest match that is longer than minLength, at most tileEnd -
     // at, among up to `depth` candidates; a match of niceLength or more ends the search. Length 0:
     // none.
-    Match findLongest(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t minLength,
-                      uint32_t niceLength, uint32_t depth);
+    Match findLongest(const u8* tile, u32 at, u32 tileEnd, u32 minLength, u32 niceLength,
+                      u32 depth);
 
     // Inserts positions [at, at + count).
-    void skip(const uint8_t* tile, uint32_t at, uint32_t count, uint32_t tileEnd);
+    void skip(const u8* tile, u32 at, u32 count, u32 tileEnd);
 
 private:
-    uint32_t insert(const uint8_t* tile, uint32_t at, uint32_t& recent3);
+    u32 insert(const u8* tile, u32 at, u32& recent3);
 
-    uint16_t head3_[1u << 14];
-    uint16_t head4_[1u << 15];
-    uint16_t next_[kTileBytes];
+    u16 m_head3[1u << 14];
+    u16 m_head4[1u << 15];
+    u16 m_next[kTileBytes];
 };
 
 // Binary trees of suffixes with the same hash of 4 bytes: finds matches of many lengths, for each
@@ -44,21 +42,18 @@ public:
 
     // Inserts `at` and stores matches of strictly growing length; returns the end of what it
     // stored, never more than depth + 1 matches. A match of niceLength or more ends the search.
-    Match* find(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t niceLength,
-                uint32_t depth, Match* matches);
+    Match* find(const u8* tile, u32 at, u32 tileEnd, u32 niceLength, u32 depth, Match* matches);
 
     // Inserts `at` without looking for matches.
-    void skip(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t niceLength,
-              uint32_t depth);
+    void skip(const u8* tile, u32 at, u32 tileEnd, u32 niceLength, u32 depth);
 
 private:
     template <bool kStore>
-    Match* insert(const uint8_t* tile, uint32_t at, uint32_t maxLength, uint32_t niceLength,
-                  uint32_t depth, Match* matches);
+    Match* insert(const u8* tile, u32 at, u32 maxLength, u32 niceLength, u32 depth, Match* matches);
 
-    uint16_t head3_[1u << 15][2]; // the two latest positions
-    uint16_t head4_[1u << 16];
-    uint16_t child_[kTileBytes][2]; // lesser, greater
+    u16 m_head3[1u << 15][2]; // the two latest positions
+    u16 m_head4[1u << 16];
+    u16 m_child[kTileBytes][2]; // lesser, greater
 };
 
 } // namespace sluice::gdeflate

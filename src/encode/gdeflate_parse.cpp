@@ -8,13 +8,13 @@ namespace sluice::gdeflate {
 // -----------------------------------------------------------------------------------------------
 // Greedy and lazy
 
-uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Effort effort,
-                     uint32_t lookahead, Token* tokens)
+u32 parseLazily(HashChains& chains, const u8* tile, u32 size, Effort effort, u32 lookahead,
+                Token* tokens)
 {
     chains.reset();
-    uint32_t made = 0;
-    uint32_t at = 0;       // first byte without a token
-    uint32_t inserted = 0; // first position that the chains do not know
+    u32 made = 0;
+    u32 at = 0;       // first byte without a token
+    u32 inserted = 0; // first position that the chains do not know
     while (at < size) {
         Match match =
             chains.findLongest(tile, at, size, kMinMatch - 1, effort.niceLength, effort.depth);
@@ -24,18 +24,17 @@ uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Eff
             tokens[made++] = {0, tile[at++]};
             continue;
         }
-        for (uint32_t ahead = 0;
+        for (u32 ahead = 0;
              ahead < lookahead && match.length < effort.niceLength && inserted < size;) {
-            const uint32_t next = inserted++;
+            const u32 next = inserted++;
             const Match better = chains.findLongest(tile, next, size, match.length + ahead,
                                                     effort.niceLength, effort.depth >> (1 + ahead));
             // Longer is better, but a longer distance takes a bit more for each doubling, and
             // literals are dear.
             const auto value = [](Match m) { return m.length + 16 - floorLog2(m.distance); };
             if (better.length != 0 && value(better) > value(match) + 4 * ahead) {
-                for (; at < next; ++at) {
+                for (; at < next; ++at)
                     tokens[made++] = {0, tile[at]};
-                }
                 match = better;
                 ahead = 0;
             } else {
@@ -44,9 +43,7 @@ uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Eff
         }
         tokens[made++] = {match.length, match.distance};
         at += match.length;
-        if (inserted < at) {
-            chains.skip(tile, inserted, at - inserted, size);
-        }
+        if (inserted < at) chains.skip(tile, inserted, at - inserted, size);
     }
     return made;
 }
@@ -55,123 +52,118 @@ uint32_t parseLazily(HashChains& chains, const uint8_t* tile, uint32_t size, Eff
 // Optimal
 
 OptimalParser::OptimalParser()
-    : trees_(new BinaryTrees),
-      matches_(new Match[kTileBytes * kMatchesPerPosition + kMatchesAhead + 2 * (kMaxDepth + 1)]),
-      firstMatch_(new uint32_t[kTileBytes + 1]), costToEnd_(new Way[kTileBytes + 1]),
-      step_(new uint32_t[kTileBytes])
+    : m_trees(new BinaryTrees),
+      m_matches(new Match[kTileBytes * kMatchesPerPosition + kMatchesAhead + 2 * (kMaxDepth + 1)]),
+      m_firstMatch(new u32[kTileBytes + 1]), m_costToEnd(new Path[kTileBytes + 1]),
+      m_step(new u32[kTileBytes])
 {
 }
 
-void OptimalParser::findMatches(const uint8_t* tile, uint32_t size, Effort effort)
+void OptimalParser::findMatches(const u8* tile, u32 size, Effort effort)
 {
-    tile_ = tile;
-    trees_->reset();
-    Match* end = matches_.get();
-    for (uint32_t at = 0; at < size;) {
+    m_tile = tile;
+    m_trees->reset();
+    Match* end = m_matches.get();
+    for (u32 at = 0; at < size;) {
         Match* const first = end;
-        firstMatch_[at] = static_cast<uint32_t>(first - matches_.get());
-        end = trees_->find(tile, at, size, effort.niceLength, effort.depth, first);
-        // Room is for an average; where it is used up, only the longest is remembered.
-        if (end > first + 1 && firstMatch_[at] >= kMatchesPerPosition * at + kMatchesAhead) {
+        m_firstMatch[at] = u32(first - m_matches.get());
+        end = m_trees->find(tile, at, size, effort.niceLength, effort.depth, first);
+        // There is room for an average; where that is used up, only the longest is remembered.
+        if (end > first + 1 && m_firstMatch[at] >= kMatchesPerPosition * at + kMatchesAhead) {
             *first = end[-1];
             end = first + 1;
         }
         const Match longest = end > first ? end[-1] : Match{0, 0};
         ++at;
-        if (longest.length < effort.niceLength) {
-            continue;
-        }
-        // Inside a long match none are remembered: hardly any would be of use, and there can be
-        // very many.
-        for (uint32_t left = longest.length - 1u; left > 0; --left, ++at) {
-            trees_->skip(tile, at, size, effort.niceLength, effort.depth);
-            firstMatch_[at] = static_cast<uint32_t>(end - matches_.get());
+        if (longest.length < effort.niceLength) continue;
+        // Inside a long match none are remembered: there can be very many, and hardly any is of use.
+        for (u32 left = longest.length - 1u; left > 0; --left, ++at) {
+            m_trees->skip(tile, at, size, effort.niceLength, effort.depth);
+            m_firstMatch[at] = u32(end - m_matches.get());
         }
     }
-    firstMatch_[size] = static_cast<uint32_t>(end - matches_.get());
+    m_firstMatch[size] = u32(end - m_matches.get());
 }
 
 template <bool kOverlapCosts>
-void OptimalParser::findCheapestSteps(uint32_t begin, uint32_t end, const Costs& costs)
+void OptimalParser::findCheapestSteps(u32 begin, u32 end, const Costs& costs)
 {
-    const uint8_t* const tile = tile_;
-    const Match* const matches = matches_.get();
-    const uint32_t* const firstMatch = firstMatch_.get();
-    Way* const costToEnd = costToEnd_.get();
-    uint32_t* const step = step_.get();
+    const u8* const tile = m_tile;
+    const Match* const matches = m_matches.get();
+    const u32* const firstMatch = m_firstMatch.get();
+    Path* const costToEnd = m_costToEnd.get();
+    u32* const step = m_step.get();
 
-    Way lengthWays[kMaxShortMatch + 1];
-    for (uint32_t length = kMinMatch; length <= kMaxShortMatch; ++length) {
-        lengthWays[length] = wayOf(costs.length[length], 0, length);
-    }
+    Path lengthPaths[kMaxShortMatch + 1];
+    for (u32 length = kMinMatch; length <= kMaxShortMatch; ++length)
+        lengthPaths[length] = pathOf(costs.length[length], 0, length);
     costToEnd[end] = 0;
-    uint32_t last = firstMatch[end];
-    for (uint32_t at = end; at-- > begin;) {
-        Way best = wayOf(costs.literal[tile[at]], 0, 1) + costToEnd[at + 1];
-        // For each length the nearest match that is long enough.
-        const uint32_t first = firstMatch[at];
-        const uint32_t maxLength = end - at;
-        uint32_t length = kMinMatch;
-        for (uint32_t i = first; i != last; ++i) {
+    u32 last = firstMatch[end];
+    for (u32 at = end; at-- > begin;) {
+        Path best = pathOf(costs.literal[tile[at]], 0, 1) + costToEnd[at + 1];
+        // Each length is tried with the nearest match that is long enough.
+        const u32 first = firstMatch[at];
+        const u32 maxLength = end - at;
+        u32 length = kMinMatch;
+        for (u32 i = first; i != last; ++i) {
             const Match match = matches[i];
-            Way base = wayOf(costs.distance[distanceSlot(match.distance)], match.distance, 0);
-            const uint32_t full = std::min<uint32_t>(match.length, maxLength);
-            const uint32_t lastShort = std::min(full, kMaxShortMatch);
-            const auto tryLengthsTo = [&](uint32_t lastLength) {
-                Way even = kNoWay, odd = kNoWay; // two minima that do not wait for each other
+            Path base = pathOf(costs.distance[distanceSlot(match.distance)], match.distance, 0);
+            const u32 full = std::min<u32>(match.length, maxLength);
+            const u32 lastShort = std::min(full, kMaxShortMatch);
+            const auto tryLengthsTo = [&](u32 lastLength) {
+                Path even = kNoPath, odd = kNoPath; // two minima that do not wait for each other
                 for (; length < lastLength; length += 2) {
-                    even = std::min(even, lengthWays[length] + costToEnd[at + length]);
-                    odd = std::min(odd, lengthWays[length + 1] + costToEnd[at + length + 1]);
+                    even = std::min(even, lengthPaths[length] + costToEnd[at + length]);
+                    odd = std::min(odd, lengthPaths[length + 1] + costToEnd[at + length + 1]);
                 }
                 if (length == lastLength) {
-                    even = std::min(even, lengthWays[length] + costToEnd[at + length]);
+                    even = std::min(even, lengthPaths[length] + costToEnd[at + length]);
                     ++length;
                 }
                 best = std::min(best, base + std::min(even, odd));
             };
             if (kOverlapCosts && match.distance < DecodeWork::kNear) {
-                for (uint32_t reach = match.distance; reach < lastShort; reach *= 2) {
+                for (u32 reach = match.distance; reach < lastShort; reach *= 2) {
                     tryLengthsTo(reach);
-                    base += wayOf(costs.overlap, 0, 0);
+                    base += pathOf(costs.overlap, 0, 0);
                 }
             }
             tryLengthsTo(lastShort);
             // All long lengths cost the same, so only the longest is tried.
             if (full > kMaxShortMatch) {
                 best =
-                    std::min(best, base + wayOf(costs.longLength, 0, full) + costToEnd[at + full]);
+                    std::min(best, base + pathOf(costs.longLength, 0, full) + costToEnd[at + full]);
             }
         }
         costToEnd[at] = best & kCostMask;
-        step[at] = static_cast<uint32_t>(best);
+        step[at] = u32(best);
         last = first;
     }
 }
 
-uint32_t OptimalParser::parse(uint32_t begin, uint32_t end, const Costs& costs, Token* tokens)
+u32 OptimalParser::parse(u32 begin, u32 end, const Costs& costs, Token* tokens)
 {
     if (costs.overlap != 0) {
         findCheapestSteps<true>(begin, end, costs);
     } else {
         findCheapestSteps<false>(begin, end, costs);
     }
-    const uint8_t* const tile = tile_;
-    const uint32_t* const step = step_.get();
-    uint32_t made = 0;
-    for (uint32_t at = begin; at < end;) {
-        const uint32_t length = step[at] & 0xffff;
-        const uint32_t distance = step[at] >> 16;
-        const auto match = [&](uint32_t matchLength, uint32_t matchDistance) {
-            tokens[made++] = {static_cast<uint16_t>(matchLength),
-                              static_cast<uint16_t>(matchDistance)};
+    const u8* const tile = m_tile;
+    const u32* const step = m_step.get();
+    u32 made = 0;
+    for (u32 at = begin; at < end;) {
+        const u32 length = step[at] & 0xffff;
+        const u32 distance = step[at] >> 16;
+        const auto match = [&](u32 matchLength, u32 matchDistance) {
+            tokens[made++] = {u16(matchLength), u16(matchDistance)};
         };
         if (length == 1) {
             tokens[made++] = {0, tile[at]};
         } else if (costs.overlap != 0 && length >= 2 * DecodeWork::kNear &&
                    distance < DecodeWork::kNear / 2) {
-            // A long run: as soon as there is enough of it, the rest repeats a multiple of its
-            // period from further back and waits for nothing.
-            const uint32_t far = (DecodeWork::kNear + distance - 1) / distance * distance;
+            // Of a long run the decoder soon has enough: then a match from further back, by a
+            // multiple of the run's period, waits for nothing.
+            const u32 far = (DecodeWork::kNear + distance - 1) / distance * distance;
             match(far - distance, distance);
             match(length - (far - distance), far);
         } else {

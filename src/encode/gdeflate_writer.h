@@ -2,7 +2,7 @@
 // Writes 32 interleaved bit streams in the order in which the decoder's refills take their words.
 #pragma once
 
-#include "gdeflate_format.h"
+#include "../formats/gdeflate_symbols.h"
 
 namespace sluice::gdeflate {
 
@@ -13,54 +13,51 @@ namespace sluice::gdeflate {
 class LaneWriter {
 public:
     // words: room for 64 words and one more for every 32 bits that are put.
-    explicit LaneWriter(uint32_t* words) : words_(words)
+    explicit LaneWriter(u32* words) : m_words(words)
     {
-        for (Lane& lane : lanes_) {
-            lane.slot = taken_++;
-        }
+        for (Lane& lane : m_lanes)
+            lane.slot = m_taken++;
     }
 
     // Appends `count` (0 .. 31) bits to a lane, higher bits being 0: one step of a decoder lane, or
     // a part of one. Steps have at most 31 bits. Lengths of codes are hard to predict, so there is
     // no branch here.
-    void put(uint32_t lane, uint32_t bits, uint32_t count)
+    void put(u32 lane, u32 bits, u32 count)
     {
-        Lane& to = lanes_[lane];
-        const uint32_t end = to.used + count;
+        Lane& to = m_lanes[lane];
+        const u32 end = to.used + count;
         const bool full = end >= 32;
         const bool takes = (to.used + 31) / 32 != (end + 31) / 32;
-        to.bits |= static_cast<uint64_t>(bits) << to.used;
-        words_[to.slot] = static_cast<uint32_t>(to.bits);
+        to.bits |= u64(bits) << to.used;
+        m_words[to.slot] = u32(to.bits);
         to.bits >>= full ? 32 : 0;
         to.slot = full ? to.nextSlot : to.slot;
         to.used = end % 32;
-        to.nextSlot = takes ? taken_ : to.nextSlot;
-        taken_ += takes;
+        to.nextSlot = takes ? m_taken : to.nextSlot;
+        m_taken += takes;
     }
 
     // Fills in what is left; returns the words of the stream.
-    uint32_t finish()
+    u32 finish()
     {
-        for (const Lane& lane : lanes_) {
-            words_[lane.slot] = static_cast<uint32_t>(lane.bits);
-            if (lane.used != 0) {
-                words_[lane.nextSlot] = 0;
-            }
+        for (const Lane& lane : m_lanes) {
+            m_words[lane.slot] = u32(lane.bits);
+            if (lane.used != 0) m_words[lane.nextSlot] = 0;
         }
-        return taken_;
+        return m_taken;
     }
 
 private:
     struct Lane {
-        uint64_t bits = 0;
-        uint32_t used = 0;     // bits of the open word that are set
-        uint32_t slot = 0;     // place of the open word
-        uint32_t nextSlot = 0; // place of the word after it; meaningful while used is not 0
+        u64 bits = 0;
+        u32 used = 0;     // bits of the open word that are set
+        u32 slot = 0;     // place of the open word
+        u32 nextSlot = 0; // place of the word after it; meaningful while used is not 0
     };
 
-    uint32_t* words_;
-    uint32_t taken_ = 0;
-    Lane lanes_[kLanes];
+    u32* m_words;
+    u32 m_taken = 0;
+    Lane m_lanes[kLanes];
 };
 
 } // namespace sluice::gdeflate

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd tiles: sequences from libzstd, each part with the tables that suit it.
-#include <sluice/sluice_encode.h>
-
+// Encodes Gstd tiles: sequences come from libzstd, and each part gets the tables that suit it.
+#include "../formats/little_endian.h"
+#include "../formats/errors.h"
 #include "gstd_part.h"
-
-#include <algorithm>
-#include <new>
 
 namespace sluice::gstd {
 namespace {
@@ -34,57 +31,58 @@ constexpr Level kLevels[SLUICE_GSTD_MAX_LEVEL + 1] = {
     {19, kThorough},
 };
 
-constexpr uint32_t kDefaultDepth = 4;
+constexpr u32 kDefaultDepth = 4;
 
 class TileEncoder {
 public:
     explicit TileEncoder(const SluiceGstdEncoderInfo& info)
-        : depth_(info.depth == 0 ? kDefaultDepth : info.depth),
-          finder_(kLevels[info.level].zstd, depth_), parts_(kLevels[info.level].effort)
+        : m_depth(info.depth == 0 ? kDefaultDepth : info.depth),
+          m_finder(kLevels[info.level].zstd, m_depth), m_parts(kLevels[info.level].effort)
     {
     }
 
-    // Returns the stream; an empty one if the matches, if there are any, are wrong.
-    const std::vector<uint16_t>& encode(const uint8_t* tile, uint32_t size,
-                                        const SluiceGstdMatch* matches, uint32_t matchCount)
+    // Returns the stream, an empty one if the matches are wrong. matches may be NULL.
+    const std::vector<u16>& encode(const u8* tile, u32 size, const SluiceGstdMatch* matches,
+                                   u32 matchCount)
     {
-        words_.clear();
+        m_words.clear();
         if (matches == nullptr) {
-            finder_.find(tile, size, found_);
-        } else if (!finder_.useMatches(tile, size, matches, matchCount, found_)) {
-            return words_;
+            m_finder.find(tile, size, m_found);
+        } else if (!m_finder.useMatches(tile, size, matches, matchCount, m_found)) {
+            return m_words;
         }
-        const uint32_t count = static_cast<uint32_t>(found_.size());
-        add32((count - 1) | (depth_ - 1) << 4);
-        for (uint32_t i = 0; i < count; ++i)
+        const u32 count = u32(m_found.size());
+        add32((count - 1) | (m_depth - 1) << 4);
+        for (u32 i = 0; i < count; ++i)
             add32(0);
-        parts_.beginTile();
-        for (uint32_t i = 0; i < count; ++i) {
-            const size_t begin = words_.size();
-            parts_.encode(tile, found_[i], words_);
-            words_[2 + 2 * size_t{i}] = static_cast<uint16_t>(found_[i].size - 1);
-            words_[3 + 2 * size_t{i}] = static_cast<uint16_t>(words_.size() - begin - 1);
+        m_parts.beginTile();
+        for (u32 i = 0; i < count; ++i) {
+            const size_t begin = m_words.size();
+            m_parts.encode(tile, m_found[i], m_words);
+            m_words[2 + 2 * i] = u16(m_found[i].size - 1);
+            m_words[3 + 2 * i] = u16(m_words.size() - begin - 1);
         }
-        return words_;
+        return m_words;
     }
 
 private:
-    void add32(uint32_t value)
+    void add32(u32 value)
     {
-        words_.push_back(static_cast<uint16_t>(value));
-        words_.push_back(static_cast<uint16_t>(value >> 16));
+        m_words.push_back(u16(value));
+        m_words.push_back(u16(value >> 16));
     }
 
-    uint32_t depth_;
-    SequenceFinder finder_;
-    PartEncoder parts_;
-    std::vector<PartSequences> found_;
-    std::vector<uint16_t> words_;
+    u32 m_depth;
+    SequenceFinder m_finder;
+    PartEncoder m_parts;
+    std::vector<PartSequences> m_found;
+    std::vector<u16> m_words;
 };
 
 } // namespace
 } // namespace sluice::gstd
 
+using namespace sluice;
 using namespace sluice::gstd;
 
 struct SluiceGstdEncoder_T {
@@ -98,12 +96,10 @@ SluiceStatus sluiceCreateGstdEncoder(const SluiceGstdEncoderInfo* info, SluiceGs
     if (info == nullptr || info->level < 1 || info->level > SLUICE_GSTD_MAX_LEVEL ||
         info->depth > SLUICE_GSTD_MAX_DEPTH)
         return SLUICE_ERROR_ARGUMENT;
-    try {
+    return withoutExceptions([&] {
         *encoder = new SluiceGstdEncoder_T{TileEncoder(*info)};
-    } catch (const std::bad_alloc&) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    }
-    return SLUICE_OK;
+        return SLUICE_OK;
+    });
 }
 
 void sluiceDestroyGstdEncoder(SluiceGstdEncoder encoder) { delete encoder; }
@@ -112,33 +108,28 @@ size_t sluiceGstdTileBound(size_t size)
 {
     if (size == 0 || size > SLUICE_GS_TILE_BYTES) return 0;
     const size_t parts =
-        std::min<size_t>((size + SLUICE_GS_GROUP - 1) / SLUICE_GS_GROUP, SLUICE_GS_MAX_PARTS);
-    return 4 + parts * 6 + (size + 1) / 2 * 2;
+        std::min<size_t>(divideUp<size_t>(size, SLUICE_GS_GROUP), SLUICE_GS_MAX_PARTS);
+    return 4 + parts * 6 + divideUp<size_t>(size, 2) * 2;
 }
 
 static SluiceStatus encodeTile(SluiceGstdEncoder encoder, const void* bytes, size_t size,
-                               const SluiceGstdMatch* matches, uint32_t matchCount, void* out,
+                               const SluiceGstdMatch* matches, u32 matchCount, void* out,
                                size_t capacity, size_t* outSize)
 {
     if (encoder == nullptr || bytes == nullptr || out == nullptr || outSize == nullptr ||
         size == 0 || size > SLUICE_GS_TILE_BYTES)
         return SLUICE_ERROR_ARGUMENT;
     *outSize = 0;
-    try {
-        const std::vector<uint16_t>& words = encoder->encoder.encode(
-            static_cast<const uint8_t*>(bytes), static_cast<uint32_t>(size), matches, matchCount);
+    return withoutExceptions([&] {
+        const std::vector<u16>& words =
+            encoder->encoder.encode(static_cast<const u8*>(bytes), u32(size), matches, matchCount);
         if (words.empty()) return SLUICE_ERROR_ARGUMENT;
         if (capacity < words.size() * 2) return SLUICE_ERROR_BUFFER_SIZE;
-        uint8_t* to = static_cast<uint8_t*>(out);
-        for (const uint16_t word : words) {
-            *to++ = static_cast<uint8_t>(word);
-            *to++ = static_cast<uint8_t>(word >> 8);
-        }
+        for (size_t i = 0; i < words.size(); ++i)
+            storeLe16(static_cast<u8*>(out) + 2 * i, words[i]);
         *outSize = words.size() * 2;
-    } catch (const std::bad_alloc&) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    }
-    return SLUICE_OK;
+        return SLUICE_OK;
+    });
 }
 
 SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const void* bytes, size_t size,
@@ -149,7 +140,7 @@ SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const void* bytes, 
 
 SluiceStatus sluiceEncodeGstdTileWithMatches(SluiceGstdEncoder encoder, const void* bytes,
                                              size_t size, const SluiceGstdMatch* matches,
-                                             uint32_t matchCount, void* out, size_t capacity,
+                                             u32 matchCount, void* out, size_t capacity,
                                              size_t* outSize)
 {
     const SluiceGstdMatch none = {};

@@ -11,73 +11,95 @@ namespace sluice::gstd {
 
 // How much is tried.
 struct Effort {
-    uint32_t firstLiteralLog, lastLiteralLog;
-    uint32_t firstSequenceLog, lastSequenceLog;
+    u32 firstLiteralLog, lastLiteralLog;
+    u32 firstSequenceLog, lastSequenceLog;
     bool allModuli;
 };
 
 // A length or offset as a symbol and the bits that follow it.
 struct Symbol {
-    uint32_t symbol, value, bits;
+    u32 symbol, value, bits;
 };
 
 struct LiteralTables {
-    uint32_t mode = SLUICE_GS_LITERALS_PLAIN;
+    u32 mode = SLUICE_GS_LITERALS_PLAIN;
     Table table;
     Code code;
+
+    u64 cost(const Counts& counts) const
+    {
+        return mode == SLUICE_GS_LITERALS_RANS ? table.cost(counts) : code.cost(counts);
+    }
+};
+
+// The tables of a part's sequences, in the order in which they are described. Offsets are split into
+// quotient and remainder by the modulus; modulus 1 needs no table of remainders.
+enum SequenceTable : u32 {
+    kLiteralLengths,
+    kMatchLengths,
+    kOffsets,
+    kRemainders,
+    kSequenceTables
 };
 
 struct SequenceTables {
-    uint32_t modulus = 1, log = 0;
-    Table literalLength, matchLength, offset, remainder;
+    u32 modulus = 1, log = 0;
+    Table tables[kSequenceTables];
+
+    u32 used() const { return modulus > 1 ? kSequenceTables : kRemainders; }
+    void fit(const Counts* counts, u32 newModulus, u32 newLog);
+    Description describe() const;
+    // The cost of all symbols; UINT64_MAX if one of them has no frequency.
+    u64 cost(const Counts* counts) const;
 };
 
 class PartEncoder {
 public:
-    explicit PartEncoder(const Effort& effort) : effort_(effort) {}
+    explicit PartEncoder(const Effort& effort) : m_effort(effort) {}
 
-    void beginTile() { haveLiterals_ = haveSequences_ = false; }
-    // Appends the part's words. Parts come in the tile's order, since one may use the tables of
-    // those before.
-    void encode(const uint8_t* tile, const PartSequences& part, std::vector<uint16_t>& words);
+    void beginTile() { m_haveLiterals = m_haveSequences = false; }
+    // Appends the part's words. Parts come in the tile's order, since a part may use the tables of
+    // earlier ones.
+    void encode(const u8* tile, const PartSequences& part, std::vector<u16>& words);
 
 private:
     struct Coded {
         Symbol literals, length;
-        uint32_t repeat, offset; // SLUICE_GS_REPEATS: none of them
+        u32 repeat, offset; // repeat: SLUICE_GS_REPEATS if the offset is a new one
     };
 
-    void encodePlain(const uint8_t* bytes, uint32_t size, std::vector<uint16_t>& words) const;
-    bool encodeCoded(const PartSequences& part, size_t most, std::vector<uint16_t>& words);
-    void collect(const uint8_t* tile, const PartSequences& part);
-    uint64_t chooseLiterals();
-    uint64_t chooseSequences();
-    uint64_t countOffsets(uint32_t modulus, Counts& offsets, Counts& remainders) const;
-    uint64_t tryModulus(uint32_t modulus, SequenceTables& tables);
+    void encodePlain(const u8* bytes, u32 size, std::vector<u16>& words) const;
+    bool encodeCoded(const PartSequences& part, size_t most, std::vector<u16>& words);
+    void collect(const u8* tile, const PartSequences& part);
+    u64 chooseLiterals();
+    u64 chooseSequences();
+    u64 countOffsets(u32 modulus);
+    u64 tryModulus(u32 modulus, SequenceTables& best);
     void writeLiterals();
     void writeSequences();
 
-    Effort effort_;
-    LaneWriter writer_;
+    Effort m_effort;
+    LaneWriter m_writer;
 
-    // The part
-    std::vector<uint8_t> literals_;
-    std::vector<Coded> sequences_;
-    Counts literalCounts_, literalLengths_, matchLengths_;
-    uint64_t lengthBits_ = 0; // extra bits
-    uint32_t newOffsets_ = 0;
+    // The content of the part.
+    std::vector<u8> m_literals;
+    std::vector<Coded> m_sequences;
+    Counts m_literalCounts;
+    Counts m_counts[kSequenceTables];
+    u64 m_lengthBits = 0; // extra bits of all lengths
+    u32 m_newOffsets = 0;
 
-    // Its tables, and whether they are those of an earlier part
-    LiteralTables literalTables_;
-    SequenceTables sequenceTables_;
-    Description literalDescription_, sequenceDescription_;
-    uint32_t literalMode_ = SLUICE_GS_LITERALS_PLAIN;
-    bool oldLiterals_ = false, oldSequences_ = false;
+    // The tables of the part, which may be those of an earlier one.
+    LiteralTables m_literalTables;
+    SequenceTables m_sequenceTables;
+    Description m_literalDescription, m_sequenceDescription;
+    u32 m_literalMode = SLUICE_GS_LITERALS_PLAIN;
+    bool m_reusesLiterals = false, m_reusesSequences = false;
 
-    // What was described last in this tile
-    bool haveLiterals_ = false, haveSequences_ = false;
-    LiteralTables lastLiterals_;
-    SequenceTables lastSequences_;
+    // The tables that were described last in this tile.
+    bool m_haveLiterals = false, m_haveSequences = false;
+    LiteralTables m_lastLiterals;
+    SequenceTables m_lastSequences;
 };
 
 } // namespace sluice::gstd

@@ -1,59 +1,66 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sequences of a Gstd tile: found by libzstd, cut at the ends of parts, and kept shallow.
+// Finds the sequences of a Gstd tile with libzstd, cuts them at the ends of parts, and limits how
+// deep copies are nested.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include <sluice/sluice_encode.h>
 
+#include "../formats/integers.h"
+
 namespace sluice::gstd {
 
 struct Sequence {
-    uint32_t literals; // bytes before the match
-    uint32_t length, offset;
+    u32 literals; // bytes before the match
+    u32 length, offset;
 };
 
-// What a part is made of; the literals past the last sequence end it.
+// The content of a part, which ends with the literals past the last sequence.
 struct PartSequences {
-    uint32_t begin = 0, size = 0; // bytes of the tile
+    u32 begin = 0, size = 0; // bytes of the tile
     std::vector<Sequence> sequences;
 };
 
 class SequenceFinder {
 public:
     // zstdLevel: of libzstd; depth: as in SluiceGstdEncoderInfo. Throws std::bad_alloc.
-    SequenceFinder(int zstdLevel, uint32_t depth);
+    SequenceFinder(int zstdLevel, u32 depth);
     ~SequenceFinder();
 
-    // Cuts the tile into parts, too.
-    void find(const uint8_t* tile, uint32_t size, std::vector<PartSequences>& parts);
-    // The same with matches that are known. False: they are wrong.
-    bool useMatches(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches,
-                    uint32_t count, std::vector<PartSequences>& parts);
+    // Finds matches and cuts the tile into parts.
+    void find(const u8* tile, u32 size, std::vector<PartSequences>& parts);
+    // Does the same with matches that are known; returns false if they are wrong.
+    bool useMatches(const u8* tile, u32 size, const SluiceGstdMatch* matches, u32 count,
+                    std::vector<PartSequences>& parts);
 
 private:
     struct Zstd;
     struct Match {
-        uint32_t begin, length, offset;
+        u32 begin, length, offset;
     };
 
-    void search(const uint8_t* tile, uint32_t size, int level);
-    void planParts(uint32_t size);
-    void makeParts(const uint8_t* tile, uint32_t size, std::vector<PartSequences>& parts);
-    void addShallow(const uint8_t* tile, Match match);
-    bool retarget(const uint8_t* tile, Match& match) const;
-    uint32_t shallowLength(const Match& match);
+    void search(const u8* tile, u32 size, int level);
+    void planParts(u32 size);
+    void makeParts(const u8* tile, u32 size, std::vector<PartSequences>& parts);
+    void addShallow(const u8* tile, Match match);
+    bool retarget(const u8* tile, Match& match) const;
+    u32 shallowLength(const Match& match);
+    void setLiteral(u32 at)
+    {
+        m_source[at] = at;
+        m_depth[at] = 0;
+    }
     void cut(std::vector<PartSequences>& parts);
 
-    std::unique_ptr<Zstd> zstd_;
-    int level_;
-    uint32_t depth_;
-    std::vector<Match> found_, kept_, matches_;
-    std::vector<uint32_t> from_; // of each byte of the tile: the one that it copies, or itself
-    std::vector<uint32_t> ends_; // of the parts
-    std::vector<uint8_t> hops_;  // and over how many others of its group
+    std::unique_ptr<Zstd> m_zstd;
+    int m_level;
+    u32 m_maxDepth;
+    std::vector<Match> m_found, m_kept, m_matches;
+    std::vector<u32> m_ends;   // of the parts
+    std::vector<u32> m_source; // for each byte of the tile: the byte that it copies, or itself
+    std::vector<u8> m_depth;   // for each byte: of copies of copies inside its group
 };
 
 } // namespace sluice::gstd

@@ -1,86 +1,81 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Frequency tables and code lengths of a Gstd part: how they are chosen, what they cost and how
-// they are written. Integers only: the same result on every machine.
+// they are written. Costs are integers, so that the result is the same on every machine.
 #pragma once
 
 #include "gstd_lanes.h"
 
-#include "../../shaders/lib/layout.h"
-
 namespace sluice::gstd {
 
-constexpr uint32_t kCostShift = 8; // costs are in 1/256 bit
+constexpr u32 kCostShift = 8; // costs are in 1/256 bit
 
-constexpr uint64_t bitCost(uint64_t bits) { return bits << kCostShift; }
-
-// log2(value) in 1/256 bit, rounded down; value is not 0.
-uint32_t log2Cost(uint32_t value);
+constexpr u64 bitCost(u64 bits) { return bits << kCostShift; }
 
 struct Counts {
-    uint32_t count[256] = {};
-    uint32_t total = 0;
+    u32 count[256] = {};
+    u32 total = 0;
 
-    void add(uint32_t symbol)
+    void add(u32 symbol)
     {
         ++count[symbol];
         ++total;
     }
-    uint32_t used() const;
+    u32 used() const;
 };
 
 struct Table {
-    uint32_t size = 0; // of the alphabet
-    uint32_t log = 0;
-    uint16_t frequency[256] = {}; // they add up to 2^log
-    uint16_t start[256] = {};
+    u32 size = 0; // of the alphabet
+    u32 log = 0;
+    u16 frequency[256] = {}; // they add up to 2^log
+    u16 start[256] = {};
 
-    // The best frequencies for symbols that occur so often. No symbol that occurs gets none;
-    // without any, symbol 0 gets all.
-    void fit(const Counts& counts, uint32_t alphabet, uint32_t wantedLog);
+    // Finds the best frequencies for symbols that occur so often. Every symbol that occurs gets one;
+    // symbol 0 gets all if none occurs.
+    void fit(const Counts& counts, u32 alphabet, u32 wantedLog);
     void place(); // sets start
-    // Of all these symbols; UINT64_MAX if one of them has no frequency.
-    uint64_t cost(const Counts& counts) const;
-    void write(LaneWriter& writer, uint32_t lane, uint32_t symbol) const
+    // The cost of all these symbols; UINT64_MAX if one of them has no frequency.
+    u64 cost(const Counts& counts) const;
+    void write(LaneWriter& writer, u32 lane, u32 symbol) const
     {
         writer.symbol(lane, frequency[symbol], start[symbol], log);
     }
 };
 
-// Prefix codes of the literals; bits are used from the lowest on.
+// Prefix codes of the literals, whose bits are used from the lowest on.
 struct Code {
-    uint8_t length[256] = {}; // 0: the symbol does not occur
-    uint16_t bits[256] = {};
+    u8 length[256] = {}; // 0: the symbol does not occur
+    u16 bits[256] = {};
 
     void fit(const Counts& counts); // of at least two symbols
-    uint64_t cost(const Counts& counts) const;
-    void write(LaneWriter& writer, uint32_t lane, uint32_t symbol) const
+    u64 cost(const Counts& counts) const;
+    void write(LaneWriter& writer, u32 lane, u32 symbol) const
     {
         writer.bits(lane, bits[symbol], length[symbol]);
     }
 };
 
 // Describes the tables of a group: the classes of their symbols, coded with frequencies of their
-// own, then what makes a frequency of each class.
+// own, then the bits that make a frequency of each class.
 class Description {
 public:
     void clear() { *this = {}; }
     void add(const Table& table);
     void add(const Code& code);
-    uint64_t cost(); // after the last one was added
+    u64 cost(); // after the last one was added
     void write(LaneWriter& writer) const;
 
 private:
     struct Item {
-        uint8_t lane, kind, bits;
-        uint16_t rest;
+        u8 lane, kind, bits;
+        u16 extra;
     };
 
-    void add(uint32_t symbol, uint32_t frequency);
+    void add(u32 symbol, u32 frequency);
 
-    Item items_[512];
-    uint32_t count_ = 0;
-    Counts counts_;
-    Table classes_;
+    Item m_items[512];
+    u32 m_count = 0;
+    Counts m_counts;
+    Table m_classes;
 };
 
 } // namespace sluice::gstd

@@ -1,34 +1,43 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a worker encodes tiles with: one encoder a codec, made when the first tile wants it.
+// What a worker encodes tiles with: one encoder a codec, made when the first tile needs it.
 #pragma once
 
-#include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include <sluice/sluice_archive.h>
 
+#include "../formats/integers.h"
+
 namespace sluice {
-
-class TileEncoder {
-public:
-    virtual ~TileEncoder() = default;
-
-    // Encodes a tile of segment.codec. out: what is to be stored; empty if the codec has no way to
-    // make it smaller. The result depends on the segment's parameters and the bytes alone. May
-    // throw std::bad_alloc.
-    virtual SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes,
-                                uint32_t size, std::vector<uint8_t>& out) = 0;
-};
 
 // Can tiles be encoded with these codec, parameters and tile size?
 bool isEncodable(const SluiceArchiveSegment& segment);
 
-// How the next tile of a segment is cut, of which `left` bytes, not 0, are not cut yet.
-uint32_t nextTileSize(const SluiceArchiveSegment& segment, uint64_t left);
+// The size of a segment's next tile; `left` bytes of the segment, not 0, are still to be cut.
+u32 nextTileSize(const SluiceArchiveSegment& segment, u64 left);
 
-// How many tiles that makes.
-uint64_t countTiles(const SluiceArchiveSegment& segment);
+// The tiles of a whole segment.
+u64 countTiles(const SluiceArchiveSegment& segment);
+
+// Keeps the last tile's encoder for as long as tiles want the same parameters.
+template <typename Handle, typename Info>
+class KeptEncoder {
+public:
+    using Create = SluiceStatus (*)(const Info*, Handle*);
+    using Destroy = void (*)(Handle);
+
+    KeptEncoder(Create create, Destroy destroy) : m_create(create), m_encoder(nullptr, destroy) {}
+
+    SluiceStatus want(const Info& info);
+    Handle get() const { return m_encoder.get(); }
+
+private:
+    Create m_create;
+    std::unique_ptr<std::remove_pointer_t<Handle>, Destroy> m_encoder;
+    Info m_info = {};
+};
 
 class TileEncoders {
 public:
@@ -36,15 +45,22 @@ public:
     TileEncoders(TileEncoders&&) noexcept;
     ~TileEncoders();
 
-    // As TileEncoder::encode; for STORE out is empty. matches: of a tile of GSTD, where they are
-    // known.
-    SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
-                        std::vector<uint8_t>& out,
+    // Encodes a tile of segment.codec. `out` receives the bytes to store; none if the codec, as STORE,
+    // has no way to make the tile smaller. The result depends on the segment's parameters and the
+    // bytes alone. matches: those of a tile of GSTD where they are known. May throw std::bad_alloc.
+    SluiceStatus encode(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
+                        std::vector<u8>& out,
                         const std::vector<SluiceGstdMatch>* matches = nullptr);
 
 private:
-    std::unique_ptr<TileEncoder> gdeflate_, float_;
-    std::unique_ptr<class GstdTileEncoder> gstd_;
+    SluiceStatus encodeGdeflate(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
+                                std::vector<u8>& out);
+    SluiceStatus encodeGstd(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
+                            std::vector<u8>& out, const std::vector<SluiceGstdMatch>* matches);
+
+    KeptEncoder<SluiceGdeflateEncoder, SluiceGdeflateEncoderInfo> m_gdeflate;
+    KeptEncoder<SluiceGstdEncoder, SluiceGstdEncoderInfo> m_gstd;
+    std::unique_ptr<class FloatTileEncoder> m_float;
 };
 
 } // namespace sluice

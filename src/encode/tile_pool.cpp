@@ -2,19 +2,17 @@
 #include "tile_pool.h"
 
 #include "../formats/archive_layout.h"
+#include "../formats/errors.h"
 
 #include <sluice/sluice_filter_encode.h>
 
 #include <algorithm>
-#include <new>
 
 namespace sluice {
 
-uint8_t* TilePool::Tile::resize(uint32_t bytes)
+u8* TilePool::Tile::resize(u32 bytes)
 {
-    if (input.size() < bytes) {
-        input.resize(bytes);
-    }
+    if (input.size() < bytes) input.resize(bytes);
     size = bytes;
     return input.data();
 }
@@ -22,107 +20,98 @@ uint8_t* TilePool::Tile::resize(uint32_t bytes)
 TilePool::~TilePool()
 {
     {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        stop_ = true;
+        const std::lock_guard<std::mutex> lock(m_mutex);
+        m_stop = true;
     }
-    submittedChanged_.notify_all();
-    for (std::thread& thread : threads_) {
+    m_submittedChanged.notify_all();
+    for (std::thread& thread : m_threads)
         thread.join();
-    }
 }
 
-void TilePool::start(uint32_t threadCount)
+void TilePool::start(u32 threadCount)
 {
     threadCount = std::min(std::max(threadCount, 1u), SLUICE_ENCODE_MAX_THREADS);
-    tiles_.resize(threadCount == 1 ? 1 : size_t(threadCount) * 4);
-    encoders_.resize(threadCount);
+    m_tiles.resize(threadCount == 1 ? 1 : size_t(threadCount) * 4);
+    m_encoders.resize(threadCount);
     if (threadCount > 1) {
-        threads_.reserve(threadCount);
-        for (TileEncoders& encoders : encoders_) {
-            threads_.emplace_back([this, &encoders] { work(encoders); });
-        }
+        m_threads.reserve(threadCount);
+        for (TileEncoders& encoders : m_encoders)
+            m_threads.emplace_back([this, &encoders] { work(encoders); });
     }
 }
 
 void TilePool::submit()
 {
     next().done = false;
-    if (threads_.empty()) {
+    if (m_threads.empty()) {
         Tile& tile = next();
-        encode(encoders_[0], tile);
+        encode(m_encoders[0], tile);
         tile.done = true;
-        ++submitted_;
+        ++m_submitted;
         return;
     }
     {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        ++submitted_;
+        const std::lock_guard<std::mutex> lock(m_mutex);
+        ++m_submitted;
     }
-    submittedChanged_.notify_one();
+    m_submittedChanged.notify_one();
 }
 
 TilePool::Tile& TilePool::oldest()
 {
-    Tile& tile = tiles_[released_ % tiles_.size()];
-    std::unique_lock<std::mutex> lock(mutex_);
-    doneChanged_.wait(lock, [&] { return tile.done; });
+    Tile& tile = m_tiles[m_released % m_tiles.size()];
+    std::unique_lock<std::mutex> lock(m_mutex);
+    m_doneChanged.wait(lock, [&] { return tile.done; });
     return tile;
 }
 
 void TilePool::work(TileEncoders& encoders)
 {
-    std::unique_lock<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(m_mutex);
     for (;;) {
-        submittedChanged_.wait(lock, [&] { return stop_ || taken_ != submitted_; });
-        if (stop_) {
-            return;
-        }
-        Tile& tile = tiles_[taken_++ % tiles_.size()];
+        m_submittedChanged.wait(lock, [&] { return m_stop || m_taken != m_submitted; });
+        if (m_stop) return;
+        Tile& tile = m_tiles[m_taken++ % m_tiles.size()];
         lock.unlock();
         encode(encoders, tile);
         lock.lock();
         tile.done = true;
-        doneChanged_.notify_one();
+        m_doneChanged.notify_one();
     }
 }
 
-// What a tile takes in the archive, as it is if it did not get smaller.
-static uint64_t storedSize(const std::vector<uint8_t>& encoded, uint32_t size)
+// Bytes that a tile takes in the archive, where it is stored if it did not get smaller.
+static u64 storedSize(const std::vector<u8>& encoded, u32 size)
 {
-    return alignArchive(encoded.empty() ? size : std::min<uint64_t>(encoded.size(), size));
+    return alignArchive(encoded.empty() ? size : std::min<u64>(encoded.size(), size));
+}
+
+// Encodes a tile with its filter and, for a trial, without, and keeps what is smaller.
+static SluiceStatus encodeBest(TileEncoders& encoders, TilePool::Tile& tile)
+{
+    const u8* bytes = tile.input.data();
+    const std::vector<SluiceGstdMatch>* matches = tile.matchesKnown ? &tile.matches : nullptr;
+    if (tile.filter.empty())
+        return encoders.encode(tile.segment, bytes, tile.size, tile.output, matches);
+    tile.filtered.resize(tile.size);
+    SluiceStatus status = sluiceApplyFilter(tile.filter.data(), tile.filter.size(), bytes,
+                                            tile.filtered.data(), tile.size);
+    if (status == SLUICE_OK)
+        status = encoders.encode(tile.segment, tile.filtered.data(), tile.size, tile.output);
+    if (status != SLUICE_OK || tile.segment.filterTrial == 0) return status;
+    status = encoders.encode(tile.segment, bytes, tile.size, tile.unfiltered, matches);
+    const size_t block = 4 + kItemHead + tile.filter.size(); // that describes the filter
+    if (storedSize(tile.unfiltered, tile.size) <= storedSize(tile.output, tile.size) + block) {
+        tile.output.swap(tile.unfiltered);
+        tile.filter.clear();
+    }
+    return status;
 }
 
 void TilePool::encode(TileEncoders& encoders, Tile& tile)
 {
     tile.checksum = sluiceTileChecksum(tile.input.data(), tile.size);
-    try {
-        const uint8_t* bytes = tile.input.data();
-        // of the input as it is
-        const std::vector<SluiceGstdMatch>* matches = tile.matchesKnown ? &tile.matches : nullptr;
-        if (!tile.filter.empty()) {
-            tile.filtered.resize(tile.size);
-            tile.status = sluiceApplyFilter(tile.filter.data(), tile.filter.size(), bytes,
-                                            tile.filtered.data(), tile.size);
-            if (tile.status != SLUICE_OK) {
-                return;
-            }
-            bytes = tile.filtered.data();
-        }
-        tile.status = encoders.encode(tile.segment, bytes, tile.size, tile.output,
-                                      tile.filter.empty() ? matches : nullptr);
-        if (tile.filter.empty() || tile.segment.filterTrial == 0 || tile.status != SLUICE_OK) {
-            return;
-        }
-        tile.status =
-            encoders.encode(tile.segment, tile.input.data(), tile.size, tile.unfiltered, matches);
-        const size_t item = tile.filter.size() + 12; // in the parameter block
-        if (storedSize(tile.unfiltered, tile.size) <= storedSize(tile.output, tile.size) + item) {
-            tile.output.swap(tile.unfiltered);
-            tile.filter.clear();
-        }
-    } catch (const std::bad_alloc&) {
-        tile.status = SLUICE_ERROR_OUT_OF_MEMORY;
-    }
+    tile.status = withoutExceptions([&] { return encodeBest(encoders, tile); });
 }
 
 } // namespace sluice

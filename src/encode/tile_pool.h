@@ -3,7 +3,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -15,53 +14,53 @@ namespace sluice {
 class TilePool {
 public:
     struct Tile {
-        // Set by the user.
-        std::vector<uint8_t> input;        // as large as the largest tile that it has held
-        uint32_t size = 0;                 // bytes used of input
-        uint32_t asset = 0;                // a tag, kept as it is
-        SluiceArchiveSegment segment = {}; // codec and its parameters; others are kept as they are
-        std::vector<uint8_t> filter;       // a description; empty: none, also after a trial that it
-                                           // has lost
+        // The user sets these.
+        std::vector<u8> input;             // as large as the largest tile that it has held
+        u32 size = 0;                      // bytes used of input
+        u32 asset = 0;                     // a tag for the user
+        SluiceArchiveSegment segment = {}; // codec and its parameters; others mean nothing here
+        std::vector<u8> filter;            // its description; empty: none, or it has lost the trial
         bool matchesKnown = false;         // GSTD: matches are those of the tile
         std::vector<SluiceGstdMatch> matches;
-        // Set by the pool.
-        std::vector<uint8_t> filtered;   // the input with the filter applied
-        std::vector<uint8_t> output;     // encoded; empty: store the input
-        std::vector<uint8_t> unfiltered; // the trial's other output
-        uint32_t checksum = 0;
+        // The pool sets these.
+        std::vector<u8> filtered;   // the input with the filter applied
+        std::vector<u8> output;     // encoded; empty: store the input
+        std::vector<u8> unfiltered; // the trial's other output
+        u32 checksum = 0;
         SluiceStatus status = SLUICE_OK;
         bool done = false;
 
-        // Room for `bytes` bytes of input.
-        uint8_t* resize(uint32_t bytes);
+        // Makes room for `bytes` bytes of input.
+        u8* resize(u32 bytes);
     };
 
     ~TilePool();
 
     // threadCount as in sluice_archive.h. May throw std::bad_alloc and std::system_error.
-    void start(uint32_t threadCount);
+    void start(u32 threadCount);
 
-    bool full() const { return submitted_ - released_ == tiles_.size(); }
-    bool empty() const { return submitted_ == released_; }
-    Tile& next() { return tiles_[submitted_ % tiles_.size()]; } // the tile to fill; not when full
-    void submit();                                              // hands it over
-    // waits until it is done; not when empty
+    bool full() const { return m_submitted - m_released == m_tiles.size(); }
+    bool empty() const { return m_submitted == m_released; }
+    // The tile to fill, unless the pool is full; submit hands it over.
+    Tile& next() { return m_tiles[m_submitted % m_tiles.size()]; }
+    void submit();
+    // The oldest tile, unless the pool is empty, once it is done; release gives it back.
     Tile& oldest();
-    void release() { ++released_; } // gives the oldest tile back
+    void release() { ++m_released; }
 
 private:
     void work(TileEncoders& encoders);
     static void encode(TileEncoders& encoders, Tile& tile);
 
-    std::vector<Tile> tiles_; // a ring
-    uint64_t submitted_ = 0;  // changed by the user's thread, under mutex_ while workers run
-    uint64_t taken_ = 0;      // by workers, under mutex_
-    uint64_t released_ = 0;   // user's thread only
-    bool stop_ = false;
-    std::mutex mutex_;
-    std::condition_variable submittedChanged_, doneChanged_;
-    std::vector<TileEncoders> encoders_; // one a thread
-    std::vector<std::thread> threads_;
+    std::vector<Tile> m_tiles; // a ring
+    u64 m_submitted = 0;       // by the user's thread, under m_mutex while workers run
+    u64 m_taken = 0;           // by workers, under m_mutex
+    u64 m_released = 0;        // by the user's thread
+    bool m_stop = false;
+    std::mutex m_mutex;
+    std::condition_variable m_submittedChanged, m_doneChanged;
+    std::vector<TileEncoders> m_encoders; // one a thread
+    std::vector<std::thread> m_threads;
 };
 
 } // namespace sluice

@@ -6,14 +6,15 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <new>
+
+#include "../formats/little_endian.h"
 
 namespace sluice {
 namespace {
 
-constexpr uint32_t kLiteralLengths = 0, kOffsets = 1, kMatchLengths = 2;
-constexpr uint32_t kMaxLog[3] = {9, 8, 9}, kMaxSymbols[3] = {36, 32, 53};
+constexpr u32 kLiteralLengths = 0, kOffsets = 1, kMatchLengths = 2;
 
 // RFC 8878, 3.1.1.3.2.2: the distributions that need no description.
 constexpr int8_t kDefaultLiteralLengths[36] = {4, 3, 2, 2, 2, 2, 2, 2, 2,  2,  2,  2,
@@ -25,86 +26,74 @@ constexpr int8_t kDefaultMatchLengths[53] = {
 constexpr int8_t kDefaultOffsets[29] = {1, 1, 1, 1, 1, 1, 2, 2, 2, 1,  1,  1,  1,  1, 1,
                                         1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1};
 
-// 3.1.1.3.2.1.1: lengths as codes.
+constexpr struct {
+    u32 maxLog, maxSymbols;
+    u32 defaultLog, defaultSymbols;
+    const int8_t* defaultCounts;
+} kTables[3] = {{9, 36, 6, 36, kDefaultLiteralLengths},
+                {8, 32, 5, 29, kDefaultOffsets},
+                {9, 53, 6, 53, kDefaultMatchLengths}};
+
+// 3.1.1.3.2.1.1: a length is the base of its code and some extra bits.
 struct Range {
-    uint32_t base, bits;
+    u32 base, extraBits;
 };
-constexpr Range kLiteralRanges[36] = {
-    {0, 0},     {1, 0},      {2, 0},      {3, 0},     {4, 0},   {5, 0},     {6, 0},     {7, 0},
-    {8, 0},     {9, 0},      {10, 0},     {11, 0},    {12, 0},  {13, 0},    {14, 0},    {15, 0},
-    {16, 1},    {18, 1},     {20, 1},     {22, 1},    {24, 2},  {28, 2},    {32, 3},    {40, 3},
-    {48, 4},    {64, 6},     {128, 7},    {256, 8},   {512, 9}, {1024, 10}, {2048, 11}, {4096, 12},
-    {8192, 13}, {16384, 14}, {32768, 15}, {65536, 16}};
-
-Range matchRange(uint32_t code)
+// The values of the codes follow each other from `first` on; only the last codes have extra bits.
+template <size_t kCodes, size_t kExtra>
+constexpr std::array<Range, kCodes> makeRanges(u32 first, const u8 (&extraBits)[kExtra])
 {
-    if (code < 32) return {code + 3, 0};
-    constexpr Range ranges[21] = {
-        {35, 1},    {37, 1},    {39, 1},    {41, 1},    {43, 2},     {47, 2},     {51, 3},
-        {59, 3},    {67, 4},    {83, 4},    {99, 5},    {131, 7},    {259, 8},    {515, 9},
-        {1027, 10}, {2051, 11}, {4099, 12}, {8195, 13}, {16387, 14}, {32771, 15}, {65539, 16}};
-    return ranges[code - 32];
+    std::array<Range, kCodes> ranges = {};
+    for (size_t code = 0; code < kCodes; ++code) {
+        const u32 bits = code < kCodes - kExtra ? 0 : extraBits[code - (kCodes - kExtra)];
+        ranges[code] = {first, bits};
+        first += 1u << bits;
+    }
+    return ranges;
 }
+constexpr auto kLiteralRanges =
+    makeRanges<36>(0, {1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
+constexpr auto kMatchRanges =
+    makeRanges<53>(3, {1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
 
-fse::Distribution defaultDistribution(uint32_t which)
-{
-    fse::Distribution result;
-    const int8_t* const counts[3] = {kDefaultLiteralLengths, kDefaultOffsets, kDefaultMatchLengths};
-    const uint32_t symbols[3] = {36, 29, 53}, logs[3] = {6, 5, 6};
-    result.log = logs[which];
-    result.symbols = symbols[which];
-    std::copy_n(counts[which], result.symbols, result.count);
-    return result;
-}
+constexpr u32 kMagic = 0xfd2fb528, kSkippableMagic = 0x184d2a50;
 
-uint32_t load24(const uint8_t* bytes)
-{
-    return uint32_t(bytes[0] | bytes[1] << 8 | bytes[2] << 16);
-}
-
-uint32_t load32(const uint8_t* bytes) { return load24(bytes) | uint32_t(bytes[3]) << 24; }
-
-constexpr uint32_t kMagic = 0xfd2fb528, kSkippableMagic = 0x184d2a50;
-
-// Bits of a block's sequences, from the last byte's highest on down. Past the start they are 0.
+// The bits of a block's sequences, read backwards from the highest one of the last byte; the highest
+// bit that is set marks the end. Bits before the start are 0.
 class BackwardBits {
 public:
-    BackwardBits(const uint8_t* bytes, size_t size) : bytes_(bytes), left_(0)
+    BackwardBits(const u8* bytes, size_t size) : m_bytes(bytes), m_left(0)
     {
         if (size == 0 || bytes[size - 1] == 0) {
-            bad_ = true;
+            m_bad = true;
             return;
         }
-        uint32_t top = 7;
-        while (bytes[size - 1] >> top == 0)
-            --top;
-        left_ = int64_t(size - 1) * 8 + top;
+        m_left = int64_t(size - 1) * 8 + floorLog2(bytes[size - 1]);
     }
-    uint32_t take(uint32_t n)
+    u32 take(u32 n)
     {
-        left_ -= n;
-        uint64_t value = 0;
-        const int64_t from = std::max<int64_t>(left_, 0), to = left_ + n;
+        m_left -= n;
+        u64 value = 0;
+        const int64_t from = std::max<int64_t>(m_left, 0), to = m_left + n;
         if (to <= 0) {
-            bad_ = bad_ || n != 0;
+            m_bad = m_bad || n != 0;
             return 0;
         }
         const size_t first = size_t(from / 8), last = size_t((to + 7) / 8);
         for (size_t i = last; i-- > first;)
-            value = value << 8 | bytes_[i];
-        value = value >> from % 8 & ((uint64_t(1) << (to - from)) - 1);
-        if (left_ < 0) {
-            bad_ = true;
-            value <<= -left_;
+            value = value << 8 | m_bytes[i];
+        value = value >> from % 8 & ((u64(1) << (to - from)) - 1);
+        if (m_left < 0) {
+            m_bad = true;
+            value <<= -m_left;
         }
-        return uint32_t(value);
+        return u32(value);
     }
-    bool bad() const { return bad_; }
+    bool bad() const { return m_bad; }
 
 private:
-    const uint8_t* bytes_;
-    int64_t left_; // bits that are not taken
-    bool bad_ = false;
+    const u8* m_bytes;
+    int64_t m_left; // bits that have not been read
+    bool m_bad = false;
 };
 
 SluiceStatus statusOf(size_t result)
@@ -124,7 +113,7 @@ SluiceStatus statusOf(size_t result)
 
 struct ZstdReader::Decoder {
     ZSTD_DCtx* context = ZSTD_createDCtx();
-    std::vector<uint8_t> out;
+    std::vector<u8> out;
 
     Decoder()
     {
@@ -134,25 +123,25 @@ struct ZstdReader::Decoder {
     ~Decoder() { ZSTD_freeDCtx(context); }
 };
 
-ZstdReader::ZstdReader(const uint8_t* frames, size_t size)
-    : begin_(frames), end_(frames + size), at_(frames), decoder_(std::make_unique<Decoder>())
+ZstdReader::ZstdReader(const u8* frames, size_t size)
+    : m_begin(frames), m_end(frames + size), m_at(frames), m_decoder(std::make_unique<Decoder>())
 {
 }
 
 ZstdReader::~ZstdReader() = default;
 
-// Gives bytes of a frame to libzstd and appends what comes out.
-SluiceStatus ZstdReader::decode(const uint8_t* bytes, size_t size, std::vector<uint8_t>& content)
+// Gives bytes of a frame to libzstd and appends its output.
+SluiceStatus ZstdReader::decode(const u8* bytes, size_t size, std::vector<u8>& content)
 {
     ZSTD_inBuffer in = {bytes, size, 0};
     for (;;) {
-        ZSTD_outBuffer out = {decoder_->out.data(), decoder_->out.size(), 0};
-        const size_t result = ZSTD_decompressStream(decoder_->context, &out, &in);
+        ZSTD_outBuffer out = {m_decoder->out.data(), m_decoder->out.size(), 0};
+        const size_t result = ZSTD_decompressStream(m_decoder->context, &out, &in);
         if (ZSTD_isError(result) != 0) return statusOf(result);
-        content.insert(content.end(), decoder_->out.begin(),
-                       decoder_->out.begin() + std::ptrdiff_t(out.pos));
+        content.insert(content.end(), m_decoder->out.begin(),
+                       m_decoder->out.begin() + ptrdiff_t(out.pos));
         if (in.pos == in.size && out.pos < out.size) return SLUICE_OK;
-        // the frame ends earlier than its blocks say
+        // The frame must not end earlier than its blocks say.
         if (in.pos < in.size && result == 0) return SLUICE_ERROR_FORMAT;
     }
 }
@@ -160,61 +149,63 @@ SluiceStatus ZstdReader::decode(const uint8_t* bytes, size_t size, std::vector<u
 // Goes to the next frame that is not skippable, or to the end.
 SluiceStatus ZstdReader::skipFrames()
 {
-    while (end_ - at_ >= 4 && (load32(at_) & ~15u) == kSkippableMagic) {
-        if (end_ - at_ < 8 || size_t(end_ - at_) - 8 < load32(at_ + 4)) return SLUICE_ERROR_FORMAT;
-        at_ += 8 + size_t(load32(at_ + 4));
+    while (m_end - m_at >= 4 && (loadLe32(m_at) & ~15u) == kSkippableMagic) {
+        if (m_end - m_at < 8 || size_t(m_end - m_at) - 8 < loadLe32(m_at + 4))
+            return SLUICE_ERROR_FORMAT;
+        m_at += 8 + size_t(loadLe32(m_at + 4));
     }
-    return at_ == end_ || (end_ - at_ >= 4 && load32(at_) == kMagic) ? SLUICE_OK
-                                                                     : SLUICE_ERROR_FORMAT;
+    return m_at == m_end || (m_end - m_at >= 4 && loadLe32(m_at) == kMagic) ? SLUICE_OK
+                                                                            : SLUICE_ERROR_FORMAT;
 }
 
 SluiceStatus ZstdReader::readFrameHeader()
 {
     ZSTD_frameHeader header;
-    const size_t result = ZSTD_getFrameHeader(&header, at_, size_t(end_ - at_));
+    const size_t result = ZSTD_getFrameHeader(&header, m_at, size_t(m_end - m_at));
     if (ZSTD_isError(result) != 0) return statusOf(result);
     if (result != 0) return SLUICE_ERROR_FORMAT; // it is cut off
     if (header.dictID != 0) return SLUICE_ERROR_UNSUPPORTED;
-    ZSTD_DCtx_reset(decoder_->context, ZSTD_reset_session_only);
-    hasChecksum_ = header.checksumFlag != 0;
-    std::vector<uint8_t> nothing;
-    const SluiceStatus status = decode(at_, header.headerSize, nothing);
-    at_ += header.headerSize;
-    inFrame_ = true;
-    std::fill(std::begin(known_), std::end(known_), false);
-    repeats_[0] = 1;
-    repeats_[1] = 4;
-    repeats_[2] = 8;
+    ZSTD_DCtx_reset(m_decoder->context, ZSTD_reset_session_only);
+    m_hasChecksum = header.checksumFlag != 0;
+    std::vector<u8> nothing;
+    const SluiceStatus status = decode(m_at, header.headerSize, nothing);
+    m_at += header.headerSize;
+    m_inFrame = true;
+    std::fill(std::begin(m_known), std::end(m_known), false);
+    m_repeats[0] = 1;
+    m_repeats[1] = 4;
+    m_repeats[2] = 8;
     return status;
 }
 
-SluiceStatus ZstdReader::measure(uint64_t& size)
+SluiceStatus ZstdReader::measure(u64& size)
 {
     size = 0;
     bool all = true;
-    for (at_ = begin_; all;) {
+    for (m_at = m_begin; all;) {
         const SluiceStatus status = skipFrames();
         if (status != SLUICE_OK) return status;
-        if (at_ == end_) return at_ = begin_, SLUICE_OK;
-        const unsigned long long content = ZSTD_getFrameContentSize(at_, size_t(end_ - at_));
-        const size_t compressed = ZSTD_findFrameCompressedSize(at_, size_t(end_ - at_));
+        if (m_at == m_end) return m_at = m_begin, SLUICE_OK;
+        const unsigned long long content = ZSTD_getFrameContentSize(m_at, size_t(m_end - m_at));
+        const size_t compressed = ZSTD_findFrameCompressedSize(m_at, size_t(m_end - m_at));
         if (ZSTD_isError(compressed) != 0) {
             const bool window =
                 ZSTD_getErrorCode(compressed) == ZSTD_error_frameParameter_windowTooLarge;
             return window ? SLUICE_ERROR_UNSUPPORTED : SLUICE_ERROR_FORMAT;
         }
-        if (ZSTD_getDictID_fromFrame(at_, size_t(end_ - at_)) != 0) return SLUICE_ERROR_UNSUPPORTED;
+        if (ZSTD_getDictID_fromFrame(m_at, size_t(m_end - m_at)) != 0)
+            return SLUICE_ERROR_UNSUPPORTED;
         all = content != ZSTD_CONTENTSIZE_UNKNOWN;
         if (content == ZSTD_CONTENTSIZE_ERROR) return SLUICE_ERROR_FORMAT;
         // A block, at least 3 bytes, holds 128 KiB at most: what says more is damaged. So the sum
         // is below 2^64.
         if (all && content / (128 * 1024) > compressed / 3) return SLUICE_ERROR_FORMAT;
         size += content;
-        at_ += compressed;
+        m_at += compressed;
     }
     // Some frame does not say how large it is.
-    ZstdReader other(begin_, size_t(end_ - begin_));
-    std::vector<uint8_t> content;
+    ZstdReader other(m_begin, size_t(m_end - m_begin));
+    std::vector<u8> content;
     std::vector<ZstdMatch> matches;
     size = 0;
     do {
@@ -223,12 +214,12 @@ SluiceStatus ZstdReader::measure(uint64_t& size)
         const SluiceStatus status = other.next(content, matches);
         if (status != SLUICE_OK) return status;
         size += content.size();
-    } while (other.at_ != other.end_ || other.inFrame_);
-    at_ = begin_;
+    } while (other.m_at != other.m_end || other.m_inFrame);
+    m_at = m_begin;
     return SLUICE_OK;
 }
 
-bool ZstdReader::wantsDictionary(const uint8_t* frames, size_t size)
+bool ZstdReader::wantsDictionary(const u8* frames, size_t size)
 {
     for (size_t at = 0; at < size;) {
         const size_t compressed = ZSTD_findFrameCompressedSize(frames + at, size - at);
@@ -239,135 +230,140 @@ bool ZstdReader::wantsDictionary(const uint8_t* frames, size_t size)
     return false;
 }
 
-SluiceStatus ZstdReader::next(std::vector<uint8_t>& content, std::vector<ZstdMatch>& matches)
+SluiceStatus ZstdReader::next(std::vector<u8>& content, std::vector<ZstdMatch>& matches)
 {
     const size_t before = content.size();
     while (content.size() == before) {
-        if (!inFrame_) {
+        if (!m_inFrame) {
             SluiceStatus status = skipFrames();
-            if (status != SLUICE_OK || at_ == end_) return status;
+            if (status != SLUICE_OK || m_at == m_end) return status;
             status = readFrameHeader();
             if (status != SLUICE_OK) return status;
         }
-        if (end_ - at_ < 3) return SLUICE_ERROR_FORMAT;
-        const uint32_t header = load24(at_), kind = header >> 1 & 3, size = header >> 3;
+        if (m_end - m_at < 3) return SLUICE_ERROR_FORMAT;
+        const u32 header = loadLe24(m_at), kind = header >> 1 & 3, size = header >> 3;
         const bool last = (header & 1) != 0;
-        const size_t stored = kind == 1 ? 1 : size, checksum = last && hasChecksum_ ? 4 : 0;
-        if (kind == 3 || size_t(end_ - at_) < 3 + stored + checksum) return SLUICE_ERROR_FORMAT;
-        const uint64_t position = position_;
-        const SluiceStatus status = decode(at_, 3 + stored + checksum, content);
+        const size_t stored = kind == 1 ? 1 : size, checksum = last && m_hasChecksum ? 4 : 0;
+        if (kind == 3 || size_t(m_end - m_at) < 3 + stored + checksum) return SLUICE_ERROR_FORMAT;
+        const u64 position = m_position;
+        const SluiceStatus status = decode(m_at, 3 + stored + checksum, content);
         if (status != SLUICE_OK) return status;
-        if (kind == 2 && !readSequences(at_ + 3, size, matches, position))
+        if (kind == 2 && !readSequences(m_at + 3, size, matches, position))
             return SLUICE_ERROR_FORMAT;
-        position_ = position + (content.size() - before);
-        at_ += 3 + stored + checksum;
-        inFrame_ = !last;
-        if (last && at_ == end_) break;
+        m_position = position + (content.size() - before);
+        m_at += 3 + stored + checksum;
+        m_inFrame = !last;
+        if (last && m_at == m_end) break;
     }
     return SLUICE_OK;
 }
 
-bool ZstdReader::readTable(uint32_t mode, uint32_t which, const uint8_t*& bytes, const uint8_t* end)
+bool ZstdReader::readTable(u32 mode, u32 which, const u8*& bytes, const u8* end)
 {
-    Table& table = tables_[which];
-    if (mode == 3) return known_[which];
-    known_[which] = true;
+    Table& table = m_tables[which];
+    const auto& limits = kTables[which];
+    if (mode == 3) return m_known[which];
+    m_known[which] = true;
     if (mode == 1) { // one symbol
-        if (bytes == end || *bytes >= kMaxSymbols[which]) return false;
+        if (bytes == end || *bytes >= limits.maxSymbols) return false;
         table.log = 0;
         table.states[0] = {0, *bytes++, 0};
         return true;
     }
-    fse::Distribution distribution = defaultDistribution(which);
-    if (mode == 2) {
-        const size_t size = size_t(end - bytes);
-        if (fse::readDistribution(bytes, size, kMaxSymbols[which], kMaxLog[which], distribution) !=
-            SLUICE_TILE_OK)
-            return false;
-        bytes += distribution.bytes;
+    fse::Distribution distribution;
+    if (mode == 0) {
+        distribution.log = limits.defaultLog;
+        distribution.symbols = limits.defaultSymbols;
+        std::copy_n(limits.defaultCounts, limits.defaultSymbols, distribution.count);
+    } else if (fse::readDistribution(bytes, size_t(end - bytes), limits.maxSymbols, limits.maxLog,
+                                     distribution) != SLUICE_TILE_OK) {
+        return false;
     }
+    bytes += distribution.bytes;
     table.log = distribution.log;
     fse::buildStates(distribution, table.states);
     return true;
 }
 
-// The matches of a compressed block whose content libzstd has found to be right.
-bool ZstdReader::readSequences(const uint8_t* block, size_t size, std::vector<ZstdMatch>& matches,
-                               uint64_t position)
+// 3.1.1.3.1: the literals' header says how long they are. Moves `at` behind them.
+bool ZstdReader::skipLiterals(const u8*& at, const u8* end)
 {
-    const uint8_t* at = block;
-    const uint8_t* const end = block + size;
-    // 3.1.1.3.1: the literals' header says how long they are.
+    const size_t size = size_t(end - at);
     if (size < 2) return false;
-    const uint32_t kind = at[0] & 3, format = at[0] >> 2 & 3;
-    if (kind < 2) {
-        const uint32_t headerSize = format == 1 ? 2 : format == 3 ? 3 : 1;
+    const u32 kind = at[0] & 3, format = at[0] >> 2 & 3;
+    u32 headerSize;
+    size_t stored;
+    if (kind < 2) { // plain, or one byte that repeats
+        headerSize = format == 1 ? 2 : format == 3 ? 3 : 1;
         if (size < headerSize) return false;
-        const uint32_t count = format == 1   ? uint32_t(at[0] | at[1] << 8) >> 4
-                               : format == 3 ? load24(at) >> 4
-                                             : uint32_t(at[0]) >> 3;
-        const size_t stored = kind == 1 ? 1 : count;
-        if (size - headerSize < stored) return false;
-        at += headerSize + stored;
-    } else {
-        const uint32_t headerSize = format < 2 ? 3 : format == 2 ? 4 : 5;
+        const u32 header = u32(loadLe(at, headerSize)), count = header >> (headerSize == 1 ? 3 : 4);
+        stored = kind == 1 ? 1 : count;
+    } else { // compressed
+        headerSize = format < 2 ? 3 : format == 2 ? 4 : 5;
         if (size < headerSize) return false;
-        uint64_t header = 0;
-        for (uint32_t i = headerSize; i-- > 0;)
-            header = header << 8 | at[i];
-        const uint32_t bits = format < 2 ? 10 : format == 2 ? 14 : 18;
-        const size_t stored = size_t(header >> (4 + bits) & ((uint64_t(1) << bits) - 1));
-        if (size - headerSize < stored) return false;
-        at += headerSize + stored;
+        const u32 bits = format < 2 ? 10 : format == 2 ? 14 : 18;
+        stored = size_t(loadLe(at, headerSize) >> (4 + bits) & ((u64(1) << bits) - 1));
     }
+    if (size - headerSize < stored) return false;
+    at += headerSize + stored;
+    return true;
+}
+
+// 3.1.1.5: offset codes 1 to 3 stand for earlier offsets.
+u64 ZstdReader::readOffset(u64 code, bool literals)
+{
+    u64 offset = code - 3;
+    u32 place = 2; // a new offset pushes out the last one
+    if (code <= 3) {
+        place = u32(code) - 1 + (literals ? 0 : 1);
+        offset = place == 3 ? m_repeats[0] - 1 : m_repeats[place];
+    }
+    if (place > 1) m_repeats[2] = m_repeats[1];
+    if (place > 0) m_repeats[1] = m_repeats[0];
+    return m_repeats[0] = offset;
+}
+
+// Reads the matches of a compressed block whose content libzstd has found to be right.
+bool ZstdReader::readSequences(const u8* block, size_t size, std::vector<ZstdMatch>& matches,
+                               u64 position)
+{
+    const u8* at = block;
+    const u8* const end = block + size;
+    if (!skipLiterals(at, end) || at == end) return false;
     // 3.1.1.3.2: sequences
-    if (at == end) return false;
-    uint32_t count = *at++;
+    u32 count = *at++;
     if (count == 0) return true;
     if (count >= 128) {
         const ptrdiff_t more = count == 255 ? 2 : 1;
         if (end - at < more) return false;
-        count = count == 255 ? uint32_t(at[0] | at[1] << 8) + 0x7f00 : (count - 128) << 8 | at[0];
+        count = count == 255 ? loadLe16(at) + 0x7f00 : (count - 128) << 8 | at[0];
         at += more;
     }
     if (at == end) return false;
-    const uint32_t modes = *at++;
+    const u32 modes = *at++;
     if (!readTable(modes >> 6, kLiteralLengths, at, end) ||
         !readTable(modes >> 4 & 3, kOffsets, at, end) ||
         !readTable(modes >> 2 & 3, kMatchLengths, at, end))
         return false;
     BackwardBits bits(at, size_t(end - at));
-    uint32_t state[3];
-    for (uint32_t i = 0; i < 3; ++i)
-        state[i] = bits.take(tables_[i].log);
-    for (uint32_t i = 0; i < count && !bits.bad(); ++i) {
-        const fse::State& literalState = tables_[kLiteralLengths].states[state[kLiteralLengths]];
-        const fse::State& offsetState = tables_[kOffsets].states[state[kOffsets]];
-        const fse::State& matchState = tables_[kMatchLengths].states[state[kMatchLengths]];
-        const uint64_t code = (uint64_t(1) << offsetState.symbol) + bits.take(offsetState.symbol);
-        const Range match = matchRange(matchState.symbol),
-                    literal = kLiteralRanges[literalState.symbol];
-        const uint32_t length = match.base + bits.take(match.bits),
-                       literals = literal.base + bits.take(literal.bits);
-        uint64_t offset = code - 3;
-        if (code <= 3) {
-            const uint32_t place = uint32_t(code) - 1 + (literals == 0 ? 1 : 0);
-            offset = place == 3 ? repeats_[0] - 1 : repeats_[place];
-            if (place > 1) repeats_[2] = repeats_[1];
-            if (place > 0) repeats_[1] = repeats_[0];
-        } else {
-            repeats_[2] = repeats_[1];
-            repeats_[1] = repeats_[0];
-        }
-        repeats_[0] = offset;
+    const fse::State* state[3];
+    for (u32 i = 0; i < 3; ++i)
+        state[i] = &m_tables[i].states[bits.take(m_tables[i].log)];
+    for (u32 i = 0; i < count && !bits.bad(); ++i) {
+        const u32 offsetBits = state[kOffsets]->symbol;
+        const u64 code = (u64(1) << offsetBits) + bits.take(offsetBits);
+        const Range match = kMatchRanges[state[kMatchLengths]->symbol],
+                    literal = kLiteralRanges[state[kLiteralLengths]->symbol];
+        const u32 length = match.base + bits.take(match.extraBits),
+                  literals = literal.base + bits.take(literal.extraBits);
+        const u64 offset = readOffset(code, literals != 0);
         position += literals;
-        if (offset <= UINT32_MAX) matches.push_back({position, length, uint32_t(offset)});
+        if (offset <= UINT32_MAX) matches.push_back({position, length, u32(offset)});
         position += length;
         if (i + 1 == count) break;
-        for (const uint32_t which : {kLiteralLengths, kMatchLengths, kOffsets}) {
-            const fse::State& from = tables_[which].states[state[which]];
-            state[which] = from.base + bits.take(from.bits);
-        }
+        for (const u32 which : {kLiteralLengths, kMatchLengths, kOffsets})
+            state[which] =
+                &m_tables[which].states[state[which]->base + bits.take(state[which]->bits)];
     }
     return !bits.bad();
 }

@@ -1,150 +1,126 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The .sluice archive: header, index and tile records, as docs/format.md lays them down.
-#include <sluice/sluice_filter.h>
-#include <sluice/sluice_formats.h>
-
-#include <cstring>
-
 #include "archive_layout.h"
 
 using namespace sluice;
 
 namespace {
 
-static_assert(headerBytes == SLUICE_ARCHIVE_HEADER_SIZE &&
-              recordBytes == SLUICE_ARCHIVE_RECORD_SIZE &&
-              archiveAlignment == SLUICE_ARCHIVE_ALIGNMENT);
+constexpr u32 kNoAsset = 0xffffffffu;
 
-constexpr uint32_t noAsset = 0xffffffffu;
-constexpr uint32_t gdeflateMaxTile = 65536, gstdMaxTile = 262144;
-constexpr uint64_t maxParameterBytes = uint64_t(1) << 28;
-
-// The parts of an index.
-struct Index {
-    const uint8_t* assets;
-    const uint8_t* blocks;
-    const char* names;
-
-    Index(const SluiceArchive& archive, const void* bytes)
-        : assets(static_cast<const uint8_t*>(bytes)),
-          blocks(assets + size_t(archive.assetCount) * assetBytes),
-          names(reinterpret_cast<const char*>(blocks) + archive.blockBytes)
-    {
-    }
-
-    const uint8_t* entry(uint32_t asset) const { return assets + size_t(asset) * assetBytes; }
-    std::string_view operator()(uint32_t asset) const // its name
-    {
-        return {names + loadLe32(entry(asset) + assetNameOffset),
-                loadLe16(entry(asset) + assetNameLength)};
-    }
+struct Entry {
+    u64 size, offset;
+    u32 tileCount, tileChecksum, nameOffset, nameLength, tileSizeLog2, reserved, type;
+    u32 parameterOffset;
 };
 
-// Finds the block's bytes: a u32 length, then that many bytes, a multiple of 4.
-bool findBlock(const SluiceArchive& archive, const Index& index, uint32_t offset,
-               const uint8_t*& block, uint32_t& size)
-{
-    if (offset % 4 != 0 || archive.blockBytes < 4 || offset > archive.blockBytes - 4) {
-        return false;
+// The three parts of an index.
+class Index {
+public:
+    Index(const SluiceArchive& archive, const void* bytes)
+        : m_archive(archive), m_assets(static_cast<const u8*>(bytes)),
+          m_blocks(m_assets + size_t(archive.assetCount) * assetBytes),
+          m_names(reinterpret_cast<const char*>(m_blocks) + archive.blockBytes)
+    {
     }
-    size = loadLe32(index.blocks + offset);
-    block = index.blocks + offset + 4;
-    return size % 4 == 0 && size <= archive.blockBytes - 4 - offset;
-}
 
-// The end of an asset's extent is where the next one's starts.
-uint64_t extentEnd(const SluiceArchive& archive, const Index& index, uint32_t asset)
-{
-    return asset + 1 < archive.assetCount ? loadLe64(index.entry(asset + 1) + assetOffset)
-                                          : archive.indexOffset;
-}
+    Entry entry(u32 asset) const
+    {
+        const u8* at = m_assets + size_t(asset) * assetBytes;
+        return {loadLe64(at + assetSize),       loadLe64(at + assetOffset),
+                loadLe32(at + assetTileCount),  loadLe32(at + assetTileChecksum),
+                loadLe32(at + assetNameOffset), loadLe16(at + assetNameLength),
+                at[assetTileSizeLog2],          at[assetReserved],
+                loadLe32(at + assetType),       loadLe32(at + assetParameterOffset)};
+    }
 
-// parameterBytes counts the parameter blocks of all assets, so that many assets with one huge block
-// cannot take forever.
-SluiceStatus checkAsset(const SluiceArchive& archive, const Index& index, uint32_t asset,
-                        uint64_t& parameterBytes)
+    // The name of an asset, as lowerBoundName calls it.
+    std::string_view operator()(u32 asset) const
+    {
+        const Entry one = entry(asset);
+        return {m_names + one.nameOffset, one.nameLength};
+    }
+
+    // An asset's extent ends where the next one's starts.
+    u64 extentEnd(u32 asset) const
+    {
+        return asset + 1 < m_archive.assetCount ? entry(asset + 1).offset : m_archive.indexOffset;
+    }
+
+    // Finds a parameter block: a u32 with its size, a multiple of 4, then its bytes.
+    bool findBlock(u32 offset, const u8*& block, u32& size) const
+    {
+        if (offset % 4 != 0 || m_archive.blockBytes < 4 || offset > m_archive.blockBytes - 4)
+            return false;
+        size = loadLe32(m_blocks + offset);
+        block = m_blocks + offset + 4;
+        return size % 4 == 0 && size <= m_archive.blockBytes - 4 - offset;
+    }
+
+private:
+    const SluiceArchive& m_archive;
+    const u8* m_assets;
+    const u8* m_blocks;
+    const char* m_names;
+};
+
+// parameterBytes counts the parameter blocks of all assets.
+SluiceStatus checkAsset(const SluiceArchive& archive, const Index& index, u32 asset,
+                        u64& parameterBytes)
 {
-    const uint8_t* entry = index.entry(asset);
-    const uint64_t size = loadLe64(entry + assetSize);
-    const uint64_t offset = loadLe64(entry + assetOffset);
-    const uint64_t end = extentEnd(archive, index, asset);
-    const uint64_t tiles = loadLe32(entry + assetTileCount);
-    const uint32_t log2 = entry[assetTileSizeLog2];
-    if (log2 < SLUICE_ARCHIVE_MIN_TILE_LOG2 || log2 > SLUICE_ARCHIVE_MAX_TILE_LOG2) {
+    const Entry entry = index.entry(asset);
+    const u64 end = index.extentEnd(asset), tiles = entry.tileCount;
+    if (entry.tileSizeLog2 < SLUICE_ARCHIVE_MIN_TILE_LOG2 ||
+        entry.tileSizeLog2 > SLUICE_ARCHIVE_MAX_TILE_LOG2 ||
+        (entry.reserved != 0 && archive.versionMinor <= kArchiveVersionMinor))
         return SLUICE_ERROR_FORMAT;
-    }
-    if (entry[assetReserved] != 0 && archive.versionMinor <= archiveVersionMinor) {
+    if (entry.offset % SLUICE_ARCHIVE_ALIGNMENT != 0 || entry.offset < headerBytes ||
+        end < entry.offset || end > archive.indexOffset ||
+        (end - entry.offset) / recordBytes < tiles)
         return SLUICE_ERROR_FORMAT;
-    }
-    if (offset % archiveAlignment != 0 || offset < headerBytes || end < offset ||
-        end > archive.indexOffset || (end - offset) / recordBytes < tiles) {
+    // A tile has at most 1 << log2 bytes, the last one at least 1, and all others at least 4.
+    if (entry.size > tiles << entry.tileSizeLog2 ||
+        (tiles != 0 && entry.size < (tiles - 1) * 4 + 1))
         return SLUICE_ERROR_FORMAT;
-    }
-    // Every tile holds at least 4 bytes, the last one at least 1, and none more than 1 << log2.
-    if (size > tiles << log2 || (tiles != 0 && size < (tiles - 1) * 4 + 1)) {
-        return SLUICE_ERROR_FORMAT;
-    }
-    const uint32_t parameterOffset = loadLe32(entry + assetParameterOffset);
-    if (parameterOffset == noParameters) {
-        return SLUICE_OK;
-    }
-    const uint8_t* block = nullptr;
-    uint32_t blockSize = 0;
-    if (!findBlock(archive, index, parameterOffset, block, blockSize)) {
-        return SLUICE_ERROR_FORMAT;
-    }
+    if (entry.parameterOffset == kNoParameters) return SLUICE_OK;
+    const u8* block = nullptr;
+    u32 blockSize = 0;
+    if (!index.findBlock(entry.parameterOffset, block, blockSize)) return SLUICE_ERROR_FORMAT;
     parameterBytes += blockSize;
-    return parameterBytes <= maxParameterBytes ? checkParameters(block, blockSize)
-                                               : SLUICE_ERROR_FORMAT;
+    return parameterBytes <= kMaxParameterBytes ? checkParameters(block, blockSize)
+                                                : SLUICE_ERROR_FORMAT;
 }
 
-// Names stand in order, without gaps. Assets before this one have been checked.
-bool checkName(const SluiceArchive& archive, const Index& index, uint32_t asset, uint32_t& nameEnd)
+// Names stand in order and without gaps. The assets before this one have been checked.
+bool checkName(const SluiceArchive& archive, const Index& index, u32 asset, u32& nameEnd)
 {
-    const uint32_t offset = loadLe32(index.entry(asset) + assetNameOffset);
-    const uint32_t length = loadLe16(index.entry(asset) + assetNameLength);
-    if (offset != nameEnd || length > archive.nameBytes - offset) {
-        return false;
-    }
-    nameEnd += length;
-    return sluiceIsArchiveName(index.names + offset, length) &&
-           nameMayFollow(index, asset, index(asset));
+    const Entry entry = index.entry(asset);
+    if (entry.nameOffset != nameEnd || entry.nameLength > archive.nameBytes - nameEnd) return false;
+    nameEnd += entry.nameLength;
+    const std::string_view name = index(asset);
+    return sluiceIsArchiveName(name.data(), name.size()) && nameMayFollow(index, asset, name);
 }
 
-// What SluiceArchiveTileReader holds.
+// What stands in SluiceArchiveTileReader::state.
 struct TileReaderState {
     Xxh32 hash;
-    uint64_t size; // of the asset
-    uint64_t extentSize;
-    uint64_t outputOffset; // sum of the sizes so far
-    uint64_t dataEnd;      // end of the tile before, in the extent
-    uint32_t tileCount;
-    uint32_t tileSizeLog2;
-    uint32_t tileChecksum;
-    uint32_t parameterSize;
-    uint32_t unknown;     // 1: some tile has a codec or a filter that is not known here
-    uint32_t knownFilter; // the filterOffset that was found good last
-    const uint8_t* parameters;
+    u64 size; // of the asset
+    u64 extentSize;
+    u64 outputOffset; // sum of the sizes so far
+    u64 dataEnd;      // where the last tile ends in the extent
+    u32 tileCount;
+    u32 tileSizeLog2;
+    u32 tileChecksum;
+    u32 parameterSize;
+    u32 unknown;    // 1: some tile has a codec or a filter that is not known here
+    u32 goodFilter; // the last filterOffset that was found good: neighbours often share it
+    const u8* parameters;
 };
 static_assert(sizeof(TileReaderState) <= sizeof(SluiceArchiveTileReader::state));
 
-// The description of a filter at an offset with room for an item's head.
-SluiceStatus checkFilterItem(const TileReaderState& state, uint32_t filterOffset)
+bool parseRecord(TileReaderState& state, bool last, const u8* record, SluiceArchiveTile& tile)
 {
-    // offsets count from the block's length word
-    const uint8_t* item = state.parameters + (filterOffset - 4);
-    const uint32_t size = loadLe32(item + 4);
-    if (size > state.parameterSize - (filterOffset - 4) - 8) {
-        return SLUICE_ERROR_FORMAT;
-    }
-    return loadLe16(item) == filterItemKind ? sluiceCheckFilter(item + 8, size)
-                                            : SLUICE_ERROR_VERSION;
-}
-
-bool parseRecord(TileReaderState& state, uint32_t number, const uint8_t* record,
-                 SluiceArchiveTile& tile)
-{
-    const uint32_t sizeAndCodec = loadLe32(record + recordSizeAndCodec);
+    const u32 sizeAndCodec = loadLe32(record + recordSizeAndCodec);
     tile.offset = loadLe64(record + recordOffset);
     tile.outputOffset = state.outputOffset;
     tile.storedSize = loadLe32(record + recordStoredSize);
@@ -153,39 +129,24 @@ bool parseRecord(TileReaderState& state, uint32_t number, const uint8_t* record,
     tile.checksum = loadLe32(record + recordChecksum);
     tile.filterOffset = loadLe32(record + recordFilterOffset);
 
-    const bool last = number + 1 == state.tileCount;
-    if (tile.size == 0 || tile.size > uint32_t(1) << state.tileSizeLog2 ||
-        (!last && tile.size % 4 != 0) || tile.size > state.size - state.outputOffset) {
+    if (tile.size == 0 || tile.size > 1u << state.tileSizeLog2 || (!last && tile.size % 4 != 0) ||
+        tile.size > state.size - state.outputOffset || tile.size > maxTileBytes(tile.codec))
         return false;
-    }
-    if (tile.offset % archiveAlignment != 0 || tile.offset < state.dataEnd ||
+    if (tile.offset % SLUICE_ARCHIVE_ALIGNMENT != 0 || tile.offset < state.dataEnd ||
         tile.offset > state.extentSize || tile.storedSize == 0 ||
-        tile.storedSize > state.extentSize - tile.offset) {
+        tile.storedSize > state.extentSize - tile.offset)
         return false;
-    }
     if (tile.codec == SLUICE_CODEC_STORE ? tile.storedSize != tile.size
-                                         : tile.storedSize >= tile.size) {
+                                         : tile.storedSize >= tile.size)
         return false;
-    }
-    if ((tile.codec == SLUICE_CODEC_GDEFLATE && tile.size > gdeflateMaxTile) ||
-        (tile.codec == SLUICE_CODEC_GSTD && tile.size > gstdMaxTile)) {
-        return false;
-    }
-    if (tile.filterOffset != 0 && (tile.filterOffset % 4 != 0 || state.parameterSize < 8 ||
-                                   tile.filterOffset > state.parameterSize - 4)) {
-        return false; // no room for an item's head
-    }
-    if (tile.filterOffset != 0 && tile.filterOffset != state.knownFilter) {
-        const SluiceStatus filter = checkFilterItem(state, tile.filterOffset);
-        if (filter == SLUICE_ERROR_FORMAT) {
-            return false;
-        }
+    if (tile.filterOffset != 0 && tile.filterOffset != state.goodFilter) {
+        const SluiceStatus filter =
+            checkFilterItem(state.parameters, state.parameterSize, tile.filterOffset);
+        if (filter == SLUICE_ERROR_FORMAT) return false;
         state.unknown |= filter == SLUICE_OK ? 0 : 1;
-        state.knownFilter = filter == SLUICE_OK ? tile.filterOffset : 0;
+        state.goodFilter = filter == SLUICE_OK ? tile.filterOffset : 0;
     }
-    if (tile.codec > SLUICE_CODEC_GSTD) {
-        state.unknown = 1;
-    }
+    if (tile.codec > SLUICE_CODEC_GSTD) state.unknown = 1;
     state.outputOffset += tile.size;
     state.dataEnd = tile.offset + tile.storedSize;
     return true;
@@ -196,26 +157,20 @@ bool parseRecord(TileReaderState& state, uint32_t number, const uint8_t* record,
 SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t fileSize,
                                       SluiceArchive* archive)
 {
-    if ((bytes == nullptr && size != 0) || archive == nullptr || fileSize < size) {
+    if ((bytes == nullptr && size != 0) || archive == nullptr || fileSize < size)
         return SLUICE_ERROR_ARGUMENT;
-    }
-    const uint8_t* header = static_cast<const uint8_t*>(bytes);
-    if (size < sizeof(archiveMagic) ||
-        std::memcmp(header, archiveMagic, sizeof(archiveMagic)) != 0) {
+    const u8* header = static_cast<const u8*>(bytes);
+    if (size < sizeof kArchiveMagic ||
+        std::memcmp(header, kArchiveMagic, sizeof kArchiveMagic) != 0)
         return SLUICE_ERROR_FORMAT;
-    }
-    if (size < headerBytes) {
-        return SLUICE_ERROR_BUFFER_SIZE;
-    }
-    if (loadLe32(header + headerChecksum) != xxh32(header, headerChecksum, 0)) {
+    if (size < headerBytes) return SLUICE_ERROR_BUFFER_SIZE;
+    if (loadLe32(header + headerChecksum) != xxh32(header, headerChecksum, 0))
         return SLUICE_ERROR_CHECKSUM;
-    }
     archive->versionMajor = loadLe16(header + headerVersionMajor);
     archive->versionMinor = loadLe16(header + headerVersionMinor);
-    if (archive->versionMajor != archiveVersionMajor) {
-        return archive->versionMajor > archiveVersionMajor ? SLUICE_ERROR_VERSION
-                                                           : SLUICE_ERROR_FORMAT;
-    }
+    if (archive->versionMajor != kArchiveVersionMajor)
+        return archive->versionMajor > kArchiveVersionMajor ? SLUICE_ERROR_VERSION
+                                                            : SLUICE_ERROR_FORMAT;
     archive->assetCount = loadLe32(header + headerAssetCount);
     archive->fileSize = loadLe64(header + headerFileSize);
     archive->indexOffset = loadLe64(header + headerIndexOffset);
@@ -224,102 +179,75 @@ SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t f
     archive->nameBytes = loadLe32(header + headerNameBytes);
     archive->indexChecksum = loadLe32(header + headerIndexChecksum);
     archive->indexSize =
-        uint64_t(archive->assetCount) * assetBytes + archive->blockBytes + archive->nameBytes;
+        u64(archive->assetCount) * assetBytes + archive->blockBytes + archive->nameBytes;
 
-    const bool reservedUsed = loadLe64(header + headerReserved) != 0;
-    if (reservedUsed && archive->versionMinor <= archiveVersionMinor) {
+    if (loadLe64(header + headerReserved) != 0 && archive->versionMinor <= kArchiveVersionMinor)
         return SLUICE_ERROR_FORMAT;
-    }
     if (archive->assetCount > SLUICE_ARCHIVE_MAX_ASSETS ||
         archive->blockBytes > SLUICE_ARCHIVE_MAX_BLOCK_BYTES ||
-        archive->nameBytes > SLUICE_ARCHIVE_MAX_NAME_BYTES || archive->blockBytes % 4 != 0) {
+        archive->nameBytes > SLUICE_ARCHIVE_MAX_NAME_BYTES || archive->blockBytes % 4 != 0)
         return SLUICE_ERROR_FORMAT;
-    }
-    if (archive->indexOffset % archiveAlignment != 0 || archive->indexOffset < headerBytes ||
-        archive->fileSize < archive->indexSize ||
-        archive->indexOffset != archive->fileSize - archive->indexSize) {
+    if (archive->indexOffset % SLUICE_ARCHIVE_ALIGNMENT != 0 ||
+        archive->indexOffset < headerBytes || archive->fileSize < archive->indexSize ||
+        archive->indexOffset != archive->fileSize - archive->indexSize)
         return SLUICE_ERROR_FORMAT;
-    }
-    if (fileSize != archive->fileSize) {
-        return fileSize < archive->fileSize ? SLUICE_ERROR_BUFFER_SIZE : SLUICE_ERROR_FORMAT;
-    }
-    return SLUICE_OK;
+    return fileSize == archive->fileSize  ? SLUICE_OK
+           : fileSize < archive->fileSize ? SLUICE_ERROR_BUFFER_SIZE
+                                          : SLUICE_ERROR_FORMAT;
 }
 
 SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* index,
                                      size_t indexSize, uint32_t* badAsset)
 {
-    if (badAsset != nullptr) {
-        *badAsset = noAsset;
-    }
-    if (archive == nullptr || (index == nullptr && indexSize != 0)) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
-    if (indexSize < archive->indexSize) {
-        return SLUICE_ERROR_BUFFER_SIZE;
-    }
-    if (xxh32(index, size_t(archive->indexSize), 0) != archive->indexChecksum) {
+    u32 ignored = 0;
+    u32& bad = badAsset != nullptr ? *badAsset : ignored;
+    bad = kNoAsset;
+    if (archive == nullptr || (index == nullptr && indexSize != 0)) return SLUICE_ERROR_ARGUMENT;
+    if (indexSize < archive->indexSize) return SLUICE_ERROR_BUFFER_SIZE;
+    if (xxh32(index, size_t(archive->indexSize), 0) != archive->indexChecksum)
         return SLUICE_ERROR_CHECKSUM;
-    }
     const Index parts(*archive, index);
-    SluiceStatus unknown = SLUICE_OK; // reported last: a damaged index is not a new version
-    uint32_t unknownAsset = noAsset;
-    uint64_t tileCount = 0, parameterBytes = 0;
-    uint32_t nameEnd = 0;
-    for (uint32_t asset = 0; asset < archive->assetCount; ++asset) {
-        SluiceStatus status = checkAsset(*archive, parts, asset, parameterBytes);
-        if (status == SLUICE_ERROR_VERSION) {
-            unknown = status;
-            unknownAsset = asset;
-            status = SLUICE_OK;
-        }
-        if (status != SLUICE_OK || !checkName(*archive, parts, asset, nameEnd)) {
-            if (badAsset != nullptr) {
-                *badAsset = asset;
-            }
+    u32 unknownAsset = kNoAsset; // reported last: a damaged index is not taken for a new version
+    u64 tileCount = 0, parameterBytes = 0;
+    u32 nameEnd = 0;
+    for (u32 asset = 0; asset < archive->assetCount; ++asset) {
+        const SluiceStatus status = checkAsset(*archive, parts, asset, parameterBytes);
+        if (status == SLUICE_ERROR_FORMAT || !checkName(*archive, parts, asset, nameEnd)) {
+            bad = asset;
             return SLUICE_ERROR_FORMAT;
         }
-        tileCount += loadLe32(parts.entry(asset) + assetTileCount);
+        if (status != SLUICE_OK) unknownAsset = asset;
+        tileCount += parts.entry(asset).tileCount;
     }
-    if (nameEnd != archive->nameBytes || tileCount != archive->tileCount) {
+    if (nameEnd != archive->nameBytes || tileCount != archive->tileCount)
         return SLUICE_ERROR_FORMAT;
-    }
-    if (badAsset != nullptr) {
-        *badAsset = unknownAsset;
-    }
-    return unknown;
+    bad = unknownAsset;
+    return unknownAsset == kNoAsset ? SLUICE_OK : SLUICE_ERROR_VERSION;
 }
 
 SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* index,
                                    size_t indexSize, uint32_t asset, SluiceArchiveAsset* info)
 {
-    if (archive == nullptr || index == nullptr || info == nullptr || asset >= archive->assetCount) {
+    if (archive == nullptr || index == nullptr || info == nullptr || asset >= archive->assetCount)
         return SLUICE_ERROR_ARGUMENT;
-    }
-    if (indexSize < archive->indexSize) {
-        return SLUICE_ERROR_BUFFER_SIZE;
-    }
+    if (indexSize < archive->indexSize) return SLUICE_ERROR_BUFFER_SIZE;
     const Index parts(*archive, index);
-    const uint8_t* entry = parts.entry(asset);
+    const Entry entry = parts.entry(asset);
     info->name = parts(asset).data();
-    info->nameLength = uint32_t(parts(asset).size());
-    info->type = loadLe32(entry + assetType);
-    info->size = loadLe64(entry + assetSize);
-    info->offset = loadLe64(entry + assetOffset);
-    info->extentSize = extentEnd(*archive, parts, asset) - info->offset;
-    info->tileCount = loadLe32(entry + assetTileCount);
-    info->tileSizeLog2 = entry[assetTileSizeLog2];
-    info->tileChecksum = loadLe32(entry + assetTileChecksum);
-    info->parameters = nullptr;
-    info->parameterSize = 0;
-    const uint32_t parameterOffset = loadLe32(entry + assetParameterOffset);
-    const uint8_t* block = nullptr;
-    uint32_t blockSize = 0;
-    if (parameterOffset != noParameters &&
-        findBlock(*archive, parts, parameterOffset, block, blockSize)) {
-        info->parameters = block;
-        info->parameterSize = blockSize;
-    }
+    info->nameLength = entry.nameLength;
+    info->type = entry.type;
+    info->size = entry.size;
+    info->offset = entry.offset;
+    info->extentSize = parts.extentEnd(asset) - entry.offset;
+    info->tileCount = entry.tileCount;
+    info->tileSizeLog2 = entry.tileSizeLog2;
+    info->tileChecksum = entry.tileChecksum;
+    const u8* block = nullptr;
+    u32 blockSize = 0;
+    const bool found = entry.parameterOffset != kNoParameters &&
+                       parts.findBlock(entry.parameterOffset, block, blockSize);
+    info->parameters = found ? block : nullptr;
+    info->parameterSize = found ? blockSize : 0;
     return SLUICE_OK;
 }
 
@@ -328,17 +256,14 @@ SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, const void* in
                                     uint32_t* asset)
 {
     if (archive == nullptr || (index == nullptr && indexSize != 0) || name == nullptr ||
-        asset == nullptr) {
+        asset == nullptr)
         return SLUICE_ERROR_ARGUMENT;
-    }
-    if (indexSize < archive->indexSize) {
-        return SLUICE_ERROR_BUFFER_SIZE;
-    }
+    if (indexSize < archive->indexSize) return SLUICE_ERROR_BUFFER_SIZE;
     const Index parts(*archive, index);
     const std::string_view wanted(name, nameLength);
-    const uint32_t found = lowerBoundName(parts, archive->assetCount, wanted);
+    const u32 found = lowerBoundName(parts, archive->assetCount, wanted);
     const bool same = found < archive->assetCount && parts(found) == wanted;
-    *asset = same ? found : noAsset;
+    *asset = same ? found : kNoAsset;
     return SLUICE_OK;
 }
 
@@ -347,58 +272,44 @@ SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
 {
     if (asset == nullptr || reader == nullptr ||
         asset->tileSizeLog2 < SLUICE_ARCHIVE_MIN_TILE_LOG2 ||
-        asset->tileSizeLog2 > SLUICE_ARCHIVE_MAX_TILE_LOG2) {
+        asset->tileSizeLog2 > SLUICE_ARCHIVE_MAX_TILE_LOG2)
         return SLUICE_ERROR_ARGUMENT;
-    }
     TileReaderState state = {};
     state.hash.begin(0);
     state.size = asset->size;
     state.extentSize = asset->extentSize;
-    state.dataEnd = uint64_t(asset->tileCount) * recordBytes;
+    state.dataEnd = u64(asset->tileCount) * recordBytes;
     state.tileCount = asset->tileCount;
     state.tileSizeLog2 = asset->tileSizeLog2;
     state.tileChecksum = asset->tileChecksum;
     state.parameterSize = asset->parameterSize;
-    state.parameters = static_cast<const uint8_t*>(asset->parameters);
+    state.parameters = static_cast<const u8*>(asset->parameters);
     reader->next = 0;
-    std::memcpy(reader->state, &state, sizeof(state));
+    std::memcpy(reader->state, &state, sizeof state);
     return SLUICE_OK;
 }
 
 SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader, const void* records,
                                      size_t size, uint32_t count, SluiceArchiveTile* tiles)
 {
-    if (reader == nullptr || (count != 0 && (records == nullptr || tiles == nullptr))) {
+    if (reader == nullptr || (count != 0 && (records == nullptr || tiles == nullptr)))
         return SLUICE_ERROR_ARGUMENT;
-    }
     TileReaderState state;
-    std::memcpy(&state, reader->state, sizeof(state));
-    if (reader->next > state.tileCount || count > state.tileCount - reader->next) {
+    std::memcpy(&state, reader->state, sizeof state);
+    if (reader->next > state.tileCount || count > state.tileCount - reader->next)
         return SLUICE_ERROR_ARGUMENT;
-    }
-    if (size / recordBytes < count) {
-        return SLUICE_ERROR_BUFFER_SIZE;
-    }
-    if (count == 0) {
-        return SLUICE_OK;
-    }
-    const uint8_t* record = static_cast<const uint8_t*>(records);
-    for (uint32_t i = 0; i < count; ++i, record += recordBytes) {
-        if (!parseRecord(state, reader->next, record, tiles[i])) {
-            return SLUICE_ERROR_FORMAT;
-        }
+    if (size / recordBytes < count) return SLUICE_ERROR_BUFFER_SIZE;
+    if (count == 0) return SLUICE_OK;
+    const u8* record = static_cast<const u8*>(records);
+    for (u32 i = 0; i < count; ++i, record += recordBytes) {
+        const bool last = reader->next + 1 == state.tileCount;
+        if (!parseRecord(state, last, record, tiles[i])) return SLUICE_ERROR_FORMAT;
         ++reader->next;
     }
     state.hash.add(records, size_t(count) * recordBytes);
-    std::memcpy(reader->state, &state, sizeof(state));
-    if (reader->next < state.tileCount) {
-        return SLUICE_OK;
-    }
-    if (state.hash.value() != state.tileChecksum) {
-        return SLUICE_ERROR_CHECKSUM;
-    }
-    if (state.outputOffset != state.size) {
-        return SLUICE_ERROR_FORMAT;
-    }
+    std::memcpy(reader->state, &state, sizeof state);
+    if (reader->next < state.tileCount) return SLUICE_OK;
+    if (state.hash.value() != state.tileChecksum) return SLUICE_ERROR_CHECKSUM;
+    if (state.outputOffset != state.size) return SLUICE_ERROR_FORMAT;
     return state.unknown != 0 ? SLUICE_ERROR_VERSION : SLUICE_OK;
 }

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where things stand in a .sluice archive: shared by the parser and the writer. docs/format.md says
-// what they mean.
+// Where things stand in a .sluice archive, for the parser and the writer; docs/format.md says what
+// they mean.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 
-#include <sluice/sluice.h>
+#include <sluice/sluice_filter.h>
+#include <sluice/sluice_formats.h>
 
+#include "../../shaders/lib/layout.h"
+#include "little_endian.h"
 #include "xxh32.h"
 
 namespace sluice {
 
-// The first byte is no ASCII and the last is LF, so that copies damaged as text are noticed.
-constexpr uint8_t archiveMagic[8] = {0x8b, 'S', 'L', 'U', 'I', 'C', 'E', 0x0a};
-constexpr uint32_t archiveVersionMajor = 1;
-constexpr uint32_t archiveVersionMinor = 0;
+// The first byte is not ASCII and the last is LF, so that a copy damaged as text is noticed.
+constexpr u8 kArchiveMagic[8] = {0x8b, 'S', 'L', 'U', 'I', 'C', 'E', 0x0a};
+constexpr u32 kArchiveVersionMajor = 1;
+constexpr u32 kArchiveVersionMinor = 0;
 
-// Byte offsets in the header (64 bytes).
-enum HeaderField : uint32_t {
+// Byte offsets in the header.
+enum HeaderField : u32 {
     headerMagic = 0,          // u8[8]
     headerVersionMajor = 8,   // u16
     headerVersionMinor = 10,  // u16
@@ -31,11 +33,11 @@ enum HeaderField : uint32_t {
     headerIndexChecksum = 48, // u32
     headerReserved = 52,      // u32[2]
     headerChecksum = 60,      // u32: XXH32 of bytes 0 .. 59
-    headerBytes = 64,
+    headerBytes = SLUICE_ARCHIVE_HEADER_SIZE,
 };
 
-// Byte offsets in an asset entry (40 bytes).
-enum AssetField : uint32_t {
+// Byte offsets in an asset entry.
+enum AssetField : u32 {
     assetSize = 0,             // u64
     assetOffset = 8,           // u64
     assetTileCount = 16,       // u32
@@ -45,87 +47,79 @@ enum AssetField : uint32_t {
     assetTileSizeLog2 = 30,    // u8
     assetReserved = 31,        // u8
     assetType = 32,            // u32
-    assetParameterOffset = 36, // u32, noParameters if there are none
+    assetParameterOffset = 36, // u32, kNoParameters if there are none
     assetBytes = 40,
 };
-constexpr uint32_t noParameters = 0xffffffffu;
+constexpr u32 kNoParameters = 0xffffffffu;
 
-// Byte offsets in a tile record (24 bytes).
-enum RecordField : uint32_t {
+// Byte offsets in a tile record.
+enum RecordField : u32 {
     recordOffset = 0,        // u64, from the start of the extent
     recordStoredSize = 8,    // u32
     recordSizeAndCodec = 12, // u32: size in bits 0 .. 23, codec in bits 24 .. 31
     recordChecksum = 16,     // u32
     recordFilterOffset = 20, // u32
-    recordBytes = 24,
+    recordBytes = SLUICE_ARCHIVE_RECORD_SIZE,
 };
 
-constexpr uint32_t archiveAlignment = 16;
-inline uint64_t alignArchive(uint64_t offset)
+inline u64 alignArchive(u64 offset) { return alignUp(offset, SLUICE_ARCHIVE_ALIGNMENT); }
+
+// The largest tile of a codec.
+constexpr u32 maxTileBytes(u32 codec)
 {
-    return (offset + (archiveAlignment - 1)) & ~uint64_t(archiveAlignment - 1);
+    return codec == SLUICE_CODEC_GDEFLATE ? SLUICE_GD_TILE_BYTES
+           : codec == SLUICE_CODEC_GSTD   ? SLUICE_GS_TILE_BYTES
+                                          : 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2;
 }
 
-inline uint32_t loadLe16(const uint8_t* bytes)
-{
-    return uint32_t(bytes[0]) | uint32_t(bytes[1]) << 8;
-}
-inline uint64_t loadLe64(const uint8_t* bytes)
-{
-    return loadLe32(bytes) | uint64_t(loadLe32(bytes + 4)) << 32;
-}
+// The parameter blocks of all assets together, a shared one counted for each: many assets with one
+// huge block must not take forever to check.
+constexpr u64 kMaxParameterBytes = u64(1) << 28;
 
-inline void storeLe16(uint8_t* bytes, uint32_t value)
-{
-    bytes[0] = uint8_t(value);
-    bytes[1] = uint8_t(value >> 8);
-}
-inline void storeLe32(uint8_t* bytes, uint32_t value)
-{
-    storeLe16(bytes, value);
-    storeLe16(bytes + 2, value >> 16);
-}
-inline void storeLe64(uint8_t* bytes, uint64_t value)
-{
-    storeLe32(bytes, uint32_t(value));
-    storeLe32(bytes + 4, uint32_t(value >> 32));
-}
+// Head of a parameter item: u16 kind, u16 flags (bit 0: a reader must know the kind), u32 size. Its
+// bytes follow, then zeros to a multiple of 4.
+constexpr u32 kItemHead = 8;
+constexpr u32 kFilterItem = 1; // the kind of a filter's description
 
-constexpr uint32_t filterItemKind = 1; // the description of a filter
+inline u32 itemSize(const u8* item) { return loadLe32(item + 4); }
 
-// Parameter items: u16 kind, u16 flags (bit 0: a reader must know the kind), u32 size, bytes, zeros
-// to a multiple of 4. FORMAT, or VERSION.
-inline SluiceStatus checkParameters(const uint8_t* block, uint32_t size)
+// Errors: FORMAT, VERSION.
+inline SluiceStatus checkParameters(const u8* block, u32 size)
 {
     SluiceStatus status = SLUICE_OK;
-    for (uint32_t at = 0; at < size;) {
-        if (size - at < 8) {
+    for (u32 at = 0; at < size;) {
+        if (size - at < kItemHead || itemSize(block + at) > size - at - kItemHead)
             return SLUICE_ERROR_FORMAT;
-        }
-        const uint32_t flags = loadLe16(block + at + 2);
-        const uint32_t itemSize = loadLe32(block + at + 4);
-        at += 8;
-        if (itemSize > size - at) {
-            return SLUICE_ERROR_FORMAT;
-        }
-        if ((flags & 1) != 0) {
-            status = SLUICE_ERROR_VERSION;
-        }
-        at += (itemSize + 3) & ~3u; // size is a multiple of 4, so this stays inside
+        if ((loadLe16(block + at + 2) & 1) != 0) status = SLUICE_ERROR_VERSION;
+        // This stays inside, since size is a multiple of 4.
+        at += kItemHead + u32(alignUp(itemSize(block + at), 4));
     }
     return status;
 }
 
-// Names are ordered as string_view compares them: bytes as unsigned numbers, the shorter first
+// Checks the filter that a tile record or a segment names by its offset, which counts from the
+// block's length word. Errors: FORMAT (no item has room there), VERSION.
+inline SluiceStatus checkFilterItem(const u8* block, u32 blockSize, u32 filterOffset)
+{
+    if (filterOffset % 4 != 0 || filterOffset < 4 || block == nullptr || blockSize < kItemHead ||
+        filterOffset - 4 > blockSize - kItemHead)
+        return SLUICE_ERROR_FORMAT;
+    const u8* item = block + (filterOffset - 4);
+    if (itemSize(item) > blockSize - (filterOffset - 4) - kItemHead) return SLUICE_ERROR_FORMAT;
+    return loadLe16(item) == kFilterItem ? sluiceCheckFilter(item + kItemHead, itemSize(item))
+                                         : SLUICE_ERROR_VERSION;
+}
+
+// Names are ordered as string_view compares them: bytes as unsigned numbers, the shorter name first
 // where one starts the other.
 
 // The first of `count` ordered names that is not less than `name`. nameAt(i) is name i.
 template <class NameAt>
-uint32_t lowerBoundName(const NameAt& nameAt, uint32_t count, std::string_view name)
+u32 lowerBoundName(const NameAt& nameAt, u32 count, std::string_view name)
 {
-    uint32_t first = 0;
+    u32 first = 0;
     while (count != 0) {
-        const uint32_t half = count / 2;
+        const u32 half = count / 2;
         if (nameAt(first + half) < name) {
             first += half + 1;
             count -= half + 1;
@@ -137,28 +131,21 @@ uint32_t lowerBoundName(const NameAt& nameAt, uint32_t count, std::string_view n
 }
 
 // May `name` follow `count` good names? It must be greater than the last of them, and none of its
-// folders may be a file: no file system could hold both.
+// folders may be a file, since no file system could hold both.
 template <class NameAt>
-bool nameMayFollow(const NameAt& nameAt, uint32_t count, std::string_view name)
+bool nameMayFollow(const NameAt& nameAt, u32 count, std::string_view name)
 {
-    if (count == 0) {
-        return true;
-    }
-    const std::string_view before = nameAt(count - 1);
-    if (before >= name) {
-        return false;
-    }
-    // A file that is a folder of this name starts all names from its own to the one before, by
-    // their order. If that one goes on with '/', it has been refused itself; so only all that the
-    // two have in common can be such a file.
+    if (count == 0) return true;
+    const std::string_view last = nameAt(count - 1);
+    if (last >= name) return false;
+    // If a file is a folder of this name, all names between the two begin with it, the last one
+    // too. A last name that goes on with '/' after it was refused itself, so only the whole common
+    // start of `last` and `name` can be such a file.
     size_t common = 0;
-    while (common < before.size() && before[common] == name[common]) {
+    while (common < last.size() && last[common] == name[common])
         ++common; // stays inside name, which is greater
-    }
-    if (name[common] != '/') {
-        return true;
-    }
-    const uint32_t found = lowerBoundName(nameAt, count, name.substr(0, common));
+    if (name[common] != '/') return true;
+    const u32 found = lowerBoundName(nameAt, count, name.substr(0, common));
     return found == count || nameAt(found) != name.substr(0, common);
 }
 

@@ -1,55 +1,55 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "filter.h"
 
-#include "xxh32.h"
+#include "little_endian.h"
 
 namespace sluice {
 
 FilterReader::FilterReader(const void* description, size_t size)
-    : at_(static_cast<const uint8_t*>(description)), words_(size / 4)
+    : m_at(static_cast<const u8*>(description)), m_wordsLeft(size / 4)
 {
     if (size < 4 || size % 4 != 0 || size > kFilterMaxBytes) {
-        status_ = SLUICE_ERROR_FORMAT;
+        m_status = SLUICE_ERROR_FORMAT;
         return;
     }
-    const uint32_t head = word();
-    sections_ = head >> 16;
+    const u32 head = word(); // version : 16, sections : 16
+    m_sectionsLeft = head >> 16;
     if ((head & 0xffff) != kFilterVersion) {
-        status_ = SLUICE_ERROR_VERSION;
-    } else if (sections_ == 0 || sections_ > kFilterMaxSections) {
-        status_ = SLUICE_ERROR_FORMAT;
+        m_status = SLUICE_ERROR_VERSION;
+    } else if (m_sectionsLeft == 0 || m_sectionsLeft > kFilterMaxSections) {
+        m_status = SLUICE_ERROR_FORMAT;
     }
 }
 
-uint32_t FilterReader::word()
+u32 FilterReader::word()
 {
-    if (words_ == 0) {
-        status_ = SLUICE_ERROR_FORMAT;
+    if (m_wordsLeft == 0) {
+        m_status = SLUICE_ERROR_FORMAT;
         return 0;
     }
-    const uint32_t value = loadLe32(at_);
-    at_ += 4;
-    --words_;
+    const u32 value = loadLe32(m_at);
+    m_at += 4;
+    --m_wordsLeft;
     return value;
 }
 
 bool FilterReader::fail(SluiceStatus status)
 {
-    if (status_ == SLUICE_OK) status_ = status;
+    if (m_status == SLUICE_OK) m_status = status;
     return false;
 }
 
 bool FilterReader::next(FilterSection& section)
 {
-    if (status_ != SLUICE_OK) return false;
-    if (sections_ == 0) return words_ == 0 ? false : fail(SLUICE_ERROR_FORMAT);
+    if (m_status != SLUICE_OK) return false;
+    if (m_sectionsLeft == 0) return m_wordsLeft == 0 ? false : fail(SLUICE_ERROR_FORMAT);
     // size : 21, runs : 8, rows : 1, Targa packets : 1, reserved : 1
-    const uint32_t head = word();
+    const u32 head = word();
     section = {};
     section.size = head & 0x1fffff;
     section.tgaRle = (head >> 30 & 1) != 0;
     if (head >> 31 != 0) return fail(SLUICE_ERROR_VERSION);
-    if (section.size > kFilterMaxTile && (section.size != kFilterRest || sections_ != 1))
+    if (section.size > kFilterMaxTile && (section.size != kFilterRest || m_sectionsLeft != 1))
         return fail(SLUICE_ERROR_FORMAT);
     if ((head >> 29 & 1) != 0) {
         section.width = word();
@@ -57,18 +57,18 @@ bool FilterReader::next(FilterSection& section)
         if (section.width == 0 || section.width > kFilterMaxTile || section.first >= section.width)
             return fail(SLUICE_ERROR_FORMAT);
     }
-    --sections_;
+    --m_sectionsLeft;
     return readColumns(section, head >> 21 & 0xff);
 }
 
-bool FilterReader::readColumns(FilterSection& section, uint32_t runs)
+bool FilterReader::readColumns(FilterSection& section, u32 runs)
 {
-    for (uint32_t r = 0; r < runs; ++r) {
+    for (u32 r = 0; r < runs; ++r) {
         // repeat : 8, log2 bytes : 2, flags : 5, reserved : 1, predictor : 8, base : 8
-        const uint32_t run = word(), repeat = run & 0xff, log2Bytes = run >> 8 & 3;
-        const FilterColumn column = {uint8_t(1u << log2Bytes), FilterPredictor(run >> 16 & 0xff),
-                                     uint8_t(run >> 10 & 31), uint8_t(run >> 24)};
-        if (status_ != SLUICE_OK) return false;
+        const u32 run = word(), repeat = run & 0xff, log2Bytes = run >> 8 & 3;
+        const FilterColumn column = {u8(1u << log2Bytes), FilterPredictor(run >> 16 & 0xff),
+                                     u8(run >> 10 & 31), u8(run >> 24)};
+        if (m_status != SLUICE_OK) return false;
         if (log2Bytes == 3 || (run >> 15 & 1) != 0 || column.predictor >= FilterPredictor::count)
             return fail(SLUICE_ERROR_VERSION);
         const bool sameGroup =
@@ -80,10 +80,10 @@ bool FilterReader::readColumns(FilterSection& section, uint32_t runs)
             (column.has(filterJoined) && !sameGroup) ||
             (needsRows(column.predictor) && section.width == 0))
             return fail(SLUICE_ERROR_FORMAT);
-        for (uint32_t k = 0; k < repeat; ++k)
+        for (u32 k = 0; k < repeat; ++k)
             section.columns[section.columnCount++] = column;
     }
-    for (uint32_t c = 0; c < section.columnCount; ++c) { // a base has the same width and no base
+    for (u32 c = 0; c < section.columnCount; ++c) { // a base has the same width and no base
         const FilterColumn& column = section.columns[c];
         if (column.base == 0) continue;
         if (column.base > section.columnCount) return fail(SLUICE_ERROR_FORMAT);
@@ -92,7 +92,7 @@ bool FilterReader::readColumns(FilterSection& section, uint32_t runs)
     }
     const bool badPackets = section.tgaRle && (section.columnCount == 0 || section.width != 0);
     if (section.stride() > kFilterMaxStride || badPackets) return fail(SLUICE_ERROR_FORMAT);
-    return status_ == SLUICE_OK;
+    return m_status == SLUICE_OK;
 }
 
 SluiceStatus checkFilter(const void* description, size_t size)
@@ -104,13 +104,13 @@ SluiceStatus checkFilter(const void* description, size_t size)
     return reader.status();
 }
 
-void filterPlanes(const FilterSection& section, uint32_t recordCount, FilterPlane* planes)
+void filterPlanes(const FilterSection& section, u32 recordCount, FilterPlane* planes)
 {
-    uint32_t byte = 0; // of a record
-    for (uint32_t c = 0; c < section.columnCount;) {
-        const uint32_t group = byte;
+    u32 byte = 0; // of a record
+    for (u32 c = 0; c < section.columnCount;) {
+        const u32 group = byte;
         const bool split = section.columns[c].has(filterSplit);
-        uint32_t groupBytes = 0;
+        u32 groupBytes = 0;
         do
             groupBytes += section.columns[c++].bytes;
         while (c < section.columnCount && section.columns[c].has(filterJoined));

@@ -1,82 +1,86 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A filter description (docs/format.md, 8), parsed and validated. Nothing is allocated.
+// A filter description (docs/format.md, 8), parsed and validated without allocating, and the
+// arithmetic of filters in both directions.
 #pragma once
 
 #include <sluice/sluice.h>
 
-#include <cstddef>
+#include "../../shaders/lib/formulas/filter.h"
+#include "integers.h"
 
 namespace sluice {
 
-constexpr uint32_t kFilterVersion = 1;
-constexpr uint32_t kFilterMaxStride = 128; // bytes of a record
-constexpr uint32_t kFilterMaxTile = 1u << 20;
-constexpr uint32_t kFilterMaxSections = 255;
-constexpr uint32_t kFilterMaxBytes = 1u << 14; // of a description
-constexpr uint32_t kFilterRest = 0x1fffff;     // as a size: all that remains of the tile
+constexpr u32 kFilterVersion = SLUICE_FILTER_VERSION;
+constexpr u32 kFilterMaxStride = SLUICE_FILTER_MAX_STRIDE;
+constexpr u32 kFilterMaxTile = SLUICE_MAX_TILE_BYTES;
+constexpr u32 kFilterMaxSections = SLUICE_FILTER_MAX_SECTIONS;
+constexpr u32 kFilterMaxBytes = SLUICE_FILTER_DESCRIPTION_BYTES;
+constexpr u32 kFilterRest = SLUICE_FILTER_REST;
 
-enum class FilterPredictor : uint8_t {
-    none,
-    left,
-    left2,
-    left3,
-    up,
-    gradient,
-    median,
-    average,
-    count
+enum class FilterPredictor : u8 {
+    none = SLUICE_PREDICTOR_NONE,
+    left = SLUICE_PREDICTOR_LEFT,
+    left2 = SLUICE_PREDICTOR_LEFT2,
+    left3 = SLUICE_PREDICTOR_LEFT3,
+    up = SLUICE_PREDICTOR_UP,
+    gradient = SLUICE_PREDICTOR_GRADIENT,
+    median = SLUICE_PREDICTOR_MEDIAN,
+    average = SLUICE_PREDICTOR_AVERAGE,
+    count = SLUICE_PREDICTOR_COUNT
 };
 
-enum FilterColumnFlags : uint8_t {
-    filterZigzag = 1,  // signed residuals as 0, -1, 1, -2, ...
-    filterSplit = 2,   // the group's bytes stand in planes of their own
-    filterJoined = 4,  // in the group of the column before
-    filterRotated = 8, // values are rotated left by one: a float's sign goes below its mantissa,
-                       // its exponent on top
-    filterBlock = 16,  // of a compressed block of pixels: an end point (2 bytes) or the indices (4
-                       // bytes)
+inline bool needsRows(FilterPredictor predictor) { return predictor >= FilterPredictor::up; }
+
+// A predictor in a set of them.
+constexpr u32 bitOf(FilterPredictor predictor) { return 1u << u32(predictor); }
+
+enum FilterColumnFlags : u8 { // layout/filter.h says what they mean
+    filterZigzag = SLUICE_FILTER_FLAG_ZIGZAG,
+    filterSplit = SLUICE_FILTER_FLAG_SPLIT,
+    filterJoined = SLUICE_FILTER_FLAG_JOINED,
+    filterRotated = SLUICE_FILTER_FLAG_ROTATED,
+    filterBlock = SLUICE_FILTER_FLAG_BLOCK,
 };
 
 struct FilterColumn {
-    uint8_t bytes; // 1, 2 or 4
+    u8 bytes; // 1, 2 or 4
     FilterPredictor predictor;
-    uint8_t flags;
-    uint8_t base; // 0, or 1 + the column that is subtracted
+    u8 flags;
+    u8 base; // 0, or 1 + the column that is subtracted
 
-    uint32_t bits() const { return 8u * bytes; }
-    uint32_t mask() const { return 0xffffffffu >> (32 - bits()); }
+    u32 bits() const { return 8u * bytes; }
     bool has(FilterColumnFlags flag) const { return (flags & flag) != 0; }
+    bool isMapped() const { return (flags & (filterRotated | filterBlock)) != 0; }
     // Whether the median and the average take its values as signed numbers.
     bool isSigned() const { return bytes > 1 || base != 0; }
 };
 
 // Some bytes of a tile: records of columns, or plain bytes if there are no columns.
 struct FilterSection {
-    uint32_t size = kFilterRest; // bytes; kFilterRest only in the last section
-    uint32_t width = 0;          // records of a row; 0: there are no rows
-    uint32_t first = 0;          // place in its row of the first record
-    bool tgaRle = false;         // the bytes are packets of a Targa file; the records are the
-                                 // pixels in them
-    uint32_t columnCount = 0;
+    u32 size = kFilterRest; // bytes; kFilterRest only in the last section
+    u32 width = 0;          // records of a row; 0: there are no rows
+    u32 first = 0;          // place in its row of the first record
+    bool tgaRle = false;    // the bytes are packets of a Targa file, and their pixels the records
+    u32 columnCount = 0;
     FilterColumn columns[kFilterMaxStride] = {};
 
-    uint32_t stride() const
+    // Where a column stands in its record.
+    u32 offsetOf(u32 column) const
     {
-        uint32_t sum = 0;
-        for (uint32_t c = 0; c < columnCount; ++c)
+        u32 sum = 0;
+        for (u32 c = 0; c < column; ++c)
             sum += columns[c].bytes;
         return sum;
     }
+    u32 stride() const { return offsetOf(columnCount); }
 };
-
-inline bool needsRows(FilterPredictor predictor) { return predictor >= FilterPredictor::up; }
 
 // Where a byte of each record stands in the filtered section: that of record i at start + i * step.
 struct FilterPlane {
-    uint32_t start, step;
+    u32 start, step;
 };
-// planes: of the stride() bytes of a record.
-void filterPlanes(const FilterSection& section, uint32_t recordCount, FilterPlane* planes);
+// planes: one for each of the stride() bytes of a record.
+void filterPlanes(const FilterSection& section, u32 recordCount, FilterPlane* planes);
 
 // Reads a description section by section.
 class FilterReader {
@@ -86,98 +90,87 @@ public:
 
     // The next section; false at the end or at an error, which status() then tells.
     bool next(FilterSection& section);
-    // Errors: FORMAT (a rule is broken), VERSION (another version or unknown predictors or flags).
-    SluiceStatus status() const { return status_; }
+    // Errors: FORMAT (a rule is broken), VERSION (another version, or unknown predictors or flags).
+    SluiceStatus status() const { return m_status; }
 
 private:
-    uint32_t word();
+    u32 word();
     bool fail(SluiceStatus status);
-    bool readColumns(FilterSection& section, uint32_t runs);
+    bool readColumns(FilterSection& section, u32 runs);
 
-    const uint8_t* at_;
-    size_t words_; // that are left
-    uint32_t sections_ = 0;
-    SluiceStatus status_ = SLUICE_OK;
+    const u8* m_at;
+    size_t m_wordsLeft;
+    u32 m_sectionsLeft = 0;
+    SluiceStatus m_status = SLUICE_OK;
 };
 
 // OK if every section is good.
 SluiceStatus checkFilter(const void* description, size_t size);
 
-// Values of block columns (docs/format.md, 8.5). bits: 16, a colour of 5, 6 and 5 bits; 32, 4 x 4
-// indices of 2 bits.
-inline uint32_t transposeIndices(uint32_t value)
+// Calls take(section, begin, bytes) for the sections of a tile of `size` bytes until it returns
+// false; end receives where the last one ends. Returns false if it did or a section does not fit.
+template <typename Take>
+bool forEachSection(FilterReader& reader, u32 size, u32& end, Take take)
 {
-    // pixels that change places with each other
-    const uint32_t near = (value ^ value >> 6) & 0x00cc00cc;
-    value ^= near ^ near << 6;
-    const uint32_t far = (value ^ value >> 12) & 0x0000f0f0;
-    return value ^ far ^ far << 12;
+    FilterSection section;
+    for (end = 0; reader.next(section);) {
+        const u32 bytes = section.size == kFilterRest ? size - end : section.size;
+        if (bytes > size - end || !take(section, end, bytes)) return false;
+        end += bytes;
+    }
+    return true;
 }
-inline uint32_t mapBlock(uint32_t value, uint32_t bits)
+
+// The bits of a value.
+constexpr u32 valueMask(u32 bits) { return 0xffffffffu >> (32 - bits); }
+
+// What happens to a value before prediction (docs/format.md, 8.5), and the way back. A block's
+// column of 16 bits is a colour of 5, 6 and 5 bits.
+inline u32 mapValue(const FilterColumn& column, u32 value)
 {
-    if (bits != 16) return transposeIndices(value);
-    const uint32_t red = value >> 11, green = value >> 5 & 63;
+    const u32 bits = column.bits();
+    if (column.has(filterRotated)) return (value << 1 | value >> (bits - 1)) & valueMask(bits);
+    if (!column.has(filterBlock)) return value;
+    if (bits != 16) return filterTransposeIndices(value);
+    const u32 red = value >> 11, green = value >> 5 & 63;
     return red << 11 | ((green - 2 * red) & 63) << 5 | ((value - (green >> 1)) & 31);
 }
-inline uint32_t unmapBlock(uint32_t value, uint32_t bits)
+inline u32 unmapValue(const FilterColumn& column, u32 value)
 {
-    if (bits != 16) return transposeIndices(value);
-    const uint32_t red = value >> 11, green = ((value >> 5) + 2 * red) & 63;
-    return red << 11 | green << 5 | ((value + (green >> 1)) & 31);
+    const u32 bits = column.bits();
+    if (column.has(filterRotated)) return (value >> 1 | value << (bits - 1)) & valueMask(bits);
+    if (!column.has(filterBlock)) return value;
+    return filterUnmapBlock(value, bits == 16);
 }
 
-// Predictions, the same for both directions. bits: of a value.
-inline uint32_t zigzag(uint32_t value, uint32_t bits)
+inline u32 zigzag(u32 value, u32 bits)
 {
-    return (value << 1 ^ (0u - (value >> (bits - 1) & 1))) & (0xffffffffu >> (32 - bits));
-}
-inline uint32_t unzigzag(uint32_t value, uint32_t bits)
-{
-    return (value >> 1 ^ (0u - (value & 1))) & (0xffffffffu >> (32 - bits));
-}
-inline uint32_t rotateLeft(uint32_t value, uint32_t bits)
-{
-    return (value << 1 | value >> (bits - 1)) & (0xffffffffu >> (32 - bits));
-}
-inline uint32_t rotateRight(uint32_t value, uint32_t bits)
-{
-    return (value >> 1 | value << (bits - 1)) & (0xffffffffu >> (32 - bits));
+    return (value << 1 ^ (0u - (value >> (bits - 1) & 1))) & valueMask(bits);
 }
 
-// The median of left, up and left + up - upLeft (Weinberger, Seroussi, Sapiro: The LOCO-I lossless
-// image compression algorithm, IEEE Transactions on Image Processing 9(8), 2000).
-inline uint32_t medianOf(uint32_t left, uint32_t up, uint32_t upLeft, uint32_t bits, bool isSigned)
+// The prediction by gradient, median or average from values that may be signed.
+inline u32 guessOf(FilterPredictor predictor, u32 left, u32 up, u32 upLeft, u32 bits, bool isSigned)
 {
-    const uint32_t bias = isSigned ? 1u << (bits - 1) : 0, mask = 0xffffffffu >> (32 - bits);
-    const uint32_t a = (left + bias) & mask, b = (up + bias) & mask, c = (upLeft + bias) & mask;
-    const uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    const uint32_t median = c >= high ? low : c <= low ? high : a + b - c;
-    return (median - bias) & mask;
+    const u32 bias = isSigned ? 1u << (bits - 1) : 0, mask = valueMask(bits);
+    const u32 a = (left + bias) & mask, b = (up + bias) & mask, c = (upLeft + bias) & mask;
+    const u32 guess = predictor == FilterPredictor::gradient ? filterGradient(a, b, c)
+                      : predictor == FilterPredictor::median ? filterMedian(a, b, c)
+                                                             : filterAverage(a, b);
+    return (guess - bias) & mask;
 }
 
-// Half of the sum of left and up, rounded down.
-inline uint32_t averageOf(uint32_t left, uint32_t up, uint32_t bits, bool isSigned)
-{
-    const uint32_t bias = isSigned ? 1u << (bits - 1) : 0, mask = 0xffffffffu >> (32 - bits);
-    const uint32_t a = (left + bias) & mask, b = (up + bias) & mask;
-    return ((a & b) + ((a ^ b) >> 1) - bias) & mask; // the sum may have a bit more than 32
-}
-
-// Calls take(i, prediction) for i = 0 .. count - 1; at(j) is the value of record j < i, known when
-// i comes.
+// Calls take(i, prediction) for i = 0 .. count - 1, in both directions alike. at(j) is the value of
+// record j < i, which is known by then.
 template <typename At, typename Take>
-void predictAll(const FilterColumn& predicted, uint32_t count, uint32_t width, uint32_t first,
-                At at, Take take)
+void predictAll(const FilterColumn& column, u32 count, u32 width, u32 first, At at, Take take)
 {
-    const FilterPredictor predictor = predicted.predictor;
-    const uint32_t bits = predicted.bits();
-    const bool isSigned = predicted.isSigned();
-    const auto back = [&](uint32_t i, uint32_t distance) {
-        return i >= distance ? at(i - distance) : 0u;
-    };
-    uint32_t column = first; // of record i; for the predictors that look upwards
-    for (uint32_t i = 0; i < count; ++i) {
-        uint32_t guess = 0;
+    const FilterPredictor predictor = column.predictor;
+    const u32 bits = column.bits();
+    const bool isSigned = column.isSigned();
+    const auto back = [&](u32 i, u32 distance) { return i >= distance ? at(i - distance) : 0u; };
+    u32 place = first; // of record i in its row
+    for (u32 i = 0; i < count; ++i) {
+        u32 guess = 0;
         switch (predictor) {
         case FilterPredictor::left: guess = back(i, 1); break;
         case FilterPredictor::left2: guess = 2 * back(i, 1) - back(i, 2); break;
@@ -186,18 +179,15 @@ void predictAll(const FilterColumn& predicted, uint32_t count, uint32_t width, u
         case FilterPredictor::gradient:
         case FilterPredictor::median:
         case FilterPredictor::average: {
-            const uint32_t left = column != 0 ? back(i, 1) : 0, up = back(i, width);
-            const uint32_t upLeft = column != 0 ? back(i, width + 1) : 0;
-            guess = predictor == FilterPredictor::gradient ? left + up - upLeft
-                    : predictor == FilterPredictor::median
-                        ? medianOf(left, up, upLeft, bits, isSigned)
-                        : averageOf(left, up, bits, isSigned);
+            const u32 left = place != 0 ? back(i, 1) : 0, up = back(i, width);
+            const u32 upLeft = place != 0 ? back(i, width + 1) : 0;
+            guess = guessOf(predictor, left, up, upLeft, bits, isSigned);
             break;
         }
         default: break;
         }
         take(i, guess);
-        column = column + 1 == width ? 0 : column + 1;
+        place = place + 1 == width ? 0 : place + 1;
     }
 }
 

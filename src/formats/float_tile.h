@@ -2,12 +2,14 @@
 // Where things stand in a stored tile of codec FLOAT (docs/format.md 6.5).
 #pragma once
 
+#include <sluice/sluice_float.h>
+
 #include "float_format.h"
 
 namespace sluice::floats {
 
-// Byte offsets in the header (16 bytes).
-enum TileField : uint32_t {
+// Byte offsets in the header.
+enum TileField : u32 {
     tileType = 0,      // u32: SluiceFloatType
     tileElements = 4,  // u32
     tileWordsSize = 8, // u32: bytes
@@ -15,13 +17,11 @@ enum TileField : uint32_t {
     tileHeaderBytes = 16,
 };
 
-constexpr uint32_t kMaxTileBytes = 1u << 20; // decoded
-
 // What follows the header, each part at a multiple of 16.
 struct TileParts {
-    uint64_t lengths, index, raw, words;
+    u64 lengths, index, raw, words;
 };
-inline TileParts tilePartsOf(uint32_t type, uint64_t elements)
+inline TileParts tilePartsOf(u32 type, u64 elements)
 {
     TileParts parts = {};
     parts.lengths = tileHeaderBytes;

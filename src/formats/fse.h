@@ -2,30 +2,30 @@
 // FSE tables as Zstandard describes and builds them (RFC 8878, 4.1): the reference for the GPU's.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "integers.h"
 
 namespace sluice::fse {
 
-constexpr uint32_t kMinLog = 5, kMaxLog = 15, kMaxSymbols = 256;
+constexpr u32 kMinLog = 5, kMaxSymbols = 256;
 
 // How often symbols occur out of 2^log; -1: less than once.
 struct Distribution {
-    uint32_t log = 0, symbols = 0;
-    uint32_t bytes = 0; // of its description
+    u32 log = 0, symbols = 0;
+    u32 bytes = 0; // of its description
     int16_t count[kMaxSymbols] = {};
 };
 
-// Read a description of at most maxSymbols symbols and 2^maxLog states, or what it says first, its
-// log. A SluiceTileStatus: OK, BAD_CODE (it breaks a rule) or TRUNCATED (it does not end in `size`
-// bytes; libzstd 1.5.4 reads some of those on, with bits of the last four bytes).
-uint32_t readLog(const uint8_t* bytes, size_t size, uint32_t maxLog, Distribution& result);
-uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog,
-                          Distribution& result);
+// readLog reads the head of a description, its log; readDistribution reads all of it. Both return a
+// SluiceTileStatus: OK, BAD_CODE (more than maxSymbols symbols or 2^maxLog states, or a broken
+// rule) or TRUNCATED (it does not end in `size` bytes; libzstd 1.5.4 goes on with bits of the last
+// four bytes in some of those).
+u32 readLog(const u8* bytes, size_t size, u32 maxLog, Distribution& result);
+u32 readDistribution(const u8* bytes, size_t size, u32 maxSymbols, u32 maxLog,
+                     Distribution& result);
 
 struct State {
-    uint16_t base; // the next state is this plus the next `bits` bits
-    uint8_t symbol, bits;
+    u16 base; // the next state is this plus the next `bits` bits
+    u8 symbol, bits;
 };
 
 // Builds 2^log states.

@@ -2,12 +2,12 @@
 #include "safetensors.h"
 
 #include <algorithm>
-#include <new>
 #include <numeric>
 
 #include <nlohmann/json.hpp>
 
-#include "archive_layout.h"
+#include "little_endian.h"
+#include "errors.h"
 
 namespace sluice {
 namespace {
@@ -16,37 +16,43 @@ using Json = nlohmann::json;
 
 struct Dtype {
     const char* name;
-    uint32_t bits;
+    u32 bits;
 };
 
-constexpr Dtype dtypes[] = {
+constexpr Dtype kDtypes[] = {
     {"BOOL", 8},    {"U8", 8},   {"I8", 8},    {"F8_E4M3", 8}, {"F8_E5M2", 8},
     {"F8_E8M0", 8}, {"F4", 4},   {"U16", 16},  {"F6_E2M3", 6}, {"F6_E3M2", 6},
     {"I16", 16},    {"F16", 16}, {"BF16", 16}, {"U32", 32},    {"I32", 32},
     {"F32", 32},    {"U64", 64}, {"I64", 64},  {"F64", 64},    {"C64", 64},
 };
 
-constexpr size_t maxRank = 64;
-constexpr size_t maxShown = 200; // bytes of a name from the file that an error repeats
+constexpr u64 kMaxHeader = 100'000'000; // bytes of JSON, the limit of the format's own library
+constexpr const char* kHeaderTooLarge = "the header is larger than 100,000,000 bytes";
+constexpr size_t kMaxRank = 64;
+constexpr size_t kMaxShown = 200; // bytes of a name from the file that an error repeats
 
 std::string shown(const std::string& name)
 {
-    std::string text = name.substr(0, maxShown);
-    const auto isControl = [](char c) { return uint8_t(c) < 0x20 || c == 0x7f; };
+    std::string text = name.substr(0, kMaxShown);
+    const auto isControl = [](char c) { return u8(c) < 0x20 || c == 0x7f; };
     std::replace_if(text.begin(), text.end(), isControl, '?'); // a terminal would obey them
-    return "'" + text + (name.size() > maxShown ? "..." : "") + "'";
+    return "'" + text + (name.size() > kMaxShown ? "..." : "") + "'";
 }
 
-// Takes the parser's events. What stands where is fixed, so the state is where in that shape we
-// are; anything else ends the parse with an error, however deep it would go.
+std::string about(const SafetensorsTensor& tensor) { return "tensor " + shown(tensor.name); }
+
+// Takes the parser's events. The shape of a header is fixed, so the state is a place in that shape;
+// any other event ends the parse with an error, however deep the JSON would go.
 class HeaderReader final : public nlohmann::json_sax<Json> {
 public:
-    HeaderReader(SafetensorsHeader& result, std::string& text) : header(result), error(text) {}
+    HeaderReader(SafetensorsHeader& header, std::string& error) : m_header(header), m_error(error)
+    {
+    }
 
     bool start_object(size_t) override
     {
-        switch (place) {
-        case Place::start: place = Place::names; return true;
+        switch (m_place) {
+        case Place::start: m_place = Place::names; return true;
         case Place::entry: return startEntry();
         default: return unexpected("an object");
         }
@@ -54,85 +60,66 @@ public:
 
     bool end_object() override
     {
-        if (place == Place::names) {
-            place = Place::end;
-            return true;
-        }
-        if (place == Place::fields && (!hasDtype || !hasShape || offsets != 2)) {
-            return fail("tensor " + shown(tensor().name) + " lacks " +
-                        (!hasDtype   ? "dtype"
-                         : !hasShape ? "shape"
-                                     : "data_offsets"));
-        }
-        place = Place::names;
+        if (m_place == Place::fields && (!m_hasDtype || !m_hasShape || m_offsets != 2))
+            return failTensor(!m_hasDtype   ? "lacks dtype"
+                              : !m_hasShape ? "lacks shape"
+                                            : "lacks data_offsets");
+        m_place = m_place == Place::names ? Place::end : Place::names;
         return true;
     }
 
     bool key(std::string& text) override
     {
-        if (place == Place::names) {
-            name.swap(text);
-            place = Place::entry;
-        } else if (place == Place::metadata) {
-            header.metadata.emplace_back(std::move(text), "");
-            place = Place::metadataValue;
-        } else {
-            return startField(text);
+        if (m_place == Place::names) {
+            m_name.swap(text);
+            m_place = Place::entry;
+            return true;
         }
+        if (m_place != Place::metadata) return startField(text);
+        m_header.metadata.emplace_back(std::move(text), "");
+        m_place = Place::metadataValue;
         return true;
     }
 
     bool string(std::string& text) override
     {
-        if (place == Place::metadataValue) {
-            header.metadata.back().second.swap(text);
-            place = Place::metadata;
+        if (m_place == Place::metadataValue) {
+            m_header.metadata.back().second.swap(text);
+            m_place = Place::metadata;
             return true;
         }
-        if (place != Place::dtype) {
-            return unexpected("a string");
-        }
-        if (safetensorsBits(text) == 0) {
-            return fail("tensor " + shown(tensor().name) + " has the unknown dtype " + shown(text));
-        }
+        if (m_place != Place::dtype) return unexpected("a string");
+        if (safetensorsBits(text) == 0) return failTensor("has the unknown dtype " + shown(text));
         tensor().dtype.swap(text);
-        place = Place::fields;
+        m_place = Place::fields;
         return true;
     }
 
     bool start_array(size_t) override
     {
-        if (inArray || (place != Place::shape && place != Place::offsets)) {
+        if (m_inArray || (m_place != Place::shape && m_place != Place::offsets))
             return unexpected("an array");
-        }
-        inArray = true;
+        m_inArray = true;
         return true;
     }
 
     bool end_array() override
     {
-        if (place == Place::offsets && offsets != 2) {
-            return fail("tensor " + shown(tensor().name) + " does not have two data_offsets");
-        }
-        inArray = false;
-        place = Place::fields;
+        if (m_place == Place::offsets && m_offsets != 2) return failOffsets();
+        m_inArray = false;
+        m_place = Place::fields;
         return true;
     }
 
     bool number_unsigned(uint64_t value) override
     {
-        if (!inArray) {
-            return unexpected("a number");
-        }
-        if (place == Place::shape) {
+        if (!m_inArray) return unexpected("a number");
+        if (m_place == Place::shape) {
             tensor().shape.push_back(value);
-            return tensor().shape.size() <= maxRank ||
-                   fail("tensor " + shown(tensor().name) + " has more than 64 dimensions");
+            return tensor().shape.size() <= kMaxRank || failTensor("has more than 64 dimensions");
         }
-        if (offsets == 2) {
-            return fail("tensor " + shown(tensor().name) + " does not have two data_offsets");
-        }
-        (offsets++ == 0 ? tensor().begin : tensor().end) = value;
+        if (m_offsets == 2) return failOffsets();
+        (m_offsets++ == 0 ? tensor().begin : tensor().end) = value;
         return true;
     }
 
@@ -164,70 +151,69 @@ private:
         end
     };
 
-    SafetensorsTensor& tensor() { return header.tensors.back(); }
+    SafetensorsTensor& tensor() { return m_header.tensors.back(); }
 
     bool startEntry()
     {
-        if (name == "__metadata__") {
-            if (header.hasMetadata) {
-                return fail("__metadata__ stands twice in the header");
-            }
-            header.hasMetadata = true;
-            place = Place::metadata;
+        if (m_name == "__metadata__") {
+            if (m_header.hasMetadata) return fail("__metadata__ stands twice in the header");
+            m_header.hasMetadata = true;
+            m_place = Place::metadata;
             return true;
         }
-        header.tensors.emplace_back();
-        tensor().name.swap(name);
-        hasDtype = hasShape = inArray = false;
-        offsets = 0;
-        place = Place::fields;
+        m_header.tensors.emplace_back();
+        tensor().name.swap(m_name);
+        m_hasDtype = m_hasShape = m_inArray = false;
+        m_offsets = 0;
+        m_place = Place::fields;
         return true;
     }
 
     bool startField(const std::string& field)
     {
-        const bool twice = (field == "dtype" && hasDtype) || (field == "shape" && hasShape) ||
-                           (field == "data_offsets" && offsets != 0);
+        bool twice = false;
         if (field == "dtype") {
-            place = Place::dtype;
-            hasDtype = true;
+            m_place = Place::dtype;
+            twice = std::exchange(m_hasDtype, true);
         } else if (field == "shape") {
-            place = Place::shape;
-            hasShape = true;
+            m_place = Place::shape;
+            twice = std::exchange(m_hasShape, true);
         } else if (field == "data_offsets") {
-            place = Place::offsets;
+            m_place = Place::offsets;
+            twice = m_offsets != 0;
         } else {
-            return fail("tensor " + shown(tensor().name) + " has the unknown field " +
-                        shown(field));
+            return failTensor("has the unknown field " + shown(field));
         }
-        return !twice || fail("tensor " + shown(tensor().name) + " has " + field + " twice");
+        return !twice || failTensor("has " + field + " twice");
     }
 
     bool unexpected(const char* what)
     {
-        const bool inTensor = place >= Place::fields && place <= Place::offsets;
-        const std::string where = place == Place::start   ? "at the start of the header"
-                                  : inTensor              ? "in tensor " + shown(tensor().name)
-                                  : place == Place::entry ? "as the value of " + shown(name)
-                                                          : "in __metadata__";
+        const bool inTensor = m_place >= Place::fields && m_place <= Place::offsets;
+        const std::string where = m_place == Place::start   ? "at the start of the header"
+                                  : inTensor                ? "in " + about(tensor())
+                                  : m_place == Place::entry ? "as the value of " + shown(m_name)
+                                                            : "in __metadata__";
         return fail(std::string(what) + " stands " + where);
     }
 
+    bool failOffsets() { return failTensor("does not have two data_offsets"); }
+    bool failTensor(const std::string& text) { return fail(about(tensor()) + " " + text); }
     bool fail(const std::string& text)
     {
-        error = text;
+        m_error = text;
         return false;
     }
 
-    SafetensorsHeader& header;
-    std::string& error;
-    Place place = Place::start;
-    std::string name;
-    bool hasDtype = false, hasShape = false, inArray = false;
-    uint32_t offsets = 0;
+    SafetensorsHeader& m_header;
+    std::string& m_error;
+    Place m_place = Place::start;
+    std::string m_name;
+    bool m_hasDtype = false, m_hasShape = false, m_inArray = false;
+    u32 m_offsets = 0;
 };
 
-// The numbers 0 .. count - 1, ordered by what `less` says of them.
+// The numbers 0 .. count - 1, ordered by less(a, b).
 template <typename Less>
 std::vector<size_t> sortedIndices(size_t count, Less less)
 {
@@ -237,15 +223,14 @@ std::vector<size_t> sortedIndices(size_t count, Less less)
     return order;
 }
 
-// Bytes of a tensor; false if its elements do not fill whole bytes or are too many.
-bool tensorBytes(const SafetensorsTensor& tensor, uint64_t& bytes)
+// Finds the bytes of a tensor; false if its elements do not fill whole bytes or are too many.
+bool tensorBytes(const SafetensorsTensor& tensor, u64& bytes)
 {
-    uint64_t elements = 0;
-    const uint32_t bits = safetensorsBits(tensor.dtype);
+    u64 elements = 0;
+    const u32 bits = safetensorsBits(tensor.dtype);
     if (!safetensorsElements(tensor.shape, elements) || elements > UINT64_MAX / bits ||
-        elements * bits % 8 != 0) {
+        elements * bits % 8 != 0)
         return false;
-    }
     bytes = elements * bits / 8;
     return true;
 }
@@ -254,63 +239,54 @@ SluiceStatus checkNames(const std::vector<SafetensorsTensor>& tensors, std::stri
 {
     const std::vector<size_t> order = sortedIndices(
         tensors.size(), [&](size_t a, size_t b) { return tensors[a].name < tensors[b].name; });
-    for (size_t i = 1; i < order.size(); ++i) {
-        if (tensors[order[i - 1]].name == tensors[order[i]].name) {
-            error = "tensor " + shown(tensors[order[i]].name) + " stands twice in the header";
-            return SLUICE_ERROR_FORMAT;
-        }
-    }
+    for (size_t i = 1; i < order.size(); ++i)
+        if (tensors[order[i - 1]].name == tensors[order[i]].name)
+            return fail(SLUICE_ERROR_FORMAT,
+                        about(tensors[order[i]]) + " stands twice in the header", error);
     return SLUICE_OK;
 }
 
-SluiceStatus checkPlaces(const std::vector<SafetensorsTensor>& tensors, uint64_t dataSize,
+SluiceStatus checkPlaces(const std::vector<SafetensorsTensor>& tensors, u64 dataSize,
                          std::string& error)
 {
     for (const SafetensorsTensor& tensor : tensors) {
-        uint64_t bytes = 0;
+        u64 bytes = 0;
         const char* wrong =
-            tensor.begin > tensor.end     ? "has data_offsets that run backwards"
-            : !tensorBytes(tensor, bytes) ? "has a shape whose size overflows or is no whole byte"
-            : bytes != tensor.size()      ? "has a shape that its data_offsets contradict"
+            tensor.begin > tensor.end     ? " has data_offsets that run backwards"
+            : !tensorBytes(tensor, bytes) ? " has a shape whose size overflows or is no whole byte"
+            : bytes != tensor.size()      ? " has a shape that its data_offsets contradict"
                                           : nullptr;
-        if (wrong != nullptr) {
-            error = "tensor " + shown(tensor.name) + " " + wrong;
-            return SLUICE_ERROR_FORMAT;
-        }
-        if (tensor.end > dataSize) {
-            error = "tensor " + shown(tensor.name) + " reaches past the end of the file";
-            return SLUICE_ERROR_BUFFER_SIZE;
-        }
+        if (wrong != nullptr) return fail(SLUICE_ERROR_FORMAT, about(tensor) + wrong, error);
+        if (tensor.end > dataSize)
+            return fail(SLUICE_ERROR_BUFFER_SIZE,
+                        about(tensor) + " reaches past the end of the file", error);
     }
     const std::vector<size_t> order = sortedIndices(tensors.size(), [&](size_t a, size_t b) {
         return std::pair(tensors[a].begin, tensors[a].end) <
                std::pair(tensors[b].begin, tensors[b].end);
     });
-    uint64_t end = 0;
+    u64 end = 0;
     for (const size_t i : order) {
-        if (tensors[i].begin != end) {
-            error =
-                "tensor " + shown(tensors[i].name) +
-                (tensors[i].begin < end ? " overlaps another one" : " has unused bytes before it");
-            return SLUICE_ERROR_FORMAT;
-        }
+        if (tensors[i].begin != end)
+            return fail(SLUICE_ERROR_FORMAT,
+                        about(tensors[i]) + (tensors[i].begin < end
+                                                 ? " overlaps another one"
+                                                 : " has unused bytes before it"),
+                        error);
         end = tensors[i].end;
     }
-    if (end != dataSize) {
-        error = "there are bytes after the last tensor";
-        return SLUICE_ERROR_FORMAT;
-    }
-    return SLUICE_OK;
+    return end == dataSize
+               ? SLUICE_OK
+               : fail(SLUICE_ERROR_FORMAT, "there are bytes after the last tensor", error);
 }
 
 std::string jsonString(const std::string& text) { return Json(text).dump(); }
 
-void appendNumbers(std::string& json, const std::vector<uint64_t>& numbers)
+void appendNumbers(std::string& json, const std::vector<u64>& numbers)
 {
     json += '[';
-    for (size_t i = 0; i < numbers.size(); ++i) {
+    for (size_t i = 0; i < numbers.size(); ++i)
         json += (i == 0 ? "" : ",") + std::to_string(numbers[i]);
-    }
     json += ']';
 }
 
@@ -343,104 +319,75 @@ std::string headerJson(const SafetensorsHeader& header)
 
 } // namespace
 
-uint32_t safetensorsBits(std::string_view dtype)
+u32 safetensorsBits(std::string_view dtype)
 {
-    for (const Dtype& known : dtypes) {
-        if (dtype == known.name) {
-            return known.bits;
-        }
-    }
+    for (const Dtype& known : kDtypes)
+        if (dtype == known.name) return known.bits;
     return 0;
 }
 
-bool safetensorsElements(const std::vector<uint64_t>& shape, uint64_t& elements)
+bool safetensorsElements(const std::vector<u64>& shape, u64& elements)
 {
     elements = 1;
-    for (const uint64_t extent : shape) {
-        if (extent != 0 && elements > UINT64_MAX / extent) {
-            return false;
-        }
+    for (const u64 extent : shape) {
+        if (extent != 0 && elements > UINT64_MAX / extent) return false;
         elements *= extent;
     }
     return true;
 }
 
-SluiceStatus readSafetensorsSize(const uint8_t bytes[8], uint64_t fileSize, uint64_t& headerSize,
+SluiceStatus readSafetensorsSize(const u8 bytes[8], u64 fileSize, u64& headerSize,
                                  std::string& error)
 {
-    if (fileSize < 8) {
-        error = "the file is cut off";
-        return SLUICE_ERROR_BUFFER_SIZE;
-    }
-    headerSize = loadLe64(bytes);
-    if (headerSize > safetensorsMaxHeader) {
-        error = "the header is larger than 100,000,000 bytes";
-        return SLUICE_ERROR_FORMAT;
-    }
-    if (headerSize > fileSize - 8) {
-        error = "the file is cut off";
-        return SLUICE_ERROR_BUFFER_SIZE;
-    }
+    headerSize = fileSize < 8 ? 0 : loadLe64(bytes);
+    if (headerSize > kMaxHeader) return fail(SLUICE_ERROR_FORMAT, kHeaderTooLarge, error);
+    if (fileSize < 8 || headerSize > fileSize - 8)
+        return fail(SLUICE_ERROR_BUFFER_SIZE, "the file is cut off", error);
     return SLUICE_OK;
 }
 
-SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, SafetensorsHeader& header,
+SluiceStatus parseSafetensors(std::string_view json, u64 dataSize, SafetensorsHeader& header,
                               std::string& error)
 {
-    try {
+    return withoutExceptions([&] {
         header = {};
         error.clear();
+        if (json.size() > kMaxHeader) return fail(SLUICE_ERROR_FORMAT, kHeaderTooLarge, error);
+        if (json.empty() || json[0] != '{')
+            return fail(SLUICE_ERROR_FORMAT, "the header does not start with '{'", error);
         HeaderReader reader(header, error);
-        if (json.size() > safetensorsMaxHeader || json.empty() || json[0] != '{') {
-            error = json.size() > safetensorsMaxHeader
-                        ? "the header is larger than 100,000,000 bytes"
-                        : "the header does not start with '{'";
-            return SLUICE_ERROR_FORMAT;
-        }
-        if (!Json::sax_parse(json.begin(), json.end(), &reader)) {
-            return SLUICE_ERROR_FORMAT;
-        }
+        if (!Json::sax_parse(json.begin(), json.end(), &reader)) return SLUICE_ERROR_FORMAT;
         const SluiceStatus status = checkNames(header.tensors, error);
         return status != SLUICE_OK ? status : checkPlaces(header.tensors, dataSize, error);
-    } catch (const std::bad_alloc&) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    }
+    });
 }
 
 SluiceStatus makeSafetensors(SafetensorsHeader& header, std::string& start, std::string& error)
 {
-    try {
-        if (checkNames(header.tensors, error) != SLUICE_OK) {
-            return SLUICE_ERROR_ARGUMENT;
-        }
-        uint64_t end = 0;
+    return withoutExceptions([&] {
+        if (checkNames(header.tensors, error) != SLUICE_OK) return SLUICE_ERROR_ARGUMENT;
+        u64 end = 0;
         for (SafetensorsTensor& tensor : header.tensors) {
-            uint64_t bytes = 0;
+            u64 bytes = 0;
             if (safetensorsBits(tensor.dtype) == 0 || !tensorBytes(tensor, bytes) ||
-                bytes > UINT64_MAX - end) {
-                error =
-                    "tensor " + shown(tensor.name) + " has no dtype or size that a file can hold";
-                return SLUICE_ERROR_ARGUMENT;
-            }
+                bytes > UINT64_MAX - end)
+                return fail(SLUICE_ERROR_ARGUMENT,
+                            about(tensor) + " has no dtype or size that a file can hold", error);
             tensor.begin = end;
             tensor.end = end += bytes;
         }
-        const std::string json = headerJson(header);
-        if (json.size() > safetensorsMaxHeader) {
-            error = "the header is larger than 100,000,000 bytes";
-            return SLUICE_ERROR_FORMAT;
+        std::string json;
+        try {
+            json = headerJson(header);
+        } catch (const Json::exception&) {
+            return fail(SLUICE_ERROR_ARGUMENT, "a name is not UTF-8", error);
         }
-        uint8_t size[8];
-        storeLe64(size, json.size());
-        start.assign(reinterpret_cast<const char*>(size), 8);
+        if (json.size() > kMaxHeader) return fail(SLUICE_ERROR_FORMAT, kHeaderTooLarge, error);
+        start.assign(8, 0);
+        storeLe64(start.data(), json.size());
         start += json;
         return SLUICE_OK;
-    } catch (const std::bad_alloc&) {
-        return SLUICE_ERROR_OUT_OF_MEMORY;
-    } catch (const Json::exception&) {
-        error = "a name is not UTF-8";
-        return SLUICE_ERROR_ARGUMENT;
-    }
+    });
 }
 
 } // namespace sluice

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The .safetensors file: a u64 with the header's size, a JSON header, the tensors' bytes. Part of
-// library sluice_encode, since it needs a JSON parser. No exception leaves these functions; all of
-// them are thread-safe.
+// The .safetensors file: a u64 with the header's size, a JSON header, the tensors' bytes. It is part
+// of library sluice_encode, since it needs a JSON parser. No exception leaves these functions, and
+// all of them are thread-safe.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,44 +11,42 @@
 
 #include <sluice/sluice.h>
 
-namespace sluice {
+#include "integers.h"
 
-constexpr uint64_t safetensorsMaxHeader = 100'000'000; // bytes of JSON, the limit of the format's
-                                                       // own library
+namespace sluice {
 
 struct SafetensorsTensor {
     std::string name;
     std::string dtype; // as the file names it: "BF16", "F8_E4M3", "U8", ...
-    std::vector<uint64_t> shape;
-    uint64_t begin = 0, end = 0; // bytes, from the end of the header
+    std::vector<u64> shape;
+    u64 begin = 0, end = 0; // bytes, from the end of the header
 
-    uint64_t size() const { return end - begin; }
+    u64 size() const { return end - begin; }
 };
 
 struct SafetensorsHeader {
-    std::vector<SafetensorsTensor> tensors; // in the order of the header, which need not be that of
-                                            // their bytes
+    std::vector<SafetensorsTensor> tensors; // in the header's order, which need not be that of the
+                                            // bytes
     bool hasMetadata = false;
-    // __metadata__, in the order of the header
-    std::vector<std::pair<std::string, std::string>> metadata;
+    std::vector<std::pair<std::string, std::string>> metadata; // __metadata__, in the same order
 };
 
 // Bits of an element, 0 for a dtype that is not known.
-uint32_t safetensorsBits(std::string_view dtype);
+u32 safetensorsBits(std::string_view dtype);
 // Elements of a shape; false if they are more than 2^64 - 1.
-bool safetensorsElements(const std::vector<uint64_t>& shape, uint64_t& elements);
+bool safetensorsElements(const std::vector<u64>& shape, u64& elements);
 
 // Reads the file's first 8 bytes. headerSize receives the bytes of JSON that follow; the tensors'
 // bytes start at 8 + headerSize. On failure error says what is wrong, in words that fit behind
 // "FILE: ". Errors: FORMAT, BUFFER_SIZE (the file is cut off).
-SluiceStatus readSafetensorsSize(const uint8_t bytes[8], uint64_t fileSize, uint64_t& headerSize,
+SluiceStatus readSafetensorsSize(const u8 bytes[8], u64 fileSize, u64& headerSize,
                                  std::string& error);
 
 // Parses the JSON. Every tensor has a known dtype and a size that its shape gives, and the tensors
 // cover the dataSize bytes behind the header exactly: no overlap, no hole, nothing left over.
 // Memory: what the header names, at most a few times its size. Errors: FORMAT, BUFFER_SIZE,
 // OUT_OF_MEMORY.
-SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, SafetensorsHeader& header,
+SluiceStatus parseSafetensors(std::string_view json, u64 dataSize, SafetensorsHeader& header,
                               std::string& error);
 
 // Gives the tensors their places one after the other, in order, and makes the file's start: the

@@ -2,37 +2,24 @@
 // The DirectStorage tile stream: header and tile table.
 #include "tile_stream.h"
 
-namespace {
-
-constexpr uint32_t tileBytes = 65536;
-
-} // namespace
+using namespace sluice;
 
 SluiceStatus sluiceParseTileStreamHeader(const void* bytes, size_t size, SluiceTileStream* stream)
 {
-    if ((bytes == nullptr && size != 0) || stream == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
-    if (size < SLUICE_TILE_STREAM_HEADER_SIZE) {
-        return SLUICE_ERROR_BUFFER_SIZE;
-    }
-    // u8 id = 4, u8 id ^ 0xff, u16 tile count; tile size index : 2, last tile's size : 18, reserved
-    // : 12
-    const uint32_t first = sluice::loadLe32(bytes);
-    const uint32_t second = sluice::loadLe32(static_cast<const uint8_t*>(bytes) + 4);
-    const uint32_t tileCount = first >> 16;
-    const uint32_t lastTileSize = second >> 2 & 0x3ffff; // 0 means a full tile
-    if ((first & 0xffff) != 0xfb04 || (second & 3) != 1 || second >> 20 != 0 ||
-        lastTileSize > tileBytes) {
+    if ((bytes == nullptr && size != 0) || stream == nullptr) return SLUICE_ERROR_ARGUMENT;
+    if (size < SLUICE_TILE_STREAM_HEADER_SIZE) return SLUICE_ERROR_BUFFER_SIZE;
+    // First word: id : 16, tile count : 16. Second word: tile size index : 2 (1), size of the last
+    // tile : 18, reserved : 12.
+    const u32 first = loadLe32(bytes), second = loadLe32(static_cast<const u8*>(bytes) + 4);
+    const u32 tileCount = first >> 16;
+    const u32 lastTileSize = second >> 2 & 0x3ffff; // 0 means a full tile
+    if ((first & 0xffff) != kTileStreamId || (second & 3) != 1 || second >> 20 != 0 ||
+        lastTileSize > SLUICE_GD_TILE_BYTES || (tileCount == 0 && lastTileSize != 0))
         return SLUICE_ERROR_FORMAT;
-    }
-    if (tileCount == 0 && lastTileSize != 0) {
-        return SLUICE_ERROR_FORMAT;
-    }
     stream->tileCount = tileCount;
-    stream->size =
-        uint64_t(tileCount) * tileBytes - (lastTileSize == 0 ? 0 : tileBytes - lastTileSize);
-    stream->dataOffset = SLUICE_TILE_STREAM_HEADER_SIZE + uint64_t(tileCount) * 4;
+    stream->size = u64(tileCount) * SLUICE_GD_TILE_BYTES -
+                   (lastTileSize == 0 ? 0 : SLUICE_GD_TILE_BYTES - lastTileSize);
+    stream->dataOffset = SLUICE_TILE_STREAM_HEADER_SIZE + u64(tileCount) * 4;
     return SLUICE_OK;
 }
 
@@ -40,20 +27,12 @@ SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* stream, const vo
                                         size_t tableSize, uint64_t streamSize,
                                         SluiceTileStreamTile* tiles)
 {
-    if (stream == nullptr || stream->tileCount > SLUICE_TILE_STREAM_MAX_TILES) {
+    if (stream == nullptr || stream->tileCount > SLUICE_TILE_STREAM_MAX_TILES)
         return SLUICE_ERROR_ARGUMENT;
-    }
-    const uint32_t count = stream->tileCount;
-    if (count == 0) {
-        return streamSize == stream->dataOffset ? SLUICE_OK : SLUICE_ERROR_FORMAT;
-    }
-    if (table == nullptr || tiles == nullptr) {
-        return SLUICE_ERROR_ARGUMENT;
-    }
-    if (tableSize / 4 < count || streamSize < stream->dataOffset) {
-        return SLUICE_ERROR_BUFFER_SIZE;
-    }
-    return sluice::walkTileTable(
-        *stream, static_cast<const uint8_t*>(table), streamSize,
-        [tiles](uint32_t i, const SluiceTileStreamTile& tile) { tiles[i] = tile; });
+    const u32 count = stream->tileCount;
+    if (count == 0) return streamSize == stream->dataOffset ? SLUICE_OK : SLUICE_ERROR_FORMAT;
+    if (table == nullptr || tiles == nullptr) return SLUICE_ERROR_ARGUMENT;
+    if (tableSize / 4 < count || streamSize < stream->dataOffset) return SLUICE_ERROR_BUFFER_SIZE;
+    return walkTileTable(*stream, static_cast<const u8*>(table), streamSize,
+                         [tiles](u32 i, const SluiceTileStreamTile& tile) { tiles[i] = tile; });
 }

@@ -1,110 +1,87 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// XXH32 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md): the hash of tiles, headers and tables.
-// One call over bytes at hand, or a small state for bytes that arrive in pieces.
+// XXH32 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md), the hash of tiles, headers and tables.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
+
+#include "little_endian.h"
 
 namespace sluice {
 
-// A little-endian 32-bit value at any address.
-inline uint32_t loadLe32(const void* bytes)
-{
-    uint8_t b[4];
-    std::memcpy(b, bytes, 4);
-    return uint32_t(b[0]) | uint32_t(b[1]) << 8 | uint32_t(b[2]) << 16 | uint32_t(b[3]) << 24;
-}
-
-// The state of a hash in progress: plain data, copyable. Feed it with add, in any pieces, then ask
-// for value.
+// A hash in progress, in plain data that can be copied. add takes the bytes in any pieces.
 struct Xxh32 {
-    static constexpr uint32_t prime1 = 0x9E3779B1u, prime2 = 0x85EBCA77u, prime3 = 0xC2B2AE3Du,
-                              prime4 = 0x27D4EB2Fu, prime5 = 0x165667B1u;
+    static constexpr u32 kPrime1 = 0x9E3779B1u, kPrime2 = 0x85EBCA77u, kPrime3 = 0xC2B2AE3Du,
+                         kPrime4 = 0x27D4EB2Fu, kPrime5 = 0x165667B1u;
 
-    uint32_t lane[4];
-    uint32_t total; // bytes so far, modulo 2^32, as the algorithm wants it
-    uint32_t large; // 1 once a whole stripe of 16 bytes has been hashed
-    uint32_t seed;
-    uint32_t pending; // bytes in tail
-    uint8_t tail[16];
+    u32 lane[4];
+    u32 total; // bytes so far, modulo 2^32 as the specification has it
+    u32 large; // 1 once a whole stripe of 16 bytes has been hashed
+    u32 seed;
+    u32 pending; // bytes in tail
+    u8 tail[16];
 
-    static uint32_t rotate(uint32_t value, unsigned bits)
-    {
-        return value << bits | value >> (32 - bits);
-    }
+    static u32 rotate(u32 value, u32 bits) { return value << bits | value >> (32 - bits); }
 
-    void begin(uint32_t newSeed)
+    void begin(u32 newSeed)
     {
         seed = newSeed;
-        lane[0] = seed + prime1 + prime2;
-        lane[1] = seed + prime2;
+        lane[0] = seed + kPrime1 + kPrime2;
+        lane[1] = seed + kPrime2;
         lane[2] = seed;
-        lane[3] = seed - prime1;
+        lane[3] = seed - kPrime1;
         total = large = pending = 0;
     }
 
-    void stripe(const uint8_t* bytes)
+    void stripe(const u8* bytes)
     {
-        for (unsigned i = 0; i < 4; ++i) {
-            lane[i] = rotate(lane[i] + loadLe32(bytes + 4 * i) * prime2, 13) * prime1;
-        }
+        for (u32 i = 0; i < 4; ++i)
+            lane[i] = rotate(lane[i] + loadLe32(bytes + 4 * i) * kPrime2, 13) * kPrime1;
         large = 1;
     }
 
     void add(const void* data, size_t size)
     {
-        if (size == 0) {
-            return;
-        }
-        const uint8_t* bytes = static_cast<const uint8_t*>(data);
-        total += uint32_t(size);
+        if (size == 0) return;
+        const u8* bytes = static_cast<const u8*>(data);
+        total += u32(size);
         if (pending != 0) {
-            const size_t room = 16 - pending;
-            const size_t take = size < room ? size : room;
+            const size_t room = 16 - pending, take = size < room ? size : room;
             std::memcpy(tail + pending, bytes, take);
-            pending += uint32_t(take);
+            pending += u32(take);
             bytes += take;
             size -= take;
-            if (pending < 16) {
-                return;
-            }
+            if (pending < 16) return;
             stripe(tail);
             pending = 0;
         }
-        for (; size >= 16; bytes += 16, size -= 16) {
+        for (; size >= 16; bytes += 16, size -= 16)
             stripe(bytes);
-        }
         if (size != 0) {
             std::memcpy(tail, bytes, size);
-            pending = uint32_t(size);
+            pending = u32(size);
         }
     }
 
-    uint32_t value() const
+    u32 value() const
     {
-        uint32_t hash = seed + prime5;
-        if (large != 0) {
+        u32 hash = seed + kPrime5;
+        if (large != 0)
             hash =
                 rotate(lane[0], 1) + rotate(lane[1], 7) + rotate(lane[2], 12) + rotate(lane[3], 18);
-        }
         hash += total;
-        const uint32_t words = pending / 4 % 4;
-        for (uint32_t i = 0; i < words; ++i) {
-            hash = rotate(hash + loadLe32(tail + 4 * i) * prime3, 17) * prime4;
-        }
-        for (uint32_t i = 0; i < pending % 4; ++i) {
-            hash = rotate(hash + tail[4 * words + i] * prime5, 11) * prime1;
-        }
-        hash = (hash ^ hash >> 15) * prime2;
-        hash = (hash ^ hash >> 13) * prime3;
+        const u32 words = pending / 4 % 4;
+        for (u32 i = 0; i < words; ++i)
+            hash = rotate(hash + loadLe32(tail + 4 * i) * kPrime3, 17) * kPrime4;
+        for (u32 i = 0; i < pending % 4; ++i)
+            hash = rotate(hash + tail[4 * words + i] * kPrime5, 11) * kPrime1;
+        hash = (hash ^ hash >> 15) * kPrime2;
+        hash = (hash ^ hash >> 13) * kPrime3;
         return hash ^ hash >> 16;
     }
 };
 
 // XXH32 of size bytes. bytes may be NULL if size is 0.
-inline uint32_t xxh32(const void* bytes, size_t size, uint32_t seed)
+inline u32 xxh32(const void* bytes, size_t size, u32 seed)
 {
     Xxh32 hash;
     hash.begin(seed);

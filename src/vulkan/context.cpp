@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "vulkan/context.h"
 
+#include "api/components.h"
+
 #include <iterator>
 #include <memory>
 #include <new>
@@ -73,7 +75,7 @@ SluiceStatus VulkanBackend::create(const SluiceVulkanContextInfo& info,
     backend.reset(new VulkanBackend);
     backend->m_device = info.device;
     backend->m_pipelineCache = info.pipelineCache;
-    backend->m_kernels = info.kernels != 0 ? info.kernels : uint32_t(SLUICE_KERNELS_ALL);
+    backend->m_kernels = info.kernels != 0 ? info.kernels : kBuiltKernels;
     backend->m_recorder = info.recorder;
     backend->m_recorderUser = info.recorderUser;
     if (!backend->m_vk.load(info.getInstanceProcAddr, info.instance, info.device)) {
@@ -163,6 +165,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
     if (info.tuning != nullptr) {
         *reason = "tuning has an unknown name or a value out of range (src/vulkan/tuning.h)";
         if (const SluiceStatus status = readTuning(info.tuning, m_tuning)) return status;
+        fitTuning(m_traits, m_tuning);
     }
 
     const bool asked = info.tier != SLUICE_VULKAN_TIER_AUTO;
@@ -297,6 +300,8 @@ SluiceStatus sluiceCreateVulkanContext(const SluiceVulkanContextInfo* info, Slui
     }
     reason = "kernels has bits that are no SluiceKernels";
     if ((info->kernels & ~uint32_t(SLUICE_KERNELS_ALL)) != 0) return SLUICE_ERROR_ARGUMENT;
+    reason = "this build leaves out the component of some of the kernels";
+    if ((info->kernels & ~sluice::kBuiltKernels) != 0) return SLUICE_ERROR_UNSUPPORTED;
     try {
         std::unique_ptr<sluice::VulkanBackend> backend;
         const SluiceStatus status = sluice::VulkanBackend::create(*info, backend, &reason);

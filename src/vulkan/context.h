@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include <sluice/sluice.h>
+#include <sluice/sluice_all.h>
 #include <sluice/sluice_vulkan.h>
 
 #include "api/backend.h"
@@ -35,30 +35,18 @@ public:
 
     void contextInfo(SluiceContextInfo& info) const override;
     SluiceStatus cmdBarrier(SluiceCommands commands) override;
+    SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
+
+    // Scans and reductions are primitives; the decode of tile streams sums words too.
+#if SLUICE_HAVE_PRIMITIVES || SLUICE_HAVE_CODECS
     SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override;
     SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) override;
     SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const override;
     SluiceStatus cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info) override;
+#endif
+#if SLUICE_HAVE_PRIMITIVES
     SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override;
     SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) override;
-    SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const override;
-    SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override;
-    SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
-    SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo& info) const override;
-    SluiceStatus cmdFloatDecode(SluiceCommands commands,
-                                const SluiceFloatDecodeInfo& info) override;
-    SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const override;
-    SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override;
-    SluiceRequirements df11Requirements(const SluiceDf11Info& info) const override;
-    SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override;
-    SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) override;
-
-    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override;
-    SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override;
-    SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
-    SluiceStatus cmdTileStreams(SluiceCommands commands,
-                                const SluiceTileStreamsInfo& info) override;
-
     SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override;
     SluiceStatus cmdIntervalExpand(SluiceCommands commands,
                                    const SluiceIntervalExpandInfo& info) override;
@@ -68,6 +56,24 @@ public:
                                    const SluiceIntervalSearchInfo& info) override;
     SluiceStatus cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info) override;
     SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) override;
+#endif
+#if SLUICE_HAVE_CODECS
+    SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo& info) const override;
+    SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override;
+    SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const override;
+    SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override;
+    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override;
+    SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override;
+    SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) override;
+    SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
+    SluiceStatus cmdTileStreams(SluiceCommands commands,
+                                const SluiceTileStreamsInfo& info) override;
+#endif
+#if SLUICE_HAVE_WEIGHTS
+    SluiceStatus cmdFloatDecode(SluiceCommands commands,
+                                const SluiceFloatDecodeInfo& info) override;
+    SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override;
+#endif
 
     const DeviceTraits& traits() const { return m_traits; }
     const VulkanTuning& tuning() const { return m_tuning; }
@@ -122,10 +128,10 @@ private:
     }
     Access access(const SluiceBuffer& buffer, bool write) const;
 
-    // Binds, pushes and dispatches `workgroups` workgroups; sets params.gridX.
+    // Binds, pushes and dispatches `workgroups` workgroups.
     template <typename Params>
-    void dispatch(VkCommandBuffer commands, Pipeline pipeline, Params params, uint64_t workgroups,
-                  std::initializer_list<Access> accesses);
+    void dispatch(VkCommandBuffer commands, Pipeline pipeline, const Params& params,
+                  uint64_t workgroups, std::initializer_list<Access> accesses);
     void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses);
     void computeBarrier(VkCommandBuffer commands);
 

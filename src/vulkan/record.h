@@ -23,18 +23,18 @@ struct VulkanBackend::Access {
 // The workgroups are folded into two dimensions, whose product may exceed their number: kernels
 // check their index.
 template <typename Params>
-void VulkanBackend::dispatch(VkCommandBuffer commands, Pipeline pipeline, Params params,
+void VulkanBackend::dispatch(VkCommandBuffer commands, Pipeline pipeline, const Params& params,
                              uint64_t workgroups, std::initializer_list<Access> accesses)
 {
     static_assert(sizeof(Params) <= 128,
                   "every device has 128 bytes of push constants, and no more is promised");
-    params.gridX = static_cast<u32>(std::min<uint64_t>(workgroups, SLUICE_MAX_GRID));
-    const uint32_t gridY = static_cast<uint32_t>((workgroups + params.gridX - 1) / params.gridX);
+    const uint32_t gridX = static_cast<uint32_t>(std::min<uint64_t>(workgroups, SLUICE_MAX_GRID));
+    const uint32_t gridY = static_cast<uint32_t>((workgroups + gridX - 1) / gridX);
     m_vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE,
                          m_pipelines[static_cast<size_t>(pipeline)].load());
     m_vk.CmdPushConstants(commands, m_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Params),
                           &params);
-    m_vk.CmdDispatch(commands, params.gridX, gridY, 1);
+    m_vk.CmdDispatch(commands, gridX, gridY, 1);
 
     if (m_recorder != nullptr) {
         SluiceVulkanAccess ranges[8];

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records compaction: one dispatch; a partition counts first, and in place where workgroups may not
 // wait for each other there is a dispatch for every so many tiles.
+#include <sluice/sluice_compact.h>
+
 #include "api/plan_compact.h"
 #include "vulkan/record.h"
 

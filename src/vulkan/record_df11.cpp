@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the decode of DFloat11 and ECF8 units.
+#include <sluice/sluice_df11.h>
+
 #include "api/plan_df11.h"
 #include "vulkan/record.h"
 
 namespace sluice {
-
-SluiceRequirements VulkanBackend::df11Requirements(const SluiceDf11Info&) const
-{
-    return {0, 4, 0};
-}
 
 SluiceStatus VulkanBackend::cmdDf11(SluiceCommands commands, const SluiceDf11Info& info)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the undoing of filters.
+#include <sluice/sluice_filter.h>
+
 #include "api/plan_filter.h"
 #include "vulkan/record.h"
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the decode of the float codec.
+#include <sluice/sluice_float.h>
+
 #include "api/plan_float.h"
 #include "vulkan/record.h"
 
 namespace sluice {
-
-SluiceRequirements VulkanBackend::floatDecodeRequirements(const SluiceFloatDecodeInfo&) const
-{
-    return {0, 4, 0};
-}
 
 SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands,
                                            const SluiceFloatDecodeInfo& info)

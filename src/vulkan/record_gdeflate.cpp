@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the commands on region lists: decode, by our kernel or by the driver, and checksum.
+// Records the GDeflate decode, by our kernel or by the driver.
+#include <sluice/sluice_gdeflate.h>
+
 #include "api/plan_regions.h"
 #include "vulkan/record.h"
 
@@ -27,11 +29,6 @@ Pipeline VulkanBackend::decodePipeline(bool pitched, uint32_t tiles) const
     return has(Pipeline::gdeflate_many) && tiles >= m_tuning.gdeflate.manyTiles
                ? Pipeline::gdeflate_many
                : Pipeline::gdeflate;
-}
-
-RegionParams VulkanBackend::paramsOf(const SluiceChecksumInfo& list) const
-{
-    return regionParams(list, addressOf());
 }
 
 SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info)
@@ -93,20 +90,6 @@ void VulkanBackend::recordDriverDecode(VkCommandBuffer commands, const RegionPar
         m_recorder(m_recorderUser, commands, "vkCmdDecompressMemoryIndirectCount", ranges, 3);
     }
     barrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, everyAccess);
-}
-
-SluiceStatus VulkanBackend::cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info)
-{
-    if (info.maxRegionCount == 0) {
-        return SLUICE_OK;
-    }
-    const uint32_t tiles = tilesPerWorkgroup();
-    dispatch(commandBuffer(commands), Pipeline::checksum, paramsOf(info),
-             (info.maxRegionCount + tiles - 1) / tiles,
-             {access(info.regions, false), access(info.regionCount, false),
-              access(info.destination, false), access(info.expected, false),
-              access(info.status, true)});
-    return SLUICE_OK;
 }
 
 } // namespace sluice

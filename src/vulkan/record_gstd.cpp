@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the Gstd decode: turn by turn symbols, then bytes.
+#include <sluice/sluice_gstd.h>
+
 #include "api/plan_gstd.h"
 #include "api/plan_regions.h"
 #include "vulkan/record.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the interval family: the prefix sums of the counts, then one dispatch that shares the
 // work out evenly.
+#include <sluice/sluice_interval.h>
+
 #include "api/plan_interval.h"
 #include "vulkan/record.h"
 
@@ -27,7 +29,7 @@ VulkanBackend::Access VulkanBackend::listAccess(const SluiceIntervals& list) con
 void VulkanBackend::recordIntervalPlan(VkCommandBuffer commands, IntervalParams params,
                                        const SluiceBuffer& result)
 {
-    const bool sum = (params.form & 0xff) == SLUICE_INTERVAL_COUNTS && params.maxCount != 0;
+    const bool sum = params.form == SLUICE_INTERVAL_COUNTS && params.maxCount != 0;
     const uint64_t listBytes = uint64_t(params.maxCount) * 4;
     const VkDeviceAddress list = fromPair(params.counts);
     const VkDeviceAddress prefixes = fromPair(params.prefixes);
@@ -35,13 +37,13 @@ void VulkanBackend::recordIntervalPlan(VkCommandBuffer commands, IntervalParams 
     const uint64_t prefixBytes =
         (SLUICE_INTERVAL_BATCHES_AT + intervalDivideUp(params.maxCount, SLUICE_INTERVAL_BATCH)) * 4;
     if (sum) {
-        params.form |= SLUICE_PASS_REDUCE << 16;
+        params.pass = SLUICE_PASS_REDUCE;
         dispatch(commands, Pipeline::interval_plan, params, intervalGroups(params.maxCount),
                  {{list, listBytes, false}, {count, 4, false}, {prefixes, prefixBytes, true}});
         computeBarrier(commands);
     }
     if (sum || result.size != 0) {
-        params.form |= SLUICE_PASS_APPLY << 16;
+        params.pass = SLUICE_PASS_APPLY;
         dispatch(commands, Pipeline::interval_plan, params, 1,
                  {{sum ? prefixes : list, sum ? prefixBytes : listBytes, sum},
                   {count, 4, false},

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the scan family: one dispatch each, two for a scan that sums f32.
+#include <sluice/sluice_scan.h>
+
 #include "api/plan_scan.h"
 #include "vulkan/record.h"
 
@@ -86,7 +88,8 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     const Access scratch = {fromPair(params.scratch), scanRequirements(info).scratchSize, true};
     const ScanPlan plan = planScan(info, params, scanMachine(info));
     params.workgroups = plan.workgroups;
-    if (plan.path == ScanPlan::Path::ring) {
+    params.schedule = plan.schedule;
+    if (plan.schedule == SLUICE_SCAN_BY_RING) {
         dispatch(cmd, Pipeline::scan_sum_ring, params, plan.workgroups,
                  {input, output, count, total, scratch});
         return SLUICE_OK;

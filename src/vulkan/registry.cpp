@@ -62,6 +62,14 @@ uint32_t tilePair(const Device& device, const Tuning& tuning)
 }
 uint32_t ring(const Device&, const Tuning& tuning) { return tuning.workgroup.ring; }
 uint32_t scan(const Device&, const Tuning& tuning) { return tuning.workgroup.scan; }
+// A power of two, so that each invocation has as many of a block's 512 windows.
+uint32_t df11(const Device&, const Tuning& tuning)
+{
+    uint32_t size = 128;
+    while (size < 512 && 2 * size <= tuning.workgroup.scan)
+        size *= 2;
+    return size;
+}
 uint32_t compact(const Device&, const Tuning& tuning) { return tuning.workgroup.compact; }
 uint32_t intervals(const Device&, const Tuning& tuning)
 {
@@ -304,7 +312,7 @@ constexpr PipelineRow kRows[] = {
      T::reduce, asItIs},
     {P::float_decode, "float_decode", "float_decode", SLUICE_KERNELS_FLOAT, always, floatDecode,
      none, T::float_decode, asItIs},
-    {P::df11, "df11", "df11", SLUICE_KERNELS_DF11, always, scan, none, T::df11, asItIs},
+    {P::df11, "df11", "df11", SLUICE_KERNELS_DF11, always, df11, none, T::df11, asItIs},
 };
 // clang-format on
 

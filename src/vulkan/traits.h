@@ -9,6 +9,11 @@
 
 namespace sluice {
 
+// Shared memory that a workgroup takes, and each of its invocations besides: of float_tile.glsl, and
+// of filter.comp with filter_columns.glsl.
+constexpr uint32_t kFloatSharedBytes = 17808, kFloatSharedBytesEach = 16;
+constexpr uint32_t kFilterSharedBytes = 15552, kFilterSharedBytesEach = 36;
+
 struct DeviceTraits {
     ShaderVariant variant = ShaderVariant::base;
     uint32_t subgroupSize = 0;   // of the hardware, or the emulated size
@@ -60,15 +65,15 @@ struct DeviceTraits {
         return !isEmulated() && subgroupSize <= 32 && takesWorkgroup(kRingWorkgroup) &&
                kRingWorkgroup / subgroupSize <= subgroupSize;
     }
-    // float_tile.glsl takes 17,808 bytes of shared memory and 512 for each lane group.
     bool runsLargeFloatDecode() const
     {
-        return hasNativeLaneGroups() && sharedBytes >= 17808 + 32 * 512;
+        return hasNativeLaneGroups() &&
+               sharedBytes >= kFloatSharedBytes + 1024 * kFloatSharedBytesEach;
     }
-    // filter.comp and filter_columns.glsl take 15,552 bytes and 36 for each invocation.
     bool runsFilterFew() const
     {
-        return !isEmulated() && takesWorkgroup(512) && sharedBytes >= 15552 + 36 * 512;
+        return !isEmulated() && takesWorkgroup(512) &&
+               sharedBytes >= kFilterSharedBytes + 512 * kFilterSharedBytesEach;
     }
     bool runsGstdExpandFew() const { return !isEmulated() && takesWorkgroup(512); }
 

@@ -50,4 +50,46 @@ VulkanTuning tuningFor(const DeviceTraits& device)
     return row;
 }
 
+void fitTuning(const DeviceTraits& device, VulkanTuning& row)
+{
+    // Whole subgroups, and at least a lane group.
+    const uint32_t lanes = std::max(32u, device.subgroupSize);
+    // The largest size up to `size` of a workgroup that takes so many bytes of shared memory, and so
+    // many more an invocation. Emulated subgroups have arrays besides that larger ones do not fit.
+    const auto fit = [&](uint32_t size, uint32_t bytes, uint32_t bytesEach) {
+        size = device.isEmulated() ? std::min(size, 128u) : size;
+        for (size -= size % lanes; size > lanes; size -= lanes) {
+            if (device.takesWorkgroup(size) && bytes + bytesEach * size <= device.sharedBytes)
+                break;
+        }
+        return std::max(size, lanes);
+    };
+    const auto powerOfTwo = [](uint32_t size) {
+        while ((size & (size - 1)) != 0)
+            size &= size - 1;
+        return size;
+    };
+    VulkanTuning::Workgroup& sizes = row.workgroup;
+    sizes.scan = fit(sizes.scan, 1024, 0);
+    sizes.compact = fit(sizes.compact, 1024, SLUICE_COMPACT_BYTES_PER_INVOCATION);
+    sizes.floatDecode = fit(sizes.floatDecode, kFloatSharedBytes, kFloatSharedBytesEach);
+    sizes.gstdExpand = powerOfTwo(fit(sizes.gstdExpand, 64, 50));
+    sizes.filter = powerOfTwo(fit(sizes.filter, kFilterSharedBytes, kFilterSharedBytesEach));
+    // Lane groups that are joined from subgroups, or emulated, have the workgroup for themselves.
+    const uint32_t together = std::max(1u, device.subgroupSize / 32);
+    sizes.intervalShares =
+        device.isEmulated() || device.subgroupSize < 32
+            ? together
+            : std::max(sizes.intervalShares / together * together, together);
+
+    const uint32_t ringTileBytes = sizes.ring * 4 * SLUICE_COMPACT_RING_ROWS * 4;
+    while (row.compact.ringTiles > 2 &&
+           row.compact.ringTiles * ringTileBytes + 1024 > device.sharedBytes)
+        --row.compact.ringTiles;
+
+    // Each look is a turn of a loop, of which lavapipe of Mesa 22.3 allows a subgroup 65,535 in all.
+    if (!device.forwardProgress && row.lookback.polls != SLUICE_LOOKBACK_NEVER)
+        row.lookback.polls = std::min(row.lookback.polls, 256u);
+}
+
 } // namespace sluice

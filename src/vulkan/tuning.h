@@ -100,8 +100,15 @@ struct VulkanTuning {
 
 VulkanTuning tuningFor(const DeviceTraits& device);
 
-// Ranges that no kernel's bounds depend on: a row out of them is refused, any other one is safe.
+// Changes members that the device cannot run as they are to the nearest values that it can: sizes
+// of workgroups, what stands in shared memory, and waits where workgroups are not known to go on.
+void fitTuning(const DeviceTraits& device, VulkanTuning& row);
+
+// A text with a value out of these ranges is refused; one that keeps them cannot make a result
+// wrong, whatever device it was measured on.
 inline constexpr uint32_t kMostTuningWorkgroups = 1u << 16;
+// Rings are dispatched in one dimension, and one of their workgroups does nothing but scan.
+inline constexpr uint32_t kMostRingWorkgroups = SLUICE_MAX_GRID;
 inline constexpr TuningField kVulkanTuningFields[] = {
     SLUICE_TUNING_FIELD_ALSO(VulkanTuning, lookback.polls, 0, 1u << 22, SLUICE_LOOKBACK_NEVER),
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.scan, 128, 1024),
@@ -117,14 +124,14 @@ inline constexpr TuningField kVulkanTuningFields[] = {
     SLUICE_TUNING_FIELD(VulkanTuning, scan.workgroups, 1, kMostTuningWorkgroups),
     SLUICE_TUNING_FIELD(VulkanTuning, scan.tilesPerWorkgroup, 1, 128),
     SLUICE_TUNING_FIELD(VulkanTuning, scan.reduceWorkgroups, 1, 4096),
-    SLUICE_TUNING_FIELD(VulkanTuning, scan.ringWorkgroups, 0, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD_ALSO(VulkanTuning, scan.ringWorkgroups, 2, kMostRingWorkgroups, 0),
     SLUICE_TUNING_FIELD(VulkanTuning, scan.ringSharedRounds, 1, 1),
     SLUICE_TUNING_FIELD(VulkanTuning, scan.ringRegisterRounds, 1, 1),
     SLUICE_TUNING_FIELD(VulkanTuning, compact.workgroups, 2, kMostTuningWorkgroups),
     SLUICE_TUNING_FIELD(VulkanTuning, compact.tilesPerWorkgroup, 1, 128),
     SLUICE_TUNING_FIELD(VulkanTuning, compact.serialTiles, 1, 2048),
     SLUICE_TUNING_FIELD(VulkanTuning, compact.pollsInPlace, 1, 1u << 24),
-    SLUICE_TUNING_FIELD(VulkanTuning, compact.ringWorkgroups, 0, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD_ALSO(VulkanTuning, compact.ringWorkgroups, 2, kMostRingWorkgroups, 0),
     SLUICE_TUNING_FIELD(VulkanTuning, compact.ringTiles, 2, 4),
     SLUICE_TUNING_FIELD(VulkanTuning, compact.callTiles, 0, 64),
     SLUICE_TUNING_FIELD(VulkanTuning, interval.expandBytes, 1 << 10, 64 << 10),

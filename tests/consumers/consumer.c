@@ -10,6 +10,7 @@
 #endif
 #include <sluice/sluice_cuda.h>
 #include <sluice/sluice_device.h>
+#include <sluice/sluice_scan.h>
 
 static SluiceBuffer hostRange(void* bytes, uint64_t size)
 {

@@ -2,6 +2,8 @@
 // DF11 units: the check of the tables, and the CPU's decoder with whatever it is given. Input: kind
 // and number of rows, element count, position entries and stream bytes, then the tables one after
 // the other; what is missing of them is 0.
+#include <sluice/sluice_df11.h>
+
 #include "api/df11_form.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Filters undone: a description and a tile from the input. What is undone must be what the encoder
 // makes of it again.
+#include <sluice/sluice_filter.h>
 #include <sluice/sluice_filter_encode.h>
 
 #include <cstdlib>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Plans of any bytes, as a file of each type: segments must cover them, and every tile must come
 // back.
+#include <sluice/sluice_filter.h>
 #include <sluice/sluice_filter_encode.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The stored tile of codec FLOAT: four bytes of decoded size, then the tile. What the parser
 // accepts lies inside it, and the reference decoder reads nothing else.
+#include <sluice/sluice_float.h>
 #include <sluice/sluice_formats.h>
 
 #include <cstdlib>

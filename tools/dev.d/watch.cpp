@@ -4,6 +4,7 @@
 #include <sluice/sluice_dev.h>
 #include <sluice/sluice_device.h>
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_gdeflate.h>
 
 #include <csignal>
 #include <cstdio>

@@ -46,9 +46,9 @@ public:
     Gpu(const Gpu&) = delete;
     Gpu& operator=(const Gpu&) = delete;
 
-    const char* name() const { return properties_.deviceName; }
-    SluiceContext sluice() const { return sluice_; }
-    const SluiceContextInfo& chosen() const { return chosen_; } // by sluice: tier and subgroup size
+    const char* name() const { return m_properties.deviceName; }
+    SluiceContext sluice() const { return m_sluice; }
+    const SluiceContextInfo& chosen() const { return m_chosen; } // by sluice: tier and subgroup size
 
     GpuBuffer allocate(VkDeviceSize size); // zeroed
     VkCommandBuffer begin();
@@ -70,21 +70,21 @@ private:
     VkPipeline makePipeline(const uint32_t* code, size_t bytes, VkComputePipelineCreateInfo info);
     void destroy();
 
-    VkInstance instance_ = VK_NULL_HANDLE;
-    VkPhysicalDevice physical_ = VK_NULL_HANDLE;
-    VkPhysicalDeviceProperties properties_ = {};
-    VkPhysicalDeviceVulkan12Features features12_ = {};
-    VkPhysicalDeviceVulkan13Features features13_ = {};
-    VkPhysicalDeviceVulkan13Properties properties13_ = {};
-    VkDevice device_ = VK_NULL_HANDLE;
-    VkQueue queue_ = VK_NULL_HANDLE;
-    uint32_t family_ = 0;
-    VkCommandPool pool_ = VK_NULL_HANDLE;
-    VkCommandBuffer commands_ = VK_NULL_HANDLE;
-    VkQueryPool times_ = VK_NULL_HANDLE;
-    VkPipelineLayout layout_ = VK_NULL_HANDLE;
-    std::vector<VkPipeline> pipelines_;
-    std::vector<GpuBuffer> buffers_;
-    SluiceContext sluice_ = nullptr;
-    SluiceContextInfo chosen_ = {};
+    VkInstance m_instance = VK_NULL_HANDLE;
+    VkPhysicalDevice m_physical = VK_NULL_HANDLE;
+    VkPhysicalDeviceProperties m_properties = {};
+    VkPhysicalDeviceVulkan12Features m_features12 = {};
+    VkPhysicalDeviceVulkan13Features m_features13 = {};
+    VkPhysicalDeviceVulkan13Properties m_properties13 = {};
+    VkDevice m_device = VK_NULL_HANDLE;
+    VkQueue m_queue = VK_NULL_HANDLE;
+    uint32_t m_family = 0;
+    VkCommandPool m_pool = VK_NULL_HANDLE;
+    VkCommandBuffer m_commands = VK_NULL_HANDLE;
+    VkQueryPool m_times = VK_NULL_HANDLE;
+    VkPipelineLayout m_layout = VK_NULL_HANDLE;
+    std::vector<VkPipeline> m_pipelines;
+    std::vector<GpuBuffer> m_buffers;
+    SluiceContext m_sluice = nullptr;
+    SluiceContextInfo m_chosen = {};
 };

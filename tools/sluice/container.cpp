@@ -5,77 +5,78 @@
 #include <utility>
 
 #include "formats/archive_layout.h"
-#include "tool.h"
 
 namespace sluice {
 
-Container::Container(std::unique_ptr<InputFile> file) : file_(std::move(file))
+namespace {
+
+const Bytes kStreamStart = {0x04, 0xfb}, kArchiveStart = {0x8b, 'S', 'L', 'U', 'I', 'C', 'E', '\n'};
+
+bool startsWith(const InputFile& file, const Bytes& start)
 {
-    uint8_t start[2] = {};
-    if (file_->size() == 0) {
-        throw Failure{exitFormat, file_->name() + ": the file is empty"};
-    }
-    file_->read(0, start, std::min<uint64_t>(file_->size(), 2));
-    if (start[0] == 0x04 && start[1] == 0xfb) {
-        readStream();
-    } else {
-        readArchive();
-    }
+    return file.readStart(start.size()) == start;
+}
+
+[[noreturn]] void failParse(const std::string& place, SluiceStatus status)
+{
+    throw Failure{exitCodeOf(status),
+                  place + ": " +
+                      (status == SLUICE_ERROR_BUFFER_SIZE ? "the file is cut off"
+                                                          : sluiceGetStatusText(status))};
+}
+
+} // namespace
+
+bool Container::recognises(const InputFile& file)
+{
+    return startsWith(file, kStreamStart) || startsWith(file, kArchiveStart);
+}
+
+Container::Container(std::unique_ptr<InputFile> file) : m_file(std::move(file))
+{
+    if (m_file->size() == 0) throw Failure{exitFormat, m_file->name() + ": the file is empty"};
+    m_isArchive = !startsWith(*m_file, kStreamStart);
+    m_isArchive ? readArchive() : readStream();
 }
 
 void Container::readStream()
 {
-    uint8_t header[SLUICE_TILE_STREAM_HEADER_SIZE];
-    const size_t headerSize = std::min<uint64_t>(file_->size(), sizeof(header));
-    file_->read(0, header, headerSize);
-    SluiceStatus status = sluiceParseTileStreamHeader(header, headerSize, &stream_);
+    const Bytes header = m_file->readStart(SLUICE_TILE_STREAM_HEADER_SIZE);
+    SluiceStatus status = sluiceParseTileStreamHeader(header.data(), header.size(), &m_stream);
     if (status == SLUICE_OK) {
-        std::vector<uint8_t> table(
-            std::min<uint64_t>(file_->size() - headerSize, uint64_t(stream_.tileCount) * 4));
-        file_->read(headerSize, table.data(), table.size());
-        if (table.empty())
-            table.reserve(1); // no table at all is for the parser to say, which
-                              // wants an address
-        tiles_.resize(stream_.tileCount);
-        status = sluiceParseTileStreamTable(&stream_, table.data(), table.size(), file_->size(),
-                                            tiles_.data());
+        Bytes table(std::min(m_file->size() - header.size(), uint64_t(m_stream.tileCount) * 4));
+        m_file->read(header.size(), table.data(), table.size());
+        table.reserve(1); // the parser wants an address even of no table
+        m_tiles.resize(m_stream.tileCount);
+        status = sluiceParseTileStreamTable(&m_stream, table.data(), table.size(), m_file->size(),
+                                            m_tiles.data());
     }
-    if (status != SLUICE_OK) {
-        const char* what = status == SLUICE_ERROR_BUFFER_SIZE ? "the file is cut off"
-                                                              : sluiceGetStatusText(status);
-        throw Failure{exitCodeOf(status), file_->name() + ": tile stream: " + what};
-    }
+    if (status != SLUICE_OK) failParse(m_file->name() + ": tile stream", status);
 }
 
 void Container::readArchive()
 {
-    uint8_t header[SLUICE_ARCHIVE_HEADER_SIZE];
-    const size_t headerSize = std::min<uint64_t>(file_->size(), sizeof(header));
-    file_->read(0, header, headerSize);
-    SluiceStatus status = sluiceParseArchiveHeader(header, headerSize, file_->size(), &archive_);
+    const Bytes header = m_file->readStart(SLUICE_ARCHIVE_HEADER_SIZE);
+    SluiceStatus status =
+        sluiceParseArchiveHeader(header.data(), header.size(), m_file->size(), &m_archive);
     if (status == SLUICE_ERROR_FORMAT &&
-        (headerSize < 8 || std::string(header + 1, header + 7) != "SLUICE")) {
+        (header.size() < 8 || std::string(&header[1], &header[7]) != "SLUICE")) {
         throw Failure{exitFormat,
-                      file_->name() +
+                      m_file->name() +
                           ": neither a .sluice archive, a tile stream nor a .safetensors file"};
     }
-    std::string place = "header";
+    std::string place = m_file->name() + ": header";
     if (status == SLUICE_OK) {
         uint32_t badAsset = 0;
-        place = "index";
-        index_.resize(size_t(archive_.indexSize));
-        file_->read(archive_.indexOffset, index_.data(), index_.size());
-        status = sluiceCheckArchiveIndex(&archive_, index_.data(), index_.size(), &badAsset);
+        place = m_file->name() + ": index";
+        m_index.resize(size_t(m_archive.indexSize));
+        m_file->read(m_archive.indexOffset, m_index.data(), m_index.size());
+        status = sluiceCheckArchiveIndex(&m_archive, m_index.data(), m_index.size(), &badAsset);
         if (status != SLUICE_OK && badAsset != 0xffffffffu) {
             place += formatText(", asset number %u", badAsset);
         }
     }
-    if (status != SLUICE_OK) {
-        const char* what = status == SLUICE_ERROR_BUFFER_SIZE ? "the file is cut off"
-                                                              : sluiceGetStatusText(status);
-        throw Failure{exitCodeOf(status), file_->name() + ": " + place + ": " + what};
-    }
-    isArchive_ = true;
+    if (status != SLUICE_OK) failParse(place, status);
 }
 
 uint64_t Container::decodedSize() const
@@ -90,15 +91,15 @@ uint64_t Container::decodedSize() const
 SluiceArchiveAsset Container::archiveAsset(uint32_t number) const
 {
     SluiceArchiveAsset info = {};
-    // cannot fail: the index was checked
-    sluiceGetArchiveAsset(&archive_, index_.data(), index_.size(), number, &info);
+    // This cannot fail: the index was checked.
+    sluiceGetArchiveAsset(&m_archive, m_index.data(), m_index.size(), number, &info);
     return info;
 }
 
 ContainerAsset Container::asset(uint32_t number) const
 {
-    if (!isArchive_) {
-        return {"", stream_.size, stream_.tileCount};
+    if (!m_isArchive) {
+        return {"", m_stream.size, m_stream.tileCount};
     }
     const SluiceArchiveAsset info = archiveAsset(number);
     return {std::string(info.name, info.nameLength), info.size, info.tileCount};
@@ -106,7 +107,7 @@ ContainerAsset Container::asset(uint32_t number) const
 
 std::string Container::place(uint32_t number) const
 {
-    return isArchive_ ? file_->name() + ": asset '" + asset(number).name + "'" : file_->name();
+    return m_isArchive ? m_file->name() + ": asset '" + asset(number).name + "'" : m_file->name();
 }
 
 void Container::readRecords(
@@ -116,13 +117,13 @@ void Container::readRecords(
     const SluiceArchiveAsset info = archiveAsset(number);
     SluiceArchiveTileReader reader = {};
     sluiceBeginArchiveTiles(&info, &reader);
-    std::vector<uint8_t> records;
+    Bytes records;
     std::vector<SluiceArchiveTile> tiles(std::min(info.tileCount, batch));
     for (uint32_t first = 0; first < info.tileCount; first += batch) {
         const uint32_t count = std::min(batch, info.tileCount - first);
         records.resize(size_t(count) * SLUICE_ARCHIVE_RECORD_SIZE);
-        file_->read(info.offset + uint64_t(first) * SLUICE_ARCHIVE_RECORD_SIZE, records.data(),
-                    records.size());
+        m_file->read(info.offset + uint64_t(first) * SLUICE_ARCHIVE_RECORD_SIZE, records.data(),
+                     records.size());
         const SluiceStatus status =
             sluiceParseArchiveTiles(&reader, records.data(), records.size(), count, tiles.data());
         if (status != SLUICE_OK) {
@@ -140,14 +141,14 @@ void Container::readRecords(
 void Container::forEachTile(uint32_t number,
                             const std::function<void(uint32_t, const ContainerTile&)>& call) const
 {
-    if (!isArchive_) {
-        for (uint32_t i = 0; i < stream_.tileCount; ++i) {
-            call(i, {tiles_[i].offset, tiles_[i].compressedSize, tiles_[i].size,
+    if (!m_isArchive) {
+        for (uint32_t i = 0; i < m_stream.tileCount; ++i) {
+            call(i, {m_tiles[i].offset, m_tiles[i].compressedSize, m_tiles[i].size,
                      SLUICE_CODEC_GDEFLATE, 0, nullptr, 0});
         }
         return;
     }
-    // Twice: the checksum of the records is known to be right only after the last of them.
+    // The first pass checks: only the last record tells whether the records' checksum is right.
     const SluiceArchiveAsset info = archiveAsset(number);
     readRecords(number, {});
     readRecords(number, [&](uint32_t i, const SluiceArchiveTile& tile) {
@@ -158,8 +159,7 @@ void Container::forEachTile(uint32_t number,
                                tile.checksum,
                                nullptr,
                                0};
-        if (tile.filterOffset != 0) { // which has been checked; the item's head is two u16 and the
-                                      // size
+        if (tile.filterOffset != 0) { // it has been checked; a size follows the item's two u16
             const uint8_t* item =
                 static_cast<const uint8_t*>(info.parameters) + tile.filterOffset - 4;
             found.filter = item + 8;

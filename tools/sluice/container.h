@@ -35,11 +35,13 @@ public:
     // Reads and checks header and index (or table). Throws Failure{exitFormat or exitUnsupported}.
     explicit Container(const std::string& path) : Container(std::make_unique<InputFile>(path)) {}
     explicit Container(std::unique_ptr<InputFile> file);
+    // Is it one of the two, by its first bytes?
+    static bool recognises(const InputFile& file);
 
-    bool isArchive() const { return isArchive_; }
-    const InputFile& file() const { return *file_; }
-    const SluiceArchive& archive() const { return archive_; } // isArchive only
-    uint32_t assetCount() const { return isArchive_ ? archive_.assetCount : 1; }
+    bool isArchive() const { return m_isArchive; }
+    const InputFile& file() const { return *m_file; }
+    const SluiceArchive& archive() const { return m_archive; } // isArchive only
+    uint32_t assetCount() const { return m_isArchive ? m_archive.assetCount : 1; }
     uint64_t decodedSize() const; // of all assets
     ContainerAsset asset(uint32_t number) const;
     SluiceArchiveAsset archiveAsset(uint32_t number) const; // isArchive only
@@ -58,12 +60,12 @@ private:
     void readRecords(uint32_t asset,
                      const std::function<void(uint32_t, const SluiceArchiveTile&)>& call) const;
 
-    std::unique_ptr<InputFile> file_;
-    bool isArchive_ = false;
-    SluiceArchive archive_ = {};
-    std::vector<uint8_t> index_;
-    SluiceTileStream stream_ = {};
-    std::vector<SluiceTileStreamTile> tiles_;
+    std::unique_ptr<InputFile> m_file;
+    bool m_isArchive = false;
+    SluiceArchive m_archive = {};
+    Bytes m_index;
+    SluiceTileStream m_stream = {};
+    std::vector<SluiceTileStreamTile> m_tiles;
 };
 
 } // namespace sluice

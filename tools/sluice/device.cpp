@@ -9,9 +9,9 @@ namespace sluice {
 namespace {
 
 #ifdef SLUICE_HAVE_CUDA
-constexpr bool builtWithCuda = true;
+constexpr bool kBuiltWithCuda = true;
 #else
-constexpr bool builtWithCuda = false;
+constexpr bool kBuiltWithCuda = false;
 #endif
 
 std::string lower(std::string text)
@@ -27,36 +27,23 @@ bool isNumber(const std::string& text)
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Names of the table of tiers, of every backend.
-bool isTierName(const std::string& tier)
+bool hasWord(const std::string& list, const std::string& word)
 {
-    static const char* const names[] = {"base",  "ext",   "emu4",   "emu8",   "emu16",
-                                        "emu32", "emu64", "emu128", "native", "ref"};
-    return std::any_of(std::begin(names), std::end(names),
-                       [&](const char* name) { return tier == name; });
+    return word.find(' ') == std::string::npos &&
+           (" " + list + " ").find(" " + word + " ") != std::string::npos;
 }
 
 bool runsTier(const SluiceDeviceProperties& device, const std::string& tier)
 {
-    const std::string tiers = std::string(" ") + device.tiers + " ";
-    return tier.empty() ? device.tiers[0] != 0 : tiers.find(" " + tier + " ") != std::string::npos;
+    return tier.empty() ? device.tiers[0] != 0 : hasWord(device.tiers, tier);
 }
 
-// The CPU without a look at any driver.
+// Asks no driver, as listDevices does.
 SluiceDeviceProperties cpuProperties()
 {
     SluiceDeviceInfo info = {};
     info.selector = "cpu";
-    SluiceDevice device = nullptr;
-    SluiceDeviceProperties properties = {};
-    const char* error = nullptr;
-    if (sluiceOpenDevice(&info, &device, &error) != SLUICE_OK ||
-        sluiceGetDeviceProperties(device, &properties) != SLUICE_OK) {
-        throw Failure{exitDevice,
-                      std::string("cpu: ") + (error != nullptr ? error : "no properties")};
-    }
-    sluiceCloseDevice(device);
-    return properties;
+    return ToolDevice(info, "cpu: ").properties();
 }
 
 } // namespace
@@ -75,13 +62,17 @@ std::vector<SluiceDeviceProperties> listDevices()
     return devices;
 }
 
+const char* backendName(SluiceBackend backend)
+{
+    return backend == SLUICE_BACKEND_VULKAN ? "vulkan"
+           : backend == SLUICE_BACKEND_CUDA ? "cuda"
+                                            : "cpu";
+}
+
 std::string deviceSelector(const SluiceDeviceProperties& properties)
 {
-    switch (properties.backend) {
-    case SLUICE_BACKEND_VULKAN: return "vulkan:" + std::to_string(properties.index);
-    case SLUICE_BACKEND_CUDA: return "cuda:" + std::to_string(properties.index);
-    default: return "cpu";
-    }
+    const std::string name = backendName(properties.backend);
+    return name == "cpu" ? name : name + ":" + std::to_string(properties.index);
 }
 
 std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
@@ -99,7 +90,7 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
                       "--device " + selector +
                           ": use auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N"};
     }
-    if (kind == "cuda" && !builtWithCuda) {
+    if (kind == "cuda" && !kBuiltWithCuda) {
         throw Failure{exitUnsupported,
                       "--device " + selector + ": this sluice was built without CUDA"};
     }
@@ -108,16 +99,13 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
     }
     std::vector<SluiceDeviceProperties> matches;
     for (const SluiceDeviceProperties& device : listDevices()) {
-        const char* backend = device.backend == SLUICE_BACKEND_VULKAN ? "vulkan"
-                              : device.backend == SLUICE_BACKEND_CUDA ? "cuda"
-                                                                      : "cpu";
         const bool named = lower(device.name).find(lower(text)) != std::string::npos ||
                            lower(device.driver).find(lower(text)) != std::string::npos;
         const bool fits = plain            ? true
                           : isNumber(text) ? std::to_string(device.index) == text
                                            : named;
         if (kind == "auto" ? device.backend != SLUICE_BACKEND_VULKAN || device.isSoftware == 0
-                           : kind == backend && fits) {
+                           : kind == backendName(device.backend) && fits) {
             matches.push_back(device);
         }
     }
@@ -136,7 +124,8 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
 
 ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common, uint32_t kernels)
 {
-    if (!options.tier.empty() && !isTierName(options.tier)) {
+    constexpr const char* tiers = "base ext emu4 emu8 emu16 emu32 emu64 emu128 native ref";
+    if (!options.tier.empty() && !hasWord(tiers, options.tier)) {
         throw Failure{exitUsage,
                       "--tier " + options.tier + ": use base, ext, emu4 ... emu128, native or ref"};
     }
@@ -153,41 +142,58 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
     info.selector = selector.c_str();
     info.tier = options.tier.empty() ? nullptr : options.tier.c_str();
     info.kernels = kernels;
+    info.tuning = common.tuning.empty() ? nullptr : common.tuning.c_str();
+    open(info, selector + ": ", exitUnsupported);
+    if (common.verbosity > 1 && m_info.report != nullptr) {
+        std::fprintf(stderr, "%s", m_info.report);
+    }
+}
+
+void ToolDevice::open(const SluiceDeviceInfo& info, const std::string& place, int absent)
+{
     SluiceDevice opened = nullptr;
     const char* error = nullptr;
     const SluiceStatus status = sluiceOpenDevice(&info, &opened, &error);
     if (status != SLUICE_OK) {
-        const int code = status == SLUICE_ERROR_UNSUPPORTED ? exitUnsupported : exitDevice;
-        throw Failure{code,
-                      selector + ": " + (error != nullptr ? error : sluiceGetStatusText(status))};
+        throw Failure{status == SLUICE_ERROR_UNSUPPORTED ? absent : exitDevice,
+                      place + (error != nullptr ? error : sluiceGetStatusText(status))};
     }
-    device_.reset(opened);
-    check(sluiceGetDeviceProperties(opened, &properties_), "properties");
-    check(sluiceGetContextInfo(context(), &info_), "context");
-    if (common.verbosity > 1 && info_.report != nullptr) {
-        std::fprintf(stderr, "%s", info_.report);
-    }
+    m_device.reset(opened);
+    check(sluiceGetDeviceProperties(opened, &m_properties), "properties");
+    check(sluiceGetContextInfo(context(), &m_info), "context");
 }
 
-void ToolDevice::check(SluiceStatus status, const char* what) const
+void ToolDevice::check(SluiceStatus status, const std::string& what) const
 {
     if (status != SLUICE_OK) {
         throw Failure{status == SLUICE_ERROR_UNSUPPORTED ? exitUnsupported : exitDevice,
-                      std::string(properties_.name) + ": " + what + ": " +
-                          sluiceGetStatusText(status)};
+                      m_properties.name + (": " + what) + ": " + sluiceGetStatusText(status)};
     }
+}
+
+double ToolDevice::run(const Record& record) const
+{
+    SluiceCommands commands = nullptr;
+    double milliseconds = 0;
+    check(sluiceBegin(handle(), &commands), "begin");
+    record(commands);
+    check(sluiceSubmit(handle(), commands, &milliseconds), "submit");
+    return milliseconds;
+}
+
+DeviceBuffer::~DeviceBuffer()
+{
+    if (m_buffer.size != 0) sluiceRelease(m_device->handle(), m_buffer);
 }
 
 SluiceBuffer DeviceBuffer::reserve(uint64_t size)
 {
-    if (size > buffer_.size) {
-        sluiceRelease(device_.handle(), buffer_);
-        buffer_ = {};
-        device_.check(sluiceAllocate(device_.handle(), size, &buffer_), "memory");
+    if (size > m_buffer.size) {
+        sluiceRelease(m_device->handle(), m_buffer);
+        m_buffer = {};
+        m_device->check(sluiceAllocate(m_device->handle(), size, &m_buffer), "memory");
     }
-    SluiceBuffer range = buffer_;
-    range.size = size;
-    return range;
+    return part(0, size);
 }
 
 } // namespace sluice

@@ -2,8 +2,10 @@
 // Opens the device that the user asked for, or says why not.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sluice/sluice_device.h>
@@ -13,6 +15,7 @@
 namespace sluice {
 
 std::vector<SluiceDeviceProperties> listDevices();
+const char* backendName(SluiceBackend backend);                       // "vulkan", "cuda", "cpu"
 std::string deviceSelector(const SluiceDeviceProperties& properties); // "vulkan:0", "cuda:1", "cpu"
 // The devices that a selector could mean, the one to take first; never none. Throws Failure:
 // exitUsage if it is no selector, exitDevice if there is no such device, exitUnsupported if this
@@ -22,38 +25,99 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
 
 class ToolDevice {
 public:
+    using Record = std::function<void(SluiceCommands commands)>;
+
     // kernels: SluiceKernels, those that will be used.
     ToolDevice(const DeviceOptions& options, const CommonOptions& common,
                uint32_t kernels = SLUICE_KERNELS_ALL);
+    // place: in front of messages. absent: the exit code where there is no such device.
+    explicit ToolDevice(const SluiceDeviceInfo& info, const std::string& place = "",
+                        int absent = exitDevice)
+    {
+        open(info, place, absent);
+    }
 
-    SluiceDevice handle() const { return device_.get(); }
-    SluiceContext context() const { return sluiceGetDeviceContext(device_.get()); }
-    const SluiceDeviceProperties& properties() const { return properties_; }
-    const SluiceContextInfo& contextInfo() const { return info_; }
+    SluiceDevice handle() const { return m_device.get(); }
+    SluiceContext context() const { return sluiceGetDeviceContext(m_device.get()); }
+    const SluiceDeviceProperties& properties() const { return m_properties; }
+    const char* tier() const { return m_info.tier; }
     // Throws Failure if status is not OK.
-    void check(SluiceStatus status, const char* what) const;
+    void check(SluiceStatus status, const std::string& what) const;
+
+    void upload(SluiceBuffer to, const void* bytes, uint64_t size) const
+    {
+        check(sluiceUpload(handle(), to, bytes, size), "upload");
+    }
+    void download(SluiceBuffer from, void* bytes, uint64_t size) const
+    {
+        check(sluiceDownload(handle(), from, bytes, size), "download");
+    }
+    uint64_t address(SluiceBuffer buffer) const { return sluiceGetAddress(handle(), buffer); }
+    // What a command of `info` wants; get: its sluiceGet...Requirements.
+    template <class Info>
+    uint64_t scratchSize(SluiceStatus (*get)(SluiceContext, const Info*, SluiceRequirements*),
+                         const Info& info) const
+    {
+        SluiceRequirements requirements = {};
+        check(get(context(), &info, &requirements), "requirements");
+        return requirements.scratchSize;
+    }
+    // Records, submits and waits; returns milliseconds on the device.
+    double run(const Record& record) const;
 
 private:
-    std::unique_ptr<SluiceDevice_T, decltype(&sluiceCloseDevice)> device_{nullptr,
-                                                                          sluiceCloseDevice};
-    SluiceDeviceProperties properties_ = {};
-    SluiceContextInfo info_ = {};
+    void open(const SluiceDeviceInfo& info, const std::string& place, int absent);
+
+    std::unique_ptr<SluiceDevice_T, decltype(&sluiceCloseDevice)> m_device{nullptr,
+                                                                           sluiceCloseDevice};
+    SluiceDeviceProperties m_properties = {};
+    SluiceContextInfo m_info = {};
 };
 
 // Device memory that grows and is released with its owner.
 class DeviceBuffer {
 public:
-    explicit DeviceBuffer(const ToolDevice& device) : device_(device) {}
-    ~DeviceBuffer() { sluiceRelease(device_.handle(), buffer_); }
-    DeviceBuffer(const DeviceBuffer&) = delete;
-    DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+    explicit DeviceBuffer(const ToolDevice& device, uint64_t size = 0) : m_device(&device)
+    {
+        reserve(size);
+    }
+    DeviceBuffer() = default;
+    DeviceBuffer(DeviceBuffer&& other) noexcept { *this = std::move(other); }
+    DeviceBuffer& operator=(DeviceBuffer&& other) noexcept
+    {
+        std::swap(m_device, other.m_device);
+        std::swap(m_buffer, other.m_buffer);
+        return *this;
+    }
+    ~DeviceBuffer();
 
     // At least `size` bytes; what it held is lost. Returns the range of exactly that size.
     SluiceBuffer reserve(uint64_t size);
+    // The same, filled; a null range if there are no bytes.
+    SluiceBuffer fill(const void* bytes, uint64_t size)
+    {
+        if (size == 0) return {};
+        const SluiceBuffer range = reserve(size);
+        m_device->upload(range, bytes, size);
+        return range;
+    }
+    template <class T>
+    SluiceBuffer fill(const std::vector<T>& values)
+    {
+        return fill(values.data(), values.size() * sizeof(T));
+    }
+
+    SluiceBuffer whole() const { return m_buffer; }
+    SluiceBuffer part(uint64_t offset, uint64_t size) const
+    {
+        return {m_buffer.handle, m_buffer.offset + offset, size};
+    }
+    uint64_t address() const { return m_device->address(m_buffer); }
+    uint64_t size() const { return m_buffer.size; }
 
 private:
-    const ToolDevice& device_;
-    SluiceBuffer buffer_ = {};
+    const ToolDevice* m_device = nullptr;
+    SluiceBuffer m_buffer = {};
 };
 
 } // namespace sluice

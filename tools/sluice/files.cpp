@@ -7,13 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "tool.h"
 
 namespace fs = std::filesystem;
 
@@ -91,8 +88,7 @@ uint64_t copyStream(int from, const std::string& fromName, int to, const std::st
     }
 }
 
-// The temporary file that is being written, so that an interrupt can remove it. One at a time is
-// enough for the tool.
+// The temporary file that was opened last, for an interrupt to remove.
 char interruptedFile[4096];
 
 void removeAndExit(int signal)
@@ -119,51 +115,70 @@ void setInterruptedFile(const std::string& path)
 
 } // namespace
 
-InputFile::InputFile(const std::string& path) : name_(path == "-" ? "stdin" : path)
+InputFile::InputFile(const std::string& path) : m_name(path == "-" ? "stdin" : path)
 {
     const bool standard = path == "-";
-    descriptor_ = standard ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor_ < 0) {
-        failErrno(name_);
+    m_descriptor = standard ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (m_descriptor < 0) {
+        failErrno(m_name);
     }
     struct stat information = {};
-    if (fstat(descriptor_, &information) != 0) {
-        failErrno(name_);
+    if (fstat(m_descriptor, &information) != 0) {
+        failErrno(m_name);
     }
     if (S_ISDIR(information.st_mode)) {
-        failIo(name_, "is a folder");
+        failIo(m_name, "is a folder");
     }
-    size_ = uint64_t(information.st_size);
+    m_size = uint64_t(information.st_size);
     if (standard || !S_ISREG(information.st_mode)) { // a pipe: keep what comes
-        const int stream = descriptor_;
-        descriptor_ = openUnnamed(name_);
-        size_ = copyStream(stream, name_, descriptor_, name_, true);
+        const int stream = m_descriptor;
+        m_descriptor = openUnnamed(m_name);
+        m_size = copyStream(stream, m_name, m_descriptor, m_name, true);
         if (!standard) {
             close(stream);
         }
     }
 }
 
+InputFile::InputFile(std::string name, Bytes content)
+    : m_name(std::move(name)), m_content(std::move(content)), m_size(m_content.size())
+{
+}
+
 InputFile::~InputFile()
 {
-    if (descriptor_ >= 0) {
-        close(descriptor_);
+    if (m_descriptor >= 0) {
+        close(m_descriptor);
     }
 }
 
+Bytes InputFile::readStart(uint64_t size) const
+{
+    Bytes bytes(std::min(m_size, size));
+    read(0, bytes.data(), bytes.size());
+    return bytes;
+}
+
+Bytes InputFile::readAll() const { return readStart(m_size); }
+
 void InputFile::read(uint64_t offset, void* bytes, size_t size) const
 {
+    if (m_descriptor < 0) {
+        if (offset > m_size || size > m_size - offset) failIo(m_name, "is too short");
+        std::copy_n(m_content.begin() + ptrdiff_t(offset), size, static_cast<uint8_t*>(bytes));
+        return;
+    }
     char* to = static_cast<char*>(bytes);
     while (size != 0) {
-        const ssize_t got = pread(descriptor_, to, size, off_t(offset));
+        const ssize_t got = pread(m_descriptor, to, size, off_t(offset));
         if (got < 0 && errno == EINTR) {
             continue;
         }
         if (got < 0) {
-            failErrno(name_);
+            failErrno(m_name);
         }
         if (got == 0) {
-            failIo(name_, "became shorter while it was read");
+            failIo(m_name, "became shorter while it was read");
         }
         to += got;
         offset += uint64_t(got);
@@ -192,61 +207,62 @@ void checkOverwrite(const std::string& path, bool overwrite, const char* refusal
     }
 }
 
-OutputFile::OutputFile(const std::string& path, bool overwrite) : path_(path), overwrite_(overwrite)
+OutputFile::OutputFile(const std::string& path, bool overwrite)
+    : m_path(path), m_overwrite(overwrite)
 {
     checkOverwrite(path, overwrite);
     if (path == "-") {
-        path_ = "stdout";
-        descriptor_ = openUnnamed(path_);
+        m_path = "stdout";
+        m_descriptor = openUnnamed(m_path);
         return;
     }
     const fs::path folder = fs::path(path).parent_path();
     std::string temporary = (folder / ".sluice-XXXXXX").string();
-    descriptor_ = mkstemp(temporary.data());
-    if (descriptor_ < 0) {
+    m_descriptor = mkstemp(temporary.data());
+    if (m_descriptor < 0) {
         failErrno(path);
     }
-    temporary_ = temporary;
+    m_temporary = temporary;
     const mode_t mask = umask(0); // mkstemp lets nobody else read
     umask(mask);
-    fchmod(descriptor_, 0666 & ~mask);
-    setInterruptedFile(temporary_);
+    fchmod(m_descriptor, 0666 & ~mask);
+    setInterruptedFile(m_temporary);
 }
 
 OutputFile::~OutputFile()
 {
-    if (descriptor_ >= 0) {
-        close(descriptor_);
+    if (m_descriptor >= 0) {
+        close(m_descriptor);
     }
-    if (!temporary_.empty()) {
-        unlink(temporary_.c_str());
+    if (!m_temporary.empty()) {
+        unlink(m_temporary.c_str());
         setInterruptedFile({});
     }
 }
 
 void OutputFile::write(uint64_t offset, const void* bytes, size_t size)
 {
-    writeAt(descriptor_, path_, offset, bytes, size);
+    writeAt(m_descriptor, m_path, offset, bytes, size);
 }
 
 void OutputFile::commit()
 {
-    if (temporary_.empty()) {
-        lseek(descriptor_, 0, SEEK_SET);
-        copyStream(descriptor_, path_, STDOUT_FILENO, path_, false);
+    if (m_temporary.empty()) {
+        lseek(m_descriptor, 0, SEEK_SET);
+        copyStream(m_descriptor, m_path, STDOUT_FILENO, m_path, false);
         return;
     }
-    const int descriptor = descriptor_;
-    descriptor_ = -1;
+    const int descriptor = m_descriptor;
+    m_descriptor = -1;
     if (close(descriptor) != 0) {
-        failErrno(path_);
+        failErrno(m_path);
     }
-    checkOverwrite(path_, overwrite_); // someone else may have made it meanwhile
-    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-        failErrno(path_);
+    checkOverwrite(m_path, m_overwrite); // someone else may have made it meanwhile
+    if (std::rename(m_temporary.c_str(), m_path.c_str()) != 0) {
+        failErrno(m_path);
     }
     setInterruptedFile({});
-    temporary_.clear();
+    m_temporary.clear();
 }
 
 std::string makeFolders(const std::string& root, const std::string& name)

@@ -8,25 +8,33 @@
 #include <filesystem>
 #include <string>
 
+#include "tool.h"
+
 namespace sluice {
 
 // Every failure is thrown as Failure{exitIo, ...} naming the file.
 class InputFile {
 public:
     explicit InputFile(const std::string& path);
+    // A file in memory; name: for messages.
+    InputFile(std::string name, Bytes content);
     ~InputFile();
     InputFile(const InputFile&) = delete;
     InputFile& operator=(const InputFile&) = delete;
 
-    const std::string& name() const { return name_; } // for messages
-    uint64_t size() const { return size_; }
+    const std::string& name() const { return m_name; } // for messages
+    uint64_t size() const { return m_size; }
     // Reads exactly `size` bytes, which must lie inside the file.
     void read(uint64_t offset, void* bytes, size_t size) const;
+    Bytes readAll() const;
+    // Reads up to that many bytes of the start.
+    Bytes readStart(uint64_t size) const;
 
 private:
-    std::string name_;
-    int descriptor_ = -1;
-    uint64_t size_ = 0;
+    std::string m_name;
+    Bytes m_content; // of a file in memory, which has no descriptor
+    int m_descriptor = -1;
+    uint64_t m_size = 0;
 };
 
 class OutputFile {
@@ -38,12 +46,18 @@ public:
     OutputFile& operator=(const OutputFile&) = delete;
 
     void write(uint64_t offset, const void* bytes, size_t size);
+    // Writes, for as long as this object lives.
+    auto writer()
+    {
+        return
+            [this](uint64_t offset, const void* bytes, size_t size) { write(offset, bytes, size); };
+    }
     void commit(); // gives the file its name
 
 private:
-    std::string path_, temporary_;
-    bool overwrite_;
-    int descriptor_ = -1;
+    std::string m_path, m_temporary;
+    bool m_overwrite;
+    int m_descriptor = -1;
 };
 
 // Throws if something of that name exists (a link counts, even a dangling one) and overwrite is not

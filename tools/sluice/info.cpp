@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice info and sluice devices: what is in a file, what is in the machine.
+#include <sluice/sluice_filter.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "../../src/formats/filter.h"
+#include "codecs.h"
 #include "container.h"
 #include "device.h"
-#include "pack_filters.h"
+#include "formats/filter.h"
 #include "weights.h"
 
 namespace sluice {
 namespace {
-
-unsigned long long wide(uint64_t value) { return value; }
 
 // What a filter does, as features.
 uint32_t featuresOf(const void* description, uint32_t size)
@@ -45,11 +45,13 @@ uint32_t featuresOf(const void* description, uint32_t size)
     return features;
 }
 
-std::vector<std::string> namesOf(uint32_t features)
+// The names of features between separators, each in quotes for JSON.
+std::string namesOf(uint32_t features, const char* separator, const char* quote)
 {
-    std::vector<std::string> names;
-    for (const auto& [name, feature] : filterNames) {
-        if ((features & feature) != 0) names.push_back(name);
+    std::string names;
+    for (const auto& [name, feature] : kFilterNames) {
+        if ((features & feature) != 0)
+            names += (names.empty() ? "" : separator) + std::string(quote) + name + quote;
     }
     return names;
 }
@@ -70,10 +72,10 @@ struct FilterRun {
 
 struct AssetSummary {
     uint64_t storedSize = 0;
-    uint32_t tiles[SLUICE_CODEC_GSTD + 1] = {}; // of each codec
+    uint32_t tiles[kCodecCount] = {}; // of each row of the table
     uint32_t filtered = 0;
     std::vector<FilterRun> runs;
-    // of filters, and how many tiles have them, the first tile's first
+    // Lists of filters, and how many tiles have them; the first tile's list is the first.
     std::vector<std::pair<std::string, uint32_t>> lists;
 };
 
@@ -82,7 +84,7 @@ AssetSummary summarize(const Container& container, uint32_t asset)
     AssetSummary summary;
     container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
         summary.storedSize += tile.storedSize;
-        ++summary.tiles[tile.codec]; // which forEachTile knows to be one of these
+        ++summary.tiles[&codecOfTiles(tile.codec) - kCodecs];
         summary.filtered += tile.filter != nullptr ? 1 : 0;
         if (summary.runs.empty() || summary.runs.back().filter != tile.filter) {
             summary.runs.push_back({number, 0, tile.filter, tile.filterSize});
@@ -90,12 +92,9 @@ AssetSummary summarize(const Container& container, uint32_t asset)
         ++summary.runs.back().count;
     });
     for (const FilterRun& run : summary.runs) {
-        std::string list;
-        for (const std::string& name :
-             namesOf(run.filter != nullptr ? featuresOf(run.filter, run.size) : 0)) {
-            list += (list.empty() ? "" : ",") + name;
-        }
-        if (list.empty()) list = run.filter != nullptr ? "plain" : "none";
+        std::string list = "none";
+        if (run.filter != nullptr) list = namesOf(featuresOf(run.filter, run.size), ",", "");
+        if (list.empty()) list = "plain";
         const auto found = std::find_if(summary.lists.begin(), summary.lists.end(),
                                         [&](const auto& known) { return known.first == list; });
         if (found == summary.lists.end()) {
@@ -119,17 +118,23 @@ void printInfo(const Container& container, bool verbose)
     const uint64_t fileSize = container.file().size();
     std::printf(", %s decoded, %s here, ratio %.3f\n", sizeText(size).c_str(),
                 sizeText(fileSize).c_str(), double(size) / double(fileSize));
-    std::printf("%14s %14s %7s %8s %8s %8s %8s  %s\n", "size", "stored", "ratio", "tiles", "gstd",
-                "float", "raw", "name");
+    const auto printColumns = [](const auto& textOf) {
+        for (size_t i = 0; i < kCodecCount; ++i) {
+            if (kCodecs[i].infoColumn != nullptr) std::printf(" %8s", textOf(i).c_str());
+        }
+    };
+    std::printf("%14s %14s %7s %8s", "size", "stored", "ratio", "tiles");
+    printColumns([](size_t i) { return std::string(kCodecs[i].infoColumn); });
+    std::printf("  name\n");
     for (uint32_t i = 0; i < container.assetCount(); ++i) {
         const ContainerAsset asset = container.asset(i);
         const AssetSummary summary = summarize(container, i);
         const double ratio =
             summary.storedSize != 0 ? double(asset.size) / double(summary.storedSize) : 1;
-        std::printf("%14llu %14llu %7.3f %8u %8u %8u %8u  %s\n", wide(asset.size),
-                    wide(summary.storedSize), ratio, asset.tileCount,
-                    summary.tiles[SLUICE_CODEC_GSTD], summary.tiles[SLUICE_CODEC_FLOAT],
-                    summary.tiles[SLUICE_CODEC_STORE], asset.name.c_str());
+        std::printf("%14llu %14llu %7.3f %8u", wide(asset.size), wide(summary.storedSize), ratio,
+                    asset.tileCount);
+        printColumns([&](size_t codec) { return std::to_string(summary.tiles[codec]); });
+        std::printf("  %s\n", asset.name.c_str());
         if (summary.filtered == 0) continue;
         std::string lists;
         for (const auto& [list, count] : summary.lists) {
@@ -166,20 +171,18 @@ void printInfoJson(const Container& container)
         std::string filters;
         for (const FilterRun& run : summary.runs) {
             if (run.filter == nullptr) continue;
-            std::string names;
-            for (const std::string& name : namesOf(featuresOf(run.filter, run.size))) {
-                names += (names.empty() ? "" : ", ") + jsonText(name);
-            }
             filters += formatText("%s\n    {\"firstTile\": %u, \"tiles\": %u, \"names\": [",
                                   filters.empty() ? "" : ",", run.first, run.count) +
-                       names + "], \"filter\": " + jsonText(filterText(run.filter, run.size)) + "}";
+                       namesOf(featuresOf(run.filter, run.size), ", ", "\"") +
+                       "], \"filter\": " + jsonText(filterText(run.filter, run.size)) + "}";
         }
-        std::printf("\"size\": %llu, \"storedSize\": %llu, \"tiles\": %u, \"storedTiles\": %u, "
-                    "\"gstdTiles\": %u, \"floatTiles\": %u, \"filteredTiles\": %u, "
-                    "\"filters\": [%s]}",
-                    wide(asset.size), wide(summary.storedSize), asset.tileCount,
-                    summary.tiles[SLUICE_CODEC_STORE], summary.tiles[SLUICE_CODEC_GSTD],
-                    summary.tiles[SLUICE_CODEC_FLOAT], summary.filtered, filters.c_str());
+        std::printf("\"size\": %llu, \"storedSize\": %llu, \"tiles\": %u, ", wide(asset.size),
+                    wide(summary.storedSize), asset.tileCount);
+        for (size_t codec = 0; codec < kCodecCount; ++codec) {
+            if (kCodecs[codec].infoKey != nullptr)
+                std::printf("\"%s\": %u, ", kCodecs[codec].infoKey, summary.tiles[codec]);
+        }
+        std::printf("\"filteredTiles\": %u, \"filters\": [%s]}", summary.filtered, filters.c_str());
     }
     std::printf("\n ]}\n");
 }
@@ -193,11 +196,9 @@ int runInfo(const std::string& input, bool json, const CommonOptions& common)
         return runWeightInfo(WeightFile(std::move(file)), json);
     }
     const Container container(std::move(file));
-    for (uint32_t i = 0; i < container.assetCount(); ++i) {
-        container.forEachTile(i,
-                              // a damaged file gives an error, not half a table
-                              [](uint32_t, const ContainerTile&) {});
-    }
+    // A damaged file gives an error, not half a table.
+    for (uint32_t i = 0; i < container.assetCount(); ++i)
+        container.forEachTile(i, [](uint32_t, const ContainerTile&) {});
     json ? printInfoJson(container) : printInfo(container, common.verbosity > 0);
     return exitOk;
 }

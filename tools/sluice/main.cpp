@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <sstream>
 
 #include <CLI/CLI.hpp>
 
 #include <sluice/sluice_encode.h>
 
-#include "bench.h"
-#include "tool.h"
+#include "codecs.h"
+#include "tools/bench/bench.h"
+#include "tune.h"
 
 namespace {
 
@@ -23,18 +25,49 @@ struct CommandLine {
     VerifyOptions verify;
     DeviceOptions selftest;
     BenchOptions bench;
+    TuneOptions tune;
     std::string infoInput;
     bool infoJson = false, devicesJson = false, selftestJson = false;
 };
 
-void addDevice(CLI::App& verb, DeviceOptions& options, bool tier)
+// Breaks lines at word boundaries, so that help fits 100 columns.
+class HelpFormatter : public CLI::Formatter {
+public:
+    std::string make_option_desc(const CLI::Option* option) const override
+    {
+        return wrapped(option->get_description());
+    }
+    std::string make_subcommand(const CLI::App* verb) const override
+    {
+        std::stringstream out;
+        CLI::detail::format_help(out, verb->get_name(), wrapped(verb->get_description()),
+                                 get_column_width());
+        return out.str();
+    }
+
+private:
+    // CLI11 indents what follows a line break by the width of the first column.
+    std::string wrapped(const std::string& text) const
+    {
+        std::istringstream words(text);
+        std::string lines;
+        size_t width = 0, columns = 100 - get_column_width();
+        for (std::string word; words >> word; width += word.size()) {
+            const bool fits = width + 1 + word.size() <= columns;
+            lines += width == 0 ? "" : fits ? " " : "\n";
+            width = width == 0 ? 0 : fits ? width + 1 : 0;
+            lines += word;
+        }
+        return lines;
+    }
+};
+
+void addDevice(CLI::App& verb, DeviceOptions& options)
 {
     verb.add_option("--device", options.device,
                     "auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N");
-    if (tier) {
-        verb.add_option("--tier", options.tier,
-                        "base, ext, emu4 ... emu128, native or ref; the best one if not given");
-    }
+    verb.add_option("--tier", options.tier,
+                    "base, ext, emu4 ... emu128, native or ref; the best one if not given");
 }
 
 void addDecodeSpeed(CLI::App& verb, uint32_t& value)
@@ -54,8 +87,221 @@ void addCopyDepth(CLI::App& verb, uint32_t& value)
         ->check(CLI::Range(1u, SLUICE_GSTD_MAX_DEPTH));
 }
 
+void addOutput(CLI::App& verb, std::string& output)
+{
+    verb.add_option("-o", output, "the archive; - is stdout")->required();
+}
+
+void addThreads(CLI::App& verb, uint32_t& threads)
+{
+    verb.add_option("-j", threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
+}
+
+// "gstd (default); gdeflate; ..."; names receives what -c takes.
+std::string codecHelp(std::vector<std::string>& names)
+{
+    std::string archives, raw;
+    for (const Codec& codec : kCodecs) {
+        names.push_back(codec.name);
+        if (codec.plan != nullptr) archives += codec.name + std::string(codec.help) + "; ";
+        if (codec.packRaw != nullptr) raw += (raw.empty() ? "" : ", ") + std::string(codec.name);
+    }
+    return archives + "with --raw: " + raw;
+}
+
+void definePack(CLI::App& verb, CommandLine& line)
+{
+    PackOptions& options = line.pack;
+    addOutput(verb, options.output);
+    std::vector<std::string> names;
+    const std::string help = codecHelp(names);
+    verb.add_option("-c", options.codec, help)->check(CLI::IsMember(names));
+    verb.add_option("-l", options.level,
+                    "1 (fastest) to 12 (smallest); default 9; of float tiles only whether fp8 E4M3 "
+                    "is to be smaller (10 and more)")
+        ->check(CLI::Range(1u, 12u));
+    addDecodeSpeed(verb, options.decodeSpeed);
+    addCopyDepth(verb, options.copyDepth);
+    verb.add_option("--tile-size", options.tileKib,
+                    "gstd: KiB that a tile has at most, 64 (short lists decode faster) to 256 "
+                    "(smallest); default 256")
+        ->check(CLI::Range(64u, 256u));
+    verb.add_option("--filters", options.filters,
+                    "gstd: auto (default), by the file's type and trial; none; those to use "
+                    "whether they pay or not: " +
+                        filterNames(",") +
+                        "; or those to do without, the rest as with auto: no-planes,no-up and so "
+                        "on. Files above 1 GiB get none");
+    addThreads(verb, options.threads);
+    verb.add_flag("--raw", options.raw,
+                  "one file by itself: a DirectStorage tile stream, or a .safetensors file of "
+                  "DFloat11 or ECF8");
+    verb.add_option("--group", options.groups,
+                    "df11 and ecf8: join the weights below each module that this expression "
+                    "matches; it may use . [] () | * + ? \\d \\w")
+        ->allow_extra_args(false);
+    verb.add_option("FILE", options.inputs, "files and folders")->required();
+}
+
+int pack(const CLI::App& verb, CommandLine& line)
+{
+    PackOptions& options = line.pack;
+    if (options.codec.empty()) options.codec = options.raw ? "gdeflate" : "gstd";
+    const Codec& codec = codecNamed(options.codec);
+    if (options.raw && codec.packRaw == nullptr)
+        throw Failure{exitUsage, "--raw writes gdeflate, df11 or ecf8 only"};
+    if (!options.raw && codec.plan == nullptr)
+        throw Failure{exitUsage, "-c " + options.codec + " needs --raw"};
+    const struct {
+        const char* name;
+        bool isGiven;
+        uint32_t option;
+    } limited[] = {{"--decode-speed", options.decodeSpeed != 0, kDecodeSpeedOption},
+                   {"--copy-depth", options.copyDepth != 0, kCopyDepthOption},
+                   {"--tile-size", options.tileKib != 0, kTileSizeOption},
+                   {"--filters", options.filters != "auto", kFiltersOption},
+                   {"--group", !options.groups.empty(), kGroupOption}};
+    for (const auto& one : limited) {
+        if (!one.isGiven || (codec.options & one.option) != 0) continue;
+        std::string takers;
+        for (const Codec& other : kCodecs) {
+            if ((other.options & one.option) != 0)
+                takers += (takers.empty() ? "-c " : " and -c ") + std::string(other.name);
+        }
+        throw Failure{exitUsage, std::string(one.name) + " is for " + takers};
+    }
+    if (verb.count("-l") != 0 && (codec.options & kLevelOption) == 0)
+        throw Failure{exitUsage, "-l is without effect for -c " + options.codec};
+    return runPack(options, line.common);
+}
+
+void defineTranscode(CLI::App& verb, CommandLine& line)
+{
+    addOutput(verb, line.transcode.output);
+    verb.add_option("-l", line.transcode.level, "1 (fastest) to 12 (smallest); default 9")
+        ->check(CLI::Range(1u, 12u));
+    addCopyDepth(verb, line.transcode.copyDepth);
+    addThreads(verb, line.transcode.threads);
+    verb.add_option("FILE", line.transcode.inputs,
+                    "Zstandard files, with windows up to 128 MiB and without dictionaries")
+        ->required();
+}
+
+void defineUnpack(CLI::App& verb, CommandLine& line)
+{
+    verb.add_option("IN", line.unpack.input,
+                    "a .sluice archive, a tile stream or a .safetensors file of DFloat11 or ECF8; "
+                    "- is stdin")
+        ->required();
+    CLI::Option* folder =
+        verb.add_option("-C", line.unpack.folder, "the folder to unpack into; default .");
+    verb.add_option("-o", line.unpack.output, "the file for a single asset; - is stdout")
+        ->excludes(folder);
+    verb.add_option("--like", line.unpack.like,
+                    "a .safetensors model whose tensor names and shapes to restore");
+    addDevice(verb, line.unpack.device);
+}
+
+void defineInfo(CLI::App& verb, CommandLine& line)
+{
+    verb.add_option("IN", line.infoInput,
+                    "a .sluice archive, a tile stream or a .safetensors file; - is stdin. Says how "
+                    "many tiles have which filters; with -v also, tile by tile, how they are set")
+        ->required();
+    verb.add_flag("--json", line.infoJson, "everything, for programs");
+}
+
+void defineVerify(CLI::App& verb, CommandLine& line)
+{
+    verb.add_option("IN", line.verify.input, "as for unpack; - is stdin")->required();
+    verb.add_option("--compare", line.verify.compare,
+                    "compare every byte with the files below this folder");
+    addDevice(verb, line.verify.device);
+}
+
+void defineDevices(CLI::App& verb, CommandLine& line)
+{
+    verb.add_flag("--json", line.devicesJson, "the list, for programs");
+}
+
+void defineSelftest(CLI::App& verb, CommandLine& line)
+{
+    verb.add_option("--device", line.selftest.device, "as for unpack, or all");
+    verb.add_flag("--json", line.selftestJson, "the results, for programs");
+}
+
+void defineBench(CLI::App& verb, CommandLine& line)
+{
+    BenchOptions& options = line.bench;
+    verb.add_option("--device", options.device, "as for unpack");
+    verb.add_flag("--graphics-queue", options.graphicsQueue,
+                  "Vulkan: on a queue that also does graphics, not one for compute alone");
+    verb.add_option("--filter", options.filters,
+                    "only kernels whose name contains this; several with commas. They are " +
+                        benchKernels())
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    verb.add_option("--input", options.inputs,
+                    "a file to measure with: an archive, a tile stream, weights of a .safetensors "
+                    "file, or any other, which is packed first; may be given several times, and "
+                    "each must be of use to a kernel")
+        ->allow_extra_args(false);
+    verb.add_option("--tiles-at-once", options.tilesAtOnce,
+                    "gstd: how many tiles are in flight; several values with commas; default 512, "
+                    "on GPUs also 2048 and 4096")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::Range(1u, 1u << 24));
+    addDecodeSpeed(verb, options.decodeSpeed);
+    verb.add_option("--json", options.json, "also write the figures to this file");
+}
+
+int bench(const CLI::App&, CommandLine& line)
+{
+    line.bench.verbosity = line.common.quiet ? -1 : line.common.verbosity;
+    line.bench.force = line.common.force;
+    return runBench(line.bench);
+}
+
+void defineTune(CLI::App& verb, CommandLine& line)
+{
+    TuneOptions& options = line.tune;
+    addDevice(verb, options.device);
+    verb.add_option("--seconds", options.seconds, "about how long it takes; default 60")
+        ->check(CLI::Range(0.0, 86400.0));
+    verb.add_option("--only", options.only,
+                    "members to measure, scan.workgroups or scan; several are allowed");
+    verb.add_option("--json", options.json, "also write all measurements to this file");
+}
+
+constexpr struct Verb {
+    const char *name, *help;
+    void (*define)(CLI::App& verb, CommandLine& line);
+    int (*run)(const CLI::App& verb, CommandLine& line);
+} kVerbs[] = {
+    {"pack", "pack files and folders into a .sluice archive", definePack, pack},
+    {"transcode", "Zstandard files into an archive of gstd", defineTranscode,
+     [](const CLI::App&, CommandLine& l) { return runTranscode(l.transcode, l.common); }},
+    {"unpack", "decode an archive or a bare stream", defineUnpack,
+     [](const CLI::App&, CommandLine& l) { return runUnpack(l.unpack, l.common); }},
+    {"info", "show what is in an archive or a stream", defineInfo,
+     [](const CLI::App&, CommandLine& l) { return runInfo(l.infoInput, l.infoJson, l.common); }},
+    {"verify", "decode and check, write nothing", defineVerify,
+     [](const CLI::App&, CommandLine& l) { return runVerify(l.verify, l.common); }},
+    {"devices", "list the devices", defineDevices,
+     [](const CLI::App&, CommandLine& l) { return runDevices(l.devicesJson, l.common); }},
+    {"selftest", "golden vectors and made-up data through every kernel, on every tier of a device",
+     defineSelftest,
+     [](const CLI::App&, CommandLine& l) {
+         return runSelftest(l.selftest, l.selftestJson, l.common);
+     }},
+    {"tune", "measure what the device's row of tuning should be", defineTune,
+     [](const CLI::App&, CommandLine& l) { return runTune(l.tune, l.common); }},
+    {"bench", "measure the kernels, and the peers that are present", defineBench, bench}};
+
 void define(CLI::App& app, CommandLine& line)
 {
+    app.formatter(std::make_shared<HelpFormatter>());
     app.require_subcommand(1);
     app.fallthrough(); // -f, -q and -v stand anywhere on the line
     app.set_version_flag("--version", formatText("sluice %u.%u.%u", SLUICE_VERSION_MAJOR,
@@ -63,177 +309,25 @@ void define(CLI::App& app, CommandLine& line)
     app.add_flag("-f", line.common.force, "overwrite existing files");
     app.add_flag("-q", line.common.quiet, "no output but errors");
     app.add_flag("-v", line.common.verbosity, "more output; -vv for more");
-
-    CLI::App& pack = *app.add_subcommand("pack", "pack files and folders into a .sluice archive");
-    pack.add_option("-o", line.pack.output, "the archive; - is stdout")->required();
-    pack.add_option("-c", line.pack.codec,
-                    "gstd (default); gdeflate; float: for the weights of .safetensors files, "
-                    "gdeflate for the rest; huff: "
-                    "Huffman codes of plain bytes; store; with --raw: gdeflate, df11 or ecf8")
-        ->check(CLI::IsMember({"gstd", "gdeflate", "float", "huff", "store", "df11", "ecf8"}));
-    pack.add_option("-l", line.pack.level,
-                    "1 (fastest) to 12 (smallest); default 9; of float tiles only whether fp8 E4M3 "
-                    "is to be smaller (10 and more)")
-        ->check(CLI::Range(1u, 12u));
-    addDecodeSpeed(pack, line.pack.decodeSpeed);
-    addCopyDepth(pack, line.pack.copyDepth);
-    pack.add_option("--tile-size", line.pack.tileKib,
-                    "gstd: KiB that a tile has at most, 64 (short lists decode faster) to 256 "
-                    "(smallest); default 256")
-        ->check(CLI::Range(64u, 256u));
-    pack.add_option("--filters", line.pack.filters,
-                    "gstd: auto (default), by the file's type and trial; none; those to use "
-                    "whether they pay or not: "
-                    "planes,difference,up,gradient,median,subtract,float,blocks,packets; or those "
-                    "to do without, the rest as with "
-                    "auto: no-planes,no-up and so on. Files above 1 GiB get none");
-    pack.add_option("-j", line.pack.threads, "threads; default one a core")
-        ->check(CLI::Range(1u, 4096u));
-    pack.add_flag("--raw", line.pack.raw,
-                  "one file by itself: a DirectStorage tile stream, or a .safetensors file of "
-                  "DFloat11 or ECF8");
-    pack.add_option("--group", line.pack.groups,
-                    "df11 and ecf8: join the weights below each module that this expression "
-                    "matches; it may use . [] () | * + ? "
-                    "\\d \\w")
-        ->allow_extra_args(false);
-    pack.add_option("FILE", line.pack.inputs, "files and folders")->required();
-
-    CLI::App& transcode =
-        *app.add_subcommand("transcode", "Zstandard files into an archive of gstd");
-    transcode.add_option("-o", line.transcode.output, "the archive; - is stdout")->required();
-    transcode.add_option("-l", line.transcode.level, "1 (fastest) to 12 (smallest); default 9")
-        ->check(CLI::Range(1u, 12u));
-    addCopyDepth(transcode, line.transcode.copyDepth);
-    transcode.add_option("-j", line.transcode.threads, "threads; default one a core")
-        ->check(CLI::Range(1u, 4096u));
-    transcode
-        .add_option("FILE", line.transcode.inputs,
-                    "Zstandard files, with windows up to 128 MiB and without dictionaries")
-        ->required();
-
-    CLI::App& unpack = *app.add_subcommand("unpack", "decode an archive or a bare stream");
-    unpack
-        .add_option("IN", line.unpack.input,
-                    "a .sluice archive, a tile stream or a .safetensors file of DFloat11 or ECF8; "
-                    "- is stdin")
-        ->required();
-    CLI::Option* folder =
-        unpack.add_option("-C", line.unpack.folder, "the folder to unpack into; default .");
-    unpack.add_option("-o", line.unpack.output, "the file for a single asset; - is stdout")
-        ->excludes(folder);
-    unpack.add_option("--like", line.unpack.like,
-                      "a .safetensors model whose tensor names and shapes to restore");
-    addDevice(unpack, line.unpack.device, true);
-
-    CLI::App& info = *app.add_subcommand("info", "show what is in an archive or a stream");
-    info.add_option("IN", line.infoInput,
-                    "a .sluice archive, a tile stream or a .safetensors file; - is stdin. Says how "
-                    "many tiles have which "
-                    "filters; with -v also, tile by tile, how they are set")
-        ->required();
-    info.add_flag("--json", line.infoJson, "everything, for programs");
-
-    CLI::App& verify = *app.add_subcommand("verify", "decode and check, write nothing");
-    verify.add_option("IN", line.verify.input, "as for unpack; - is stdin")->required();
-    verify.add_option("--compare", line.verify.compare,
-                      "compare every byte with the files below this folder");
-    addDevice(verify, line.verify.device, true);
-
-    CLI::App& devices = *app.add_subcommand("devices", "list the devices");
-    devices.add_flag("--json", line.devicesJson, "the list, for programs");
-
-    CLI::App& selftest = *app.add_subcommand(
-        "selftest",
-        "golden vectors and made-up data through every kernel, on every tier of a device");
-    selftest.add_option("--device", line.selftest.device, "as for unpack, or all");
-    selftest.add_flag("--json", line.selftestJson, "the results, for programs");
-
-    CLI::App& bench =
-        *app.add_subcommand("bench", "measure the kernels, and the peers that are present");
-    bench.add_option("--device", line.bench.device, "as for unpack");
-    bench.add_flag("--graphics-queue", line.bench.graphicsQueue,
-                   "Vulkan: on a queue that also does graphics, not one for compute alone");
-    bench
-        .add_option("--filter", line.bench.filters,
-                    "only kernels whose name contains this; several with commas. They are " +
-                        benchKernels())
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    bench
-        .add_option("--input", line.bench.inputs,
-                    "a file to measure with: an archive, a tile stream, weights of a .safetensors "
-                    "file, or any other, which is "
-                    "packed first; may be given several times, and each must be of use to a kernel")
-        ->allow_extra_args(false);
-    bench
-        .add_option("--tiles-at-once", line.bench.tilesAtOnce,
-                    "gstd: how many tiles are in flight; several values with commas; default 512, "
-                    "on GPUs also 2048 and "
-                    "4096")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->check(CLI::Range(1u, 1u << 24));
-    addDecodeSpeed(bench, line.bench.decodeSpeed);
-    bench.add_option("--json", line.bench.json, "also write the figures to this file");
+    app.add_option("--tuning", line.common.tuning,
+                   "verbs with --device: a row of tuning for it, as tune prints it; @FILE reads it "
+                   "from a file");
+    for (const Verb& verb : kVerbs)
+        verb.define(*app.add_subcommand(verb.name, verb.help), line);
 }
 
-int runVerb(CLI::App& app, CommandLine& line)
+int runVerb(const CLI::App& app, CommandLine& line)
 {
     const CLI::App& given = *app.get_subcommands().at(0);
-    const std::string verb = given.get_name();
-    if (verb == "pack") {
-        if (line.pack.codec.empty()) {
-            line.pack.codec = line.pack.raw ? "gdeflate" : "gstd";
-        }
-        const bool df11 = line.pack.codec == "df11" || line.pack.codec == "ecf8";
-        if (line.pack.raw != df11 && (df11 || line.pack.codec != "gdeflate")) {
-            throw Failure{exitUsage, df11
-                                         ? "-c " + line.pack.codec + " needs --raw"
-                                         : std::string("--raw writes gdeflate, df11 or ecf8 only")};
-        }
-        if (line.pack.decodeSpeed != 0 && line.pack.codec != "gdeflate") {
-            throw Failure{exitUsage, "--decode-speed is for -c gdeflate"};
-        }
-        if (line.pack.copyDepth != 0 && line.pack.codec != "gstd") {
-            throw Failure{exitUsage, "--copy-depth is for -c gstd"};
-        }
-        if (line.pack.tileKib != 0 && line.pack.codec != "gstd") {
-            throw Failure{exitUsage, "--tile-size is for -c gstd"};
-        }
-        if (line.pack.filters != "auto" && line.pack.codec != "gstd") {
-            throw Failure{exitUsage, "--filters is for -c gstd"};
-        }
-        if (given.count("-l") != 0 &&
-            (df11 || line.pack.codec == "store" || line.pack.codec == "huff")) {
-            throw Failure{exitUsage, "-l is without effect for -c " + line.pack.codec};
-        }
-        if (!df11 && !line.pack.groups.empty()) {
-            throw Failure{exitUsage, "--group is for -c df11 and -c ecf8"};
-        }
-        return df11 ? runPackDf11(line.pack, line.common) : runPack(line.pack, line.common);
+    if (!line.common.tuning.empty()) {
+        if (given.get_option_no_throw("--device") == nullptr || given.get_name() == "tune")
+            throw Failure{exitUsage, "--tuning is for unpack, verify, selftest and bench"};
+        line.common.tuning = tuningText(line.common.tuning);
     }
-    if (verb == "transcode") {
-        return runTranscode(line.transcode, line.common);
+    for (const Verb& verb : kVerbs) {
+        if (given.get_name() == verb.name) return verb.run(given, line);
     }
-    if (verb == "unpack") {
-        return runUnpack(line.unpack, line.common);
-    }
-    if (verb == "info") {
-        return runInfo(line.infoInput, line.infoJson, line.common);
-    }
-    if (verb == "verify") {
-        return runVerify(line.verify, line.common);
-    }
-    if (verb == "devices") {
-        return runDevices(line.devicesJson, line.common);
-    }
-    if (verb == "selftest") {
-        return runSelftest(line.selftest, line.selftestJson, line.common);
-    }
-    line.bench.verbosity = line.common.quiet ? -1 : line.common.verbosity;
-    line.bench.force = line.common.force;
-    return runBench(line.bench);
+    return exitUsage;
 }
 
 } // namespace

@@ -66,17 +66,17 @@ bool ModulePattern::compile(const std::string& regex, std::string& reason)
         reason = text;
         return false;
     }
-    compiled_ = {made.release(), [](regex_t* compiled) {
-                     regfree(compiled);
-                     delete compiled;
-                 }};
+    m_compiled = {made.release(), [](regex_t* compiled) {
+                      regfree(compiled);
+                      delete compiled;
+                  }};
     return true;
 }
 
 bool ModulePattern::matches(const std::string& module) const
 {
     return module.size() <= maxModuleLength && module.find('\0') == std::string::npos &&
-           regexec(compiled_.get(), module.c_str(), 0, nullptr, 0) == 0;
+           regexec(m_compiled.get(), module.c_str(), 0, nullptr, 0) == 0;
 }
 
 } // namespace sluice

@@ -19,7 +19,7 @@ public:
     bool matches(const std::string& module) const;
 
 private:
-    std::unique_ptr<regex_t, void (*)(regex_t*)> compiled_{nullptr, nullptr};
+    std::unique_ptr<regex_t, void (*)(regex_t*)> m_compiled{nullptr, nullptr};
 };
 
 } // namespace sluice

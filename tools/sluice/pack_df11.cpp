@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice pack --raw -c df11|ecf8: a .safetensors file whose weights are units that DFloat11's or
 // ECF8's kernels decode.
+#include <sluice/sluice_df11.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -9,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "codecs.h"
 #include "encode/df11_encoder.h"
 #include "module_pattern.h"
 #include "progress.h"
@@ -21,18 +24,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t pieceBytes = 4 << 20;
-const std::string weightSuffix = ".weight";
+constexpr uint64_t kPieceBytes = 4 << 20;
+const std::string kWeightSuffix = ".weight";
 
 struct Format {
     SluiceDf11Kind kind;
-    const char* dtype;
-    uint32_t elementBytes;
-    const char *encodedName, *signMantissaName;
+    const char *dtype, *encodedName, *signMantissaName;
 };
-constexpr Format df11Format = {SLUICE_DF11_BF16, "BF16", 2, encodedName, signMantissaName};
-constexpr Format ecf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", 1, ecf8EncodedName,
-                               ecf8SignMantissaName};
+constexpr Format kDf11Format = {SLUICE_DF11_BF16, "BF16", kEncodedName, kSignMantissaName};
+constexpr Format kEcf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", kEcf8EncodedName,
+                                kEcf8SignMantissaName};
 
 // The tensors of a unit, in the order of their attributes, and what has been decided about it.
 struct Unit {
@@ -50,12 +51,12 @@ class Df11Packer {
 public:
     Df11Packer(const WeightFile& input, const Format& format, const PackOptions& options,
                const CommonOptions& common)
-        : input_(input), format_(format),
-          progress_("packing", input.file().size() * 2, common.quiet), quiet_(common.quiet),
-          groups_(options.groups)
+        : m_input(input), m_format(format),
+          m_progress("packing", input.file().size() * 2, common.quiet), m_quiet(common.quiet),
+          m_groups(options.groups)
     {
         planUnits();
-        for (Unit& unit : units_) {
+        for (Unit& unit : m_units) {
             checkNames(unit);
             count(unit);
         }
@@ -63,19 +64,28 @@ public:
 
     Json patterns() const; // the pattern_dict. Throws Failure
     void write(OutputFile& output);
-    uint64_t packedUnits() const { return packedUnits_; }
-    uint64_t outputSize() const { return outputSize_; }
-    void clearProgress() { progress_.clear(); }
+    uint64_t packedUnits() const { return m_packedUnits; }
+    uint64_t outputSize() const { return m_outputSize; }
+    void clearProgress() { m_progress.clear(); }
 
 private:
-    const SafetensorsTensor& tensor(size_t number) const { return input_.header().tensors[number]; }
+    const SafetensorsTensor& tensor(size_t number) const
+    {
+        return m_input.header().tensors[number];
+    }
+    // The unit that a tensor becomes a part of; nullptr if the tensor stays plain.
+    const Unit* packedUnitOf(size_t number) const
+    {
+        const Unit* unit = m_unitOf[number] < 0 ? nullptr : &m_units[size_t(m_unitOf[number])];
+        return unit != nullptr && unit->plain.empty() ? unit : nullptr;
+    }
     bool isWeight(const SafetensorsTensor& tensor) const;
     void planUnits();
     void checkNames(Unit& unit) const;
     void count(Unit& unit);
     void chooseCode(Unit& unit);
+    // shown: as progress.
     template <class Take>
-    // shown: as progress
     void readPieces(const SafetensorsTensor& tensor, Take take, bool shown = true);
     template <class Take>
     void readElements(const Unit& unit, Take take, bool shown = true);
@@ -83,23 +93,23 @@ private:
     void writeUnit(const Unit& unit, OutputFile& output,
                    const std::map<std::string, uint64_t>& places);
 
-    const WeightFile& input_;
-    const Format& format_;
-    Progress progress_;
-    bool quiet_;
-    const std::vector<std::string>& groups_;
-    std::vector<ModulePattern> groupPatterns_;
-    std::vector<Unit> units_;
-    std::vector<int64_t> unitOf_; // of each tensor; -1: none
-    std::set<std::string> names_; // of all tensors
-    std::vector<uint8_t> piece_;
-    uint64_t packedUnits_ = 0, outputSize_ = 0;
+    const WeightFile& m_input;
+    const Format& m_format;
+    Progress m_progress;
+    bool m_quiet;
+    const std::vector<std::string>& m_groups;
+    std::vector<ModulePattern> m_groupPatterns;
+    std::vector<Unit> m_units;
+    std::vector<int64_t> m_unitOf; // of each tensor; -1: none
+    std::set<std::string> m_names; // of all tensors
+    Bytes m_piece;
+    uint64_t m_packedUnits = 0, m_outputSize = 0;
 };
 
 bool Df11Packer::isWeight(const SafetensorsTensor& tensor) const
 {
-    return tensor.dtype == format_.dtype && tensor.shape.size() == 2 && tensor.size() != 0 &&
-           endsWith(tensor.name, weightSuffix);
+    return tensor.dtype == m_format.dtype && tensor.shape.size() == 2 && tensor.size() != 0 &&
+           endsWith(tensor.name, kWeightSuffix);
 }
 
 // "model.layers.7.q" as an expression; general: any number in the place of each.
@@ -124,7 +134,7 @@ std::string expressionOf(const std::string& module, bool general)
     return regex;
 }
 
-// Can a reader find the module by this expression? There are limits to both.
+// Can a reader find the module by this expression? Lengths of both are limited.
 bool isFoundBy(const std::string& regex, const std::string& module, std::string& reason)
 {
     ModulePattern pattern;
@@ -133,35 +143,35 @@ bool isFoundBy(const std::string& regex, const std::string& module, std::string&
     return pattern.matches(module);
 }
 
-// A tensor joins the group whose expression matches the names in front of a dot of its own; else it
-// is alone.
+// A tensor joins the group whose expression matches what stands in front of a dot of its name; any
+// other tensor is a unit by itself.
 void Df11Packer::planUnits()
 {
-    for (const SafetensorsTensor& one : input_.header().tensors) {
-        names_.insert(one.name);
+    for (const SafetensorsTensor& one : m_input.header().tensors) {
+        m_names.insert(one.name);
     }
-    groupPatterns_.resize(groups_.size());
-    for (size_t i = 0; i < groups_.size(); ++i) {
+    m_groupPatterns.resize(m_groups.size());
+    for (size_t i = 0; i < m_groups.size(); ++i) {
         std::string reason;
-        if (!groupPatterns_[i].compile(groups_[i], reason)) {
-            throw Failure{exitUsage, "--group " + groups_[i] + ": cannot use this expression: " +
+        if (!m_groupPatterns[i].compile(m_groups[i], reason)) {
+            throw Failure{exitUsage, "--group " + m_groups[i] + ": cannot use this expression: " +
                                          reason + " (docs/format.md, 5.5, says what is)"};
         }
     }
     std::map<std::string, size_t> unitByModule;
-    std::vector<bool> used(groups_.size());
-    unitOf_.assign(input_.header().tensors.size(), -1);
-    for (size_t i = 0; i < unitOf_.size(); ++i) {
+    std::vector<bool> used(m_groups.size());
+    m_unitOf.assign(m_input.header().tensors.size(), -1);
+    for (size_t i = 0; i < m_unitOf.size(); ++i) {
         if (!isWeight(tensor(i))) {
             continue;
         }
-        std::string module = tensor(i).name.substr(0, tensor(i).name.size() - weightSuffix.size()),
+        std::string module = tensor(i).name.substr(0, tensor(i).name.size() - kWeightSuffix.size()),
                     attribute;
         int64_t joins = -1;
-        for (size_t group = 0; group < groups_.size() && joins < 0; ++group) {
+        for (size_t group = 0; group < m_groups.size() && joins < 0; ++group) {
             for (size_t dot = module.find('.', 1); dot < module.size() - 1;
                  dot = module.find('.', dot + 1)) {
-                if (groupPatterns_[group].matches(module.substr(0, dot))) {
+                if (m_groupPatterns[group].matches(module.substr(0, dot))) {
                     joins = int64_t(group);
                     used[group] = true;
                     attribute = module.substr(dot + 1);
@@ -170,24 +180,24 @@ void Df11Packer::planUnits()
                 }
             }
         }
-        const auto [place, isNew] = unitByModule.emplace(module, units_.size());
+        const auto [place, isNew] = unitByModule.emplace(module, m_units.size());
         if (isNew) {
-            units_.emplace_back();
-            units_.back().module = module;
-            units_.back().group = joins;
+            m_units.emplace_back();
+            m_units.back().module = module;
+            m_units.back().group = joins;
         }
-        Unit& unit = units_[place->second];
+        Unit& unit = m_units[place->second];
         if (unit.group != joins) {
             throw Failure{exitUsage, "'" + printable(module) + "' is a group and a tensor"};
         }
         unit.attributes.emplace(attribute, i);
-        unitOf_[i] = int64_t(place->second);
+        m_unitOf[i] = int64_t(place->second);
     }
-    for (size_t i = 0; i < groups_.size(); ++i) {
+    for (size_t i = 0; i < m_groups.size(); ++i) {
         if (!used[i]) {
-            throw Failure{exitUsage, "--group " + groups_[i] +
+            throw Failure{exitUsage, "--group " + m_groups[i] +
                                          ": matches no module above a two-dimensional weight of " +
-                                         format_.dtype + " that is in no other group"};
+                                         m_format.dtype + " that is in no other group"};
         }
     }
 }
@@ -198,12 +208,12 @@ void Df11Packer::checkNames(Unit& unit) const
     std::string reason;
     if (!isFoundBy(expressionOf(unit.module, false), unit.module, reason)) {
         unit.plain = "no pattern can stand for its name: " + reason;
-    } else if (unit.attributes.size() > maxUnitTensors) {
-        unit.plain = "more than " + std::to_string(maxUnitTensors) + " tensors in a unit";
+    } else if (unit.attributes.size() > kMaxUnitTensors) {
+        unit.plain = "more than " + std::to_string(kMaxUnitTensors) + " tensors in a unit";
     }
-    for (const char* part : {lutsName, encodedName, ecf8EncodedName, signMantissaName,
-                             ecf8SignMantissaName, positionsName, gapsName, splitsName}) {
-        if (unit.plain.empty() && names_.count(unit.module + "." + part) != 0) {
+    for (const char* part : {kLutsName, kEncodedName, kEcf8EncodedName, kSignMantissaName,
+                             kEcf8SignMantissaName, kPositionsName, kGapsName, kSplitsName}) {
+        if (unit.plain.empty() && m_names.count(unit.module + "." + part) != 0) {
             unit.plain = std::string("the file has a '") + part + "' of that name already";
         }
     }
@@ -212,12 +222,12 @@ void Df11Packer::checkNames(Unit& unit) const
 template <class Take>
 void Df11Packer::readPieces(const SafetensorsTensor& tensor, Take take, bool shown)
 {
-    piece_.resize(pieceBytes);
-    for (uint64_t at = 0; at < tensor.size(); at += pieceBytes) {
-        const uint64_t size = std::min(pieceBytes, tensor.size() - at);
-        input_.read(tensor, at, piece_.data(), size_t(size));
-        take(piece_.data(), size);
-        progress_.advance(shown ? size : 0);
+    m_piece.resize(kPieceBytes);
+    for (uint64_t at = 0; at < tensor.size(); at += kPieceBytes) {
+        const uint64_t size = std::min(kPieceBytes, tensor.size() - at);
+        m_input.read(tensor, at, m_piece.data(), size_t(size));
+        take(m_piece.data(), size);
+        m_progress.advance(shown ? size : 0);
     }
 }
 
@@ -227,7 +237,9 @@ void Df11Packer::readElements(const Unit& unit, Take take, bool shown)
     for (const auto& [attribute, number] : unit.attributes) {
         readPieces(
             tensor(number),
-            [&](const uint8_t* bytes, uint64_t size) { take(bytes, size / format_.elementBytes); },
+            [&](const uint8_t* bytes, uint64_t size) {
+                take(bytes, size / elementBytes(m_format.kind));
+            },
             shown);
     }
 }
@@ -235,20 +247,16 @@ void Df11Packer::readElements(const Unit& unit, Take take, bool shown)
 void Df11Packer::count(Unit& unit)
 {
     for (const auto& [attribute, number] : unit.attributes) {
-        unit.elements += tensor(number).size() / format_.elementBytes;
+        unit.elements += tensor(number).size() / elementBytes(m_format.kind);
     }
-    if (!unit.plain.empty()) {
-        // It has been found not to fit.
-    } else if (unit.elements > SLUICE_DF11_MAX_SIZE) {
+    if (unit.plain.empty() && unit.elements > SLUICE_DF11_MAX_SIZE)
         unit.plain = "more than 2^31 - 1 elements";
-    } else if (format_.kind == SLUICE_DF11_FP8_E4M3 && unit.elements % 2 != 0) {
+    if (unit.plain.empty() && m_format.kind == SLUICE_DF11_FP8_E4M3 && unit.elements % 2 != 0)
         unit.plain = "ECF8 cannot hold an odd number of elements";
-    } else {
-        chooseCode(unit);
-    }
+    if (unit.plain.empty()) chooseCode(unit);
     if (unit.plain.empty()) {
-        ++packedUnits_;
-    } else if (!quiet_) {
+        ++m_packedUnits;
+    } else if (!m_quiet) {
         std::fprintf(stderr, "sluice: '%s' stays plain: %s\n", printable(unit.module).c_str(),
                      unit.plain.c_str());
     }
@@ -257,30 +265,30 @@ void Df11Packer::count(Unit& unit)
 void Df11Packer::chooseCode(Unit& unit)
 {
     readElements(unit, [&](const uint8_t* elements, uint64_t number) {
-        countDf11Symbols(format_.kind, elements, number, unit.histogram);
+        countDf11Symbols(m_format.kind, elements, number, unit.histogram);
     });
-    if (!makeDf11Code(format_.kind, unit.histogram, 1, unit.code)) {
+    if (!makeDf11Code(m_format.kind, unit.histogram, 1, unit.code)) {
         unit.plain = "an exponent of 240 or more, which DFloat11 cannot hold";
         return;
     }
-    if (format_.kind == SLUICE_DF11_BF16 && unit.code.minLength() == 1) {
-        // Many elements in few bits may need more shared memory than the kernel has; where, only
-        // encoding tells.
-        Df11Encoder trial(format_.kind, unit.code);
+    if (m_format.kind == SLUICE_DF11_BF16 && unit.code.minLength() == 1) {
+        // Many elements in few bits may need more shared memory than the kernel has; only encoding
+        // tells where.
+        Df11Encoder trial(m_format.kind, unit.code);
         const auto encode = [&](const uint8_t* elements, uint64_t number) {
             trial.add(elements, number);
-            for (std::vector<uint8_t>* part :
+            for (Bytes* part :
                  {&trial.encoded, &trial.signMantissa, &trial.positions, &trial.gaps}) {
                 part->clear();
             }
         };
         readElements(unit, encode, false);
         trial.finish();
-        if (trial.maxBlockElements() > df11MaxSharedElements) {
-            makeDf11Code(format_.kind, unit.histogram, 2, unit.code);
+        if (trial.maxBlockElements() > kDf11MaxSharedElements) {
+            makeDf11Code(m_format.kind, unit.histogram, 2, unit.code);
         }
     }
-    unit.sizes = df11Sizes(format_.kind, unit.histogram, unit.code);
+    unit.sizes = df11Sizes(m_format.kind, unit.histogram, unit.code);
     if (unit.sizes.encoded > SLUICE_DF11_MAX_SIZE) {
         unit.plain = "more than 2^31 - 1 bytes of codes";
     }
@@ -291,33 +299,34 @@ void Df11Packer::addParts(const Unit& unit, SafetensorsHeader& header) const
     const auto add = [&](const char* name, const char* dtype, const std::vector<uint64_t>& shape) {
         header.tensors.push_back({unit.module + "." + name, dtype, shape, 0, 0});
     };
-    add(lutsName, "U8", {unit.code.luts.size() / 256, 256});
-    add(format_.encodedName, "U8", {unit.sizes.encoded});
-    add(format_.signMantissaName, "U8", {unit.sizes.signMantissa});
-    add(positionsName, "U8", {unit.sizes.positions});
-    add(gapsName, "U8", {unit.sizes.gaps});
-    add(splitsName, "I64", {unit.attributes.size() - 1});
+    add(kLutsName, "U8", {unit.code.luts.size() / 256, 256});
+    add(m_format.encodedName, "U8", {unit.sizes.encoded});
+    add(m_format.signMantissaName, "U8", {unit.sizes.signMantissa});
+    add(kPositionsName, "U8", {unit.sizes.positions});
+    add(kGapsName, "U8", {unit.sizes.gaps});
+    add(kSplitsName, "I64", {unit.attributes.size() - 1});
 }
 
 void Df11Packer::write(OutputFile& output)
 {
     SafetensorsHeader header;
-    header.hasMetadata = input_.header().hasMetadata;
-    header.metadata = input_.header().metadata;
-    std::set<int64_t> added;
-    for (size_t i = 0; i < unitOf_.size(); ++i) {
-        if (unitOf_[i] < 0 || !units_[size_t(unitOf_[i])].plain.empty()) {
+    header.hasMetadata = m_input.header().hasMetadata;
+    header.metadata = m_input.header().metadata;
+    std::set<const Unit*> added;
+    for (size_t i = 0; i < m_unitOf.size(); ++i) {
+        const Unit* unit = packedUnitOf(i);
+        if (unit == nullptr) {
             header.tensors.push_back(tensor(i));
-        } else if (added.insert(unitOf_[i]).second) {
-            addParts(units_[size_t(unitOf_[i])], header);
+        } else if (added.insert(unit).second) {
+            addParts(*unit, header);
         }
     }
-    // Wide elements first, so that each lies at a multiple of its size; the positions of ECF8 are
-    // u64, though called U8.
+    // Wide elements come first, so that each lies at a multiple of its size; the positions of ECF8
+    // are u64, though called U8.
     const auto width = [this](const SafetensorsTensor& tensor) {
-        const bool positions = format_.kind == SLUICE_DF11_FP8_E4M3 && tensor.shape.size() == 1 &&
+        const bool positions = m_format.kind == SLUICE_DF11_FP8_E4M3 && tensor.shape.size() == 1 &&
                                tensor.shape[0] % 8 == 0 &&
-                               endsWith(tensor.name, std::string(".") + positionsName);
+                               endsWith(tensor.name, std::string(".") + kPositionsName);
         return positions ? 64u : safetensorsBits(tensor.dtype);
     };
     std::stable_sort(header.tensors.begin(), header.tensors.end(),
@@ -325,24 +334,23 @@ void Df11Packer::write(OutputFile& output)
     std::string start, error;
     const SluiceStatus status = makeSafetensors(header, start, error);
     if (status != SLUICE_OK) {
-        throw Failure{exitFormat, input_.file().name() + ": the output: " + error};
+        throw Failure{exitFormat, m_input.file().name() + ": the output: " + error};
     }
     std::map<std::string, uint64_t> places;
     for (const SafetensorsTensor& placed : header.tensors) {
         places.emplace(placed.name, start.size() + placed.begin);
     }
-    outputSize_ = start.size() + (header.tensors.empty() ? 0 : header.tensors.back().end);
+    m_outputSize = start.size() + (header.tensors.empty() ? 0 : header.tensors.back().end);
     output.write(0, start.data(), start.size());
-    for (size_t i = 0; i < unitOf_.size(); ++i) {
-        if (unitOf_[i] < 0 || !units_[size_t(unitOf_[i])].plain.empty()) {
-            const uint64_t place = places.at(tensor(i).name);
-            readPieces(tensor(i), [&, at = place](const uint8_t* bytes, uint64_t size) mutable {
-                output.write(at, bytes, size_t(size));
-                at += size;
-            });
-        }
+    for (size_t i = 0; i < m_unitOf.size(); ++i) {
+        if (packedUnitOf(i) != nullptr) continue;
+        readPieces(tensor(i), [&, at = places.at(tensor(i).name)](const uint8_t* bytes,
+                                                                  uint64_t size) mutable {
+            output.write(at, bytes, size_t(size));
+            at += size;
+        });
     }
-    for (const Unit& unit : units_) {
+    for (const Unit& unit : m_units) {
         if (unit.plain.empty()) {
             writeUnit(unit, output, places);
         }
@@ -353,26 +361,26 @@ void Df11Packer::writeUnit(const Unit& unit, OutputFile& output,
                            const std::map<std::string, uint64_t>& places)
 {
     const auto placeOf = [&](const char* name) { return places.at(unit.module + "." + name); };
-    output.write(placeOf(lutsName), unit.code.luts.data(), unit.code.luts.size());
+    output.write(placeOf(kLutsName), unit.code.luts.data(), unit.code.luts.size());
     if (unit.attributes.size() > 1) {
-        std::vector<uint8_t> splits;
+        Bytes splits;
         uint64_t end = 0;
         for (const auto& [attribute, number] : unit.attributes) {
-            end += tensor(number).size() / format_.elementBytes;
+            end += tensor(number).size() / elementBytes(m_format.kind);
             for (uint32_t byte = 0; byte < 8 && end != unit.elements; ++byte) {
                 splits.push_back(uint8_t(end >> 8 * byte));
             }
         }
-        output.write(placeOf("split_positions"), splits.data(), splits.size());
+        output.write(placeOf(kSplitsName), splits.data(), splits.size());
     }
-    Df11Encoder encoder(format_.kind, unit.code);
+    Df11Encoder encoder(m_format.kind, unit.code);
     struct Part {
-        std::vector<uint8_t>& bytes;
+        Bytes& bytes;
         uint64_t place;
-    } parts[] = {{encoder.encoded, placeOf(format_.encodedName)},
-                 {encoder.signMantissa, placeOf(format_.signMantissaName)},
-                 {encoder.positions, placeOf(positionsName)},
-                 {encoder.gaps, placeOf(gapsName)}};
+    } parts[] = {{encoder.encoded, placeOf(m_format.encodedName)},
+                 {encoder.signMantissa, placeOf(m_format.signMantissaName)},
+                 {encoder.positions, placeOf(kPositionsName)},
+                 {encoder.gaps, placeOf(kGapsName)}};
     const auto flush = [&] {
         for (Part& part : parts) {
             output.write(part.place, part.bytes.data(), part.bytes.size());
@@ -395,12 +403,10 @@ Json Df11Packer::patterns() const
 {
     const auto names = [this](const Unit& unit) {
         std::vector<std::string> list;
-        for (const auto& [attribute, number] : unit.attributes) {
-            // ECF8 calls the module itself ""
-            if (unit.group >= 0 || format_.kind == SLUICE_DF11_FP8_E4M3) {
-                list.push_back(attribute);
-            }
-        }
+        // ECF8 calls a module that is a unit by itself "", DFloat11 lists nothing.
+        if (unit.group < 0 && m_format.kind == SLUICE_DF11_BF16) return list;
+        for (const auto& [attribute, number] : unit.attributes)
+            list.push_back(attribute);
         return list;
     };
     struct Shared {
@@ -410,10 +416,10 @@ Json Df11Packer::patterns() const
     };
     std::map<std::string, Shared> shared;
     std::vector<std::string> general;
-    for (const Unit& unit : units_) {
+    for (const Unit& unit : m_units) {
         std::string reason;
         general.push_back(unit.group < 0 ? expressionOf(unit.module, true)
-                                         : groups_[size_t(unit.group)]);
+                                         : m_groups[size_t(unit.group)]);
         const bool good = unit.plain.empty() && isFoundBy(general.back(), unit.module, reason);
         Shared& one =
             shared.emplace(general.back(), Shared{names(unit), unit.group, true}).first->second;
@@ -425,22 +431,22 @@ Json Df11Packer::patterns() const
         std::string reason;
         ModulePattern pattern;
         one.good = one.good && pattern.compile(regex, reason);
-        for (size_t i = 0; one.good && i < units_.size(); ++i) {
-            const bool mayMatch = units_[i].plain.empty() && units_[i].group != one.group;
-            one.good = !mayMatch || !pattern.matches(units_[i].module);
+        for (size_t i = 0; one.good && i < m_units.size(); ++i) {
+            const bool mayMatch = m_units[i].plain.empty() && m_units[i].group != one.group;
+            one.good = !mayMatch || !pattern.matches(m_units[i].module);
         }
     }
     Json result = Json::object();
-    for (size_t i = 0; i < units_.size(); ++i) {
-        if (units_[i].plain.empty()) {
+    for (size_t i = 0; i < m_units.size(); ++i) {
+        if (m_units[i].plain.empty()) {
             result[shared.at(general[i]).good ? general[i]
-                                              : expressionOf(units_[i].module, false)] =
-                names(units_[i]);
+                                              : expressionOf(m_units[i].module, false)] =
+                names(m_units[i]);
         }
     }
-    if (result.size() > maxPatterns) {
+    if (result.size() > kMaxPatterns) {
         throw Failure{exitFormat,
-                      "the modules have more than " + std::to_string(maxPatterns) +
+                      "the modules have more than " + std::to_string(kMaxPatterns) +
                           " forms of names, which is more than a pattern_dict may have"};
     }
     return result;
@@ -493,19 +499,12 @@ Json readConfig(const fs::path& output, const fs::path& input)
     return Json::object();
 }
 
-} // namespace
-
-int runPackDf11(const PackOptions& options, const CommonOptions& common)
+int packUnits(const Format& format, const PackOptions& options, const CommonOptions& common)
 {
     if (options.inputs.size() != 1) {
         throw Failure{exitUsage, "--raw packs one file"};
     }
-    const Format& format = options.codec == "df11" ? df11Format : ecf8Format;
-    auto file = std::make_unique<InputFile>(options.inputs[0]);
-    if (!WeightFile::recognises(*file)) {
-        throw Failure{exitFormat, file->name() + ": is no .safetensors file"};
-    }
-    const WeightFile input(std::move(file));
+    const WeightFile input(options.inputs[0]);
     const bool hasConfig = options.output != "-";
     checkOverwrite(options.output, common.force);
     Json config;
@@ -524,7 +523,7 @@ int runPackDf11(const PackOptions& options, const CommonOptions& common)
              makeConfigs(format, options.output, std::move(config), packer.patterns())) {
             texts.emplace_back(one.path,
                                one.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-            if (texts.back().second.size() > maxJsonBytes) {
+            if (texts.back().second.size() > kMaxJsonBytes) {
                 throw Failure{exitFormat,
                               one.path + ": would be larger than 1 MiB, and then not be read"};
             }
@@ -545,11 +544,22 @@ int runPackDf11(const PackOptions& options, const CommonOptions& common)
     if (common.verbosity > 0 && !common.quiet) {
         const uint64_t bytesIn = input.file().size(), bytesOut = packer.outputSize();
         std::fprintf(stderr, "units      %llu\nbytes in   %llu\nbytes out  %llu\nratio      %.3f\n",
-                     static_cast<unsigned long long>(packer.packedUnits()),
-                     static_cast<unsigned long long>(bytesIn),
-                     static_cast<unsigned long long>(bytesOut), double(bytesIn) / double(bytesOut));
+                     wide(packer.packedUnits()), wide(bytesIn), wide(bytesOut),
+                     double(bytesIn) / double(bytesOut));
     }
     return exitOk;
+}
+
+} // namespace
+
+int packDf11(const PackOptions& options, const CommonOptions& common)
+{
+    return packUnits(kDf11Format, options, common);
+}
+
+int packEcf8(const PackOptions& options, const CommonOptions& common)
+{
+    return packUnits(kEcf8Format, options, common);
 }
 
 } // namespace sluice

@@ -17,7 +17,7 @@ namespace sluice {
 using FilterPlan = std::unique_ptr<SluiceFilterPlan_T, decltype(&sluiceDestroyFilterPlan)>;
 
 // What --filters and sluice info call them, and their features.
-constexpr std::pair<const char*, uint32_t> filterNames[] = {
+constexpr std::pair<const char*, uint32_t> kFilterNames[] = {
     {"planes", SLUICE_FILTER_PLANES},
     {"difference", SLUICE_FILTER_DIFFERENCE},
     {"up", SLUICE_FILTER_UP},
@@ -31,8 +31,11 @@ constexpr std::pair<const char*, uint32_t> filterNames[] = {
 
 // The segments of an asset of codec GSTD with the filters that options.filters and options.level
 // ask for; plan keeps their descriptions. name: for messages. Throws a Failure.
-std::vector<SluiceArchiveSegment> planFilters(const std::string& name,
-                                              const std::vector<uint8_t>& bytes,
+std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
                                               const PackOptions& options, FilterPlan& plan);
+// What kFilterNames lists, for messages.
+std::string filterNames(const char* separator);
+// Bytes of a Gstd tile, as --tile-size says.
+uint32_t gstdTileBytes(const PackOptions& options);
 
 } // namespace sluice

@@ -1,38 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "pack_weights.h"
+// sluice pack -c float: which codec each part of a .safetensors file gets.
+#include <sluice/sluice_float.h>
 
 #include <algorithm>
 
+#include "codecs.h"
 #include "encode/tile_encoder.h"
-#include "formats/safetensors.h"
 #include "weights.h"
 
 namespace sluice {
 namespace {
 
-constexpr uint64_t largeTensor = 65536; // bytes: starts a segment, so that it can be found and
-                                        // decoded alone
-constexpr uint64_t smallFloats = 1024;  // fewer bytes are not worth a code of their own
-constexpr uint32_t sampleBytes = 65536, sampleCount = 4;
-constexpr uint32_t floatTileBytes = 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2, gdeflateTileBytes = 65536;
-constexpr uint32_t denseLevel = 10; // from which fp8 is packed smaller rather than decoded faster
+constexpr uint64_t kLargeTensor = 65536; // bytes of a tensor that gets a segment of its own, so
+                                         // that it can be found and decoded alone
+constexpr uint64_t kSmallFloats = 1024;  // fewer bytes are not worth a code of their own
+constexpr uint32_t kSampleBytes = 65536, kSampleCount = 4;
+constexpr uint32_t kFloatTileBytes = 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2, kGdeflateTileBytes = 65536;
+constexpr uint32_t kDenseLevel = 10; // from here on fp8 is packed to be small, not to decode fast
 
 // SluiceFloatType, or -1.
 int floatTypeOf(const std::string& dtype, uint32_t level)
 {
-    if (dtype == "F8_E4M3" && level >= denseLevel) return SLUICE_FLOAT_F8_E4M3_DENSE;
-    static const std::pair<const char*, SluiceFloatType> types[] = {
-        {"BF16", SLUICE_FLOAT_BF16},
-        {"F16", SLUICE_FLOAT_F16},
-        {"F32", SLUICE_FLOAT_F32},
-        {"F8_E4M3", SLUICE_FLOAT_F8_E4M3},
-        {"F8_E5M2", SLUICE_FLOAT_F8_E5M2}};
-    for (const auto& [name, type] : types) {
-        if (dtype == name) {
-            return int(type);
-        }
-    }
-    return -1;
+    if (dtype == "F8_E4M3" && level >= kDenseLevel) return SLUICE_FLOAT_F8_E4M3_DENSE;
+    const auto* known = std::find_if(std::begin(kFloatDtypes), std::end(kFloatDtypes),
+                                     [&](const auto& one) { return dtype == one.second; });
+    return known != std::end(kFloatDtypes) ? int(known->first) : -1;
 }
 
 uint64_t roundUp4(uint64_t offset) { return (offset + 3) & ~uint64_t(3); }
@@ -40,12 +32,12 @@ uint64_t roundUp4(uint64_t offset) { return (offset + 3) & ~uint64_t(3); }
 class SegmentPlan {
 public:
     SegmentPlan(const InputFile& file, const PackOptions& options)
-        : file_(file), level_(options.level)
+        : m_file(file), m_level(options.level)
     {
-        gdeflate_.codec = SLUICE_CODEC_GDEFLATE;
-        gdeflate_.tileSize = gdeflateTileBytes;
-        gdeflate_.level = options.level;
-        gdeflate_.decodeSpeed = options.decodeSpeed;
+        m_gdeflate.codec = SLUICE_CODEC_GDEFLATE;
+        m_gdeflate.tileSize = kGdeflateTileBytes;
+        m_gdeflate.level = options.level;
+        m_gdeflate.decodeSpeed = options.decodeSpeed;
     }
 
     // Tensors come in the order of their bytes; begin and end count from the start of the file.
@@ -53,21 +45,21 @@ public:
     {
         // Segments start at multiples of 4 and end there too, but for the last: the few bytes
         // around a tensor that does not are remains.
-        const uint64_t from = roundUp4(begin), to = end == file_.size() ? end : end & ~uint64_t(3);
-        const int type = floatTypeOf(dtype, level_);
+        const uint64_t from = roundUp4(begin), to = end == m_file.size() ? end : end & ~uint64_t(3);
+        const int type = floatTypeOf(dtype, m_level);
         if (type >= 0 && (from - begin) % sluiceFloatElementSize(uint32_t(type)) == 0) {
-            if (to >= from + smallFloats) {
-                add(floats(SluiceFloatType(type)), from, to, end - begin >= largeTensor);
+            if (to >= from + kSmallFloats) {
+                add(floats(SluiceFloatType(type)), from, to, end - begin >= kLargeTensor);
             }
-        } else if (to >= from + largeTensor) {
+        } else if (to >= from + kLargeTensor) {
             add(bestOnSamples(from, to), from, to, true);
         }
     }
 
     std::vector<SluiceArchiveSegment> finish()
     {
-        addRemains(file_.size());
-        return std::move(segments_);
+        addRemains(m_file.size());
+        return std::move(m_segments);
     }
 
 private:
@@ -75,7 +67,7 @@ private:
     {
         SluiceArchiveSegment segment = {};
         segment.codec = SLUICE_CODEC_FLOAT;
-        segment.tileSize = floatTileBytes;
+        segment.tileSize = kFloatTileBytes;
         segment.floatType = type;
         return segment;
     }
@@ -83,8 +75,8 @@ private:
     // What is between the last segment and `begin`.
     void addRemains(uint64_t begin)
     {
-        if (begin != end_) {
-            append(gdeflate_, begin, false);
+        if (begin != m_end) {
+            append(m_gdeflate, begin, false);
         }
     }
     void add(const SluiceArchiveSegment& segment, uint64_t begin, uint64_t end, bool alone)
@@ -94,14 +86,14 @@ private:
     }
     void append(SluiceArchiveSegment segment, uint64_t end, bool alone)
     {
-        segment.size = end - end_;
-        end_ = end;
-        const bool same = !segments_.empty() && segments_.back().codec == segment.codec &&
-                          segments_.back().floatType == segment.floatType;
+        segment.size = end - m_end;
+        m_end = end;
+        const bool same = !m_segments.empty() && m_segments.back().codec == segment.codec &&
+                          m_segments.back().floatType == segment.floatType;
         if (same && !alone) {
-            segments_.back().size += segment.size;
+            m_segments.back().size += segment.size;
         } else {
-            segments_.push_back(segment);
+            m_segments.push_back(segment);
         }
     }
 
@@ -110,70 +102,57 @@ private:
     {
         SluiceArchiveSegment stored = {};
         stored.codec = SLUICE_CODEC_STORE;
-        stored.tileSize = floatTileBytes;
-        const SluiceArchiveSegment choices[] = {floats(SLUICE_FLOAT_BYTES), gdeflate_, stored};
+        stored.tileSize = kFloatTileBytes;
+        const SluiceArchiveSegment choices[] = {floats(SLUICE_FLOAT_BYTES), m_gdeflate, stored};
         uint64_t sizes[std::size(choices)] = {};
-        std::vector<uint8_t> sample(sampleBytes), out;
-        for (uint64_t i = 0; i < sampleCount; ++i) {
-            file_.read(begin + (end - begin - sampleBytes) / (sampleCount - 1) * i, sample.data(),
-                       sample.size());
+        Bytes sample(kSampleBytes), out;
+        for (uint64_t i = 0; i < kSampleCount; ++i) {
+            m_file.read(begin + (end - begin - kSampleBytes) / (kSampleCount - 1) * i,
+                        sample.data(), sample.size());
             for (size_t choice = 0; choice < std::size(choices); ++choice) {
                 const SluiceStatus status =
-                    encoders_.encode(choices[choice], sample.data(), sampleBytes, out);
+                    m_encoders.encode(choices[choice], sample.data(), kSampleBytes, out);
                 if (status != SLUICE_OK) {
                     throw Failure{exitCodeOf(status),
-                                  file_.name() + ": " + sluiceGetStatusText(status)};
+                                  m_file.name() + ": " + sluiceGetStatusText(status)};
                 }
                 sizes[choice] +=
-                    out.empty() ? sampleBytes : std::min<size_t>(out.size(), sampleBytes);
+                    out.empty() ? kSampleBytes : std::min<size_t>(out.size(), kSampleBytes);
             }
         }
         return choices[std::min_element(std::begin(sizes), std::end(sizes)) - std::begin(sizes)];
     }
 
-    const InputFile& file_;
-    const uint32_t level_;
-    SluiceArchiveSegment gdeflate_ = {};
-    TileEncoders encoders_;
-    std::vector<SluiceArchiveSegment> segments_;
-    uint64_t end_ = 0; // of the last segment
+    const InputFile& m_file;
+    const uint32_t m_level;
+    SluiceArchiveSegment m_gdeflate = {};
+    TileEncoders m_encoders;
+    std::vector<SluiceArchiveSegment> m_segments;
+    uint64_t m_end = 0; // of the last segment
 };
 
 } // namespace
 
-std::vector<SluiceArchiveSegment>
-planWeightSegments(const InputFile& file, const PackOptions& options, std::string& reason)
+PackPlan planFloat(const InputFile& input, const PackOptions& options)
 {
-    reason.clear();
-    if (!WeightFile::recognises(file)) {
-        if (endsWith(file.name(), ".safetensors")) {
-            reason = "it does not begin as a .safetensors file does";
-        }
-        return {};
+    PackPlan plan;
+    if (!WeightFile::recognises(input)) {
+        if (endsWith(input.name(), ".safetensors"))
+            plan.reason = "it does not begin as a .safetensors file does";
+        return plan;
     }
-    uint8_t start[8] = {};
-    file.read(0, start, sizeof(start));
-    uint64_t headerSize = 0;
     SafetensorsHeader header;
-    SluiceStatus status = readSafetensorsSize(start, file.size(), headerSize, reason);
-    const uint64_t dataOffset = 8 + headerSize;
-    if (status == SLUICE_OK) {
-        std::string json(size_t(headerSize), '\0');
-        file.read(8, json.data(), json.size());
-        status = parseSafetensors(json, file.size() - dataOffset, header, reason);
-    }
-    if (status != SLUICE_OK) {
-        reason = reason.empty() ? sluiceGetStatusText(status) : reason;
-        return {};
-    }
+    uint64_t dataOffset = 0;
+    const SluiceStatus status = readHeader(input, header, dataOffset, plan.reason);
+    if (status != SLUICE_OK) return plan;
     std::sort(
         header.tensors.begin(), header.tensors.end(),
         [](const SafetensorsTensor& a, const SafetensorsTensor& b) { return a.begin < b.begin; });
-    SegmentPlan plan(file, options);
-    for (const SafetensorsTensor& tensor : header.tensors) {
-        plan.addTensor(tensor.dtype, dataOffset + tensor.begin, dataOffset + tensor.end);
-    }
-    return plan.finish();
+    SegmentPlan segments(input, options);
+    for (const SafetensorsTensor& tensor : header.tensors)
+        segments.addTensor(tensor.dtype, dataOffset + tensor.begin, dataOffset + tensor.end);
+    plan.segments = segments.finish();
+    return plan;
 }
 
 } // namespace sluice

@@ -11,49 +11,49 @@
 namespace sluice {
 
 Progress::Progress(std::string verb, uint64_t total, bool quiet)
-    : verb_(std::move(verb)), total_(total), enabled_(!quiet && isatty(STDERR_FILENO) != 0),
-      start_(Clock::now()), last_(start_)
+    : m_verb(std::move(verb)), m_total(total), m_enabled(!quiet && isatty(STDERR_FILENO) != 0),
+      m_start(Clock::now()), m_last(m_start)
 {
 }
 
 void Progress::advance(uint64_t bytes)
 {
-    done_ += bytes;
-    if (!enabled_) {
+    m_done += bytes;
+    if (!m_enabled) {
         return;
     }
     const Clock::time_point now = Clock::now();
-    if (now - last_ >= std::chrono::milliseconds(100)) {
-        last_ = now;
+    if (now - m_last >= std::chrono::milliseconds(100)) {
+        m_last = now;
         print(now);
     }
 }
 
 void Progress::print(Clock::time_point now)
 {
-    const double seconds = std::chrono::duration<double>(now - start_).count();
-    const double rate = double(done_) / seconds;
-    std::string line = verb_ + " " + sizeText(done_);
-    if (total_ != 0) {
-        const double part = double(done_) / double(total_);
-        line += " of " + sizeText(total_) + formatText(", %.0f %%", 100 * part);
+    const double seconds = std::chrono::duration<double>(now - m_start).count();
+    const double rate = double(m_done) / seconds;
+    std::string line = m_verb + " " + sizeText(m_done);
+    if (m_total != 0) {
+        const double part = double(m_done) / double(m_total);
+        line += " of " + sizeText(m_total) + formatText(", %.0f %%", 100 * part);
     }
     line += ", " + sizeText(uint64_t(rate)) + "/s";
-    if (total_ > done_ && rate > 0) {
-        const uint64_t left = uint64_t(double(total_ - done_) / rate + 0.5);
+    if (m_total > m_done && rate > 0) {
+        const uint64_t left = uint64_t(double(m_total - m_done) / rate + 0.5);
         line += formatText(", %u:%02u left", unsigned(left / 60), unsigned(left % 60));
     }
     std::fprintf(stderr, "\r\033[K%s", line.c_str());
     std::fflush(stderr);
-    shown_ = true;
+    m_shown = true;
 }
 
 void Progress::clear()
 {
-    if (shown_) {
+    if (m_shown) {
         std::fputs("\r\033[K", stderr);
         std::fflush(stderr);
-        shown_ = false;
+        m_shown = false;
     }
 }
 

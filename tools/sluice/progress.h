@@ -24,12 +24,12 @@ private:
 
     void print(Clock::time_point now);
 
-    std::string verb_;
-    uint64_t total_;
-    uint64_t done_ = 0;
-    bool enabled_;
-    bool shown_ = false;
-    Clock::time_point start_, last_;
+    std::string m_verb;
+    uint64_t m_total;
+    uint64_t m_done = 0;
+    bool m_enabled;
+    bool m_shown = false;
+    Clock::time_point m_start, m_last;
 };
 
 } // namespace sluice

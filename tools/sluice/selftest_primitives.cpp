@@ -1,84 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "selftest_primitives.h"
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_df11.h>
+#include <sluice/sluice_interval.h>
+#include <sluice/sluice_scan.h>
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
-#include <list>
 
-#include <sluice/sluice.h>
-
-#include "../../src/encode/df11_encoder.h"
-#include "selftest_random.h"
+#include "df11_units.h"
+#include "selftest.h"
 
 namespace sluice {
 namespace {
 
-using Bytes = std::vector<uint8_t>;
-using Words = std::vector<uint32_t>;
-
-constexpr uint8_t poison = 0xA7; // what destinations hold before
-
-// The buffers of a command, and how it is run.
-class Run {
-public:
-    explicit Run(const ToolDevice& device) : device_(device) {}
-
-    template <class T>
-    SluiceBuffer input(const std::vector<T>& values)
-    {
-        return upload(values.data(), values.size() * sizeof(T));
-    }
-    SluiceBuffer output(uint64_t size)
-    {
-        const Bytes bytes(size_t(size), poison);
-        return upload(bytes.data(), size);
-    }
-    SluiceBuffer scratch(const SluiceRequirements& requirements)
-    {
-        const Bytes zeros(size_t(requirements.scratchSize));
-        return upload(zeros.data(), zeros.size());
-    }
-    void command(const std::function<SluiceStatus(SluiceContext, SluiceCommands)>& record)
-    {
-        SluiceCommands commands = nullptr;
-        device_.check(sluiceBegin(device_.handle(), &commands), "commands");
-        device_.check(record(device_.context(), commands), "command");
-        device_.check(sluiceSubmit(device_.handle(), commands, nullptr), "submit");
-    }
-    Bytes bytes(SluiceBuffer buffer)
-    {
-        Bytes result(size_t(buffer.size));
-        device_.check(sluiceDownload(device_.handle(), buffer, result.data(), result.size()),
-                      "download");
-        return result;
-    }
-    template <class T>
-    bool holds(SluiceBuffer buffer, const std::vector<T>& expected)
-    {
-        const Bytes got = bytes(buffer);
-        return got.size() == expected.size() * sizeof(T) &&
-               std::memcmp(got.data(), expected.data(), got.size()) == 0;
-    }
-    const ToolDevice& device() const { return device_; }
-
-private:
-    SluiceBuffer upload(const void* bytes, uint64_t size)
-    {
-        if (size == 0) return {};
-        const SluiceBuffer range = buffers_.emplace_back(device_).reserve(size);
-        device_.check(sluiceUpload(device_.handle(), range, bytes, size), "upload");
-        return range;
-    }
-
-    const ToolDevice& device_;
-    std::list<DeviceBuffer> buffers_;
-};
+constexpr uint32_t kElements = 100003; // fills some workgroups, and a part of one
 
 // Lengths of all kinds: many empty, most small, some of thousands.
 Words madeUpCounts(uint32_t count)
 {
-    Random random(777);
+    Random random;
     Words counts(count);
     for (uint32_t& one : counts) {
         const uint32_t kind = random.next() % 64;
@@ -87,64 +26,62 @@ Words madeUpCounts(uint32_t count)
     return counts;
 }
 
-Bytes madeUpBytes(size_t size)
-{
-    Random random(777);
-    Bytes bytes(size);
-    for (uint8_t& byte : bytes)
-        byte = uint8_t(random.next());
-    return bytes;
-}
-
 size_t wholeWords(size_t size) { return (size + 3) / 4 * 4; }
 
-bool testExpandAndSearch(const ToolDevice& device, const Words& counts, bool csr)
+bool testScanOf(const ToolDevice& device, SluiceScanKind kind)
 {
-    Words sources, ranks, starts(1, 0);
+    const Words input = madeUp<uint32_t>(kElements);
+    Words expected;
+    uint32_t sum = 0;
+    for (const uint32_t value : input) {
+        expected.push_back(kind == SLUICE_SCAN_EXCLUSIVE ? sum : sum + value);
+        sum += value;
+    }
+    Run run(device);
+    SluiceScanInfo info = {};
+    info.kind = kind;
+    info.maxCount = kElements;
+    info.input = run.input(input);
+    info.output = run.output(kElements * 4);
+    info.total = run.output(4);
+    info.scratch = run.scratch(sluiceGetScanRequirements, info);
+    run.command(sluiceCmdScan, info);
+    return run.holds(info.output, expected) && run.holds(info.total, Words{sum});
+}
+
+bool testExpandAndSearch(const ToolDevice& device, const Words& counts, bool offsets)
+{
+    Words sources, ranks, starts(1, 0), expanded;
+    const Words values = madeUp<uint32_t>(counts.size());
     for (uint32_t i = 0; i < counts.size(); ++i) {
         for (uint32_t rank = 0; rank < counts[i]; ++rank) {
             sources.push_back(i);
             ranks.push_back(rank);
+            expanded.push_back(values[i]);
         }
         starts.push_back(uint32_t(sources.size()));
     }
-    const Words values = [&] {
-        Random random(777);
-        Words made(counts.size());
-        for (uint32_t& value : made)
-            value = random.next();
-        return made;
-    }();
-    Words expanded;
-    for (const uint32_t source : sources)
-        expanded.push_back(values[source]);
     const Words result = {uint32_t(sources.size()), 0};
 
     Run run(device);
     SluiceIntervals intervals = {};
     intervals.maxCount = uint32_t(counts.size());
-    (csr ? intervals.offsets : intervals.counts) = run.input(csr ? starts : counts);
-    SluiceRequirements requirements = {};
-    device.check(sluiceGetIntervalRequirements(device.context(), &intervals, &requirements),
-                 "intervals");
-
+    (offsets ? intervals.offsets : intervals.counts) = run.input(offsets ? starts : counts);
     SluiceIntervalExpandInfo expand = {};
     expand.elementSize = 4;
     expand.intervals = intervals;
     expand.values = run.input(values);
     expand.destination = run.output(expanded.size() * 4);
     expand.result = run.output(8);
-    expand.scratch = run.scratch(requirements);
+    expand.scratch = run.scratch(sluiceGetIntervalRequirements, intervals);
+    run.command(sluiceCmdIntervalExpand, expand);
     SluiceIntervalSearchInfo search = {};
     search.intervals = intervals;
     search.sources = run.output(sources.size() * 4);
     search.ranks = run.output(sources.size() * 4);
     search.result = run.output(8);
-    search.scratch = run.scratch(requirements);
-    run.command([&](SluiceContext context, SluiceCommands commands) {
-        const SluiceStatus status = sluiceCmdIntervalExpand(context, commands, &expand);
-        return status != SLUICE_OK ? status : sluiceCmdIntervalSearch(context, commands, &search);
-    });
+    search.scratch = run.scratch(sluiceGetIntervalRequirements, intervals);
+    run.command(sluiceCmdIntervalSearch, search);
     return run.holds(expand.destination, expanded) && run.holds(expand.result, result) &&
            run.holds(search.sources, sources) && run.holds(search.ranks, ranks) &&
            run.holds(search.result, result);
@@ -153,22 +90,22 @@ bool testExpandAndSearch(const ToolDevice& device, const Words& counts, bool csr
 bool testMove(const ToolDevice& device, const Words& counts, SluiceIntervalMoveKind kind,
               uint32_t elementSize)
 {
-    // The source's intervals in reverse order, with a gap before each; so are the destination's, in
-    // order.
+    // The source's intervals are in reverse order, the destination's in order, each with a gap
+    // before it.
     size_t total = 0;
     for (const uint32_t count : counts)
         total += count;
     Words gather, scatter;
     uint32_t in = uint32_t(total + counts.size()), out = 0;
-    for (uint32_t i = 0; i < counts.size(); ++i) {
-        in -= counts[i] + 1;
+    for (const uint32_t count : counts) {
+        in -= count + 1;
         gather.push_back(in + 1);
         scatter.push_back(out + 1);
-        out += counts[i] + 1;
+        out += count + 1;
     }
     const size_t size = wholeWords((total + counts.size()) * elementSize);
-    const Bytes source = madeUpBytes(size);
-    Bytes expected(size, poison);
+    const Bytes source = madeUp<uint8_t>(size);
+    Bytes expected(size, kPoison);
     uint32_t place = 0;
     for (uint32_t i = 0; i < counts.size(); place += counts[i++]) {
         const uint32_t from = kind == SLUICE_INTERVAL_SCATTER ? place : gather[i];
@@ -189,13 +126,8 @@ bool testMove(const ToolDevice& device, const Words& counts, SluiceIntervalMoveK
     move.source = run.input(source);
     move.destination = run.output(size);
     move.result = run.output(8);
-    SluiceRequirements requirements = {};
-    device.check(sluiceGetIntervalRequirements(device.context(), &move.intervals, &requirements),
-                 "intervals");
-    move.scratch = run.scratch(requirements);
-    run.command([&](SluiceContext context, SluiceCommands commands) {
-        return sluiceCmdIntervalMove(context, commands, &move);
-    });
+    move.scratch = run.scratch(sluiceGetIntervalRequirements, move.intervals);
+    run.command(sluiceCmdIntervalMove, move);
     return run.holds(move.destination, expected) &&
            run.holds(move.result, Words{uint32_t(total), 0});
 }
@@ -203,59 +135,31 @@ bool testMove(const ToolDevice& device, const Words& counts, SluiceIntervalMoveK
 // Elements of a unit whose exponents are few.
 Bytes madeUpElements(SluiceDf11Kind kind, uint32_t count)
 {
-    Random random(777);
-    const uint32_t bytes = kind == SLUICE_DF11_BF16 ? 2 : 1;
-    Bytes elements(size_t(count) * bytes);
+    Random random;
+    Bytes elements;
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t bits = random.next(), near = std::min(random.next() % 8, random.next() % 16);
         const uint32_t value = kind == SLUICE_DF11_BF16
                                    ? (bits & 1) << 15 | (120 - near) << 7 | (bits >> 1 & 127)
                                    : (bits & 1) << 7 | (9 - near) << 3 | (bits >> 1 & 7);
-        for (uint32_t b = 0; b < bytes; ++b)
-            elements[size_t(i) * bytes + b] = uint8_t(value >> 8 * b);
+        for (uint32_t byte = 0; byte < elementBytes(kind); ++byte)
+            elements.push_back(uint8_t(value >> 8 * byte));
     }
     return elements;
 }
 
-// damaged: a gap of the second block, where the window before does not end then.
+// damaged: one gap of the second block, which contradicts the window before it.
 bool testDf11Kind(const ToolDevice& device, SluiceDf11Kind kind, bool damaged)
 {
     constexpr uint32_t count = 40002;
     const Bytes elements = madeUpElements(kind, count);
-    uint64_t histogram[256] = {};
-    countDf11Symbols(kind, elements.data(), count, histogram);
-    Df11Code code;
-    if (!makeDf11Code(kind, histogram, 1, code)) return false;
-    Df11Encoder encoder(kind, code);
-    encoder.add(elements.data(), count);
-    encoder.finish();
-    const uint32_t blocks =
-        uint32_t((encoder.encoded.size() + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES);
-    if (blocks < 3) return false;
-    if (damaged) encoder.gaps[encoder.gaps.size() / blocks + 100] ^= 0x10;
-
-    SluiceDf11Tables tables = {};
-    tables.luts = code.luts.data();
-    tables.lutsSize = code.luts.size();
-    tables.outputPositions = encoder.positions.data();
-    tables.outputPositionsSize = encoder.positions.size();
-    tables.gapsSize = encoder.gaps.size();
-    tables.encodedSize = encoder.encoded.size();
-    tables.signMantissaSize = encoder.signMantissa.size();
-    SluiceDf11Unit unit = {};
-    device.check(sluiceCheckDf11Unit(&tables, &unit, nullptr), "DFloat11");
     Bytes source;
-    const auto place = [&](const Bytes& bytes) {
-        const size_t offset = source.size();
-        source.insert(source.end(), bytes.begin(), bytes.end());
-        source.resize((source.size() + 15) / 16 * 16);
-        return uint64_t(offset);
-    };
-    unit.lutsOffset = place(code.luts);
-    unit.encodedOffset = place(encoder.encoded);
-    unit.signMantissaOffset = place(encoder.signMantissa);
-    unit.outputPositionsOffset = place(encoder.positions);
-    unit.gapsOffset = place(encoder.gaps);
+    SluiceDf11Unit unit = {};
+    if (packDf11Unit(kind, elements.data(), count, 1, source, unit) == 0) return false;
+    const uint32_t blocks = blocksOf(unit);
+    if (blocks < 3) return false;
+    const uint32_t blockGaps = kind == SLUICE_DF11_BF16 ? 320 : 256; // bytes
+    if (damaged) source[unit.gapsOffset + blockGaps + 100] ^= 0x10;
 
     Run run(device);
     SluiceDf11Info info = {};
@@ -265,15 +169,10 @@ bool testDf11Kind(const ToolDevice& device, SluiceDf11Kind kind, bool damaged)
     info.source = run.input(source);
     info.destination = run.output(wholeWords(elements.size()));
     info.status = run.output((uint64_t(blocks) + 2) * 4);
-    SluiceRequirements requirements = {};
-    device.check(sluiceGetDf11Requirements(device.context(), &info, &requirements), "DFloat11");
-    info.scratch = run.scratch(requirements);
-    run.command([&](SluiceContext context, SluiceCommands commands) {
-        return sluiceCmdDf11(context, commands, &info);
-    });
-    Words statuses(blocks + 2);
-    const Bytes words = run.bytes(info.status), decoded = run.bytes(info.destination);
-    std::memcpy(statuses.data(), words.data(), words.size());
+    info.scratch = run.scratch(sluiceGetDf11Requirements, info);
+    run.command(sluiceCmdDf11, info);
+    const Words statuses = run.values(info.status);
+    const Bytes decoded = run.values<uint8_t>(info.destination);
     if (damaged)
         return statuses[blocks] == 1 && statuses[blocks + 1] == 1 &&
                statuses[1] == SLUICE_TILE_BAD_INDEX;
@@ -282,34 +181,54 @@ bool testDf11Kind(const ToolDevice& device, SluiceDf11Kind kind, bool damaged)
 
 } // namespace
 
+bool testScan(const ToolDevice& device)
+{
+    const bool exclusive = testScanOf(device, SLUICE_SCAN_EXCLUSIVE);
+    return testScanOf(device, SLUICE_SCAN_INCLUSIVE) && exclusive;
+}
+
+bool testCompact(const ToolDevice& device)
+{
+    Words input = madeUp<uint32_t>(kElements), expected;
+    for (uint32_t& word : input) {
+        word = word >> 30 == 0 ? 0 : word; // about a quarter are dropped
+        if (word != 0) expected.push_back(word);
+    }
+    Run run(device);
+    SluiceCompactInfo info = {};
+    info.test = SLUICE_COMPACT_NON_ZERO;
+    info.elementSize = 4;
+    info.maxCount = kElements;
+    info.input = run.input(input);
+    info.output = run.output(kElements * 4);
+    info.resultCount = run.output(4);
+    info.scratch = run.scratch(sluiceGetCompactRequirements, info);
+    run.command(sluiceCmdCompact, info);
+    Words output = run.values(info.output);
+    output.resize(expected.size());
+    return output == expected && run.holds(info.resultCount, Words{uint32_t(expected.size())});
+}
+
 bool testReduce(const ToolDevice& device)
 {
-    constexpr uint32_t count = 100003;
-    Random random(777);
-    Words values(count);
-    for (uint32_t& value : values)
-        value = random.next() << 8 ^ random.next();
+    const Words values = madeUp<uint32_t>(kElements);
     Run run(device);
     SluiceReduceInfo info = {};
-    info.maxCount = count;
+    info.maxCount = kElements;
     info.input = run.input(values);
     bool right = true;
     for (const SluiceOperation operation :
          {SLUICE_OPERATION_SUM, SLUICE_OPERATION_MIN, SLUICE_OPERATION_MAX}) {
         uint32_t expected = values[0];
-        for (uint32_t i = 1; i < count; ++i)
+        for (uint32_t i = 1; i < kElements; ++i)
             expected = operation == SLUICE_OPERATION_SUM   ? expected + values[i]
                        : operation == SLUICE_OPERATION_MIN ? std::min(expected, values[i])
                                                            : std::max(expected, values[i]);
         info.operation = operation;
         info.type = SLUICE_VALUE_U32;
         info.result = run.output(4);
-        SluiceRequirements requirements = {};
-        device.check(sluiceGetReduceRequirements(device.context(), &info, &requirements), "reduce");
-        info.scratch = run.scratch(requirements);
-        run.command([&](SluiceContext context, SluiceCommands commands) {
-            return sluiceCmdReduce(context, commands, &info);
-        });
+        info.scratch = run.scratch(sluiceGetReduceRequirements, info);
+        run.command(sluiceCmdReduce, info);
         right = right && run.holds(info.result, Words{expected});
     }
     return right;
@@ -331,9 +250,9 @@ bool testIntervals(const ToolDevice& device)
 bool testBulk(const ToolDevice& device)
 {
     constexpr uint32_t count = 20011, elementSize = 3;
-    Random random(777);
-    const Bytes items = madeUpBytes(wholeWords(count * elementSize)),
-                inserted = madeUpBytes(wholeWords(count * elementSize));
+    Random random;
+    const Bytes items = madeUp<uint8_t>(wholeWords(count * elementSize));
+    const Bytes inserted(items.rbegin(), items.rend());
     Words indices; // ascending; for the insert some occur twice
     for (uint32_t i = 0; i < count; ++i) {
         if (random.next() % 5 == 0) indices.push_back(i);
@@ -348,14 +267,14 @@ bool testBulk(const ToolDevice& device)
         Bytes expected;
         uint32_t next = 0;
         for (uint32_t i = 0; i < count; ++i) {
-            const uint32_t before = next;
+            const uint32_t first = next;
             for (; next < indices.size() && indices[next] == i; ++next) {
                 if (inserts) append(expected, inserted, next);
             }
-            if (inserts || next == before) append(expected, items, i);
+            if (inserts || next == first) append(expected, items, i);
         }
         const uint32_t left = uint32_t(expected.size()) / elementSize;
-        expected.resize(wholeWords(expected.size()) + 8, poison);
+        expected.resize(wholeWords(expected.size()) + 8, kPoison);
 
         Run run(device);
         SluiceBulkInfo info = {};
@@ -367,10 +286,7 @@ bool testBulk(const ToolDevice& device)
         if (inserts) info.inserted = run.input(inserted);
         info.destination = run.output(expected.size());
         info.result = run.output(8);
-        run.command([&](SluiceContext context, SluiceCommands commands) {
-            return inserts ? sluiceCmdBulkInsert(context, commands, &info)
-                           : sluiceCmdBulkRemove(context, commands, &info);
-        });
+        run.command(inserts ? sluiceCmdBulkInsert : sluiceCmdBulkRemove, info);
         right = right && run.holds(info.destination, expected) &&
                 run.holds(info.result, Words{left, 0});
     }

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_filter.h>
+#include <sluice/sluice_float.h>
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_gstd.h>
+
 #include "tile_decode.h"
 
 #include <algorithm>
@@ -6,181 +11,159 @@
 namespace sluice {
 
 TileDecode::TileDecode(const ToolDevice& device)
-    : device_(device), source_(device), destination_(device), filtered_(device),
-      descriptions_(device), groups_{GroupBuffers(device), GroupBuffers(device),
-                                     GroupBuffers(device), GroupBuffers(device),
-                                     GroupBuffers(device)},
-      tensors_(device), tensorStatus_(device), tensorScratch_(device)
+    : m_device(device), m_source(device), m_destination(device), m_filtered(device),
+      m_descriptions(device), m_tensors(device), m_tensorStatus(device), m_tensorScratch(device)
 {
-}
-
-SluiceBuffer TileDecode::upload(DeviceBuffer& buffer, const void* bytes, uint64_t size)
-{
-    const SluiceBuffer range = buffer.reserve(size);
-    device_.check(sluiceUpload(device_.handle(), range, bytes, size), "upload");
-    return range;
+    for (uint32_t group = 0; group < kTileGroupCount; ++group)
+        m_buffers.emplace_back(device);
 }
 
 SluiceBuffer TileDecode::uploadRegions(DeviceBuffer& buffer, std::vector<SluiceRegion> regions,
                                        const SluiceBuffer& destination)
 {
     for (SluiceRegion& region : regions) {
-        region.srcAddress += sluiceGetAddress(device_.handle(), sourceRange_);
-        region.dstAddress += sluiceGetAddress(device_.handle(), destination);
+        region.srcAddress += m_device.address(m_sourceRange);
+        region.dstAddress += m_device.address(destination);
     }
-    return upload(buffer, regions.data(), regions.size() * sizeof(SluiceRegion));
+    return buffer.fill(regions);
 }
 
 const TileCommands& TileDecode::prepare(const TileList& list)
 {
-    commands_ = {};
-    sourceRange_ = upload(source_, list.source, list.sourceSize);
-    commands_.destination = destination_.reserve(list.destinationSize);
+    m_commands = {};
+    m_sourceRange = m_source.fill(list.source, list.sourceSize);
+    m_commands.destination = m_destination.reserve(list.destinationSize);
     if (list.filteredSize != 0) {
-        filteredRange_ = filtered_.reserve(list.filteredSize);
-        descriptionRange_ =
-            upload(descriptions_, list.descriptions.data(), list.descriptions.size());
+        m_filteredRange = m_filtered.reserve(list.filteredSize);
+        m_descriptionRange = m_descriptions.fill(list.descriptions);
     }
-    for (uint32_t g = 0; g < kTileGroups; ++g) {
-        if (list.groups[g].regions.empty()) continue;
-        if (g < 2) {
-            prepareGroup(list, g, commands_.gdeflate[g], sluiceGetGdeflateRequirements);
-        } else if (g < kTensorGroup) {
-            prepareGroup(list, g, commands_.gstd[g - 2], sluiceGetGstdRequirements);
-        } else {
-            prepareTensorChecks(list.groups[g]);
-        }
-    }
-    commands_.floats.source = sourceRange_;
-    commands_.floats.destination = commands_.destination;
-    if (!list.tensors.empty()) prepareTensors(list, commands_.floats);
-    return commands_;
+    for (const TileGroup group : {kGdeflateTiles, kGdeflateFilteredTiles})
+        prepareGroup(list, group, m_commands.groups[group].gdeflate, sluiceGetGdeflateRequirements);
+    for (const TileGroup group : {kGstdTiles, kGstdFilteredTiles})
+        prepareGroup(list, group, m_commands.groups[group].gstd, sluiceGetGstdRequirements);
+    if (!list.groups[kFloatTiles].regions.empty()) prepareFloatChecks(list);
+    if (!list.tensors.empty()) prepareTensors(list);
+    return m_commands;
 }
 
 template <typename Info, typename GetRequirements>
-void TileDecode::prepareGroup(const TileList& list, uint32_t number, Info& info,
+void TileDecode::prepareGroup(const TileList& list, TileGroup group, Info& info,
                               GetRequirements getRequirements)
 {
-    const TileGroup& group = list.groups[number];
-    GroupBuffers& buffers = groups_[number];
-    const uint32_t count = uint32_t(group.regions.size());
-    const bool filtered = !group.filters.empty();
-    info.maxRegionCount = count;
+    const TileList::Group& tiles = list.groups[group];
+    if (tiles.regions.empty()) return;
+    GroupBuffers& buffers = m_buffers[group];
+    const bool filtered = !tiles.filters.empty();
+    info.maxRegionCount = uint32_t(tiles.regions.size());
     info.regionStride = sizeof(SluiceRegion);
     info.flags = list.flags;
-    info.source = sourceRange_;
-    info.destination = filtered ? filteredRange_ : commands_.destination;
-    std::vector<SluiceRegion> regions = group.regions;
-    for (size_t i = 0; filtered && i < regions.size(); ++i) {
-        regions[i].dstAddress = group.filters[i].srcAddress;
-    }
+    info.source = m_sourceRange;
+    info.destination = filtered ? m_filteredRange : m_commands.destination;
+    std::vector<SluiceRegion> regions = tiles.regions;
+    for (size_t i = 0; filtered && i < regions.size(); ++i)
+        regions[i].dstAddress = tiles.filters[i].srcAddress;
     info.regions = uploadRegions(buffers.regions, regions, info.destination);
-    SluiceBuffer expected = {};
-    if (!group.expected.empty())
-        expected = upload(buffers.expected, group.expected.data(), uint64_t(count) * 4);
+    const SluiceBuffer expected = buffers.expected.fill(tiles.expected);
     info.expected = filtered ? SluiceBuffer{} : expected;
-    info.status = commands_.status[number] = buffers.status.reserve((uint64_t(count) + 2) * 4);
-    SluiceRequirements requirements = {};
-    device_.check(getRequirements(device_.context(), &info, &requirements), "requirements");
-    info.scratch = buffers.scratch.reserve(requirements.scratchSize);
+    info.status = m_commands.groups[group].status =
+        buffers.status.reserve((tiles.regions.size() + 2) * 4);
+    info.scratch = buffers.scratch.reserve(m_device.scratchSize(getRequirements, info));
     if (!filtered) return;
-    prepareFilter(group, number);
-    prepareChecksum(group, number, expected);
+    prepareFilter(list, group);
+    prepareChecksum(list, group, expected);
 }
 
-// The decode has a status for every 8,192 elements; these are of whole tiles, all taken as decoded.
-void TileDecode::prepareTensorChecks(const TileGroup& group)
+// The decode has a status for every 8,192 elements; the checksum wants one a tile, and takes all of
+// them for decoded.
+void TileDecode::prepareFloatChecks(const TileList& list)
 {
-    GroupBuffers& buffers = groups_[kTensorGroup];
-    std::vector<uint32_t> status(group.regions.size(), SLUICE_TILE_UNVERIFIED);
+    const TileList::Group& tiles = list.groups[kFloatTiles];
+    GroupBuffers& buffers = m_buffers[kFloatTiles];
+    Words status(tiles.regions.size(), SLUICE_TILE_UNVERIFIED);
     status.insert(status.end(), {0u, UINT32_MAX});
-    commands_.status[kTensorGroup] = upload(buffers.status, status.data(), status.size() * 4);
-    prepareChecksum(group, kTensorGroup,
-                    upload(buffers.expected, group.expected.data(), group.expected.size() * 4));
+    m_commands.groups[kFloatTiles].status = buffers.status.fill(status);
+    prepareChecksum(list, kFloatTiles, buffers.expected.fill(tiles.expected));
 }
 
-void TileDecode::prepareChecksum(const TileGroup& group, uint32_t number,
+void TileDecode::prepareChecksum(const TileList& list, TileGroup group,
                                  const SluiceBuffer& expected)
 {
-    SluiceChecksumInfo& info = commands_.checksum[number];
-    info.maxRegionCount = uint32_t(group.regions.size());
+    const std::vector<SluiceRegion>& regions = list.groups[group].regions;
+    SluiceChecksumInfo& info = m_commands.groups[group].checksum;
+    info.maxRegionCount = uint32_t(regions.size());
     info.regionStride = sizeof(SluiceRegion);
-    info.regions =
-        uploadRegions(groups_[number].finalRegions, group.regions, commands_.destination);
-    info.destination = commands_.destination;
+    info.regions = uploadRegions(m_buffers[group].finalRegions, regions, m_commands.destination);
+    info.destination = m_commands.destination;
     info.expected = expected;
-    info.status = commands_.status[number];
+    info.status = m_commands.groups[group].status;
 }
 
-void TileDecode::prepareFilter(const TileGroup& group, uint32_t number)
+void TileDecode::prepareFilter(const TileList& list, TileGroup group)
 {
-    GroupBuffers& buffers = groups_[number];
-    SluiceFilterInfo& info = commands_.filter[number];
-    std::vector<SluiceFilterTile> tiles = group.filters;
+    GroupBuffers& buffers = m_buffers[group];
+    SluiceFilterInfo& info = m_commands.groups[group].filter;
+    std::vector<SluiceFilterTile> tiles = list.groups[group].filters;
     for (SluiceFilterTile& tile : tiles) {
-        tile.srcAddress += sluiceGetAddress(device_.handle(), filteredRange_);
-        tile.dstAddress += sluiceGetAddress(device_.handle(), commands_.destination);
+        tile.srcAddress += m_device.address(m_filteredRange);
+        tile.dstAddress += m_device.address(m_commands.destination);
         info.maxTileSize = std::max(info.maxTileSize, (tile.size + 3) / 4 * 4);
     }
     info.maxTileCount = info.statusCount = uint32_t(tiles.size());
-    info.tiles = upload(buffers.tiles, tiles.data(), tiles.size() * sizeof(SluiceFilterTile));
-    info.descriptions = descriptionRange_;
-    info.source = filteredRange_;
-    info.destination = commands_.destination;
-    info.status = commands_.status[number];
-    SluiceRequirements requirements = {};
-    device_.check(sluiceGetFilterRequirements(device_.context(), &info, &requirements),
-                  "requirements");
-    info.scratch = buffers.filterScratch.reserve(requirements.scratchSize);
+    info.tiles = buffers.tiles.fill(tiles);
+    info.descriptions = m_descriptionRange;
+    info.source = m_filteredRange;
+    info.destination = m_commands.destination;
+    info.status = m_commands.groups[group].status;
+    info.scratch =
+        buffers.filterScratch.reserve(m_device.scratchSize(sluiceGetFilterRequirements, info));
+}
+
+void TileDecode::prepareTensors(const TileList& list)
+{
+    SluiceFloatDecodeInfo& info = m_commands.floats;
+    info.tensorCount = uint32_t(list.tensors.size());
+    info.tileCount = list.tensorTiles;
+    info.source = m_sourceRange;
+    info.destination = m_commands.destination;
+    std::vector<SluiceFloatTensor> tensors = list.tensors;
+    for (SluiceFloatTensor& tensor : tensors) {
+        for (uint64_t* address : addressesOf(tensor))
+            *address += m_device.address(info.source);
+        tensor.output += m_device.address(info.destination);
+    }
+    info.tensors = m_tensors.fill(tensors);
+    info.status = m_tensorStatus.reserve((uint64_t(info.tileCount) + 2) * 4);
+    info.scratch =
+        m_tensorScratch.reserve(m_device.scratchSize(sluiceGetFloatDecodeRequirements, info));
 }
 
 void TileDecode::record(SluiceCommands commands) const
 {
-    const SluiceContext context = device_.context();
-    for (uint32_t i = 0; i < 2; ++i) {
-        if (commands_.gdeflate[i].maxRegionCount != 0)
-            device_.check(sluiceCmdGdeflate(context, commands, &commands_.gdeflate[i]), "decode");
-        const SluiceFilterInfo& filter = commands_.filter[2 + i];
-        if (filter.maxTileCount != 0) {
-            device_.check(sluiceCmdGstdFilter(context, commands, &commands_.gstd[i], &filter),
-                          "decode");
-        } else if (commands_.gstd[i].maxRegionCount != 0) {
-            device_.check(sluiceCmdGstd(context, commands, &commands_.gstd[i]), "decode");
+    const SluiceContext context = m_device.context();
+    const auto check = [this](SluiceStatus status, const char* what) {
+        m_device.check(status, what);
+    };
+    for (const TileCommands::Group& group : m_commands.groups) {
+        if (group.gdeflate.maxRegionCount != 0)
+            check(sluiceCmdGdeflate(context, commands, &group.gdeflate), "decode");
+        if (group.gstd.maxRegionCount == 0) continue;
+        check(group.filter.maxTileCount != 0
+                  ? sluiceCmdGstdFilter(context, commands, &group.gstd, &group.filter)
+                  : sluiceCmdGstd(context, commands, &group.gstd),
+              "decode");
+    }
+    if (m_commands.floats.tensorCount != 0)
+        check(sluiceCmdFloatDecode(context, commands, &m_commands.floats), "decode");
+    for (const TileCommands::Group& group : m_commands.groups) {
+        if (group.checksum.maxRegionCount == 0) continue;
+        check(sluiceCmdBarrier(context, commands), "barrier");
+        // Gstd's filters are undone already.
+        if (group.filter.maxTileCount != 0 && group.gstd.maxRegionCount == 0) {
+            check(sluiceCmdFilter(context, commands, &group.filter), "filter");
+            check(sluiceCmdBarrier(context, commands), "barrier");
         }
+        check(sluiceCmdChecksum(context, commands, &group.checksum), "checksum");
     }
-    if (commands_.floats.tensorCount != 0)
-        device_.check(sluiceCmdFloatDecode(context, commands, &commands_.floats), "decode");
-    for (uint32_t g = 0; g < kTileGroups; ++g) {
-        if (commands_.checksum[g].maxRegionCount == 0) continue;
-        device_.check(sluiceCmdBarrier(context, commands), "barrier");
-        const bool isGstd = g >= 2 && g < kTensorGroup; // whose filters have been recorded
-        if (commands_.filter[g].maxTileCount != 0 && !isGstd) {
-            device_.check(sluiceCmdFilter(context, commands, &commands_.filter[g]), "filter");
-            device_.check(sluiceCmdBarrier(context, commands), "barrier");
-        }
-        device_.check(sluiceCmdChecksum(context, commands, &commands_.checksum[g]), "checksum");
-    }
-}
-
-void TileDecode::prepareTensors(const TileList& list, SluiceFloatDecodeInfo& info)
-{
-    info.tensorCount = uint32_t(list.tensors.size());
-    info.tileCount = list.tensorTiles;
-    std::vector<SluiceFloatTensor> tensors = list.tensors;
-    const uint64_t source = sluiceGetAddress(device_.handle(), info.source);
-    for (SluiceFloatTensor& tensor : tensors) {
-        tensor.words += source;
-        tensor.index += source;
-        tensor.lengths += source;
-        tensor.raw += source;
-        tensor.output += sluiceGetAddress(device_.handle(), info.destination);
-    }
-    info.tensors = upload(tensors_, tensors.data(), tensors.size() * sizeof(SluiceFloatTensor));
-    info.status = tensorStatus_.reserve((uint64_t(info.tileCount) + 2) * 4);
-    SluiceRequirements requirements = {};
-    device_.check(sluiceGetFloatDecodeRequirements(device_.context(), &info, &requirements),
-                  "requirements");
-    info.scratch = tensorScratch_.reserve(requirements.scratchSize);
 }
 
 } // namespace sluice

@@ -2,45 +2,56 @@
 // One decode of a list of tiles: the buffers that it needs, filled, and its commands.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include <sluice/sluice_filter.h>
+#include <sluice/sluice_float.h>
+#include <sluice/sluice_gdeflate.h>
+#include <sluice/sluice_gstd.h>
 
+#include "codecs.h"
 #include "device.h"
 
 namespace sluice {
 
-// GDeflate, the same with filters, Gstd, the same with filters; of the float codec the checksums
-// only: its tiles are tensors.
-constexpr uint32_t kTileGroups = 5, kTensorGroup = 4;
+// The addresses of a tensor's encoded parts.
+inline std::array<uint64_t*, 4> addressesOf(SluiceFloatTensor& tensor)
+{
+    return {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw};
+}
 
-struct TileGroup {
-    std::vector<SluiceRegion> regions;     // addresses count from the start of source and of
-                                           // destination
-    std::vector<uint32_t> expected;        // a checksum for each; may be empty without filters
-    std::vector<SluiceFilterTile> filters; // one for each region, or none; sources count from the
-                                           // start of the filtered tiles
-};
-
+// Addresses count from the start of source, of the filtered tiles and of destination.
 struct TileList {
+    // For kFloatTiles these are the checksums alone: the tiles are tensors.
+    struct Group {
+        std::vector<SluiceRegion> regions;
+        Words expected;                        // a checksum for each; without filters maybe none
+        std::vector<SluiceFilterTile> filters; // one for each region, or none
+    };
+
     const void* source; // compressed bytes
     uint64_t sourceSize;
     uint64_t destinationSize;
     uint64_t filteredSize; // of all tiles with filters, as they are decoded
-    TileGroup groups[kTileGroups];
-    std::vector<uint8_t> descriptions;      // of filters
-    uint32_t flags;                         // SluiceDecodeFlags
-    std::vector<SluiceFloatTensor> tensors; // addresses as those of the regions
-    uint32_t tensorTiles;                   // of all of them
+    Group groups[kTileGroupCount];
+    Bytes descriptions; // of filters
+    uint32_t flags;     // SluiceDecodeFlags
+    std::vector<SluiceFloatTensor> tensors;
+    uint32_t tensorTiles; // of all of them
 };
 
 struct TileCommands {
+    struct Group {
+        SluiceBuffer status;
+        SluiceGdeflateInfo gdeflate; // of the groups of GDeflate
+        SluiceGstdInfo gstd;         // of those of Gstd
+        SluiceFilterInfo filter;
+        SluiceChecksumInfo checksum; // after a filter, and of float tiles
+    };
+
     SluiceBuffer destination;
-    SluiceBuffer status[kTileGroups];
-    SluiceGdeflateInfo gdeflate[2]; // without filters, with filters
-    SluiceGstdInfo gstd[2];
-    SluiceFilterInfo filter[kTileGroups];
-    SluiceChecksumInfo checksum[kTileGroups]; // after a filter, and of float tiles
+    Group groups[kTileGroupCount];
     SluiceFloatDecodeInfo floats;
 };
 
@@ -63,24 +74,23 @@ private:
         DeviceBuffer regions, expected, status, scratch, finalRegions, tiles, filterScratch;
     };
 
-    SluiceBuffer upload(DeviceBuffer& buffer, const void* bytes, uint64_t size);
     SluiceBuffer uploadRegions(DeviceBuffer& buffer, std::vector<SluiceRegion> regions,
                                const SluiceBuffer& destination);
     // Info: SluiceGdeflateInfo or SluiceGstdInfo.
     template <typename Info, typename GetRequirements>
-    void prepareGroup(const TileList& list, uint32_t number, Info& info,
+    void prepareGroup(const TileList& list, TileGroup group, Info& info,
                       GetRequirements getRequirements);
-    void prepareFilter(const TileGroup& group, uint32_t number);
-    void prepareTensorChecks(const TileGroup& group);
-    void prepareChecksum(const TileGroup& group, uint32_t number, const SluiceBuffer& expected);
-    void prepareTensors(const TileList& list, SluiceFloatDecodeInfo& info);
+    void prepareFilter(const TileList& list, TileGroup group);
+    void prepareFloatChecks(const TileList& list);
+    void prepareChecksum(const TileList& list, TileGroup group, const SluiceBuffer& expected);
+    void prepareTensors(const TileList& list);
 
-    const ToolDevice& device_;
-    DeviceBuffer source_, destination_, filtered_, descriptions_;
-    SluiceBuffer sourceRange_ = {}, filteredRange_ = {}, descriptionRange_ = {};
-    GroupBuffers groups_[kTileGroups];
-    DeviceBuffer tensors_, tensorStatus_, tensorScratch_;
-    TileCommands commands_ = {};
+    const ToolDevice& m_device;
+    DeviceBuffer m_source, m_destination, m_filtered, m_descriptions;
+    SluiceBuffer m_sourceRange = {}, m_filteredRange = {}, m_descriptionRange = {};
+    std::vector<GroupBuffers> m_buffers;
+    DeviceBuffer m_tensors, m_tensorStatus, m_tensorScratch;
+    TileCommands m_commands = {};
 };
 
 } // namespace sluice

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tool.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <thread>
 
 namespace sluice {
 
@@ -14,13 +16,18 @@ int exitCodeOf(SluiceStatus status)
     case SLUICE_ERROR_VERSION: return exitUnsupported;
     case SLUICE_ERROR_FORMAT:
     case SLUICE_ERROR_CHECKSUM:
-    case SLUICE_ERROR_BUFFER_SIZE:
-        return exitFormat; // a parser that wants more bytes: the file is cut off
+    case SLUICE_ERROR_BUFFER_SIZE: return exitFormat; // the last: a parser finds a file cut off
     case SLUICE_ERROR_IO: return exitIo;
     case SLUICE_ERROR_DEVICE:
     case SLUICE_ERROR_OUT_OF_MEMORY: return exitDevice;
     default: return exitUsage;
     }
+}
+
+int exitCodeOfTile(uint32_t status)
+{
+    const bool ours = status == SLUICE_TILE_PENDING || status == SLUICE_TILE_INTERNAL;
+    return ours ? exitDevice : exitFormat;
 }
 
 std::string sizeText(uint64_t bytes)
@@ -49,6 +56,11 @@ std::string formatText(const char* format, ...)
     va_end(again);
     text.resize(text.empty() ? 0 : text.size() - 1);
     return text;
+}
+
+uint32_t threadCount(uint32_t asked)
+{
+    return asked != 0 ? asked : std::max(std::thread::hardware_concurrency(), 1u);
 }
 
 std::string printable(std::string text)

@@ -10,6 +10,9 @@
 
 namespace sluice {
 
+using Bytes = std::vector<uint8_t>;
+using Words = std::vector<uint32_t>;
+
 enum ExitCode : int {
     exitOk = 0,
     exitUsage = 1,
@@ -29,6 +32,7 @@ struct CommonOptions {
     bool force = false;
     bool quiet = false;
     int verbosity = 0;
+    std::string tuning; // a row for the device; empty: the device's own
 };
 
 struct DeviceOptions {
@@ -38,15 +42,15 @@ struct DeviceOptions {
 
 struct PackOptions {
     std::string output;
-    std::string codec; // empty: gstd, or gdeflate if raw
+    std::string codec; // a name of kCodecs; empty: gstd, or gdeflate if raw
     uint32_t copyDepth = 0;
-    uint32_t tileKib = 0;         // gstd; 0: 256
-    std::string filters = "auto"; // gstd
+    uint32_t tileKib = 0; // 0: 256
+    std::string filters = "auto";
     uint32_t level = 9;
     uint32_t decodeSpeed = 0;
     uint32_t threads = 0; // 0: one a core
     bool raw = false;
-    std::vector<std::string> groups; // --group, for df11 and ecf8
+    std::vector<std::string> groups; // --group
     std::vector<std::string> inputs;
 };
 
@@ -72,10 +76,8 @@ struct VerifyOptions {
     DeviceOptions device;
 };
 
-// The verbs. They return an exit code or throw a Failure. Text for the user goes to stdout, all
-// else to stderr.
+// The verbs. They return an exit code or throw a Failure. Results go to stdout, all else to stderr.
 int runPack(const PackOptions& options, const CommonOptions& common);
-int runPackDf11(const PackOptions& options, const CommonOptions& common);
 int runTranscode(const TranscodeOptions& options, const CommonOptions& common);
 int runUnpack(const UnpackOptions& options, const CommonOptions& common);
 int runVerify(const VerifyOptions& options, const CommonOptions& common);
@@ -85,9 +87,15 @@ int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& co
 
 // The exit code for a status of the library.
 int exitCodeOf(SluiceStatus status);
+// The exit code for a tile or block that does not decode: a SluiceTileStatus.
+int exitCodeOfTile(uint32_t status);
 // "12.3 MB", decimal units.
 std::string sizeText(uint64_t bytes);
 std::string formatText(const char* format, ...) __attribute__((format(printf, 1, 2)));
+// What %llu prints.
+inline unsigned long long wide(uint64_t value) { return value; }
+// What -j asks for; 0 is one thread a core.
+uint32_t threadCount(uint32_t asked);
 // The text without control characters, which a terminal would obey.
 std::string printable(std::string text);
 // In double quotes, with what JSON wants escaped.

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice transcode: Zstandard files into an archive of Gstd, whose matches are those of the frames.
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <thread>
 
-#include <sluice/sluice_archive.h>
-
-#include "../../src/encode/zstd_reader.h"
+#include "archive_writer.h"
+#include "encode/zstd_reader.h"
 #include "files.h"
 #include "progress.h"
-#include "tool.h"
 
 namespace fs = std::filesystem;
 
@@ -30,46 +23,22 @@ std::string assetName(const std::string& input)
     return name;
 }
 
-struct Sink {
-    OutputFile* file;
-    std::optional<Failure> failure;
-
-    static SluiceStatus write(void* user, uint64_t offset, const void* bytes, size_t size)
-    {
-        Sink& sink = *static_cast<Sink*>(user);
-        try {
-            sink.file->write(offset, bytes, size);
-            return SLUICE_OK;
-        } catch (const Failure& failure) {
-            sink.failure = failure;
-            return SLUICE_ERROR_IO;
-        }
-    }
-    void check(SluiceStatus status, const std::string& what) const
-    {
-        if (failure) {
-            throw *failure;
-        }
-        if (status == SLUICE_ERROR_FORMAT) {
-            throw Failure{exitFormat, what + ": no Zstandard file, or damaged"};
-        }
-        if (status == SLUICE_ERROR_UNSUPPORTED) {
-            throw Failure{exitUnsupported, what + ": a frame wants a window of more than 128 MiB"};
-        }
-        if (status != SLUICE_OK) {
-            throw Failure{exitCodeOf(status), what + ": " + sluiceGetStatusText(status)};
-        }
-    }
-};
+void check(const Transfer& transfer, SluiceStatus status, const std::string& what)
+{
+    transfer.rethrow();
+    if (status == SLUICE_ERROR_FORMAT)
+        throw Failure{exitFormat, what + ": no Zstandard file, or damaged"};
+    if (status == SLUICE_ERROR_UNSUPPORTED)
+        throw Failure{exitUnsupported, what + ": a frame wants a window of more than 128 MiB"};
+    if (status != SLUICE_OK)
+        throw Failure{exitCodeOf(status), what + ": " + sluiceGetStatusText(status)};
+}
 
 } // namespace
 
 int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
 {
-    struct Input {
-        std::string name, path;
-    };
-    std::vector<Input> inputs;
+    std::vector<ArchiveSource> inputs;
     uint64_t total = 0;
     for (const std::string& path : options.inputs) {
         if (path == "-") {
@@ -78,32 +47,18 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
         inputs.push_back({assetName(path), path});
         total += InputFile(path).size();
     }
-    std::sort(inputs.begin(), inputs.end(),
-              [](const Input& a, const Input& b) { return a.name < b.name; });
-    for (size_t i = 1; i < inputs.size(); ++i) {
-        if (inputs[i - 1].name == inputs[i].name) {
-            throw Failure{exitUsage, inputs[i - 1].path + " and " + inputs[i].path +
-                                         ": both are named '" + inputs[i].name + "'"};
-        }
-    }
+    sortSources(inputs);
     OutputFile output(options.output, common.force);
     Progress progress("transcoding", total, common.quiet);
-    Sink sink = {&output, {}};
+    Transfer transfer = {{}, output.writer(), {}};
     SluiceArchiveWriterInfo info = {};
     info.codec = SLUICE_CODEC_GSTD;
     info.level = options.level;
-    info.threadCount =
-        options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1u);
-    info.write = Sink::write;
-    info.writeUser = &sink;
-    SluiceArchiveWriter created = nullptr;
-    sink.check(sluiceCreateArchiveWriter(&info, &created), options.output);
-    const std::unique_ptr<SluiceArchiveWriter_T, decltype(&sluiceDestroyArchiveWriter)> writer(
-        created, sluiceDestroyArchiveWriter);
-    for (const Input& input : inputs) {
-        const InputFile file(input.path);
-        std::vector<uint8_t> frames(file.size());
-        file.read(0, frames.data(), frames.size());
+    info.threadCount = threadCount(options.threads);
+    ArchiveWriter writer(nullptr, sluiceDestroyArchiveWriter);
+    check(transfer, createArchive(info, transfer, writer), options.output);
+    for (const ArchiveSource& input : inputs) {
+        const Bytes frames = InputFile(input.path).readAll();
         if (frames.empty()) {
             throw Failure{exitFormat, input.path + ": the file is empty"};
         }
@@ -123,18 +78,16 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
             throw Failure{exitFormat,
                           input.path + ": says that it decodes to more than an archive can hold"};
         }
-        sink.check(status, input.path);
+        check(transfer, status, input.path);
         progress.advance(frames.size());
     }
     SluiceArchiveStats stats = {};
-    sink.check(sluiceFinishArchive(writer.get(), &stats), options.output);
+    check(transfer, sluiceFinishArchive(writer.get(), &stats), options.output);
     progress.clear();
     output.commit();
     if (common.verbosity > 0 && !common.quiet) {
-        std::fprintf(stderr, "bytes in   %llu, %llu decoded\nbytes out  %llu\n",
-                     static_cast<unsigned long long>(total),
-                     static_cast<unsigned long long>(stats.bytesIn),
-                     static_cast<unsigned long long>(stats.bytesOut));
+        std::fprintf(stderr, "bytes in   %llu, %llu decoded\nbytes out  %llu\n", wide(total),
+                     wide(stats.bytesIn), wide(stats.bytesOut));
     }
     return exitOk;
 }

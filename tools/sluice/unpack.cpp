@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice unpack and sluice verify: decode on a device; write the files, or compare them.
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <deque>
-#include <memory>
 #include <optional>
-#include <utility>
 
-#include "container.h"
 #include "decoder.h"
 #include "progress.h"
 #include "weights.h"
@@ -49,19 +46,18 @@ DecodeStats decodeAll(const Container& container, const ToolDevice& device, Sink
     };
     Decoder decoder(device, [&](const DecodeTile& tile, uint32_t status, const uint8_t* bytes) {
         if (status != SLUICE_TILE_OK) {
-            const bool ours = status == SLUICE_TILE_PENDING || status == SLUICE_TILE_INTERNAL;
-            throw Failure{ours ? exitDevice : exitFormat,
-                          container.place(tile.asset) + formatText(", tile %u: ", tile.number) +
-                              sluiceGetTileStatusText(status)};
+            throw Failure{exitCodeOfTile(status), container.place(tile.asset) +
+                                                      formatText(", tile %u: ", tile.number) +
+                                                      sluiceGetTileStatusText(status)};
         }
         if (!begun) {
             sink.begin(tile.asset);
             begun = true;
             offset = 0;
         }
-        sink.write(offset, bytes, tile.size);
-        offset += tile.size;
-        progress.advance(tile.size);
+        sink.write(offset, bytes, tile.tile.size);
+        offset += tile.tile.size;
+        progress.advance(tile.tile.size);
         --open.front().tilesLeft;
         finish();
     });
@@ -72,10 +68,8 @@ DecodeStats decodeAll(const Container& container, const ToolDevice& device, Sink
         }
         try {
             container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
-                const DecodeTile decode = {
-                    tile.storedSize, tile.size, tile.codec,  container.isArchive(), tile.checksum,
-                    asset,           number,    tile.filter, tile.filterSize};
-                container.file().read(tile.offset, decoder.add(decode), tile.storedSize);
+                uint8_t* const to = decoder.add({tile, container.isArchive(), asset, number});
+                container.file().read(tile.offset, to, tile.storedSize);
             });
         } catch (const Failure&) {
             try {
@@ -97,46 +91,42 @@ void printStats(const Container& container, const ToolDevice& device, const Deco
         stats.gpuMilliseconds > 0 ? double(stats.bytesOut) / stats.gpuMilliseconds / 1e6 : 0;
     const double ratio =
         container.file().size() != 0 ? double(stats.bytesOut) / double(container.file().size()) : 0;
-    std::fprintf(out, "files      %u\n", container.assetCount());
-    std::fprintf(out, "bytes in   %llu\n",
-                 static_cast<unsigned long long>(container.file().size()));
-    std::fprintf(out, "bytes out  %llu\n", static_cast<unsigned long long>(stats.bytesOut));
-    std::fprintf(out, "ratio      %.3f\n", ratio);
-    std::fprintf(out, "tiles      %llu\n", static_cast<unsigned long long>(stats.tiles));
-    std::fprintf(out, "device     %s\n", device.properties().name);
-    std::fprintf(out, "tier       %s\n", device.contextInfo().tier);
-    std::fprintf(out, "GPU ms     %.3f\n", stats.gpuMilliseconds);
-    std::fprintf(out, "GB/s       %.3f\n", rate);
+    std::fprintf(out, "files      %u\nbytes in   %llu\nbytes out  %llu\nratio      %.3f\n",
+                 container.assetCount(), wide(container.file().size()), wide(stats.bytesOut),
+                 ratio);
+    std::fprintf(out, "tiles      %llu\ndevice     %s\ntier       %s\n", wide(stats.tiles),
+                 device.properties().name, device.tier());
+    std::fprintf(out, "GPU ms     %.3f\nGB/s       %.3f\n", stats.gpuMilliseconds, rate);
 }
 
 class FileSink : public Sink {
 public:
     // root: where assets go under their names; file: where the only asset goes instead
     FileSink(const Container& container, std::string root, std::string file, bool force)
-        : container_(container), root_(std::move(root)), file_(std::move(file)), force_(force)
+        : m_container(container), m_root(std::move(root)), m_file(std::move(file)), m_force(force)
     {
     }
 
     void begin(uint32_t asset) override
     {
-        output_.emplace(file_.empty() ? makeFolders(root_, container_.asset(asset).name) : file_,
-                        force_);
+        m_output.emplace(
+            m_file.empty() ? makeFolders(m_root, m_container.asset(asset).name) : m_file, m_force);
     }
     void write(uint64_t offset, const uint8_t* bytes, uint32_t size) override
     {
-        output_->write(offset, bytes, size);
+        m_output->write(offset, bytes, size);
     }
     void end() override
     {
-        output_->commit();
-        output_.reset();
+        m_output->commit();
+        m_output.reset();
     }
 
 private:
-    const Container& container_;
-    std::string root_, file_;
-    bool force_;
-    std::optional<OutputFile> output_;
+    const Container& m_container;
+    std::string m_root, m_file;
+    bool m_force;
+    std::optional<OutputFile> m_output;
 };
 
 class NullSink : public Sink {
@@ -150,39 +140,38 @@ public:
 class CompareSink : public Sink {
 public:
     CompareSink(const Container& container, std::string folder)
-        : container_(container), folder_(std::move(folder))
+        : m_container(container), m_folder(std::move(folder))
     {
     }
 
     void begin(uint32_t asset) override
     {
-        const ContainerAsset info = container_.asset(asset);
-        file_ = std::make_unique<InputFile>(folder_ + "/" + info.name);
-        if (file_->size() != info.size) {
+        const ContainerAsset info = m_container.asset(asset);
+        m_file = std::make_unique<InputFile>(m_folder + "/" + info.name);
+        if (m_file->size() != info.size) {
             throw Failure{exitFormat,
-                          container_.place(asset) + ": its size differs from " + file_->name()};
+                          m_container.place(asset) + ": its size differs from " + m_file->name()};
         }
     }
     void write(uint64_t offset, const uint8_t* bytes, uint32_t size) override
     {
-        expected_.resize(size);
-        file_->read(offset, expected_.data(), size);
-        for (uint32_t i = 0; i < size; ++i) {
-            if (expected_[i] != bytes[i]) {
-                throw Failure{exitFormat,
-                              file_->name() +
-                                  formatText(": differs at byte %llu",
-                                             static_cast<unsigned long long>(offset + i))};
-            }
+        m_expected.resize(size);
+        m_file->read(offset, m_expected.data(), size);
+        const auto end = m_expected.end(),
+                   different = std::mismatch(m_expected.begin(), end, bytes).first;
+        if (different != end) {
+            const uint64_t at = offset + uint64_t(different - m_expected.begin());
+            throw Failure{exitFormat,
+                          m_file->name() + formatText(": differs at byte %llu", wide(at))};
         }
     }
-    void end() override { file_.reset(); }
+    void end() override { m_file.reset(); }
 
 private:
-    const Container& container_;
-    std::string folder_;
-    std::unique_ptr<InputFile> file_;
-    std::vector<uint8_t> expected_;
+    const Container& m_container;
+    std::string m_folder;
+    std::unique_ptr<InputFile> m_file;
+    Bytes m_expected;
 };
 
 // "path/x.tga.gdeflate" gives "path/x.tga".
@@ -228,7 +217,7 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
     if (!file.empty()) {
         checkOverwrite(file, common.force);
     }
-    const ToolDevice device(options.device, common, Decoder::kernels);
+    const ToolDevice device(options.device, common, Decoder::kernels());
     if (file.empty()) {
         makeFolders(root, "-"); // -C makes its folder even for an archive of no asset
     }
@@ -253,7 +242,7 @@ int runVerify(const VerifyOptions& options, const CommonOptions& common)
         throw Failure{exitUsage, container.file().name() +
                                      ": --compare needs an archive, whose assets have names"};
     }
-    const ToolDevice device(options.device, common, Decoder::kernels);
+    const ToolDevice device(options.device, common, Decoder::kernels());
     Progress progress("verifying", container.decodedSize(), common.quiet);
     NullSink nothing;
     CompareSink compare(container, options.compare);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice unpack, verify and info for .safetensors files: units of DFloat11 or ECF8 become plain
 // tensors.
+#include <sluice/sluice_df11.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -12,9 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t copyBytes = 4 << 20;
-
-unsigned long long wide(uint64_t value) { return value; }
+constexpr uint64_t kCopyBytes = 4 << 20;
 
 // -o, or the input's own name below -C. There is no other name to take: the input's would be
 // overwritten.
@@ -35,46 +35,45 @@ class WeightUnpacker {
 public:
     WeightUnpacker(const WeightFile& input, const std::vector<OutputTensor>& outputs,
                    const std::string& start, OutputFile& output, Progress& progress)
-        : input_(input), outputs_(outputs), dataOffset_(start.size()), output_(output),
-          progress_(progress)
+        : m_input(input), m_outputs(outputs), m_dataOffset(start.size()), m_output(output),
+          m_progress(progress)
     {
-        output_.write(0, start.data(), start.size());
+        m_output.write(0, start.data(), start.size());
     }
 
     void copyPlain()
     {
-        std::vector<uint8_t> bytes;
-        for (const OutputTensor& to : outputs_) {
+        Bytes bytes;
+        for (const OutputTensor& to : m_outputs) {
             if (to.unit >= 0) {
                 continue;
             }
-            const SafetensorsTensor& from = input_.header().tensors[to.plain];
+            const SafetensorsTensor& from = m_input.header().tensors[to.plain];
             for (uint64_t at = 0; at < from.size(); at += bytes.size()) {
-                bytes.resize(size_t(std::min(copyBytes, from.size() - at)));
-                input_.read(from, at, bytes.data(), bytes.size());
-                output_.write(dataOffset_ + to.tensor.begin + at, bytes.data(), bytes.size());
-                progress_.advance(bytes.size());
+                bytes.resize(size_t(std::min(kCopyBytes, from.size() - at)));
+                m_input.read(from, at, bytes.data(), bytes.size());
+                m_output.write(m_dataOffset + to.tensor.begin + at, bytes.data(), bytes.size());
+                m_progress.advance(bytes.size());
             }
         }
     }
 
     void decode(WeightDecoder& decoder)
     {
-        // by their first element
-        std::vector<std::vector<const OutputTensor*>> tensorsOf(input_.units().size());
-        for (const OutputTensor& to : outputs_) {
+        std::vector<std::vector<const OutputTensor*>> tensorsOf(m_input.units().size());
+        for (const OutputTensor& to : m_outputs) {
             if (to.unit >= 0) {
                 tensorsOf[size_t(to.unit)].push_back(&to);
             }
         }
-        for (size_t i = 0; i < input_.units().size(); ++i) {
-            const WeightUnit& unit = input_.units()[i];
-            decoder.decode(input_, unit,
+        for (size_t i = 0; i < m_input.units().size(); ++i) {
+            const WeightUnit& unit = m_input.units()[i];
+            decoder.decode(m_input, unit,
                            [&](uint64_t element, const uint8_t* bytes, uint64_t size) {
                                for (const OutputTensor* to : tensorsOf[i]) {
                                    write(*to, unit.elementBytes(), element, bytes, size);
                                }
-                               progress_.advance(size);
+                               m_progress.advance(size);
                            });
         }
     }
@@ -90,16 +89,16 @@ private:
         const uint64_t begin = std::max(pieceBegin, tensorBegin),
                        end = std::min(pieceEnd, tensorEnd);
         if (begin < end) {
-            output_.write(dataOffset_ + to.tensor.begin + (begin - tensorBegin),
-                          bytes + (begin - pieceBegin), size_t(end - begin));
+            m_output.write(m_dataOffset + to.tensor.begin + (begin - tensorBegin),
+                           bytes + (begin - pieceBegin), size_t(end - begin));
         }
     }
 
-    const WeightFile& input_;
-    const std::vector<OutputTensor>& outputs_;
-    uint64_t dataOffset_;
-    OutputFile& output_;
-    Progress& progress_;
+    const WeightFile& m_input;
+    const std::vector<OutputTensor>& m_outputs;
+    uint64_t m_dataOffset;
+    OutputFile& m_output;
+    Progress& m_progress;
 };
 
 // Gives the outputs their places and makes the start of the file.
@@ -133,11 +132,9 @@ void printInfo(const WeightFile& file)
     for (const WeightUnit& unit : file.units()) {
         const double bits =
             unit.size() != 0 ? 8 * double(unit.storedSize()) / unit.description.elementCount : 0;
-        const uint32_t blocks =
-            (unit.description.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
         std::printf("%14llu %14llu %7.3f %8u %8zu  %-8s  %s\n", wide(unit.size()),
-                    wide(unit.storedSize()), bits, blocks, unit.splits.size() - 1, unit.kindName(),
-                    printable(unit.module).c_str());
+                    wide(unit.storedSize()), bits, blocksOf(unit.description),
+                    unit.splits.size() - 1, unit.kindName(), printable(unit.module).c_str());
     }
     for (size_t i = 0; i < file.header().tensors.size(); ++i) {
         const SafetensorsTensor& tensor = file.header().tensors[i];
@@ -204,8 +201,7 @@ int runUnpackWeights(const WeightFile& input, const UnpackOptions& options,
                      "units      %zu\nbytes in   %llu\nbytes out  %llu\ndevice     %s\ntier       "
                      "%s\nGPU ms     %.3f\n",
                      input.units().size(), wide(input.file().size()), wide(start.size() + size),
-                     device.properties().name, device.contextInfo().tier,
-                     decoder.gpuMilliseconds());
+                     device.properties().name, device.tier(), decoder.gpuMilliseconds());
     }
     return exitOk;
 }

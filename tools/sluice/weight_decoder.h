@@ -19,7 +19,7 @@ public:
     // Throws Failure if a block does not decode.
     void decode(const WeightFile& file, const WeightUnit& unit, const Take& take);
 
-    double gpuMilliseconds() const { return milliseconds_; }
+    double gpuMilliseconds() const { return m_milliseconds; }
 
 private:
     struct Part; // of a unit: some blocks
@@ -28,11 +28,11 @@ private:
                   const std::vector<uint64_t>& positions, uint64_t firstBlock, uint64_t endBlock);
     void decodePart(const WeightFile& file, const WeightUnit& unit, const Part& part);
 
-    const ToolDevice& device_;
-    DeviceBuffer units_, source_, destination_, status_, scratch_;
-    std::vector<uint8_t> bytes_, decoded_;
-    std::vector<uint32_t> statuses_;
-    double milliseconds_ = 0;
+    const ToolDevice& m_device;
+    DeviceBuffer m_units, m_source, m_destination, m_status, m_scratch;
+    Bytes m_bytes, m_decoded;
+    Words m_statuses;
+    double m_milliseconds = 0;
 };
 
 } // namespace sluice

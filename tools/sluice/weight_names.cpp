@@ -21,21 +21,17 @@ struct Pattern {
     std::vector<std::string> attributes;
 };
 
-// The pattern_dict of an object, nullptr if there is none.
-const Json* patternsOf(const Json& object)
+// A member of what may be an object, nullptr if there is none.
+const Json* memberOf(const Json& object, const char* name)
 {
-    const auto found = object.is_object() ? object.find("pattern_dict") : object.end();
-    return object.is_object() && found != object.end() ? &*found : nullptr;
+    if (!object.is_object()) return nullptr;
+    const auto found = object.find(name);
+    return found != object.end() ? &*found : nullptr;
 }
 
-// That of one of the object's members, nullptr if none has one.
-const Json* patternsOfMember(const Json& object, const char* name)
-{
-    const auto found = object.is_object() ? object.find(name) : object.end();
-    return object.is_object() && found != object.end() ? patternsOf(*found) : nullptr;
-}
+const Json* patternsOf(const Json& object) { return memberOf(object, "pattern_dict"); }
 
-// On top, or in whatever object.
+// At the top, or in any object there.
 const Json* anyPatterns(const Json& config)
 {
     const Json* found = patternsOf(config);
@@ -57,34 +53,32 @@ public:
             return;
         }
         const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-        path_ = (folder / "config.json").string();
-        const Json config = readJsonBeside(path_);
-        const Json* patterns =
-            patternsOfMember(config, isEcf8 ? "dfloat_config" : "dfloat11_config");
-        if (patterns == nullptr && !isEcf8) {
-            patterns = anyPatterns(config);
-        }
+        m_path = (folder / "config.json").string();
+        const Json config = readJsonBeside(m_path);
+        const Json* own = memberOf(config, isEcf8 ? "dfloat_config" : "dfloat11_config");
+        const Json* patterns = own != nullptr ? patternsOf(*own) : nullptr;
+        if (patterns == nullptr && !isEcf8) patterns = anyPatterns(config);
         if (patterns != nullptr) {
             readPatterns(*patterns);
             return;
         }
-        const std::string inConfig = path_;
-        path_ = (folder / "pattern_dict.json").string(); // ECF8's packer writes it
-        const Json dictionary = readJsonBeside(path_);
+        const std::string inConfig = m_path;
+        m_path = (folder / "pattern_dict.json").string(); // ECF8's packer writes it
+        const Json dictionary = readJsonBeside(m_path);
         if (!dictionary.is_null()) {
             readPatterns(dictionary);
         } else if (const Json* others = anyPatterns(config)) {
-            path_ = inConfig;
+            m_path = inConfig;
             readPatterns(*others);
         }
     }
 
-    const std::string& path() const { return path_; }
+    const std::string& path() const { return m_path; }
 
     // The first pattern that a module's whole name matches, nullptr if there is none.
     const Pattern* find(const std::string& module) const
     {
-        for (const Pattern& pattern : patterns_) {
+        for (const Pattern& pattern : m_patterns) {
             if (pattern.form.matches(module)) {
                 return &pattern;
             }
@@ -96,20 +90,18 @@ private:
     void readPatterns(const Json& dictionary)
     {
         // ECF8 has a dictionary for each kind of weights; only those of fp8 are packed.
-        const auto fp8 = dictionary.is_object() ? dictionary.find("fp8") : dictionary.end();
-        const Json& patterns = dictionary.is_object() && fp8 != dictionary.end() && fp8->is_object()
-                                   ? *fp8
-                                   : dictionary;
+        const Json* fp8 = memberOf(dictionary, "fp8");
+        const Json& patterns = fp8 != nullptr && fp8->is_object() ? *fp8 : dictionary;
         const auto fail = [this] {
             throw Failure{exitFormat,
-                          path_ + ": pattern_dict does not map patterns to lists of names"};
+                          m_path + ": pattern_dict does not map patterns to lists of names"};
         };
         if (!patterns.is_object()) {
             fail();
         }
-        if (patterns.size() > maxPatterns) {
-            throw Failure{exitFormat, path_ + ": pattern_dict has more than " +
-                                          std::to_string(maxPatterns) + " patterns"};
+        if (patterns.size() > kMaxPatterns) {
+            throw Failure{exitFormat, m_path + ": pattern_dict has more than " +
+                                          std::to_string(kMaxPatterns) + " patterns"};
         }
         for (const auto& [regex, attributes] : patterns.items()) {
             if (attributes.is_null()) { // ECF8's packer found no module of this form
@@ -118,23 +110,23 @@ private:
             if (!attributes.is_array()) {
                 fail();
             }
-            patterns_.emplace_back();
+            m_patterns.emplace_back();
             std::string reason;
-            if (!patterns_.back().form.compile(regex, reason)) {
-                throw Failure{exitFormat, path_ + ": pattern_dict: cannot use the pattern " +
+            if (!m_patterns.back().form.compile(regex, reason)) {
+                throw Failure{exitFormat, m_path + ": pattern_dict: cannot use the pattern " +
                                               jsonText(regex) + ": " + reason};
             }
             for (const auto& attribute : attributes) {
                 if (!attribute.is_string()) {
                     fail();
                 }
-                patterns_.back().attributes.push_back(attribute.get<std::string>());
+                m_patterns.back().attributes.push_back(attribute.get<std::string>());
             }
         }
     }
 
-    std::string path_;
-    std::vector<Pattern> patterns_;
+    std::string m_path;
+    std::vector<Pattern> m_patterns;
 };
 
 // The names of a unit's tensors. numbered: they are only numbers, for want of better ones.
@@ -168,14 +160,14 @@ std::vector<std::string> namesOf(const WeightUnit& unit, const Config& config, b
 // The model that outputs are to look like.
 class Like {
 public:
-    Like(const WeightFile& model, const WeightFile& input) : model_(model)
+    Like(const WeightFile& model, const WeightFile& input) : m_model(model)
     {
         for (size_t i = 0; i < model.header().tensors.size(); ++i) {
-            byName_.emplace(model.header().tensors[i].name, i);
+            m_byName.emplace(model.header().tensors[i].name, i);
         }
         for (size_t i = 0; i < input.header().tensors.size(); ++i) {
             if (input.unitOf(i) < 0) {
-                plain_.emplace(input.header().tensors[i].name, i);
+                m_plain.emplace(input.header().tensors[i].name, i);
             }
         }
     }
@@ -187,11 +179,11 @@ public:
         if (numbered) {
             tensor.name = nameBySize(unit, tensor);
         }
-        const auto found = byName_.find(tensor.name);
-        if (found == byName_.end()) {
+        const auto found = m_byName.find(tensor.name);
+        if (found == m_byName.end()) {
             fail("has no tensor '" + printable(tensor.name) + "'");
         }
-        const SafetensorsTensor& original = model_.header().tensors[found->second];
+        const SafetensorsTensor& original = m_model.header().tensors[found->second];
         if (original.dtype != tensor.dtype || elements(original) != elements(tensor)) {
             fail("tensor '" + printable(tensor.name) + "' has another type or size");
         }
@@ -201,14 +193,14 @@ public:
     // Where a tensor stands in the model; behind all others if it does not.
     size_t rank(const SafetensorsTensor& tensor) const
     {
-        const auto found = byName_.find(tensor.name);
-        return found != byName_.end() ? found->second : byName_.size();
+        const auto found = m_byName.find(tensor.name);
+        return found != m_byName.end() ? found->second : m_byName.size();
     }
 
 private:
     [[noreturn]] void fail(const std::string& text) const
     {
-        throw Failure{exitFormat, model_.file().name() + ": " + text};
+        throw Failure{exitFormat, m_model.file().name() + ": " + text};
     }
 
     static uint64_t elements(const SafetensorsTensor& tensor)
@@ -222,11 +214,11 @@ private:
     {
         const std::string prefix = unit.module + ".";
         std::string name;
-        for (auto i = byName_.lower_bound(prefix);
-             i != byName_.end() && i->first.compare(0, prefix.size(), prefix) == 0; ++i) {
-            const SafetensorsTensor& candidate = model_.header().tensors[i->second];
+        for (auto i = m_byName.lower_bound(prefix);
+             i != m_byName.end() && i->first.compare(0, prefix.size(), prefix) == 0; ++i) {
+            const SafetensorsTensor& candidate = m_model.header().tensors[i->second];
             if (candidate.dtype != tensor.dtype || elements(candidate) != elements(tensor) ||
-                plain_.count(candidate.name) != 0) {
+                m_plain.count(candidate.name) != 0) {
                 continue;
             }
             if (!name.empty()) {
@@ -243,8 +235,8 @@ private:
         return name;
     }
 
-    const WeightFile& model_;
-    std::map<std::string, size_t> byName_, plain_;
+    const WeightFile& m_model;
+    std::map<std::string, size_t> m_byName, m_plain;
 };
 
 } // namespace
@@ -258,11 +250,7 @@ std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& 
     std::unique_ptr<WeightFile> model;
     std::unique_ptr<Like> like;
     if (!likePath.empty()) {
-        auto input = std::make_unique<InputFile>(likePath);
-        if (!WeightFile::recognises(*input)) {
-            throw Failure{exitFormat, input->name() + ": is no .safetensors file"};
-        }
-        model = std::make_unique<WeightFile>(std::move(input));
+        model = std::make_unique<WeightFile>(likePath);
         like = std::make_unique<Like>(*model, file);
     }
     std::vector<OutputTensor> outputs;

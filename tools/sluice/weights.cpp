@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_df11.h>
+
 #include "weights.h"
 
 #include <algorithm>
@@ -18,20 +20,37 @@ using Json = nlohmann::ordered_json;
 // What is wrong with a unit, with the names that its tensors have.
 std::string reasonFor(const WeightUnit& unit, std::string reason)
 {
-    const auto rename = [&](const std::string& from, const std::string& to) {
-        for (size_t at = reason.find(from); at != std::string::npos;
-             at = reason.find(from, at + to.size())) {
+    const std::pair<std::string, std::string> names[] = {
+        {kEncodedName, kEcf8EncodedName}, {kSignMantissaName, kEcf8SignMantissaName}};
+    for (const auto& [from, to] : names) {
+        for (size_t at = 0; unit.hasEcf8Names; at += to.size()) {
+            at = reason.find(from, at);
+            if (at == std::string::npos) break;
             reason.replace(at, from.size(), to);
         }
-    };
-    if (unit.hasEcf8Names) {
-        rename(encodedName, ecf8EncodedName);
-        rename(signMantissaName, ecf8SignMantissaName);
     }
     return reason;
 }
 
 } // namespace
+
+SluiceStatus readHeader(const InputFile& file, SafetensorsHeader& header, uint64_t& dataOffset,
+                        std::string& error)
+{
+    error.clear();
+    uint8_t start[8] = {};
+    file.read(0, start, size_t(std::min<uint64_t>(file.size(), sizeof start)));
+    uint64_t size = 0;
+    SluiceStatus status = readSafetensorsSize(start, file.size(), size, error);
+    if (status == SLUICE_OK) {
+        std::string json(size_t(size), '\0');
+        file.read(sizeof start, json.data(), json.size());
+        dataOffset = sizeof start + size;
+        status = parseSafetensors(json, file.size() - dataOffset, header, error);
+    }
+    if (status != SLUICE_OK && error.empty()) error = sluiceGetStatusText(status);
+    return status;
+}
 
 bool endsWith(const std::string& text, const std::string& end)
 {
@@ -45,12 +64,10 @@ Json readJsonBeside(const std::filesystem::path& path)
         return nullptr;
     }
     const InputFile file(path.string());
-    if (file.size() > maxJsonBytes) {
+    if (file.size() > kMaxJsonBytes) {
         throw Failure{exitFormat, path.string() + ": is larger than 1 MiB"};
     }
-    std::string text(size_t(file.size()), '\0');
-    file.read(0, text.data(), text.size());
-    Json json = Json::parse(text, nullptr, false);
+    Json json = Json::parse(file.readAll(), nullptr, false);
     if (json.is_discarded()) {
         throw Failure{exitFormat, path.string() + ": is no JSON"};
     }
@@ -66,42 +83,25 @@ uint64_t WeightUnit::storedSize() const
 
 bool WeightFile::recognises(const InputFile& file)
 {
-    uint8_t start[9] = {};
-    if (file.size() < sizeof(start)) {
-        return false;
-    }
-    file.read(0, start, sizeof(start));
-    return loadLe32(start + 4) == 0 && start[8] == '{';
+    const Bytes start = file.readStart(9);
+    return start.size() == 9 && loadLe32(&start[4]) == 0 && start[8] == '{';
 }
 
-WeightFile::WeightFile(std::unique_ptr<InputFile> file) : file_(std::move(file))
+WeightFile::WeightFile(const std::string& path) : WeightFile(std::make_unique<InputFile>(path)) {}
+
+WeightFile::WeightFile(std::unique_ptr<InputFile> file) : m_file(std::move(file))
 {
-    readHeader();
+    if (!recognises(*m_file))
+        throw Failure{exitFormat, m_file->name() + ": is no .safetensors file"};
+    std::string error;
+    const SluiceStatus status = readHeader(*m_file, m_header, m_dataOffset, error);
+    if (status != SLUICE_OK) throw Failure{exitCodeOf(status), m_file->name() + ": " + error};
     findUnits();
 }
 
 void WeightFile::fail(const std::string& text) const
 {
-    throw Failure{exitFormat, file_->name() + ": " + text};
-}
-
-void WeightFile::readHeader()
-{
-    uint8_t start[8] = {};
-    file_->read(0, start, size_t(std::min<uint64_t>(file_->size(), 8)));
-    uint64_t size = 0;
-    std::string error;
-    SluiceStatus status = readSafetensorsSize(start, file_->size(), size, error);
-    if (status == SLUICE_OK) {
-        std::string json(size_t(size), '\0');
-        file_->read(8, json.data(), json.size());
-        dataOffset_ = 8 + size;
-        status = parseSafetensors(json, file_->size() - dataOffset_, header_, error);
-    }
-    if (status != SLUICE_OK) {
-        throw Failure{exitCodeOf(status),
-                      file_->name() + ": " + (error.empty() ? sluiceGetStatusText(status) : error)};
-    }
+    throw Failure{exitFormat, m_file->name() + ": " + text};
 }
 
 // A module that has luts and encoded_exponent (by ECF8's names: encoded) is a unit, and must have
@@ -109,47 +109,47 @@ void WeightFile::readHeader()
 void WeightFile::findUnits()
 {
     std::map<std::string, size_t> byName;
-    for (size_t i = 0; i < header_.tensors.size(); ++i) {
-        byName.emplace(header_.tensors[i].name, i);
+    for (size_t i = 0; i < m_header.tensors.size(); ++i) {
+        byName.emplace(m_header.tensors[i].name, i);
     }
-    unitOf_.assign(header_.tensors.size(), -1);
-    for (const SafetensorsTensor& tensor : header_.tensors) {
+    m_unitOf.assign(m_header.tensors.size(), -1);
+    for (const SafetensorsTensor& tensor : m_header.tensors) {
         WeightUnit unit = {};
-        unit.hasEcf8Names = endsWith(tensor.name, std::string(".") + ecf8EncodedName);
-        if (!unit.hasEcf8Names && !endsWith(tensor.name, std::string(".") + encodedName)) {
+        unit.hasEcf8Names = endsWith(tensor.name, std::string(".") + kEcf8EncodedName);
+        if (!unit.hasEcf8Names && !endsWith(tensor.name, std::string(".") + kEncodedName)) {
             continue;
         }
         unit.module = tensor.name.substr(0, tensor.name.rfind('.'));
-        if (byName.count(unit.module + "." + lutsName) == 0) {
+        if (byName.count(unit.module + "." + kLutsName) == 0) {
             continue;
         }
-        if (unit.hasEcf8Names && byName.count(unit.module + "." + encodedName) != 0) {
-            fail(unit.place() + " has both " + encodedName + " and " + ecf8EncodedName);
+        if (unit.hasEcf8Names && byName.count(unit.module + "." + kEncodedName) != 0) {
+            fail(unit.place() + " has both " + kEncodedName + " and " + kEcf8EncodedName);
         }
         const auto find = [&](const std::string& name) -> const SafetensorsTensor* {
             const auto found = byName.find(unit.module + "." + name);
             if (found == byName.end()) {
                 return nullptr;
             }
-            unitOf_[found->second] = int64_t(units_.size());
-            return &header_.tensors[found->second];
+            m_unitOf[found->second] = int64_t(m_units.size());
+            return &m_header.tensors[found->second];
         };
         const auto need = [&](const std::string& name) {
             const SafetensorsTensor* part = find(name);
             if (part == nullptr) {
-                fail(unit.place() + " lacks " + name + ", though it has " + lutsName + " and " +
-                     (unit.hasEcf8Names ? ecf8EncodedName : encodedName) +
+                fail(unit.place() + " lacks " + name + ", though it has " + kLutsName + " and " +
+                     (unit.hasEcf8Names ? kEcf8EncodedName : kEncodedName) +
                      ", as units of DFloat11 and ECF8 have");
             }
             return part;
         };
-        unit.encoded = need(unit.hasEcf8Names ? ecf8EncodedName : encodedName);
-        unit.luts = need(lutsName);
-        unit.signMantissa = need(unit.hasEcf8Names ? ecf8SignMantissaName : signMantissaName);
-        unit.positions = need(positionsName);
-        unit.gaps = need(gapsName);
-        checkUnit(unit, find(splitsName));
-        units_.push_back(std::move(unit));
+        unit.encoded = need(unit.hasEcf8Names ? kEcf8EncodedName : kEncodedName);
+        unit.luts = need(kLutsName);
+        unit.signMantissa = need(unit.hasEcf8Names ? kEcf8SignMantissaName : kSignMantissaName);
+        unit.positions = need(kPositionsName);
+        unit.gaps = need(kGapsName);
+        checkUnit(unit, find(kSplitsName));
+        m_units.push_back(std::move(unit));
     }
 }
 
@@ -175,10 +175,10 @@ void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) co
     const uint64_t maxPositions =
         (uint64_t(SLUICE_DF11_MAX_SIZE) / SLUICE_DF11_BLOCK_BYTES + 2) * 8;
     const auto small = [&](const SafetensorsTensor& tensor, uint64_t most) {
-        return tensor.size() <= most ? readAll(tensor) : std::vector<uint8_t>();
+        return tensor.size() <= most ? readAll(tensor) : Bytes();
     };
-    const std::vector<uint8_t> luts = small(*unit.luts, SLUICE_DF11_MAX_ROWS * 256);
-    const std::vector<uint8_t> positions = small(*unit.positions, maxPositions);
+    const Bytes luts = small(*unit.luts, SLUICE_DF11_MAX_ROWS * 256);
+    const Bytes positions = small(*unit.positions, maxPositions);
     SluiceDf11Tables tables = {};
     tables.luts = luts.data();
     tables.lutsSize = luts.size();
@@ -197,10 +197,10 @@ void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) co
     }
     unit.splits.push_back(0);
     if (splits != nullptr) {
-        if (splits->dtype != "I64" || splits->size() > maxUnitTensors * 8) {
+        if (splits->dtype != "I64" || splits->size() > kMaxUnitTensors * 8) {
             fail(unit.place() + ": split_positions is not a list of I64");
         }
-        const std::vector<uint8_t> bytes = readAll(*splits);
+        const Bytes bytes = readAll(*splits);
         for (size_t i = 0; i < bytes.size(); i += 8) {
             unit.splits.push_back(loadLe64(bytes.data() + i));
         }
@@ -214,12 +214,12 @@ void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) co
 void WeightFile::read(const SafetensorsTensor& tensor, uint64_t offset, void* bytes,
                       size_t size) const
 {
-    file_->read(dataOffset_ + tensor.begin + offset, bytes, size);
+    m_file->read(m_dataOffset + tensor.begin + offset, bytes, size);
 }
 
-std::vector<uint8_t> WeightFile::readAll(const SafetensorsTensor& tensor) const
+Bytes WeightFile::readAll(const SafetensorsTensor& tensor) const
 {
-    std::vector<uint8_t> bytes(size_t(tensor.size()));
+    Bytes bytes(size_t(tensor.size()));
     read(tensor, 0, bytes.data(), bytes.size());
     return bytes;
 }

@@ -6,29 +6,41 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 #include <sluice/sluice_df11.h>
+#include <sluice/sluice_float.h>
 
+#include "df11_units.h"
 #include "files.h"
 #include "formats/safetensors.h"
-#include "tool.h"
 
 namespace sluice {
 
 // Names of a unit's tensors, behind the module's name and a dot; and those that ECF8's packer gives
 // to two of them.
-constexpr const char *encodedName = "encoded_exponent", *ecf8EncodedName = "encoded";
-constexpr const char *signMantissaName = "sign_mantissa",
-                     *ecf8SignMantissaName = "packed_other_4bits";
-constexpr const char *lutsName = "luts", *positionsName = "output_positions", *gapsName = "gaps";
-constexpr const char* splitsName = "split_positions";
-constexpr size_t maxPatterns = 4096;       // of a pattern_dict; bounds the time of matching
-constexpr uint64_t maxJsonBytes = 1 << 20; // of a JSON file beside the weights
-constexpr size_t maxUnitTensors = 1 << 17; // of a unit; what split_positions must hold is bounded
-                                           // by it
+constexpr const char *kEncodedName = "encoded_exponent", *kEcf8EncodedName = "encoded";
+constexpr const char *kSignMantissaName = "sign_mantissa",
+                     *kEcf8SignMantissaName = "packed_other_4bits";
+constexpr const char *kLutsName = "luts", *kPositionsName = "output_positions", *kGapsName = "gaps";
+constexpr const char* kSplitsName = "split_positions";
+constexpr size_t kMaxPatterns = 4096;       // of a pattern_dict; bounds the time of matching
+constexpr uint64_t kMaxJsonBytes = 1 << 20; // of a JSON file beside the weights
+constexpr size_t kMaxUnitTensors = 1 << 17; // of a unit; what split_positions must hold is bounded
+                                            // by it
 
+// The types of tensors that the float codec has codes for, the usual one of each dtype first.
+constexpr std::pair<SluiceFloatType, const char*> kFloatDtypes[] = {
+    {SLUICE_FLOAT_BF16, "BF16"},       {SLUICE_FLOAT_F16, "F16"},
+    {SLUICE_FLOAT_F32, "F32"},         {SLUICE_FLOAT_F8_E4M3, "F8_E4M3"},
+    {SLUICE_FLOAT_F8_E5M2, "F8_E5M2"}, {SLUICE_FLOAT_F8_E4M3_DENSE, "F8_E4M3"}};
+
+// Reads and checks the header of a .safetensors file; dataOffset: where tensors count from. error
+// says what is wrong.
+SluiceStatus readHeader(const InputFile& file, SafetensorsHeader& header, uint64_t& dataOffset,
+                        std::string& error);
 // Does `text` end so, with something before?
 bool endsWith(const std::string& text, const std::string& end);
 // A JSON file beside the weights; null if there is no such file. Throws Failure{exitFormat}.
@@ -52,7 +64,7 @@ struct WeightUnit {
         return description.kind == SLUICE_DF11_BF16 ? "DFloat11" : "ECF8";
     }
     const char* dtype() const { return description.kind == SLUICE_DF11_BF16 ? "BF16" : "F8_E4M3"; }
-    uint32_t elementBytes() const { return description.kind == SLUICE_DF11_BF16 ? 2 : 1; }
+    uint32_t elementBytes() const { return sluice::elementBytes(description.kind); }
     std::string place() const; // "module 'NAME'", for messages
     uint64_t storedSize() const;
     uint64_t size() const { return uint64_t(description.elementCount) * elementBytes(); }
@@ -65,30 +77,30 @@ public:
 
     // Reads and checks the header and the tables of all units. Throws Failure{exitFormat}.
     explicit WeightFile(std::unique_ptr<InputFile> file);
+    explicit WeightFile(const std::string& path);
 
-    const InputFile& file() const { return *file_; }
-    const SafetensorsHeader& header() const { return header_; }
-    const std::vector<WeightUnit>& units() const { return units_; }
+    const InputFile& file() const { return *m_file; }
+    const SafetensorsHeader& header() const { return m_header; }
+    const std::vector<WeightUnit>& units() const { return m_units; }
     // Tensor `index` of the header: -1 if it is plain, else the number of the unit that it belongs
     // to.
-    int64_t unitOf(size_t index) const { return unitOf_[index]; }
+    int64_t unitOf(size_t index) const { return m_unitOf[index]; }
 
     // Bytes of a tensor, which must lie inside it.
     void read(const SafetensorsTensor& tensor, uint64_t offset, void* bytes, size_t size) const;
-    std::vector<uint8_t> readAll(const SafetensorsTensor& tensor) const;
+    Bytes readAll(const SafetensorsTensor& tensor) const;
 
 private:
-    void readHeader();
     void findUnits();
     void checkEcf8Types(const WeightUnit& unit) const;
     void checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) const;
     [[noreturn]] void fail(const std::string& text) const;
 
-    std::unique_ptr<InputFile> file_;
-    uint64_t dataOffset_ = 0;
-    SafetensorsHeader header_;
-    std::vector<WeightUnit> units_;
-    std::vector<int64_t> unitOf_;
+    std::unique_ptr<InputFile> m_file;
+    uint64_t m_dataOffset = 0;
+    SafetensorsHeader m_header;
+    std::vector<WeightUnit> m_units;
+    std::vector<int64_t> m_unitOf;
 };
 
 // Where the bytes of an output tensor come from.

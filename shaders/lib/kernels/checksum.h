@@ -2,13 +2,14 @@
 // Checksums of decoded tiles, a lane group a tile: XXH32 of 32 pieces, a lane a piece, then XXH32
 // of those 32 words (github.com/Cyan4973/xxHash, doc/xxhash_spec.md; the seed is 0).
 //
-// The includer brings regions: Region, regionCount, loadRegion and destinationAllowed. It says how
-// bytes of a tile are read: linearTile and pitchedTile make the Tile of a region, tileWord and
-// tileByte read at a byte of it.
+// The includer brings regions (region_params.glsl, region.cuh) and says how bytes of a tile are
+// read: linearTile and pitchedTile make the Tile of a region, tileWord and tileByte read at a byte
+// of it.
 #ifndef SLUICE_KERNELS_CHECKSUM_H
 #define SLUICE_KERNELS_CHECKSUM_H
 
 #include "../compat.h"
+#include "../layout/regions.h"
 
 SLUICE_KERNEL_BEGIN
 
@@ -94,7 +95,7 @@ SLUICE_DEVICE void checksumTile(SLUICE_IN(RegionParams) p, u32 index) {
         Region region = loadRegion(p, index);
         allowed = destinationAllowed(p, region, SLUICE_MAX_TILE_BYTES);
         if (allowed) {
-            u32 size = lowWord(region.decompressedSize);
+            u32 size = lowWord(region.size);
             u32 pieceBytes = 4u * (((size + 3u) / 4u + 31u) / 32u);
             u32 begin = min(size, pieceBytes * lgLane()), bytes = min(pieceBytes, size - begin);
             if (p.rowBytes == 0u)

@@ -16,6 +16,7 @@
 #ifndef SLUICE_KERNELS_FSE_H
 #define SLUICE_KERNELS_FSE_H
 
+#include "../layout/fse.h"
 #include "slots.h"
 
 SLUICE_KERNEL_BEGIN

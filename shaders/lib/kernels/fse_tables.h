@@ -3,7 +3,7 @@
 // reads one description, then the group builds the tables one by one (fse.h). In between the
 // symbols stand where the states will be.
 //
-// The includer brings what fse.h asks for and regions: Region, regionCount and loadRegion. It says
+// The includer brings what fse.h asks for and regions (region_params.glsl, region.cuh). It says
 // where a lane group's slots are (slotMemory), how a count is read (countAt) and how states are
 // written (writeStates, which calls fseStates).
 #ifndef SLUICE_KERNELS_FSE_TABLES_H
@@ -25,25 +25,19 @@ SLUICE_DEVICE u32 statesIn(u64 room) {
     return bytes < kFseHeader ? 0u : (bytes - kFseHeader) / 4u;
 }
 
-SLUICE_DEVICE bool isSize(u64 size) { return highWord(size) == 0u && lowWord(size) != 0u; }
-
 SLUICE_DEVICE u32 checkRegion(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) region, bool counts) {
-    bool good =
-        (lowWord(region.destination) & 3u) == 0u && isSize(region.compressedSize) &&
-        isSize(region.decompressedSize) &&
-        inside64(region.source, region.compressedSize, u64Of(p.source), u64Of(p.sourceSize)) &&
-        inside64(region.destination, region.decompressedSize, u64Of(p.destination),
-                 u64Of(p.destinationSize)) &&
-        !(counts && ((lowWord(region.source) | lowWord(region.compressedSize)) & 1u) != 0u);
+    bool good = sourceInside(p, region, 0xffffffffu) &&
+                destinationAllowed(p, region, 0xffffffffu) &&
+                !(counts && ((lowWord(region.source) | lowWord(region.sourceSize)) & 1u) != 0u);
     if (!good) return SLUICE_ST_BAD_REGION;
-    return counts && lowWord(region.compressedSize) / 2u > p.maxSymbols ? SLUICE_ST_BAD_CODE
-                                                                        : SLUICE_ST_OK;
+    return counts && lowWord(region.sourceSize) / 2u > p.maxSymbols ? SLUICE_ST_BAD_CODE
+                                                                    : SLUICE_ST_OK;
 }
 
 // The log that the counts add up to. One symbol a lane and row; all lanes of the group.
 SLUICE_DEVICE u32 checkCounts(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) region, bool on,
                               SLUICE_OUT(u32, log), SLUICE_OUT(u32, lastSymbol)) {
-    u32 symbols = on ? lowWord(region.compressedSize) / 2u : 0u, sum = 0u, bad = 0u;
+    u32 symbols = on ? lowWord(region.sourceSize) / 2u : 0u, sum = 0u, bad = 0u;
     lastSymbol = 0u;
     for (u32 row = 0u; wgAny(row < symbols); row += 32u) {
         u32 symbol = row + lgLane(), total;
@@ -57,7 +51,7 @@ SLUICE_DEVICE u32 checkCounts(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) re
     log = u32(findMSB(max(sum, 1u)));
     if (bad != 0u || sum != 1u << log || log < SLUICE_FSE_LOG_MIN || log > p.maxLog)
         return SLUICE_ST_BAD_CODE;
-    return 1u << log > statesIn(region.decompressedSize) ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
+    return 1u << log > statesIn(region.size) ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
 }
 
 // What a lane knows of the description that it has read, in a word.
@@ -65,9 +59,8 @@ SLUICE_DEVICE u32 readDescription(SLUICE_IN(FseTablesParams) p, u32 index) {
     Region region = loadRegion(p, index);
     u32 status = checkRegion(p, region, false);
     if (status != SLUICE_ST_OK) return status << 13;
-    FseDescription d =
-        fseRead(region.source, lowWord(region.compressedSize), p.maxSymbols, p.maxLog,
-                statesIn(region.decompressedSize), add64(region.destination, kFseHeader));
+    FseDescription d = fseRead(region.source, lowWord(region.sourceSize), p.maxSymbols, p.maxLog,
+                               statesIn(region.size), add64(region.destination, kFseHeader));
     if (d.status == SLUICE_ST_OK)
         storeWord(region.destination, 0u, fseHeader(d.bytes, d.log, d.lastSymbol));
     return d.entries | (d.log & 15u) << 9 | d.status << 13;
@@ -90,7 +83,7 @@ SLUICE_DEVICE void fseTables(SLUICE_IN(FseTablesParams) p, u32 group, u32 groupH
             bool good = status == SLUICE_ST_OK;
             u32 checked = checkCounts(p, region, good, log, lastSymbol);
             status = good ? checked : status;
-            u32 bytes = lowWord(region.compressedSize);
+            u32 bytes = lowWord(region.sourceSize);
             entries = bytes / 2u;
             if (status == SLUICE_ST_OK && lgLane() == 0u)
                 storeWord(region.destination, 0u, fseHeader(bytes, log, lastSymbol));

@@ -10,6 +10,8 @@
 #define SLUICE_KERNELS_INTERVAL_PLAN_H
 
 #include "../compat.h"
+#include "../formulas/interval.h"
+#include "../layout/interval.h"
 
 SLUICE_KERNEL_BEGIN
 
@@ -37,11 +39,12 @@ SLUICE_DEVICE Sum sumRun(u64 counts, u32 count) {
 
 SLUICE_DEVICE void sumGroup(SLUICE_IN(IntervalParams) p, u32 group) {
     u64 prefixes = u64Of(p.prefixes);
-    u32 count = listCount(p), rounds = p.groupSize / SLUICE_INTERVAL_ROUND;
+    u32 count = listCount(p), rounds = intervalGroupSize(p.maxCount) / SLUICE_INTERVAL_ROUND;
     Sum before = Sum(0u);
     for (u32 round = 0u; round < rounds; ++round) {
         // at most 2^32 - kRun, as intervalGroupSize says
-        u32 first = group * p.groupSize + round * SLUICE_INTERVAL_ROUND + wgInvocation() * kRun;
+        u32 first = group * intervalGroupSize(p.maxCount) + round * SLUICE_INTERVAL_ROUND +
+                    wgInvocation() * kRun;
         u32 there = count - min(count, first);
         Sum total, sum = sumRun(add64(u64Of(p.counts), mul64(first, 4u)), min(there, kRun));
         Sum own = addSums(before, wgExclusiveSum(round & 1u, sum, total));
@@ -57,8 +60,9 @@ SLUICE_DEVICE void sumGroup(SLUICE_IN(IntervalParams) p, u32 group) {
 SLUICE_DEVICE void scanGroups(SLUICE_IN(IntervalParams) p, bool counts) {
     u64 prefixes = u64Of(p.prefixes), result = u64Of(p.result_);
     u32 groups = 0u;
-    if (counts && p.maxCount != 0u) groups = (p.maxCount - 1u) / p.groupSize + 1u;
+    if (counts && p.maxCount != 0u) groups = (p.maxCount - 1u) / intervalGroupSize(p.maxCount) + 1u;
     Sum before = Sum(0u);
+    SLUICE_DONT_UNROLL
     for (u32 first = 0u; first < groups; first += kThreads) {
         u32 group = first + wgInvocation(), at = SLUICE_INTERVAL_GROUPS_AT + group;
         Sum total, sum = Sum(group < groups ? loadWord(prefixes, at) : 0u);

@@ -8,6 +8,7 @@
 #define SLUICE_KERNELS_INTERVAL_SEARCH_H
 
 #include "../compat.h"
+#include "../layout/interval.h"
 
 SLUICE_KERNEL_BEGIN
 

@@ -4,6 +4,7 @@
 #define SLUICE_KERNELS_STATUS_H
 
 #include "../compat.h"
+#include "../layout/regions.h"
 
 SLUICE_KERNEL_BEGIN
 

@@ -185,12 +185,11 @@ SLUICE_DEVICE void judgeStream(SLUICE_IN(TileStreamsParams) p, u32 index) {
 }
 
 SLUICE_DEVICE void tileStreams(SLUICE_IN(TileStreamsParams) p, u32 index) {
-    u32 count = p.maxStreamCount;
-    if (u64Of(p.streamCount) != kNull) count = min(count, loadWord(u64Of(p.streamCount), 0u));
+    u32 count = countOf(u64Of(p.streamCount), p.maxStreamCount);
     if (p.pass == SLUICE_STREAMS_CHECK) {
         u32 word = index * kThreads + wgInvocation();
         if (word < p.zeroedWords) storeWord(u64Of(p.zeroed), word, 0u);
-        if (word == 0u) {
+        if (index == 0u && wgInvocation() == 0u) {
             u64 summary = add64(u64Of(p.results), mul64(p.maxStreamCount, 4u * kResultWords));
             storeWord(summary, kFailedStreams, 0u);
             storeWord(summary, kFirstFailedStream, 0xffffffffu);

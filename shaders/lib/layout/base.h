@@ -43,8 +43,8 @@ struct u64pair {
 // The largest tile that there are checksums of.
 #define SLUICE_MAX_TILE_BYTES 1048576u
 
-// Vulkan folds a linear list of workgroups into (x, y): x is at most this many, and the index of a
-// workgroup is y * gridX + x.
+// Vulkan folds a linear list of workgroups into (x, y), for devices promise only 65,535 along x: as
+// many as this stand along x, and wgIndex() in lanes.glsl gives a workgroup's index in the list.
 #define SLUICE_MAX_GRID 32768u
 
 #endif

@@ -51,7 +51,6 @@ struct CompactParams {
     u32 polls;
     u32 workgroups; // dispatched
     u32 share;      // tiles of one workgroup at most
-    u32 gridX;
     u32 argumentDivisor;
     u32 argumentLimit;
     u32 first; // SERIAL

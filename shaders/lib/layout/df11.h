@@ -1,13 +1,58 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8.
+// DFloat11 and ECF8: the limits and forms of units (docs/format.md, 5).
 #ifndef SLUICE_LAYOUT_DF11_H
 #define SLUICE_LAYOUT_DF11_H
 
 #include "base.h"
 
+// These have the names and values of sluice_df11.h; other values would not compile beside it.
+#define SLUICE_DF11_BLOCK_BYTES 4096u
+#define SLUICE_DF11_WINDOWS 512u
+#define SLUICE_DF11_MIN_ROWS 2u
+#define SLUICE_DF11_MAX_ROWS 18u
+#define SLUICE_DF11_MAX_SIZE 0x7fffffffu
+
 SLUICE_LAYOUT_BEGIN
 
-// Push constants of df11.comp. A unit in the list: 18 words, see SluiceDf11Unit.
+#define SLUICE_DF11_WINDOW_BITS 64u
+#define SLUICE_DF11_MAX_BLOCK_ELEMENTS 32768u // codes have a bit at least
+#define SLUICE_DF11_ROW_BYTES 256u
+#define SLUICE_DF11_POINTER 240u // the least entry of a row that leads to another one
+
+// The two forms; the kinds are those of SluiceDf11Kind. Code bytes are those of the stream that a
+// look-up can take, gap bits those of a window, position bytes those of a block.
+#define SLUICE_DF11_KIND_BF16 1u
+#define SLUICE_DF11_BF16_CODE_BYTES 4u
+#define SLUICE_DF11_BF16_GAP_BITS 5u
+#define SLUICE_DF11_BF16_POSITION_BYTES 4u
+#define SLUICE_DF11_BF16_MAX_SYMBOL 239u
+#define SLUICE_DF11_BF16_ELEMENT_BYTES 2u
+#define SLUICE_DF11_KIND_FP8 2u
+#define SLUICE_DF11_FP8_CODE_BYTES 2u
+#define SLUICE_DF11_FP8_GAP_BITS 4u
+#define SLUICE_DF11_FP8_POSITION_BYTES 8u
+#define SLUICE_DF11_FP8_MAX_SYMBOL 15u
+#define SLUICE_DF11_FP8_ELEMENT_BYTES 1u
+
+// A unit in the list: SluiceDf11Unit.
+struct Df11Unit {
+    SLUICE_ADDRESS luts; // offsets in the source, as are the next four
+    SLUICE_ADDRESS encoded;
+    SLUICE_ADDRESS signMantissa;
+    SLUICE_ADDRESS positions;
+    SLUICE_ADDRESS gaps;
+    SLUICE_ADDRESS destination;
+    u32 kind;
+    u32 rows;
+    u32 elements;
+    u32 encodedSize;
+    u32 firstBlock;
+    u32 reserved;
+};
+
+#define SLUICE_DF11_UNIT_BYTES 72u
+#define SLUICE_DF11_FIRST_BLOCK_WORD 16u // of a unit
+
 struct Df11Params {
     SLUICE_ADDRESS units;
     SLUICE_ADDRESS unitCount; // 0: none, maxUnitCount counts
@@ -19,7 +64,6 @@ struct Df11Params {
     u32 maxUnitCount;
     u32 maxBlockCount;
     u32 blocksPerWorkgroup;
-    u32 gridX;
 };
 
 SLUICE_LAYOUT_END

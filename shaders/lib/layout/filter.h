@@ -7,17 +7,43 @@
 
 SLUICE_LAYOUT_BEGIN
 
+// A description.
+#define SLUICE_FILTER_VERSION 1u
+#define SLUICE_FILTER_MAX_SECTIONS 255u
+#define SLUICE_FILTER_DESCRIPTION_BYTES 16384u // at most
+// A section's head: size : 21, runs : 8, rows : 1, packets : 1, reserved : 1.
+#define SLUICE_FILTER_REST 0x1fffffu     // as a size: all that remains of the tile
+#define SLUICE_FILTER_MAX_WIDTH 1048576u // records of a row
+#define SLUICE_FILTER_MAX_STRIDE 128u    // bytes of a record, and columns
+// A run of columns: repeat : 8, log2 bytes : 2, flags : 5, reserved : 1, predictor : 8, base : 8.
+#define SLUICE_FILTER_FLAGS_AT 10u   // the first bit of the flags
+#define SLUICE_FILTER_FLAG_ZIGZAG 1u // residuals are signed: 0, -1, 1, -2, ...
+#define SLUICE_FILTER_FLAG_SPLIT 2u  // the bytes of the group stand in planes of their own
+#define SLUICE_FILTER_FLAG_JOINED 4u // the column is in the group of the column before it
+// Values are rotated left by one, so that a float's sign comes below its mantissa.
+#define SLUICE_FILTER_FLAG_ROTATED 8u
+// Values are of a compressed block of pixels: an end point of 2 bytes, or the indices of 4 bytes.
+#define SLUICE_FILTER_FLAG_BLOCK 16u
+// Predictors. All from UP on need rows.
+#define SLUICE_PREDICTOR_NONE 0u
+#define SLUICE_PREDICTOR_LEFT 1u // differences; LEFT2 and LEFT3 are those of a higher order
+#define SLUICE_PREDICTOR_LEFT2 2u
+#define SLUICE_PREDICTOR_LEFT3 3u
+#define SLUICE_PREDICTOR_UP 4u
+#define SLUICE_PREDICTOR_GRADIENT 5u
+#define SLUICE_PREDICTOR_MEDIAN 6u
+#define SLUICE_PREDICTOR_AVERAGE 7u
+#define SLUICE_PREDICTOR_COUNT 8u
+
+#define SLUICE_FILTER_WORKGROUPS 512u  // at most; each has scratch for one tile
+#define SLUICE_FILTER_TICKET_BYTES 16u // behind that scratch: the number of tiles taken in turn
+// Bytes of scratch for the values of a section's columns, beyond its own: each column takes 3 values
+// at its begin, so that rows start at words, and up to 15 at its end.
+#define SLUICE_FILTER_SLACK (18u * SLUICE_FILTER_MAX_STRIDE)
+
 // Push constants of filter.comp. A tile in the list: SLUICE_FILTER_TILE_WORDS words, see
 // SluiceFilterTile.
 #define SLUICE_FILTER_TILE_WORDS 8u
-#define SLUICE_FILTER_MAX_STRIDE 128u
-#define SLUICE_FILTER_MAX_SECTIONS 255u
-#define SLUICE_FILTER_REST 0x1fffffu
-#define SLUICE_FILTER_WORKGROUPS 512u  // at most; each has scratch for one tile
-#define SLUICE_FILTER_TICKET_BYTES 16u // behind all of that: the number of tiles taken in turn
-// Bytes of scratch for the values of a section's columns, beyond its own: for each column 3 values
-// at the begin, so that rows start at words, and up to 15 at the end.
-#define SLUICE_FILTER_SLACK (18u * SLUICE_FILTER_MAX_STRIDE)
 struct FilterParams {
     SLUICE_ADDRESS tiles;
     SLUICE_ADDRESS tileCount; // 0: none, maxTileCount counts
@@ -34,9 +60,8 @@ struct FilterParams {
     u32 maxTileBytes;
     u32 scratchBytes; // of a workgroup
     u32 workgroups;
-    u32 gridX;
-    u32 tickets; // 1: a workgroup that is done with a tile takes the next that none has; on Vulkan
-                 // only
+    u32 tickets; // 1: a workgroup that is done with a tile takes the next that none has; 0: one
+                 // that lies `workgroups` further on
 };
 
 SLUICE_LAYOUT_END

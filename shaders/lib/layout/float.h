@@ -19,7 +19,6 @@ struct FloatDecodeParams {
     u32 tensorCount;
     u32 tileCount;
     u32 tilesPerWorkgroup;
-    u32 gridX;
 };
 
 SLUICE_LAYOUT_END

@@ -24,7 +24,6 @@ struct FseTablesParams {
     u32 maxRegionCount;
     u32 regionStride; // bytes, a multiple of 4
     u32 flags;
-    u32 gridX; // workgroups along x
     u32 maxSymbols;
     u32 maxLog;
     u32 tablesPerGroup; // 1 .. 32 tables of a lane group

@@ -31,8 +31,11 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_MAX_CODE_LENGTH 11u
 #define SLUICE_GS_CLASSES 13u
 #define SLUICE_GS_CLASS_LOG 6u
-#define SLUICE_GS_LITERAL_LENGTHS 40u // symbols
+// Symbols of a sequence, and the logarithm of how many of them are lengths themselves.
+#define SLUICE_GS_LITERAL_LENGTHS 40u
+#define SLUICE_GS_LITERAL_DIRECT_LOG 4u
 #define SLUICE_GS_MATCH_LENGTHS 54u
+#define SLUICE_GS_MATCH_DIRECT_LOG 5u
 #define SLUICE_GS_OFFSETS 38u
 #define SLUICE_GS_MAX_MODULUS 64u
 #define SLUICE_GS_REPEATS 3u
@@ -61,7 +64,6 @@ struct GstdParams {
     u32 maxRegionCount;
     u32 regionStride; // bytes, a multiple of 4
     u32 flags;
-    u32 gridX; // workgroups along x
     u32 firstTile;
     u32 tileCount;
 };

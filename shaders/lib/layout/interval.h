@@ -28,13 +28,13 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_INTERVAL_COST_BYTES 32u
 
 // What IntervalParams::counts holds: lengths, offsets of CSR form, or the sorted indices of a bulk
-// operation.
+// operation, which removes items or inserts some.
 #define SLUICE_INTERVAL_COUNTS 0u
 #define SLUICE_INTERVAL_OFFSETS 1u
 #define SLUICE_INTERVAL_REMOVED 2u
 #define SLUICE_INTERVAL_INSERTED 3u
 
-// IntervalParams::kind; the first three are those of SluiceIntervalMoveKind.
+// What interval_move.comp does; the first three are those of SluiceIntervalMoveKind.
 #define SLUICE_INTERVAL_KIND_MOVE 0u
 #define SLUICE_INTERVAL_KIND_GATHER 1u
 #define SLUICE_INTERVAL_KIND_SCATTER 2u
@@ -46,7 +46,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_INTERVAL_FLAG_TRUNCATED 2u
 #define SLUICE_INTERVAL_FLAG_SKIPPED 4u
 
-// Push constants of interval_*.comp.
+// Push constants of interval_*.comp, which take all of the 128 bytes that every device has.
 struct IntervalParams {
     SLUICE_ADDRESS counts;      // or offsets, or indices (see form)
     SLUICE_ADDRESS countBuffer; // 0: maxCount counts
@@ -61,14 +61,15 @@ struct IntervalParams {
     u32 maxCount;           // intervals; bulk: indices
     u32 itemCount;          // bulk
     u32 capacity;           // elements that fit in destination
-    u32 form;               // form | kind << 8 | pass << 16 | (64-bit positions ? 1 << 24 : 0)
+    u32 form;               // SLUICE_INTERVAL_COUNTS to INSERTED
+    u32 kind;               // SLUICE_INTERVAL_KIND_; interval_move.comp
+    u32 pass;               // SLUICE_PASS_; interval_plan.comp
+    u32 positionBytes;      // of an entry of gather and scatter: 4 or 8
     u32 elementSize;
-    u32 tile;      // elements of a small share, the intervals' own cost included
-    u32 large;     // of a large share; those come first
-    u32 tail;      // about so many elements at the end are in small shares
-    u32 window;    // elements of a round at most
-    u32 groupSize; // counts a group, a multiple of SLUICE_INTERVAL_ROUND
-    u32 gridX;
+    u32 tile;   // elements of a small share, the intervals' own cost included
+    u32 large;  // elements of a large share; those come first
+    u32 tail;   // about so many elements at the end are in small shares
+    u32 window; // elements of a round at most
 };
 
 SLUICE_LAYOUT_END

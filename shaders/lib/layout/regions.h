@@ -27,7 +27,6 @@ struct RegionParams {
     u32 maxRegionCount;
     u32 regionStride; // bytes, a multiple of 4
     u32 flags;
-    u32 gridX;    // workgroups along x
     u32 rowBytes; // 0: linear; else logical byte b lies at b / rowBytes * rowPitch + b % rowBytes
                   // (lib/pitch.glsl)
     u32 rowPitch;

@@ -10,6 +10,10 @@ SLUICE_LAYOUT_BEGIN
 // The scan family. Elements of one invocation in a tile:
 #define SLUICE_SCAN_PER_INVOCATION 16u
 #define SLUICE_SCAN_RING_ROWS 3u    // of four values, in scan_ring.comp
+// How the workgroups of a scan come by their tiles.
+#define SLUICE_SCAN_BY_NUMBER 0u // each has the tile of its number, not counting the scanner
+#define SLUICE_SCAN_BY_TICKET 1u // each takes the next tile that none has, again and again
+#define SLUICE_SCAN_BY_RING 2u   // as by ticket, and a tile waits while the next ones are loaded
 #define SLUICE_KIND_EXCLUSIVE 0u
 #define SLUICE_KIND_INCLUSIVE 1u
 #define SLUICE_KIND_REDUCE 2u          // reduce.comp: one value
@@ -33,10 +37,9 @@ struct ScanParams {
     u32 flip;       // xor of a maximum's keys
     u32 isFloat;    // keys of f32
     u32 workgroups; // dispatched
-    u32 share;      // scans: tiles of one workgroup at most; CUDA: 0: a tile each; more than 1:
-                    // through the ring
-    u32 scanner;    // scans: workgroup 0 is a scanner
-    u32 gridX;
+    u32 schedule;   // scans: SLUICE_SCAN_BY_
+    u32 share;      // scans by ticket: tiles of one workgroup at most
+    u32 scanner;    // scans: 1: workgroup 0 is a scanner
 };
 
 SLUICE_LAYOUT_END

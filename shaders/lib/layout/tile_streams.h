@@ -42,7 +42,6 @@ struct TileStreamsParams {
     u32 maxStreamCount;
     u32 maxTileCount;
     u32 pass;
-    u32 gridX;
 };
 
 SLUICE_LAYOUT_END

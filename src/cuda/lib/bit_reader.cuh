@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Bit reader of a warp: 32 bit streams fed from one list of words, as in
+// The bit reader of a warp: 32 bit streams fed from one list of words, as in
 // shaders/lib/bit_reader.glsl.
 #pragma once
 
@@ -44,7 +44,8 @@ struct BitReader {
     // The next bits, least significant first; 32 of them are valid after a refill.
     __device__ uint32_t peek() const { return low; }
 
-    __device__ void consume(uint32_t n) // 0 .. 31; higher bits of n are ignored
+    // n: 0 .. 31; higher bits of it are ignored.
+    __device__ void consume(uint32_t n)
     {
         n &= 31;
         low = __funnelshift_r(low, high, n);
@@ -59,7 +60,7 @@ struct BitReader {
         const uint32_t takers = ~__ballot_sync(kAllLanes, full);
         const uint32_t word =
             window[(next + static_cast<uint32_t>(__popc(takers & lanesBelow()))) % kBitWindow];
-        low |= __funnelshift_lc(0, word, bits); // nothing from 32 bits on
+        low |= __funnelshift_lc(0, word, bits); // adds nothing from 32 bits on
         if (!full) {
             high = __funnelshift_l(word, 0, bits);
             bits += 32;
@@ -71,9 +72,9 @@ struct BitReader {
     // Negative as an integer if there is not a word left for every lane.
     __device__ uint32_t room() const { return count - kWarpSize - next; }
 
-    // The refills of two rounds at once, when there is room() and no lane consumed more bits than
-    // it had: so none takes two words. `first`: the bits that this lane had after the first round.
-    // All lanes together.
+    // Refills for two rounds at once. There must be room(), and no lane may have consumed more bits
+    // than it had, so that none takes two words. `first` is how many bits this lane had after the
+    // first round. All lanes together.
     __device__ void refillTwo(uint32_t first)
     {
         const uint32_t takersFirst = __ballot_sync(kAllLanes, first < 32),
@@ -81,7 +82,7 @@ struct BitReader {
         const uint32_t before =
             first < 32 ? takersFirst & lanesBelow() : takersFirst | (takers & lanesBelow());
         const uint32_t word = window[(next + static_cast<uint32_t>(__popc(before))) % kBitWindow];
-        low |= __funnelshift_lc(0, word, bits); // nothing from 32 bits on
+        low |= __funnelshift_lc(0, word, bits); // adds nothing from 32 bits on
         if (bits < 32) {
             high = __funnelshift_l(word, 0, bits);
             bits += 32;
@@ -99,7 +100,7 @@ private:
         const uint32_t index = row * kWarpSize + laneIndex();
         return index < count ? __ldg(words + index) : 0;
     }
-    // Clears what the last word holds past the end. Not done on loading, which would wait for the
+    // Clears the bytes of the last word past the end; later than loading, which would wait for the
     // word.
     __device__ uint32_t valid(uint32_t word, uint32_t row) const
     {
@@ -111,7 +112,7 @@ private:
     {
         if (next > count) return false;
         const uint32_t row = next / kWarpSize;
-        __syncwarp(); // all lanes have read the row that goes
+        __syncwarp(); // all lanes have read the row that is replaced
         window[(row + 1) % 2 * kWarpSize + laneIndex()] = valid(ahead, row + 1);
         ahead = load(row + 2);
         limit = min((row + 1) * kWarpSize, count + 1);

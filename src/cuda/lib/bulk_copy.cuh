@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies from global to shared memory by the bulk copy engine (compute capability 9.0). A barrier
-// in shared memory tells when one is complete.
+// Asynchronous bulk copies from global to shared memory (compute capability 9.0). A barrier in
+// shared memory tells when a copy is complete.
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include <cstdint>
+#include "launch.cuh"
 
 namespace sluice {
 
 #if __CUDA_ARCH__ >= 900
-__device__ inline uint32_t sharedAddress(const void* pointer)
-{
-    return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-}
-
 __device__ inline void initBarrier(uint64_t* barrier)
 {
     asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(sharedAddress(barrier)) : "memory");
 }
 
-// Makes barriers and what was read from shared memory so far known to the copy engine.
+// Orders barriers, and reads of shared memory so far, before copies that come.
 __device__ inline void fenceCopyEngine()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

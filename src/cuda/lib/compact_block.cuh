@@ -70,8 +70,8 @@ struct Compact {
     uint32_t count;
     uint32_t tiles;
 
-    // From registers to shared memory: elements that are kept to the front and, with Rejected, the
-    // others behind them.
+    // Elements go from registers to shared memory: those that are kept to the front and, with
+    // Rejected, the others behind them.
 
     template <bool Rejected, typename Put>
     __device__ void gather(const Tile& tile, const Elements& e, Put put) const
@@ -103,7 +103,7 @@ struct Compact {
 #pragma unroll
             for (uint32_t row = 0; row < Tile::kRows; ++row) {
                 const uint32_t* first = compacted + e.ranks[row] * Tile::kWords;
-                uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(first));
+                uint32_t address = sharedAddress(first);
 #pragma unroll
                 for (uint32_t i = 0; i < Tile::kPerRow; ++i) {
                     const uint32_t bit = 1u << (row * Tile::kPerRow + i);
@@ -121,7 +121,7 @@ struct Compact {
         });
     }
 
-    // From shared memory to the output. The first lane starts a line.
+    // From shared memory they go to the output. The first lane starts a line.
 
     __device__ void storeWords(const uint32_t* compacted, uint32_t* target, uint32_t words) const
     {

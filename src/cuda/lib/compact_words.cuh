@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 Compaction of many elements of 4 bytes, the commonest
-// case: chosen by a comparison of whole numbers or by bytes, 16-byte aligned. A ring like
-// compact_ring.cuh that loads to registers: a third fewer instructions, for which three blocks a
-// processor are enough.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Compaction of many elements of 4 bytes, the commonest case: chosen by a comparison of whole
+// numbers or by bytes, 16-byte aligned. A ring like compact_ring.cuh that loads to registers: a
+// third fewer instructions, for which three blocks a processor are enough.
 #pragma once
 
 #include "compact_block.cuh"
@@ -221,7 +221,7 @@ struct CompactWords : Compact<4> {
             if (stores && leaving != 0) seen = loadRelaxed(states() + (leaving - 1));
             const uint32_t* compacted =
                 reinterpret_cast<const uint32_t*>(compactBytes + stage * kCompactTileBytes);
-            const uint32_t start = static_cast<uint32_t>(__cvta_generic_to_shared(compacted));
+            const uint32_t start = sharedAddress(compacted);
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row) {
                 uint32_t address = start + 4 * (place + (before >> 8 * row & 0xff));

@@ -2,16 +2,22 @@
 // Arithmetic on the bytes and values that filters predict, and loads of words at any alignment.
 #pragma once
 
+#include "../../../shaders/lib/formulas/filter.h"
 #include "launch.cuh"
 
 namespace sluice {
 
 // Predictors of a column; 1 to kLeft3 are differences of that order.
-constexpr uint32_t kNone = 0, kLeft3 = 3, kUp = 4, kGradient = 5, kMedian = 6, kAverage = 7,
-                   kPredictors = 8;
+constexpr uint32_t kNone = SLUICE_PREDICTOR_NONE, kLeft3 = SLUICE_PREDICTOR_LEFT3,
+                   kUp = SLUICE_PREDICTOR_UP, kGradient = SLUICE_PREDICTOR_GRADIENT,
+                   kMedian = SLUICE_PREDICTOR_MEDIAN, kAverage = SLUICE_PREDICTOR_AVERAGE,
+                   kPredictors = SLUICE_PREDICTOR_COUNT;
 // Flags in a column's word.
-constexpr uint32_t kZigzag = 1u << 10, kSplit = 1u << 11, kJoined = 1u << 12, kRotated = 1u << 13,
-                   kBlock = 1u << 14;
+constexpr uint32_t kZigzag = SLUICE_FILTER_FLAG_ZIGZAG << SLUICE_FILTER_FLAGS_AT,
+                   kSplit = SLUICE_FILTER_FLAG_SPLIT << SLUICE_FILTER_FLAGS_AT,
+                   kJoined = SLUICE_FILTER_FLAG_JOINED << SLUICE_FILTER_FLAGS_AT,
+                   kRotated = SLUICE_FILTER_FLAG_ROTATED << SLUICE_FILTER_FLAGS_AT,
+                   kBlock = SLUICE_FILTER_FLAG_BLOCK << SLUICE_FILTER_FLAGS_AT;
 
 __device__ inline uint32_t maskOf(uint32_t bytes) { return 0xffffffffu >> (32 - 8 * bytes); }
 
@@ -21,43 +27,6 @@ __device__ inline uint32_t byteOf(uint32_t word, uint32_t k) { return word >> 8 
 __device__ inline uint32_t packBytes(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
-}
-
-// Adds the four bytes of two words, each for itself.
-__device__ inline uint32_t addBytes(uint32_t a, uint32_t b)
-{
-    return ((a & 0x7f7f7f7f) + (b & 0x7f7f7f7f)) ^ ((a ^ b) & 0x80808080);
-}
-
-__device__ inline uint32_t unzigzag(uint32_t value, uint32_t mask)
-{
-    return (value >> 1 ^ (0u - (value & 1))) & mask;
-}
-
-__device__ inline uint32_t unzigzagBytes(uint32_t word)
-{
-    return (word >> 1 & 0x7f7f7f7f) ^ (word & 0x01010101) * 0xff;
-}
-
-// Undoes the transform of a block column: a colour of 5, 6 and 5 bits, or 4 x 4 indices of 2 bits.
-__device__ inline uint32_t unmapBlock(uint32_t value, bool isColour)
-{
-    if (isColour) {
-        const uint32_t green = ((value >> 5) + 2 * (value >> 11)) & 63;
-        return (value & 0xf800) | green << 5 | ((value + (green >> 1)) & 31);
-    }
-    const uint32_t near = (value ^ value >> 6) & 0x00cc00cc, rows = value ^ near ^ near << 6;
-    const uint32_t far = (rows ^ rows >> 12) & 0x0000f0f0;
-    return rows ^ far ^ far << 12;
-}
-
-// Predicts from three neighbours that are not negative; corner is left of up.
-__device__ inline uint32_t guessOf(uint32_t predictor, uint32_t left, uint32_t up, uint32_t corner)
-{
-    if (predictor == kAverage) return (left & up) + ((left ^ up) >> 1);
-    if (predictor == kGradient) return left + up - corner;
-    const uint32_t low = min(left, up), high = max(left, up);
-    return corner >= high ? low : corner <= low ? high : left + up - corner;
 }
 
 // Transposes a square of 4 x 4 bytes.

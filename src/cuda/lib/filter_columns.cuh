@@ -38,7 +38,7 @@ struct alignas(16) PixelColumn {
 };
 // Four columns of pixels, which stand in a word, as masks of its bytes.
 struct PixelBytes {
-    uint32_t predicted[2], average[2], gradient[2]; // of bytes 0 and 2, and of 1 and 3, as halves
+    uint32_t predicted[2], average[2], gradient[2]; // bytes 0 and 2, then 1 and 3, as halves
     uint32_t zigzag;
     uint32_t bias;  // the sign bits of those whose values count as signed
     uint32_t based; // those with a base
@@ -263,7 +263,8 @@ struct FilterColumns {
         if (bytes == 4)
             value |= static_cast<uint32_t>(at[2 * byteStep]) << 16 |
                      static_cast<uint32_t>(at[3 * byteStep]) << 24;
-        return (shared.column[column] & kZigzag) != 0 ? unzigzag(value, maskOf(bytes)) : value;
+        return (shared.column[column] & kZigzag) != 0 ? filterUnzigzag(value, maskOf(bytes))
+                                                      : value;
     }
 
     // Columns with a prediction have their values in scratch.

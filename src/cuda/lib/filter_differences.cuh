@@ -77,7 +77,7 @@ struct FilterDifferences : FilterColumns<Threads> {
         const uint32_t mask = maskOf(bytes);
 #pragma unroll
         for (uint32_t k = 0; k < kPerLane; ++k)
-            values[k] = unzigzag(values[k], mask);
+            values[k] = filterUnzigzag(values[k], mask);
     }
 
     // Undoes differences of an order for records from `firstRecord`, where a step begins. `before`
@@ -131,7 +131,7 @@ struct FilterDifferences : FilterColumns<Threads> {
 #pragma unroll
             for (uint32_t k = 0; k < wordsOfLane; ++k) {
                 const uint32_t packed = __funnelshift_r(around[k], around[k + 1], 8 * lead);
-                sum = __dp4a(hasZigzag ? unzigzagBytes(packed) : packed, 0x01010101u, sum);
+                sum = __dp4a(hasZigzag ? filterUnzigzagBytes(packed) : packed, 0x01010101u, sum);
             }
         }
         return warpSum(sum);
@@ -162,7 +162,8 @@ struct FilterDifferences : FilterColumns<Threads> {
                 next[k] = words[min((begin + kWarpSize * kPerLane) / 4 + k, lastWord)];
 #pragma unroll
             for (uint32_t k = 0; k < kPerLane; ++k)
-                values[k] = byteOf(hasZigzag ? unzigzagBytes(packed[k / 4]) : packed[k / 4], k % 4);
+                values[k] =
+                    byteOf(hasZigzag ? filterUnzigzagBytes(packed[k / 4]) : packed[k / 4], k % 4);
             sumValues(values, carry, order);
             if (begin + kPerLane <= records) {
                 storeBytes(column, 0, begin, values);
@@ -201,7 +202,8 @@ struct FilterDifferences : FilterColumns<Threads> {
 #pragma unroll
                 for (uint32_t k = 0; k < kRowsAhead; ++k) {
                     const uint32_t i = (row + k) * width + 4 * quad;
-                    sum = addBytes(sum, hasZigzag ? unzigzagBytes(packed[k]) : packed[k]);
+                    sum =
+                        filterAddBytes(sum, hasZigzag ? filterUnzigzagBytes(packed[k]) : packed[k]);
                     if (isAligned) {
                         if (i < count) *reinterpret_cast<uint32_t*>(values + i) = sum;
                     } else {

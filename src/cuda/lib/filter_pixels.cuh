@@ -354,7 +354,8 @@ struct FilterPixels : FilterWavefront<Threads> {
             if (zigzag == 0) continue;
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k)
-                pixels[g][k] = (unzigzagBytes(pixels[g][k]) & zigzag) | (pixels[g][k] & ~zigzag);
+                pixels[g][k] =
+                    (filterUnzigzagBytes(pixels[g][k]) & zigzag) | (pixels[g][k] & ~zigzag);
         }
     }
 
@@ -371,8 +372,8 @@ struct FilterPixels : FilterWavefront<Threads> {
 #pragma unroll
                 for (uint32_t g = 0; g < groups; ++g) {
                     const PixelBytes& bytes = shared.pixelBytes[g];
-                    pixels[g][k] = addBytes(pixels[g][k] ^ bytes.bias,
-                                            __byte_perm(low, high, bytes.base) & bytes.based);
+                    pixels[g][k] = filterAddBytes(pixels[g][k] ^ bytes.bias,
+                                                  __byte_perm(low, high, bytes.base) & bytes.based);
                 }
             }
         }

@@ -97,7 +97,7 @@ struct FilterRecords : FilterPixels<Threads> {
                     if (n == 0 || quad + n * threads < quads) words[n][k] = loadWord(own[k]);
                     own[k] += advance;
                     if (!HasBase) continue;
-                    words[n][k] = addBytes(words[n][k], loadWord(base[k]) & baseMask[k]);
+                    words[n][k] = filterAddBytes(words[n][k], loadWord(base[k]) & baseMask[k]);
                     base[k] += advance;
                 }
             }

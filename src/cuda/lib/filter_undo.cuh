@@ -167,7 +167,7 @@ struct FilterUndo : FilterPackets<Threads> {
         __syncthreads();
         Part part = partOfLefts();
         const bool haveParts = uniform(part.end) != 0;
-        // So many warps have room for a row.
+        // Each warp needs room for a row.
         const uint32_t warps = max(1u, min(kWarps, kRowWords / max(1u, (width + 3) / 4)));
         const uint32_t warp = uniform(warpIndex()), predicted = uniform(shared.predictedCount);
         bool isPart = haveParts && uniform(part.begin < part.end) != 0;
@@ -205,7 +205,7 @@ struct FilterUndo : FilterPackets<Threads> {
                     if (base != 0) value += valueOf(base - 1, i);
                     value &= maskOf(bytes);
                     if ((word & kRotated) != 0) value = value >> 1 | value << (8 * bytes - 1);
-                    if ((word & kBlock) != 0) value = unmapBlock(value, bytes == 2);
+                    if ((word & kBlock) != 0) value = filterUnmapBlock(value, bytes == 2);
                     storeValue(c, i, value);
                 }
             }
@@ -330,7 +330,7 @@ __global__ void __launch_bounds__(Threads, kThreadsPerProcessor / Threads)
         uniform(decodes == nullptr ? params.decodeMaxCount : min(*decodes, params.decodeMaxCount));
     // Tiles differ much; blocks that are done with one take the next.
     const auto next = [&](uint32_t index) {
-        if (params.maxTileCount <= params.workgroups) return index + params.workgroups;
+        if (params.tickets == 0) return index + params.workgroups;
         __syncthreads();
         if (threadIdx.x == 0) shared.next = params.workgroups + atomicAdd(ticketOf(params), 1);
         __syncthreads();

@@ -53,8 +53,9 @@ struct FilterWavefront : FilterDifferences<Threads> {
                     value = 0;
                     if (at == width) left = 0;
                     if (at >= first && i < count) {
-                        const uint32_t guess = guessOf(predictor, (left + bias) & mask,
-                                                       (up + bias) & mask, (corner + bias) & mask);
+                        const uint32_t guess =
+                            filterGuess(predictor, (left + bias) & mask, (up + bias) & mask,
+                                        (corner + bias) & mask);
                         value = (residual(column, i) + guess - bias) & mask;
                         storeValue(column, i, value);
                     }
@@ -174,7 +175,7 @@ struct FilterWavefront : FilterDifferences<Threads> {
                 if (isSpecial) {
 #pragma unroll
                     for (uint32_t e = 0; e < 2; ++e) {
-                        if (hasZigzag) packed[e] = unzigzagBytes(packed[e]);
+                        if (hasZigzag) packed[e] = filterUnzigzagBytes(packed[e]);
                         // Row 0: nothing before the first record.
                         const uint32_t at = s + pair + e,
                                        before = first - min(first, 4 * max(at, 1u) - 4);
@@ -223,7 +224,7 @@ struct FilterWavefront : FilterDifferences<Threads> {
     template <uint32_t Predictor>
     __device__ static uint32_t byteGuess(uint32_t left, uint32_t up, uint32_t corner)
     {
-        if (Predictor != kMedian) return guessOf(Predictor, left, up, corner);
+        if (Predictor != kMedian) return filterGuess(Predictor, left, up, corner);
         const int32_t a = static_cast<int32_t>(left), b = static_cast<int32_t>(up);
         const int32_t plane = a + (b - static_cast<int32_t>(corner));
         return static_cast<uint32_t>(max(min(a, b), min(max(a, b), plane)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A Gstd tile as both of its kernels see it: 16-bit words of its source, and stores to its
-// destination.
+// A Gstd tile as both of its kernels see it: 16-bit words of its source, stores to its destination,
+// and waiting for what the other kernel publishes.
 #pragma once
 
 #include "../../../shaders/lib/layout.h"
@@ -14,25 +14,25 @@
 
 namespace sluice {
 
-constexpr uint32_t kDoneAt = 1; // in a slot: the mark of the last turn that is done with it
+constexpr uint32_t kDoneAt = 1; // word of a slot: the epoch of the last turn that is done with it
 
-// The status with this mark.
-__device__ inline uint32_t waitFor(const uint32_t* word, uint32_t mark)
+// Waits for a word to have this epoch, and returns its status.
+__device__ inline uint32_t waitFor(const uint32_t* word, uint32_t epoch)
 {
     for (uint32_t turn = 0; turn < kMostPolls; ++turn) {
         const uint32_t value = published(word);
-        if ((value & ~kGstdStatusMask) == mark) return value & kGstdStatusMask;
+        if ((value & ~kGstdStatusMask) == epoch) return value & kGstdStatusMask;
         __nanosleep(100);
     }
     return SLUICE_ST_INTERNAL;
 }
-// For a word that is a mark, by a warp. Its lanes leave the loop together, and the compiler must
-// see that: behind a loop that they might leave one by one it takes them for divergent, and every
-// shuffle and vote costs twice as much.
-__device__ inline bool waitTogether(const uint32_t* word, uint32_t mark)
+// Waits for a word to be this epoch, by a warp. Its lanes leave the loop together, and the compiler
+// must see that: behind a loop that they might leave one by one it takes them for divergent, and
+// every shuffle and vote costs twice as much.
+__device__ inline bool waitForEpoch(const uint32_t* word, uint32_t epoch)
 {
     for (uint32_t turn = 0; turn < kMostPolls; ++turn) {
-        if (__all_sync(kAllLanes, published(word) == mark)) return true;
+        if (__all_sync(kAllLanes, published(word) == epoch)) return true;
         __nanosleep(100);
     }
     return false;
@@ -47,7 +47,7 @@ struct GstdTile {
         return source[index / 2] >> index % 2 * 16 & 0xffff;
     }
 
-    // Four bytes from position `at`, a multiple of 4, of which those before `end` exist.
+    // Stores those of four bytes at `at`, a multiple of 4, that are before `end`.
     __device__ void store(uint32_t at, uint32_t bytes, uint32_t end) const
     {
         if (at + 4 <= end) {

@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-// A table entry says all about a symbol that its decoder wants to know:
+// A table entry holds all that a decoder wants to know of a symbol:
 //   bits 0 .. 4    length of the code plus its extra bits; 0 in a table: the code is longer than
 //                  the table's index
 //   bits 5 .. 9    length of the code alone
@@ -22,24 +22,24 @@ __device__ inline uint32_t huffmanEntry(uint32_t length, uint32_t extraBits, uin
 // Base plus extra bits, from a lane's next 32 bits.
 __device__ inline uint32_t huffmanValue(uint32_t entry, uint32_t bits)
 {
-    // all but the lowest entry % 32 bits cleared
     const uint32_t used = bits & ~__funnelshift_l(0, 0xffffffffu, entry);
     return (entry << 6 >> 16) + __funnelshift_r(used, 0, entry >> 5);
 }
 
-// One code's place in shared memory.
+// A code in shared memory.
 struct __align__(16) HuffmanCode
 {
-    uint16_t end[16];  // end of the codes of length <= l, left-aligned to 15 bits (0x8000 at most
-                       // in a valid code)
-    int16_t delta[16]; // rank of the first code of length l, minus that code
+    // The end of the codes of length <= l, left-aligned to 15 bits (0x8000 at most in a valid
+    // code).
+    uint16_t end[16];
+    int16_t delta[16]; // the rank of the first code of length l, minus that code
 };
 
 // Working memory of huffmanBuild.
 struct HuffmanScratch {
     uint32_t rank[16];
-    uint32_t starts[kWarpSize]; // a bit for each index of the table, from the left, where a
-                                // symbol's codes start
+    // A bit for each index of the table, from the left, at which a symbol's codes start.
+    uint32_t starts[kWarpSize];
 };
 
 // Sorts the symbols 0 .. 32 * Rows - 1 by code length (0: not used) into `sorted`, as
@@ -49,9 +49,9 @@ struct HuffmanScratch {
 // the bit). All lanes together; lengths must be visible, the results are. The table may lie over
 // the lengths.
 //
-// What takes time is waiting, one step for the one before; so the rows are worked on side by side,
-// and nothing is looked for: a symbol's codes follow those of the symbol before, and an index finds
-// its symbol by counting the starts below it.
+// Time goes with waiting, each step for the one before; so rows are worked on side by side, and
+// nothing is searched: a symbol's codes follow those of the symbol before, and an index finds its
+// symbol by counting the starts below it.
 template <uint32_t Bits, uint32_t Rows, typename MakeEntry>
 __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, HuffmanCode& code,
                                     uint32_t* table, HuffmanScratch& scratch, MakeEntry makeEntry)
@@ -67,7 +67,7 @@ __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, Hu
         length[row] = lengths[row * kWarpSize + lane];
         same[row] = __match_any_sync(kAllLanes, length[row]);
     }
-    // The highest lane of those with the same length speaks for them.
+    // The highest lane with a length acts for all lanes with it.
     const auto count = [&](uint32_t row) { return static_cast<uint32_t>(__popc(same[row])); };
     const auto speaks = [&](uint32_t row) { return length[row] != 0 && same[row] >> lane == 1; };
 #pragma unroll
@@ -116,8 +116,7 @@ __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, Hu
     __syncwarp();
     if (single && lane == 0) sorted[1] = sorted[0];
 
-    // A lane's indices are all whose lowest five bits are its number. As codes these are
-    // neighbours.
+    // A lane has all indices whose lowest five bits are its number. As codes they are neighbours.
     constexpr uint32_t kPerLane = 1u << (Bits - 5);
     const uint32_t firstCode = __brev(lane) >> 27 << (Bits - 5),
                    codes = code.end[Bits] >> (15 - Bits);

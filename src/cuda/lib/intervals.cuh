@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Load-balancing search: which intervals a warp works on, and which of them made its i-th piece of
-// output. The method is told in shaders/lib/intervals.glsl.
+// output. shaders/lib/intervals.glsl tells the method.
 #pragma once
 
+#include "../../../shaders/lib/formulas/interval.h"
 #include "launch.cuh"
 #include "warp.cuh"
 
@@ -31,8 +32,8 @@ __device__ inline uint64_t warpInclusiveSum64(uint64_t value)
     return value;
 }
 
-// Exclusive sum over the block; one barrier. `sums` is shared memory that nobody uses from the
-// barrier before to the one after the call's own.
+// Exclusive sum over the block, with one barrier. No thread may use `sums` between the barrier
+// before this one and the barrier after it.
 __device__ inline uint64_t blockExclusive(uint64_t value, uint64_t& total,
                                           uint64_t (&sums)[kIntervalWarps])
 {
@@ -63,8 +64,8 @@ __device__ inline uint32_t warpExclusiveSaturated(uint32_t value, uint32_t& tota
     return inclusive - value;
 }
 
-// The list of intervals. A bulk operation's intervals are the runs of items between its indices,
-// one more than those.
+// The list of intervals. The intervals of a bulk operation are the runs of items between its
+// indices, one more than there are indices.
 template <uint32_t Form>
 struct IntervalList {
     const IntervalParams& p;
@@ -78,14 +79,14 @@ struct IntervalList {
     {
         const uint32_t* count = pointerFrom<const uint32_t>(p.countBuffer);
         if (count != nullptr) listed = min(listed, *count);
-        if constexpr (isBulk) {
+        if constexpr (kIsBulk) {
             const uint32_t* itemCount = pointerFrom<const uint32_t>(p.scatter);
             if (itemCount != nullptr) items = min(items, *itemCount);
         }
-        intervals = listed + (isBulk ? 1 : 0);
+        intervals = listed + (kIsBulk ? 1 : 0);
     }
 
-    static constexpr bool isBulk = Form >= SLUICE_INTERVAL_REMOVED;
+    static constexpr bool kIsBulk = Form >= SLUICE_INTERVAL_REMOVED;
 
     // The first item of run i of a bulk operation.
     __device__ uint32_t runBegin(uint32_t i) const
@@ -122,7 +123,8 @@ struct IntervalList {
         if constexpr (Form == SLUICE_INTERVAL_COUNTS) {
             const uint32_t* prefixes = pointerFrom<const uint32_t>(p.prefixes);
             return saturated(
-                static_cast<uint64_t>(prefixes[SLUICE_INTERVAL_GROUPS_AT + i / p.groupSize]) +
+                static_cast<uint64_t>(
+                    prefixes[SLUICE_INTERVAL_GROUPS_AT + i / intervalGroupSize(p.maxCount)]) +
                 prefixes[SLUICE_INTERVAL_BATCHES_AT + batch]);
         }
         if constexpr (Form == SLUICE_INTERVAL_OFFSETS) return counts[i];
@@ -137,8 +139,8 @@ struct Interval {
     uint32_t index;
     uint32_t count; // elements
     uint32_t before;
-    uint32_t from, to; // the elements of it that are this warp's; none: from == to
-    bool owned;        // its end is this warp's
+    uint32_t from, to; // the elements of it that this warp does; none: from == to
+    bool owned;        // this warp does its end
 };
 
 // A warp's share of the work. All lanes together call each function.
@@ -151,11 +153,10 @@ struct IntervalShare {
     uint32_t done = 0;   // of the share's work
     uint32_t base = 0;   // first interval of the next round
     uint32_t before = 0; // the elements before it
-    uint32_t rounds = 0; // that may still follow; a list that is what it should be never needs more
+    uint32_t rounds = 0; // that may still follow: a consistent list never needs more
 
     __device__ uint32_t cost() const { return max(SLUICE_INTERVAL_COST_BYTES / p.elementSize, 1u); }
-    // Of the work; computed anew each time, for in registers they would cost those that copies
-    // need.
+    // The share's place in the work. It is computed each time, for copies need the registers.
     __device__ uint32_t number() const { return blockIdx.x * (blockDim.x / kWarpSize) + warp; }
     __device__ uint32_t size() const { return number() < larges ? p.large : p.tile; }
     __device__ uint64_t begin() const
@@ -163,7 +164,7 @@ struct IntervalShare {
         return uint64_t{number()} * p.tile + uint64_t{min(number(), larges)} * (p.large - p.tile);
     }
     __device__ uint64_t end() const { return begin() + size(); }
-    // Where the work on interval i starts, `first` elements being before it.
+    // Where the work on interval i starts if `first` elements are before it.
     __device__ uint64_t workBefore(uint32_t first, uint32_t i) const
     {
         return first + static_cast<uint64_t>(i) * cost();
@@ -184,8 +185,8 @@ struct IntervalShare {
         rounds = size() / cost() / kWarpSize + size() / p.window + 4;
     }
 
-    // The last batch whose work starts at or before `begin`. Each round of the search probes at one
-    // place a lane.
+    // Finds the last batch whose work starts at or before begin(). Each lane probes one place a
+    // round.
     __device__ uint32_t findBatch()
     {
         uint32_t first = 0, count = (list.intervals - 1) / SLUICE_INTERVAL_BATCH + 1;
@@ -203,7 +204,7 @@ struct IntervalShare {
         return first;
     }
 
-    // From the beginning of a batch to the round in which `begin` lies.
+    // Skips the rounds of a batch before the one in which begin() lies.
     __device__ void skipRounds()
     {
         constexpr uint32_t kRounds = SLUICE_INTERVAL_BATCH / kWarpSize;
@@ -225,7 +226,7 @@ struct IntervalShare {
         }
     }
 
-    // A round of little work is not cut: it is done by the share in which it begins.
+    // A round of little work is not cut: the share in which it begins does all of it.
     __device__ bool isWhole(uint32_t first, uint32_t after) const
     {
         return after - first + static_cast<uint64_t>(kWarpSize) * cost() <= p.window / 4 * 3;
@@ -240,8 +241,8 @@ struct IntervalShare {
     // This lane's interval of the next round, or one past the list.
     __device__ uint32_t nextIndex() const { return addSaturated(base, laneIndex()); }
 
-    // Takes the next round, one interval a lane, whose length is `count` (0 past the list); of a
-    // round of much work a part, so that the next one is of the same intervals.
+    // Takes the next round, one interval a lane, whose length is `count` (0 past the list). A round
+    // of much work is cut: then the next one has the same intervals.
     __device__ Interval next(uint32_t count)
     {
         Interval own;
@@ -284,8 +285,8 @@ struct IntervalShare {
     }
 };
 
-// Marks: a bit for each piece of output at which an interval begins. A piece's interval is the
-// number of marks up to it.
+// A bit for each piece of output at which an interval begins. The number of marks up to a piece is
+// its interval.
 struct Marks {
     static constexpr uint32_t kPieces = 32 * kWarpSize; // a word of marks a lane
     uint32_t bits[kWarpSize];
@@ -299,7 +300,7 @@ struct Marks {
 
     __device__ void set(uint32_t piece) { atomicOr(&bits[piece / 32], 1u << piece % 32); }
 
-    // Makes rank work, and shared memory visible; `first` marks come before these. Returns the
+    // Prepares rank() and makes shared memory visible; `first` marks come before these. Returns the
     // number of marks.
     __device__ uint32_t count(uint32_t first)
     {
@@ -311,8 +312,7 @@ struct Marks {
         return __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
     }
 
-    // Among the marked intervals, the one that piece belongs to. There must be a mark at or before
-    // it.
+    // Which of the marked intervals a piece belongs to. There must be a mark at or before it.
     __device__ uint32_t rank(uint32_t piece) const
     {
         const uint32_t upTo = bits[piece / 32] & (2u << piece % 32) - 1u;

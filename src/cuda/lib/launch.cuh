@@ -20,8 +20,8 @@ __host__ __device__ inline uint64_t u64From(u64pair value)
     return static_cast<uint64_t>(value.hi) << 32 | value.lo;
 }
 
-// The compiler cannot know that an address from a list is one of global memory, and loads and
-// stores more slowly then.
+// The compiler cannot know that an address from a list is one of global memory; without that, loads
+// and stores are slower.
 template <typename T>
 __device__ T* globalPointer(uint64_t address)
 {
@@ -30,12 +30,18 @@ __device__ T* globalPointer(uint64_t address)
     return pointer;
 }
 
-// The same where the compiler has lost sight of it, at the access.
+// Tells the compiler so at an access, where it has lost sight of it.
 template <typename T>
 __device__ T* global(T* pointer)
 {
     __builtin_assume(__isGlobal(pointer));
     return pointer;
+}
+
+// The address of something in shared memory as PTX takes it.
+__device__ inline uint32_t sharedAddress(const void* pointer)
+{
+    return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
 // Programmatic dependent launch, of compute capability 9.0: below it nothing is compiled, and no

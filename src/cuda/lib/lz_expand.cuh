@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From LZ tokens to bytes, by one warp, many bytes at once; the method is told in
-// shaders/lib/lz_expand.glsl.
+// From LZ tokens to bytes, by one warp, many bytes at once; shaders/lib/lz_expand.glsl tells the
+// method.
 #pragma once
 
 #include "warp.cuh"
 
 namespace sluice {
 
-// A token: the length - 1 in the upper half; in the lower half a literal's byte or a match's
-// distance - 1. Matches are 3 bytes at least; one of 65,536 bytes or more is said to be 65,536
-// long, which no tile can hold.
+// A token has the length - 1 in the upper half, and in the lower half a literal's byte or a match's
+// distance - 1. Matches are 3 bytes at least; one of 65,536 bytes or more is given as 65,536 bytes,
+// which no tile can hold.
 __device__ inline bool isMatch(uint32_t token) { return token > 0xffff; }
 __device__ inline uint32_t tokenLength(uint32_t token) { return (token >> 16) + 1; }
 
-// Bytes of output that a lane makes at once, and tokens that it places. Twice that of the shader:
-// half as many waits for memory, for which a tile takes more registers and shared memory.
+// Bytes of output that a lane makes at once, and tokens that it places. The shader has half of it:
+// here a tile takes more registers and shared memory, and waits for memory half as often.
 constexpr uint32_t kPerLane = 8;
 constexpr uint32_t kGroup = kPerLane * kWarpSize;        // bytes that a warp makes at once
 constexpr uint32_t kPlacedAtOnce = kPerLane * kWarpSize; // tokens
@@ -25,11 +25,10 @@ struct __align__(16) ExpandShared
 {
     uint32_t starts[kStartRing]; // a bit for each byte of output that begins a token
     uint32_t token[kTokenRing];
-    uint4 group[kWarpSize]; // for each byte of a group, 16 bits that say what it is or which one it
-                            // copies
+    uint4 group[kWarpSize]; // for each byte of a group 16 bits: its value, or the byte it copies
 };
 
-// Tile: LinearTile or PitchedTile (lib/pitch.cuh). All functions: all lanes together.
+// Tile is LinearTile or PitchedTile (pitch.cuh). All lanes call each function together.
 template <typename Tile>
 struct LzExpander {
     static constexpr uint32_t kGroupWords = kGroup / 32; // of bits
@@ -41,7 +40,7 @@ struct LzExpander {
     uint32_t end = 0;            // bytes that they make
     uint32_t at = 0;             // bytes made, a multiple of kGroup
     uint32_t begun = 0;          // tokens that begin before `at`
-    uint32_t below[kGroupWords]; // of this lane: the bits of a group that stand below its own
+    uint32_t below[kGroupWords]; // the bits of a group that stand below this lane's own
 
     __device__ void begin()
     {
@@ -50,8 +49,8 @@ struct LzExpander {
         for (uint32_t i = 0; i < kGroupWords; ++i) {
             below[i] = i < word ? kAllLanes : i == word ? (1u << lane * kPerLane % 32) - 1 : 0;
         }
-        // Unrolled: behind a loop whose end depends on the lane the compiler takes all lanes for
-        // scattered, see uniform().
+        // The loop is unrolled: behind one whose end depends on the lane the compiler takes the
+        // lanes for divergent, see uniform().
         static_assert(kStartRing % kWarpSize == 0);
 #pragma unroll
         for (uint32_t i = 0; i < kStartRing / kWarpSize; ++i)
@@ -59,9 +58,9 @@ struct LzExpander {
         __syncwarp();
     }
 
-    // Takes the tokens up to number `complete`, but for a rest below kPlacedAtOnce if more are to
-    // come, and makes the whole groups that they fill. Returns the error of the first bad token, if
-    // any.
+    // Takes the tokens up to number `complete` and makes the whole groups that they fill; if more
+    // will come, fewer than kPlacedAtOnce of them may wait. Returns the error of the first bad
+    // token, if any.
     __device__ uint32_t expand(uint32_t complete, bool more)
     {
         const uint32_t least = more ? kPlacedAtOnce : 1;
@@ -81,9 +80,9 @@ struct LzExpander {
     }
 
 private:
-    // The tokens up to kPlacedAtOnce behind `placed` rounded down to a multiple of kPerLane,
-    // kPerLane a lane, or those of them that begin in the ring. Returns the error of the first bad
-    // one, if any.
+    // Places up to kPlacedAtOnce tokens, kPerLane a lane, from `placed` rounded down to a multiple
+    // of kPerLane on, as far as they begin in the ring. Returns the error of the first bad one, if
+    // any.
     __device__ uint32_t place(uint32_t complete)
     {
         const uint32_t room = at + kStartRing * 32;
@@ -168,7 +167,7 @@ private:
         }
         static_assert(kPerLane == 8);
         const uint32_t own = reinterpret_cast<const uint8_t*>(group)[lane];
-        // A byte of a match whose source lies inside the group copies that one, any other has its
+        // A byte of a match whose source lies inside the group copies that byte; any other has a
         // value.
         uint32_t entry[kPerLane];
         bool chained = false;
@@ -176,7 +175,8 @@ private:
         for (uint32_t k = 0; k < kPerLane; ++k) {
             index += own >> k & 1;
             const uint32_t t = shared.token[index % kTokenRing];
-            const uint32_t source = self + k - 1 - (t & 0xffff); // from `at`; wraps if it is before
+            const uint32_t source =
+                self + k - 1 - (t & 0xffff); // counts from `at`; wraps before it
             const bool inside = isMatch(t) && source < kGroup;
             uint32_t value = t;
             if (isMatch(t) && source >= kGroup)
@@ -210,11 +210,11 @@ private:
         __syncwarp(); // the bytes are visible
     }
 
-    // What is known of a byte of a group: its value and this flag, or where in `group` (in bytes)
-    // that of the one that it copies stands.
+    // A byte of a group is known by its value and this flag, or by the place in `group`, in bytes,
+    // of what is known of the byte that it copies.
     static constexpr uint32_t kValue = 0x8000;
 
-    // Pointer jumping: chains of sources inside the group halve in each step; eight steps end the
+    // Pointer jumping: each step halves chains of sources inside the group; eight steps end the
     // longest.
     __device__ void follow(uint32_t (&entry)[kPerLane])
     {

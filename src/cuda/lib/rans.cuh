@@ -5,18 +5,19 @@
 #pragma once
 
 #include "../../../shaders/lib/layout.h"
+#include "launch.cuh"
 #include "slots.cuh"
 
 namespace sluice {
 
 struct RansShared {
     static constexpr uint32_t kSlots = 4096, kWords = 256;
-    alignas(2 * kWords) uint16_t words[kWords]; // of the list: four rows of 64
+    alignas(2 * kWords) uint16_t words[kWords]; // four rows of 64 of the list
     union {
-        uint8_t slots[kSlots];      // whose a slot is
-        uint16_t codes[kSlots / 2]; // for a prefix code instead
+        uint8_t slots[kSlots];      // the symbol of each slot
+        uint16_t codes[kSlots / 2]; // the table of a prefix code
     };
-    uint32_t symbols[256]; // slots, and the first one in the upper half
+    uint32_t symbols[256]; // how many slots a symbol has; in the upper half its first one
 };
 
 class RansReader {
@@ -26,68 +27,68 @@ public:
     uint32_t state;
 
     __device__ explicit RansReader(RansShared& use)
-        : state(0), shared(use), words(static_cast<uint32_t>(__cvta_generic_to_shared(use.words))),
-          codes(static_cast<uint32_t>(__cvta_generic_to_shared(use.codes)))
+        : state(0), m_shared(use), m_words(sharedAddress(use.words)),
+          m_codes(sharedAddress(use.codes))
     {
     }
 
-    // Begins with words [first, last) behind a 4-byte aligned address.
+    // Begins with words [first, last) of the list at a 4-byte aligned address.
     __device__ void begin(const uint32_t* address, uint32_t first, uint32_t last)
     {
-        list = address + first / 2;
-        size = (last - (first & ~1u) + 1) / 2;
-        next = 2 * (first & 1);
-        end = 2 * (last - (first & ~1u));
-        moveAt = 2 * kRow;
+        m_list = address + first / 2;
+        m_size = (last - (first & ~1u) + 1) / 2;
+        m_next = 2 * (first & 1);
+        m_end = 2 * (last - (first & ~1u));
+        m_moveAt = 2 * kRow;
         state = 0;
         __syncwarp(); // the list before has been read
 #pragma unroll
         for (uint32_t row = 0; row < kRows; ++row)
             store(row, load(row));
-        ahead = load(kRows);
+        m_ahead = load(kRows);
         __syncwarp();
         refill(true);
     }
-    __device__ bool finished() const { return next >= end; }
+    __device__ bool finished() const { return m_next >= m_end; }
 
-    // The lanes with `on` and a state below 2^16 take a word, in the order of the lanes, as long as
-    // there are words. After six of them at most, which take three rows, comes advance(). Enough:
+    // Lanes with `on` and a state below 2^16 take a word each, in the order of the lanes, as long
+    // as there are words. advance() comes after six calls at most, which take three rows. Enough:
     // all lanes are on, and there are words for all.
     template <bool Enough = false>
     __device__ void refill(bool on)
     {
         const bool need = (Enough || on) && state < 0x10000;
         const uint32_t takers = __ballot_sync(kAllLanes, need);
-        const uint32_t at = next + 2 * static_cast<uint32_t>(__popc(takers & lanesBelow()));
-        const uint32_t word = sharedHalf((at & (2 * RansShared::kWords - 2)) | words);
-        state = need && (Enough || at < end) ? __byte_perm(word, state, 0x5410) : state;
-        next += 2 * static_cast<uint32_t>(__popc(takers));
+        const uint32_t at = m_next + 2 * static_cast<uint32_t>(__popc(takers & lanesBelow()));
+        const uint32_t word = sharedHalf((at & (2 * RansShared::kWords - 2)) | m_words);
+        state = need && (Enough || at < m_end) ? __byte_perm(word, state, 0x5410) : state;
+        m_next += 2 * static_cast<uint32_t>(__popc(takers));
     }
-    // With a prefix code, whose table has codes of `log` bits, the entry of the next symbol: its
-    // length, and it from bit 8 on.
+    // Takes a symbol of a prefix code whose table has an entry for each `log` bits. Returns the
+    // entry: the code's length, and from bit 8 on the symbol.
     __device__ uint32_t takeCode(bool on, uint32_t log)
     {
         uint32_t at;
-        // two instructions, not three
-        asm("mad.lo.u32 %0, %1, 2, %2;" : "=r"(at) : "r"(state & ((1u << log) - 1)), "r"(codes));
+        // The compiler would make three instructions of it, not two.
+        asm("mad.lo.u32 %0, %1, 2, %2;" : "=r"(at) : "r"(state & ((1u << log) - 1)), "r"(m_codes));
         const uint32_t entry = sharedHalf(at);
-        const uint32_t rest = __funnelshift_r(state, 0, entry); // by the lowest five bits of it
-        state = on ? rest : state;
+        const uint32_t shifted = __funnelshift_r(state, 0, entry); // by its lowest five bits
+        state = on ? shifted : state;
         return entry;
     }
-    __device__ bool holds(uint32_t count) const { return next + 2 * count <= end; }
-    // Loads new words over those that have been taken.
+    __device__ bool holds(uint32_t count) const { return m_next + 2 * count <= m_end; }
+    // Replaces rows whose words have been taken by new ones.
     __device__ void advance()
     {
-        while (next >= moveAt) {
+        while (m_next >= m_moveAt) {
             __syncwarp();
-            store(moveAt / (2 * kRow) - 1, ahead);
-            moveAt += 2 * kRow;
-            ahead = load(moveAt / (2 * kRow) + kRows - 1);
+            store(m_moveAt / (2 * kRow) - 1, m_ahead);
+            m_moveAt += 2 * kRow;
+            m_ahead = load(m_moveAt / (2 * kRow) + kRows - 1);
             __syncwarp();
         }
     }
-    // n: 0 .. 16 bits; without any the lane is not refilled.
+    // Takes n bits, 0 .. 16; a lane that takes none is not refilled.
     __device__ uint32_t bits(bool on, uint32_t n)
     {
         on = on && n != 0;
@@ -101,11 +102,11 @@ public:
         refill(on);
         return take(on, slots, symbols, log);
     }
-    // What makes slots of a class (docs/format.md, 7.3).
+    // Reads how many slots a class stands for (docs/format.md, 7.3).
     __device__ uint32_t slotsOf(bool on, uint32_t kind)
     {
-        const uint32_t rest = bits(on && kind > 1, max(kind, 1u) - 1);
-        return kind < 2 ? kind : 1u << (kind - 1) | rest;
+        const uint32_t extra = bits(on && kind > 1, max(kind, 1u) - 1);
+        return kind < 2 ? kind : 1u << (kind - 1) | extra;
     }
     __device__ uint32_t take(bool on, const uint8_t* slots, const uint32_t* symbols, uint32_t log)
     {
@@ -119,27 +120,28 @@ private:
     __device__ uint32_t load(uint32_t row) const
     {
         const uint32_t at = row * 32 + laneIndex();
-        return at < size ? __ldg(list + at) : 0;
+        return at < m_size ? __ldg(m_list + at) : 0;
     }
     __device__ void store(uint32_t row, uint32_t pair)
     {
-        reinterpret_cast<uint32_t*>(shared.words)[row % kRows * kWarpSize + laneIndex()] = pair;
+        reinterpret_cast<uint32_t*>(m_shared.words)[row % kRows * kWarpSize + laneIndex()] = pair;
     }
 
-    // By an address in shared memory: from a reference each access has more arithmetic.
+    // Loads by an address in shared memory: a reference costs more arithmetic at each access.
     __device__ static uint32_t sharedHalf(uint32_t address)
     {
         return *static_cast<const uint16_t*>(__cvta_shared_to_generic(address));
     }
 
-    RansShared& shared;
-    const uint32_t words, codes; // their addresses in shared memory
-    const uint32_t* list;
-    uint32_t size, next, end, moveAt; // 4 bytes; bytes
-    uint32_t ahead;                   // of the row that comes next
+    RansShared& m_shared;
+    const uint32_t m_words, m_codes; // addresses in shared memory
+    const uint32_t* m_list;
+    uint32_t m_size;                  // in words of 32 bits
+    uint32_t m_next, m_end, m_moveAt; // in bytes
+    uint32_t m_ahead;                 // this lane's word of the row that comes next
 };
 
-// A table in shared memory: begin, a row of 32 symbols at a time, in order, then finish.
+// Builds a table: rows of 32 symbols in order, then finish().
 struct RansTable {
     SlotTable table;
 
@@ -155,7 +157,7 @@ struct RansTable {
     __device__ bool finish() { return slotsFill(table, true); }
 };
 
-// Reads what a description says of its classes and builds their table. False: it makes no sense.
+// Reads the classes of a description and builds their table. False: they are no table.
 __device__ inline bool ransClasses(RansReader& reader, RansShared& shared)
 {
     const bool mine = laneIndex() < SLUICE_GS_CLASSES;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The region list of a decode (RegionParams, GstdParams): how many, where, are they allowed, and
-// how their status is written.
+// The region list of a decode (RegionParams, GstdParams): how many regions there are, where they
+// are, whether that is allowed, and how their status is written.
 #pragma once
 
 #include "launch.cuh"
@@ -17,11 +17,11 @@ __device__ uint32_t regionCount(const Params& params)
 }
 
 struct Region {
-    uint64_t source, destination, compressedSize, decompressedSize;
+    uint64_t source, destination, sourceSize, size;
 };
 
-// Read as words: with a stride that is an odd number of words, every second region is 4-byte
-// aligned only.
+// Loads words: where the stride is an odd number of them, every second region is 4-byte aligned
+// only.
 template <typename Params>
 __device__ Region loadRegion(const Params& params, uint32_t index)
 {
@@ -41,23 +41,34 @@ __device__ inline bool insideBuffer(uint64_t address, uint64_t size, u64pair buf
     return address >= start && address - start <= length && size <= length - (address - start);
 }
 
+// Whether the source has 1 to `most` bytes and lies inside the source buffer, at any alignment.
 template <typename Params>
-__device__ bool destinationAllowed(const Params& params, const Region& region, uint64_t maxSize)
+__device__ bool sourceInside(const Params& params, const Region& region, uint64_t most)
 {
-    return region.destination % 4 == 0 && region.decompressedSize - 1 < maxSize &&
-           insideBuffer(region.destination, region.decompressedSize, params.destination,
+    return region.sourceSize - 1 < most &&
+           insideBuffer(region.source, region.sourceSize, params.source, params.sourceSize);
+}
+
+// The same of a source that begins with a whole word.
+template <typename Params>
+__device__ bool sourceAllowed(const Params& params, const Region& region, uint64_t most)
+{
+    return region.source % 4 == 0 && region.sourceSize - 1 < most &&
+           insideBuffer(region.source, region.sourceSize, params.source, params.sourceSize);
+}
+
+// Whether the destination begins with a whole word, has 1 to `most` bytes and lies inside the
+// destination buffer.
+template <typename Params>
+__device__ bool destinationAllowed(const Params& params, const Region& region, uint64_t most)
+{
+    return region.destination % 4 == 0 && region.size - 1 < most &&
+           insideBuffer(region.destination, region.size, params.destination,
                         params.destinationSize);
 }
 
-template <typename Params>
-__device__ bool sourceAllowed(const Params& params, const Region& region, uint64_t maxSize)
-{
-    return region.source % 4 == 0 && region.compressedSize - 1 < maxSize &&
-           insideBuffer(region.source, region.compressedSize, params.source, params.sourceSize);
-}
-
-// The final status of one of `count` items; a failure is added to the summary behind the list. One
-// lane calls it.
+// Writes the final status of one of `count` items; a failure is added to the summary behind the
+// list. One lane calls it.
 __device__ inline void writeStatus(u64pair statuses, uint32_t count, uint32_t index,
                                    uint32_t status)
 {

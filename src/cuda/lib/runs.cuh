@@ -133,7 +133,7 @@ blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,
     return runOfWarpLane(before, warpIndex());
 }
 
-// The same for one list; `shared` may be used again at once.
+// Joins one list only; `shared` may be used again at once.
 template <typename Op, bool Segmented, uint32_t Warps>
 __device__ inline Run<Op, Segmented> blockRunsBefore(const Run<Op, Segmented>& run,
                                                      RunShared<Op, Segmented, Warps>& shared,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies of bytes at any alignment in words of 4 and units of 16 bytes that are aligned at the
-// destination: two aligned loads, funnel shifted, and one store.
+// Copies of bytes at any alignment, in words of 4 and units of 16 bytes that are aligned at the
+// destination: two aligned loads, a funnel shift, and one store.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,7 @@ __device__ inline uint4 loadBytes(uint64_t source, uint32_t bytes)
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// A load that lets the L2 cache fetch the 256 bytes around, of which the neighbours of what is read
-// will be wanted too.
+// Loads, and lets the L2 cache fetch the 256 bytes around, which will be read soon.
 __device__ inline uint32_t loadAhead(const uint32_t* source)
 {
 #if __CUDA_ARCH__ >= 800
@@ -64,7 +63,7 @@ __device__ inline uint4 loadAhead(const uint4* source)
 #endif
 }
 
-// Bytes [from, to) of the word at `target`, a multiple of 4.
+// Stores bytes [from, to) of the word at `target`, a multiple of 4.
 __device__ inline void storeWord(uint64_t target, uint32_t value, uint32_t from, uint32_t to)
 {
     if (from == 0 && to == 4) {
@@ -82,7 +81,7 @@ __device__ inline void storeWord(uint64_t target, uint32_t value, uint32_t from,
     if (from < to) *globalPointer<uint8_t>(target + from) = static_cast<uint8_t>(value >> 8 * from);
 }
 
-// Bytes [from, to) of the unit at `target`, a multiple of 16.
+// Stores bytes [from, to) of the unit at `target`, a multiple of 16.
 __device__ inline void storeUnit(uint64_t target, uint4 value, uint32_t from, uint32_t to)
 {
     if (from == 0 && to == 16) {
@@ -97,7 +96,7 @@ __device__ inline void storeUnit(uint64_t target, uint4 value, uint32_t from, ui
     }
 }
 
-// The same where from and to are multiples of 4.
+// As storeUnit(), where from and to are multiples of 4.
 __device__ inline void storeWords(uint64_t target, uint4 value, uint32_t from, uint32_t to)
 {
     if (from == 0 && to == 16) {

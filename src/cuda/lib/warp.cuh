@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sums over the 32 lanes of a warp and over the warps of a block. All lanes of the warp, or all
-// threads of the block, must call them together.
+// Lanes and warps; sums over the 32 lanes of a warp and over the warps of a block. All lanes of the
+// warp, or all threads of the block, must call those together.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,8 +15,8 @@ constexpr uint32_t kAllLanes = 0xffffffffu;
 __device__ inline uint32_t laneIndex() { return threadIdx.x % kWarpSize; }
 __device__ inline uint32_t warpIndex() { return threadIdx.x / kWarpSize; }
 
-// Where the processor holds the warp; the slot modulo 4 is its scheduler. Good for spreading work,
-// not for correctness.
+// The slot of the processor that holds the warp; modulo 4 it is the warp's scheduler. Only for
+// spreading work: it may change.
 __device__ inline uint32_t warpSlot()
 {
     uint32_t slot;
@@ -24,13 +24,13 @@ __device__ inline uint32_t warpSlot()
     return slot;
 }
 
-// A value that is the same in the warp. The compiler does not know it of most, threadIdx.x / 32
-// among them, and puts a test for lanes that are elsewhere before each vote and shuffle in flow
-// that depends on one; of what a shuffle takes from lane 0 it does.
+// Tells the compiler that a value is the same in all lanes: it knows that of the result of a
+// shuffle from lane 0. Of most values, threadIdx.x / 32 among them, it does not know it, and in
+// control flow that depends on them it tests for absent lanes before each vote and shuffle.
 __device__ inline uint32_t uniform(uint32_t value) { return __shfl_sync(kAllLanes, value, 0); }
 
-// bits != 0 ? a : b, and the ballot of bits != 0. From C++ the compiler makes a shift, a mask and a
-// comparison of a test of one bit that it needs more than once; from PTX one instruction.
+// bits != 0 ? a : b, and the ballot of bits != 0. A test of one bit that is needed more than once
+// the compiler makes of a shift, a mask and a comparison; PTX makes it one instruction.
 __device__ inline uint32_t selectIf(uint32_t bits, uint32_t a, uint32_t b)
 {
     uint32_t result;
@@ -52,18 +52,18 @@ __device__ inline uint32_t ballotIf(uint32_t bits)
 // One bit for each lane below this one.
 __device__ inline uint32_t lanesBelow() { return (1u << laneIndex()) - 1u; }
 
-// The number of the highest bit set; of 0 nothing that makes sense.
+// The number of the highest bit set; for 0 it has no meaning.
 __device__ inline uint32_t highestBit(uint32_t mask)
 {
     return 31 - static_cast<uint32_t>(__clz(static_cast<int>(mask)));
 }
 
-// Lanes: how many count.
+// Sums over lanes 0 .. Lanes - 1.
 template <uint32_t Lanes = kWarpSize>
 __device__ inline uint32_t warpInclusiveSum(uint32_t value)
 {
-    // The shuffle itself tells whether there is a lane below: half the instructions of a comparison
-    // and a selection.
+    // The shuffle itself tells whether there is a lane below, with half the instructions of a
+    // comparison and a selection.
 #pragma unroll
     for (uint32_t distance = 1; distance < Lanes; distance *= 2) {
         asm volatile(
@@ -97,13 +97,13 @@ __device__ inline uint32_t warpMax(uint32_t value)
 #endif
 }
 
-// Each warp brings one value (the same in all of its lanes).
+// The sums of values of which each warp has one, the same in all of its lanes.
 struct WarpPrefix {
     uint32_t before; // sum over the warps below this one
     uint32_t total;  // sum over all warps of the block
 };
 
-// The caller uses several arrays in turn, so that nobody reads this one still.
+// The caller uses several arrays in turn, so that no thread still reads this one.
 template <uint32_t Warps>
 __device__ inline WarpPrefix blockExclusiveSumInTurn(uint32_t warpValue, uint32_t (&shared)[Warps])
 {

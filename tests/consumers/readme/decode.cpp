@@ -5,17 +5,9 @@
 
 #include <vulkan/vulkan.h>
 
-#include <sluice/sluice_compact.h>
+#include <sluice/sluice_all.h>
 #include <sluice/sluice_dev.h>
-#include <sluice/sluice_df11.h>
-#include <sluice/sluice_filter.h>
-#include <sluice/sluice_float.h>
 #include <sluice/sluice_formats.h>
-#include <sluice/sluice_fse.h>
-#include <sluice/sluice_gstd.h>
-#include <sluice/sluice_interval.h>
-#include <sluice/sluice_scan.h>
-#include <sluice/sluice_tile_streams.h>
 #include <sluice/sluice_vulkan.h>
 
 struct Engine { // what an engine has anyway

@@ -2,6 +2,7 @@
 // The code that README.md shows, between the marks. The tests compare the two.
 #include <vulkan/vulkan.h>
 #include <sluice/sluice_vulkan.h>
+#include <sluice/sluice_gdeflate.h>
 
 SluiceStatus record(SluiceContext sluice, VkCommandBuffer commandBuffer, uint32_t tileCount,
                     VkBuffer tiles, VkBuffer file, VkDeviceSize fileSize, VkBuffer texture,

@@ -4,6 +4,8 @@
 //   decoded   sluiceCmdFloatDecode writes W to memory, then a plain product reads it
 //   fused     one shader decodes W and multiplies (fused.comp); W is never written
 // Both are compared with the product in double precision, and with each other in time.
+#include <sluice/sluice_float.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -9,6 +9,7 @@
 #include <string>
 
 #include <sluice/sluice_encode.h>
+#include <sluice/sluice_float.h>
 
 namespace {
 

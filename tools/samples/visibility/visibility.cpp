@@ -6,6 +6,9 @@
 //                                  how long
 //   sluiceCmdIntervalMove          those payloads, of any length, gathered into one array
 // Then the host checks every word.
+#include <sluice/sluice_compact.h>
+#include <sluice/sluice_interval.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Sections of Targa packets (docs/format.md, 8.4). The headers stand before the pixels, and each
+// says how many pixels follow it: a scan of what packets take tells where they belong in the tile.
+#ifndef SLUICE_FILTER_PACKETS_GLSL
+#define SLUICE_FILTER_PACKETS_GLSL
+
+#include "filter_columns.glsl"
+#include "filter_records.glsl"
+
+// The bytes of a packet, header and pixels.
+uint packetBytes(uint header) { return 1u + ((header & 128u) != 0u ? 1u : header + 1u) * gStride; }
+
+// Scratch has a bit for each byte of the section in the tile, set at headers, and for each word of
+// these the count of bits set before it. The first bit is that of the first byte of the word that
+// the section begins in.
+uint headerBits(uint size) { return (size + SLUICE_FILTER_SLACK + 15u) / 16u * 4u; }
+uint headerWords(uint size) { return (size + 3u + 31u) / 32u; }
+
+// Returns how many packets take exactly `size` bytes and marks their headers; 0: no number does.
+uint countPackets(uint size) {
+    const uint kEach = 4u;
+    uint lead = gPosition & 3u, bits = headerBits(size), words = headerWords(size), bytes = 0u,
+         before = 0u;
+    for (uint w = wgInvocation(); w < words; w += gl_WorkGroupSize.x)
+        storeScratchWord(4u * (bits + w), 0u);
+    if (wgInvocation() == 0u) sPackets = 0u;
+    wgBarrierAll();
+    for (uint base = 0u; sgUniform(base < size && bytes < size);
+         base += gl_WorkGroupSize.x * kEach) {
+        uint k = base + wgInvocation() * kEach, sum = 0u, total;
+        uint own[kEach];
+        [[unroll]] for (uint e = 0u; e < kEach; e++) {
+            own[e] = k + e < size ? packetBytes(sourceByte(gPosition + k + e)) : 0u;
+            sum += own[e];
+        }
+        uint at = bytes + wgExclusiveAdd(sum, total);
+        [[unroll]] for (uint e = 0u; e < kEach; e++) {
+            if (own[e] != 0u && at < size)
+                atomicOr(WordsOut(gScratch).w[bits + (lead + at >> 5)], 1u << (lead + at & 31u));
+            at += own[e];
+            if (own[e] != 0u && at == size) sPackets = k + e + 1u;
+        }
+        bytes += total;
+    }
+    wgBarrierAll();
+    for (uint base = 0u; sgUniform(base < words); base += gl_WorkGroupSize.x) {
+        uint w = base + wgInvocation(), total;
+        uint own = w < words ? bitCount(WordsOut(gScratch).w[bits + w]) : 0u;
+        uint sum = wgExclusiveAdd(own, total);
+        if (w < words) storeScratchWord(4u * (bits + words + w), before + sum);
+        before += total;
+    }
+    wgBarrierAll();
+    return sPackets;
+}
+
+// Writes headers and pixels to where they belong. False: the driver ended the loop.
+bool writePackets(uint size) {
+    uint lead = gPosition & 3u, words = (lead + size + 3u) / 4u, bits = headerBits(size),
+         counts = bits + headerWords(size);
+    uint reciprocal = reciprocalOfStride(), done = 0u, pixelBytes = gCount * gStride;
+    for (uint base = 0u; base < words; base += gl_WorkGroupSize.x) {
+        uint w = base + wgInvocation();
+        if (w < words) {
+            uint marks = WordsOut(gScratch).w[bits + w / 8u], shift = 4u * (w % 8u);
+            uint before =
+                loadFrom(gScratch, counts + w / 8u) + bitCount(marks & (1u << shift) - 1u);
+            // The word takes at most four of the next pixel bytes and of the next headers.
+            uint pixelAt = 4u * w + max(4u * w, lead) - 4u * w - lead - before, value = 0u;
+            uvec4 pixel, header;
+            [[unroll]] for (uint k = 0u; k < 4u; k++) {
+                pixel[k] = recordByte(min(pixelAt + k, pixelBytes - 1u), reciprocal);
+                header[k] = sourceByte(gPosition + min(before + k, size - 1u));
+            }
+            [[unroll]] for (uint k = 0u; k < 4u; k++) {
+                bool isHeader = (marks >> shift + k & 1u) != 0u;
+                value |= mix(pixel.x, header.x, isHeader) << 8u * k;
+                if (isHeader)
+                    header = header.yzww;
+                else if (4u * w + k >= lead)
+                    pixel = pixel.yzww;
+            }
+            storeTileWord((gPosition >> 2) + w, value, gPosition, gPosition + size);
+        }
+        done = base + gl_WorkGroupSize.x;
+    }
+    return done >= words;
+}
+
+#endif // SLUICE_FILTER_PACKETS_GLSL

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Puts records together from the planes of their columns, and copies what is not filtered. Four
+// records a lane, of which it reads four bytes in a row from each plane; bytes that do not fit this
+// are put together one by one.
+#ifndef SLUICE_FILTER_RECORDS_GLSL
+#define SLUICE_FILTER_RECORDS_GLSL
+
+#include "filter_columns.glsl"
+#include "units.glsl"
+
+// `at` / the stride for `at` below 2^20, by the reciprocal.
+uint recordOf(uint at, uint reciprocal) {
+    uint high, low;
+    umulExtended(at, reciprocal, high, low);
+    return gStride == 1u ? at : high;
+}
+uint reciprocalOfStride() { return 0xffffffffu / max(gStride, 1u) + 1u; }
+
+uvec2 memoryOf(uint place) { return mix(gSource, gScratch, bvec2((place & 1u) != 0u)); }
+
+// Byte `at` of all records.
+uint recordByte(uint at, uint reciprocal) {
+    uint i = recordOf(at, reciprocal);
+    uvec4 place = sBytes[at - i * gStride];
+    bool hasBase = place.z != kNothing;
+    uint own = place.x + i * (place.y >> 1), base = mix(own, place.z + i * (place.w >> 1), hasBase);
+    uint value = loadFrom(memoryOf(place.y), own >> 2) >> 8u * (own & 3u);
+    uint more = loadFrom(memoryOf(mix(place.y, place.w, hasBase)), base >> 2) >> 8u * (base & 3u);
+    return value + mix(0u, more, hasBase) & 0xffu;
+}
+
+// Byte `at` of the section: the last bytes may be too few for a record, and are not filtered.
+uint planesByte(uint at, uint reciprocal) {
+    if (at >= gCount * gStride) return sourceByte(gPlanes + at);
+    return recordByte(at, reciprocal);
+}
+
+// Stores those bytes of a word of the tile that are in [begin, end).
+void storeTileWord(uint word, uint value, uint begin, uint end) {
+    uint from = max(begin, 4u * word) - 4u * word, to = min(end, 4u * word + 4u) - 4u * word;
+    storeWord(add64(gTarget, 4u * word), value, from, to);
+}
+
+// Transposes a square of bytes.
+uvec4 transposed(uvec4 row) {
+    uvec4 even = uvec4(row.x & 0x00ff00ffu | (row.y & 0x00ff00ffu) << 8,
+                       row.x >> 8 & 0x00ff00ffu | row.y & 0xff00ff00u,
+                       row.z & 0x00ff00ffu | (row.w & 0x00ff00ffu) << 8,
+                       row.z >> 8 & 0x00ff00ffu | row.w & 0xff00ff00u);
+    // even.x: records 0 and 2 of columns 0 and 1; even.y: records 1 and 3; even.z, even.w: of
+    // columns 2 and 3
+    return uvec4(even.x & 0xffffu | even.z << 16, even.y & 0xffffu | even.w << 16,
+                 even.x >> 16 | even.z & 0xffff0000u, even.y >> 16 | even.w & 0xffff0000u);
+}
+
+// Whether `bytes` bytes of a record from `at` on each come from a plane.
+bool arePlanes(uint at, uint bytes) {
+    bool result = true;
+    for (uint k = 0u; k < bytes; k++) {
+        uvec4 place = sBytes[(at + k) % gStride];
+        result = result && place.y >> 1 == 1u && (place.z == kNothing || place.w >> 1 == 1u);
+    }
+    return result;
+}
+
+// Whether four bytes of a record from `at` on lie side by side where they come from.
+bool areValues(uint at) {
+    uint byte = at % gStride;
+    uvec4 place = sBytes[byte];
+    bool result = place.z == kNothing && byte + 4u <= gStride;
+    for (uint k = 1u; k < 4u && result; k++) {
+        uvec4 other = sBytes[byte + k];
+        result = other.x == place.x + k && other.y == place.y && other.z == kNothing;
+    }
+    return result;
+}
+
+// Each lane takes four records and does a word of each, or all bytes if these are three. It begins
+// `lead` bytes into the section, where the target is aligned. Returns how many bytes it has
+// written; 0: the records do not come in planes or values, kNothing: the driver ended the loop.
+uint writeQuads(uint lead) {
+    uint bytes = gStride == 3u ? 3u : 4u, total = gCount * gStride;
+    uint quads = total > lead ? (total - lead) / (4u * gStride) : 0u;
+    uint parts = gStride / bytes, lanes = gl_WorkGroupSize.x / parts, part = wgInvocation() % parts;
+    uint begin = wgInvocation() / parts, at = lead + bytes * part, advance = 4u * lanes;
+    bool fromPlanes = arePlanes(at, bytes);
+    if (wgAnyInvocation(!fromPlanes && (bytes == 3u || !areValues(at)))) return 0u;
+    if (begin >= lanes) return quads * 4u * gStride;
+    uvec2 own[4], base[4];
+    uvec4 ownAt = uvec4(0u), baseAt = uvec4(0u), baseMask = uvec4(0u);
+    [[unroll]] for (uint k = 0u; k < 4u; k++) {
+        uint byteAt = k < bytes ? at + k : at, i = 4u * begin + byteAt / gStride;
+        uvec4 place = sBytes[byteAt % gStride];
+        own[k] = memoryOf(place.y);
+        ownAt[k] = place.x + i * (place.y >> 1);
+        base[k] = own[k];
+        baseAt[k] = ownAt[k];
+        if (place.z != kNothing) {
+            base[k] = memoryOf(place.w);
+            baseAt[k] = place.z + i * (place.w >> 1);
+            baseMask[k] = ~0u;
+        }
+    }
+    if (!fromPlanes) {
+        uint step = sBytes[at % gStride].y >> 1;
+        advance *= step;
+        ownAt = ownAt.x + step * uvec4(0u, 1u, 2u, 3u);
+    }
+    uint done = begin, to = gPosition + lead + 4u * (begin * gStride + part);
+    for (uint quad = begin; quad < quads; quad += lanes) {
+        uvec4 word;
+        [[unroll]] for (uint k = 0u; k < 4u; k++) word[k] = loadBytes4(own[k], ownAt[k]);
+        ownAt += advance;
+        if (gAnyBase) {
+            [[unroll]] for (uint k = 0u; k < 4u; k++) word[k] =
+                filterAddBytes(word[k], loadBytes4(base[k], baseAt[k]) & baseMask[k]);
+            baseAt += advance;
+        }
+        if (bytes == 4u) {
+            if (fromPlanes) word = transposed(word);
+            if (gStride == 4u) {
+                UnitsOut(add64(gTarget, to)).v[0] = word;
+            } else {
+                [[unroll]] for (uint k = 0u; k < 4u; k++) WordOut(add64(gTarget, to + k * gStride))
+                    .w = word[k];
+            }
+        } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
+            uvec4 shifts = uvec4(0u, 8u, 16u, 24u), a = uvec4(word.x) >> shifts & 0xffu;
+            uvec4 b = uvec4(word.y) >> shifts & 0xffu, c = uvec4(word.z) >> shifts & 0xffu;
+            WordOut(add64(gTarget, to)).w = a.x | b.x << 8 | c.x << 16 | a.y << 24;
+            WordOut(add64(gTarget, to + 4u)).w = b.y | c.y << 8 | a.z << 16 | b.z << 24;
+            WordOut(add64(gTarget, to + 8u)).w = c.z | a.w << 8 | b.w << 16 | c.w << 24;
+        }
+        to += 4u * lanes * gStride;
+        done = quad + lanes;
+    }
+    return done >= quads ? quads * 4u * gStride : kNothing;
+}
+
+// Writes bytes [begin, end) of the section one by one. False: the driver ended the loop.
+bool writeBytes(uint begin, uint end) {
+    uint first = gPosition + begin >> 2, words = (gPosition + end + 3u >> 2) - first,
+         reciprocal = reciprocalOfStride();
+    uint done = 0u;
+    if (begin >= end) return true;
+    for (uint base = 0u; base < words; base += gl_WorkGroupSize.x) {
+        uint word = first + base + wgInvocation(), value = 0u;
+        if (base + wgInvocation() < words) {
+            [[unroll]] for (uint b = 0u; b < 4u; b++) {
+                uint at = 4u * word + b - gPosition; // wraps below the section's begin
+                if (at - begin < end - begin) value |= planesByte(at, reciprocal) << 8u * b;
+            }
+            storeTileWord(word, value, gPosition + begin, gPosition + end);
+        }
+        done = base + gl_WorkGroupSize.x;
+    }
+    return done >= words;
+}
+
+bool writeRecords(uint size) {
+    uint lead = min(0u - (gTarget.x + gPosition) & (gStride == 4u ? 15u : 3u), size), done = 0u;
+    if (sgUniform((gStride & 3u) == 0u || gStride == 3u)) done = writeQuads(lead);
+    bool ended = done != kNothing;
+    if (!ended || done == 0u) return ended && writeBytes(0u, size);
+    ended = writeBytes(0u, lead);
+    return writeBytes(lead + done, size) && ended;
+}
+
+// Copies `size` bytes that are not filtered, from the section's position on.
+bool copyBytes(uint size) {
+    uint first = gPosition >> 2, words = (gPosition + size + 3u >> 2) - first, done = 0u;
+    for (uint base = 0u; base < words; base += gl_WorkGroupSize.x) {
+        uint word = first + base + wgInvocation();
+        if (base + wgInvocation() < words)
+            storeTileWord(word, WordsIn(gSource).w[word], gPosition, gPosition + size);
+        done = base + gl_WorkGroupSize.x;
+    }
+    return done >= words;
+}
+
+#endif // SLUICE_FILTER_RECORDS_GLSL

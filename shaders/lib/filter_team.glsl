@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The team that undoes the prediction of a column: a subgroup, or the whole workgroup where a
+// subgroup is narrow or emulated. Its calls stand where control flow is uniform for the whole team.
+#ifndef SLUICE_FILTER_TEAM_GLSL
+#define SLUICE_FILTER_TEAM_GLSL
+
+#include "lanes.glsl"
+#include "scan.glsl"
+
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+const uint kTeamSize = gl_WorkGroupSize.x, kTeams = 1u;
+
+shared uint sTeam[2][gl_WorkGroupSize.x];
+uint gTeamTurn = 0u;
+
+uint teamLane() { return wgInvocation(); }
+uint teamIndex() { return 0u; }
+
+void teamBarrier() { wgBarrierShared(); }
+void teamBarrierAll() { wgBarrierAll(); }
+
+// The value of the lane before this one; the first lane's own.
+uint teamBefore(uint value) {
+    sTeam[gTeamTurn][wgInvocation()] = value;
+    wgBarrierShared();
+    value = sTeam[gTeamTurn][max(wgInvocation(), 1u) - 1u];
+    gTeamTurn ^= 1u;
+    return value;
+}
+
+uint teamExclusiveAdd(uint value, out uint total) { return wgExclusiveAdd(value, total); }
+#else
+const uint kTeamSize = kSubgroupSize, kTeams = kSubgroups;
+
+uint teamLane() { return gl_SubgroupInvocationID; }
+uint teamIndex() { return gl_SubgroupID; }
+
+void teamBarrier() {
+    subgroupMemoryBarrierShared();
+    subgroupBarrier();
+}
+void teamBarrierAll() {
+    subgroupMemoryBarrier();
+    subgroupBarrier();
+}
+
+uint teamBefore(uint value) {
+    return subgroupShuffle(value, max(gl_SubgroupInvocationID, 1u) - 1u);
+}
+
+uint teamExclusiveAdd(uint value, out uint total) {
+    uint inclusive = sgInclusiveAddShuffled(value);
+    total = subgroupShuffle(inclusive, kSubgroupSize - 1u);
+    return inclusive - value;
+}
+#endif
+
+#endif // SLUICE_FILTER_TEAM_GLSL

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#ifndef SLUICE_FLOAT_ROWS_GLSL
+#define SLUICE_FLOAT_ROWS_GLSL
+
+#include "float_stream.glsl"
+#include "float_table.glsl"
+
+// The first symbols of two entries as those of one.
+uint floatPairOf(uint type, uint first, uint second) {
+    return type <= kFloatF32 ? (first & 0xffffu) | second << 16
+                             : (first & 0xffffffu) | (second & 0xff0000u) << 8;
+}
+
+uint floatFirstLength(uint type, uint entry) { return entry >> floatLengthShift(type) & 15u; }
+
+// Bit i: word i of the row is of an entry with one symbol.
+uint floatMissing(uvec4 row) {
+    uvec4 bits = row & kFloatShort;
+    return bits.x >> 6 | bits.y >> 5 | bits.z >> 4 | bits.w >> 3;
+}
+
+// The row with another symbol, the first of `entry`: it goes to the end, and those behind the last
+// word with one symbol only move up by one, so that this word is complete. missing: not 0; its
+// uppermost bit is used up.
+uvec4 floatInsert(uint type, uvec4 row, uint entry, inout uint missing) {
+    uint last = uint(findMSB(missing)), up = type <= kFloatF32 ? 16u : 8u;
+    missing &= ~(1u << last);
+    uvec4 result;
+    result.x = last == 0u ? floatPairOf(type, row.x, row.y) : row.x;
+    result.y = last <= 1u ? floatPairOf(type, row.y >> (last < 1u ? up : 0u), row.z) : row.y;
+    result.z = last <= 2u ? floatPairOf(type, row.z >> (last < 2u ? up : 0u), row.w) : row.z;
+    result.w = floatPairOf(type, row.w >> (last < 3u ? up : 0u), entry);
+    return result;
+}
+
+// A symbol for each lane that misses any.
+void floatSingle(uint type, inout uvec4 row, inout uint missing) {
+    bool some = true;
+    if (kLockstep) // or it is another group's turn
+        some = lgBallot(missing != 0u) != 0u;
+    floatTake(some);
+    uint entry = floatEntry(floatNext());
+    if (missing != 0u) {
+        gFloatUsed += floatFirstLength(type, entry);
+        row = floatInsert(type, row, entry, missing);
+    }
+}
+
+// The symbols that look-ups had no room for, up to four turns of one for each lane. Two turns take
+// no more words than the ring has between two moves.
+uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
+    uint missing = on ? floatMissing(row) : 0u;
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
+    [[dont_unroll]] for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
+        if (!wgAnyLane(missing != 0u)) break;
+        floatSingle(type, row, missing);
+    }
+#else // a loop in the loop of rows would cost NVIDIA's compiler (580) four registers
+    floatMove(ahead, aheadOf);
+    if (wgAnyLane(missing != 0u)) {
+        floatSingle(type, row, missing);
+        if (wgAnyLane(missing != 0u)) {
+            floatSingle(type, row, missing);
+            floatMove(ahead, aheadOf);
+            if (wgAnyLane(missing != 0u)) {
+                floatSingle(type, row, missing);
+                if (wgAnyLane(missing != 0u)) floatSingle(type, row, missing);
+            }
+        }
+    }
+#endif
+    return row;
+}
+
+// A row but the last two: the symbols, two in each of the four words. Groups in lockstep with one
+// that is `on` may not be. Not as a loop: NVIDIA's compiler (580) leaves those rolled that have
+// subgroup operations behind branches, and what is indexed in them goes to memory.
+uvec4 floatWholeRow(uint type, bool on) {
+    on = on || !kLockstep;
+    uvec2 ahead = floatAhead();
+    uint aheadOf = gFloatAheadAt;
+    uvec4 row;
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
+    [[dont_unroll]] for (uint i = 0u; i < kFloatLookUps; i += 2u) {
+        floatTake(on);
+        uint bits = floatNext(), first = floatEntry(bits),
+             second = floatEntry(bits << (first & 31u));
+        row[i] = first;
+        row[i + 1u] = second;
+        gFloatUsed += on ? first + second : 0u;
+    }
+#else
+    floatTake(on);
+    uint bits = floatNext();
+    row.x = floatEntry(bits);
+    row.y = floatEntry(bits << (row.x & 31u));
+    gFloatUsed += on ? row.x + row.y : 0u;
+    floatTake(on);
+    bits = floatNext();
+    row.z = floatEntry(bits);
+    row.w = floatEntry(bits << (row.z & 31u));
+    gFloatUsed += on ? row.z + row.w : 0u;
+#endif
+    if (wgAnyLane(on && ((row.x | row.y | row.z | row.w) & kFloatShort) != 0u))
+        row = floatSingles(type, on, row, ahead, aheadOf);
+    floatMove(ahead, aheadOf);
+    return row;
+}
+
+// In the tail: the lane's bits, the next one above all others and zeros below the last, and how
+// many there are.
+uvec2 gFloatTail;
+uint gFloatTailBits;
+
+void floatTailBegin(bool whole) {
+    bool turned = ((gFloatUsed ^ gFloatAsked) & 32u) != 0u; // the first word is used up
+    uint at = gFloatUsed & 31u, first = turned ? gFloatSecond : gFloatFirst,
+         second = turned ? 0u : gFloatSecond;
+    gFloatTail = uvec2(floatFunnel(first, second, at), second << at);
+    gFloatTailBits = whole ? (turned ? 32u : 64u) - at : 0u;
+}
+
+// What comes next if it were one symbol or, where there is room, two: its entry. Lanes that are not
+// `on` stay as they are.
+uint floatTailEntry(uint type, bool on, bool single) {
+    uint entry = floatEntry(gFloatTail.x);
+    uint needed = single                        ? floatFirstLength(type, entry)
+                  : (entry & kFloatShort) != 0u ? kFloatMaxBits
+                                                : entry & 15u;
+    bool takes = on && gFloatTailBits < needed;
+    uint takers = lgBallot(takes),
+         at = 2u * gFloatNext + gFloatHalf + uint(bitCount(takers * gFloatBelow));
+    uint word = floatWord(at >> 1) >> (at & 1u) * 16u & 0xffffu;
+    gFloatTail.x |= takes ? word << (16u - gFloatTailBits & 31u) : 0u; // it has fewer than 12 bits
+    gFloatTailBits += takes ? 16u : 0u;
+    uint taken = gFloatHalf + uint(bitCount(takers));
+    gFloatNext += taken >> 1;
+    gFloatHalf = taken & 1u;
+    entry = floatEntry(gFloatTail.x);
+    uint bits = !on ? 0u : single ? floatFirstLength(type, entry) : entry & 15u;
+    gFloatTail = uvec2(floatFunnel(gFloatTail.x, gFloatTail.y, bits), gFloatTail.y << bits);
+    gFloatTailBits -= bits;
+    return entry;
+}
+
+// One of the last two rows, in which lanes take only what their codes need.
+uvec4 floatTailRow(uint type, bool on) {
+    on = on || !kLockstep;
+    uvec2 ahead = floatAhead();
+    uint aheadOf = gFloatAheadAt;
+    uvec4 row = uvec4(0u);
+    [[dont_unroll]] for (uint i = 0u; i < kFloatLookUps; ++i) row =
+        uvec4(row.yzw, floatTailEntry(type, on, false));
+    floatMove(ahead, aheadOf);
+    uint missing = on ? floatMissing(row) : 0u;
+    [[dont_unroll]] for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
+        if (!wgAnyLane(missing != 0u)) break;
+        uint entry = floatTailEntry(type, missing != 0u, true);
+        if (missing != 0u) row = floatInsert(type, row, entry, missing);
+        floatMove(ahead, aheadOf);
+    }
+    return row;
+}
+
+#endif // SLUICE_FLOAT_ROWS_GLSL

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#ifndef SLUICE_FLOAT_TABLE_GLSL
+#define SLUICE_FLOAT_TABLE_GLSL
+
+#include "float_tensor.glsl"
+
+// The entry of the bits at the upper end of a word.
+uint floatEntry(uint bits) { return sFloatTable[bits >> (32u - kFloatMaxBits)]; }
+
+uint floatCodeLength(uint symbol) { return sFloatLengths[symbol >> 3] >> (symbol & 7u) * 4u & 15u; }
+
+// The length of the code at the upper end of 12 bits.
+uint floatLengthAt(uint bits) {
+    uint length_ = 1u;
+    [[unroll]] for (uint i = 1u; i < kFloatMaxBits; ++i) length_ +=
+        bits >= sFloatLimits[i] ? 1u : 0u;
+    return length_;
+}
+
+// Where an entry has the first symbol, and the length of its code; which bits of a symbol count.
+uint floatFirstAt(uint type) {
+    const uint places[kFloatTypes] = uint[kFloatTypes](7u, 10u, 7u, 19u, 18u, 16u, 17u);
+    return places[min(type, kFloatTypes - 1u)];
+}
+uint floatMask(uint type) {
+    const uint masks[kFloatTypes] = uint[kFloatTypes](255u, 31u, 255u, 15u, 31u, 255u, 63u);
+    return masks[min(type, kFloatTypes - 1u)];
+}
+uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
+
+// An entry with one symbol: (symbol & mask) at firstAt.
+uint floatEntryOf(uint bits, uint length_, uint mask, uint firstAt, uint lengthAt) {
+    uint symbol = sFloatSorted[(bits >> (kFloatMaxBits - length_)) + sFloatPlaces[length_] & 255u];
+    return (symbol & mask) << firstAt | length_ << lengthAt;
+}
+
+void floatTable() {
+    wgBarrierShared(); // the table before has been used
+    if (wgInvocation() < 32u) {
+        sFloatCounts[wgInvocation() & 15u] = 0u;
+        sFloatLengths[wgInvocation()] = WordsIn(sFloatParts.lengths).w[wgInvocation()];
+    }
+    wgBarrierShared();
+    for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x)
+        atomicAdd(sFloatCounts[floatCodeLength(symbol)], 1u);
+    wgBarrierShared();
+    uint code = 0u, rank = 0u, tooLong = sFloatCounts[13] + sFloatCounts[14] + sFloatCounts[15];
+    uint ranks[kFloatMaxBits + 1u];
+    bool single = sFloatCounts[1] == 1u;
+    [[unroll]] for (uint i = 2u; i <= kFloatMaxBits; ++i) single = single && sFloatCounts[i] == 0u;
+    [[unroll]] for (uint i = 1u; i <= kFloatMaxBits; ++i) {
+        ranks[i] = rank;
+        if (wgInvocation() == 0u) {
+            sFloatPlaces[i] = rank - code;
+            sFloatLimits[i] =
+                single ? 1u << kFloatMaxBits : code + sFloatCounts[i] << (kFloatMaxBits - i);
+        }
+        code += sFloatCounts[i];
+        rank += sFloatCounts[i];
+        if (i < kFloatMaxBits) code <<= 1;
+    }
+    gFloatComplete = tooLong == 0u && (single || code == 1u << kFloatMaxBits);
+    // The place of a symbol: those with shorter codes, and those before it with a code as long.
+    for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x) {
+        uint length_ = floatCodeLength(symbol), place = 0u;
+        if (length_ != 0u && length_ <= kFloatMaxBits) {
+            [[unroll]] for (uint i = 1u; i <= kFloatMaxBits; ++i) place =
+                i == length_ ? ranks[i] : place;
+            for (uint word = 0u; word < symbol >> 3; word++) {
+                uint differ = sFloatLengths[word] ^ length_ * 0x11111111u;
+                differ |= differ >> 2;
+                differ |= differ >> 1;
+                place += 8u - uint(bitCount(differ & 0x11111111u));
+            }
+            for (uint other = symbol & ~7u; other < symbol; other++)
+                place += floatCodeLength(other) == length_ ? 1u : 0u;
+            sFloatSorted[place & 255u] = symbol;
+            if (single) sFloatSorted[1] = symbol;
+        }
+    }
+    wgBarrierShared();
+    // First one symbol an entry. 8 of them at a time: codes of up to 9 bits are the same in all.
+    uint firstAt = floatFirstAt(gFloatType), mask = floatMask(gFloatType),
+         lengthAt = floatLengthShift(gFloatType);
+    for (uint i = 8u * wgInvocation(); i < 1u << kFloatMaxBits; i += 8u * gl_WorkGroupSize.x) {
+        uint length_ = floatLengthAt(i), entry = floatEntryOf(i, length_, mask, firstAt, lengthAt);
+        [[dont_unroll]] for (uint k = i; k < i + 8u; ++k) {
+            if (length_ > 9u) entry = floatEntryOf(k, floatLengthAt(k), mask, firstAt, lengthAt);
+            sFloatTable[k] = entry;
+        }
+    }
+    // Then the second ones, which are the first of other entries: those are as they were, but for
+    // second symbols.
+    const uint each = 4u;
+    uint secondAt = firstAt + (gFloatType > kFloatF32 ? 8u : 16u);
+    [[dont_unroll]] for (uint begin = 0u; begin < 1u << kFloatMaxBits;
+                         begin += each * gl_WorkGroupSize.x) {
+        uint entries[each];
+        wgBarrierShared();
+        [[unroll]] for (uint k = 0u; k < each; ++k) {
+            uint i = begin + k * gl_WorkGroupSize.x + wgInvocation();
+            uint first = sFloatTable[i & kFloatEntries], length1 = first >> lengthAt & 15u;
+            uint second = sFloatTable[i << length1 & kFloatEntries],
+                 both = length1 + (second >> lengthAt & 15u);
+            uint symbol = (second >> firstAt & mask) << secondAt;
+            entries[k] = first | mix(length1 | kFloatShort, both | symbol, both <= kFloatMaxBits);
+        }
+        wgBarrierShared();
+        [[unroll]] for (uint k = 0u; k < each; ++k) {
+            uint i = begin + k * gl_WorkGroupSize.x + wgInvocation();
+            if (i <= kFloatEntries) sFloatTable[i] = entries[k];
+        }
+    }
+    wgBarrierShared();
+}
+
+#endif // SLUICE_FLOAT_TABLE_GLSL

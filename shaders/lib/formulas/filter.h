@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Predictors and values of filters (docs/format.md, 8.3 and 8.5).
+#ifndef SLUICE_FORMULAS_FILTER_H
+#define SLUICE_FORMULAS_FILTER_H
+
+#include "../layout/filter.h"
+#include "formula.h"
+
+SLUICE_LAYOUT_BEGIN
+
+// Predictions from the values to the left, above, and above to the left, as numbers that are not
+// negative. Only the low bits of the gradient count.
+SLUICE_FORMULA u32 filterGradient(u32 left, u32 up, u32 upLeft) { return left + up - upLeft; }
+
+// The median of left, up and their gradient (Weinberger, Seroussi, Sapiro: The LOCO-I lossless
+// image compression algorithm, IEEE Transactions on Image Processing 9(8), 2000).
+SLUICE_FORMULA u32 filterMedian(u32 left, u32 up, u32 upLeft) {
+    u32 low = SLUICE_MIN(left, up), high = SLUICE_MAX(left, up);
+    return SLUICE_SELECT(upLeft >= high, low,
+                         SLUICE_SELECT(upLeft <= low, high, left + up - upLeft));
+}
+
+// Half of the sum, rounded down; the sum itself may need 33 bits.
+SLUICE_FORMULA u32 filterAverage(u32 left, u32 up) { return (left & up) + ((left ^ up) >> 1); }
+
+// The prediction by GRADIENT, MEDIAN or AVERAGE.
+SLUICE_FORMULA u32 filterGuess(u32 predictor, u32 left, u32 up, u32 upLeft) {
+    return SLUICE_SELECT(predictor == SLUICE_PREDICTOR_AVERAGE, filterAverage(left, up),
+                         SLUICE_SELECT(predictor == SLUICE_PREDICTOR_GRADIENT,
+                                       filterGradient(left, up, upLeft),
+                                       filterMedian(left, up, upLeft)));
+}
+
+// A residual from its zigzag form; mask: the bits of a value.
+SLUICE_FORMULA u32 filterUnzigzag(u32 value, u32 mask) {
+    return (value >> 1 ^ (0u - (value & 1u))) & mask;
+}
+
+// The same of the four bytes of a word, and four sums of bytes.
+SLUICE_FORMULA u32 filterUnzigzagBytes(u32 word) {
+    return (word >> 1 & 0x7f7f7f7fu) ^ (word & 0x01010101u) * 0xffu;
+}
+SLUICE_FORMULA u32 filterAddBytes(u32 a, u32 b) {
+    return ((a & 0x7f7f7f7fu) + (b & 0x7f7f7f7fu)) ^ ((a ^ b) & 0x80808080u);
+}
+
+// The values of block columns: an end point, which is a colour of 5, 6 and 5 bits, and 4 x 4
+// indices of 2 bits, of which rows become columns.
+SLUICE_FORMULA u32 filterUnmapColour(u32 value) {
+    u32 green = ((value >> 5) + 2u * (value >> 11)) & 63u;
+    return (value & 0xf800u) | green << 5 | ((value + (green >> 1)) & 31u);
+}
+SLUICE_FORMULA u32 filterTransposeIndices(u32 value) {
+    u32 near = (value ^ value >> 6) & 0x00cc00ccu, rows = value ^ near ^ near << 6;
+    u32 far = (rows ^ rows >> 12) & 0x0000f0f0u;
+    return rows ^ far ^ far << 12;
+}
+SLUICE_FORMULA u32 filterUnmapBlock(u32 value, bool isColour) {
+    return SLUICE_SELECT(isColour, filterUnmapColour(value), filterTransposeIndices(value));
+}
+
+SLUICE_LAYOUT_END
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The formulas of this folder are computed by the host, by GLSL and by CUDA. Each stands once, in
+// the subset that all three compile: functions of u32 and bool, and the macros SLUICE_SELECT, a
+// choice without a branch, SLUICE_MIN and SLUICE_MAX, whose arguments are evaluated twice.
+#ifndef SLUICE_FORMULA_H
+#define SLUICE_FORMULA_H
+
+#include "../layout/base.h"
+
+#if defined(__CUDACC__)
+#define SLUICE_FORMULA __host__ __device__ constexpr
+#elif defined(__cplusplus)
+#define SLUICE_FORMULA constexpr
+#else
+#define SLUICE_FORMULA
+#endif
+
+#ifdef __cplusplus
+#define SLUICE_SELECT(condition, yes, no) ((condition) ? (yes) : (no))
+#define SLUICE_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define SLUICE_MAX(a, b) ((a) < (b) ? (b) : (a))
+#else
+#define SLUICE_SELECT(condition, yes, no) mix(no, yes, condition)
+#define SLUICE_MIN(a, b) min(a, b)
+#define SLUICE_MAX(a, b) max(a, b)
+#endif
+
+#endif

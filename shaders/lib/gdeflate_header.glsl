@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The headers of GDeflate blocks, and the codes that they describe.
+#ifndef SLUICE_GDEFLATE_HEADER_GLSL
+#define SLUICE_GDEFLATE_HEADER_GLSL
+
+#include "gdeflate_state.glsl"
+#include "huffman.glsl"
+
+// The precode's symbol whose length stands at place i of a header (RFC 1951, 3.2.7).
+uint precodeOrder(uint i) {
+    const uint order[19] = uint[19](16u, 17u, 18u, 0u, 8u, 7u, 9u, 6u, 10u, 5u, 11u, 4u, 12u, 3u,
+                                    13u, 2u, 14u, 1u, 15u);
+    return order[min(i, 18u)];
+}
+
+// Reads the code lengths of a dynamic block, a symbol of the precode a lane and round.
+void readCodeLengths(bool enabled, uint total) {
+    uint lane = lgLane();
+    uint position = 0u;
+    uint carried = 0u; // the last length of the previous round
+    [[dont_unroll]] while (wgAny(enabled && gState != kDone && position < total)) {
+        bool on = enabled && gState != kDone && position < total;
+        uvec2 decoded = huffmanDecode(bitsPeek(), kLitCode);
+        uint len = decoded.x, symbol = decoded.y & 31u;
+        uint extraBits = symbol < 16u ? 0u : symbol == 16u ? 2u : symbol == 17u ? 3u : 7u;
+        uint extra = bitfieldExtract(bitsPeek(), int(len), int(extraBits));
+        uint run = symbol < 16u ? 1u : (symbol == 18u ? 11u : 3u) + extra;
+        uint before, covered;
+        uint defines = lgBallot3Scan(false, symbol != 16u, false, on ? run : 0u, before, covered).y;
+        uint at = position + before;
+        bool valid = on && at < total;
+
+        uint source = symbol == 16u ? defines & lgLanesBelow() : 1u << lane;
+        lgShare(symbol < 16u ? symbol : 0u);
+        uint value = lgShared(mix(uint(findMSB(source)), 0u, source == 0u));
+        value = mix(value, carried, source == 0u);
+        // Runs of lengths that are not 0 have 6 symbols at most.
+        if (valid && value != 0u) setCodeLengths(at, value, min(run, min(total - at, 6u)));
+        if (valid) bitsConsume(len + extraBits);
+        uint last = lgShared(mix(uint(findMSB(defines)), 0u, defines == 0u));
+        carried = mix(last, carried, defines == 0u);
+
+        uint bad = lgBallot(valid && (at + run > total || (symbol == 16u && at == 0u)));
+        bitsRefill(on);
+        if (on) {
+            position += covered;
+            fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
+            fail(bad != 0u, SLUICE_ST_BAD_CODE);
+        }
+    }
+    fail(enabled && gState != kDone && position < total, SLUICE_ST_INTERNAL);
+}
+
+// Reads one block's header and builds its tables.
+void readHeader(bool enabled) {
+    uint lane = lgLane();
+    if (!kLockstep || enabled) {
+        // These hold these values already, or are not needed any more: no registers keep them.
+        gSlot = 0u;
+        gUpper = kLiteral;
+        gTokensBefore = gTokens;
+        gPending = 0u;
+    }
+    if (enabled) {
+        fail(gBlocks == SLUICE_GD_MAX_BLOCKS, SLUICE_ST_LIMIT);
+        gBlocks += 1u;
+    }
+    enabled = enabled && gState != kDone;
+
+    // Lane 0 holds the header.
+    lgShare(bitsPeek());
+    uint header = lgShared(0u);
+    if (enabled && lane == 0u) bitsConsume(3u);
+    bitsRefill(enabled);
+    uint type = (header >> 1) & 3u;
+    if (enabled) {
+        gBlocks |= (header & 1u) * kFinal;
+        fail(bitsTruncated(), SLUICE_ST_TRUNCATED);
+        fail(type == 3u, SLUICE_ST_BAD_CODE);
+    }
+    enabled = enabled && gState != kDone;
+
+    bool stored = enabled && type == 0u, fixedCodes = enabled && type == 1u,
+         dynamic = enabled && type == 2u;
+    if (wgAny(stored || dynamic)) {
+        lgShare(bitsPeek());
+        header = lgShared(0u);
+        if (lane == 0u && (stored || dynamic)) bitsConsume(stored ? 16u : 14u);
+        bitsRefill(dynamic); // a stored block's first byte belongs to the same step as its length
+        if (stored) {
+            gStoredLeft = header & 0xffffu;
+            gState = kInStored;
+        }
+        fail(dynamic && bitsTruncated(), SLUICE_ST_TRUNCATED);
+        dynamic = dynamic && gState != kDone;
+    }
+
+    uint litCount = SLUICE_GD_LITLEN_SYMS, distCount = SLUICE_GD_DIST_SYMS;
+    huffmanBuildAt(tokenAt((gTokens + 63u) & ~63u));
+    if (wgAny(dynamic)) {
+        uint preCount = ((header >> 10) & 15u) + 4u;
+        bool mine = dynamic && lane < preCount;
+        clearCodeLengths(dynamic);
+        if (mine) {
+            setCodeLengths(precodeOrder(lane), bitsPeek() & 7u, 1u);
+            bitsConsume(3u);
+        }
+        bitsRefill(dynamic);
+        fail(dynamic && bitsTruncated(), SLUICE_ST_TRUNCATED);
+        dynamic = dynamic && gState != kDone;
+
+        bool good = huffmanSort(dynamic, kPrecode, kLitCode, kLitFirst, 0u, 19u, false);
+        fail(dynamic && !good, SLUICE_ST_BAD_CODE);
+        dynamic = dynamic && gState != kDone;
+        if (dynamic) {
+            litCount = (header & 31u) + 257u;
+            distCount = ((header >> 5) & 31u) + 1u;
+        }
+        clearCodeLengths(dynamic);
+        readCodeLengths(dynamic, litCount + distCount);
+        dynamic = dynamic && gState != kDone;
+    }
+    if (fixedCodes) {
+        // RFC 1951, 3.2.6; eight code lengths a word.
+        sToken[gLengths + lane] = lane < 18u ? 0x88888888u : 0x99999999u;
+        if (lane < 8u)
+            sToken[gLengths + 32u + lane] = lane < 3u   ? 0x77777777u
+                                            : lane < 4u ? 0x88888888u
+                                                        : 0x55555555u;
+    }
+    bool codes = fixedCodes || dynamic;
+    if (wgAny(codes)) {
+        bool goodLit = huffmanSort(codes, kLitCode, kLitCode, kLitFirst, 0u, litCount, true);
+        bool goodDist =
+            huffmanSort(codes, kDistCode, kDistCode, kDistFirst, litCount, distCount, false);
+        fail(codes && !(goodLit && goodDist), SLUICE_ST_BAD_CODE);
+        codes = codes && gState != kDone;
+        if (codes) gState = kInSymbols;
+    }
+}
+
+#endif // SLUICE_GDEFLATE_HEADER_GLSL

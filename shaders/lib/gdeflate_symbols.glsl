@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What gdeflate.comp knows of a symbol: the payload that lib/huffman.glsl keeps for it.
+#ifndef SLUICE_GDEFLATE_SYMBOLS_GLSL
+#define SLUICE_GDEFLATE_SYMBOLS_GLSL
+
+#include "formulas/gdeflate.h"
+
+// The two codes of a block, and where their symbols begin in the tables of huffman.glsl. The
+// precode takes the place of the literal/length code, which is built after it.
+const uint kLitCode = 0u, kLitFirst = 0u;
+const uint kDistCode = 1u, kDistFirst = 288u;
+const uint kPrecode = 2u; // a kind of symbols, which has no tables of its own
+
+// A payload:
+//   bits 0 .. 4    the length of the symbol's code plus its extra bits
+//   bits 5 .. 12   a literal's byte, or the bits above the extra bits
+// and flags
+const uint kLength = 1u << 13;    // the symbol begins a match of 2 bytes more than the value
+const uint kSpecial = 1u << 14;   // the symbol ends the block, or is undefined
+const uint kUndefined = 1u << 15; // the symbol must not occur
+uint huffmanPayload(uint kind, uint symbol, uint len) {
+    if (kind == kPrecode) return symbol;
+    bool distance = kind == kDistCode;
+    uint slot = distance ? symbol : symbol - 257u, mantissaBits = distance ? 1u : 2u;
+    uint extraBits = min(gdeflateExtraBits(slot, mantissaBits), 15u);
+    uint above = gdeflateMantissa(slot, mantissaBits, extraBits), flags = 0u;
+    if (!distance) {
+        bool longest = slot == 28u, match = slot <= 28u;
+        extraBits = mix(0u, mix(extraBits, 16u, longest), match);
+        above = mix(symbol & 0xffu, mix(above, 0u, longest), match);
+        flags = mix(mix(kSpecial | kUndefined, kSpecial, symbol == 256u), 0u, symbol < 256u);
+        flags = mix(flags, kLength, match);
+    }
+    return (len + extraBits) | above << 5 | flags;
+}
+
+#endif // SLUICE_GDEFLATE_SYMBOLS_GLSL

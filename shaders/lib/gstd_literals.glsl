@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The literals of a Gstd part, 128 at a time: four a lane, which are a word.
+#ifndef SLUICE_GSTD_LITERALS_GLSL
+#define SLUICE_GSTD_LITERALS_GLSL
+
+#include "gstd_tables.glsl"
+#include "units.glsl"
+
+// Takes a literal of each lane that is `on`; all lanes of the group call it.
+uint takeLiteral(bool on, uint mode, uint one) {
+    ransRefill(on && mode != SLUICE_GS_LITERALS_ONE);
+    uint literal = one;
+    if (mode == SLUICE_GS_LITERALS_RANS) {
+        literal = ransTake(on, 0u, kLiteralEntries, gLiteralLog);
+    } else if (mode == SLUICE_GS_LITERALS_HUFFMAN) {
+        uint entry = ransEntry(0u, kLiteralEntries,
+                               bitfieldReverse(gState) >> 32u - SLUICE_GS_MAX_CODE_LENGTH);
+        literal = entry & 255u;
+        gState = mix(gState, gState >> (entry >> 8 & 15u), on);
+    } else if (mode == SLUICE_GS_LITERALS_PLAIN) {
+        literal = gState & 255u;
+        gState = mix(gState, gState >> 8, on);
+    }
+    return literal;
+}
+uint takeLiterals(uint first, uint count, uint mode, uint one) {
+    uint own = first + 4u * lgLane();
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+    uint word = 0u;
+    [[dont_unroll]] for (uint k = 0u; k < 4u; ++k) word |= takeLiteral(own + k < count, mode, one)
+                                                           << 8u * k;
+    return word;
+#else
+    // This is written out because NVIDIA's compiler (580) unrolls no loops with ballots.
+    uint a = takeLiteral(own < count, mode, one), b = takeLiteral(own + 1u < count, mode, one);
+    uint c = takeLiteral(own + 2u < count, mode, one), d = takeLiteral(own + 3u < count, mode, one);
+    return a | b << 8 | c << 16 | d << 24;
+#endif
+}
+
+// Decodes `count` literals, so that they end at byte `end` of the tile, where the part ends: there
+// they are read before anything is written over them.
+void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
+    uint start = end - count, skew = start & 3u, carried = 0u; // the last word of the round before
+    uint wanted = on ? count : 0u;
+    for (uint first = 0u; wgAny(on && first < count + skew); first += 128u) {
+        uint word, ahead = wordsAhead();
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+        word = takeLiterals(first, wanted, mode, one);
+#else
+        // Where the mode is known, there are no branches between the literals. Groups in lockstep
+        // may have different modes.
+        if (kLockstep)
+            word = takeLiterals(first, wanted, mode, one);
+        else if (sgUniform(mode == SLUICE_GS_LITERALS_RANS))
+            word = takeLiterals(first, wanted, SLUICE_GS_LITERALS_RANS, one);
+        else if (sgUniform(mode == SLUICE_GS_LITERALS_HUFFMAN))
+            word = takeLiterals(first, wanted, SLUICE_GS_LITERALS_HUFFMAN, one);
+        else if (sgUniform(mode == SLUICE_GS_LITERALS_PLAIN))
+            word = takeLiterals(first, wanted, SLUICE_GS_LITERALS_PLAIN, one);
+        else
+            word = one * 0x01010101u;
+#endif
+        wordsMove(ahead);
+        lgShare(word);
+        uint below = lgShared(max(lgLane(), 1u) - 1u);
+        below = mix(below, carried, lgLane() == 0u);
+        carried = lgShared(31u);
+        word = mix(word << 8u * skew | below >> (32u - 8u * skew & 31u), word, skew == 0u);
+        uint at = first + 4u * lgLane(), to = start - skew + at;
+        if (on && at < count + skew) {
+            if (to + 4u <= end)
+                WordsPlain(gDestination).w[to >> 2] = word;
+            else
+                storeWord(add64(gDestination, to), word, 0u, end - to);
+        }
+    }
+}
+
+#endif // SLUICE_GSTD_LITERALS_GLSL

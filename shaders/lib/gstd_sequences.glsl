@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The sequences of a Gstd part, 32 at a time, one a lane.
+#ifndef SLUICE_GSTD_SEQUENCES_GLSL
+#define SLUICE_GSTD_SEQUENCES_GLSL
+
+#include "formulas/gstd.h"
+#include "gstd_tables.glsl"
+#include "units.glsl"
+
+// Where the last three offsets come from: `changes` are the lanes that changed the list of them. A
+// result is a lane, or 32 + the place of an offset that was in the list before all lanes.
+uint highest(uint lanes) { return uint(findMSB(lanes)); } // ~0 if there is none
+uint latest(uint changes) { return min(highest(changes), 32u); }
+uint second(uint changes) {
+    uint others = changes & ~(1u << (latest(changes) & 31u));
+    return min(highest(others), changes != 0u ? 32u : 33u);
+}
+uint third(uint changes, uint swaps) {
+    uint others = changes & ~swaps;
+    return mix(34u, second(changes & (1u << (highest(others) & 31u)) - 1u), others != 0u);
+}
+
+// The offset of such an origin; value: the lane's, if it is a lane.
+uint offsetOf(uint origin, uint value, uvec3 repeats) {
+    return mix(mix(repeats.z, mix(repeats.y, repeats.x, origin == 32u), origin < 34u), value,
+               origin < 32u);
+}
+
+// Follows chains of origins to their ends: a lane that is its own origin, or 32 and more. Five
+// steps of pointer jumping are enough for 32 lanes.
+uint jump(uint origin) {
+    lgShare(origin);
+    uint next = lgShared(origin & 31u);
+    return mix(next, origin, origin >= 32u);
+}
+uint followed(uint origin) {
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+    [[dont_unroll]] for (uint i = 0u; i < 5u; ++i) origin = jump(origin);
+    return origin;
+#else
+    return jump(jump(jump(jump(jump(origin)))));
+#endif
+}
+
+// Decodes `count` sequences to the records from `firstRecord` on. Returns the sums of their
+// lengths.
+void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
+                     out uint matchSum) {
+    uvec3 repeats = uvec3(SLUICE_GS_FIRST_REPEATS, SLUICE_GS_FIRST_REPEATS >> 8,
+                          SLUICE_GS_FIRST_REPEATS >> 16) &
+                    255u;
+    uint log = on ? gSequenceLog : 0u;
+    literalSum = matchSum = 0u;
+    for (uint first = 0u; wgAny(on && first < count); first += 32u) {
+        bool here = on && first + lgLane() < count;
+        uint ahead = wordsAhead();
+        uint symbol = ransSymbol(here, kSequenceMarks * kOffsets, kOffsetEntries, log),
+             place = symbol - SLUICE_GS_REPEATS;
+        bool fresh = here && symbol >= SLUICE_GS_REPEATS;
+        uint bits = gstdOffsetBits(place) & 31u;
+        uint offset = ransBits(fresh, bits);
+        offset = (offset + gstdOffsetBase(place, bits) - 1u) * gModulus;
+        if (wgAny(on && gModulus > 1u)) {
+            uint remainder = ransSymbol(fresh && gModulus > 1u, kSequenceMarks * kRemainders,
+                                        kRemainderEntries, log);
+            offset += gModulus > 1u ? remainder : 0u;
+        }
+        wordsMove(ahead);
+        ahead = wordsAhead();
+        uint literalSymbol =
+            ransSymbol(here, kSequenceMarks * kLiteralLengths, kLengthEntries, log);
+        uint matchSymbol = ransSymbol(here, kSequenceMarks * kMatchLengths, kMatchEntries, log);
+        uint literalBits = gstdExtraBits(literalSymbol, SLUICE_GS_LITERAL_DIRECT_LOG),
+             matchBits = gstdExtraBits(matchSymbol, SLUICE_GS_MATCH_DIRECT_LOG);
+        uint literals = gstdBase(literalSymbol, SLUICE_GS_LITERAL_DIRECT_LOG, literalBits),
+             matchLength = gstdBase(matchSymbol, SLUICE_GS_MATCH_DIRECT_LOG, matchBits);
+        literals += ransBits(here, literalBits);
+        matchLength += ransBits(here, matchBits) + SLUICE_GS_MIN_MATCH;
+        literals = here ? literals : 0u;
+        matchLength = here ? matchLength : 0u;
+
+        wordsMove(ahead);
+
+        // Where the offset comes from. Sequences that repeat the latest offset do not change the
+        // list of the last three. The latest of the other sequences made the first of the three,
+        // the one before it the second; the third was the second when the latest sequence came that
+        // did more than swap the first two.
+        uint used = symbol + uint(literals == 0u); // for a repeated offset 0 .. 3, and 3 means 0
+        used = mix(used, 0u, used == SLUICE_GS_REPEATS);
+        bool old = here && !fresh;
+        uvec3 masks = lgBallot3(fresh, fresh || (old && used != 0u), old && used == 1u);
+        uint below = masks.y & lgLanesBelow(), origin = latest(below);
+        origin = mix(origin, second(below), used == 1u);
+        origin = mix(origin, third(below, masks.z), used == 2u);
+        origin = mix(lgLane(), origin, old);
+        if (wgAnyLane(origin < 32u && origin != lgLane() && (masks.x >> (origin & 31u) & 1u) == 0u))
+            origin = followed(origin);
+        lgShare(offset);
+        uint actual = lgShared(origin & 31u);
+        actual = offsetOf(origin, actual, repeats);
+        lgShare(actual);
+        uvec3 places = uvec3(latest(masks.y), second(masks.y), third(masks.y, masks.z));
+        uvec3 next =
+            uvec3(lgShared(places.x & 31u), lgShared(places.y & 31u), lgShared(places.z & 31u));
+        repeats = uvec3(offsetOf(places.x, next.x, repeats), offsetOf(places.y, next.y, repeats),
+                        offsetOf(places.z, next.z, repeats));
+
+        // One scan has both sums in a word, unless they could be too large.
+        uint literalsBefore, literalTotal, lengthBefore, lengthTotal, before, total;
+        lgScan(literals + (matchLength << 16), before, total);
+        literalsBefore = before & 0xffffu;
+        literalTotal = total & 0xffffu;
+        lengthBefore = before >> 16;
+        lengthTotal = total >> 16;
+        if (wgAnyLane(literals + matchLength >= 2048u)) {
+            lgScan(literals, literalsBefore, literalTotal);
+            lgScan(matchLength, lengthBefore, lengthTotal);
+        }
+        if (here) {
+            uint begin = literalSum + literalsBefore + matchSum + lengthBefore;
+            PairsOut(gSlot).v[SLUICE_GS_SEQUENCES_AT / 2u + firstRecord + first + lgLane()] =
+                uvec2(begin & 0xffffu | literalSum + literalsBefore << 16, actual);
+        }
+        literalSum += literalTotal;
+        matchSum += lengthTotal;
+    }
+    if (on && lgLane() == 0u) {
+        PairsOut(gSlot).v[SLUICE_GS_SEQUENCES_AT / 2u + firstRecord + count] =
+            uvec2(literalSum + matchSum & 0xffffu | literalSum << 16, 0u);
+    }
+}
+
+#endif // SLUICE_GSTD_SEQUENCES_GLSL

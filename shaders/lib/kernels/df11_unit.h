@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// DFloat11 and ECF8 (docs/format.md, 5): a unit of the list, and the table that its codes are
+// decoded by. What is said of a unit stands in shared memory, because registers are scarce.
+//
+// The includer brings kThreads, the size of a workgroup, and loadUnit, which reads a unit of the
+// list at its address.
+#ifndef SLUICE_KERNELS_DF11_UNIT_H
+#define SLUICE_KERNELS_DF11_UNIT_H
+
+#include "../compat.h"
+#include "../layout/df11.h"
+
+SLUICE_KERNEL_BEGIN
+
+SLUICE_CONSTANT u32 kWindows = SLUICE_DF11_WINDOWS, kWindowBits = SLUICE_DF11_WINDOW_BITS;
+
+struct Unit {
+    u64 luts, stream, rest, positions, gaps, target; // addresses
+    u32 kind, rows, elements, encoded, firstBlock, blocks;
+    u32 maxSymbol;
+    u32 fullWindows;   // so many windows have four bytes behind them
+    u32 tableWindows;  // and of so many is known where their last code ends
+    u32 base, nibbles; // the symbol of four zero bits, and how many symbols there are from it on
+    bool good;         // it keeps the rules; of one that does not, only its blocks are looked at
+};
+
+// An entry: bits 0 .. 19 symbols of four bits, the last one lowest; 20 .. 24 four times how many
+// there are; 28 .. 31 the length of all their codes. 0 if the first code is too long or none, or
+// its symbol has no four bits. Entries for n known bits stand from 1 << n on.
+SLUICE_CONSTANT u32 kTableBits = 10u, kSingles = 1u << kTableBits, kEntrySymbols = 0xfffffu,
+                    kMaxEntryBits = 20u;
+
+// Symbols on their way out, four bits each, the first of a word highest; some 12,600 of a block as
+// a rule.
+SLUICE_CONSTANT u32 kStageWords = 1856u, kStage = kStageWords * 8u;
+
+// Symbols without four bits, of which a block of bf16 has one or two as a rule.
+SLUICE_CONSTANT u32 kOthers = 32u;
+
+// What decoding a block needs to know of it, found by one invocation while the block before is
+// under way. A place is that of an element, counted from a multiple of 16 bytes of the output.
+struct Block {
+    u64 unitsAt, restAt; // the addresses of place 0 of the output, and of its sign and mantissa
+    u32 begin, end;      // places
+    u32 status;          // PENDING, BAD_INDEX; OK if the unit ends with this block
+};
+
+// The workgroup's, in one piece: CUDA addresses all of it from one register then.
+struct SharedMemory {
+    u32 stage[kStageWords];
+    Unit unit;
+    u32 table[2u * kSingles];
+    u32 same[8];     // a bit for each entry of row 0 that is equal to the one before
+    u32 lengths[16]; // of the codes by their four bits, 255 for what stands for all others
+    u32 best;
+    // Bits 0 .. 15 have the place. Of the counts, used in turn by block, one above kOthers means
+    // that all windows with such symbols are to be gone through again.
+    u32 others[kOthers], otherCounts[2];
+    Block plan[2]; // used in turn by block
+};
+SLUICE_SHARED_UNITS SharedMemory wg;
+
+SLUICE_DEVICE bool isBf16() { return wg.unit.kind == SLUICE_DF11_KIND_BF16; }
+
+SLUICE_DEVICE u64 unitAt(SLUICE_IN(Df11Params) p, u32 index) {
+    return add64(u64Of(p.units), mul64(index, SLUICE_DF11_UNIT_BYTES));
+}
+
+// Whether `size` bytes from `offset` on, rounded up to 16, are a table inside the source.
+SLUICE_DEVICE bool isTable(u64 sourceSize, u64 offset, u32 size) {
+    return (lowWord(offset) & 15u) == 0u &&
+           inside64(offset, wide((size + 15u) & ~15u), kNull, sourceSize);
+}
+
+// By one invocation.
+SLUICE_DEVICE void openUnit(SLUICE_IN(Df11Params) p, u32 index) {
+    Df11Unit from = loadUnit(unitAt(p, index));
+    u32 rows = from.rows, elements = from.elements, encoded = from.encodedSize;
+    u32 blocks =
+        encoded / SLUICE_DF11_BLOCK_BYTES + (encoded % SLUICE_DF11_BLOCK_BYTES != 0u ? 1u : 0u);
+    bool bf16 = from.kind == SLUICE_DF11_KIND_BF16;
+    u32 gapBits = bf16 ? SLUICE_DF11_BF16_GAP_BITS : SLUICE_DF11_FP8_GAP_BITS;
+    u32 positionBytes = bf16 ? SLUICE_DF11_BF16_POSITION_BYTES : SLUICE_DF11_FP8_POSITION_BYTES;
+    u32 elementBytes = bf16 ? SLUICE_DF11_BF16_ELEMENT_BYTES : SLUICE_DF11_FP8_ELEMENT_BYTES;
+    u64 sourceSize = u64Of(p.sourceSize), target = u64Of(from.destination);
+    bool good = (bf16 || from.kind == SLUICE_DF11_KIND_FP8) && rows >= SLUICE_DF11_MIN_ROWS &&
+                rows <= SLUICE_DF11_MAX_ROWS && elements <= SLUICE_DF11_MAX_SIZE &&
+                encoded <= SLUICE_DF11_MAX_SIZE && from.reserved == 0u;
+    // With these limits no product below passes 2^32.
+    if (good)
+        good =
+            isTable(sourceSize, u64Of(from.luts), rows * SLUICE_DF11_ROW_BYTES) &&
+            isTable(sourceSize, u64Of(from.encoded), encoded) &&
+            isTable(sourceSize, u64Of(from.signMantissa), bf16 ? elements : (elements + 1u) >> 1) &&
+            isTable(sourceSize, u64Of(from.positions), blocks * positionBytes) &&
+            isTable(sourceSize, u64Of(from.gaps), blocks * (kWindows / 8u) * gapBits) &&
+            (lowWord(target) & 3u) == 0u &&
+            inside64(target, wide(elements * elementBytes), kNull, u64Of(p.destinationSize));
+    wg.unit.kind = from.kind;
+    wg.unit.rows = rows;
+    wg.unit.elements = elements;
+    wg.unit.encoded = encoded;
+    wg.unit.firstBlock = from.firstBlock;
+    wg.unit.blocks = blocks;
+    wg.unit.maxSymbol = bf16 ? SLUICE_DF11_BF16_MAX_SYMBOL : SLUICE_DF11_FP8_MAX_SYMBOL;
+    wg.unit.fullWindows = (max(encoded, 4u) - 4u) >> 3;
+    wg.unit.tableWindows = min(wg.unit.fullWindows, max(blocks * kWindows, 1u) - 1u);
+    wg.unit.base = 0u;
+    wg.unit.nibbles = bf16 ? 15u : 16u;
+    wg.unit.good = good;
+    u64 source = u64Of(p.source);
+    wg.unit.luts = add64(source, u64Of(from.luts));
+    wg.unit.stream = add64(source, u64Of(from.encoded));
+    wg.unit.rest = add64(source, u64Of(from.signMantissa));
+    wg.unit.positions = add64(source, u64Of(from.positions));
+    wg.unit.gaps = add64(source, u64Of(from.gaps));
+    wg.unit.target = add64(u64Of(p.destination), target);
+}
+
+SLUICE_DEVICE u32 lutAt(u32 row, u32 index) {
+    return loadByte(wg.unit.luts, row * SLUICE_DF11_ROW_BYTES + index);
+}
+
+SLUICE_DEVICE u32 lengthOf(u32 symbol) { return lutAt(wg.unit.rows - 1u, symbol); }
+
+// The entry of one code that takes `length_` bits.
+SLUICE_DEVICE u32 singleEntry(u32 symbol, u32 length_) {
+    return (symbol - wg.unit.base) | 4u << 20 | length_ << 28;
+}
+
+// The entry of the first code in kTableBits bits, any bits that start with the code leading to its
+// symbol.
+SLUICE_DEVICE u32 singleOf(u32 bits) {
+    u32 single = wg.stage[bits >> (kTableBits - 8u)];
+    u32 row = 256u - single, at = bits << (16u - kTableBits) & 255u;
+    if (single < SLUICE_DF11_POINTER || single >= 256u || row >= wg.unit.rows - 1u)
+        return single < 256u ? 0u : single;
+    u32 symbol = lutAt(row, at);
+    if (symbol > wg.unit.maxSymbol || symbol - wg.unit.base >= wg.unit.nibbles) return 0u;
+    u32 length_ = lengthOf(symbol);
+    if (length_ <= 8u || length_ > kTableBits) return 0u;
+    u32 words = 1u << (14u - length_), first = row * 64u + (at >> 2 & ~(words - 1u));
+    u32 different = 0u;
+    SLUICE_UNROLL_BY(4)
+    for (u32 i = 0u; i < words; ++i)
+        different |= loadWord(wg.unit.luts, first + i) ^ symbol * 0x1010101u;
+    return different == 0u ? singleEntry(symbol, length_) : 0u;
+}
+
+// By the whole workgroup.
+SLUICE_DEVICE void buildTable() {
+    if (wgInvocation() < 8u) wg.same[wgInvocation()] = 0u;
+    if (wgInvocation() == 0u) wg.best = 0u;
+    wgBarrierShared();
+    for (u32 i = wgInvocation(); i < 256u; i += kThreads) {
+        if (i != 0u && lutAt(0u, i) == lutAt(0u, i - 1u))
+            atomicOr(SLUICE_AT(wg.same[i >> 5]), 1u << (i & 31u));
+        if (isBf16() && i + 15u <= SLUICE_DF11_POINTER) {
+            // how frequent the codes say that the symbols from i on are
+            u32 sum = 0u;
+            for (u32 symbol = i; symbol < i + 15u; ++symbol) {
+                u32 length_ = lengthOf(symbol);
+                sum += length_ - 1u < 16u ? 0x10000u >> length_ : 0u;
+            }
+            atomicMax(SLUICE_AT(wg.best), sum << 8 | i);
+        }
+    }
+    wgBarrierShared();
+    if (wgInvocation() == 0u) wg.unit.base = wg.best & 255u;
+    wgBarrierShared();
+    for (u32 i = wgInvocation(); i < 256u; i += kThreads) {
+        u32 symbol = lutAt(0u, i), length_ = symbol < SLUICE_DF11_POINTER ? lengthOf(symbol) : 0u;
+        bool good = symbol <= wg.unit.maxSymbol && symbol - wg.unit.base < wg.unit.nibbles &&
+                    length_ >= 1u && length_ <= 8u;
+        u32 size = good ? 256u >> length_ : 1u, first = i & ~(size - 1u), word = first >> 5;
+        u32 mask = size < 32u ? ((1u << size) - 1u) << (first & 31u) : 0xffffffffu;
+        mask &= mask << 1; // all but the first one
+        good = good && (wg.same[word] & mask) == mask &&
+               (size < 64u || wg.same[word + 1u] == 0xffffffffu);
+        if (good && size == 128u)
+            good = wg.same[word + 2u] == 0xffffffffu && wg.same[word + 3u] == 0xffffffffu;
+        wg.stage[i] = symbol >= SLUICE_DF11_POINTER ? symbol
+                      : good                        ? singleEntry(symbol, length_)
+                                                    : 0u;
+        if (i < 16u) wg.lengths[i] = i < wg.unit.nibbles ? lengthOf(wg.unit.base + i) : 255u;
+    }
+    wgBarrierShared();
+    for (u32 i = wgInvocation(); i < kSingles; i += kThreads)
+        wg.table[kSingles + i] = singleOf(i);
+    if (wgInvocation() == 0u) wg.table[1] = 0u;
+    // A code and what fewer bits lead to.
+    for (u32 known = 1u; known <= kTableBits; ++known) {
+        wgBarrierShared();
+        for (u32 i = wgInvocation(); i < 1u << known; i += kThreads) {
+            u32 entry = wg.table[kSingles + (i << (kTableBits - known))], length_ = entry >> 28;
+            if (length_ > known) {
+                entry = 0u;
+            } else if (entry != 0u) {
+                u32 left = 1u << (known - length_), next = wg.table[left + (i & (left - 1u))];
+                if ((next >> 20 & 31u) == kMaxEntryBits) // no room: without the last of them
+                    next = (next & kEntrySymbols) >> 4 | (kMaxEntryBits - 4u) << 20 |
+                           ((next >> 28) - wg.lengths[next & 15u]) << 28;
+                entry = ((entry & 15u) << (next >> 20 & 31u)) + next + (entry & ~15u);
+            }
+            wg.table[(1u << known) + i] = entry;
+        }
+    }
+    wgBarrierShared();
+}
+
+SLUICE_DEVICE u32 firstBlockOf(SLUICE_IN(Df11Params) p, u32 unit) {
+    return loadWord(unitAt(p, unit), SLUICE_DF11_FIRST_BLOCK_WORD);
+}
+
+// The last unit whose first block is not above `block`; `count` if there is none.
+SLUICE_DEVICE u32 unitOf(SLUICE_IN(Df11Params) p, u32 block, u32 count) {
+    u32 low = 0u, high = count;
+    SLUICE_DONT_UNROLL
+    SLUICE_WHILE(21u, low < high) { // maxUnitCount is at most 2^20
+        u32 middle = (low + high) / 2u;
+        bool above = firstBlockOf(p, middle) > block;
+        low = above ? low : middle + 1u;
+        high = above ? middle : high;
+    }
+    return low == 0u ? count : low - 1u;
+}
+
+SLUICE_KERNEL_END
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A canonical Huffman code (RFC 1951, 3.2.2).
+#pragma once
+
+#include <algorithm>
+
+#include "../formats/integers.h"
+
+namespace sluice::cpu {
+
+template <u32 kMaxLength, u32 kMaxSymbols>
+class CanonicalCode {
+public:
+    // Returns whether the lengths make a complete code; 0 stands for a symbol without one.
+    template <typename Length>
+    bool build(const Length* lengths, u32 symbolCount)
+    {
+        u32 count[kMaxLength + 1] = {}, next[kMaxLength + 1];
+        for (u32 i = 0; i < symbolCount; ++i) {
+            if (lengths[i] > kMaxLength) return false;
+            ++count[lengths[i]];
+        }
+        u32 end = 0; // of the codes so far
+        m_symbols = 0;
+        for (u32 length = 1; length <= kMaxLength; ++length) {
+            end <<= 1;
+            m_first[length] = m_symbols - end;
+            next[length] = m_symbols;
+            m_symbols += count[length];
+            m_limit[length] = (end += count[length]) << (kMaxLength - length);
+        }
+        for (u32 i = 0; i < symbolCount; ++i)
+            if (lengths[i] != 0) m_symbol[next[lengths[i]]++] = u16(i);
+        return end == kAll;
+    }
+
+    // Completes a code of one symbol with 1 bit, which both bit values then stand for. Returns
+    // false if the code is another one.
+    bool completeSingle()
+    {
+        if (m_symbols != 1 || m_limit[1] != kAll / 2) return false;
+        m_symbol[1] = m_symbol[0];
+        m_limit[1] = kAll;
+        return true;
+    }
+
+    // Completes a code without symbols, in which every bit stands for symbol 0.
+    bool completeEmpty()
+    {
+        if (m_symbols != 0) return false;
+        m_symbol[0] = 0;
+        m_symbols = 1;
+        m_limit[1] = kAll / 2;
+        m_first[1] = 0;
+        return completeSingle();
+    }
+
+    struct Found {
+        u32 symbol, length;
+    };
+    // Finds the next symbol. peek(n) returns the next n bits at the upper end of kMaxLength; others may
+    // be below them. It is called for n = 1, 2, ...
+    template <typename Peek>
+    Found find(Peek peek) const
+    {
+        for (u32 length = 1; length <= kMaxLength; ++length) {
+            const u32 bits = peek(length);
+            if (bits < m_limit[length])
+                return {m_symbol[m_first[length] + (bits >> (kMaxLength - length))], length};
+        }
+        return {}; // not reached: the code is complete
+    }
+
+private:
+    static constexpr u32 kAll = 1u << kMaxLength;
+
+    // For each length: the end of its codes, left-aligned; the place of its first symbol minus its
+    // first code.
+    u32 m_limit[kMaxLength + 1] = {}, m_first[kMaxLength + 1] = {};
+    u16 m_symbol[kMaxSymbols] = {}; // in the order of their codes
+    u32 m_symbols = 0;
+};
+
+} // namespace sluice::cpu

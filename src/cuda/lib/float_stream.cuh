@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The float codec: a row of symbols from the bits of a tile, by a warp.
+#pragma once
+
+#include "float_table.cuh"
+
+namespace sluice::float_decode {
+
+// Loads what is read once only. Types with planes of 3 or 4 bits an element have a hint: the L2
+// cache then fetches the next row, too.
+template <uint32_t Type>
+constexpr bool kHint = bitsOf(Type) >= 3;
+template <uint32_t Type>
+__device__ inline uint32_t loadOnce(const uint32_t* from)
+{
+    if (!kHint<Type>) return __ldcs(from);
+    uint32_t value;
+    asm("ld.global.cs.L2::256B.u32 %0, [%1];" : "=r"(value) : "l"(from));
+    return value;
+}
+template <uint32_t Type>
+__device__ inline uint2 loadOnce(const uint2* from)
+{
+    if (!kHint<Type>) return __ldcs(from);
+    uint2 value;
+    asm("ld.global.cs.L2::256B.v2.u32 {%0, %1}, [%2];" : "=r"(value.x), "=r"(value.y) : "l"(from));
+    return value;
+}
+
+// threadIdx.x, read again each time, so that it takes no register in between.
+__device__ inline uint32_t threadNow()
+{
+    uint32_t result;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(result));
+    return result;
+}
+__device__ inline void storeShared(uint32_t at, uint2 value)
+{
+    asm volatile("st.shared.v2.u32 [%0], {%1, %2};"
+                 :
+                 : "r"(at), "r"(value.x), "r"(value.y)
+                 : "memory");
+}
+__device__ inline uint32_t loadSharedHalf(uint32_t at)
+{
+    uint16_t value;
+    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(value) : "r"(at) : "memory");
+    return value;
+}
+// Lanes in which bit 5 of `used` differs from that of `before` shift a word each, from `next` on,
+// into high and low. PTX makes one predicate serve for all of it, without selections.
+__device__ inline void takeWord(uint32_t used, uint32_t before, uint32_t below, uint32_t& next,
+                                uint32_t& high, uint32_t& low)
+{
+    asm volatile("{ .reg .pred p; .reg .u32 t, at;"
+                 " xor.b32 t, %3, %4; and.b32 t, t, 32; setp.ne.u32 p, t, 0;"
+                 " vote.sync.ballot.b32 t, p, 0xffffffff;"
+                 " mul.lo.u32 at, t, %5; popc.b32 at, at; mad.lo.u32 at, at, 4, %0;"
+                 " @p mov.u32 %1, %2; @p ld.shared.u32 %2, [at];"
+                 " popc.b32 t, t; mad.lo.u32 %0, t, 4, %0; }"
+                 : "+r"(next), "+r"(high), "+r"(low)
+                 : "r"(used), "r"(before), "r"(below)
+                 : "memory");
+}
+
+// Whether any lane has a flag, or `next` has come to `end`.
+__device__ inline bool anyLane(uint32_t flags, uint32_t next, uint32_t end)
+{
+    uint32_t result;
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; setp.ge.or.u32 p, %2, %3, p; "
+                 "vote.sync.any.pred p, p, 0xffffffff;"
+                 " selp.u32 %0, 1, 0, p; }"
+                 : "=r"(result)
+                 : "r"(flags), "r"(next), "r"(end));
+    return result != 0;
+}
+
+// The bits of a lane, and the words that the lanes of its warp take in turn from a ring in shared
+// memory. Past the end words are 0. Between two calls of move() the warp may take kChunk words.
+template <uint32_t Type>
+struct Stream {
+    static constexpr uint32_t kLoads = kChunk / (2 * kWarpSize);
+    BlockShared& shared;
+    uint32_t at;    // the lane's next unit of the tile
+    uint32_t table; // its address in shared memory
+    // Times this, a ballot has only the bits of lanes below this one, as its highest bits.
+    uint32_t below;
+    uint32_t next, moveAt; // addresses in shared memory: of the next word, and where the ring moves
+    // Two words of the lane; in the last rows the bits that it has, the next one above all others.
+    uint32_t high = 0, low = 0;
+    uint32_t used = 0;   // how many bits of `high` are used; bits above 5 have no meaning
+    uint32_t before = 0; // `used` at the last take: a word is used up when bit 5 has changed since
+    uint2 ahead[kLoads];
+
+    __device__ Stream(BlockShared& block, const uint2* begin, uint32_t units, bool hasWhole)
+        : shared(block), at(laneIndex()), table(sharedAddress(block.table)),
+          below(laneIndex() == 0 ? 0 : 1u << (32 - laneIndex())), next(ring()),
+          moveAt(next + 4 * kChunk)
+    {
+        const TileWords from = {begin, units, hasWhole ? kUnit * kWarpSize : 0};
+        if (hasWhole) {
+            const uint2 first = load(from);
+            high = first.x;
+            low = first.y;
+        }
+        uint2 first[kLoads], second[kLoads];
+        load(from, first);
+        load(from, second);
+        load(from, ahead);
+        __syncwarp(); // the tile before has been read
+        if (laneIndex() == 0) shared.tiles[warpIndex()] = from;
+        store(0, first);
+        store(kChunk, second);
+        __syncwarp();
+    }
+    // The address of the warp's ring, computed where it is needed, which is rare.
+    __device__ uint32_t ring() const
+    {
+        return sharedAddress(shared.ring) + threadNow() / kWarpSize * (4 * kRing);
+    }
+    __device__ uint2 load(const TileWords& from)
+    {
+        const uint2 result = at < from.units ? loadOnce<Type>(from.begin + at) : make_uint2(0, 0);
+        at += kWarpSize;
+        return result;
+    }
+    __device__ void load(const TileWords& from, uint2 (&to)[kLoads])
+    {
+#pragma unroll
+        for (uint32_t i = 0; i < kLoads; ++i)
+            to[i] = load(from);
+    }
+    __device__ void store(uint32_t place, const uint2 (&from)[kLoads])
+    {
+#pragma unroll
+        for (uint32_t i = 0; i < kLoads; ++i)
+            storeShared(ring() + 4 * (place + 2 * (i * kWarpSize + threadNow() % kWarpSize)),
+                        from[i]);
+    }
+    __device__ uint32_t status() const
+    {
+        const TileWords& tile = shared.tiles[warpIndex()];
+        const uint32_t loads = (at - laneIndex()) / kWarpSize - (tile.first != 0 ? 1 : 0);
+        const uint32_t turns = (loads / kLoads - 3) / 2; // of the ring
+        const uint32_t bytes = tile.first + turns * (8 * kChunk) + (next - ring());
+        return (bytes + kUnit - 1) / kUnit > tile.units ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+    }
+    // Each lane that has used up the first of its two words drops it and gets another one.
+    __device__ void take()
+    {
+        takeWord(used, before, below, next, high, low);
+        before = used;
+    }
+    // Looks up the entry of a window. From C++ the compiler makes two logic instructions of the
+    // place in the table, and a row is bound by their pipe.
+    __device__ uint32_t entryOf(uint32_t bits) const
+    {
+        uint32_t result;
+        asm volatile("{ .reg .u32 at; shr.u32 at, %1, %3; mad.lo.u32 at, at, 4, %2; ld.shared.u32 "
+                     "%0, [at]; }"
+                     : "=r"(result)
+                     : "r"(bits), "r"(table), "n"(32 - kMaxBits)
+                     : "memory");
+        return result;
+    }
+    // The bits ahead, the next one above all others.
+    __device__ uint32_t window() const { return __funnelshift_l(low, high, used); }
+    // Takes two entries.
+    __device__ void takePairs(uint32_t& first, uint32_t& second)
+    {
+        const uint32_t bits = window();
+        first = entryOf(bits);
+        second = entryOf(__funnelshift_l(0, bits, first));
+        used += first + second;
+    }
+    // Refills the ring if a chunk of it has been taken.
+    __device__ void move()
+    {
+        if (__any_sync(kAllLanes, next >= moveAt)) {
+            __syncwarp();
+            const uint32_t middle = ring() + 4 * kChunk;
+            if (moveAt == middle) {
+                store(0, ahead);
+                store(2 * kChunk, ahead);
+                moveAt = middle + 4 * kChunk;
+            } else {
+                store(kChunk, ahead);
+                next -= 8 * kChunk;
+                moveAt = middle;
+            }
+            load(shared.tiles[threadNow() / kWarpSize], ahead);
+            __syncwarp();
+        }
+    }
+
+    // Begins the last rows, in which `high` and `low` begin with the next bit and `used` is how
+    // many bits they have; zeros stand behind those.
+    __device__ void beginLast(bool hasWhole)
+    {
+        const uint32_t two = used & 31 | (used ^ before) & 32;
+        const bool one = two >= 32;
+        high = one ? low << (two & 31) : __funnelshift_l(low, high, two);
+        low = one ? 0 : low << two;
+        used = hasWhole ? 64 - two : 0;
+    }
+    // Lanes with `need` take 16 bits; they have fewer than 12.
+    __device__ void takeHalf(bool need)
+    {
+        const uint32_t takers = __ballot_sync(kAllLanes, need);
+        const uint32_t word =
+            loadSharedHalf(next + 2 * static_cast<uint32_t>(__popc(takers * below)));
+        if (need) {
+            high |= word << (16 - used);
+            used += 16;
+        }
+        next += 2 * static_cast<uint32_t>(__popc(takers));
+    }
+    __device__ void drop(uint32_t count)
+    {
+        high = __funnelshift_l(low, high, count);
+        low = __funnelshift_l(0, low, count);
+        used -= count;
+    }
+};
+
+__device__ inline uint32_t flagsOf(const uint32_t (&pairs)[4])
+{
+    return (pairs[0] | pairs[1] | pairs[2] | pairs[3]) & kShort;
+}
+// Which of a lane's look-ups found one symbol only: a flag in each byte, the lowest one for the
+// last look-up.
+__device__ inline uint32_t shortOnes(const uint32_t (&pairs)[4])
+{
+    const uint32_t low = __byte_perm(pairs[3], pairs[2], 0x40),
+                   high = __byte_perm(pairs[1], pairs[0], 0x40);
+    return __byte_perm(low, high, 0x5410) & kShort * 0x1010101;
+}
+// Replaces a by bytes of a and b if `what` is `with`, or more than `than`. From C++ the compiler
+// selects after the permutation.
+template <uint32_t Selector>
+__device__ inline void permuteIfSame(uint32_t& a, uint32_t b, uint32_t what, uint32_t with)
+{
+    asm("{ .reg .pred p; setp.eq.u32 p, %2, %3; @p prmt.b32 %0, %0, %1, %4; }"
+        : "+r"(a)
+        : "r"(b), "r"(what), "r"(with), "n"(Selector));
+}
+template <uint32_t Selector>
+__device__ inline void permuteIfMore(uint32_t& a, uint32_t b, uint32_t what, uint32_t than)
+{
+    asm("{ .reg .pred p; setp.gt.u32 p, %2, %3; @p prmt.b32 %0, %0, %1, %4; }"
+        : "+r"(a)
+        : "r"(b), "r"(what), "r"(than), "n"(Selector));
+}
+// Appends a symbol, the first of entry `one`: symbols behind the last look-up that found only one
+// move a place ahead. Lanes with shorts == 0 change nothing.
+template <uint32_t Type>
+__device__ inline void addSymbol(uint32_t (&pairs)[4], uint32_t& shorts, uint32_t one)
+{
+    constexpr uint32_t shift = isByte(Type) ? 0x3520 : 0x5432,
+                       fill = isByte(Type) ? 0x3510 : 0x5410;
+    const uint32_t last = shorts & (0 - shorts);
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) {
+        const uint32_t own = kShort << (24 - 8 * i), next = i < 3 ? pairs[i + 1] : one;
+        permuteIfSame<fill>(pairs[i], next, last, own);
+        if (i > 0) permuteIfMore<shift>(pairs[i], next, last, own);
+    }
+    shorts &= shorts - 1;
+}
+
+// Decodes a row but the last two: two symbols to each of the four words, as in table entries.
+template <uint32_t Type>
+__device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
+{
+    stream.take();
+    stream.takePairs(pairs[0], pairs[1]);
+    stream.take();
+    stream.takePairs(pairs[2], pairs[3]);
+    // One vote serves for both things that are rare.
+    if (__builtin_expect(anyLane(flagsOf(pairs), stream.next, stream.moveAt), 0)) {
+        stream.move(); // the turns take 4 words a lane at most
+        uint32_t shorts = shortOnes(pairs);
+#pragma unroll 1
+        while (__any_sync(kAllLanes, shorts != 0)) {
+            stream.take();
+            const uint32_t one = stream.entryOf(stream.window());
+            stream.used += shorts != 0 ? one >> formOf(Type).length : 0;
+            addSymbol<Type>(pairs, shorts, one);
+        }
+        stream.move();
+    }
+}
+
+// Decodes one of the last rows, which take only as many words of 16 bits as their codes need.
+template <uint32_t Type>
+__device__ inline void decodeLastRow(Stream<Type>& stream, uint32_t (&pairs)[4])
+{
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) {
+        const uint32_t guess = stream.entryOf(stream.high);
+        stream.takeHalf(stream.used < ((guess & kShort) != 0 ? kMaxBits : guess & 15));
+        pairs[i] = stream.entryOf(stream.high);
+        stream.drop(pairs[i] & 15);
+    }
+    stream.move();
+    uint32_t shorts = shortOnes(pairs);
+#pragma unroll 1
+    while (__any_sync(kAllLanes, shorts != 0)) {
+        const uint32_t guess = stream.entryOf(stream.high);
+        stream.takeHalf(shorts != 0 && stream.used < (guess >> formOf(Type).length & 15));
+        const uint32_t one = stream.entryOf(stream.high);
+        stream.drop(shorts != 0 ? one >> formOf(Type).length & 15 : 0);
+        addSymbol<Type>(pairs, shorts, one);
+        stream.move();
+    }
+}
+
+} // namespace sluice::float_decode

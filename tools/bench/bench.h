@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// sluice bench: our kernels and the peers that are present, each as a ratio to a plain copy in the
+// same run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+struct BenchOptions {
+    std::string device;                // a selector for sluiceOpenDevice; empty: auto
+    std::vector<std::string> filters;  // only kernels whose name contains one of these; none: all
+    std::vector<std::string> inputs;   // tile streams, archives, .safetensors or any other files;
+                                       // none: made-up data
+    std::string json;                  // also write the figures here; empty: do not
+    uint32_t decodeSpeed = 0;          // of the encoder, for input that is not packed yet
+    std::vector<uint32_t> tilesAtOnce; // of Gstd; none: some values
+    bool graphicsQueue = false;        // Vulkan: of a family that does graphics too
+    std::string tuning;                // a row for the device; empty: the device's own
+    bool force = false;                // json may overwrite a file
+    int verbosity = 0;                 // below 0: no table
+};
+
+// The names that filters are compared with.
+std::string benchKernels();
+// Prints the table to stdout (stderr if json is "-"). Returns the tool's exit code or throws a
+// Failure.
+int runBench(const BenchOptions& options);
+
+} // namespace sluice

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What every row of the benchmark needs: a device, memory on it, and a clock.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/sluice/device.h"
+
+namespace sluice {
+
+// Throws a Failure unless status is OK. what: "scan", "pack" ...
+void require(SluiceStatus status, const std::string& what);
+
+// Milliseconds of one pass.
+struct Timing {
+    double median = 0, fastest = 0, slowest = 0;
+    uint32_t runs = 0;
+};
+
+class BenchDevice : public ToolDevice {
+public:
+    // kernels: SluiceKernels, those that will be used.
+    BenchDevice(const std::string& selector, uint32_t kernels = SLUICE_KERNELS_ALL,
+                bool graphicsQueue = false, const std::string& tuning = {});
+
+    SluiceBackend backend() const { return properties().backend; }
+    bool isGpu() const { return properties().isSoftware == 0; }
+
+    DeviceBuffer allocate(uint64_t size) const { return DeviceBuffer(*this, size); }
+    template <class T>
+    DeviceBuffer allocate(const std::vector<T>& values) const
+    {
+        DeviceBuffer buffer(*this);
+        buffer.fill(values);
+        return buffer;
+    }
+    // Scratch for a command of `info`, zeroed; get: its sluiceGet...Requirements.
+    template <class Get, class Info>
+    DeviceBuffer allocateScratch(Get get, const Info& info) const
+    {
+        DeviceBuffer scratch = allocate(scratchSize(get, info));
+        fill(scratch.whole(), 0);
+        return scratch;
+    }
+    void fill(SluiceBuffer to, uint8_t value) const;
+
+    using RecordRun = std::function<void(SluiceCommands commands, uint32_t run)>;
+
+    double runOnce(const RecordRun& record, uint32_t run = 0) const;
+    // On CUDA: captured into a graph, as an engine would that calls it often.
+    RecordRun capture(const RecordRun& record) const;
+    // Warms up, then times several submissions, each of which does the work `passes` times.
+    Timing time(uint32_t passes, const RecordRun& record) const;
+
+private:
+    using Clock = std::chrono::steady_clock;
+    uint32_t warmUp(const RecordRun& record) const;
+    mutable bool m_wasWarm = false;
+    mutable Clock::time_point m_lastUse;
+};
+
+} // namespace sluice

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "input.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "bench_device.h"
+#include "contest.h"
+#include "tools/sluice/archive_writer.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint64_t kTileBytes = 65536;
+constexpr uint32_t kLevel = 12;
+
+uint64_t aligned(uint64_t value) { return (value + 15) / 16 * 16; }
+
+// Tiles in a row mostly have the same filter.
+void setFilter(TileSet& set, TileSet::Tile& tile, const uint8_t* description, uint32_t size)
+{
+    const TileSet::Tile* last = set.tiles.empty() ? nullptr : &set.tiles.back();
+    const bool same =
+        last != nullptr && last->filterSize == size &&
+        std::equal(description, description + size, set.filters.data() + last->filterOffset);
+    tile.filterOffset = same ? last->filterOffset : uint32_t(set.filters.size());
+    tile.filterSize = size;
+    if (same) return;
+    set.filters.insert(set.filters.end(), description, description + size);
+    set.compressedBytes += size;
+}
+
+void addTile(TileSet& set, const InputFile& file, const ContainerTile& from)
+{
+    TileSet::Tile tile = {};
+    tile.sourceOffset = set.source.size();
+    if (!set.tiles.empty())
+        tile.outputOffset = aligned(set.tiles.back().outputOffset + set.tiles.back().size);
+    tile.compressedSize = from.storedSize;
+    tile.size = from.size;
+    tile.checksum = from.checksum;
+    if (from.filter != nullptr)
+        setFilter(set, tile, static_cast<const uint8_t*>(from.filter), from.filterSize);
+    set.source.resize(tile.sourceOffset + aligned(tile.compressedSize));
+    file.read(from.offset, &set.source[tile.sourceOffset], tile.compressedSize);
+    set.compressedBytes += tile.compressedSize;
+    set.outputBytes += tile.size;
+    set.tiles.push_back(tile);
+}
+
+// What `sluice pack` makes of the bytes, on all cores.
+Bytes packed(const Bytes& bytes, const Codec& codec, uint32_t decodeSpeed)
+{
+    SluiceArchiveWriterInfo info = {};
+    info.codec = codec.fileCodec;
+    info.level = kLevel;
+    info.decodeSpeed = decodeSpeed;
+    info.threadCount = threadCount(0);
+    PackOptions options;
+    options.level = kLevel;
+    const PackPlan plan = codec.plan(InputFile("input", bytes), options);
+    SluiceArchiveAssetInfo asset = {};
+    asset.segments = plan.segments.data();
+    asset.segmentCount = uint32_t(plan.segments.size());
+    asset.parameters = sluiceGetFilterParameters(plan.filters.get(), &asset.parameterSize);
+    return packInMemory(bytes, info, asset);
+}
+
+// Sets expected, and the checksums that a tile stream lacks.
+void decode(TileSet& set, const Codec& codec, bool hasChecksums)
+{
+    set.expected.resize(aligned(set.tiles.back().outputOffset + set.tiles.back().size));
+    std::vector<HostTile> tiles;
+    for (const TileSet::Tile& tile : set.tiles) {
+        const void* filter = tile.filterSize != 0 ? &set.filters[tile.filterOffset] : nullptr;
+        tiles.push_back({{0, tile.compressedSize, tile.size, codec.tileCodec, tile.checksum, filter,
+                          tile.filterSize},
+                         &set.source[tile.sourceOffset],
+                         &set.expected[tile.outputOffset]});
+    }
+    decodeOnHost(tiles, hasChecksums, set.description);
+    for (TileSet::Tile& tile : set.tiles)
+        tile.checksum = sluiceTileChecksum(&set.expected[tile.outputOffset], tile.size);
+}
+
+// A quarter each of text-like words, records of floats and indices, smooth pixels, and noise in a
+// small alphabet.
+Bytes makeUp(size_t size)
+{
+    std::mt19937 random(20251120);
+    const auto below = [&random](uint32_t limit) { return uint32_t(random() % limit); };
+    std::vector<std::string> words(4096);
+    for (std::string& word : words) {
+        word.resize(2 + below(9));
+        for (char& letter : word)
+            letter = char('a' + std::min(below(26), below(26)));
+    }
+
+    Bytes out;
+    out.reserve(size + kTileBytes);
+    while (out.size() < size) {
+        const size_t kind = out.size() / kTileBytes % 4;
+        const size_t end = (out.size() / kTileBytes + 1) * kTileBytes;
+        float position = 0;
+        uint8_t pixel[3] = {128, 128, 128};
+        while (out.size() < end) {
+            if (kind == 0) { // words, most of them from the first 256
+                const uint32_t rank = below(4096);
+                const std::string& word = words[rank % 7 == 0 ? rank : rank % 256];
+                out.insert(out.end(), word.begin(), word.end());
+                out.push_back(below(12) == 0 ? '\n' : ' ');
+            } else if (kind == 1) { // a vertex: three floats, an index
+                uint8_t record[16];
+                for (int i = 0; i < 3; ++i) {
+                    position += float(below(64)) / 16 - 2;
+                    std::memcpy(record + 4 * i, &position, 4);
+                }
+                const uint32_t number = uint32_t(out.size() / 16);
+                std::memcpy(record + 12, &number, 4);
+                out.insert(out.end(), record, record + 16);
+            } else if (kind == 2) { // runs of pixels that drift
+                for (uint8_t& channel : pixel)
+                    channel = uint8_t(channel + below(5) - 2);
+                for (uint32_t i = 1 + below(4); i != 0; --i)
+                    out.insert(out.end(), pixel, pixel + 3);
+            } else {
+                out.push_back(uint8_t(below(16) * below(16)));
+            }
+        }
+        out.resize(end);
+    }
+    out.resize(size);
+    return out;
+}
+
+} // namespace
+
+void decodeOnHost(const std::vector<HostTile>& tiles, bool hasChecksums, const std::string& place)
+{
+    inParallel(tiles.size(), [&](uint64_t first, uint64_t last) {
+        SluiceDeviceInfo info = {};
+        info.selector = "cpu";
+        const ToolDevice cpu(info);
+        Decoder decoder(cpu, [&](const DecodeTile& tile, uint32_t status, const uint8_t* bytes) {
+            if (status != SLUICE_TILE_OK) {
+                throw Failure{exitFormat, place + ": tile " + std::to_string(tile.number) + ": " +
+                                              sluiceGetTileStatusText(status)};
+            }
+            std::copy_n(bytes, tile.tile.size, tiles[tile.number].output);
+        });
+        for (uint64_t i = first; i < last; ++i) {
+            const HostTile& one = tiles[i];
+            std::copy_n(one.stored, one.tile.storedSize,
+                        decoder.add({one.tile, hasChecksums, 0, uint32_t(i)}));
+        }
+        decoder.flush();
+    });
+}
+
+TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOutput,
+                    uint32_t decodeSpeed)
+{
+    constexpr uint64_t madeUpBytes = 32u << 20;
+    TileSet set;
+    set.description = path.empty() ? "made-up data" : path;
+    auto file = path.empty()
+                    ? std::make_unique<InputFile>(set.description,
+                                                  makeUp(size_t(std::min(maxOutput, madeUpBytes))))
+                    : std::make_unique<InputFile>(path);
+    if (file->size() == 0) throw Failure{exitFormat, path + ": is empty"};
+    if (!Container::recognises(*file)) {
+        file = std::make_unique<InputFile>(set.description,
+                                           packed(file->readStart(maxOutput), codec, decodeSpeed));
+    }
+    const Container container(std::move(file));
+    for (uint32_t asset = 0; asset < container.assetCount(); ++asset) {
+        container.forEachTile(asset, [&](uint32_t, const ContainerTile& tile) {
+            if (set.outputBytes < maxOutput && tile.codec == uint32_t(codec.tileCodec))
+                addTile(set, container.file(), tile);
+        });
+    }
+    if (set.tiles.empty()) return set;
+    decode(set, codec, container.isArchive());
+    if (!path.empty() && set.outputBytes >= maxOutput)
+        set.description += " (first " + sizeText(set.outputBytes) + ")";
+    return set;
+}
+
+} // namespace sluice

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Stands in for the .cu files in a build without CUDA: no such peer is present.
+#ifndef SLUICE_HAVE_CUDA
+
+#include "peers.h"
+
+namespace sluice {
+
+std::vector<Copier> makeCudaCopiers() { return {}; }
+
+bool cubIsBuiltIn() { return false; }
+
+uint64_t cubScratchSize(const CubCall&) { throw Failure{exitUnsupported, "built without CUB"}; }
+
+void recordCub(SluiceCommands, const CubCall&)
+{
+    throw Failure{exitUnsupported, "built without CUB"};
+}
+
+void recordRansTables(SluiceCommands, uint32_t, uint32_t, uint32_t, SluiceBuffer, SluiceBuffer,
+                      SluiceBuffer)
+{
+    throw Failure{exitUnsupported, "built without CUDA"};
+}
+
+BenchDevice::RecordRun captureCudaGraph(const BenchDevice::RecordRun& record) { return record; }
+
+} // namespace sluice
+
+#endif

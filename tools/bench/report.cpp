@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "report.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "contest.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kColumns = "%-24s %-14s %-34s %10s %7s %9s %8s %8s\n";
+
+} // namespace
+
+double BenchReport::rate(const BenchRow& row)
+{
+    return row.timing.median > 0 ? double(row.bytes) / (row.timing.median * 1e-3) : 0;
+}
+
+double BenchReport::peerRatio(const BenchRow& row) const
+{
+    double best = 0;
+    for (const BenchRow& other : m_rows) {
+        if (other.isPeer && other.present && other.kernel == row.kernel && other.size == row.size &&
+            other.input == row.input) {
+            best = std::max(best, rate(other));
+        }
+    }
+    return best > 0 ? rate(row) / best : 0;
+}
+
+void BenchReport::printHeader(const BenchDevice& device) const
+{
+    if (m_out == nullptr) return;
+    const SluiceDeviceProperties& properties = device.properties();
+    std::fprintf(m_out, "%s (%s:%u, tier %s%s%s)\n", properties.name,
+                 backendName(properties.backend), properties.index, device.tier(),
+                 properties.driver[0] != 0 ? ", " : "", properties.driver);
+    std::fprintf(m_out,
+                 "GB/s: 1e9 useful bytes a second (copy: read + written; decoders: written); %s "
+                 "timestamps,\n"
+                 "median of the runs, spread = (slowest - fastest) / median\n%s\n\n",
+                 properties.backend == SLUICE_BACKEND_CPU ? "host" : "device", kCheckedText);
+    std::fprintf(m_out, kColumns, "kernel", "size", "who", "ms", "spread", "GB/s", "of copy",
+                 "of peer");
+}
+
+void BenchReport::print(const BenchRow& row) const
+{
+    if (m_out == nullptr) return;
+    if (!row.present) {
+        std::fprintf(m_out, "%-24s %-14s %-34s not present%s%s\n", row.kernel.c_str(),
+                     row.size.c_str(), row.who.c_str(), row.note.empty() ? "" : ": ",
+                     row.note.c_str());
+        std::fflush(m_out);
+        return;
+    }
+    const Timing& timing = row.timing;
+    const double spread =
+        timing.median > 0 ? (timing.slowest - timing.fastest) / timing.median * 100 : 0;
+    const double ofPeer = row.isPeer ? 0 : peerRatio(row);
+    std::fprintf(m_out, kColumns, row.kernel.c_str(), row.size.c_str(), row.who.c_str(),
+                 formatText("%.4f", timing.median).c_str(), formatText("%.1f%%", spread).c_str(),
+                 formatText("%.*f", rate(row) < 1e10 ? 3 : 1, rate(row) / 1e9).c_str(),
+                 m_copyRate > 0 ? formatText("%.3f", rate(row) / m_copyRate).c_str() : "-",
+                 ofPeer > 0 ? formatText("%.3f", ofPeer).c_str() : "-");
+    std::fflush(m_out);
+}
+
+void BenchReport::beginInput(const std::string& name, const std::string& codec, const char* parts,
+                             size_t partCount, uint64_t compressedBytes, uint64_t outputBytes)
+{
+    m_inputs.push_back({name, codec, compressedBytes, outputBytes});
+    m_input = m_inputs.size() - 1;
+    if (m_out == nullptr) return;
+    if (partCount == 0) {
+        std::fprintf(m_out, "%s: holds no %s %s\n", name.c_str(), codec.c_str(), parts);
+    } else {
+        std::fprintf(m_out, "%s: %zu %s %s, %s -> %s, ratio %.4f\n", name.c_str(), partCount,
+                     codec.c_str(), parts, sizeText(outputBytes).c_str(),
+                     sizeText(compressedBytes).c_str(), m_inputs.back().ratio());
+    }
+}
+
+void BenchReport::addCopy(const BenchRow& row)
+{
+    m_rows.push_back(row);
+    m_copyRate = std::max(m_copyRate, rate(row));
+    print(row);
+}
+
+void BenchReport::addGroup(const std::vector<BenchRow>& rows)
+{
+    const size_t first = m_rows.size();
+    m_rows.insert(m_rows.end(), rows.begin(), rows.end());
+    for (size_t i = first; i < m_rows.size(); ++i)
+        m_rows[i].input = m_input;
+    for (size_t i = first; i < m_rows.size(); ++i)
+        print(m_rows[i]);
+}
+
+void BenchReport::addMissing(const std::string& kernel, const std::string& who,
+                             const std::string& why)
+{
+    addGroup({{kernel, "", who, 0, {}, true, false, why}});
+}
+
+std::string BenchReport::json(const BenchDevice& device) const
+{
+    const SluiceDeviceProperties& properties = device.properties();
+    std::string out = "{\n";
+    out += "  \"device\": " + jsonText(properties.name) + ",\n";
+    out += "  \"backend\": " + jsonText(backendName(properties.backend)) + ",\n";
+    out += "  \"driver\": " + jsonText(properties.driver) + ",\n";
+    out += "  \"tier\": " + jsonText(device.tier()) + ",\n";
+    out += "  \"copy_gb_per_s\": " + formatText("%.3f", m_copyRate / 1e9) + ",\n";
+    out += "  \"rows\": [";
+    for (size_t i = 0; i < m_rows.size(); ++i) {
+        const BenchRow& row = m_rows[i];
+        out += i == 0 ? "\n" : ",\n";
+        out += "    {\"kernel\": " + jsonText(row.kernel) + ", \"size\": " + jsonText(row.size) +
+               ", \"who\": " + jsonText(row.who) + ", \"peer\": " + (row.isPeer ? "true" : "false");
+        if (row.input != 0) {
+            const Input& input = m_inputs[row.input];
+            out += ", \"input\": " + jsonText(input.name) +
+                   ", \"codec\": " + jsonText(input.codec) +
+                   ", \"size_ratio\": " + formatText("%.5f", input.ratio());
+        }
+        if (row.present) {
+            out += ", \"present\": true, \"bytes\": " + std::to_string(row.bytes) +
+                   ", \"runs\": " + std::to_string(row.timing.runs) +
+                   ", \"median_ms\": " + formatText("%.6f", row.timing.median) +
+                   ", \"fastest_ms\": " + formatText("%.6f", row.timing.fastest) +
+                   ", \"slowest_ms\": " + formatText("%.6f", row.timing.slowest) +
+                   ", \"gb_per_s\": " + formatText("%.3f", rate(row) / 1e9);
+            if (m_copyRate > 0)
+                out += ", \"of_copy\": " + formatText("%.4f", rate(row) / m_copyRate);
+            const double ofPeer = row.isPeer ? 0 : peerRatio(row);
+            if (ofPeer > 0) out += ", \"of_peer\": " + formatText("%.4f", ofPeer);
+        } else {
+            out += ", \"present\": false, \"why\": " + jsonText(row.note);
+        }
+        out += "}";
+    }
+    return out + "\n  ]\n}\n";
+}
+
+} // namespace sluice

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Collects the rows of the benchmark, prints them as a table and writes them as JSON.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "bench_device.h"
+#include "input.h"
+
+namespace sluice {
+
+struct BenchRow {
+    std::string kernel; // copy, scan, compact, gdeflate ...
+    std::string size;   // "2^20", "1.20 GB"
+    std::string who;    // sluice, CUB, the driver's extension
+    uint64_t bytes;     // useful bytes of one pass, by which GB/s is counted
+    Timing timing;
+    bool isPeer = false; // a peer of the rows with the same kernel and size
+    bool present = true;
+    std::string note = {}; // why it is not present
+    size_t input = 0; // of those that were begun; 0: none
+};
+
+class BenchReport {
+public:
+    explicit BenchReport(std::FILE* out) : m_out(out) {} // where the table goes; nullptr: nowhere
+
+    // The rate of the plain copy, bytes read plus bytes written; the best one counts.
+    void addCopy(const BenchRow& row);
+    // ours and the peers of one measurement. Ours are printed with their ratio to the fastest peer.
+    void addGroup(const std::vector<BenchRow>& rows);
+    void addMissing(const std::string& kernel, const std::string& who, const std::string& why);
+
+    // The rows that follow are of these parts ("tiles") of an input, until endInputs. No parts:
+    // says so.
+    void beginInput(const std::string& name, const std::string& codec, const char* parts,
+                    size_t partCount, uint64_t compressedBytes, uint64_t outputBytes);
+    void beginInput(const TileSet& tiles, const std::string& codec)
+    {
+        beginInput(tiles.description, codec, "tiles", tiles.tiles.size(), tiles.compressedBytes,
+                   tiles.outputBytes);
+    }
+    void endInputs() { m_input = 0; }
+
+    void printHeader(const BenchDevice& device) const;
+    std::string json(const BenchDevice& device) const;
+
+private:
+    struct Input {
+        std::string name, codec;
+        uint64_t compressedBytes = 0, outputBytes = 0;
+        double ratio() const { return double(compressedBytes) / double(outputBytes); }
+    };
+    void print(const BenchRow& row) const;
+    static double rate(const BenchRow& row);     // bytes a second
+    double peerRatio(const BenchRow& row) const; // 0: no peer
+
+    std::FILE* m_out;
+    double m_copyRate = 0;
+    std::vector<BenchRow> m_rows;
+    std::vector<Input> m_inputs{{}}; // from 1 on
+    size_t m_input = 0;              // of the rows to come
+};
+
+} // namespace sluice

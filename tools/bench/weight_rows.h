@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Weights that the benchmark decodes: made up, or of the files that it is given.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <sluice/sluice_df11.h>
+#include <sluice/sluice_float.h>
+
+#include "rows.h"
+#include "tools/sluice/df11_units.h"
+#include "tools/sluice/tile_decode.h"
+
+namespace sluice {
+
+struct NumberFormat {
+    uint32_t exponentBits, mantissaBits; // with the sign 8, 16 or 32 bits
+};
+
+// A type of weights.
+struct WeightKind {
+    uint32_t kind;      // SluiceFloatType or SluiceDf11Kind
+    const char* filter; // what --filter calls its decodes
+    const char* name;   // in rows
+    NumberFormat format;
+    float sigma; // of made-up weights; of E4M3 such that the largest of many is near 448
+};
+
+// Normally distributed, rounded, the same ones each time. Too large for the format: its largest
+// number.
+Bytes makeWeights(const NumberFormat& format, float sigma, uint64_t count);
+
+// A tensor of the float codec.
+struct EncodedTensor {
+    Bytes lengths, raw;
+    Words words, index;
+};
+EncodedTensor encodeTensor(SluiceFloatType type, const uint8_t* plain, uint64_t count);
+
+// Lists of tensors and units, laid out as they go to the device but that addresses are offsets from
+// the start of source and expected. What the decode must not write is kGap in expected, whose size
+// is a multiple of 256 like source's.
+constexpr uint8_t kGap = 0xee;
+template <class Entry>
+struct WeightSet {
+    uint32_t kind;     // of WeightKind
+    const char* parts; // what the file calls the entries
+    std::vector<Entry> entries;
+    Bytes source, expected;
+    uint32_t statusCount = 0;                   // tiles or blocks
+    uint64_t encodedBytes = 0, outputBytes = 0; // without gaps
+};
+using FloatSet = WeightSet<SluiceFloatTensor>;
+using Df11Set = WeightSet<SluiceDf11Unit>;
+
+// What a file holds of each wanted kind, about maxOutput bytes of output at most; nothing: none of
+// these. Float: the tensors of a .safetensors file by their dtypes, encoded now; the tiles of a
+// .sluice archive; any other file as plain bytes. Df11: the units of a .safetensors file, or those
+// that pack would make of it. Throw a Failure.
+using WantedKind = std::function<bool(uint32_t kind)>;
+template <class Entry>
+std::vector<WeightSet<Entry>> loadSets(const std::string& path, uint64_t maxOutput,
+                                       const WantedKind& wanted);
+template <>
+std::vector<FloatSet> loadSets(const std::string&, uint64_t, const WantedKind&);
+template <>
+std::vector<Df11Set> loadSets(const std::string&, uint64_t, const WantedKind&);
+
+// Entries on the device.
+template <class Entry>
+struct WeightScene {
+    // The caller fills source and list.
+    WeightScene(const BenchDevice& on, uint64_t entries, uint64_t statuses, uint64_t outputSize)
+        : device(on), entryCount(uint32_t(entries)), statusCount(uint32_t(statuses)),
+          destination(on.allocate(aligned256(outputSize))), status(on.allocate((statuses + 2) * 4))
+    {
+    }
+    // A set several times; outputSize: of one copy, with gaps.
+    WeightScene(const BenchDevice& on, const WeightSet<Entry>& set, uint64_t outputSize,
+                uint64_t copies)
+        : WeightScene(on, set.entries.size() * copies, set.statusCount * copies,
+                      outputSize * copies)
+    {
+        const uint64_t size = set.source.size();
+        source = on.allocate(size * copies);
+        std::vector<Entry> all;
+        for (uint64_t i = 0; i < copies; ++i) {
+            on.upload(source.part(i * size, size), set.source.data(), size);
+            for (Entry entry : set.entries) {
+                place(entry, i * size, i * outputSize, uint32_t(i * set.statusCount));
+                all.push_back(entry);
+            }
+        }
+        list = on.allocate(all);
+    }
+
+    void record(SluiceCommands commands) const;
+    // Moves the entry by so many bytes of source and of output, and so many statuses.
+    void place(Entry& entry, uint64_t sourceBytes, uint64_t outputBytes, uint32_t statuses) const;
+
+    const BenchDevice& device;
+    uint32_t entryCount, statusCount;
+    DeviceBuffer destination, status, source, list;
+};
+
+template <>
+void WeightScene<SluiceFloatTensor>::record(SluiceCommands) const;
+template <>
+void WeightScene<SluiceFloatTensor>::place(SluiceFloatTensor&, uint64_t, uint64_t, uint32_t) const;
+template <>
+void WeightScene<SluiceDf11Unit>::record(SluiceCommands) const;
+template <>
+void WeightScene<SluiceDf11Unit>::place(SluiceDf11Unit&, uint64_t, uint64_t, uint32_t) const;
+
+// A decode that writes the plain bytes `copies` times. The last two words of status are its
+// summary.
+struct WeightDecode {
+    const char *kernel, *name; // name: of the codec
+    const DeviceBuffer &destination, &status;
+    uint64_t outputBytes, encodedBytes; // of all copies, without what lies between tensors
+    const Bytes& plain;
+    uint64_t copies;
+    std::function<void(SluiceCommands)> record;
+};
+// Runs it over other bytes, checks all that it wrote, then times it.
+void benchDecode(const BenchDevice& device, const WeightDecode& decode, BenchReport& report);
+template <class Entry>
+void benchDecode(const WeightScene<Entry>& scene, const char* kernel, const char* name,
+                 uint64_t outputBytes, uint64_t encodedBytes, const Bytes& plain, uint64_t copies,
+                 BenchReport& report)
+{
+    benchDecode(scene.device,
+                {kernel, name, scene.destination, scene.status, outputBytes, encodedBytes, plain,
+                 copies, [&](SluiceCommands commands) { scene.record(commands); }},
+                report);
+}
+// How often to decode a set of so many bytes, row by row.
+std::vector<uint64_t> copiesOf(const BenchDevice& device, uint64_t outputBytes);
+
+// Made-up weights are encoded that often in a run, which gives threads the time to find their
+// cores.
+constexpr uint32_t kEncodes = 4;
+
+// The rates of an encoder: on one thread, and on as many as there are cores with the same work for
+// each. Medians of five runs.
+void benchEncode(const char* kernel, const char* name, uint64_t plainBytes,
+                 const std::function<void()>& encode, BenchReport& report);
+
+// The rows of a file. encode: as pack does it, the plain bytes of one entry of a set. False: the
+// file holds nothing of the kinds that are wanted.
+template <class Entry, class Kinds, class Encode>
+bool benchFile(const BenchDevice& device, const std::string& path, const char* kernel,
+               const char* encodeKernel, const Kinds& kinds, const Encode& encode,
+               const Wanted& wanted, BenchReport& report)
+{
+    const auto kindOf = [&](uint32_t number) -> const WeightKind& {
+        return *std::find_if(std::begin(kinds), std::end(kinds),
+                             [&](const WeightKind& one) { return one.kind == number; });
+    };
+    const auto sets = loadSets<Entry>(path, decodeInputLimit(device), [&](uint32_t number) {
+        return wanted(kindOf(number).filter) || wanted(encodeKernel);
+    });
+    for (const WeightSet<Entry>& set : sets) {
+        const WeightKind& kind = kindOf(set.kind);
+        report.beginInput(path, kind.name, set.parts, set.entries.size(), set.encodedBytes,
+                          set.outputBytes);
+        if (wanted(encodeKernel)) {
+            const auto encodeAll = [&] {
+                for (const Entry& entry : set.entries)
+                    encode(kind, set.expected.data(), entry);
+            };
+            benchEncode(encodeKernel, kind.name, set.outputBytes, encodeAll, report);
+        }
+        if (!wanted(kind.filter)) continue;
+        for (const uint64_t copies : copiesOf(device, set.outputBytes)) {
+            const WeightScene<Entry> scene(device, set, set.expected.size(), copies);
+            benchDecode(scene, kernel, kind.name, set.outputBytes * copies,
+                        set.encodedBytes * copies, set.expected, copies, report);
+        }
+    }
+    return !sets.empty();
+}
+
+} // namespace sluice

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "codecs.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace sluice {
+namespace {
+
+constexpr SluiceCodec kNoTiles = SLUICE_CODEC_MAX_ENUM;
+
+PackPlan planWhole(const InputFile&, const PackOptions&) { return {}; }
+
+} // namespace
+
+const Codec kCodecs[kCodecCount] = {
+    {"gstd", " (default)", kLevelOption | kCopyDepthOption | kTileSizeOption | kFiltersOption,
+     SLUICE_CODEC_GSTD, planGstd, "without filters", nullptr, //
+     SLUICE_CODEC_GSTD, kGstdTiles, SLUICE_KERNELS_GSTD, "gstd", "gstdTiles"},
+    {"gdeflate", "", kLevelOption | kDecodeSpeedOption, //
+     SLUICE_CODEC_GDEFLATE, planWhole, "", packTileStream, SLUICE_CODEC_GDEFLATE, kGdeflateTiles,
+     SLUICE_KERNELS_GDEFLATE, nullptr, nullptr},
+    {"float", ": for the weights of .safetensors files, gdeflate for the rest", kLevelOption,
+     SLUICE_CODEC_GDEFLATE, planFloat, "as plain bytes", nullptr, //
+     SLUICE_CODEC_FLOAT, kFloatTiles, SLUICE_KERNELS_FLOAT, "float", "floatTiles"},
+    {"huff", ": Huffman codes of plain bytes", 0, //
+     SLUICE_CODEC_FLOAT, planWhole, "", nullptr,  //
+     SLUICE_CODEC_FLOAT, kFloatTiles, SLUICE_KERNELS_FLOAT, nullptr, nullptr},
+    {"store", "", 0,                             //
+     SLUICE_CODEC_STORE, planWhole, "", nullptr, //
+     SLUICE_CODEC_STORE, kHostTiles, 0, "raw", "storedTiles"},
+    {"df11", "", kGroupOption,        //
+     kNoTiles, nullptr, "", packDf11, //
+     kNoTiles, kHostTiles, 0, nullptr, nullptr},
+    {"ecf8", "", kGroupOption,        //
+     kNoTiles, nullptr, "", packEcf8, //
+     kNoTiles, kHostTiles, 0, nullptr, nullptr}};
+
+const Codec& codecNamed(const std::string& name)
+{
+    return *std::find_if(std::begin(kCodecs), std::end(kCodecs),
+                         [&](const Codec& codec) { return codec.name == name; });
+}
+
+const Codec& codecOfTiles(uint32_t tileCodec)
+{
+    return *std::find_if(std::begin(kCodecs), std::end(kCodecs) - 1, [&](const Codec& codec) {
+        return static_cast<uint32_t>(codec.tileCodec) == tileCodec;
+    });
+}
+
+} // namespace sluice

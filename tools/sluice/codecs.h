@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The table of codecs: what the verbs and the benchmark know about each of them. Who adds a codec
+// adds a row.
+#pragma once
+
+#include "files.h"
+#include "pack_filters.h"
+
+namespace sluice {
+
+// Tiles that one command decodes, with what follows it (tile_decode.h).
+enum TileGroup : uint32_t {
+    kGdeflateTiles,
+    kGdeflateFilteredTiles,
+    kGstdTiles,
+    kGstdFilteredTiles,
+    kFloatTiles,
+    kTileGroupCount,
+    kHostTiles = kTileGroupCount, // stored ones that are too large for a command
+};
+
+// Options of `sluice pack` that only some codecs take.
+enum CodecOption : uint32_t {
+    kLevelOption = 1,
+    kDecodeSpeedOption = 2,
+    kCopyDepthOption = 4,
+    kTileSizeOption = 8,
+    kFiltersOption = 16,
+    kGroupOption = 32,
+};
+
+// How a file goes into an archive.
+struct PackPlan {
+    std::vector<SluiceArchiveSegment> segments;           // none: a single one, of Codec::fileCodec
+    FilterPlan filters{nullptr, sluiceDestroyFilterPlan}; // keeps the descriptions
+    std::unique_ptr<InputFile> content; // in memory, if the plan has read all of it
+    std::string reason; // why the file is packed as Codec::fallback says; empty: it is not
+};
+
+struct Codec {
+    const char* name;      // for pack -c
+    const char* help;      // what pack --help adds to the name
+    uint32_t options;      // CodecOption
+    SluiceCodec fileCodec; // of files without segments
+    // Archives; plan is null if the codec makes none.
+    PackPlan (*plan)(const InputFile& input, const PackOptions& options);
+    const char* fallback;
+    // pack --raw; null if the codec has no file of its own.
+    int (*packRaw)(const PackOptions& options, const CommonOptions& common);
+    // Tiles. Several rows may make tiles of one codec: the first of them describes these.
+    SluiceCodec tileCodec;
+    TileGroup tileGroup;              // that decodes them where they have no filter
+    uint32_t kernels;                 // SluiceKernels that decode them
+    const char *infoColumn, *infoKey; // where `sluice info` counts them; null: nowhere
+};
+
+constexpr size_t kCodecCount = 7;
+extern const Codec kCodecs[kCodecCount];
+
+const Codec& codecNamed(const std::string& name); // one of the table
+const Codec& codecOfTiles(uint32_t tileCodec);    // a SluiceCodec
+
+PackPlan planGstd(const InputFile& input, const PackOptions& options);
+// The segments of a .safetensors file: header and small remains as GDeflate, floating-point tensors
+// as FLOAT of their type, of other large tensors whatever makes samples of them smallest. The same
+// bytes give the same segments. None if the file is no .safetensors file; the reason then says why
+// if its name looks like one.
+PackPlan planFloat(const InputFile& input, const PackOptions& options);
+
+int packTileStream(const PackOptions& options, const CommonOptions& common);
+int packDf11(const PackOptions& options, const CommonOptions& common);
+int packEcf8(const PackOptions& options, const CommonOptions& common);
+
+} // namespace sluice

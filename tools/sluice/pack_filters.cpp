@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "pack_filters.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "codecs.h"
+
+namespace sluice {
+namespace {
+
+struct FilterList {
+    uint32_t features; // that may be used
+    bool forced;       // and are, whether they pay or not
+};
+
+// "auto", "none", names of filters to force, or names of filters to do without, each with "no-"
+// before it.
+FilterList filterList(const std::string& text)
+{
+    if (text == "auto") return {SLUICE_FILTER_ALL, false};
+    if (text == "none") return {0, false};
+    uint32_t forced = 0, forbidden = 0;
+    for (size_t begin = 0; begin <= text.size();) {
+        const size_t end = std::min(text.find(',', begin), text.size());
+        const std::string word = text.substr(begin, end - begin);
+        if (word == "auto" || word == "none") {
+            throw Failure{exitUsage, "--filters: '" + word + "' stands alone"};
+        }
+        const bool forbids = word.compare(0, 3, "no-") == 0;
+        const std::string name = forbids ? word.substr(3) : word;
+        const auto* found = std::find_if(std::begin(kFilterNames), std::end(kFilterNames),
+                                         [&](const auto& known) { return name == known.first; });
+        if (found == std::end(kFilterNames)) {
+            throw Failure{exitUsage, "--filters: '" + word + "' is none of auto, none, " +
+                                         filterNames(", ") +
+                                         ", nor one of these nine with no- before it"};
+        }
+        (forbids ? forbidden : forced) |= found->second;
+        begin = end + 1;
+    }
+    if (forced != 0 && forbidden != 0) {
+        throw Failure{exitUsage, "--filters: either names of filters to force or, with no-, of "
+                                 "filters to forbid, not both"};
+    }
+    return forced != 0 ? FilterList{forced, true}
+                       : FilterList{SLUICE_FILTER_ALL & ~forbidden, false};
+}
+
+} // namespace
+
+std::string filterNames(const char* separator)
+{
+    std::string names;
+    for (const auto& [name, feature] : kFilterNames)
+        names += (names.empty() ? "" : separator) + std::string(name);
+    return names;
+}
+
+uint32_t gstdTileBytes(const PackOptions& options)
+{
+    return 1024 * (options.tileKib != 0 ? options.tileKib : 256);
+}
+
+std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
+                                              const PackOptions& options, FilterPlan& plan)
+{
+    const FilterList filters = filterList(options.filters);
+    SluiceFilterPlanInfo info = {};
+    info.maxTileSize = gstdTileBytes(options);
+    info.features = filters.features;
+    info.effort = options.level >= 9 ? 1 : 0;
+    info.force = filters.forced ? 1 : 0;
+    SluiceFilterPlan made = nullptr;
+    const SluiceStatus status = sluiceCreateFilterPlan(bytes.data(), bytes.size(), &info, &made);
+    if (status != SLUICE_OK)
+        throw Failure{exitCodeOf(status), name + ": " + sluiceGetStatusText(status)};
+    plan.reset(made);
+    uint32_t count = 0;
+    const SluiceFilterSegment* found = sluiceGetFilterSegments(made, &count);
+    std::vector<SluiceArchiveSegment> segments;
+    for (uint32_t i = 0; i < count; ++i) {
+        SluiceArchiveSegment segment = {};
+        segment.size = found[i].size;
+        segment.codec = SLUICE_CODEC_GSTD;
+        segment.tileSize = (found[i].tileSize + 3) / 4 * 4;
+        segment.level = options.level;
+        segment.copyDepth = options.copyDepth;
+        segment.filterOffset = found[i].filterOffset;
+        segment.filterTrial = info.effort != 0 ? found[i].doubtful : 0;
+        segments.push_back(segment);
+    }
+    return segments;
+}
+
+// Filters are chosen by a look at the whole file; one that is too large to hold gets none.
+PackPlan planGstd(const InputFile& input, const PackOptions& options)
+{
+    constexpr uint64_t largest = uint64_t(1) << 30;
+    PackPlan plan;
+    if (filterList(options.filters).features == 0 || input.size() == 0) return plan;
+    if (input.size() > largest) {
+        plan.reason = "it is larger than 1 GiB";
+        return plan;
+    }
+    Bytes bytes = input.readAll();
+    plan.segments = planFilters(input.name(), bytes, options, plan.filters);
+    plan.content = std::make_unique<InputFile>(input.name(), std::move(bytes));
+    return plan;
+}
+
+} // namespace sluice

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What `sluice tune` measures with: commands with input of their own making, for lists of any
+// length. Tests run them under odd rows of tuning and compare what they write with the CPU
+// reference.
+#pragma once
+
+#include <sluice/sluice_device.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+struct WorkFailure : std::runtime_error {
+    WorkFailure(SluiceStatus failed, const std::string& what)
+        : std::runtime_error(what + ": " + sluiceGetStatusText(failed)), status(failed)
+    {
+    }
+    SluiceStatus status;
+};
+
+// A command on a device, with its memory. Lengths count what `unit` says.
+class Work {
+public:
+    explicit Work(SluiceDevice on) : device(on) {}
+    ~Work();
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+
+    const SluiceDevice device;
+    const char* unit = "elements";
+    uint32_t most = 0;             // the longest list
+    std::vector<uint32_t> lengths; // those that there are, if not all up to `most`
+    std::function<SluiceStatus(SluiceCommands commands, uint32_t length)> record;
+    // Of tiles: a word each. Size 0: the command has none.
+    SluiceBuffer status = {};
+
+    // Inputs are uploaded again, and outputs are filled with a pattern.
+    void reset();
+    // What the command wrote: all outputs, one behind the other, and what it may change in place.
+    // Throws if anything around them has changed.
+    std::vector<uint8_t> written() const;
+    // Throws unless all tiles of a list are OK.
+    void checkStatus(uint32_t length) const;
+
+    // For those who make work. Memory lives as long as the work and is aligned to 256 bytes.
+    SluiceContext context() const { return sluiceGetDeviceContext(device); }
+    SluiceBuffer input(const void* bytes, uint64_t size);
+    template <typename T>
+    SluiceBuffer input(const std::vector<T>& list)
+    {
+        return input(list.data(), list.size() * sizeof(T));
+    }
+    SluiceBuffer inPlace(const std::vector<uint32_t>& words);
+    SluiceBuffer output(uint64_t size);
+    SluiceBuffer tileStatus(); // a word for each of `most` and the summary
+    uint64_t address(SluiceBuffer buffer) const { return sluiceGetAddress(device, buffer); }
+    // Records a command with the scratch that it wants now.
+    template <typename Info>
+    SluiceStatus withScratch(SluiceCommands commands, Info info,
+                             SluiceStatus (*requirementsOf)(SluiceContext, const Info*,
+                                                            SluiceRequirements*),
+                             SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*))
+    {
+        SluiceRequirements wanted = {};
+        const SluiceStatus failed = requirementsOf(context(), &info, &wanted);
+        if (failed != SLUICE_OK) return failed;
+        info.scratch = scratch(wanted);
+        return command(context(), commands, &info);
+    }
+    SluiceBuffer scratch(const SluiceRequirements& wanted);
+
+private:
+    struct Memory {
+        SluiceBuffer whole;           // with what lies around
+        std::vector<uint8_t> content; // of an input
+        uint64_t size;
+        bool isWritten;
+    };
+    SluiceBuffer allocate(Memory memory);
+
+    std::vector<Memory> m_memory;
+    SluiceBuffer m_scratch = {};
+};
+
+// The first bytes of a buffer.
+inline SluiceBuffer first(SluiceBuffer buffer, uint64_t size)
+{
+    buffer.size = size;
+    return buffer;
+}
+
+struct WorkLimits {
+    uint64_t bytes;     // of device memory, about
+    uint32_t tileBytes; // that a tile decodes to, 4,096 to 65,536
+};
+
+struct WorkKind {
+    const char* name;
+    uint32_t kernels; // SluiceKernels
+    std::unique_ptr<Work> (*make)(SluiceDevice device, const WorkLimits& limits);
+};
+
+// All there are.
+const std::vector<WorkKind>& works();
+std::vector<WorkKind> primitiveWorks();
+std::vector<WorkKind> codecWorks();
+
+// Numbers without a pattern, the same on every machine.
+class Random {
+public:
+    explicit Random(uint32_t seed) : m_state(seed * 2654435769u + 1) {}
+    uint32_t operator()()
+    {
+        m_state = m_state * 1664525u + 1013904223u;
+        return (m_state >> 16) * 0x9E3779B9u ^ m_state;
+    }
+
+private:
+    uint32_t m_state;
+};
+
+} // namespace sluice
