@@ -32,7 +32,9 @@ TEST_CASE("every pipeline that the device can run is reached by its own self-tes
             const PipelineRow& row = pipelineRow(pipeline);
             CAPTURE(row.name);
             if (const char* only = std::getenv("SLUICE_RELOAD_ONLY"))
-                if ((std::string(",") + only + ",").find(std::string(",") + row.name + ",") == std::string::npos) continue;
+                if ((std::string(",") + only + ",").find(std::string(",") + row.name + ",") ==
+                    std::string::npos)
+                    continue;
             VulkanBackend* const backend = device.use(SelfTestCases::kernels(row.selfTest), error);
             REQUIRE_MESSAGE(backend != nullptr, (error ? error : ""));
             if (!backend->has(pipeline)) {
