@@ -21,7 +21,8 @@ const uint kSector = 32u;
 // words and more subgroups.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_UNITS_AT_ONCE) const uint kUnitsAtOnce = 3u;
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_WORDS_AT_ONCE) const uint kWordsAtOnce = 2u;
-layout(constant_id = SLUICE_CONSTANT_INTERVAL_BYTES_APART) const bool kBytesApart = false; // for short runs
+layout(constant_id = SLUICE_CONSTANT_INTERVAL_BYTES_APART) const
+    bool kBytesApart = false; // for short runs
 const uint kRunsAtOnce = 4u;
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.

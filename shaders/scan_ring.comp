@@ -111,9 +111,13 @@ void ringTiles(LookbackStates states, uint tiles) {
         ringStep(reach, kSubgroupSize, before[row], totals[row]);
         SLUICE_STEP(1u)
         SLUICE_STEP(2u)
-        SLUICE_STEP(4u) SLUICE_STEP(8u) SLUICE_STEP(16u) SLUICE_STEP(32u) SLUICE_STEP(64u)
+        SLUICE_STEP(4u)
+        SLUICE_STEP(8u)
+        SLUICE_STEP(16u)
+        SLUICE_STEP(32u)
+        SLUICE_STEP(64u)
 #undef SLUICE_STEP
-            uvec4 scanned[kRows];
+        uvec4 scanned[kRows];
         [[unroll]] for (uint row = 0u; row < kRows; row++) {
             uvec4 x = next[row], own = inclusive ? x : uvec4(0u, x.xyz);
             scanned[row].x = total + before[row] + own.x;

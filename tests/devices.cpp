@@ -27,24 +27,24 @@ uint32_t skippedCases = 0;
 
 Device::Device(const std::string& selector, const std::string& tier, uint32_t validation,
                uint32_t kernels, const char* tuning)
-    : opened(selector)
+    : m_opened(selector)
 {
     SluiceDeviceInfo deviceInfo = {};
-    deviceInfo.selector = opened.c_str();
+    deviceInfo.selector = m_opened.c_str();
     deviceInfo.tier = tier.c_str();
     deviceInfo.validation = validation;
     deviceInfo.checkBarriers = 1;
     deviceInfo.tuning = tuning != nullptr ? tuning : std::getenv("SLUICE_TEST_TUNING");
     deviceInfo.kernels = kernels;
     deviceInfo.message = [](void* user, const char* text) {
-        static_cast<Device*>(user)->messages.append(text).append("\n");
+        static_cast<Device*>(user)->m_messages.append(text).append("\n");
     };
     deviceInfo.messageUser = this;
     const char* text = nullptr;
-    const SluiceStatus status = sluiceOpenDevice(&deviceInfo, &handle, &text);
+    const SluiceStatus status = sluiceOpenDevice(&deviceInfo, &m_handle, &text);
     if (status != SLUICE_OK) {
-        handle = nullptr;
-        error = text != nullptr ? text : sluiceGetStatusText(status);
+        m_handle = nullptr;
+        m_error = text != nullptr ? text : sluiceGetStatusText(status);
     }
 }
 
@@ -52,11 +52,11 @@ Device::~Device() { close(); }
 
 void Device::close()
 {
-    if (handle != nullptr) sluiceCloseDevice(handle);
-    handle = nullptr;
+    if (m_handle != nullptr) sluiceCloseDevice(m_handle);
+    m_handle = nullptr;
 }
 
-std::string Device::takeMessages() { return std::exchange(messages, std::string()); }
+std::string Device::takeMessages() { return std::exchange(m_messages, std::string()); }
 
 SluiceContextInfo Device::info() const
 {
@@ -68,9 +68,9 @@ SluiceContextInfo Device::info() const
 void Device::run(const std::function<void(SluiceCommands)>& record)
 {
     SluiceCommands commands = nullptr;
-    REQUIRE(sluiceBegin(handle, &commands) == SLUICE_OK);
+    REQUIRE(sluiceBegin(m_handle, &commands) == SLUICE_OK);
     record(commands);
-    REQUIRE(sluiceSubmit(handle, commands, nullptr) == SLUICE_OK);
+    REQUIRE(sluiceSubmit(m_handle, commands, nullptr) == SLUICE_OK);
     checkMessages();
 }
 
@@ -152,45 +152,45 @@ Device& device()
 
 void setDevice(Device* current) { currentDevice = current; }
 
-Buffer::Buffer(Device& device, uint64_t size) : owner(device) { allocate(nullptr, size); }
+Buffer::Buffer(Device& device, uint64_t size) : m_owner(device) { allocate(nullptr, size); }
 
-Buffer::Buffer(Device& device, const Bytes& content) : owner(device)
+Buffer::Buffer(Device& device, const Bytes& content) : m_owner(device)
 {
     allocate(content.data(), content.size());
 }
 
-Buffer::Buffer(Device& device, const Words& content) : owner(device)
+Buffer::Buffer(Device& device, const Words& content) : m_owner(device)
 {
     allocate(content.data(), content.size() * 4);
 }
 
 Buffer::~Buffer()
 {
-    if (whole.size != 0) sluiceRelease(owner.get(), whole);
+    if (m_whole.size != 0) sluiceRelease(m_owner.get(), m_whole);
 }
 
 void Buffer::allocate(const void* content, uint64_t size)
 {
-    contentSize = size;
+    m_contentSize = size;
     Bytes bytes(size_t(size + 2 * guardBytes), guardValue);
     std::fill_n(bytes.data() + guardBytes, size, poison);
     if (content != nullptr && size != 0)
         std::memcpy(bytes.data() + guardBytes, content, size_t(size));
-    REQUIRE(sluiceAllocate(owner.get(), bytes.size(), &whole) == SLUICE_OK);
-    REQUIRE(sluiceUpload(owner.get(), whole, bytes.data(), bytes.size()) == SLUICE_OK);
+    REQUIRE(sluiceAllocate(m_owner.get(), bytes.size(), &m_whole) == SLUICE_OK);
+    REQUIRE(sluiceUpload(m_owner.get(), m_whole, bytes.data(), bytes.size()) == SLUICE_OK);
 }
 
 SluiceBuffer Buffer::range() const
 {
-    return {whole.handle, whole.offset + guardBytes, contentSize};
+    return {m_whole.handle, m_whole.offset + guardBytes, m_contentSize};
 }
 
-uint64_t Buffer::address() const { return sluiceGetAddress(owner.get(), range()); }
+uint64_t Buffer::address() const { return sluiceGetAddress(m_owner.get(), range()); }
 
 Bytes Buffer::bytes()
 {
-    Bytes all(size_t(contentSize + 2 * guardBytes));
-    REQUIRE(sluiceDownload(owner.get(), whole, all.data(), all.size()) == SLUICE_OK);
+    Bytes all(size_t(m_contentSize + 2 * guardBytes));
+    REQUIRE(sluiceDownload(m_owner.get(), m_whole, all.data(), all.size()) == SLUICE_OK);
     const auto isGuard = [](uint8_t byte) { return byte == guardValue; };
     CHECK(std::all_of(all.begin(), all.begin() + guardBytes, isGuard));
     CHECK(std::all_of(all.end() - guardBytes, all.end(), isGuard));

@@ -46,13 +46,13 @@ public:
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
 
-    bool isOpen() const { return handle != nullptr; }
-    const std::string& openError() const { return error; }
-    SluiceDevice get() const { return handle; }
-    SluiceContext context() const { return sluiceGetDeviceContext(handle); }
+    bool isOpen() const { return m_handle != nullptr; }
+    const std::string& openError() const { return m_error; }
+    SluiceDevice get() const { return m_handle; }
+    SluiceContext context() const { return sluiceGetDeviceContext(m_handle); }
     SluiceBackend backend() const { return info().backend; }
     SluiceContextInfo info() const;
-    const std::string& selector() const { return opened; } // as given
+    const std::string& selector() const { return m_opened; } // as given
 
     // Begins, records, submits, waits; the test fails on any error and on any message of a layer or
     // the barrier checker.
@@ -63,10 +63,10 @@ public:
     std::string takeMessages();
 
 private:
-    std::string opened;
-    SluiceDevice handle = nullptr;
-    std::string error;
-    std::string messages;
+    std::string m_opened;
+    SluiceDevice m_handle = nullptr;
+    std::string m_error;
+    std::string m_messages;
 };
 
 // Says why a test case has nothing to do on this device; it does not count as passed. Once a case,
@@ -111,7 +111,7 @@ public:
 
     SluiceBuffer range() const;
     uint64_t address() const;
-    uint64_t size() const { return contentSize; }
+    uint64_t size() const { return m_contentSize; }
     Bytes bytes();
     Words words();
 
@@ -120,9 +120,9 @@ public:
 private:
     void allocate(const void* content, uint64_t size);
 
-    Device& owner;
-    SluiceBuffer whole = {};
-    uint64_t contentSize = 0;
+    Device& m_owner;
+    SluiceBuffer m_whole = {};
+    uint64_t m_contentSize = 0;
 };
 
 // Scratch as required; contents are poison, or zero where that is required.

@@ -347,14 +347,14 @@ namespace {
 class WindowDecoder {
 public:
     explicit WindowDecoder(const Df11Tensors& tensors)
-        : unit(tensors), fp8(tensors.kind == SLUICE_DF11_FP8_E4M3),
-          windows(uint64_t(tensors.blockCount()) * 512)
+        : m_unit(tensors), m_fp8(tensors.kind == SLUICE_DF11_FP8_E4M3),
+          m_windows(uint64_t(tensors.blockCount()) * 512)
     {
     }
 
     uint32_t status(uint32_t block) const
     {
-        const uint64_t n = unit.elementCount, first = position(block), end = position(block + 1);
+        const uint64_t n = m_unit.elementCount, first = position(block), end = position(block + 1);
         if ((block == 0 && first != 0) || first > end || end > n || end - first > 32768)
             return SLUICE_TILE_BAD_INDEX;
         uint64_t element = first;
@@ -376,10 +376,10 @@ private:
 
     uint64_t position(uint32_t block) const
     {
-        if (block == unit.blockCount()) return unit.elementCount;
+        if (block == m_unit.blockCount()) return m_unit.elementCount;
         uint64_t value = 0;
-        for (size_t width = fp8 ? 8 : 4, i = width; i-- > 0;)
-            value = value << 8 | unit.outputPositions[block * width + i];
+        for (size_t width = m_fp8 ? 8 : 4, i = width; i-- > 0;)
+            value = value << 8 | m_unit.outputPositions[block * width + i];
         return value;
     }
 
@@ -393,7 +393,7 @@ private:
 
     uint64_t start(uint64_t window) const
     {
-        return window * 64 + bits(unit.gaps, window * (fp8 ? 4 : 5), fp8 ? 4 : 5);
+        return window * 64 + bits(m_unit.gaps, window * (m_fp8 ? 4 : 5), m_fp8 ? 4 : 5);
     }
 
     Window decode(uint64_t number) const
@@ -405,36 +405,38 @@ private:
             if (window.status != SLUICE_TILE_OK) return window;
             bit += length;
         }
-        if (number + 1 < windows && start(number + 1) != bit) window.status = SLUICE_TILE_BAD_INDEX;
+        if (number + 1 < m_windows && start(number + 1) != bit)
+            window.status = SLUICE_TILE_BAD_INDEX;
         return window;
     }
 
     uint32_t codeLength(uint64_t bit, uint32_t& status) const
     {
-        const uint64_t total = unit.encoded.size() * 8;
+        const uint64_t total = m_unit.encoded.size() * 8;
         status = SLUICE_TILE_TRUNCATED;
         if (bit >= total) return 0;
         status = SLUICE_TILE_BAD_CODE;
-        const size_t rows = unit.luts.size() / 256 - 1;
+        const size_t rows = m_unit.luts.size() / 256 - 1;
         size_t row = 0;
-        for (uint32_t depth = 0; depth < (fp8 ? 2u : 4u); ++depth) {
-            const uint32_t entry = unit.luts[row * 256 + bits(unit.encoded, bit + depth * 8, 8)];
+        for (uint32_t depth = 0; depth < (m_fp8 ? 2u : 4u); ++depth) {
+            const uint32_t entry =
+                m_unit.luts[row * 256 + bits(m_unit.encoded, bit + depth * 8, 8)];
             if (entry >= 240) {
                 row = 256 - entry;
                 if (row >= rows) return 0;
                 continue;
             }
-            const uint32_t length = unit.luts[rows * 256 + entry];
-            if ((fp8 && entry > 15) || length < depth * 8 + 1 || length > depth * 8 + 8) return 0;
+            const uint32_t length = m_unit.luts[rows * 256 + entry];
+            if ((m_fp8 && entry > 15) || length < depth * 8 + 1 || length > depth * 8 + 8) return 0;
             status = bit + length > total ? SLUICE_TILE_TRUNCATED : SLUICE_TILE_OK;
             return length;
         }
         return 0;
     }
 
-    const Df11Tensors& unit;
-    bool fp8;
-    uint64_t windows;
+    const Df11Tensors& m_unit;
+    bool m_fp8;
+    uint64_t m_windows;
 };
 
 void flipBits(Bytes& bytes, std::mt19937& random)

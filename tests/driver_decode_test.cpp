@@ -121,42 +121,42 @@ struct FakeDriver {
 // What a context on the device under test is made from that is told of the made-up driver.
 class FakeInfo {
 public:
-    FakeInfo(const std::vector<const char*>& added, bool featureEnabled) : extensions(added)
+    FakeInfo(const std::vector<const char*>& added, bool featureEnabled) : m_extensions(added)
     {
         VulkanHandles handles = {};
         REQUIRE(vulkanHandles(device().get(), handles));
-        info = handles.contextInfo;
+        m_info = handles.contextInfo;
         const auto get = [this](const char* name) {
-            return info.getInstanceProcAddr(info.instance, name);
+            return m_info.getInstanceProcAddr(m_info.instance, name);
         };
-        FakeDriver::getInstance = info.getInstanceProcAddr;
+        FakeDriver::getInstance = m_info.getInstanceProcAddr;
         FakeDriver::getDevice =
             reinterpret_cast<PFN_vkGetDeviceProcAddr>(get("vkGetDeviceProcAddr"));
         FakeDriver::getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(
             get("vkGetPhysicalDeviceProperties2"));
         FakeDriver::calls.clear();
         // without those of a real driver
-        for (uint32_t i = 0; i < info.enabledExtensionCount; ++i) {
-            if (std::strstr(info.enabledExtensions[i], "memory_decompression") == nullptr)
-                extensions.push_back(info.enabledExtensions[i]);
+        for (uint32_t i = 0; i < m_info.enabledExtensionCount; ++i) {
+            if (std::strstr(m_info.enabledExtensions[i], "memory_decompression") == nullptr)
+                m_extensions.push_back(m_info.enabledExtensions[i]);
         }
-        feature.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_FEATURES_NV;
-        feature.pNext = const_cast<void*>(info.enabledFeatures);
-        feature.memoryDecompression = featureEnabled ? VK_TRUE : VK_FALSE;
-        info.getInstanceProcAddr = FakeDriver::instanceFunction;
-        info.enabledFeatures = &feature;
-        info.enabledExtensions = extensions.data();
-        info.enabledExtensionCount = uint32_t(extensions.size());
+        m_feature.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_FEATURES_NV;
+        m_feature.pNext = const_cast<void*>(m_info.enabledFeatures);
+        m_feature.memoryDecompression = featureEnabled ? VK_TRUE : VK_FALSE;
+        m_info.getInstanceProcAddr = FakeDriver::instanceFunction;
+        m_info.enabledFeatures = &m_feature;
+        m_info.enabledExtensions = m_extensions.data();
+        m_info.enabledExtensionCount = uint32_t(m_extensions.size());
     }
     FakeInfo(const FakeInfo&) = delete;
     FakeInfo& operator=(const FakeInfo&) = delete;
 
-    const SluiceVulkanContextInfo& get() const { return info; }
+    const SluiceVulkanContextInfo& get() const { return m_info; }
 
 private:
-    SluiceVulkanContextInfo info = {};
-    std::vector<const char*> extensions;
-    VkPhysicalDeviceMemoryDecompressionFeaturesNV feature = {};
+    SluiceVulkanContextInfo m_info = {};
+    std::vector<const char*> m_extensions;
+    VkPhysicalDeviceMemoryDecompressionFeaturesNV m_feature = {};
 };
 
 // Where the driver cannot, every attempt must say so.

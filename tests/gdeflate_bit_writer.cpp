@@ -49,16 +49,16 @@ uint32_t lastRange(const std::vector<Range>& ranges, uint32_t value)
 void GdeflateBitWriter::put(uint32_t lane, uint32_t value, uint32_t bitCount)
 {
     for (uint32_t i = 0; i < bitCount; ++i)
-        lanes[lane].bits.push_back((value >> i & 1) != 0);
-    lanes[lane].available -= bitCount;
+        m_lanes[lane].bits.push_back((value >> i & 1) != 0);
+    m_lanes[lane].available -= bitCount;
 }
 
 void GdeflateBitWriter::refill()
 {
     for (uint32_t lane = 0; lane < 32; ++lane) {
-        if (lanes[lane].available < 32) {
-            lanes[lane].available += 32;
-            wordOwners.push_back(lane);
+        if (m_lanes[lane].available < 32) {
+            m_lanes[lane].available += 32;
+            m_wordOwners.push_back(lane);
         }
     }
 }
@@ -180,8 +180,8 @@ std::vector<uint8_t> GdeflateBitWriter::bytes() const
 {
     std::vector<uint8_t> result;
     size_t wordsTaken[32] = {};
-    for (const uint32_t owner : wordOwners) {
-        const std::vector<bool>& bits = lanes[owner].bits;
+    for (const uint32_t owner : m_wordOwners) {
+        const std::vector<bool>& bits = m_lanes[owner].bits;
         const size_t first = 32 * wordsTaken[owner]++;
         uint32_t word = 0;
         for (size_t i = 0; i < 32 && first + i < bits.size(); ++i)

@@ -58,8 +58,8 @@ private:
         std::vector<bool> bits; // all that it ever consumes
         uint32_t available = 0; // bits that the decoder holds for it
     };
-    Lane lanes[32];
-    std::vector<uint32_t> wordOwners; // the lane that takes each word of the tile
+    Lane m_lanes[32];
+    std::vector<uint32_t> m_wordOwners; // the lane that takes each word of the tile
 };
 
 // Codewords of the canonical code with these lengths, first bit lowest.

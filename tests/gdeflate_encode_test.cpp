@@ -28,19 +28,19 @@ public:
     explicit Encoder(uint32_t level, uint32_t decodeSpeed = 0)
     {
         const SluiceGdeflateEncoderInfo info = {level, decodeSpeed};
-        REQUIRE(sluiceCreateGdeflateEncoder(&info, &handle_) == SLUICE_OK);
+        REQUIRE(sluiceCreateGdeflateEncoder(&info, &m_handle) == SLUICE_OK);
     }
-    ~Encoder() { sluiceDestroyGdeflateEncoder(handle_); }
+    ~Encoder() { sluiceDestroyGdeflateEncoder(m_handle); }
     Encoder(const Encoder&) = delete;
     Encoder& operator=(const Encoder&) = delete;
 
-    SluiceGdeflateEncoder get() const { return handle_; }
+    SluiceGdeflateEncoder get() const { return m_handle; }
 
     Bytes encode(const Bytes& bytes)
     {
         Bytes stream(sluiceGdeflateTileBound(bytes.size()));
         size_t size = 0;
-        REQUIRE(sluiceEncodeGdeflateTile(handle_, bytes.data(), bytes.size(), stream.data(),
+        REQUIRE(sluiceEncodeGdeflateTile(m_handle, bytes.data(), bytes.size(), stream.data(),
                                          stream.size(), &size) == SLUICE_OK);
         REQUIRE(size <= stream.size());
         stream.resize(size);
@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    SluiceGdeflateEncoder handle_ = nullptr;
+    SluiceGdeflateEncoder m_handle = nullptr;
 };
 
 struct Decoded {

@@ -25,7 +25,7 @@ class GdeflateWalk {
 public:
     explicit GdeflateWalk(const std::vector<uint8_t>& stream) : stream_(stream)
     {
-        for (Lane& lane : lanes_) {
+        for (Lane& lane : m_lanes) {
             refill(lane);
         }
     }
@@ -37,7 +37,7 @@ public:
             final = take(0, 1) != 0;
             const uint32_t type = take(0, 2);
             endStep(0);
-            ++work_.blocks;
+            ++m_work.blocks;
             if (type == 0) {
                 walkStored();
             } else {
@@ -45,7 +45,7 @@ public:
             }
         }
         countWaits();
-        return work_;
+        return m_work;
     }
 
 private:
@@ -84,23 +84,23 @@ private:
 
     void refill(Lane& lane)
     {
-        require(read_ + 4 <= stream_.size());
+        require(m_read + 4 <= m_stream.size());
         for (uint32_t byte = 0; byte < 4; ++byte) {
-            lane.bits |= uint64_t{stream_[read_++]} << (lane.count + 8 * byte);
+            lane.bits |= uint64_t{m_stream[m_read++]} << (lane.count + 8 * byte);
         }
         lane.count += 32;
     }
     uint32_t take(uint32_t lane, uint32_t count)
     {
-        const uint64_t bits = lanes_[lane].bits & ((uint64_t{1} << count) - 1);
-        lanes_[lane].bits >>= count;
-        lanes_[lane].count -= count;
+        const uint64_t bits = m_lanes[lane].bits & ((uint64_t{1} << count) - 1);
+        m_lanes[lane].bits >>= count;
+        m_lanes[lane].count -= count;
         return static_cast<uint32_t>(bits);
     }
     void endStep(uint32_t lane)
     {
-        if (lanes_[lane].count < 32) {
-            refill(lanes_[lane]);
+        if (m_lanes[lane].count < 32) {
+            refill(m_lanes[lane]);
         }
     }
     uint32_t takeSymbol(uint32_t lane, const Code& code)
@@ -126,8 +126,8 @@ private:
             take(i % 32, 8);
             endStep(i % 32);
         }
-        work_.literals += size;
-        size_ += size;
+        m_work.literals += size;
+        m_size += size;
     }
 
     void walkCodes(bool dynamic)
@@ -136,10 +136,10 @@ private:
         std::array<uint8_t, 32> distance = {};
         if (dynamic) {
             readLengths(litLen.data(), distance.data());
-            work_.longestLitLen = std::max<uint32_t>(
-                work_.longestLitLen, *std::max_element(litLen.begin(), litLen.end()));
-            work_.longestDistance = std::max<uint32_t>(
-                work_.longestDistance, *std::max_element(distance.begin(), distance.end()));
+            m_work.longestLitLen = std::max<uint32_t>(
+                m_work.longestLitLen, *std::max_element(litLen.begin(), litLen.end()));
+            m_work.longestDistance = std::max<uint32_t>(
+                m_work.longestDistance, *std::max_element(distance.begin(), distance.end()));
         } else {
             std::fill(litLen.begin(), litLen.end(), uint8_t{8});
             std::fill(litLen.begin() + 144, litLen.begin() + 256, uint8_t{9});
@@ -156,7 +156,7 @@ private:
                     const uint32_t slot = takeSymbol(lane, distanceCode);
                     const uint32_t extra = slot < 4 ? 0 : slot / 2 - 1;
                     const uint32_t base = slot < 4 ? slot : (2 + slot % 2) << extra;
-                    matches_[match[lane]].distance = base + take(lane, extra) + 1;
+                    m_matches[match[lane]].distance = base + take(lane, extra) + 1;
                     endStep(lane);
                 } else if (!ended) {
                     const uint32_t symbol = takeSymbol(lane, litLenCode);
@@ -170,13 +170,13 @@ private:
                                               : slot == 28 ? 0
                                                            : (4 + slot % 4) << extra;
                         const uint32_t length = 3 + base + take(lane, extra);
-                        match[lane] = matches_.size();
-                        matches_.push_back({size_, length, 0});
-                        size_ += length;
-                        ++work_.matches;
+                        match[lane] = m_matches.size();
+                        m_matches.push_back({m_size, length, 0});
+                        m_size += length;
+                        ++m_work.matches;
                     } else if (symbol < 256) {
-                        ++size_;
-                        ++work_.literals;
+                        ++m_size;
+                        ++m_work.literals;
                     }
                     endStep(lane);
                 }
@@ -231,8 +231,8 @@ private:
     void countWaits()
     {
         constexpr size_t group = 128;
-        std::vector<uint32_t> depth(size_, 0), deepest(size_ / group + 1, 0);
-        for (const Match& match : matches_) {
+        std::vector<uint32_t> depth(m_size, 0), deepest(m_size / group + 1, 0);
+        for (const Match& match : m_matches) {
             require(match.distance <= match.at);
             for (size_t i = match.at; i < match.at + match.length; ++i) {
                 const size_t source = i - match.distance;
@@ -244,15 +244,15 @@ private:
         }
         for (const uint32_t links : deepest) {
             for (uint32_t reach = 1; reach < 2 * links; reach *= 2) {
-                ++work_.waits;
+                ++m_work.waits;
             }
         }
     }
 
-    const std::vector<uint8_t>& stream_;
-    size_t read_ = 0;
-    size_t size_ = 0;            // of the output so far
-    std::vector<Match> matches_; // in the order of the output
-    std::array<Lane, 32> lanes_;
-    GdeflateWork work_;
+    const std::vector<uint8_t>& m_stream;
+    size_t m_read = 0;
+    size_t m_size = 0;            // of the output so far
+    std::vector<Match> m_matches; // in the order of the output
+    std::array<Lane, 32> m_lanes;
+    GdeflateWork m_work;
 };

@@ -13,9 +13,9 @@ public:
     GstdEncoder(uint32_t level, uint32_t depth)
     {
         const SluiceGstdEncoderInfo info = {level, depth};
-        REQUIRE(sluiceCreateGstdEncoder(&info, &handle) == SLUICE_OK);
+        REQUIRE(sluiceCreateGstdEncoder(&info, &m_handle) == SLUICE_OK);
     }
-    ~GstdEncoder() { sluiceDestroyGstdEncoder(handle); }
+    ~GstdEncoder() { sluiceDestroyGstdEncoder(m_handle); }
     GstdEncoder(const GstdEncoder&) = delete;
     GstdEncoder& operator=(const GstdEncoder&) = delete;
 
@@ -23,14 +23,14 @@ public:
     {
         Bytes out(sluiceGstdTileBound(bytes.size()));
         size_t size = 0;
-        REQUIRE(sluiceEncodeGstdTile(handle, bytes.data(), bytes.size(), out.data(), out.size(),
+        REQUIRE(sluiceEncodeGstdTile(m_handle, bytes.data(), bytes.size(), out.data(), out.size(),
                                      &size) == SLUICE_OK);
         out.resize(size);
         return out;
     }
 
 private:
-    SluiceGstdEncoder handle = nullptr;
+    SluiceGstdEncoder m_handle = nullptr;
 };
 
 } // namespace sluice::test

@@ -47,10 +47,10 @@ public:
         open.tier = std::getenv("SLUICE_RELOAD_TIER");
         open.kernels = kernels;
         const char* error = nullptr;
-        const SluiceStatus opened = sluiceOpenDevice(&open, &device, &error);
+        const SluiceStatus opened = sluiceOpenDevice(&open, &m_device, &error);
         REQUIRE_MESSAGE(opened == SLUICE_OK, (error ? error : ""));
         SluiceHotReloadInfo info = {};
-        info.context = sluiceGetDeviceContext(device);
+        info.context = sluiceGetDeviceContext(m_device);
         const std::string path = folder.string();
         info.shaderFolder = path.c_str();
         info.device = selector;
@@ -61,23 +61,23 @@ public:
         error = nullptr;
         const SluiceStatus started = sluiceStartHotReload(&info, &reload, &error);
         REQUIRE_MESSAGE(started == SLUICE_OK, (error ? error : ""));
-        REQUIRE(sluiceAllocate(device, count * 4, &input) == SLUICE_OK);
-        REQUIRE(sluiceAllocate(device, count * 4, &output) == SLUICE_OK);
+        REQUIRE(sluiceAllocate(m_device, count * 4, &m_input) == SLUICE_OK);
+        REQUIRE(sluiceAllocate(m_device, count * 4, &m_output) == SLUICE_OK);
         SluiceScanInfo scan = {};
         scan.maxCount = count;
         SluiceRequirements needs = {};
         REQUIRE(sluiceGetScanRequirements(info.context, &scan, &needs) == SLUICE_OK);
-        REQUIRE(sluiceAllocate(device, needs.scratchSize, &scratch) == SLUICE_OK);
+        REQUIRE(sluiceAllocate(m_device, needs.scratchSize, &m_scratch) == SLUICE_OK);
         const std::vector<uint8_t> zeros(needs.scratchSize);
-        REQUIRE(sluiceUpload(device, scratch, zeros.data(), zeros.size()) == SLUICE_OK);
+        REQUIRE(sluiceUpload(m_device, m_scratch, zeros.data(), zeros.size()) == SLUICE_OK);
         const std::vector<uint32_t> ones(count, 1);
-        REQUIRE(sluiceUpload(device, input, ones.data(), count * 4) == SLUICE_OK);
+        REQUIRE(sluiceUpload(m_device, m_input, ones.data(), count * 4) == SLUICE_OK);
     }
 
     ~Program()
     {
         sluiceStopHotReload(reload);
-        if (device) sluiceCloseDevice(device);
+        if (m_device) sluiceCloseDevice(m_device);
         std::error_code ignored;
         fs::remove_all(folder, ignored);
     }
@@ -110,20 +110,20 @@ public:
     // Waits for the next event of a kernel, which must come in time.
     Event next(const std::string& kernel, int seconds = 120)
     {
-        std::unique_lock<std::mutex> lock(mutex);
-        const bool came = arrived.wait_for(lock, std::chrono::seconds(seconds),
-                                           [&] { return find(kernel) != events.end(); });
+        std::unique_lock<std::mutex> lock(m_mutex);
+        const bool came = m_arrived.wait_for(lock, std::chrono::seconds(seconds),
+                                             [&] { return find(kernel) != m_events.end(); });
         REQUIRE_MESSAGE(came, "no event for " << kernel);
         const auto at = find(kernel);
         const Event event = *at;
-        events.erase(at);
+        m_events.erase(at);
         return event;
     }
     // No event is left but of shaders that the context has no pipelines of.
     bool quiet()
     {
-        const std::lock_guard<std::mutex> lock(mutex);
-        return std::all_of(events.begin(), events.end(), [](const Event& event) {
+        const std::lock_guard<std::mutex> lock(m_mutex);
+        return std::all_of(m_events.begin(), m_events.end(), [](const Event& event) {
             return event.result == SLUICE_RELOAD_NOT_USED;
         });
     }
@@ -132,26 +132,26 @@ public:
     SluiceCommands record()
     {
         SluiceCommands commands = nullptr;
-        REQUIRE(sluiceBegin(device, &commands) == SLUICE_OK);
+        REQUIRE(sluiceBegin(m_device, &commands) == SLUICE_OK);
         SluiceScanInfo info = {};
         info.kind = SLUICE_SCAN_EXCLUSIVE;
         info.maxCount = count;
-        info.input = input;
-        info.output = output;
-        info.scratch = scratch;
-        REQUIRE(sluiceCmdScan(sluiceGetDeviceContext(device), commands, &info) == SLUICE_OK);
+        info.input = m_input;
+        info.output = m_output;
+        info.scratch = m_scratch;
+        REQUIRE(sluiceCmdScan(sluiceGetDeviceContext(m_device), commands, &info) == SLUICE_OK);
         return commands;
     }
     uint32_t submit(SluiceCommands commands)
     {
-        REQUIRE(sluiceSubmit(device, commands, nullptr) == SLUICE_OK);
+        REQUIRE(sluiceSubmit(m_device, commands, nullptr) == SLUICE_OK);
         std::vector<uint32_t> values(count);
-        REQUIRE(sluiceDownload(device, output, values.data(), count * 4) == SLUICE_OK);
+        REQUIRE(sluiceDownload(m_device, m_output, values.data(), count * 4) == SLUICE_OK);
         return values.back();
     }
     uint32_t scan() { return submit(record()); }
 
-    SluiceContext context() const { return sluiceGetDeviceContext(device); }
+    SluiceContext context() const { return sluiceGetDeviceContext(m_device); }
 
     static constexpr uint32_t count = 777;
     SluiceHotReload reload = nullptr;
@@ -160,24 +160,24 @@ public:
 private:
     void receive(const SluiceReloadEvent& event)
     {
-        const std::lock_guard<std::mutex> lock(mutex);
-        events.push_back({event.kernel, event.result, event.text, event.compileMilliseconds,
-                          event.selfTestMilliseconds});
-        arrived.notify_all();
+        const std::lock_guard<std::mutex> lock(m_mutex);
+        m_events.push_back({event.kernel, event.result, event.text, event.compileMilliseconds,
+                            event.selfTestMilliseconds});
+        m_arrived.notify_all();
     }
     std::vector<Event>::iterator find(const std::string& kernel)
     {
-        auto at = events.begin();
-        while (at != events.end() && at->kernel != kernel)
+        auto at = m_events.begin();
+        while (at != m_events.end() && at->kernel != kernel)
             ++at;
         return at;
     }
 
-    SluiceDevice device = nullptr;
-    SluiceBuffer input = {0, 0, 0}, output = {0, 0, 0}, scratch = {0, 0, 0};
-    std::mutex mutex;
-    std::condition_variable arrived;
-    std::vector<Event> events;
+    SluiceDevice m_device = nullptr;
+    SluiceBuffer m_input = {0, 0, 0}, m_output = {0, 0, 0}, m_scratch = {0, 0, 0};
+    std::mutex m_mutex;
+    std::condition_variable m_arrived;
+    std::vector<Event> m_events;
 };
 
 } // namespace sluice::test

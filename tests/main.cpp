@@ -55,7 +55,7 @@ class Table {
 public:
     void add(const Row& row)
     {
-        rows.push_back(row);
+        m_rows.push_back(row);
         const char* path = std::getenv("SLUICE_TEST_SUMMARY");
         if (FILE* file = path != nullptr && *path != '\0' ? std::fopen(path, "a") : nullptr) {
             std::fprintf(file, "%s\n", line(row).c_str());
@@ -66,21 +66,21 @@ public:
     void print() const
     {
         std::printf("\n");
-        for (const Row& row : rows)
+        for (const Row& row : m_rows)
             std::printf("%s\n", line(row).c_str());
     }
 
     bool anyFailed() const
     {
-        return std::any_of(rows.begin(), rows.end(),
+        return std::any_of(m_rows.begin(), m_rows.end(),
                            [](const Row& row) { return row.counts.failed != 0; });
     }
     bool allRan() const
     {
-        return std::all_of(rows.begin(), rows.end(),
+        return std::all_of(m_rows.begin(), m_rows.end(),
                            [](const Row& row) { return row.notRun.empty(); });
     }
-    bool empty() const { return rows.empty(); }
+    bool empty() const { return m_rows.empty(); }
 
 private:
     static std::string line(const Row& row)
@@ -91,7 +91,7 @@ private:
                std::to_string(row.counts.failed);
     }
 
-    std::vector<Row> rows;
+    std::vector<Row> m_rows;
 };
 
 std::vector<std::string> split(const std::string& text, char separator)

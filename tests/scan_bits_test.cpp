@@ -23,16 +23,16 @@ class BitScan {
 public:
     explicit BitScan(uint32_t bits)
     {
-        REQUIRE(vulkanHandles(device().get(), handles_));
-        load(createModule_, "vkCreateShaderModule");
-        load(destroyModule_, "vkDestroyShaderModule");
-        load(createLayout_, "vkCreatePipelineLayout");
-        load(destroyLayout_, "vkDestroyPipelineLayout");
-        load(createPipelines_, "vkCreateComputePipelines");
-        load(destroyPipeline_, "vkDestroyPipeline");
-        load(bind_, "vkCmdBindPipeline");
-        load(push_, "vkCmdPushConstants");
-        load(dispatch_, "vkCmdDispatch");
+        REQUIRE(vulkanHandles(device().get(), m_handles));
+        load(m_createModule, "vkCreateShaderModule");
+        load(m_destroyModule, "vkDestroyShaderModule");
+        load(m_createLayout, "vkCreatePipelineLayout");
+        load(m_destroyLayout, "vkDestroyPipelineLayout");
+        load(m_createPipelines, "vkCreateComputePipelines");
+        load(m_destroyPipeline, "vkDestroyPipeline");
+        load(m_bind, "vkCmdBindPipeline");
+        load(m_push, "vkCmdPushConstants");
+        load(m_dispatch, "vkCmdDispatch");
 
         const SluiceContextInfo own = device().info();
         const bool emulated = std::string(own.tier).compare(0, 3, "emu") == 0,
@@ -50,10 +50,10 @@ public:
         layoutInfo.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
         layoutInfo.pushConstantRangeCount = 1;
         layoutInfo.pPushConstantRanges = &range;
-        REQUIRE(createLayout_(vk(), &layoutInfo, nullptr, &layout_) == VK_SUCCESS);
+        REQUIRE(createLayout_(vk(), &layoutInfo, nullptr, &m_layout) == VK_SUCCESS);
 
         // As the library makes its own: of the subgroup size that the context has.
-        const SluiceVulkanContextInfo& info = handles_.contextInfo;
+        const SluiceVulkanContextInfo& info = m_handles.contextInfo;
         const auto getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(
             info.getInstanceProcAddr(info.instance, "vkGetPhysicalDeviceProperties2"));
         const VulkanFeatures features =
@@ -74,18 +74,18 @@ public:
         pipelineInfo.stage.module = module;
         pipelineInfo.stage.pName = "main";
         pipelineInfo.stage.pSpecializationInfo = &specialization;
-        pipelineInfo.layout = layout_;
+        pipelineInfo.layout = m_layout;
         if (!emulated && canChooseSize(features, properties)) pipelineInfo.stage.pNext = &size;
         if (!emulated && features.computeFullSubgroups)
             pipelineInfo.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
-        REQUIRE(createPipelines_(vk(), VK_NULL_HANDLE, 1, &pipelineInfo, nullptr, &pipeline_) ==
+        REQUIRE(createPipelines_(vk(), VK_NULL_HANDLE, 1, &pipelineInfo, nullptr, &m_pipeline) ==
                 VK_SUCCESS);
         destroyModule_(vk(), module, nullptr);
     }
     ~BitScan()
     {
-        destroyPipeline_(vk(), pipeline_, nullptr);
-        destroyLayout_(vk(), layout_, nullptr);
+        destroyPipeline_(vk(), m_pipeline, nullptr);
+        destroyLayout_(vk(), m_layout, nullptr);
     }
     BitScan(const BitScan&) = delete;
     BitScan& operator=(const BitScan&) = delete;
@@ -109,37 +109,37 @@ public:
         const uint64_t addresses[2] = {in.address(), out.address()};
         device().run([&](SluiceCommands commands) {
             const auto buffer = reinterpret_cast<VkCommandBuffer>(commands);
-            bind_(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
-            push_(buffer, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof addresses, addresses);
+            bind_(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, m_pipeline);
+            push_(buffer, m_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof addresses, addresses);
             dispatch_(buffer, uint32_t(values.size() / (workgroup * rounds)), 1, 1);
         });
         CHECK((out.words() == expected));
     }
 
 private:
-    VkDevice vk() const { return handles_.contextInfo.device; }
+    VkDevice vk() const { return m_handles.contextInfo.device; }
     template <typename Function>
     void load(Function& function, const char* name)
     {
-        const SluiceVulkanContextInfo& info = handles_.contextInfo;
+        const SluiceVulkanContextInfo& info = m_handles.contextInfo;
         const auto getProc = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
             info.getInstanceProcAddr(info.instance, "vkGetDeviceProcAddr"));
         function = reinterpret_cast<Function>(getProc(info.device, name));
         REQUIRE((function != nullptr));
     }
 
-    VulkanHandles handles_ = {};
-    VkPipelineLayout layout_ = VK_NULL_HANDLE;
-    VkPipeline pipeline_ = VK_NULL_HANDLE;
-    PFN_vkCreateShaderModule createModule_ = nullptr;
-    PFN_vkDestroyShaderModule destroyModule_ = nullptr;
-    PFN_vkCreatePipelineLayout createLayout_ = nullptr;
-    PFN_vkDestroyPipelineLayout destroyLayout_ = nullptr;
-    PFN_vkCreateComputePipelines createPipelines_ = nullptr;
-    PFN_vkDestroyPipeline destroyPipeline_ = nullptr;
-    PFN_vkCmdBindPipeline bind_ = nullptr;
-    PFN_vkCmdPushConstants push_ = nullptr;
-    PFN_vkCmdDispatch dispatch_ = nullptr;
+    VulkanHandles m_handles = {};
+    VkPipelineLayout m_layout = VK_NULL_HANDLE;
+    VkPipeline m_pipeline = VK_NULL_HANDLE;
+    PFN_vkCreateShaderModule m_createModule = nullptr;
+    PFN_vkDestroyShaderModule m_destroyModule = nullptr;
+    PFN_vkCreatePipelineLayout m_createLayout = nullptr;
+    PFN_vkDestroyPipelineLayout m_destroyLayout = nullptr;
+    PFN_vkCreateComputePipelines m_createPipelines = nullptr;
+    PFN_vkDestroyPipeline m_destroyPipeline = nullptr;
+    PFN_vkCmdBindPipeline m_bind = nullptr;
+    PFN_vkCmdPushConstants m_push = nullptr;
+    PFN_vkCmdDispatch m_dispatch = nullptr;
 };
 
 // The counts in the first lanes of every subgroup, the others have none.

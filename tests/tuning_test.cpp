@@ -91,7 +91,7 @@ constexpr OddRow kVulkanRows[] = {
     {"nobody waits", "lookback.polls=0 lookback.scannerTiles=2"},
     {"nobody reads a state", "lookback.polls=4294967295"},
     {"few workgroups",
-     "scan.workgroups=1 scan.tilesPerWorkgroup=128 scan.reduceWorkgroups=1 compact.workgroups=2 "
+     "scan.workgroups=2 scan.tilesPerWorkgroup=128 scan.reduceWorkgroups=1 compact.workgroups=2 "
      "compact.tilesPerWorkgroup=128 compact.serialTiles=1 floatDecode.laneGroups=1 "
      "floatDecode.tilesPerLaneGroup=65536 fseTables.laneGroups=1 df11.workgroups=1 "
      "df11.countedWorkgroups=1 df11.countedBlocks=65536"},

@@ -72,9 +72,8 @@ uint intervalCount() { return listCount() + (isBulk() ? 1u : 0u); }
 // The first item of run i of a bulk operation.
 uint runBegin(uint i, uint items) {
     if (i == 0u) return 0u;
-    return min(
-        addSaturated(wordAt(p.counts, i - 1u), p.form == SLUICE_INTERVAL_REMOVED ? 1u : 0u),
-        items);
+    return min(addSaturated(wordAt(p.counts, i - 1u), p.form == SLUICE_INTERVAL_REMOVED ? 1u : 0u),
+               items);
 }
 
 // i < intervals
@@ -92,15 +91,16 @@ uint elementCount(uint intervals) {
     if (p.form == SLUICE_INTERVAL_COUNTS) return WordsIn(p.prefixes).w[0];
     if (p.form == SLUICE_INTERVAL_OFFSETS) return wordAt(p.counts, intervals);
     return p.form == SLUICE_INTERVAL_REMOVED ? subSaturated(itemCount(), intervals - 1u)
-                                                     : itemCount();
+                                             : itemCount();
 }
 
 // The elements before interval `batch` * SLUICE_INTERVAL_BATCH.
 uint beforeBatch(uint batch) {
     uint i = batch * SLUICE_INTERVAL_BATCH;
     if (p.form == SLUICE_INTERVAL_COUNTS)
-        return addSaturated(wordAt(p.prefixes, SLUICE_INTERVAL_GROUPS_AT + i / intervalGroupSize(p.maxCount)),
-                            wordAt(p.prefixes, SLUICE_INTERVAL_BATCHES_AT + batch));
+        return addSaturated(
+            wordAt(p.prefixes, SLUICE_INTERVAL_GROUPS_AT + i / intervalGroupSize(p.maxCount)),
+            wordAt(p.prefixes, SLUICE_INTERVAL_BATCHES_AT + batch));
     if (p.form == SLUICE_INTERVAL_OFFSETS) return wordAt(p.counts, i);
     uint begin = runBegin(i, itemCount());
     return p.form == SLUICE_INTERVAL_REMOVED ? subSaturated(begin, i) : begin;
@@ -124,9 +124,7 @@ bool gMore;
 uvec2 workBefore(uint before, uint i) { return add64(mul64(i, intervalCost()), before); }
 
 // Of the work; computed anew each time, for in registers they would cost those that copies need.
-uint shareNumber() {
-    return wgIndex() * kGroupsPerWorkgroup + lgIndex();
-}
+uint shareNumber() { return wgIndex() * kGroupsPerWorkgroup + lgIndex(); }
 uint shareSize() { return shareNumber() < gLarges ? p.large : p.tile; }
 uvec2 shareBegin() {
     return add64(mul64(shareNumber(), p.tile),

@@ -33,21 +33,21 @@ namespace {
 // Text in a buffer of the caller's, cut short where it does not fit.
 class Text {
 public:
-    Text(char* to, size_t capacity) : to_(to), left_(capacity) { *to_ = 0; }
+    Text(char* to, size_t capacity) : to_(to), left_(capacity) { *m_to = 0; }
     void add(const char* format, ...)
     {
         va_list arguments;
         va_start(arguments, format);
-        const int length = std::vsnprintf(to_, left_, format, arguments);
+        const int length = std::vsnprintf(m_to, m_left, format, arguments);
         va_end(arguments);
-        const size_t step = length < 0 ? 0 : size_t(length) < left_ ? size_t(length) : left_ - 1;
-        to_ += step;
-        left_ -= step;
+        const size_t step = length < 0 ? 0 : size_t(length) < m_left ? size_t(length) : m_left - 1;
+        m_to += step;
+        m_left -= step;
     }
 
 private:
-    char* to_;
-    size_t left_;
+    char* m_to;
+    size_t m_left;
 };
 
 void addColumn(Text& text, const sluice::FilterColumn& column, uint32_t repeat)

@@ -42,32 +42,32 @@ GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
 class GstdTurns {
 public:
     GstdTurns(const GstdParams& all, u32 slots)
-        : params(all), overlap(all.maxRegionCount > slots && slots >= 2),
-          each(std::max(overlap ? slots / 2 : slots, 1u))
+        : m_params(all), m_overlap(all.maxRegionCount > slots && slots >= 2),
+          m_each(std::max(m_overlap ? slots / 2 : slots, 1u))
     {
     }
 
     u32 count() const
     {
-        return params.maxRegionCount / each + (params.maxRegionCount % each != 0 ? 1 : 0);
+        return m_params.maxRegionCount / m_each + (m_params.maxRegionCount % m_each != 0 ? 1 : 0);
     }
-    bool overlapping() const { return overlap; }
-    uint64_t scratchSize() const { return uint64_t{each} * SLUICE_GSTD_SLOT_SIZE; } // of one turn
+    bool overlapping() const { return m_overlap; }
+    uint64_t scratchSize() const { return uint64_t{m_each} * SLUICE_GSTD_SLOT_SIZE; } // of one turn
 
     GstdParams operator[](u32 turn) const
     {
-        GstdParams result = params;
-        result.firstTile = turn * each;
-        result.tileCount = std::min(each, params.maxRegionCount - result.firstTile);
-        if (overlap && turn % 2 != 0)
-            result.scratch = pair(fromPair(params.scratch) + scratchSize());
+        GstdParams result = m_params;
+        result.firstTile = turn * m_each;
+        result.tileCount = std::min(m_each, m_params.maxRegionCount - result.firstTile);
+        if (m_overlap && turn % 2 != 0)
+            result.scratch = pair(fromPair(m_params.scratch) + scratchSize());
         return result;
     }
 
 private:
-    GstdParams params;
-    bool overlap;
-    u32 each;
+    GstdParams m_params;
+    bool m_overlap;
+    u32 m_each;
 };
 
 } // namespace sluice

@@ -49,10 +49,7 @@ inline u32 intervalCapacity(uint64_t bytes, u32 elementSize)
     return static_cast<u32>(std::min<uint64_t>(bytes / elementSize, UINT32_MAX));
 }
 
-inline bool isBulk(const IntervalParams& params)
-{
-    return params.form >= SLUICE_INTERVAL_REMOVED;
-}
+inline bool isBulk(const IntervalParams& params) { return params.form >= SLUICE_INTERVAL_REMOVED; }
 
 // Elements that are written at most.
 inline uint64_t intervalElements(const IntervalParams& params)

@@ -10,11 +10,11 @@ namespace sluice {
 class RangeChecker {
 public:
     // addresses: a handle is the address itself (CPU, CUDA), so that it can be checked too.
-    explicit RangeChecker(bool handlesAreAddresses) : addresses(handlesAreAddresses) {}
+    explicit RangeChecker(bool handlesAreAddresses) : m_addresses(handlesAreAddresses) {}
 
     void require(bool condition, SluiceStatus otherwise)
     {
-        if (result == SLUICE_OK && !condition) result = otherwise;
+        if (m_result == SLUICE_OK && !condition) m_result = otherwise;
     }
 
     // A range of at least minimumSize bytes, aligned to a power of two. An empty range need not
@@ -25,7 +25,7 @@ public:
         if (range.size == 0) return;
         require(range.handle != 0 && range.offset % alignment == 0, SLUICE_ERROR_ARGUMENT);
         require(range.size <= UINT64_MAX - range.offset, SLUICE_ERROR_ARGUMENT);
-        if (addresses) {
+        if (m_addresses) {
             require((range.handle + range.offset) % alignment == 0, SLUICE_ERROR_ARGUMENT);
             require(range.handle <= UINT64_MAX - range.offset - range.size, SLUICE_ERROR_ARGUMENT);
         }
@@ -43,11 +43,11 @@ public:
             buffer(range, required.scratchSize, required.scratchAlignment);
     }
 
-    SluiceStatus status() const { return result; }
+    SluiceStatus status() const { return m_result; }
 
 private:
-    bool addresses;
-    SluiceStatus result = SLUICE_OK;
+    bool m_addresses;
+    SluiceStatus m_result = SLUICE_OK;
 };
 
 } // namespace sluice

@@ -62,8 +62,8 @@ public:
 
     uint32_t size(uint32_t type, int depth = 0) const
     {
-        const auto found = types_.find(type);
-        if (found == types_.end() || depth > 16) return 0;
+        const auto found = m_types.find(type);
+        if (found == m_types.end() || depth > 16) return 0;
         const Words& t = found->second;
         switch (t[0]) {
         case OpTypeBool: return 4;
@@ -73,15 +73,16 @@ public:
         case OpTypeMatrix: return t[3] * size(t[2], depth + 1);
         case OpTypePointer: return 8;
         case OpTypeArray: {
-            const auto stride = strides_.find(type);
-            const uint32_t each = stride != strides_.end() ? stride->second : size(t[2], depth + 1);
+            const auto stride = m_strides.find(type);
+            const uint32_t each =
+                stride != m_strides.end() ? stride->second : size(t[2], depth + 1);
             return each * static_cast<uint32_t>(std::max<int64_t>(0, value(t[3])));
         }
         case OpTypeStruct: {
             uint32_t end = 0;
             for (uint32_t i = 0; i < members(type); ++i) {
-                const auto offset = offsets_.find({type, i});
-                if (offset != offsets_.end())
+                const auto offset = m_offsets.find({type, i});
+                if (offset != m_offsets.end())
                     end = std::max(end, offset->second + size(t[2 + i], depth + 1));
             }
             return end;
@@ -93,25 +94,25 @@ public:
     // A constant's value, or -1 - id for a specialization constant.
     int64_t value(uint32_t id) const
     {
-        const auto spec = specIds_.find(id);
-        if (spec != specIds_.end()) return -1 - static_cast<int64_t>(spec->second);
-        const auto found = constants_.find(id);
-        return found == constants_.end() ? 0 : found->second[3];
+        const auto spec = m_specIds.find(id);
+        if (spec != m_specIds.end()) return -1 - static_cast<int64_t>(spec->second);
+        const auto found = m_constants.find(id);
+        return found == m_constants.end() ? 0 : found->second[3];
     }
 
     void finish(ShaderInterface& out) const
     {
-        for (const auto& [id, spec] : specIds_)
+        for (const auto& [id, spec] : m_specIds)
             out.specIds.insert(spec);
-        for (const uint32_t pointer : pushConstants_) {
-            const auto type = types_.find(pointer);
-            if (type != types_.end())
+        for (const uint32_t pointer : m_pushConstants) {
+            const auto type = m_types.find(pointer);
+            if (type != m_types.end())
                 out.pushConstantBytes = std::max(out.pushConstantBytes, size(type->second[3]));
         }
         // The WorkgroupSize built-in, where there is one, overrides the execution mode.
-        std::array<uint32_t, 3> ids = localSizeIds_;
-        const auto composite = constants_.find(workgroupSize_);
-        if (composite != constants_.end())
+        std::array<uint32_t, 3> ids = m_localSizeIds;
+        const auto composite = m_constants.find(m_workgroupSize);
+        if (composite != m_constants.end())
             ids = {composite->second[3], composite->second[4], composite->second[5]};
         for (size_t i = 0; i < 3 && ids[0] != 0; ++i)
             out.localSize[i] = value(ids[i]);
@@ -127,7 +128,7 @@ private:
             if (w[2] == modeLocalSize) out.localSize = {w[3], w[4], w[5]};
             break;
         case OpExecutionModeId:
-            if (w[2] == modeLocalSizeId) localSizeIds_ = {w[3], w[4], w[5]};
+            if (w[2] == modeLocalSizeId) m_localSizeIds = {w[3], w[4], w[5]};
             break;
         case OpTypeBool:
         case OpTypeInt:
@@ -135,25 +136,25 @@ private:
         case OpTypeVector:
         case OpTypeMatrix:
         case OpTypeArray:
-        case OpTypePointer: types_[w[1]] = w; break;
+        case OpTypePointer: m_types[w[1]] = w; break;
         case OpTypeStruct:
-            types_[w[1]] = w;
-            memberCounts_[w[1]] = static_cast<uint32_t>(length - 2);
+            m_types[w[1]] = w;
+            m_memberCounts[w[1]] = static_cast<uint32_t>(length - 2);
             break;
         case OpConstant:
         case OpConstantComposite:
         case OpSpecConstant:
-        case OpSpecConstantComposite: constants_[w[2]] = w; break;
+        case OpSpecConstantComposite: m_constants[w[2]] = w; break;
         case OpVariable:
-            if (w[3] == storagePushConstant) pushConstants_.push_back(w[1]);
+            if (w[3] == storagePushConstant) m_pushConstants.push_back(w[1]);
             break;
         case OpMemberDecorate:
-            if (w[3] == decorationOffset) offsets_[{w[1], w[2]}] = w[4];
+            if (w[3] == decorationOffset) m_offsets[{w[1], w[2]}] = w[4];
             break;
         case OpDecorate:
-            if (w[2] == decorationSpecId) specIds_[w[1]] = w[3];
-            if (w[2] == decorationArrayStride) strides_[w[1]] = w[3];
-            if (w[2] == decorationBuiltIn && w[3] == builtInWorkgroupSize) workgroupSize_ = w[1];
+            if (w[2] == decorationSpecId) m_specIds[w[1]] = w[3];
+            if (w[2] == decorationArrayStride) m_strides[w[1]] = w[3];
+            if (w[2] == decorationBuiltIn && w[3] == builtInWorkgroupSize) m_workgroupSize = w[1];
             if (w[2] == decorationBinding) ++out.bindings;
             break;
         default: break;
@@ -162,16 +163,16 @@ private:
 
     uint32_t members(uint32_t type) const
     {
-        const auto found = memberCounts_.find(type);
-        return found == memberCounts_.end() ? 0 : found->second;
+        const auto found = m_memberCounts.find(type);
+        return found == m_memberCounts.end() ? 0 : found->second;
     }
 
-    std::map<uint32_t, Words> types_, constants_;
-    std::map<uint32_t, uint32_t> memberCounts_, strides_, specIds_;
-    std::map<std::pair<uint32_t, uint32_t>, uint32_t> offsets_;
-    std::vector<uint32_t> pushConstants_; // pointer types
-    std::array<uint32_t, 3> localSizeIds_ = {0, 0, 0};
-    uint32_t workgroupSize_ = 0;
+    std::map<uint32_t, Words> m_types, m_constants;
+    std::map<uint32_t, uint32_t> m_memberCounts, m_strides, m_specIds;
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_offsets;
+    std::vector<uint32_t> m_pushConstants; // pointer types
+    std::array<uint32_t, 3> m_localSizeIds = {0, 0, 0};
+    uint32_t m_workgroupSize = 0;
 };
 
 std::string sizeText(const std::array<int64_t, 3>& size)

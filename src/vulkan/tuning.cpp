@@ -77,10 +77,9 @@ void fitTuning(const DeviceTraits& device, VulkanTuning& row)
     sizes.filter = powerOfTwo(fit(sizes.filter, kFilterSharedBytes, kFilterSharedBytesEach));
     // Lane groups that are joined from subgroups, or emulated, have the workgroup for themselves.
     const uint32_t together = std::max(1u, device.subgroupSize / 32);
-    sizes.intervalShares =
-        device.isEmulated() || device.subgroupSize < 32
-            ? together
-            : std::max(sizes.intervalShares / together * together, together);
+    sizes.intervalShares = device.isEmulated() || device.subgroupSize < 32
+                               ? together
+                               : std::max(sizes.intervalShares / together * together, together);
 
     const uint32_t ringTileBytes = sizes.ring * 4 * SLUICE_COMPACT_RING_ROWS * 4;
     while (row.compact.ringTiles > 2 &&

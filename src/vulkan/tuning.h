@@ -35,7 +35,8 @@ struct VulkanTuning {
     LookbackTuning lookback;
 
     struct Scan {
-        uint32_t workgroups;         // so many take one tile each before tiles are shared out
+        uint32_t workgroups;         // so many take one tile each before tiles are shared out; a
+                                     // scan by one workgroup would be taken for that of one tile
         uint32_t tilesPerWorkgroup;  // at most
         uint32_t reduceWorkgroups;   // at most
         uint32_t ringWorkgroups;     // that run at the same time, scanner included; 0: no ring
@@ -121,7 +122,7 @@ inline constexpr TuningField kVulkanTuningFields[] = {
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.filterFew, 512, 512),
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.intervalShares, 1, 4),
     SLUICE_TUNING_FIELD(VulkanTuning, lookback.scannerTiles, 2, UINT32_MAX),
-    SLUICE_TUNING_FIELD(VulkanTuning, scan.workgroups, 1, kMostTuningWorkgroups),
+    SLUICE_TUNING_FIELD(VulkanTuning, scan.workgroups, 2, kMostTuningWorkgroups),
     SLUICE_TUNING_FIELD(VulkanTuning, scan.tilesPerWorkgroup, 1, 128),
     SLUICE_TUNING_FIELD(VulkanTuning, scan.reduceWorkgroups, 1, 4096),
     SLUICE_TUNING_FIELD_ALSO(VulkanTuning, scan.ringWorkgroups, 2, kMostRingWorkgroups, 0),

@@ -20,7 +20,7 @@ struct BenchRow {
     bool isPeer = false; // a peer of the rows with the same kernel and size
     bool present = true;
     std::string note = {}; // why it is not present
-    size_t input = 0; // of those that were begun; 0: none
+    size_t input = 0;      // of those that were begun; 0: none
 };
 
 class BenchReport {

@@ -81,7 +81,8 @@ void Gpu::createDevice(const std::string& device)
     vkGetPhysicalDeviceFeatures2(m_physical, &has);
     const VkBool32 address = m_features12.bufferDeviceAddress,
                    bytes = m_features12.storageBuffer8BitAccess;
-    const VkBool32 sizes = m_features13.subgroupSizeControl, full = m_features13.computeFullSubgroups;
+    const VkBool32 sizes = m_features13.subgroupSizeControl,
+                   full = m_features13.computeFullSubgroups;
     m_features12 = {};
     m_features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
     m_features12.pNext = &m_features13;
@@ -250,7 +251,8 @@ double Gpu::submit()
     requireVulkan(vkQueueSubmit(m_queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
     requireVulkan(vkQueueWaitIdle(m_queue), "vkQueueWaitIdle");
     uint64_t ticks[2] = {};
-    requireVulkan(vkGetQueryPoolResults(m_device, m_times, 0, 2, sizeof ticks, ticks, sizeof ticks[0],
+    requireVulkan(vkGetQueryPoolResults(m_device, m_times, 0, 2, sizeof ticks, ticks,
+                                        sizeof ticks[0],
                                         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
                   "vkGetQueryPoolResults");
     return static_cast<double>(ticks[1] - ticks[0]) *

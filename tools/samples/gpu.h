@@ -48,7 +48,10 @@ public:
 
     const char* name() const { return m_properties.deviceName; }
     SluiceContext sluice() const { return m_sluice; }
-    const SluiceContextInfo& chosen() const { return m_chosen; } // by sluice: tier and subgroup size
+    const SluiceContextInfo& chosen() const
+    {
+        return m_chosen;
+    } // by sluice: tier and subgroup size
 
     GpuBuffer allocate(VkDeviceSize size); // zeroed
     VkCommandBuffer begin();

@@ -155,8 +155,10 @@ void ToolDevice::open(const SluiceDeviceInfo& info, const std::string& place, in
     const char* error = nullptr;
     const SluiceStatus status = sluiceOpenDevice(&info, &opened, &error);
     if (status != SLUICE_OK) {
-        throw Failure{status == SLUICE_ERROR_UNSUPPORTED ? absent : exitDevice,
-                      place + (error != nullptr ? error : sluiceGetStatusText(status))};
+        const int code = status == SLUICE_ERROR_UNSUPPORTED ? absent
+                         : status == SLUICE_ERROR_ARGUMENT  ? exitUsage
+                                                            : exitDevice;
+        throw Failure{code, place + (error != nullptr ? error : sluiceGetStatusText(status))};
     }
     m_device.reset(opened);
     check(sluiceGetDeviceProperties(opened, &m_properties), "properties");

@@ -15,7 +15,7 @@ struct TunePoint {
     struct Time {
         uint32_t value;
         double milliseconds; // median of runs that alternate with those of the others
-        double noise; // what runs differ by, as a part of the median
+        double noise;        // what runs differ by, as a part of the median
     };
     std::string work, unit;
     uint32_t length;

@@ -11,8 +11,8 @@ SLUICE_LAYOUT_BEGIN
 // count as 4), in four rows.
 #define SLUICE_COMPACT_BYTES_PER_INVOCATION 64u
 #define SLUICE_COMPACT_ROWS 4u
-#define SLUICE_COMPACT_RING_ROWS 2u   // compact_ring.comp
-#define SLUICE_COMPACT_CALL_ROWS 4u   // compact_call.comp
+#define SLUICE_COMPACT_RING_ROWS 2u // compact_ring.comp
+#define SLUICE_COMPACT_CALL_ROWS 4u // compact_call.comp
 // Tests; the same values as SluiceCompactTest.
 #define SLUICE_COMPACT_TEST_BYTES 0u
 #define SLUICE_COMPACT_TEST_MASK 1u

@@ -9,15 +9,15 @@ SLUICE_LAYOUT_BEGIN
 
 // The scan family. Elements of one invocation in a tile:
 #define SLUICE_SCAN_PER_INVOCATION 16u
-#define SLUICE_SCAN_RING_ROWS 3u    // of four values, in scan_ring.comp
+#define SLUICE_SCAN_RING_ROWS 3u // of four values, in scan_ring.comp
 // How the workgroups of a scan come by their tiles.
 #define SLUICE_SCAN_BY_NUMBER 0u // each has the tile of its number, not counting the scanner
 #define SLUICE_SCAN_BY_TICKET 1u // each takes the next tile that none has, again and again
 #define SLUICE_SCAN_BY_RING 2u   // as by ticket, and a tile waits while the next ones are loaded
 #define SLUICE_KIND_EXCLUSIVE 0u
 #define SLUICE_KIND_INCLUSIVE 1u
-#define SLUICE_KIND_REDUCE 2u          // reduce.comp: one value
-#define SLUICE_KIND_PARTIALS 3u        // reduce.comp: what comes before each tile
+#define SLUICE_KIND_REDUCE 2u   // reduce.comp: one value
+#define SLUICE_KIND_PARTIALS 3u // reduce.comp: what comes before each tile
 // What the kernels compute; minima and maxima of all types are maxima of unsigned keys.
 #define SLUICE_SCAN_OP_SUM 0u
 #define SLUICE_SCAN_OP_MAX 1u

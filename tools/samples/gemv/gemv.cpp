@@ -56,80 +56,81 @@ struct Code {
 
 class Product {
 public:
-    Product(Gpu& on, const Matrix& of) : gpu(on), matrix(of)
+    Product(Gpu& on, const Matrix& of) : m_gpu(on), m_matrix(of)
     {
         createPipelines();
-        tensor = gpu.allocate(sizeof(SluiceFloatTensor));
-        source = gpu.allocate(matrix.encoded.size());
-        weights = gpu.allocate(matrix.weights.size() * 2);
-        x = gpu.allocate(uint64_t{matrix.columns} * 4);
-        y = gpu.allocate(uint64_t{matrix.rows} * 4);
-        status = gpu.allocate((matrix.tiles + 2) * 4);
-        counters = gpu.allocate(8);
+        m_tensor = m_gpu.allocate(sizeof(SluiceFloatTensor));
+        m_source = m_gpu.allocate(m_matrix.encoded.size());
+        m_weights = m_gpu.allocate(m_matrix.weights.size() * 2);
+        m_x = m_gpu.allocate(uint64_t{m_matrix.columns} * 4);
+        m_y = m_gpu.allocate(uint64_t{m_matrix.rows} * 4);
+        m_status = m_gpu.allocate((m_matrix.tiles + 2) * 4);
+        m_counters = m_gpu.allocate(8);
         // A tile may begin and end inside a row of the matrix.
-        const bool whole = matrix.columns % SLUICE_FLOAT_TILE == 0;
-        push.sumsPerTile = whole ? 1 : (SLUICE_FLOAT_TILE - 1) / matrix.columns + 2;
-        sums = gpu.allocate(matrix.tiles * push.sumsPerTile * 4);
+        const bool whole = m_matrix.columns % SLUICE_FLOAT_TILE == 0;
+        m_push.sumsPerTile = whole ? 1 : (SLUICE_FLOAT_TILE - 1) / m_matrix.columns + 2;
+        m_sums = m_gpu.allocate(m_matrix.tiles * m_push.sumsPerTile * 4);
 
-        std::memcpy(source.mapped, matrix.encoded.data(), matrix.encoded.size());
-        SluiceFloatTensor& entry = *tensor.as<SluiceFloatTensor>();
-        entry = matrix.tensor;
+        std::memcpy(m_source.mapped, m_matrix.encoded.data(), m_matrix.encoded.size());
+        SluiceFloatTensor& entry = *m_tensor.as<SluiceFloatTensor>();
+        entry = m_matrix.tensor;
         for (uint64_t* part : {&entry.words, &entry.index, &entry.lengths, &entry.raw})
-            *part += source.address;
-        entry.output = weights.address;
+            *part += m_source.address;
+        entry.output = m_weights.address;
         std::mt19937 engine(2);
         std::normal_distribution<float> normal;
-        for (uint32_t i = 0; i < matrix.columns; ++i)
-            x.as<float>()[i] = normal(engine);
+        for (uint32_t i = 0; i < m_matrix.columns; ++i)
+            m_x.as<float>()[i] = normal(engine);
 
-        push.tensor = tensor.address;
-        push.source = source.address;
-        push.sourceSize = source.size;
-        push.weights = weights.address;
-        push.x = x.address;
-        push.y = y.address;
-        push.sums = sums.address;
-        push.counters = counters.address;
-        push.rows = matrix.rows;
-        push.columns = matrix.columns;
-        push.tiles = static_cast<uint32_t>(matrix.tiles);
+        m_push.tensor = m_tensor.address;
+        m_push.source = m_source.address;
+        m_push.sourceSize = m_source.size;
+        m_push.weights = m_weights.address;
+        m_push.x = m_x.address;
+        m_push.y = m_y.address;
+        m_push.sums = m_sums.address;
+        m_push.counters = m_counters.address;
+        m_push.rows = m_matrix.rows;
+        m_push.columns = m_matrix.columns;
+        m_push.tiles = static_cast<uint32_t>(m_matrix.tiles);
     }
 
-    bool isLocal() const { return source.local && weights.local; }
+    bool isLocal() const { return m_source.local && m_weights.local; }
 
     void recordDecode(SluiceCommands commands) const
     {
         SluiceFloatDecodeInfo info = {};
         info.tensorCount = 1;
-        info.tileCount = push.tiles;
-        info.tensors = tensor.range();
-        info.source = source.range();
-        info.destination = weights.range();
-        info.status = status.range();
-        require(sluiceCmdFloatDecode(gpu.sluice(), commands, &info), "float decode");
-        require(sluiceCmdBarrier(gpu.sluice(), commands), "barrier");
+        info.tileCount = m_push.tiles;
+        info.tensors = m_tensor.range();
+        info.source = m_source.range();
+        info.destination = m_weights.range();
+        info.status = m_status.range();
+        require(sluiceCmdFloatDecode(m_gpu.sluice(), commands, &info), "float decode");
+        require(sluiceCmdBarrier(m_gpu.sluice(), commands), "barrier");
     }
     // Both products leave y to whatever comes after a barrier.
     void recordPlain() const
     {
-        const uint32_t rows = plainWorkgroup / 32 * kRowsPerGroup;
-        gpu.dispatch(plain, &push, sizeof push, (matrix.rows + rows - 1) / rows);
+        const uint32_t rows = m_plainWorkgroup / 32 * kRowsPerGroup;
+        m_gpu.dispatch(m_plain, &m_push, sizeof m_push, (m_matrix.rows + rows - 1) / rows);
     }
     void recordFused(SluiceCommands commands) const
     {
-        const uint32_t groups = fusedWorkgroup / 32, tilesAtMost = groups * kMaxTilesPerGroup;
-        const uint32_t wanted = std::min((push.tiles + groups - 1) / groups, kWorkgroups);
-        gpu.dispatch(fused, &push, sizeof push,
-                     std::max(wanted, (push.tiles + tilesAtMost - 1) / tilesAtMost));
-        require(sluiceCmdBarrier(gpu.sluice(), commands), "barrier");
-        gpu.dispatch(sum, &push, sizeof push, (matrix.rows + plainWorkgroup - 1) / plainWorkgroup);
+        const uint32_t groups = m_fusedWorkgroup / 32, tilesAtMost = groups * kMaxTilesPerGroup;
+        const uint32_t wanted = std::min((m_push.tiles + groups - 1) / groups, kWorkgroups);
+        m_gpu.dispatch(m_fused, &m_push, sizeof m_push,
+                       std::max(wanted, (m_push.tiles + tilesAtMost - 1) / tilesAtMost));
+        require(sluiceCmdBarrier(m_gpu.sluice(), commands), "barrier");
+        m_gpu.dispatch(m_sum, &m_push, sizeof m_push,
+                       (m_matrix.rows + m_plainWorkgroup - 1) / m_plainWorkgroup);
     }
 
     // Milliseconds of one product, by the GPU's clock: the median of some runs, each of several
     // products one after the other if they are short.
     double time(const std::function<void(SluiceCommands)>& record) const
     {
-        std::memset(y.mapped, 0xff, y.size); // NaN
+        std::memset(m_y.mapped, 0xff, m_y.size); // NaN
         const double first = run(record, 1);
         const uint32_t products =
             static_cast<uint32_t>(std::clamp(20.0 / std::max(first, 1e-3), 1.0, 200.0));
@@ -140,21 +141,24 @@ public:
         return times[times.size() / 2];
     }
 
-    std::vector<float> result() const { return {y.as<float>(), y.as<float>() + matrix.rows}; }
+    std::vector<float> result() const { return {m_y.as<float>(), m_y.as<float>() + m_matrix.rows}; }
     uint32_t failedTiles() const
     {
-        return counters.as<uint32_t>()[1] + status.as<uint32_t>()[push.tiles];
+        return m_counters.as<uint32_t>()[1] + m_status.as<uint32_t>()[m_push.tiles];
     }
     // A copy: the CPU reads memory of the device a word at a time.
-    std::vector<float> vector() const { return {x.as<float>(), x.as<float>() + matrix.columns}; }
+    std::vector<float> vector() const
+    {
+        return {m_x.as<float>(), m_x.as<float>() + m_matrix.columns};
+    }
 
 private:
     void createPipelines()
     {
         // The variant for the form of lane groups that sluice itself runs with
         // (shaders/lib/lanes.glsl).
-        const bool emulated = std::strncmp(gpu.chosen().tier, "emu", 3) == 0;
-        const size_t form = emulated ? 2 : gpu.chosen().subgroupSize < 32 ? 1 : 0;
+        const bool emulated = std::strncmp(m_gpu.chosen().tier, "emu", 3) == 0;
+        const size_t form = emulated ? 2 : m_gpu.chosen().subgroupSize < 32 ? 1 : 0;
         const Code plains[] = {{plain_native, sizeof plain_native},
                                {plain_narrow, sizeof plain_narrow},
                                {plain_emu, sizeof plain_emu}};
@@ -164,29 +168,31 @@ private:
         const Code adds[] = {{sum_native, sizeof sum_native},
                              {sum_narrow, sizeof sum_narrow},
                              {sum_emu, sizeof sum_emu}};
-        fusedWorkgroup = gpu.laneWorkgroup();
-        plainWorkgroup = fusedWorkgroup >= 128 ? 128 : fusedWorkgroup;
-        plain = gpu.createLanePipeline(plains[form].words, plains[form].bytes, plainWorkgroup);
-        fused = gpu.createLanePipeline(fuseds[form].words, fuseds[form].bytes, fusedWorkgroup);
-        sum = gpu.createLanePipeline(adds[form].words, adds[form].bytes, plainWorkgroup);
+        m_fusedWorkgroup = m_gpu.laneWorkgroup();
+        m_plainWorkgroup = m_fusedWorkgroup >= 128 ? 128 : m_fusedWorkgroup;
+        m_plain =
+            m_gpu.createLanePipeline(plains[form].words, plains[form].bytes, m_plainWorkgroup);
+        m_fused =
+            m_gpu.createLanePipeline(fuseds[form].words, fuseds[form].bytes, m_fusedWorkgroup);
+        m_sum = m_gpu.createLanePipeline(adds[form].words, adds[form].bytes, m_plainWorkgroup);
     }
 
     double run(const std::function<void(SluiceCommands)>& record, uint32_t products) const
     {
-        const SluiceCommands commands = sluiceVulkanCommands(gpu.begin());
+        const SluiceCommands commands = sluiceVulkanCommands(m_gpu.begin());
         for (uint32_t i = 0; i < products; ++i) {
             record(commands);
-            require(sluiceCmdBarrier(gpu.sluice(), commands), "barrier");
+            require(sluiceCmdBarrier(m_gpu.sluice(), commands), "barrier");
         }
-        return gpu.submit() / products;
+        return m_gpu.submit() / products;
     }
 
-    Gpu& gpu;
-    const Matrix& matrix;
-    Push push = {};
-    GpuBuffer tensor, source, weights, x, y, status, counters, sums;
-    VkPipeline plain = VK_NULL_HANDLE, fused = VK_NULL_HANDLE, sum = VK_NULL_HANDLE;
-    uint32_t plainWorkgroup = 0, fusedWorkgroup = 0;
+    Gpu& m_gpu;
+    const Matrix& m_matrix;
+    Push m_push = {};
+    GpuBuffer m_tensor, m_source, m_weights, m_x, m_y, m_status, m_counters, m_sums;
+    VkPipeline m_plain = VK_NULL_HANDLE, m_fused = VK_NULL_HANDLE, m_sum = VK_NULL_HANDLE;
+    uint32_t m_plainWorkgroup = 0, m_fusedWorkgroup = 0;
 };
 
 // The product in double precision, and how far one in single precision may be off: a product of two
