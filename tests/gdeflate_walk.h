@@ -23,7 +23,7 @@ struct GdeflateWork {
 
 class GdeflateWalk {
 public:
-    explicit GdeflateWalk(const std::vector<uint8_t>& stream) : stream_(stream)
+    explicit GdeflateWalk(const std::vector<uint8_t>& stream) : m_stream(stream)
     {
         for (Lane& lane : m_lanes) {
             refill(lane);

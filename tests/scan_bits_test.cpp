@@ -44,13 +44,13 @@ public:
                                        : sizeof scan_bits_base;
         moduleInfo.pCode = emulated ? scan_bits_emu : narrow ? scan_bits_narrow : scan_bits_base;
         VkShaderModule module = VK_NULL_HANDLE;
-        REQUIRE(createModule_(vk(), &moduleInfo, nullptr, &module) == VK_SUCCESS);
+        REQUIRE(m_createModule(vk(), &moduleInfo, nullptr, &module) == VK_SUCCESS);
         const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 16};
         VkPipelineLayoutCreateInfo layoutInfo = {};
         layoutInfo.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
         layoutInfo.pushConstantRangeCount = 1;
         layoutInfo.pPushConstantRanges = &range;
-        REQUIRE(createLayout_(vk(), &layoutInfo, nullptr, &m_layout) == VK_SUCCESS);
+        REQUIRE(m_createLayout(vk(), &layoutInfo, nullptr, &m_layout) == VK_SUCCESS);
 
         // As the library makes its own: of the subgroup size that the context has.
         const SluiceVulkanContextInfo& info = m_handles.contextInfo;
@@ -78,14 +78,14 @@ public:
         if (!emulated && canChooseSize(features, properties)) pipelineInfo.stage.pNext = &size;
         if (!emulated && features.computeFullSubgroups)
             pipelineInfo.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
-        REQUIRE(createPipelines_(vk(), VK_NULL_HANDLE, 1, &pipelineInfo, nullptr, &m_pipeline) ==
+        REQUIRE(m_createPipelines(vk(), VK_NULL_HANDLE, 1, &pipelineInfo, nullptr, &m_pipeline) ==
                 VK_SUCCESS);
-        destroyModule_(vk(), module, nullptr);
+        m_destroyModule(vk(), module, nullptr);
     }
     ~BitScan()
     {
-        destroyPipeline_(vk(), m_pipeline, nullptr);
-        destroyLayout_(vk(), m_layout, nullptr);
+        m_destroyPipeline(vk(), m_pipeline, nullptr);
+        m_destroyLayout(vk(), m_layout, nullptr);
     }
     BitScan(const BitScan&) = delete;
     BitScan& operator=(const BitScan&) = delete;
@@ -109,9 +109,9 @@ public:
         const uint64_t addresses[2] = {in.address(), out.address()};
         device().run([&](SluiceCommands commands) {
             const auto buffer = reinterpret_cast<VkCommandBuffer>(commands);
-            bind_(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, m_pipeline);
-            push_(buffer, m_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof addresses, addresses);
-            dispatch_(buffer, uint32_t(values.size() / (workgroup * rounds)), 1, 1);
+            m_bind(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, m_pipeline);
+            m_push(buffer, m_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof addresses, addresses);
+            m_dispatch(buffer, uint32_t(values.size() / (workgroup * rounds)), 1, 1);
         });
         CHECK((out.words() == expected));
     }

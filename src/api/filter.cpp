@@ -33,7 +33,7 @@ namespace {
 // Text in a buffer of the caller's, cut short where it does not fit.
 class Text {
 public:
-    Text(char* to, size_t capacity) : to_(to), left_(capacity) { *m_to = 0; }
+    Text(char* to, size_t capacity) : m_to(to), m_left(capacity) { *m_to = 0; }
     void add(const char* format, ...)
     {
         va_list arguments;

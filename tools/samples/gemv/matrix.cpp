@@ -39,53 +39,53 @@ std::vector<uint16_t> makeWeights(size_t count)
 
 class Encoder {
 public:
-    explicit Encoder(Matrix& into) : matrix(into), count(into.weights.size()) {}
+    explicit Encoder(Matrix& into) : m_matrix(into), m_count(into.weights.size()) {}
 
     void encode()
     {
         uint64_t histogram[256] = {};
         uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE];
-        require(sluiceFloatCountSymbols(kType, matrix.weights.data(), count, histogram),
+        require(sluiceFloatCountSymbols(kType, m_matrix.weights.data(), m_count, histogram),
                 "count symbols");
         require(sluiceFloatCodeLengths(histogram, lengths), "code lengths");
         std::vector<uint32_t> words, index = {0};
-        for (uint64_t first = 0; first < count; first += SLUICE_FLOAT_TILE) {
+        for (uint64_t first = 0; first < m_count; first += SLUICE_FLOAT_TILE) {
             uint32_t tile[SLUICE_FLOAT_TILE_BOUND], size = 0;
             const uint32_t elements =
-                static_cast<uint32_t>(std::min<uint64_t>(SLUICE_FLOAT_TILE, count - first));
-            require(sluiceFloatEncodeTile(kType, lengths, matrix.weights.data() + first, elements,
+                static_cast<uint32_t>(std::min<uint64_t>(SLUICE_FLOAT_TILE, m_count - first));
+            require(sluiceFloatEncodeTile(kType, lengths, m_matrix.weights.data() + first, elements,
                                           tile, SLUICE_FLOAT_TILE_BOUND, &size),
                     "encode tile");
             words.insert(words.end(), tile, tile + size);
             index.push_back(static_cast<uint32_t>(words.size() / 2));
         }
-        std::vector<uint8_t> raw(sluiceFloatRawSize(kType, count));
-        require(sluiceFloatPackRaw(kType, count, matrix.weights.data(), 0, count, raw.data()),
+        std::vector<uint8_t> raw(sluiceFloatRawSize(kType, m_count));
+        require(sluiceFloatPackRaw(kType, m_count, m_matrix.weights.data(), 0, m_count, raw.data()),
                 "pack raw");
 
-        SluiceFloatTensor& tensor = matrix.tensor;
+        SluiceFloatTensor& tensor = m_matrix.tensor;
         tensor.lengths = place(lengths, sizeof lengths);
         tensor.index = place(index.data(), index.size() * 4);
         tensor.raw = place(raw.data(), raw.size());
         tensor.words = place(words.data(), words.size() * 4);
         tensor.wordsSize = words.size() * 4;
-        tensor.count = count;
+        tensor.count = m_count;
         tensor.type = kType;
-        matrix.tiles = index.size() - 1;
+        m_matrix.tiles = index.size() - 1;
     }
 
 private:
     uint64_t place(const void* bytes, size_t size)
     {
-        const size_t at = matrix.encoded.size();
-        matrix.encoded.resize(at + (size + 255) / 256 * 256);
-        std::memcpy(matrix.encoded.data() + at, bytes, size);
-        matrix.encodedSize += size;
+        const size_t at = m_matrix.encoded.size();
+        m_matrix.encoded.resize(at + (size + 255) / 256 * 256);
+        std::memcpy(m_matrix.encoded.data() + at, bytes, size);
+        m_matrix.encodedSize += size;
         return at;
     }
 
-    Matrix& matrix;
-    const uint64_t count;
+    Matrix& m_matrix;
+    const uint64_t m_count;
 };
 
 } // namespace
