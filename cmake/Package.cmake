@@ -24,6 +24,14 @@ install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${package_dir})
+# The component dev. It reaches inside the library, so it comes with the static one alone.
+if(TARGET sluice_dev AND BUILD_SHARED_LIBS)
+    message(STATUS "sluice: a shared library's installation has no component dev")
+elseif(TARGET sluice_dev)
+    install(TARGETS sluice_dev EXPORT sluiceDevTargets COMPONENT dev)
+    install(FILES include/sluice/sluice_dev.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice COMPONENT dev)
+    install(EXPORT sluiceDevTargets NAMESPACE sluice:: DESTINATION ${package_dir} COMPONENT dev)
+endif()
 configure_package_config_file(cmake/sluiceConfig.cmake.in sluiceConfig.cmake INSTALL_DESTINATION ${package_dir}
     PATH_VARS SLUICE_SHADER_INSTALL_DIR)
 write_basic_package_version_file(sluiceConfigVersion.cmake COMPATIBILITY SameMinorVersion)

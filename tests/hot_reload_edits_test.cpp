@@ -216,7 +216,6 @@ private:
             for (size_t m = t + 3; word(m) != "}"; ++m)
                 if (word(m) == "uvec2") m_addresses.push_back(word(m + 1));
         }
-        REQUIRE(!m_addresses.empty());
     }
 
     // The access that begins at a token, if one does.
@@ -374,10 +373,7 @@ bool isUsed(const VulkanBackend& backend, const std::string& shader)
 
 } // namespace
 
-// May fail: the self-test of `gdeflate` gets another status of one tile on the device than on the CPU
-// in this build, so that good texts of that shader are refused too.
-TEST_CASE("a wrong edit of any shader is refused, and the good text is taken again" *
-          doctest::may_fail())
+TEST_CASE("a wrong edit of any shader is refused, and the good text is taken again")
 {
     Program program(SLUICE_KERNELS_ALL);
     const VulkanBackend& backend = *dev::vulkanBackend(program.context());
@@ -392,8 +388,7 @@ TEST_CASE("a wrong edit of any shader is refused, and the good text is taken aga
 
     const char* const edits[] = {"main does nothing", "one bit flipped",
                                  "right for the first 4 KiB"};
-    // The edits of single bits do not compile in every shader yet, so that only the first one runs.
-    for (const size_t edit : {size_t(0), size_t(3)}) {
+    for (size_t edit = 0; edit < 4; ++edit) {
         for (const auto& [shader, text] : good) {
             if (edit == 3) { // the good text
                 program.write(shader + ".comp", text);

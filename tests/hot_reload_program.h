@@ -9,6 +9,7 @@
 #include <sluice/sluice_device.h>
 #include <sluice/sluice_scan.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -118,10 +119,13 @@ public:
         m_events.erase(at);
         return event;
     }
+    // No event is left but of shaders that the context has no pipelines of.
     bool quiet()
     {
         const std::lock_guard<std::mutex> lock(m_mutex);
-        return m_events.empty();
+        return std::all_of(m_events.begin(), m_events.end(), [](const Event& event) {
+            return event.result == SLUICE_RELOAD_NOT_USED;
+        });
     }
 
     // An exclusive scan of ones: 0, 1, 2 ... Returns its last element.

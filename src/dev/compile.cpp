@@ -17,10 +17,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool isFile(const std::string& path)
+{
+    std::error_code error;
+    return fs::is_regular_file(path, error);
+}
+
 bool readText(const std::string& path, std::string& text)
 {
     std::ifstream stream(path, std::ios::binary);
-    if (!stream || !fs::is_regular_file(path)) return false;
+    if (!stream || !isFile(path)) return false;
     text.assign(std::istreambuf_iterator<char>(stream), {});
     return !stream.bad();
 }
@@ -131,7 +137,7 @@ void addFiles(const std::string& file, const std::vector<std::string>& folders,
         const std::vector<std::string> places = placesOf(header, file, folders);
         bool found = false;
         for (size_t i = 0; i < places.size() && !found; ++i) {
-            found = fs::is_regular_file(places[i]);
+            found = isFile(places[i]);
             if (found) addFiles(places[i], folders, files);
         }
         for (size_t i = 0; i < places.size() && !found; ++i)

@@ -80,7 +80,8 @@ void KernelReload::reload(const std::set<std::string>& changed, const SendEvent&
     std::set<std::string> unknown;
     for (const std::string& file : changed) {
         const std::filesystem::path path(file);
-        if (path.extension() == ".comp" &&
+        const bool isHidden = path.filename().string()[0] == '.'; // an editor's own
+        if (path.extension() == ".comp" && !isHidden &&
             normalizedPath(m_folder + "/" + path.filename().string()) == file)
             unknown.insert(path.stem().string());
     }
@@ -175,7 +176,10 @@ SluiceReloadResult KernelReload::testGroup(const Pipelines& group, const ShaderC
     }
     if (tested.empty()) return SLUICE_RELOAD_NOT_USED;
     const Verdict verdict = m_selfTest.run(m_device, tested);
-    text = verdict.text;
+    text.clear();
+    for (const Pipeline pipeline : tested)
+        text += (text.empty() ? "" : ", ") + std::string(pipelineRow(pipeline).name);
+    text += ": " + verdict.text;
     switch (verdict.kind) {
     case Verdict::passed: return SLUICE_RELOAD_SWAPPED;
     case Verdict::notUsed: return SLUICE_RELOAD_NOT_USED;

@@ -25,6 +25,7 @@ void printEvent(void*, const SluiceReloadEvent* event)
     case SLUICE_RELOAD_COMPILE_ERROR:
         std::printf("errors, the last good pipeline goes on\n%s\n", event->text);
         break;
+    case SLUICE_RELOAD_NOT_USED: std::printf("%s\n", event->text); break;
     default: std::printf("refused, the last good pipeline goes on: %s\n", event->text); break;
     }
     std::fflush(stdout);
