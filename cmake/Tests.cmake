@@ -18,7 +18,7 @@ endfunction()
 file(GLOB test_sources CONFIGURE_DEPENDS tests/*.cpp)
 list(FILTER test_sources EXCLUDE REGEX "/hot_reload_[a-z_]*\\.cpp$")
 if(NOT TARGET sluice_tool)
-    list(FILTER test_sources EXCLUDE REGEX "/(tool|tool_weights|tune)_test\\.cpp$")
+    list(FILTER test_sources EXCLUDE REGEX "/(tool_[a-z0-9_]+|tune_test)\\.cpp$")
 endif()
 # The FSE tables are compared with libzstd's own, through functions that its archive shows and its shared library hides.
 find_library(SLUICE_ZSTD_ARCHIVE libzstd.a)

@@ -103,8 +103,8 @@ bool anyWanted(const Wanted& wanted, const char* prefix)
     });
 }
 
-// What to make pipelines for: all of them take a quarter of a minute where no driver's cache has
-// them.
+// The SluiceKernels to make pipelines for: all of them take a quarter of a minute where no driver's
+// cache has them.
 uint32_t kernelsOf(const Wanted& wanted)
 {
     uint32_t uses = 0;

@@ -15,8 +15,8 @@ struct BenchOptions {
     std::vector<std::string> inputs;   // tile streams, archives, .safetensors or any other files;
                                        // none: made-up data
     std::string json;                  // also write the figures here; empty: do not
-    uint32_t decodeSpeed = 0;          // of the encoder, for input that is not packed yet
-    std::vector<uint32_t> tilesAtOnce; // of Gstd; none: some values
+    uint32_t decodeSpeed = 0;          // for input that has to be packed
+    std::vector<uint32_t> tilesAtOnce; // SluiceGstdInfo has it; none: some values
     bool graphicsQueue = false;        // Vulkan: of a family that does graphics too
     std::string tuning;                // a row for the device; empty: the device's own
     bool force = false;                // json may overwrite a file

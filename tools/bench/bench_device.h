@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What every row of the benchmark needs: a device, memory on it, and a clock.
+// The device that a row is measured on, and its clock.
 #pragma once
 
 #include <chrono>
@@ -50,7 +50,7 @@ public:
     using RecordRun = std::function<void(SluiceCommands commands, uint32_t run)>;
 
     double runOnce(const RecordRun& record, uint32_t run = 0) const;
-    // On CUDA: captured into a graph, as an engine would that calls it often.
+    // On CUDA it captures into a graph, as an engine would that calls it often.
     RecordRun capture(const RecordRun& record) const;
     // Warms up, then times several submissions, each of which does the work `passes` times.
     Timing time(uint32_t passes, const RecordRun& record) const;

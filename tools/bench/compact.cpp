@@ -21,7 +21,7 @@ uint32_t boundFor(uint32_t percent)
 
 uint32_t coin(uint32_t i) { return scrambled(i) >> 31; }
 
-// What all jobs work on: a device's copy of the words.
+// A device's copy of the words, and room for results.
 struct Data {
     const BenchDevice& device;
     DeviceBuffer input, selectors, output, indices, results;
@@ -41,7 +41,7 @@ struct Job {
     std::string kernel, size;
     SluiceCompactInfo info = {};               // without buffers
     uint32_t count = 0, sets = 1, repeats = 1; // repeats: on the same input
-    uint32_t bound = 0;                        // of the words, by which selectors are made
+    uint32_t bound = 0;                        // selectors keep the words below it
     bool elements = true, indices = false;
     CubKind cub = CubKind::SelectLess;
     const char* cubName = "";
@@ -114,8 +114,8 @@ T elementAt(const HostWords& host, uint64_t i)
     return value;
 }
 
-// What must come out. How many are kept is counted in blocks once, so that any piece of a result
-// can be checked on its own.
+// Knows the right results. How many are kept is counted in blocks once, so that any piece can be
+// checked alone.
 class Reference {
 public:
     Reference(const Job& job, const HostWords& host)
@@ -170,7 +170,7 @@ public:
 private:
     uint64_t blocksInSet() const { return m_job.count / m_block; }
 
-    bool keeps(uint64_t i) const // of all sets
+    bool keeps(uint64_t i) const // i counts over all sets
     {
         const size_t size = m_job.info.elementSize;
         switch (m_job.info.test) {
@@ -194,7 +194,7 @@ private:
     void walk(uint64_t set, bool wanted, uint64_t first, uint64_t last, uint8_t* bytes,
               uint32_t elementSize, bool indices) const
     {
-        uint64_t number = 0; // of the next one that is found
+        uint64_t number = 0; // how many have been found
         for (uint64_t i = set * blocksInSet(); number < last && i < (set + 1) * blocksInSet();
              ++i) {
             const uint64_t found = wanted ? m_kept[i] : m_block - m_kept[i];
@@ -311,7 +311,7 @@ constexpr Method kCompare = {SLUICE_COMPACT_COMPARE, CubKind::SelectLess, "CUB S
                  kUnique = {SLUICE_COMPACT_UNIQUE, CubKind::SelectUnique, "CUB Select::Unique"},
                  kNonZero = {SLUICE_COMPACT_NON_ZERO, CubKind::SelectNonZero, "CUB Select::If"};
 
-// Of random words the job keeps that share.
+// percent: the share of random words that is kept.
 Job makeJob(const std::string& kernel, const std::string& size, uint64_t count,
             const Method& method, uint32_t percent = 50)
 {
@@ -346,7 +346,7 @@ std::vector<Job> kindJobs(uint64_t words)
         const char* name;
         SluiceValueType type;
         uint32_t size;
-        uint64_t middle; // of the type's values
+        uint64_t middle; // half of the type's values are below it
     } types[] = {{"less u8", SLUICE_VALUE_U8, 1, 0x80},
                  {"less u16", SLUICE_VALUE_U16, 2, 0x8000},
                  {"less i32", SLUICE_VALUE_I32, 4, 0},
@@ -402,8 +402,8 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
                 compacts.run(makeJob(kernel, size, large, method, percent));
             }
         }
-        // What a call costs: 1,000 of them (on a GPU) on the same input, in one command buffer or
-        // graph.
+        // A GPU does 1,000 calls on the same input in one command buffer or graph; a row says what
+        // one of them costs.
         for (const uint64_t count : sweepSizes(std::min<uint64_t>(large, 1u << 20), 4)) {
             Job job = makeJob("compact calls", powerText(count), count, kCompare);
             job.repeats = gpu ? 1000 : 10;

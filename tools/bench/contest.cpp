@@ -49,7 +49,7 @@ void check(const BenchDevice& device, const std::string& who, const Result& resu
         got.emplace_back(piece.size);
         device.download(partOf(result.buffer, piece), got.back().data(), piece.size);
     }
-    std::vector<uint64_t> wrong(pieces.size(), ~uint64_t{0}); // of each piece: the first such byte
+    std::vector<uint64_t> wrong(pieces.size(), ~uint64_t{0}); // the first such byte of each piece
     inParallel(pieces.size(), [&](uint64_t first, uint64_t last) {
         for (uint64_t i = first; i < last; ++i) {
             Bytes right = got[i];

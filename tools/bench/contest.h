@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the rows of the primitives share: the same work by us and by CUB, maybe on two devices,
+// The rows of the primitives compare the same work by us and by CUB, maybe on two devices. It is
 // checked on all of the host's cores, then timed.
 #pragma once
 
@@ -26,10 +26,9 @@ struct Result {
 // kCheckedText says what of a result is looked at.
 extern const char* const kCheckedText;
 
-// What one contestant does.
 struct Work {
     std::function<void(SluiceCommands commands, uint32_t call)> record;
-    uint32_t calls; // of record in one command buffer or graph; a row is about one of them
+    uint32_t calls; // one command buffer or graph records it so often; a row is about one call
     std::vector<Result> results;
 };
 
@@ -38,16 +37,16 @@ struct Contest {
     const BenchDevice* cub; // the device itself, another one, or nullptr: there is no CUB
     BenchReport& report;
 
-    // The work in a graph where the device has graphs, with what an engine would have between two
-    // of our commands: runs it over poisoned results, checks these, then times it.
+    // Runs the work over poisoned results, checks these, then times it: in a graph where the device
+    // has graphs, with the barriers that an engine would have between two of our commands.
     BenchRow measure(const BenchDevice& device, const std::string& kernel, const std::string& size,
                      const std::string& who, uint64_t bytes, const Work& work) const;
     // Says once why no CUB is beside `kernel`.
     void sayMissing(const std::string& kernel) const;
 };
 
-// The same data where ours runs and, if that is another device, where CUB runs. Data's constructor
-// takes the device first.
+// Data on our device and, if CUB runs on another one, the same there. Data's constructor takes the
+// device first.
 template <class Data>
 class Twins {
 public:
@@ -66,7 +65,7 @@ private:
     std::unique_ptr<Data> m_twin;
 };
 
-uint32_t scrambled(uint32_t value);    // the same random number each time
+uint32_t scrambled(uint32_t value);    // a hash
 std::string powerText(uint64_t count); // 2^20
 // body(first, last) for parts of 0 .. count, on all cores of the host. A Failure of body is thrown
 // again.

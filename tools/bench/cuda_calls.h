@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the benchmark's CUDA files share.
+// Shared by the benchmark's CUDA files.
 #pragma once
 
 #include <cuda_runtime.h>

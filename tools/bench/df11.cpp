@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of DFloat11 and ECF8: a unit of normally distributed weights, or units of files, decoded,
-// and how fast ours are encoded.
+// The rows of DFloat11 and ECF8: a unit of normally distributed weights, or units of files, is
+// decoded; then our encoder is timed.
 #include <sluice/sluice_df11.h>
 
 #include "encode/df11_encoder.h"

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kTables = 65536, kLog = 9, kSymbols = 53; // as Zstandard's match lengths
+constexpr uint32_t kTables = 65536, kLog = 9, kSymbols = 53; // Zstandard's match lengths have these
 constexpr uint32_t kKinds = 1024;                            // tables that differ
 constexpr uint64_t kTableSize = SLUICE_FSE_TABLE_SIZE(kLog);
 
@@ -46,7 +46,7 @@ Bytes describe(const std::vector<int16_t>& counts)
 struct Made {
     gstd::Table table;
     std::vector<fse::State> states;
-    std::vector<int16_t> counts; // those that have one slot occur less than once
+    std::vector<int16_t> counts; // -1 where a symbol has one slot
     Bytes described;             // for FSE
     std::vector<uint16_t> words; // for rANS
 };
@@ -86,7 +86,7 @@ Made makeTable(std::mt19937& random)
     return made;
 }
 
-// The same bytes for every kKinds-th table, each with a place of its own.
+// Every kKinds-th table has the same bytes, in a place of its own.
 struct Sources {
     Bytes bytes;
     std::vector<uint64_t> offsets, sizes;
@@ -151,7 +151,7 @@ public:
                    m_device.time(1, record));
     }
 
-    // On a CUDA device.
+    // Only for a CUDA device.
     BenchRow rans() const
     {
         Sources sources;

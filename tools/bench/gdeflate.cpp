@@ -25,7 +25,7 @@ SluiceGdeflateInfo infoOf(const Scene& scene, uint32_t first, uint32_t tileCount
 {
     SluiceGdeflateInfo info = {};
     info.maxRegionCount = tileCount;
-    info.regionStride = Scene::stride;
+    info.regionStride = Scene::kStride;
     info.regions = scene.regionsFrom(first, tileCount);
     info.regionCount = scene.count.whole();
     info.source = scene.source.whole();
@@ -57,7 +57,7 @@ BenchRow timeChecksum(const Scene& scene)
     const auto record = [&](SluiceCommands commands, uint32_t) {
         SluiceChecksumInfo info = {};
         info.maxRegionCount = scene.allTiles();
-        info.regionStride = Scene::stride;
+        info.regionStride = Scene::kStride;
         info.regions = scene.regions.whole();
         info.destination = scene.destination.whole();
         info.expected = scene.expected.whole();
@@ -87,8 +87,8 @@ void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport&
     for (const DriverDecoder& driver : drivers)
         contenders.push_back({driver.name, true, recordDriver(scene, driver)});
 
-    // Everybody decodes everything once, over poisoned memory; ours last, so that its output is
-    // what is checksummed.
+    // Everybody decodes everything once, over poisoned memory. Ours comes last: its output is then
+    // checksummed.
     scene.setCount(scene.allTiles());
     for (size_t i = contenders.size(); i-- != 0;) {
         scene.poison();

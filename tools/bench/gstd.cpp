@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kFewTiles = 16; // as many bytes as the few tiles of the GDeflate rows
+constexpr uint32_t kFewTiles = 16; // these have the bytes of the few tiles of the GDeflate rows
 
 // The tiles with filters of a batch, whose list depends on the batch: statuses are counted from its
 // first tile.
@@ -23,7 +23,7 @@ public:
     FilterList(const Scene& on, uint32_t tileCount);
 
     uint32_t count() const { return m_perCopy * m_scene.copiesOf(m_tileCount); }
-    uint64_t bytes() const; // of output
+    uint64_t bytes() const; // that they write
     void record(SluiceCommands commands, uint32_t firstCopy) const;
     SluiceFilterInfo info(uint32_t firstCopy) const;
 
@@ -101,7 +101,7 @@ public:
         const SluiceGstdInfo command = info(firstCopy, tileCount);
         require(sluiceCmdGstd(m_scene.device.context(), commands, &command), "gstd");
     }
-    // Of tiles that are at least those of the list, and their filters undone.
+    // Undoes filters too; the tiles are at least those of the list.
     void record(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount,
                 const FilterList& filters) const
     {
@@ -124,7 +124,7 @@ private:
     {
         SluiceGstdInfo result = {};
         result.maxRegionCount = tileCount;
-        result.regionStride = Scene::stride;
+        result.regionStride = Scene::kStride;
         result.tilesAtOnce = m_tilesAtOnce;
         result.regions = m_scene.regionsFrom(firstCopy, tileCount);
         result.regionCount = m_scene.count.whole();

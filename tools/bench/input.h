@@ -15,7 +15,7 @@ struct TileSet {
     struct Tile {
         uint64_t sourceOffset, outputOffset;
         uint32_t compressedSize, size;
-        uint32_t filterOffset, filterSize; // of its description in filters; size 0: none
+        uint32_t filterOffset, filterSize; // where filters has its description; size 0: none
         uint32_t checksum;
     };
     std::string description;

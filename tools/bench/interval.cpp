@@ -45,11 +45,11 @@ struct Arena {
     }
 };
 
-// What is asked of an operation beside the lengths.
+// An operation without its lengths.
 struct Form {
     Op op;
     uint32_t elementSize = 4, positionSize = 4;
-    bool offsets = false; // of the intervals, instead of counts
+    bool offsets = false; // intervals are given by these, not by counts
 };
 
 // Intervals, positions in elements. A move and a scatter have their targets shuffled and their
@@ -199,7 +199,7 @@ public:
                             elementSize);
             }
         };
-        // What must be read and written of items and indices.
+        // Items must be read and written, indices read.
         const uint64_t useful = finished * elementSize * 2 + indices.size() * 4;
         m_contest.report.addGroup(
             {m_contest.measure(arena.device, kernel, size, "sluice", useful,
@@ -207,7 +207,7 @@ public:
     }
 
 private:
-    // What lies in the target of moves and expansions.
+    // Moves and expansions fill the target.
     Result targetResult(const Arena& arena, const List& list) const
     {
         const uint32_t size = list.form.elementSize;
@@ -458,7 +458,7 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
     for (const auto& op : kOps) {
         if (!wanted("interval sweep")) break;
         const Form form{op.op};
-        for (const uint64_t size : sweepSizes(bytes, op.op == Op::Move ? 4 : 16)) // of 256 B
+        for (const uint64_t size : sweepSizes(bytes, op.op == Op::Move ? 4 : 16))
             intervals.run(std::string("interval sweep: ") + op.name, powerText(size) + " B", form,
                           uniformLengths(elementsOf(form, size), 64, intervals.random()),
                           callsFor(size / 4, bytes / size));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the benchmark measures ours against: plain copies, the driver's own decoder, CUB.
+// The peers of our kernels: plain copies, the driver's own decoder, CUB.
 #pragma once
 
 #include <sluice/sluice_scan.h>
@@ -83,8 +83,7 @@ constexpr uint32_t kRansTableBytes = 768;
 void recordRansTables(SluiceCommands commands, uint32_t count, uint32_t symbols, uint32_t log,
                       SluiceBuffer list, SluiceBuffer source, SluiceBuffer tables);
 
-// What `record` enqueues on a CUDA stream, captured into a graph once: the returned one launches
-// that graph.
+// Captures what `record` enqueues on a CUDA stream into a graph; the returned function launches it.
 BenchDevice::RecordRun captureCudaGraph(const BenchDevice::RecordRun& record);
 
 } // namespace sluice

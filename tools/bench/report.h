@@ -20,7 +20,7 @@ struct BenchRow {
     bool isPeer = false; // a peer of the rows with the same kernel and size
     bool present = true;
     std::string note = {}; // why it is not present
-    size_t input = 0;      // of those that were begun; 0: none
+    size_t input = 0;      // number of the beginInput before it; 0: none
 };
 
 class BenchReport {
@@ -61,7 +61,7 @@ private:
     double m_copyRate = 0;
     std::vector<BenchRow> m_rows;
     std::vector<Input> m_inputs{{}}; // from 1 on
-    size_t m_input = 0;              // of the rows to come
+    size_t m_input = 0;              // the next rows belong to it
 };
 
 } // namespace sluice

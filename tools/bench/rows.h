@@ -48,7 +48,7 @@ inline uint64_t gpuOutputBudget(const BenchDevice& device)
     return std::min<uint64_t>(1350000000, device.properties().memorySize / 4);
 }
 
-// Where a copy of something may start in a buffer.
+// Copies of something start at such places of a buffer.
 inline uint64_t aligned256(uint64_t value) { return (value + 255) / 256 * 256; }
 
 // How many bytes of made-up or real output the decode rows take at most on this device.

@@ -25,7 +25,7 @@ struct Kind {
     SluiceOperation operation;
     SluiceValueType type;
     Form form;
-    uint64_t factor; // of the sweep over sizes
+    uint64_t factor; // the sweep multiplies sizes by it
 
     std::string kernel() const { return std::string(filter) + variant; }
     const char* cubName() const
@@ -148,8 +148,7 @@ T combined(SluiceOperation operation, T a, T b)
         return a + b;
 }
 
-// What must come out. Sums over blocks are made once, so that any piece of a result can be checked
-// on its own.
+// Knows the right results. Sums over blocks are made once, so that any piece can be checked alone.
 template <typename T>
 class Reference {
 public:
@@ -165,7 +164,7 @@ public:
         });
     }
 
-    // As Result::expect, for arrays of `count` elements.
+    // Result::expect for arrays of `count` elements.
     void expect(uint64_t count, uint64_t offset, uint64_t size, uint8_t* bytes) const
     {
         T* out = reinterpret_cast<T*>(bytes);

@@ -24,7 +24,7 @@ Scene::Scene(const BenchDevice& on, const TileSet& tiles)
       filteredOffset(tiles.filters.empty() ? 0 : copies * outputStride),
       source(on.allocate(copies * sourceStride)),
       destination(on.allocate(copies * outputStride + filteredOffset)),
-      regions(on.allocate(uint64_t{allTiles()} * stride)),
+      regions(on.allocate(uint64_t{allTiles()} * kStride)),
       status(on.allocate((uint64_t{allTiles()} + 2) * 4)),
       expected(on.allocate(uint64_t{allTiles()} * 4)), count(on.allocate(4))
 {

@@ -11,7 +11,7 @@ namespace sluice {
 
 class Scene {
 public:
-    static constexpr uint32_t stride = sizeof(DriverRegion);
+    static constexpr uint32_t kStride = sizeof(DriverRegion);
 
     Scene(const BenchDevice& on, const TileSet& tiles);
 
@@ -28,7 +28,7 @@ public:
     uint64_t bytesOf(uint32_t tileCount) const;
     SluiceBuffer regionsFrom(uint32_t copy, uint32_t tileCount) const
     {
-        return regions.part(uint64_t{tilesOf(copy)} * stride, uint64_t{tileCount} * stride);
+        return regions.part(uint64_t{tilesOf(copy)} * kStride, uint64_t{tileCount} * kStride);
     }
 
     // The batches to time, in tiles: `few` of them, whose slowest one is what takes time; the set

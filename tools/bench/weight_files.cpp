@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the files that the benchmark is given hold for the float codec, and for DFloat11 and ECF8.
+// Reads weights of files for the rows of the float codec and of DFloat11 and ECF8.
 #include <algorithm>
 #include <cstring>
 #include <memory>

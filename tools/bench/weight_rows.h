@@ -22,10 +22,10 @@ struct NumberFormat {
 // A type of weights.
 struct WeightKind {
     uint32_t kind;      // SluiceFloatType or SluiceDf11Kind
-    const char* filter; // what --filter calls its decodes
+    const char* filter; // its name in --filter
     const char* name;   // in rows
     NumberFormat format;
-    float sigma; // of made-up weights; of E4M3 such that the largest of many is near 448
+    float sigma; // E4M3 has one that makes the largest of many weights about 448
 };
 
 // Normally distributed, rounded, the same ones each time. Too large for the format: its largest
@@ -45,7 +45,7 @@ EncodedTensor encodeTensor(SluiceFloatType type, const uint8_t* plain, uint64_t 
 constexpr uint8_t kGap = 0xee;
 template <class Entry>
 struct WeightSet {
-    uint32_t kind;     // of WeightKind
+    uint32_t kind;     // WeightKind::kind
     const char* parts; // what the file calls the entries
     std::vector<Entry> entries;
     Bytes source, expected;
@@ -55,10 +55,10 @@ struct WeightSet {
 using FloatSet = WeightSet<SluiceFloatTensor>;
 using Df11Set = WeightSet<SluiceDf11Unit>;
 
-// What a file holds of each wanted kind, about maxOutput bytes of output at most; nothing: none of
-// these. Float: the tensors of a .safetensors file by their dtypes, encoded now; the tiles of a
-// .sluice archive; any other file as plain bytes. Df11: the units of a .safetensors file, or those
-// that pack would make of it. Throw a Failure.
+// Loads a set of each wanted kind that the file has, about maxOutput bytes of output at most.
+// Float: the tensors of a .safetensors file by their dtypes, encoded now; the tiles of a .sluice
+// archive; any other file as plain bytes. Df11: the units of a .safetensors file, or those that
+// pack would make of it. Throw a Failure.
 using WantedKind = std::function<bool(uint32_t kind)>;
 template <class Entry>
 std::vector<WeightSet<Entry>> loadSets(const std::string& path, uint64_t maxOutput,
@@ -119,7 +119,7 @@ void WeightScene<SluiceDf11Unit>::place(SluiceDf11Unit&, uint64_t, uint64_t, uin
 struct WeightDecode {
     const char *kernel, *name; // name: of the codec
     const DeviceBuffer &destination, &status;
-    uint64_t outputBytes, encodedBytes; // of all copies, without what lies between tensors
+    uint64_t outputBytes, encodedBytes; // all copies have, without what lies between tensors
     const Bytes& plain;
     uint64_t copies;
     std::function<void(SluiceCommands)> record;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#define VOLK_IMPLEMENTATION
+#define VOLK_IMPLEMENTATION // NOLINT(readability-identifier-naming): the name is volk's
 #include "gpu.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
@@ -10,6 +12,20 @@ void requireVulkan(VkResult result, const char* what)
 {
     if (result != VK_SUCCESS)
         throw std::runtime_error(std::string(what) + ": VkResult " + std::to_string(result));
+}
+
+int runSample(const char* name, const std::function<void()>& run)
+{
+    try {
+        run();
+        return EXIT_SUCCESS;
+    } catch (const NoDevice& reason) {
+        std::fprintf(stderr, "%s: not run: %s\n", name, reason.what());
+        return 77;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s: %s\n", name, error.what());
+        return EXIT_FAILURE;
+    }
 }
 
 Gpu::Gpu(uint32_t kernels, const std::string& device, SluiceVulkanTier tier)
@@ -65,13 +81,13 @@ void Gpu::createDevice(const std::string& device)
     choosePhysical(device);
 
     VkQueueFamilyProperties families[16];
-    uint32_t count = static_cast<uint32_t>(std::size(families));
+    uint32_t count = uint32_t(std::size(families));
     vkGetPhysicalDeviceQueueFamilyProperties(m_physical, &count, families);
     while (m_family < count && (families[m_family].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0)
         ++m_family;
     if (m_family == count) throw NoDevice("no compute queue");
 
-    // What sluice asks for, as far as the device has it.
+    // Enable what sluice asks for, as far as the device has it.
     m_features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
     m_features12.pNext = &m_features13;
     m_features13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
@@ -79,19 +95,17 @@ void Gpu::createDevice(const std::string& device)
     has.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     has.pNext = &m_features12;
     vkGetPhysicalDeviceFeatures2(m_physical, &has);
-    const VkBool32 address = m_features12.bufferDeviceAddress,
-                   bytes = m_features12.storageBuffer8BitAccess;
-    const VkBool32 sizes = m_features13.subgroupSizeControl,
-                   full = m_features13.computeFullSubgroups;
+    const VkPhysicalDeviceVulkan12Features has12 = m_features12;
+    const VkPhysicalDeviceVulkan13Features has13 = m_features13;
     m_features12 = {};
-    m_features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    m_features12.sType = has12.sType;
     m_features12.pNext = &m_features13;
-    m_features12.bufferDeviceAddress = address;
-    m_features12.storageBuffer8BitAccess = bytes;
+    m_features12.bufferDeviceAddress = has12.bufferDeviceAddress;
+    m_features12.storageBuffer8BitAccess = has12.storageBuffer8BitAccess;
     m_features13 = {};
-    m_features13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
-    m_features13.subgroupSizeControl = sizes;
-    m_features13.computeFullSubgroups = full;
+    m_features13.sType = has13.sType;
+    m_features13.subgroupSizeControl = has13.subgroupSizeControl;
+    m_features13.computeFullSubgroups = has13.computeFullSubgroups;
 
     const float priority = 1;
     VkDeviceQueueCreateInfo queue = {};
@@ -184,8 +198,8 @@ GpuBuffer Gpu::allocate(VkDeviceSize size)
     VkMemoryRequirements needs;
     vkGetBufferMemoryRequirements(m_device, made.buffer, &needs);
 
-    // Memory of the device that the host can see, else the host's own. An engine would have both
-    // kinds and copy.
+    // Prefers memory of the device that the host can see to the host's own. An engine would have
+    // both kinds and copy.
     VkPhysicalDeviceMemoryProperties memory;
     vkGetPhysicalDeviceMemoryProperties(m_physical, &memory);
     const VkMemoryPropertyFlags seen =
@@ -235,7 +249,7 @@ VkCommandBuffer Gpu::begin()
 
 double Gpu::submit()
 {
-    // The host reads what was written.
+    // The host will read the results.
     VkMemoryBarrier barrier = {};
     barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
     barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
@@ -255,8 +269,7 @@ double Gpu::submit()
                                         sizeof ticks[0],
                                         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
                   "vkGetQueryPoolResults");
-    return static_cast<double>(ticks[1] - ticks[0]) *
-           static_cast<double>(m_properties.limits.timestampPeriod) / 1e6;
+    return double(ticks[1] - ticks[0]) * double(m_properties.limits.timestampPeriod) / 1e6;
 }
 
 VkPipeline Gpu::makePipeline(const uint32_t* code, size_t bytes, VkComputePipelineCreateInfo info)

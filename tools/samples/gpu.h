@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What an engine has anyway: a Vulkan device, memory that the host can see, compute pipelines, a
-// command buffer. No more than the samples need.
+// An engine has all of this anyway: a Vulkan device, memory that the host can see, compute
+// pipelines, a command buffer. Here is no more of it than the samples need.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#define VK_NO_PROTOTYPES
 #include <volk.h>
 
 #include <sluice/sluice_vulkan.h>
@@ -19,6 +18,9 @@ struct NoDevice : std::runtime_error {
 };
 
 void requireVulkan(VkResult result, const char* what);
+
+// Runs a sample and returns its exit code: 77 where there is nothing to run on.
+int runSample(const char* name, const std::function<void()>& run);
 
 struct GpuBuffer {
     VkBuffer buffer = VK_NULL_HANDLE;
@@ -39,7 +41,7 @@ struct GpuBuffer {
 class Gpu {
 public:
     // kernels: SluiceKernels that will be used. device: its number or a part of its name, "" for
-    // the first one. tier: what sluice is to run on.
+    // the first one. tier: sluice runs on it.
     explicit Gpu(uint32_t kernels, const std::string& device = "",
                  SluiceVulkanTier tier = SLUICE_VULKAN_TIER_AUTO);
     ~Gpu();
@@ -57,9 +59,9 @@ public:
     VkCommandBuffer begin();
     double submit(); // waits; milliseconds on the GPU
 
-    // They have no descriptors and push constants of at most 128 bytes.
+    // Pipelines have no descriptors and push constants of at most 128 bytes.
     VkPipeline createPipeline(const uint32_t* code, size_t bytes);
-    // The same for a shader that includes sluice's lanes.glsl: workgroups of `workgroup`
+    // Makes one of a shader that includes sluice's lanes.glsl: workgroups of `workgroup`
     // invocations, which are whole subgroups of the size that sluice chose.
     VkPipeline createLanePipeline(const uint32_t* code, size_t bytes, uint32_t workgroup);
     // The workgroup size for such a shader, if it gains by large ones.

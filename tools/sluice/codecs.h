@@ -41,7 +41,7 @@ struct Codec {
     const char* name;      // for pack -c
     const char* help;      // what pack --help adds to the name
     uint32_t options;      // CodecOption
-    SluiceCodec fileCodec; // of files without segments
+    SluiceCodec fileCodec; // for files without segments
     // Archives; plan is null if the codec makes none.
     PackPlan (*plan)(const InputFile& input, const PackOptions& options);
     const char* fallback;
@@ -49,8 +49,8 @@ struct Codec {
     int (*packRaw)(const PackOptions& options, const CommonOptions& common);
     // Tiles. Several rows may make tiles of one codec: the first of them describes these.
     SluiceCodec tileCodec;
-    TileGroup tileGroup;              // that decodes them where they have no filter
-    uint32_t kernels;                 // SluiceKernels that decode them
+    TileGroup tileGroup;              // they go there if they have no filter
+    uint32_t kernels;                 // SluiceKernels decode them
     const char *infoColumn, *infoKey; // where `sluice info` counts them; null: nowhere
 };
 
@@ -61,10 +61,9 @@ const Codec& codecNamed(const std::string& name); // one of the table
 const Codec& codecOfTiles(uint32_t tileCodec);    // a SluiceCodec
 
 PackPlan planGstd(const InputFile& input, const PackOptions& options);
-// The segments of a .safetensors file: header and small remains as GDeflate, floating-point tensors
-// as FLOAT of their type, of other large tensors whatever makes samples of them smallest. The same
-// bytes give the same segments. None if the file is no .safetensors file; the reason then says why
-// if its name looks like one.
+// In a .safetensors file, floating-point tensors become FLOAT of their type, other large tensors
+// whatever makes samples of them smallest, the rest GDeflate. The same bytes give the same
+// segments. Any other file has none; the reason then says why if its name looks like .safetensors.
 PackPlan planFloat(const InputFile& input, const PackOptions& options);
 
 int packTileStream(const PackOptions& options, const CommonOptions& common);

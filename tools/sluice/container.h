@@ -42,7 +42,7 @@ public:
     const InputFile& file() const { return *m_file; }
     const SluiceArchive& archive() const { return m_archive; } // isArchive only
     uint32_t assetCount() const { return m_isArchive ? m_archive.assetCount : 1; }
-    uint64_t decodedSize() const; // of all assets
+    uint64_t decodedSize() const; // all assets together
     ContainerAsset asset(uint32_t number) const;
     SluiceArchiveAsset archiveAsset(uint32_t number) const; // isArchive only
 

@@ -53,7 +53,7 @@ public:
         check(sluiceDownload(handle(), from, bytes, size), "download");
     }
     uint64_t address(SluiceBuffer buffer) const { return sluiceGetAddress(handle(), buffer); }
-    // What a command of `info` wants; get: its sluiceGet...Requirements.
+    // Bytes of scratch that a command of `info` needs; get: its sluiceGet...Requirements.
     template <class Info>
     uint64_t scratchSize(SluiceStatus (*get)(SluiceContext, const Info*, SluiceRequirements*),
                          const Info& info) const
@@ -91,9 +91,9 @@ public:
     }
     ~DeviceBuffer();
 
-    // At least `size` bytes; what it held is lost. Returns the range of exactly that size.
+    // Makes room for `size` bytes and forgets the old ones. Returns the range of exactly that size.
     SluiceBuffer reserve(uint64_t size);
-    // The same, filled; a null range if there are no bytes.
+    // Makes room and uploads. Returns a null range if there are no bytes.
     SluiceBuffer fill(const void* bytes, uint64_t size)
     {
         if (size == 0) return {};

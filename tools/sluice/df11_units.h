@@ -15,7 +15,7 @@ inline uint32_t blocksOf(const SluiceDf11Unit& unit)
 {
     return (unit.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
 }
-// Where the unit's parts lie: luts, encoded, signMantissa, outputPositions, gaps.
+// The offsets of luts, encoded, signMantissa, outputPositions and gaps.
 inline std::array<uint64_t*, 5> offsetsOf(SluiceDf11Unit& unit)
 {
     return {&unit.lutsOffset, &unit.encodedOffset, &unit.signMantissaOffset,

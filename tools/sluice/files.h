@@ -32,7 +32,7 @@ public:
 
 private:
     std::string m_name;
-    Bytes m_content; // of a file in memory, which has no descriptor
+    Bytes m_content; // a file in memory has this and no descriptor
     int m_descriptor = -1;
     uint64_t m_size = 0;
 };

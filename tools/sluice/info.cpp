@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-// What a filter does, as features.
+// The features that a filter uses.
 uint32_t featuresOf(const void* description, uint32_t size)
 {
     constexpr uint32_t ofPredictor[] = {0,
@@ -72,7 +72,7 @@ struct FilterRun {
 
 struct AssetSummary {
     uint64_t storedSize = 0;
-    uint32_t tiles[kCodecCount] = {}; // of each row of the table
+    uint32_t tiles[kCodecCount] = {}; // by rows of kCodecs
     uint32_t filtered = 0;
     std::vector<FilterRun> runs;
     // Lists of filters, and how many tiles have them; the first tile's list is the first.

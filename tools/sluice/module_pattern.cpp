@@ -6,15 +6,15 @@
 namespace sluice {
 namespace {
 
-constexpr size_t maxPatternLength = 256, maxModuleLength = 512; // bound the time of matching
+constexpr size_t kMaxPatternLength = 256, kMaxModuleLength = 512; // bound the time of matching
 
-// From Python's regular expressions to POSIX's: \d, \w and (?: are all that packers are known to
-// use beyond those. Repetition counts and back-references, with which a match can take forever, are
+// Turns Python's regular expression into a POSIX one. Beyond POSIX, packers are known to use \d, \w
+// and (?: alone. Repetition counts and back-references, with which a match can take forever, are
 // refused, and escapes inside of brackets, which POSIX does not have. Returns what is wrong,
 // nullptr if nothing is.
 const char* translate(const std::string& python, std::string& posix)
 {
-    if (python.size() > maxPatternLength) return "it is longer than 256 bytes";
+    if (python.size() > kMaxPatternLength) return "it is longer than 256 bytes";
     posix = "^(";
     bool inBrackets = false;
     for (size_t i = 0; i < python.size(); ++i) {
@@ -75,7 +75,7 @@ bool ModulePattern::compile(const std::string& regex, std::string& reason)
 
 bool ModulePattern::matches(const std::string& module) const
 {
-    return module.size() <= maxModuleLength && module.find('\0') == std::string::npos &&
+    return module.size() <= kMaxModuleLength && module.find('\0') == std::string::npos &&
            regexec(m_compiled.get(), module.c_str(), 0, nullptr, 0) == 0;
 }
 

@@ -35,11 +35,11 @@ constexpr Format kDf11Format = {SLUICE_DF11_BF16, "BF16", kEncodedName, kSignMan
 constexpr Format kEcf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", kEcf8EncodedName,
                                 kEcf8SignMantissaName};
 
-// The tensors of a unit, in the order of their attributes, and what has been decided about it.
+// Tensors that are packed together, in the order of their attributes.
 struct Unit {
     std::string module;
     int64_t group = -1;                       // --group that joins it; -1: a single tensor
-    std::map<std::string, size_t> attributes; // of the module, to tensors of the input
+    std::map<std::string, size_t> attributes; // the module's, with tensors of the input
     uint64_t histogram[256] = {};
     uint64_t elements = 0;
     std::string plain; // why it stays plain; empty: it does not
@@ -100,8 +100,8 @@ private:
     const std::vector<std::string>& m_groups;
     std::vector<ModulePattern> m_groupPatterns;
     std::vector<Unit> m_units;
-    std::vector<int64_t> m_unitOf; // of each tensor; -1: none
-    std::set<std::string> m_names; // of all tensors
+    std::vector<int64_t> m_unitOf; // for each tensor; -1: none
+    std::set<std::string> m_names; // all tensors have
     Bytes m_piece;
     uint64_t m_packedUnits = 0, m_outputSize = 0;
 };
@@ -455,7 +455,7 @@ Json Df11Packer::patterns() const
 struct ConfigFile {
     std::string path;
     Json json;
-    bool keepsRest; // of what the file had
+    bool keepsRest; // the file's other members stay
 };
 
 // The files that the loaders need beside `output`. plain: the config.json of the model.

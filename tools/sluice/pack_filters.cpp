@@ -10,8 +10,8 @@ namespace sluice {
 namespace {
 
 struct FilterList {
-    uint32_t features; // that may be used
-    bool forced;       // and are, whether they pay or not
+    uint32_t features; // SluiceFilterFeatures that may be used
+    bool forced;       // they are used whether they pay or not
 };
 
 // "auto", "none", names of filters to force, or names of filters to do without, each with "no-"

@@ -16,7 +16,7 @@ namespace sluice {
 
 using FilterPlan = std::unique_ptr<SluiceFilterPlan_T, decltype(&sluiceDestroyFilterPlan)>;
 
-// What --filters and sluice info call them, and their features.
+// Their names in --filters and `sluice info`.
 constexpr std::pair<const char*, uint32_t> kFilterNames[] = {
     {"planes", SLUICE_FILTER_PLANES},
     {"difference", SLUICE_FILTER_DIFFERENCE},
@@ -33,7 +33,7 @@ constexpr std::pair<const char*, uint32_t> kFilterNames[] = {
 // ask for; plan keeps their descriptions. name: for messages. Throws a Failure.
 std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
                                               const PackOptions& options, FilterPlan& plan);
-// What kFilterNames lists, for messages.
+// All names, for messages.
 std::string filterNames(const char* separator);
 // Bytes of a Gstd tile, as --tile-size says.
 uint32_t gstdTileBytes(const PackOptions& options);

@@ -72,7 +72,7 @@ private:
         return segment;
     }
 
-    // What is between the last segment and `begin`.
+    // Fills the space between the last segment and `begin`.
     void addRemains(uint64_t begin)
     {
         if (begin != m_end) {
@@ -124,11 +124,11 @@ private:
     }
 
     const InputFile& m_file;
-    const uint32_t m_level;
+    uint32_t m_level;
     SluiceArchiveSegment m_gdeflate = {};
     TileEncoders m_encoders;
     std::vector<SluiceArchiveSegment> m_segments;
-    uint64_t m_end = 0; // of the last segment
+    uint64_t m_end = 0; // where the last segment ends
 };
 
 } // namespace

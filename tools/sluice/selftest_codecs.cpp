@@ -18,7 +18,7 @@ namespace {
 // A stream of the reference encoder.
 struct GoldenStream {
     Bytes bytes;
-    Words checksums; // of its tiles
+    Words checksums; // one a tile
 };
 
 template <size_t Size>
@@ -168,8 +168,7 @@ Bytes madeUpWeights(size_t count)
 }
 
 // Packs an asset of one segment. Do all of its tiles have the segment's codec, and a filter if it
-// has one, and do they come back right, but for the last one, which is damaged? parameters: those
-// of the asset.
+// has one, and do they come back right, but for the last one, which is damaged?
 bool comesBack(const ToolDevice& device, const Bytes& content, SluiceArchiveSegment segment,
                const void* parameters = nullptr, uint32_t parameterSize = 0)
 {

@@ -23,31 +23,31 @@ inline std::array<uint64_t*, 4> addressesOf(SluiceFloatTensor& tensor)
 
 // Addresses count from the start of source, of the filtered tiles and of destination.
 struct TileList {
-    // For kFloatTiles these are the checksums alone: the tiles are tensors.
+    // kFloatTiles has checksums alone: its tiles are decoded as tensors.
     struct Group {
         std::vector<SluiceRegion> regions;
         Words expected;                        // a checksum for each; without filters maybe none
-        std::vector<SluiceFilterTile> filters; // one for each region, or none
+        std::vector<SluiceFilterTile> filters; // one a region, or none
     };
 
     const void* source; // compressed bytes
     uint64_t sourceSize;
     uint64_t destinationSize;
-    uint64_t filteredSize; // of all tiles with filters, as they are decoded
+    uint64_t filteredSize; // bytes of tiles whose filters are still to be undone
     Group groups[kTileGroupCount];
-    Bytes descriptions; // of filters
+    Bytes descriptions; // filters have these
     uint32_t flags;     // SluiceDecodeFlags
     std::vector<SluiceFloatTensor> tensors;
-    uint32_t tensorTiles; // of all of them
+    uint32_t tensorTiles; // all tensors have together
 };
 
 struct TileCommands {
     struct Group {
         SluiceBuffer status;
-        SluiceGdeflateInfo gdeflate; // of the groups of GDeflate
-        SluiceGstdInfo gstd;         // of those of Gstd
+        SluiceGdeflateInfo gdeflate; // only the two groups of GDeflate have it
+        SluiceGstdInfo gstd;         // only the two groups of Gstd have it
         SluiceFilterInfo filter;
-        SluiceChecksumInfo checksum; // after a filter, and of float tiles
+        SluiceChecksumInfo checksum; // float tiles and filtered ones need it
     };
 
     SluiceBuffer destination;

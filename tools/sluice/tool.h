@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What every verb of the tool shares: exit codes, errors, options, messages.
+// Exit codes, errors, options and messages of all verbs.
 #pragma once
 
 #include <cstdint>
@@ -92,13 +92,13 @@ int exitCodeOfTile(uint32_t status);
 // "12.3 MB", decimal units.
 std::string sizeText(uint64_t bytes);
 std::string formatText(const char* format, ...) __attribute__((format(printf, 1, 2)));
-// What %llu prints.
+// printf's %llu takes no uint64_t.
 inline unsigned long long wide(uint64_t value) { return value; }
-// What -j asks for; 0 is one thread a core.
+// Resolves -j, where 0 asks for one thread a core.
 uint32_t threadCount(uint32_t asked);
 // The text without control characters, which a terminal would obey.
 std::string printable(std::string text);
-// In double quotes, with what JSON wants escaped.
+// The text as a JSON string, with its quotes.
 std::string jsonText(const std::string& text);
 
 } // namespace sluice

@@ -22,7 +22,7 @@ public:
     double gpuMilliseconds() const { return m_milliseconds; }
 
 private:
-    struct Part; // of a unit: some blocks
+    struct Part; // some blocks of a unit
 
     Part readPart(const WeightFile& file, const WeightUnit& unit,
                   const std::vector<uint64_t>& positions, uint64_t firstBlock, uint64_t endBlock);

@@ -31,7 +31,7 @@ const Json* memberOf(const Json& object, const char* name)
 
 const Json* patternsOf(const Json& object) { return memberOf(object, "pattern_dict"); }
 
-// At the top, or in any object there.
+// Looks at the top, then in any object there.
 const Json* anyPatterns(const Json& config)
 {
     const Json* found = patternsOf(config);
@@ -190,7 +190,7 @@ public:
         tensor.shape = original.shape;
     }
 
-    // Where a tensor stands in the model; behind all others if it does not.
+    // The tensor's place in the model; one that is not there comes last.
     size_t rank(const SafetensorsTensor& tensor) const
     {
         const auto found = m_byName.find(tensor.name);

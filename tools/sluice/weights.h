@@ -26,10 +26,9 @@ constexpr const char *kSignMantissaName = "sign_mantissa",
                      *kEcf8SignMantissaName = "packed_other_4bits";
 constexpr const char *kLutsName = "luts", *kPositionsName = "output_positions", *kGapsName = "gaps";
 constexpr const char* kSplitsName = "split_positions";
-constexpr size_t kMaxPatterns = 4096;       // of a pattern_dict; bounds the time of matching
-constexpr uint64_t kMaxJsonBytes = 1 << 20; // of a JSON file beside the weights
-constexpr size_t kMaxUnitTensors = 1 << 17; // of a unit; what split_positions must hold is bounded
-                                            // by it
+constexpr size_t kMaxPatterns = 4096;       // a pattern_dict with more takes too long to match
+constexpr uint64_t kMaxJsonBytes = 1 << 20; // larger JSON files beside the weights are refused
+constexpr size_t kMaxUnitTensors = 1 << 17; // bounds the size of split_positions
 
 // The types of tensors that the float codec has codes for, the usual one of each dtype first.
 constexpr std::pair<SluiceFloatType, const char*> kFloatDtypes[] = {
@@ -49,7 +48,7 @@ nlohmann::ordered_json readJsonBeside(const std::filesystem::path& path);
 // A unit of the file, checked.
 struct WeightUnit {
     std::string module;                    // the name in front of its tensors
-    const SafetensorsTensor* luts;         // of the header
+    const SafetensorsTensor* luts;         // the header owns it, as all of these
     const SafetensorsTensor* encoded;      // `encoded_exponent`, by ECF8's names `encoded`
     const SafetensorsTensor* signMantissa; // `sign_mantissa`, by ECF8's names `packed_other_4bits`
     const SafetensorsTensor* positions;    // `output_positions`
@@ -103,10 +102,10 @@ private:
     std::vector<int64_t> m_unitOf;
 };
 
-// Where the bytes of an output tensor come from.
+// An output tensor and the source of its bytes.
 struct OutputTensor {
     SafetensorsTensor tensor; // name, dtype and shape
-    int64_t unit = -1;        // of the file's units; -1: a plain tensor
+    int64_t unit = -1;        // number of the file's unit; -1: a plain tensor
     size_t plain = 0;         // its number in the input's header
     uint64_t first = 0;       // element of the unit
 };

@@ -4,18 +4,18 @@
 // sum.comp adds up.
 //
 // Lane groups take tiles from a counter until there are none left: a workgroup builds the table
-// once, none waits for a slow one, and workgroups that start late end at once. Which of them does a
-// tile does not change its sums.
+// once, none waits for a slow one, and workgroups that start late end at once. A tile's sums are
+// the same whoever takes it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/float_tile.glsl"
 #include "product.glsl"
 
-const uint kMaxTiles = 64u; // of a lane group; the dispatch has enough of them
+const uint kMaxTiles = 64u; // a lane group takes no more; the dispatch has enough groups
 
 shared uint sTaken;
 
-// The next tile, for each lane group another one.
+// Takes the next tile, another one for each lane group.
 uint takeTile()
 {
     uint tile = 0u;
@@ -27,10 +27,10 @@ uint takeTile()
 void multiplyTile(uint tile)
 {
     floatTile(tile < p.tiles, tile);
-    // of the lane's next 8 weights
+    // `column` is that of the lane's next 8 weights.
     uint first = tile * kFloatTile, column = (first + 8u * lgLane()) % p.columns;
-    // The part of the tile that lies in one row of the matrix, in elements of the tile, and where
-    // its sum goes.
+    // begin .. end is the part of the tile that lies in one row of the matrix, in elements of the
+    // tile; its sum goes to `target`.
     uint begin = 0u, end = p.columns - first % p.columns;
     uvec2 target = add64(p.sums, mul64(tile, 4u * p.sumsPerTile));
     vec2 sums = vec2(0.0);
@@ -39,15 +39,15 @@ void multiplyTile(uint tile)
         bool inside = at < gFloatElements;
         uvec2 raw = uvec2(0u);
         if (inside)
-            raw = floatRawBytes(32u * row + lgLane()); // is on its way while the row is decoded
+            raw = floatRawBytes(32u * row + lgLane()); // it arrives while the row is decoded
         uvec4 symbols = floatRow(kFloatBf16, row);
         vec2 products = vec2(0.0);
         if (inside) products = multiplyAdd(floatBf16(symbols, raw), column, products);
         column += kFloatRow;
         column -= column >= p.columns ? p.columns : 0u;
 
-        // Rows of the matrix that end here, and the last part of the tile. A lane's 8 weights are
-        // in one row of the matrix.
+        // Rows of the matrix may end here, and the tile may. A lane's 8 weights are in one row of
+        // the matrix.
         uint stop = (row + 1u) * kFloatRow;
         for (;;) {
             bool ends = begin < gFloatElements && min(end, gFloatElements) <= stop, mine = at < end;

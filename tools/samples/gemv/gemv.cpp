@@ -30,12 +30,12 @@
 
 namespace {
 
-// What the shaders take: 32-bit numbers of elements, and dispatches of at most 65,535 workgroups.
+// The shaders take 32-bit numbers of elements and dispatches of at most 65,535 workgroups.
 constexpr uint64_t kMaxWeights = uint64_t{1} << 31;
 constexpr uint32_t kMinColumns = 256, kMaxRows = 1u << 17;
-constexpr uint32_t kRowsPerGroup = 4;      // of plain.comp
-constexpr uint32_t kMaxTilesPerGroup = 64; // of fused.comp
-constexpr uint32_t kWorkgroups = 1024;     // of fused.comp: about what the largest GPUs run at once
+constexpr uint32_t kRowsPerGroup = 4;      // kRows in plain.comp
+constexpr uint32_t kMaxTilesPerGroup = 64; // kMaxTiles in fused.comp
+constexpr uint32_t kWorkgroups = 1024;     // the largest GPUs run about so many at once
 
 // The push constants of product.glsl.
 struct Push {
@@ -92,7 +92,7 @@ public:
         m_push.counters = m_counters.address;
         m_push.rows = m_matrix.rows;
         m_push.columns = m_matrix.columns;
-        m_push.tiles = static_cast<uint32_t>(m_matrix.tiles);
+        m_push.tiles = uint32_t(m_matrix.tiles);
     }
 
     bool isLocal() const { return m_source.local && m_weights.local; }
@@ -109,7 +109,7 @@ public:
         require(sluiceCmdFloatDecode(m_gpu.sluice(), commands, &info), "float decode");
         require(sluiceCmdBarrier(m_gpu.sluice(), commands), "barrier");
     }
-    // Both products leave y to whatever comes after a barrier.
+    // Both products need a barrier before y is read.
     void recordPlain() const
     {
         const uint32_t rows = m_plainWorkgroup / 32 * kRowsPerGroup;
@@ -126,14 +126,13 @@ public:
                        (m_matrix.rows + m_plainWorkgroup - 1) / m_plainWorkgroup);
     }
 
-    // Milliseconds of one product, by the GPU's clock: the median of some runs, each of several
-    // products one after the other if they are short.
+    // Milliseconds of one product by the GPU's clock: the median of some runs. Short products are
+    // repeated in a run.
     double time(const std::function<void(SluiceCommands)>& record) const
     {
         std::memset(m_y.mapped, 0xff, m_y.size); // NaN
         const double first = run(record, 1);
-        const uint32_t products =
-            static_cast<uint32_t>(std::clamp(20.0 / std::max(first, 1e-3), 1.0, 200.0));
+        const uint32_t products = uint32_t(std::clamp(20.0 / std::max(first, 1e-3), 1.0, 200.0));
         std::vector<double> times(first < 100 ? 7 : 3);
         for (double& one : times)
             one = run(record, products);
@@ -146,7 +145,7 @@ public:
     {
         return m_counters.as<uint32_t>()[1] + m_status.as<uint32_t>()[m_push.tiles];
     }
-    // A copy: the CPU reads memory of the device a word at a time.
+    // Copies, since the CPU reads memory of the device a word at a time.
     std::vector<float> vector() const
     {
         return {m_x.as<float>(), m_x.as<float>() + m_matrix.columns};
@@ -155,7 +154,7 @@ public:
 private:
     void createPipelines()
     {
-        // The variant for the form of lane groups that sluice itself runs with
+        // Shaders must have the form of lane groups that sluice itself runs with
         // (shaders/lib/lanes.glsl).
         const bool emulated = std::strncmp(m_gpu.chosen().tier, "emu", 3) == 0;
         const size_t form = emulated ? 2 : m_gpu.chosen().subgroupSize < 32 ? 1 : 0;
@@ -210,7 +209,7 @@ struct Reference {
             double sum = 0, size = 0;
             for (uint32_t column = 0; column < matrix.columns; ++column) {
                 const uint16_t weight = matrix.weights[size_t{row} * matrix.columns + column];
-                const double product = toDouble(weight) * static_cast<double>(x[column]);
+                const double product = toDouble(weight) * double(x[column]);
                 sum += product;
                 size += std::abs(product);
             }
@@ -224,7 +223,7 @@ struct Reference {
     {
         double worst = 0;
         for (size_t row = 0; row < y.size(); ++row) {
-            const double error = std::abs(static_cast<double>(found[row]) - y[row]);
+            const double error = std::abs(double(found[row]) - y[row]);
             if (!(error <= bound[row])) // not a number is wrong too
                 throw std::runtime_error(std::string(what) + ": wrong y[" + std::to_string(row) +
                                          "]: " + std::to_string(found[row]) + ", not " +
@@ -237,9 +236,9 @@ struct Reference {
 
 void report(const char* what, double milliseconds, uint64_t read, const Matrix& matrix)
 {
-    const double plainBytes = static_cast<double>(matrix.weights.size()) * 2;
+    const double plainBytes = double(matrix.weights.size()) * 2;
     std::printf("%-34s %9.4f ms %9.2f GB/s read %9.2f GB/s of bf16\n", what, milliseconds,
-                static_cast<double>(read) / milliseconds / 1e6, plainBytes / milliseconds / 1e6);
+                double(read) / milliseconds / 1e6, plainBytes / milliseconds / 1e6);
 }
 
 void run(const Options& options)
@@ -251,9 +250,8 @@ void run(const Options& options)
     const uint64_t plainSize = matrix.weights.size() * 2;
     std::printf("%s, tier %s, subgroups of %u: %u x %u weights, %.4f of %.1f MB in bf16%s\n",
                 gpu.name(), gpu.chosen().tier, gpu.chosen().subgroupSize, matrix.rows,
-                matrix.columns,
-                static_cast<double>(matrix.encodedSize) / static_cast<double>(plainSize),
-                static_cast<double>(plainSize) / 1e6,
+                matrix.columns, double(matrix.encodedSize) / double(plainSize),
+                double(plainSize) / 1e6,
                 product.isLocal() ? "" : ", NOT in the device's own memory");
 
     const double decoded = product.time([&](SluiceCommands commands) {
@@ -287,7 +285,7 @@ uint32_t numberIn(const char* text)
     char* end = nullptr;
     const unsigned long long number = std::strtoull(text, &end, 10);
     if (end == text || *end != '\0' || number > kMaxWeights) throw std::invalid_argument(text);
-    return static_cast<uint32_t>(number);
+    return uint32_t(number);
 }
 
 SluiceVulkanTier tierIn(const std::string& text)
@@ -334,12 +332,11 @@ Options parse(int count, char** arguments)
 
 } // namespace
 
-// Exits with 77 where there is nothing to run on.
 int main(int count, char** arguments)
 {
+    Options options;
     try {
-        run(parse(count, arguments));
-        return EXIT_SUCCESS;
+        options = parse(count, arguments);
     } catch (const std::invalid_argument& argument) {
         std::fprintf(stderr,
                      "gemv: not understood: %s\n"
@@ -350,11 +347,6 @@ int main(int count, char** arguments)
                      "  TIER    auto, base, ext, emu4 .. emu128\n",
                      argument.what());
         return EXIT_FAILURE;
-    } catch (const NoDevice& reason) {
-        std::fprintf(stderr, "gemv: not run: %s\n", reason.what());
-        return 77;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "gemv: %s\n", error.what());
-        return EXIT_FAILURE;
     }
+    return runSample("gemv", [&] { run(options); });
 }

@@ -16,7 +16,7 @@ void main()
     vec2 sums[kRows];
     [[unroll]] for (uint i = 0u; i < kRows; ++i)
     {
-        // past the last one: again
+        // Beyond the last row, that one is read again.
         rows[i] = add64(p.weights, mul64(min(first + i, p.rows - 1u), 2u * p.columns));
         sums[i] = vec2(0.0);
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the products share. Include lanes.glsl and units.glsl, or what brings them, before it.
+// The parts that the products share. lanes.glsl and units.glsl must be included before it.
 
 layout(push_constant, std430) uniform Push
 {
     uvec2 tensor;             // a SluiceFloatTensor: the encoded matrix
-    uvec2 source, sourceSize; // what it lies in
+    uvec2 source, sourceSize; // the buffer that it lies in
     uvec2 weights;            // the decoded matrix, bf16
     uvec2 x, y;               // f32
-    uvec2 sums;               // of a tile's parts of matrix rows, sumsPerTile for each tile
+    uvec2 sums;               // a tile has sumsPerTile, for its parts of matrix rows
     uvec2 counters;           // tiles taken, tiles failed
     uint rows, columns;       // columns: a multiple of 8
     uint tiles, sumsPerTile;

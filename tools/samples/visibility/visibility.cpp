@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // GPU-driven visibility, as an engine would do it each frame without reading anything back:
-//   a shader of the engine's own   which of a million instances are visible, a bit each
-//   sluiceCmdCompact               the draw commands of those, in order: an indirect-draw list with
-//                                  its count and, by the same bits, where their payloads are and
-//                                  how long
-//   sluiceCmdIntervalMove          those payloads, of any length, gathered into one array
+//   a shader of the engine's own   sets a bit for each of a million instances that is visible
+//   sluiceCmdCompact               keeps the draw commands of these, in order, as an indirect-draw
+//                                  list with its count; by the same bits it keeps where their
+//                                  payloads are and how long
+//   sluiceCmdIntervalMove          gathers these payloads, of any length, into one array
 // Then the host checks every word.
 #include <sluice/sluice_compact.h>
 #include <sluice/sluice_interval.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -47,9 +46,8 @@ bool isVisible(const Cull& cull, const Sphere& sphere)
     return true;
 }
 
-// All instances, and what the frame makes of them.
 struct Scene {
-    GpuBuffer spheres, draws, payloadBegin, payloadSize, payload; // of all
+    GpuBuffer spheres, draws, payloadBegin, payloadSize, payload; // all instances have these
     GpuBuffer mask;
     GpuBuffer visibleDraws, visibleCount, visibleBegin, visibleSize, visiblePayload, result;
     GpuBuffer compactScratch, intervalScratch;
@@ -63,14 +61,11 @@ Scene makeScene(Gpu& gpu)
     scene.payloadBegin = gpu.allocate(kInstances * 4);
     scene.payloadSize = gpu.allocate(kInstances * 4);
     std::mt19937 engine(1);
-    const auto random = [&engine](uint32_t below) {
-        return static_cast<uint32_t>(engine() % below);
-    };
-    const auto place = [&random] { return static_cast<int32_t>(random(20'000)) - 10'000; };
+    const auto random = [&engine](uint32_t below) { return uint32_t(engine() % below); };
+    const auto place = [&random] { return int32_t(random(20'000)) - 10'000; };
     uint32_t words = 0;
     for (uint32_t i = 0; i < kInstances; ++i) {
-        scene.spheres.as<Sphere>()[i] = {place(), place(), place(),
-                                         static_cast<int32_t>(random(200))};
+        scene.spheres.as<Sphere>()[i] = {place(), place(), place(), int32_t(random(200))};
         scene.draws.as<VkDrawIndirectCommand>()[i] = {3 * random(100), 1, random(65'536), i};
         scene.payloadBegin.as<uint32_t>()[i] = words;
         scene.payloadSize.as<uint32_t>()[i] = random(kMaxPayload + 1);
@@ -78,7 +73,7 @@ Scene makeScene(Gpu& gpu)
     }
     scene.payload = gpu.allocate(uint64_t{words} * 4);
     for (uint32_t i = 0; i < words; ++i)
-        scene.payload.as<uint32_t>()[i] = static_cast<uint32_t>(engine());
+        scene.payload.as<uint32_t>()[i] = uint32_t(engine());
 
     scene.mask = gpu.allocate((kInstances + 31) / 32 * 4);
     scene.visibleDraws = gpu.allocate(scene.draws.size);
@@ -127,10 +122,10 @@ void allocateScratch(Gpu& gpu, Scene& scene)
 {
     SluiceRequirements needs = {};
     const uint32_t drawSize = sizeof(VkDrawIndirectCommand);
-    // the largest
+    // Draws are the largest elements, so that scratch for them serves the others too.
     const SluiceCompactInfo compact = compactInfo(scene, scene.draws, scene.visibleDraws, drawSize);
     require(sluiceGetCompactRequirements(gpu.sluice(), &compact, &needs), "compact requirements");
-    // zero, as they ask for; every command leaves it so
+    // Scratch must be zero; every command leaves it so.
     scene.compactScratch = gpu.allocate(needs.scratchSize);
     const SluiceIntervalMoveInfo gather = gatherInfo(scene);
     require(sluiceGetIntervalRequirements(gpu.sluice(), &gather.intervals, &needs),
@@ -146,7 +141,7 @@ void recordFrame(Gpu& gpu, const Scene& scene, VkPipeline pipeline, const Cull& 
     gpu.dispatch(pipeline, &cull, sizeof cull, (kInstances + 32 * 64 - 1) / (32 * 64));
     require(sluiceCmdBarrier(sluice, commands), "barrier");
 
-    // They share scratch and the count, so one comes after the other.
+    // Compactions share scratch and the count, so one comes after the other.
     const SluiceCompactInfo compacts[] = {
         compactInfo(scene, scene.draws, scene.visibleDraws, sizeof(VkDrawIndirectCommand)),
         compactInfo(scene, scene.payloadBegin, scene.visibleBegin, 4),
@@ -215,17 +210,4 @@ void run()
 
 } // namespace
 
-// Exits with 77 where there is nothing to run on.
-int main()
-{
-    try {
-        run();
-        return EXIT_SUCCESS;
-    } catch (const NoDevice& reason) {
-        std::fprintf(stderr, "visibility: not run: %s\n", reason.what());
-        return 77;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "visibility: %s\n", error.what());
-        return EXIT_FAILURE;
-    }
-}
+int main() { return runSample("visibility", run); }
