@@ -58,7 +58,7 @@ public:
                        const std::string wrong =
                            byte ? a.type + "(wrongByte(uint(" + value + "), " + a.place + "))"
                                 : "wrongBits(" + value + ", " + a.place + ")";
-                       return text(a) + " = " + wrong;
+                       return text(a) + " = " + wrong + ";";
                    },
                    nullptr) +
                helpers(at);
@@ -265,6 +265,7 @@ private:
                 while (word(end) != ";")
                     end = word(end) == "(" || word(end) == "[" ? behind(end) : end + 1;
                 with = store(access, text(access.end + 1, end));
+                ++end; // a store is a whole statement, so that `if` and `else` keep their meaning
             } else {
                 if (!isReadonly) continue;
                 with = load(access);

@@ -142,7 +142,8 @@ TEST_CASE("a changed interface is refused")
     }
     SUBCASE("workgroup size")
     {
-        program.edit("lib/lanes.glsl", "layout(local_size_x_id = 0) in;",
+        program.edit("lib/lanes.glsl",
+                     "layout(local_size_x_id = SLUICE_CONSTANT_WORKGROUP_SIZE) in;",
                      "layout(local_size_x = 64) in;");
         CHECK(program.next("scan").result == SLUICE_RELOAD_INTERFACE_CHANGED);
     }

@@ -324,8 +324,10 @@ const TileList& SelfTestCases::gdeflateTiles(SluiceStatus& status)
     list.add(offset.stream(), 3, 0);
     list.add(some, 65537, 0);
     list.regions.back().dstAddress += 2;
-    list.regions.push_back({list.source.size() - 4, 0, 400, 100}); // reaches past the source
+    // Reaches past the source, also where more tiles follow in it.
+    list.regions.push_back({list.source.size() - 4, list.outputSize, 1u << 20, 100});
     list.checksums.push_back(0);
+    list.outputSize += 104;
     if (status != SLUICE_OK) list = {};
     return list;
 }
