@@ -203,7 +203,7 @@ private:
             const std::string next = word(t + 2);
             if (m_blocks.count(word(t)) != 0 &&
                 (next == "=" || next == ";" || next == "," || next == ")"))
-                m_variables[word(t + 1)] = word(t);
+                m_variables[word(t + 1)][t] = word(t);
             if (word(t) == "push_constant") {
                 while (word(t) != "{")
                     ++t;
@@ -228,7 +228,9 @@ private:
             type = word(t);
             at = behind(at);
         } else if (m_variables.count(word(t)) != 0 && before != ".") {
-            type = m_variables.at(word(t));
+            const std::map<size_t, std::string>& declared = m_variables.at(word(t));
+            const auto next = declared.upper_bound(t);
+            if (next != declared.begin()) type = std::prev(next)->second;
         }
         if (type.empty() || word(at) != ".") return false;
         const Block& block = m_blocks.at(type);
@@ -340,7 +342,8 @@ private:
     std::string m_text;
     std::vector<Token> m_tokens;
     std::map<std::string, Block> m_blocks;
-    std::map<std::string, std::string> m_variables; // to their block
+    // A variable's name, then the token of each declaration, to its block.
+    std::map<std::string, std::map<size_t, std::string>> m_variables;
     std::string m_push;
     std::vector<std::string> m_addresses;
 };
