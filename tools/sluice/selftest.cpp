@@ -42,6 +42,7 @@ TierResult testTier(const SluiceDeviceProperties& properties, const std::string&
         for (const auto& kernel : kKernels)
             result.kernels.emplace_back(kernel.name, kernel.test(device));
     } catch (const Failure& failure) { // a lost device, say; the others are still worth a try
+        if (failure.code == exitUsage) throw;
         result.notRun = failure.text;
         result.kernels.clear();
     }
