@@ -13,6 +13,11 @@ function(sluice_add_shaders target)
     set(flags_emu -DSLUICE_EMU)
     set(flags_extInt64 -DSLUICE_EXT -DSLUICE_INT64)
     set(int64_kernels float_decode)
+    # Names are a sixth of the SPIR-V. Who reloads shaders wants them in a debugger.
+    set(names -g0)
+    if(SLUICE_HOT_RELOAD)
+        set(names "")
+    endif()
     file(GLOB shaders CONFIGURE_DEPENDS ${shader_dir}/*.comp)
     sluice_present(shaders)
     file(GLOB_RECURSE parts CONFIGURE_DEPENDS ${shader_dir}/lib/*)
@@ -30,8 +35,8 @@ function(sluice_add_shaders target)
             set(header ${out_dir}/${kernel}_${variant}.h)
             # Every shader depends on every shared part: they are few, and this works with every generator.
             add_custom_command(OUTPUT ${header}
-                COMMAND ${SLUICE_GLSLANG} --quiet -V --target-env vulkan1.2 ${flags_${variant}} -I${shader_dir}
-                    --vn ${kernel}_${variant} -o ${header} ${shader}
+                COMMAND ${SLUICE_GLSLANG} --quiet -V ${names} --target-env vulkan1.2 ${flags_${variant}}
+                    -I${shader_dir} --vn ${kernel}_${variant} -o ${header} ${shader}
                 DEPENDS ${shader} ${parts}
                 COMMENT "Shader ${kernel} (${variant})"
                 VERBATIM)

@@ -36,6 +36,7 @@ Device::Device(const std::string& selector, const std::string& tier, uint32_t va
     deviceInfo.checkBarriers = 1;
     deviceInfo.tuning = tuning != nullptr ? tuning : std::getenv("SLUICE_TEST_TUNING");
     deviceInfo.kernels = kernels;
+    deviceInfo.pipelineThreads = 2;
     deviceInfo.message = [](void* user, const char* text) {
         static_cast<Device*>(user)->m_messages.append(text).append("\n");
     };

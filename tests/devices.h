@@ -41,7 +41,7 @@ class Device {
 public:
     // tuning: SluiceDeviceInfo::tuning; NULL: SLUICE_TEST_TUNING.
     Device(const std::string& selector, const std::string& tier, uint32_t validation,
-           uint32_t kernels = 0, const char* tuning = nullptr);
+           uint32_t kernels = SLUICE_KERNELS_ALL, const char* tuning = nullptr);
     ~Device();
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;

@@ -336,6 +336,8 @@ TEST_CASE("decode by the driver: the list that it gets")
     REQUIRE(sluiceCreateVulkanContext(&fake.get(), &context, nullptr) == SLUICE_OK);
     const std::unique_ptr<SluiceContext_T, decltype(&sluiceDestroyContext)> owner(
         context, sluiceDestroyContext);
+    const SluicePipelinesInfo pipelines = {SLUICE_KERNELS_GDEFLATE, 0, 0};
+    REQUIRE(sluiceCreatePipelines(context, &pipelines, nullptr) == SLUICE_OK);
     const Scene scene;
     const uint32_t count = uint32_t(scene.regions.size());
     // The destination holds what a driver would decode, but for one tile.

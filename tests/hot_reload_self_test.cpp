@@ -18,7 +18,6 @@ TEST_CASE("every pipeline that the device can run is reached by its own self-tes
     SluiceDeviceInfo open = {};
     open.selector = named ? named : "vulkan";
     open.tier = tier;
-    open.kernels = SLUICE_KERNELS_FSE;
     SluiceDevice program = nullptr;
     REQUIRE(sluiceOpenDevice(&open, &program, nullptr) == SLUICE_OK);
     {

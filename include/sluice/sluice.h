@@ -84,8 +84,7 @@ typedef enum SluiceStatus {
                                     // contract
     SLUICE_ERROR_OUT_OF_MEMORY = 2, // host memory (contexts and the convenience layer only)
     SLUICE_ERROR_UNSUPPORTED = 3,   // the device, its enabled features or this build lack something
-                                    // named by the report, or the context was made without the
-                                    // command's kernels
+                                    // named by the report
     SLUICE_ERROR_DEVICE = 4,        // a driver call failed
     SLUICE_ERROR_FORMAT = 5,        // parsers: the bytes are not what the format allows
     SLUICE_ERROR_VERSION = 6,       // parsers: well-formed, but of a newer version or an unknown
@@ -93,6 +92,8 @@ typedef enum SluiceStatus {
     SLUICE_ERROR_BUFFER_SIZE = 7,   // an output or scratch buffer is smaller than required
     SLUICE_ERROR_IO = 8,            // convenience layer: a file could not be read or written
     SLUICE_ERROR_CHECKSUM = 9,      // parsers: a checksum of a header or table does not match
+    SLUICE_ERROR_NOT_READY = 10,    // the context does not have the command's pipelines (yet):
+                                    // sluiceCreatePipelines. Nothing was recorded
     SLUICE_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceStatus;
 
@@ -178,19 +179,31 @@ typedef enum SluiceBackend {
     SLUICE_BACKEND_MAX_ENUM = 0x7fffffff
 } SluiceBackend;
 
-// What a context has kernels for, or-ed. sluiceCmdChecksum and sluiceCmdBarrier are always there.
+// Sets of pipelines, or-ed. Each holds all that its commands dispatch, statuses and checksums among
+// it. The larger families can be asked for in parts, for every pipeline that is made costs time.
 typedef enum SluiceKernels {
-    SLUICE_KERNELS_SCAN = 1,          // sluiceCmdScan, sluiceCmdReduce
-    SLUICE_KERNELS_COMPACT = 2,       // sluiceCmdCompact
-    SLUICE_KERNELS_INTERVAL = 4,      // sluiceCmdInterval..., sluiceCmdBulk...
-    SLUICE_KERNELS_GDEFLATE = 8,      // sluiceCmdGdeflate
-    SLUICE_KERNELS_TILE_STREAMS = 16, // sluiceCmdTileStreams
-    SLUICE_KERNELS_GSTD = 32,         // sluiceCmdGstd
-    SLUICE_KERNELS_FILTER = 64,       // sluiceCmdFilter
-    SLUICE_KERNELS_FLOAT = 128,       // sluiceCmdFloatDecode
-    SLUICE_KERNELS_DF11 = 256,        // sluiceCmdDf11
-    SLUICE_KERNELS_FSE = 512,         // sluiceCmdFseTables
-    SLUICE_KERNELS_ALL = 1023,
+    SLUICE_KERNELS_SCAN_WORDS = 1, // sluiceCmdScan and sluiceCmdReduce of 32-bit values, without
+                                   // heads, but not sums of f32
+    SLUICE_KERNELS_COMPACT_WORDS =
+        2,                       // sluiceCmdCompact of elements of 4 bytes, or of indices alone
+    SLUICE_KERNELS_INTERVAL = 4, // sluiceCmdInterval..., sluiceCmdBulk...
+    SLUICE_KERNELS_GDEFLATE_LINEAR = 8,   // sluiceCmdGdeflate with rowBytes 0
+    SLUICE_KERNELS_TILE_STREAMS = 16,     // sluiceCmdTileStreams
+    SLUICE_KERNELS_GSTD = 32,             // sluiceCmdGstd
+    SLUICE_KERNELS_FILTER = 64,           // sluiceCmdFilter
+    SLUICE_KERNELS_FLOAT = 128,           // sluiceCmdFloatDecode
+    SLUICE_KERNELS_DF11 = 256,            // sluiceCmdDf11
+    SLUICE_KERNELS_FSE = 512,             // sluiceCmdFseTables
+    SLUICE_KERNELS_CHECKSUM = 1024,       // sluiceCmdChecksum
+    SLUICE_KERNELS_SCAN_F32 = 2048,       // sums of f32, without heads
+    SLUICE_KERNELS_SCAN_U64 = 4096,       // scans and reductions of u64, without heads
+    SLUICE_KERNELS_SCAN_SEGMENTS = 8192,  // sluiceCmdScan with heads, of every type
+    SLUICE_KERNELS_COMPACT_SIZES = 16384, // sluiceCmdCompact of elements of 1, 2, 8 and 16 bytes
+    SLUICE_KERNELS_GDEFLATE_ROWS = 32768, // sluiceCmdGdeflate into a pitched destination
+    SLUICE_KERNELS_SCAN = 1 | 2048 | 4096 | 8192, // sluiceCmdScan, sluiceCmdReduce
+    SLUICE_KERNELS_COMPACT = 2 | 16384,           // sluiceCmdCompact
+    SLUICE_KERNELS_GDEFLATE = 8 | 32768,          // sluiceCmdGdeflate
+    SLUICE_KERNELS_ALL = 65535,
     SLUICE_KERNELS_MAX_ENUM = 0x7fffffff
 } SluiceKernels;
 
@@ -205,7 +218,8 @@ typedef struct SluiceContextInfo {
                            // as the context
     uint32_t driverRegionLimit; // regions that a command with SLUICE_DECODE_BY_DRIVER can take; 0:
                                 // not available
-    uint32_t kernels;           // SluiceKernels: those that were asked for; ALL on CUDA and the CPU
+    uint32_t kernels;           // SluiceKernels whose commands can be called now; on CUDA and the
+                                // CPU all that the library was built with
 } SluiceContextInfo;
 
 // Creates a context that runs every command in the calling thread with the plain reference code.
@@ -219,6 +233,36 @@ SLUICE_API void sluiceDestroyContext(SluiceContext context);
 
 // Fills *info. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContextInfo* info);
+
+// Which pipelines sluiceCreatePipelines makes.
+//   kernels   SluiceKernels, or-ed; 0: none
+//   flags     SluicePipelineFlags, or-ed
+//   most      how many pipelines one call makes at most, so that a job stays short; 0: no limit
+typedef enum SluicePipelineFlags {
+    // Leaves out the variants for few tiles, for many, for short runs and the like, which are a
+    // matter of speed alone: another pipeline does their work until they are made.
+    SLUICE_PIPELINES_NECESSARY = 1,
+    SLUICE_PIPELINE_FLAGS_MAX_ENUM = 0x7fffffff
+} SluicePipelineFlags;
+typedef struct SluicePipelinesInfo {
+    uint32_t kernels;
+    uint32_t flags;
+    uint32_t most;
+} SluicePipelinesInfo;
+
+// Makes pipelines, in the calling thread. A Vulkan context has none at first, and no command ever
+// makes one: it returns NOT_READY until those of its set are there. On CUDA and the CPU nothing
+// needs to be made.
+//
+// Any number of threads may call this at the same time, also while others record commands. Each
+// pipeline is made once, by one of them, those that take longest first, and a call returns when all
+// of the set are made or under way elsewhere. So N jobs that make the same call share the work; when
+// all of them have returned OK the set is there. sluiceGetContextInfo says which sets are.
+//   left   may be NULL; receives how many pipelines of the set nobody has begun to make
+// Errors: ARGUMENT (bits that are no SluiceKernels or flags), UNSUPPORTED (this build leaves out the
+// component of some kernels), OUT_OF_MEMORY, DEVICE. After an error the call may be made again.
+SLUICE_API SluiceStatus sluiceCreatePipelines(SluiceContext context,
+                                              const SluicePipelinesInfo* info, uint32_t* left);
 
 // Records a memory barrier that orders all earlier sluice commands, transfers and indirect reads in
 // `commands` before all later ones: Vulkan COMPUTE_SHADER | TRANSFER | DRAW_INDIRECT, reads and

@@ -41,7 +41,18 @@ SLUICE_API SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* propertie
 // checkBarriers  1: every recorded dispatch is checked for read/write conflicts that no barrier
 //                separates; those are
 //           reported through `message` too (Vulkan only)
-// kernels   as in SluiceVulkanContextInfo; 0: all
+// kernels   SluiceKernels whose pipelines are made now; 0: none, for sluiceCreatePipelines on
+//           sluiceGetDeviceContext makes them later. Vulkan only, as the next five are
+// pipelineFlags       SluicePipelineFlags for those
+// pipelineThreads     how many threads make them; 0 and 1: the calling one. The others have ended
+//                     when the device is open
+// pipelineCache       NULL, or the path of a file that keeps what the driver compiled; "": a file
+//                     of this driver and device in the user's cache folder ($XDG_CACHE_HOME/sluice
+//                     or ~/.cache/sluice, on Windows %LOCALAPPDATA%\sluice), where all such files
+//                     together stay below 64 MiB. It is read now, and written now and when the
+//                     device is closed if something new was compiled. A file that is damaged,
+//                     another driver's or larger than 64 MiB is not used; processes may share it
+// pipelineStatistics  1: the driver keeps what it can say of compiled pipelines
 // graphicsQueue  1: a queue of a family that also does graphics, if there is one, as in an engine's
 //                frame; 0: of a family
 //           that does not, if there is one, which may run more at once (docs/portability.md).
@@ -55,6 +66,10 @@ typedef struct SluiceDeviceInfo {
     void (*message)(void* user, const char* text); // may be NULL
     void* messageUser;
     uint32_t kernels;
+    uint32_t pipelineFlags;
+    uint32_t pipelineThreads;
+    const char* pipelineCache;
+    uint32_t pipelineStatistics;
     uint32_t graphicsQueue;
     const char* tuning;
 } SluiceDeviceInfo;

@@ -74,14 +74,14 @@ typedef void (*SluiceVulkanRecorder)(void* user, VkCommandBuffer commandBuffer, 
 //   enabledExtensions       names given to vkCreateDevice. VK_EXT_memory_decompression (or the NV
 //                           one) among them, with its feature in enabledFeatures, is what allows
 //                           SLUICE_DECODE_BY_DRIVER
-//   pipelineCache           may be VK_NULL_HANDLE
+//   pipelineCache           may be VK_NULL_HANDLE. Pipelines may be made in several threads at once:
+//                           it must not be an externally synchronized one
+//   pipelineFlags           VkPipelineCreateFlags for all pipelines, 0 as a rule; profilers want
+//                           VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR, say
 //   tier                    AUTO, or a tier to insist on (UNSUPPORTED if the enabled features do
 //                           not allow it)
 //   requiredSubgroupSize    0, or insist on this hardware subgroup size
 //   recorder, recorderUser  may be NULL
-//   kernels                 SluiceKernels: what to make pipelines for, the others' commands return
-//                           UNSUPPORTED; 0: all. There are about 40, scans alone are 16: asking for
-//                           what is used saves most of the time this call takes
 //   queueWithoutGraphics    1: all commands go to queues of a family without VK_QUEUE_GRAPHICS_BIT,
 //                           on which kernels may use more shared memory (docs/portability.md). A
 //                           matter of speed alone; 0 suits every queue
@@ -102,16 +102,17 @@ typedef struct SluiceVulkanContextInfo {
     const char* const* enabledExtensions;
     uint32_t enabledExtensionCount;
     VkPipelineCache pipelineCache;
+    VkPipelineCreateFlags pipelineFlags;
     SluiceVulkanTier tier;
     uint32_t requiredSubgroupSize;
     SluiceVulkanRecorder recorder;
     void* recorderUser;
-    uint32_t kernels;
     uint32_t queueWithoutGraphics;
     const char* tuning;
 } SluiceVulkanContextInfo;
 
-// Creates a context and its pipelines on an existing device. Baseline: Vulkan 1.2 with
+// Creates a context on an existing device, within milliseconds: it has no pipelines yet, which
+// sluiceCreatePipelines makes. Baseline: Vulkan 1.2 with
 // bufferDeviceAddress; 32 KiB of shared memory, workgroups of 128. For tier `base` also subgroup
 // basic, ballot, arithmetic and shuffle operations in compute, and full subgroups of a known size
 // (computeFullSubgroups and subgroupSizeControl enabled, or minSubgroupSize = maxSubgroupSize).

@@ -18,6 +18,12 @@ public:
     virtual ~Backend() = default;
 
     virtual void contextInfo(SluiceContextInfo& info) const = 0;
+    // left: as in sluiceCreatePipelines. A backend that needs no pipelines leaves this alone.
+    virtual SluiceStatus createPipelines(const SluicePipelinesInfo&, uint32_t& left)
+    {
+        left = 0;
+        return SLUICE_OK;
+    }
     virtual SluiceStatus cmdBarrier(SluiceCommands commands) = 0;
 
     virtual SluiceRequirements scanRequirements(const SluiceScanInfo&) const { return kNoScratch; }

@@ -8,7 +8,7 @@ SluiceStatus sluiceCmdChecksum(SluiceContext context, SluiceCommands commands,
                                const SluiceChecksumInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = checkerFor(context, commands, 0);
+    RangeChecker check = checkerFor(context, commands, SLUICE_KERNELS_CHECKSUM);
     checkRegionList(check, *info);
     check.buffer(info->expected, uint64_t(info->maxRegionCount) * 4, 4);
     return check.status() != SLUICE_OK ? check.status()

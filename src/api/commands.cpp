@@ -26,6 +26,18 @@ SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContextInfo* info
     return SLUICE_OK;
 }
 
+SluiceStatus sluiceCreatePipelines(SluiceContext context, const SluicePipelinesInfo* info,
+                                   uint32_t* left)
+{
+    constexpr uint32_t known = SLUICE_KERNELS_ALL, flags = SLUICE_PIPELINES_NECESSARY;
+    if (context == nullptr || info == nullptr || (info->kernels & ~known) != 0 ||
+        (info->flags & ~flags) != 0)
+        return SLUICE_ERROR_ARGUMENT;
+    if ((info->kernels & ~sluice::kBuiltKernels) != 0) return SLUICE_ERROR_UNSUPPORTED;
+    uint32_t unused = 0;
+    return context->backend->createPipelines(*info, left != nullptr ? *left : unused);
+}
+
 SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands commands)
 {
     if (context == nullptr || !validCommands(backendOf(context), commands))

@@ -61,7 +61,10 @@ SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands,
     const uint64_t count = info->maxCount;
     const uint32_t size = info->elementSize;
     constexpr uint32_t known = SLUICE_COMPACT_DROP | SLUICE_COMPACT_PARTITION;
-    sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_COMPACT);
+    sluice::RangeChecker check =
+        sluice::checkerFor(context, commands,
+                           sluice::compactedBytes(*info) == 4 ? SLUICE_KERNELS_COMPACT_WORDS
+                                                              : SLUICE_KERNELS_COMPACT_SIZES);
     check.require((info->flags & ~known) == 0, SLUICE_ERROR_ARGUMENT);
     check.optionalBuffer(info->count, 4, 4);
     if (sluice::readsElements(*info)) check.buffer(info->input, count * size, size);

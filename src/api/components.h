@@ -8,6 +8,7 @@ namespace sluice {
 
 // SluiceKernels that a context can have.
 constexpr uint32_t kBuiltKernels =
+    SLUICE_KERNELS_CHECKSUM |
     (SLUICE_HAVE_CODECS ? SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS |
                               SLUICE_KERNELS_GSTD | SLUICE_KERNELS_FILTER | SLUICE_KERNELS_FSE
                         : 0) |

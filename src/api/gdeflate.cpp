@@ -30,7 +30,9 @@ SluiceStatus sluiceCmdGdeflate(SluiceContext context, SluiceCommands commands,
                                const SluiceGdeflateInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = checkerFor(context, commands, SLUICE_KERNELS_GDEFLATE);
+    RangeChecker check = checkerFor(context, commands,
+                                    info->rowBytes == 0 ? SLUICE_KERNELS_GDEFLATE_LINEAR
+                                                        : SLUICE_KERNELS_GDEFLATE_ROWS);
     check.require(!driverCannotPitch(info->flags, info->rowBytes), SLUICE_ERROR_ARGUMENT);
     const SluiceStatus decode = checkGdeflate(context, *info);
     check.require(decode == SLUICE_OK, decode);

@@ -31,6 +31,17 @@ SluiceStatus sluiceGetScanRequirements(SluiceContext context, const SluiceScanIn
     return SLUICE_OK;
 }
 
+namespace {
+
+uint32_t kernelsFor(SluiceOperation operation, SluiceValueType type)
+{
+    return type == SLUICE_VALUE_U64            ? SLUICE_KERNELS_SCAN_U64
+           : sluice::isF32Sum(operation, type) ? SLUICE_KERNELS_SCAN_F32
+                                               : SLUICE_KERNELS_SCAN_WORDS;
+}
+
+} // namespace
+
 SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands,
                            const SluiceScanInfo* info)
 {
@@ -38,7 +49,10 @@ SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands,
         return SLUICE_ERROR_ARGUMENT;
     const uint32_t width = valueBytes(info->type);
     const uint64_t count = info->maxCount;
-    RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_SCAN);
+    RangeChecker check =
+        sluice::checkerFor(context, commands,
+                           info->heads.size != 0 ? uint32_t(SLUICE_KERNELS_SCAN_SEGMENTS)
+                                                 : kernelsFor(info->operation, info->type));
     check.require(info->kind == SLUICE_SCAN_EXCLUSIVE || info->kind == SLUICE_SCAN_INCLUSIVE,
                   SLUICE_ERROR_ARGUMENT);
     check.optionalBuffer(info->count, 4, 4);
@@ -67,7 +81,8 @@ SluiceStatus sluiceCmdReduce(SluiceContext context, SluiceCommands commands,
     if (context == nullptr || info == nullptr || !validValues(info->operation, info->type))
         return SLUICE_ERROR_ARGUMENT;
     const uint32_t width = valueBytes(info->type);
-    RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_SCAN);
+    RangeChecker check =
+        sluice::checkerFor(context, commands, kernelsFor(info->operation, info->type));
     check.optionalBuffer(info->count, 4, 4);
     check.buffer(info->input, uint64_t(info->maxCount) * width, width);
     check.buffer(info->result, width, width);

@@ -33,7 +33,10 @@ SluiceStatus sluiceCmdTileStreams(SluiceContext context, SluiceCommands commands
                                   const SluiceTileStreamsInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    RangeChecker check = checkerFor(context, commands, SLUICE_KERNELS_TILE_STREAMS);
+    RangeChecker check =
+        checkerFor(context, commands,
+                   SLUICE_KERNELS_TILE_STREAMS |
+                       (info->rowBytes == 0 ? 0u : uint32_t(SLUICE_KERNELS_GDEFLATE_ROWS)));
     check.require(!driverCannotPitch(info->flags, info->rowBytes), SLUICE_ERROR_ARGUMENT);
     const SluiceStatus decode = checkTileStreams(context, *info);
     check.require(decode == SLUICE_OK, decode);

@@ -41,8 +41,8 @@ uint32_t SelfTestCases::kernels(SelfTestCase which)
 {
     switch (which) {
     case SelfTestCase::none: break;
+    case SelfTestCase::checksum: return SLUICE_KERNELS_CHECKSUM;
     case SelfTestCase::status:
-    case SelfTestCase::checksum:
     case SelfTestCase::fse_tables: return SLUICE_KERNELS_FSE;
     case SelfTestCase::gdeflate:
     case SelfTestCase::gdeflate_pitched:
@@ -50,11 +50,11 @@ uint32_t SelfTestCases::kernels(SelfTestCase which)
     case SelfTestCase::tile_streams: return SLUICE_KERNELS_TILE_STREAMS;
     case SelfTestCase::gstd: return SLUICE_KERNELS_GSTD;
     case SelfTestCase::filter: return SLUICE_KERNELS_FILTER;
+    case SelfTestCase::compact_4: return SLUICE_KERNELS_COMPACT_WORDS;
     case SelfTestCase::compact_1:
     case SelfTestCase::compact_2:
-    case SelfTestCase::compact_4:
     case SelfTestCase::compact_8:
-    case SelfTestCase::compact_16: return SLUICE_KERNELS_COMPACT;
+    case SelfTestCase::compact_16: return SLUICE_KERNELS_COMPACT_SIZES;
     case SelfTestCase::interval_expand:
     case SelfTestCase::interval_move:
     case SelfTestCase::interval_search: return SLUICE_KERNELS_INTERVAL;

@@ -2,6 +2,7 @@
 #include "test_device.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "device/device.h"
 #include "device/device_vulkan.h"
@@ -40,7 +41,6 @@ SluiceStatus TestDevice::open(const char* selector, const VulkanBackend& program
     SluiceDeviceInfo open = {};
     open.selector = selector;
     open.tier = wanted.tier;
-    open.kernels = SLUICE_KERNELS_FSE; // few pipelines
     open.graphicsQueue = program.traits().ampleSharedMemory ? 0 : 1;
     if (const SluiceStatus status = sluiceOpenDevice(&open, &m_device, nullptr)) {
         error = "the device for self-tests cannot be opened with the context's tier";
@@ -60,38 +60,32 @@ SluiceStatus TestDevice::open(const char* selector, const VulkanBackend& program
     m_tuning.resize(writeTuning(tuning, nullptr, 0));
     writeTuning(tuning, m_tuning.data(), m_tuning.size() + 1);
     m_info.tuning = m_tuning.c_str();
-    if (use(SLUICE_KERNELS_FSE, error) == nullptr) {
+    SluiceContext context = nullptr;
+    if (sluiceCreateVulkanContext(&m_info, &context, &error) != SLUICE_OK) {
         error = "the device for self-tests has another subgroup size than the context";
         close();
         return SLUICE_ERROR_UNSUPPORTED;
     }
+    std::swap(m_device->device->context, context);
+    sluiceDestroyContext(context);
     return SLUICE_OK;
 }
 
 void TestDevice::close()
 {
     if (m_device == nullptr) return;
-    for (const auto& [kernels, context] : m_contexts) {
-        if (context != m_device->device->context) sluiceDestroyContext(context);
-    }
-    m_contexts.clear();
     sluiceCloseDevice(m_device);
     m_device = nullptr;
 }
 
 VulkanBackend* TestDevice::use(uint32_t kernels, const char*& error)
 {
-    SluiceContext& context = m_contexts[kernels];
-    if (context == nullptr) {
-        m_info.kernels = kernels;
-        if (sluiceCreateVulkanContext(&m_info, &context, &error) != SLUICE_OK) {
-            m_contexts.erase(kernels);
-            return nullptr;
-        }
-        // The first one replaces that which the device was opened with.
-        if (m_contexts.size() == 1) sluiceDestroyContext(m_device->device->context);
+    const SluiceContext context = sluiceGetDeviceContext(m_device);
+    const SluicePipelinesInfo wanted = {kernels, 0, 0};
+    if (const SluiceStatus status = sluiceCreatePipelines(context, &wanted, nullptr)) {
+        error = sluiceGetStatusText(status);
+        return nullptr;
     }
-    m_device->device->context = context;
     return vulkanBackend(context);
 }
 

@@ -2,7 +2,6 @@
 // A device for self-tests, apart from the program's, so that a kernel that loses it does no harm.
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 
@@ -25,10 +24,9 @@ public:
     bool isOpen() const { return m_device != nullptr; }
     SluiceDevice handle() const { return m_device; }
 
-    // The device's context from now on: one with these kernels (SluiceKernels) that has every
-    // pipeline of them that the device can run, whatever the program's tuning asks for. It is made
-    // when it is first wanted: all kernels at once would hold the first test up for long. Null and
-    // a text on failure.
+    // The device's context, which has every pipeline of these kernels (SluiceKernels) that the
+    // device can run, whatever the program's tuning asks for. They are made when they are first
+    // wanted: all at once would hold the first test up for long. Null and a text on failure.
     VulkanBackend* use(uint32_t kernels, const char*& error);
 
     // Names of the pipelines that commands dispatched since clearDispatched().
@@ -42,7 +40,6 @@ private:
     SluiceDevice m_device = nullptr;
     SluiceVulkanContextInfo m_info = {};
     std::string m_tuning;
-    std::map<uint32_t, SluiceContext> m_contexts; // by kernels; the device owns the one in use
     std::set<std::string> m_dispatched;
 };
 

@@ -2,12 +2,16 @@
 // A Vulkan device of the convenience layer: one queue, one VkDeviceMemory a buffer, copies through
 // a staging buffer.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <system_error>
+#include <thread>
 #include <unordered_map>
 
 #include "barrier_check.h"
 #include "device.h"
 #include "device_vulkan.h"
+#include "pipeline_cache.h"
 #include "vulkan/tiers.h"
 #include "vulkan/vulkan_new.h"
 #include "vulkan_instance.h"
@@ -47,7 +51,11 @@ constexpr u64 kAllocationAlignment = 256;
     X(AllocateMemory)                                                                              \
     X(FreeMemory)                                                                                  \
     X(BindBufferMemory)                                                                            \
-    X(MapMemory)
+    X(MapMemory)                                                                                   \
+    X(CreatePipelineCache)                                                                         \
+    X(DestroyPipelineCache)                                                                        \
+    X(GetPipelineCacheData)                                                                        \
+    X(MergePipelineCaches)
 
 SluiceStatus statusOf(VkResult result)
 {
@@ -80,7 +88,7 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
     const std::string details = driver.driverInfo;
     setText(properties.driver, driver.driverName + (details.empty() ? "" : " " + details));
 
-    const VulkanFeatureChain chain(instance, device);
+    const VulkanFeatureChain chain(instance, device, false);
     const VulkanFeatures features = readEnabledFeatures(chain.chain(), nullptr);
     const VulkanProperties limits =
         readProperties(instance.GetPhysicalDeviceProperties2, device, VulkanInstance::kApiVersion,
@@ -124,8 +132,9 @@ private:
     };
 
     bool chooseQueueFamily(bool graphics);
-    SluiceStatus createDevice(bool graphicsQueue, std::string& error);
+    SluiceStatus createDevice(const SluiceDeviceInfo& info, std::string& error);
     SluiceStatus createContext(const SluiceDeviceInfo& info, std::string& error);
+    SluiceStatus createPipelines(const SluiceDeviceInfo& info);
     VkResult createRecording(Recording& recording);
     VkResult createMemory(u64 size, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted,
                           Memory& memory);
@@ -143,6 +152,7 @@ private:
     VkPhysicalDevice m_physicalDevice = VK_NULL_HANDLE;
     std::unique_ptr<VulkanFeatureChain> m_features;
     SluiceVulkanContextInfo m_contextInfo{};
+    std::unique_ptr<PipelineCache> m_pipelineCache;
     VkDevice m_device = VK_NULL_HANDLE;
     VkQueue m_queue = VK_NULL_HANDLE;
     u32 m_queueFamily = 0;
@@ -172,7 +182,7 @@ SluiceStatus VulkanDevice::open(u32 index, const SluiceDeviceInfo& info, std::st
         return fail(SLUICE_ERROR_DEVICE, "the Vulkan device is gone", error);
     m_physicalDevice = m_instance->physicalDevices[index];
     properties = describe(*m_instance, m_physicalDevice, index);
-    status = createDevice(info.graphicsQueue != 0, error);
+    status = createDevice(info, error);
     return status == SLUICE_OK ? createContext(info, error) : status;
 }
 
@@ -202,11 +212,12 @@ bool VulkanDevice::chooseQueueFamily(bool graphics)
     return true;
 }
 
-SluiceStatus VulkanDevice::createDevice(bool graphicsQueue, std::string& error)
+SluiceStatus VulkanDevice::createDevice(const SluiceDeviceInfo& opened, std::string& error)
 {
-    if (!chooseQueueFamily(graphicsQueue))
+    if (!chooseQueueFamily(opened.graphicsQueue != 0))
         return fail(SLUICE_ERROR_UNSUPPORTED, "the device has no compute queue", error);
-    m_features = std::make_unique<VulkanFeatureChain>(*m_instance, m_physicalDevice);
+    m_features = std::make_unique<VulkanFeatureChain>(*m_instance, m_physicalDevice,
+                                                      opened.pipelineStatistics != 0);
     const float priority = 1;
     const VkDeviceQueueCreateInfo queue = {
         VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, m_queueFamily, 1, &priority};
@@ -253,8 +264,19 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
     m_contextInfo.enabledFeatures = m_features->chain();
     m_contextInfo.enabledExtensions = m_features->extensions().data();
     m_contextInfo.enabledExtensionCount = u32(m_features->extensions().size());
-    m_contextInfo.kernels = info.kernels;
     m_contextInfo.tuning = info.tuning;
+    if (m_features->has(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME))
+        m_contextInfo.pipelineFlags = VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR;
+    if (info.pipelineCache != nullptr) {
+        VkPhysicalDeviceProperties core{};
+        m_instance->GetPhysicalDeviceProperties(m_physicalDevice, &core);
+        m_pipelineCache = std::make_unique<PipelineCache>(
+            m_device,
+            PipelineCache::Functions{CreatePipelineCache, DestroyPipelineCache,
+                                     GetPipelineCacheData, MergePipelineCaches},
+            PipelineCacheFile(core, info.pipelineCache));
+        m_contextInfo.pipelineCache = m_pipelineCache->handle();
+    }
     for (const TierName& tier : vulkanTiers) {
         if (info.tier != nullptr && std::strcmp(info.tier, tier.name) == 0)
             m_contextInfo.tier = tier.tier;
@@ -264,9 +286,35 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
         m_contextInfo.recorderUser = this;
     }
     const char* reason = nullptr;
-    const SluiceStatus status = sluiceCreateVulkanContext(&m_contextInfo, &context, &reason);
-    if (status != SLUICE_OK) error = reason != nullptr ? reason : sluiceGetStatusText(status);
+    SluiceStatus status = sluiceCreateVulkanContext(&m_contextInfo, &context, &reason);
+    if (status == SLUICE_OK) {
+        reason = "pipelines could not be made";
+        status = createPipelines(info);
+    }
+    if (status != SLUICE_OK)
+        error = reason != nullptr ? std::string(reason) : sluiceGetStatusText(status);
     return status;
+}
+
+SluiceStatus VulkanDevice::createPipelines(const SluiceDeviceInfo& info)
+{
+    const SluicePipelinesInfo wanted = {info.kernels, info.pipelineFlags, 0};
+    std::atomic<SluiceStatus> failed{SLUICE_OK};
+    const auto work = [&] {
+        const SluiceStatus status = sluiceCreatePipelines(context, &wanted, nullptr);
+        if (status != SLUICE_OK) failed = status;
+    };
+    std::vector<std::thread> threads;
+    try {
+        for (u32 i = 1; i < info.pipelineThreads; ++i)
+            threads.emplace_back(work);
+    } catch (const std::system_error&) { // then the threads that there are do it
+    }
+    work();
+    for (std::thread& thread : threads)
+        thread.join();
+    if (m_pipelineCache) m_pipelineCache->save();
+    return failed;
 }
 
 VkResult VulkanDevice::createRecording(Recording& recording)
@@ -286,6 +334,8 @@ VulkanDevice::~VulkanDevice()
     if (m_device == VK_NULL_HANDLE || DestroyDevice == nullptr) return;
     DeviceWaitIdle(m_device);
     sluiceDestroyContext(context);
+    if (m_pipelineCache) m_pipelineCache->save();
+    m_pipelineCache.reset();
     for (const auto& [handle, memory] : m_memory)
         destroyMemory(memory);
     destroyMemory(m_staging);
@@ -301,6 +351,7 @@ void VulkanDevice::handles(VulkanHandles& handles) const
     handles.contextInfo = m_contextInfo;
     handles.contextInfo.recorder = nullptr;
     handles.contextInfo.recorderUser = nullptr;
+    handles.contextInfo.pipelineCache = VK_NULL_HANDLE;
     handles.queue = m_queue;
     handles.queueFamily = m_queueFamily;
     handles.nvDecompression = m_features->has(VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME);

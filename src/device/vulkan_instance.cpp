@@ -209,6 +209,7 @@ struct VulkanFeatureChain::Structures {
     VkPhysicalDeviceSubgroupSizeControlFeatures sizeControl{};
     VkPhysicalDeviceMemoryDecompressionFeaturesNV decompression{};
     VkPhysicalDeviceMaintenance5FeaturesKHR maintenance5{};
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables{};
 };
 
 void VulkanFeatureChain::append(void* structure)
@@ -219,7 +220,8 @@ void VulkanFeatureChain::append(void* structure)
 
 // Asks for the supported features, then switches off those that are not wanted, since unused features
 // can cost speed.
-VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device)
+VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device,
+                                       bool pipelineStatistics)
     : m_structures(std::make_unique<Structures>())
 {
     VkPhysicalDeviceProperties properties{};
@@ -261,6 +263,10 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
     const bool nv = enable(VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME);
     const bool ext = maintenance5 && known >= VK_MAKE_API_VERSION(0, 1, 4, 330) &&
                      enable(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME);
+    s.executables.sType =
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR;
+    if (pipelineStatistics && enable(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME))
+        append(&s.executables);
     if (maintenance5) append(&s.maintenance5);
     if (nv || ext) append(&s.decompression);
     instance.GetPhysicalDeviceFeatures2(device, &m_features);

@@ -67,7 +67,9 @@ private:
 // vkCreateDevice.
 class VulkanFeatureChain {
 public:
-    VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device);
+    // pipelineStatistics: also what drivers say of compiled pipelines, where they do.
+    VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device,
+                       bool pipelineStatistics);
     ~VulkanFeatureChain();
     VulkanFeatureChain(const VulkanFeatureChain&) = delete;
     VulkanFeatureChain& operator=(const VulkanFeatureChain&) = delete;

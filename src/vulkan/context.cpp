@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "vulkan/context.h"
 
-#include "api/components.h"
-
-#include <iterator>
 #include <memory>
 #include <new>
 
@@ -20,16 +17,6 @@ const char* tierName(SluiceVulkanTier tier)
         }
     }
     return nullptr;
-}
-
-SluiceStatus statusOf(VkResult result)
-{
-    switch (result) {
-    case VK_SUCCESS: return SLUICE_OK;
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY: return SLUICE_ERROR_OUT_OF_MEMORY;
-    default: return SLUICE_ERROR_DEVICE;
-    }
 }
 
 bool contains(const char* const* names, uint32_t count, const char* name)
@@ -75,7 +62,7 @@ SluiceStatus VulkanBackend::create(const SluiceVulkanContextInfo& info,
     backend.reset(new VulkanBackend);
     backend->m_device = info.device;
     backend->m_pipelineCache = info.pipelineCache;
-    backend->m_kernels = info.kernels != 0 ? info.kernels : kBuiltKernels;
+    backend->m_pipelineFlags = info.pipelineFlags;
     backend->m_recorder = info.recorder;
     backend->m_recorderUser = info.recorderUser;
     if (!backend->m_vk.load(info.getInstanceProcAddr, info.instance, info.device)) {
@@ -87,7 +74,7 @@ SluiceStatus VulkanBackend::create(const SluiceVulkanContextInfo& info,
     }
     backend->m_driver.load(info);
     const SluiceStatus status = backend->chooseTier(info, reason);
-    return status != SLUICE_OK ? status : backend->createPipelines(reason);
+    return status != SLUICE_OK ? status : backend->preparePipelines(reason);
 }
 
 VulkanBackend::~VulkanBackend()
@@ -95,9 +82,8 @@ VulkanBackend::~VulkanBackend()
     if (m_device == VK_NULL_HANDLE) {
         return;
     }
-    for (const auto& pipeline : m_pipelines) {
-        destroyPipeline(pipeline.load());
-    }
+    for (const Made& made : m_made)
+        destroyPipeline(made.handle.load());
     m_vk.DestroyPipelineLayout(m_device, m_layout, nullptr);
 }
 
@@ -127,6 +113,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
         m_traits.processors = readProcessors(info, m_vk.GetPhysicalDeviceProperties2);
         m_traits.ampleSharedMemory = info.queueWithoutGraphics != 0;
     }
+    m_traits.driverDecodes = m_driver.regionLimit != 0;
     m_tier = info.tier;
     if (m_tier == SLUICE_VULKAN_TIER_AUTO) {
         if (info.requiredSubgroupSize != 0 && notBase != nullptr) {
@@ -182,93 +169,6 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
     return SLUICE_OK;
 }
 
-SluiceStatus VulkanBackend::createPipelines(const char** reason)
-{
-    *reason = "a driver call failed while the pipelines were made";
-    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 128};
-    VkPipelineLayoutCreateInfo layout{};
-    layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
-    layout.pushConstantRangeCount = 1;
-    layout.pPushConstantRanges = &range;
-    if (const VkResult result = m_vk.CreatePipelineLayout(m_device, &layout, nullptr, &m_layout)) {
-        return statusOf(result);
-    }
-    for (const Pipeline pipeline : AllPipelines()) {
-        const PipelineRow& row = pipelineRow(pipeline);
-        const size_t at = static_cast<size_t>(pipeline);
-        // Tiles are planned by the sizes of pipelines that do not apply too.
-        m_workgroups[at] = row.workgroup(m_traits, m_tuning);
-        if ((row.kernels & m_kernels) == 0 || !row.applies(m_traits, m_tuning)) continue;
-        const ShaderCode code = shaderCode(row.shader, m_traits.variant);
-        if (code.words == nullptr) {
-            *reason = "this build lacks a shader";
-            return SLUICE_ERROR_UNSUPPORTED;
-        }
-        VkPipeline made = VK_NULL_HANDLE;
-        if (const VkResult result = createPipeline(pipeline, code, made)) {
-            return statusOf(result);
-        }
-        m_pipelines[at].store(made);
-    }
-    *reason = nullptr;
-    return SLUICE_OK;
-}
-
-VkResult VulkanBackend::createPipeline(Pipeline pipeline, const ShaderCode& code,
-                                       VkPipeline& made) const
-{
-    VkShaderModuleCreateInfo moduleInfo{};
-    moduleInfo.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
-    moduleInfo.codeSize = code.bytes;
-    moduleInfo.pCode = code.words;
-    VkShaderModule module = VK_NULL_HANDLE;
-    if (const VkResult result = m_vk.CreateShaderModule(m_device, &moduleInfo, nullptr, &module)) {
-        return result;
-    }
-
-    PipelineConstants constants;
-    constants.set(SLUICE_CONSTANT_WORKGROUP_SIZE, workgroup(pipeline));
-    constants.set(SLUICE_CONSTANT_SUBGROUP_SIZE, m_traits.subgroupSize);
-    pipelineRow(pipeline).constants(m_traits, m_tuning, constants);
-    VkSpecializationMapEntry entries[std::size(constants.values)];
-    for (uint32_t i = 0; i < constants.count; ++i) {
-        using One = PipelineConstants::One;
-        entries[i] = {constants.values[i].id,
-                      static_cast<uint32_t>(i * sizeof(One) + offsetof(One, value)), 4};
-    }
-    const VkSpecializationInfo specialization = {constants.count, entries, sizeof(constants.values),
-                                                 constants.values};
-    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
-    size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
-    size.requiredSubgroupSize = m_traits.subgroupSize;
-
-    VkComputePipelineCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-    info.stage.pNext = m_requireSize ? &size : nullptr;
-    info.stage.flags =
-        m_requireFullSubgroups ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0;
-    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    info.stage.module = module;
-    info.stage.pName = "main";
-    info.stage.pSpecializationInfo = &specialization;
-    info.layout = m_layout;
-    const VkResult result =
-        m_vk.CreateComputePipelines(m_device, m_pipelineCache, 1, &info, nullptr, &made);
-    m_vk.DestroyShaderModule(m_device, module, nullptr);
-    return result;
-}
-
-void VulkanBackend::destroyPipeline(VkPipeline pipeline) const
-{
-    m_vk.DestroyPipeline(m_device, pipeline, nullptr);
-}
-
-VkPipeline VulkanBackend::exchangePipeline(Pipeline pipeline, VkPipeline made)
-{
-    return m_pipelines[static_cast<size_t>(pipeline)].exchange(made);
-}
-
 void VulkanBackend::contextInfo(SluiceContextInfo& info) const
 {
     info.backend = SLUICE_BACKEND_VULKAN;
@@ -277,7 +177,7 @@ void VulkanBackend::contextInfo(SluiceContextInfo& info) const
     info.byteStores = m_tier == SLUICE_VULKAN_TIER_EXT ? 1 : 0;
     info.report = m_report.c_str();
     info.driverRegionLimit = m_driver.regionLimit;
-    info.kernels = m_kernels;
+    info.kernels = m_ready.load();
 }
 
 } // namespace sluice
@@ -298,10 +198,6 @@ SluiceStatus sluiceCreateVulkanContext(const SluiceVulkanContextInfo* info, Slui
         (info->enabledExtensionCount != 0 && info->enabledExtensions == nullptr)) {
         return SLUICE_ERROR_ARGUMENT;
     }
-    reason = "kernels has bits that are no SluiceKernels";
-    if ((info->kernels & ~uint32_t(SLUICE_KERNELS_ALL)) != 0) return SLUICE_ERROR_ARGUMENT;
-    reason = "this build leaves out the component of some of the kernels";
-    if ((info->kernels & ~sluice::kBuiltKernels) != 0) return SLUICE_ERROR_UNSUPPORTED;
     try {
         std::unique_ptr<sluice::VulkanBackend> backend;
         const SluiceStatus status = sluice::VulkanBackend::create(*info, backend, &reason);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Vulkan backend: context.cpp makes the pipelines, record.cpp records the commands.
+// The Vulkan backend: context.cpp chooses the tier, pipelines.cpp makes the pipelines, and
+// record_*.cpp record the commands.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -34,6 +35,7 @@ public:
     VulkanBackend& operator=(const VulkanBackend&) = delete;
 
     void contextInfo(SluiceContextInfo& info) const override;
+    SluiceStatus createPipelines(const SluicePipelinesInfo& info, uint32_t& left) override;
     SluiceStatus cmdBarrier(SluiceCommands commands) override;
     SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
 
@@ -83,11 +85,20 @@ public:
     // What the plans of scans and compactions are made of.
     ScanMachine scanMachine(const SluiceScanInfo& info) const;
     CompactMachine compactMachine(const SluiceCompactInfo& info) const;
-    // Whether this context has the pipeline: its kernels were asked for, and its row applies.
-    bool has(Pipeline pipeline) const
+    // Whether the pipeline is there: its row applies, and it has been made. It stays then.
+    bool has(Pipeline pipeline) const { return madeOf(pipeline).handle.load() != VK_NULL_HANDLE; }
+    bool hasAll(std::initializer_list<Pipeline> pipelines) const
     {
-        return m_pipelines[static_cast<size_t>(pipeline)].load() != VK_NULL_HANDLE;
+        return std::all_of(pipelines.begin(), pipelines.end(),
+                           [this](Pipeline one) { return has(one); });
     }
+    // Whether it may be there one day. Requirements depend on this alone, so that they stay the
+    // same.
+    bool applies(Pipeline pipeline) const { return madeOf(pipeline).code.words != nullptr; }
+    VkPipeline handle(Pipeline pipeline) const { return madeOf(pipeline).handle.load(); }
+    // How long the driver took to make it.
+    double millisecondsOf(Pipeline pipeline) const { return madeOf(pipeline).milliseconds; }
+    size_t codeBytesOf(Pipeline pipeline) const { return madeOf(pipeline).code.bytes; }
 
     // Makes a pipeline from any SPIR-V with the same interface.
     VkResult createPipeline(Pipeline pipeline, const ShaderCode& code, VkPipeline& made) const;
@@ -101,13 +112,18 @@ private:
 
     VulkanBackend() = default;
     SluiceStatus chooseTier(const SluiceVulkanContextInfo& info, const char** reason);
-    SluiceStatus createPipelines(const char** reason);
+    SluiceStatus preparePipelines(const char** reason);
+    void noteReady();
 
-    // Invocations of the pipeline's workgroups.
-    uint32_t workgroup(Pipeline pipeline) const
-    {
-        return m_workgroups[static_cast<size_t>(pipeline)];
-    }
+    struct Made {
+        std::atomic<VkPipeline> handle{VK_NULL_HANDLE};
+        std::atomic<bool> isBegun{false}; // a thread makes it, or has made it
+        ShaderCode code = {nullptr, 0};   // none if its row does not apply
+        uint32_t workgroup = 0;           // invocations
+        double milliseconds = 0;
+    };
+    const Made& madeOf(Pipeline pipeline) const { return m_made[static_cast<size_t>(pipeline)]; }
+    uint32_t workgroup(Pipeline pipeline) const { return madeOf(pipeline).workgroup; }
     uint32_t tilesPerWorkgroup() const
     {
         return m_traits.subgroupSize <= 32 ? 1 : m_traits.subgroupSize / 32;
@@ -153,9 +169,11 @@ private:
     VkDevice m_device = VK_NULL_HANDLE;
     VkPipelineCache m_pipelineCache = VK_NULL_HANDLE;
     VkPipelineLayout m_layout = VK_NULL_HANDLE;
-    uint32_t m_kernels = SLUICE_KERNELS_ALL; // SluiceKernels
-    std::array<std::atomic<VkPipeline>, kPipelineCount> m_pipelines{};
-    std::array<uint32_t, kPipelineCount> m_workgroups{}; // invocations, as they were made with
+    VkPipelineCreateFlags m_pipelineFlags = 0;
+    std::array<Made, kPipelineCount> m_made;
+    std::array<Pipeline, kPipelineCount> m_applying{}; // in the order in which they are made
+    uint32_t m_applyingCount = 0;
+    std::atomic<uint32_t> m_ready{0}; // SluiceKernels whose necessary pipelines are there
     SluiceVulkanRecorder m_recorder = nullptr;
     void* m_recorderUser = nullptr;
 

@@ -68,13 +68,17 @@ CompactMachine VulkanBackend::compactMachine(const SluiceCompactInfo& info) cons
     machine.serialTiles = tuning.serialTiles;
     // compact_ring.comp and compact_call.comp compare whole elements of 4 bytes; a test for changes
     // looks at two of them.
-    if (has(Pipeline::compact_ring) && tuning.ringWorkgroups != 0 && compactedBytes(info) == 4 &&
+    using P = Pipeline;
+    const bool rings = hasAll(
+        {P::compact_ring, P::compact_ring_selectors, P::compact_ring_words, P::compact_ring_bytes});
+    if (rings && tuning.ringWorkgroups != 0 && compactedBytes(info) == 4 &&
         info.test != SLUICE_COMPACT_UNIQUE) {
         machine.ringElements = compactRingTile();
         machine.ringTiles = machine.ringWorkgroups = tuning.ringWorkgroups;
         machine.ringCountsAlone = true;
         machine.callElements = compactCallTile();
-        machine.callTiles = tuning.callTiles;
+        machine.callTiles =
+            hasAll({P::compact_call, P::compact_call_selectors}) ? tuning.callTiles : 0;
     }
     return machine;
 }
@@ -82,8 +86,8 @@ CompactMachine VulkanBackend::compactMachine(const SluiceCompactInfo& info) cons
 SluiceRequirements VulkanBackend::compactRequirements(const SluiceCompactInfo& info) const
 {
     const uint32_t tile = std::min(compactTile(4), compactTile(requiredBytes(info)));
-    return compactScratch(info,
-                          has(Pipeline::compact_ring) ? std::min(tile, compactRingTile()) : tile);
+    return compactScratch(info, applies(Pipeline::compact_ring) ? std::min(tile, compactRingTile())
+                                                                : tile);
 }
 
 SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info)

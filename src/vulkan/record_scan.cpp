@@ -64,7 +64,7 @@ uint64_t VulkanBackend::reduceWorkgroups(uint32_t maxCount) const
 
 SluiceRequirements VulkanBackend::scanRequirements(const SluiceScanInfo& info) const
 {
-    const uint32_t tile = has(Pipeline::scan_sum_ring)
+    const uint32_t tile = applies(Pipeline::scan_sum_ring)
                               ? std::min(scanTileElements(), ringTileElements())
                               : scanTileElements();
     return lookbackScratch(scanTiles(info.maxCount, tile), valueBytes(info.type));

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <sluice/sluice.h>
+
 #include "vulkan/traits.h"
 #include "vulkan/tuning.h"
 
@@ -105,11 +107,18 @@ struct PipelineConstants {
     void set(uint32_t id, uint32_t value) { values[count++] = {id, value}; }
 };
 
+// Whether commands can do without a pipeline.
+enum class Need : uint32_t {
+    always,
+    speed // another one does the same work, only slower
+};
+
 struct PipelineRow {
     Pipeline pipeline;
     const char* name;
     const char* shader; // shaders/SHADER.comp
     uint32_t kernels;   // SluiceKernels whose commands dispatch it
+    Need need;
     // Whether the device can run it and the tuning ever asks for it.
     bool (*applies)(const DeviceTraits& device, const VulkanTuning& tuning);
     uint32_t (*workgroup)(const DeviceTraits& device, const VulkanTuning& tuning);
@@ -123,6 +132,13 @@ struct PipelineRow {
 };
 
 const PipelineRow& pipelineRow(Pipeline pipeline);
+
+// Whether a pipeline is one of those that sluiceCreatePipelines is asked for.
+inline bool isWanted(const PipelineRow& row, uint32_t kernels, uint32_t flags)
+{
+    return (row.kernels & kernels) != 0 &&
+           (row.need == Need::always || (flags & SLUICE_PIPELINES_NECESSARY) == 0);
+}
 
 // All pipelines, for range-based loops.
 struct AllPipelines {

@@ -32,6 +32,8 @@ struct DeviceTraits {
     // Whether the workgroups of a processor have some 100 KB of shared memory together and not 48,
     // as on NVIDIA's queues without graphics (docs/portability.md).
     bool ampleSharedMemory = false;
+    // Whether the driver decodes GDeflate too (driver_decoder.h).
+    bool driverDecodes = false;
 
     bool isEmulated() const { return variant == ShaderVariant::emu; }
     // Whether a lane group of 32 is one hardware subgroup.

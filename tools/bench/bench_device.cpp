@@ -14,6 +14,8 @@ SluiceDeviceInfo deviceInfo(const std::string& selector, uint32_t kernels, bool 
     SluiceDeviceInfo info = {};
     info.selector = selector.empty() ? "auto" : selector.c_str();
     info.kernels = kernels;
+    info.pipelineThreads = pipelineThreads();
+    info.pipelineCache = "";
     info.graphicsQueue = graphicsQueue ? 1 : 0;
     info.tuning = tuning.empty() ? nullptr : tuning.c_str();
     return info;

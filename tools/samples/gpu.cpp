@@ -158,11 +158,13 @@ void Gpu::createSluice(SluiceVulkanTier tier, uint32_t kernels)
     info.apiVersion = VK_API_VERSION_1_3;
     info.enabledFeatures = &m_features12; // the chain that was given to vkCreateDevice
     info.tier = tier;
-    info.kernels = kernels;
     const char* why = nullptr;
     const SluiceStatus status = sluiceCreateVulkanContext(&info, &m_sluice, &why);
     if (status == SLUICE_ERROR_UNSUPPORTED) throw NoDevice(why);
     if (status != SLUICE_OK) throw std::runtime_error(sluiceGetStatusText(status));
+    const SluicePipelinesInfo pipelines = {kernels, 0, 0};
+    if (sluiceCreatePipelines(m_sluice, &pipelines, nullptr) != SLUICE_OK)
+        throw std::runtime_error("sluice's pipelines cannot be made");
     sluiceGetContextInfo(m_sluice, &m_chosen);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <thread>
 
 namespace sluice {
 namespace {
@@ -122,6 +123,8 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
     return matches;
 }
 
+uint32_t pipelineThreads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 16u); }
+
 ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common, uint32_t kernels)
 {
     constexpr const char* tiers = "base ext emu4 emu8 emu16 emu32 emu64 emu128 native ref";
@@ -142,6 +145,8 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
     info.selector = selector.c_str();
     info.tier = options.tier.empty() ? nullptr : options.tier.c_str();
     info.kernels = kernels;
+    info.pipelineThreads = pipelineThreads();
+    info.pipelineCache = "";
     info.tuning = common.tuning.empty() ? nullptr : common.tuning.c_str();
     open(info, selector + ": ", exitUnsupported);
     if (common.verbosity > 1 && m_info.report != nullptr) {

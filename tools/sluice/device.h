@@ -23,6 +23,9 @@ std::string deviceSelector(const SluiceDeviceProperties& properties); // "vulkan
 std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
                                                  const std::string& tier);
 
+// How many threads make pipelines: there are some fifty, and drivers compile them side by side.
+uint32_t pipelineThreads();
+
 class ToolDevice {
 public:
     using Record = std::function<void(SluiceCommands commands)>;

@@ -26,6 +26,7 @@ struct CommandLine {
     DeviceOptions selftest;
     BenchOptions bench;
     TuneOptions tune;
+    PipelineOptions pipelines;
     std::string infoInput;
     bool infoJson = false, devicesJson = false, selftestJson = false;
 };
@@ -222,6 +223,28 @@ void defineVerify(CLI::App& verb, CommandLine& line)
 void defineDevices(CLI::App& verb, CommandLine& line)
 {
     verb.add_flag("--json", line.devicesJson, "the list, for programs");
+    PipelineOptions& options = line.pipelines;
+    CLI::Option* const show = verb.add_flag(
+        "--pipelines", options.show,
+        "a Vulkan device's pipelines instead, each made anew: milliseconds, bytes of SPIR-V and "
+        "what the driver says of its code; with -v all that it says");
+    verb.add_option("--device", options.device.device, "whose pipelines, as for unpack")
+        ->needs(show);
+    verb.add_option("--tier", options.device.tier, "of which tier, as for unpack")->needs(show);
+    verb.add_option("--kernels", options.kernels,
+                    "only these families: scan, compact, interval, gdeflate, gstd, filter, float, "
+                    "df11, fse, tile_streams, checksum; several with commas")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->needs(show);
+    verb.add_flag("--necessary", options.necessary,
+                  "without the variants that are a matter of speed alone")
+        ->needs(show);
+    verb.add_option("--threads", options.threads, "so many threads make them; default 1")
+        ->check(CLI::Range(1u, 256u))
+        ->needs(show);
+    verb.add_option("--cache", options.cache, "a file that keeps what the driver compiled")
+        ->needs(show);
 }
 
 void defineSelftest(CLI::App& verb, CommandLine& line)
@@ -289,7 +312,10 @@ constexpr struct Verb {
     {"verify", "decode and check, write nothing", defineVerify,
      [](const CLI::App&, CommandLine& l) { return runVerify(l.verify, l.common); }},
     {"devices", "list the devices", defineDevices,
-     [](const CLI::App&, CommandLine& l) { return runDevices(l.devicesJson, l.common); }},
+     [](const CLI::App&, CommandLine& l) {
+         return l.pipelines.show ? runPipelines(l.pipelines, l.devicesJson, l.common)
+                                 : runDevices(l.devicesJson, l.common);
+     }},
     {"selftest", "golden vectors and made-up data through every kernel, on every tier of a device",
      defineSelftest,
      [](const CLI::App&, CommandLine& l) {
@@ -320,7 +346,8 @@ int runVerb(const CLI::App& app, CommandLine& line)
 {
     const CLI::App& given = *app.get_subcommands().at(0);
     if (!line.common.tuning.empty()) {
-        if (given.get_option_no_throw("--device") == nullptr || given.get_name() == "tune")
+        const std::string verb = given.get_name();
+        if (given.get_option_no_throw("--device") == nullptr || verb == "tune" || verb == "devices")
             throw Failure{exitUsage, "--tuning is for unpack, verify, selftest and bench"};
         line.common.tuning = tuningText(line.common.tuning);
     }

@@ -40,6 +40,15 @@ struct DeviceOptions {
     std::string tier; // empty: the best
 };
 
+struct PipelineOptions {
+    bool show = false;
+    DeviceOptions device = {"vulkan", ""};
+    std::vector<std::string> kernels; // none: all
+    bool necessary = false;           // without those that are a matter of speed alone
+    unsigned threads = 1;
+    std::string cache; // a file; empty: none
+};
+
 struct PackOptions {
     std::string output;
     std::string codec; // a name of kCodecs; empty: gstd, or gdeflate if raw
@@ -83,6 +92,7 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common);
 int runVerify(const VerifyOptions& options, const CommonOptions& common);
 int runInfo(const std::string& input, bool json, const CommonOptions& common);
 int runDevices(bool json, const CommonOptions& common);
+int runPipelines(const PipelineOptions& options, bool json, const CommonOptions& common);
 int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& common);
 
 // The exit code for a status of the library.

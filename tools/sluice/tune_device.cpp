@@ -73,6 +73,8 @@ TuneDevice::TuneDevice(const DeviceOptions& options, uint32_t kernels, const std
     info.selector = selector.c_str();
     info.tier = options.tier.empty() ? nullptr : options.tier.c_str();
     info.kernels = kernels;
+    info.pipelineThreads = pipelineThreads();
+    info.pipelineCache = "";
     info.tuning = row.c_str();
     SluiceDevice opened = nullptr;
     const char* error = nullptr;

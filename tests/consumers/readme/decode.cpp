@@ -77,10 +77,12 @@ SluiceStatus createContext(const Engine& engine, SluiceContext& context)
     info.enabledExtensions = engine.extensions.data();
     info.enabledExtensionCount = uint32_t(engine.extensions.size());
     info.pipelineCache = engine.pipelineCache; // optional
-    info.kernels = SLUICE_KERNELS_GSTD | SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_FILTER;
     info.queueWithoutGraphics = 1; // if you record for such a queue family
     const char* why = nullptr;
     SluiceStatus status = sluiceCreateVulkanContext(&info, &context, &why);
+    SluicePipelinesInfo pipelines = {};
+    pipelines.kernels = SLUICE_KERNELS_GSTD | SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_FILTER;
+    if (status == SLUICE_OK) status = sluiceCreatePipelines(context, &pipelines, nullptr);
     // [/embedding]
     return status;
 }

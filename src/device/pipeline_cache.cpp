@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "pipeline_cache.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <random>
+
+#include <sluice/sluice.h>
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Little-endian words: magic and version, vendor, device, driver version, the driver's UUID of its
+// caches, the size of the data in two words, and the checksum of header and data without itself.
+constexpr u32 kMagic = 0x43504c53, kVersion = 1; // "SLPC"
+constexpr size_t kUuidAt = 20, kSizeAt = kUuidAt + VK_UUID_SIZE, kChecksumAt = kSizeAt + 8,
+                 kHeaderBytes = kChecksumAt + 4;
+constexpr const char* kPrefix = "pipelines-";
+
+void putWord(std::vector<u8>& bytes, u32 word)
+{
+    for (u32 i = 0; i < 4; ++i)
+        bytes.push_back(u8(word >> 8 * i));
+}
+
+fs::path variable(const char* name)
+{
+    const char* const value = std::getenv(name);
+    return value != nullptr ? fs::u8path(value) : fs::path();
+}
+
+// Relative paths are no folders of the user's: the XDG base directory specification ignores them.
+fs::path cacheFolder()
+{
+#ifdef _WIN32
+    const fs::path folder = variable("LOCALAPPDATA");
+#else
+    fs::path folder = variable("XDG_CACHE_HOME");
+    if (!folder.is_absolute()) {
+        const fs::path home = variable("HOME");
+        folder = home.is_absolute() ? home / ".cache" : fs::path();
+    }
+#endif
+    return folder.is_absolute() ? folder / "sluice" : fs::path();
+}
+
+std::string hexadecimal(const u8* bytes, size_t count)
+{
+    std::string text;
+    for (size_t i = 0; i < count; ++i) {
+        text += "0123456789abcdef"[bytes[i] >> 4];
+        text += "0123456789abcdef"[bytes[i] & 15];
+    }
+    return text;
+}
+
+// What the driver itself writes first (VkPipelineCacheHeaderVersionOne).
+bool isDriversOwn(const std::vector<u8>& data, const VkPhysicalDeviceProperties& device)
+{
+    u32 words[4];
+    if (data.size() < sizeof words + VK_UUID_SIZE) return false;
+    std::memcpy(words, data.data(), sizeof words);
+    return words[0] >= sizeof words + VK_UUID_SIZE && words[0] <= data.size() &&
+           words[1] == VK_PIPELINE_CACHE_HEADER_VERSION_ONE && words[2] == device.vendorID &&
+           words[3] == device.deviceID &&
+           std::memcmp(data.data() + sizeof words, device.pipelineCacheUUID, VK_UUID_SIZE) == 0;
+}
+
+// A name that no other process or thread has.
+fs::path temporaryBeside(const fs::path& path)
+{
+    std::random_device random;
+    fs::path name = path;
+    name += "." + std::to_string(random()) + "-" + std::to_string(random()) + ".tmp";
+    return name;
+}
+
+} // namespace
+
+PipelineCacheFile::PipelineCacheFile(const VkPhysicalDeviceProperties& device,
+                                     const std::string& path)
+    : m_device(device), m_isUsual(path.empty())
+{
+    m_path = fs::u8path(path);
+    if (!m_isUsual) return;
+    const fs::path folder = cacheFolder();
+    if (!folder.empty())
+        m_path = folder / (kPrefix + std::to_string(device.vendorID) + "-" +
+                           std::to_string(device.deviceID) + "-" +
+                           hexadecimal(device.pipelineCacheUUID, VK_UUID_SIZE) + ".bin");
+}
+
+std::vector<u8> PipelineCacheFile::header(const std::vector<u8>& data) const
+{
+    std::vector<u8> bytes;
+    for (const u32 word :
+         {kMagic, kVersion, m_device.vendorID, m_device.deviceID, m_device.driverVersion})
+        putWord(bytes, word);
+    bytes.insert(bytes.end(), m_device.pipelineCacheUUID,
+                 m_device.pipelineCacheUUID + VK_UUID_SIZE);
+    putWord(bytes, u32(data.size()));
+    putWord(bytes, u32(u64(data.size()) >> 32));
+    const u32 sums[] = {sluiceTileChecksum(bytes.data(), bytes.size()),
+                        sluiceTileChecksum(data.data(), data.size())};
+    putWord(bytes, sluiceTileChecksum(sums, sizeof sums));
+    return bytes;
+}
+
+std::vector<u8> PipelineCacheFile::read() const
+{
+    std::error_code error;
+    if (m_path.empty() || !fs::is_regular_file(m_path, error)) return {};
+    // The size is that of the open file, for another process may replace it at any time.
+    std::ifstream file(m_path, std::ios::binary | std::ios::ate);
+    const std::streamoff end = file.tellg();
+    if (!file || end <= std::streamoff(kHeaderBytes) || u64(end) > kMaxBytes) return {};
+    file.seekg(0);
+    const u64 size = u64(end);
+    std::vector<u8> found(kHeaderBytes), data(size_t(size - kHeaderBytes));
+    file.read(reinterpret_cast<char*>(found.data()), std::streamsize(found.size()));
+    file.read(reinterpret_cast<char*>(data.data()), std::streamsize(data.size()));
+    if (!file || found != header(data) || !isDriversOwn(data, m_device)) return {};
+    return data;
+}
+
+// The oldest files of other drivers go until there is `room` for ours.
+void PipelineCacheFile::pruneFolder(u64 room) const
+{
+    struct Other {
+        fs::file_time_type time;
+        u64 size;
+        fs::path path;
+    };
+    std::vector<Other> others;
+    u64 total = 0;
+    std::error_code error;
+    for (fs::directory_iterator i(m_path.parent_path(), error), end; !error && i != end;
+         i.increment(error)) {
+        std::error_code ignored;
+        const std::string name = i->path().filename().u8string();
+        if (name.compare(0, std::strlen(kPrefix), kPrefix) != 0 || i->path() == m_path) continue;
+        others.push_back({i->last_write_time(ignored), i->file_size(ignored), i->path()});
+        if (ignored)
+            others.pop_back(); // another process has removed it
+        else
+            total += others.back().size;
+    }
+    std::sort(others.begin(), others.end(),
+              [](const Other& a, const Other& b) { return a.time < b.time; });
+    for (size_t i = 0; i < others.size() && total + room > kMaxBytes; ++i) {
+        fs::remove(others[i].path, error);
+        total -= others[i].size;
+    }
+}
+
+bool PipelineCacheFile::write(const std::vector<u8>& data) const
+{
+    if (m_path.empty() || data.empty() || data.size() + kHeaderBytes > kMaxBytes) return false;
+    std::error_code error;
+    if (m_path.has_parent_path()) fs::create_directories(m_path.parent_path(), error);
+    if (m_isUsual) pruneFolder(data.size() + kHeaderBytes);
+    const std::vector<u8> first = header(data);
+    const fs::path temporary = temporaryBeside(m_path);
+    {
+        std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+        file.write(reinterpret_cast<const char*>(first.data()), std::streamsize(first.size()));
+        file.write(reinterpret_cast<const char*>(data.data()), std::streamsize(data.size()));
+        file.close();
+        if (!file) error = std::make_error_code(std::errc::io_error);
+    }
+    if (!error) fs::rename(temporary, m_path, error);
+    if (!error) return true;
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    return false;
+}
+
+PipelineCache::PipelineCache(VkDevice device, const Functions& vk, PipelineCacheFile file)
+    : m_device(device), m_vk(vk), m_file(std::move(file)), m_saved(m_file.read())
+{
+    VkPipelineCacheCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+    info.initialDataSize = m_saved.size();
+    info.pInitialData = m_saved.data();
+    if (m_vk.create(m_device, &info, nullptr, &m_handle) == VK_SUCCESS) return;
+    // Without what the file has, then.
+    m_saved.clear();
+    info.initialDataSize = 0;
+    if (m_vk.create(m_device, &info, nullptr, &m_handle) != VK_SUCCESS) m_handle = VK_NULL_HANDLE;
+}
+
+PipelineCache::~PipelineCache() { m_vk.destroy(m_device, m_handle, nullptr); }
+
+std::vector<u8> PipelineCache::data() const
+{
+    size_t size = 0;
+    if (m_vk.getData(m_device, m_handle, &size, nullptr) != VK_SUCCESS) return {};
+    std::vector<u8> bytes(size);
+    if (m_vk.getData(m_device, m_handle, &size, bytes.data()) != VK_SUCCESS) return {};
+    bytes.resize(size);
+    return bytes;
+}
+
+void PipelineCache::save() noexcept
+{
+    try {
+        mergeAndWrite();
+    } catch (const std::exception&) { // memory ran out, or a path cannot be written in this locale
+    }
+}
+
+void PipelineCache::mergeAndWrite()
+{
+    if (m_handle == VK_NULL_HANDLE) return;
+    std::vector<u8> own = data();
+    if (own.empty() || own == m_saved) return;
+    const std::vector<u8> theirs = m_file.read();
+    if (!theirs.empty() && theirs != m_saved) {
+        VkPipelineCacheCreateInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+        info.initialDataSize = theirs.size();
+        info.pInitialData = theirs.data();
+        VkPipelineCache other = VK_NULL_HANDLE;
+        if (m_vk.create(m_device, &info, nullptr, &other) == VK_SUCCESS) {
+            if (m_vk.merge(m_device, m_handle, 1, &other) == VK_SUCCESS) own = data();
+            m_vk.destroy(m_device, other, nullptr);
+        }
+    }
+    if (own != theirs && !m_file.write(own)) return;
+    m_saved = std::move(own);
+}
+
+} // namespace sluice

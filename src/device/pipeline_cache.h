@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a driver compiled, kept in a file from one run to the next.
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "formats/integers.h"
+
+namespace sluice {
+
+// The bytes of a file: a header that names the driver and has a checksum, then the driver's own.
+// Drivers are known to crash on bytes that are not theirs, so that they get checked ones alone.
+class PipelineCacheFile {
+public:
+    static constexpr u64 kMaxBytes = 64ull << 20; // of a file, and of all in the usual folder
+
+    // path: "" for a file of this driver and device in the user's cache folder.
+    PipelineCacheFile(const VkPhysicalDeviceProperties& device, const std::string& path);
+
+    // What the driver may be given; empty if there is no file, or it is damaged, too large or
+    // another driver's.
+    std::vector<u8> read() const;
+    // Replaces the file at once: who reads it meanwhile gets the old or the new one. False if it
+    // cannot be written, after which nothing has changed.
+    bool write(const std::vector<u8>& data) const;
+    const std::filesystem::path& path() const { return m_path; }
+
+private:
+    std::vector<u8> header(const std::vector<u8>& data) const;
+    void pruneFolder(u64 room) const;
+
+    VkPhysicalDeviceProperties m_device;
+    std::filesystem::path m_path; // empty where there is no folder for it
+    bool m_isUsual;
+};
+
+// A VkPipelineCache that begins with what its file has.
+class PipelineCache {
+public:
+    struct Functions {
+        PFN_vkCreatePipelineCache create;
+        PFN_vkDestroyPipelineCache destroy;
+        PFN_vkGetPipelineCacheData getData;
+        PFN_vkMergePipelineCaches merge;
+    };
+
+    PipelineCache(VkDevice device, const Functions& vk, PipelineCacheFile file);
+    ~PipelineCache();
+    PipelineCache(const PipelineCache&) = delete;
+    PipelineCache& operator=(const PipelineCache&) = delete;
+
+    // VK_NULL_HANDLE if the driver could not make one.
+    VkPipelineCache handle() const { return m_handle; }
+    // Adds what the file got from other processes meanwhile, and writes all of it if there is
+    // something new. Not while pipelines are made. What goes wrong is no error: the next run
+    // compiles again.
+    void save() noexcept;
+
+private:
+    std::vector<u8> data() const;
+    void mergeAndWrite();
+
+    VkDevice m_device;
+    Functions m_vk;
+    PipelineCacheFile m_file;
+    std::vector<u8> m_saved; // what the file is known to have
+    VkPipelineCache m_handle = VK_NULL_HANDLE;
+};
+
+} // namespace sluice

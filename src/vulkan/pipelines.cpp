@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Pipelines of a context: which ones there can be, and making them piece by piece in any threads.
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+
+#include "api/components.h"
+#include "vulkan/context.h"
+
+namespace sluice {
+namespace {
+
+SluiceStatus statusOf(VkResult result)
+{
+    switch (result) {
+    case VK_SUCCESS: return SLUICE_OK;
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY: return SLUICE_ERROR_OUT_OF_MEMORY;
+    default: return SLUICE_ERROR_DEVICE;
+    }
+}
+
+} // namespace
+
+SluiceStatus VulkanBackend::preparePipelines(const char** reason)
+{
+    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 128};
+    VkPipelineLayoutCreateInfo layout{};
+    layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+    layout.pushConstantRangeCount = 1;
+    layout.pPushConstantRanges = &range;
+    if (const VkResult result = m_vk.CreatePipelineLayout(m_device, &layout, nullptr, &m_layout)) {
+        *reason = "vkCreatePipelineLayout failed";
+        return statusOf(result);
+    }
+    for (const Pipeline pipeline : AllPipelines()) {
+        const PipelineRow& row = pipelineRow(pipeline);
+        Made& made = m_made[static_cast<size_t>(pipeline)];
+        // Tiles are planned by the sizes of pipelines that do not apply too.
+        made.workgroup = row.workgroup(m_traits, m_tuning);
+        if ((row.kernels & kBuiltKernels) == 0 || !row.applies(m_traits, m_tuning)) continue;
+        made.code = shaderCode(row.shader, m_traits.variant);
+        if (made.code.words == nullptr) {
+            *reason = "this build lacks a shader";
+            return SLUICE_ERROR_UNSUPPORTED;
+        }
+        m_applying[m_applyingCount++] = pipeline;
+    }
+    // A driver takes longest for large shaders: they come first, so that threads end together.
+    std::stable_sort(m_applying.begin(), m_applying.begin() + m_applyingCount,
+                     [this](Pipeline a, Pipeline b) {
+                         return pipelineRow(a).need != pipelineRow(b).need
+                                    ? pipelineRow(a).need == Need::always
+                                    : madeOf(a).code.bytes > madeOf(b).code.bytes;
+                     });
+    *reason = nullptr;
+    return SLUICE_OK;
+}
+
+SluiceStatus VulkanBackend::createPipelines(const SluicePipelinesInfo& info, uint32_t& left)
+{
+    SluiceStatus status = SLUICE_OK;
+    uint32_t made = 0;
+    left = 0;
+    for (uint32_t i = 0; i < m_applyingCount; ++i) {
+        const Pipeline pipeline = m_applying[i];
+        Made& one = m_made[static_cast<size_t>(pipeline)];
+        if (!isWanted(pipelineRow(pipeline), info.kernels, info.flags)) continue;
+        if (status != SLUICE_OK || (info.most != 0 && made == info.most)) {
+            left += one.isBegun.load() ? 0 : 1;
+            continue;
+        }
+        if (one.isBegun.exchange(true)) continue;
+        const auto begin = std::chrono::steady_clock::now();
+        VkPipeline handle = VK_NULL_HANDLE;
+        status = statusOf(createPipeline(pipeline, one.code, handle));
+        if (status != SLUICE_OK) {
+            one.isBegun.store(false);
+            ++left;
+            continue;
+        }
+        one.milliseconds =
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+                .count();
+        one.handle.store(handle);
+        ++made;
+        noteReady();
+    }
+    return status;
+}
+
+// Of the threads that make the last pipelines of a set at the same time, one at least sees all of
+// them, for these loads and stores are sequentially consistent.
+void VulkanBackend::noteReady()
+{
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < m_applyingCount; ++i) {
+        const PipelineRow& row = pipelineRow(m_applying[i]);
+        if (row.need == Need::always && !has(m_applying[i])) missing |= row.kernels;
+    }
+    m_ready.fetch_or(kBuiltKernels & ~missing);
+}
+
+VkResult VulkanBackend::createPipeline(Pipeline pipeline, const ShaderCode& code,
+                                       VkPipeline& made) const
+{
+    VkShaderModuleCreateInfo moduleInfo{};
+    moduleInfo.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+    moduleInfo.codeSize = code.bytes;
+    moduleInfo.pCode = code.words;
+    VkShaderModule module = VK_NULL_HANDLE;
+    if (const VkResult result = m_vk.CreateShaderModule(m_device, &moduleInfo, nullptr, &module)) {
+        return result;
+    }
+
+    PipelineConstants constants;
+    constants.set(SLUICE_CONSTANT_WORKGROUP_SIZE, workgroup(pipeline));
+    constants.set(SLUICE_CONSTANT_SUBGROUP_SIZE, m_traits.subgroupSize);
+    pipelineRow(pipeline).constants(m_traits, m_tuning, constants);
+    VkSpecializationMapEntry entries[std::size(constants.values)];
+    for (uint32_t i = 0; i < constants.count; ++i) {
+        using One = PipelineConstants::One;
+        entries[i] = {constants.values[i].id,
+                      static_cast<uint32_t>(i * sizeof(One) + offsetof(One, value)), 4};
+    }
+    const VkSpecializationInfo specialization = {constants.count, entries, sizeof(constants.values),
+                                                 constants.values};
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
+    size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
+    size.requiredSubgroupSize = m_traits.subgroupSize;
+
+    VkComputePipelineCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.flags = m_pipelineFlags;
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.pNext = m_requireSize ? &size : nullptr;
+    info.stage.flags =
+        m_requireFullSubgroups ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = module;
+    info.stage.pName = "main";
+    info.stage.pSpecializationInfo = &specialization;
+    info.layout = m_layout;
+    const VkResult result =
+        m_vk.CreateComputePipelines(m_device, m_pipelineCache, 1, &info, nullptr, &made);
+    m_vk.DestroyShaderModule(m_device, module, nullptr);
+    return result;
+}
+
+void VulkanBackend::destroyPipeline(VkPipeline pipeline) const
+{
+    m_vk.DestroyPipeline(m_device, pipeline, nullptr);
+}
+
+VkPipeline VulkanBackend::exchangePipeline(Pipeline pipeline, VkPipeline made)
+{
+    return m_made[static_cast<size_t>(pipeline)].handle.exchange(made);
+}
+
+} // namespace sluice
