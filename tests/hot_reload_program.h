@@ -35,7 +35,7 @@ struct Event {
 class Program {
 public:
     // Small contexts are quick to make.
-    explicit Program(uint32_t kernels = SLUICE_KERNELS_SCAN)
+    explicit Program(uint32_t kernels = SLUICE_KERNELS_SCAN_WORDS)
     {
         const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
         folder = fs::temp_directory_path() / ("sluice_reload_" + std::to_string(now));
@@ -46,6 +46,7 @@ public:
         open.selector = selector;
         open.tier = std::getenv("SLUICE_RELOAD_TIER");
         open.kernels = kernels;
+        open.pipelineThreads = 2;
         const char* error = nullptr;
         const SluiceStatus opened = sluiceOpenDevice(&open, &m_device, &error);
         REQUIRE_MESSAGE(opened == SLUICE_OK, (error ? error : ""));

@@ -54,7 +54,7 @@ uint32_t SelfTestCases::kernels(SelfTestCase which)
     case SelfTestCase::compact_1:
     case SelfTestCase::compact_2:
     case SelfTestCase::compact_8:
-    case SelfTestCase::compact_16: return SLUICE_KERNELS_COMPACT_SIZES;
+    case SelfTestCase::compact_16: return SLUICE_KERNELS_COMPACT; // indices are words
     case SelfTestCase::interval_expand:
     case SelfTestCase::interval_move:
     case SelfTestCase::interval_search: return SLUICE_KERNELS_INTERVAL;

@@ -2,7 +2,10 @@
 #include "test_device.h"
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "device/device.h"
 #include "device/device_vulkan.h"
@@ -82,11 +85,20 @@ VulkanBackend* TestDevice::use(uint32_t kernels, const char*& error)
 {
     const SluiceContext context = sluiceGetDeviceContext(m_device);
     const SluicePipelinesInfo wanted = {kernels, 0, 0};
-    if (const SluiceStatus status = sluiceCreatePipelines(context, &wanted, nullptr)) {
-        error = sluiceGetStatusText(status);
-        return nullptr;
-    }
-    return vulkanBackend(context);
+    std::atomic<SluiceStatus> failed{SLUICE_OK};
+    const auto work = [&] {
+        const SluiceStatus status = sluiceCreatePipelines(context, &wanted, nullptr);
+        if (status != SLUICE_OK) failed = status;
+    };
+    std::vector<std::thread> threads;
+    const uint32_t processors = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
+    for (uint32_t i = 1; i < processors; ++i)
+        threads.emplace_back(work);
+    work();
+    for (std::thread& thread : threads)
+        thread.join();
+    if (failed != SLUICE_OK) error = sluiceGetStatusText(failed);
+    return failed == SLUICE_OK ? vulkanBackend(context) : nullptr;
 }
 
 void TestDevice::record(void* user, VkCommandBuffer, const char* pipeline,
