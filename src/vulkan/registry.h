@@ -67,8 +67,8 @@ enum class Pipeline : uint32_t {
 };
 constexpr size_t kPipelineCount = static_cast<size_t>(Pipeline::count);
 
-// The command that runs a pipeline when it is tested by itself, which src/dev/self_test_cases.cpp
-// knows how to fill and to compare with the CPU reference.
+// The command that runs a pipeline when it is tested by itself, which src/selftest fills and compares
+// with the CPU reference.
 enum class SelfTestCase : uint32_t {
     none, // no row may have it
     status,
@@ -87,6 +87,7 @@ enum class SelfTestCase : uint32_t {
     compact_16,
     interval_expand,
     interval_move,
+    interval_bulk,
     interval_search,
     scan,
     reduce,

@@ -290,7 +290,7 @@ constexpr struct Verb {
      [](const CLI::App&, CommandLine& l) { return runVerify(l.verify, l.common); }},
     {"devices", "list the devices", defineDevices,
      [](const CLI::App&, CommandLine& l) { return runDevices(l.devicesJson, l.common); }},
-    {"selftest", "golden vectors and made-up data through every kernel, on every tier of a device",
+    {"selftest", "compare every kernel with the CPU reference, on every tier of a device",
      defineSelftest,
      [](const CLI::App&, CommandLine& l) {
          return runSelftest(l.selftest, l.selftestJson, l.common);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "case_buffers.h"
+#include "buffers.h"
 
 #include <algorithm>
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 SluiceBuffer CaseBuffers::allocate(uint64_t size)
 {
@@ -71,4 +71,4 @@ void CaseBuffers::append(const Bytes& bytes)
     std::memcpy(m_out.data() + at, bytes.data(), bytes.size());
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

@@ -9,7 +9,7 @@
 
 #include <sluice/sluice_device.h>
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 using Bytes = std::vector<uint8_t>;
 using Words = std::vector<uint32_t>;
@@ -177,4 +177,4 @@ Words wordsOf(const std::vector<T>& list)
     return words;
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

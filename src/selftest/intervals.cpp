@@ -2,12 +2,12 @@
 // Expansion, moves, search and bulk operations.
 #include <sluice/sluice_interval.h>
 
-#include "self_test_cases.h"
+#include "cases.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 namespace {
 
@@ -213,6 +213,13 @@ void testIntervalMove(CaseBuffers& on)
             move(on, runs, kind, elementSize, wide, kind == SLUICE_INTERVAL_MOVE);
             move(on, longRuns, kind, elementSize, !wide, kind == SLUICE_INTERVAL_SCATTER);
         }
+    }
+    testBulk(on);
+}
+
+void testBulk(CaseBuffers& on)
+{
+    for (const uint32_t elementSize : {1u, 3u, 4u, 16u}) {
         bulk(on, false, elementSize);
         bulk(on, true, elementSize);
     }
@@ -228,4 +235,4 @@ void testIntervalSearch(CaseBuffers& on)
     search(on, manyCounts(), false, true, true);
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

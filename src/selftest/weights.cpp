@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The float codec and the units of DFloat11 files.
-#include "self_test_cases.h"
+#include "cases.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 
 #include "encode/df11_encoder.h"
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 namespace {
 
@@ -259,4 +259,4 @@ void testDf11(CaseBuffers& on)
     });
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

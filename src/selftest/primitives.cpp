@@ -3,11 +3,11 @@
 #include <sluice/sluice_compact.h>
 #include <sluice/sluice_scan.h>
 
-#include "self_test_cases.h"
+#include "cases.h"
 
 #include <algorithm>
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 namespace {
 
@@ -244,4 +244,4 @@ void testCompact(CaseBuffers& on, uint32_t elementSize)
     }
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

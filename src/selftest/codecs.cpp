@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Status words, checksums, GDeflate, tile streams and Gstd.
-#include "self_test_cases.h"
+#include "cases.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@
 
 #include "encode/gdeflate_block.h"
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 namespace {
 
@@ -560,4 +560,4 @@ void SelfTestCases::gstd(CaseBuffers& on)
     takeTiles(on, few, turns);
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Filters and FSE tables.
-#include "self_test_cases.h"
+#include "cases.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 
 #include "formats/filter.h"
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 namespace {
 
@@ -275,4 +275,4 @@ void testFseTables(CaseBuffers& on)
     }
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest
