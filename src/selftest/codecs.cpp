@@ -4,13 +4,14 @@
 
 #include <algorithm>
 
-#include <sluice/sluice_encode.h>
+#include <sluice/sluice_archive.h>
 #include <sluice/sluice_fse.h>
 #include <sluice/sluice_gdeflate.h>
 #include <sluice/sluice_gstd.h>
 #include <sluice/sluice_tile_streams.h>
 
 #include "encode/gdeflate_block.h"
+#include "encode/tile_encoder.h"
 
 namespace sluice::selftest {
 
@@ -33,6 +34,19 @@ Bytes madeUpBytes(size_t size, uint32_t seed)
         }
     }
     return bytes;
+}
+
+uint32_t checksumOf(const Bytes& bytes) { return sluiceTileChecksum(bytes.data(), bytes.size()); }
+
+// Encodes made-up bytes and adds the tile; returns its stream.
+Bytes addEncoded(TileList& list, const SluiceArchiveSegment& segment, uint32_t size,
+                 SluiceStatus& status)
+{
+    const Bytes bytes = madeUpBytes(size, size);
+    Bytes stream;
+    if (status == SLUICE_OK) status = TileEncoders().encode(segment, bytes.data(), size, stream);
+    list.add(stream, size, checksumOf(bytes));
+    return stream;
 }
 
 constexpr uint64_t wholeWords(uint64_t size) { return (size + 3) / 4 * 4; }
@@ -272,8 +286,6 @@ private:
     gdeflate::LaneWriter m_writer;
 };
 
-uint32_t checksumOf(const Bytes& bytes) { return sluiceTileChecksum(bytes.data(), bytes.size()); }
-
 constexpr size_t kGoodTiles = 7, kSmallTiles = 2; // the first ones of the list
 
 } // namespace
@@ -284,22 +296,14 @@ const TileList& SelfTestCases::gdeflateTiles(SluiceStatus& status)
 {
     TileList& list = m_gdeflate;
     if (!list.regions.empty()) return list;
-    SluiceGdeflateEncoder encoder = nullptr;
-    const SluiceGdeflateEncoderInfo info = {9, 0};
-    status = sluiceCreateGdeflateEncoder(&info, &encoder);
+    SluiceArchiveSegment segment = {};
+    segment.codec = SLUICE_CODEC_GDEFLATE;
+    segment.level = 9;
     Bytes some;
     for (const uint32_t size : {1u, 500u, 20001u, 65536u}) {
-        const Bytes bytes = madeUpBytes(size, size);
-        Bytes stream(sluiceGdeflateTileBound(size));
-        size_t used = 0;
-        if (status == SLUICE_OK)
-            status = sluiceEncodeGdeflateTile(encoder, bytes.data(), size, stream.data(),
-                                              stream.size(), &used);
-        stream.resize(used);
-        list.add(stream, size, checksumOf(bytes));
+        const Bytes stream = addEncoded(list, segment, size, status);
         if (size == 20001) some = stream;
     }
-    sluiceDestroyGdeflateEncoder(encoder);
     for (uint32_t first = 0; first < 3; ++first) {
         BlockTile tile;
         for (uint32_t i = 0; i < 3; ++i) {
@@ -502,24 +506,14 @@ const TileList& SelfTestCases::gstdTiles(SluiceStatus& status)
 {
     TileList& list = m_gstd;
     if (!list.regions.empty()) return list;
-    Bytes some;
-    for (const uint32_t level : {6u, 9u}) {
-        SluiceGstdEncoder encoder = nullptr;
-        const SluiceGstdEncoderInfo encoding = {level, level == 9 ? 1u : 0u};
-        if (status == SLUICE_OK) status = sluiceCreateGstdEncoder(&encoding, &encoder);
-        for (const uint32_t size : {262144u, 1u, 500u, 70001u}) {
-            if (status != SLUICE_OK || (level == 9 && size != 70001)) continue;
-            const Bytes bytes = madeUpBytes(size, size);
-            Bytes stream(sluiceGstdTileBound(size));
-            size_t used = 0;
-            status = sluiceEncodeGstdTile(encoder, bytes.data(), size, stream.data(), stream.size(),
-                                          &used);
-            stream.resize(used);
-            list.add(stream, size, checksumOf(bytes));
-            some = stream;
-        }
-        sluiceDestroyGstdEncoder(encoder);
-    }
+    SluiceArchiveSegment segment = {};
+    segment.codec = SLUICE_CODEC_GSTD;
+    segment.level = 6;
+    for (const uint32_t size : {262144u, 1u, 500u, 70001u})
+        addEncoded(list, segment, size, status);
+    segment.level = 9;
+    segment.copyDepth = 1;
+    Bytes some = addEncoded(list, segment, 70001, status);
     if (status != SLUICE_OK) return list = {};
     const Bytes noise = Random(8).bytes(9000);
     list.add(noise, 9000, checksumOf(noise)); // stored, if the command says so

@@ -9,9 +9,10 @@
 #include <sluice/sluice_df11.h>
 #include <sluice/sluice_float.h>
 
+#include "encode/float_tile_encoder.h"
 #include "rows.h"
-#include "tools/sluice/df11_units.h"
 #include "tools/sluice/tile_decode.h"
+#include "tools/sluice/weights.h"
 
 namespace sluice {
 
@@ -31,13 +32,6 @@ struct WeightKind {
 // Normally distributed, rounded, the same ones each time. Too large for the format: its largest
 // number.
 Bytes makeWeights(const NumberFormat& format, float sigma, uint64_t count);
-
-// A tensor of the float codec.
-struct EncodedTensor {
-    Bytes lengths, raw;
-    Words words, index;
-};
-EncodedTensor encodeTensor(SluiceFloatType type, const uint8_t* plain, uint64_t count);
 
 // Lists of tensors and units, laid out as they go to the device but that addresses are offsets from
 // the start of source and expected. What the decode must not write is kGap in expected, whose size

@@ -13,7 +13,8 @@
 #include <sluice/sluice_df11.h>
 #include <sluice/sluice_float.h>
 
-#include "df11_units.h"
+#include "api/df11_form.h"
+#include "encode/df11_encoder.h"
 #include "files.h"
 #include "formats/safetensors.h"
 
@@ -63,7 +64,7 @@ struct WeightUnit {
         return description.kind == SLUICE_DF11_BF16 ? "DFloat11" : "ECF8";
     }
     const char* dtype() const { return description.kind == SLUICE_DF11_BF16 ? "BF16" : "F8_E4M3"; }
-    uint32_t elementBytes() const { return sluice::elementBytes(description.kind); }
+    uint32_t elementBytes() const { return df11Form(description.kind).elementBytes; }
     std::string place() const; // "module 'NAME'", for messages
     uint64_t storedSize() const;
     uint64_t size() const { return uint64_t(description.elementCount) * elementBytes(); }
