@@ -215,8 +215,7 @@ void testChecksum(CaseBuffers& on)
     }
 }
 
-// -----------------------------------------------------------------------------------------------
-// GDeflate
+// --- GDeflate
 
 namespace {
 
@@ -498,8 +497,7 @@ void SelfTestCases::tileStreams(CaseBuffers& on)
     });
 }
 
-// -----------------------------------------------------------------------------------------------
-// Gstd
+// --- Gstd
 
 // Tiles of one part and of several, of all kinds of bytes; then damaged ones.
 const TileList& SelfTestCases::gstdTiles(SluiceStatus& status)

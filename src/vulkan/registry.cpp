@@ -13,8 +13,7 @@ using Device = DeviceTraits;
 using Tuning = VulkanTuning;
 using Constants = PipelineConstants;
 
-// -----------------------------------------------------------------------------------------------
-// When a pipeline applies
+// --- When a pipeline applies
 
 bool always(const Device&, const Tuning&) { return true; }
 bool paired(const Device& device, const Tuning&) { return device.runsPairedTiles(); }
@@ -48,8 +47,7 @@ bool specializedIntervals(const Device&, const Tuning& tuning)
     return tuning.intervalSpecialized != 0;
 }
 
-// -----------------------------------------------------------------------------------------------
-// Invocations of a workgroup
+// --- Invocations of a workgroup
 
 uint32_t minimum(const Device&, const Tuning&) { return 128; } // what every device allows
 uint32_t laneGroup(const Device& device, const Tuning&)
@@ -89,8 +87,7 @@ uint32_t floatDecode(const Device& device, const Tuning& tuning)
     return device.runsPairedTiles() ? tuning.workgroup.floatDecode : laneGroup(device, tuning);
 }
 
-// -----------------------------------------------------------------------------------------------
-// Specialization constants
+// --- Specialization constants
 
 void none(const Device&, const Tuning&, Constants&) {}
 
@@ -163,8 +160,7 @@ void scanRingRounds(const Device& device, const Tuning& tuning, Constants& const
     constants.set(SLUICE_CONSTANT_SCAN_RING_REGISTERS, tuning.scan.ringRegisterRounds);
 }
 
-// -----------------------------------------------------------------------------------------------
-// Tunings under which a pipeline is chosen, whatever the size of the work
+// --- Tunings under which a pipeline is chosen, whatever the size of the work
 
 constexpr uint32_t kAnyCount = UINT32_MAX; // as a limit of `few`: every count is below it
 
@@ -203,8 +199,6 @@ void shortRuns(Tuning& tuning)
     tuning.interval.shortRunBytes = kAnyCount;
 }
 void specialized(Tuning& tuning) { tuning.intervalSpecialized = 1; }
-
-// -----------------------------------------------------------------------------------------------
 
 constexpr uint32_t kGdeflateUsers = SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS;
 constexpr uint32_t kScanSumUsers = SLUICE_KERNELS_SCAN | SLUICE_KERNELS_TILE_STREAMS;

@@ -21,7 +21,6 @@ constexpr WeightKind kKinds[] = {
 
 constexpr uint64_t kBlock = 1u << 22; // weights that are made; larger tensors repeat them
 
-// kBlock elements of a type.
 Bytes makePlain(const WeightKind& kind)
 {
     const Bytes weights = makeWeights(kind.format, kind.sigma, kBlock);
@@ -32,7 +31,6 @@ Bytes makePlain(const WeightKind& kind)
     return bytes;
 }
 
-// A tensor of `blocks` times the same weights.
 struct TensorScene : WeightScene<SluiceFloatTensor> {
     TensorScene(const BenchDevice& on, uint32_t type, const Bytes& plain, const FloatTensor& block,
                 uint64_t blocks)

@@ -20,7 +20,6 @@ struct NumberFormat {
     uint32_t exponentBits, mantissaBits; // with the sign 8, 16 or 32 bits
 };
 
-// A type of weights.
 struct WeightKind {
     uint32_t kind;      // SluiceFloatType or SluiceDf11Kind
     const char* filter; // its name in --filter
@@ -39,7 +38,7 @@ Bytes makeWeights(const NumberFormat& format, float sigma, uint64_t count);
 constexpr uint8_t kGap = 0xee;
 template <class Entry>
 struct WeightSet {
-    uint32_t kind;     // WeightKind::kind
+    uint32_t kind;
     const char* parts; // what the file calls the entries
     std::vector<Entry> entries;
     Bytes source, expected;
@@ -62,7 +61,6 @@ std::vector<FloatSet> loadSets(const std::string&, uint64_t, const WantedKind&);
 template <>
 std::vector<Df11Set> loadSets(const std::string&, uint64_t, const WantedKind&);
 
-// Entries on the device.
 template <class Entry>
 struct WeightScene {
     // The caller fills source and list.

@@ -84,7 +84,6 @@ private:
     void checkNames(Unit& unit) const;
     void count(Unit& unit);
     void chooseCode(Unit& unit);
-    // shown: as progress.
     template <class Take>
     void readPieces(const SafetensorsTensor& tensor, Take take, bool shown = true);
     template <class Take>

@@ -96,7 +96,6 @@ void setRegions(Work& work, Tiles& tiles, Info& info)
     info.status = work.tileStatus();
 }
 
-// The first `length` regions of a list.
 template <typename Info>
 Info cut(Info info, uint32_t length)
 {
@@ -142,7 +141,6 @@ std::unique_ptr<Work> decodeGdeflate(SluiceDevice device, const WorkLimits& limi
     return work;
 }
 
-// Streams of one tile each.
 std::unique_ptr<Work> decodeTileStreams(SluiceDevice device, const WorkLimits& limits)
 {
     auto work = std::make_unique<Work>(device);
@@ -260,7 +258,6 @@ std::unique_ptr<Work> undoFilters(SluiceDevice device, const WorkLimits& limits)
     return work;
 }
 
-// Weights of one distribution, as bf16.
 Bytes someWeights(uint64_t count)
 {
     Random random(17);
@@ -278,7 +275,6 @@ Bytes someWeights(uint64_t count)
     return bytes;
 }
 
-// One tensor, whose length is any number of tiles.
 std::unique_ptr<Work> decodeFloats(SluiceDevice device, const WorkLimits& limits)
 {
     constexpr uint64_t tileBytes = SLUICE_FLOAT_TILE * 2; // decoded
@@ -291,7 +287,7 @@ std::unique_ptr<Work> decodeFloats(SluiceDevice device, const WorkLimits& limits
     FloatTensor encoded;
     check(encoded.encode(type, plain.data(), plain.size() / 2), "encode");
     const std::vector<uint32_t> tiles = encoded.words;
-    while (encoded.index.size() <= work->most) { // the same tiles again and again
+    while (encoded.index.size() <= work->most) {
         const uint32_t begin = encoded.index.back();
         for (uint32_t i = 1; i <= kDistinct; ++i)
             encoded.index.push_back(begin + encoded.index[i]);

@@ -72,7 +72,6 @@ struct WeightUnit {
 
 class WeightFile {
 public:
-    // Is it a .safetensors file, by its first bytes?
     static bool recognises(const InputFile& file);
 
     // Reads and checks the header and the tables of all units. Throws Failure{exitFormat}.
@@ -105,10 +104,10 @@ private:
 
 // An output tensor and the source of its bytes.
 struct OutputTensor {
-    SafetensorsTensor tensor; // name, dtype and shape
-    int64_t unit = -1;        // number of the file's unit; -1: a plain tensor
-    size_t plain = 0;         // its number in the input's header
-    uint64_t first = 0;       // element of the unit
+    SafetensorsTensor tensor;
+    int64_t unit = -1;  // number of the file's unit; -1: a plain tensor
+    size_t plain = 0;   // its number in the input's header
+    uint64_t first = 0; // element of the unit
 };
 
 // The tensors to write, in order: plain ones as they are, those of a unit under the names that a
