@@ -51,7 +51,7 @@ inline uint64_t df11Blocks(uint64_t encodedSize)
 
 inline uint32_t blocksOf(const SluiceDf11Unit& unit)
 {
-    return static_cast<uint32_t>(df11Blocks(unit.encodedSize));
+    return uint32_t(df11Blocks(unit.encodedSize));
 }
 
 inline uint64_t df11BlockGapBytes(const Df11Form& form)

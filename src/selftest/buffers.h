@@ -28,7 +28,7 @@ public:
     {
         Bytes made(size);
         for (uint8_t& byte : made)
-            byte = static_cast<uint8_t>(next());
+            byte = uint8_t(next());
         return made;
     }
     Words words(size_t count)

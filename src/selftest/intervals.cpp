@@ -47,7 +47,7 @@ uint32_t sumOf(const Words& counts) { return std::accumulate(counts.begin(), cou
 SluiceIntervals intervals(CaseBuffers& on, const Words& counts, bool offsets)
 {
     SluiceIntervals list = {};
-    list.maxCount = static_cast<uint32_t>(counts.size());
+    list.maxCount = uint32_t(counts.size());
     if (!offsets) {
         list.counts = on.input(counts);
         return list;
@@ -119,7 +119,7 @@ namespace {
 void move(CaseBuffers& on, const Words& counts, SluiceIntervalMoveKind kind, uint32_t elementSize,
           bool wide, bool offsets)
 {
-    const uint32_t total = sumOf(counts), all = total + 2 * static_cast<uint32_t>(counts.size());
+    const uint32_t total = sumOf(counts), all = total + 2 * uint32_t(counts.size());
     Words gather, scatter;
     uint32_t from = all, to = 0;
     for (uint32_t i = 0; i < counts.size(); ++i) {
@@ -162,7 +162,7 @@ void bulk(CaseBuffers& on, bool inserts, uint32_t elementSize)
             indices.insert(indices.end(), inserts && i % 7 == 0 ? 20 : 1, i);
     }
     if (inserts) indices.push_back(items);
-    const auto count = static_cast<uint32_t>(indices.size());
+    const auto count = uint32_t(indices.size());
     SluiceBulkInfo info = {};
     info.elementSize = elementSize;
     info.maxItemCount = items;

@@ -56,7 +56,7 @@ struct FloatTensors {
         tensor.output = outputSize;
         tensor.firstTile = tiles;
         outputSize += (bytes + 15) / 16 * 16 + 16;
-        tiles += static_cast<uint32_t>((tensor.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE);
+        tiles += uint32_t((tensor.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE);
         tensors.push_back(tensor);
     }
     SluiceStatus encode(uint32_t type, uint32_t count, uint32_t seed);
@@ -85,7 +85,7 @@ void testFloatDecode(CaseBuffers& on)
     if (on.status != SLUICE_OK) return;
     for (uint32_t i = 0; i < 2100; ++i)
         list.add(list.tensors[SLUICE_FLOAT_TYPE_COUNT + i % SLUICE_FLOAT_TYPE_COUNT]);
-    const auto good = static_cast<uint32_t>(list.tensors.size());
+    const auto good = uint32_t(list.tensors.size());
     SluiceFloatTensor damaged = list.tensors[0];
     damaged.wordsSize -= 800;
     list.add(damaged);
@@ -103,7 +103,7 @@ void testFloatDecode(CaseBuffers& on)
     list.add(damaged);
 
     SluiceFloatDecodeInfo info = {};
-    info.tensorCount = static_cast<uint32_t>(list.tensors.size());
+    info.tensorCount = uint32_t(list.tensors.size());
     info.tileCount = list.tiles;
     info.source = on.input(list.source);
     info.destination = on.output(list.outputSize);
@@ -171,7 +171,7 @@ void testDf11(CaseBuffers& on)
     if (on.status != SLUICE_OK) return;
     for (uint32_t i = 0; i < 2100; ++i)
         list.add(list.units[2 + i % 2]);
-    const auto good = static_cast<uint32_t>(list.units.size());
+    const auto good = uint32_t(list.units.size());
     for (uint32_t i = 0; i < 2; ++i) {
         SluiceDf11Unit damaged = list.units[i];
         damaged.encodedSize -= 700; // cut off
@@ -190,7 +190,7 @@ void testDf11(CaseBuffers& on)
         list.add(damaged);
     }
     SluiceDf11Info info = {};
-    info.maxUnitCount = static_cast<uint32_t>(list.units.size()) + 2;
+    info.maxUnitCount = uint32_t(list.units.size()) + 2;
     info.maxBlockCount = list.blocks + 10;
     std::vector<SluiceDf11Unit> units = list.units;
     units.resize(info.maxUnitCount);

@@ -195,7 +195,7 @@ SluiceStatus VulkanBackend::createPipelines(const char** reason)
     }
     for (const Pipeline pipeline : AllPipelines()) {
         const PipelineRow& row = pipelineRow(pipeline);
-        const size_t at = static_cast<size_t>(pipeline);
+        const size_t at = size_t(pipeline);
         // Tiles are planned by the sizes of pipelines that do not apply too.
         m_workgroups[at] = row.workgroup(m_traits, m_tuning);
         if ((row.kernels & m_kernels) == 0 || !row.applies(m_traits, m_tuning)) continue;
@@ -233,8 +233,7 @@ VkResult VulkanBackend::createPipeline(Pipeline pipeline, const ShaderCode& code
     VkSpecializationMapEntry entries[std::size(constants.values)];
     for (uint32_t i = 0; i < constants.count; ++i) {
         using One = PipelineConstants::One;
-        entries[i] = {constants.values[i].id,
-                      static_cast<uint32_t>(i * sizeof(One) + offsetof(One, value)), 4};
+        entries[i] = {constants.values[i].id, uint32_t(i * sizeof(One) + offsetof(One, value)), 4};
     }
     const VkSpecializationInfo specialization = {constants.count, entries, sizeof(constants.values),
                                                  constants.values};
@@ -266,7 +265,7 @@ void VulkanBackend::destroyPipeline(VkPipeline pipeline) const
 
 VkPipeline VulkanBackend::exchangePipeline(Pipeline pipeline, VkPipeline made)
 {
-    return m_pipelines[static_cast<size_t>(pipeline)].exchange(made);
+    return m_pipelines[size_t(pipeline)].exchange(made);
 }
 
 void VulkanBackend::contextInfo(SluiceContextInfo& info) const

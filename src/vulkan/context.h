@@ -86,7 +86,7 @@ public:
     // Whether this context has the pipeline: its kernels were asked for, and its row applies.
     bool has(Pipeline pipeline) const
     {
-        return m_pipelines[static_cast<size_t>(pipeline)].load() != VK_NULL_HANDLE;
+        return m_pipelines[size_t(pipeline)].load() != VK_NULL_HANDLE;
     }
 
     // Makes a pipeline from any SPIR-V with the same interface.
@@ -104,10 +104,7 @@ private:
     SluiceStatus createPipelines(const char** reason);
 
     // Invocations of the pipeline's workgroups.
-    uint32_t workgroup(Pipeline pipeline) const
-    {
-        return m_workgroups[static_cast<size_t>(pipeline)];
-    }
+    uint32_t workgroup(Pipeline pipeline) const { return m_workgroups[size_t(pipeline)]; }
     uint32_t tilesPerWorkgroup() const
     {
         return m_traits.subgroupSize <= 32 ? 1 : m_traits.subgroupSize / 32;

@@ -65,7 +65,7 @@ enum class Pipeline : uint32_t {
     df11,
     count // no pipeline
 };
-constexpr size_t kPipelineCount = static_cast<size_t>(Pipeline::count);
+constexpr size_t kPipelineCount = size_t(Pipeline::count);
 
 // The command that runs a pipeline when it is tested by itself, which src/selftest fills and compares
 // with the CPU reference.
@@ -129,7 +129,7 @@ const PipelineRow& pipelineRow(Pipeline pipeline);
 struct AllPipelines {
     struct Iterator {
         uint32_t at;
-        Pipeline operator*() const { return static_cast<Pipeline>(at); }
+        Pipeline operator*() const { return Pipeline(at); }
         Iterator& operator++()
         {
             ++at;
@@ -138,7 +138,7 @@ struct AllPipelines {
         bool operator!=(Iterator other) const { return at != other.at; }
     };
     Iterator begin() const { return {0}; }
-    Iterator end() const { return {static_cast<uint32_t>(kPipelineCount)}; }
+    Iterator end() const { return {uint32_t(kPipelineCount)}; }
 };
 
 } // namespace sluice

@@ -131,7 +131,7 @@ std::vector<uint32_t> randomWords(uint64_t count, uint32_t seed)
 // Elements for which there is memory, and which a GPU goes through in well under a millisecond.
 uint32_t lengthOf(const WorkLimits& limits, uint64_t bytesEach)
 {
-    return static_cast<uint32_t>(std::clamp<uint64_t>(limits.bytes / bytesEach, 64, 1u << 25));
+    return uint32_t(std::clamp<uint64_t>(limits.bytes / bytesEach, 64, 1u << 25));
 }
 
 struct ScanKind {
