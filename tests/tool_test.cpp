@@ -141,6 +141,11 @@ TEST_CASE("tool: devices that are not there are 4, tiers that a device lacks 5")
          {"scan", "compact", "reduce", "intervals", "bulk", "gdeflate", "checksum", "tile_streams",
           "gstd", "filter", "float", "fse_tables", "df11"})
         CHECK_MESSAGE(contains(tool.output(), '"' + std::string(kernel) + "\": true"), kernel);
+    CHECK(tool.onCpu("selftest") == 0);
+    CHECK(contains(tool.output(), "cpu        ref     scan ok  compact ok "));
+    CHECK(contains(tool.errors(), "noted checksums"));
+    CHECK(tool.onCpu("-q selftest") == 0);
+    CHECK(tool.errors().empty());
     CHECK(tool("devices") == 0);
     CHECK(contains(tool.output(), "cpu"));
     CHECK(tool("devices --json") == 0);

@@ -26,106 +26,38 @@ public:
     }
     virtual SluiceStatus cmdBarrier(SluiceCommands commands) = 0;
 
-    virtual SluiceRequirements scanRequirements(const SluiceScanInfo&) const { return kNoScratch; }
-    virtual SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    virtual SluiceRequirements reduceRequirements(const SluiceReduceInfo&) const
-    {
-        return kNoScratch;
-    }
-    virtual SluiceStatus cmdReduce(SluiceCommands, const SluiceReduceInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
-    virtual SluiceRequirements compactRequirements(const SluiceCompactInfo&) const
-    {
-        return kNoScratch;
-    }
-    virtual SluiceStatus cmdCompact(SluiceCommands, const SluiceCompactInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
-    virtual SluiceRequirements intervalRequirements(const SluiceIntervals&) const
-    {
-        return kNoScratch;
-    }
-    virtual SluiceStatus cmdIntervalExpand(SluiceCommands, const SluiceIntervalExpandInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    virtual SluiceStatus cmdIntervalMove(SluiceCommands, const SluiceIntervalMoveInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    virtual SluiceStatus cmdIntervalSearch(SluiceCommands, const SluiceIntervalSearchInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    virtual SluiceStatus cmdBulkRemove(SluiceCommands, const SluiceBulkInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    virtual SluiceStatus cmdBulkInsert(SluiceCommands, const SluiceBulkInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
-    virtual SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const
-    {
-        return kNoScratch;
-    }
-    virtual SluiceStatus cmdGdeflate(SluiceCommands, const SluiceGdeflateInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
-    virtual SluiceRequirements gstdRequirements(const SluiceGstdInfo&) const { return kNoScratch; }
-    virtual SluiceStatus cmdGstd(SluiceCommands, const SluiceGstdInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
-    virtual SluiceStatus cmdFseTables(SluiceCommands, const SluiceFseTablesInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
-    virtual SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo&) const
-    {
-        return kNoScratch;
-    }
-    virtual SluiceStatus cmdTileStreams(SluiceCommands, const SluiceTileStreamsInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
-    virtual SluiceRequirements df11Requirements(const SluiceDf11Info&) const { return kNoScratch; }
-    virtual SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
-    virtual SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo&) const
-    {
-        return kNoScratch;
-    }
-    virtual SluiceStatus cmdFloatDecode(SluiceCommands, const SluiceFloatDecodeInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
-    virtual SluiceRequirements filterRequirements(const SluiceFilterInfo&) const
-    {
-        return kNoScratch;
-    }
-    virtual SluiceStatus cmdFilter(SluiceCommands, const SluiceFilterInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
+#define SLUICE_COMMAND(Name, Info)                                                                 \
+    virtual SluiceStatus cmd##Name(SluiceCommands, const Info&) { return SLUICE_ERROR_UNSUPPORTED; }
+#define SLUICE_REQUIREMENTS(name, Info)                                                            \
+    virtual SluiceRequirements name##Requirements(const Info&) const { return kNoScratch; }
+    SLUICE_COMMAND(Checksum, SluiceChecksumInfo)
+    SLUICE_COMMAND(Scan, SluiceScanInfo)
+    SLUICE_COMMAND(Reduce, SluiceReduceInfo)
+    SLUICE_COMMAND(Compact, SluiceCompactInfo)
+    SLUICE_COMMAND(IntervalExpand, SluiceIntervalExpandInfo)
+    SLUICE_COMMAND(IntervalMove, SluiceIntervalMoveInfo)
+    SLUICE_COMMAND(IntervalSearch, SluiceIntervalSearchInfo)
+    SLUICE_COMMAND(BulkRemove, SluiceBulkInfo)
+    SLUICE_COMMAND(BulkInsert, SluiceBulkInfo)
+    SLUICE_COMMAND(Gdeflate, SluiceGdeflateInfo)
+    SLUICE_COMMAND(Gstd, SluiceGstdInfo)
+    SLUICE_COMMAND(Filter, SluiceFilterInfo)
+    SLUICE_COMMAND(FseTables, SluiceFseTablesInfo)
+    SLUICE_COMMAND(TileStreams, SluiceTileStreamsInfo)
+    SLUICE_COMMAND(Df11, SluiceDf11Info)
+    SLUICE_COMMAND(FloatDecode, SluiceFloatDecodeInfo)
+    SLUICE_REQUIREMENTS(scan, SluiceScanInfo)
+    SLUICE_REQUIREMENTS(reduce, SluiceReduceInfo)
+    SLUICE_REQUIREMENTS(compact, SluiceCompactInfo)
+    SLUICE_REQUIREMENTS(interval, SluiceIntervals)
+    SLUICE_REQUIREMENTS(gdeflate, SluiceGdeflateInfo)
+    SLUICE_REQUIREMENTS(gstd, SluiceGstdInfo)
+    SLUICE_REQUIREMENTS(filter, SluiceFilterInfo)
+    SLUICE_REQUIREMENTS(tileStreams, SluiceTileStreamsInfo)
+    SLUICE_REQUIREMENTS(df11, SluiceDf11Info)
+    SLUICE_REQUIREMENTS(floatDecode, SluiceFloatDecodeInfo)
+#undef SLUICE_COMMAND
+#undef SLUICE_REQUIREMENTS
 
     virtual SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode,
                                        const SluiceFilterInfo& filter)
@@ -133,11 +65,6 @@ public:
         SluiceStatus status = cmdGstd(commands, decode);
         if (status == SLUICE_OK) status = cmdBarrier(commands);
         return status == SLUICE_OK ? cmdFilter(commands, filter) : status;
-    }
-
-    virtual SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
     }
 };
 

@@ -49,6 +49,11 @@ inline uint64_t df11Blocks(uint64_t encodedSize)
            (encodedSize % SLUICE_DF11_BLOCK_BYTES != 0 ? 1 : 0);
 }
 
+inline uint32_t blocksOf(const SluiceDf11Unit& unit)
+{
+    return uint32_t(df11Blocks(unit.encodedSize));
+}
+
 inline uint64_t df11BlockGapBytes(const Df11Form& form)
 {
     return SLUICE_DF11_WINDOWS * form.gapBits / 8;

@@ -72,7 +72,7 @@ inline KeyRange keysThatCompare(SluiceComparison comparison, SluiceValueType typ
     const uint64_t greatest = isFloat      ? floatKey(0x7f800000u)
                               : bytes == 8 ? UINT64_MAX
                                            : (uint64_t{1} << bytes * 8) - 1;
-    const uint64_t key = isFloat                    ? floatKey(static_cast<uint32_t>(constant))
+    const uint64_t key = isFloat                    ? floatKey(uint32_t(constant))
                          : type == SLUICE_VALUE_I32 ? constant ^ 0x80000000u
                                                     : constant;
     const uint64_t all = bytes == 8 ? UINT64_MAX : UINT32_MAX;
@@ -98,14 +98,14 @@ inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls
     CompactParams params = {};
     params.maxCount = info.maxCount;
     const uint64_t size = compactedBytes(info);
-    params.capacity = static_cast<u32>(std::min<uint64_t>(info.output.size / size, UINT32_MAX));
-    params.indexCapacity = static_cast<u32>(std::min<uint64_t>(info.indices.size / 4, UINT32_MAX));
-    params.mode = static_cast<u32>(info.test);
+    params.capacity = u32(std::min<uint64_t>(info.output.size / size, UINT32_MAX));
+    params.indexCapacity = u32(std::min<uint64_t>(info.indices.size / 4, UINT32_MAX));
+    params.mode = u32(info.test);
     bool invert = (info.flags & SLUICE_COMPACT_DROP) != 0;
     if (info.test == SLUICE_COMPACT_COMPARE) {
         const KeyRange range = keysThatCompare(info.comparison, info.type, info.constant);
-        params.low = {static_cast<u32>(range.low), static_cast<u32>(range.low >> 32)};
-        params.span = {static_cast<u32>(range.span), static_cast<u32>(range.span >> 32)};
+        params.low = {u32(range.low), u32(range.low >> 32)};
+        params.span = {u32(range.span), u32(range.span >> 32)};
         if (info.type == SLUICE_VALUE_I32)
             params.low.lo ^= 0x80000000u; // keys are elements with the sign flipped: plus 2^31
         invert = invert != range.outside;
@@ -152,7 +152,7 @@ inline void normalizeTest(CompactParams& params)
         return;
     }
     if ((params.mode & SLUICE_COMPACT_MODE_INVERT) != 0 && params.span.lo != 0xffffffff) {
-        params.mode &= ~static_cast<u32>(SLUICE_COMPACT_MODE_INVERT);
+        params.mode &= ~u32(SLUICE_COMPACT_MODE_INVERT);
         params.low.lo += params.span.lo + 1;
         params.span.lo = 0xfffffffe - params.span.lo;
     }
@@ -202,7 +202,7 @@ inline void shareOutTiles(CompactParams& params, const CompactMachine& machine, 
     uint64_t workgroups = std::min<uint64_t>(tiles, machine.workgroups);
     params.share = 0xffffffffu;
     if (machine.tilesPerWorkgroup != 0) {
-        params.share = static_cast<u32>(
+        params.share = u32(
             std::min<uint64_t>((tiles + workgroups - 1) / workgroups, machine.tilesPerWorkgroup));
         workgroups = (tiles + params.share - 1) / params.share;
     }
@@ -210,7 +210,7 @@ inline void shareOutTiles(CompactParams& params, const CompactMachine& machine, 
                           ? workgroups == tiles
                           : tiles + (scanner ? 1 : 0) <= machine.workgroups;
     if (fits && !inPlace) params.mode |= SLUICE_COMPACT_MODE_DIRECT;
-    params.workgroups = static_cast<u32>(workgroups + (scanner ? 1 : 0));
+    params.workgroups = u32(workgroups + (scanner ? 1 : 0));
 }
 
 // params: with addresses. knowsTest(params): whether the ring kernels have its test.
@@ -242,8 +242,7 @@ CompactPlan planCompact(const SluiceCompactInfo& info, const CompactParams& para
         plan.params.polls = machine.pollsInPlace;
     }
     if (partition && tiles > 1) {
-        plan.countingWorkgroups =
-            static_cast<uint32_t>(std::min<uint64_t>(tiles, machine.workgroups));
+        plan.countingWorkgroups = uint32_t(std::min<uint64_t>(tiles, machine.workgroups));
         plan.counting = plan.params;
         plan.counting.mode |= SLUICE_COMPACT_MODE_COUNT;
         plan.counting.workgroups = plan.countingWorkgroups;
@@ -262,8 +261,7 @@ CompactPlan planCompact(const SluiceCompactInfo& info, const CompactParams& para
             plan.path = ring ? CompactPlan::Path::ring : CompactPlan::Path::call;
             plan.params = normal;
             plan.params.workgroups =
-                ring ? static_cast<u32>(std::min<uint64_t>(ringTiles + 1, machine.ringWorkgroups))
-                     : static_cast<u32>(calls);
+                ring ? u32(std::min<uint64_t>(ringTiles + 1, machine.ringWorkgroups)) : u32(calls);
             if (scanner) plan.params.mode |= SLUICE_COMPACT_MODE_SCANNER;
             return plan;
         }

@@ -33,7 +33,7 @@ constexpr uint64_t intervalDivideUp(uint64_t value, uint64_t by) { return (value
 
 inline u32 intervalGroups(u32 maxCount)
 {
-    return static_cast<u32>(intervalDivideUp(maxCount, intervalGroupSize(maxCount)));
+    return u32(intervalDivideUp(maxCount, intervalGroupSize(maxCount)));
 }
 
 inline uint64_t intervalScratchBytes(const SluiceIntervals& intervals)
@@ -46,7 +46,7 @@ inline uint64_t intervalScratchBytes(const SluiceIntervals& intervals)
 
 inline u32 intervalCapacity(uint64_t bytes, u32 elementSize)
 {
-    return static_cast<u32>(std::min<uint64_t>(bytes / elementSize, UINT32_MAX));
+    return u32(std::min<uint64_t>(bytes / elementSize, UINT32_MAX));
 }
 
 inline bool isBulk(const IntervalParams& params) { return params.form >= SLUICE_INTERVAL_REMOVED; }
@@ -116,7 +116,7 @@ inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info, const Inter
     IntervalParams params = intervalParams(
         info.intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize),
         tuning.windowBytes);
-    params.kind = static_cast<u32>(info.kind);
+    params.kind = u32(info.kind);
     params.positionBytes = info.positionSize;
     setMoveShares(params, tuning);
     return params;

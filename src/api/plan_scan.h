@@ -131,7 +131,7 @@ inline ScanPlan planScan(const SluiceScanInfo& info, const ScanParams& params,
 {
     const uint64_t tiles = scanTiles(info.maxCount, machine.tileElements);
     if (isF32Sum(info.operation, info.type))
-        return {SLUICE_SCAN_BY_NUMBER, tiles > 1, false, 1, static_cast<uint32_t>(tiles)};
+        return {SLUICE_SCAN_BY_NUMBER, tiles > 1, false, 1, uint32_t(tiles)};
     const bool scanner =
         machine.scanners && hasScanner(params.polls, tiles, machine.lookback.scannerTiles);
     const bool aligned = ((params.input_.lo | params.output_.lo) & 15) == 0;
@@ -147,8 +147,7 @@ inline ScanPlan planScan(const SluiceScanInfo& info, const ScanParams& params,
     const u32 schedule = workgroups == tiles                   ? SLUICE_SCAN_BY_NUMBER
                          : ring && machine.ringWorkgroups == 0 ? SLUICE_SCAN_BY_RING
                                                                : SLUICE_SCAN_BY_TICKET;
-    return {schedule, false, scanner, static_cast<uint32_t>(share),
-            static_cast<uint32_t>(workgroups + (scanner ? 1 : 0))};
+    return {schedule, false, scanner, uint32_t(share), uint32_t(workgroups + (scanner ? 1 : 0))};
 }
 
 } // namespace sluice

@@ -51,7 +51,7 @@ inline bool takeTuningNumber(const char*& text, uint32_t& value)
         number = number * 10 + uint64_t(*text - '0');
         if (number > UINT32_MAX) return false;
     }
-    value = static_cast<uint32_t>(number);
+    value = uint32_t(number);
     return true;
 }
 
@@ -91,7 +91,7 @@ size_t writeTuning(const Row& row, char* text, size_t capacity)
         const int step =
             std::snprintf(fits ? text + length : nullptr, fits ? capacity - length : 0, "%s%s=%u",
                           length == 0 ? "" : " ", field.name, tuningValue(row, field));
-        if (step > 0) length += static_cast<size_t>(step);
+        if (step > 0) length += size_t(step);
     }
     return length;
 }

@@ -190,7 +190,7 @@ Compiled compileShader(const ShaderSource& source)
     {
         glslang::TShader shader(stage);
         const char* strings[] = {text.data()};
-        const int lengths[] = {static_cast<int>(text.size())};
+        const int lengths[] = {int(text.size())};
         const char* names[] = {source.file.c_str()};
         shader.setStringsWithLengthsAndNames(strings, lengths, names, 1);
         shader.setPreamble(preamble.c_str());

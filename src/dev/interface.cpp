@@ -76,7 +76,7 @@ public:
             const auto stride = m_strides.find(type);
             const uint32_t each =
                 stride != m_strides.end() ? stride->second : size(t[2], depth + 1);
-            return each * static_cast<uint32_t>(std::max<int64_t>(0, value(t[3])));
+            return each * uint32_t(std::max<int64_t>(0, value(t[3])));
         }
         case OpTypeStruct: {
             uint32_t end = 0;
@@ -95,7 +95,7 @@ public:
     int64_t value(uint32_t id) const
     {
         const auto spec = m_specIds.find(id);
-        if (spec != m_specIds.end()) return -1 - static_cast<int64_t>(spec->second);
+        if (spec != m_specIds.end()) return -1 - int64_t(spec->second);
         const auto found = m_constants.find(id);
         return found == m_constants.end() ? 0 : found->second[3];
     }
@@ -139,7 +139,7 @@ private:
         case OpTypePointer: m_types[w[1]] = w; break;
         case OpTypeStruct:
             m_types[w[1]] = w;
-            m_memberCounts[w[1]] = static_cast<uint32_t>(length - 2);
+            m_memberCounts[w[1]] = uint32_t(length - 2);
             break;
         case OpConstant:
         case OpConstantComposite:

@@ -3,14 +3,15 @@
 // on a device and on the CPU reference, and must have used the pipeline.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
-#include "self_test_cases.h"
+#include "selftest/cases.h"
 #include "test_device.h"
 
 namespace sluice::dev {
+
+using selftest::SelfTestCases;
 
 struct Verdict {
     enum Kind {
@@ -35,11 +36,7 @@ public:
     static std::vector<Pipelines> groups(const Pipelines& pipelines);
 
 private:
-    // The CPU's results, computed once a case. Null if that failed.
-    const Words* expected(SelfTestCase which);
-
     SelfTestCases m_cases;
-    std::map<SelfTestCase, Words> m_expected;
 };
 
 } // namespace sluice::dev

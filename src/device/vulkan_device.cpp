@@ -171,8 +171,7 @@ private:
     BarrierCheck m_barrierCheck;
 };
 
-// -----------------------------------------------------------------------------------------------
-// Opening and closing
+// --- Opening and closing
 
 SluiceStatus VulkanDevice::open(u32 index, const SluiceDeviceInfo& info, std::string& error)
 {
@@ -358,8 +357,7 @@ void VulkanDevice::handles(VulkanHandles& handles) const
     handles.extDecompression = m_features->has(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME);
 }
 
-// -----------------------------------------------------------------------------------------------
-// Memory
+// --- Memory
 
 VkResult VulkanDevice::createMemory(u64 size, VkBufferUsageFlags usage,
                                     VkMemoryPropertyFlags wanted, Memory& memory)
@@ -449,8 +447,7 @@ u64 VulkanDevice::address(const SluiceBuffer& buffer) const
     return GetBufferDeviceAddress(m_device, &info) + buffer.offset;
 }
 
-// -----------------------------------------------------------------------------------------------
-// Commands
+// --- Commands
 
 VkResult VulkanDevice::beginRecording(const Recording& recording)
 {
@@ -532,8 +529,7 @@ void VulkanDevice::record(void* user, VkCommandBuffer, const char* kernel,
     if (!conflict.empty()) self.m_instance->message(conflict.c_str());
 }
 
-// -----------------------------------------------------------------------------------------------
-// Copies
+// --- Copies
 
 VkResult VulkanDevice::prepareStaging()
 {

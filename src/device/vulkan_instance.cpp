@@ -199,8 +199,7 @@ void VulkanInstance::message(const char* text) const
     if (m_message != nullptr) m_message(m_messageUser, text);
 }
 
-// -----------------------------------------------------------------------------------------------
-// Features
+// --- Features
 
 struct VulkanFeatureChain::Structures {
     VkPhysicalDeviceVulkan11Features core11{};

@@ -150,4 +150,33 @@ void Df11Encoder::finish()
         startBlock(m_elements);
 }
 
+u64 encodeDf11Unit(SluiceDf11Kind kind, const u8* elements, u64 count, u64 repeats,
+                   std::vector<u8>& source, SluiceDf11Unit& unit)
+{
+    u64 histogram[256] = {};
+    countDf11Symbols(kind, elements, count, histogram);
+    for (u64& number : histogram)
+        number *= repeats;
+    Df11Code code;
+    if (!makeDf11Code(kind, histogram, 1, code)) return 0;
+    Df11Encoder encoder(kind, code);
+    for (u64 i = 0; i < repeats; ++i)
+        encoder.add(elements, count);
+    encoder.finish();
+    const std::vector<u8>* parts[] = {&code.luts, &encoder.encoded, &encoder.signMantissa,
+                                      &encoder.positions, &encoder.gaps};
+    const SluiceDf11Tables tables = {parts[0]->data(), parts[0]->size(), parts[3]->data(),
+                                     parts[3]->size(), parts[4]->size(), parts[1]->size(),
+                                     parts[2]->size()};
+    if (sluiceCheckDf11Unit(&tables, &unit, nullptr) != SLUICE_OK) return 0;
+    u64 size = 0;
+    for (size_t i = 0; i < std::size(parts); ++i) {
+        *offsetsOf(unit)[i] = source.size();
+        source.insert(source.end(), parts[i]->begin(), parts[i]->end());
+        source.resize((source.size() + 255) / 256 * 256);
+        size += parts[i]->size();
+    }
+    return size;
+}
+
 } // namespace sluice

@@ -2,6 +2,8 @@
 // Encodes a DFloat11 or ECF8 unit in pieces, in the layout of docs/format.md 5.2.
 #pragma once
 
+#include <array>
+
 #include <sluice/sluice_df11.h>
 
 #include "df11_code.h"
@@ -52,5 +54,17 @@ private:
     u32 m_gapCount = 0; // how many there are
     u32 m_nibble = 0;   // of an even element that waits for its odd one
 };
+
+// The offsets of luts, encoded, signMantissa, outputPositions and gaps.
+inline std::array<u64*, 5> offsetsOf(SluiceDf11Unit& unit)
+{
+    return {&unit.lutsOffset, &unit.encodedOffset, &unit.signMantissaOffset,
+            &unit.outputPositionsOffset, &unit.gapsOffset};
+}
+
+// Encodes `count` elements, `repeats` times over, and appends the unit's parts to `source`, each at
+// a multiple of 256. Returns the bytes of all parts; 0 if the format cannot hold the elements.
+u64 encodeDf11Unit(SluiceDf11Kind kind, const u8* elements, u64 count, u64 repeats,
+                   std::vector<u8>& source, SluiceDf11Unit& unit);
 
 } // namespace sluice

@@ -51,4 +51,47 @@ SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const
     return status;
 }
 
+SluiceStatus FloatTensor::encode(u32 elementType, const u8* elements, u64 elementCount)
+{
+    type = elementType;
+    count = elementCount;
+    lengths.resize(SLUICE_FLOAT_LENGTHS_SIZE);
+    raw.resize(size_t(sluiceFloatRawSize(type, count)));
+    words.clear();
+    index.assign(1, 0);
+    u64 histogram[256] = {};
+    SluiceStatus status = sluiceFloatCountSymbols(type, elements, count, histogram);
+    if (status == SLUICE_OK) status = sluiceFloatCodeLengths(histogram, lengths.data());
+    for (u64 first = 0; status == SLUICE_OK && first < count; first += kTile) {
+        u32 tile[SLUICE_FLOAT_TILE_BOUND], used = 0;
+        status = sluiceFloatEncodeTile(
+            type, lengths.data(), elements + first * sluiceFloatElementSize(type),
+            u32(std::min<u64>(kTile, count - first)), tile, SLUICE_FLOAT_TILE_BOUND, &used);
+        words.insert(words.end(), tile, tile + used);
+        index.push_back(u32(words.size() * 4 / kUnit));
+    }
+    return status == SLUICE_OK ? sluiceFloatPackRaw(type, count, elements, 0, count, raw.data())
+                               : status;
+}
+
+SluiceFloatTensor FloatTensor::appendTo(std::vector<u8>& source) const
+{
+    const auto append = [&](const auto& part) {
+        const u64 at = source.size();
+        const u8* bytes = reinterpret_cast<const u8*>(part.data());
+        source.insert(source.end(), bytes, bytes + part.size() * sizeof part[0]);
+        source.resize((source.size() + 15) / 16 * 16);
+        return at;
+    };
+    SluiceFloatTensor tensor = {};
+    tensor.words = append(words);
+    tensor.wordsSize = words.size() * 4;
+    tensor.index = append(index);
+    tensor.lengths = append(lengths);
+    tensor.raw = append(raw);
+    tensor.count = count;
+    tensor.type = type;
+    return tensor;
+}
+
 } // namespace sluice

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <sluice/sluice_archive.h>
+#include <sluice/sluice_float.h>
 
 #include "../formats/integers.h"
 
@@ -18,6 +19,19 @@ public:
 
 private:
     u32 m_words[SLUICE_FLOAT_TILE_BOUND];
+};
+
+// A whole tensor, as sluice_float.h wants its parts.
+struct FloatTensor {
+    u32 type = 0;
+    u64 count = 0;
+    std::vector<u8> lengths, raw;
+    std::vector<u32> words, index;
+
+    SluiceStatus encode(u32 elementType, const u8* elements, u64 elementCount);
+    // Appends the parts, each at a multiple of 16. Returns where they are; the rest of the
+    // description is the caller's.
+    SluiceFloatTensor appendTo(std::vector<u8>& source) const;
 };
 
 } // namespace sluice

@@ -241,8 +241,7 @@ u32 TileEncoder::encode(const u8* tile, u32 size)
 
 } // namespace sluice::gdeflate
 
-// -----------------------------------------------------------------------------------------------
-// The C interface
+// --- The C interface
 
 using namespace sluice;
 using namespace sluice::gdeflate;

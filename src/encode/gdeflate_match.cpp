@@ -32,8 +32,7 @@ u32 extendMatch(const u8* a, const u8* b, u32 length, u32 maxLength)
 
 } // namespace
 
-// -----------------------------------------------------------------------------------------------
-// Hash chains
+// --- Hash chains
 
 void HashChains::reset()
 {
@@ -96,8 +95,7 @@ void HashChains::skip(const u8* tile, u32 at, u32 count, u32 tileEnd)
         insert(tile, at, recent3);
 }
 
-// -----------------------------------------------------------------------------------------------
-// Binary trees
+// --- Binary trees
 
 void BinaryTrees::reset()
 {

@@ -5,8 +5,7 @@
 
 namespace sluice::gdeflate {
 
-// -----------------------------------------------------------------------------------------------
-// Greedy and lazy
+// --- Greedy and lazy
 
 u32 parseLazily(HashChains& chains, const u8* tile, u32 size, Effort effort, u32 lookahead,
                 Token* tokens)
@@ -48,8 +47,7 @@ u32 parseLazily(HashChains& chains, const u8* tile, u32 size, Effort effort, u32
     return made;
 }
 
-// -----------------------------------------------------------------------------------------------
-// Optimal
+// --- Optimal
 
 OptimalParser::OptimalParser()
     : m_trees(new BinaryTrees),

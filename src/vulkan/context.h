@@ -122,7 +122,7 @@ private:
         uint32_t workgroup = 0;           // invocations
         double milliseconds = 0;
     };
-    const Made& madeOf(Pipeline pipeline) const { return m_made[static_cast<size_t>(pipeline)]; }
+    const Made& madeOf(Pipeline pipeline) const { return m_made[size_t(pipeline)]; }
     uint32_t workgroup(Pipeline pipeline) const { return madeOf(pipeline).workgroup; }
     uint32_t tilesPerWorkgroup() const
     {

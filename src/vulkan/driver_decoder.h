@@ -52,7 +52,7 @@ struct DriverDecoder {
         const bool gdeflate = (decompression.decompressionMethods &
                                VK_MEMORY_DECOMPRESSION_METHOD_GDEFLATE_1_0_BIT_NV) != 0;
         if (gdeflate && (decompressExt != nullptr || decompressNv != nullptr)) {
-            regionLimit = static_cast<uint32_t>(
+            regionLimit = uint32_t(
                 std::min<uint64_t>(decompression.maxDecompressionIndirectCount, UINT32_MAX));
         }
     }

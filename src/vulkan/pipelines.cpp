@@ -35,7 +35,7 @@ SluiceStatus VulkanBackend::preparePipelines(const char** reason)
     }
     for (const Pipeline pipeline : AllPipelines()) {
         const PipelineRow& row = pipelineRow(pipeline);
-        Made& made = m_made[static_cast<size_t>(pipeline)];
+        Made& made = m_made[size_t(pipeline)];
         // Tiles are planned by the sizes of pipelines that do not apply too.
         made.workgroup = row.workgroup(m_traits, m_tuning);
         if ((row.kernels & kBuiltKernels) == 0 || !row.applies(m_traits, m_tuning)) continue;
@@ -64,7 +64,7 @@ SluiceStatus VulkanBackend::createPipelines(const SluicePipelinesInfo& info, uin
     left = 0;
     for (uint32_t i = 0; i < m_applyingCount; ++i) {
         const Pipeline pipeline = m_applying[i];
-        Made& one = m_made[static_cast<size_t>(pipeline)];
+        Made& one = m_made[size_t(pipeline)];
         if (!isWanted(pipelineRow(pipeline), info.kernels, info.flags)) continue;
         if (status != SLUICE_OK || (info.most != 0 && made == info.most)) {
             left += one.isBegun.load() ? 0 : 1;
@@ -120,8 +120,7 @@ VkResult VulkanBackend::createPipeline(Pipeline pipeline, const ShaderCode& code
     VkSpecializationMapEntry entries[std::size(constants.values)];
     for (uint32_t i = 0; i < constants.count; ++i) {
         using One = PipelineConstants::One;
-        entries[i] = {constants.values[i].id,
-                      static_cast<uint32_t>(i * sizeof(One) + offsetof(One, value)), 4};
+        entries[i] = {constants.values[i].id, uint32_t(i * sizeof(One) + offsetof(One, value)), 4};
     }
     const VkSpecializationInfo specialization = {constants.count, entries, sizeof(constants.values),
                                                  constants.values};
@@ -154,7 +153,7 @@ void VulkanBackend::destroyPipeline(VkPipeline pipeline) const
 
 VkPipeline VulkanBackend::exchangePipeline(Pipeline pipeline, VkPipeline made)
 {
-    return m_made[static_cast<size_t>(pipeline)].handle.exchange(made);
+    return m_made[size_t(pipeline)].handle.exchange(made);
 }
 
 } // namespace sluice

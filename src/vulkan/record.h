@@ -28,8 +28,8 @@ void VulkanBackend::dispatch(VkCommandBuffer commands, Pipeline pipeline, const 
 {
     static_assert(sizeof(Params) <= 128,
                   "every device has 128 bytes of push constants, and no more is promised");
-    const uint32_t gridX = static_cast<uint32_t>(std::min<uint64_t>(workgroups, SLUICE_MAX_GRID));
-    const uint32_t gridY = static_cast<uint32_t>((workgroups + gridX - 1) / gridX);
+    const uint32_t gridX = uint32_t(std::min<uint64_t>(workgroups, SLUICE_MAX_GRID));
+    const uint32_t gridY = uint32_t((workgroups + gridX - 1) / gridX);
     m_vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, handle(pipeline));
     m_vk.CmdPushConstants(commands, m_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Params),
                           &params);

@@ -115,7 +115,7 @@ SluiceStatus VulkanBackend::cmdReduce(SluiceCommands commands, const SluiceReduc
     const uint64_t bytes = uint64_t(info.maxCount) * valueBytes(info.type);
     ScanParams params = reduceParams(info);
     setAddresses(params, info, addressOf());
-    params.workgroups = static_cast<u32>(workgroups);
+    params.workgroups = u32(workgroups);
     dispatch(commandBuffer(commands), reducePipeline(info.operation, info.type), params, workgroups,
              {{fromPair(params.input_), bytes, false},
               access(info.count, false),

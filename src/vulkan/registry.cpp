@@ -11,8 +11,7 @@ using Device = DeviceTraits;
 using Tuning = VulkanTuning;
 using Constants = PipelineConstants;
 
-// -----------------------------------------------------------------------------------------------
-// When a pipeline applies
+// --- When a pipeline applies
 
 bool always(const Device&, const Tuning&) { return true; }
 bool paired(const Device& device, const Tuning&) { return device.runsPairedTiles(); }
@@ -47,8 +46,7 @@ bool specializedIntervals(const Device&, const Tuning& tuning)
     return tuning.intervalSpecialized != 0;
 }
 
-// -----------------------------------------------------------------------------------------------
-// Invocations of a workgroup
+// --- Invocations of a workgroup
 
 uint32_t minimum(const Device&, const Tuning&) { return 128; } // what every device allows
 uint32_t laneGroup(const Device& device, const Tuning&)
@@ -88,8 +86,7 @@ uint32_t floatDecode(const Device& device, const Tuning& tuning)
     return device.runsPairedTiles() ? tuning.workgroup.floatDecode : laneGroup(device, tuning);
 }
 
-// -----------------------------------------------------------------------------------------------
-// Specialization constants
+// --- Specialization constants
 
 void none(const Device&, const Tuning&, Constants&) {}
 
@@ -162,8 +159,7 @@ void scanRingRounds(const Device& device, const Tuning& tuning, Constants& const
     constants.set(SLUICE_CONSTANT_SCAN_RING_REGISTERS, tuning.scan.ringRegisterRounds);
 }
 
-// -----------------------------------------------------------------------------------------------
-// Tunings under which a pipeline is chosen, whatever the size of the work
+// --- Tunings under which a pipeline is chosen, whatever the size of the work
 
 constexpr uint32_t kAnyCount = UINT32_MAX; // as a limit of `few`: every count is below it
 
@@ -216,111 +212,115 @@ constexpr uint32_t kWords = SLUICE_KERNELS_SCAN_WORDS, kF32 = SLUICE_KERNELS_SCA
                    kScanSumUsers = kWords | SLUICE_KERNELS_TILE_STREAMS;
 constexpr uint32_t kSum = SLUICE_SCAN_OP_SUM, kMax = SLUICE_SCAN_OP_MAX,
                    kSumF32 = SLUICE_SCAN_OP_SUM_F32;
-using P = Pipeline;
 using T = SelfTestCase;
 
 // clang-format off: a table
+#define SLUICE_ROW(name, ...)                                                                      \
+    {                                                                                              \
+        Pipeline::name, #name, __VA_ARGS__                                                         \
+    }
 constexpr PipelineRow kRows[] = {
-    {P::status, "status", "status", kAll, Need::always, always, minimum, none, T::status, asItIs},
-    {P::checksum, "checksum", "checksum", kAll, Need::always, always, laneGroup, none, T::checksum,
-     asItIs},
-    {P::gdeflate, "gdeflate", "gdeflate", kGdeflateLinear | kGdeflateRows, Need::always, always,
-     tilePair, gdeflate<GdeflateKind::any>, T::gdeflate, noVariants},
-    {P::gdeflate_pitched, "gdeflate_pitched", "gdeflate", kGdeflateRows, Need::always, paired,
-     tilePair, gdeflate<GdeflateKind::pitched>, T::gdeflate_pitched, asItIs},
-    {P::gdeflate_few, "gdeflate_few", "gdeflate", kGdeflateLinear, Need::speed, gdeflateFew,
-     tilePair, gdeflate<GdeflateKind::few>, T::gdeflate, fewGdeflate},
-    {P::gdeflate_many, "gdeflate_many", "gdeflate", kGdeflateLinear, Need::speed, gdeflateMany,
-     laneGroup, gdeflate<GdeflateKind::many>, T::gdeflate, manyGdeflate},
-    {P::driver_regions, "driver_regions", "driver_regions", kGdeflateLinear, Need::always,
-     driverDecodes, minimum, none, T::gdeflate_by_driver, asItIs},
-    {P::tile_streams, "tile_streams", "tile_streams", SLUICE_KERNELS_TILE_STREAMS, Need::always,
-     always, minimum, none, T::tile_streams, asItIs},
-    {P::gstd_symbols, "gstd_symbols", "gstd_symbols", SLUICE_KERNELS_GSTD, Need::always, always,
-     laneGroup, none, T::gstd, asItIs},
-    {P::gstd_expand, "gstd_expand", "gstd_expand", SLUICE_KERNELS_GSTD, Need::always, always,
-     gstdExpand, plainStores, T::gstd, noVariants},
-    {P::gstd_expand_few, "gstd_expand_few", "gstd_expand", SLUICE_KERNELS_GSTD, Need::speed,
-     gstdFew, gstdExpandFew, plainStores, T::gstd, fewGstd},
-    {P::fse_tables, "fse_tables", "fse_tables", SLUICE_KERNELS_FSE, Need::always, always, laneGroup,
-     none, T::fse_tables, asItIs},
-    {P::filter, "filter", "filter", SLUICE_KERNELS_FILTER, Need::always, always, filter,
-     plainStores, T::filter, noVariants},
-    {P::filter_few, "filter_few", "filter", SLUICE_KERNELS_FILTER, Need::speed, filterFew,
-     filterFewSize, plainStores, T::filter, fewFilter},
-    {P::compact_1, "compact_1", "compact", kCompactSizes, Need::always, always, compact,
-     elementBytes<1>, T::compact_1, asItIs},
-    {P::compact_2, "compact_2", "compact", kCompactSizes, Need::always, always, compact,
-     elementBytes<2>, T::compact_2, asItIs},
-    {P::compact_4, "compact_4", "compact", kCompactWords, Need::always, always, compact,
-     elementBytes<4>, T::compact_4, noVariants},
-    {P::compact_8, "compact_8", "compact", kCompactSizes, Need::always, always, compact,
-     elementBytes<8>, T::compact_8, asItIs},
-    {P::compact_16, "compact_16", "compact", kCompactSizes, Need::always, always, compact,
-     elementBytes<16>, T::compact_16, asItIs},
-    {P::compact_ring, "compact_ring", "compact_ring", kCompactWords, Need::speed, compactRing, ring,
-     compactRingTiles<0>, T::compact_4, ringCompact},
-    {P::compact_ring_selectors, "compact_ring_selectors", "compact_ring", kCompactWords,
-     Need::speed, compactRing, ring, compactRingTiles<1>, T::compact_4, ringCompact},
-    {P::compact_ring_words, "compact_ring_words", "compact_ring", kCompactWords, Need::speed,
-     compactRing, ring, compactRingTiles<2>, T::compact_4, ringCompact},
-    {P::compact_ring_bytes, "compact_ring_bytes", "compact_ring", kCompactWords, Need::speed,
-     compactRing, ring, compactRingTiles<3>, T::compact_4, ringCompact},
-    {P::compact_call, "compact_call", "compact_call", kCompactWords, Need::speed, compactRing, ring,
-     compactCall<0>, T::compact_4, callCompact},
-    {P::compact_call_selectors, "compact_call_selectors", "compact_call", kCompactWords,
-     Need::speed, compactRing, ring, compactCall<1>, T::compact_4, callCompact},
-    {P::interval_plan, "interval_plan", "interval_plan", kInterval, Need::always, always, minimum,
-     none, T::interval_expand, asItIs},
-    {P::interval_expand, "interval_expand", "interval_expand", kInterval, Need::always, always,
-     intervals, none, T::interval_expand, noVariants},
-    {P::interval_expand_words, "interval_expand_words", "interval_expand", kInterval, Need::speed,
-     specializedIntervals, intervals, elementBytes<4>, T::interval_expand, specialized},
-    {P::interval_move, "interval_move", "interval_move", kInterval, Need::always, always, intervals,
-     move<false>, T::interval_move, longRuns},
-    {P::interval_move_short, "interval_move_short", "interval_move", kInterval, Need::speed,
-     specializedIntervals, intervals, move<true>, T::interval_move, shortRuns},
-    {P::interval_search, "interval_search", "interval_search", kInterval, Need::always, always,
-     intervals, none, T::interval_search, asItIs},
-    {P::scan_sum, "scan_sum", "scan", kScanSumUsers, Need::always, always, scan, operation<kSum>,
-     T::scan, noVariants},
-    {P::scan_max, "scan_max", "scan", kWords, Need::always, always, scan, operation<kMax>, T::scan,
-     asItIs},
-    {P::scan_sum_f32, "scan_sum_f32", "scan", kF32, Need::always, always, scan, operation<kSumF32>,
-     T::scan, asItIs},
-    {P::scan_sum_segments, "scan_sum_segments", "scan", kSegments, Need::always, always, scan,
-     operation<kSum, true>, T::scan, asItIs},
-    {P::scan_max_segments, "scan_max_segments", "scan", kSegments, Need::always, always, scan,
-     operation<kMax, true>, T::scan, asItIs},
-    {P::scan_sum_f32_segments, "scan_sum_f32_segments", "scan", kSegments, Need::always, always,
-     scan, operation<kSumF32, true>, T::scan, asItIs},
-    {P::scan_sum_ring, "scan_sum_ring", "scan_ring", kWords, Need::speed, scanRing, ring,
-     scanRingRounds, T::scan, ringScan},
-    {P::scan_sum_u64, "scan_sum_u64", "scan64", kU64, Need::always, always, scan, operation<kSum>,
-     T::scan, asItIs},
-    {P::scan_max_u64, "scan_max_u64", "scan64", kU64, Need::always, always, scan, operation<kMax>,
-     T::scan, asItIs},
-    {P::scan_sum_u64_segments, "scan_sum_u64_segments", "scan64", kSegments, Need::always, always,
-     scan, operation<kSum, true>, T::scan, asItIs},
-    {P::scan_max_u64_segments, "scan_max_u64_segments", "scan64", kSegments, Need::always, always,
-     scan, operation<kMax, true>, T::scan, asItIs},
-    {P::reduce_sum, "reduce_sum", "reduce", kWords, Need::always, always, scan, operation<kSum>,
-     T::reduce, asItIs},
-    {P::reduce_max, "reduce_max", "reduce", kWords, Need::always, always, scan, operation<kMax>,
-     T::reduce, asItIs},
-    {P::reduce_sum_f32, "reduce_sum_f32", "reduce", kF32, Need::always, always, scan,
-     operation<kSumF32>, T::reduce, asItIs},
-    {P::reduce_sum_f32_segments, "reduce_sum_f32_segments", "reduce", kSegments, Need::always,
-     always, scan, operation<kSumF32, true>, T::scan, asItIs},
-    {P::reduce_sum_u64, "reduce_sum_u64", "reduce64", kU64, Need::always, always, scan,
-     operation<kSum>, T::reduce, asItIs},
-    {P::reduce_max_u64, "reduce_max_u64", "reduce64", kU64, Need::always, always, scan,
-     operation<kMax>, T::reduce, asItIs},
-    {P::float_decode, "float_decode", "float_decode", SLUICE_KERNELS_FLOAT, Need::always, always,
-     floatDecode, none, T::float_decode, asItIs},
-    {P::df11, "df11", "df11", SLUICE_KERNELS_DF11, Need::always, always, df11, none, T::df11,
-     asItIs},
+    SLUICE_ROW(status, "status", kAll, Need::always, always, minimum, none, T::status, asItIs),
+    SLUICE_ROW(checksum, "checksum", kAll, Need::always, always, laneGroup, none, T::checksum,
+               asItIs),
+    SLUICE_ROW(gdeflate, "gdeflate", kGdeflateLinear | kGdeflateRows, Need::always, always,
+               tilePair, gdeflate<GdeflateKind::any>, T::gdeflate, noVariants),
+    SLUICE_ROW(gdeflate_pitched, "gdeflate", kGdeflateRows, Need::always, paired, tilePair,
+               gdeflate<GdeflateKind::pitched>, T::gdeflate_pitched, asItIs),
+    SLUICE_ROW(gdeflate_few, "gdeflate", kGdeflateLinear, Need::speed, gdeflateFew, tilePair,
+               gdeflate<GdeflateKind::few>, T::gdeflate, fewGdeflate),
+    SLUICE_ROW(gdeflate_many, "gdeflate", kGdeflateLinear, Need::speed, gdeflateMany, laneGroup,
+               gdeflate<GdeflateKind::many>, T::gdeflate, manyGdeflate),
+    SLUICE_ROW(driver_regions, "driver_regions", kGdeflateLinear, Need::always, driverDecodes,
+               minimum, none, T::gdeflate_by_driver, asItIs),
+    SLUICE_ROW(tile_streams, "tile_streams", SLUICE_KERNELS_TILE_STREAMS, Need::always, always,
+               minimum, none, T::tile_streams, asItIs),
+    SLUICE_ROW(gstd_symbols, "gstd_symbols", SLUICE_KERNELS_GSTD, Need::always, always, laneGroup,
+               none, T::gstd, asItIs),
+    SLUICE_ROW(gstd_expand, "gstd_expand", SLUICE_KERNELS_GSTD, Need::always, always, gstdExpand,
+               plainStores, T::gstd, noVariants),
+    SLUICE_ROW(gstd_expand_few, "gstd_expand", SLUICE_KERNELS_GSTD, Need::speed, gstdFew,
+               gstdExpandFew, plainStores, T::gstd, fewGstd),
+    SLUICE_ROW(fse_tables, "fse_tables", SLUICE_KERNELS_FSE, Need::always, always, laneGroup, none,
+               T::fse_tables, asItIs),
+    SLUICE_ROW(filter, "filter", SLUICE_KERNELS_FILTER, Need::always, always, filter, plainStores,
+               T::filter, noVariants),
+    SLUICE_ROW(filter_few, "filter", SLUICE_KERNELS_FILTER, Need::speed, filterFew, filterFewSize,
+               plainStores, T::filter, fewFilter),
+    SLUICE_ROW(compact_1, "compact", kCompactSizes, Need::always, always, compact, elementBytes<1>,
+               T::compact_1, asItIs),
+    SLUICE_ROW(compact_2, "compact", kCompactSizes, Need::always, always, compact, elementBytes<2>,
+               T::compact_2, asItIs),
+    SLUICE_ROW(compact_4, "compact", kCompactWords, Need::always, always, compact, elementBytes<4>,
+               T::compact_4, noVariants),
+    SLUICE_ROW(compact_8, "compact", kCompactSizes, Need::always, always, compact, elementBytes<8>,
+               T::compact_8, asItIs),
+    SLUICE_ROW(compact_16, "compact", kCompactSizes, Need::always, always, compact,
+               elementBytes<16>, T::compact_16, asItIs),
+    SLUICE_ROW(compact_ring, "compact_ring", kCompactWords, Need::speed, compactRing, ring,
+               compactRingTiles<0>, T::compact_4, ringCompact),
+    SLUICE_ROW(compact_ring_selectors, "compact_ring", kCompactWords, Need::speed, compactRing,
+               ring, compactRingTiles<1>, T::compact_4, ringCompact),
+    SLUICE_ROW(compact_ring_words, "compact_ring", kCompactWords, Need::speed, compactRing, ring,
+               compactRingTiles<2>, T::compact_4, ringCompact),
+    SLUICE_ROW(compact_ring_bytes, "compact_ring", kCompactWords, Need::speed, compactRing, ring,
+               compactRingTiles<3>, T::compact_4, ringCompact),
+    SLUICE_ROW(compact_call, "compact_call", kCompactWords, Need::speed, compactRing, ring,
+               compactCall<0>, T::compact_4, callCompact),
+    SLUICE_ROW(compact_call_selectors, "compact_call", kCompactWords, Need::speed, compactRing,
+               ring, compactCall<1>, T::compact_4, callCompact),
+    SLUICE_ROW(interval_plan, "interval_plan", kInterval, Need::always, always, minimum, none,
+               T::interval_expand, asItIs),
+    SLUICE_ROW(interval_expand, "interval_expand", kInterval, Need::always, always, intervals, none,
+               T::interval_expand, noVariants),
+    SLUICE_ROW(interval_expand_words, "interval_expand", kInterval, Need::speed,
+               specializedIntervals, intervals, elementBytes<4>, T::interval_expand, specialized),
+    SLUICE_ROW(interval_move, "interval_move", kInterval, Need::always, always, intervals,
+               move<false>, T::interval_move, longRuns),
+    SLUICE_ROW(interval_move_short, "interval_move", kInterval, Need::speed, specializedIntervals,
+               intervals, move<true>, T::interval_move, shortRuns),
+    SLUICE_ROW(interval_search, "interval_search", kInterval, Need::always, always, intervals, none,
+               T::interval_search, asItIs),
+    SLUICE_ROW(scan_sum, "scan", kScanSumUsers, Need::always, always, scan, operation<kSum>,
+               T::scan, noVariants),
+    SLUICE_ROW(scan_max, "scan", kWords, Need::always, always, scan, operation<kMax>, T::scan,
+               asItIs),
+    SLUICE_ROW(scan_sum_f32, "scan", kF32, Need::always, always, scan, operation<kSumF32>, T::scan,
+               asItIs),
+    SLUICE_ROW(scan_sum_segments, "scan", kSegments, Need::always, always, scan,
+               operation<kSum, true>, T::scan, asItIs),
+    SLUICE_ROW(scan_max_segments, "scan", kSegments, Need::always, always, scan,
+               operation<kMax, true>, T::scan, asItIs),
+    SLUICE_ROW(scan_sum_f32_segments, "scan", kSegments, Need::always, always, scan,
+               operation<kSumF32, true>, T::scan, asItIs),
+    SLUICE_ROW(scan_sum_ring, "scan_ring", kWords, Need::speed, scanRing, ring, scanRingRounds,
+               T::scan, ringScan),
+    SLUICE_ROW(scan_sum_u64, "scan64", kU64, Need::always, always, scan, operation<kSum>, T::scan,
+               asItIs),
+    SLUICE_ROW(scan_max_u64, "scan64", kU64, Need::always, always, scan, operation<kMax>, T::scan,
+               asItIs),
+    SLUICE_ROW(scan_sum_u64_segments, "scan64", kSegments, Need::always, always, scan,
+               operation<kSum, true>, T::scan, asItIs),
+    SLUICE_ROW(scan_max_u64_segments, "scan64", kSegments, Need::always, always, scan,
+               operation<kMax, true>, T::scan, asItIs),
+    SLUICE_ROW(reduce_sum, "reduce", kWords, Need::always, always, scan, operation<kSum>, T::reduce,
+               asItIs),
+    SLUICE_ROW(reduce_max, "reduce", kWords, Need::always, always, scan, operation<kMax>, T::reduce,
+               asItIs),
+    SLUICE_ROW(reduce_sum_f32, "reduce", kF32, Need::always, always, scan, operation<kSumF32>,
+               T::reduce, asItIs),
+    SLUICE_ROW(reduce_sum_f32_segments, "reduce", kSegments, Need::always, always, scan,
+               operation<kSumF32, true>, T::scan, asItIs),
+    SLUICE_ROW(reduce_sum_u64, "reduce64", kU64, Need::always, always, scan, operation<kSum>,
+               T::reduce, asItIs),
+    SLUICE_ROW(reduce_max_u64, "reduce64", kU64, Need::always, always, scan, operation<kMax>,
+               T::reduce, asItIs),
+    SLUICE_ROW(float_decode, "float_decode", SLUICE_KERNELS_FLOAT, Need::always, always,
+               floatDecode, none, T::float_decode, asItIs),
+    SLUICE_ROW(df11, "df11", SLUICE_KERNELS_DF11, Need::always, always, df11, none, T::df11,
+               asItIs),
 };
+#undef SLUICE_ROW
 // clang-format on
 
 // Every pipeline has one complete row, at its own place, and a self-test.
@@ -328,10 +328,9 @@ constexpr bool rowsAreComplete()
 {
     size_t at = 0;
     for (const PipelineRow& row : kRows) {
-        if (static_cast<size_t>(row.pipeline) != at++ || row.name == nullptr ||
-            row.shader == nullptr || row.kernels == 0 || row.applies == nullptr ||
-            row.workgroup == nullptr || row.constants == nullptr || row.choose == nullptr ||
-            row.selfTest == SelfTestCase::none)
+        if (size_t(row.pipeline) != at++ || row.name == nullptr || row.shader == nullptr ||
+            row.kernels == 0 || row.applies == nullptr || row.workgroup == nullptr ||
+            row.constants == nullptr || row.choose == nullptr || row.selfTest == SelfTestCase::none)
             return false;
     }
     return at == kPipelineCount;
@@ -340,6 +339,6 @@ static_assert(rowsAreComplete(), "each pipeline needs a row in the order of the 
 
 } // namespace
 
-const PipelineRow& pipelineRow(Pipeline pipeline) { return kRows[static_cast<size_t>(pipeline)]; }
+const PipelineRow& pipelineRow(Pipeline pipeline) { return kRows[size_t(pipeline)]; }
 
 } // namespace sluice

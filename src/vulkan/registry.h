@@ -67,10 +67,10 @@ enum class Pipeline : uint32_t {
     df11,
     count // no pipeline
 };
-constexpr size_t kPipelineCount = static_cast<size_t>(Pipeline::count);
+constexpr size_t kPipelineCount = size_t(Pipeline::count);
 
-// The command that runs a pipeline when it is tested by itself, which src/dev/self_test_cases.cpp
-// knows how to fill and to compare with the CPU reference.
+// The command that runs a pipeline when it is tested by itself, which src/selftest fills and compares
+// with the CPU reference.
 enum class SelfTestCase : uint32_t {
     none, // no row may have it
     status,
@@ -89,6 +89,7 @@ enum class SelfTestCase : uint32_t {
     compact_16,
     interval_expand,
     interval_move,
+    interval_bulk,
     interval_search,
     scan,
     reduce,
@@ -144,7 +145,7 @@ inline bool isWanted(const PipelineRow& row, uint32_t kernels, uint32_t flags)
 struct AllPipelines {
     struct Iterator {
         uint32_t at;
-        Pipeline operator*() const { return static_cast<Pipeline>(at); }
+        Pipeline operator*() const { return Pipeline(at); }
         Iterator& operator++()
         {
             ++at;
@@ -153,7 +154,7 @@ struct AllPipelines {
         bool operator!=(Iterator other) const { return at != other.at; }
     };
     Iterator begin() const { return {0}; }
-    Iterator end() const { return {static_cast<uint32_t>(kPipelineCount)}; }
+    Iterator end() const { return {uint32_t(kPipelineCount)}; }
 };
 
 } // namespace sluice

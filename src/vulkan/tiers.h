@@ -233,7 +233,7 @@ constexpr TierName vulkanTiers[] = {
 // The subgroup size of an emulated tier; 0 for the others.
 inline uint32_t emulatedSize(SluiceVulkanTier tier)
 {
-    return tier >= SLUICE_VULKAN_TIER_EMU4 ? static_cast<uint32_t>(tier) : 0;
+    return tier >= SLUICE_VULKAN_TIER_EMU4 ? uint32_t(tier) : 0;
 }
 
 } // namespace sluice

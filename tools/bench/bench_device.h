@@ -14,7 +14,6 @@ namespace sluice {
 // Throws a Failure unless status is OK. what: "scan", "pack" ...
 void require(SluiceStatus status, const std::string& what);
 
-// Milliseconds of one pass.
 struct Timing {
     double median = 0, fastest = 0, slowest = 0;
     uint32_t runs = 0;
@@ -22,7 +21,6 @@ struct Timing {
 
 class BenchDevice : public ToolDevice {
 public:
-    // kernels: SluiceKernels, those that will be used.
     BenchDevice(const std::string& selector, uint32_t kernels = SLUICE_KERNELS_ALL,
                 bool graphicsQueue = false, const std::string& tuning = {});
 

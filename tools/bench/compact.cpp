@@ -21,7 +21,6 @@ uint32_t boundFor(uint32_t percent)
 
 uint32_t coin(uint32_t i) { return scrambled(i) >> 31; }
 
-// A device's copy of the words, and room for results.
 struct Data {
     const BenchDevice& device;
     DeviceBuffer input, selectors, output, indices, results;

@@ -20,10 +20,9 @@ struct Result {
     SluiceBuffer buffer;
     uint32_t elementSize;
     std::function<void(uint64_t offset, uint64_t size, uint8_t* bytes)> expect;
-    bool poison = true; // overwrite it first
+    bool poison = true;
 };
 
-// kCheckedText says what of a result is looked at.
 extern const char* const kCheckedText;
 
 struct Work {

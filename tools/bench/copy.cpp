@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of plain copies.
 #include <cstring>
 
 #include "contest.h"

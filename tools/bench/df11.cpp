@@ -21,8 +21,8 @@ void benchUnit(const BenchDevice& device, const WeightKind& kind, uint64_t count
     const Bytes plain = makeWeights(kind.format, kind.sigma, made);
     Df11Set set = {};
     set.entries.resize(1);
-    set.encodedBytes = packDf11Unit(SluiceDf11Kind(kind.kind), plain.data(), made, repeats,
-                                    set.source, set.entries[0]);
+    set.encodedBytes = encodeDf11Unit(SluiceDf11Kind(kind.kind), plain.data(), made, repeats,
+                                      set.source, set.entries[0]);
     set.statusCount = blocksOf(set.entries[0]);
     const uint64_t size = plain.size() * repeats;
     const WeightScene<SluiceDf11Unit> scene(device, set, size, 1);
@@ -40,7 +40,7 @@ void encodeUnit(const WeightKind& which, const uint8_t* plain, uint64_t count)
     Df11Encoder encoder(kind, code);
     constexpr uint64_t piece = 1u << 20;
     for (uint64_t at = 0; at < count; at += piece) {
-        encoder.add(plain + at * elementBytes(kind), std::min(piece, count - at));
+        encoder.add(plain + at * df11Form(kind).elementBytes, std::min(piece, count - at));
         for (Bytes* part :
              {&encoder.encoded, &encoder.signMantissa, &encoder.positions, &encoder.gaps})
             part->clear();

@@ -21,7 +21,6 @@ constexpr WeightKind kKinds[] = {
 
 constexpr uint64_t kBlock = 1u << 22; // weights that are made; larger tensors repeat them
 
-// kBlock elements of a type.
 Bytes makePlain(const WeightKind& kind)
 {
     const Bytes weights = makeWeights(kind.format, kind.sigma, kBlock);
@@ -32,10 +31,9 @@ Bytes makePlain(const WeightKind& kind)
     return bytes;
 }
 
-// A tensor of `blocks` times the same weights.
 struct TensorScene : WeightScene<SluiceFloatTensor> {
-    TensorScene(const BenchDevice& on, uint32_t type, const Bytes& plain,
-                const EncodedTensor& block, uint64_t blocks)
+    TensorScene(const BenchDevice& on, uint32_t type, const Bytes& plain, const FloatTensor& block,
+                uint64_t blocks)
         : WeightScene(on, 1, blocks * kBlock / SLUICE_FLOAT_TILE, plain.size() * blocks)
     {
         const uint64_t count = blocks * kBlock, blockBytes = block.words.size() * 4;
@@ -127,8 +125,8 @@ void benchFloat(const BenchDevice& device, const Wanted& wanted, BenchReport& re
         if (!decodes && !encodes) continue;
         const Bytes plain = makePlain(kind);
         if (decodes) {
-            const EncodedTensor block =
-                encodeTensor(SluiceFloatType(kind.kind), plain.data(), kBlock);
+            FloatTensor block;
+            require(block.encode(kind.kind, plain.data(), kBlock), "float tensor");
             for (const uint64_t blocks : sizes) {
                 const TensorScene scene(device, kind.kind, plain, block, blocks);
                 benchDecode(scene, "float", kind.name, plain.size() * blocks, scene.encodedBytes,

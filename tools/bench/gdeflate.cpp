@@ -11,7 +11,6 @@ namespace {
 
 constexpr uint32_t kFewTiles = 64;
 
-// Decodes so many regions from those of copy `first` on.
 using RecordBatch =
     std::function<void(SluiceCommands commands, uint32_t first, uint32_t tileCount)>;
 
@@ -51,7 +50,6 @@ RecordBatch recordDriver(const Scene& scene, const DriverDecoder& decoder)
     };
 }
 
-// The tiles must be decoded and their statuses OK.
 BenchRow timeChecksum(const Scene& scene)
 {
     const auto record = [&](SluiceCommands commands, uint32_t) {

@@ -150,7 +150,6 @@ void decodeAll(const Scene& scene, const Decode& decode)
     scene.checkStatus("sluice gstd");
 }
 
-// The rows of one batch.
 class Batch {
 public:
     Batch(const Scene& on, uint32_t tileCount)

@@ -51,7 +51,6 @@ void addTile(TileSet& set, const InputFile& file, const ContainerTile& from)
     set.tiles.push_back(tile);
 }
 
-// Packs the bytes as `sluice pack` does, on all cores.
 Bytes packed(const Bytes& bytes, const Codec& codec, uint32_t decodeSpeed)
 {
     SluiceArchiveWriterInfo info = {};

@@ -45,7 +45,6 @@ struct Arena {
     }
 };
 
-// An operation without its lengths.
 struct Form {
     Op op;
     uint32_t elementSize = 4, positionSize = 4;
@@ -117,7 +116,6 @@ struct List {
     }
 };
 
-// Work, and the buffers that it needs beside the arena's.
 struct Command {
     std::vector<DeviceBuffer> buffers;
     Work work;

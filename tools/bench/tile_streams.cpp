@@ -38,7 +38,6 @@ void appendStream(Bytes& bytes, const TileSet& set, size_t first, size_t count)
     }
 }
 
-// The tiles as streams, the set once.
 struct Streams {
     Bytes bytes;
     std::vector<SluiceStreamRange> ranges;
@@ -70,7 +69,6 @@ uint32_t copiesFor(const BenchDevice& device, const TileSet& set, size_t streamC
     return uint32_t(std::clamp<uint64_t>(gpuOutputBudget(device) / set.outputBytes, 1, most));
 }
 
-// Copies of the streams, each at source and destination addresses of its own.
 class StreamScene {
 public:
     StreamScene(const BenchDevice& on, const TileSet& tiles)

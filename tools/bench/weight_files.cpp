@@ -41,18 +41,11 @@ void finish(WeightSet<Entry>& set)
 
 void addTensor(FloatSet& set, const uint8_t* plain, uint64_t count)
 {
-    const SluiceFloatType type = SluiceFloatType(set.kind);
-    const EncodedTensor encoded = encodeTensor(type, plain, count);
-    const uint64_t size = count * sluiceFloatElementSize(type);
-    SluiceFloatTensor tensor = {};
-    tensor.wordsSize = encoded.words.size() * 4;
-    tensor.words = place(set.source, encoded.words);
-    tensor.index = place(set.source, encoded.index);
-    tensor.lengths = place(set.source, encoded.lengths);
-    tensor.raw = place(set.source, encoded.raw);
+    FloatTensor encoded;
+    require(encoded.encode(set.kind, plain, count), "float tensor");
+    const uint64_t size = count * sluiceFloatElementSize(set.kind);
+    SluiceFloatTensor tensor = encoded.appendTo(set.source);
     tensor.output = place(set.expected, plain, size, kGap);
-    tensor.count = count;
-    tensor.type = set.kind;
     tensor.firstTile = set.statusCount;
     set.entries.push_back(tensor);
     set.statusCount += uint32_t(encoded.index.size() - 1);
@@ -145,7 +138,7 @@ void addUnit(Df11Set& set, SluiceDf11Unit unit, uint64_t encodedBytes)
     set.entries.push_back(unit);
     set.statusCount += blocksOf(unit);
     set.encodedBytes += encodedBytes;
-    set.outputBytes += uint64_t{unit.elementCount} * elementBytes(unit.kind);
+    set.outputBytes += uint64_t{unit.elementCount} * df11Form(unit.kind).elementBytes;
 }
 
 // The units of the file, decoded by the CPU reference.
@@ -190,8 +183,8 @@ void packUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
         if (plain.empty()) break;
         file.read(tensor, 0, plain.data(), plain.size());
         SluiceDf11Unit unit = {};
-        const uint64_t size = packDf11Unit(kind, plain.data(), plain.size() / elementBytes(kind), 1,
-                                           set.source, unit);
+        const uint64_t size = encodeDf11Unit(
+            kind, plain.data(), plain.size() / df11Form(kind).elementBytes, 1, set.source, unit);
         if (size == 0) continue;
         addUnit(set, unit, size);
         place(set.expected, plain.data(), plain.size(), kGap);
@@ -199,29 +192,6 @@ void packUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
 }
 
 } // namespace
-
-EncodedTensor encodeTensor(SluiceFloatType type, const uint8_t* plain, uint64_t count)
-{
-    EncodedTensor tensor;
-    tensor.lengths.resize(SLUICE_FLOAT_LENGTHS_SIZE);
-    tensor.raw.resize(sluiceFloatRawSize(type, count));
-    const uint32_t size = sluiceFloatElementSize(type);
-    uint64_t histogram[256] = {};
-    require(sluiceFloatCountSymbols(type, plain, count, histogram), "float histogram");
-    require(sluiceFloatCodeLengths(histogram, tensor.lengths.data()), "float code lengths");
-    tensor.index.push_back(0);
-    for (uint64_t first = 0; first < count; first += SLUICE_FLOAT_TILE) {
-        uint32_t words[SLUICE_FLOAT_TILE_BOUND], wordCount = 0;
-        const uint32_t elements = uint32_t(std::min<uint64_t>(SLUICE_FLOAT_TILE, count - first));
-        require(sluiceFloatEncodeTile(type, tensor.lengths.data(), plain + first * size, elements,
-                                      words, SLUICE_FLOAT_TILE_BOUND, &wordCount),
-                "float tile");
-        tensor.words.insert(tensor.words.end(), words, words + wordCount);
-        tensor.index.push_back(uint32_t(tensor.words.size() / 2));
-    }
-    require(sluiceFloatPackRaw(type, count, plain, 0, count, tensor.raw.data()), "float raw");
-    return tensor;
-}
 
 template <>
 std::vector<FloatSet> loadSets(const std::string& path, uint64_t maxOutput,

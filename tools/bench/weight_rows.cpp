@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Rounded to the nearest even.
+// To the nearest even.
 uint32_t rounded(float number, const NumberFormat& format)
 {
     uint32_t bits = 0;

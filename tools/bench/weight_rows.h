@@ -9,9 +9,10 @@
 #include <sluice/sluice_df11.h>
 #include <sluice/sluice_float.h>
 
+#include "encode/float_tile_encoder.h"
 #include "rows.h"
-#include "tools/sluice/df11_units.h"
 #include "tools/sluice/tile_decode.h"
+#include "tools/sluice/weights.h"
 
 namespace sluice {
 
@@ -19,7 +20,6 @@ struct NumberFormat {
     uint32_t exponentBits, mantissaBits; // with the sign 8, 16 or 32 bits
 };
 
-// A type of weights.
 struct WeightKind {
     uint32_t kind;      // SluiceFloatType or SluiceDf11Kind
     const char* filter; // its name in --filter
@@ -32,20 +32,13 @@ struct WeightKind {
 // number.
 Bytes makeWeights(const NumberFormat& format, float sigma, uint64_t count);
 
-// A tensor of the float codec.
-struct EncodedTensor {
-    Bytes lengths, raw;
-    Words words, index;
-};
-EncodedTensor encodeTensor(SluiceFloatType type, const uint8_t* plain, uint64_t count);
-
 // Lists of tensors and units, laid out as they go to the device but that addresses are offsets from
 // the start of source and expected. What the decode must not write is kGap in expected, whose size
 // is a multiple of 256 like source's.
 constexpr uint8_t kGap = 0xee;
 template <class Entry>
 struct WeightSet {
-    uint32_t kind;     // WeightKind::kind
+    uint32_t kind;
     const char* parts; // what the file calls the entries
     std::vector<Entry> entries;
     Bytes source, expected;
@@ -68,7 +61,6 @@ std::vector<FloatSet> loadSets(const std::string&, uint64_t, const WantedKind&);
 template <>
 std::vector<Df11Set> loadSets(const std::string&, uint64_t, const WantedKind&);
 
-// Entries on the device.
 template <class Entry>
 struct WeightScene {
     // The caller fills source and list.

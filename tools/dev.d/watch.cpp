@@ -69,7 +69,7 @@ int main(int argc, char** argv)
     constexpr uint32_t tileCount = 32, tileBytes = 65536;
     std::vector<uint8_t> bytes(tileBytes), stream(sluiceGdeflateTileBound(tileBytes));
     for (uint32_t i = 0; i < tileBytes; ++i)
-        bytes[i] = static_cast<uint8_t>((i * i >> 7) ^ (i >> 3));
+        bytes[i] = uint8_t((i * i >> 7) ^ (i >> 3));
     SluiceGdeflateEncoder encoder = nullptr;
     SluiceGdeflateEncoderInfo encoderInfo = {9, 0};
     size_t used = 0;

@@ -37,7 +37,7 @@ struct ArchiveSource {
     std::string name; // in the archive
     std::string path;
 };
-// Sorts them by their names, as writers want them. Throws a Failure where two have one name.
+// Throws a Failure where two have one name.
 void sortSources(std::vector<ArchiveSource>& sources);
 
 // The archive of a single asset, in memory. asset.name and where its bytes come from are set here.

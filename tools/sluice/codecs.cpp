@@ -45,7 +45,7 @@ const Codec& codecNamed(const std::string& name)
 const Codec& codecOfTiles(uint32_t tileCodec)
 {
     return *std::find_if(std::begin(kCodecs), std::end(kCodecs) - 1, [&](const Codec& codec) {
-        return static_cast<uint32_t>(codec.tileCodec) == tileCodec;
+        return uint32_t(codec.tileCodec) == tileCodec;
     });
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table of codecs: what the verbs and the benchmark know about each of them. Who adds a codec
-// adds a row.
+// The table of codecs: what the verbs and the benchmark know about each of them.
 #pragma once
 
 #include "files.h"

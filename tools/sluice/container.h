@@ -35,7 +35,6 @@ public:
     // Reads and checks header and index (or table). Throws Failure{exitFormat or exitUnsupported}.
     explicit Container(const std::string& path) : Container(std::make_unique<InputFile>(path)) {}
     explicit Container(std::unique_ptr<InputFile> file);
-    // Is it one of the two, by its first bytes?
     static bool recognises(const InputFile& file);
 
     bool isArchive() const { return m_isArchive; }

@@ -28,7 +28,6 @@ public:
     // valid during the call.
     using Done = std::function<void(const DecodeTile& tile, uint32_t status, const uint8_t* bytes)>;
 
-    // SluiceKernels that the device must have.
     static uint32_t kernels();
 
     Decoder(const ToolDevice& device, Done done);
@@ -36,7 +35,6 @@ public:
     // Room for the compressed bytes of the tile; the caller fills it before the next call. The
     // tile's filter stays until the tile is given back.
     uint8_t* add(const DecodeTile& tile);
-    // Decodes what has been added since.
     void flush();
 
     const DecodeStats& stats() const { return m_stats; }

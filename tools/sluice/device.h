@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Opens the device that the user asked for, or says why not.
+// The device that the user asked for.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,6 @@ class ToolDevice {
 public:
     using Record = std::function<void(SluiceCommands commands)>;
 
-    // kernels: SluiceKernels, those that will be used.
     ToolDevice(const DeviceOptions& options, const CommonOptions& common,
                uint32_t kernels = SLUICE_KERNELS_ALL);
     // place: in front of messages. absent: the exit code where there is no such device.

@@ -16,7 +16,6 @@ namespace sluice {
 class InputFile {
 public:
     explicit InputFile(const std::string& path);
-    // A file in memory; name: for messages.
     InputFile(std::string name, Bytes content);
     ~InputFile();
     InputFile(const InputFile&) = delete;
@@ -46,7 +45,6 @@ public:
     OutputFile& operator=(const OutputFile&) = delete;
 
     void write(uint64_t offset, const void* bytes, size_t size);
-    // Writes, for as long as this object lives.
     auto writer()
     {
         return

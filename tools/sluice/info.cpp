@@ -17,7 +17,6 @@
 namespace sluice {
 namespace {
 
-// The features that a filter uses.
 uint32_t featuresOf(const void* description, uint32_t size)
 {
     constexpr uint32_t ofPredictor[] = {0,
@@ -45,7 +44,6 @@ uint32_t featuresOf(const void* description, uint32_t size)
     return features;
 }
 
-// The names of features between separators, each in quotes for JSON.
 std::string namesOf(uint32_t features, const char* separator, const char* quote)
 {
     std::string names;
@@ -63,7 +61,6 @@ std::string filterText(const void* description, uint32_t size)
     return text;
 }
 
-// Tiles one after the other that have the same filter, or none.
 struct FilterRun {
     uint32_t first, count;
     const void* filter; // its description; null: none

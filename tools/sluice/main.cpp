@@ -316,7 +316,7 @@ constexpr struct Verb {
          return l.pipelines.show ? runPipelines(l.pipelines, l.devicesJson, l.common)
                                  : runDevices(l.devicesJson, l.common);
      }},
-    {"selftest", "golden vectors and made-up data through every kernel, on every tier of a device",
+    {"selftest", "compare every kernel with the CPU reference, on every tier of a device",
      defineSelftest,
      [](const CLI::App&, CommandLine& l) {
          return runSelftest(l.selftest, l.selftestJson, l.common);

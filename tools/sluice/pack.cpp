@@ -67,7 +67,6 @@ std::string lastComponent(const fs::path& path)
     return whole.filename().string();
 }
 
-// All files to pack, in the order of their names.
 Sources collect(const std::vector<std::string>& inputs, const CommonOptions& common)
 {
     Sources sources;

@@ -84,7 +84,6 @@ private:
     void checkNames(Unit& unit) const;
     void count(Unit& unit);
     void chooseCode(Unit& unit);
-    // shown: as progress.
     template <class Take>
     void readPieces(const SafetensorsTensor& tensor, Take take, bool shown = true);
     template <class Take>
@@ -238,7 +237,7 @@ void Df11Packer::readElements(const Unit& unit, Take take, bool shown)
         readPieces(
             tensor(number),
             [&](const uint8_t* bytes, uint64_t size) {
-                take(bytes, size / elementBytes(m_format.kind));
+                take(bytes, size / df11Form(m_format.kind).elementBytes);
             },
             shown);
     }
@@ -247,7 +246,7 @@ void Df11Packer::readElements(const Unit& unit, Take take, bool shown)
 void Df11Packer::count(Unit& unit)
 {
     for (const auto& [attribute, number] : unit.attributes) {
-        unit.elements += tensor(number).size() / elementBytes(m_format.kind);
+        unit.elements += tensor(number).size() / df11Form(m_format.kind).elementBytes;
     }
     if (unit.plain.empty() && unit.elements > SLUICE_DF11_MAX_SIZE)
         unit.plain = "more than 2^31 - 1 elements";
@@ -366,7 +365,7 @@ void Df11Packer::writeUnit(const Unit& unit, OutputFile& output,
         Bytes splits;
         uint64_t end = 0;
         for (const auto& [attribute, number] : unit.attributes) {
-            end += tensor(number).size() / elementBytes(m_format.kind);
+            end += tensor(number).size() / df11Form(m_format.kind).elementBytes;
             for (uint32_t byte = 0; byte < 8 && end != unit.elements; ++byte) {
                 splits.push_back(uint8_t(end >> 8 * byte));
             }

@@ -33,7 +33,6 @@ constexpr std::pair<const char*, uint32_t> kFilterNames[] = {
 // ask for; plan keeps their descriptions. name: for messages. Throws a Failure.
 std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
                                               const PackOptions& options, FilterPlan& plan);
-// All names, for messages.
 std::string filterNames(const char* separator);
 // Bytes of a Gstd tile, as --tile-size says.
 uint32_t gstdTileBytes(const PackOptions& options);

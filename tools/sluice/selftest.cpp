@@ -1,81 +1,201 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice selftest: golden vectors of GDeflate, and made-up data through all other kernels, on every
-// tier of a device.
+// sluice selftest: the cases of src/selftest and golden vectors, on every tier of a device.
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <sstream>
 
-#include "selftest.h"
+#include "decoder.h"
+#include "golden_vectors.h" // made from tests/data
+#include "selftest/cases.h"
 
 namespace sluice {
 namespace {
 
-constexpr struct {
-    const char* name;
-    bool (*test)(const ToolDevice& device);
-} kKernels[] = {{"scan", testScan},         {"compact", testCompact},
-                {"reduce", testReduce},     {"intervals", testIntervals},
-                {"bulk", testBulk},         {"gdeflate", testGdeflate},
-                {"checksum", testChecksum}, {"tile_streams", testTileStreams},
-                {"gstd", testGstd},         {"filter", testFilter},
-                {"float", testFloat},       {"fse_tables", testFseTables},
-                {"df11", testDf11}};
+using selftest::SelfTestCases;
 
-struct TierResult {
-    std::string device, name, tier;
-    std::string notRun; // why, if it was not run
-    std::vector<std::pair<const char*, bool>> kernels;
+struct KernelCase {
+    const char* kernel;
+    SelfTestCase which;
+    // The sluiceTileChecksum of the case's words, which every backend gave when it was noted here:
+    // what the CPU, the others' reference, is compared with. 0: libzstd's choices are in the words.
+    uint32_t checksum;
+};
 
+constexpr KernelCase kCases[] = {
+    {"scan", SelfTestCase::scan, 0xdf3a5658},
+    {"compact", SelfTestCase::compact_1, 0xc1b38b48},
+    {"compact", SelfTestCase::compact_2, 0x2c0c45fc},
+    {"compact", SelfTestCase::compact_4, 0x8481ccfd},
+    {"compact", SelfTestCase::compact_8, 0x742ef172},
+    {"compact", SelfTestCase::compact_16, 0x77645a2d},
+    {"reduce", SelfTestCase::reduce, 0xfaae24ea},
+    {"intervals", SelfTestCase::interval_expand, 0x3dd5c789},
+    {"intervals", SelfTestCase::interval_move, 0xe0f5dea4},
+    {"intervals", SelfTestCase::interval_search, 0xc0f0c660},
+    {"bulk", SelfTestCase::interval_bulk, 0x7d03294c},
+    {"gdeflate", SelfTestCase::gdeflate, 0x04682a94},
+    {"gdeflate", SelfTestCase::gdeflate_pitched, 0x4e4852fe},
+    {"gdeflate", SelfTestCase::gdeflate_by_driver, 0x519ab845},
+    {"checksum", SelfTestCase::checksum, 0x2027ed46},
+    {"tile_streams", SelfTestCase::tile_streams, 0x24c52712},
+    {"gstd", SelfTestCase::gstd, 0},
+    {"filter", SelfTestCase::filter, 0x34c70a66},
+    {"float", SelfTestCase::float_decode, 0x7d0310f4},
+    {"fse_tables", SelfTestCase::status, 0xe89cccf5},
+    {"fse_tables", SelfTestCase::fse_tables, 0x25e2d815},
+    {"df11", SelfTestCase::df11, 0x8ffc6e6a},
+};
+
+// A file of tests/data, and the sluiceTileChecksum of all that it decodes to.
+struct GoldenVector {
+    const char* kernel;
+    Bytes file;
+    uint32_t checksum;
+};
+
+template <size_t Size>
+GoldenVector golden(const char* kernel, const uint8_t (&bytes)[Size], uint32_t checksum)
+{
+    return {kernel, Bytes(bytes, bytes + Size), checksum};
+}
+
+std::vector<GoldenVector> goldenVectors()
+{
+    return {golden("gdeflate", kGolden_one_byte_bin_l12_gdeflate, 0x29ec80fb),
+            golden("gdeflate", kGolden_zeros_one_tile_bin_l12_gdeflate, 0x3c1eb7e4),
+            golden("gdeflate", kGolden_runs_bin_l12_gdeflate, 0x6a528ee8),
+            golden("gdeflate", kGolden_noise_bin_l0_gdeflate, 0xc346d010),
+            golden("gdeflate", kGolden_tile_plus_one_bin_l12_gdeflate, 0xb2370422),
+            golden("gstd", kGolden_gstd_plain_l6_d4_sluice, 0xf0f61b9b),
+            golden("filter", kGolden_gstd_filters_forced_sluice, 0x9c295107)};
+}
+
+struct KernelResult {
+    const char* kernel;
+    bool passed;
+};
+
+class TierTest {
+public:
+    TierTest(const SluiceDeviceProperties& properties, std::string testedTier)
+        : device(deviceSelector(properties)), name(properties.name), tier(std::move(testedTier))
+    {
+    }
+
+    void run(SelfTestCases& cases, const CommonOptions& common);
     bool passed() const
     {
         return notRun.empty() && std::all_of(kernels.begin(), kernels.end(),
-                                             [](const auto& kernel) { return kernel.second; });
+                                             [](const KernelResult& one) { return one.passed; });
     }
+    void print() const;
+    void printJson() const;
+
+    std::string device, name, tier;
+    std::string notRun; // why, if it was not run
+    std::vector<KernelResult> kernels;
+
+private:
+    void add(const char* kernel, const std::string& difference);
 };
 
-TierResult testTier(const SluiceDeviceProperties& properties, const std::string& tier,
-                    const CommonOptions& common)
+// difference: what is wrong; empty: nothing.
+void TierTest::add(const char* kernel, const std::string& difference)
 {
-    TierResult result = {deviceSelector(properties), properties.name, tier, {}, {}};
-    try {
-        const ToolDevice device({result.device, tier}, common);
-        for (const auto& kernel : kKernels)
-            result.kernels.emplace_back(kernel.name, kernel.test(device));
-    } catch (const Failure& failure) { // a lost device, say; the others are still worth a try
-        if (failure.code == exitUsage) throw;
-        result.notRun = failure.text;
-        result.kernels.clear();
-    }
-    return result;
+    const bool passed = difference.empty();
+    if (!passed)
+        std::fprintf(stderr, "%s %s: %s: %s\n", device.c_str(), tier.c_str(), kernel,
+                     difference.c_str());
+    const auto known = std::find_if(kernels.begin(), kernels.end(), [&](const KernelResult& one) {
+        return one.kernel == std::string(kernel);
+    });
+    if (known == kernels.end())
+        kernels.push_back({kernel, passed});
+    else
+        known->passed = known->passed && passed;
 }
 
-void print(const TierResult& result)
+std::string checksumDifference(uint32_t checksum, uint32_t wanted)
 {
-    std::printf("%-10s %-7s", result.device.c_str(), result.tier.c_str());
-    for (const auto& [kernel, ok] : result.kernels) {
-        std::printf(" %s %s ", kernel, ok ? "ok" : "FAILED");
+    return checksum == wanted ? ""
+                              : formatText("the results' checksum is 0x%08x, and 0x%08x was noted",
+                                           checksum, wanted);
+}
+
+std::string caseDifference(SelfTestCases& cases, const KernelCase& test, const ToolDevice& device)
+{
+    std::string difference;
+    if (device.properties().backend != SLUICE_BACKEND_CPU) {
+        const SluiceStatus status = cases.compare(test.which, device.handle(), difference);
+        if (status != SLUICE_ERROR_UNSUPPORTED) device.check(status, test.kernel);
+    } else if (test.checksum != 0) {
+        Words words;
+        device.check(cases.run(test.which, device.handle(), words), test.kernel);
+        difference =
+            checksumDifference(sluiceTileChecksum(words.data(), words.size() * 4), test.checksum);
     }
-    std::printf("%s %s\n", result.notRun.empty() ? "" : (" not run: " + result.notRun).c_str(),
-                result.name.c_str());
+    return difference;
+}
+
+std::string goldenDifference(const GoldenVector& vector, const ToolDevice& device)
+{
+    const Container container(std::make_unique<InputFile>("golden vector", vector.file));
+    Bytes content;
+    uint32_t failed = 0;
+    Decoder decoder(device, [&](const DecodeTile& tile, uint32_t status, const uint8_t* bytes) {
+        failed += status != SLUICE_TILE_OK && status != SLUICE_TILE_UNVERIFIED ? 1 : 0;
+        content.insert(content.end(), bytes, bytes + tile.tile.size);
+    });
+    for (uint32_t asset = 0; asset < container.assetCount(); ++asset) {
+        container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
+            container.file().read(tile.offset,
+                                  decoder.add({tile, container.isArchive(), asset, number}),
+                                  tile.storedSize);
+        });
+    }
+    decoder.flush();
+    return failed != 0 ? "tiles of a golden vector do not decode"
+                       : checksumDifference(sluiceTileChecksum(content.data(), content.size()),
+                                            vector.checksum);
+}
+
+void TierTest::run(SelfTestCases& cases, const CommonOptions& common)
+{
+    try {
+        const ToolDevice opened({device, tier}, common);
+        for (const KernelCase& test : kCases)
+            add(test.kernel, caseDifference(cases, test, opened));
+        for (const GoldenVector& vector : goldenVectors())
+            add(vector.kernel, goldenDifference(vector, opened));
+    } catch (const Failure& failure) { // a lost device, say; the others are still worth a try
+        if (failure.code == exitUsage) throw;
+        notRun = failure.text;
+        kernels.clear();
+    }
+}
+
+void TierTest::print() const
+{
+    std::printf("%-10s %-7s", device.c_str(), tier.c_str());
+    for (const KernelResult& one : kernels) {
+        std::printf(" %s %s ", one.kernel, one.passed ? "ok" : "FAILED");
+    }
+    std::printf("%s %s\n", notRun.empty() ? "" : (" not run: " + notRun).c_str(), name.c_str());
     std::fflush(stdout);
 }
 
-void printJson(const std::vector<TierResult>& results)
+void TierTest::printJson() const
 {
-    std::printf("[");
-    for (const TierResult& result : results) {
-        std::printf("%s\n {\"device\": \"%s\", \"name\": %s, \"tier\": \"%s\"",
-                    &result == &results[0] ? "" : ",", result.device.c_str(),
-                    jsonText(result.name).c_str(), result.tier.c_str());
-        if (!result.notRun.empty()) {
-            std::printf(", \"notRun\": %s", jsonText(result.notRun).c_str());
-        }
-        for (const auto& [kernel, ok] : result.kernels) {
-            std::printf(", \"%s\": %s", kernel, ok ? "true" : "false");
-        }
-        std::printf("}");
+    std::printf("\n {\"device\": \"%s\", \"name\": %s, \"tier\": \"%s\"", device.c_str(),
+                jsonText(name).c_str(), tier.c_str());
+    if (!notRun.empty()) {
+        std::printf(", \"notRun\": %s", jsonText(notRun).c_str());
     }
-    std::printf("\n]\n");
+    for (const KernelResult& one : kernels) {
+        std::printf(", \"%s\": %s", one.kernel, one.passed ? "true" : "false");
+    }
+    std::printf("}");
 }
 
 } // namespace
@@ -88,31 +208,40 @@ int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& co
     if (!all) {
         devices.resize(1);
     }
-    std::vector<TierResult> results;
-    const auto add = [&](const TierResult& result) {
-        results.push_back(result);
-        if (!json && !common.quiet) print(result);
+    const bool printsLines = !json && !common.quiet;
+    if (printsLines) {
+        std::fprintf(stderr, "comparing results with the CPU reference's, the CPU's own with noted "
+                             "checksums, and golden vectors of gdeflate, gstd and filter\n");
+    }
+    SelfTestCases cases;
+    bool passed = true, printed = false;
+    int absent = exitOk;
+    const auto print = [&](const TierTest& test) {
+        if (json) {
+            std::printf(printed ? "," : "[");
+            printed = true;
+            test.printJson();
+        } else if (printsLines) {
+            test.print();
+        }
     };
     for (const SluiceDeviceProperties& properties : devices) {
-        const size_t first = results.size();
         std::istringstream tiers(properties.tiers);
-        for (std::string tier; tiers >> tier;)
-            add(testTier(properties, tier, common));
-        if (results.size() != first) continue;
-        add({deviceSelector(properties),
-             properties.name,
-             "none",
-             "the device can run no tier",
-             {}});
-        if (!all) return exitUnsupported;
+        bool any = false;
+        for (std::string tier; tiers >> tier; any = true) {
+            TierTest test(properties, tier);
+            test.run(cases, common);
+            print(test);
+            passed = passed && test.passed();
+        }
+        if (any) continue;
+        TierTest none(properties, "none");
+        none.notRun = "the device can run no tier";
+        print(none);
+        absent = all ? exitOk : exitUnsupported;
     }
-    if (json) {
-        printJson(results);
-    }
-    const bool passed = std::all_of(results.begin(), results.end(), [](const TierResult& result) {
-        return result.tier == "none" || result.passed();
-    });
-    return passed ? exitOk : exitDevice;
+    if (json) std::printf("\n]\n");
+    return passed ? absent : exitDevice;
 }
 
 } // namespace sluice

@@ -15,7 +15,6 @@
 
 namespace sluice {
 
-// The addresses of a tensor's encoded parts.
 inline std::array<uint64_t*, 4> addressesOf(SluiceFloatTensor& tensor)
 {
     return {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw};
@@ -61,7 +60,6 @@ public:
 
     // Uploads the list. What is returned is good until the next call.
     const TileCommands& prepare(const TileList& list);
-    // Records everything that the list wants.
     void record(SluiceCommands commands) const;
 
 private:

@@ -95,9 +95,8 @@ int runDevices(bool json, const CommonOptions& common);
 int runPipelines(const PipelineOptions& options, bool json, const CommonOptions& common);
 int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& common);
 
-// The exit code for a status of the library.
 int exitCodeOf(SluiceStatus status);
-// The exit code for a tile or block that does not decode: a SluiceTileStatus.
+// status: a SluiceTileStatus
 int exitCodeOfTile(uint32_t status);
 // "12.3 MB", decimal units.
 std::string sizeText(uint64_t bytes);
@@ -108,7 +107,6 @@ inline unsigned long long wide(uint64_t value) { return value; }
 uint32_t threadCount(uint32_t asked);
 // The text without control characters, which a terminal would obey.
 std::string printable(std::string text);
-// The text as a JSON string, with its quotes.
 std::string jsonText(const std::string& text);
 
 } // namespace sluice

@@ -12,7 +12,6 @@ namespace fs = std::filesystem;
 namespace sluice {
 namespace {
 
-// The file's name without folder and ".zst".
 std::string assetName(const std::string& input)
 {
     const fs::path file = fs::path(input).filename();

@@ -11,7 +11,6 @@
 
 namespace sluice {
 
-// What a member may depend on.
 struct TuneTraits {
     bool isVulkan = false;
     bool isGpu = false;
@@ -31,7 +30,6 @@ public:
     const SluiceDeviceProperties& properties() const { return m_properties; }
     const char* tier() const { return m_tier; }
 
-    // The members of the backend's row.
     const std::vector<TuningField>& fields() const { return m_fields; }
     const TuningField* field(const std::string& name) const; // null: there is none
     uint32_t value(const TuningField& field) const;

@@ -22,7 +22,6 @@ struct TunePoint {
     std::vector<Time> times;
 };
 
-// What became of a member.
 struct TuneResult {
     TuningField field;
     uint32_t usual;  // what the device's row has
@@ -49,7 +48,6 @@ private:
     std::vector<uint32_t> valuesOf(const Knob& knob, uint32_t usual) const;
     void choose(const Knob& knob, TuneResult& result);
     void findThreshold(const Knob& knob, TuneResult& result);
-    // Runs all entrants in turn until the time is over.
     TunePoint contest(std::vector<Entrant>& entrants, const char* work, uint32_t length,
                       Clock::time_point until) const;
 

@@ -27,8 +27,7 @@ SluiceBuffer inside(SluiceBuffer whole, uint64_t size)
 
 } // namespace
 
-// -----------------------------------------------------------------------------------------------
-// Memory
+// --- Memory
 
 Work::~Work()
 {
@@ -116,8 +115,7 @@ void Work::checkStatus(uint32_t length) const
         throw WorkFailure(SLUICE_ERROR_DEVICE, "tiles were not decoded");
 }
 
-// -----------------------------------------------------------------------------------------------
-// Scans and reductions
+// --- Scans and reductions
 
 namespace {
 
@@ -133,7 +131,7 @@ std::vector<uint32_t> randomWords(uint64_t count, uint32_t seed)
 // Elements for which there is memory, and which a GPU goes through in well under a millisecond.
 uint32_t lengthOf(const WorkLimits& limits, uint64_t bytesEach)
 {
-    return static_cast<uint32_t>(std::clamp<uint64_t>(limits.bytes / bytesEach, 64, 1u << 25));
+    return uint32_t(std::clamp<uint64_t>(limits.bytes / bytesEach, 64, 1u << 25));
 }
 
 struct ScanKind {
@@ -189,8 +187,7 @@ std::unique_ptr<Work> reduce(SluiceDevice device, const WorkLimits& limits, Slui
     return work;
 }
 
-// -----------------------------------------------------------------------------------------------
-// Compactions
+// --- Compactions
 
 enum CompactOutputs : uint32_t {
     kElements = 1,
@@ -206,7 +203,6 @@ struct CompactKind {
     bool hasElements, hasIndices, isInPlace;
 };
 
-// About half of the elements are kept.
 std::unique_ptr<Work> compaction(SluiceDevice device, const WorkLimits& limits,
                                  const CompactKind& how)
 {
@@ -244,8 +240,7 @@ std::unique_ptr<Work> compaction(SluiceDevice device, const WorkLimits& limits,
     return work;
 }
 
-// -----------------------------------------------------------------------------------------------
-// Intervals
+// --- Intervals
 
 // Lengths of runs, and where each begins if they lie one behind the other; one more for the end.
 struct Runs {
@@ -303,7 +298,6 @@ std::unique_ptr<Work> expand(SluiceDevice device, const WorkLimits& limits, uint
     return work;
 }
 
-// Gathers runs of `average` bytes.
 SluiceIntervalMoveInfo gatherOf(Work& work, const Runs& runs, uint64_t bytes, uint32_t length)
 {
     SluiceIntervalMoveInfo info = {};
@@ -421,8 +415,6 @@ std::unique_ptr<Work> searchIntervals(SluiceDevice device, const WorkLimits& lim
     };
     return work;
 }
-
-// -----------------------------------------------------------------------------------------------
 
 using On = SluiceDevice;
 using Limits = const WorkLimits&;

@@ -76,8 +76,8 @@ public:
 
 private:
     struct Memory {
-        SluiceBuffer whole;           // with what lies around
-        std::vector<uint8_t> content; // of an input
+        SluiceBuffer whole; // with what lies around
+        std::vector<uint8_t> content;
         uint64_t size;
         bool isWritten;
     };
@@ -87,7 +87,6 @@ private:
     SluiceBuffer m_scratch = {};
 };
 
-// The first bytes of a buffer.
 inline SluiceBuffer first(SluiceBuffer buffer, uint64_t size)
 {
     buffer.size = size;
@@ -105,12 +104,10 @@ struct WorkKind {
     std::unique_ptr<Work> (*make)(SluiceDevice device, const WorkLimits& limits);
 };
 
-// All there are.
 const std::vector<WorkKind>& works();
 std::vector<WorkKind> primitiveWorks();
 std::vector<WorkKind> codecWorks();
 
-// Numbers without a pattern, the same on every machine.
 class Random {
 public:
     explicit Random(uint32_t seed) : m_state(seed * 2654435769u + 1) {}

@@ -5,10 +5,12 @@
 #include <cstring>
 
 #include <sluice/sluice_all.h>
-#include <sluice/sluice_encode.h>
 #include <sluice/sluice_filter_encode.h>
 
+#include "api/df11_form.h"
 #include "encode/df11_encoder.h"
+#include "encode/float_tile_encoder.h"
+#include "encode/tile_encoder.h"
 #include "formats/filter.h"
 #include "tune_work.h"
 
@@ -94,7 +96,6 @@ void setRegions(Work& work, Tiles& tiles, Info& info)
     info.status = work.tileStatus();
 }
 
-// The first `length` regions of a list.
 template <typename Info>
 Info cut(Info info, uint32_t length)
 {
@@ -104,34 +105,33 @@ Info cut(Info info, uint32_t length)
     return info;
 }
 
-Bytes gdeflateTile(SluiceGdeflateEncoder encoder, const Bytes& bytes)
+Tiles encodedTiles(const SluiceArchiveSegment& segment, uint32_t tileBytes)
 {
-    Bytes tile(sluiceGdeflateTileBound(bytes.size()));
-    size_t size = 0;
-    check(sluiceEncodeGdeflateTile(encoder, bytes.data(), bytes.size(), tile.data(), tile.size(),
-                                   &size),
-          "encode");
-    tile.resize(size);
-    return tile;
+    TileEncoders encoders;
+    Tiles tiles;
+    Bytes tile;
+    for (uint32_t i = 0; i < kDistinct; ++i) {
+        const Bytes bytes = someBytes(tileBytes, i);
+        check(encoders.encode(segment, bytes.data(), tileBytes, tile), "encode");
+        tiles.add(tile, tileBytes);
+    }
+    return tiles;
 }
 
-Tiles gdeflateTiles(uint32_t tileBytes)
+Tiles gdeflateTiles(const WorkLimits& limits)
 {
-    const SluiceGdeflateEncoderInfo how = {6, 0};
-    SluiceGdeflateEncoder encoder = nullptr;
-    check(sluiceCreateGdeflateEncoder(&how, &encoder), "encoder");
-    Tiles tiles;
-    for (uint32_t i = 0; i < kDistinct; ++i)
-        tiles.add(gdeflateTile(encoder, someBytes(tileBytes, i)), tileBytes);
-    sluiceDestroyGdeflateEncoder(encoder);
+    SluiceArchiveSegment segment = {};
+    segment.codec = SLUICE_CODEC_GDEFLATE;
+    segment.level = 6;
+    Tiles tiles = encodedTiles(segment, limits.tileBytes);
+    tiles.repeat(limits.bytes, limits.tileBytes);
     return tiles;
 }
 
 std::unique_ptr<Work> decodeGdeflate(SluiceDevice device, const WorkLimits& limits)
 {
     auto work = std::make_unique<Work>(device);
-    Tiles tiles = gdeflateTiles(limits.tileBytes);
-    tiles.repeat(limits.bytes, limits.tileBytes);
+    Tiles tiles = gdeflateTiles(limits);
     SluiceGdeflateInfo info = {};
     setRegions(*work, tiles, info);
     work->record = [info, own = work.get()](SluiceCommands commands, uint32_t length) {
@@ -141,13 +141,11 @@ std::unique_ptr<Work> decodeGdeflate(SluiceDevice device, const WorkLimits& limi
     return work;
 }
 
-// Streams of one tile each.
 std::unique_ptr<Work> decodeTileStreams(SluiceDevice device, const WorkLimits& limits)
 {
     auto work = std::make_unique<Work>(device);
     work->unit = "tiles";
-    Tiles tiles = gdeflateTiles(limits.tileBytes);
-    tiles.repeat(limits.bytes, limits.tileBytes);
+    Tiles tiles = gdeflateTiles(limits);
     work->most = std::min(uint32_t(tiles.regions.size()), 65536u);
     std::vector<SluiceStreamRange> streams;
     Bytes source;
@@ -186,21 +184,11 @@ std::unique_ptr<Work> decodeTileStreams(SluiceDevice device, const WorkLimits& l
 std::unique_ptr<Work> decodeGstd(SluiceDevice device, const WorkLimits& limits)
 {
     auto work = std::make_unique<Work>(device);
-    const SluiceGstdEncoderInfo how = {5, 4};
-    SluiceGstdEncoder encoder = nullptr;
-    check(sluiceCreateGstdEncoder(&how, &encoder), "encoder");
-    Tiles tiles;
-    for (uint32_t i = 0; i < kDistinct; ++i) {
-        const Bytes bytes = someBytes(limits.tileBytes, i);
-        Bytes tile(sluiceGstdTileBound(bytes.size()));
-        size_t size = 0;
-        check(sluiceEncodeGstdTile(encoder, bytes.data(), bytes.size(), tile.data(), tile.size(),
-                                   &size),
-              "encode");
-        tile.resize(size);
-        tiles.add(tile, limits.tileBytes);
-    }
-    sluiceDestroyGstdEncoder(encoder);
+    SluiceArchiveSegment segment = {};
+    segment.codec = SLUICE_CODEC_GSTD;
+    segment.level = 5;
+    segment.copyDepth = 4;
+    Tiles tiles = encodedTiles(segment, limits.tileBytes);
     tiles.repeat(limits.bytes, limits.tileBytes + SLUICE_GSTD_SLOT_SIZE);
     SluiceGstdInfo info = {};
     setRegions(*work, tiles, info);
@@ -270,7 +258,6 @@ std::unique_ptr<Work> undoFilters(SluiceDevice device, const WorkLimits& limits)
     return work;
 }
 
-// Weights of one distribution, as bf16.
 Bytes someWeights(uint64_t count)
 {
     Random random(17);
@@ -288,7 +275,6 @@ Bytes someWeights(uint64_t count)
     return bytes;
 }
 
-// One tensor, whose length is any number of tiles.
 std::unique_ptr<Work> decodeFloats(SluiceDevice device, const WorkLimits& limits)
 {
     constexpr uint64_t tileBytes = SLUICE_FLOAT_TILE * 2; // decoded
@@ -298,42 +284,19 @@ std::unique_ptr<Work> decodeFloats(SluiceDevice device, const WorkLimits& limits
     work->most = uint32_t(std::clamp<uint64_t>(limits.bytes / (2 * tileBytes), 8, 1u << 15));
     const uint64_t count = uint64_t{work->most} * SLUICE_FLOAT_TILE;
     const Bytes plain = someWeights(uint64_t{kDistinct} * SLUICE_FLOAT_TILE);
-    uint64_t histogram[256] = {};
-    check(sluiceFloatCountSymbols(type, plain.data(), plain.size() / 2, histogram), "count");
-    Bytes lengths(SLUICE_FLOAT_LENGTHS_SIZE);
-    check(sluiceFloatCodeLengths(histogram, lengths.data()), "code");
-    std::vector<uint32_t> tiles[kDistinct], words, index = {0};
-    for (uint32_t i = 0; i < kDistinct; ++i) {
-        uint32_t size = 0;
-        tiles[i].resize(SLUICE_FLOAT_TILE_BOUND);
-        check(sluiceFloatEncodeTile(type, lengths.data(), plain.data() + i * tileBytes,
-                                    SLUICE_FLOAT_TILE, tiles[i].data(), SLUICE_FLOAT_TILE_BOUND,
-                                    &size),
-              "encode");
-        tiles[i].resize(size);
+    FloatTensor encoded;
+    check(encoded.encode(type, plain.data(), plain.size() / 2), "encode");
+    const std::vector<uint32_t> tiles = encoded.words;
+    while (encoded.index.size() <= work->most) {
+        const uint32_t begin = encoded.index.back();
+        for (uint32_t i = 1; i <= kDistinct; ++i)
+            encoded.index.push_back(begin + encoded.index[i]);
+        encoded.words.insert(encoded.words.end(), tiles.begin(), tiles.end());
     }
-    for (uint32_t i = 0; i < work->most; ++i) {
-        const std::vector<uint32_t>& tile = tiles[i % kDistinct];
-        words.insert(words.end(), tile.begin(), tile.end());
-        index.push_back(uint32_t(words.size() / 2));
-    }
+    encoded.raw = someBytes(uint32_t(sluiceFloatRawSize(type, count)), 18);
+    encoded.count = count;
     Bytes source;
-    const auto place = [&](const void* bytes, size_t size) {
-        const uint64_t at = source.size();
-        const auto* from = static_cast<const uint8_t*>(bytes);
-        source.insert(source.end(), from, from + size);
-        source.resize(aligned(source.size()));
-        return at;
-    };
-    SluiceFloatTensor tensor = {};
-    tensor.words = place(words.data(), words.size() * 4);
-    tensor.wordsSize = words.size() * 4;
-    tensor.index = place(index.data(), index.size() * 4);
-    tensor.lengths = place(lengths.data(), lengths.size());
-    const Bytes raw = someBytes(uint32_t(sluiceFloatRawSize(type, count)), 18);
-    tensor.raw = place(raw.data(), raw.size());
-    tensor.count = count;
-    tensor.type = type;
+    SluiceFloatTensor tensor = encoded.appendTo(source);
     SluiceFloatDecodeInfo info = {};
     info.tensorCount = 1;
     info.source = work->input(source);
@@ -360,36 +323,15 @@ std::unique_ptr<Work> df11(SluiceDevice device, const WorkLimits& limits, bool c
     auto work = std::make_unique<Work>(device);
     work->unit = "blocks";
     const Bytes some = someWeights(1u << 18);
-    uint64_t histogram[256] = {};
     Bytes plain;
     while (plain.size() < limits.bytes / 3)
         plain.insert(plain.end(), some.begin(), some.end());
     plain.resize(std::min<uint64_t>(plain.size(), limits.bytes / 3 / 16 * 16));
-    countDf11Symbols(SLUICE_DF11_BF16, plain.data(), plain.size() / 2, histogram);
-    Df11Code code;
-    if (!makeDf11Code(SLUICE_DF11_BF16, histogram, 2, code))
-        throw WorkFailure(SLUICE_ERROR_ARGUMENT, "code");
-    Df11Encoder encoder(SLUICE_DF11_BF16, code);
-    encoder.add(plain.data(), plain.size() / 2);
-    encoder.finish();
-    work->most = uint32_t((encoder.encoded.size() + 4095) / 4096);
     Bytes source;
-    const auto place = [&](const Bytes& bytes) {
-        const uint64_t at = source.size();
-        source.insert(source.end(), bytes.begin(), bytes.end());
-        source.resize(aligned(source.size()));
-        return at;
-    };
     SluiceDf11Unit unit = {};
-    unit.lutsOffset = place(code.luts);
-    unit.encodedOffset = place(encoder.encoded);
-    unit.signMantissaOffset = place(encoder.signMantissa);
-    unit.outputPositionsOffset = place(encoder.positions);
-    unit.gapsOffset = place(encoder.gaps);
-    unit.kind = SLUICE_DF11_BF16;
-    unit.lutRows = uint32_t(code.luts.size() / 256);
-    unit.elementCount = uint32_t(plain.size() / 2);
-    unit.encodedSize = uint32_t(encoder.encoded.size());
+    if (encodeDf11Unit(SLUICE_DF11_BF16, plain.data(), plain.size() / 2, 1, source, unit) == 0)
+        throw WorkFailure(SLUICE_ERROR_ARGUMENT, "encode");
+    work->most = blocksOf(unit);
     SluiceDf11Info info = {};
     info.maxUnitCount = 1;
     info.source = work->input(source);

@@ -21,7 +21,6 @@ struct Pattern {
     std::vector<std::string> attributes;
 };
 
-// A member of what may be an object, nullptr if there is none.
 const Json* memberOf(const Json& object, const char* name)
 {
     if (!object.is_object()) return nullptr;
@@ -31,7 +30,6 @@ const Json* memberOf(const Json& object, const char* name)
 
 const Json* patternsOf(const Json& object) { return memberOf(object, "pattern_dict"); }
 
-// Looks at the top, then in any object there.
 const Json* anyPatterns(const Json& config)
 {
     const Json* found = patternsOf(config);
@@ -157,7 +155,6 @@ std::vector<std::string> namesOf(const WeightUnit& unit, const Config& config, b
     return names;
 }
 
-// The model that outputs are to look like.
 class Like {
 public:
     Like(const WeightFile& model, const WeightFile& input) : m_model(model)

@@ -13,7 +13,8 @@
 #include <sluice/sluice_df11.h>
 #include <sluice/sluice_float.h>
 
-#include "df11_units.h"
+#include "api/df11_form.h"
+#include "encode/df11_encoder.h"
 #include "files.h"
 #include "formats/safetensors.h"
 
@@ -63,7 +64,7 @@ struct WeightUnit {
         return description.kind == SLUICE_DF11_BF16 ? "DFloat11" : "ECF8";
     }
     const char* dtype() const { return description.kind == SLUICE_DF11_BF16 ? "BF16" : "F8_E4M3"; }
-    uint32_t elementBytes() const { return sluice::elementBytes(description.kind); }
+    uint32_t elementBytes() const { return df11Form(description.kind).elementBytes; }
     std::string place() const; // "module 'NAME'", for messages
     uint64_t storedSize() const;
     uint64_t size() const { return uint64_t(description.elementCount) * elementBytes(); }
@@ -71,7 +72,6 @@ struct WeightUnit {
 
 class WeightFile {
 public:
-    // Is it a .safetensors file, by its first bytes?
     static bool recognises(const InputFile& file);
 
     // Reads and checks the header and the tables of all units. Throws Failure{exitFormat}.
@@ -104,10 +104,10 @@ private:
 
 // An output tensor and the source of its bytes.
 struct OutputTensor {
-    SafetensorsTensor tensor; // name, dtype and shape
-    int64_t unit = -1;        // number of the file's unit; -1: a plain tensor
-    size_t plain = 0;         // its number in the input's header
-    uint64_t first = 0;       // element of the unit
+    SafetensorsTensor tensor;
+    int64_t unit = -1;  // number of the file's unit; -1: a plain tensor
+    size_t plain = 0;   // its number in the input's header
+    uint64_t first = 0; // element of the unit
 };
 
 // The tensors to write, in order: plain ones as they are, those of a unit under the names that a

@@ -37,7 +37,6 @@ constexpr uint32_t kRowsPerGroup = 4;      // kRows in plain.comp
 constexpr uint32_t kMaxTilesPerGroup = 64; // kMaxTiles in fused.comp
 constexpr uint32_t kWorkgroups = 1024;     // the largest GPUs run about so many at once
 
-// The push constants of product.glsl.
 struct Push {
     uint64_t tensor, source, sourceSize, weights, x, y, sums, counters;
     uint32_t rows, columns, tiles, sumsPerTile;

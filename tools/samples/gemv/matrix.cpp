@@ -20,7 +20,7 @@ uint16_t toBf16(float value)
     uint32_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     // to the nearest, halfway to even
-    return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 // Billions of weights are drawn from 65,536 that are normally distributed, which is quicker.
@@ -52,12 +52,12 @@ public:
         for (uint64_t first = 0; first < m_count; first += SLUICE_FLOAT_TILE) {
             uint32_t tile[SLUICE_FLOAT_TILE_BOUND], size = 0;
             const uint32_t elements =
-                static_cast<uint32_t>(std::min<uint64_t>(SLUICE_FLOAT_TILE, m_count - first));
+                uint32_t(std::min<uint64_t>(SLUICE_FLOAT_TILE, m_count - first));
             require(sluiceFloatEncodeTile(kType, lengths, m_matrix.weights.data() + first, elements,
                                           tile, SLUICE_FLOAT_TILE_BOUND, &size),
                     "encode tile");
             words.insert(words.end(), tile, tile + size);
-            index.push_back(static_cast<uint32_t>(words.size() / 2));
+            index.push_back(uint32_t(words.size() / 2));
         }
         std::vector<uint8_t> raw(sluiceFloatRawSize(kType, m_count));
         require(sluiceFloatPackRaw(kType, m_count, m_matrix.weights.data(), 0, m_count, raw.data()),
@@ -105,5 +105,5 @@ double toDouble(uint16_t bf16)
     const uint32_t bits = uint32_t{bf16} << 16;
     float value;
     std::memcpy(&value, &bits, sizeof value);
-    return static_cast<double>(value);
+    return double(value);
 }

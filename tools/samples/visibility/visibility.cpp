@@ -27,7 +27,6 @@ struct Sphere {
     int32_t x, y, z, radius;
 };
 
-// The push constants of cull.comp.
 struct Cull {
     int32_t planes[4][4];
     uint64_t spheres;
@@ -133,7 +132,6 @@ void allocateScratch(Gpu& gpu, Scene& scene)
     scene.intervalScratch = gpu.allocate(needs.scratchSize);
 }
 
-// One frame's commands.
 void recordFrame(Gpu& gpu, const Scene& scene, VkPipeline pipeline, const Cull& cull)
 {
     const SluiceContext sluice = gpu.sluice();

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The tests that the registry's pipelines name. Each fills its commands, runs them on a device
 // through the public API alone and returns everything that is specified of the results, so that the
-// words of two devices can be compared. They are made so that a kernel that does nothing, flips one
+// words of two devices can be compared. Hot reload and the tool run them. They are made so that a kernel that does nothing, flips one
 // bit of its output or is right for the first 4 KiB only gives other words: every output, list and
 // plan is longer than 8 KiB, and every mode, type and kind of data has output of its own.
 #pragma once
 
-#include "case_buffers.h"
+#include <map>
+#include <string>
+
+#include "buffers.h"
 #include "vulkan/registry.h"
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 // Tiles for a decoder, whose addresses count from the begin of source and destination.
 struct TileList {
@@ -31,6 +34,9 @@ public:
     // Appends the results to `out`. UNSUPPORTED: the device has nothing that could run the case.
     SluiceStatus run(SelfTestCase which, SluiceDevice device, Words& out);
 
+    // Runs it on the CPU too. difference: the first word that differs, as a text; empty if none.
+    SluiceStatus compare(SelfTestCase which, SluiceDevice device, std::string& difference);
+
     // What a context needs for a case (SluiceKernels).
     static uint32_t kernels(SelfTestCase which);
 
@@ -43,7 +49,8 @@ private:
     void tileStreams(CaseBuffers& on);
     void gstd(CaseBuffers& on);
 
-    TileList m_gdeflate, m_gstd; // made when they are first wanted
+    TileList m_gdeflate, m_gstd;            // made when they are first wanted
+    std::map<SelfTestCase, Words> m_wanted; // the CPU's words of a case
 };
 
 // The other cases.
@@ -56,8 +63,9 @@ void testScan(CaseBuffers& on);
 void testReduce(CaseBuffers& on);
 void testIntervalExpand(CaseBuffers& on);
 void testIntervalMove(CaseBuffers& on);
+void testBulk(CaseBuffers& on);
 void testIntervalSearch(CaseBuffers& on);
 void testFloatDecode(CaseBuffers& on);
 void testDf11(CaseBuffers& on);
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Status words, checksums, GDeflate, tile streams and Gstd.
-#include "self_test_cases.h"
+#include "cases.h"
 
 #include <algorithm>
 
-#include <sluice/sluice_encode.h>
+#include <sluice/sluice_archive.h>
 #include <sluice/sluice_fse.h>
 #include <sluice/sluice_gdeflate.h>
 #include <sluice/sluice_gstd.h>
 #include <sluice/sluice_tile_streams.h>
 
 #include "encode/gdeflate_block.h"
+#include "encode/tile_encoder.h"
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 namespace {
 
@@ -23,16 +24,29 @@ Bytes madeUpBytes(size_t size, uint32_t seed)
     Random random(seed);
     Bytes bytes(size);
     for (size_t i = 0; i < size; ++i) {
-        const auto noise = static_cast<uint8_t>(random.next());
+        const auto noise = uint8_t(random.next());
         switch (i * 5 / size) {
-        case 0: bytes[i] = static_cast<uint8_t>("abcdefgh"[noise >> 5]); break;
+        case 0: bytes[i] = uint8_t("abcdefgh"[noise >> 5]); break;
         case 1: bytes[i] = i >= 700 && noise > 8 ? bytes[i - 700] : noise; break;
-        case 2: bytes[i] = static_cast<uint8_t>(i / 9000); break;
+        case 2: bytes[i] = uint8_t(i / 9000); break;
         case 3: bytes[i] = noise; break;
-        default: bytes[i] = static_cast<uint8_t>((i >= 12 ? bytes[i - 12] : 0) + noise % 4); break;
+        default: bytes[i] = uint8_t((i >= 12 ? bytes[i - 12] : 0) + noise % 4); break;
         }
     }
     return bytes;
+}
+
+uint32_t checksumOf(const Bytes& bytes) { return sluiceTileChecksum(bytes.data(), bytes.size()); }
+
+// Encodes made-up bytes and adds the tile; returns its stream.
+Bytes addEncoded(TileList& list, const SluiceArchiveSegment& segment, uint32_t size,
+                 SluiceStatus& status)
+{
+    const Bytes bytes = madeUpBytes(size, size);
+    Bytes stream;
+    if (status == SLUICE_OK) status = TileEncoders().encode(segment, bytes.data(), size, stream);
+    list.add(stream, size, checksumOf(bytes));
+    return stream;
 }
 
 constexpr uint64_t wholeWords(uint64_t size) { return (size + 3) / 4 * 4; }
@@ -58,9 +72,9 @@ void TileList::repeat(const TileList& list, size_t first, size_t count)
 {
     for (size_t i = first; i < first + count; ++i) {
         const SluiceRegion& region = list.regions[i];
-        const auto begin = list.source.begin() + static_cast<ptrdiff_t>(region.srcAddress);
-        add(Bytes(begin, begin + static_cast<ptrdiff_t>(region.compressedSize)),
-            region.decompressedSize, list.checksums[i]);
+        const auto begin = list.source.begin() + ptrdiff_t(region.srcAddress);
+        add(Bytes(begin, begin + ptrdiff_t(region.compressedSize)), region.decompressedSize,
+            list.checksums[i]);
     }
 }
 
@@ -71,7 +85,7 @@ template <typename Info>
 void giveTiles(CaseBuffers& on, const TileList& list, const SluiceBuffer& destination, Info& info,
                uint32_t more = 0)
 {
-    info.maxRegionCount = static_cast<uint32_t>(list.regions.size()) + more;
+    info.maxRegionCount = uint32_t(list.regions.size()) + more;
     info.regionStride = sizeof(SluiceRegion) + 8;
     info.source = on.input(list.source);
     info.destination = destination;
@@ -90,7 +104,7 @@ void giveTiles(CaseBuffers& on, const TileList& list, const SluiceBuffer& destin
     }
     words.resize(words.size() + more * size_t(info.regionStride) / 4, 0x87654321u);
     info.regions = on.input(words);
-    if (more != 0) info.regionCount = on.input(Words{static_cast<uint32_t>(list.regions.size())});
+    if (more != 0) info.regionCount = on.input(Words{uint32_t(list.regions.size())});
     info.status = on.output((uint64_t(info.maxRegionCount) + 2) * 4);
 }
 
@@ -178,13 +192,13 @@ void testChecksum(CaseBuffers& on)
         list.regions.back().dstAddress = bytes.size() - 2; // reaches past the end
         statuses.insert(statuses.end(), {17, 5});          // a summary that is added to
         SluiceChecksumInfo info = {};
-        info.maxRegionCount = static_cast<uint32_t>(list.regions.size());
+        info.maxRegionCount = uint32_t(list.regions.size());
         info.regionStride = sizeof(SluiceRegion);
         info.rowBytes = rowBytes;
         info.rowPitch = rowPitch;
         Bytes pitched;
         for (uint64_t row = 0; rowBytes != 0 && row < bytes.size() / rowBytes; ++row) {
-            const auto begin = bytes.begin() + static_cast<ptrdiff_t>(row * rowBytes);
+            const auto begin = bytes.begin() + ptrdiff_t(row * rowBytes);
             pitched.insert(pitched.end(), begin, begin + rowBytes);
             pitched.resize(pitched.size() + rowPitch - rowBytes, 0x5c);
         }
@@ -201,8 +215,7 @@ void testChecksum(CaseBuffers& on)
     }
 }
 
-// -----------------------------------------------------------------------------------------------
-// GDeflate
+// --- GDeflate
 
 namespace {
 
@@ -225,7 +238,7 @@ public:
     void addCoded(uint32_t size, uint32_t seed, bool dynamic, bool final)
     {
         const std::vector<Token> tokens = madeUpTokens(bytes.size() + size, seed);
-        const auto count = static_cast<uint32_t>(tokens.size());
+        const auto count = uint32_t(tokens.size());
         if (!dynamic) return gdeflate::writeStaticBlock(m_writer, tokens.data(), count, final);
         gdeflate::Histogram histogram;
         histogram.count(tokens.data(), count);
@@ -252,16 +265,16 @@ private:
         while (bytes.size() < end) {
             const size_t left = end - bytes.size(), kind = random.below(8);
             if (bytes.size() < 8 || left < 3 || kind < 3) {
-                tokens.push_back({0, static_cast<uint16_t>(random.below(256))});
-                bytes.push_back(static_cast<uint8_t>(tokens.back().value));
+                tokens.push_back({0, uint16_t(random.below(256))});
+                bytes.push_back(uint8_t(tokens.back().value));
                 continue;
             }
             const uint32_t reach[] = {0, 0, 0, 4, 40, 600, 30000, 65535};
             const size_t far = std::min<size_t>(reach[kind], bytes.size());
             const uint32_t longest = random.below(100) == 0 ? 3000 : kind == 3 ? 300 : 30;
             const size_t length = std::min<size_t>(3 + random.below(longest), left),
-                         distance = 1 + random.below(static_cast<uint32_t>(far));
-            tokens.push_back({static_cast<uint16_t>(length), static_cast<uint16_t>(distance)});
+                         distance = 1 + random.below(uint32_t(far));
+            tokens.push_back({uint16_t(length), uint16_t(distance)});
             for (size_t i = 0; i < length; ++i)
                 bytes.push_back(bytes[bytes.size() - distance]);
         }
@@ -271,8 +284,6 @@ private:
     std::vector<uint32_t> m_words;
     gdeflate::LaneWriter m_writer;
 };
-
-uint32_t checksumOf(const Bytes& bytes) { return sluiceTileChecksum(bytes.data(), bytes.size()); }
 
 constexpr size_t kGoodTiles = 7, kSmallTiles = 2; // the first ones of the list
 
@@ -284,22 +295,14 @@ const TileList& SelfTestCases::gdeflateTiles(SluiceStatus& status)
 {
     TileList& list = m_gdeflate;
     if (!list.regions.empty()) return list;
-    SluiceGdeflateEncoder encoder = nullptr;
-    const SluiceGdeflateEncoderInfo info = {9, 0};
-    status = sluiceCreateGdeflateEncoder(&info, &encoder);
+    SluiceArchiveSegment segment = {};
+    segment.codec = SLUICE_CODEC_GDEFLATE;
+    segment.level = 9;
     Bytes some;
     for (const uint32_t size : {1u, 500u, 20001u, 65536u}) {
-        const Bytes bytes = madeUpBytes(size, size);
-        Bytes stream(sluiceGdeflateTileBound(size));
-        size_t used = 0;
-        if (status == SLUICE_OK)
-            status = sluiceEncodeGdeflateTile(encoder, bytes.data(), size, stream.data(),
-                                              stream.size(), &used);
-        stream.resize(used);
-        list.add(stream, size, checksumOf(bytes));
+        const Bytes stream = addEncoded(list, segment, size, status);
         if (size == 20001) some = stream;
     }
-    sluiceDestroyGdeflateEncoder(encoder);
     for (uint32_t first = 0; first < 3; ++first) {
         BlockTile tile;
         for (uint32_t i = 0; i < 3; ++i) {
@@ -312,8 +315,7 @@ const TileList& SelfTestCases::gdeflateTiles(SluiceStatus& status)
         list.add(tile.stream(), tile.bytes.size(), checksumOf(tile.bytes));
     }
 
-    list.add(Bytes(some.begin(), some.begin() + static_cast<ptrdiff_t>(some.size() / 8 * 4)), 20001,
-             0);
+    list.add(Bytes(some.begin(), some.begin() + ptrdiff_t(some.size() / 8 * 4)), 20001, 0);
     list.add(some, 20001 - 5, 0);
     list.add(some, 20001 + 5, 0);
     list.add(some, 20001, 1);
@@ -414,15 +416,14 @@ void SelfTestCases::tileStreams(CaseBuffers& on)
     uint64_t output = 0;
     // The streams of these tiles, all but the last of which decode to 64 KiB.
     const auto add = [&](const std::vector<Bytes>& streams, uint32_t lastSize) {
-        const auto count = static_cast<uint32_t>(streams.size());
+        const auto count = uint32_t(streams.size());
         const uint64_t size = count == 0 ? 0 : (count - 1) * uint64_t(65536) + lastSize;
         const size_t begin = source.size();
         source.push_back(0xfb04u | count << 16);
         source.push_back(1u | (count == 0 ? 0 : lastSize % 65536) << 2);
         size_t end = 0;
         for (size_t i = 0; i < count; ++i) { // the table: entry 0 is the last one's size
-            source.push_back(i == 0 ? static_cast<uint32_t>(streams.back().size())
-                                    : static_cast<uint32_t>(end));
+            source.push_back(i == 0 ? uint32_t(streams.back().size()) : uint32_t(end));
             end += streams[i].size();
         }
         for (const Bytes& stream : streams) {
@@ -446,7 +447,7 @@ void SelfTestCases::tileStreams(CaseBuffers& on)
     const Bytes full = run.stream();
     add(std::vector<Bytes>(kRunTiles, full), 65536);
     for (size_t i = 0; i < tiles.regions.size() && i < kGoodTiles + 5; ++i)
-        add({streamOf(i)}, static_cast<uint32_t>(tiles.regions[i].decompressedSize));
+        add({streamOf(i)}, uint32_t(tiles.regions[i].decompressedSize));
     add({streamOf(3), streamOf(4), streamOf(5), streamOf(1)}, 500);
     const std::vector<SluiceStreamRange> good = ranges;
     for (uint32_t i = 0; i < 3000; ++i) {
@@ -471,12 +472,12 @@ void SelfTestCases::tileStreams(CaseBuffers& on)
     add({streamOf(0)}, 1);    // nor may this one come instead
 
     SluiceTileStreamsInfo info = {};
-    info.maxStreamCount = static_cast<uint32_t>(ranges.size()) + 50;
+    info.maxStreamCount = uint32_t(ranges.size()) + 50;
     info.maxTileCount = kRunTiles + kGoodTiles + 5 + 4 + 1 + 1;
     Words list = wordsOf(ranges);
     list.resize(info.maxStreamCount * sizeof(SluiceStreamRange) / 4);
     info.streams = on.input(list);
-    info.streamCount = on.input(Words{static_cast<uint32_t>(ranges.size())});
+    info.streamCount = on.input(Words{uint32_t(ranges.size())});
     info.source = on.input(source);
     info.destination = on.output(output);
     info.results = on.output(uint64_t(info.maxStreamCount) * sizeof(SluiceStreamResult) +
@@ -494,43 +495,31 @@ void SelfTestCases::tileStreams(CaseBuffers& on)
     });
 }
 
-// -----------------------------------------------------------------------------------------------
-// Gstd
+// --- Gstd
 
 // Tiles of one part and of several, of all kinds of bytes; then damaged ones.
 const TileList& SelfTestCases::gstdTiles(SluiceStatus& status)
 {
     TileList& list = m_gstd;
     if (!list.regions.empty()) return list;
-    Bytes some;
-    for (const uint32_t level : {6u, 9u}) {
-        SluiceGstdEncoder encoder = nullptr;
-        const SluiceGstdEncoderInfo encoding = {level, level == 9 ? 1u : 0u};
-        if (status == SLUICE_OK) status = sluiceCreateGstdEncoder(&encoding, &encoder);
-        for (const uint32_t size : {262144u, 1u, 500u, 70001u}) {
-            if (status != SLUICE_OK || (level == 9 && size != 70001)) continue;
-            const Bytes bytes = madeUpBytes(size, size);
-            Bytes stream(sluiceGstdTileBound(size));
-            size_t used = 0;
-            status = sluiceEncodeGstdTile(encoder, bytes.data(), size, stream.data(), stream.size(),
-                                          &used);
-            stream.resize(used);
-            list.add(stream, size, checksumOf(bytes));
-            some = stream;
-        }
-        sluiceDestroyGstdEncoder(encoder);
-    }
+    SluiceArchiveSegment segment = {};
+    segment.codec = SLUICE_CODEC_GSTD;
+    segment.level = 6;
+    for (const uint32_t size : {262144u, 1u, 500u, 70001u})
+        addEncoded(list, segment, size, status);
+    segment.level = 9;
+    segment.copyDepth = 1;
+    Bytes some = addEncoded(list, segment, 70001, status);
     if (status != SLUICE_OK) return list = {};
     const Bytes noise = Random(8).bytes(9000);
     list.add(noise, 9000, checksumOf(noise)); // stored, if the command says so
-    list.add(Bytes(some.begin(), some.begin() + static_cast<ptrdiff_t>(some.size() / 4 * 2)), 70001,
-             0);
+    list.add(Bytes(some.begin(), some.begin() + ptrdiff_t(some.size() / 4 * 2)), 70001, 0);
     list.add(some, 70000, 0);
     list.add(some, 70001, 1);
     Random random(4);
     for (uint32_t i = 0; i < 6; ++i) {
         Bytes damaged = some;
-        damaged[i < 3 ? 4 * i : random.below(static_cast<uint32_t>(some.size()))] ^= 0x14;
+        damaged[i < 3 ? 4 * i : random.below(uint32_t(some.size()))] ^= 0x14;
         list.add(damaged, 70001, 0);
     }
     return list;
@@ -560,4 +549,4 @@ void SelfTestCases::gstd(CaseBuffers& on)
     takeTiles(on, few, turns);
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

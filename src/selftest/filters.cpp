@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Filters and FSE tables.
-#include "self_test_cases.h"
+#include "cases.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 
 #include "formats/filter.h"
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 namespace {
 
@@ -65,8 +65,7 @@ Bytes smoothBytes(uint32_t size, uint32_t seed)
     Bytes bytes(size);
     uint8_t value = 0;
     for (uint32_t i = 0; i < size; ++i)
-        bytes[i] = value =
-            static_cast<uint8_t>(i > size / 5 * 4 ? random.next() : value + random.below(7) - 3);
+        bytes[i] = value = uint8_t(i > size / 5 * 4 ? random.next() : value + random.below(7) - 3);
     return bytes;
 }
 
@@ -77,9 +76,9 @@ Bytes packetsOf(uint32_t size, uint32_t pixelBytes, uint32_t seed)
     Bytes packets;
     while (packets.size() < size) {
         const uint32_t header = random.below(256), pixels = (header & 128) != 0 ? 1 : header + 1;
-        packets.push_back(static_cast<uint8_t>(header));
+        packets.push_back(uint8_t(header));
         for (uint32_t b = 0; b < pixels * pixelBytes; ++b)
-            packets.push_back(static_cast<uint8_t>(random.below(4) * 60));
+            packets.push_back(uint8_t(random.below(4) * 60));
     }
     return packets;
 }
@@ -97,11 +96,11 @@ struct FilterTiles {
         if (sluiceApplyFilter(description.data(), description.size() * 4, bytes.data(),
                               filtered.data(), bytes.size()) != SLUICE_OK)
             filtered = bytes;
-        const auto index = static_cast<uint32_t>(tiles.size());
+        const auto index = uint32_t(tiles.size());
         // Statuses stand in another order than tiles.
-        tiles.push_back({source.size(), outputSize, static_cast<uint32_t>(bytes.size()),
-                         static_cast<uint32_t>(descriptions.size() * 4),
-                         static_cast<uint32_t>(description.size() * 4), index ^ 1});
+        tiles.push_back({source.size(), outputSize, uint32_t(bytes.size()),
+                         uint32_t(descriptions.size() * 4), uint32_t(description.size() * 4),
+                         index ^ 1});
         descriptions.insert(descriptions.end(), description.begin(), description.end());
         source.insert(source.end(), filtered.begin(), filtered.end());
         source.resize((source.size() + 3) / 4 * 4);
@@ -114,7 +113,7 @@ FilterTiles filterTiles()
     FilterTiles list;
     uint32_t seed = 0;
     for (uint32_t p = 0; p < uint32_t(FilterPredictor::count); ++p) {
-        const auto predictor = static_cast<FilterPredictor>(p);
+        const auto predictor = FilterPredictor(p);
         for (const Words& runs : recordKinds(predictor)) {
             ++seed;
             Section section;
@@ -145,7 +144,7 @@ FilterTiles filterTiles()
         const Bytes bytes = packetsOf(12000, pixelBytes, pixelBytes);
         Section head, rest = packets;
         head.size = 18;
-        rest.size = static_cast<uint32_t>(bytes.size());
+        rest.size = uint32_t(bytes.size());
         Bytes image = smoothBytes(18, pixelBytes);
         image.insert(image.end(), bytes.begin(), bytes.end());
         const Bytes end = smoothBytes(500, pixelBytes);
@@ -173,7 +172,7 @@ FilterTiles filterTiles()
 void testFilter(CaseBuffers& on)
 {
     FilterTiles list = filterTiles();
-    const auto good = static_cast<uint32_t>(list.tiles.size());
+    const auto good = uint32_t(list.tiles.size());
     SluiceFilterInfo info = {};
     info.maxTileSize = 19000;
     // Statuses of many tiles more, a few of which are in the list too, without a good region; then
@@ -195,7 +194,7 @@ void testFilter(CaseBuffers& on)
     list.outputSize += 20000;
     statuses[info.statusCount + 1] = 0xffffffffu;
 
-    info.maxTileCount = static_cast<uint32_t>(list.tiles.size()) + 3;
+    info.maxTileCount = uint32_t(list.tiles.size()) + 3;
     info.descriptions = on.input(list.descriptions);
     info.source = on.input(list.source);
     info.destination = on.output(list.outputSize);
@@ -231,13 +230,12 @@ void testFseTables(CaseBuffers& on)
             Bytes source = Random(flags + tables).bytes(size_t(tables) * sourceBytes);
             for (uint32_t i = 0; i < tables; ++i) {
                 uint8_t* const own = source.data() + size_t(i) * sourceBytes;
-                own[0] = static_cast<uint8_t>((own[0] & 0xf0) | (i + 2) % 6);
+                own[0] = uint8_t((own[0] & 0xf0) | (i + 2) % 6);
                 if (flags == 0) continue;
                 int16_t counts[sourceBytes / 2];
-                std::fill_n(counts, std::size(counts),
-                            static_cast<int16_t>(i % 3 == 0 ? -1 : 1 << i % 5));
+                std::fill_n(counts, std::size(counts), int16_t(i % 3 == 0 ? -1 : 1 << i % 5));
                 if (i % 3 == 1) { // of different sizes
-                    counts[3] = static_cast<int16_t>(counts[3] - 1 + (1 << i % 5));
+                    counts[3] = int16_t(counts[3] - 1 + (1 << i % 5));
                     counts[4] = 1;
                 }
                 std::memcpy(own, counts, sourceBytes);
@@ -275,4 +273,4 @@ void testFseTables(CaseBuffers& on)
     }
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

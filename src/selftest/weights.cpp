@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The float codec and the units of DFloat11 files.
-#include "self_test_cases.h"
+#include "cases.h"
 
 #include <algorithm>
 
@@ -8,20 +8,13 @@
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_float.h>
 
+#include "api/df11_form.h"
 #include "encode/df11_encoder.h"
+#include "encode/float_tile_encoder.h"
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 namespace {
-
-// Appends a table at a place of the alignment that all tables have; returns where it begins.
-uint64_t place(Bytes& source, const void* bytes, size_t size)
-{
-    const uint64_t offset = source.size();
-    source.resize((source.size() + size + 15) / 16 * 16);
-    if (size != 0) std::memcpy(source.data() + offset, bytes, size);
-    return offset;
-}
 
 // Elements whose symbols are few and of very different frequency, so that codes have all lengths.
 Bytes madeUpElements(uint32_t type, uint32_t count, uint32_t seed)
@@ -63,7 +56,7 @@ struct FloatTensors {
         tensor.output = outputSize;
         tensor.firstTile = tiles;
         outputSize += (bytes + 15) / 16 * 16 + 16;
-        tiles += static_cast<uint32_t>((tensor.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE);
+        tiles += uint32_t((tensor.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE);
         tensors.push_back(tensor);
     }
     SluiceStatus encode(uint32_t type, uint32_t count, uint32_t seed);
@@ -72,33 +65,9 @@ struct FloatTensors {
 SluiceStatus FloatTensors::encode(uint32_t type, uint32_t count, uint32_t seed)
 {
     const Bytes elements = madeUpElements(type, count, seed);
-    uint64_t histogram[256] = {};
-    uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE];
-    SluiceStatus status = sluiceFloatCountSymbols(type, elements.data(), count, histogram);
-    if (status == SLUICE_OK) status = sluiceFloatCodeLengths(histogram, lengths);
-    Words words, index;
-    for (uint32_t first = 0; first < count && status == SLUICE_OK; first += SLUICE_FLOAT_TILE) {
-        uint32_t tile[SLUICE_FLOAT_TILE_BOUND], used = 0;
-        index.push_back(static_cast<uint32_t>(words.size() / 2));
-        status = sluiceFloatEncodeTile(type, lengths,
-                                       &elements[size_t(first) * sluiceFloatElementSize(type)],
-                                       std::min<uint32_t>(count - first, SLUICE_FLOAT_TILE), tile,
-                                       SLUICE_FLOAT_TILE_BOUND, &used);
-        words.insert(words.end(), tile, tile + used);
-    }
-    index.push_back(static_cast<uint32_t>(words.size() / 2));
-    Bytes raw(static_cast<size_t>(sluiceFloatRawSize(type, count)));
-    if (status == SLUICE_OK)
-        status = sluiceFloatPackRaw(type, count, elements.data(), 0, count, raw.data());
-    SluiceFloatTensor tensor = {};
-    tensor.words = place(source, words.data(), words.size() * 4);
-    tensor.wordsSize = words.size() * 4;
-    tensor.index = place(source, index.data(), index.size() * 4);
-    tensor.lengths = place(source, lengths, sizeof(lengths));
-    tensor.raw = place(source, raw.data(), raw.size());
-    tensor.count = count;
-    tensor.type = type;
-    add(tensor);
+    FloatTensor tensor;
+    const SluiceStatus status = tensor.encode(type, elements.data(), count);
+    add(tensor.appendTo(source));
     return status;
 }
 
@@ -116,7 +85,7 @@ void testFloatDecode(CaseBuffers& on)
     if (on.status != SLUICE_OK) return;
     for (uint32_t i = 0; i < 2100; ++i)
         list.add(list.tensors[SLUICE_FLOAT_TYPE_COUNT + i % SLUICE_FLOAT_TYPE_COUNT]);
-    const auto good = static_cast<uint32_t>(list.tensors.size());
+    const auto good = uint32_t(list.tensors.size());
     SluiceFloatTensor damaged = list.tensors[0];
     damaged.wordsSize -= 800;
     list.add(damaged);
@@ -134,7 +103,7 @@ void testFloatDecode(CaseBuffers& on)
     list.add(damaged);
 
     SluiceFloatDecodeInfo info = {};
-    info.tensorCount = static_cast<uint32_t>(list.tensors.size());
+    info.tensorCount = uint32_t(list.tensors.size());
     info.tileCount = list.tiles;
     info.source = on.input(list.source);
     info.destination = on.output(list.outputSize);
@@ -168,8 +137,8 @@ struct Df11Units {
         unit.destinationOffset = outputSize;
         unit.firstBlock = blocks;
         outputSize +=
-            (uint64_t(unit.elementCount) * (unit.kind == SLUICE_DF11_BF16 ? 2 : 1) + 3) / 4 * 4 + 4;
-        blocks += (unit.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
+            (uint64_t(unit.elementCount) * df11Form(unit.kind).elementBytes + 3) / 4 * 4 + 4;
+        blocks += blocksOf(unit);
         units.push_back(unit);
     }
     SluiceStatus encode(SluiceDf11Kind kind, uint32_t count, uint32_t seed);
@@ -179,31 +148,11 @@ SluiceStatus Df11Units::encode(SluiceDf11Kind kind, uint32_t count, uint32_t see
 {
     const Bytes elements = madeUpElements(
         kind == SLUICE_DF11_BF16 ? SLUICE_FLOAT_BF16 : SLUICE_FLOAT_F8_E4M3, count, seed);
-    uint64_t histogram[256] = {};
-    countDf11Symbols(kind, elements.data(), count, histogram);
-    Df11Code code;
-    if (!makeDf11Code(kind, histogram, 1, code)) return SLUICE_ERROR_ARGUMENT;
-    Df11Encoder encoder(kind, code);
-    encoder.add(elements.data(), count);
-    encoder.finish();
-    SluiceDf11Tables tables = {};
-    tables.luts = code.luts.data();
-    tables.lutsSize = code.luts.size();
-    tables.outputPositions = encoder.positions.data();
-    tables.outputPositionsSize = encoder.positions.size();
-    tables.gapsSize = encoder.gaps.size();
-    tables.encodedSize = encoder.encoded.size();
-    tables.signMantissaSize = encoder.signMantissa.size();
     SluiceDf11Unit unit = {};
-    const SluiceStatus status = sluiceCheckDf11Unit(&tables, &unit, nullptr);
-    unit.lutsOffset = place(source, code.luts.data(), code.luts.size());
-    unit.encodedOffset = place(source, encoder.encoded.data(), encoder.encoded.size());
-    unit.signMantissaOffset =
-        place(source, encoder.signMantissa.data(), encoder.signMantissa.size());
-    unit.outputPositionsOffset = place(source, encoder.positions.data(), encoder.positions.size());
-    unit.gapsOffset = place(source, encoder.gaps.data(), encoder.gaps.size());
+    if (encodeDf11Unit(kind, elements.data(), count, 1, source, unit) == 0)
+        return SLUICE_ERROR_ARGUMENT;
     add(unit);
-    return status;
+    return SLUICE_OK;
 }
 
 } // namespace
@@ -222,7 +171,7 @@ void testDf11(CaseBuffers& on)
     if (on.status != SLUICE_OK) return;
     for (uint32_t i = 0; i < 2100; ++i)
         list.add(list.units[2 + i % 2]);
-    const auto good = static_cast<uint32_t>(list.units.size());
+    const auto good = uint32_t(list.units.size());
     for (uint32_t i = 0; i < 2; ++i) {
         SluiceDf11Unit damaged = list.units[i];
         damaged.encodedSize -= 700; // cut off
@@ -241,7 +190,7 @@ void testDf11(CaseBuffers& on)
         list.add(damaged);
     }
     SluiceDf11Info info = {};
-    info.maxUnitCount = static_cast<uint32_t>(list.units.size()) + 2;
+    info.maxUnitCount = uint32_t(list.units.size()) + 2;
     info.maxBlockCount = list.blocks + 10;
     std::vector<SluiceDf11Unit> units = list.units;
     units.resize(info.maxUnitCount);
@@ -259,4 +208,4 @@ void testDf11(CaseBuffers& on)
     });
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

@@ -3,11 +3,11 @@
 #include <sluice/sluice_compact.h>
 #include <sluice/sluice_scan.h>
 
-#include "self_test_cases.h"
+#include "cases.h"
 
 #include <algorithm>
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 namespace {
 
@@ -51,9 +51,9 @@ void testScan(CaseBuffers& on)
         word = random.below(3) == 0 ? 1u << random.below(32) | 1u << random.below(32) : 0;
     for (uint32_t i = 0; i < 96; ++i) {
         SluiceScanInfo info = {};
-        info.kind = static_cast<SluiceScanKind>(i % 2);
-        info.operation = static_cast<SluiceOperation>(i / 2 % 3);
-        info.type = static_cast<SluiceValueType>(i / 6 % 4);
+        info.kind = SluiceScanKind(i % 2);
+        info.operation = SluiceOperation(i / 2 % 3);
+        info.type = SluiceValueType(i / 6 % 4);
         const bool segmented = i / 24 % 2 != 0, plain = i < 48;
         const Words values = elements(info.type, info.operation == SLUICE_OPERATION_SUM, i);
         const uint64_t size = values.size() * 4;
@@ -77,8 +77,8 @@ void testReduce(CaseBuffers& on)
     constexpr uint32_t places = 6;
     for (uint32_t i = 0; i < 12 * places; ++i) {
         SluiceReduceInfo info = {};
-        info.operation = static_cast<SluiceOperation>(i % 3);
-        info.type = static_cast<SluiceValueType>(i / 3 % 4);
+        info.operation = SluiceOperation(i % 3);
+        info.type = SluiceValueType(i / 3 % 4);
         const uint32_t place = i / 12, size = sizeOf(info.type);
         Words values = elements(info.type, info.operation == SLUICE_OPERATION_SUM, i);
         if (info.operation != SLUICE_OPERATION_SUM) {
@@ -153,7 +153,7 @@ std::vector<CompactCall> compactCalls(uint32_t elementSize)
     const auto compare = [&](SluiceValueType type, uint64_t constant) {
         for (uint32_t i = 0; i < 6; ++i) {
             CompactCall call = {SLUICE_COMPACT_COMPARE};
-            call.comparison = static_cast<SluiceComparison>(i);
+            call.comparison = SluiceComparison(i);
             call.type = type;
             call.constant = constant;
             compares.push_back(call);
@@ -210,7 +210,7 @@ void testCompact(CaseBuffers& on, uint32_t elementSize)
     Random random(2);
     Bytes selectors((kCount + 3) / 4 * 4);
     for (uint8_t& byte : selectors)
-        byte = static_cast<uint8_t>(random.below(2) * (1 + random.below(255)));
+        byte = uint8_t(random.below(2) * (1 + random.below(255)));
     const Words mask = random.words((kCount + 31) / 32);
     for (const CompactCall& call : compactCalls(elementSize)) {
         SluiceCompactInfo info = {};
@@ -244,4 +244,4 @@ void testCompact(CaseBuffers& on, uint32_t elementSize)
     }
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

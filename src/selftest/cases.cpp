@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "self_test_cases.h"
+#include "cases.h"
+
+#include <algorithm>
 
 #ifdef __GNUC__
 #pragma GCC diagnostic error "-Wswitch" // a case without a test does not compile
 #endif
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 SluiceStatus SelfTestCases::run(SelfTestCase which, SluiceDevice device, Words& out)
 {
@@ -28,6 +30,7 @@ SluiceStatus SelfTestCases::run(SelfTestCase which, SluiceDevice device, Words& 
     case SelfTestCase::compact_16: testCompact(on, 16); break;
     case SelfTestCase::interval_expand: testIntervalExpand(on); break;
     case SelfTestCase::interval_move: testIntervalMove(on); break;
+    case SelfTestCase::interval_bulk: testBulk(on); break;
     case SelfTestCase::interval_search: testIntervalSearch(on); break;
     case SelfTestCase::scan: testScan(on); break;
     case SelfTestCase::reduce: testReduce(on); break;
@@ -35,6 +38,32 @@ SluiceStatus SelfTestCases::run(SelfTestCase which, SluiceDevice device, Words& 
     case SelfTestCase::df11: testDf11(on); break;
     }
     return on.status;
+}
+
+SluiceStatus SelfTestCases::compare(SelfTestCase which, SluiceDevice device,
+                                    std::string& difference)
+{
+    Words& wanted = m_wanted[which];
+    SluiceStatus status = SLUICE_OK;
+    if (wanted.empty()) {
+        SluiceDeviceInfo info = {};
+        info.selector = "cpu";
+        SluiceDevice cpu = nullptr;
+        status = sluiceOpenDevice(&info, &cpu, nullptr);
+        if (status == SLUICE_OK) status = run(which, cpu, wanted);
+        sluiceCloseDevice(cpu);
+        if (status != SLUICE_OK) wanted.clear();
+    }
+    Words got;
+    if (status == SLUICE_OK) status = run(which, device, got);
+    if (status != SLUICE_OK || got == wanted) return status;
+    const auto at = std::mismatch(got.begin(), got.end(), wanted.begin(), wanted.end());
+    difference = got.size() != wanted.size()
+                     ? "results of another size than on the CPU"
+                     : "word " + std::to_string(at.first - got.begin()) + " of " +
+                           std::to_string(got.size()) + " is " + std::to_string(*at.first) +
+                           ", the CPU has " + std::to_string(*at.second);
+    return SLUICE_OK;
 }
 
 uint32_t SelfTestCases::kernels(SelfTestCase which)
@@ -57,6 +86,7 @@ uint32_t SelfTestCases::kernels(SelfTestCase which)
     case SelfTestCase::compact_16: return SLUICE_KERNELS_COMPACT; // indices are words
     case SelfTestCase::interval_expand:
     case SelfTestCase::interval_move:
+    case SelfTestCase::interval_bulk:
     case SelfTestCase::interval_search: return SLUICE_KERNELS_INTERVAL;
     case SelfTestCase::scan:
     case SelfTestCase::reduce: return SLUICE_KERNELS_SCAN;
@@ -66,4 +96,4 @@ uint32_t SelfTestCases::kernels(SelfTestCase which)
     return SLUICE_KERNELS_ALL;
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

@@ -2,12 +2,12 @@
 // Expansion, moves, search and bulk operations.
 #include <sluice/sluice_interval.h>
 
-#include "self_test_cases.h"
+#include "cases.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 namespace {
 
@@ -47,7 +47,7 @@ uint32_t sumOf(const Words& counts) { return std::accumulate(counts.begin(), cou
 SluiceIntervals intervals(CaseBuffers& on, const Words& counts, bool offsets)
 {
     SluiceIntervals list = {};
-    list.maxCount = static_cast<uint32_t>(counts.size());
+    list.maxCount = uint32_t(counts.size());
     if (!offsets) {
         list.counts = on.input(counts);
         return list;
@@ -119,7 +119,7 @@ namespace {
 void move(CaseBuffers& on, const Words& counts, SluiceIntervalMoveKind kind, uint32_t elementSize,
           bool wide, bool offsets)
 {
-    const uint32_t total = sumOf(counts), all = total + 2 * static_cast<uint32_t>(counts.size());
+    const uint32_t total = sumOf(counts), all = total + 2 * uint32_t(counts.size());
     Words gather, scatter;
     uint32_t from = all, to = 0;
     for (uint32_t i = 0; i < counts.size(); ++i) {
@@ -162,7 +162,7 @@ void bulk(CaseBuffers& on, bool inserts, uint32_t elementSize)
             indices.insert(indices.end(), inserts && i % 7 == 0 ? 20 : 1, i);
     }
     if (inserts) indices.push_back(items);
-    const auto count = static_cast<uint32_t>(indices.size());
+    const auto count = uint32_t(indices.size());
     SluiceBulkInfo info = {};
     info.elementSize = elementSize;
     info.maxItemCount = items;
@@ -213,6 +213,13 @@ void testIntervalMove(CaseBuffers& on)
             move(on, runs, kind, elementSize, wide, kind == SLUICE_INTERVAL_MOVE);
             move(on, longRuns, kind, elementSize, !wide, kind == SLUICE_INTERVAL_SCATTER);
         }
+    }
+    testBulk(on);
+}
+
+void testBulk(CaseBuffers& on)
+{
+    for (const uint32_t elementSize : {1u, 3u, 4u, 16u}) {
         bulk(on, false, elementSize);
         bulk(on, true, elementSize);
     }
@@ -228,4 +235,4 @@ void testIntervalSearch(CaseBuffers& on)
     search(on, manyCounts(), false, true, true);
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "case_buffers.h"
+#include "buffers.h"
 
 #include <algorithm>
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 SluiceBuffer CaseBuffers::allocate(uint64_t size)
 {
@@ -19,7 +19,7 @@ SluiceBuffer CaseBuffers::guarded(const Bytes& contents, uint32_t misaligned)
     if (contents.empty()) return {0, 0, 0};
     const uint64_t before = kGuard + misaligned;
     Bytes whole((before + contents.size() + kGuard + 3) / 4 * 4, kPoison);
-    std::copy(contents.begin(), contents.end(), whole.begin() + static_cast<ptrdiff_t>(before));
+    std::copy(contents.begin(), contents.end(), whole.begin() + ptrdiff_t(before));
     SluiceBuffer range = input(whole);
     if (status != SLUICE_OK) return range;
     range.offset += before;
@@ -30,7 +30,7 @@ SluiceBuffer CaseBuffers::guarded(const Bytes& contents, uint32_t misaligned)
 
 SluiceBuffer CaseBuffers::scratch(const SluiceRequirements& need)
 {
-    const size_t size = static_cast<size_t>((need.scratchSize + 3) / 4 * 4);
+    const size_t size = size_t((need.scratchSize + 3) / 4 * 4);
     return input(Bytes(size, need.zeroedScratch != 0 ? 0 : kPoison));
 }
 
@@ -44,7 +44,7 @@ const SluiceBuffer& CaseBuffers::wholeOf(const SluiceBuffer& range) const
 
 Bytes CaseBuffers::read(const SluiceBuffer& range)
 {
-    Bytes bytes(static_cast<size_t>(range.size));
+    Bytes bytes(size_t(range.size));
     if (status == SLUICE_OK && !bytes.empty())
         status = sluiceDownload(m_device, range, bytes.data(), bytes.size());
     return status == SLUICE_OK ? bytes : Bytes();
@@ -71,4 +71,4 @@ void CaseBuffers::append(const Bytes& bytes)
     std::memcpy(m_out.data() + at, bytes.data(), bytes.size());
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest

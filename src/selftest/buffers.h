@@ -9,7 +9,7 @@
 
 #include <sluice/sluice_device.h>
 
-namespace sluice::dev {
+namespace sluice::selftest {
 
 using Bytes = std::vector<uint8_t>;
 using Words = std::vector<uint32_t>;
@@ -28,7 +28,7 @@ public:
     {
         Bytes made(size);
         for (uint8_t& byte : made)
-            byte = static_cast<uint8_t>(next());
+            byte = uint8_t(next());
         return made;
     }
     Words words(size_t count)
@@ -177,4 +177,4 @@ Words wordsOf(const std::vector<T>& list)
     return words;
 }
 
-} // namespace sluice::dev
+} // namespace sluice::selftest
