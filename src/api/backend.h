@@ -5,8 +5,6 @@
 
 #include <sluice/sluice_all.h>
 
-#include "../../shaders/lib/layout.h"
-
 namespace sluice {
 
 constexpr SluiceRequirements kNoScratch = {0, 1, 0};

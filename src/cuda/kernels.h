@@ -6,7 +6,17 @@
 
 #include <cuda_runtime_api.h>
 
-#include "../../shaders/lib/layout.h"
+#include "../../shaders/lib/layout/base.h"
+#include "../../shaders/lib/layout/compact.h"
+#include "../../shaders/lib/layout/df11.h"
+#include "../../shaders/lib/layout/filter.h"
+#include "../../shaders/lib/layout/float.h"
+#include "../../shaders/lib/layout/fse.h"
+#include "../../shaders/lib/layout/gstd.h"
+#include "../../shaders/lib/layout/interval.h"
+#include "../../shaders/lib/layout/regions.h"
+#include "../../shaders/lib/layout/scan.h"
+#include "../../shaders/lib/layout/tile_streams.h"
 
 namespace sluice {
 

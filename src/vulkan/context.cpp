@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "layout/constants.h"
 #include "vulkan/tiers.h"
 
 namespace sluice {

@@ -6,6 +6,8 @@
 
 #include <sluice/sluice.h>
 
+#include "layout/constants.h"
+
 namespace sluice {
 namespace {
 
