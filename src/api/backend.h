@@ -5,6 +5,8 @@
 
 #include <sluice/sluice_all.h>
 
+#include "command_list.h"
+
 namespace sluice {
 
 constexpr SluiceRequirements kNoScratch = {0, 1, 0};
@@ -18,74 +20,29 @@ public:
     virtual void contextInfo(SluiceContextInfo& info) const = 0;
     virtual SluiceStatus cmdBarrier(SluiceCommands commands) = 0;
 
+#define SLUICE_COMMAND(Name, kernel, Info)                                                         \
+    virtual SluiceStatus cmd##Name(SluiceCommands, const Info&) { return SLUICE_ERROR_UNSUPPORTED; }
+    SLUICE_ALL_COMMANDS(SLUICE_COMMAND)
+#undef SLUICE_COMMAND
+
     virtual SluiceRequirements scanRequirements(const SluiceScanInfo&) const { return kNoScratch; }
-    virtual SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
     virtual SluiceRequirements reduceRequirements(const SluiceReduceInfo&) const
     {
         return kNoScratch;
     }
-    virtual SluiceStatus cmdReduce(SluiceCommands, const SluiceReduceInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
     virtual SluiceRequirements compactRequirements(const SluiceCompactInfo&) const
     {
         return kNoScratch;
     }
-    virtual SluiceStatus cmdCompact(SluiceCommands, const SluiceCompactInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
     virtual SluiceRequirements intervalRequirements(const SluiceIntervals&) const
     {
         return kNoScratch;
     }
-    virtual SluiceStatus cmdIntervalExpand(SluiceCommands, const SluiceIntervalExpandInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    virtual SluiceStatus cmdIntervalMove(SluiceCommands, const SluiceIntervalMoveInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    virtual SluiceStatus cmdIntervalSearch(SluiceCommands, const SluiceIntervalSearchInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    virtual SluiceStatus cmdBulkRemove(SluiceCommands, const SluiceBulkInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-    virtual SluiceStatus cmdBulkInsert(SluiceCommands, const SluiceBulkInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
     virtual SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const
     {
         return kNoScratch;
     }
-    virtual SluiceStatus cmdGdeflate(SluiceCommands, const SluiceGdeflateInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
     virtual SluiceRequirements gstdRequirements(const SluiceGstdInfo&) const { return kNoScratch; }
-    virtual SluiceStatus cmdGstd(SluiceCommands, const SluiceGstdInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
-    virtual SluiceStatus cmdFseTables(SluiceCommands, const SluiceFseTablesInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
     virtual SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo&) const
     {
         return kNoScratch;
@@ -94,29 +51,14 @@ public:
     {
         return SLUICE_ERROR_UNSUPPORTED;
     }
-
     virtual SluiceRequirements df11Requirements(const SluiceDf11Info&) const { return kNoScratch; }
-    virtual SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
     virtual SluiceRequirements floatDecodeRequirements(const SluiceFloatDecodeInfo&) const
     {
         return kNoScratch;
     }
-    virtual SluiceStatus cmdFloatDecode(SluiceCommands, const SluiceFloatDecodeInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
-    }
-
     virtual SluiceRequirements filterRequirements(const SluiceFilterInfo&) const
     {
         return kNoScratch;
-    }
-    virtual SluiceStatus cmdFilter(SluiceCommands, const SluiceFilterInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
     }
 
     virtual SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode,
@@ -125,11 +67,6 @@ public:
         SluiceStatus status = cmdGstd(commands, decode);
         if (status == SLUICE_OK) status = cmdBarrier(commands);
         return status == SLUICE_OK ? cmdFilter(commands, filter) : status;
-    }
-
-    virtual SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo&)
-    {
-        return SLUICE_ERROR_UNSUPPORTED;
     }
 };
 
