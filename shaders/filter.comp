@@ -28,7 +28,7 @@ shared uint sNext; // the tile that the workgroup does next
 bool undoColumn(uint column) {
     uint predictor = predictorOf(column);
     bool ended = true;
-    if (sgUniform(predictor <= SLUICE_PREDICTOR_UP)) {
+    if (sgUniform(SLUICE_PREDICTOR_IS_SUM(predictor))) {
         bool isUp = predictor == SLUICE_PREDICTOR_UP;
         ended = undoDifferences(column, isUp ? min(gWidth, gCount) : gCount, isUp ? 1u : predictor);
         if (sgUniform(isUp && bytesOf(column) == 1u)) {

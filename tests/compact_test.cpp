@@ -2,6 +2,7 @@
 #include <sluice/sluice_compact.h>
 #include <sluice/sluice_scan.h>
 
+#include "layout/lookback.h"
 #include "devices.h"
 
 #include "api/backend.h"

@@ -25,6 +25,15 @@ namespace {
 
 uint32_t below(std::mt19937& random, uint32_t end) { return uint32_t(random() % end); }
 
+FilterPredictor randomPredictor(std::mt19937& random, bool haveRows)
+{
+    std::vector<FilterPredictor> allowed;
+    for (const FilterPredictorRow& row : kFilterPredictors)
+        if (haveRows || !needsRows(FilterPredictor(row.number)))
+            allowed.push_back(FilterPredictor(row.number));
+    return allowed[below(random, uint32_t(allowed.size()))];
+}
+
 SectionWords randomSection(std::mt19937& random)
 {
     SectionWords section;
@@ -46,12 +55,10 @@ SectionWords randomSection(std::mt19937& random)
             flags = columns == 0 ? flags & ~uint32_t(filterJoined)
                                  : (flags & ~uint32_t(filterSplit)) | lastSplit;
         lastSplit = flags & filterSplit;
-        const uint32_t predictor =
-            below(random, section.rows ? uint32_t(FilterPredictor::count) : 4);
+        const FilterPredictor predictor = randomPredictor(random, section.rows);
         const uint32_t base = below(random, 3) == 0 ? bases[log2Bytes] : 0;
         if (base == 0) bases[log2Bytes] = columns + 1;
-        section.runs.push_back(
-            columnRun(repeat, log2Bytes, flags, FilterPredictor(predictor), base));
+        section.runs.push_back(columnRun(repeat, log2Bytes, flags, predictor, base));
         columns += repeat;
         stride += repeat << log2Bytes;
     }

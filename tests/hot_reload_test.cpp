@@ -4,6 +4,8 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include "layout/constants.h"
+#include "layout/scan.h"
 #include "hot_reload_program.h"
 
 using namespace sluice::test;

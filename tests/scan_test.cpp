@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <sluice/sluice_scan.h>
 
+#include "layout/lookback.h"
 #include "scans.h"
 
 #include "api/backend.h"

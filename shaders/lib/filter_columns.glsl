@@ -94,7 +94,7 @@ void readColumns(uint at, uint runs) {
         bool bad = log2Bytes == 3u || (run >> 15 & 1u) != 0u ||
                    predictor >= SLUICE_PREDICTOR_COUNT || repeat == 0u ||
                    repeat > kStride - columns || ((run & kJoined) != 0u && !same) ||
-                   (predictor >= SLUICE_PREDICTOR_UP && sWidth == 0u) ||
+                   (SLUICE_PREDICTOR_NEEDS_ROWS(predictor) && sWidth == 0u) ||
                    (repeat << log2Bytes) > kStride - stride ||
                    ((run & kBlock) != 0u && (log2Bytes == 0u || (run & kRotated) != 0u));
         good = !bad && sStatus == SLUICE_ST_OK;
@@ -198,14 +198,14 @@ uint predictorOf(uint column) { return sColumn[column] >> 16 & 0xffu; }
 uint maskOf(uint bytes) { return 0xffffffffu >> (32u - 8u * bytes); }
 
 bool isWaveOfBytes(uint column) {
-    return predictorOf(column) >= SLUICE_PREDICTOR_GRADIENT && bytesOf(column) == 1u &&
+    return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && bytesOf(column) == 1u &&
            gWidth <= 4u * kRowWords && gWidth < gCount;
 }
 // Whether its residuals are brought into a row first.
 bool isGathered(uint column) {
     return predictorOf(column) != SLUICE_PREDICTOR_NONE && bytesOf(column) == 1u &&
            sStep[column] != 1u &&
-           (predictorOf(column) <= SLUICE_PREDICTOR_UP || isWaveOfBytes(column));
+           (SLUICE_PREDICTOR_IS_SUM(predictorOf(column)) || isWaveOfBytes(column));
 }
 // Whether its bytes in the planes or in scratch differ from those of the record, less those of its
 // base.

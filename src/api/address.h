@@ -2,7 +2,7 @@
 // 64-bit values as the kernels' parameters hold them.
 #pragma once
 
-#include "layout.h"
+#include "layout/base.h"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 
 #include <sluice/sluice_all.h>
 
-#include "../../shaders/lib/layout.h"
+#include "command_list.h"
 
 namespace sluice {
 
@@ -26,26 +26,13 @@ public:
     }
     virtual SluiceStatus cmdBarrier(SluiceCommands commands) = 0;
 
-#define SLUICE_COMMAND(Name, Info)                                                                 \
+#define SLUICE_COMMAND(Name, kernel, Info)                                                         \
     virtual SluiceStatus cmd##Name(SluiceCommands, const Info&) { return SLUICE_ERROR_UNSUPPORTED; }
+    SLUICE_ALL_COMMANDS(SLUICE_COMMAND)
+    SLUICE_COMMAND(TileStreams, tileStreams, SluiceTileStreamsInfo)
+#undef SLUICE_COMMAND
 #define SLUICE_REQUIREMENTS(name, Info)                                                            \
     virtual SluiceRequirements name##Requirements(const Info&) const { return kNoScratch; }
-    SLUICE_COMMAND(Checksum, SluiceChecksumInfo)
-    SLUICE_COMMAND(Scan, SluiceScanInfo)
-    SLUICE_COMMAND(Reduce, SluiceReduceInfo)
-    SLUICE_COMMAND(Compact, SluiceCompactInfo)
-    SLUICE_COMMAND(IntervalExpand, SluiceIntervalExpandInfo)
-    SLUICE_COMMAND(IntervalMove, SluiceIntervalMoveInfo)
-    SLUICE_COMMAND(IntervalSearch, SluiceIntervalSearchInfo)
-    SLUICE_COMMAND(BulkRemove, SluiceBulkInfo)
-    SLUICE_COMMAND(BulkInsert, SluiceBulkInfo)
-    SLUICE_COMMAND(Gdeflate, SluiceGdeflateInfo)
-    SLUICE_COMMAND(Gstd, SluiceGstdInfo)
-    SLUICE_COMMAND(Filter, SluiceFilterInfo)
-    SLUICE_COMMAND(FseTables, SluiceFseTablesInfo)
-    SLUICE_COMMAND(TileStreams, SluiceTileStreamsInfo)
-    SLUICE_COMMAND(Df11, SluiceDf11Info)
-    SLUICE_COMMAND(FloatDecode, SluiceFloatDecodeInfo)
     SLUICE_REQUIREMENTS(scan, SluiceScanInfo)
     SLUICE_REQUIREMENTS(reduce, SluiceReduceInfo)
     SLUICE_REQUIREMENTS(compact, SluiceCompactInfo)
@@ -56,7 +43,6 @@ public:
     SLUICE_REQUIREMENTS(tileStreams, SluiceTileStreamsInfo)
     SLUICE_REQUIREMENTS(df11, SluiceDf11Info)
     SLUICE_REQUIREMENTS(floatDecode, SluiceFloatDecodeInfo)
-#undef SLUICE_COMMAND
 #undef SLUICE_REQUIREMENTS
 
     virtual SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode,

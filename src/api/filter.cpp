@@ -52,10 +52,10 @@ private:
 
 void addColumn(Text& text, const sluice::FilterColumn& column, uint32_t repeat)
 {
-    static const char* const names[] = {"",    " left",     " left2",  " left3",
-                                        " up", " gradient", " median", " average"};
     if (repeat > 1) text.add(" %ux", repeat);
-    text.add(" u%u%s", column.bits(), names[uint32_t(column.predictor)]);
+    text.add(" u%u", column.bits());
+    if (column.predictor != sluice::FilterPredictor::none)
+        text.add(" %s", rowOf(column.predictor).name);
     if (column.base != 0) text.add(" -%u", column.base - 1);
     if (column.has(sluice::filterRotated)) text.add(" float");
     if (column.has(sluice::filterBlock)) text.add(" block");

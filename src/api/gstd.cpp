@@ -5,7 +5,7 @@
 
 #include "checks.h"
 
-#include "../../shaders/lib/layout.h"
+#include "../../shaders/lib/layout/gstd.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <sluice/sluice_interval.h>
 
 #include "checks.h"
-#include "layout.h"
+#include "layout/interval.h"
 
 static_assert(SLUICE_INTERVAL_MOVE == SLUICE_INTERVAL_KIND_MOVE, "");
 static_assert(SLUICE_INTERVAL_GATHER == SLUICE_INTERVAL_KIND_GATHER, "");

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "layout/compact.h"
 #include "plan_scan.h"
 
 namespace sluice {

@@ -4,6 +4,7 @@
 
 #include <sluice/sluice_filter.h>
 
+#include "layout/filter.h"
 #include "plan_regions.h"
 
 namespace sluice {

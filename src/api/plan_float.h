@@ -4,6 +4,7 @@
 
 #include <sluice/sluice_float.h>
 
+#include "layout/float.h"
 #include "plan_regions.h"
 
 namespace sluice {

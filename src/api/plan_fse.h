@@ -4,6 +4,7 @@
 
 #include <sluice/sluice_fse.h>
 
+#include "layout/fse.h"
 #include "plan_regions.h"
 
 namespace sluice {

@@ -5,15 +5,12 @@
 #include <sluice/sluice.h>
 #include <sluice/sluice_gstd.h>
 
+#include "layout/gstd.h"
 #include "plan_regions.h"
 
 #include <algorithm>
 
 namespace sluice {
-
-// A flag that the public entry refuses: no bytes are made. For the benchmark, which times the
-// symbols by themselves.
-constexpr u32 kGstdSymbolsOnly = 1u << 31;
 
 inline u32 gstdSlots(const SluiceGstdInfo& info)
 {

@@ -7,6 +7,7 @@
 #include <sluice/sluice_gdeflate.h>
 #include <sluice/sluice_gstd.h>
 
+#include "layout/regions.h"
 #include "address.h"
 
 #include <algorithm>

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "layout/lookback.h"
+#include "layout/scan.h"
 #include "address.h"
 
 namespace sluice {

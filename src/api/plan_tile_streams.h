@@ -7,6 +7,7 @@
 #include <sluice/sluice_scan.h>
 #include <sluice/sluice_tile_streams.h>
 
+#include "layout/tile_streams.h"
 #include "plan_regions.h"
 
 namespace sluice {

@@ -33,27 +33,10 @@ public:
         cpu::kernel(info);                                                                         \
         return SLUICE_OK;                                                                          \
     }
-    SLUICE_COMMAND(Checksum, checksum, SluiceChecksumInfo)
-#if SLUICE_HAVE_PRIMITIVES
-    SLUICE_COMMAND(Scan, scan, SluiceScanInfo)
-    SLUICE_COMMAND(Reduce, reduce, SluiceReduceInfo)
-    SLUICE_COMMAND(Compact, compact, SluiceCompactInfo)
-    SLUICE_COMMAND(IntervalExpand, intervalExpand, SluiceIntervalExpandInfo)
-    SLUICE_COMMAND(IntervalMove, intervalMove, SluiceIntervalMoveInfo)
-    SLUICE_COMMAND(IntervalSearch, intervalSearch, SluiceIntervalSearchInfo)
-    SLUICE_COMMAND(BulkRemove, bulkRemove, SluiceBulkInfo)
-    SLUICE_COMMAND(BulkInsert, bulkInsert, SluiceBulkInfo)
-#endif
-#if SLUICE_HAVE_WEIGHTS
-    SLUICE_COMMAND(Df11, df11, SluiceDf11Info)
-    SLUICE_COMMAND(FloatDecode, floatDecode, SluiceFloatDecodeInfo)
-#endif
-#if SLUICE_HAVE_CODECS
-    SLUICE_COMMAND(Gdeflate, gdeflate, SluiceGdeflateInfo)
-    SLUICE_COMMAND(Gstd, gstd, SluiceGstdInfo)
-    SLUICE_COMMAND(FseTables, fseTables, SluiceFseTablesInfo)
-    SLUICE_COMMAND(Filter, filter, SluiceFilterInfo)
+    SLUICE_BUILT_COMMANDS(SLUICE_COMMAND)
+#undef SLUICE_COMMAND
 
+#if SLUICE_HAVE_CODECS
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override
     {
         return tileStreamsPlan(*this, info).requirements;
@@ -70,7 +53,6 @@ public:
         return SLUICE_OK;
     }
 #endif
-#undef SLUICE_COMMAND
 };
 
 } // namespace

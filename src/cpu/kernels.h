@@ -6,25 +6,14 @@
 
 #include <algorithm>
 
+#include "../api/command_list.h"
 #include "../formats/integers.h"
 
 namespace sluice::cpu {
 
-void scan(const SluiceScanInfo& info);
-void reduce(const SluiceReduceInfo& info);
-void compact(const SluiceCompactInfo& info);
-void intervalExpand(const SluiceIntervalExpandInfo& info);
-void intervalMove(const SluiceIntervalMoveInfo& info);
-void intervalSearch(const SluiceIntervalSearchInfo& info);
-void bulkRemove(const SluiceBulkInfo& info);
-void bulkInsert(const SluiceBulkInfo& info);
-void gdeflate(const SluiceGdeflateInfo& info);
-void gstd(const SluiceGstdInfo& info);
-void fseTables(const SluiceFseTablesInfo& info);
-void checksum(const SluiceChecksumInfo& info);
-void df11(const SluiceDf11Info& info);
-void floatDecode(const SluiceFloatDecodeInfo& info);
-void filter(const SluiceFilterInfo& info);
+#define SLUICE_REFERENCE(Name, kernel, Info) void kernel(const Info& info);
+SLUICE_ALL_COMMANDS(SLUICE_REFERENCE)
+#undef SLUICE_REFERENCE
 // The passes of sluiceCmdTileStreams around scan and decode. counts, which the scan turns into
 // firstTiles: a word a stream.
 void tileStreamsCheck(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts);

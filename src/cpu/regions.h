@@ -4,7 +4,8 @@
 
 #include "kernels.h"
 
-#include "../../shaders/lib/layout.h"
+#include "../../shaders/lib/layout/base.h"
+#include "../../shaders/lib/layout/regions.h"
 #include "../api/plan_regions.h"
 
 #include <cstring>

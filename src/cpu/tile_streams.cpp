@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <sluice/sluice_tile_streams.h>
 
+#include "layout/tile_streams.h"
 #include "../api/plan_regions.h"
 #include "../formats/tile_stream.h"
 #include "kernels.h"

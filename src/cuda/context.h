@@ -32,45 +32,25 @@ public:
 
     void contextInfo(SluiceContextInfo& info) const override;
     SluiceStatus cmdBarrier(SluiceCommands commands) override;
-    SluiceStatus cmdChecksum(SluiceCommands commands, const SluiceChecksumInfo& info) override;
+    SLUICE_BUILT_COMMANDS(SLUICE_OVERRIDE_COMMAND)
 
     // Scans and reductions are primitives; the decode of tile streams sums words too.
 #if SLUICE_HAVE_PRIMITIVES || SLUICE_HAVE_CODECS
     SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override;
-    SluiceStatus cmdScan(SluiceCommands commands, const SluiceScanInfo& info) override;
     SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const override;
-    SluiceStatus cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info) override;
 #endif
 #if SLUICE_HAVE_PRIMITIVES
     SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override;
-    SluiceStatus cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info) override;
     SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override;
-    SluiceStatus cmdIntervalExpand(SluiceCommands commands,
-                                   const SluiceIntervalExpandInfo& info) override;
-    SluiceStatus cmdIntervalMove(SluiceCommands commands,
-                                 const SluiceIntervalMoveInfo& info) override;
-    SluiceStatus cmdIntervalSearch(SluiceCommands commands,
-                                   const SluiceIntervalSearchInfo& info) override;
-    SluiceStatus cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info) override;
-    SluiceStatus cmdBulkInsert(SluiceCommands commands, const SluiceBulkInfo& info) override;
 #endif
 #if SLUICE_HAVE_CODECS
-    SluiceStatus cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info) override;
     SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const override;
-    SluiceStatus cmdGstd(SluiceCommands commands, const SluiceGstdInfo& info) override;
     SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode,
                                const SluiceFilterInfo& filter) override;
     SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override;
-    SluiceStatus cmdFilter(SluiceCommands commands, const SluiceFilterInfo& info) override;
-    SluiceStatus cmdFseTables(SluiceCommands commands, const SluiceFseTablesInfo& info) override;
     SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
     SluiceStatus cmdTileStreams(SluiceCommands commands,
                                 const SluiceTileStreamsInfo& info) override;
-#endif
-#if SLUICE_HAVE_WEIGHTS
-    SluiceStatus cmdFloatDecode(SluiceCommands commands,
-                                const SluiceFloatDecodeInfo& info) override;
-    SluiceStatus cmdDf11(SluiceCommands commands, const SluiceDf11Info& info) override;
 #endif
 
 private:

@@ -26,7 +26,7 @@ cudaError_t CudaBackend::decodeGstd(cudaStream_t stream, const SluiceGstdInfo& i
     const RegionParams list = regionParams(checksumOf(info), addressOf);
     cudaError_t error = launchStatus(stream, list);
     const GstdTurns turns(gstdParams(info, addressOf), gstdSlots(info));
-    const bool expands = tuning.symbolsOnly == 0 && (info.flags & kGstdSymbolsOnly) == 0;
+    const bool expands = tuning.symbolsOnly == 0;
     const bool programmatic = tuning.programmaticLaunch != 0 && expands;
     const bool single = turns.count() == 1;
     // An epoch never comes again: words of a turn long ago may still be in a slot.

@@ -6,7 +6,17 @@
 
 #include <cuda_runtime_api.h>
 
-#include "../../shaders/lib/layout.h"
+#include "../../shaders/lib/layout/base.h"
+#include "../../shaders/lib/layout/compact.h"
+#include "../../shaders/lib/layout/df11.h"
+#include "../../shaders/lib/layout/filter.h"
+#include "../../shaders/lib/layout/float.h"
+#include "../../shaders/lib/layout/fse.h"
+#include "../../shaders/lib/layout/gstd.h"
+#include "../../shaders/lib/layout/interval.h"
+#include "../../shaders/lib/layout/regions.h"
+#include "../../shaders/lib/layout/scan.h"
+#include "../../shaders/lib/layout/tile_streams.h"
 
 namespace sluice {
 
@@ -92,24 +102,24 @@ cudaError_t launchIntervalSearch(cudaStream_t stream, const IntervalParams& para
 
 // Load each file's kernels into the current device, so that no later launch has to (loading may
 // synchronize, which a stream capture forbids). They fail where this build holds no code for the
-// device. Those with `traits` clear traits.sm90 where their kernels are not code for it.
-cudaError_t loadStatus();
-cudaError_t loadGdeflate();
-cudaError_t loadChecksum();
+// device. Those of the lists only load; the others also tell the traits what they found, and clear
+// traits.sm90 where their kernels are not code for it.
+#define SLUICE_CORE_LOADS(X) X(Status) X(Checksum)
+#define SLUICE_SUM_LOADS(X) X(Reduce)
+#define SLUICE_PRIMITIVE_LOADS(X)                                                                  \
+    X(IntervalPlan) X(IntervalExpand) X(IntervalMove) X(IntervalSearch)
+#define SLUICE_CODEC_LOADS(X)                                                                      \
+    X(Gdeflate) X(GstdExpand) X(FseTables) X(Filter) X(FilterFew) X(TileStreams)
+#define SLUICE_DECLARE_LOAD(Name) cudaError_t load##Name();
+SLUICE_CORE_LOADS(SLUICE_DECLARE_LOAD)
+SLUICE_SUM_LOADS(SLUICE_DECLARE_LOAD)
+SLUICE_PRIMITIVE_LOADS(SLUICE_DECLARE_LOAD)
+SLUICE_CODEC_LOADS(SLUICE_DECLARE_LOAD)
+#undef SLUICE_DECLARE_LOAD
 cudaError_t loadFloatDecode(CudaTraits& traits); // sets floatBlocks
 cudaError_t loadGstdSymbols(CudaTraits& traits);
-cudaError_t loadGstdExpand();
-cudaError_t loadFseTables();
 cudaError_t loadDf11(uint32_t& blocks); // that run at the same time
-cudaError_t loadFilter();
-cudaError_t loadFilterFew();
-cudaError_t loadTileStreams();
 cudaError_t loadScan(CudaTraits& traits);
-cudaError_t loadReduce();
 cudaError_t loadCompact(CudaTraits& traits);
-cudaError_t loadIntervalPlan();
-cudaError_t loadIntervalExpand();
-cudaError_t loadIntervalMove();
-cudaError_t loadIntervalSearch();
 
 } // namespace sluice

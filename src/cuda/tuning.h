@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "layout/lookback.h"
 #include "api/plan_df11.h"
 #include "api/plan_interval.h"
 #include "api/plan_scan.h"

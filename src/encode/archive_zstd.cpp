@@ -2,7 +2,7 @@
 // Adds Zstandard frames as an asset of an archive: their bytes a tile at a time, with their matches.
 #include <sluice/sluice_archive.h>
 
-#include "../../shaders/lib/layout.h"
+#include "../../shaders/lib/layout/gstd.h"
 #include "../formats/errors.h"
 #include "zstd_reader.h"
 

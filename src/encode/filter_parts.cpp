@@ -124,7 +124,7 @@ FilterParts findWavParts(const u8* bytes, u64 size)
             part.begin = body;
             part.size = std::min<u64>(length, left);
             addColumns(part.section, channels, u8(bits / 8));
-            part.choices.predictors = kAllDifferences;
+            part.choices.predictors = kWithoutRows;
             part.choices.floats = bits == 32;
             part.choices.baseCount = channels > 1 ? 1 : 0;
             list.add(std::move(part));

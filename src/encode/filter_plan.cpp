@@ -57,17 +57,9 @@ FilterSamples samplesOf(const FilterPart& part, const u8* bytes, const FilterEff
 
 u32 allowedPredictors(u32 features)
 {
-    u32 allowed = 1;
-    const auto add = [&](SluiceFilterFeatures feature,
-                         std::initializer_list<FilterPredictor> predictors) {
-        for (const FilterPredictor predictor : predictors)
-            if ((features & u32(feature)) != 0) allowed |= bitOf(predictor);
-    };
-    add(SLUICE_FILTER_DIFFERENCE,
-        {FilterPredictor::left, FilterPredictor::left2, FilterPredictor::left3});
-    add(SLUICE_FILTER_UP, {FilterPredictor::up});
-    add(SLUICE_FILTER_GRADIENT, {FilterPredictor::gradient});
-    add(SLUICE_FILTER_MEDIAN, {FilterPredictor::median, FilterPredictor::average});
+    u32 allowed = 0;
+    for (const FilterPredictorRow& row : kFilterPredictors)
+        if (row.features == 0 || (features & row.features) != 0) allowed |= 1u << row.number;
     return allowed;
 }
 
@@ -78,7 +70,7 @@ FilterParts givenRecords(u64 size, const SluiceFilterPlanInfo& info)
     part.size = info.begin < size ? size - info.begin : 0;
     addColumns(part.section, info.stride / info.columnSize, u8(info.columnSize));
     part.section.width = info.rowRecords;
-    part.choices.predictors = info.rowRecords != 0 ? kAllDifferences | kRows : kAllDifferences;
+    part.choices.predictors = info.rowRecords != 0 ? kWithoutRows | kRows : kWithoutRows;
     part.choices.floats = info.columnSize == 4;
     FilterPartList list(size);
     list.add(std::move(part));
@@ -103,7 +95,7 @@ FilterParts wantedParts(const u8* bytes, u64 size, const SluiceFilterPlanInfo& i
         FilterChoices& choices = part.choices;
         choices.predictors &= allowedPredictors(info.features);
         // Decoders look upwards with a lane for each row or column, so narrow rows are slow.
-        if (part.section.width < kNarrow) choices.predictors &= kAllDifferences;
+        if (part.section.width < kNarrow) choices.predictors &= kWithoutRows;
         choices.planes = (info.features & SLUICE_FILTER_PLANES) != 0;
         choices.floats = choices.floats && (info.features & SLUICE_FILTER_FLOAT) != 0;
         choices.forced = info.force != 0;

@@ -12,9 +12,15 @@ namespace sluice {
 // Sets of predictors.
 constexpr u32 kDifferences = bitOf(FilterPredictor::none) | bitOf(FilterPredictor::left);
 constexpr u32 kSecondDifferences = kDifferences | bitOf(FilterPredictor::left2);
-constexpr u32 kAllDifferences = kSecondDifferences | bitOf(FilterPredictor::left3);
-constexpr u32 kRows = kDifferences | bitOf(FilterPredictor::up) | bitOf(FilterPredictor::gradient) |
-                      bitOf(FilterPredictor::median) | bitOf(FilterPredictor::average);
+constexpr u32 predictorsThat(bool needRows)
+{
+    u32 set = 0;
+    for (const FilterPredictorRow& row : kFilterPredictors)
+        if (needsRows(FilterPredictor(row.number)) == needRows) set |= 1u << row.number;
+    return set;
+}
+constexpr u32 kWithoutRows = predictorsThat(false);
+constexpr u32 kRows = kDifferences | predictorsThat(true);
 
 // Consecutive bytes of a file. Without columns the part is not filtered; section.size has no meaning.
 struct FilterPart {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "../../shaders/lib/layout.h"
+#include "../../shaders/lib/layout/gstd.h"
 #include "../formats/integers.h"
 
 namespace sluice::gstd {

@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "../../shaders/lib/layout.h"
+#include "../../shaders/lib/layout/gstd.h"
 
 namespace sluice::gstd {
 

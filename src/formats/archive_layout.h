@@ -8,7 +8,8 @@
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_formats.h>
 
-#include "../../shaders/lib/layout.h"
+#include "../../shaders/lib/layout/gdeflate.h"
+#include "../../shaders/lib/layout/gstd.h"
 #include "little_endian.h"
 #include "xxh32.h"
 

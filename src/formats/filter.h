@@ -4,6 +4,7 @@
 #pragma once
 
 #include <sluice/sluice.h>
+#include <sluice/sluice_filter_encode.h>
 
 #include "../../shaders/lib/formulas/filter.h"
 #include "integers.h"
@@ -18,18 +19,41 @@ constexpr u32 kFilterMaxBytes = SLUICE_FILTER_DESCRIPTION_BYTES;
 constexpr u32 kFilterRest = SLUICE_FILTER_REST;
 
 enum class FilterPredictor : u8 {
-    none = SLUICE_PREDICTOR_NONE,
-    left = SLUICE_PREDICTOR_LEFT,
-    left2 = SLUICE_PREDICTOR_LEFT2,
-    left3 = SLUICE_PREDICTOR_LEFT3,
-    up = SLUICE_PREDICTOR_UP,
-    gradient = SLUICE_PREDICTOR_GRADIENT,
-    median = SLUICE_PREDICTOR_MEDIAN,
-    average = SLUICE_PREDICTOR_AVERAGE,
+#define SLUICE_ENUMERATOR(name, number, feature) name = number,
+    SLUICE_PREDICTORS(SLUICE_ENUMERATOR)
+#undef SLUICE_ENUMERATOR
     count = SLUICE_PREDICTOR_COUNT
 };
 
-inline bool needsRows(FilterPredictor predictor) { return predictor >= FilterPredictor::up; }
+struct FilterPredictorRow {
+    u32 number;
+    const char* name;
+    u32 features; // SluiceFilterFeatures of which one lets encoders try it; 0: always
+};
+constexpr FilterPredictorRow kFilterPredictors[] = {
+#define SLUICE_ROW(name, number, feature) {number, #name, feature},
+    SLUICE_PREDICTORS(SLUICE_ROW)
+#undef SLUICE_ROW
+};
+
+constexpr bool predictorsAreInOrder()
+{
+    u32 at = 0;
+    for (const FilterPredictorRow& row : kFilterPredictors)
+        if (row.number != at++) return false;
+    return at == SLUICE_PREDICTOR_COUNT;
+}
+static_assert(predictorsAreInOrder(), "each predictor needs a row, in the order of the numbers");
+
+constexpr const FilterPredictorRow& rowOf(FilterPredictor predictor)
+{
+    return kFilterPredictors[u32(predictor)];
+}
+
+constexpr bool needsRows(FilterPredictor predictor)
+{
+    return SLUICE_PREDICTOR_NEEDS_ROWS(u32(predictor));
+}
 
 // A predictor in a set of them.
 constexpr u32 bitOf(FilterPredictor predictor) { return 1u << u32(predictor); }
@@ -148,14 +172,12 @@ inline u32 zigzag(u32 value, u32 bits)
     return (value << 1 ^ (0u - (value >> (bits - 1) & 1))) & valueMask(bits);
 }
 
-// The prediction by gradient, median or average from values that may be signed.
+// The prediction of a wave, from values that may be signed.
 inline u32 guessOf(FilterPredictor predictor, u32 left, u32 up, u32 upLeft, u32 bits, bool isSigned)
 {
     const u32 bias = isSigned ? 1u << (bits - 1) : 0, mask = valueMask(bits);
-    const u32 a = (left + bias) & mask, b = (up + bias) & mask, c = (upLeft + bias) & mask;
-    const u32 guess = predictor == FilterPredictor::gradient ? filterGradient(a, b, c)
-                      : predictor == FilterPredictor::median ? filterMedian(a, b, c)
-                                                             : filterAverage(a, b);
+    const u32 guess = filterGuess(u32(predictor), (left + bias) & mask, (up + bias) & mask,
+                                  (upLeft + bias) & mask);
     return (guess - bias) & mask;
 }
 
@@ -172,19 +194,17 @@ void predictAll(const FilterColumn& column, u32 count, u32 width, u32 first, At 
     for (u32 i = 0; i < count; ++i) {
         u32 guess = 0;
         switch (predictor) {
+        case FilterPredictor::none: break;
         case FilterPredictor::left: guess = back(i, 1); break;
         case FilterPredictor::left2: guess = 2 * back(i, 1) - back(i, 2); break;
         case FilterPredictor::left3: guess = 3 * back(i, 1) - 3 * back(i, 2) + back(i, 3); break;
         case FilterPredictor::up: guess = back(i, i >= width ? width : 1); break;
-        case FilterPredictor::gradient:
-        case FilterPredictor::median:
-        case FilterPredictor::average: {
+        default: {
             const u32 left = place != 0 ? back(i, 1) : 0, up = back(i, width);
             const u32 upLeft = place != 0 ? back(i, width + 1) : 0;
             guess = guessOf(predictor, left, up, upLeft, bits, isSigned);
             break;
         }
-        default: break;
         }
         take(i, guess);
         place = place + 1 == width ? 0 : place + 1;

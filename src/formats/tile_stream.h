@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_formats.h>
 
-#include "../../shaders/lib/layout.h"
+#include "../../shaders/lib/layout/gdeflate.h"
 #include "little_endian.h"
 
 namespace sluice {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 
+#include "layout/constants.h"
 #include "vulkan/tiers.h"
 
 namespace sluice {
@@ -104,6 +105,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
     const char* const notBase = whyNotBase(features, properties, info.requiredSubgroupSize);
     const char* const notExt = notBase != nullptr ? notBase : whyNotExt(features);
 
+    m_traits.vendor = properties.vendor;
     m_traits.maxInvocations = properties.maxInvocations;
     m_traits.maxSubgroups = properties.maxSubgroups;
     m_traits.sharedBytes = properties.sharedBytes;

@@ -8,7 +8,7 @@
 
 #include <sluice/sluice_vulkan.h>
 
-#include "layout.h"
+#include "layout/regions.h"
 #include "vulkan/vulkan_new.h"
 
 namespace sluice {

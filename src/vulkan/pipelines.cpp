@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "api/components.h"
+#include "layout/constants.h"
 #include "vulkan/context.h"
 
 namespace sluice {

@@ -32,7 +32,7 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
                  {access(info.regions, false), access(info.regionCount, false),
                   access(info.source, false), literals, scratchOf(turn)});
     };
-    const bool expands = m_tuning.gstd.symbolsOnly == 0 && (info.flags & kGstdSymbolsOnly) == 0;
+    const bool expands = m_tuning.gstd.symbolsOnly == 0;
     for (uint32_t i = 0; i < turns.count(); ++i) {
         const GstdParams turn = turns[i];
         // Symbols of a turn are decoded while bytes of the turn before are made.

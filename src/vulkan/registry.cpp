@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "layout/constants.h"
+
 namespace sluice {
 namespace {
 

@@ -69,32 +69,38 @@ enum class Pipeline : uint32_t {
 };
 constexpr size_t kPipelineCount = size_t(Pipeline::count);
 
-// The command that runs a pipeline when it is tested by itself, which src/selftest fills and compares
-// with the CPU reference.
+// The commands that run a pipeline when it is tested by itself. X(name, kernels, call): a context
+// with these kernels is needed, and `call` fills the commands and takes their results; it is of
+// SelfTestCases (src/selftest/cases.h), of which tests that keep nothing are free functions.
+#define SLUICE_SELF_TESTS(X)                                                                       \
+    X(status, SLUICE_KERNELS_FSE, testStatusWords(on))                                             \
+    X(checksum, SLUICE_KERNELS_CHECKSUM, testChecksum(on))                                         \
+    X(gdeflate, SLUICE_KERNELS_GDEFLATE, gdeflate(on))                                             \
+    X(gdeflate_pitched, SLUICE_KERNELS_GDEFLATE, gdeflatePitched(on))                              \
+    X(gdeflate_by_driver, SLUICE_KERNELS_GDEFLATE, gdeflateByDriver(on))                           \
+    X(tile_streams, SLUICE_KERNELS_TILE_STREAMS, tileStreams(on))                                  \
+    X(gstd, SLUICE_KERNELS_GSTD, gstd(on))                                                         \
+    X(fse_tables, SLUICE_KERNELS_FSE, testFseTables(on))                                           \
+    X(filter, SLUICE_KERNELS_FILTER, testFilter(on))                                               \
+    X(compact_1, SLUICE_KERNELS_COMPACT, testCompact(on, 1))                                       \
+    X(compact_2, SLUICE_KERNELS_COMPACT, testCompact(on, 2))                                       \
+    X(compact_4, SLUICE_KERNELS_COMPACT_WORDS, testCompact(on, 4))                                 \
+    X(compact_8, SLUICE_KERNELS_COMPACT, testCompact(on, 8))                                       \
+    X(compact_16, SLUICE_KERNELS_COMPACT, testCompact(on, 16))                                     \
+    X(interval_expand, SLUICE_KERNELS_INTERVAL, testIntervalExpand(on))                            \
+    X(interval_move, SLUICE_KERNELS_INTERVAL, testIntervalMove(on))                                \
+    X(interval_bulk, SLUICE_KERNELS_INTERVAL, testBulk(on))                                        \
+    X(interval_search, SLUICE_KERNELS_INTERVAL, testIntervalSearch(on))                            \
+    X(scan, SLUICE_KERNELS_SCAN, testScan(on))                                                     \
+    X(reduce, SLUICE_KERNELS_SCAN, testReduce(on))                                                 \
+    X(float_decode, SLUICE_KERNELS_FLOAT, testFloatDecode(on))                                     \
+    X(df11, SLUICE_KERNELS_DF11, testDf11(on))
+
 enum class SelfTestCase : uint32_t {
     none, // no row may have it
-    status,
-    checksum,
-    gdeflate,
-    gdeflate_pitched,
-    gdeflate_by_driver,
-    tile_streams,
-    gstd,
-    fse_tables,
-    filter,
-    compact_1,
-    compact_2,
-    compact_4,
-    compact_8,
-    compact_16,
-    interval_expand,
-    interval_move,
-    interval_bulk,
-    interval_search,
-    scan,
-    reduce,
-    float_decode,
-    df11
+#define SLUICE_ENUMERATOR(name, kernels, call) name,
+    SLUICE_SELF_TESTS(SLUICE_ENUMERATOR)
+#undef SLUICE_ENUMERATOR
 };
 
 // Specialization constants by name: the ids stand in shaders/lib/layout/constants.h.

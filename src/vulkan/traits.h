@@ -16,6 +16,7 @@ constexpr uint32_t kFilterSharedBytes = 15552, kFilterSharedBytesEach = 36;
 
 struct DeviceTraits {
     ShaderVariant variant = ShaderVariant::base;
+    uint32_t vendor = 0;         // VkPhysicalDeviceProperties::vendorID
     uint32_t subgroupSize = 0;   // of the hardware, or the emulated size
     uint32_t maxInvocations = 0; // of a workgroup
     uint32_t maxSubgroups = 0;   // of a workgroup

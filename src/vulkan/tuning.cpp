@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "layout/compact.h"
+
 namespace sluice {
 
 VulkanTuning tuningFor(const DeviceTraits& device)

@@ -42,7 +42,7 @@ RecordBatch recordOurs(const Scene& scene, const DeviceBuffer& scratch)
     };
 }
 
-RecordBatch recordDriver(const Scene& scene, const DriverDecoder& decoder)
+RecordBatch recordDriver(const Scene& scene, const DriverPeer& decoder)
 {
     return [&](SluiceCommands commands, uint32_t first, uint32_t tileCount) {
         const uint64_t list = scene.device.address(scene.regionsFrom(first, tileCount));
@@ -81,8 +81,8 @@ void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport&
     const DeviceBuffer scratch =
         device.allocateScratch(sluiceGetGdeflateRequirements, infoOf(scene, 0, scene.allTiles()));
     std::vector<Contender> contenders = {{"sluice", false, recordOurs(scene, scratch)}};
-    const std::vector<DriverDecoder> drivers = makeDriverDecoders(device, scene.allTiles());
-    for (const DriverDecoder& driver : drivers)
+    const std::vector<DriverPeer> drivers = makeDriverDecoders(device, scene.allTiles());
+    for (const DriverPeer& driver : drivers)
         contenders.push_back({driver.name, true, recordDriver(scene, driver)});
 
     // Everybody decodes everything once, over poisoned memory. Ours comes last: its output is then

@@ -6,10 +6,9 @@
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_gstd.h>
 
-#include "api/backend.h"
-#include "api/plan_gstd.h"
 #include "rows.h"
 #include "scene.h"
+#include "tools/sluice/backends.h"
 
 namespace sluice {
 namespace {
@@ -114,9 +113,17 @@ public:
     // The first of its two passes alone; only the backends of GPUs have two.
     void recordSymbols(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount) const
     {
-        SluiceGstdInfo command = info(firstCopy, tileCount);
-        command.flags |= kGstdSymbolsOnly;
-        require(m_scene.device.context()->backend->cmdGstd(commands, command), "gstd symbols");
+        const BenchDevice& device = m_scene.device;
+        withBackend(device.context(), device.backend(), [&](auto& backend) {
+            const auto row = backend.tuning();
+            auto symbolsOnly = row;
+            symbolsOnly.gstd.symbolsOnly = 1;
+            backend.setTuning(symbolsOnly);
+            const SluiceGstdInfo command = info(firstCopy, tileCount);
+            const SluiceStatus status = sluiceCmdGstd(device.context(), commands, &command);
+            backend.setTuning(row);
+            require(status, "gstd symbols");
+        });
     }
 
 private:

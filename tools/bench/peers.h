@@ -21,7 +21,7 @@ std::function<void(SluiceCommands)> makeVulkanBarrier(const BenchDevice& device)
 
 // The driver's GDeflate decoder (VK_NV_memory_decompression or VK_EXT_memory_decompression), with
 // the list and its length in GPU memory.
-struct DriverDecoder {
+struct DriverPeer {
     const char* name;
     std::function<void(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress,
                        uint32_t maxCount)>
@@ -39,7 +39,7 @@ constexpr uint64_t kMethodGdeflate = 1; // ..._GDEFLATE_1_0_BIT_NV and _EXT
 
 // The decoders that the device offers for lists of `regionCount` regions; none if it has no such
 // extension.
-std::vector<DriverDecoder> makeDriverDecoders(const BenchDevice& device, uint32_t regionCount);
+std::vector<DriverPeer> makeDriverDecoders(const BenchDevice& device, uint32_t regionCount);
 
 enum class CubKind {
     ExclusiveScan,     // sums, maxima of u32 and u64, minima of i32 and f32

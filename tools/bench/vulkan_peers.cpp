@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "device/device_vulkan.h"
-#include "layout.h"
+#include "layout/base.h"
 #include "peers.h"
 #include "vulkan/functions.h"
 #include "vulkan/vulkan_new.h"
@@ -174,9 +174,9 @@ std::vector<Copier> makeVulkanCopiers(const BenchDevice& device)
              }}};
 }
 
-std::vector<DriverDecoder> makeDriverDecoders(const BenchDevice& device, uint32_t regionCount)
+std::vector<DriverPeer> makeDriverDecoders(const BenchDevice& device, uint32_t regionCount)
 {
-    std::vector<DriverDecoder> decoders;
+    std::vector<DriverPeer> decoders;
     VulkanHandles handles = {};
     if (!vulkanHandles(device.handle(), handles) || !decodesGdeflate(handles, regionCount))
         return decoders;

@@ -19,21 +19,13 @@ namespace {
 
 uint32_t featuresOf(const void* description, uint32_t size)
 {
-    constexpr uint32_t ofPredictor[] = {0,
-                                        SLUICE_FILTER_DIFFERENCE,
-                                        SLUICE_FILTER_DIFFERENCE,
-                                        SLUICE_FILTER_DIFFERENCE,
-                                        SLUICE_FILTER_UP,
-                                        SLUICE_FILTER_GRADIENT,
-                                        SLUICE_FILTER_MEDIAN,
-                                        SLUICE_FILTER_MEDIAN};
     uint32_t features = 0;
     FilterReader reader(description, size);
     for (FilterSection section; reader.next(section);) {
         if (section.tgaRle) features |= SLUICE_FILTER_TGA_PACKETS;
         for (uint32_t c = 0; c < section.columnCount; ++c) {
             const FilterColumn& column = section.columns[c];
-            features |= ofPredictor[uint32_t(column.predictor)];
+            features |= rowOf(column.predictor).features;
             if (column.has(filterSplit) || (c != 0 && !column.has(filterJoined)))
                 features |= SLUICE_FILTER_PLANES;
             if (column.has(filterRotated)) features |= SLUICE_FILTER_FLOAT;

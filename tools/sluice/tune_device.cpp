@@ -7,11 +7,8 @@
 #include <chrono>
 #include <iterator>
 
+#include "backends.h"
 #include "device.h"
-#include "vulkan/context.h"
-#ifdef SLUICE_HAVE_CUDA
-#include "cuda/context.h"
-#endif
 
 namespace sluice {
 namespace {
@@ -55,12 +52,7 @@ uint32_t callTile(const CudaBackend&) { return 0; }
 template <typename Function>
 void TuneDevice::withBackend(const Function& function) const
 {
-    Backend* const backend = sluiceGetDeviceContext(handle())->backend;
-    if (m_properties.backend == SLUICE_BACKEND_VULKAN)
-        function(static_cast<VulkanBackend&>(*backend));
-#ifdef SLUICE_HAVE_CUDA
-    if (m_properties.backend == SLUICE_BACKEND_CUDA) function(static_cast<CudaBackend&>(*backend));
-#endif
+    sluice::withBackend(sluiceGetDeviceContext(handle()), m_properties.backend, function);
 }
 
 TuneDevice::TuneDevice(const DeviceOptions& options, uint32_t kernels, const std::string& row)

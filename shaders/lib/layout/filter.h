@@ -24,7 +24,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_FILTER_FLAG_ROTATED 8u
 // Values are of a compressed block of pixels: an end point of 2 bytes, or the indices of 4 bytes.
 #define SLUICE_FILTER_FLAG_BLOCK 16u
-// Predictors. All from UP on need rows.
+// Predictors.
 #define SLUICE_PREDICTOR_NONE 0u
 #define SLUICE_PREDICTOR_LEFT 1u // differences; LEFT2 and LEFT3 are those of a higher order
 #define SLUICE_PREDICTOR_LEFT2 2u
@@ -34,6 +34,23 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_PREDICTOR_MEDIAN 6u
 #define SLUICE_PREDICTOR_AVERAGE 7u
 #define SLUICE_PREDICTOR_COUNT 8u
+// Prefix sums of residuals undo it, along the records or down the columns of an image.
+#define SLUICE_PREDICTOR_IS_SUM(predictor) ((predictor) <= SLUICE_PREDICTOR_UP)
+// A wavefront undoes it, each row a step behind the row above.
+#define SLUICE_PREDICTOR_IS_WAVE(predictor) ((predictor) >= SLUICE_PREDICTOR_GRADIENT)
+#define SLUICE_PREDICTOR_NEEDS_ROWS(predictor) ((predictor) >= SLUICE_PREDICTOR_UP)
+
+// Hosts make their lists of predictors from this one, which is in the order of the numbers:
+// X(name, number, the SluiceFilterFeatures of which one lets encoders try it; 0: always).
+#define SLUICE_PREDICTORS(X)                                                                       \
+    X(none, SLUICE_PREDICTOR_NONE, 0)                                                              \
+    X(left, SLUICE_PREDICTOR_LEFT, SLUICE_FILTER_DIFFERENCE)                                       \
+    X(left2, SLUICE_PREDICTOR_LEFT2, SLUICE_FILTER_DIFFERENCE)                                     \
+    X(left3, SLUICE_PREDICTOR_LEFT3, SLUICE_FILTER_DIFFERENCE)                                     \
+    X(up, SLUICE_PREDICTOR_UP, SLUICE_FILTER_UP)                                                   \
+    X(gradient, SLUICE_PREDICTOR_GRADIENT, SLUICE_FILTER_GRADIENT)                                 \
+    X(median, SLUICE_PREDICTOR_MEDIAN, SLUICE_FILTER_MEDIAN)                                       \
+    X(average, SLUICE_PREDICTOR_AVERAGE, SLUICE_FILTER_MEDIAN)
 
 #define SLUICE_FILTER_WORKGROUPS 512u  // at most; each has scratch for one tile
 #define SLUICE_FILTER_TICKET_BYTES 16u // behind that scratch: the number of tiles taken in turn

@@ -3,6 +3,7 @@
 // written from there, so that stores fill whole lines.
 #pragma once
 
+#include "../../../shaders/lib/layout/compact.h"
 #include "compact_tile.cuh"
 #include "lookback.cuh"
 

@@ -5,6 +5,7 @@
 // that are not whole, or not 16-byte aligned, are done one at a time.
 #pragma once
 
+#include "../../../shaders/lib/layout/compact.h"
 #include "bulk_copy.cuh"
 #include "compact_block.cuh"
 

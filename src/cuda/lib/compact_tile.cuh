@@ -5,6 +5,7 @@
 // each); the rows of a warp are contiguous.
 #pragma once
 
+#include "../../../shaders/lib/layout/compact.h"
 #include "launch.cuh"
 #include "warp.cuh"
 

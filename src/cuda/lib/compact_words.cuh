@@ -4,6 +4,7 @@
 // third fewer instructions, for which three blocks a processor are enough.
 #pragma once
 
+#include "../../../shaders/lib/layout/compact.h"
 #include "compact_block.cuh"
 
 namespace sluice {

@@ -117,7 +117,8 @@ struct FilterColumns {
             const bool same = columns != 0 && ((shared.column[columns - 1] ^ run) & kSplit) == 0;
             good = shared.status == SLUICE_ST_OK && log2Bytes != 3 && (run >> 15 & 1) == 0 &&
                    predictor < kPredictors && repeat != 0 && repeat <= kStride - columns &&
-                   ((run & kJoined) == 0 || same) && (predictor < kUp || shared.width != 0) &&
+                   ((run & kJoined) == 0 || same) &&
+                   (!SLUICE_PREDICTOR_NEEDS_ROWS(predictor) || shared.width != 0) &&
                    (repeat << log2Bytes) <= kStride - bytes &&
                    ((run & kBlock) == 0 || (log2Bytes != 0 && (run & kRotated) == 0));
             for (uint32_t k = 0; good && k < repeat; ++k) {
@@ -180,14 +181,14 @@ struct FilterColumns {
     }
     __device__ bool isWaveOfBytes(uint32_t column) const
     {
-        return predictorOf(column) >= kGradient && bytesOf(column) == 1 && width <= 4 * kRowWords &&
-               width < count;
+        return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && bytesOf(column) == 1 &&
+               width <= 4 * kRowWords && width < count;
     }
     // Whether its residuals are first brought into a row in scratch.
     __device__ bool isGathered(uint32_t column) const
     {
         return predictorOf(column) != kNone && bytesOf(column) == 1 && shared.step[column] != 1 &&
-               (predictorOf(column) <= kUp || isWaveOfBytes(column));
+               (SLUICE_PREDICTOR_IS_SUM(predictorOf(column)) || isWaveOfBytes(column));
     }
 
     // Whether its bytes in the planes or in scratch differ from those of the record by more than

@@ -60,7 +60,7 @@ struct FilterPixels : FilterWavefront<Threads> {
             return false;
         bool isWave = false;
         for (uint32_t c = 0; c < stride; ++c)
-            isWave = isWave || predictorOf(c) >= kGradient;
+            isWave = isWave || SLUICE_PREDICTOR_IS_WAVE(predictorOf(c));
         return uniform(isWave) != 0;
     }
 
@@ -70,7 +70,7 @@ struct FilterPixels : FilterWavefront<Threads> {
         bool result = true;
         for (uint32_t c = 0; c < stride; ++c)
             result = result && shared.step[c] == stride &&
-                     (predictorOf(c) == kNone || predictorOf(c) >= kGradient);
+                     (predictorOf(c) == kNone || SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)));
         return result;
     }
     // If they are not joined, all are brought into rows. Columns that are not predicted from the
@@ -81,7 +81,7 @@ struct FilterPixels : FilterWavefront<Threads> {
     }
     __device__ bool isPixelInScratch(uint32_t column) const
     {
-        return (predictorOf(column) != kNone && predictorOf(column) < kGradient) ||
+        return (predictorOf(column) != kNone && !SLUICE_PREDICTOR_IS_WAVE(predictorOf(column))) ||
                isPixelGathered(column);
     }
 
@@ -106,10 +106,10 @@ struct FilterPixels : FilterWavefront<Threads> {
                                mask = 0xffu << 8 * k;
                 const uint32_t base = shared.column[column] >> 24;
                 const uint32_t half = 0xffu << 16 * (k / 2);
-                if (predictor >= kGradient) bytes.predicted[k % 2] |= half;
+                if (SLUICE_PREDICTOR_IS_WAVE(predictor)) bytes.predicted[k % 2] |= half;
                 if (predictor == kAverage) bytes.average[k % 2] |= half;
                 if (predictor == kGradient) bytes.gradient[k % 2] |= half;
-                if (predictor >= kGradient && (shared.column[column] & kZigzag) != 0)
+                if (SLUICE_PREDICTOR_IS_WAVE(predictor) && (shared.column[column] & kZigzag) != 0)
                     bytes.zigzag |= mask;
                 if (base == 0) continue;
                 if (predictor == kMedian || predictor == kAverage) bytes.bias |= mask & 0x80808080;

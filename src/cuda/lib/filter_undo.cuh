@@ -104,7 +104,7 @@ struct FilterUndo : FilterPackets<Threads> {
     {
         const uint32_t column = part.column, predictor = uniform(predictorOf(column));
         const uint8_t* from = placeOf(column);
-        if (predictor <= kUp) {
+        if (SLUICE_PREDICTOR_IS_SUM(predictor)) {
             const uint32_t records = predictor == kUp ? min(width, count) : count;
             const uint32_t order = predictor == kUp ? 1 : predictor;
             if (uniform(bytesOf(column)) == 1) {
@@ -176,7 +176,8 @@ struct FilterUndo : FilterPackets<Threads> {
                 if (warp >= warps || p >= predicted) break;
                 part = {uniform(shared.predicted[p]), 0, ~0u, 0};
                 p += warps;
-                if (ofPixels && uniform(predictorOf(part.column)) >= kGradient) continue;
+                if (ofPixels && SLUICE_PREDICTOR_IS_WAVE(uniform(predictorOf(part.column))))
+                    continue;
                 if (haveParts && uniform(isLeft(part.column)) != 0) continue;
             }
             isPart = false;

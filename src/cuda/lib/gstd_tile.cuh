@@ -3,7 +3,7 @@
 // and waiting for what the other kernel publishes.
 #pragma once
 
-#include "../../../shaders/lib/layout.h"
+#include "../../../shaders/lib/layout/base.h"
 #include "../kernels.h"
 #include "publish.cuh"
 #include "warp.cuh"

@@ -8,6 +8,7 @@
 // commutative.
 #pragma once
 
+#include "../../../shaders/lib/layout/lookback.h"
 #include "launch.cuh"
 #include "runs.cuh"
 

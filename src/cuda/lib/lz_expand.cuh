@@ -3,6 +3,7 @@
 // method.
 #pragma once
 
+#include "../../../shaders/lib/layout/base.h"
 #include "warp.cuh"
 
 namespace sluice {

@@ -2,6 +2,7 @@
 // A destination with padded rows: where the bytes of a tile lie, as in shaders/lib/pitch.glsl.
 #pragma once
 
+#include "../../../shaders/lib/layout/regions.h"
 #include "launch.cuh"
 
 namespace sluice {

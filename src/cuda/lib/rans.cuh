@@ -4,7 +4,7 @@
 // function together.
 #pragma once
 
-#include "../../../shaders/lib/layout.h"
+#include "../../../shaders/lib/layout/gstd.h"
 #include "launch.cuh"
 #include "slots.cuh"
 

@@ -5,6 +5,8 @@
 // Each thread holds rows of 16 consecutive bytes; the rows of a warp are contiguous.
 #pragma once
 
+#include "../../../shaders/lib/layout/lookback.h"
+#include "../../../shaders/lib/layout/scan.h"
 #include "launch.cuh"
 #include "runs.cuh"
 
