@@ -101,7 +101,7 @@ TEST_CASE("a wrong result is refused")
 
 TEST_CASE("a changed include reloads every kernel that includes it, and no other")
 {
-    Program program;
+    Program program(SLUICE_KERNELS_SCAN);
     const std::string guard = "#define SLUICE_RUNS_GLSL";
     program.edit("lib/runs.glsl", guard, guard + "\nconst uint kMarker = 5u;");
     for (const char* kernel : {"scan", "scan64", "reduce", "reduce64"})

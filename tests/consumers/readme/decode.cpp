@@ -77,12 +77,21 @@ SluiceStatus createContext(const Engine& engine, SluiceContext& context)
     info.enabledExtensions = engine.extensions.data();
     info.enabledExtensionCount = uint32_t(engine.extensions.size());
     info.pipelineCache = engine.pipelineCache; // optional
-    info.queueWithoutGraphics = 1; // if you record for such a queue family
+    info.queueWithoutGraphics = 1;             // if you record for such a queue family
     const char* why = nullptr;
     SluiceStatus status = sluiceCreateVulkanContext(&info, &context, &why);
     SluicePipelinesInfo pipelines = {};
     pipelines.kernels = SLUICE_KERNELS_GSTD | SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_FILTER;
     if (status == SLUICE_OK) status = sluiceCreatePipelines(context, &pipelines, nullptr);
+    // [/embedding]
+    // [embedding]
+    // In as many of your jobs as you like, at the same time.
+    SluicePipelinesInfo some = pipelines;
+    some.flags = SLUICE_PIPELINES_NECESSARY;
+    some.most = 1;
+    uint32_t left = 1;
+    while (status == SLUICE_OK && left != 0) // nothing is left to begin, but other jobs may be under way
+        status = sluiceCreatePipelines(context, &some, &left);
     // [/embedding]
     return status;
 }
