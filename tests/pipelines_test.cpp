@@ -2,6 +2,7 @@
 // Pipelines made in pieces: what is missing is said, what is made twice is not, and results are the
 // same without those that are a matter of speed.
 #include "devices.h"
+#include "tool_run.h"
 
 #include <sluice/sluice_fse.h>
 #include <sluice/sluice_scan.h>
@@ -110,6 +111,32 @@ TEST_CASE("pipelines: results are the same without those that are a matter of sp
         }
         CHECK((written[0] == written[1]));
     }
+}
+
+TEST_CASE("pipelines: the tool lists what they cost, whatever their cache file holds")
+{
+    const Folder run("pipelines");
+    CHECK(run("devices --kernels fse") == 1); // only with --pipelines
+    CHECK(run("devices --pipelines --device cpu") == 5);
+    if (!isVulkan()) return;
+    const std::string list = "devices --pipelines --device " + device().selector() + " --tier " +
+                             device().info().tier + " --kernels ";
+    CHECK(run(list + "nothing") == 1);
+    const auto isComplete = [&] {
+        const std::string printed = run.output();
+        return contains(printed, "fse_tables") && contains(printed, "checksum") &&
+               contains(printed, "3 pipelines of ");
+    };
+    for (const std::string& contents : {std::string(), std::string(100, 'x')}) {
+        writeFile(run.path / "cache", contents);
+        REQUIRE(run(list + "fse --cache cache") == 0);
+        CHECK(isComplete());
+    }
+    REQUIRE(run(list + "fse --threads 3 --cache cache") == 0);
+    CHECK(isComplete());
+    REQUIRE(run(list + "fse,scan --necessary --json") == 0);
+    CHECK(contains(run.output(), "\"necessary\": true"));
+    CHECK_FALSE(contains(run.output(), "\"necessary\": false"));
 }
 
 TEST_CASE("pipelines: made by several threads at once, while another records")

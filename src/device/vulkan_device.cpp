@@ -136,6 +136,7 @@ private:
     SluiceStatus createContext(const SluiceDeviceInfo& info, std::string& error);
     SluiceStatus createPipelines(const SluiceDeviceInfo& info);
     VkResult createRecording(Recording& recording);
+    VkResult prepareQueue();
     VkResult createMemory(u64 size, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted,
                           Memory& memory);
     void destroyMemory(const Memory& memory);
@@ -242,15 +243,7 @@ SluiceStatus VulkanDevice::createDevice(const SluiceDeviceInfo& opened, std::str
         return fail(SLUICE_ERROR_UNSUPPORTED, "the driver lacks functions of Vulkan 1.2", error);
     GetDeviceQueue(m_device, m_queueFamily, 0, &m_queue);
 
-    const VkFenceCreateInfo fence = {VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, nullptr, 0};
-    const VkQueryPoolCreateInfo queries = {
-        VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, nullptr, 0, VK_QUERY_TYPE_TIMESTAMP, 2, 0};
-    result = createRecording(m_user);
-    if (result == VK_SUCCESS) result = createRecording(m_copy);
-    if (result == VK_SUCCESS) result = CreateFence(m_device, &fence, nullptr, &m_fence);
-    if (result == VK_SUCCESS) result = CreateQueryPool(m_device, &queries, nullptr, &m_queries);
-    if (result != VK_SUCCESS) error = "the Vulkan driver failed: " + std::to_string(result);
-    return statusOf(result);
+    return SLUICE_OK;
 }
 
 SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::string& error)
@@ -320,8 +313,10 @@ VkResult VulkanDevice::createRecording(Recording& recording)
 {
     const VkCommandPoolCreateInfo pool = {VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,
                                           VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, m_queueFamily};
-    if (const VkResult result = CreateCommandPool(m_device, &pool, nullptr, &recording.pool))
-        return result;
+    if (recording.pool == VK_NULL_HANDLE) {
+        if (const VkResult result = CreateCommandPool(m_device, &pool, nullptr, &recording.pool))
+            return result;
+    }
     const VkCommandBufferAllocateInfo info = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                               nullptr, recording.pool,
                                               VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
@@ -331,7 +326,8 @@ VkResult VulkanDevice::createRecording(Recording& recording)
 VulkanDevice::~VulkanDevice()
 {
     if (m_device == VK_NULL_HANDLE || DestroyDevice == nullptr) return;
-    DeviceWaitIdle(m_device);
+    // Drivers without hardware have no queue that one could wait for.
+    if (m_user.pool != VK_NULL_HANDLE) DeviceWaitIdle(m_device);
     sluiceDestroyContext(context);
     if (m_pipelineCache) m_pipelineCache->save();
     m_pipelineCache.reset();
@@ -449,8 +445,26 @@ u64 VulkanDevice::address(const SluiceBuffer& buffer) const
 
 // --- Commands
 
+// What submissions need. It is made for the first one: a device may be opened only to compile
+// pipelines, which works on drivers that have no hardware.
+VkResult VulkanDevice::prepareQueue()
+{
+    if (m_queries != VK_NULL_HANDLE) return VK_SUCCESS;
+    const VkFenceCreateInfo fence = {VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, nullptr, 0};
+    const VkQueryPoolCreateInfo queries = {
+        VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, nullptr, 0, VK_QUERY_TYPE_TIMESTAMP, 2, 0};
+    VkResult result = VK_SUCCESS;
+    if (m_user.commands == VK_NULL_HANDLE) result = createRecording(m_user);
+    if (result == VK_SUCCESS && m_copy.commands == VK_NULL_HANDLE) result = createRecording(m_copy);
+    if (result == VK_SUCCESS && m_fence == VK_NULL_HANDLE)
+        result = CreateFence(m_device, &fence, nullptr, &m_fence);
+    if (result == VK_SUCCESS) result = CreateQueryPool(m_device, &queries, nullptr, &m_queries);
+    return result;
+}
+
 VkResult VulkanDevice::beginRecording(const Recording& recording)
 {
+    if (const VkResult result = prepareQueue()) return result;
     if (const VkResult result = ResetCommandPool(m_device, recording.pool, 0)) return result;
     const VkCommandBufferBeginInfo info = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
                                            VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
