@@ -42,7 +42,7 @@ SluiceCommands someCommands()
     return sluiceCudaCommands(&target);
 }
 
-constexpr uint64_t nearlyAll = ~uint64_t(0) - 8;
+constexpr uint64_t kNearlyAll = ~uint64_t(0) - 8;
 
 // Checks what one buffer member must fulfil. `call` uses the member; `minimum` is the size it
 // needs, 0: any.
@@ -66,7 +66,7 @@ void checkBuffer(SluiceBuffer& member, uint64_t minimum, uint64_t alignment, boo
         CHECK(result(good.handle, good.offset + alignment / 2, good.size) == SLUICE_ERROR_ARGUMENT);
         CHECK(result(good.handle + alignment / 2, good.offset, good.size) == SLUICE_ERROR_ARGUMENT);
     }
-    CHECK(result(good.handle, nearlyAll - nearlyAll % 8, good.size) == SLUICE_ERROR_ARGUMENT);
+    CHECK(result(good.handle, kNearlyAll - kNearlyAll % 8, good.size) == SLUICE_ERROR_ARGUMENT);
     CHECK(result(good.handle, good.offset, ~uint64_t(0)) == SLUICE_ERROR_ARGUMENT);
 }
 
@@ -508,7 +508,7 @@ TEST_CASE("context info and arguments on the device")
         scan.input = memory.range();
         CHECK(sluiceCmdScan(context, nullptr, &scan) == SLUICE_ERROR_ARGUMENT);
     }
-    CHECK((memory.bytes() == Bytes(4096, Buffer::poison)));
+    CHECK((memory.bytes() == Bytes(4096, Buffer::kPoison)));
 }
 
 // A device like the one under test, with some of the kernels.
@@ -555,7 +555,7 @@ TEST_CASE("contexts with some of the kernels only")
                   (chooses ? SLUICE_ERROR_NOT_READY : SLUICE_OK));
         });
         CHECK(status.words() == Words{SLUICE_TILE_BAD_REGION, 1, 0});
-        CHECK((out.bytes() == Bytes(256, Buffer::poison)) == chooses);
+        CHECK((out.bytes() == Bytes(256, Buffer::kPoison)) == chooses);
     }
     // A tile stream needs kernels of other commands too.
     const auto some = openWith(SLUICE_KERNELS_TILE_STREAMS);

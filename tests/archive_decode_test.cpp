@@ -140,7 +140,7 @@ std::vector<Bytes> decode(Device& on, const std::vector<const Tile*>& tiles)
 // -----------------------------------------------------------------------------------------------
 // Golden archives
 
-const std::string goldenFolder = SLUICE_TEST_DATA_DIR "/gstd/";
+const std::string kGoldenFolder = SLUICE_TEST_DATA_DIR "/gstd/";
 
 Bytes readFile(const std::string& path)
 {
@@ -157,7 +157,7 @@ struct Golden {
 
 std::vector<Golden> goldens()
 {
-    const Bytes manifest = readFile(goldenFolder + "manifest.txt");
+    const Bytes manifest = readFile(kGoldenFolder + "manifest.txt");
     std::istringstream lines(std::string(manifest.begin(), manifest.end()));
     std::vector<Golden> all;
     std::vector<Asset> assets;
@@ -166,7 +166,7 @@ std::vector<Golden> goldens()
     while (lines >> archive >> name >> one.size >> std::hex >> one.xxh64 >> std::dec >> sha256) {
         if (archive != one.archive) {
             CHECK(assets.empty()); // each asset of the archive before was in the manifest
-            assets = readArchive(readFile(goldenFolder + archive));
+            assets = readArchive(readFile(kGoldenFolder + archive));
             one.archive = archive;
         }
         REQUIRE(!assets.empty());

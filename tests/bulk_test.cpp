@@ -41,8 +41,8 @@ void checkBulk(bool insert, uint32_t items, const Words& indices, const BulkCase
     const uint32_t total = uint32_t(expected.size() / size),
                    capacity = total - std::min(total, how.missing);
     expected.resize(size_t(capacity) * size);
-    expected.insert(expected.begin(), how.shift, Buffer::poison);
-    expected.resize(expected.size() + 20, Buffer::poison);
+    expected.insert(expected.begin(), how.shift, Buffer::kPoison);
+    expected.resize(expected.size() + 20, Buffer::kPoison);
 
     Words padded = indices;
     padded.resize(indices.size() + extra, 0);

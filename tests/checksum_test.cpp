@@ -34,9 +34,9 @@ uint32_t tileChecksum(const Bytes& bytes)
     return XXH32(hashes, sizeof hashes, 0);
 }
 
-const size_t sizes[] = {1,    2,    3,    4,     5,     31,     32,     33,   127,
-                        128,  129,  131,  132,   511,   512,    513,    2047, 2048,
-                        2049, 2051, 5000, 65535, 65536, 262143, 1 << 20};
+const size_t kSizes[] = {1,    2,    3,    4,     5,     31,     32,     33,   127,
+                         128,  129,  131,  132,   511,   512,    513,    2047, 2048,
+                         2049, 2051, 5000, 65535, 65536, 262143, 1 << 20};
 
 } // namespace
 
@@ -54,7 +54,7 @@ TEST_CASE("sluiceTileChecksum is what the header says")
 {
     std::mt19937 random = makeRandom(22);
     CHECK(sluiceTileChecksum(nullptr, 0) == tileChecksum({}));
-    for (const size_t size : sizes) {
+    for (const size_t size : kSizes) {
         Bytes bytes = randomBytes(size + 1, random);
         const Bytes unaligned(bytes.begin() + 1, bytes.end());
         CHECK(sluiceTileChecksum(bytes.data() + 1, size) == tileChecksum(unaligned));
@@ -81,7 +81,7 @@ TEST_CASE("checksum: right and wrong tiles of every size")
         statuses.push_back(before);
         expectedStatuses.push_back(after);
     };
-    for (const size_t size : sizes) {
+    for (const size_t size : kSizes) {
         add(size, 0, SLUICE_TILE_OK, SLUICE_TILE_OK);
         add(size, 1, SLUICE_TILE_OK, SLUICE_TILE_BAD_CHECKSUM);  // in the last byte
         add(size, 64, SLUICE_TILE_OK, SLUICE_TILE_BAD_CHECKSUM); // in the first
@@ -115,7 +115,7 @@ TEST_CASE("checksum: right and wrong tiles of every size")
         REQUIRE(sluiceCmdChecksum(device().context(), commands, &info) == SLUICE_OK);
     });
 
-    const uint32_t bad = uint32_t(2 * std::size(sizes)) + 3;
+    const uint32_t bad = uint32_t(2 * std::size(kSizes)) + 3;
     expectedStatuses.push_back(1 + bad);
     expectedStatuses.push_back(1); // the first wrong tile
     const Words results = status.words();

@@ -15,7 +15,7 @@ using namespace sluice::test;
 
 namespace {
 
-constexpr uint32_t everything = ~0u;
+constexpr uint32_t kEverything = ~0u;
 
 // One compaction to run and check against the host.
 struct CompactCase {
@@ -29,11 +29,11 @@ struct CompactCase {
     bool inPlace = false;
     bool elements = true;
     bool indices = false;
-    uint32_t deviceCount = everything;   // in GPU memory if not everything
-    uint32_t capacity = everything;      // elements of the output
-    uint32_t indexCapacity = everything; // and of the list of indices
-    uint32_t misaligned = 0;             // elements that input and output start behind a 16-byte
-                                         // boundary
+    uint32_t deviceCount = kEverything;   // in GPU memory if not everything
+    uint32_t capacity = kEverything;      // elements of the output
+    uint32_t indexCapacity = kEverything; // and of the list of indices
+    uint32_t misaligned = 0;              // elements that input and output start behind a 16-byte
+                                          // boundary
     uint32_t argumentDivisor = 0;
     uint32_t argumentLimit = 0;
 };
@@ -117,7 +117,7 @@ Bytes padded(Bytes bytes)
 Words expectedIndices(const Chosen& chosen, uint32_t capacity)
 {
     Words words = chosen.order;
-    words.resize(capacity, Buffer::poison * 0x01010101u);
+    words.resize(capacity, Buffer::kPoison * 0x01010101u);
     return words;
 }
 
@@ -165,7 +165,7 @@ void checkCompact(const CompactCase& c, const Bytes& input, const Words& selecto
     info.flags = c.flags;
     const LookbackPolls forced(device(), c.polls);
     info.maxCount = maxCount;
-    if (c.deviceCount != everything) info.count = part(count, 0, 4);
+    if (c.deviceCount != kEverything) info.count = part(count, 0, 4);
     info.input = part(source, shift, input.size());
     info.selectors = selectorBuffer.range();
     info.output = part(c.inPlace ? source : target, shift, capacity * uint64_t(size));
@@ -182,7 +182,7 @@ void checkCompact(const CompactCase& c, const Bytes& input, const Words& selecto
     CHECK((result.words() == Words{chosen.kept, expectedArgument(c, chosen.kept)}));
     CHECK((indexList.words() == expectedIndices(chosen, indexCapacity)));
     // What lies outside the results is as it was.
-    Bytes expected = c.inPlace ? shifted : Bytes(shift + capacity * size_t(size), Buffer::poison);
+    Bytes expected = c.inPlace ? shifted : Bytes(shift + capacity * size_t(size), Buffer::kPoison);
     for (size_t i = 0; i < std::min<size_t>(capacity, chosen.order.size()); ++i)
         std::memcpy(expected.data() + shift + i * size,
                     input.data() + size_t(chosen.order[i]) * size, size);
@@ -236,7 +236,7 @@ void checkKinds(CompactCase c, uint32_t count, uint32_t keep, std::mt19937& rand
     }
 }
 
-constexpr uint32_t elementSizes[] = {1, 2, 4, 8, 16};
+constexpr uint32_t kElementSizes[] = {1, 2, 4, 8, 16};
 
 struct Comparable {
     SluiceValueType type;
@@ -269,9 +269,9 @@ std::vector<Comparable> comparables()
               0xff7fffffu, 0xff800001u, 0x7f800001u}}};
 }
 
-constexpr SluiceComparison comparisons[] = {SLUICE_COMPARE_EQUAL,   SLUICE_COMPARE_NOT_EQUAL,
-                                            SLUICE_COMPARE_LESS,    SLUICE_COMPARE_LESS_EQUAL,
-                                            SLUICE_COMPARE_GREATER, SLUICE_COMPARE_GREATER_EQUAL};
+constexpr SluiceComparison kComparisons[] = {SLUICE_COMPARE_EQUAL,   SLUICE_COMPARE_NOT_EQUAL,
+                                             SLUICE_COMPARE_LESS,    SLUICE_COMPARE_LESS_EQUAL,
+                                             SLUICE_COMPARE_GREATER, SLUICE_COMPARE_GREATER_EQUAL};
 
 Bytes randomComparable(const Comparable& comparable, uint32_t count, std::mt19937& random)
 {
@@ -372,7 +372,7 @@ TEST_CASE("compact: every size around the subgroup, the workgroup and the tile")
 TEST_CASE("compact: every element size, elements, indices and both, kept and dropped, partitioned")
 {
     std::mt19937 random = makeRandom(12);
-    for (const uint32_t size : elementSizes) {
+    for (const uint32_t size : kElementSizes) {
         for (const uint32_t outputs : {1u, 2u, 3u}) {
             for (const uint32_t flags :
                  {0u, uint32_t(SLUICE_COMPACT_DROP), uint32_t(SLUICE_COMPACT_PARTITION),
@@ -394,7 +394,7 @@ TEST_CASE("compact: every comparison of every type, with the values at the ends 
     std::mt19937 random = makeRandom(13);
     for (const Comparable& comparable : comparables()) {
         const Bytes input = randomComparable(comparable, 333, random);
-        for (const SluiceComparison comparison : comparisons) {
+        for (const SluiceComparison comparison : kComparisons) {
             for (const uint64_t constant : comparable.values) {
                 CompactCase c;
                 c.test = SLUICE_COMPACT_COMPARE;
@@ -424,7 +424,7 @@ TEST_CASE("compact: none, few, most, all")
 TEST_CASE("compact: in place")
 {
     std::mt19937 random = makeRandom(15);
-    for (const uint32_t size : elementSizes) {
+    for (const uint32_t size : kElementSizes) {
         CompactCase c;
         c.elementSize = size;
         c.inPlace = true;
@@ -442,7 +442,7 @@ TEST_CASE("compact: in place")
             c.misaligned = 0;
             c.capacity = 777;
             checkKinds(c, 3000, 200, random);
-            c.capacity = everything;
+            c.capacity = kEverything;
         }
     }
 }
@@ -501,7 +501,7 @@ TEST_CASE("compact: the argument of an indirect command")
 TEST_CASE("compact: elements at any alignment")
 {
     std::mt19937 random = makeRandom(19);
-    for (const uint32_t size : elementSizes) {
+    for (const uint32_t size : kElementSizes) {
         for (const uint32_t misaligned : {1u, 2u, 3u, 7u}) {
             CompactCase c;
             c.elementSize = size;
@@ -572,7 +572,7 @@ TEST_CASE("compact: rings of waiting tiles whose places come late")
         c.test = SLUICE_COMPACT_BYTES;
         checkCompact(c, randomElements(count, 4, 256, random),
                      randomSelectors(c.test, count, 200, random));
-        c.deviceCount = everything;
+        c.deviceCount = kEverything;
         c.test = SLUICE_COMPACT_MASK;
         c.capacity = count / 3;
         checkCompact(c, randomElements(count, 4, 256, random),
@@ -665,7 +665,7 @@ TEST_CASE("compact: three in a row share scratch, in one submission")
     const uint32_t kept = uint32_t(expected.size());
     expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
     CHECK((result.words() == Words{kept, uint32_t(expected.size())}));
-    expected.resize(count, Buffer::poison * 0x01010101u);
+    expected.resize(count, Buffer::kPoison * 0x01010101u);
     CHECK((last.words() == expected));
 }
 

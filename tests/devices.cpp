@@ -17,8 +17,8 @@
 namespace sluice::test {
 namespace {
 
-constexpr uint64_t guardBytes = 256;
-constexpr uint8_t guardValue = 0xC5;
+constexpr uint64_t kGuardBytes = 256;
+constexpr uint8_t kGuardValue = 0xC5;
 
 Device* currentDevice = nullptr;
 uint32_t skippedCases = 0;
@@ -173,29 +173,29 @@ Buffer::~Buffer()
 void Buffer::allocate(const void* content, uint64_t size)
 {
     m_contentSize = size;
-    Bytes bytes(size_t(size + 2 * guardBytes), guardValue);
-    std::fill_n(bytes.data() + guardBytes, size, poison);
+    Bytes bytes(size_t(size + 2 * kGuardBytes), kGuardValue);
+    std::fill_n(bytes.data() + kGuardBytes, size, kPoison);
     if (content != nullptr && size != 0)
-        std::memcpy(bytes.data() + guardBytes, content, size_t(size));
+        std::memcpy(bytes.data() + kGuardBytes, content, size_t(size));
     REQUIRE(sluiceAllocate(m_owner.get(), bytes.size(), &m_whole) == SLUICE_OK);
     REQUIRE(sluiceUpload(m_owner.get(), m_whole, bytes.data(), bytes.size()) == SLUICE_OK);
 }
 
 SluiceBuffer Buffer::range() const
 {
-    return {m_whole.handle, m_whole.offset + guardBytes, m_contentSize};
+    return {m_whole.handle, m_whole.offset + kGuardBytes, m_contentSize};
 }
 
 uint64_t Buffer::address() const { return sluiceGetAddress(m_owner.get(), range()); }
 
 Bytes Buffer::bytes()
 {
-    Bytes all(size_t(m_contentSize + 2 * guardBytes));
+    Bytes all(size_t(m_contentSize + 2 * kGuardBytes));
     REQUIRE(sluiceDownload(m_owner.get(), m_whole, all.data(), all.size()) == SLUICE_OK);
-    const auto isGuard = [](uint8_t byte) { return byte == guardValue; };
-    CHECK(std::all_of(all.begin(), all.begin() + guardBytes, isGuard));
-    CHECK(std::all_of(all.end() - guardBytes, all.end(), isGuard));
-    return Bytes(all.begin() + guardBytes, all.end() - guardBytes);
+    const auto isGuard = [](uint8_t byte) { return byte == kGuardValue; };
+    CHECK(std::all_of(all.begin(), all.begin() + kGuardBytes, isGuard));
+    CHECK(std::all_of(all.end() - kGuardBytes, all.end(), isGuard));
+    return Bytes(all.begin() + kGuardBytes, all.end() - kGuardBytes);
 }
 
 Words Buffer::words()

@@ -115,7 +115,7 @@ public:
     Bytes bytes();
     Words words();
 
-    static constexpr uint8_t poison = 0xA7;
+    static constexpr uint8_t kPoison = 0xA7;
 
 private:
     void allocate(const void* content, uint64_t size);

@@ -181,7 +181,7 @@ Bytes elementsOf(SluiceDf11Kind kind, size_t count, const std::function<uint32_t
     return bytes;
 }
 
-constexpr SluiceDf11Kind kinds[] = {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3};
+constexpr SluiceDf11Kind kInds[] = {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3};
 
 uint64_t bitsOf(const uint64_t histogram[256], const Df11Code& code)
 {
@@ -197,7 +197,7 @@ TEST_CASE("df11 encode: alphabets of any size, all exponents equal, any count")
 {
     std::mt19937 random = makeRandom(601);
     std::vector<Df11Tensors> units;
-    for (const SluiceDf11Kind kind : kinds) {
+    for (const SluiceDf11Kind kind : kInds) {
         const uint32_t top = kind == SLUICE_DF11_BF16 ? 239 : 15;
         for (const size_t count :
              std::initializer_list<size_t>{2, 4, 6, 100, 5000, 32768, 32770, 40000}) {
@@ -230,7 +230,7 @@ TEST_CASE("df11 encode: the last code fills the last byte, window or block, or r
 {
     std::mt19937 random = makeRandom(602);
     std::vector<Df11Tensors> units;
-    for (const SluiceDf11Kind kind : kinds) {
+    for (const SluiceDf11Kind kind : kInds) {
         // Codes of 1 and 2 bits (and the end's): so many of the first, then some of the second.
         for (const size_t ones : std::initializer_list<size_t>{6, 7, 8, 62, 63, 64, 32764, 32765,
                                                                32766, 32767, 32768, 65536}) {
@@ -274,7 +274,7 @@ TEST_CASE("df11 encode: histograms of any shape keep the limits")
     std::mt19937 random = makeRandom(603);
     uint32_t limited = 0;
     for (uint32_t round = 0; round < 400; ++round) {
-        const SluiceDf11Kind kind = kinds[round % 2];
+        const SluiceDf11Kind kind = kInds[round % 2];
         const uint32_t top = kind == SLUICE_DF11_BF16 ? 240 : 16;
         uint64_t histogram[256] = {};
         const uint32_t shape = uint32_t(random() % 4), used = uint32_t(1 + random() % top);
@@ -317,7 +317,7 @@ TEST_CASE("df11 encode: units with codes of every length come back")
 {
     std::mt19937 random = makeRandom(604);
     std::vector<Df11Tensors> units;
-    for (const SluiceDf11Kind kind : kinds) {
+    for (const SluiceDf11Kind kind : kInds) {
         const uint32_t symbols = kind == SLUICE_DF11_BF16 ? 40 : 16;
         for (uint32_t round = 0; round < 8; ++round) {
             // The code of one histogram for elements that are spread otherwise: long codes often.

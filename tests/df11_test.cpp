@@ -48,15 +48,15 @@ Df11Tensors weights(SluiceDf11Kind kind, size_t count, std::mt19937& random)
                   random);
 }
 
-constexpr SluiceDf11Kind bothKinds[] = {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3};
+constexpr SluiceDf11Kind kBothKinds[] = {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3};
 
 // One symbol for each length from 1 on; the last two, of which one is the end, share the longest.
 CodeLengths chain(uint32_t longest)
 {
-    CodeLengths lengths(df11End + 1);
+    CodeLengths lengths(kDf11End + 1);
     for (uint32_t symbol = 0; symbol < longest; ++symbol)
         lengths[symbol] = symbol + 1;
-    lengths[df11End] = longest;
+    lengths[kDf11End] = longest;
     return lengths;
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("df11: any number of elements")
 {
     std::mt19937 random = makeRandom(71);
     std::vector<Df11Tensors> units;
-    for (const SluiceDf11Kind kind : bothKinds) {
+    for (const SluiceDf11Kind kind : kBothKinds) {
         for (const size_t count :
              {0u, 1u, 2u, 3u, 5u, 24u, 25u, 26u, 1000u, 12001u, 30000u, 100001u})
             units.push_back(
@@ -97,7 +97,7 @@ TEST_CASE("df11: small alphabets")
 {
     std::mt19937 random = makeRandom(72);
     std::vector<Df11Tensors> units;
-    for (const SluiceDf11Kind kind : bothKinds) {
+    for (const SluiceDf11Kind kind : kBothKinds) {
         for (uint32_t symbols = 1; symbols <= 6; ++symbols) {
             for (const uint32_t first : {0u, 9u}) { // with exponent 0, and without
                 Bytes exponents(70000);
@@ -116,7 +116,7 @@ TEST_CASE("df11: codes of every length")
 {
     std::mt19937 random = makeRandom(73);
     std::vector<Df11Tensors> units;
-    for (const SluiceDf11Kind kind : bothKinds) {
+    for (const SluiceDf11Kind kind : kBothKinds) {
         for (uint32_t longest = 1; longest <= (kind == SLUICE_DF11_BF16 ? 32u : 16u); ++longest) {
             Bytes exponents(9000);
             std::generate(exponents.begin(), exponents.end(),
@@ -132,7 +132,7 @@ TEST_CASE("df11: a stream that ends with a block, and one whose last code spills
 {
     std::mt19937 random = makeRandom(74);
     std::vector<Df11Tensors> units;
-    for (const SluiceDf11Kind kind : bothKinds) {
+    for (const SluiceDf11Kind kind : kBothKinds) {
         CodeLengths lengths = chain(9); // symbol 0 has 1 bit, symbol 8 has 9
         units.push_back(packDf11("exact", kind, Bytes(32768), lengths, random));
         CHECK(units.back().encoded.size() == 4096);
@@ -485,7 +485,7 @@ TEST_CASE("df11: mutated units")
     Device cpu("cpu", "ref", 0);
     std::mt19937 random = makeRandom(79);
     std::vector<Df11Tensors> corpus;
-    for (const SluiceDf11Kind kind : bothKinds) {
+    for (const SluiceDf11Kind kind : kBothKinds) {
         for (const size_t count : {2u, 100u, 1000u, 15000u})
             corpus.push_back(weights(kind, count, random));
         corpus.push_back(packDf11(
@@ -593,7 +593,7 @@ TEST_CASE("df11: many blocks")
 {
     std::mt19937 random = makeRandom(81);
     std::vector<Df11Tensors> kinds;
-    for (const SluiceDf11Kind kind : bothKinds) {
+    for (const SluiceDf11Kind kind : kBothKinds) {
         for (const size_t count : {0u, 2u, 30u, 300u, 2000u, 150000u})
             kinds.push_back(weights(kind, count, random));
         kinds.push_back(kinds.back());

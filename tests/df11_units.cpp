@@ -18,7 +18,7 @@
 namespace sluice::test {
 namespace {
 
-constexpr uint64_t destinationGap = 52;
+constexpr uint64_t kDestinationGap = 52;
 
 struct Code {
     uint32_t bits = 0;
@@ -30,13 +30,13 @@ struct Code {
 std::vector<Code> makeCodes(const CodeLengths& lengths)
 {
     std::vector<uint32_t> order;
-    for (uint32_t symbol = 0; symbol <= df11End; ++symbol) {
+    for (uint32_t symbol = 0; symbol <= kDf11End; ++symbol) {
         if (lengths[symbol] != 0) order.push_back(symbol);
     }
     std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
         return lengths[a] != lengths[b] ? lengths[a] > lengths[b] : a > b;
     });
-    std::vector<Code> codes(df11End + 1);
+    std::vector<Code> codes(kDf11End + 1);
     uint64_t next = 0; // in units of 2^-32
     for (const uint32_t symbol : order) {
         codes[symbol] = {uint32_t(next >> (32 - lengths[symbol])), lengths[symbol]};
@@ -83,7 +83,7 @@ void encode(Df11Tensors& unit, const Bytes& exponents, const std::vector<Code>& 
         REQUIRE(code.length != 0);
         stream.put(code.bits, code.length);
     }
-    const Code& end = codes[df11End];
+    const Code& end = codes[kDf11End];
     const uint32_t rest = uint32_t((8 - stream.bits % 8) % 8);
     if (rest != 0)
         stream.put(end.length >= rest ? end.bits >> (end.length - rest)
@@ -110,7 +110,7 @@ void makeLuts(Df11Tensors& unit, const std::vector<Code>& codes)
     uint8_t value = 0;
     for (const auto& [length, bits] : prefixes) {
         std::map<uint32_t, uint8_t> keys;
-        for (uint32_t symbol = 0; symbol < df11End; ++symbol) {
+        for (uint32_t symbol = 0; symbol < kDf11End; ++symbol) {
             const Code& code = codes[symbol];
             if (code.length <= length || code.length > length + 8 ||
                 code.bits >> (code.length - length) != bits)
@@ -127,7 +127,7 @@ void makeLuts(Df11Tensors& unit, const std::vector<Code>& codes)
             unit.luts.push_back(value);
         }
     }
-    for (uint32_t symbol = 0; symbol < df11End; ++symbol)
+    for (uint32_t symbol = 0; symbol < kDf11End; ++symbol)
         unit.luts.push_back(uint8_t(codes[symbol].length));
 }
 
@@ -197,13 +197,13 @@ CodeLengths huffmanLengths(const Bytes& exponents)
         std::vector<uint32_t> symbols;
         bool operator>(const Node& other) const { return weight > other.weight; }
     };
-    std::map<uint32_t, uint64_t> counts = {{df11End, 1}};
+    std::map<uint32_t, uint64_t> counts = {{kDf11End, 1}};
     for (const uint8_t exponent : exponents)
         ++counts[exponent];
     std::priority_queue<Node, std::vector<Node>, std::greater<>> heap;
     for (const auto& [symbol, count] : counts)
         heap.push({count, {symbol}});
-    CodeLengths lengths(df11End + 1);
+    CodeLengths lengths(kDf11End + 1);
     while (heap.size() > 1) {
         Node first = heap.top();
         heap.pop();
@@ -293,7 +293,7 @@ std::vector<DecodedDf11> decodeDf11(Device& device, const std::vector<Df11Tensor
 {
     Bytes sourceBytes;
     std::vector<SluiceDf11Unit> list;
-    uint64_t destinationSize = destinationGap;
+    uint64_t destinationSize = kDestinationGap;
     uint32_t blocks = 0;
     for (const Df11Tensors& tensors : units) {
         SluiceDf11Unit unit = {};
@@ -312,7 +312,7 @@ std::vector<DecodedDf11> decodeDf11(Device& device, const std::vector<Df11Tensor
         blocks += tensors.blockCount();
         const uint64_t bytes =
             uint64_t(tensors.elementCount) * (tensors.kind == SLUICE_DF11_BF16 ? 2 : 1);
-        destinationSize = (destinationSize + bytes + 3) / 4 * 4 + destinationGap;
+        destinationSize = (destinationSize + bytes + 3) / 4 * 4 + kDestinationGap;
     }
     Buffer source(device, sourceBytes), destination(device, destinationSize),
         unitList(device, bytesOf(list));
@@ -341,12 +341,12 @@ std::vector<DecodedDf11> decodeDf11(Device& device, const std::vector<Df11Tensor
                                      (units[i].kind == SLUICE_DF11_BF16 ? 2 : 1);
         results.push_back(
             {Words(word, word + std::ptrdiff_t(units[i].blockCount())), Bytes(begin, end)});
-        std::fill(begin, end, Buffer::poison);
+        std::fill(begin, end, Buffer::kPoison);
     }
     CHECK(words[blocks] == failed);
     CHECK(words[size_t(blocks) + 1] == firstFailed);
     CHECK_MESSAGE(std::all_of(output.begin(), output.end(),
-                              [](uint8_t byte) { return byte == Buffer::poison; }),
+                              [](uint8_t byte) { return byte == Buffer::kPoison; }),
                   "bytes between the units changed");
     return results;
 }

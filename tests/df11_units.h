@@ -22,7 +22,7 @@ struct Df11Tensors {
     SluiceStatus check(SluiceDf11Unit& unit, std::string& reason) const; // sluiceCheckDf11Unit
 };
 
-constexpr uint32_t df11End = 256;          // the end code's place among the lengths
+constexpr uint32_t kDf11End = 256;         // the end code's place among the lengths
 using CodeLengths = std::vector<uint32_t>; // 257 of them, 0: no code
 
 // Lengths of a Huffman code of the exponents and one end.

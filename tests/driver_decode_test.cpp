@@ -69,7 +69,7 @@ struct FakeDriver {
     static inline PFN_vkGetPhysicalDeviceProperties2 getProperties = nullptr;
     static inline std::vector<Call> calls;
     static inline VkMemoryDecompressionMethodFlagsNV methods = 0;
-    static constexpr uint32_t limit = 1000;
+    static constexpr uint32_t kLimit = 1000;
 
     static VKAPI_ATTR void VKAPI_CALL decompressNv(VkCommandBuffer, VkDeviceAddress regions,
                                                    VkDeviceAddress count, uint32_t stride)
@@ -94,7 +94,7 @@ struct FakeDriver {
         auto* decompression =
             reinterpret_cast<VkPhysicalDeviceMemoryDecompressionPropertiesNV*>(first);
         decompression->decompressionMethods = methods;
-        decompression->maxDecompressionIndirectCount = limit;
+        decompression->maxDecompressionIndirectCount = kLimit;
     }
     static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL deviceFunction(VkDevice device,
                                                                    const char* name)
@@ -212,7 +212,7 @@ TEST_CASE("decode by the driver: arguments")
         CHECK(sluiceCmdGdeflate(context, commands, &info) ==
               (limit != 0 ? SLUICE_ERROR_BUFFER_SIZE : SLUICE_ERROR_UNSUPPORTED));
     });
-    CHECK((memory.bytes() == Bytes(4096, Buffer::poison)));
+    CHECK((memory.bytes() == Bytes(4096, Buffer::kPoison)));
 }
 
 TEST_CASE("decode by the driver: tiles, regions that are not allowed, checksums")
@@ -247,7 +247,7 @@ TEST_CASE("decode by the driver: tiles, regions that are not allowed, checksums"
         info.status = status.range();
         runWithScratch(device(), info, sluiceGetGdeflateRequirements, sluiceCmdGdeflate);
         const Words statuses = status.words();
-        Bytes output = destination.bytes(), memory(output.size(), Buffer::poison);
+        Bytes output = destination.bytes(), memory(output.size(), Buffer::kPoison);
         uint32_t failed = 0;
         for (uint32_t i = 0; i < count; ++i) {
             CAPTURE(i);
@@ -310,7 +310,7 @@ TEST_CASE("decode by the driver: who has it")
     for (const std::vector<const char*>& extensions :
          {std::vector<const char*>{nv}, {ext}, {nv, ext}}) {
         const DriverDecoder decoder = load(extensions, true);
-        CHECK(decoder.regionLimit == FakeDriver::limit);
+        CHECK(decoder.regionLimit == FakeDriver::kLimit);
         decoder.record(VK_NULL_HANDLE, 4096, 5);
         REQUIRE(FakeDriver::calls.size() == 1);
         // the newer one, where both are enabled
@@ -341,7 +341,7 @@ TEST_CASE("decode by the driver: the list that it gets")
     const Scene scene;
     const uint32_t count = uint32_t(scene.regions.size());
     // The destination holds what a driver would decode, but for one tile.
-    Bytes output(size_t(count) * 65536, Buffer::poison);
+    Bytes output(size_t(count) * 65536, Buffer::kPoison);
     for (uint32_t i = 0; i < count; ++i)
         std::copy(scene.expected[i].begin(), scene.expected[i].end(),
                   output.begin() + std::ptrdiff_t(i) * 65536);
@@ -376,7 +376,7 @@ TEST_CASE("decode by the driver: the list that it gets")
     device().run([&](SluiceCommands commands) {
         REQUIRE(sluiceCmdGdeflate(context, commands, &info) == SLUICE_OK);
         SluiceGdeflateInfo many = info;
-        many.maxRegionCount = FakeDriver::limit + 1;
+        many.maxRegionCount = FakeDriver::kLimit + 1;
         CHECK(sluiceCmdGdeflate(context, commands, &many) == SLUICE_ERROR_UNSUPPORTED);
     });
 

@@ -16,10 +16,10 @@ namespace {
 
 SluiceStatus check(const Words& words) { return sluiceCheckFilter(words.data(), 4 * words.size()); }
 
-constexpr auto none = FilterPredictor::none;
-constexpr auto median = FilterPredictor::median;
-constexpr uint32_t split = sluice::filterSplit, joined = sluice::filterJoined,
-                   zigzag = sluice::filterZigzag, block = sluice::filterBlock;
+constexpr auto kNone = FilterPredictor::none;
+constexpr auto kMedian = FilterPredictor::median;
+constexpr uint32_t kSplit = sluice::filterSplit, kJoined = sluice::filterJoined,
+                   kZigzag = sluice::filterZigzag, kBlock = sluice::filterBlock;
 
 SectionWords rowsOf(uint32_t width, Words runs)
 {
@@ -169,7 +169,7 @@ void checkRoundTrips(const std::vector<std::pair<Words, Bytes>>& tiles)
 
 TEST_CASE("filter: every rule of a description")
 {
-    const uint32_t plain = columnRun(1, 0, 0, none), format = SLUICE_ERROR_FORMAT,
+    const uint32_t plain = columnRun(1, 0, 0, kNone), format = SLUICE_ERROR_FORMAT,
                    version = SLUICE_ERROR_VERSION;
     const auto with = [](SectionWords section, void (*change)(SectionWords&)) {
         change(section);
@@ -204,16 +204,16 @@ TEST_CASE("filter: every rule of a description")
     CHECK(check(with(rowsOf(7, {plain}), [](SectionWords& s) { s.packets = true; })) == format);
     CHECK(check(with(records({}), [](SectionWords& s) { s.packets = true; })) == format);
     CHECK(check(with(records({plain}), [](SectionWords& s) { s.packets = true; })) == SLUICE_OK);
-    CHECK(check(describe({records({columnRun(0, 0, 0, none)})})) == format);
-    CHECK(check(describe({records({columnRun(128, 0, 0, none)})})) == SLUICE_OK);
-    CHECK(check(describe({records({columnRun(129, 0, 0, none)})})) == format);
-    CHECK(check(describe({records({columnRun(33, 2, 0, none)})})) == format); // 132 bytes
-    CHECK(check(describe({records({columnRun(1, 3, 0, none)})})) == version);
+    CHECK(check(describe({records({columnRun(0, 0, 0, kNone)})})) == format);
+    CHECK(check(describe({records({columnRun(128, 0, 0, kNone)})})) == SLUICE_OK);
+    CHECK(check(describe({records({columnRun(129, 0, 0, kNone)})})) == format);
+    CHECK(check(describe({records({columnRun(33, 2, 0, kNone)})})) == format); // 132 bytes
+    CHECK(check(describe({records({columnRun(1, 3, 0, kNone)})})) == version);
     for (uint32_t log2Bytes = 0; log2Bytes < 3; ++log2Bytes) { // block columns have 2 or 4 bytes
-        const uint32_t both = block | sluice::filterRotated,
+        const uint32_t both = kBlock | sluice::filterRotated,
                        expected = log2Bytes == 0 ? format : uint32_t(SLUICE_OK);
-        CHECK(check(describe({records({columnRun(1, log2Bytes, block, none)})})) == expected);
-        CHECK(check(describe({records({columnRun(1, log2Bytes, both, none)})})) == format);
+        CHECK(check(describe({records({columnRun(1, log2Bytes, kBlock, kNone)})})) == expected);
+        CHECK(check(describe({records({columnRun(1, log2Bytes, both, kNone)})})) == format);
     }
     CHECK(check(describe({records({plain | 1u << 15})})) == version);
     CHECK(check(describe({records({columnRun(1, 0, 0, FilterPredictor::count)})})) == version);
@@ -224,23 +224,24 @@ TEST_CASE("filter: every rule of a description")
         CHECK(check(describe({rowsOf(1, {columnRun(1, 0, 0, one)})})) == SLUICE_OK);
     }
     // nothing before it
-    CHECK(check(describe({records({columnRun(1, 0, joined, none)})})) == format);
-    CHECK(check(describe({records({plain, columnRun(1, 0, joined, none)})})) == SLUICE_OK);
-    CHECK(check(describe({records({plain, columnRun(1, 0, joined | split, none)})})) == format);
-    CHECK(check(describe({records({plain, columnRun(1, 0, 0, none, 1)})})) == SLUICE_OK);
-    CHECK(check(describe({records({columnRun(1, 0, 0, none, 2), plain})})) == SLUICE_OK);
-    CHECK(check(describe({records({plain, columnRun(1, 0, 0, none, 2)})})) == format); // itself
-    CHECK(check(describe({records({plain, columnRun(1, 0, 0, none, 3)})})) == format);
+    CHECK(check(describe({records({columnRun(1, 0, kJoined, kNone)})})) == format);
+    CHECK(check(describe({records({plain, columnRun(1, 0, kJoined, kNone)})})) == SLUICE_OK);
+    CHECK(check(describe({records({plain, columnRun(1, 0, kJoined | kSplit, kNone)})})) == format);
+    CHECK(check(describe({records({plain, columnRun(1, 0, 0, kNone, 1)})})) == SLUICE_OK);
+    CHECK(check(describe({records({columnRun(1, 0, 0, kNone, 2), plain})})) == SLUICE_OK);
+    CHECK(check(describe({records({plain, columnRun(1, 0, 0, kNone, 2)})})) == format); // itself
+    CHECK(check(describe({records({plain, columnRun(1, 0, 0, kNone, 3)})})) == format);
     // another width
-    CHECK(check(describe({records({plain, columnRun(1, 1, 0, none, 1)})})) == format);
-    CHECK(check(describe({records({plain, columnRun(1, 0, 0, none, 1),
-                                   columnRun(1, 0, 0, none, 2)})})) == format); // a chain
+    CHECK(check(describe({records({plain, columnRun(1, 1, 0, kNone, 1)})})) == format);
+    CHECK(check(describe({records({plain, columnRun(1, 0, 0, kNone, 1),
+                                   columnRun(1, 0, 0, kNone, 2)})})) == format); // a chain
 }
 
 TEST_CASE("filter: a text for people")
 {
-    const Words words = describe({records({}, 18), rowsOf(128, {columnRun(1, 0, split, median, 2),
-                                                                columnRun(1, 0, split, median)})});
+    const Words words = describe(
+        {records({}, 18),
+         rowsOf(128, {columnRun(1, 0, kSplit, kMedian, 2), columnRun(1, 0, kSplit, kMedian)})});
     char text[200];
     CHECK(sluiceGetFilterText(words.data(), 4 * words.size(), text, sizeof text) == SLUICE_OK);
     CHECK(std::string(text) == "18: plain | rest: width 128 u8 median -1, u8 median");
@@ -253,8 +254,8 @@ TEST_CASE("filter: a text for people")
 TEST_CASE("filter: an example by hand")
 {
     // Three records of a byte and a 16-bit word: the bytes as differences, the words in planes.
-    const Words words = describe(
-        {records({columnRun(1, 0, split, FilterPredictor::left), columnRun(1, 1, split, none)})});
+    const Words words = describe({records(
+        {columnRun(1, 0, kSplit, FilterPredictor::left), columnRun(1, 1, kSplit, kNone)})});
     const Bytes tile = {10, 0x34, 0x12, 11, 0x78, 0x56, 9, 0xbc, 0x9a, 77};
     const Bytes filtered = {10, 1, 0xfe, 0x34, 0x78, 0xbc, 0x12, 0x56, 0x9a, 77};
     CHECK((applied(words, tile) == filtered));
@@ -274,7 +275,7 @@ TEST_CASE("filter: a block by hand")
 {
     // End points 20, 37, 14 and 31, 0, 0; rows of the indices 0, 1, 2, 3.
     const Words words =
-        describe({records({columnRun(2, 1, block, none), columnRun(1, 2, block, none)})});
+        describe({records({columnRun(2, 1, kBlock, kNone), columnRun(1, 2, kBlock, kNone)})});
     const Bytes tile = {0xae, 0xa4, 0x00, 0xf8, 0xe4, 0xe4, 0xe4, 0xe4};
     const Bytes filtered = {0xbc, 0xa7, 0x40, 0xf8, 0x00, 0x55, 0xaa, 0xff};
     CHECK((applied(words, tile) == filtered));
@@ -370,9 +371,10 @@ TEST_CASE("filter: every predictor, width and layout")
     std::vector<std::pair<Words, Bytes>> tiles;
     for (uint32_t predictor = 0; predictor < uint32_t(FilterPredictor::count); ++predictor) {
         for (uint32_t log2Bytes = 0; log2Bytes < 3; ++log2Bytes) {
-            for (const uint32_t flags : {0u, split, split | zigzag, uint32_t(sluice::filterRotated),
-                                         block, block | split}) {
-                if ((flags & block) != 0 && log2Bytes == 0) continue;
+            for (const uint32_t flags :
+                 {0u, kSplit, kSplit | kZigzag, uint32_t(sluice::filterRotated), kBlock,
+                  kBlock | kSplit}) {
+                if ((flags & kBlock) != 0 && log2Bytes == 0) continue;
                 SectionWords section = rowsOf(1 + uint32_t(random() % 23), {});
                 section.first = uint32_t(random() % section.width);
                 section.runs = {columnRun(1, log2Bytes, flags, FilterPredictor(predictor)),
@@ -400,11 +402,11 @@ TEST_CASE("filter: images higher and wider than a workgroup, long differences")
     std::mt19937 random = makeRandom(304);
     std::vector<std::pair<Words, Bytes>> tiles;
     for (const uint32_t width : {3u, 40u, 300u}) {
-        const Words pixels = {columnRun(1, 0, split, median, 2), columnRun(1, 0, split, median),
-                              columnRun(1, 0, split, median, 2)};
+        const Words pixels = {columnRun(1, 0, kSplit, kMedian, 2), columnRun(1, 0, kSplit, kMedian),
+                              columnRun(1, 0, kSplit, kMedian, 2)};
         tiles.emplace_back(describe({records({}, 18), rowsOf(width, pixels)}),
                            smoothBytes(random, 18 + 3 * 1800 + 2));
-        tiles.emplace_back(describe({rowsOf(width, {columnRun(5, 0, split, median)})}),
+        tiles.emplace_back(describe({rowsOf(width, {columnRun(5, 0, kSplit, kMedian)})}),
                            smoothBytes(random, 5 * 1000));
         tiles.emplace_back(
             describe({rowsOf(width, {columnRun(1, 0, 0, FilterPredictor::gradient)})}),
@@ -412,8 +414,8 @@ TEST_CASE("filter: images higher and wider than a workgroup, long differences")
     }
     for (const sluice::FilterPredictorRow& row : sluice::kFilterPredictors) {
         const FilterPredictor order{uint8_t(row.number)};
-        if (order == none || needsRows(order)) continue;
-        tiles.emplace_back(describe({records({columnRun(2, 1, split | zigzag, order)})}),
+        if (order == kNone || needsRows(order)) continue;
+        tiles.emplace_back(describe({records({columnRun(2, 1, kSplit | kZigzag, order)})}),
                            smoothBytes(random, 9002));
     }
     checkRoundTrips(tiles);
@@ -429,7 +431,7 @@ TEST_CASE("filter: pixels that begin anywhere in a row and in a word")
             for (uint32_t before = 0; before < 4; ++before) {
                 const uint32_t size = stride * (1 + uint32_t(random() % 90));
                 SectionWords section = rowsOf(first + 1 + uint32_t(random() % 40),
-                                              {columnRun(stride, 0, split, median)});
+                                              {columnRun(stride, 0, kSplit, kMedian)});
                 section.first = first;
                 section.size = size;
                 tiles.emplace_back(describe({records({}, before), section, records({})}),
@@ -447,12 +449,12 @@ TEST_CASE("filter: rows that are wider than the section, and sections without by
     for (const uint32_t width : {7u, 100u, 8192u, 1u << 20}) {
         for (const uint32_t first : {0u, 1u, width / 2, width - 1}) {
             for (const FilterPredictor predictor : {FilterPredictor::up, FilterPredictor::gradient,
-                                                    median, FilterPredictor::average}) {
+                                                    kMedian, FilterPredictor::average}) {
                 std::vector<SectionWords> sections;
                 for (uint32_t i = 0; i < 9; ++i) { // narrower than a row, as wide, and a little
                                                    // wider
                     SectionWords section =
-                        rowsOf(width, {columnRun(2, i % 3 == 0 ? 1 : 0, split, predictor)});
+                        rowsOf(width, {columnRun(2, i % 3 == 0 ? 1 : 0, kSplit, predictor)});
                     section.first = first;
                     section.size = (i % 3 == 0 ? 4u : 2u) * std::min(width + i % 3, 40u + i);
                     sections.push_back(section);
@@ -462,11 +464,11 @@ TEST_CASE("filter: rows that are wider than the section, and sections without by
         }
     }
     // Rows of 2^20 records are no work if there are few records: 50 sections of two in 32 columns.
-    SectionWords wide = rowsOf(1u << 20, {columnRun(32, 0, 0, median)});
+    SectionWords wide = rowsOf(1u << 20, {columnRun(32, 0, 0, kMedian)});
     wide.first = (1u << 20) - 1;
     wide.size = 64;
     tiles.emplace_back(describe(std::vector<SectionWords>(50, wide)), smoothBytes(random, 50 * 64));
-    SectionWords empty = records({columnRun(4, 0, split, FilterPredictor::left)}, 0);
+    SectionWords empty = records({columnRun(4, 0, kSplit, FilterPredictor::left)}, 0);
     empty.packets = true;
     tiles.emplace_back(describe({records({}, 65), empty}), randomBytes(random, 65));
     checkRoundTrips(tiles);
@@ -476,14 +478,14 @@ TEST_CASE("filter: whole tiles of 256 KiB")
 {
     std::mt19937 random = makeRandom(309);
     constexpr uint32_t size = 1u << 18;
-    const Words pixels = {columnRun(1, 0, split, median, 2), columnRun(1, 0, split, median),
-                          columnRun(1, 0, split, median, 2),
-                          columnRun(1, 0, split, FilterPredictor::average, 2)};
+    const Words pixels = {columnRun(1, 0, kSplit, kMedian, 2), columnRun(1, 0, kSplit, kMedian),
+                          columnRun(1, 0, kSplit, kMedian, 2),
+                          columnRun(1, 0, kSplit, FilterPredictor::average, 2)};
     checkRoundTrips(
         {{describe({rowsOf(256, pixels)}), smoothBytes(random, size)},
-         {describe({rowsOf(500, {columnRun(2, 1, split | zigzag, FilterPredictor::up)})}),
+         {describe({rowsOf(500, {columnRun(2, 1, kSplit | kZigzag, FilterPredictor::up)})}),
           smoothBytes(random, size)},
-         {describe({records({columnRun(4, 2, split, FilterPredictor::left2)})}),
+         {describe({records({columnRun(4, 2, kSplit, FilterPredictor::left2)})}),
           smoothBytes(random, size)}});
 }
 
@@ -491,14 +493,14 @@ TEST_CASE("filter: compressed blocks")
 {
     std::mt19937 random = makeRandom(311);
     std::vector<std::pair<Words, Bytes>> tiles;
-    const Words colours = {columnRun(1, 1, block, none), columnRun(1, 1, block | joined, none),
-                           columnRun(1, 2, block, none)};
-    Words both = {columnRun(1, 0, 0, none), columnRun(1, 0, joined, none), columnRun(1, 1, 0, none),
-                  columnRun(1, 2, joined, none)};
+    const Words colours = {columnRun(1, 1, kBlock, kNone), columnRun(1, 1, kBlock | kJoined, kNone),
+                           columnRun(1, 2, kBlock, kNone)};
+    Words both = {columnRun(1, 0, 0, kNone), columnRun(1, 0, kJoined, kNone),
+                  columnRun(1, 1, 0, kNone), columnRun(1, 2, kJoined, kNone)};
     both.insert(both.end(), colours.begin(), colours.end());
-    const Words predicted = {columnRun(1, 1, block | split | zigzag, median),
-                             columnRun(1, 1, block, FilterPredictor::left, 1),
-                             columnRun(1, 2, block | split, FilterPredictor::up)};
+    const Words predicted = {columnRun(1, 1, kBlock | kSplit | kZigzag, kMedian),
+                             columnRun(1, 1, kBlock, FilterPredictor::left, 1),
+                             columnRun(1, 2, kBlock | kSplit, FilterPredictor::up)};
     for (const uint32_t size : {8u, 64u, 4100u, 70000u}) {
         for (const Words& runs : {colours, both, predicted}) {
             tiles.emplace_back(describe({rowsOf(37, runs)}), smoothBytes(random, size));
@@ -518,8 +520,9 @@ TEST_CASE("filter: packets of run-length coded images")
             Bytes tile(18, 7);
             const Bytes packets = randomPackets(random, size, pixelBytes);
             tile.insert(tile.end(), packets.begin(), packets.end());
-            SectionWords section = records({columnRun(pixelBytes, 0, split, FilterPredictor::left)},
-                                           uint32_t(packets.size()));
+            SectionWords section =
+                records({columnRun(pixelBytes, 0, kSplit, FilterPredictor::left)},
+                        uint32_t(packets.size()));
             section.packets = true;
             tile.resize(tile.size() + size % 4, 9); // a footer
             tiles.emplace_back(describe({records({}, 18), section}), tile);
@@ -539,7 +542,7 @@ TEST_CASE("filter: mutated descriptions and bytes")
         Words words = randomDescription(random, size);
         Bytes bytes = randomBytes(random, size);
         if (i % 3 == 0) {
-            SectionWords section = records({columnRun(1 + i % 4, 0, split, FilterPredictor::left)},
+            SectionWords section = records({columnRun(1 + i % 4, 0, kSplit, FilterPredictor::left)},
                                            uint32_t(random() % (size + 1)));
             section.packets = true;
             words = describe({section});
@@ -557,7 +560,7 @@ TEST_CASE("filter: mutated descriptions and bytes")
 TEST_CASE("filter: regions, counts and statuses")
 {
     std::mt19937 random = makeRandom(307);
-    const Words words = describe({records({columnRun(2, 0, split, FilterPredictor::left)})});
+    const Words words = describe({records({columnRun(2, 0, kSplit, FilterPredictor::left)})});
     Batch batch;
     batch.maxTileSize = 128;
     const auto add = [&]() -> SluiceFilterTile& {

@@ -12,8 +12,8 @@ using namespace sluice::test;
 
 namespace {
 
-constexpr uint64_t tileElements = SLUICE_FLOAT_TILE;
-uint64_t tilesOf(uint64_t count) { return (count + tileElements - 1) / tileElements; }
+constexpr uint64_t kTileElements = SLUICE_FLOAT_TILE;
+uint64_t tilesOf(uint64_t count) { return (count + kTileElements - 1) / kTileElements; }
 
 struct Encoded {
     uint32_t type = 0;
@@ -35,10 +35,10 @@ Encoded encode(uint32_t type, const Bytes& plain)
     REQUIRE(sluiceFloatCodeLengths(histogram, result.lengths.data()) ==
             (count == 0 ? SLUICE_ERROR_ARGUMENT : SLUICE_OK));
     result.index.push_back(0);
-    for (uint64_t first = 0; first < count; first += tileElements) {
+    for (uint64_t first = 0; first < count; first += kTileElements) {
         uint32_t words[SLUICE_FLOAT_TILE_BOUND], wordCount = 0;
         REQUIRE(sluiceFloatEncodeTile(type, result.lengths.data(), plain.data() + first * size,
-                                      uint32_t(std::min(tileElements, count - first)), words,
+                                      uint32_t(std::min(kTileElements, count - first)), words,
                                       SLUICE_FLOAT_TILE_BOUND, &wordCount) == SLUICE_OK);
         result.words.insert(result.words.end(), words, words + wordCount);
         result.index.push_back(uint32_t(result.words.size() / 2));
@@ -131,9 +131,9 @@ uint32_t compareWithReference(const Scene& scene)
         const uint64_t size = sluiceFloatElementSize(tensor.type);
         for (uint64_t tile = 0; tile < end - tensor.firstTile; ++tile) {
             if (expected.status[tensor.firstTile + tile] != SLUICE_TILE_OK) continue;
-            const uint64_t begin = tensor.output + tile * tileElements * size;
+            const uint64_t begin = tensor.output + tile * kTileElements * size;
             const uint64_t stop =
-                tensor.output + std::min((tile + 1) * tileElements, tensor.count) * size;
+                tensor.output + std::min((tile + 1) * kTileElements, tensor.count) * size;
             CHECK(std::memcmp(found.output.data() + begin, expected.output.data() + begin,
                               stop - begin) == 0);
         }
@@ -148,9 +148,9 @@ Encoded handMadeBytes()
 {
     Encoded one;
     one.type = SLUICE_FLOAT_BYTES;
-    one.count = 2 * tileElements + 256;
-    one.plain = Bytes(tileElements, 'a');
-    one.plain.resize(2 * tileElements, 'b');
+    one.count = 2 * kTileElements + 256;
+    one.plain = Bytes(kTileElements, 'a');
+    one.plain.resize(2 * kTileElements, 'b');
     one.words.assign(288, 0u);
     one.words.resize(2 * 288, ~0u);
     one.words.resize(2 * 288 + 16, 0x55555555u);
@@ -300,7 +300,7 @@ TEST_CASE("float codec: every type, kind of data and size around lane, row and t
         }
     }
     const Outcome found = decode(device(), scene);
-    Bytes expected(found.output.size(), Buffer::poison);
+    Bytes expected(found.output.size(), Buffer::kPoison);
     for (size_t i = 0; i < all.size(); ++i)
         std::copy(all[i].plain.begin(), all[i].plain.end(),
                   expected.begin() + std::ptrdiff_t(scene.tensors[i].output));
@@ -316,8 +316,8 @@ TEST_CASE("float codec: many tiles of one tensor, so that a workgroup does sever
     std::mt19937 random = makeRandom(403);
     const uint64_t count =
         device().backend() == SLUICE_BACKEND_VULKAN && device().info().subgroupSize < 32
-            ? 40 * tileElements + 100
-            : 3000 * tileElements + 100;
+            ? 40 * kTileElements + 100
+            : 3000 * kTileElements + 100;
     const Encoded one =
         encode(SLUICE_FLOAT_BF16, makePlain(SLUICE_FLOAT_BF16, count, Kind::weights, random));
     Scene scene;
@@ -334,7 +334,7 @@ TEST_CASE("float codec: any tiles of a tensor as tensors of the list")
     std::vector<Bytes> expected;
     for (uint32_t type = 0; type < SLUICE_FLOAT_TYPE_COUNT; ++type) {
         const Encoded one = encode(
-            type, makePlain(type, 5 * tileElements + 1 + random() % 8000, Kind::weights, random));
+            type, makePlain(type, 5 * kTileElements + 1 + random() % 8000, Kind::weights, random));
         const uint64_t size = sluiceFloatElementSize(type), tiles = tilesOf(one.count);
         Scene whole;
         whole.source.swap(scene.source);
@@ -342,12 +342,12 @@ TEST_CASE("float codec: any tiles of a tensor as tensors of the list")
         scene.source.swap(whole.source);
         for (const auto& [begin, end] :
              {std::pair<uint64_t, uint64_t>(3, 4), {1, 3}, {5, tiles}, {0, 1}, {4, tiles}}) {
-            const uint64_t first = begin * tileElements;
+            const uint64_t first = begin * kTileElements;
             SluiceFloatTensor part = whole.tensors[0];
             part.index += 4 * begin;
-            part.raw += begin * sluiceFloatRawSize(type, tileElements);
+            part.raw += begin * sluiceFloatRawSize(type, kTileElements);
             part.output = scene.destinationSize;
-            part.count = std::min(end * tileElements, one.count) - first;
+            part.count = std::min(end * kTileElements, one.count) - first;
             part.firstTile = scene.tiles;
             scene.tensors.push_back(part);
             scene.tiles += uint32_t(end - begin);
@@ -357,7 +357,7 @@ TEST_CASE("float codec: any tiles of a tensor as tensors of the list")
         }
     }
     const Outcome found = decode(device(), scene);
-    Bytes all(found.output.size(), Buffer::poison);
+    Bytes all(found.output.size(), Buffer::kPoison);
     for (size_t i = 0; i < expected.size(); ++i)
         std::copy(expected[i].begin(), expected[i].end(),
                   all.begin() + std::ptrdiff_t(scene.tensors[i].output));

@@ -160,7 +160,7 @@ std::vector<Decoded> decode(Device& on, const std::vector<StoredTile>& tiles)
         result.bytes.assign(output.begin() + std::ptrdiff_t(tensors[i].output),
                             output.begin() + std::ptrdiff_t(outputEnd));
         for (uint64_t gap = outputEnd; gap < (outputEnd + 15) / 16 * 16 + 16; ++gap)
-            if (output[gap] != Buffer::poison) FAIL("a byte between the tiles changed");
+            if (output[gap] != Buffer::kPoison) FAIL("a byte between the tiles changed");
     }
     return results;
 }

@@ -211,18 +211,18 @@ std::vector<Counts> fixedCounts()
          1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1},
     };
     for (uint32_t log = SLUICE_FSE_MIN_LOG; log <= SLUICE_FSE_MAX_LOG; ++log) {
-        const int16_t all_ = int16_t(1 << log), most = int16_t((1 << log) - 1);
-        all.push_back({all_});
+        const int16_t states = int16_t(1 << log), most = int16_t((1 << log) - 1);
+        all.push_back({states});
         all.push_back({-1, most});
         all.push_back({most, -1});
         all.push_back({0, 0, 0, most, 0, 0, 0, 0, 1});
         all.push_back(Counts(size_t(255), 0));
-        all.back().push_back(all_);
+        all.back().push_back(states);
         all.push_back(
-            Counts(size_t(std::min<int>(all_, 256)), all_ > 256 ? int16_t(2) : int16_t(1)));
+            Counts(size_t(std::min<int>(states, 256)), states > 256 ? int16_t(2) : int16_t(1)));
         // nothing is walked through; 512 states: half of them
-        all.push_back(Counts(size_t(std::min<int>(all_, 256)), -1));
-        if (all_ > 256) all.back().back() = int16_t(all_ - 255);
+        all.push_back(Counts(size_t(std::min<int>(states, 256)), -1));
+        if (states > 256) all.back().back() = int16_t(states - 255);
     }
     return all;
 }
@@ -417,7 +417,7 @@ TEST_CASE("fse tables: regions outside their buffers, and a count in memory")
           Words{SLUICE_TILE_OK, bad, bad, bad, bad, bad, SLUICE_TILE_PENDING, 5, 1});
     const Bytes out = to.bytes();
     CHECK(std::all_of(out.begin() + room, out.end(),
-                      [](uint8_t byte) { return byte == Buffer::poison; }));
+                      [](uint8_t byte) { return byte == Buffer::kPoison; }));
 
     // Counts: at even places, and whole ones.
     Bytes numbers = bytesOf(Counts{16, 15, -1, 0});

@@ -43,7 +43,7 @@ CodeLengths precode(const std::vector<LengthSymbol>& lengths)
 }
 
 // A dynamic block's header with the fixed-size precode of 1, 0, 16, 17 and 18.
-const CodeLengths runPrecode = [] {
+const CodeLengths kRunPrecode = [] {
     CodeLengths lengths(19, 0);
     lengths[0] = lengths[1] = lengths[18] = 2;
     lengths[16] = lengths[17] = 3;
@@ -55,7 +55,7 @@ void runHeader(GdeflateBitWriter& writer, uint32_t hlit, uint32_t hdist,
     writer.blockHeader(true, 2);
     writer.dynamicCounts(hlit, hdist, 15);
     writer.precodeLengths(precode({{0, 2}, {1, 2}, {18, 2}, {16, 3}, {17, 3}}));
-    writer.lengthSymbols(runPrecode, symbols);
+    writer.lengthSymbols(kRunPrecode, symbols);
 }
 
 // Literal/length codes: `count` symbols from 'a' on plus the end of block, all with `length` bits.

@@ -13,9 +13,9 @@ using namespace sluice::test;
 
 namespace {
 
-constexpr uint64_t sourceRange = 400; // bytes of the source that belong to the command; more lies
-                                      // behind
-constexpr uint64_t outputRange = 1000;
+constexpr uint64_t kSourceRange = 400; // bytes of the source that belong to the command; more lies
+                                       // behind
+constexpr uint64_t kOutputRange = 1000;
 
 // A decode whose region list the test lays out itself. Addresses in the regions are relative to
 // source and destination.
@@ -71,7 +71,7 @@ struct Decode {
     {
         return std::all_of(output.begin() + std::ptrdiff_t(begin),
                            output.begin() + std::ptrdiff_t(end),
-                           [](uint8_t byte) { return byte == Buffer::poison; });
+                           [](uint8_t byte) { return byte == Buffer::kPoison; });
     }
 };
 
@@ -131,12 +131,12 @@ TEST_CASE("gdeflate: regions that are not allowed")
     const Tile tile = literalTile(101, random);
     const Bytes expected = decodeOnHost({tile})[0].bytes;
     const uint64_t size = tile.compressed.size();
-    REQUIRE(size <= sourceRange);
+    REQUIRE(size <= kSourceRange);
     constexpr uint64_t huge = ~uint64_t(0);
     Decode decode;
     decode.source = sourceOf(tile);
-    decode.sourceSize = sourceRange;
-    decode.destinationSize = outputRange;
+    decode.sourceSize = kSourceRange;
+    decode.destinationSize = kOutputRange;
     const uint32_t bad = SLUICE_TILE_BAD_REGION;
     Words statuses;
     const auto add = [&](uint32_t status, SluiceRegion region) {
@@ -161,14 +161,14 @@ TEST_CASE("gdeflate: regions that are not allowed")
     // right but for the upper half of the address
     add(bad, {4 + (uint64_t(1) << 32), 200, size, 101});
     add(bad, {4, 200 + (uint64_t(1) << 32), size, 101});
-    add(bad, {4, 200, sourceRange + 1, 101});        // ends behind the source
-    add(bad, {4, 4 + outputRange - 100, size, 101}); // ends behind the destination
-    add(bad, {huge - 3, 200, size, 101});            // address + size overflows or wraps
+    add(bad, {4, 200, kSourceRange + 1, 101});        // ends behind the source
+    add(bad, {4, 4 + kOutputRange - 100, size, 101}); // ends behind the destination
+    add(bad, {huge - 3, 200, size, 101});             // address + size overflows or wraps
     add(bad, {4, huge - 3, size, 101});
-    add(bad, {4 + sourceRange, 200, size, 101}); // starts at the end
-    add(bad, {4, 4 + outputRange, size, 101});
+    add(bad, {4 + kSourceRange, 200, size, 101}); // starts at the end
+    add(bad, {4, 4 + kOutputRange, size, 101});
     // up to the very end of the source
-    add(SLUICE_TILE_OK, {4, 4 + outputRange - 104, sourceRange, 101});
+    add(SLUICE_TILE_OK, {4, 4 + kOutputRange - 104, kSourceRange, 101});
     decode.run(device());
 
     const uint32_t failed = uint32_t(std::count(statuses.begin(), statuses.end(), bad));
@@ -176,10 +176,10 @@ TEST_CASE("gdeflate: regions that are not allowed")
     statuses.push_back(1);
     CHECK((decode.status == statuses));
     CHECK(decode.outputIs(4, expected));
-    CHECK(decode.outputIs(4 + outputRange - 104, expected));
+    CHECK(decode.outputIs(4 + kOutputRange - 104, expected));
     CHECK(decode.untouched(0, 4));
-    CHECK(decode.untouched(4 + 101, 4 + outputRange - 104));
-    CHECK(decode.untouched(4 + outputRange - 3, 8 + outputRange));
+    CHECK(decode.untouched(4 + 101, 4 + kOutputRange - 104));
+    CHECK(decode.untouched(4 + kOutputRange - 3, 8 + kOutputRange));
 }
 
 TEST_CASE("gdeflate: exactly at the end of source and destination")

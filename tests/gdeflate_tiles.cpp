@@ -20,7 +20,7 @@
 namespace sluice::test {
 namespace {
 
-constexpr uint64_t gap = 32; // bytes between tiles that nobody may touch
+constexpr uint64_t kGap = 32; // bytes between tiles that nobody may touch
 
 uint64_t alignedUp(uint64_t value) { return (value + 3) & ~uint64_t(3); }
 
@@ -103,12 +103,12 @@ std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>&
 {
     Bytes sourceBytes;
     std::vector<SluiceRegion> regions;
-    uint64_t destinationSize = gap;
+    uint64_t destinationSize = kGap;
     for (const Tile& tile : tiles) {
         regions.push_back({sourceBytes.size(), destinationSize, tile.compressed.size(), tile.size});
         sourceBytes.insert(sourceBytes.end(), tile.compressed.begin(), tile.compressed.end());
         sourceBytes.resize(size_t(alignedUp(sourceBytes.size())), 0xEE);
-        destinationSize = alignedUp(destinationSize + tile.size) + gap;
+        destinationSize = alignedUp(destinationSize + tile.size) + kGap;
     }
     const uint32_t count = uint32_t(tiles.size()), most = std::max(count, room);
     Buffer source(device, sourceBytes), destination(device, destinationSize);
@@ -158,7 +158,7 @@ std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>&
         const auto begin =
             output.begin() + std::ptrdiff_t(regions[i].dstAddress - destination.address());
         results.push_back({statusWords[i], Bytes(begin, begin + tiles[i].size)});
-        std::fill(begin, begin + tiles[i].size, Buffer::poison);
+        std::fill(begin, begin + tiles[i].size, Buffer::kPoison);
         if (statusWords[i] != SLUICE_TILE_OK && failed++ == 0) firstFailed = i;
     }
     CHECK(std::all_of(statusWords.begin() + count, statusWords.begin() + most,
@@ -166,7 +166,7 @@ std::vector<DecodedTile> decodeWithRoom(Device& device, const std::vector<Tile>&
     CHECK(statusWords[most] == failed);
     CHECK(statusWords[most + 1] == firstFailed);
     CHECK_MESSAGE(std::all_of(output.begin(), output.end(),
-                              [](uint8_t byte) { return byte == Buffer::poison; }),
+                              [](uint8_t byte) { return byte == Buffer::kPoison; }),
                   "bytes between the tiles changed");
     return results;
 }

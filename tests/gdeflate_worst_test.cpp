@@ -10,7 +10,7 @@ using namespace sluice::test;
 
 namespace {
 
-constexpr uint32_t tileSize = 65536;
+constexpr uint32_t kTileSize = 65536;
 
 Tile makeTile(const char* name, const std::vector<Token>& tokens)
 {
@@ -40,19 +40,19 @@ std::vector<Token> randomLiterals(uint32_t count, std::mt19937& random)
 Tile longestLiterals(std::mt19937& random)
 {
     GdeflateBitWriter writer;
-    writer.dynamic(true, longestLiteralLengths(), {0}, randomLiterals(tileSize, random));
-    return {"65,536 literals of 15 bits", writer.bytes(), tileSize};
+    writer.dynamic(true, longestLiteralLengths(), {0}, randomLiterals(kTileSize, random));
+    return {"65,536 literals of 15 bits", writer.bytes(), kTileSize};
 }
 
 Tile shortMatches(const char* name, uint32_t distance)
 {
     std::vector<Token> tokens;
     uint32_t size = 0;
-    while (size < distance || (tileSize - size) % 3 != 0) {
+    while (size < distance || (kTileSize - size) % 3 != 0) {
         tokens.push_back(literal(size % 251));
         ++size;
     }
-    for (; size < tileSize; size += 3)
+    for (; size < kTileSize; size += 3)
         tokens.push_back(match(3, distance));
     return makeTile(name, tokens);
 }
@@ -72,7 +72,7 @@ Tile manyBlocks(std::mt19937& random)
         CodeLengths distances(32, 5);
         writer.dynamic(block == 255, lengths, distances, tokens);
     }
-    return {"256 dynamic blocks", writer.bytes(), tileSize};
+    return {"256 dynamic blocks", writer.bytes(), kTileSize};
 }
 
 Tile manyStoredBlocks(std::mt19937& random)
@@ -83,7 +83,7 @@ Tile manyStoredBlocks(std::mt19937& random)
         std::generate(bytes.begin(), bytes.end(), [&random] { return uint8_t(random()); });
         writer.stored(block == 255, bytes);
     }
-    return {"256 stored blocks", writer.bytes(), tileSize};
+    return {"256 stored blocks", writer.bytes(), kTileSize};
 }
 
 // Matches of all lengths whose source is always the byte before them.
@@ -91,12 +91,12 @@ Tile offsetOne()
 {
     std::vector<Token> tokens = {literal('r')};
     uint32_t size = 1;
-    for (uint32_t length = 3; size + length + 3 <= tileSize;
+    for (uint32_t length = 3; size + length + 3 <= kTileSize;
          length = length < 300 ? length + 1 : 3) {
         tokens.push_back(match(length, 1));
         size += length;
     }
-    tokens.push_back(match(tileSize - size, 1));
+    tokens.push_back(match(kTileSize - size, 1));
     return makeTile("all offsets 1", tokens);
 }
 
@@ -105,9 +105,9 @@ Tile farOffsets(std::mt19937& random)
 {
     std::vector<Token> tokens = randomLiterals(57344, random);
     uint32_t size = 57344;
-    for (; size + 3 <= tileSize; size += 3)
+    for (; size + 3 <= kTileSize; size += 3)
         tokens.push_back(match(3, size - size % 7));
-    while (size < tileSize) {
+    while (size < kTileSize) {
         tokens.push_back(literal('e'));
         ++size;
     }
@@ -122,11 +122,11 @@ Tile chains()
     for (uint32_t i = 0; i < 40; ++i)
         tokens.push_back(literal(i * 5));
     uint32_t size = 40;
-    for (uint32_t i = 0; size + 10 < tileSize; ++i) {
+    for (uint32_t i = 0; size + 10 < kTileSize; ++i) {
         tokens.push_back(match(3 + i % 5, 1 + i * 7 % 39));
         size += 3 + i % 5;
     }
-    while (size++ < tileSize)
+    while (size++ < kTileSize)
         tokens.push_back(literal('e'));
     return makeTile("chains of short matches", tokens);
 }
@@ -140,7 +140,7 @@ TEST_CASE("gdeflate: the worst legal tiles")
     std::mt19937 random = makeRandom(51);
     const std::vector<Tile> tiles = {
         longestLiterals(random),
-        makeTile("65,536 literals", randomLiterals(tileSize, random)),
+        makeTile("65,536 literals", randomLiterals(kTileSize, random)),
         shortMatches("21,845 matches of 3 at offset 1", 1),
         shortMatches("21,844 matches of 3 at offset 3", 3),
         shortMatches("matches of 3 at offset 32", 32),
@@ -160,7 +160,7 @@ TEST_CASE("gdeflate: the worst legal tiles")
     const std::vector<DecodedTile> results = decodeAndCompare(device(), tiles);
     for (size_t i = 0; i < tiles.size(); ++i) {
         CAPTURE(tiles[i].name);
-        CHECK(tiles[i].size == tileSize);
+        CHECK(tiles[i].size == kTileSize);
         CHECK(tiles[i].compressed.size() <= 131072);
         CHECK(results[i].status == SLUICE_TILE_OK);
     }

@@ -62,17 +62,17 @@ public:
         error = nullptr;
         const SluiceStatus started = sluiceStartHotReload(&info, &reload, &error);
         REQUIRE_MESSAGE(started == SLUICE_OK, (error ? error : ""));
-        REQUIRE(sluiceAllocate(m_device, count * 4, &m_input) == SLUICE_OK);
-        REQUIRE(sluiceAllocate(m_device, count * 4, &m_output) == SLUICE_OK);
+        REQUIRE(sluiceAllocate(m_device, kCount * 4, &m_input) == SLUICE_OK);
+        REQUIRE(sluiceAllocate(m_device, kCount * 4, &m_output) == SLUICE_OK);
         SluiceScanInfo scan = {};
-        scan.maxCount = count;
+        scan.maxCount = kCount;
         SluiceRequirements needs = {};
         REQUIRE(sluiceGetScanRequirements(info.context, &scan, &needs) == SLUICE_OK);
         REQUIRE(sluiceAllocate(m_device, needs.scratchSize, &m_scratch) == SLUICE_OK);
         const std::vector<uint8_t> zeros(needs.scratchSize);
         REQUIRE(sluiceUpload(m_device, m_scratch, zeros.data(), zeros.size()) == SLUICE_OK);
-        const std::vector<uint32_t> ones(count, 1);
-        REQUIRE(sluiceUpload(m_device, m_input, ones.data(), count * 4) == SLUICE_OK);
+        const std::vector<uint32_t> ones(kCount, 1);
+        REQUIRE(sluiceUpload(m_device, m_input, ones.data(), kCount * 4) == SLUICE_OK);
     }
 
     ~Program()
@@ -136,7 +136,7 @@ public:
         REQUIRE(sluiceBegin(m_device, &commands) == SLUICE_OK);
         SluiceScanInfo info = {};
         info.kind = SLUICE_SCAN_EXCLUSIVE;
-        info.maxCount = count;
+        info.maxCount = kCount;
         info.input = m_input;
         info.output = m_output;
         info.scratch = m_scratch;
@@ -147,14 +147,14 @@ public:
     {
         REQUIRE(sluiceSubmit(m_device, commands, nullptr) == SLUICE_OK);
         std::vector<uint32_t> values(count);
-        REQUIRE(sluiceDownload(m_device, m_output, values.data(), count * 4) == SLUICE_OK);
+        REQUIRE(sluiceDownload(m_device, m_output, values.data(), kCount * 4) == SLUICE_OK);
         return values.back();
     }
     uint32_t scan() { return submit(record()); }
 
     SluiceContext context() const { return sluiceGetDeviceContext(m_device); }
 
-    static constexpr uint32_t count = 777;
+    static constexpr uint32_t kCount = 777;
     SluiceHotReload reload = nullptr;
     fs::path folder; // a copy
 

@@ -14,7 +14,7 @@ namespace {
 
 // A scan.comp that leaves `marker` in the last element of every scan that `condition` picks. The
 // self-test has no scan of 777 elements.
-const char* const only777 = "p.maxCount == 777u";
+const char* const kOnly777 = "p.maxCount == 777u";
 void mark(Program& program, const std::string& condition, const std::string& marker,
           bool rename = false)
 {
@@ -41,7 +41,7 @@ TEST_CASE("a good edit is swapped in; what was recorded before keeps the old pip
     Program program;
     CHECK(program.scan() == 776);
     const SluiceCommands before = program.record();
-    mark(program, only777, "1234u");
+    mark(program, kOnly777, "1234u");
     const Event event = program.next("scan");
     CHECK(event.text == "");
     REQUIRE(event.result == SLUICE_RELOAD_SWAPPED);
@@ -57,7 +57,7 @@ TEST_CASE("a good edit is swapped in; what was recorded before keeps the old pip
 TEST_CASE("an editor that saves by renaming")
 {
     Program program;
-    mark(program, only777, "1u", true);
+    mark(program, kOnly777, "1u", true);
     REQUIRE(program.next("scan").result == SLUICE_RELOAD_SWAPPED);
     CHECK(program.scan() == 1);
     program.edit("scan.comp", "= 1u;", "= 2u;", true);
@@ -106,7 +106,7 @@ TEST_CASE("a changed include reloads every kernel that includes it, and no other
     program.edit("lib/runs.glsl", guard, guard + "\nconst uint kMarker = 5u;");
     for (const char* kernel : {"scan", "scan64", "reduce", "reduce64"})
         CHECK(program.next(kernel).result == SLUICE_RELOAD_SWAPPED);
-    mark(program, only777, "kMarker");
+    mark(program, kOnly777, "kMarker");
     CHECK(program.next("scan").result == SLUICE_RELOAD_SWAPPED);
     CHECK(program.scan() == 5);
     program.edit("lib/runs.glsl", "kMarker = 5u", "kMarker = 6u", true);

@@ -44,7 +44,7 @@ void checkExpand(const Words& counts, const ExpandCase& how, std::mt19937& rando
         REQUIRE(sluiceCmdIntervalExpand(device().context(), commands, &info) == SLUICE_OK);
     });
 
-    Bytes expected(size_t(target.size()), Buffer::poison);
+    Bytes expected(size_t(target.size()), Buffer::kPoison);
     uint64_t element = 0;
     for (size_t i = 0; i < counts.size(); ++i) {
         for (uint32_t k = 0; k < counts[i]; ++k, ++element) {
@@ -73,8 +73,8 @@ TEST_CASE("interval_expand: the demonstration")
         144,  144,  144,  144,  144,  144,  144,  144,  144,  144, 144, 144, 233, 233,  377,
         610,  610,  610,  610,  610,  610,  610,  610,  610,  610, 610, 987, 987, 1597, 4181,
         4181, 4181, 4181, 4181, 6765, 6765, 6765, 6765, 6765, 6765};
-    IntervalList list(demo::expandCounts, false, false);
-    Buffer values(device(), demo::expandValues), target(device(), 400), scratch = list.scratch();
+    IntervalList list(demo::kExpandCounts, false, false);
+    Buffer values(device(), demo::kExpandValues), target(device(), 400), scratch = list.scratch();
     SluiceIntervalExpandInfo info = {};
     info.elementSize = 4;
     info.intervals = list.intervals;

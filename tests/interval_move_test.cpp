@@ -75,7 +75,7 @@ void checkMove(const Words& counts, const MoveCase& how, std::mt19937& random)
         REQUIRE(sluiceCmdIntervalMove(device().context(), commands, &info) == SLUICE_OK);
     });
 
-    Bytes expected(size_t(target.size()), Buffer::poison);
+    Bytes expected(size_t(target.size()), Buffer::kPoison);
     for (size_t i = 0; i < counts.size(); ++i)
         std::copy_n(content.begin() + long(how.sourceShift + uint64_t(gather[i]) * size),
                     uint64_t(counts[i]) * size,
@@ -124,7 +124,7 @@ TEST_CASE("interval_move: the demonstration")
     Words numbers(100);
     std::iota(numbers.begin(), numbers.end(), 0u);
     Buffer source(device(), numbers), target(device(), 400);
-    CHECK((moveWords(demo::moveCounts, demo::moveGather, demo::moveScatter, source, target) ==
+    CHECK((moveWords(demo::kMoveCounts, demo::kMoveGather, demo::kMoveScatter, source, target) ==
            Words{100, 0}));
     CHECK((target.words() == expected));
 }
@@ -198,7 +198,7 @@ TEST_CASE(
     const Words scatter = {0, 10, 91, 20, 0xffffffffu, 30, 0x40000000u};
     CHECK(
         (moveWords(counts, gather, scatter, source, target) == Words{55, SLUICE_INTERVAL_SKIPPED}));
-    Words expected(100, poisonWord);
+    Words expected(100, kPoisonWord);
     std::iota(expected.begin(), expected.begin() + 10, 0u);
     CHECK((target.words() == expected));
 }
@@ -226,7 +226,7 @@ TEST_CASE("interval_move: 64-bit positions that wrap around are skipped")
     // The destination's 62 elements hold the first intervals only; the last one is moved in part.
     CHECK((result.words() == Words{64, SLUICE_INTERVAL_SKIPPED | SLUICE_INTERVAL_TRUNCATED}));
     const Bytes content = source.bytes();
-    Bytes expected(1000, Buffer::poison);
+    Bytes expected(1000, Buffer::kPoison);
     std::copy_n(content.begin() + 128, 14 * 16, expected.begin());
     CHECK((target.bytes() == expected));
 }

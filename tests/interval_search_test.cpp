@@ -40,13 +40,13 @@ TEST_CASE("interval_search: the demonstration")
                             9,  9,  9,  9,  10, 10, 10, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11,
                             11, 11, 11, 11, 12, 12, 13, 14, 14, 14, 14, 14, 14, 14, 14, 14, 14,
                             14, 15, 15, 16, 18, 18, 18, 18, 18, 19, 19, 19, 19, 19, 19};
-    CHECK((search(demo::expandCounts, false, 100, 100).sources == expected));
+    CHECK((search(demo::kExpandCounts, false, 100, 100).sources == expected));
     // The scans that the demonstrations print are the offsets of their intervals.
-    CHECK((offsetsOf(demo::expandCounts) == Words{0,  2,  7,  14, 30, 30, 31, 31, 31, 45, 55,
-                                                  58, 72, 74, 75, 86, 88, 89, 89, 94, 100}));
-    CHECK((offsetsOf(demo::moveCounts) == Words{0,  3,  12, 13, 22, 30, 35, 45, 47, 52, 54,
-                                                62, 68, 73, 75, 79, 79, 87, 89, 94, 100}));
-    CHECK((search(demo::expandCounts, true, 100, 100).sources == expected));
+    CHECK((offsetsOf(demo::kExpandCounts) == Words{0,  2,  7,  14, 30, 30, 31, 31, 31, 45, 55,
+                                                   58, 72, 74, 75, 86, 88, 89, 89, 94, 100}));
+    CHECK((offsetsOf(demo::kMoveCounts) == Words{0,  3,  12, 13, 22, 30, 35, 45, 47, 52, 54,
+                                                 62, 68, 73, 75, 79, 79, 87, 89, 94, 100}));
+    CHECK((search(demo::kExpandCounts, true, 100, 100).sources == expected));
 }
 
 TEST_CASE("interval_search: every distribution; sources, ranks, or both; truncated")
@@ -63,10 +63,10 @@ TEST_CASE("interval_search: every distribution; sources, ranks, or both; truncat
         const uint32_t total = uint32_t(sources.size());
         const SearchResult both = search(counts, random() % 2 != 0, total + 1, total + 3);
         Words padded = sources;
-        padded.push_back(poisonWord);
+        padded.push_back(kPoisonWord);
         CHECK((both.sources == padded));
         padded = ranks;
-        padded.resize(total + 3, poisonWord);
+        padded.resize(total + 3, kPoisonWord);
         CHECK((both.ranks == padded));
         CHECK((both.result == Words{total, 0}));
         if (total == 0) continue;

@@ -13,18 +13,18 @@
 
 namespace sluice::test {
 
-constexpr uint32_t poisonWord = Buffer::poison * 0x01010101u;
+constexpr uint32_t kPoisonWord = Buffer::kPoison * 0x01010101u;
 
 // The seed's demonstrations (Baxter, moderngpu: IntervalExpand and IntervalMove).
 namespace demo {
-const Words expandCounts = {2, 5, 7, 16, 0, 1, 0, 0, 14, 10, 3, 14, 2, 1, 11, 2, 1, 0, 5, 6};
-const Words expandValues = {1,  1,   2,   3,   5,   8,   13,   21,   34,   55,
-                            89, 144, 233, 377, 610, 987, 1597, 2584, 4181, 6765};
-const Words moveCounts = {3, 9, 1, 9, 8, 5, 10, 2, 5, 2, 8, 6, 5, 2, 4, 0, 8, 2, 5, 6};
-const Words moveGather = {75, 86, 17, 2, 67, 24, 37, 11, 95, 35,
-                          52, 18, 47, 0, 13, 75, 78, 60, 62, 29};
-const Words moveScatter = {10, 80, 99, 27, 41, 71, 15, 0,  36, 13,
-                           89, 49, 66, 97, 76, 76, 2,  25, 61, 55};
+const Words kExpandCounts = {2, 5, 7, 16, 0, 1, 0, 0, 14, 10, 3, 14, 2, 1, 11, 2, 1, 0, 5, 6};
+const Words kExpandValues = {1,  1,   2,   3,   5,   8,   13,   21,   34,   55,
+                             89, 144, 233, 377, 610, 987, 1597, 2584, 4181, 6765};
+const Words kMoveCounts = {3, 9, 1, 9, 8, 5, 10, 2, 5, 2, 8, 6, 5, 2, 4, 0, 8, 2, 5, 6};
+const Words kMoveGather = {75, 86, 17, 2, 67, 24, 37, 11, 95, 35,
+                           52, 18, 47, 0, 13, 75, 78, 60, 62, 29};
+const Words kMoveScatter = {10, 80, 99, 27, 41, 71, 15, 0,  36, 13,
+                            89, 49, 66, 97, 76, 76, 2,  25, 61, 55};
 } // namespace demo
 
 // maxCount + 1 offsets.
@@ -96,7 +96,7 @@ struct IntervalList {
 
     static Words padded(Words words, bool countOnDevice)
     {
-        if (countOnDevice) words.resize(words.size() + 5, poisonWord);
+        if (countOnDevice) words.resize(words.size() + 5, kPoisonWord);
         return words;
     }
 

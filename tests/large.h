@@ -68,7 +68,7 @@ public:
     {
         Words piece;
         for (uint64_t at = 0; at < m_size; at += 4 * piece.size()) {
-            piece.resize(std::min(m_size - at, pieceSize) / 4);
+            piece.resize(std::min(m_size - at, kPieceSize) / 4);
             onAllCores(piece.size(), [&](uint64_t begin, uint64_t end) {
                 for (uint64_t i = begin; i < end; ++i)
                     piece[i] = wordAt(at / 4 + i);
@@ -81,8 +81,8 @@ public:
     void read(uint64_t size, const Look& look) const
     {
         Words piece;
-        for (uint64_t at = 0; at < size; at += pieceSize) {
-            piece.resize(std::min(size - at, pieceSize) / 4);
+        for (uint64_t at = 0; at < size; at += kPieceSize) {
+            piece.resize(std::min(size - at, kPieceSize) / 4);
             REQUIRE(sluiceDownload(device().get(), part(at, 4 * piece.size()), piece.data(),
                                    4 * piece.size()) == SLUICE_OK);
             look(at / 4, piece);
@@ -105,7 +105,7 @@ public:
     }
 
 private:
-    static constexpr uint64_t pieceSize = 256 << 20;
+    static constexpr uint64_t kPieceSize = 256 << 20;
 
     SluiceBuffer m_range = {};
     uint64_t m_size;

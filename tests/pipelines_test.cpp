@@ -73,7 +73,7 @@ TEST_CASE("pipelines: a context has none at first, and a call makes as many as i
     const uint32_t all = left + 1;
     CHECK(all >= 4);
     CHECK(record() == SLUICE_ERROR_NOT_READY);
-    CHECK((status.bytes() == Bytes(12, Buffer::poison)));
+    CHECK((status.bytes() == Bytes(12, Buffer::kPoison)));
     for (uint32_t made = 1; left != 0; ++made) {
         REQUIRE(made < all);
         CHECK(left == all - made);

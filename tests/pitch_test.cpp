@@ -17,19 +17,19 @@ namespace {
 struct Rows {
     uint32_t bytes, pitch;
 };
-constexpr Rows layouts[] = {{4, 4},
-                            {4, 8},
-                            {12, 16},
-                            {60, 256},
-                            {256, 256},
-                            {1000, 1024},
-                            {65532, 65536},
-                            {65536, 65540},
-                            {70000, 70004},
-                            {1u << 30, 1u << 30},
-                            {4, 1u << 16},
-                            {1020, 4096},
-                            {(1u << 30) - 4, 1u << 30}};
+constexpr Rows kLayouts[] = {{4, 4},
+                             {4, 8},
+                             {12, 16},
+                             {60, 256},
+                             {256, 256},
+                             {1000, 1024},
+                             {65532, 65536},
+                             {65536, 65540},
+                             {70000, 70004},
+                             {1u << 30, 1u << 30},
+                             {4, 1u << 16},
+                             {1020, 4096},
+                             {(1u << 30) - 4, 1u << 30}};
 
 uint64_t place(const Rows& rows, uint64_t logical)
 {
@@ -120,7 +120,7 @@ TEST_CASE("pitch: gdeflate and its checksums")
     }
     checksums[4] ^= 1;
     Buffer source(device(), sourceBytes), expectedBuffer(device(), checksums);
-    for (const Rows& rows : layouts) {
+    for (const Rows& rows : kLayouts) {
         CAPTURE(rows.bytes);
         CAPTURE(rows.pitch);
         const Layout layout(rows, sizes);
@@ -149,7 +149,7 @@ TEST_CASE("pitch: gdeflate and its checksums")
         statuses[4] = SLUICE_TILE_BAD_CHECKSUM;
         statuses.insert(statuses.end(), {1u, 4u});
         CHECK((status.words() == statuses));
-        Bytes memory(size_t(layout.memorySize), Buffer::poison);
+        Bytes memory(size_t(layout.memorySize), Buffer::kPoison);
         for (uint32_t i = 0; i < count; ++i) {
             for (uint64_t k = 0; k < tiles[i].size; ++k)
                 memory[size_t(place(rows, layout.offsets[i] + k))] = expected[i].bytes[size_t(k)];
@@ -164,11 +164,11 @@ TEST_CASE("pitch: checksum")
     std::mt19937 random = makeRandom(103);
     const std::vector<uint64_t> sizes = {1, 4, 5, 127, 128, 129, 700, 5001, 1};
     const uint32_t count = uint32_t(sizes.size());
-    for (const Rows& rows : layouts) {
+    for (const Rows& rows : kLayouts) {
         CAPTURE(rows.bytes);
         CAPTURE(rows.pitch);
         const Layout layout(rows, sizes);
-        Bytes memory(size_t(layout.memorySize), Buffer::poison);
+        Bytes memory(size_t(layout.memorySize), Buffer::kPoison);
         Words checksums;
         for (uint32_t i = 0; i < count; ++i) {
             Bytes bytes(static_cast<size_t>(sizes[i]));
@@ -235,7 +235,7 @@ TEST_CASE("pitch: regions past the logical bytes are not allowed")
     });
     constexpr uint32_t ok = SLUICE_TILE_OK, bad = SLUICE_TILE_BAD_REGION;
     CHECK((status.words() == Words{ok, bad, bad, bad, bad, ok, 4, 1}));
-    Bytes memory(3 * 32 + 12, Buffer::poison);
+    Bytes memory(3 * 32 + 12, Buffer::kPoison);
     std::copy(expected.begin(), expected.end(), memory.begin() + 96);
     std::copy(expected.begin(), expected.end(), memory.begin());
     CHECK((destination.bytes() == memory));

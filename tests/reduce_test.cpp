@@ -41,7 +41,7 @@ void checkReduce(SluiceOperation operation, SluiceValueType type, const Words& i
     const size_t n = std::min<size_t>(info.maxCount, deviceCount) * wordsOf(type);
     const HostScan expected = scanOnHost(SLUICE_SCAN_EXCLUSIVE, operation, type,
                                          Words(input.begin(), input.begin() + ptrdiff_t(n)), {});
-    const uint32_t poison = Buffer::poison * 0x01010101u;
+    const uint32_t poison = Buffer::kPoison * 0x01010101u;
     if (operation == SLUICE_OPERATION_SUM && type == SLUICE_VALUE_F32) {
         checkF32({results[0][0]}, {{}, {}, {expected.exactTotal}, {expected.totalBound}, 0, 0});
     } else {

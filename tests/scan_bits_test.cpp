@@ -16,7 +16,7 @@ using namespace sluice::test;
 
 namespace {
 
-constexpr uint32_t workgroup = 128, rounds = 4;
+constexpr uint32_t kWorkgroup = 128, kRounds = 4;
 
 // The test's shader for the subgroups of the device under test.
 class BitScan {
@@ -61,7 +61,7 @@ public:
         const bool sizeControl = features.subgroupSizeControl;
         const VulkanProperties properties =
             readProperties(getProperties, info.physicalDevice, info.apiVersion, sizeControl);
-        const uint32_t constants[3] = {workgroup, own.subgroupSize, bits};
+        const uint32_t constants[3] = {kWorkgroup, own.subgroupSize, bits};
         const VkSpecializationMapEntry entries[3] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}};
         const VkSpecializationInfo specialization = {3, entries, sizeof constants, constants};
         VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {};
@@ -111,7 +111,7 @@ public:
             const auto buffer = reinterpret_cast<VkCommandBuffer>(commands);
             m_bind(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, m_pipeline);
             m_push(buffer, m_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof addresses, addresses);
-            m_dispatch(buffer, uint32_t(values.size() / (workgroup * rounds)), 1, 1);
+            m_dispatch(buffer, uint32_t(values.size() / (kWorkgroup * kRounds)), 1, 1);
         });
         CHECK((out.words() == expected));
     }
@@ -145,7 +145,7 @@ private:
 // The counts in the first lanes of every subgroup, the others have none.
 Words inEverySubgroup(const Words& counts)
 {
-    Words values(workgroup * rounds);
+    Words values(kWorkgroup * kRounds);
     for (size_t i = 0; i < values.size(); ++i) {
         const size_t lane = i % device().info().subgroupSize;
         values[i] = lane < counts.size() ? counts[lane] : 0;
@@ -155,7 +155,7 @@ Words inEverySubgroup(const Words& counts)
 
 Words randomBelow(uint32_t limit, uint32_t workgroups, std::mt19937& random)
 {
-    Words values(size_t(workgroups) * workgroup * rounds);
+    Words values(size_t(workgroups) * kWorkgroup * kRounds);
     for (uint32_t& value : values)
         value = uint32_t(random() % limit);
     return values;
@@ -173,9 +173,9 @@ TEST_CASE("bit scan: the worked example of warp offsets, four full warps, and ra
     six.check(inEverySubgroup({16, 18, 17, 13})); // 0, 16, 34, 51
     six.check(inEverySubgroup({32, 32, 32, 32})); // 0, 32, 64, 96: counts of 0 to 32 take six bits,
                                                   // not five
-    six.check(Words(workgroup * rounds, 32));
-    six.check(Words(workgroup * rounds, 63));
-    six.check(Words(workgroup * rounds, 0));
+    six.check(Words(kWorkgroup * kRounds, 32));
+    six.check(Words(kWorkgroup * kRounds, 63));
+    six.check(Words(kWorkgroup * kRounds, 0));
     for (uint32_t i = 0; i < 20; ++i) {
         six.check(randomBelow(33, 3, random));
         six.check(randomBelow(64, 3, random));
@@ -191,8 +191,8 @@ TEST_CASE("bit scan: counts of up to all lanes of a subgroup, at its number of b
     while (1u << (bits - 1) < lanes)
         ++bits;
     BitScan scan(bits), one(1);
-    scan.check(Words(workgroup * rounds, lanes));
-    one.check(Words(workgroup * rounds, 1));
+    scan.check(Words(kWorkgroup * kRounds, lanes));
+    one.check(Words(kWorkgroup * kRounds, 1));
     for (uint32_t i = 0; i < 10; ++i) {
         scan.check(randomBelow(lanes + 1, 3, random));
         one.check(randomBelow(2, 3, random));

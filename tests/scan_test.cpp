@@ -89,7 +89,7 @@ void checkScan(const ScanCase& scan, const Words& input)
         if (scan.withTotal)
             CHECK((Words(totals.begin(), totals.begin() + wordsEach) == expected.total));
     }
-    const uint32_t poison = Buffer::poison * 0x01010101u;
+    const uint32_t poison = Buffer::kPoison * 0x01010101u;
     CHECK(totals[1] == (scan.withTotal && wordsEach == 2 ? expected.total[1] : poison));
     if (!scan.withTotal) CHECK(totals[0] == poison);
     // What lies outside the counted elements is as it was.
@@ -103,7 +103,7 @@ void checkScan(const ScanCase& scan, const Words& input)
     }
 }
 
-constexpr SluiceScanKind bothKinds[] = {SLUICE_SCAN_EXCLUSIVE, SLUICE_SCAN_INCLUSIVE};
+constexpr SluiceScanKind kBothKinds[] = {SLUICE_SCAN_EXCLUSIVE, SLUICE_SCAN_INCLUSIVE};
 
 } // namespace
 
@@ -118,7 +118,7 @@ TEST_CASE("scan: every size around the lane group, the workgroup and the tile")
              2047, 2048, 2049, 4095, 4096, 4097, 8191, 8192, 8193, 16385}) {
         ScanCase scan;
         const Words input = randomWords(count, random);
-        for (const SluiceScanKind kind : bothKinds) {
+        for (const SluiceScanKind kind : kBothKinds) {
             scan.kind = kind;
             checkScan(scan, input);
         }
@@ -131,7 +131,7 @@ TEST_CASE("scan: in place, without a total, large")
     for (const size_t count : std::initializer_list<size_t>{1, 129, 100003}) {
         const Words input = randomWords(count, random);
         ScanCase scan;
-        for (const SluiceScanKind kind : bothKinds) {
+        for (const SluiceScanKind kind : kBothKinds) {
             scan.kind = kind;
             scan.inPlace = true;
             scan.withTotal = true;
@@ -188,7 +188,7 @@ TEST_CASE("scan: all operations and types, whole and in segments")
                 scan.headEvery = headEvery;
                 for (const size_t count : std::initializer_list<size_t>{0, 1, 129, 20011}) {
                     const Words input = randomValues(type, count, special, random);
-                    for (const SluiceScanKind kind : bothKinds) {
+                    for (const SluiceScanKind kind : kBothKinds) {
                         scan.kind = kind;
                         scan.inPlace = count == 129;
                         checkScan(scan, input);
@@ -284,7 +284,7 @@ TEST_CASE("scan: f32 sums have the same bits in every run")
         const Words input = randomValues(SLUICE_VALUE_F32, count, false, random);
         const Words heads = randomHeads(count, 3000, random);
         Buffer source(device(), input), headBits(device(), heads), total(device(), 4);
-        for (const SluiceScanKind kind : bothKinds) {
+        for (const SluiceScanKind kind : kBothKinds) {
             for (const bool segmented : {false, true}) {
                 CAPTURE(count);
                 CAPTURE(kind);

@@ -12,8 +12,8 @@
 namespace sluice::test {
 namespace {
 
-constexpr uint64_t tileBytes = 65536;
-constexpr uint64_t gap = 12;
+constexpr uint64_t kTileBytes = 65536;
+constexpr uint64_t kGap = 12;
 
 // Calls take(tile, begin, size) for every tile of a stream that has some: its status word, and its
 // logical bytes.
@@ -24,8 +24,8 @@ void forEachTile(const SluiceStreamRange& range, const SluiceStreamResult& resul
         result.status != SLUICE_STREAM_UNVERIFIED)
         return;
     for (uint32_t i = 0; i < result.tileCount; ++i)
-        take(result.firstTile + i, range.destinationOffset + i * tileBytes,
-             std::min<uint64_t>(tileBytes, result.size - i * tileBytes));
+        take(result.firstTile + i, range.destinationOffset + i * kTileBytes,
+             std::min<uint64_t>(kTileBytes, result.size - i * kTileBytes));
 }
 
 } // namespace
@@ -36,11 +36,11 @@ Bytes makeTileStream(const std::vector<Tile>& tiles)
     Bytes stream(8 + 4 * count);
     storeLe32(stream.data(), 0xfb04u | uint32_t(count) << 16);
     storeLe32(stream.data() + 4,
-              1u | (count == 0 ? 0 : tiles.back().size % uint32_t(tileBytes) << 2));
+              1u | (count == 0 ? 0 : tiles.back().size % uint32_t(kTileBytes) << 2));
     const size_t data = stream.size();
     for (size_t i = 0; i < count; ++i) {
         const bool last = i + 1 == count;
-        if (!last) REQUIRE(tiles[i].size == tileBytes);
+        if (!last) REQUIRE(tiles[i].size == kTileBytes);
         if (i != 0) storeLe32(stream.data() + 8 + 4 * i, uint32_t(stream.size() - data));
         if (last) storeLe32(stream.data() + 8, uint32_t(tiles[i].compressed.size()));
         stream.insert(stream.end(), tiles[i].compressed.begin(), tiles[i].compressed.end());
@@ -54,7 +54,7 @@ void StreamBatch::add(const Bytes& stream, uint64_t room)
     ranges.push_back({source.size(), stream.size(), destinationSize, room});
     source.insert(source.end(), stream.begin(), stream.end());
     source.resize((source.size() + 3) / 4 * 4 + 4, 0xEE);
-    destinationSize = (destinationSize + room + 3) / 4 * 4 + gap;
+    destinationSize = (destinationSize + room + 3) / 4 * 4 + kGap;
 }
 
 StreamOutcome StreamBatch::run(Device* onDevice) const
@@ -113,7 +113,7 @@ Bytes StreamBatch::logicalBytes(const Bytes& memory) const
         if (at % rowPitch < rowBytes)
             logical.push_back(memory[at]);
         else
-            paddingChanged = paddingChanged || memory[at] != Buffer::poison;
+            paddingChanged = paddingChanged || memory[at] != Buffer::kPoison;
     }
     CHECK_FALSE(paddingChanged);
     return logical;
@@ -125,11 +125,11 @@ void StreamBatch::checkUntouched(const StreamOutcome& outcome) const
     for (size_t s = 0; s < ranges.size(); ++s) {
         forEachTile(ranges[s], outcome.results[s],
                     [&rest](uint32_t, uint64_t begin, uint64_t size) {
-                        std::fill_n(rest.begin() + std::ptrdiff_t(begin), size, Buffer::poison);
+                        std::fill_n(rest.begin() + std::ptrdiff_t(begin), size, Buffer::kPoison);
                     });
     }
     CHECK_MESSAGE(
-        std::all_of(rest.begin(), rest.end(), [](uint8_t byte) { return byte == Buffer::poison; }),
+        std::all_of(rest.begin(), rest.end(), [](uint8_t byte) { return byte == Buffer::kPoison; }),
         "bytes outside the decoded tiles changed");
 }
 

@@ -25,7 +25,7 @@ Bytes threeTiles()
     }
     return {};
 }
-constexpr uint64_t threeTilesSize = 152247;
+constexpr uint64_t kThreeTilesSize = 152247;
 
 Bytes oneTile(uint32_t size, std::mt19937& random)
 {
@@ -150,7 +150,7 @@ TEST_CASE("tile streams: every error of ranges, headers and tables")
                    tile2 = loadLe32(good.data() + 16);
     StreamBatch batch;
     Words statuses;
-    const auto add = [&](uint32_t status, const Bytes& stream, uint64_t room = threeTilesSize) {
+    const auto add = [&](uint32_t status, const Bytes& stream, uint64_t room = kThreeTilesSize) {
         batch.add(stream, room);
         statuses.push_back(status);
     };
@@ -226,7 +226,7 @@ TEST_CASE("tile streams: every error of ranges, headers and tables")
         return longer;
     }());
     add(table, {4, 0xfb, 0, 0, 1, 0, 0, 0, 0}); // no tiles, but bytes after the header
-    add(SLUICE_STREAM_NO_SPACE, good, threeTilesSize - 1);
+    add(SLUICE_STREAM_NO_SPACE, good, kThreeTilesSize - 1);
     add(SLUICE_STREAM_NO_SPACE, good, 0);
     Bytes damaged = good;
     std::fill(damaged.begin() + 20 + long(tile1), damaged.begin() + 20 + long(tile2),
@@ -282,7 +282,7 @@ TEST_CASE("tile streams: more tiles than there is room for")
     StreamBatch batch;
     batch.add(oneTile(100, random), 100);
     batch.add(makeTileStream({}), 0);
-    batch.add(threeTiles(), threeTilesSize);
+    batch.add(threeTiles(), kThreeTilesSize);
     batch.add(oneTile(101, random), 101);
     batch.add(makeTileStream({}), 0);
     batch.add(Bytes(8, 0), 0);
@@ -346,7 +346,7 @@ TEST_CASE("tile streams: into a pitched destination")
 {
     std::mt19937 random = makeRandom(99);
     StreamBatch batch;
-    batch.add(threeTiles(), threeTilesSize);
+    batch.add(threeTiles(), kThreeTilesSize);
     batch.add(oneTile(1001, random), 1001);
     batch.rowBytes = 1020;
     batch.rowPitch = 1024;

@@ -42,7 +42,7 @@ __device__ inline u32x2 makeU32x2(u32 x, u32 y) { return make_uint2(x, y); }
 __device__ inline u32x4 makeU32x4(u32 x, u32 y, u32 z, u32 w) { return make_uint4(x, y, z, w); }
 
 // 64-bit arithmetic
-__device__ inline u64 u64Of(u64pair value) { return u64From(value); }
+__device__ inline u64 u64Of(U64Pair value) { return u64From(value); }
 __device__ inline u64 wide(u32 value) { return value; }
 __device__ inline u32 lowWord(u64 value) { return static_cast<u32>(value); }
 __device__ inline u64 wordOf(u64 address) { return address & ~u64{3}; }

@@ -20,10 +20,10 @@ struct Df11Form {
     uint32_t elementBytes; // decoded
 };
 
-constexpr uint32_t df11Pointer = SLUICE_DF11_POINTER;
-constexpr uint32_t df11RowBytes = SLUICE_DF11_ROW_BYTES;
-constexpr uint32_t df11WindowBits = SLUICE_DF11_WINDOW_BITS;
-constexpr uint32_t df11MaxBlockElements = SLUICE_DF11_MAX_BLOCK_ELEMENTS;
+constexpr uint32_t kDf11Pointer = SLUICE_DF11_POINTER;
+constexpr uint32_t kDf11RowBytes = SLUICE_DF11_ROW_BYTES;
+constexpr uint32_t kDf11WindowBits = SLUICE_DF11_WINDOW_BITS;
+constexpr uint32_t kDf11MaxBlockElements = SLUICE_DF11_MAX_BLOCK_ELEMENTS;
 static_assert(SLUICE_DF11_KIND_BF16 == SLUICE_DF11_BF16 &&
               SLUICE_DF11_KIND_FP8 == SLUICE_DF11_FP8_E4M3);
 static_assert(sizeof(Df11Unit) == sizeof(SluiceDf11Unit) &&
@@ -81,7 +81,7 @@ inline bool validDf11Unit(const SluiceDf11Unit& unit, uint64_t sourceSize, uint6
                (size + 15) / 16 * 16 <= sourceSize - offset;
     };
     const uint64_t output = uint64_t(unit.elementCount) * form.elementBytes;
-    return table(unit.lutsOffset, uint64_t(unit.lutRows) * df11RowBytes) &&
+    return table(unit.lutsOffset, uint64_t(unit.lutRows) * kDf11RowBytes) &&
            table(unit.encodedOffset, unit.encodedSize) &&
            table(unit.signMantissaOffset, df11SignMantissaBytes(unit)) &&
            table(unit.outputPositionsOffset, blocks * form.positionBytes) &&

@@ -9,8 +9,8 @@
 
 namespace {
 
-constexpr uint32_t maxRegionCount = 1u << 24;
-constexpr uint64_t regionBytes = sizeof(SluiceRegion);
+constexpr uint32_t kMaxRegionCount = 1u << 24;
+constexpr uint64_t kRegionBytes = sizeof(SluiceRegion);
 
 static_assert(SLUICE_FSE_COUNTS == SLUICE_FSE_FLAG_COUNTS &&
               SLUICE_FSE_MIN_LOG == SLUICE_FSE_LOG_MIN &&
@@ -26,14 +26,15 @@ SluiceStatus sluiceCmdFseTables(SluiceContext context, SluiceCommands commands,
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
     sluice::RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_FSE);
     const uint64_t count = info->maxRegionCount;
-    check.require(count <= maxRegionCount && (info->flags & ~uint32_t(SLUICE_FSE_COUNTS)) == 0,
+    check.require(count <= kMaxRegionCount && (info->flags & ~uint32_t(SLUICE_FSE_COUNTS)) == 0,
                   SLUICE_ERROR_ARGUMENT);
-    check.require(info->regionStride >= regionBytes && info->regionStride % 4 == 0,
+    check.require(info->regionStride >= kRegionBytes && info->regionStride % 4 == 0,
                   SLUICE_ERROR_ARGUMENT);
     check.require(info->maxSymbols - 1 < SLUICE_FSE_MAX_SYMBOLS, SLUICE_ERROR_ARGUMENT);
     check.require(info->maxLog >= SLUICE_FSE_MIN_LOG && info->maxLog <= SLUICE_FSE_MAX_LOG,
                   SLUICE_ERROR_ARGUMENT);
-    check.buffer(info->regions, count == 0 ? 0 : (count - 1) * info->regionStride + regionBytes, 8);
+    check.buffer(info->regions, count == 0 ? 0 : (count - 1) * info->regionStride + kRegionBytes,
+                 8);
     check.optionalBuffer(info->regionCount, 4, 4);
     check.buffer(info->source, 0, 4);
     check.buffer(info->destination, 0, 4);

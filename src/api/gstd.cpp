@@ -11,8 +11,8 @@ namespace {
 
 using sluice::RangeChecker;
 
-constexpr uint32_t maxRegionCount = 1u << 24;
-constexpr uint64_t regionBytes = sizeof(SluiceRegion);
+constexpr uint32_t kMaxRegionCount = 1u << 24;
+constexpr uint64_t kRegionBytes = sizeof(SluiceRegion);
 
 static_assert(SLUICE_GSTD_SLOT_SIZE == SLUICE_GS_SLOT_WORDS * 4 &&
               SLUICE_GSTD_SLOTS == SLUICE_GS_SLOTS);
@@ -20,7 +20,7 @@ static_assert(SLUICE_GSTD_SLOT_SIZE == SLUICE_GS_SLOT_WORDS * 4 &&
 bool validList(const SluiceGstdInfo& info)
 {
     return (info.flags & ~uint32_t(SLUICE_DECODE_STORED_IF_EQUAL)) == 0 &&
-           info.maxRegionCount <= maxRegionCount;
+           info.maxRegionCount <= kMaxRegionCount;
 }
 
 // The second pass reads again what the first one has checked, while bytes are being written.
@@ -48,9 +48,10 @@ SluiceStatus sluice::checkGstd(SluiceContext context, SluiceCommands commands,
     RangeChecker check = sluice::checkerFor(context, commands, SLUICE_KERNELS_GSTD);
     const uint64_t count = info->maxRegionCount;
     check.require(validList(*info), SLUICE_ERROR_ARGUMENT);
-    check.require(info->regionStride >= regionBytes && info->regionStride % 4 == 0,
+    check.require(info->regionStride >= kRegionBytes && info->regionStride % 4 == 0,
                   SLUICE_ERROR_ARGUMENT);
-    check.buffer(info->regions, count == 0 ? 0 : (count - 1) * info->regionStride + regionBytes, 8);
+    check.buffer(info->regions, count == 0 ? 0 : (count - 1) * info->regionStride + kRegionBytes,
+                 8);
     check.optionalBuffer(info->regionCount, 4, 4);
     check.buffer(info->source, 0, 1);
     check.buffer(info->destination, 0, 1);

@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-constexpr uint64_t streamResultBytes = sizeof(SluiceStreamResult);
+constexpr uint64_t kStreamResultBytes = sizeof(SluiceStreamResult);
 
 struct TileStreamsPlan {
     SluiceBuffer counts;       // scratch: a word a stream
@@ -40,7 +40,7 @@ TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsI
     plan.decode.rowBytes = info.rowBytes;
     plan.decode.rowPitch = info.rowPitch;
     plan.decode.regions = place(uint64_t(info.maxTileCount) * sizeof(SluiceRegion), 8);
-    const uint64_t summary = info.maxStreamCount * streamResultBytes;
+    const uint64_t summary = info.maxStreamCount * kStreamResultBytes;
     plan.decode.regionCount =
         partOf(info.results, summary + offsetof(SluiceStreamSummary, tileCount), 4);
     plan.decode.source = info.source;

@@ -25,7 +25,7 @@ public:
         : m_unit(unit), m_form(df11Form(unit.kind)),
           m_blockCount(u32(df11Blocks(unit.encodedSize))), m_bitCount(u64(unit.encodedSize) * 8),
           m_source(pointer<const u8>(info.source)),
-          m_lengths(m_source + unit.lutsOffset + size_t(unit.lutRows - 1) * df11RowBytes),
+          m_lengths(m_source + unit.lutsOffset + size_t(unit.lutRows - 1) * kDf11RowBytes),
           m_destination(pointer<u8>(info.destination) + unit.destinationOffset)
     {
     }
@@ -34,7 +34,7 @@ public:
     {
         const u64 first = position(block), end = position(block + 1);
         if ((block == 0 && first != 0) || first > end || end > m_unit.elementCount ||
-            end - first > df11MaxBlockElements)
+            end - first > kDf11MaxBlockElements)
             return SLUICE_ST_BAD_INDEX;
         const bool last = end == m_unit.elementCount; // nothing counts after that element
         const u64 firstWindow = u64(block) * SLUICE_DF11_WINDOWS;
@@ -46,7 +46,7 @@ public:
             if (window < windowCount && bit != windowStart(window)) return SLUICE_ST_BAD_INDEX;
             // Of the next block's first window only the start counts.
             if (window == firstWindow + SLUICE_DF11_WINDOWS) break;
-            while (bit < (window + 1) * df11WindowBits && !(last && element == end)) {
+            while (bit < (window + 1) * kDf11WindowBits && !(last && element == end)) {
                 Code code = {};
                 if (const u32 status = readCode(bit, code); status != kContinue) return status;
                 if (element < end) store(element, code.symbol);
@@ -76,7 +76,7 @@ private:
         u32 gap = 0;
         for (u64 i = window * m_form.gapBits; i < (window + 1) * m_form.gapBits; ++i)
             gap = gap << 1 | (gaps[i / 8] >> (7 - i % 8) & 1);
-        return window * df11WindowBits + gap;
+        return window * kDf11WindowBits + gap;
     }
 
     // Eight bits of the stream; 0 past its end.
@@ -94,8 +94,8 @@ private:
         u32 row = 0;
         for (u32 depth = 1; depth <= m_form.maxCodeBytes; ++depth) {
             const u32 entry =
-                m_source[m_unit.lutsOffset + row * df11RowBytes + byteAt(bit + (depth - 1) * 8)];
-            if (entry < df11Pointer) {
+                m_source[m_unit.lutsOffset + row * kDf11RowBytes + byteAt(bit + (depth - 1) * 8)];
+            if (entry < kDf11Pointer) {
                 code = {entry, m_lengths[entry]};
                 if (entry > m_form.maxSymbol || code.length <= (depth - 1) * 8 ||
                     code.length > depth * 8)

@@ -69,7 +69,7 @@ struct Piece {
     uint32_t bytes;
 };
 
-__device__ uint64_t positionOf(const IntervalParams& p, u64pair list, uint32_t i)
+__device__ uint64_t positionOf(const IntervalParams& p, U64Pair list, uint32_t i)
 {
     return p.positionBytes == 8 ? __ldg(pointerFrom<const unsigned long long>(list) + i)
                                 : __ldg(pointerFrom<const uint32_t>(list) + i);

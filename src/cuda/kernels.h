@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The CUDA kernels as the context sees them. Every launch function enqueues on `stream`, allocates
-// nothing, waits for nothing and may be captured into a graph. Addresses travel as u64pair, as in
+// nothing, waits for nothing and may be captured into a graph. Addresses travel as U64Pair, as in
 // the Vulkan push constants. `programmatic` asks for programmatic dependent launch (launch.cuh).
 #pragma once
 
@@ -52,7 +52,7 @@ cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t b
 // Filters of tiles that may still be decoded: a tile is undone as soon as its status is known. With
 // decodeMaxCount the launch is programmatic, right behind launchGstdExpand by part.
 struct FilterLaunchParams : FilterParams {
-    u64pair decodeCount;     // address of the number of regions that are decoded; 0: decodeMaxCount
+    U64Pair decodeCount;     // address of the number of regions that are decoded; 0: decodeMaxCount
     uint32_t decodeMaxCount; // 0: nothing is being decoded
 };
 // Comes before the other two, and before the decode beside which they run.

@@ -31,13 +31,13 @@ enum Op : uint32_t {
     OpMemberDecorate = 72,
     OpExecutionModeId = 331,
 };
-constexpr uint32_t magic = 0x07230203;
-constexpr uint32_t decorationSpecId = 1, decorationArrayStride = 6, decorationBuiltIn = 11,
-                   decorationBinding = 33, decorationOffset = 35;
-constexpr uint32_t builtInWorkgroupSize = 25;
-constexpr uint32_t modeLocalSize = 17, modeLocalSizeId = 38;
-constexpr uint32_t storagePushConstant = 9;
-constexpr uint32_t modelGlCompute = 5;
+constexpr uint32_t kMagic = 0x07230203;
+constexpr uint32_t kDecorationSpecId = 1, kDecorationArrayStride = 6, kDecorationBuiltIn = 11,
+                   kDecorationBinding = 33, kDecorationOffset = 35;
+constexpr uint32_t kBuiltInWorkgroupSize = 25;
+constexpr uint32_t kModeLocalSize = 17, kModeLocalSizeId = 38;
+constexpr uint32_t kStoragePushConstant = 9;
+constexpr uint32_t kModelGlCompute = 5;
 
 using Words = std::vector<uint32_t>; // an instruction: the opcode, then its operands
 
@@ -46,7 +46,7 @@ public:
     // Splits into instructions and indexes those that matter. False if a length runs past the end.
     bool read(const uint32_t* words, size_t count, ShaderInterface& out)
     {
-        if (count < 5 || words[0] != magic) return false;
+        if (count < 5 || words[0] != kMagic) return false;
         for (size_t at = 5; at < count;) {
             const size_t length = words[at] >> 16;
             if (length == 0 || length > count - at) return false;
@@ -123,12 +123,12 @@ private:
     {
         switch (w[0]) {
         case OpCapability: out.capabilities.insert(w[1]); break;
-        case OpEntryPoint: out.valid = w[1] == modelGlCompute; break;
+        case OpEntryPoint: out.valid = w[1] == kModelGlCompute; break;
         case OpExecutionMode:
-            if (w[2] == modeLocalSize) out.localSize = {w[3], w[4], w[5]};
+            if (w[2] == kModeLocalSize) out.localSize = {w[3], w[4], w[5]};
             break;
         case OpExecutionModeId:
-            if (w[2] == modeLocalSizeId) m_localSizeIds = {w[3], w[4], w[5]};
+            if (w[2] == kModeLocalSizeId) m_localSizeIds = {w[3], w[4], w[5]};
             break;
         case OpTypeBool:
         case OpTypeInt:
@@ -146,16 +146,16 @@ private:
         case OpSpecConstant:
         case OpSpecConstantComposite: m_constants[w[2]] = w; break;
         case OpVariable:
-            if (w[3] == storagePushConstant) m_pushConstants.push_back(w[1]);
+            if (w[3] == kStoragePushConstant) m_pushConstants.push_back(w[1]);
             break;
         case OpMemberDecorate:
-            if (w[3] == decorationOffset) m_offsets[{w[1], w[2]}] = w[4];
+            if (w[3] == kDecorationOffset) m_offsets[{w[1], w[2]}] = w[4];
             break;
         case OpDecorate:
-            if (w[2] == decorationSpecId) m_specIds[w[1]] = w[3];
-            if (w[2] == decorationArrayStride) m_strides[w[1]] = w[3];
-            if (w[2] == decorationBuiltIn && w[3] == builtInWorkgroupSize) m_workgroupSize = w[1];
-            if (w[2] == decorationBinding) ++out.bindings;
+            if (w[2] == kDecorationSpecId) m_specIds[w[1]] = w[3];
+            if (w[2] == kDecorationArrayStride) m_strides[w[1]] = w[3];
+            if (w[2] == kDecorationBuiltIn && w[3] == kBuiltInWorkgroupSize) m_workgroupSize = w[1];
+            if (w[2] == kDecorationBinding) ++out.bindings;
             break;
         default: break;
         }

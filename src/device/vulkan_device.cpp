@@ -95,7 +95,7 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
                        features.subgroupSizeControl);
     if (whyNotVulkan(features, limits) != nullptr) return properties;
     std::string tiers;
-    for (const TierName& tier : vulkanTiers) {
+    for (const TierName& tier : kVulkanTiers) {
         const bool base = emulatedSize(tier.tier) == 0;
         if ((base && whyNotBase(features, limits, 0) != nullptr) ||
             (tier.tier == SLUICE_VULKAN_TIER_EXT && whyNotExt(features) != nullptr))
@@ -269,7 +269,7 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
             PipelineCacheFile(core, info.pipelineCache));
         m_contextInfo.pipelineCache = m_pipelineCache->handle();
     }
-    for (const TierName& tier : vulkanTiers) {
+    for (const TierName& tier : kVulkanTiers) {
         if (info.tier != nullptr && std::strcmp(info.tier, tier.name) == 0)
             m_contextInfo.tier = tier.tier;
     }

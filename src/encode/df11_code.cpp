@@ -148,20 +148,20 @@ void makeTables(const Leaves& leaves, Df11Code& code)
     u32 longest = 0;
     for (u32 symbol = 1; symbol < 256; ++symbol)
         longest = code.words[symbol].length > code.words[longest].length ? symbol : longest;
-    code.luts.assign(size_t(rows + 1) * df11RowBytes, u8(longest));
+    code.luts.assign(size_t(rows + 1) * kDf11RowBytes, u8(longest));
     for (u32 symbol = 0; symbol < 256; ++symbol) {
         const Df11Code::Word word = code.words[symbol];
-        code.luts[size_t(rows) * df11RowBytes + symbol] = u8(word.length);
+        code.luts[size_t(rows) * kDf11RowBytes + symbol] = u8(word.length);
         if (word.length == 0) continue;
         const u32 prefix = (word.length - 1) / 8 * 8, free = prefix + 8 - word.length;
         const u32 row = rowOf.at({prefix, prefix == 0 ? 0 : word.bits >> (word.length - prefix)});
-        u8* first = &code.luts[size_t(row) * df11RowBytes + (word.bits << free & 255)];
+        u8* first = &code.luts[size_t(row) * kDf11RowBytes + (word.bits << free & 255)];
         std::fill(first, first + (1u << free), u8(symbol));
     }
     for (const auto& [prefix, row] : rowOf) {
         if (prefix.first != 0) {
             const u32 parent = rowOf.at({prefix.first - 8, prefix.second >> 8});
-            code.luts[size_t(parent) * df11RowBytes + (prefix.second & 255)] = u8(256 - row);
+            code.luts[size_t(parent) * kDf11RowBytes + (prefix.second & 255)] = u8(256 - row);
         }
     }
 }

@@ -27,9 +27,9 @@ public:
     {
         for (u32 i = 0; i < m_visited; ++i) {
             const u32 row = m_order[i];
-            for (u32 byte = 0; byte < df11RowBytes && m_depth[row] < m_form.maxCodeBytes; ++byte) {
+            for (u32 byte = 0; byte < kDf11RowBytes && m_depth[row] < m_form.maxCodeBytes; ++byte) {
                 const u32 entry = at(row, byte);
-                if (entry < df11Pointer) continue;
+                if (entry < kDf11Pointer) continue;
                 if (256 - entry >= m_rowCount) return false;
                 if (m_depth[256 - entry] == 0) visit(256 - entry, m_depth[row] + 1);
             }
@@ -44,7 +44,7 @@ public:
         const u32 bytes = divideUp(length, 8u), run = 1u << (bytes * 8 - length);
         for (u32 i = 0; i < m_visited; ++i) {
             if (m_depth[m_order[i]] != bytes) continue;
-            for (u32 start = 0; start < df11RowBytes; start += run) {
+            for (u32 start = 0; start < kDf11RowBytes; start += run) {
                 u32 equal = 0;
                 while (equal < run && at(m_order[i], start + equal) == symbol)
                     ++equal;
@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    u32 at(u32 row, u32 byte) const { return m_luts[row * df11RowBytes + byte]; }
+    u32 at(u32 row, u32 byte) const { return m_luts[row * kDf11RowBytes + byte]; }
     void visit(u32 row, u32 depth)
     {
         m_depth[row] = depth;
@@ -74,11 +74,11 @@ const char* checkLuts(const SluiceDf11Tables& tables, const SluiceDf11Unit& unit
 {
     const Df11Form& form = df11Form(unit.kind);
     const u8* luts = static_cast<const u8*>(tables.luts);
-    const u8* lengths = luts + size_t(unit.lutRows - 1) * df11RowBytes;
+    const u8* lengths = luts + size_t(unit.lutRows - 1) * kDf11RowBytes;
     Rows rows(luts, unit.lutRows - 1, form);
     if (!rows.follow()) return "luts: a pointer leads to a row that is not there";
     u64 space = 0; // that the codes take, in units of 2^-32
-    for (u32 symbol = 0; symbol < df11RowBytes; ++symbol) {
+    for (u32 symbol = 0; symbol < kDf11RowBytes; ++symbol) {
         const u32 length = lengths[symbol];
         if (length == 0) continue;
         if (symbol > form.maxSymbol)
@@ -117,7 +117,7 @@ const char* checkPositions(const SluiceDf11Tables& tables, const SluiceDf11Unit&
         return "output_positions does not end with the number of elements";
     for (u64 i = 1; i < entries; ++i) {
         if (position(i) < position(i - 1)) return "output_positions runs backwards";
-        if (position(i) - position(i - 1) > df11MaxBlockElements)
+        if (position(i) - position(i - 1) > kDf11MaxBlockElements)
             return "output_positions gives a block too many elements";
     }
     return nullptr;
@@ -126,8 +126,8 @@ const char* checkPositions(const SluiceDf11Tables& tables, const SluiceDf11Unit&
 // Finds kind and sizes from the sizes of the tensors.
 const char* measure(const SluiceDf11Tables& tables, SluiceDf11Unit& unit)
 {
-    const u64 rows = tables.lutsSize / df11RowBytes, blocks = df11Blocks(tables.encodedSize);
-    if (tables.lutsSize % df11RowBytes != 0 || rows < SLUICE_DF11_MIN_ROWS ||
+    const u64 rows = tables.lutsSize / kDf11RowBytes, blocks = df11Blocks(tables.encodedSize);
+    if (tables.lutsSize % kDf11RowBytes != 0 || rows < SLUICE_DF11_MIN_ROWS ||
         rows > SLUICE_DF11_MAX_ROWS)
         return "luts is not 2 to 18 rows of 256 bytes";
     if (tables.encodedSize > SLUICE_DF11_MAX_SIZE)

@@ -12,7 +12,7 @@ namespace {
 
 const char* tierName(SluiceVulkanTier tier)
 {
-    for (const TierName& known : vulkanTiers) {
+    for (const TierName& known : kVulkanTiers) {
         if (known.tier == tier) {
             return known.name;
         }

@@ -18,7 +18,7 @@ Handle handleOf(uint64_t value)
     }
 }
 
-constexpr VkAccessFlags shaderAccess = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
+constexpr VkAccessFlags kShaderAccess = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
 
 } // namespace
 
@@ -54,7 +54,7 @@ void VulkanBackend::barrier(VkCommandBuffer commands, VkPipelineStageFlags stage
 // Between the dispatches of one command.
 void VulkanBackend::computeBarrier(VkCommandBuffer commands)
 {
-    barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, shaderAccess);
+    barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kShaderAccess);
 }
 
 void VulkanBackend::recordStatus(VkCommandBuffer commands, const SluiceBuffer& status,
@@ -73,7 +73,7 @@ SluiceStatus VulkanBackend::cmdBarrier(SluiceCommands commands)
     barrier(commandBuffer(commands),
             VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT |
                 VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
-            shaderAccess | VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT |
+            kShaderAccess | VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT |
                 VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
     return SLUICE_OK;
 }

@@ -223,7 +223,7 @@ struct TierName {
     SluiceVulkanTier tier;
     const char* name;
 };
-constexpr TierName vulkanTiers[] = {
+constexpr TierName kVulkanTiers[] = {
     {SLUICE_VULKAN_TIER_EXT, "ext"},     {SLUICE_VULKAN_TIER_BASE, "base"},
     {SLUICE_VULKAN_TIER_EMU32, "emu32"}, {SLUICE_VULKAN_TIER_EMU4, "emu4"},
     {SLUICE_VULKAN_TIER_EMU8, "emu8"},   {SLUICE_VULKAN_TIER_EMU16, "emu16"},

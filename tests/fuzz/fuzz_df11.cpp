@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     unit.encodedSize = input.number(2) % 20000;
     const Df11Form& form = df11Form(unit.kind);
     const uint64_t blocks = df11Blocks(unit.encodedSize);
-    const std::vector<uint8_t> luts = input.take(unit.lutRows * df11RowBytes);
+    const std::vector<uint8_t> luts = input.take(unit.lutRows * kDf11RowBytes);
     const std::vector<uint8_t> positions =
         input.take(size_t(std::max<uint64_t>(entries, blocks)) * form.positionBytes);
     const std::vector<uint8_t> encoded = input.take(unit.encodedSize);

@@ -12,11 +12,11 @@
 namespace sluice {
 typedef uint32_t u32;
 // A 64-bit value for devices without 64-bit integers.
-struct u64pair {
+struct U64Pair {
     u32 lo, hi;
 };
 } // namespace sluice
-#define SLUICE_ADDRESS u64pair
+#define SLUICE_ADDRESS U64Pair
 #else
 #define SLUICE_LAYOUT_BEGIN
 #define SLUICE_LAYOUT_END

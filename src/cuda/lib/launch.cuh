@@ -9,13 +9,13 @@
 namespace sluice {
 
 template <typename T>
-__host__ __device__ inline T* pointerFrom(u64pair address)
+__host__ __device__ inline T* pointerFrom(U64Pair address)
 {
     return reinterpret_cast<T*>(
         static_cast<uintptr_t>(static_cast<uint64_t>(address.hi) << 32 | address.lo));
 }
 
-__host__ __device__ inline uint64_t u64From(u64pair value)
+__host__ __device__ inline uint64_t u64From(U64Pair value)
 {
     return static_cast<uint64_t>(value.hi) << 32 | value.lo;
 }

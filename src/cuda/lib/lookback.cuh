@@ -114,7 +114,7 @@ public:
         ScannedWarp scanned[2][kMaxWarps];
     };
 
-    __device__ Lookback(Shared& sharedState, u64pair scratch)
+    __device__ Lookback(Shared& sharedState, U64Pair scratch)
         : m_shared(sharedState), m_head(pointerFrom<LookbackHead>(scratch)),
           m_states(reinterpret_cast<uint64_t*>(m_head + 1))
     {

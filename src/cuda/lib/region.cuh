@@ -34,8 +34,8 @@ __device__ Region loadRegion(const Params& params, uint32_t index)
 }
 
 // Is [address, address + size) wholly inside a buffer? No sum here can overflow.
-__device__ inline bool insideBuffer(uint64_t address, uint64_t size, u64pair buffer,
-                                    u64pair bufferSize)
+__device__ inline bool insideBuffer(uint64_t address, uint64_t size, U64Pair buffer,
+                                    U64Pair bufferSize)
 {
     const uint64_t start = u64From(buffer), length = u64From(bufferSize);
     return address >= start && address - start <= length && size <= length - (address - start);
@@ -69,7 +69,7 @@ __device__ bool destinationAllowed(const Params& params, const Region& region, u
 
 // Writes the final status of one of `count` items; a failure is added to the summary behind the
 // list. One lane calls it.
-__device__ inline void writeStatus(u64pair statuses, uint32_t count, uint32_t index,
+__device__ inline void writeStatus(U64Pair statuses, uint32_t count, uint32_t index,
                                    uint32_t status)
 {
     uint32_t* list = pointerFrom<uint32_t>(statuses);
