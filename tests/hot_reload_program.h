@@ -146,7 +146,7 @@ public:
     uint32_t submit(SluiceCommands commands)
     {
         REQUIRE(sluiceSubmit(m_device, commands, nullptr) == SLUICE_OK);
-        std::vector<uint32_t> values(count);
+        std::vector<uint32_t> values(kCount);
         REQUIRE(sluiceDownload(m_device, m_output, values.data(), kCount * 4) == SLUICE_OK);
         return values.back();
     }
