@@ -9,7 +9,8 @@
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Numbers { uint n[]; };
 layout(push_constant, std430) uniform Push { uvec2 numbers; };
 
-void main() {
+void main()
+{
     uint total, value = Numbers(numbers).n[wgInvocation()];
     Numbers(numbers).n[wgInvocation()] = wgExclusiveAdd(value, total);
 }

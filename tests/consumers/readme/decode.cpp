@@ -85,12 +85,12 @@ SluiceStatus createContext(const Engine& engine, SluiceContext& context)
     if (status == SLUICE_OK) status = sluiceCreatePipelines(context, &pipelines, nullptr);
     // [/embedding]
     // [embedding]
-    // In as many of your jobs as you like, at the same time.
+    // In as many of your jobs as you like, at the same time; when all have ended, all is made.
     SluicePipelinesInfo some = pipelines;
     some.flags = SLUICE_PIPELINES_NECESSARY;
     some.most = 1;
     uint32_t left = 1;
-    while (status == SLUICE_OK && left != 0) // nothing is left to begin, but other jobs may be under way
+    while (status == SLUICE_OK && left != 0)
         status = sluiceCreatePipelines(context, &some, &left);
     // [/embedding]
     return status;
