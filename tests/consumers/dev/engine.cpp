@@ -345,7 +345,7 @@ int main()
     require(events.next() == SLUICE_RELOAD_WRONG_RESULT && runsRight(), "a wrong sum is taken");
     edit(copy, good, "uint total", "uint nonsense");
     require(events.next() == SLUICE_RELOAD_COMPILE_ERROR && runsRight(), "nonsense is taken");
-    edit(copy, good, "void main() {", "#include \"more.glsl\"\nvoid main() {");
+    edit(copy, good, "void main()\n{", "#include \"more.glsl\"\nvoid main() {");
     require(events.next() == SLUICE_RELOAD_COMPILE_ERROR, "a missing include is taken");
     write(folder / "more.glsl", "// an include that comes later\n");
     require(events.next() == SLUICE_RELOAD_SWAPPED && runsRight(), "a good shader is refused");
