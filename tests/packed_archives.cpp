@@ -51,7 +51,10 @@ PackedAsset assetOfAllCodecs(const std::string& name, uint32_t seed)
     asset.add(randomBytes(random, 70000), SLUICE_CODEC_STORE, 65536);
     asset.add(randomBytes(random, 200000), SLUICE_CODEC_STORE, 262144);
     asset.add(randomBytes(random, 1100000), SLUICE_CODEC_STORE, 1 << 20);
-    asset.add(soft(1200000), SLUICE_CODEC_FLOAT, 1 << 20);
+    Bytes few = randomBytes(random, 1200000); // values, so that codes of bytes help
+    for (uint8_t& byte : few)
+        byte &= 15;
+    asset.add(few, SLUICE_CODEC_FLOAT, 1 << 20);
     asset.add(smoothBytes(random, 300000), SLUICE_CODEC_FLOAT, 1 << 18, true);
     asset.add(soft(4), SLUICE_CODEC_GDEFLATE, 65536);
     asset.add(soft(30003), SLUICE_CODEC_GSTD, 65536);
