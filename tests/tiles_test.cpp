@@ -30,6 +30,8 @@ struct TileBatch {
         source.assign(archive.extent(0), archive.extent(0) + info.extentSize);
         const std::vector<SluiceArchiveTile> records = archive.records(0);
         for (uint32_t i = first; i < records.size(); i += every) {
+            const bool isFloat = records[i].codec == SLUICE_CODEC_FLOAT;
+            if (isFloat) destinationSize = (destinationSize + 15) / 16 * 16;
             SluiceTile tile = {};
             REQUIRE(sluiceGetArchiveTile(&info, &records[i], records[i].offset, destinationSize,
                                          &tile) == SLUICE_OK);
@@ -221,6 +223,8 @@ TEST_CASE("tiles: what is refused")
     };
     refused([](SluiceTile& t) { t.sourceOffset = 8; }, SLUICE_ERROR_ARGUMENT);
     refused([](SluiceTile& t) { t.destinationOffset = 2; }, SLUICE_ERROR_ARGUMENT);
+    refused([](SluiceTile& t) { t.destinationOffset = 4, t.codec = SLUICE_CODEC_FLOAT; },
+            SLUICE_ERROR_ARGUMENT);
     refused([](SluiceTile& t) { t.storedSize = 0; }, SLUICE_ERROR_ARGUMENT);
     refused([](SluiceTile& t) { t.size = 0; }, SLUICE_ERROR_ARGUMENT);
     refused([](SluiceTile& t) { t.size = 65537; }, SLUICE_ERROR_ARGUMENT);

@@ -26,7 +26,8 @@ extern "C" {
 // One tile. All of it but the two places is what its record and its asset's parameters say.
 typedef struct SluiceTile {
     uint64_t sourceOffset;      // bytes into source, a multiple of 16
-    uint64_t destinationOffset; // bytes into destination, a multiple of 4
+    uint64_t destinationOffset; // bytes into destination, a multiple of 4; of 16 for codec FLOAT
+                                // without a filter
     uint32_t storedSize;        // bytes
     uint32_t size;              // bytes after decoding
     uint32_t codec;             // SluiceCodec
@@ -90,7 +91,8 @@ typedef enum SluiceTilesFlags {
 //                     words: the handle reaches to the next multiple of 4 after each tile's end
 //   sourceHost        source's bytes on the host, for the first 16 bytes of each tile of codec
 //                     FLOAT; may be NULL if there are none
-//   destination       where the tiles go; must not overlap source, control, results or scratch
+//   destination       where the tiles go, at an address that is a multiple of 4 (of 16 if there are
+//                     float tiles without filters); must not overlap source, control, results or scratch
 //   control           controlSize bytes, 16-byte aligned: what the device reads, lists and filter
 //                     descriptions
 //   controlHost       the same bytes on the host, 16-byte aligned; sluicePrepareTiles writes each

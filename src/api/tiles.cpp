@@ -39,8 +39,9 @@ SluiceStatus checkTile(const SluiceTile& tile)
                                  ? tile.filterSize == 0
                                  : tile.filterSize != 0 && tile.filterSize % 4 == 0 &&
                                        tile.filterSize <= SLUICE_FILTER_MAX_DESCRIPTION;
+    const u64 alignment = tile.codec == SLUICE_CODEC_FLOAT && tile.filter == nullptr ? 16 : 4;
     return validSizes(tile) && validFilter && tile.sourceOffset % 16 == 0 &&
-                   tile.destinationOffset % 4 == 0
+                   tile.destinationOffset % alignment == 0
                ? SLUICE_OK
                : SLUICE_ERROR_ARGUMENT;
 }
