@@ -147,7 +147,7 @@ TEST_CASE("tiles: a damaged one fails alone")
 {
     const TileBatch good(sample().asset, sample().file);
     std::mt19937 random = makeRandom(7);
-    for (size_t bad = 0; bad < good.tiles.size(); bad += 1 + good.tiles.size() / 12) {
+    for (size_t bad = 0; bad < good.tiles.size(); bad += 1 + good.tiles.size() / 4) {
         CAPTURE(bad);
         TileBatch batch = good;
         const SluiceTile& tile = batch.tiles[bad];

@@ -1,0 +1,744 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Streaming to buffers and images of Vulkan, decoded by the GPU and by the CPU, on every device.
+#include <vulkan/vulkan_core.h>
+
+#include <sluice/sluice_stream_vulkan.h>
+
+#include "streams.h"
+
+#include "device/device_vulkan.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <set>
+
+using namespace sluice::test;
+
+namespace {
+
+#define SLUICE_TEST_FUNCTIONS(X)                                                                   \
+    X(CreateBuffer)                                                                                \
+    X(DestroyBuffer)                                                                               \
+    X(GetBufferMemoryRequirements)                                                                 \
+    X(AllocateMemory)                                                                              \
+    X(FreeMemory)                                                                                  \
+    X(BindBufferMemory)                                                                            \
+    X(MapMemory)                                                                                   \
+    X(CreateImage)                                                                                 \
+    X(DestroyImage)                                                                                \
+    X(GetImageMemoryRequirements)                                                                  \
+    X(BindImageMemory)                                                                             \
+    X(CreateCommandPool)                                                                           \
+    X(DestroyCommandPool)                                                                          \
+    X(AllocateCommandBuffers)                                                                      \
+    X(ResetCommandPool)                                                                            \
+    X(BeginCommandBuffer)                                                                          \
+    X(EndCommandBuffer)                                                                            \
+    X(QueueSubmit)                                                                                 \
+    X(QueueWaitIdle)                                                                               \
+    X(CreateSemaphore)                                                                             \
+    X(DestroySemaphore)                                                                            \
+    X(SignalSemaphore)                                                                             \
+    X(GetSemaphoreCounterValue)                                                                    \
+    X(CmdCopyImageToBuffer)                                                                        \
+    X(CmdPipelineBarrier)
+
+// An engine's Vulkan, as little of it as the tests need, on the device under test.
+class Engine {
+public:
+    explicit Engine(Device& on);
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    SluiceStreamGpu* gpu() const { return m_gpu; }
+    SluiceStreamMemory makeBuffer(VkDeviceSize size);
+    VkImage makeImage(const VkImageCreateInfo& info);
+    VkSemaphore makeSemaphore();
+    uint64_t valueOf(VkSemaphore semaphore) const;
+    void signal(VkSemaphore semaphore, uint64_t value) const;
+    VkCommandBuffer begin();
+    // semaphore: signalled with the value; may be VK_NULL_HANDLE.
+    void submit(VkSemaphore semaphore, uint64_t value);
+    void waitIdle() const { m_QueueWaitIdle(m_handles.queue); }
+    // One level, which is in TRANSFER_SRC_OPTIMAL.
+    Bytes readImage(VkImage image, const SluiceStreamImage& box, size_t size);
+
+#define SLUICE_MEMBER(name) PFN_vk##name m_##name = nullptr;
+    SLUICE_TEST_FUNCTIONS(SLUICE_MEMBER)
+#undef SLUICE_MEMBER
+
+private:
+    VkDeviceMemory allocate(const VkMemoryRequirements& required, bool isMapped);
+
+    sluice::VulkanHandles m_handles{};
+    VkDevice m_device = VK_NULL_HANDLE;
+    VkPhysicalDeviceMemoryProperties m_memoryTypes{};
+    SluiceStreamGpu* m_gpu = nullptr;
+    VkCommandPool m_pool = VK_NULL_HANDLE;
+    VkCommandBuffer m_commands = VK_NULL_HANDLE;
+    std::vector<VkBuffer> m_buffers;
+    std::vector<VkImage> m_images;
+    std::vector<VkDeviceMemory> m_memories;
+    std::vector<VkSemaphore> m_semaphores;
+};
+
+Engine::Engine(Device& on)
+{
+    REQUIRE(sluice::vulkanHandles(on.get(), m_handles));
+    const SluiceVulkanContextInfo& info = m_handles.contextInfo;
+    m_device = info.device;
+    const auto getDeviceProcAddr = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+        info.getInstanceProcAddr(info.instance, "vkGetDeviceProcAddr"));
+#define SLUICE_LOAD(name)                                                                          \
+    m_##name = reinterpret_cast<PFN_vk##name>(getDeviceProcAddr(m_device, "vk" #name));            \
+    REQUIRE((m_##name != nullptr));
+    SLUICE_TEST_FUNCTIONS(SLUICE_LOAD)
+#undef SLUICE_LOAD
+    reinterpret_cast<PFN_vkGetPhysicalDeviceMemoryProperties>(info.getInstanceProcAddr(
+        info.instance, "vkGetPhysicalDeviceMemoryProperties"))(info.physicalDevice, &m_memoryTypes);
+    const SluiceStreamVulkanInfo streamInfo = {info.getInstanceProcAddr, info.instance,
+                                               info.physicalDevice, info.device,
+                                               m_handles.queueFamily};
+    REQUIRE(sluiceCreateStreamVulkan(&streamInfo, &m_gpu) == SLUICE_OK);
+    VkCommandPoolCreateInfo poolInfo = {};
+    poolInfo.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    poolInfo.queueFamilyIndex = m_handles.queueFamily;
+    REQUIRE(m_CreateCommandPool(m_device, &poolInfo, nullptr, &m_pool) == VK_SUCCESS);
+    VkCommandBufferAllocateInfo allocateInfo = {};
+    allocateInfo.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+    allocateInfo.commandPool = m_pool;
+    allocateInfo.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    allocateInfo.commandBufferCount = 1;
+    REQUIRE(m_AllocateCommandBuffers(m_device, &allocateInfo, &m_commands) == VK_SUCCESS);
+}
+
+Engine::~Engine()
+{
+    waitIdle();
+    sluiceDestroyStreamVulkan(m_gpu);
+    m_DestroyCommandPool(m_device, m_pool, nullptr);
+    for (VkSemaphore semaphore : m_semaphores)
+        m_DestroySemaphore(m_device, semaphore, nullptr);
+    for (VkBuffer buffer : m_buffers)
+        m_DestroyBuffer(m_device, buffer, nullptr);
+    for (VkImage image : m_images)
+        m_DestroyImage(m_device, image, nullptr);
+    for (VkDeviceMemory memory : m_memories)
+        m_FreeMemory(m_device, memory, nullptr);
+}
+
+VkDeviceMemory Engine::allocate(const VkMemoryRequirements& required, bool isMapped)
+{
+    const VkMemoryPropertyFlags wanted =
+        (isMapped ? VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+                  : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+    uint32_t type = 0;
+    while ((required.memoryTypeBits >> type & 1) == 0 ||
+           (m_memoryTypes.memoryTypes[type].propertyFlags & wanted) != wanted)
+        ++type;
+    VkMemoryAllocateFlagsInfo flags = {};
+    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    VkMemoryAllocateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+    info.pNext = isMapped ? &flags : nullptr;
+    info.allocationSize = required.size;
+    info.memoryTypeIndex = type;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    REQUIRE(m_AllocateMemory(m_device, &info, nullptr, &memory) == VK_SUCCESS);
+    m_memories.push_back(memory);
+    return memory;
+}
+
+SluiceStreamMemory Engine::makeBuffer(VkDeviceSize size)
+{
+    VkBufferCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+    info.size = size;
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    REQUIRE(m_CreateBuffer(m_device, &info, nullptr, &buffer) == VK_SUCCESS);
+    m_buffers.push_back(buffer);
+    VkMemoryRequirements required = {};
+    m_GetBufferMemoryRequirements(m_device, buffer, &required);
+    const VkDeviceMemory memory = allocate(required, true);
+    REQUIRE(m_BindBufferMemory(m_device, buffer, memory, 0) == VK_SUCCESS);
+    void* host = nullptr;
+    REQUIRE(m_MapMemory(m_device, memory, 0, VK_WHOLE_SIZE, 0, &host) == VK_SUCCESS);
+    std::memset(host, Buffer::kPoison, size_t(size));
+    return {sluiceVulkanBuffer(buffer, 0, size), host};
+}
+
+VkImage Engine::makeImage(const VkImageCreateInfo& info)
+{
+    VkImage image = VK_NULL_HANDLE;
+    REQUIRE(m_CreateImage(m_device, &info, nullptr, &image) == VK_SUCCESS);
+    m_images.push_back(image);
+    VkMemoryRequirements required = {};
+    m_GetImageMemoryRequirements(m_device, image, &required);
+    REQUIRE(m_BindImageMemory(m_device, image, allocate(required, false), 0) == VK_SUCCESS);
+    return image;
+}
+
+VkSemaphore Engine::makeSemaphore()
+{
+    VkSemaphoreTypeCreateInfo type = {};
+    type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
+    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+    VkSemaphoreCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
+    info.pNext = &type;
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    REQUIRE(m_CreateSemaphore(m_device, &info, nullptr, &semaphore) == VK_SUCCESS);
+    m_semaphores.push_back(semaphore);
+    return semaphore;
+}
+
+uint64_t Engine::valueOf(VkSemaphore semaphore) const
+{
+    uint64_t value = 0;
+    REQUIRE(m_GetSemaphoreCounterValue(m_device, semaphore, &value) == VK_SUCCESS);
+    return value;
+}
+
+void Engine::signal(VkSemaphore semaphore, uint64_t value) const
+{
+    VkSemaphoreSignalInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO;
+    info.semaphore = semaphore;
+    info.value = value;
+    REQUIRE(m_SignalSemaphore(m_device, &info) == VK_SUCCESS);
+}
+
+VkCommandBuffer Engine::begin()
+{
+    waitIdle();
+    REQUIRE(m_ResetCommandPool(m_device, m_pool, 0) == VK_SUCCESS);
+    VkCommandBufferBeginInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+    REQUIRE(m_BeginCommandBuffer(m_commands, &info) == VK_SUCCESS);
+    return m_commands;
+}
+
+void Engine::submit(VkSemaphore semaphore, uint64_t value)
+{
+    REQUIRE(m_EndCommandBuffer(m_commands) == VK_SUCCESS);
+    VkTimelineSemaphoreSubmitInfo values = {};
+    values.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
+    values.signalSemaphoreValueCount = 1;
+    values.pSignalSemaphoreValues = &value;
+    VkSubmitInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &m_commands;
+    if (semaphore != VK_NULL_HANDLE) {
+        info.pNext = &values;
+        info.signalSemaphoreCount = 1;
+        info.pSignalSemaphores = &semaphore;
+    }
+    REQUIRE(m_QueueSubmit(m_handles.queue, 1, &info, VK_NULL_HANDLE) == VK_SUCCESS);
+}
+
+Bytes Engine::readImage(VkImage image, const SluiceStreamImage& box, size_t size)
+{
+    const SluiceStreamMemory to = makeBuffer(size);
+    VkBufferImageCopy region = {};
+    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, box.level, box.firstLayer,
+                               box.layerCount};
+    region.imageOffset = {int32_t(box.offset[0]), int32_t(box.offset[1]), int32_t(box.offset[2])};
+    region.imageExtent = {box.extent[0], box.extent[1], box.extent[2]};
+    m_CmdCopyImageToBuffer(begin(), image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, m_buffers.back(),
+                           1, &region);
+    submit(VK_NULL_HANDLE, 0);
+    waitIdle();
+    const uint8_t* bytes = static_cast<const uint8_t*>(to.host);
+    return Bytes(bytes, bytes + size);
+}
+
+// A streamer on an engine.
+class GpuStreamer {
+public:
+    // decodesOnGpu: with the device's own context; else the CPU decodes.
+    GpuStreamer(Device& on, Engine& engine, bool decodesOnGpu);
+    ~GpuStreamer();
+    GpuStreamer(const GpuStreamer&) = delete;
+    GpuStreamer& operator=(const GpuStreamer&) = delete;
+
+    SluiceStreamer get() const { return m_streamer; }
+    SluiceStreamFile open(MemoryFile& file);
+    SluiceStreamGroup submit(const std::vector<SluiceStreamRequest>& requests,
+                             SluiceStreamSync wait = {}, SluiceStreamSync signal = {},
+                             uint32_t flags = 0);
+    // A frame: pumps, records and submits, and polls. discards: the batch is thrown away instead.
+    void frame(bool discards = false);
+    SluiceStreamEvent waitFor(SluiceStreamGroup group);
+    bool hasEnded(SluiceStreamGroup group) const { return m_ended.count(group) != 0; }
+    bool isRecorded(SluiceStreamGroup group) const { return m_recorded.count(group) != 0; }
+    SluiceStreamCounters counters() const;
+    SluiceStreamBudget budget = {FLT_MAX, 0, 0, 0, 0, 0, 0};
+    bool usesFences = false;
+    uint32_t batches = 0;
+
+private:
+    Engine& m_engine;
+    SluiceContext m_cpuContext = nullptr;
+    SluiceStreamer m_streamer = nullptr;
+    VkSemaphore m_done = VK_NULL_HANDLE;
+    uint64_t m_value = 0;
+    std::map<SluiceStreamGroup, SluiceStreamEvent> m_ended;
+    std::set<SluiceStreamGroup> m_recorded;
+    std::vector<SluiceStreamEvent> m_opened;
+};
+
+GpuStreamer::GpuStreamer(Device& on, Engine& engine, bool decodesOnGpu) : m_engine(engine)
+{
+    SluiceStreamerInfo info = {};
+    REQUIRE(sluiceCreateCpuContext(&m_cpuContext) == SLUICE_OK);
+    info.context = decodesOnGpu ? on.context() : m_cpuContext;
+    info.gpu = engine.gpu();
+    info.maxGroups = 64;
+    info.maxRequests = 256;
+    info.maxBatches = 2;
+    info.maxBatchTiles = 256;
+    info.maxFilteredSize = 4 << 20;
+    info.gstdTilesAtOnce = 8;
+    SluiceStreamerRequirements required = {};
+    REQUIRE(sluiceGetStreamerRequirements(&info, &required) == SLUICE_OK);
+    CHECK((required.scratchSize != 0) == decodesOnGpu);
+    info.source = engine.makeBuffer(SLUICE_STREAM_MIN_SOURCE);
+    info.output = engine.makeBuffer(SLUICE_STREAM_MIN_OUTPUT);
+    if (decodesOnGpu) {
+        info.control = engine.makeBuffer(required.controlSize);
+        info.results = engine.makeBuffer(required.resultsSize);
+        info.scratch = engine.makeBuffer(required.scratchSize).buffer;
+    }
+    REQUIRE(sluiceCreateStreamer(&info, &m_streamer) == SLUICE_OK);
+    m_done = engine.makeSemaphore();
+}
+
+GpuStreamer::~GpuStreamer()
+{
+    m_engine.waitIdle();
+    sluiceDestroyStreamer(m_streamer);
+    sluiceDestroyContext(m_cpuContext);
+}
+
+SluiceStreamFile GpuStreamer::open(MemoryFile& file)
+{
+    const SluiceStreamFileInterface interface = file.interface();
+    const SluiceStreamOpenInfo info = {nullptr, &interface, 1, 0};
+    SluiceStreamFile opened = nullptr;
+    REQUIRE(sluiceStreamOpen(m_streamer, &info, &opened) == SLUICE_OK);
+    while (m_opened.empty())
+        frame();
+    REQUIRE(m_opened.back().status == SLUICE_OK);
+    return opened;
+}
+
+SluiceStreamGroup GpuStreamer::submit(const std::vector<SluiceStreamRequest>& requests,
+                                      SluiceStreamSync wait, SluiceStreamSync signal,
+                                      uint32_t flags)
+{
+    SluiceStreamGroupInfo info = {};
+    info.requests = requests.data();
+    info.requestCount = uint32_t(requests.size());
+    info.wait = wait;
+    info.signal = signal;
+    info.flags = flags;
+    SluiceStreamGroup group = 0;
+    REQUIRE(sluiceStreamSubmit(m_streamer, &info, &group) == SLUICE_OK);
+    return group;
+}
+
+void GpuStreamer::frame(bool discards)
+{
+    REQUIRE(sluiceStreamPump(m_streamer, 64, nullptr) == SLUICE_OK);
+    const VkCommandBuffer commands = m_engine.begin();
+    SluiceStreamBudget now = budget;
+    now.semaphore = usesFences ? 0 : sluiceStreamSemaphoreHandle(m_done);
+    now.value = ++m_value;
+    SluiceStreamBatch batch = {};
+    REQUIRE(sluiceStreamRecord(m_streamer, sluiceVulkanCommands(commands), &now, &batch) ==
+            SLUICE_OK);
+    if (batch.number != 0) ++batches;
+    if (discards) {
+        REQUIRE(m_engine.m_EndCommandBuffer(commands) == VK_SUCCESS);
+        if (batch.number != 0) REQUIRE(sluiceStreamDiscard(m_streamer, batch.number) == SLUICE_OK);
+    } else {
+        m_engine.submit(m_done, m_value);
+        if (usesFences && batch.number != 0) {
+            m_engine.waitIdle();
+            REQUIRE(sluiceStreamComplete(m_streamer, batch.number) == SLUICE_OK);
+        }
+    }
+    SluiceStreamEvent events[4];
+    uint32_t count = 4;
+    REQUIRE(sluiceStreamPoll(m_streamer, events, &count) == SLUICE_OK);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (events[i].kind == SLUICE_STREAM_OPENED) m_opened.push_back(events[i]);
+        if (events[i].kind == SLUICE_STREAM_RECORDED) m_recorded.insert(events[i].group);
+        if (events[i].kind == SLUICE_STREAM_END) m_ended[events[i].group] = events[i];
+    }
+}
+
+SluiceStreamEvent GpuStreamer::waitFor(SluiceStreamGroup group)
+{
+    for (uint32_t frames = 0; m_ended.count(group) == 0; ++frames) {
+        REQUIRE(frames < 1000);
+        frame();
+    }
+    return m_ended[group];
+}
+
+SluiceStreamCounters GpuStreamer::counters() const
+{
+    SluiceStreamCounters counters = {};
+    REQUIRE(sluiceStreamGetCounters(m_streamer, &counters) == SLUICE_OK);
+    return counters;
+}
+
+// Small tiles of every codec, so that software devices decode them soon.
+PackedAsset smallAsset()
+{
+    std::mt19937 random = makeRandom(5);
+    PackedAsset asset;
+    asset.name = "small";
+    Bytes few = randomBytes(random, 20000);
+    for (uint8_t& byte : few)
+        byte &= 7;
+    asset.add(few, SLUICE_CODEC_GDEFLATE, 8192);
+    asset.add(smoothBytes(random, 12000), SLUICE_CODEC_GSTD, 8192, true);
+    asset.add(few, SLUICE_CODEC_GSTD, 16384);
+    asset.add(randomBytes(random, 10000), SLUICE_CODEC_STORE, 4096);
+    asset.add(few, SLUICE_CODEC_FLOAT, 16384);
+    asset.add(smoothBytes(random, 8000), SLUICE_CODEC_GDEFLATE, 4096, true);
+    return asset;
+}
+
+struct ImageCase {
+    VkFormat format;
+    uint32_t blockWidth, blockHeight, blockSize;
+    uint32_t width, height, depth, levels, layers;
+};
+constexpr ImageCase kImages[] = {
+    {VK_FORMAT_R8G8B8A8_UNORM, 1, 1, 4, 60, 33, 1, 6, 1},
+    {VK_FORMAT_R8_UNORM, 1, 1, 1, 33, 17, 1, 3, 1},
+    {VK_FORMAT_BC1_RGBA_UNORM_BLOCK, 4, 4, 8, 68, 50, 1, 7, 1},
+    {VK_FORMAT_BC3_UNORM_BLOCK, 4, 4, 16, 36, 20, 1, 2, 3},
+    {VK_FORMAT_R8G8B8A8_UNORM, 1, 1, 4, 12, 10, 7, 2, 1},
+};
+
+uint32_t levelExtent(uint32_t extent, uint32_t level) { return std::max(extent >> level, 1u); }
+
+struct ImageAsset {
+    PackedAsset packed;
+    std::vector<uint64_t> offsets, sizes; // of levels
+};
+
+// Levels one after the other, in tiles that do not end where levels do.
+ImageAsset imageAsset(const ImageCase& image, uint32_t number)
+{
+    ImageAsset asset;
+    asset.packed.name = "image" + std::to_string(number);
+    std::mt19937 random = makeRandom(100 + number);
+    uint64_t size = 0;
+    for (uint32_t level = 0; level < image.levels; ++level) {
+        const uint64_t across =
+            (levelExtent(image.width, level) + image.blockWidth - 1) / image.blockWidth;
+        const uint64_t down =
+            (levelExtent(image.height, level) + image.blockHeight - 1) / image.blockHeight;
+        size = (size + 15) / 16 * 16 + 16;
+        asset.offsets.push_back(size);
+        asset.sizes.push_back(across * down * image.blockSize * levelExtent(image.depth, level) *
+                              image.layers);
+        size += asset.sizes.back();
+    }
+    Bytes few = randomBytes(random, size_t(size + 3) / 4 * 4);
+    for (uint8_t& byte : few)
+        byte &= 63;
+    asset.packed.add(few, number % 2 == 0 ? SLUICE_CODEC_GSTD : SLUICE_CODEC_GDEFLATE, 1000);
+    return asset;
+}
+
+SluiceStreamRequest imageRequest(SluiceStreamFile file, uint32_t asset, const ImageCase& image,
+                                 const ImageAsset& about, uint32_t level, VkImage handle)
+{
+    SluiceStreamRequest request = {};
+    request.source = SLUICE_STREAM_FROM_ARCHIVE;
+    request.target = SLUICE_STREAM_TO_IMAGE;
+    request.file = file;
+    request.asset = asset;
+    request.offset = about.offsets[level];
+    request.size = about.sizes[level];
+    SluiceStreamImage& box = request.image;
+    box.image = sluiceStreamImageHandle(handle);
+    box.blockWidth = image.blockWidth;
+    box.blockHeight = image.blockHeight;
+    box.blockSize = image.blockSize;
+    box.level = level;
+    box.layerCount = image.layers;
+    box.extent[0] = levelExtent(image.width, level);
+    box.extent[1] = levelExtent(image.height, level);
+    box.extent[2] = levelExtent(image.depth, level);
+    box.oldLayout = VK_IMAGE_LAYOUT_UNDEFINED;
+    box.newLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
+    box.stages = VK_PIPELINE_STAGE_TRANSFER_BIT;
+    box.accesses = VK_ACCESS_TRANSFER_READ_BIT;
+    return request;
+}
+
+VkImageCreateInfo createInfoOf(const ImageCase& image)
+{
+    VkImageCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
+    info.imageType = image.depth > 1 ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D;
+    info.format = image.format;
+    info.extent = {image.width, image.height, image.depth};
+    info.mipLevels = image.levels;
+    info.arrayLayers = image.layers;
+    info.samples = VK_SAMPLE_COUNT_1_BIT;
+    info.usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
+                 VK_IMAGE_USAGE_SAMPLED_BIT;
+    return info;
+}
+
+SluiceStreamRequest bufferRequest(SluiceStreamFile file, uint64_t offset, uint64_t size,
+                                  const SluiceStreamMemory& to, uint64_t place)
+{
+    SluiceStreamRequest request = fromArchive(file, 0, offset, size, nullptr);
+    request.target = SLUICE_STREAM_TO_BUFFER;
+    request.buffer = {to.buffer.handle, to.buffer.offset + place, size};
+    return request;
+}
+
+struct Content {
+    PackedAsset small = smallAsset();
+    std::vector<ImageAsset> images;
+    Bytes file;
+
+    Content()
+    {
+        std::vector<PackedAsset> assets = {small};
+        for (uint32_t i = 0; i < std::size(kImages); ++i) {
+            images.push_back(imageAsset(kImages[i], i));
+            assets.push_back(images.back().packed);
+        }
+        std::rotate(assets.begin(), assets.begin() + 1, assets.end()); // names ascend
+        file = packArchive(assets);
+    }
+    static constexpr uint32_t kSmall = std::size(kImages); // its number in the archive
+};
+
+const Content& content()
+{
+    static const Content one;
+    return one;
+}
+
+bool isVulkan()
+{
+    if (device().backend() == SLUICE_BACKEND_VULKAN) return true;
+    skipCase("streams to Vulkan");
+    return false;
+}
+
+} // namespace
+
+TEST_SUITE_BEGIN("device");
+
+TEST_CASE("stream to Vulkan: images of several formats, level by level")
+{
+    if (!isVulkan()) return;
+    for (const bool decodesOnGpu : {true, false}) {
+        CAPTURE(decodesOnGpu);
+        Engine engine(device());
+        MemoryFile file(content().file);
+        GpuStreamer streamer(device(), engine, decodesOnGpu);
+        streamer.usesFences = decodesOnGpu;
+        const SluiceStreamFile opened = streamer.open(file);
+        std::vector<VkImage> images;
+        std::vector<SluiceStreamRequest> requests;
+        for (uint32_t i = 0; i < std::size(kImages); ++i) {
+            images.push_back(engine.makeImage(createInfoOf(kImages[i])));
+            for (uint32_t level = 0; level < kImages[i].levels; ++level)
+                requests.push_back(
+                    imageRequest(opened, i, kImages[i], content().images[i], level, images.back()));
+        }
+        const SluiceStreamEvent event = streamer.waitFor(streamer.submit(requests));
+        CHECK(event.status == SLUICE_OK);
+        CHECK(event.failedRequests == 0);
+        size_t number = 0;
+        for (uint32_t i = 0; i < std::size(kImages); ++i) {
+            const Bytes& bytes = content().images[i].packed.bytes;
+            for (uint32_t level = 0; level < kImages[i].levels; ++level, ++number) {
+                CAPTURE(i);
+                CAPTURE(level);
+                const SluiceStreamRequest& request = requests[number];
+                const Bytes read = engine.readImage(images[i], request.image, size_t(request.size));
+                CHECK(std::equal(read.begin(), read.end(),
+                                 bytes.begin() + ptrdiff_t(request.offset)));
+            }
+        }
+        const SluiceStreamCounters counters = streamer.counters();
+        CHECK(counters.sourceUsed + counters.outputUsed + counters.groups == 0);
+        device().checkMessages();
+    }
+}
+
+TEST_CASE("stream to Vulkan: buffers, directly and through the ring, files and memory")
+{
+    if (!isVulkan()) return;
+    const Bytes& bytes = content().small.bytes;
+    for (const bool decodesOnGpu : {true, false}) {
+        CAPTURE(decodesOnGpu);
+        Engine engine(device());
+        MemoryFile file(content().file);
+        GpuStreamer streamer(device(), engine, decodesOnGpu);
+        const SluiceStreamFile opened = streamer.open(file);
+        const SluiceStreamMemory to = engine.makeBuffer(4 << 20);
+        const uint64_t size = bytes.size();
+        Bytes expected(size_t(to.buffer.size), Buffer::kPoison), host(size);
+        std::vector<SluiceStreamRequest> requests;
+        const auto want = [&](const Bytes& from, SluiceStreamRequest request, uint64_t place) {
+            request.asset = Content::kSmall;
+            requests.push_back(request);
+            std::copy_n(from.begin() + ptrdiff_t(request.offset), request.size,
+                        expected.begin() + ptrdiff_t(place));
+        };
+        want(bytes, bufferRequest(opened, 0, size, to, 0), 0);
+        want(bytes, bufferRequest(opened, 3001, 50003, to, 300000), 300000); // parts of tiles
+        want(bytes, bufferRequest(opened, 0, size, to, 500001), 500001);     // no alignment
+        want(bytes, bufferRequest(opened, 9000, 10, to, 700000), 700000);
+        SluiceStreamRequest plain = bufferRequest(opened, 100, 2000, to, 800003);
+        plain.source = SLUICE_STREAM_FROM_FILE;
+        want(content().file, plain, 800003);
+        SluiceStreamRequest memory = bufferRequest(nullptr, 0, 60000, to, 900000);
+        memory.source = SLUICE_STREAM_FROM_MEMORY;
+        memory.memory = bytes.data();
+        want(bytes, memory, 900000);
+        requests.push_back(fromArchive(opened, Content::kSmall, 0, size, host.data()));
+
+        const SluiceStreamGroup group =
+            streamer.submit(requests, {}, {}, SLUICE_STREAM_TELL_RECORDED);
+        const SluiceStreamEvent event = streamer.waitFor(group);
+        CHECK(event.status == SLUICE_OK);
+        CHECK(event.value != 0);
+        CHECK(host == bytes);
+        engine.waitIdle();
+        CHECK(std::equal(expected.begin(), expected.end(), static_cast<const uint8_t*>(to.host)));
+        device().checkMessages();
+    }
+}
+
+TEST_CASE("stream to Vulkan: waits, signals, discarded batches, budgets, cancellation")
+{
+    if (!isVulkan()) return;
+    const Bytes& bytes = content().small.bytes;
+    const uint64_t size = bytes.size();
+    Engine engine(device());
+    MemoryFile file(content().file);
+    GpuStreamer streamer(device(), engine, false);
+    const SluiceStreamFile opened = streamer.open(file);
+    const SluiceStreamMemory to = engine.makeBuffer(4 << 20);
+    const auto request = [&](uint64_t place) {
+        SluiceStreamRequest made = bufferRequest(opened, 0, size, to, place);
+        made.asset = Content::kSmall;
+        return made;
+    };
+    const auto isThere = [&](uint64_t place) {
+        return std::equal(bytes.begin(), bytes.end(), static_cast<const uint8_t*>(to.host) + place);
+    };
+    const VkSemaphore wait = engine.makeSemaphore(), signal = engine.makeSemaphore();
+    const uint64_t waitHandle = sluiceStreamSemaphoreHandle(wait);
+    const uint64_t signalHandle = sluiceStreamSemaphoreHandle(signal);
+
+    const SluiceStreamGroup waits =
+        streamer.submit({request(0)}, {waitHandle, 5}, {signalHandle, 1});
+    const SluiceStreamGroup free = streamer.submit({request(200000)}, {}, {signalHandle, 2});
+    CHECK(streamer.waitFor(free).status == SLUICE_OK);
+    for (int i = 0; i < 5; ++i)
+        streamer.frame();
+    CHECK(!streamer.hasEnded(waits));
+    CHECK(engine.valueOf(signal) == 0); // signals come in the order of submission
+    engine.signal(wait, 5);
+    CHECK(streamer.waitFor(waits).status == SLUICE_OK);
+    streamer.frame();
+    CHECK(engine.valueOf(signal) == 2);
+    engine.waitIdle();
+    CHECK(isThere(0));
+    CHECK(isThere(200000));
+
+    // A value that does not ascend is refused.
+    const SluiceStreamRequest one = request(0);
+    const SluiceStreamGroupInfo bad = {&one, 1, 0, 0, 0, 0, {}, {signalHandle, 2}};
+    SluiceStreamGroup none = 0;
+    CHECK(sluiceStreamSubmit(streamer.get(), &bad, &none) == SLUICE_ERROR_ARGUMENT);
+
+    // A wait that never comes, then cancelled: it ends, and signals.
+    const SluiceStreamGroup never =
+        streamer.submit({request(400000)}, {waitHandle, 1000}, {signalHandle, 7});
+    streamer.frame();
+    CHECK(sluiceStreamCancel(streamer.get(), never) == SLUICE_OK);
+    CHECK(streamer.waitFor(never).status == SLUICE_ERROR_CANCELLED);
+    streamer.frame();
+    CHECK(engine.valueOf(signal) == 7);
+
+    // Batches that are thrown away are recorded again.
+    const SluiceStreamGroup again =
+        streamer.submit({request(600000)}, {}, {}, SLUICE_STREAM_TELL_RECORDED);
+    for (int i = 0; i < 3; ++i)
+        streamer.frame(true);
+    CHECK(!streamer.hasEnded(again));
+    CHECK(streamer.waitFor(again).status == SLUICE_OK);
+    CHECK(streamer.isRecorded(again));
+    engine.waitIdle();
+    CHECK(isThere(600000));
+
+    // A budget of nothing records nothing; one of a byte lets a unit through a frame.
+    streamer.budget.milliseconds = 0;
+    const SluiceStreamGroup slow = streamer.submit({request(800000), request(1000000)});
+    for (int i = 0; i < 5; ++i)
+        streamer.frame();
+    CHECK(!streamer.hasEnded(slow));
+    streamer.budget.milliseconds = FLT_MAX;
+    streamer.budget.bytes = 1;
+    const uint32_t before = streamer.batches;
+    CHECK(streamer.waitFor(slow).status == SLUICE_OK);
+    CHECK(streamer.batches >= before + 2);
+    device().checkMessages();
+}
+
+TEST_CASE("stream to Vulkan: a lost device ends all groups, and calls stay legal")
+{
+    if (!isVulkan()) return;
+    Engine engine(device());
+    MemoryFile file(content().file);
+    GpuStreamer streamer(device(), engine, true);
+    const SluiceStreamFile opened = streamer.open(file);
+    const SluiceStreamMemory to = engine.makeBuffer(1 << 20);
+    SluiceStreamRequest request = bufferRequest(opened, 0, content().small.bytes.size(), to, 0);
+    request.asset = Content::kSmall;
+    std::vector<SluiceStreamGroup> groups = {streamer.submit({request}),
+                                             streamer.submit({request})};
+    CHECK(sluiceStreamDeviceLost(streamer.get()) == SLUICE_OK);
+    groups.push_back(streamer.submit({request}));
+    uint32_t told = 0, ended = 0;
+    for (uint32_t i = 0; i < 100 && ended < groups.size(); ++i) {
+        REQUIRE(sluiceStreamPump(streamer.get(), 64, nullptr) == SLUICE_OK);
+        SluiceStreamEvent events[8];
+        uint32_t count = 8;
+        if (sluiceStreamPoll(streamer.get(), events, &count) == SLUICE_ERROR_DEVICE) ++told;
+        for (uint32_t k = 0; k < count; ++k) {
+            CHECK(events[k].status == SLUICE_ERROR_DEVICE);
+            ++ended;
+        }
+    }
+    CHECK(told == 1);
+    CHECK(ended == groups.size());
+    CHECK(streamer.counters().sourceUsed == 0);
+    device().checkMessages();
+}
+
+TEST_SUITE_END();
