@@ -19,7 +19,7 @@ Value lookbackCombine(Value a, Value b) { return combine(a, b); }
 #ifndef SLUICE_EMU
 Value lookbackCombineLanes(Value value) {
 #ifdef SLUICE_VALUE64
-    [[unroll]] for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) value =
+    [[dont_unroll]] for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) value =
         combine(value, subgroupShuffle(value, gl_SubgroupInvocationID ^ reach));
     return value;
 #else
@@ -50,6 +50,31 @@ bool lookbackTile(uint index, out Value value) {
     return total.head;
 }
 
+// Joins the elements of the subgroup, for operations that are commutative. In segments only what
+// follows the last head counts: then each lane leaves out what stands before it, and the order of
+// the rest is free.
+Run subgroupRun(Elements e) {
+    Run run = kNoRun;
+#ifdef SLUICE_EMU
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        Run own = rowRun(e.rows[row], e.heads[row]);
+        run = join(run, kSegmented ? sgJoinedRun(own) : own);
+    }
+    return kSegmented ? run : sgJoinedRun(run);
+#else
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        Run own = rowRun(e.rows[row], e.heads[row]);
+        uvec4 heads = kSegmented ? subgroupBallot(own.head) : uvec4(0u);
+        bool any = heads != uvec4(0u), follows = (heads & gl_SubgroupGtMask) == uvec4(0u);
+        Value counts = follows ? own.value : kIdentity;
+        run.value = any ? counts : combine(run.value, counts);
+        run.head = run.head || any;
+    }
+    run.value = lookbackCombineLanes(run.value);
+    return run;
+#endif
+}
+
 // The subgroup's elements, scanned: starts[row] joins all of them before this invocation's in a
 // row.
 struct Scanned {
@@ -60,9 +85,13 @@ struct Scanned {
 Scanned scanElements(Elements e) {
     Scanned s;
     s.total = kNoRun;
+    Run runs[kRows];
+    [[unroll]] for (uint row = 0u; row < kRows; row++) runs[row] =
+        rowRun(e.rows[row], e.heads[row]);
+    runs = sgInclusiveRows(runs);
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
         Run rowTotal;
-        s.starts[row] = join(s.total, sgExclusiveRun(rowRun(e.rows[row], e.heads[row]), rowTotal));
+        s.starts[row] = join(s.total, sgRunBefore(runs[row], rowTotal));
         s.total = join(s.total, rowTotal);
     }
     return s;

@@ -219,14 +219,28 @@ Elements loadWide(uint index) {
     return e;
 }
 
-// Joins the elements of the subgroup.
-Run subgroupRun(Elements e) {
-    Run run = kNoRun;
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
-        Run own = rowRun(e.rows[row], e.heads[row]);
-        run = join(run, kSegmented ? sgJoinedRun(own) : own); // in order only where order counts
+// sgInclusiveRun of each row. Where it takes steps of shuffles the rows take them together: so the
+// code of a step stands once a row, and the shuffles of all rows are under way at the same time.
+Run[kRows] sgInclusiveRows(Run runs[kRows]) {
+#ifndef SLUICE_EMU
+#ifdef SLUICE_VALUE64
+    const bool steps = true;
+#else
+    const bool steps = kSegmented;
+#endif
+    if (steps) {
+        uint reaches[kRows];
+        [[unroll]] for (uint row = 0u; row < kRows; row++) reaches[row] =
+            sgReach(runs[row].head, runs[row].head);
+        [[dont_unroll]] for (uint step_ = 1u; step_ < kSubgroupSize; step_ <<= 1) {
+            [[unroll]] for (uint row = 0u; row < kRows; row++) runs[row].value =
+                sgStep(runs[row].value, step_, reaches[row]);
+        }
+        return runs;
     }
-    return kSegmented ? run : sgJoinedRun(run);
+#endif
+    [[unroll]] for (uint row = 0u; row < kRows; row++) runs[row] = sgInclusiveRun(runs[row]);
+    return runs;
 }
 
 // Joins the whole tile, by the whole workgroup. It goes row by row to save registers, for it is
