@@ -39,16 +39,17 @@ struct Row {
 // The lowest key of f32: minus infinity for a maximum, infinity for a minimum.
 const uint kLowestKey = 0x007fffffu;
 
+// All bits where elements are f32. Keys are made without branches: with a branch for each element,
+// half of a maximum's code was branches.
+uint floatMask() { return p.isFloat != 0u ? ~0u : 0u; }
+
 Value encode(Value bits) {
 #ifdef SLUICE_VALUE64
     return bits ^ p.flip;
 #else
-    if (p.isFloat != 0u) {
-        bool isNan = (bits & 0x7fffffffu) > 0x7f800000u;
-        uint key = (bits >> 31) != 0u ? ~bits : bits | 0x80000000u;
-        return isNan ? kLowestKey : key ^ p.flip;
-    }
-    return bits ^ p.flip;
+    uint key = bits ^ ((uint(int(bits) >> 31) | 0x80000000u) & floatMask()) ^ p.flip;
+    bool isNan = (bits & 0x7fffffffu) > (0x7fffffffu ^ (0x007fffffu & floatMask()));
+    return isNan ? kLowestKey : key;
 #endif
 }
 
@@ -56,11 +57,8 @@ Value decode(Value key) {
 #ifdef SLUICE_VALUE64
     return key ^ p.flip;
 #else
-    if (p.isFloat != 0u) {
-        key = max(key, kLowestKey) ^ p.flip;
-        return (key >> 31) != 0u ? key & 0x7fffffffu : ~key;
-    }
-    return key ^ p.flip;
+    key = max(key, kLowestKey & floatMask()) ^ p.flip;
+    return key ^ ((uint(~int(key) >> 31) | 0x80000000u) & floatMask());
 #endif
 }
 
@@ -83,7 +81,7 @@ Tile tileAt(uint index, uint count) {
     tile.input_ = add64(p.input_, offset);
     tile.index = index;
     tile.size = start < count ? min(count - start, kTile) : 0u;
-    tile.wide = tile.size == kTile && ((p.input_.x | p.output_.x) & 15u) == 0u;
+    tile.wide = sgUniform(tile.size == kTile && ((p.input_.x | p.output_.x) & 15u) == 0u);
     return tile;
 }
 
