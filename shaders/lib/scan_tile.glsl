@@ -64,10 +64,22 @@ Value decode(Value key) {
 
 uint elementCount() { return countOf(p.countBuffer, p.maxCount); }
 
+// Where this invocation's elements of a row start in the tile. From one row to the next it is a
+// constant, so that the rows' loads and stores differ in an offset only.
+const uint kRowStep = kSubgroupSize * kPerRow;
+uint rowStart(uint row) {
+    return sgIndex() * (kRows * kRowStep) + sgLane() * kPerRow + row * kRowStep;
+}
+
+// The address of this invocation's first element in tile `index` of a list of values.
+uvec2 ownAddress(uvec2 list, uint index) {
+    return add64(add64(list, mul64(index, kTile * kValueBytes)), rowStart(0u) * kValueBytes);
+}
+
 // A tile of the input. It has a base address of its own, since a byte offset may need more than 32
 // bits, and an index above 2^31 would count as negative.
 struct Tile {
-    uvec2 input_;
+    uvec2 input_; // where this invocation's first element is, or would be
     uint index;
     uint size;
     bool wide; // it is whole, and all of its memory 16-byte aligned
@@ -75,10 +87,9 @@ struct Tile {
 
 // Tiles past the end are empty.
 Tile tileAt(uint index, uint count) {
-    uvec2 offset = mul64(index, kTile * kValueBytes);
     uint start = index * kTile;
     Tile tile;
-    tile.input_ = add64(p.input_, offset);
+    tile.input_ = ownAddress(p.input_, index);
     tile.index = index;
     tile.size = start < count ? min(count - start, kTile) : 0u;
     tile.wide = sgUniform(tile.size == kTile && ((p.input_.x | p.output_.x) & 15u) == 0u);
@@ -86,11 +97,6 @@ Tile tileAt(uint index, uint count) {
 }
 
 uint tileCount(uint count) { return count / kTile + (count % kTile != 0u ? 1u : 0u); }
-
-// Where this invocation's elements of a row start in the tile.
-uint rowStart(uint row) {
-    return (sgIndex() * kRows + row) * (kSubgroupSize * kPerRow) + sgLane() * kPerRow;
-}
 
 Value loadValue(uvec2 base, uint index) {
 #ifdef SLUICE_VALUE64
@@ -115,19 +121,19 @@ Row encodeRow(Row row) {
     return row;
 }
 
-Row wideRow(uvec2 base, uint at) {
-    uvec4 v = VectorsIn(base).v[at / kPerRow];
-    Row row;
+Row wideRow(uvec2 own, uint row) {
+    uvec4 v = VectorsIn(own).v[row * kSubgroupSize];
+    Row values;
 #ifdef SLUICE_VALUE64
-    row.x[0] = v.xy;
-    row.x[1] = v.zw;
+    values.x[0] = v.xy;
+    values.x[1] = v.zw;
 #else
-    row.x[0] = v.x;
-    row.x[1] = v.y;
-    row.x[2] = v.z;
-    row.x[3] = v.w;
+    values.x[0] = v.x;
+    values.x[1] = v.y;
+    values.x[2] = v.z;
+    values.x[3] = v.w;
 #endif
-    return encodeRow(row);
+    return encodeRow(values);
 }
 
 // Elements past the end are the identity.
@@ -135,10 +141,10 @@ Row loadRow(Tile tile, uint row) {
     uint at = rowStart(row);
     Row result;
     if (tile.wide) {
-        result = wideRow(tile.input_, at);
+        result = wideRow(tile.input_, row);
     } else {
         [[unroll]] for (uint i = 0u; i < kPerRow; i++) result.x[i] =
-            at + i < tile.size ? loadValue(tile.input_, at + i) : kIdentity;
+            at + i < tile.size ? loadValue(tile.input_, row * kRowStep + i) : kIdentity;
         result = encodeRow(result);
         [[unroll]] for (uint i = 0u; i < kPerRow; i++) result.x[i] =
             at + i < tile.size ? result.x[i] : kIdentity;
@@ -153,34 +159,38 @@ Row decodeRow(Row row) {
     return row;
 }
 
-void storeWide(uvec2 base, uint at, Row row) {
+void storeWide(uvec2 own, uint row, Row values) {
 #ifdef SLUICE_VALUE64
-    VectorsOut(base).v[at / kPerRow] = uvec4(row.x[0], row.x[1]);
+    VectorsOut(own).v[row * kSubgroupSize] = uvec4(values.x[0], values.x[1]);
 #else
-    VectorsOut(base).v[at / kPerRow] = uvec4(row.x[0], row.x[1], row.x[2], row.x[3]);
+    VectorsOut(own).v[row * kSubgroupSize] =
+        uvec4(values.x[0], values.x[1], values.x[2], values.x[3]);
 #endif
 }
 
-void storeRow(Tile tile, uvec2 target, uint row, Row values) {
+// own: ownAddress of the output
+void storeRow(Tile tile, uvec2 own, uint row, Row values) {
     uint at = rowStart(row);
     if (tile.wide) {
-        storeWide(target, at, values);
+        storeWide(own, row, values);
     } else {
         [[unroll]] for (uint i = 0u; i < kPerRow; i++) if (at + i < tile.size)
-            storeValue(target, at + i, values.x[i]);
+            storeValue(own, row * kRowStep + i, values.x[i]);
     }
 }
 
-// The head flags of elements of a tile from `at` on, in bits from 0 on. A tile is a whole number of
-// mask words.
-uint headsAt(uint tile, uint at) {
-    return WordsIn(add64(p.heads, mul64(tile, kTile / 8u))).w[at >> 5] >> (at & 31u);
+// The head flags of this invocation's elements in a row of a tile, in bits from 0 on. A tile is a
+// whole number of mask words.
+uint headsAt(uint tile, uint row) {
+    const bool wholeWords = kRowStep % 32u == 0u;
+    uint at = rowStart(wholeWords ? 0u : row);
+    WordsIn words = WordsIn(add64(add64(p.heads, mul64(tile, kTile / 8u)), (at >> 5) * 4u));
+    return words.w[wholeWords ? row * (kRowStep / 32u) : 0u] >> (at & 31u);
 }
 
 // The head flags of this invocation's elements in a row.
 uint rowHeads(Tile tile, uint row) {
-    uint at = rowStart(row);
-    return kSegmented && at < tile.size ? headsAt(tile.index, at) : 0u;
+    return kSegmented && rowStart(row) < tile.size ? headsAt(tile.index, row) : 0u;
 }
 
 // Joins the elements of one invocation in a row.
@@ -208,11 +218,11 @@ Elements loadElements(Tile tile) {
 
 // The same for a tile that is wide.
 Elements loadWide(uint index) {
-    uvec2 base = add64(p.input_, mul64(index, kTile * kValueBytes));
+    uvec2 own = ownAddress(p.input_, index);
     Elements e;
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
-        e.rows[row] = wideRow(base, rowStart(row));
-        e.heads[row] = kSegmented ? headsAt(index, rowStart(row)) : 0u;
+        e.rows[row] = wideRow(own, row);
+        e.heads[row] = kSegmented ? headsAt(index, row) : 0u;
     }
     return e;
 }
