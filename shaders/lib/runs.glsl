@@ -132,8 +132,8 @@ Run sgRunBefore(Run inclusive, out Run total) {
 #else // one ballot has all of the flags
     uvec4 heads = kSegmented ? subgroupBallot(inclusive.head) : uvec4(0u);
     total = Run(subgroupShuffle(inclusive.value, kSubgroupSize - 1u), heads != uvec4(0u));
-    Run before = Run(subgroupShuffle(inclusive.value, from),
-                     (heads & gl_SubgroupLtMask) != uvec4(0u));
+    Run before =
+        Run(subgroupShuffle(inclusive.value, from), (heads & gl_SubgroupLtMask) != uvec4(0u));
 #endif
     if (sgLane() == 0u) before = kNoRun;
     return before;

@@ -183,8 +183,8 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
                 return uvec4(ticket, nextTicket, sTicket, min(round + 2u, p.share));
             Run prefix = Run(sLookbackValue, false);
             uvec2 target = ownAddress(p.output_, ticket);
-            [[unroll]] for (uint row = 0u; row < kRows; row++) storeWide(
-                target, row, resultRow(elements, scanned, join(prefix, before), row));
+            [[unroll]] for (uint row = 0u; row < kRows; row++)
+                storeWide(target, row, resultRow(elements, scanned, join(prefix, before), row));
             if (ticket == tiles - 1u) storeTotal(join(prefix, total));
         }
         ticket = nextTicket;
