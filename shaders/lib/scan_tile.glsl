@@ -133,23 +133,33 @@ Row wideRow(uvec2 own, uint row) {
     values.x[2] = v.z;
     values.x[3] = v.w;
 #endif
-    return encodeRow(values);
+    return values;
 }
 
-// Elements past the end are the identity.
+// What stands for elements past the end, before keys are made: the key of f32 is then the lowest
+// one, which decode() does not tell from the identity; every other is the identity.
+Value padding() {
+#ifdef SLUICE_VALUE64
+    return kOperation == SLUICE_SCAN_OP_MAX ? uvec2(p.flip) : kIdentity;
+#else
+    return kOperation == SLUICE_SCAN_OP_MAX ? p.flip | floatMask() : kIdentity;
+#endif
+}
+
+Row narrowRow(Tile tile, uint row) {
+    Row values;
+    [[unroll]] for (uint i = 0u; i < kPerRow; i++) values.x[i] =
+        rowStart(row) + i < tile.size ? loadValue(tile.input_, row * kRowStep + i) : padding();
+    return values;
+}
+
 Row loadRow(Tile tile, uint row) {
-    uint at = rowStart(row);
-    Row result;
-    if (tile.wide) {
-        result = wideRow(tile.input_, row);
-    } else {
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++) result.x[i] =
-            at + i < tile.size ? loadValue(tile.input_, row * kRowStep + i) : kIdentity;
-        result = encodeRow(result);
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++) result.x[i] =
-            at + i < tile.size ? result.x[i] : kIdentity;
-    }
-    return result;
+    Row values;
+    if (tile.wide)
+        values = wideRow(tile.input_, row);
+    else
+        values = narrowRow(tile, row);
+    return encodeRow(values);
 }
 
 Row decodeRow(Row row) {
@@ -207,10 +217,16 @@ struct Elements {
     uint heads[kRows];
 };
 
+// One branch stands around all rows, so that their loads overlap.
 Elements loadElements(Tile tile) {
     Elements e;
+    if (tile.wide) {
+        [[unroll]] for (uint row = 0u; row < kRows; row++) e.rows[row] = wideRow(tile.input_, row);
+    } else {
+        [[unroll]] for (uint row = 0u; row < kRows; row++) e.rows[row] = narrowRow(tile, row);
+    }
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
-        e.rows[row] = loadRow(tile, row);
+        e.rows[row] = encodeRow(e.rows[row]);
         e.heads[row] = rowHeads(tile, row);
     }
     return e;
@@ -221,7 +237,7 @@ Elements loadWide(uint index) {
     uvec2 own = ownAddress(p.input_, index);
     Elements e;
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
-        e.rows[row] = wideRow(own, row);
+        e.rows[row] = encodeRow(wideRow(own, row));
         e.heads[row] = kSegmented ? headsAt(index, row) : 0u;
     }
     return e;
