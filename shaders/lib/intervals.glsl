@@ -59,6 +59,19 @@ uint lgExclusiveAddSaturated(uint value, out uint total) {
     return highSum > 0xffffu ? ~0u : highSum << 16 | (low & 0xffffu);
 }
 
+// The sum over the lane group, saturated.
+uint lgSumSaturated(uint value) {
+    uint total;
+#if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
+    if (kNative) { // two sums, where the function above is three scans
+        uint low = subgroupAdd(value & 0xffffu), high = subgroupAdd(value >> 16) + (low >> 16);
+        return high > 0xffffu ? ~0u : high << 16 | (low & 0xffffu);
+    }
+#endif
+    lgExclusiveAddSaturated(value, total);
+    return total;
+}
+
 // -----------------------------------------------------------------------------------------------
 // The list of intervals. A bulk operation's intervals are the runs of items between its indices, of
 // which there is one more than indices.
@@ -165,9 +178,7 @@ void skipRounds() {
     }
     bool skip = true;
     [[unroll]] for (uint i = 0u; i < rounds; ++i) {
-        uint sum;
-        lgExclusiveAddSaturated(lengths[i], sum);
-        uint after = addSaturated(gBefore, sum);
+        uint after = addSaturated(gBefore, lgSumSaturated(lengths[i]));
         skip = skip && gIntervals - gBase > kRound &&
                !less64(shareBegin(), workBefore(after, gBase + kRound));
         gBase += skip ? kRound : 0u;

@@ -68,6 +68,31 @@ Run sgRunOf(Run run, uint from) {
 }
 #endif
 
+#ifndef SLUICE_EMU
+// How many lanes below this one stand in its segment: none if a head is in this lane. headed:
+// whether there is a head in this lane or below.
+uint sgReach(bool head, out bool headed) {
+    uint lane = gl_SubgroupInvocationID;
+    headed = false;
+    if (!kSegmented) return lane;
+    uvec4 heads = subgroupBallot(head) & gl_SubgroupLeMask;
+    headed = heads != uvec4(0u);
+    uint last = kSubgroupSize <= 32u ? uint(findMSB(heads.x)) : subgroupBallotFindMSB(heads);
+    return headed ? lane - last : lane;
+}
+
+// One step of a scan over the subgroup by shuffles.
+Value sgStep(Value value, uint step_, uint reach) {
+    Value below = subgroupShuffle(value, gl_SubgroupInvocationID - step_ & kSubgroupSize - 1u);
+    Value both = combine(below, value);
+#ifdef SLUICE_VALUE64
+    return mix(value, both, bvec2(reach >= step_));
+#else
+    return reach >= step_ ? both : value;
+#endif
+}
+#endif
+
 // This lane's number among those that sgRunOf addresses.
 #ifdef SLUICE_EMU
 uint runLane() { return wgInvocation(); }
@@ -84,21 +109,36 @@ Run sgInclusiveRun(Run run) {
         return Run(floatBitsToUint(subgroupInclusiveAdd(uintBitsToFloat(run.value))), false);
     }
 #endif
-    for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
-        Run below = sgRunOf(run, sgLane() >= reach ? runLane() - reach : runLane());
-        if (sgLane() >= reach) run = join(below, run);
+#ifdef SLUICE_EMU
+    for (uint step_ = 1u; step_ < kSubgroupSize; step_ <<= 1) {
+        Run below = sgRunOf(run, sgLane() >= step_ ? runLane() - step_ : runLane());
+        if (sgLane() >= step_) run = join(below, run);
     }
+#else
+    uint reach = sgReach(run.head, run.head);
+    [[dont_unroll]] for (uint step_ = 1u; step_ < kSubgroupSize; step_ <<= 1) run.value =
+        sgStep(run.value, step_, reach);
+#endif
     return run;
 }
 
-// Joins the runs of the lanes below this one. `total` joins all of the subgroup's.
-Run sgExclusiveRun(Run run, out Run total) {
-    Run inclusive = sgInclusiveRun(run);
+// Of sgInclusiveRun's result: the same of the lanes below this one. `total` joins all of the
+// subgroup's.
+Run sgRunBefore(Run inclusive, out Run total) {
+    uint from = sgLane() == 0u ? runLane() : runLane() - 1u;
+#ifdef SLUICE_EMU
     total = sgRunOf(inclusive, runLane() | (kSubgroupSize - 1u));
-    Run before = sgRunOf(inclusive, sgLane() == 0u ? runLane() : runLane() - 1u);
+    Run before = sgRunOf(inclusive, from);
+#else // one ballot has all of the flags
+    uvec4 heads = kSegmented ? subgroupBallot(inclusive.head) : uvec4(0u);
+    total = Run(subgroupShuffle(inclusive.value, kSubgroupSize - 1u), heads != uvec4(0u));
+    Run before =
+        Run(subgroupShuffle(inclusive.value, from), (heads & gl_SubgroupLtMask) != uvec4(0u));
+#endif
     if (sgLane() == 0u) before = kNoRun;
     return before;
 }
+Run sgExclusiveRun(Run run, out Run total) { return sgRunBefore(sgInclusiveRun(run), total); }
 
 // Joins the runs of all lanes of the subgroup.
 Run sgJoinedRun(Run run) {
@@ -135,7 +175,7 @@ Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
         Run inclusive = sgInclusiveRun(own); // lanes past the last subgroup have anything
         total = sgRunOf(inclusive, kSubgroups - 1u);
         before = sgRunOf(inclusive, max(sgIndex(), 1u) - 1u);
-        if (sgIndex() == 0u) {
+        if (sgUniform(sgIndex() == 0u)) {
             before = kNoRun;
             Run others = Run(sOthers[gRunsTurn][lane], sOtherHeads[gRunsTurn][lane]);
             otherTotal = sgRunOf(sgInclusiveRun(others), kSubgroups - 1u);

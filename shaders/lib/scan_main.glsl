@@ -19,7 +19,7 @@ Value lookbackCombine(Value a, Value b) { return combine(a, b); }
 #ifndef SLUICE_EMU
 Value lookbackCombineLanes(Value value) {
 #ifdef SLUICE_VALUE64
-    [[unroll]] for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) value =
+    [[dont_unroll]] for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) value =
         combine(value, subgroupShuffle(value, gl_SubgroupInvocationID ^ reach));
     return value;
 #else
@@ -41,10 +41,38 @@ Value lookbackInclusiveLanes(Value value) {
 #endif
 #include "lib/lookback.glsl"
 
+// Sums of f32 have a tile a workgroup, whose prefix is known beforehand.
+const bool kOrdered = kOperation == SLUICE_SCAN_OP_SUM_F32;
+
 bool lookbackTile(uint index, out Value value) {
     Run total = tileRun(tileAt(index, elementCount()));
     value = total.value;
     return total.head;
+}
+
+// Joins the elements of the subgroup, for operations that are commutative. In segments only what
+// follows the last head counts: then each lane leaves out what stands before it, and the order of
+// the rest is free.
+Run subgroupRun(Elements e) {
+    Run run = kNoRun;
+#ifdef SLUICE_EMU
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        Run own = rowRun(e.rows[row], e.heads[row]);
+        run = join(run, kSegmented ? sgJoinedRun(own) : own);
+    }
+    return kSegmented ? run : sgJoinedRun(run);
+#else
+    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        Run own = rowRun(e.rows[row], e.heads[row]);
+        uvec4 heads = kSegmented ? subgroupBallot(own.head) : uvec4(0u);
+        bool any = heads != uvec4(0u), follows = (heads & gl_SubgroupGtMask) == uvec4(0u);
+        Value counts = follows ? own.value : kIdentity;
+        run.value = any ? counts : combine(run.value, counts);
+        run.head = run.head || any;
+    }
+    run.value = lookbackCombineLanes(run.value);
+    return run;
+#endif
 }
 
 // The subgroup's elements, scanned: starts[row] joins all of them before this invocation's in a
@@ -57,9 +85,13 @@ struct Scanned {
 Scanned scanElements(Elements e) {
     Scanned s;
     s.total = kNoRun;
+    Run runs[kRows];
+    [[unroll]] for (uint row = 0u; row < kRows; row++) runs[row] =
+        rowRun(e.rows[row], e.heads[row]);
+    runs = sgInclusiveRows(runs);
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
         Run rowTotal;
-        s.starts[row] = join(s.total, sgExclusiveRun(rowRun(e.rows[row], e.heads[row]), rowTotal));
+        s.starts[row] = join(s.total, sgRunBefore(runs[row], rowTotal));
         s.total = join(s.total, rowTotal);
     }
     return s;
@@ -80,7 +112,7 @@ Row resultRow(Elements e, Scanned s, Run before, uint row) {
 }
 
 void storeElements(Tile tile, Elements e, Scanned s, Run before) {
-    uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
+    uvec2 target = ownAddress(p.output_, tile.index);
     [[unroll]] for (uint row = 0u; row < kRows; row++)
         storeRow(tile, target, row, resultRow(e, s, before, row));
 }
@@ -90,34 +122,27 @@ void storeTotal(Run all) {
         storeValue(p.total, 0u, kOperation == SLUICE_SCAN_OP_MAX ? decode(all.value) : all.value);
 }
 
-// Scans a tile a workgroup. The sum before it stands in scratch, which is zero again afterwards.
-void scanOrdered(uint index, uint count, uint tiles) {
-    Run prefix = kNoRun;
-    if (p.workgroups > 1u) prefix.value = loadPartial(p.scratch, index).value;
-    Tile tile = tileAt(index, count);
-    Elements elements = loadElements(tile);
-    Scanned scanned = scanElements(elements);
-    Run total;
-    Run before = join(prefix, wgRunsBefore(scanned.total, total));
-    storeElements(tile, elements, scanned, before);
-    if (index == tiles - 1u) storeTotal(join(prefix, total));
-    if (p.workgroups > 1u && wgInvocation() == 0u) // there was a barrier since all have read it
-        storePartial(p.scratch, index, kNoRun);
-}
-
-// Scans a tile. published: other workgroups know the tile's own value.
+// Scans a tile, by the whole workgroup. It is called in one place only, for every call is a copy of
+// long code. What lies before the tile comes from the look-back; for a sum of f32 it stands in
+// scratch, which is zero again afterwards; and before the one tile of a single workgroup is nothing.
+//   published  other workgroups know the tile's own value
 void scanOne(uint index, uint count, uint tiles, bool published) {
-    bool inPlace = p.input_ == p.output_;
+    bool inPlace = p.input_ == p.output_, others = p.workgroups > 1u;
     Tile tile = tileAt(index, count);
+    Run total, prefix = kNoRun;
+    if (kOrdered && others) prefix.value = loadPartial(p.scratch, index).value;
     Elements elements = loadElements(tile);
     Scanned scanned = scanElements(elements);
-    Run total, prefix = kNoRun;
     Run before = wgRunsBefore(scanned.total, total);
-    if (!published) lookbackPublish(p.scratch, index, total.value, total.head, inPlace);
-    prefix.value =
-        lookbackWait(p.scratch, index, total.value, total.head, p.polls, inPlace, p.scanner != 0u);
+    if (!kOrdered && others) {
+        if (!published) lookbackPublish(p.scratch, index, total.value, total.head, inPlace);
+        prefix.value = lookbackWait(p.scratch, index, total.value, total.head, p.polls, inPlace,
+                                    p.scanner != 0u);
+    }
     storeElements(tile, elements, scanned, join(prefix, before));
     if (index == tiles - 1u) storeTotal(join(prefix, total));
+    if (kOrdered && others && wgInvocation() == 0u) // there was a barrier since all have read it
+        storePartial(p.scratch, index, kNoRun);
     wgBarrierShared(); // all have read lookbackWait's shared memory
 }
 
@@ -133,18 +158,19 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     Elements elements;
     Run total; // of the current tile, in the first subgroup
     // The first round only loads.
-    for (uint round = 0u; ticket < wideTiles; round++) {
+    for (uint round = 0u; sgUniform(ticket < wideTiles); round++) {
+        bool loading = sgUniform(nextTicket < wideTiles);
         Elements nextElements;
-        if (nextTicket < wideTiles) nextElements = loadWide(nextTicket);
+        if (loading) nextElements = loadWide(nextTicket);
         Scanned scanned;
         if (round != 0u) scanned = scanElements(elements);
         Run nextRun = kNoRun, nextTotal, ignored;
-        if (nextTicket < wideTiles) nextRun = subgroupRun(nextElements);
+        if (loading) nextRun = subgroupRun(nextElements);
         Run before = wgRunsBefore(scanned.total, nextRun, ignored, nextTotal);
         // The next ticket is taken as late as its latency can be hidden, since others wait for its
         // tile until that has published.
         uint taken = tiles;
-        if (nextTicket < wideTiles) {
+        if (loading) {
             lookbackPublish(p.scratch, nextTicket, nextTotal.value, nextTotal.head, inPlace);
             if (round + 1u < p.share) taken = lookbackTake(p.scratch);
         }
@@ -153,12 +179,12 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
         wgBarrierShared();
 
         if (round != 0u) {
-            if (sLookbackNext != 0u)
+            if (sgUniform(sLookbackNext != 0u))
                 return uvec4(ticket, nextTicket, sTicket, min(round + 2u, p.share));
             Run prefix = Run(sLookbackValue, false);
-            uvec2 target = add64(p.output_, mul64(ticket, kTile * kValueBytes));
-            [[unroll]] for (uint row = 0u; row < kRows; row++) storeWide(
-                target, rowStart(row), resultRow(elements, scanned, join(prefix, before), row));
+            uvec2 target = ownAddress(p.output_, ticket);
+            [[unroll]] for (uint row = 0u; row < kRows; row++)
+                storeWide(target, row, resultRow(elements, scanned, join(prefix, before), row));
             if (ticket == tiles - 1u) storeTotal(join(prefix, total));
         }
         ticket = nextTicket;
@@ -169,20 +195,27 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     return uvec4(ticket, tiles, tiles, p.share);
 }
 
-void scanTiles(uint count, uint tiles) {
-    uint wideTiles = ((p.input_.x | p.output_.x) & 15u) == 0u ? count / kTile : 0u;
-    uint ticket = lookbackTicket(p.scratch), taken = 1u;
-    if (p.share > 1u && p.scanner != 0u && ticket < wideTiles) {
-        uvec4 rest = scanWideTiles(ticket, wideTiles, tiles);
-        for (uint i = 0u; i < 3u; i++)
-            if (rest[i] < tiles) scanOne(rest[i], count, tiles, i < 2u && rest[i] < wideTiles);
-        taken = rest.w;
-        ticket = taken < p.share ? lookbackTicket(p.scratch) : tiles;
-        taken++;
+// Scans all tiles of a workgroup: one of its own number, or by ticket, first those that
+// scanWideTiles leaves.
+void scanTiles(uint workgroup, uint count, uint tiles, bool tickets) {
+    uint published = 0u, end = tickets ? tiles : workgroup + 1u;
+    uvec4 next = uvec4(workgroup, end, end, p.share); // tiles to do, and tickets taken
+    if (tickets) {
+        next = uvec4(lookbackTicket(p.scratch), tiles, tiles, 1u);
+        uint wideTiles = ((p.input_.x | p.output_.x) & 15u) == 0u ? count / kTile : 0u;
+        if (sgUniform(p.share > 1u && p.scanner != 0u && next.x < wideTiles)) {
+            next = scanWideTiles(next.x, wideTiles, tiles);
+            published = uint(next.x < wideTiles) + uint(next.x < wideTiles && next.y < wideTiles);
+        }
     }
-    for (; ticket < tiles; taken++) {
-        scanOne(ticket, count, tiles, false);
-        ticket = taken < p.share ? lookbackTicket(p.scratch) : tiles;
+    while (sgUniform(next.x < end)) {
+        scanOne(next.x, count, tiles, published != 0u);
+        published -= min(published, 1u);
+        next.xyz = uvec3(next.yz, end);
+        if (sgUniform(tickets && next.x >= end && next.w < p.share)) {
+            next.x = lookbackTicket(p.scratch);
+            next.w++;
+        }
     }
 }
 
@@ -193,16 +226,13 @@ void scanMain() {
     uint count = elementCount();
     // An empty input has one empty tile, which writes the total.
     uint tiles = max(tileCount(count), 1u);
-    // A single workgroup has one tile, with nothing before it.
-    if (kOperation == SLUICE_SCAN_OP_SUM_F32 || p.workgroups == 1u) {
-        scanOrdered(workgroup, count, tiles);
-        return;
-    }
-    if (p.scanner != 0u && workgroup == 0u) {
+    bool looksBack = !kOrdered && p.workgroups > 1u;
+    if (looksBack && p.scanner != 0u && workgroup == 0u)
         lookbackScan(p.scratch, tiles, p.polls);
-    } else {
-        scanTiles(count, tiles);
+    else
+        scanTiles(workgroup, count, tiles, looksBack);
+    if (looksBack) {
+        lookbackLeave(p.scratch);
+        lookbackClean(p.scratch, p.workgroups, tiles);
     }
-    lookbackLeave(p.scratch);
-    lookbackClean(p.scratch, p.workgroups, tiles);
 }

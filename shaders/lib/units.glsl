@@ -75,15 +75,17 @@ uvec4 loadBytes(uvec2 source, uint bytes) {
     return words;
 }
 
-// Stores bytes [from, to) of unit `index` from `base` on, a multiple of 16.
+// Stores bytes [from, to) of unit `index` from `base` on, a multiple of 16. Words of a part stand in
+// a loop because parts are rare and the code of a word is long.
 void storeUnit(uvec2 base, uint index, uvec4 value, uint from, uint to) {
     if (from == 0u && to == 16u) {
         UnitsOut(base).v[index] = value;
     } else {
-        [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+        [[dont_unroll]] for (uint i = 0u; i < 4u; ++i) {
             uint low = max(from, 4u * i), high = min(to, 4u * i + 4u);
             if (low < high)
-                storeWord(add64(base, 16u * index + 4u * i), value[i], low - 4u * i, high - 4u * i);
+                storeWord(add64(base, 16u * index + 4u * i), value.x, low - 4u * i, high - 4u * i);
+            value = value.yzwx;
         }
     }
 }
