@@ -48,6 +48,7 @@ shared uvec4 sBytes[kStride];
 const uint kNothing = ~0u;
 // The section; sPackets is 1 if it has packets, then their number.
 shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets;
+shared uint sStrideReciprocal; // see reciprocalOf
 // The description: its next word, and how many sections are to come.
 shared uint sCursor, sSections;
 shared uint sStatus;
@@ -63,10 +64,29 @@ bool gAnyBase, gAnyUp, gAnyFinal;
 // A barrier for shared memory and scratch.
 void wgBarrierAll() { wgBarrierAll(kPlainHistory); }
 
-bool wgAnyInvocation(bool condition) {
-    uint total;
-    wgExclusiveAdd(condition ? 1u : 0u, total);
-    return total != 0u;
+// The bits that any invocation has, without a loop. There are three words in turn: one is cleared
+// while the next one is read, and before the one after it is written.
+shared uint sOr[3];
+uint gOrTurn = 0u;
+
+void wgOrBegin() {
+    if (wgInvocation() < 3u) sOr[wgInvocation()] = 0u;
+}
+uint wgOr(uint bits) {
+    if (bits != 0u) atomicOr(sOr[gOrTurn], bits);
+    wgBarrierShared();
+    uint result = sOr[gOrTurn], before = mix(gOrTurn - 1u, 2u, gOrTurn == 0u);
+    if (wgInvocation() == 0u) sOr[before] = 0u;
+    gOrTurn = mix(gOrTurn + 1u, 0u, gOrTurn == 2u);
+    return result;
+}
+
+// at / divisor, for `at` below 2^25 and divisors up to 128, by the reciprocal.
+uint reciprocalOf(uint divisor) { return 0xffffffffu / max(divisor, 1u) + 1u; }
+uint quotient(uint at, uint divisor, uint reciprocal) {
+    uint high, low;
+    umulExtended(at, reciprocal, high, low);
+    return divisor == 1u ? at : high;
 }
 
 // -----------------------------------------------------------------------------------------------
@@ -111,6 +131,7 @@ void readColumns(uint at, uint runs) {
     sColumns = columns;
     sPredictedCount = predicted;
     sStride = stride;
+    sStrideReciprocal = reciprocalOf(stride);
     if (!good || (sPackets != 0u && columns == 0u)) sStatus = SLUICE_ST_BAD_FILTER;
 }
 
@@ -258,35 +279,42 @@ void placeColumns() {
             sBytes[(sColumn[c] & 0xffu) + b] = uvec4(placeOf(c, b), base);
         }
     }
-    gAnyUp = wgAnyInvocation(isUp);
-    gAnyFinal = wgAnyInvocation(isFinal);
-    gAnyBase = wgAnyInvocation(hasBase);
+    uint any = wgOr((isUp ? 1u : 0u) | (isFinal ? 2u : 0u) | (hasBase ? 4u : 0u));
+    gAnyUp = (any & 1u) != 0u;
+    gAnyFinal = (any & 2u) != 0u;
+    gAnyBase = (any & 4u) != 0u;
 }
 
-uint residual(uint column, uint i) {
-    uint word = sColumn[column], bytes = bytesOf(column), at = sFrom[column] + i * sStep[column],
+// Value i of a column: its residual in the tile, or if `inScratch` the value that was made of it.
+uint valueIn(uint column, uint i, bool inScratch) {
+    uvec2 base = mix(gSource, gScratch, bvec2(inScratch));
+    uint bytes = bytesOf(column), byteStep = mix(sByteStep[column], gPlaneBytes, inScratch),
+         at = mix(sFrom[column], sValues[column], inScratch) +
+              i * mix(sStep[column], 1u, inScratch),
          value = 0u;
-    [[unroll]] for (uint b = 0u; b < 4u; b++) if (b < bytes) value |=
-        sourceByte(at + b * sByteStep[column]) << 8u * b;
-    return (word & kZigzag) != 0u ? filterUnzigzag(value, maskOf(bytes)) : value;
+    [[unroll]] for (uint b = 0u; b < 4u; b++) if (b < bytes) {
+        uint from = at + b * byteStep;
+        value |= (loadFrom(base, from >> 2) >> 8u * (from & 3u) & 0xffu) << 8u * b;
+    }
+    bool hasZigzag = (sColumn[column] & kZigzag) != 0u && !inScratch;
+    return hasZigzag ? filterUnzigzag(value, maskOf(bytes)) : value;
+}
+uint residual(uint column, uint i) { return valueIn(column, i, false); }
+uint valueOf(uint column, uint i) {
+    return valueIn(column, i, predictorOf(column) != SLUICE_PREDICTOR_NONE);
 }
 
 // Values of columns with a prediction stand in scratch.
 uint loadValue(uint column, uint i) {
     uint value = 0u;
-    for (uint b = 0u; b < bytesOf(column); b++)
-        value |= scratchByte(sValues[column] + i + b * gPlaneBytes) << 8u * b;
+    [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++) value |=
+        scratchByte(sValues[column] + i + b * gPlaneBytes) << 8u * b;
     return value;
 }
 
 void storeValue(uint column, uint i, uint value) {
-    for (uint b = 0u; b < bytesOf(column); b++)
+    [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++)
         storeScratchByte(sValues[column] + i + b * gPlaneBytes, value >> 8u * b);
-}
-
-uint valueOf(uint column, uint i) {
-    return predictorOf(column) == SLUICE_PREDICTOR_NONE ? residual(column, i)
-                                                        : loadValue(column, i);
 }
 
 #endif // SLUICE_FILTER_COLUMNS_GLSL

@@ -54,11 +54,11 @@ uint countPackets(uint size) {
     return sPackets;
 }
 
-// Writes headers and pixels to where they belong. False: the driver ended the loop.
-bool writePackets(uint size) {
+// Writes headers and pixels to where they belong.
+void writePackets(uint size) {
     uint lead = gPosition & 3u, words = (lead + size + 3u) / 4u, bits = headerBits(size),
          counts = bits + headerWords(size);
-    uint reciprocal = reciprocalOfStride(), done = 0u, pixelBytes = gCount * gStride;
+    uint pixelBytes = gCount * gStride;
     for (uint base = 0u; base < words; base += gl_WorkGroupSize.x) {
         uint w = base + wgInvocation();
         if (w < words) {
@@ -69,7 +69,7 @@ bool writePackets(uint size) {
             uint pixelAt = 4u * w + max(4u * w, lead) - 4u * w - lead - before, value = 0u;
             uvec4 pixel, header;
             [[unroll]] for (uint k = 0u; k < 4u; k++) {
-                pixel[k] = recordByte(min(pixelAt + k, pixelBytes - 1u), reciprocal);
+                pixel[k] = recordByte(min(pixelAt + k, pixelBytes - 1u));
                 header[k] = sourceByte(gPosition + min(before + k, size - 1u));
             }
             [[unroll]] for (uint k = 0u; k < 4u; k++) {
@@ -82,9 +82,7 @@ bool writePackets(uint size) {
             }
             storeTileWord((gPosition >> 2) + w, value, gPosition, gPosition + size);
         }
-        done = base + gl_WorkGroupSize.x;
     }
-    return done >= words;
 }
 
 #endif // SLUICE_FILTER_PACKETS_GLSL
