@@ -126,8 +126,7 @@ uint undoSection() {
         if (gAnyFinal) finishColumns();
         wgBarrierAll();
     }
-    if (hasPackets) writePackets(size);
-    if (sgUniform(!hasPackets)) writeRecords(size);
+    writeRecords(size, hasPackets);
     return SLUICE_ST_OK;
 }
 

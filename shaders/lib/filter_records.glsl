@@ -12,21 +12,19 @@ uint recordOf(uint at) { return quotient(at, gStride, sStrideReciprocal); }
 
 uvec2 memoryOf(uint place) { return mix(gSource, gScratch, bvec2((place & 1u) != 0u)); }
 
-// Byte `at` of all records.
-uint recordByte(uint at) {
-    uint i = recordOf(at);
-    uvec4 place = sBytes[at - i * gStride];
-    bool hasBase = place.z != kNothing;
-    uint own = place.x + i * (place.y >> 1), base = mix(own, place.z + i * (place.w >> 1), hasBase);
-    uint value = loadFrom(memoryOf(place.y), own >> 2) >> 8u * (own & 3u);
-    uint more = loadFrom(memoryOf(mix(place.y, place.w, hasBase)), base >> 2) >> 8u * (base & 3u);
-    return value + mix(0u, more, hasBase) & 0xffu;
-}
-
-// Byte `at` of the section: the last bytes may be too few for a record, and are not filtered.
+// Byte `at` of the records, or behind them: the last bytes of a section may be too few for a record,
+// and are not filtered.
 uint planesByte(uint at) {
-    if (at >= gCount * gStride) return sourceByte(gPlanes + at);
-    return recordByte(at);
+    bool isRecord = at < gCount * gStride;
+    uint i = recordOf(min(at, gCount * gStride));
+    uvec4 place = sBytes[mix(0u, at - i * gStride, isRecord)];
+    bool hasBase = isRecord && place.z != kNothing;
+    uint own = mix(gPlanes + at, place.x + i * (place.y >> 1), isRecord),
+         base = mix(own, place.z + i * (place.w >> 1), hasBase);
+    uint memory = mix(0u, place.y, isRecord);
+    uint value = loadFrom(memoryOf(memory), own >> 2) >> 8u * (own & 3u);
+    uint more = loadFrom(memoryOf(mix(memory, place.w, hasBase)), base >> 2) >> 8u * (base & 3u);
+    return value + mix(0u, more, hasBase) & 0xffu;
 }
 
 // Stores those bytes of a word of the tile that are in [begin, end).
@@ -114,28 +112,66 @@ uint writeQuads(uint lead) {
     return quads * 4u * gStride;
 }
 
-// Writes bytes [0, lead) and [rest, size) of the section one by one.
-void writeBytes(uint lead, uint rest, uint size) {
+// Scratch has a bit for each byte of the section in the tile, set at headers, and for each word of
+// these the count of bits set before it. The first bit is that of the first byte of the word that
+// the section begins in.
+uint headerBits(uint size) { return (size + SLUICE_FILTER_SLACK + 15u) / 16u * 4u; }
+uint headerWords(uint size) { return (size + 3u + 31u) / 32u; }
+
+// Puts the headers of a word's packets between its bytes of records.
+// w: the word, of those that the section reaches into; lead: bytes in front of it in the first one.
+uint withHeaders(uint w, uint lead, uint marks, uint before, uvec4 pixel, uint size) {
+    uint value = 0u;
+    uvec4 header;
+    [[unroll]] for (uint k = 0u; k < 4u; k++) header[k] =
+        sourceByte(gPosition + min(before + k, size - 1u));
+    [[unroll]] for (uint k = 0u; k < 4u; k++) {
+        bool isHeader = (marks >> k & 1u) != 0u;
+        value |= mix(pixel.x, header.x, isHeader) << 8u * k;
+        if (isHeader)
+            header = header.yzww;
+        else if (4u * w + k >= lead)
+            pixel = pixel.yzww;
+    }
+    return value;
+}
+
+// Writes bytes [0, lead) and [rest, size) of the section one by one. Where it has packets, `lead`
+// is 0 and `rest` too, and headers come between the bytes.
+void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
     uint first = gPosition >> 2, second = gPosition + rest >> 2,
          leadWords = mix(0u, (gPosition + lead + 3u >> 2) - first, lead != 0u),
          words = leadWords + mix(0u, (gPosition + size + 3u >> 2) - second, rest < size);
+    uint skipped = gPosition & 3u, bits = headerBits(size), counts = bits + headerWords(size);
     for (uint n = wgInvocation(); n < words; n += gl_WorkGroupSize.x) {
         bool isLead = n < leadWords;
         uint word = n + mix(second - leadWords, first, isLead), begin = mix(rest, 0u, isLead),
-             end = mix(size, lead, isLead), value = 0u;
-        [[unroll]] for (uint b = 0u; b < 4u; b++) {
-            uint at = 4u * word + b - gPosition; // wraps below the section's begin
-            if (at - begin < end - begin) value |= planesByte(at) << 8u * b;
+             end = mix(size, lead, isLead);
+        uint at = 4u * word - gPosition; // wraps below the section's begin
+        uint marks = 0u, before = 0u;
+        if (hasPackets) {
+            // The word takes at most four of the next bytes of records and of the next headers.
+            uint all = loadFrom(gScratch, bits + n / 8u), shift = 4u * (n % 8u);
+            before = loadFrom(gScratch, counts + n / 8u) + bitCount(all & (1u << shift) - 1u);
+            marks = all >> shift;
+            at = max(4u * n, skipped) - skipped - before;
         }
+        uvec4 bytes;
+        [[unroll]] for (uint k = 0u; k < 4u; k++) {
+            bool isIn = hasPackets || at + k - begin < end - begin;
+            bytes[k] = isIn ? planesByte(min(at + k, size - 1u)) : 0u;
+        }
+        uint value = packBytes(bytes);
+        if (hasPackets) value = withHeaders(n, skipped, marks, before, bytes, size);
         storeTileWord(word, value, gPosition + begin, gPosition + end);
     }
 }
 
-void writeRecords(uint size) {
+void writeRecords(uint size, bool hasPackets) {
     uint lead = min(0u - (gTarget.x + gPosition) & (gStride == 4u ? 15u : 3u), size), done = 0u;
-    if (sgUniform((gStride & 3u) == 0u || gStride == 3u)) done = writeQuads(lead);
+    if (sgUniform(!hasPackets && ((gStride & 3u) == 0u || gStride == 3u))) done = writeQuads(lead);
     lead = mix(lead, 0u, done == 0u);
-    writeBytes(lead, lead + done, size);
+    writeBytes(lead, lead + done, size, hasPackets);
 }
 
 // Copies `size` bytes that are not filtered, from the section's position on.
