@@ -150,6 +150,7 @@ uint undoTile(bool goodRegion) {
         uint head = sized ? WordsIn(gDescription).w[0] : 0u;
         sCursor = 1u;
         sDone = 0u;
+        sIsRest = false;
         sSections = head >> 16;
         bool good = sized && (head & 0xffffu) == SLUICE_FILTER_VERSION &&
                     sSections - 1u < SLUICE_FILTER_MAX_SECTIONS;
@@ -158,12 +159,17 @@ uint undoTile(bool goodRegion) {
     wgBarrierShared();
     gPosition = 0u;
     uint status = sStatus;
-    for (uint s = 0u;
-         sgUniform(s < SLUICE_FILTER_MAX_SECTIONS && status == SLUICE_ST_OK && sSections != 0u);
+    for (uint s = 0u; sgUniform(s <= SLUICE_FILTER_MAX_SECTIONS && status == SLUICE_ST_OK &&
+                                (sSections != 0u || (gPosition < gTileSize && !sIsRest)));
          s++) {
         loadWindow();
         wgBarrierShared();
-        if (wgInvocation() == 0u) readSection();
+        if (wgInvocation() == 0u) {
+            if (sSections != 0u)
+                readSection();
+            else
+                readRest();
+        }
         wgBarrierShared();
         bool isBad = wgInvocation() < sColumns && isBaseBad(wgInvocation());
         status = wgOr(isBad ? 1u : 0u) != 0u ? SLUICE_ST_BAD_FILTER : sStatus;
@@ -173,7 +179,6 @@ uint undoTile(bool goodRegion) {
         }
         wgBarrierShared();
     }
-    if (status == SLUICE_ST_OK) copyBytes(gTileSize - gPosition);
     return status;
 }
 

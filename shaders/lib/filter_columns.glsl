@@ -51,6 +51,7 @@ shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets;
 shared uint sStrideReciprocal; // see reciprocalOf
 // The description: its next word, and how many sections are to come.
 shared uint sCursor, sSections;
+shared bool sIsRest; // the section is what stands behind all sections of the description
 shared uint sStatus;
 
 // These are the same in the whole workgroup.
@@ -155,6 +156,13 @@ void readSection() {
     readColumns(at, runs);
     sCursor += at + runs;
     if (sSections == 0u && sCursor != gDescriptionWords) sStatus = SLUICE_ST_BAD_FILTER;
+}
+
+// What the sections leave of the tile is not filtered.
+void readRest() {
+    sIsRest = true;
+    sSize = gTileSize - gPosition;
+    sStride = sColumns = sPackets = sWidth = sFirst = 0u;
 }
 
 bool isBaseBad(uint column) {

@@ -129,16 +129,20 @@ void undoByteUp(uint column) {
                         shiftedWord(loadFrom(base, min(at >> 2, lastFrom)),
                                     loadFrom(base, min((at >> 2) + 1u, lastFrom)), 8u * (at & 3u));
                 }
-                [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) {
-                    uint i = (row + k) * gWidth + 4u * quad;
-                    sum =
-                        filterAddBytes(sum, hasZigzag ? filterUnzigzagBytes(packed[k]) : packed[k]);
-                    if (isAligned) {
-                        if (i < gCount) storeScratchWord(values + i, sum);
-                    } else {
+                uint sums[kRowsAhead];
+                [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) sum = sums[k] = filterAddBytes(
+                    sum, mix(packed[k], filterUnzigzagBytes(packed[k]), hasZigzag));
+                uint i = row * gWidth + 4u * quad;
+                if (isAligned) {
+                    [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) if (i + k * gWidth < gCount)
+                        storeScratchWord(values + i + k * gWidth, sums[k]);
+                } else {
+                    [[dont_unroll]] for (uint k = 0u; k < kRowsAhead; k++) {
                         [[unroll]] for (uint b = 0u; b < 4u;
                                         b++) if (i + b < gCount && 4u * quad + b < gWidth)
-                            storeScratchByte(values + i + b, sum >> 8u * b);
+                            storeScratchByte(values + i + b, sums[0] >> 8u * b);
+                        [[unroll]] for (uint n = 1u; n < kRowsAhead; n++) sums[n - 1u] = sums[n];
+                        i += gWidth;
                     }
                 }
             }

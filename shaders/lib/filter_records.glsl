@@ -142,6 +142,7 @@ void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
     uint first = gPosition >> 2, second = gPosition + rest >> 2,
          leadWords = mix(0u, (gPosition + lead + 3u >> 2) - first, lead != 0u),
          words = leadWords + mix(0u, (gPosition + size + 3u >> 2) - second, rest < size);
+    uint limit = mix(size, max(gCount * gStride, 1u), hasPackets) - 1u;
     uint skipped = gPosition & 3u, bits = headerBits(size), counts = bits + headerWords(size);
     for (uint n = wgInvocation(); n < words; n += gl_WorkGroupSize.x) {
         bool isLead = n < leadWords;
@@ -159,7 +160,7 @@ void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
         uvec4 bytes;
         [[unroll]] for (uint k = 0u; k < 4u; k++) {
             bool isIn = hasPackets || at + k - begin < end - begin;
-            bytes[k] = isIn ? planesByte(min(at + k, size - 1u)) : 0u;
+            bytes[k] = isIn ? planesByte(min(at + k, limit)) : 0u;
         }
         uint value = packBytes(bytes);
         if (hasPackets) value = withHeaders(n, skipped, marks, before, bytes, size);
