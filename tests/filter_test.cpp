@@ -687,8 +687,8 @@ TEST_CASE("filter: workgroups whose loops end before their last tile")
     // 255 sections of 128 columns, all but the last one without bytes: two such tiles are more
     // turns of loops than lavapipe makes, and a workgroup has five.
     std::mt19937 random = makeRandom(315);
-    std::vector<SectionWords> sections(
-        sluice::kFilterMaxSections, records({columnRun(128, 0, 0, FilterPredictor::left)}, 0));
+    std::vector<SectionWords> sections(sluice::kFilterMaxSections,
+                                       records({columnRun(128, 0, 0, FilterPredictor::left)}, 0));
     sections.back() = records({columnRun(1, 0, 0, FilterPredictor::left)});
     const Words good = describe(sections);
     sections.back() = records({columnRun(1, 3, 0, FilterPredictor::left)});

@@ -297,8 +297,8 @@ void placeColumns() {
 uint valueIn(uint column, uint i, bool inScratch) {
     uvec2 base = mix(gSource, gScratch, bvec2(inScratch));
     uint bytes = bytesOf(column), byteStep = mix(sByteStep[column], gPlaneBytes, inScratch),
-         at = mix(sFrom[column], sValues[column], inScratch) +
-              i * mix(sStep[column], 1u, inScratch),
+         at =
+             mix(sFrom[column], sValues[column], inScratch) + i * mix(sStep[column], 1u, inScratch),
          value = 0u;
     [[unroll]] for (uint b = 0u; b < 4u; b++) if (b < bytes) {
         uint from = at + b * byteStep;

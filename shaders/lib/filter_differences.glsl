@@ -100,10 +100,9 @@ void undoDifferences(uint column, uint records, uint order) {
         [[dont_unroll]] for (uint b = 0u; b < bytes; b++) {
             uint to = sValues[column] + b * gPlaneBytes + begin;
             [[unroll]] for (uint k = 0u; k < kPerLane; k += 4u) if (begin + k < records)
-                storeScratchWord(
-                    to + k,
-                    packBytes(uvec4(values[k], values[k + 1u], values[k + 2u], values[k + 3u]) >>
-                              8u * b));
+                storeScratchWord(to + k, packBytes(uvec4(values[k], values[k + 1u], values[k + 2u],
+                                                         values[k + 3u]) >>
+                                                   8u * b));
         }
         begin += step;
     }
@@ -130,8 +129,8 @@ void undoByteUp(uint column) {
                                     loadFrom(base, min((at >> 2) + 1u, lastFrom)), 8u * (at & 3u));
                 }
                 uint sums[kRowsAhead];
-                [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) sum = sums[k] = filterAddBytes(
-                    sum, mix(packed[k], filterUnzigzagBytes(packed[k]), hasZigzag));
+                [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) sum = sums[k] =
+                    filterAddBytes(sum, mix(packed[k], filterUnzigzagBytes(packed[k]), hasZigzag));
                 uint i = row * gWidth + 4u * quad;
                 if (isAligned) {
                     [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) if (i + k * gWidth < gCount)

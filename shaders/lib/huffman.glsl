@@ -248,8 +248,7 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
 // complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the last two
 // decode to one symbol whatever the bit). `wide` is from a ballot. Code lengths must be visible; sSorted and sQuads are
 // visible afterwards.
-bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
-                 bool wide) {
+bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, bool wide) {
     // Where kUnpaired, registers decide how many tiles an SM holds.
     if (kUnpaired) return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
     return huffmanSortRows(enabled, kind, code, first, lengths, n, wide);

@@ -327,8 +327,7 @@ void lzMake(bool enabled, inout uint made) {
 
     if (enabled) {
         uint position = gAt + 4u * lane;
-        made =
-            (value.x & 0xffu) | (value.y & 0xffu) << 8 | (value.z & 0xffu) << 16 | value.w << 24;
+        made = (value.x & 0xffu) | (value.y & 0xffu) << 8 | (value.z & 0xffu) << 16 | value.w << 24;
         if (position + 4u <= gEnd) storeMade(position, made, 4u);
         if (lane == 0u) sStarts[group] = uvec4(0u);
         gBegun = begun;
