@@ -19,17 +19,6 @@ void addPrefixSums(inout uint values[kPerLane], inout uint carry) {
     carry += total;
 }
 
-// The bytes of kPerLane values that stand side by side, in words from byte `at` on. Words behind
-// `last` are not read.
-uint[kPerLane / 4u] loadPlane(uvec2 base, uint at, uint last) {
-    uint words[kPerLane / 4u + 1u], packed[kPerLane / 4u];
-    [[unroll]] for (uint k = 0u; k <= kPerLane / 4u; k++) words[k] =
-        loadFrom(base, min((at >> 2) + k, last));
-    [[unroll]] for (uint k = 0u; k < kPerLane / 4u; k++) packed[k] =
-        shiftedWord(words[k], words[k + 1u], 8u * (at & 3u));
-    return packed;
-}
-
 // Undoes a difference of any order for the first `records` records.
 void undoDifferences(uint column, uint records, uint order) {
     uint bytes = bytesOf(column), mask = maskOf(bytes);
@@ -39,6 +28,7 @@ void undoDifferences(uint column, uint records, uint order) {
          byteStep = sByteStep[column], lastWord = (from + records - 1u) >> 2,
          shift = 8u * (from & 3u);
     bool inPlanes = inScratch || stride == 1u, hasZigzagBytes = hasZigzag && bytes == 1u;
+    uint firstByte = mix(0u, 1u, inPlanes);
     uvec3 carry = uvec3(0u);
     uint step = kTeamSize * kPerLane, steps = (records + step - 1u) / step;
     uint begin = teamLane() * kPerLane;
@@ -48,7 +38,7 @@ void undoDifferences(uint column, uint records, uint order) {
             next[k] = loadFrom(base, min((from + begin >> 2) + k, lastWord));
     for (uint s = 0u; sgUniform(s < steps); s++) {
         uint values[kPerLane];
-        if (inPlanes) { // the first plane is loaded a step ahead
+        if (inPlanes) { // a column of bytes, or its first plane, is loaded a step ahead
             uint packed[kPerLane / 4u];
             [[unroll]] for (uint k = 0u; k < kPerLane / 4u; k++) packed[k] =
                 shiftedWord(next[k], next[k + 1u], shift);
@@ -58,18 +48,16 @@ void undoDifferences(uint column, uint records, uint order) {
                 mix(packed[k / 4u], filterUnzigzagBytes(packed[k / 4u]), hasZigzagBytes) >>
                     8u * (k % 4u) &
                 0xffu;
-            [[dont_unroll]] for (uint b = 1u; b < bytes; b++) {
-                uint plane = from + b * byteStep;
-                packed = loadPlane(base, plane + begin, (plane + records - 1u) >> 2);
-                [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] |=
-                    (packed[k / 4u] >> 8u * (k % 4u) & 0xffu) << 8u * b;
-            }
         } else {
+            [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] = 0u;
+        }
+        [[dont_unroll]] for (uint b = firstByte; b < bytes; b++) {
+            uint at = from + b * byteStep + begin * stride,
+                 last = from + b * byteStep + (records - 1u) * stride >> 2;
             [[unroll]] for (uint k = 0u; k < kPerLane; k++) {
-                uint at = from + min(begin + k, records - 1u) * stride;
-                values[k] = shiftedWord(loadFrom(base, at >> 2),
-                                        loadFrom(base, at + bytes - 1u >> 2), 8u * (at & 3u)) &
-                            mask;
+                values[k] |= (loadFrom(base, min(at >> 2, last)) >> 8u * (at & 3u) & 0xffu)
+                             << 8u * b;
+                at += stride;
             }
         }
         if (hasZigzag && bytes != 1u) [[unroll]]
