@@ -86,4 +86,23 @@ TEST_CASE("filter: workgroups whose loops end before their last tile")
     CHECK(found.status[3] == SLUICE_TILE_BAD_FILTER);
 }
 
+TEST_CASE("filter: descriptions with as many columns as there may be")
+{
+    // They are few enough turns of loops for lavapipe, so that nothing is INTERNAL.
+    std::mt19937 random = makeRandom(316);
+    std::vector<SectionWords> sections(sluice::kFilterMaxSections,
+                                       records({columnRun(128, 0, 0, FilterPredictor::none)}, 128));
+    FilterBatch batch;
+    const Bytes tile = randomBytes(random, 128 * sluice::kFilterMaxSections);
+    batch.add(describe(sections), tile);
+    sections.back() = records({columnRun(1, 3, 0, FilterPredictor::none)});
+    batch.add(describe(sections), tile);
+    Device reference("cpu", "", 0);
+    const FilterOutcome expected = undoFilters(reference, batch);
+    const FilterOutcome found = undoFilters(device(), batch);
+    CHECK(compareUnlessInternal(batch, expected, found) == 0);
+    CHECK(found.status[0] == SLUICE_TILE_OK);
+    CHECK(found.status[1] == SLUICE_TILE_BAD_FILTER);
+}
+
 TEST_SUITE_END();
