@@ -38,10 +38,9 @@ void undoColumn(uint column) {
         return;
     }
     bool isWave = isWaveOfBytes(column);
-    if (sgUniform(isWave))
-        undoByteWave(predictor, column);
-    else
-        undoWave(column);
+    // These are no two arms of a branch, since both have barriers (docs/portability.md).
+    if (sgUniform(isWave)) undoByteWave(predictor, column);
+    if (sgUniform(!isWave)) undoWave(column);
 }
 
 // Brings residuals of bytes that do not stand side by side into a row, in scratch.
