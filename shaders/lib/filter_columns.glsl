@@ -26,6 +26,8 @@ const uint kSplit = SLUICE_FILTER_FLAG_SPLIT << SLUICE_FILTER_FLAGS_AT;
 const uint kJoined = SLUICE_FILTER_FLAG_JOINED << SLUICE_FILTER_FLAGS_AT;
 const uint kRotated = SLUICE_FILTER_FLAG_ROTATED << SLUICE_FILTER_FLAGS_AT;
 const uint kBlock = SLUICE_FILTER_FLAG_BLOCK << SLUICE_FILTER_FLAGS_AT;
+// The reserved bit of a run says of a column that it is finished in scratch (placeColumns).
+const uint kFinal = 1u << 15;
 const uint kStride = SLUICE_FILTER_MAX_STRIDE;
 // The words of a description that a good section has at most: head, rows and runs.
 const uint kWindow = kStride + 4u;
@@ -245,11 +247,12 @@ bool isChanged(uint column) {
 }
 // Whether the column is finished in scratch: such columns, and those whose sum with the base
 // carries from byte to byte.
-bool needsFinal(uint column) {
+bool becomesFinal(uint column) {
     uint base = sColumn[column] >> 24;
     return isChanged(column) ||
            (base != 0u && (bytesOf(column) != 1u || isChanged(max(base, 1u) - 1u)));
 }
+bool needsFinal(uint column) { return (sColumn[column] & kFinal) != 0u; }
 
 // The first half of sBytes for byte b of a column.
 uvec2 placeOf(uint column, uint b) {
@@ -261,7 +264,7 @@ uvec2 placeOf(uint column, uint b) {
 // Finds the places of columns and of a record's bytes, a column an invocation.
 void placeColumns() {
     uint c = wgInvocation(), columns = sColumns, area = 0u, total;
-    bool isColumn = c < columns;
+    bool isColumn = c < columns, isFinal = false;
     gPlaneBytes = (gCount + 3u + kPerLane - 1u) / kPerLane * kPerLane;
     if (isColumn) {
         uint word = sColumn[c], place = word & 0xffu, leader = sLeader[c];
@@ -271,14 +274,15 @@ void placeColumns() {
         sStep[c] = split ? 1u : groupBytes;
         sByteStep[c] = split ? gCount : 1u;
         area = gPlaneBytes * bytesOf(c);
+        isFinal = becomesFinal(c);
+        if (isFinal) sColumn[c] = word | kFinal; // nobody reads that bit before the next barrier
     }
     uint values = wgExclusiveAdd(area, total);
     if (isColumn) // a row of quads that starts at a multiple of 4 records starts at a word
         sValues[c] = values + (isWaveOfBytes(c) ? gFirst & 3u : 0u);
     wgBarrierShared();
-    bool isFinal = false, hasBase = false, isUp = false;
+    bool hasBase = false, isUp = false;
     if (isColumn) {
-        isFinal = needsFinal(c);
         hasBase = sColumn[c] >> 24 != 0u && !isFinal;
         isUp = predictorOf(c) == SLUICE_PREDICTOR_UP && bytesOf(c) != 1u;
         for (uint b = 0u; b < bytesOf(c); b++) {
