@@ -21,14 +21,12 @@ void addPrefixSums(inout uint values[kPerLane], inout uint carry) {
 
 // Undoes a difference of any order for the first `records` records.
 void undoDifferences(uint column, uint records, uint order) {
-    uint bytes = bytesOf(column), mask = maskOf(bytes);
     bool inScratch = isGathered(column), hasZigzag = (sColumn[column] & kZigzag) != 0u;
     uvec2 base = mix(gSource, gScratch, bvec2(inScratch));
-    uint from = mix(sFrom[column], sValues[column], inScratch), stride = sStep[column],
-         byteStep = sByteStep[column], lastWord = (from + records - 1u) >> 2,
-         shift = 8u * (from & 3u);
-    bool inPlanes = inScratch || stride == 1u, hasZigzagBytes = hasZigzag && bytes == 1u;
-    uint firstByte = mix(0u, 1u, inPlanes);
+    uint from = mix(sFrom[column], sValues[column], inScratch),
+         lastWord = (from + records - 1u) >> 2, shift = 8u * (from & 3u);
+    // What is not needed in each step is read again, for registers are scarce.
+    bool inPlanes = inScratch || sStep[column] == 1u, isBytes = bytesOf(column) == 1u;
     uvec3 carry = uvec3(0u);
     uint step = kTeamSize * kPerLane, steps = (records + step - 1u) / step;
     uint begin = teamLane() * kPerLane;
@@ -45,24 +43,33 @@ void undoDifferences(uint column, uint records, uint order) {
             [[unroll]] for (uint k = 0u; k <= kPerLane / 4u; k++) next[k] =
                 loadFrom(base, min((from + begin + step >> 2) + k, lastWord));
             [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] =
-                mix(packed[k / 4u], filterUnzigzagBytes(packed[k / 4u]), hasZigzagBytes) >>
+                mix(packed[k / 4u], filterUnzigzagBytes(packed[k / 4u]), hasZigzag && isBytes) >>
                     8u * (k % 4u) &
                 0xffu;
         } else {
             [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] = 0u;
         }
-        [[dont_unroll]] for (uint b = firstByte; b < bytes; b++) {
-            uint at = from + b * byteStep + begin * stride,
-                 last = from + b * byteStep + (records - 1u) * stride >> 2;
-            [[unroll]] for (uint k = 0u; k < kPerLane; k++) {
-                values[k] |= (loadFrom(base, min(at >> 2, last)) >> 8u * (at & 3u) & 0xffu)
-                             << 8u * b;
-                at += stride;
+        if (!inPlanes || !isBytes) {
+            // Half of the values a turn, the first ones: with all of them at once as many more
+            // registers would wait for loads.
+            const uint kHalf = kPerLane / 2u;
+            [[dont_unroll]] for (uint n = inPlanes ? 2u : 0u; n < 2u * bytesOf(column); n++) {
+                uint b = n >> 1, stride = sStep[column], plane = from + b * sByteStep[column],
+                     at = plane + (begin + (n & 1u) * kHalf) * stride,
+                     last = plane + (records - 1u) * stride >> 2;
+                [[unroll]] for (uint k = 0u; k < kHalf; k++) {
+                    uint value =
+                        values[k] | (loadFrom(base, min(at >> 2, last)) >> 8u * (at & 3u) & 0xffu)
+                                        << 8u * b;
+                    values[k] = values[k + kHalf];
+                    values[k + kHalf] = value;
+                    at += stride;
+                }
             }
+            if (hasZigzag && !isBytes) [[unroll]]
+                for (uint k = 0u; k < kPerLane; k++)
+                    values[k] = filterUnzigzag(values[k], maskOf(bytesOf(column)));
         }
-        if (hasZigzag && bytes != 1u) [[unroll]]
-            for (uint k = 0u; k < kPerLane; k++)
-                values[k] = filterUnzigzag(values[k], mask);
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
         for (uint o = 0u; o < order; o++) {
             uint sum = carry.x; // the carries rotate, so that the next order's stands in front
@@ -85,7 +92,7 @@ void undoDifferences(uint column, uint records, uint order) {
                 kept >> 8u * (k % 4u);
         }
         // Other planes have room for what stands in the word of their last value.
-        [[dont_unroll]] for (uint b = 0u; b < bytes; b++) {
+        [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++) {
             uint to = sValues[column] + b * gPlaneBytes + begin;
             [[unroll]] for (uint k = 0u; k < kPerLane; k += 4u) if (begin + k < records)
                 storeScratchWord(to + k, packBytes(uvec4(values[k], values[k + 1u], values[k + 2u],
