@@ -30,8 +30,8 @@ void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
     }
 }
 
-// Stores the first `count` of 8 elements. This is rare, so the words come one after the other
-// through one place of the code.
+// Stores the first `count` of 8 elements. Only the last row of a tensor needs it, so the words come
+// one after the other through one place of the code.
 void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
     uint size = floatSize(type), bytes = count * size;
     target = add64(target, 8u * size * eight);
@@ -41,20 +41,18 @@ void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
     }
 }
 
-// Decodes and stores the rows of a tile before its tail. Returns how many they are. Bits that are
-// not coded are loaded before a row is decoded.
-uint decodeWholeRows(uint type, uvec2 target) {
+// Decodes and stores the rows of a tile. Bits that are not coded are loaded before a row is
+// decoded.
+void decodeRows(uint type, uvec2 target) {
     uint row = 0u;
-    [[dont_unroll]] for (; wgAny(row + kFloatTailRows < gFloatRows); row++) {
-        FloatRaw raw = floatRawOfRow(type, row);
-        storeEight(type, floatJoin(type, floatWholeRow(type, true), raw), target,
-                   32u * row + lgLane());
+    if (kNative) {
+        [[dont_unroll]] for (; wgAny(row + kFloatTailRows < gFloatRows); row++) {
+            FloatRaw raw = floatRawOfRow(type, row);
+            storeEight(type, floatJoin(type, floatWholeRow(type, true), raw), target,
+                       32u * row + lgLane());
+        }
+        floatTailBegin(row != 0u);
     }
-    return row;
-}
-
-// The same for all rows from `row` on: for the tail, and where lane groups are no subgroups.
-void decodeOtherRows(uint type, uint row, uvec2 target) {
     [[dont_unroll]] for (; wgAny(row < gFloatRows); row++) {
         uint eight = 32u * row + lgLane();
         bool inside = 8u * eight < gFloatElements;
@@ -62,13 +60,10 @@ void decodeOtherRows(uint type, uint row, uvec2 target) {
         if (inside) raw = floatRaw(type, eight);
         uvec4 symbols = kNative ? floatTailRow(type, true) : floatRow(type, row);
         uint count = gFloatElements - 8u * eight;
-        if (inside) {
-            uint words[8] = floatJoin(type, symbols, raw);
-            if (count >= 8u)
-                storeEight(type, words, target, eight);
-            else
-                storeSome(type, words, target, eight, count);
-        }
+        if (inside && count >= 8u)
+            storeEight(type, floatJoin(type, symbols, raw), target, eight);
+        else if (inside)
+            storeSome(type, floatJoin(type, symbols, raw), target, eight, count);
     }
 }
 
@@ -77,28 +72,24 @@ void decodeTile(bool enabled, uint tile) {
     uint local = tile - sFloatParts.firstTile;
     floatTile(enabled, local);
     uvec2 target = add64(sFloatParts.output_, mul64(local, kFloatTile * floatSize(gFloatType)));
-    uint row = 0u;
-#if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
-    // Only these rows have code for each type; the tail is two rows of 32.
-    if (kNative) {
-        if (wgAny(gFloatType == kFloatBf16))
-            row = decodeWholeRows(kFloatBf16, target);
-        else if (wgAny(gFloatType == kFloatF16))
-            row = decodeWholeRows(kFloatF16, target);
-        else if (wgAny(gFloatType == kFloatF32))
-            row = decodeWholeRows(kFloatF32, target);
-        else if (wgAny(gFloatType == kFloatE4m3))
-            row = decodeWholeRows(kFloatE4m3, target);
-        else if (wgAny(gFloatType == kFloatE5m2))
-            row = decodeWholeRows(kFloatE5m2, target);
-        else if (wgAny(gFloatType == kFloatE4m3Dense))
-            row = decodeWholeRows(kFloatE4m3Dense, target);
-        else
-            row = decodeWholeRows(kFloatBytes, target);
-        floatTailBegin(row != 0u);
-    }
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
+    decodeRows(gFloatType, target);
+#else
+    if (wgAny(gFloatType == kFloatBf16))
+        decodeRows(kFloatBf16, target);
+    else if (wgAny(gFloatType == kFloatF16))
+        decodeRows(kFloatF16, target);
+    else if (wgAny(gFloatType == kFloatF32))
+        decodeRows(kFloatF32, target);
+    else if (wgAny(gFloatType == kFloatE4m3))
+        decodeRows(kFloatE4m3, target);
+    else if (wgAny(gFloatType == kFloatE5m2))
+        decodeRows(kFloatE5m2, target);
+    else if (wgAny(gFloatType == kFloatE4m3Dense))
+        decodeRows(kFloatE4m3Dense, target);
+    else
+        decodeRows(kFloatBytes, target);
 #endif
-    decodeOtherRows(gFloatType, row, target);
     floatTileEnd();
     if (enabled && lgLane() == 0u) writeStatus(p.status, p.tileCount, tile, gFloatStatus);
 }

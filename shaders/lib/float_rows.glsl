@@ -48,16 +48,29 @@ void floatSingle(uint type, inout uvec4 row, inout uint missing) {
     }
 }
 
-// Decodes the symbols that look-ups had no room for, up to four turns of one for each lane. Written
-// out they would be half of the code of a row, once for each type. Two turns take no more words
-// than the ring has between two moves.
+// Decodes the symbols that look-ups had no room for, up to four turns of one for each lane. Two
+// turns take no more words than the ring has between two moves.
 uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
     uint missing = on ? floatMissing(row) : 0u;
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
     [[dont_unroll]] for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
         if (!wgAnyLane(missing != 0u)) break;
-        floatMove(ahead, aheadOf);
         floatSingle(type, row, missing);
     }
+#else // a loop in the loop of rows would cost NVIDIA's compiler (580) four registers
+    floatMove(ahead, aheadOf);
+    if (wgAnyLane(missing != 0u)) {
+        floatSingle(type, row, missing);
+        if (wgAnyLane(missing != 0u)) {
+            floatSingle(type, row, missing);
+            floatMove(ahead, aheadOf);
+            if (wgAnyLane(missing != 0u)) {
+                floatSingle(type, row, missing);
+                if (wgAnyLane(missing != 0u)) floatSingle(type, row, missing);
+            }
+        }
+    }
+#endif
     return row;
 }
 

@@ -48,11 +48,12 @@ void floatTable() {
         atomicAdd(sFloatCounts[floatCodeLength(symbol)], 1u);
     wgBarrierShared();
     uint code = 0u, rank = 0u, tooLong = sFloatCounts[13] + sFloatCounts[14] + sFloatCounts[15];
+    uint ranks[kFloatMaxBits + 1u];
     bool single = sFloatCounts[1] == 1u;
     [[unroll]] for (uint i = 2u; i <= kFloatMaxBits; ++i) single = single && sFloatCounts[i] == 0u;
     [[unroll]] for (uint i = 1u; i <= kFloatMaxBits; ++i) {
+        ranks[i] = rank;
         if (wgInvocation() == 0u) {
-            sFloatRanks[i] = rank;
             sFloatPlaces[i] = rank - code;
             sFloatLimits[i] =
                 single ? 1u << kFloatMaxBits : code + sFloatCounts[i] << (kFloatMaxBits - i);
@@ -62,12 +63,13 @@ void floatTable() {
         if (i < kFloatMaxBits) code <<= 1;
     }
     gFloatComplete = tooLong == 0u && (single || code == 1u << kFloatMaxBits);
-    wgBarrierShared();
     // The place of a symbol counts those with shorter codes, and those before it with a code as
     // long.
     for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x) {
-        uint codeLength = floatCodeLength(symbol), place = sFloatRanks[codeLength];
+        uint codeLength = floatCodeLength(symbol), place = 0u;
         if (codeLength != 0u && codeLength <= kFloatMaxBits) {
+            [[unroll]] for (uint i = 1u; i <= kFloatMaxBits; ++i) place =
+                i == codeLength ? ranks[i] : place;
             for (uint word = 0u; word < symbol >> 3; word++) {
                 uint differ = sFloatLengths[word] ^ codeLength * 0x11111111u;
                 differ |= differ >> 2;
@@ -86,12 +88,10 @@ void floatTable() {
     uint firstAt = floatFirstAt(gFloatType), mask = floatMask(gFloatType),
          lengthAt = floatLengthShift(gFloatType);
     for (uint i = 8u * wgInvocation(); i < 1u << kFloatMaxBits; i += 8u * gl_WorkGroupSize.x) {
-        uint codeLength = kFloatMaxBits, entry = 0u;
+        uint codeLength = floatLengthAt(i),
+             entry = floatEntryOf(i, codeLength, mask, firstAt, lengthAt);
         [[dont_unroll]] for (uint k = i; k < i + 8u; ++k) {
-            if (codeLength > 9u) {
-                codeLength = floatLengthAt(k);
-                entry = floatEntryOf(k, codeLength, mask, firstAt, lengthAt);
-            }
+            if (codeLength > 9u) entry = floatEntryOf(k, floatLengthAt(k), mask, firstAt, lengthAt);
             sFloatTable[k] = entry;
         }
     }

@@ -28,7 +28,6 @@ const uint kFloatEntries = (1u << kFloatMaxBits) - 1u; // the last one
 shared uint sFloatTable[1u << kFloatMaxBits];
 shared uint sFloatLimits[16]; // the end of the codes of each length, left-aligned to 12 bits
 shared uint sFloatPlaces[16]; // what leads from a code of a length to its symbol in sFloatSorted
-shared uint sFloatRanks[16];  // the rank of the first symbol with a code of each length
 shared uint sFloatSorted[256];
 shared uint sFloatCounts[16];
 shared uint sFloatLengths[32]; // of the codes, 4 bits each

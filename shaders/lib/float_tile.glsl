@@ -13,8 +13,8 @@
 // subgroup size, up to 1,024, the larger the fewer tables; 32 in the narrow form, max(32, subgroup
 // size) in the emulated one.
 //
-// It takes 17,872 bytes of shared memory; then 768 for each 32 invocations in the native and wide
-// forms (42,448 at 1,024), 8 * workgroup size + 1,024 / subgroup size in the narrow one, 24 *
+// It takes 17,808 bytes of shared memory; then 768 for each 32 invocations in the native and wide
+// forms (42,384 at 1,024), 8 * workgroup size + 1,024 / subgroup size in the narrow one, 24 *
 // workgroup size in the emulated one.
 //
 // Call in this order:

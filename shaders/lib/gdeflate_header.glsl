@@ -108,6 +108,17 @@ void readHeader(bool enabled) {
         bitsRefill(dynamic);
         fail(dynamic && bitsTruncated(), SLUICE_ST_TRUNCATED);
         dynamic = dynamic && gState != kDone;
+
+        bool good = huffmanSort(dynamic, kPrecode, kLitCode, kLitFirst, 0u, 19u, false);
+        fail(dynamic && !good, SLUICE_ST_BAD_CODE);
+        dynamic = dynamic && gState != kDone;
+        if (dynamic) {
+            litCount = (header & 31u) + 257u;
+            distCount = ((header >> 5) & 31u) + 1u;
+        }
+        clearCodeLengths(dynamic);
+        readCodeLengths(dynamic, litCount + distCount);
+        dynamic = dynamic && gState != kDone;
     }
     if (fixedCodes) {
         // RFC 1951, 3.2.6; eight code lengths a word.
@@ -117,36 +128,15 @@ void readHeader(bool enabled) {
                                             : lane < 4u ? 0x88888888u
                                                         : 0x55555555u;
     }
-    // The codes, one after the other through one place of the code, which is the largest part of
-    // the header's: the precode, with which the lengths of the others are read; literals and
-    // lengths; distances.
     bool codes = fixedCodes || dynamic;
-    uint kind = kDistCode;
-    if (wgAny(codes)) kind = kLitCode;
-    if (wgAny(dynamic)) kind = kPrecode;
-    bool more = wgAny(codes);
-    [[dont_unroll]] while (more) {
-        bool isPrecode = kind == kPrecode, isDist = kind == kDistCode,
-             on = codes && (dynamic || !isPrecode);
-        uint n = mix(mix(litCount, distCount, isDist), 19u, isPrecode);
-        bool good = huffmanSort(on, kind, mix(kLitCode, kDistCode, isDist),
-                                mix(kLitFirst, kDistFirst, isDist), mix(0u, litCount, isDist), n,
-                                wgAny(kind == kLitCode));
-        fail(on && !good, SLUICE_ST_BAD_CODE);
-        if (wgAny(isPrecode)) {
-            dynamic = dynamic && gState != kDone;
-            if (dynamic) {
-                litCount = (header & 31u) + 257u;
-                distCount = ((header >> 5) & 31u) + 1u;
-            }
-            clearCodeLengths(dynamic);
-            readCodeLengths(dynamic, litCount + distCount);
-        }
+    if (wgAny(codes)) {
+        bool goodLit = huffmanSort(codes, kLitCode, kLitCode, kLitFirst, 0u, litCount, true);
+        bool goodDist =
+            huffmanSort(codes, kDistCode, kDistCode, kDistFirst, litCount, distCount, false);
+        fail(codes && !(goodLit && goodDist), SLUICE_ST_BAD_CODE);
         codes = codes && gState != kDone;
-        more = wgAny(codes && !isDist);
-        kind = mix(kDistCode, kLitCode, isPrecode);
+        if (codes) gState = kInSymbols;
     }
-    if (codes) gState = kInSymbols;
 }
 
 #endif // SLUICE_GDEFLATE_HEADER_GLSL

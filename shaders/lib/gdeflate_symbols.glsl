@@ -18,7 +18,6 @@ const uint kPrecode = 2u; // a kind of symbols, which has no tables of its own
 const uint kLength = 1u << 13;    // the symbol begins a match of 2 bytes more than the value
 const uint kSpecial = 1u << 14;   // the symbol ends the block, or is undefined
 const uint kUndefined = 1u << 15; // the symbol must not occur
-uint huffmanLowPayload(uint symbol, uint len) { return len | symbol << 5; } // a literal
 uint huffmanPayload(uint kind, uint symbol, uint len) {
     if (kind == kPrecode) return symbol;
     bool distance = kind == kDistCode;

@@ -7,8 +7,7 @@
 // its length is a population count of the lanes below that hold the same length.
 //
 // The includer defines kTiles, tileIndex(), the array sToken, kUnpaired, and
-// huffmanPayload(kind, symbol, length): what it wants to know of a symbol, in 16 bits; and
-// huffmanLowPayload(symbol, length), the same for symbols below 256 of a wide code.
+// huffmanPayload(kind, symbol, length): what it wants to know of a symbol, in 16 bits.
 #ifndef SLUICE_HUFFMAN_GLSL
 #define SLUICE_HUFFMAN_GLSL
 
@@ -64,7 +63,7 @@ void clearCodeLengths(bool enabled) {
 
 // The code lengths of the lane's symbols in three rows of 32; only the first row counts unless
 // `wide`.
-uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, bool wide) {
+uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, const bool wide) {
     uvec3 symbol = row * 32u + lgLane() + uvec3(0u, 32u, 64u);
     uvec3 len = uvec3(codeLength(lengths + symbol.x), 0u, 0u);
     if (wide) {
@@ -98,17 +97,14 @@ uint huffmanPlace(uint len, uint holders, inout uint next) {
     return place;
 }
 
-// Adds three symbols to their places, which hold 0. Nothing is added where the length is 0.
-void huffmanStore(uvec3 len, uvec3 place, uvec3 payload) {
-    [[unroll]] for (uint k = 0u; k < 3u; ++k) if (len[k] != 0u)
-        atomicOr(sSorted[gSorted + min(place[k] / 2u, kSymbols / 2u - 1u)],
-                 payload[k] << (place[k] & 1u) * 16u);
-}
-
-// Clears the places of n symbols from `first` on.
-void huffmanClear(bool enabled, uint first, uint n) {
-    [[unroll]] for (uint i = 0u; i < 5u; ++i) if (enabled && i * 32u + lgLane() < (n + 1u) / 2u)
-        sSorted[gSorted + first / 2u + i * 32u + lgLane()] = 0u;
+// Stores those of three symbols whose place is odd, or even, which come first and clear their
+// neighbours. Nothing is stored where the length is 0.
+void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
+    uvec3 index = gSorted + min(place / 2u, uvec3(kSymbols / 2u - 1u)), other = uvec3(0u);
+    if (odd) other = uvec3(sSorted[index.x], sSorted[index.y], sSorted[index.z]);
+    [[unroll]] for (uint k = 0u; k < 3u;
+                    ++k) if (len[k] != 0u && (place[k] & 1u) == (odd ? 1u : 0u)) sSorted[index[k]] =
+        odd ? other[k] | payload[k] << 16 : payload[k];
 }
 
 struct HuffmanCode {
@@ -140,7 +136,7 @@ HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint fi
 
 // huffmanSort chunk after chunk of 32 symbols, which takes few registers.
 bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
-                       uint chunks) {
+                       const uint chunks) {
     uint lane = lgLane();
     lgBarrierShared();
     if (lane < 16u) sToken[gRanks + lane] = 0u;
@@ -155,11 +151,12 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
     lgBarrierShared();
     HuffmanCode sorted = huffmanQuads(enabled, count, ones, code, first);
     if (lane < 16u) sToken[gRanks + lane] = sorted.rank;
-    huffmanClear(enabled, first, n);
+    uint none = sorted.symbols == 0u ? huffmanPayload(kind, 0u, 1u) * 0x10001u : 0u;
+    if (enabled) [[unroll]]
+        for (uint i = 0u; i < 5u; ++i)
+            if (i * 32u + lane < (n + 1u) / 2u)
+                sSorted[gSorted + first / 2u + i * 32u + lane] = none;
     lgBarrierShared();
-    // Without symbols every bit is the same one.
-    if (enabled && sorted.symbols == 0u && lane == 0u)
-        sSorted[gSorted + first / 2u] = huffmanPayload(kind, 0u, 1u) * 0x10001u;
 
     [[dont_unroll]] for (uint chunk = 0u; chunk < chunks; ++chunk) {
         uint symbol = chunk * 32u + lane;
@@ -187,10 +184,8 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
 // previous step. It is written out because NVIDIA's compiler (580) does not unroll loops with
 // ballots.
 bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
-                     bool wide) {
+                     const bool wide) {
     uint lane = lgLane();
-    lgBarrierShared();
-    huffmanClear(enabled, first, n);
     lgBarrierShared();
     uvec3 lenA = huffmanRows(enabled, lengths, n, 0u, wide), lenB = uvec3(0u), lenC = uvec3(0u);
     uvec3 holdersA = huffmanOfLength(lenA), holdersB = uvec3(0u), holdersC = uvec3(0u);
@@ -225,18 +220,23 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
         placeC.y = huffmanPlace(lenC.y, holdersC.y, next);
         placeC.z = huffmanPlace(lenC.z, holdersC.z, next);
         [[unroll]] for (uint k = 0u; k < 3u; ++k) {
-            payloadA[k] = huffmanLowPayload(symbolA[k], lenA[k]) * twice;
-            payloadB[k] = huffmanLowPayload(symbolA[k] + 96u, lenB[k]) * twice;
-            payloadC[k] = huffmanLowPayload(symbolC[k], lenC[k]) * twice;
+            payloadA[k] = huffmanPayload(kind, symbolA[k], lenA[k]) * twice;
+            payloadB[k] = huffmanPayload(kind, symbolA[k] + 96u, lenB[k]) * twice;
+            payloadC[k] = huffmanPayload(kind, symbolC[k], lenC[k]) * twice;
         }
-        payloadC.z = huffmanPayload(kind, symbolC.z, lenC.z) * twice;
     }
     if (enabled && sorted.symbols == 0u && lane == 0u)
         sSorted[gSorted + first / 2u] = huffmanPayload(kind, 0u, 1u) * 0x10001u;
-    huffmanStore(lenA, placeA, payloadA);
+    huffmanStore(lenA, placeA, payloadA, false);
     if (wide) {
-        huffmanStore(lenB, placeB, payloadB);
-        huffmanStore(lenC, placeC, payloadC);
+        huffmanStore(lenB, placeB, payloadB, false);
+        huffmanStore(lenC, placeC, payloadC, false);
+    }
+    lgBarrierShared();
+    huffmanStore(lenA, placeA, payloadA, true);
+    if (wide) {
+        huffmanStore(lenB, placeB, payloadB, true);
+        huffmanStore(lenC, placeC, payloadC, true);
     }
     lgBarrierShared();
     return sorted.good;
@@ -246,9 +246,10 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
 // `lengths` on. They take the places from `first` on, an even number, in sSorted, and `code` (0 or
 // 1) says which quads; `kind` is for huffmanPayload. Returns false for a code that is neither
 // complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the last two
-// decode to one symbol whatever the bit). `wide` is from a ballot. Code lengths must be visible; sSorted and sQuads are
+// decode to one symbol whatever the bit). Code lengths must be visible; sSorted and sQuads are
 // visible afterwards.
-bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n, bool wide) {
+bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
+                 const bool wide) {
     // Where kUnpaired, registers decide how many tiles an SM holds.
     if (kUnpaired) return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
     return huffmanSortRows(enabled, kind, code, first, lengths, n, wide);
