@@ -177,33 +177,34 @@ void fetchRests(bool bf16, uvec2 restAt, out uvec2 rests[kFetched]) {
     }
 }
 
-// What is staged goes out. unitsAt: the address of place 0, restAt: of its sign and mantissa.
-void copyOut(bool bf16, uvec2 unitsAt, uvec2 restAt, uvec2 rests[kFetched]) {
+// What is staged goes out. unitsAt: the address of place 0, restAt: of its sign and mantissa. These
+// are the units of fetchRests, with code for each format.
+void copyFetched(bool bf16, uvec2 unitsAt, uvec2 rests[kFetched]) {
+    uint each = bf16 ? 8u : 16u;
+    uvec2 units = ownUnits(each);
+    [[unroll]] for (uint i = 0u; i < kFetched; ++i) if (bf16 || i < kFetched / 2u) {
+        uint unit = units.x + i * gl_WorkGroupSize.x;
+        if (unit < units.y) UnitsOut(unitsAt).v[unit] = mergeUnit(bf16, unit * each, rests[i]);
+    }
+}
+
+// All other units, and the ends, whose words others may write too. fetched: how many units of the
+// invocation are done.
+void copyOthers(bool bf16, uvec2 unitsAt, uvec2 restAt, uint fetched) {
     uint size = bf16 ? 2u : 1u, each = 16u / size;
     uint begin = max(gBegin, gStaged), end = min(gEnd, gStaged + kStage),
          shift = (restAt.x & 3u) * 8u;
     uvec2 units = ownUnits(each);
-    uint unit = units.x, stop = units.y;
-    if ((restAt.x & 7u) == 0u) {
-        [[unroll]] for (uint i = 0u; i < kFetched; ++i) if (bf16 || i < kFetched / 2u) {
-            if (unit < stop) UnitsOut(unitsAt).v[unit] = mergeUnit(bf16, unit * each, rests[i]);
-            unit += gl_WorkGroupSize.x;
-        }
-        [[dont_unroll]] for (; unit < stop; unit += gl_WorkGroupSize.x) {
-            uvec2 rest = PairsIn(restAt).v[unit];
-            UnitsOut(unitsAt).v[unit] = mergeUnit(bf16, unit * each, rest);
-        }
-    } else {
-        WordsIn words = WordsIn(uvec2(restAt.x & ~3u, restAt.y));
-        [[dont_unroll]] for (; unit < stop; unit += gl_WorkGroupSize.x) {
-            uvec3 loaded = uvec3(words.w[2u * unit], words.w[2u * unit + 1u], 0u);
-            if (shift != 0u) loaded.z = words.w[2u * unit + 2u];
-            uvec2 rest = loaded.xy >> shift | (loaded.yz << 1) << 31u - shift;
-            UnitsOut(unitsAt).v[unit] = mergeUnit(bf16, unit * each, rest);
-        }
+    uint stop = units.y;
+    WordsIn words = WordsIn(uvec2(restAt.x & ~3u, restAt.y));
+    [[dont_unroll]] for (uint unit = units.x + fetched * gl_WorkGroupSize.x; unit < stop;
+                         unit += gl_WorkGroupSize.x) {
+        uvec3 loaded = uvec3(words.w[2u * unit], words.w[2u * unit + 1u], 0u);
+        if (shift != 0u) loaded.z = words.w[2u * unit + 2u];
+        uvec2 rest = loaded.xy >> shift | (loaded.yz << 1) << 31u - shift;
+        UnitsOut(unitsAt).v[unit] = mergeUnit(bf16, unit * each, rest);
     }
-    // The ends, whose words others may write too.
-    unit = wgInvocation() == 0u ? begin / each : stop;
+    uint unit = wgInvocation() == 0u ? begin / each : stop;
     uint first = unit * each, from = max(begin, first) - first,
          to = max(min(end, first + each), first) - first;
     if (wgInvocation() < 2u && from < to && to - from < each) {
@@ -295,10 +296,14 @@ uint decodeBlock(uint block, inout RawWindow raw) {
             }
             wgBarrierShared();
             if (isPlanner() && gStaged == 0u) planBlock(isBf16(), block + 1u, next, afterNext);
-            if (bf16)
-                copyOut(true, unitsAt, restAt, rests);
-            else
-                copyOut(false, unitsAt, restAt, rests);
+            bool isFetched = (restAt.x & 7u) == 0u;
+            if (isFetched) {
+                if (bf16)
+                    copyFetched(true, unitsAt, rests);
+                else
+                    copyFetched(false, unitsAt, rests);
+            }
+            copyOthers(bf16, unitsAt, restAt, !isFetched ? 0u : bf16 ? kFetched : kFetched / 2u);
         }
         if (sgUniform(wg.otherCounts[gTurn] > kOthers)) {
             memoryBarrierBuffer();

@@ -20,43 +20,33 @@
 layout(push_constant, std430) uniform Push { FilterParams p; };
 
 shared uint sNext; // the tile that the workgroup does next
+shared uint sDone; // how many invocations have done all of their part of the tile
 
 // -----------------------------------------------------------------------------------------------
 // Predictions
 
-// By a team. False, here and below: the driver ended a loop.
-bool undoColumn(uint column) {
+// By a team.
+void undoColumn(uint column) {
     uint predictor = predictorOf(column);
-    bool ended = true;
     if (sgUniform(SLUICE_PREDICTOR_IS_SUM(predictor))) {
         bool isUp = predictor == SLUICE_PREDICTOR_UP;
-        ended = undoDifferences(column, isUp ? min(gWidth, gCount) : gCount, isUp ? 1u : predictor);
+        undoDifferences(column, isUp ? min(gWidth, gCount) : gCount, isUp ? 1u : predictor);
         if (sgUniform(isUp && bytesOf(column) == 1u)) {
             teamBarrierAll(); // the first row is in scratch
-            ended = undoByteUp(column) && ended;
+            undoByteUp(column);
         }
-        return ended;
+        return;
     }
     bool isWave = isWaveOfBytes(column);
-    if (sgUniform(!isWave)) ended = undoWave(column);
-#if defined(SLUICE_EMU) || defined(SLUICE_NARROW) // other compilers take long for three copies
-    if (isWave) ended = undoByteWave(predictor, column);
-#else
-    if (sgUniform(isWave && predictor == SLUICE_PREDICTOR_MEDIAN))
-        ended = undoByteWave(SLUICE_PREDICTOR_MEDIAN, column);
-    if (sgUniform(isWave && predictor == SLUICE_PREDICTOR_AVERAGE))
-        ended = undoByteWave(SLUICE_PREDICTOR_AVERAGE, column);
-    if (sgUniform(isWave && predictor == SLUICE_PREDICTOR_GRADIENT))
-        ended = undoByteWave(SLUICE_PREDICTOR_GRADIENT, column);
-#endif
-    return ended;
+    // These are no two arms of a branch, since both have barriers (docs/portability.md).
+    if (sgUniform(isWave)) undoByteWave(predictor, column);
+    if (sgUniform(!isWave)) undoWave(column);
 }
 
 // Brings residuals of bytes that do not stand side by side into a row, in scratch.
-bool gatherResiduals() {
-    bool ended = true;
+void gatherResiduals() {
     for (uint n = 0u; n < sPredictedCount; n++) {
-        uint column = sPredicted[n], step = sStep[column], lead = sValues[column] & 3u, done = 0u;
+        uint column = sPredicted[n], step = sStep[column], lead = sValues[column] & 3u;
         if (isGathered(column)) {
             uint words = (lead + gCount + 3u) / 4u;
             for (uint w = wgInvocation(); w < words; w += gl_WorkGroupSize.x) {
@@ -65,56 +55,46 @@ bool gatherResiduals() {
                 [[unroll]] for (uint k = 0u; k < 4u; k++) value[k] = sourceByte(
                     sFrom[column] + min(max(4u * w + k, lead) - lead, gCount - 1u) * step);
                 storeScratchWord(sValues[column] - lead + 4u * w, packBytes(value));
-                done = w;
             }
-            ended = ended && done + gl_WorkGroupSize.x >= words;
         }
     }
-    return ended;
 }
 
-bool undoPredictions() {
-    bool ended = gatherResiduals();
+void undoPredictions() {
+    gatherResiduals();
     wgBarrierAll();
     // As many teams work at once as have room for a row.
     uint teams = clamp(kRowWords / max((gWidth + 3u) / 4u, 1u), 1u, kTeams);
-    for (uint n = teamIndex(); sgUniform(teamIndex() < teams && n < sPredictedCount); n += teams) {
-        bool one = undoColumn(sPredicted[n]);
-        ended = ended && one;
-    }
+    for (uint n = teamIndex(); sgUniform(teamIndex() < teams && n < sPredictedCount); n += teams)
+        undoColumn(sPredicted[n]);
     wgBarrierAll();
     if (gAnyUp) {
         for (uint n = 0u; n < sPredictedCount; n++)
-            if (predictorOf(sPredicted[n]) == SLUICE_PREDICTOR_UP && bytesOf(sPredicted[n]) != 1u) {
-                bool one = undoUp(sPredicted[n]);
-                ended = ended && one;
-            }
+            if (predictorOf(sPredicted[n]) == SLUICE_PREDICTOR_UP && bytesOf(sPredicted[n]) != 1u)
+                undoUp(sPredicted[n]);
     }
     wgBarrierAll();
-    return ended;
 }
 
 // Finishes columns whose bytes are not those of the record. Columns with a base come first, because
 // they need the base as it stands.
-bool finishColumns() {
-    uint done = 0u;
+void finishColumns() {
     for (uint i = wgInvocation(); i < gCount; i += gl_WorkGroupSize.x) {
-        for (uint c = 0u; c < 2u * sColumns; c++) {
+        [[dont_unroll]] for (uint c = 0u; c < 2u * sColumns; c++) {
             bool second = c >= sColumns;
             uint column = second ? c - sColumns : c, word = sColumn[column], base = word >> 24,
                  bytes = bytesOf(column);
             if (needsFinal(column) && (base == 0u) == second) {
-                uint value = valueOf(column, i);
-                if (base != 0u) value += valueOf(base - 1u, i);
+                uint value = 0u, parts = second ? 1u : 2u;
+                [[dont_unroll]] for (uint part = 0u; part < parts; part++) value +=
+                    valueOf(mix(column, base - 1u, part != 0u), i);
                 value &= maskOf(bytes);
                 if ((word & kRotated) != 0u) value = value >> 1 | value << 8u * bytes - 1u;
                 if ((word & kBlock) != 0u) value = filterUnmapBlock(value, bytes == 2u);
                 storeValue(column, i, value);
             }
         }
-        done = i;
     }
-    return done + gl_WorkGroupSize.x >= gCount;
 }
 
 // -----------------------------------------------------------------------------------------------
@@ -123,30 +103,30 @@ bool finishColumns() {
 // Turns the section that readSection found into bytes of the tile. Returns a status.
 uint undoSection() {
     uint size = sSize, packets = 0u;
-    bool hasPackets = sPackets != 0u, ended = true;
+    bool hasPackets = sPackets != 0u;
     gStride = sStride;
     gWidth = sWidth;
     gFirst = sFirst;
     gPlanes = gPosition;
-    if (sgUniform(gStride == 0u || size == 0u))
-        return copyBytes(size) ? SLUICE_ST_OK : SLUICE_ST_INTERNAL;
+    if (sgUniform(gStride == 0u || size == 0u)) {
+        copyBytes(size);
+        return SLUICE_ST_OK;
+    }
     wgBarrierAll(); // sPackets has been read, and the section before is done with scratch
     if (sgUniform(hasPackets)) {
         packets = countPackets(size);
         if (sgUniform(packets == 0u && size != 0u)) return SLUICE_ST_BAD_FILTER;
         gPlanes += packets;
     }
-    gCount = (size - packets) / gStride;
+    gCount = recordOf(size - packets);
     placeColumns();
     if (sgUniform(gCount != 0u)) {
-        ended = undoPredictions();
-        if (gAnyFinal) ended = finishColumns() && ended;
+        undoPredictions();
+        if (gAnyFinal) finishColumns();
         wgBarrierAll();
     }
-    bool written;
-    if (hasPackets) written = writePackets(size);
-    if (sgUniform(!hasPackets)) written = writeRecords(size);
-    return ended && written ? SLUICE_ST_OK : SLUICE_ST_INTERNAL;
+    writeRecords(size, hasPackets);
+    return SLUICE_ST_OK;
 }
 
 bool readTile(WordsIn tile) {
@@ -168,6 +148,8 @@ uint undoTile(bool goodRegion) {
         bool sized = goodRegion && gDescriptionWords - 1u < SLUICE_FILTER_DESCRIPTION_BYTES / 4u;
         uint head = sized ? WordsIn(gDescription).w[0] : 0u;
         sCursor = 1u;
+        sDone = 0u;
+        sIsRest = false;
         sSections = head >> 16;
         bool good = sized && (head & 0xffffu) == SLUICE_FILTER_VERSION &&
                     sSections - 1u < SLUICE_FILTER_MAX_SECTIONS;
@@ -176,37 +158,55 @@ uint undoTile(bool goodRegion) {
     wgBarrierShared();
     gPosition = 0u;
     uint status = sStatus;
-    for (uint s = 0u;
-         sgUniform(s < SLUICE_FILTER_MAX_SECTIONS && status == SLUICE_ST_OK && sSections != 0u);
+    for (uint s = 0u; sgUniform(s <= SLUICE_FILTER_MAX_SECTIONS && status == SLUICE_ST_OK &&
+                                (sSections != 0u || (gPosition < gTileSize && !sIsRest)));
          s++) {
         loadWindow();
         wgBarrierShared();
-        if (wgInvocation() == 0u) readSection();
+        if (wgInvocation() == 0u) {
+            if (sSections != 0u)
+                readSection();
+            else
+                readRest();
+        }
         wgBarrierShared();
-        bool bad = wgAnyInvocation(wgInvocation() < sColumns && isBaseBad(wgInvocation()));
-        status = bad ? SLUICE_ST_BAD_FILTER : sStatus;
+        bool isBad = wgInvocation() < sColumns && isBaseBad(wgInvocation());
+        status = wgOr(isBad ? 1u : 0u) != 0u ? SLUICE_ST_BAD_FILTER : sStatus;
         if (sgUniform(status == SLUICE_ST_OK)) {
             status = undoSection();
             gPosition += sSize;
         }
-        // Where the driver ended a loop, lanes have different results.
-        status = wgAnyInvocation(status == SLUICE_ST_INTERNAL) ? SLUICE_ST_INTERNAL : status;
         wgBarrierShared();
     }
-    if (status != SLUICE_ST_OK) return status;
-    bool ended = copyBytes(gTileSize - gPosition);
-    return ended && sSections == 0u ? SLUICE_ST_OK : SLUICE_ST_INTERNAL;
+    return status;
+}
+
+// Where the driver has left the loop over tiles early, those that the workgroup has not come to
+// still have the status that they came with. They get INTERNAL, a tile an invocation: lists for
+// which a workgroup has more turns than invocations are recorded in parts.
+void refuseTiles(uint from, uint count) {
+    uint index = from + wgInvocation() * p.workgroups;
+    if (p.tickets != 0u || from >= count || index >= count) return;
+    uint word = WordsIn(add64(p.tiles, mul64(index, 4u * SLUICE_FILTER_TILE_WORDS))).w[7];
+    if (word >= p.statusCount) return;
+    WordsOut list = WordsOut(p.status);
+    // Several invocations may come to a tile, and it counts once.
+    if (atomicCompSwap(list.w[word], SLUICE_ST_OK, SLUICE_ST_INTERNAL) == SLUICE_ST_OK ||
+        atomicCompSwap(list.w[word], SLUICE_ST_UNVERIFIED, SLUICE_ST_INTERNAL) ==
+            SLUICE_ST_UNVERIFIED)
+        writeStatus(p.status, p.statusCount, word, SLUICE_ST_INTERNAL);
 }
 
 void main() {
     uint group = wgIndex();
+    wgOrBegin();
     uint count = countOf(p.tileCount, p.maxTileCount);
     gScratch = add64(p.scratch, mul64(group, p.scratchBytes));
     uvec2 ticket = add64(p.scratch, mul64(p.workgroups, p.scratchBytes));
     // The conditions of branches and loops with subgroup operations come from a ballot: a single
     // one that does not has NVIDIA's compiler (580) match lanes before every such operation of the
     // shader.
-    uint index = group < p.workgroups ? group : count;
+    uint index = group < p.workgroups ? p.firstTile + group : count;
     for (uint turn = 0u; sgUniform(turn < count && index < count); turn++) {
         WordsIn tile = WordsIn(add64(p.tiles, mul64(index, 4u * SLUICE_FILTER_TILE_WORDS)));
         uint word = tile.w[7];
@@ -216,16 +216,17 @@ void main() {
         bool decoded = sStatus == SLUICE_ST_OK || sStatus == SLUICE_ST_UNVERIFIED;
         wgBarrierShared();
         if (sgUniform(decoded)) {
-            uint result = undoTile(readTile(tile)), bad;
-            // Where the driver ended a loop, lanes have different results.
-            wgExclusiveAdd(result == SLUICE_ST_OK ? 0u : 1u, bad);
-            if (bad != 0u && wgInvocation() == 0u)
-                writeStatus(p.status, p.statusCount, word,
-                            result == SLUICE_ST_OK ? SLUICE_ST_INTERNAL : result);
+            uint result = undoTile(readTile(tile));
+            if (sgLoopsGoOn(min(p.maxTileBytes, 2u))) atomicAdd(sDone, 1u);
+            wgBarrierShared();
+            result = sDone == gl_WorkGroupSize.x ? result : SLUICE_ST_INTERNAL;
+            if (result != SLUICE_ST_OK && wgInvocation() == 0u)
+                writeStatus(p.status, p.statusCount, word, result);
         }
         if (wgInvocation() == 0u)
             sNext = p.workgroups + (p.tickets != 0u ? atomicAdd(WordsOut(ticket).w[0], 1u) : index);
         wgBarrierShared();
         index = sNext;
     }
+    refuseTiles(index, count);
 }

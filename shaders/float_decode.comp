@@ -30,12 +30,15 @@ void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
     }
 }
 
-// Stores the first `count` of 8 elements.
+// Stores the first `count` of 8 elements. Only the last row of a tensor needs it, so the words come
+// one after the other through one place of the code.
 void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
     uint size = floatSize(type), bytes = count * size;
     target = add64(target, 8u * size * eight);
-    [[unroll]] for (uint i = 0u; i < 8u; ++i) if (4u * i < bytes)
-        storeWord(add64(target, 4u * i), words[i], 0u, min(bytes - 4u * i, 4u));
+    [[dont_unroll]] for (uint at = 0u; at < bytes; at += 4u) {
+        storeWord(add64(target, at), words[0], 0u, min(bytes - at, 4u));
+        [[unroll]] for (uint i = 0u; i < 7u; ++i) words[i] = words[i + 1u];
+    }
 }
 
 // Decodes and stores the rows of a tile. Bits that are not coded are loaded before a row is

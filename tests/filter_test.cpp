@@ -21,108 +21,11 @@ constexpr auto kMedian = FilterPredictor::median;
 constexpr uint32_t kSplit = sluice::filterSplit, kJoined = sluice::filterJoined,
                    kZigzag = sluice::filterZigzag, kBlock = sluice::filterBlock;
 
-SectionWords rowsOf(uint32_t width, Words runs)
-{
-    SectionWords section;
-    section.rows = true;
-    section.width = width;
-    section.runs = std::move(runs);
-    return section;
-}
-
-SectionWords records(Words runs, uint32_t size = kFilterRest)
-{
-    SectionWords section;
-    section.runs = std::move(runs);
-    section.size = size;
-    return section;
-}
-
-// Tiles for one command, each with a description, and what becomes of them on a device.
-struct Batch {
-    struct Tile {
-        Words description;
-        Bytes filtered;
-        SluiceFilterTile region = {}; // addresses: offsets in source and destination
-    };
-    std::vector<Tile> tiles;
-    Bytes source, descriptions;
-    uint64_t destinationSize = 0;
-    uint32_t maxTileSize = 1u << 18;
-    uint32_t statusCount = 0;
-    uint32_t count = ~0u; // in GPU memory, unless ~0
-    Words before;         // statuses; OK if there are none
-
-    void add(const Words& description, const Bytes& filtered)
-    {
-        Tile tile;
-        tile.description = description;
-        tile.filtered = filtered;
-        tile.region.srcAddress = source.size();
-        tile.region.dstAddress = destinationSize;
-        tile.region.size = uint32_t(filtered.size());
-        tile.region.descriptionOffset = uint32_t(descriptions.size());
-        tile.region.descriptionSize = uint32_t(4 * description.size());
-        tile.region.statusIndex = uint32_t(tiles.size());
-        source.insert(source.end(), filtered.begin(), filtered.end());
-        source.resize((source.size() + 15) / 16 * 16 + 4 * (tiles.size() % 3), 0x5a);
-        const uint8_t* words = reinterpret_cast<const uint8_t*>(description.data());
-        descriptions.insert(descriptions.end(), words, words + 4 * description.size());
-        destinationSize += (filtered.size() + 3) / 4 * 4 + 4 * (tiles.size() % 3);
-        tiles.push_back(std::move(tile));
-        statusCount = uint32_t(tiles.size());
-    }
-};
-
-struct Outcome {
-    Words status;
-    Bytes output;
-};
-
-// room: for how many more tiles the command is recorded, which may choose its kernel by it.
-Outcome run(Device& on, const Batch& batch, uint32_t room = 0)
-{
-    Buffer source(on, batch.source), descriptions(on, batch.descriptions),
-        destination(on, batch.destinationSize);
-    Words statuses = batch.before;
-    statuses.resize(batch.statusCount, SLUICE_TILE_OK);
-    statuses.insert(statuses.end(), {0, ~0u});
-    const uint32_t tileCount = uint32_t(batch.tiles.size());
-    Buffer status(on, statuses),
-        count(on, Words{std::min(batch.count, room != 0 ? tileCount : ~0u)});
-    Bytes list((size_t{tileCount} + room) * sizeof(SluiceFilterTile), 0xFF);
-    for (size_t i = 0; i < batch.tiles.size(); ++i) {
-        SluiceFilterTile tile = batch.tiles[i].region;
-        tile.srcAddress += source.address();
-        tile.dstAddress += destination.address();
-        std::memcpy(list.data() + i * sizeof tile, &tile, sizeof tile);
-    }
-    Buffer tiles(on, list);
-    SluiceFilterInfo info = {};
-    info.maxTileCount = tileCount + room;
-    info.maxTileSize = batch.maxTileSize;
-    info.statusCount = batch.statusCount;
-    info.tiles = tiles.range();
-    if (batch.count != ~0u || room != 0) info.tileCount = count.range();
-    info.descriptions = descriptions.range();
-    info.source = source.range();
-    info.destination = destination.range();
-    info.status = status.range();
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetFilterRequirements(on.context(), &info, &requirements) == SLUICE_OK);
-    Buffer scratch = makeScratch(on, requirements);
-    info.scratch = scratch.range();
-    on.run([&](SluiceCommands commands) {
-        REQUIRE(sluiceCmdFilter(on.context(), commands, &info) == SLUICE_OK);
-    });
-    return {status.words(), destination.bytes()};
-}
-
 // Statuses are those of the CPU, and so are all bytes but those of tiles that failed.
-void compare(const Batch& batch, Outcome expected, Outcome found)
+void compare(const FilterBatch& batch, FilterOutcome expected, FilterOutcome found)
 {
     CHECK((found.status == expected.status));
-    for (const Batch::Tile& tile : batch.tiles) {
+    for (const FilterBatch::Tile& tile : batch.tiles) {
         const SluiceFilterTile& region = tile.region;
         if (region.statusIndex >= batch.statusCount ||
             expected.status[region.statusIndex] == SLUICE_TILE_OK)
@@ -136,15 +39,16 @@ void compare(const Batch& batch, Outcome expected, Outcome found)
     }
     CHECK((found.output == expected.output));
 }
-Outcome runAndCompare(const Batch& batch)
+FilterOutcome runAndCompare(const FilterBatch& batch)
 {
     Device reference("cpu", "", 0);
     REQUIRE(reference.isOpen());
-    const Outcome expected = run(reference, batch), found = run(device(), batch);
+    const FilterOutcome expected = undoFilters(reference, batch),
+                        found = undoFilters(device(), batch);
     compare(batch, expected, found);
     if (hasKernelsByCount(device())) {
         // More than few for GPUs with up to 155 SMs; each tile that may be has scratch.
-        compare(batch, expected, run(device(), batch, 620));
+        compare(batch, expected, undoFilters(device(), batch, 620));
     }
     return found;
 }
@@ -152,10 +56,10 @@ Outcome runAndCompare(const Batch& batch)
 // Every tile comes out as it was before the filter.
 void checkRoundTrips(const std::vector<std::pair<Words, Bytes>>& tiles)
 {
-    Batch batch;
+    FilterBatch batch;
     for (const auto& [description, tile] : tiles)
         batch.add(description, applied(description, tile));
-    const Outcome outcome = runAndCompare(batch);
+    const FilterOutcome outcome = runAndCompare(batch);
     for (size_t i = 0; i < tiles.size(); ++i) {
         CAPTURE(i);
         CHECK(outcome.status[i] == SLUICE_TILE_OK);
@@ -536,7 +440,7 @@ TEST_CASE("filter: packets of run-length coded images")
 TEST_CASE("filter: mutated descriptions and bytes")
 {
     std::mt19937 random = makeRandom(306);
-    Batch batch;
+    FilterBatch batch;
     for (uint32_t i = 0; i < environmentNumber("SLUICE_MUTATIONS", 100); ++i) {
         const uint32_t size = 1 + uint32_t(random() % 700);
         Words words = randomDescription(random, size);
@@ -561,7 +465,7 @@ TEST_CASE("filter: regions, counts and statuses")
 {
     std::mt19937 random = makeRandom(307);
     const Words words = describe({records({columnRun(2, 0, kSplit, FilterPredictor::left)})});
-    Batch batch;
+    FilterBatch batch;
     batch.maxTileSize = 128;
     const auto add = [&]() -> SluiceFilterTile& {
         batch.add(words, randomBytes(random, 100));
@@ -600,7 +504,7 @@ TEST_CASE("filter: regions, counts and statuses")
     batch.before[bad] = SLUICE_TILE_BAD_CODE;
     batch.before[bad + 1] = SLUICE_TILE_PENDING;
     batch.before[bad + 2] = SLUICE_TILE_UNVERIFIED;
-    const Outcome outcome = runAndCompare(batch);
+    const FilterOutcome outcome = runAndCompare(batch);
     CHECK(outcome.status[0] == SLUICE_TILE_OK);
     for (size_t i = 1; i < bad; ++i) {
         CAPTURE(i);
@@ -614,7 +518,7 @@ TEST_CASE("filter: regions, counts and statuses")
 
     for (const uint32_t count : {0u, 1u, 3u, 4000000000u}) {
         batch.count = count;
-        const Outcome counted = runAndCompare(batch);
+        const FilterOutcome counted = runAndCompare(batch);
         CHECK(counted.status[batch.statusCount] ==
               std::min<size_t>(count == 0 ? 0 : count - 1, bad - 1));
     }

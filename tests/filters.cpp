@@ -118,4 +118,59 @@ Bytes applied(const Words& description, const Bytes& tile)
     return filtered;
 }
 
+SectionWords rowsOf(uint32_t width, Words runs)
+{
+    SectionWords section;
+    section.rows = true;
+    section.width = width;
+    section.runs = std::move(runs);
+    return section;
+}
+
+SectionWords records(Words runs, uint32_t size)
+{
+    SectionWords section;
+    section.runs = std::move(runs);
+    section.size = size;
+    return section;
+}
+
+FilterOutcome undoFilters(Device& on, const FilterBatch& batch, uint32_t room)
+{
+    Buffer source(on, batch.source), descriptions(on, batch.descriptions),
+        destination(on, batch.destinationSize);
+    Words statuses = batch.before;
+    statuses.resize(batch.statusCount, SLUICE_TILE_OK);
+    statuses.insert(statuses.end(), {0, ~0u});
+    const uint32_t tileCount = uint32_t(batch.tiles.size());
+    Buffer status(on, statuses),
+        count(on, Words{std::min(batch.count, room != 0 ? tileCount : ~0u)});
+    Bytes list((size_t{tileCount} + room) * sizeof(SluiceFilterTile), 0xFF);
+    for (size_t i = 0; i < batch.tiles.size(); ++i) {
+        SluiceFilterTile tile = batch.tiles[i].region;
+        tile.srcAddress += source.address();
+        tile.dstAddress += destination.address();
+        std::memcpy(list.data() + i * sizeof tile, &tile, sizeof tile);
+    }
+    Buffer tiles(on, list);
+    SluiceFilterInfo info = {};
+    info.maxTileCount = tileCount + room;
+    info.maxTileSize = batch.maxTileSize;
+    info.statusCount = batch.statusCount;
+    info.tiles = tiles.range();
+    if (batch.count != ~0u || room != 0) info.tileCount = count.range();
+    info.descriptions = descriptions.range();
+    info.source = source.range();
+    info.destination = destination.range();
+    info.status = status.range();
+    SluiceRequirements requirements = {};
+    REQUIRE(sluiceGetFilterRequirements(on.context(), &info, &requirements) == SLUICE_OK);
+    Buffer scratch = makeScratch(on, requirements);
+    info.scratch = scratch.range();
+    on.run([&](SluiceCommands commands) {
+        REQUIRE(sluiceCmdFilter(on.context(), commands, &info) == SLUICE_OK);
+    });
+    return {status.words(), destination.bytes()};
+}
+
 } // namespace sluice::test

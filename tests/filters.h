@@ -22,6 +22,9 @@ uint32_t columnRun(uint32_t repeat, uint32_t log2Bytes, uint32_t flags, FilterPr
                    uint32_t base = 0);
 Words describe(const std::vector<SectionWords>& sections);
 
+SectionWords rowsOf(uint32_t width, Words runs);
+SectionWords records(Words runs, uint32_t size = kFilterRest);
+
 // A good description for tiles of `size` bytes at most, with sections of any kind but packets.
 Words randomDescription(std::mt19937& random, uint32_t size);
 Bytes randomBytes(std::mt19937& random, size_t size);
@@ -31,5 +34,49 @@ Bytes smoothBytes(std::mt19937& random, size_t size);
 Bytes randomPackets(std::mt19937& random, size_t size, uint32_t pixelBytes);
 
 Bytes applied(const Words& description, const Bytes& tile);
+
+// Tiles for one command, each with a description, and what becomes of them on a device.
+struct FilterBatch {
+    struct Tile {
+        Words description;
+        Bytes filtered;
+        SluiceFilterTile region = {}; // addresses: offsets in source and destination
+    };
+    std::vector<Tile> tiles;
+    Bytes source, descriptions;
+    uint64_t destinationSize = 0;
+    uint32_t maxTileSize = 1u << 18;
+    uint32_t statusCount = 0;
+    uint32_t count = ~0u; // in GPU memory, unless ~0
+    Words before;         // statuses; OK if there are none
+
+    void add(const Words& description, const Bytes& filtered)
+    {
+        Tile tile;
+        tile.description = description;
+        tile.filtered = filtered;
+        tile.region.srcAddress = source.size();
+        tile.region.dstAddress = destinationSize;
+        tile.region.size = uint32_t(filtered.size());
+        tile.region.descriptionOffset = uint32_t(descriptions.size());
+        tile.region.descriptionSize = uint32_t(4 * description.size());
+        tile.region.statusIndex = uint32_t(tiles.size());
+        source.insert(source.end(), filtered.begin(), filtered.end());
+        source.resize((source.size() + 15) / 16 * 16 + 4 * (tiles.size() % 3), 0x5a);
+        const uint8_t* words = reinterpret_cast<const uint8_t*>(description.data());
+        descriptions.insert(descriptions.end(), words, words + 4 * description.size());
+        destinationSize += (filtered.size() + 3) / 4 * 4 + 4 * (tiles.size() % 3);
+        tiles.push_back(std::move(tile));
+        statusCount = uint32_t(tiles.size());
+    }
+};
+
+struct FilterOutcome {
+    Words status;
+    Bytes output;
+};
+
+// room: for how many more tiles the command is recorded, which may choose its kernel by it.
+FilterOutcome undoFilters(Device& on, const FilterBatch& batch, uint32_t room = 0);
 
 } // namespace sluice::test

@@ -26,6 +26,8 @@ const uint kSplit = SLUICE_FILTER_FLAG_SPLIT << SLUICE_FILTER_FLAGS_AT;
 const uint kJoined = SLUICE_FILTER_FLAG_JOINED << SLUICE_FILTER_FLAGS_AT;
 const uint kRotated = SLUICE_FILTER_FLAG_ROTATED << SLUICE_FILTER_FLAGS_AT;
 const uint kBlock = SLUICE_FILTER_FLAG_BLOCK << SLUICE_FILTER_FLAGS_AT;
+// The reserved bit of a run says of a column that it is finished in scratch (placeColumns).
+const uint kFinal = 1u << 15;
 const uint kStride = SLUICE_FILTER_MAX_STRIDE;
 // The words of a description that a good section has at most: head, rows and runs.
 const uint kWindow = kStride + 4u;
@@ -48,8 +50,10 @@ shared uvec4 sBytes[kStride];
 const uint kNothing = ~0u;
 // The section; sPackets is 1 if it has packets, then their number.
 shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets;
+shared uint sStrideReciprocal; // see reciprocalOf
 // The description: its next word, and how many sections are to come.
 shared uint sCursor, sSections;
+shared bool sIsRest; // the section is what stands behind all sections of the description
 shared uint sStatus;
 
 // These are the same in the whole workgroup.
@@ -63,10 +67,29 @@ bool gAnyBase, gAnyUp, gAnyFinal;
 // A barrier for shared memory and scratch.
 void wgBarrierAll() { wgBarrierAll(kPlainHistory); }
 
-bool wgAnyInvocation(bool condition) {
-    uint total;
-    wgExclusiveAdd(condition ? 1u : 0u, total);
-    return total != 0u;
+// The bits that any invocation has, without a loop. There are three words in turn: one is cleared
+// while the next one is read, and before the one after it is written.
+shared uint sOr[3];
+uint gOrTurn = 0u;
+
+void wgOrBegin() {
+    if (wgInvocation() < 3u) sOr[wgInvocation()] = 0u;
+}
+uint wgOr(uint bits) {
+    if (bits != 0u) atomicOr(sOr[gOrTurn], bits);
+    wgBarrierShared();
+    uint result = sOr[gOrTurn], before = mix(gOrTurn - 1u, 2u, gOrTurn == 0u);
+    if (wgInvocation() == 0u) sOr[before] = 0u;
+    gOrTurn = mix(gOrTurn + 1u, 0u, gOrTurn == 2u);
+    return result;
+}
+
+// at / divisor, for `at` below 2^25 and divisors up to 128, by the reciprocal.
+uint reciprocalOf(uint divisor) { return 0xffffffffu / max(divisor, 1u) + 1u; }
+uint quotient(uint at, uint divisor, uint reciprocal) {
+    uint high, low;
+    umulExtended(at, reciprocal, high, low);
+    return divisor == 1u ? at : high;
 }
 
 // -----------------------------------------------------------------------------------------------
@@ -111,6 +134,7 @@ void readColumns(uint at, uint runs) {
     sColumns = columns;
     sPredictedCount = predicted;
     sStride = stride;
+    sStrideReciprocal = reciprocalOf(stride);
     if (!good || (sPackets != 0u && columns == 0u)) sStatus = SLUICE_ST_BAD_FILTER;
 }
 
@@ -134,6 +158,13 @@ void readSection() {
     readColumns(at, runs);
     sCursor += at + runs;
     if (sSections == 0u && sCursor != gDescriptionWords) sStatus = SLUICE_ST_BAD_FILTER;
+}
+
+// What the sections leave of the tile is not filtered.
+void readRest() {
+    sIsRest = true;
+    sSize = gTileSize - gPosition;
+    sStride = sColumns = sPackets = sWidth = sFirst = 0u;
 }
 
 bool isBaseBad(uint column) {
@@ -216,11 +247,12 @@ bool isChanged(uint column) {
 }
 // Whether the column is finished in scratch: such columns, and those whose sum with the base
 // carries from byte to byte.
-bool needsFinal(uint column) {
+bool becomesFinal(uint column) {
     uint base = sColumn[column] >> 24;
     return isChanged(column) ||
            (base != 0u && (bytesOf(column) != 1u || isChanged(max(base, 1u) - 1u)));
 }
+bool needsFinal(uint column) { return (sColumn[column] & kFinal) != 0u; }
 
 // The first half of sBytes for byte b of a column.
 uvec2 placeOf(uint column, uint b) {
@@ -232,7 +264,7 @@ uvec2 placeOf(uint column, uint b) {
 // Finds the places of columns and of a record's bytes, a column an invocation.
 void placeColumns() {
     uint c = wgInvocation(), columns = sColumns, area = 0u, total;
-    bool isColumn = c < columns;
+    bool isColumn = c < columns, isFinal = false;
     gPlaneBytes = (gCount + 3u + kPerLane - 1u) / kPerLane * kPerLane;
     if (isColumn) {
         uint word = sColumn[c], place = word & 0xffu, leader = sLeader[c];
@@ -242,14 +274,15 @@ void placeColumns() {
         sStep[c] = split ? 1u : groupBytes;
         sByteStep[c] = split ? gCount : 1u;
         area = gPlaneBytes * bytesOf(c);
+        isFinal = becomesFinal(c);
+        if (isFinal) sColumn[c] = word | kFinal; // nobody reads that bit before the next barrier
     }
     uint values = wgExclusiveAdd(area, total);
     if (isColumn) // a row of quads that starts at a multiple of 4 records starts at a word
         sValues[c] = values + (isWaveOfBytes(c) ? gFirst & 3u : 0u);
     wgBarrierShared();
-    bool isFinal = false, hasBase = false, isUp = false;
+    bool hasBase = false, isUp = false;
     if (isColumn) {
-        isFinal = needsFinal(c);
         hasBase = sColumn[c] >> 24 != 0u && !isFinal;
         isUp = predictorOf(c) == SLUICE_PREDICTOR_UP && bytesOf(c) != 1u;
         for (uint b = 0u; b < bytesOf(c); b++) {
@@ -258,35 +291,42 @@ void placeColumns() {
             sBytes[(sColumn[c] & 0xffu) + b] = uvec4(placeOf(c, b), base);
         }
     }
-    gAnyUp = wgAnyInvocation(isUp);
-    gAnyFinal = wgAnyInvocation(isFinal);
-    gAnyBase = wgAnyInvocation(hasBase);
+    uint any = wgOr((isUp ? 1u : 0u) | (isFinal ? 2u : 0u) | (hasBase ? 4u : 0u));
+    gAnyUp = (any & 1u) != 0u;
+    gAnyFinal = (any & 2u) != 0u;
+    gAnyBase = (any & 4u) != 0u;
 }
 
-uint residual(uint column, uint i) {
-    uint word = sColumn[column], bytes = bytesOf(column), at = sFrom[column] + i * sStep[column],
+// Value i of a column: its residual in the tile, or if `inScratch` the value that was made of it.
+uint valueIn(uint column, uint i, bool inScratch) {
+    uvec2 base = mix(gSource, gScratch, bvec2(inScratch));
+    uint bytes = bytesOf(column), byteStep = mix(sByteStep[column], gPlaneBytes, inScratch),
+         at =
+             mix(sFrom[column], sValues[column], inScratch) + i * mix(sStep[column], 1u, inScratch),
          value = 0u;
-    [[unroll]] for (uint b = 0u; b < 4u; b++) if (b < bytes) value |=
-        sourceByte(at + b * sByteStep[column]) << 8u * b;
-    return (word & kZigzag) != 0u ? filterUnzigzag(value, maskOf(bytes)) : value;
+    [[unroll]] for (uint b = 0u; b < 4u; b++) if (b < bytes) {
+        uint from = at + b * byteStep;
+        value |= (loadFrom(base, from >> 2) >> 8u * (from & 3u) & 0xffu) << 8u * b;
+    }
+    bool hasZigzag = (sColumn[column] & kZigzag) != 0u && !inScratch;
+    return hasZigzag ? filterUnzigzag(value, maskOf(bytes)) : value;
+}
+uint residual(uint column, uint i) { return valueIn(column, i, false); }
+uint valueOf(uint column, uint i) {
+    return valueIn(column, i, predictorOf(column) != SLUICE_PREDICTOR_NONE);
 }
 
 // Values of columns with a prediction stand in scratch.
 uint loadValue(uint column, uint i) {
     uint value = 0u;
-    for (uint b = 0u; b < bytesOf(column); b++)
-        value |= scratchByte(sValues[column] + i + b * gPlaneBytes) << 8u * b;
+    [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++) value |=
+        scratchByte(sValues[column] + i + b * gPlaneBytes) << 8u * b;
     return value;
 }
 
 void storeValue(uint column, uint i, uint value) {
-    for (uint b = 0u; b < bytesOf(column); b++)
+    [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++)
         storeScratchByte(sValues[column] + i + b * gPlaneBytes, value >> 8u * b);
-}
-
-uint valueOf(uint column, uint i) {
-    return predictorOf(column) == SLUICE_PREDICTOR_NONE ? residual(column, i)
-                                                        : loadValue(column, i);
 }
 
 #endif // SLUICE_FILTER_COLUMNS_GLSL

@@ -19,36 +19,56 @@ void addPrefixSums(inout uint values[kPerLane], inout uint carry) {
     carry += total;
 }
 
-// Undoes a difference of any order for the first `records` records. False: the driver ended the
-// loop.
-bool undoDifferences(uint column, uint records, uint order) {
-    bool bytes = bytesOf(column) == 1u, inScratch = isGathered(column);
-    bool hasZigzag = (sColumn[column] & kZigzag) != 0u;
+// Undoes a difference of any order for the first `records` records.
+void undoDifferences(uint column, uint records, uint order) {
+    bool inScratch = isGathered(column), hasZigzag = (sColumn[column] & kZigzag) != 0u;
     uvec2 base = mix(gSource, gScratch, bvec2(inScratch));
     uint from = mix(sFrom[column], sValues[column], inScratch),
          lastWord = (from + records - 1u) >> 2, shift = 8u * (from & 3u);
+    // What is not needed in each step is read again, for registers are scarce.
+    bool inPlanes = inScratch || sStep[column] == 1u, isBytes = bytesOf(column) == 1u;
     uvec3 carry = uvec3(0u);
-    uint step = kTeamSize * kPerLane, steps = (records + step - 1u) / step, done = 0u;
+    uint step = kTeamSize * kPerLane, steps = (records + step - 1u) / step;
     uint begin = teamLane() * kPerLane;
     uint next[kPerLane / 4u + 1u];
-    if (bytes) [[unroll]]
+    if (inPlanes) [[unroll]]
         for (uint k = 0u; k <= kPerLane / 4u; k++)
             next[k] = loadFrom(base, min((from + begin >> 2) + k, lastWord));
     for (uint s = 0u; sgUniform(s < steps); s++) {
         uint values[kPerLane];
-        if (bytes) {
+        if (inPlanes) { // a column of bytes, or its first plane, is loaded a step ahead
             uint packed[kPerLane / 4u];
             [[unroll]] for (uint k = 0u; k < kPerLane / 4u; k++) packed[k] =
                 shiftedWord(next[k], next[k + 1u], shift);
             [[unroll]] for (uint k = 0u; k <= kPerLane / 4u; k++) next[k] =
                 loadFrom(base, min((from + begin + step >> 2) + k, lastWord));
             [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] =
-                mix(packed[k / 4u], filterUnzigzagBytes(packed[k / 4u]), hasZigzag) >>
+                mix(packed[k / 4u], filterUnzigzagBytes(packed[k / 4u]), hasZigzag && isBytes) >>
                     8u * (k % 4u) &
                 0xffu;
         } else {
-            [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] =
-                begin + k < records ? residual(column, begin + k) : 0u;
+            [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] = 0u;
+        }
+        if (!inPlanes || !isBytes) {
+            // Half of the values a turn, the first ones: with all of them at once as many more
+            // registers would wait for loads.
+            const uint kHalf = kPerLane / 2u;
+            [[dont_unroll]] for (uint n = inPlanes ? 2u : 0u; n < 2u * bytesOf(column); n++) {
+                uint b = n >> 1, stride = sStep[column], plane = from + b * sByteStep[column],
+                     at = plane + (begin + (n & 1u) * kHalf) * stride,
+                     last = plane + (records - 1u) * stride >> 2;
+                [[unroll]] for (uint k = 0u; k < kHalf; k++) {
+                    uint value =
+                        values[k] | (loadFrom(base, min(at >> 2, last)) >> 8u * (at & 3u) & 0xffu)
+                                        << 8u * b;
+                    values[k] = values[k + kHalf];
+                    values[k + kHalf] = value;
+                    at += stride;
+                }
+            }
+            if (hasZigzag && !isBytes) [[unroll]]
+                for (uint k = 0u; k < kPerLane; k++)
+                    values[k] = filterUnzigzag(values[k], maskOf(bytesOf(column)));
         }
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
         for (uint o = 0u; o < order; o++) {
@@ -65,34 +85,34 @@ bool undoDifferences(uint column, uint records, uint order) {
         if (sgUniform(order > 1u)) addPrefixSums(values, carry.y);
         if (sgUniform(order > 2u)) addPrefixSums(values, carry.z);
 #endif
-        if (begin + kPerLane <= records) {
-            for (uint b = 0u; b < bytesOf(column); b++)
-                [[unroll]] for (uint k = 0u; k < kPerLane; k += 4u) storeScratchWord(
-                    sValues[column] + b * gPlaneBytes + begin + k,
-                    packBytes(uvec4(values[k], values[k + 1u], values[k + 2u], values[k + 3u]) >>
-                              8u * b));
-        } else { // residuals may stand behind the last value
-            [[unroll]] for (uint k = 0u; k < kPerLane; k++) if (begin + k < records)
-                storeValue(column, begin + k, values[k]);
+        if (inScratch && begin < records && begin + kPerLane > records) {
+            // Residuals of the next row may stand in the word of the last value.
+            uint kept = loadFrom(gScratch, from + records - 1u >> 2);
+            [[unroll]] for (uint k = 0u; k < kPerLane; k++) if (begin + k >= records) values[k] =
+                kept >> 8u * (k % 4u);
+        }
+        // Other planes have room for what stands in the word of their last value.
+        [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++) {
+            uint to = sValues[column] + b * gPlaneBytes + begin;
+            [[unroll]] for (uint k = 0u; k < kPerLane; k += 4u) if (begin + k < records)
+                storeScratchWord(to + k, packBytes(uvec4(values[k], values[k + 1u], values[k + 2u],
+                                                         values[k + 3u]) >>
+                                                   8u * b));
         }
         begin += step;
-        done += step;
     }
-    return done >= records;
 }
 
 // Sums down the columns of an image of bytes, four columns a lane. The first row is done already.
-bool undoByteUp(uint column) {
-    uint quads = (min(gWidth, gCount) + 3u) / 4u, rows = (gCount + gWidth - 1u) / gWidth, done = 1u;
+void undoByteUp(uint column) {
+    uint quads = (min(gWidth, gCount) + 3u) / 4u, rows = (gCount + gWidth - 1u) / gWidth;
     bool hasZigzag = (sColumn[column] & kZigzag) != 0u, isAligned = (gWidth & 3u) == 0u,
          inScratch = isGathered(column);
     uvec2 base = inScratch ? gScratch : gSource;
     uint from = inScratch ? sValues[column] : sFrom[column], lastFrom = (from + gCount - 1u) >> 2;
     uint values = sValues[column];
-    bool ended = true;
     for (uint first = 0u; first < quads; first += kTeamSize) {
         uint quad = first + teamLane();
-        done = 1u;
         if (quad < quads) {
             uint sum = loadFrom(gScratch, (values >> 2) + quad);
             for (uint row = 1u; row < rows; row += kRowsAhead) {
@@ -103,40 +123,38 @@ bool undoByteUp(uint column) {
                         shiftedWord(loadFrom(base, min(at >> 2, lastFrom)),
                                     loadFrom(base, min((at >> 2) + 1u, lastFrom)), 8u * (at & 3u));
                 }
-                [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) {
-                    uint i = (row + k) * gWidth + 4u * quad;
-                    sum =
-                        filterAddBytes(sum, hasZigzag ? filterUnzigzagBytes(packed[k]) : packed[k]);
-                    if (isAligned) {
-                        if (i < gCount) storeScratchWord(values + i, sum);
-                    } else {
+                uint sums[kRowsAhead];
+                [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) sum = sums[k] =
+                    filterAddBytes(sum, mix(packed[k], filterUnzigzagBytes(packed[k]), hasZigzag));
+                uint i = row * gWidth + 4u * quad;
+                if (isAligned) {
+                    [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) if (i + k * gWidth < gCount)
+                        storeScratchWord(values + i + k * gWidth, sums[k]);
+                } else {
+                    [[dont_unroll]] for (uint k = 0u; k < kRowsAhead; k++) {
                         [[unroll]] for (uint b = 0u; b < 4u;
                                         b++) if (i + b < gCount && 4u * quad + b < gWidth)
-                            storeScratchByte(values + i + b, sum >> 8u * b);
+                            storeScratchByte(values + i + b, sums[0] >> 8u * b);
+                        [[unroll]] for (uint n = 1u; n < kRowsAhead; n++) sums[n - 1u] = sums[n];
+                        i += gWidth;
                     }
                 }
-                done = row + kRowsAhead;
             }
-            ended = ended && done >= rows;
         }
     }
-    return ended;
 }
 
 // Sums down the columns of an image of any values, a column an invocation, by the whole workgroup.
 // The first row is done already.
-bool undoUp(uint column) {
+void undoUp(uint column) {
     uint columns = min(gWidth, gCount);
-    bool ended = true;
     for (uint x = wgInvocation(); x < columns; x += gl_WorkGroupSize.x) {
-        uint sum = loadValue(column, x), i = x + gWidth;
-        for (; i < gCount; i += gWidth) {
+        uint sum = loadValue(column, x);
+        for (uint i = x + gWidth; i < gCount; i += gWidth) {
             sum += residual(column, i);
             storeValue(column, i, sum);
         }
-        ended = ended && i >= gCount;
     }
-    return ended;
 }
 
 #endif // SLUICE_FILTER_DIFFERENCES_GLSL

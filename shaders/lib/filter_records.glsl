@@ -8,31 +8,23 @@
 #include "filter_columns.glsl"
 #include "units.glsl"
 
-// `at` / the stride for `at` below 2^20, by the reciprocal.
-uint recordOf(uint at, uint reciprocal) {
-    uint high, low;
-    umulExtended(at, reciprocal, high, low);
-    return gStride == 1u ? at : high;
-}
-uint reciprocalOfStride() { return 0xffffffffu / max(gStride, 1u) + 1u; }
+uint recordOf(uint at) { return quotient(at, gStride, sStrideReciprocal); }
 
 uvec2 memoryOf(uint place) { return mix(gSource, gScratch, bvec2((place & 1u) != 0u)); }
 
-// Byte `at` of all records.
-uint recordByte(uint at, uint reciprocal) {
-    uint i = recordOf(at, reciprocal);
-    uvec4 place = sBytes[at - i * gStride];
-    bool hasBase = place.z != kNothing;
-    uint own = place.x + i * (place.y >> 1), base = mix(own, place.z + i * (place.w >> 1), hasBase);
-    uint value = loadFrom(memoryOf(place.y), own >> 2) >> 8u * (own & 3u);
-    uint more = loadFrom(memoryOf(mix(place.y, place.w, hasBase)), base >> 2) >> 8u * (base & 3u);
+// Byte `at` of the records, or behind them: the last bytes of a section may be too few for a record,
+// and are not filtered.
+uint planesByte(uint at) {
+    bool isRecord = at < gCount * gStride;
+    uint i = recordOf(min(at, gCount * gStride));
+    uvec4 place = sBytes[mix(0u, at - i * gStride, isRecord)];
+    bool hasBase = isRecord && place.z != kNothing;
+    uint own = mix(gPlanes + at, place.x + i * (place.y >> 1), isRecord),
+         base = mix(own, place.z + i * (place.w >> 1), hasBase);
+    uint memory = mix(0u, place.y, isRecord);
+    uint value = loadFrom(memoryOf(memory), own >> 2) >> 8u * (own & 3u);
+    uint more = loadFrom(memoryOf(mix(memory, place.w, hasBase)), base >> 2) >> 8u * (base & 3u);
     return value + mix(0u, more, hasBase) & 0xffu;
-}
-
-// Byte `at` of the section: the last bytes may be too few for a record, and are not filtered.
-uint planesByte(uint at, uint reciprocal) {
-    if (at >= gCount * gStride) return sourceByte(gPlanes + at);
-    return recordByte(at, reciprocal);
 }
 
 // Stores those bytes of a word of the tile that are in [begin, end).
@@ -53,60 +45,44 @@ uvec4 transposed(uvec4 row) {
                  even.x >> 16 | even.z & 0xffff0000u, even.y >> 16 | even.w & 0xffff0000u);
 }
 
-// Whether `bytes` bytes of a record from `at` on each come from a plane.
-bool arePlanes(uint at, uint bytes) {
-    bool result = true;
-    for (uint k = 0u; k < bytes; k++) {
-        uvec4 place = sBytes[(at + k) % gStride];
-        result = result && place.y >> 1 == 1u && (place.z == kNothing || place.w >> 1 == 1u);
-    }
-    return result;
-}
-
-// Whether four bytes of a record from `at` on lie side by side where they come from.
-bool areValues(uint at) {
-    uint byte = at % gStride;
-    uvec4 place = sBytes[byte];
-    bool result = place.z == kNothing && byte + 4u <= gStride;
-    for (uint k = 1u; k < 4u && result; k++) {
-        uvec4 other = sBytes[byte + k];
-        result = other.x == place.x + k && other.y == place.y && other.z == kNothing;
-    }
-    return result;
-}
-
 // Each lane takes four records and does a word of each, or all bytes if these are three. It begins
 // `lead` bytes into the section, where the target is aligned. Returns how many bytes it has
-// written; 0: the records do not come in planes or values, kNothing: the driver ended the loop.
+// written; 0: the records do not come in planes or values.
 uint writeQuads(uint lead) {
     uint bytes = gStride == 3u ? 3u : 4u, total = gCount * gStride;
-    uint quads = total > lead ? (total - lead) / (4u * gStride) : 0u;
-    uint parts = gStride / bytes, lanes = gl_WorkGroupSize.x / parts, part = wgInvocation() % parts;
-    uint begin = wgInvocation() / parts, at = lead + bytes * part, advance = 4u * lanes;
-    bool fromPlanes = arePlanes(at, bytes);
-    if (wgAnyInvocation(!fromPlanes && (bytes == 3u || !areValues(at)))) return 0u;
-    if (begin >= lanes) return quads * 4u * gStride;
+    uint quads = recordOf(max(total, lead) - lead >> 2);
+    uint parts = gStride / 4u + bytes % 4u / 3u, reciprocal = reciprocalOf(parts);
+    uint lanes = quotient(gl_WorkGroupSize.x, parts, reciprocal),
+         begin = quotient(wgInvocation(), parts, reciprocal), part = wgInvocation() - begin * parts;
+    uint at = lead + bytes * part, record = recordOf(at), byte = at - record * gStride,
+         advance = 4u * lanes;
+    // Whether the lane's bytes each come from a plane, or lie side by side where they come from.
+    bool fromPlanes = true, fromValues = bytes == 4u && byte + 4u <= gStride;
+    uvec4 first = sBytes[byte];
     uvec2 own[4], base[4];
     uvec4 ownAt = uvec4(0u), baseAt = uvec4(0u), baseMask = uvec4(0u);
     [[unroll]] for (uint k = 0u; k < 4u; k++) {
-        uint byteAt = k < bytes ? at + k : at, i = 4u * begin + byteAt / gStride;
-        uvec4 place = sBytes[byteAt % gStride];
+        uint next = mix(byte, byte + k, k < bytes);
+        bool wraps = next >= gStride;
+        uint i = 4u * begin + record + mix(0u, 1u, wraps);
+        uvec4 place = sBytes[next - mix(0u, gStride, wraps)];
+        bool hasBase = place.z != kNothing;
+        fromPlanes = fromPlanes && place.y >> 1 == 1u && (!hasBase || place.w >> 1 == 1u);
+        fromValues = fromValues && place.x == first.x + k && place.y == first.y && !hasBase;
         own[k] = memoryOf(place.y);
         ownAt[k] = place.x + i * (place.y >> 1);
-        base[k] = own[k];
-        baseAt[k] = ownAt[k];
-        if (place.z != kNothing) {
-            base[k] = memoryOf(place.w);
-            baseAt[k] = place.z + i * (place.w >> 1);
-            baseMask[k] = ~0u;
-        }
+        base[k] = memoryOf(mix(place.y, place.w, hasBase));
+        baseAt[k] = mix(ownAt[k], place.z + i * (place.w >> 1), hasBase);
+        baseMask[k] = mix(0u, ~0u, hasBase);
     }
+    if (wgOr(fromPlanes || fromValues ? 0u : 1u) != 0u) return 0u;
+    if (begin >= lanes) return quads * 4u * gStride;
     if (!fromPlanes) {
-        uint step = sBytes[at % gStride].y >> 1;
+        uint step = first.y >> 1;
         advance *= step;
         ownAt = ownAt.x + step * uvec4(0u, 1u, 2u, 3u);
     }
-    uint done = begin, to = gPosition + lead + 4u * (begin * gStride + part);
+    uint to = gPosition + lead + 4u * (begin * gStride + part);
     for (uint quad = begin; quad < quads; quad += lanes) {
         uvec4 word;
         [[unroll]] for (uint k = 0u; k < 4u; k++) word[k] = loadBytes4(own[k], ownAt[k]);
@@ -132,50 +108,78 @@ uint writeQuads(uint lead) {
             WordOut(add64(gTarget, to + 8u)).w = c.z | a.w << 8 | b.w << 16 | c.w << 24;
         }
         to += 4u * lanes * gStride;
-        done = quad + lanes;
     }
-    return done >= quads ? quads * 4u * gStride : kNothing;
+    return quads * 4u * gStride;
 }
 
-// Writes bytes [begin, end) of the section one by one. False: the driver ended the loop.
-bool writeBytes(uint begin, uint end) {
-    uint first = gPosition + begin >> 2, words = (gPosition + end + 3u >> 2) - first,
-         reciprocal = reciprocalOfStride();
-    uint done = 0u;
-    if (begin >= end) return true;
-    for (uint base = 0u; base < words; base += gl_WorkGroupSize.x) {
-        uint word = first + base + wgInvocation(), value = 0u;
-        if (base + wgInvocation() < words) {
-            [[unroll]] for (uint b = 0u; b < 4u; b++) {
-                uint at = 4u * word + b - gPosition; // wraps below the section's begin
-                if (at - begin < end - begin) value |= planesByte(at, reciprocal) << 8u * b;
-            }
-            storeTileWord(word, value, gPosition + begin, gPosition + end);
+// Scratch has a bit for each byte of the section in the tile, set at headers, and for each word of
+// these the count of bits set before it. The first bit is that of the first byte of the word that
+// the section begins in.
+uint headerBits(uint size) { return (size + SLUICE_FILTER_SLACK + 15u) / 16u * 4u; }
+uint headerWords(uint size) { return (size + 3u + 31u) / 32u; }
+
+// Puts the headers of a word's packets between its bytes of records.
+// w: the word, of those that the section reaches into; lead: bytes in front of it in the first one.
+uint withHeaders(uint w, uint lead, uint marks, uint before, uvec4 pixel, uint size) {
+    uint value = 0u;
+    uvec4 header;
+    [[unroll]] for (uint k = 0u; k < 4u; k++) header[k] =
+        sourceByte(gPosition + min(before + k, size - 1u));
+    [[unroll]] for (uint k = 0u; k < 4u; k++) {
+        bool isHeader = (marks >> k & 1u) != 0u;
+        value |= mix(pixel.x, header.x, isHeader) << 8u * k;
+        if (isHeader)
+            header = header.yzww;
+        else if (4u * w + k >= lead)
+            pixel = pixel.yzww;
+    }
+    return value;
+}
+
+// Writes bytes [0, lead) and [rest, size) of the section one by one. Where it has packets, `lead`
+// is 0 and `rest` too, and headers come between the bytes.
+void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
+    uint first = gPosition >> 2, second = gPosition + rest >> 2,
+         leadWords = mix(0u, (gPosition + lead + 3u >> 2) - first, lead != 0u),
+         words = leadWords + mix(0u, (gPosition + size + 3u >> 2) - second, rest < size);
+    uint limit = mix(size, max(gCount * gStride, 1u), hasPackets) - 1u;
+    uint skipped = gPosition & 3u, bits = headerBits(size), counts = bits + headerWords(size);
+    for (uint n = wgInvocation(); n < words; n += gl_WorkGroupSize.x) {
+        bool isLead = n < leadWords;
+        uint word = n + mix(second - leadWords, first, isLead), begin = mix(rest, 0u, isLead),
+             end = mix(size, lead, isLead);
+        uint at = 4u * word - gPosition; // wraps below the section's begin
+        uint marks = 0u, before = 0u;
+        if (hasPackets) {
+            // The word takes at most four of the next bytes of records and of the next headers.
+            uint all = loadFrom(gScratch, bits + n / 8u), shift = 4u * (n % 8u);
+            before = loadFrom(gScratch, counts + n / 8u) + bitCount(all & (1u << shift) - 1u);
+            marks = all >> shift;
+            at = max(4u * n, skipped) - skipped - before;
         }
-        done = base + gl_WorkGroupSize.x;
+        uvec4 bytes;
+        [[unroll]] for (uint k = 0u; k < 4u; k++) {
+            bool isIn = hasPackets || at + k - begin < end - begin;
+            bytes[k] = isIn ? planesByte(min(at + k, limit)) : 0u;
+        }
+        uint value = packBytes(bytes);
+        if (hasPackets) value = withHeaders(n, skipped, marks, before, bytes, size);
+        storeTileWord(word, value, gPosition + begin, gPosition + end);
     }
-    return done >= words;
 }
 
-bool writeRecords(uint size) {
+void writeRecords(uint size, bool hasPackets) {
     uint lead = min(0u - (gTarget.x + gPosition) & (gStride == 4u ? 15u : 3u), size), done = 0u;
-    if (sgUniform((gStride & 3u) == 0u || gStride == 3u)) done = writeQuads(lead);
-    bool ended = done != kNothing;
-    if (!ended || done == 0u) return ended && writeBytes(0u, size);
-    ended = writeBytes(0u, lead);
-    return writeBytes(lead + done, size) && ended;
+    if (sgUniform(!hasPackets && ((gStride & 3u) == 0u || gStride == 3u))) done = writeQuads(lead);
+    lead = mix(lead, 0u, done == 0u);
+    writeBytes(lead, lead + done, size, hasPackets);
 }
 
 // Copies `size` bytes that are not filtered, from the section's position on.
-bool copyBytes(uint size) {
-    uint first = gPosition >> 2, words = (gPosition + size + 3u >> 2) - first, done = 0u;
-    for (uint base = 0u; base < words; base += gl_WorkGroupSize.x) {
-        uint word = first + base + wgInvocation();
-        if (base + wgInvocation() < words)
-            storeTileWord(word, WordsIn(gSource).w[word], gPosition, gPosition + size);
-        done = base + gl_WorkGroupSize.x;
-    }
-    return done >= words;
+void copyBytes(uint size) {
+    uint first = gPosition >> 2, words = (gPosition + size + 3u >> 2) - first;
+    for (uint n = wgInvocation(); n < words; n += gl_WorkGroupSize.x)
+        storeTileWord(first + n, WordsIn(gSource).w[first + n], gPosition, gPosition + size);
 }
 
 #endif // SLUICE_FILTER_RECORDS_GLSL

@@ -18,17 +18,17 @@ shared uint sStage[gl_WorkGroupSize.x * kPitch]; // words of a round on their wa
 uint rowsOf() { return (gFirst + gCount + gWidth - 1u) / gWidth; }
 
 // Undoes a column of any size, a record a step. Where no record has another one above it, lane 0
-// does all of them, however wide the rows are. False: the driver ended a loop.
-bool undoWave(uint column) {
+// does all of them, however wide the rows are.
+void undoWave(uint column) {
     bool oneLine = gCount <= gWidth;
     uint lane = teamLane(), rows = mix(rowsOf(), 1u, oneLine), bytes = bytesOf(column),
-         mask = maskOf(bytes), done = 0u;
+         mask = maskOf(bytes);
     // Bytes without a base are compared as unsigned numbers, all other values as signed ones.
     uint bias = mask == 0xffu && sColumn[column] >> 24 == 0u ? 0u : (mask >> 1) + 1u;
     uint from = mix(0u, gFirst, oneLine), columns = mix(gWidth, gCount, oneLine);
     for (uint band = 0u; sgUniform(band < rows); band += kTeamSize) {
         uint begin = (band + lane) * gWidth, steps = columns + min(kTeamSize, rows - band) - 1u;
-        uint value = 0u, left = 0u, upLeft = 0u, stepsDone = 0u;
+        uint value = 0u, left = 0u, upLeft = 0u;
         teamBarrierAll(); // the band above is in scratch
         for (uint s = 0u; sgUniform(s < steps); s++) {
             uint x = from + s - lane, at = begin + x, i = at - gFirst, up = teamBefore(value);
@@ -46,11 +46,8 @@ bool undoWave(uint column) {
                 left = value;
                 upLeft = up;
             }
-            stepsDone = s + 1u;
         }
-        done += stepsDone == steps ? kTeamSize : 0u;
     }
-    return done >= rows;
 }
 
 // A wavefront of bytes does a quad, four bytes, a step.
@@ -107,15 +104,27 @@ void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow ro
     row.quad = mix(quad + 1u, 0u, quad + 1u == wave.period);
 }
 
+#if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
+// A round of steps, from step `s` on. Two steps are written out, since a branch around the barrier
+// would have NVIDIA's compiler (580) match lanes eight times a step.
+void waveRound(const uint predictor, Wave wave, uint s, uint own, inout WaveRow row) {
+    [[dont_unroll]] for (uint k = 0u; k < kSteps; k += 2u) {
+        waveStep(predictor, wave, s + k, own + k, row);
+        waveStep(predictor, wave, s + k + 1u, own + k + 1u, row);
+        teamBarrier(); // lane 0 reads what the last lane stored two steps ago or earlier
+    }
+}
+#endif
+
 // Undoes a column of bytes, a quad a step. A lane goes on to its row of the next band without
 // waiting: a period is so long that the last row of its band is in sRow by then. Steps past the end
 // of a row do their work in vain. A round of steps takes 32 bytes of each row through shared
 // memory, so that a load or store of a team of 32 has 4 rows in it, not 32; loads are a round
-// ahead. False: the driver ended the loop.
-bool undoByteWave(const uint predictor, uint column) {
+// ahead. Only the steps themselves are there once for each predictor.
+void undoByteWave(uint predictor, uint column) {
     uint lane = teamLane(), quads = (gWidth + 3u) / 4u, rows = rowsOf(),
          period = max(quads + 1u, kTeamSize + 1u);
-    uint steps = (rows + kTeamSize - 1u) / kTeamSize * period + kTeamSize, done = 0u;
+    uint steps = (rows + kTeamSize - 1u) / kTeamSize * period + kTeamSize;
     // Differences from a base are compared as signed numbers.
     uint word = sColumn[column], bias = mix(0u, 0x80808080u, word >> 24 != 0u);
     bool hasZigzag = (word & kZigzag) != 0u, isAligned = (gWidth & 3u) == 0u,
@@ -168,34 +177,40 @@ bool undoByteWave(const uint predictor, uint column) {
                 teamBarrier(); // lane 0 reads what the last lane stored two steps ago or earlier
         }
 #else
-        // Two steps are written out, since a branch around the barrier would have NVIDIA's compiler
-        // (580) match lanes eight times a step.
-        [[dont_unroll]] for (uint k = 0u; k < kSteps; k += 2u) {
-            waveStep(predictor, wave, s + k, own + k, row);
-            waveStep(predictor, wave, s + k + 1u, own + k + 1u, row);
-            teamBarrier(); // lane 0 reads what the last lane stored two steps ago or earlier
-        }
+        if (sgUniform(predictor == SLUICE_PREDICTOR_MEDIAN))
+            waveRound(SLUICE_PREDICTOR_MEDIAN, wave, s, own, row);
+        else if (sgUniform(predictor == SLUICE_PREDICTOR_AVERAGE))
+            waveRound(SLUICE_PREDICTOR_AVERAGE, wave, s, own, row);
+        else
+            waveRound(SLUICE_PREDICTOR_GRADIENT, wave, s, own, row);
 #endif
-        [[unroll]] for (uint m = 0u; m < kSteps; m++) {
-            bool isBack = storePlace < kRows * m;
-            uint i = storeAt + 4u * (m * rowsStep - mix(0u, jump, isBack));
-            uint q = storePlace - kRows * m + mix(0u, period, isBack) - 1u,
-                 bytes = sStage[others + m * kRows * kPitch];
-            if (isAligned) {
-                if (q < quads && i + 3u < gCount + 3u) storeScratchWord(values + i, bytes);
-            } else if (q < quads) {
-                [[unroll]] for (uint b = 0u; b < 4u; b++) if (i + b < gCount && 4u * q + b < gWidth)
-                    storeScratchByte(values + i + b, bytes >> 8u * b);
+        if (isAligned) [[unroll]]
+            for (uint m = 0u; m < kSteps; m++) {
+                bool isBack = storePlace < kRows * m;
+                uint i = storeAt + 4u * (m * rowsStep - mix(0u, jump, isBack));
+                uint q = storePlace - kRows * m + mix(0u, period, isBack) - 1u;
+                if (q < quads && i + 3u < gCount + 3u)
+                    storeScratchWord(values + i, sStage[others + m * kRows * kPitch]);
             }
-        }
+        else [[dont_unroll]]
+            for (uint half_ = 0u; half_ < kSteps; half_ += kSteps / 2u)
+                [[unroll]] for (uint n = 0u; n < kSteps / 2u; n++) {
+                    uint m = half_ + n;
+                    bool isBack = storePlace < kRows * m;
+                    uint i = storeAt + 4u * (m * rowsStep - mix(0u, jump, isBack));
+                    uint q = storePlace - kRows * m + mix(0u, period, isBack) - 1u,
+                         bytes = sStage[others + m * kRows * kPitch];
+                    if (q < quads) [[unroll]]
+                        for (uint b = 0u; b < 4u; b++)
+                            if (i + b < gCount && 4u * q + b < gWidth)
+                                storeScratchByte(values + i + b, bytes >> 8u * b);
+                }
         storePlace += kSteps;
         wraps = storePlace >= period;
         storeAt += 4u * (kSteps + mix(0u, jump, wraps));
         storePlace -= mix(0u, period, wraps);
         teamBarrier();
-        done = s + kSteps;
     }
-    return done >= steps;
 }
 
 #endif // SLUICE_FILTER_WAVEFRONT_GLSL

@@ -325,6 +325,15 @@ bool sgUniform(bool condition) {
 #endif
 }
 
+// Whether no loop of this subgroup has been left early so far. lavapipe counts the turns of all loops
+// of a subgroup, and past a limit it leaves each one after its first turn (docs/portability.md); so
+// a loop of two turns tells of all those before it. `two` is 2, but the compiler must not know.
+bool sgLoopsGoOn(uint two) {
+    uint turns = 0u;
+    [[dont_unroll]] for (uint k = 0u; k < two; k++) turns++;
+    return turns == two;
+}
+
 // True if `condition` holds in any lane of this lane group or of one in lockstep with it.
 bool wgAnyLane(bool condition) {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)

@@ -308,9 +308,9 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     return value;
 }
 
-// Makes the 128 bytes from gAt on. `whole`: all of them are below gEnd; otherwise only those below
-// it are written.
-void lzMake(bool enabled, const bool whole) {
+// Makes the 128 bytes from gAt on, and stores those words of them that lie wholly below gEnd. made:
+// the lane's four bytes.
+void lzMake(bool enabled, inout uint made) {
     if (!kLockstep) enabled = true;
     uint lane = lgLane(), begun = gBegun;
     uint group = tileIndex() * (kStartRing / 4u) + ((gAt / kGroup) & (kStartRing / 4u - 1u));
@@ -327,12 +327,8 @@ void lzMake(bool enabled, const bool whole) {
 
     if (enabled) {
         uint position = gAt + 4u * lane;
-        uint bytes =
-            (value.x & 0xffu) | (value.y & 0xffu) << 8 | (value.z & 0xffu) << 16 | value.w << 24;
-        if (whole)
-            storeMade(position, bytes, 4u);
-        else if (position < gEnd)
-            storeMade(position, bytes, min(gEnd - position, 4u));
+        made = (value.x & 0xffu) | (value.y & 0xffu) << 8 | (value.z & 0xffu) << 16 | value.w << 24;
+        if (position + 4u <= gEnd) storeMade(position, made, 4u);
         if (lane == 0u) sStarts[group] = uvec4(0u);
         gBegun = begun;
         gAt += kGroup;
@@ -346,20 +342,32 @@ void lzMake(bool enabled, const bool whole) {
 uint lzExpand(bool enabled, uint complete, bool more) {
     uint least = more ? kAtOnce : 1u, status = SLUICE_ST_OK;
     complete = enabled ? complete : gPlaced;
-    [[dont_unroll]] while (wgAny(complete - gPlaced >= least)) {
+    uint made = 0u;
+    bool again;
+    [[dont_unroll]] do {
         bool on = complete - gPlaced >= least;
-        uint result = lzPlace(on, complete);
-        if (on && result != SLUICE_ST_OK) {
-            status = result;
-            complete = gPlaced; // no more
+        if (wgAny(on)) {
+            uint result = lzPlace(on, complete);
+            if (on && result != SLUICE_ST_OK) {
+                status = result;
+                complete = gPlaced; // no more
+            }
         }
-        if (wgAny(gEnd - gAt >= kGroup)) [[dont_unroll]]
+        again = wgAny(complete - gPlaced >= least);
+        // gAt lies past gEnd when the last group has been made.
+        bool last = enabled && status == SLUICE_ST_OK && !more && complete == gPlaced;
+        int group = int(mix(kGroup, 1u, last));
+        if (wgAny(int(gEnd - gAt) >= group)) [[dont_unroll]]
             do
-                lzMake(gEnd - gAt >= kGroup, true);
-            while (wgAny(gEnd - gAt >= kGroup));
+                lzMake(int(gEnd - gAt) >= group, made);
+            while (wgAny(int(gEnd - gAt) >= group));
     }
-    bool last = enabled && status == SLUICE_ST_OK && !more && gEnd > gAt;
-    if (wgAny(last)) lzMake(last, false);
+    while (again)
+        ;
+    // The last bytes of the tile, which are no word.
+    uint position = gAt - kGroup + 4u * lgLane();
+    if (enabled && !more && gAt > gEnd && position < gEnd && gEnd - position < 4u)
+        storeMade(position, made, gEnd - position);
     return status;
 }
 

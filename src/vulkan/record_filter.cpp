@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records the undoing of filters.
+#include <algorithm>
+
 #include <sluice/sluice_filter.h>
 
 #include "api/plan_filter.h"
 #include "vulkan/record.h"
+#include "vulkan/registry.h"
 
 namespace sluice {
 
@@ -27,15 +30,24 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
         dispatch(cmd, Pipeline::status, ticket, 1, {access(info.scratch, true)});
         computeBarrier(cmd);
     }
-    dispatch(cmd,
-             has(Pipeline::filter_few) && info.maxTileCount <= m_tuning.filter.fewTiles
-                 ? Pipeline::filter_few
-                 : Pipeline::filter,
-             params, params.workgroups,
-             {access(info.tiles, false), access(info.tileCount, false),
-              access(info.descriptions, false), access(info.source, false),
-              access(info.destination, true), access(info.status, true),
-              access(info.scratch, true)});
+    const Pipeline pipeline =
+        has(Pipeline::filter_few) && info.maxTileCount <= m_tuning.filter.fewTiles
+            ? Pipeline::filter_few
+            : Pipeline::filter;
+    // A workgroup has no more turns than invocations, see refuseTiles in filter.comp. Tickets are
+    // for drivers that leave no loop early.
+    const uint32_t invocations = pipelineRow(pipeline).workgroup(m_traits, m_tuning);
+    const uint32_t step = params.tickets != 0 ? info.maxTileCount : params.workgroups * invocations;
+    for (uint32_t first = 0; first < info.maxTileCount; first += step) {
+        if (first != 0) computeBarrier(cmd); // the scratch is the same
+        params.firstTile = first;
+        params.maxTileCount = first + std::min(step, info.maxTileCount - first);
+        dispatch(cmd, pipeline, params, params.workgroups,
+                 {access(info.tiles, false), access(info.tileCount, false),
+                  access(info.descriptions, false), access(info.source, false),
+                  access(info.destination, true), access(info.status, true),
+                  access(info.scratch, true)});
+    }
     return SLUICE_OK;
 }
 

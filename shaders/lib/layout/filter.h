@@ -77,8 +77,9 @@ struct FilterParams {
     u32 maxTileBytes;
     u32 scratchBytes; // of a workgroup
     u32 workgroups;
-    u32 tickets; // 1: a workgroup that is done with a tile takes the next that none has; 0: one
-                 // that lies `workgroups` further on
+    u32 tickets;   // 1: a workgroup that is done with a tile takes the next that none has; 0: one
+                   // that lies `workgroups` further on
+    u32 firstTile; // of the list; maxTileCount is its end. 0 if tickets is 1
 };
 
 SLUICE_LAYOUT_END
