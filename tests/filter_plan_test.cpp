@@ -248,6 +248,8 @@ Bytes makeDds(std::mt19937& random)
     std::memcpy(&file[0], "DDS ", 4);
     const uint32_t words[] = {124, 0, 256, 256, 0, 0, 3};
     std::memcpy(&file[4], words, sizeof words);
+    const uint32_t pixelFormat[] = {32, 4};
+    std::memcpy(&file[76], pixelFormat, sizeof pixelFormat);
     std::memcpy(&file[84], "DXT1", 4);
     for (uint32_t blocks = 64 * 64; blocks >= 16 * 16; blocks /= 4)
         for (uint32_t b = 0; b < blocks; ++b) {

@@ -8,6 +8,7 @@
 #include "../formats/errors.h"
 
 #include <algorithm>
+#include <map>
 
 namespace sluice {
 namespace {
@@ -157,34 +158,50 @@ bool holdsUp(FilterTrial& trial, const u8* bytes, const FilterPart& part, bool d
     return filtered < plain;
 }
 
+// Chooses the filter of a part that takes no other part's.
+void chooseFilter(FilterTrial& trial, const u8* bytes, u64 fileSize, FilterPart& part)
+{
+    FilterSection& section = part.section;
+    const double ratio =
+        chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, section);
+    const bool chosen = section.columnCount != 0 && !part.choices.forced;
+    part.doubtful = chosen && (ratio > kLittle || fileSize <= kSmallFile);
+    if (chosen && !holdsUp(trial, bytes, part, ratio > kDoubt)) {
+        section.columnCount = 0;
+        section.tgaRle = false;
+    }
+}
+
 } // namespace
 
 void chooseFilters(FilterTrial& trial, const u8* bytes, FilterParts& parts)
 {
     const u64 fileSize = parts.empty() ? 0 : parts.back().begin + parts.back().size;
-    for (size_t p = 0; p < parts.size(); ++p) {
-        FilterPart& part = parts[p];
-        FilterSection& section = part.section;
-        if (section.columnCount == 0) continue;
-        if (part.size < kSmallPart && !part.choices.forced) {
-            section.columnCount = 0;
-        } else if (part.follows && p != 0) {
-            const u32 width = section.width;
-            section = parts[p - 1].section;
-            section.width = width;
-            part.doubtful = parts[p - 1].doubtful;
-        } else {
-            const double ratio =
-                chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, section);
-            const bool chosen = section.columnCount != 0 && !part.choices.forced;
-            part.doubtful = chosen && (ratio > kLittle || fileSize <= kSmallFile);
-            if (chosen && !holdsUp(trial, bytes, part, ratio > kDoubt)) {
-                section.columnCount = 0;
-                section.tgaRle = false;
-            }
-        }
-        if (!needsRows(section)) section.width = section.first = 0;
+    std::map<u32, const FilterPart*> largest; // of each group
+    for (const FilterPart& part : parts) {
+        const FilterPart*& most = largest[part.group];
+        if (most == nullptr || part.size > most->size) most = &part;
     }
+    const auto leads = [&](const FilterPart& part) {
+        return part.group == 0 || largest[part.group] == &part;
+    };
+    for (FilterPart& part : parts) {
+        if (part.size < kSmallPart && !part.choices.forced) part.section.columnCount = 0;
+        if (part.section.columnCount != 0 && leads(part))
+            chooseFilter(trial, bytes, fileSize, part);
+    }
+    for (FilterPart& part : parts) {
+        FilterSection& section = part.section;
+        if (section.columnCount != 0 && !leads(part)) {
+            const FilterPart& leader = *largest[part.group];
+            const u32 width = section.width;
+            section = leader.section;
+            section.width = width;
+            part.doubtful = leader.doubtful;
+        }
+    }
+    for (FilterPart& part : parts)
+        if (!needsRows(part.section)) part.section.width = part.section.first = 0;
 }
 
 bool worthIt(FilterTrial& trial, const u8* bytes, u32 size, const std::vector<u32>& description)
