@@ -2,7 +2,11 @@
 // The reader of KTX2 files: made-up files of every kind, and what it must refuse.
 #include "images.h"
 
+#include <sluice/sluice_image_encode.h>
+
 #include <doctest/doctest.h>
+
+#include <zstd.h>
 
 #include <cstring>
 
@@ -26,6 +30,8 @@ SluiceStatus changed(size_t at, uint32_t value, uint32_t format = 37)
     return changed([&](Bytes& file) { storeLe32(&file[at], value); }, format);
 }
 
+constexpr std::pair<uint32_t, Bytes (*)(const Bytes&)> kSchemes[] = {{2, packZstd}, {3, packZlib}};
+
 constexpr size_t kLevelIndex = 80, kLevelEntry = 24, kDfd = 80 + 6 * 24;
 
 } // namespace
@@ -36,7 +42,7 @@ TEST_CASE("ktx2: all formats")
         const TestImage image(format, 37, 21, 0, 0, 1, 6);
         CAPTURE(image.text());
         checkSlices(makeKtx2(image), image);
-        for (const auto& [scheme, pack] : {std::pair(2u, packZstd), std::pair(3u, packZlib)}) {
+        for (const auto& [scheme, pack] : kSchemes) {
             const ParsedImage parsed = parseImage(makeKtx2(image, scheme, pack));
             REQUIRE(parsed.status == SLUICE_OK);
             CHECK(parsed.info.scheme == scheme);
@@ -213,4 +219,181 @@ TEST_CASE("ktx2: sizes above 4 GiB")
     storeLe32(&start[24], 0x80000000);
     storeLe32(&start[32], 0x80000000);
     CHECK(parseImage(start, offset + size).status == SLUICE_ERROR_FORMAT);
+}
+
+namespace {
+
+// What becomes of a level's bytes that are packed like this; the buffer has room for `size`.
+SluiceStatus decode(uint32_t scheme, const Bytes& packed, size_t size, Bytes& bytes)
+{
+    constexpr size_t guard = 64;
+    bytes.assign(size + guard, 0xc3);
+    const SluiceStatus status =
+        sluiceKtx2DecodeLevel(scheme, packed.data(), packed.size(), bytes.data(), size);
+    size_t changedBytes = 0;
+    for (size_t i = size; i < bytes.size(); ++i)
+        changedBytes += bytes[i] != 0xc3 ? 1 : 0;
+    CHECK(changedBytes == 0);
+    bytes.resize(size);
+    return status;
+}
+
+Bytes joined(const std::vector<Bytes>& parts)
+{
+    Bytes all;
+    for (const Bytes& part : parts)
+        all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("ktx2: levels are decoded to exactly their bytes")
+{
+    Bytes plain(100000), bytes;
+    for (size_t i = 0; i < plain.size(); ++i)
+        plain[i] = uint8_t(i * i / 777);
+    for (const auto& [scheme, pack] : kSchemes) {
+        CAPTURE(scheme);
+        const Bytes packed = pack(plain);
+        REQUIRE(decode(scheme, packed, plain.size(), bytes) == SLUICE_OK);
+        CHECK(bytes == plain);
+        // More or fewer bytes than it should have.
+        for (const size_t size : {size_t(1), plain.size() - 1, plain.size() + 1, 2 * plain.size()})
+            CHECK(decode(scheme, packed, size, bytes) == SLUICE_ERROR_FORMAT);
+        for (size_t size = 0; size < packed.size(); ++size) {
+            const Bytes start(packed.begin(), packed.begin() + ptrdiff_t(size));
+            if (start.empty()) continue; // an empty vector has no address
+            CHECK(decode(scheme, start, plain.size(), bytes) == SLUICE_ERROR_FORMAT);
+        }
+        CHECK(decode(scheme, joined({packed, {1, 2, 3, 4, 5}}), plain.size(), bytes) ==
+              SLUICE_ERROR_FORMAT);
+        size_t same = 0;
+        for (size_t at = 0; at < packed.size(); ++at) { // never more than a wrong result
+            Bytes damaged = packed;
+            damaged[at] ^= 0x10;
+            if (decode(scheme, damaged, plain.size(), bytes) == SLUICE_OK && bytes == plain) ++same;
+        }
+        CHECK(same < packed.size() / 2);
+    }
+    CHECK(decode(0, plain, plain.size(), bytes) == SLUICE_OK);
+    CHECK(bytes == plain);
+    CHECK(decode(0, plain, plain.size() - 1, bytes) == SLUICE_ERROR_FORMAT);
+    CHECK(decode(1, plain, plain.size(), bytes) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceKtx2DecodeLevel(2, nullptr, 0, bytes.data(), 1) == SLUICE_ERROR_ARGUMENT);
+}
+
+TEST_CASE("ktx2: Zstandard frames of every kind")
+{
+    const Bytes first(5000, 7), second(3000, 9), all = joined({first, second});
+    const Bytes skippable = {0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 'a', 'b', 'c'};
+    Bytes bytes;
+    CHECK(decode(2, joined({packZstd(first), packZstd(second)}), 8000, bytes) == SLUICE_OK);
+    CHECK(bytes == all);
+    CHECK(decode(2, joined({skippable, packZstd(first), skippable, packZstd(second), skippable}),
+                 8000, bytes) == SLUICE_OK);
+    CHECK(bytes == all);
+    CHECK(decode(2, skippable, 8000, bytes) == SLUICE_ERROR_FORMAT);
+    CHECK(decode(2, packZlib(all), 8000, bytes) == SLUICE_ERROR_FORMAT);
+    CHECK(decode(3, packZstd(all), 8000, bytes) == SLUICE_ERROR_FORMAT);
+
+    ZSTD_CCtx* context = ZSTD_createCCtx();
+    Bytes checked(10000);
+    const auto compress = [&] {
+        checked.resize(10000);
+        const size_t size =
+            ZSTD_compress2(context, checked.data(), checked.size(), all.data(), all.size());
+        REQUIRE(!ZSTD_isError(size));
+        checked.resize(size);
+    };
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    compress();
+    CHECK(decode(2, checked, 8000, bytes) == SLUICE_OK);
+    checked.back() ^= 1;
+    CHECK(decode(2, checked, 8000, bytes) == SLUICE_ERROR_CHECKSUM);
+    // A window of 1 GiB, which must not be allocated, nor refused.
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
+    compress();
+    const uint8_t descriptor = checked[4];
+    REQUIRE((descriptor & 0x20) == 0);
+    checked[5] = 20 << 3;
+    CHECK(decode(2, checked, 8000, bytes) == SLUICE_OK);
+    CHECK(bytes == all);
+    ZSTD_freeCCtx(context);
+}
+
+namespace {
+
+// The file without its scheme, as a caller makes it.
+Bytes makePlain(const Bytes& file)
+{
+    SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
+    uint64_t startSize = 0, plainSize = 0;
+    REQUIRE(sluiceKtx2PlanPlain(file.data(), file.size(), file.size(), nullptr, 0, &startSize,
+                                levels, &plainSize) == SLUICE_OK);
+    Bytes plain(static_cast<size_t>(plainSize));
+    CHECK(sluiceKtx2PlanPlain(file.data(), file.size(), file.size(), plain.data(),
+                              size_t(startSize) - 1, &startSize, levels,
+                              &plainSize) == SLUICE_ERROR_BUFFER_SIZE);
+    REQUIRE(sluiceKtx2PlanPlain(file.data(), file.size(), file.size(), plain.data(),
+                                size_t(startSize), &startSize, levels, &plainSize) == SLUICE_OK);
+    const ParsedImage packed = parseImage(file);
+    for (uint32_t i = 0; i < packed.info.levels; ++i) {
+        const SluiceImageLevel& level = packed.levels[i];
+        REQUIRE(levels[i].offset + levels[i].size <= plain.size());
+        REQUIRE(sluiceKtx2DecodeLevel(packed.info.scheme, &file[size_t(level.offset)],
+                                      size_t(level.size), &plain[size_t(levels[i].offset)],
+                                      size_t(levels[i].size)) == SLUICE_OK);
+    }
+    return plain;
+}
+
+} // namespace
+
+TEST_CASE("ktx2: a file without its scheme")
+{
+    for (const uint32_t format : {9u, 23u, 43u, 106u, 131u, 145u}) {
+        for (TestImage& image : allShapes(format)) {
+            CAPTURE(image.text());
+            image.premultiplied = true;
+            const Bytes expected = makeKtx2(image);
+            // Not only the levels: every byte is that of a writer that never packed.
+            for (const auto& [scheme, pack] : kSchemes)
+                CHECK(makePlain(makeKtx2(image, scheme, pack)) == expected);
+            CHECK(makePlain(expected) == expected);
+        }
+    }
+    const TestImage image(37, 16, 16, 0, 0, 1, 5);
+    Bytes file = makeKtx2(image, 2, packZstd);
+    SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
+    uint64_t startSize = 0, plainSize = 0;
+    const auto plan = [&](const Bytes& of, size_t size) {
+        return sluiceKtx2PlanPlain(of.data(), size, of.size(), nullptr, 0, &startSize, levels,
+                                   &plainSize);
+    };
+    const ParsedImage parsed = parseImage(file);
+    const size_t metadata = size_t(parsed.info.keyValueOffset + parsed.info.keyValueSize);
+    CHECK(plan(file, metadata) == SLUICE_OK);
+    CHECK(plan(file, metadata - 1) == SLUICE_ERROR_BUFFER_SIZE);
+    CHECK(plan(makeDds10(image, 28), 148) == SLUICE_ERROR_FORMAT);
+    storeLe32(&file[44], 1);
+    CHECK(plan(file, file.size()) == SLUICE_ERROR_VERSION);
+    // Sizes that only a header claims: all of 2^63 bytes and more.
+    const TestImage dot(109, 1, 1, 0, 0, 1, 1);
+    file = makeKtx2(dot, 2, packZstd);
+    storeLe32(&file[20], 0x80000000);
+    storeLe32(&file[24], 0x10000000);
+    storeLe64(&file[96], uint64_t(1) << 63);
+    CHECK(plan(file, file.size()) == SLUICE_OK);
+    storeLe32(&file[32], 1);
+    storeLe32(&file[24], 0x1fffffff);
+    storeLe64(&file[96], (uint64_t(0x1fffffff) << 35));
+    CHECK(plan(file, file.size()) == SLUICE_OK);
+    storeLe32(&file[20], 0xffffffff);
+    storeLe32(&file[24], 0x10000000);
+    storeLe64(&file[96], uint64_t(0xffffffff) << 32);
+    CHECK(plan(file, file.size()) == SLUICE_OK);
+    storeLe32(&file[24], 0x10000001);
+    CHECK(plan(file, file.size()) == SLUICE_ERROR_FORMAT);
 }
