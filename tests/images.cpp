@@ -34,7 +34,7 @@ Bytes descriptorOf(const TestImage& image, bool packed)
     storeLe32(&dfd[0], 28);
     storeLe16(&dfd[8], 2);
     storeLe16(&dfd[10], 24);
-    dfd[12] = 1; // RGBSDA, or whatever
+    dfd[12] = image.format == 0 ? 166 : 1; // UASTC, or whatever
     dfd[13] = 1;
     dfd[14] = uint8_t(row.srgb != 0 ? 2 : 1);
     dfd[15] = image.premultiplied ? 1 : 0;
@@ -243,6 +243,7 @@ void checkSlices(const Bytes& file, const TestImage& image)
     CHECK(((info.flags & SLUICE_IMAGE_CUBE) != 0) == (image.faces == 6));
     CHECK(((info.flags & SLUICE_IMAGE_3D) != 0) == (image.depth != 0));
     CHECK(((info.flags & SLUICE_IMAGE_1D) != 0) == (image.height == 0));
+    CHECK(((info.flags & SLUICE_IMAGE_TRANSCODE) != 0) == (image.format == 0));
     CHECK(((info.flags & SLUICE_IMAGE_SRGB) != 0) == (rowOf(image.format).srgb != 0));
     CHECK(((info.flags & SLUICE_IMAGE_PREMULTIPLIED) != 0) == image.premultiplied);
     size_t wrong = 0;

@@ -171,6 +171,13 @@ TEST_CASE("ktx2: what a reader must refuse")
     // Blocks.
     CHECK(changed(40, 0, 145) == SLUICE_ERROR_FORMAT);
     CHECK(changed(24, 0, 145) == SLUICE_ERROR_FORMAT);
+    // UASTC, whose colours are sRGB if the descriptor says so, and what is like it.
+    file = makeKtx2({0, 8, 8, 0, 0, 1, 1});
+    REQUIRE(parseImage(file).status == SLUICE_OK);
+    file[80 + 24 + 14] = 2;
+    CHECK(parseImage(file).info.flags == (SLUICE_IMAGE_TRANSCODE | SLUICE_IMAGE_SRGB));
+    file[80 + 24 + 12] = 163; // ETC1S
+    CHECK(parseImage(file).status == SLUICE_ERROR_VERSION);
     // 1D volumes, volumes with faces.
     CHECK(parseImage(makeKtx2({37, 8, 0, 4, 0, 1, 1})).status == SLUICE_ERROR_FORMAT);
     CHECK(parseImage(makeKtx2({37, 8, 8, 8, 0, 6, 1})).status == SLUICE_ERROR_FORMAT);

@@ -23,7 +23,9 @@ extern "C" {
 // Formats
 
 // A VkFormat whose texels or blocks stand in rows without gaps. Depth and stencil, formats of
-// several planes, of subsampled pairs and of PVRTC are not in the table.
+// several planes, of subsampled pairs and of PVRTC are not in the table. VkFormat 0 stands for UASTC,
+// the blocks of Basis Universal that KTX2 files hold: a caller turns them into blocks that its GPU
+// knows before it uploads them.
 typedef struct SluiceImageFormat {
     const char* name; // as Vulkan has it, without VK_FORMAT_: "BC7_SRGB_BLOCK"; never freed
     uint32_t format;  // VkFormat
@@ -67,12 +69,13 @@ typedef enum SluiceImageFlags {
     SLUICE_IMAGE_CUBE = 2,             // six faces: +X -X +Y -Y +Z -Z
     SLUICE_IMAGE_1D = 4,               // neither this nor 3D: two dimensions
     SLUICE_IMAGE_3D = 8,               // also with a depth of 1
-    SLUICE_IMAGE_SRGB = 16,            // the format is one of sRGB
+    SLUICE_IMAGE_SRGB = 16,            // the format is one of sRGB; UASTC: its colours are
     SLUICE_IMAGE_PREMULTIPLIED = 32,   // the file says that colours are multiplied by alpha
     SLUICE_IMAGE_OPAQUE = 64,          // the file says that the format's alpha means nothing
     SLUICE_IMAGE_COLOUR_UNKNOWN = 128, // DDS: the file does not say whether colours are sRGB; the
                                        // format is the one without
     SLUICE_IMAGE_MAKE_LEVELS = 256,    // KTX2: the levels below the only one are to be made
+    SLUICE_IMAGE_TRANSCODE = 512,      // KTX2: UASTC, format 0, which no GPU can sample
     SLUICE_IMAGE_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceImageFlags;
 
@@ -80,7 +83,7 @@ typedef struct SluiceImageInfo {
     uint32_t container;                           // SluiceImageContainer
     uint32_t scheme;                              // SluiceImageScheme
     uint32_t flags;                               // SluiceImageFlags
-    uint32_t format;                              // VkFormat, one of the table
+    uint32_t format;                              // VkFormat, one of the table; 0: UASTC
     uint32_t width, height, depth;                // texels of level 0, at least 1
     uint32_t layers;                              // at least 1; of cubes: how many cubes
     uint32_t faces;                               // 1 or 6
@@ -136,8 +139,8 @@ SLUICE_API SluiceStatus sluiceGetImageOffset(const SluiceImageInfo* info,
 // two of them overlap, and sizes without a scheme are those of sluiceGetImageLevel. Strictness is
 // described in docs/format.md, section 9. Errors: ARGUMENT; BUFFER_SIZE (see needed); FORMAT (it is
 // neither KTX2 nor DDS, breaks a rule, or ends too early); VERSION (well-formed as far as can be
-// told, but with a format or scheme that is not supported here: BasisLZ, a vendor's scheme, UASTC
-// and whatever has VkFormat 0, depth and stencil, DDS with palettes or incomplete cubes).
+// told, but with a format or scheme that is not supported here: BasisLZ, a vendor's scheme,
+// VkFormat 0 that is not UASTC, depth and stencil, DDS with palettes or incomplete cubes).
 SLUICE_API SluiceStatus sluiceParseImage(const void* bytes, size_t size, uint64_t fileSize,
                                          SluiceImageInfo* info, SluiceImageLevel* levels,
                                          uint64_t* needed);

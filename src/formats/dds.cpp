@@ -161,7 +161,7 @@ SluiceStatus readDx10(const u8* header, SluiceImageInfo& info)
     if (alphaMode == 3) info.flags |= SLUICE_IMAGE_OPAQUE;
     const DxgiFormat found = formatOfDxgi(loadLe32(header + ddsDxgi));
     info.flags |= found.flags;
-    return setImageFormat(found.format, info);
+    return found.format == 0 ? SLUICE_ERROR_VERSION : setImageFormat(found.format, info);
 }
 
 // Each image has its levels together, the largest first.

@@ -45,6 +45,9 @@ SluiceStatus parseDds(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel
 
 // The levels that an image of these extents can have, at least 1.
 u32 maxImageLevels(u32 width, u32 height, u32 depth);
+// VkFormat has no number for UASTC, so a KTX2 file has 0.
+constexpr u32 kUastcFormat = 0;
+
 // Takes blocks and sRGB from the format. Errors: VERSION.
 SluiceStatus setImageFormat(u32 format, SluiceImageInfo& info);
 

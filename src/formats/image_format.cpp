@@ -20,6 +20,7 @@ struct FormatRow {
 // In the order of the numbers.
 // clang-format off
 constexpr FormatRow kFormats[] = {
+    {kUastcFormat, 4, 4, 16, 1, 0, 0, "UASTC_4x4_BLOCK"}, // the name is ours
     {1, 1, 1, 1, 1, 0, 0, "R4G4_UNORM_PACK8"},
     {2, 1, 1, 2, 2, 0, 0, "R4G4B4A4_UNORM_PACK16"},
     {3, 1, 1, 2, 2, 0, 0, "B4G4R4A4_UNORM_PACK16"},

@@ -10,7 +10,7 @@ namespace {
 constexpr u8 kKtx2Magic[kKtx2MagicSize] = {0xab, 'K',  'T',  'X',  ' ',  '2',
                                            '0',  0xbb, 0x0d, 0x0a, 0x1a, 0x0a};
 
-constexpr u32 kTransferSrgb = 2, kFlagPremultiplied = 1;
+constexpr u32 kTransferSrgb = 2, kFlagPremultiplied = 1, kModelUastc = 166;
 
 // Formats that the specification prohibits: scaled ones and those of several planes.
 bool isProhibited(u32 format)
@@ -152,12 +152,19 @@ SluiceStatus parseKtx2(ImageStart& start, SluiceImageInfo& info, SluiceImageLeve
         return SLUICE_ERROR_FORMAT;
 
     const u32 format = loadLe32(header + ktx2Format);
+    const bool isUastc = format == kUastcFormat && header[dfdOffset + dfdModel] == kModelUastc;
     if (isProhibited(format) || scheme >= 0x20000) return SLUICE_ERROR_FORMAT;
     const bool knownScheme = scheme == SLUICE_IMAGE_SCHEME_NONE ||
                              scheme == SLUICE_IMAGE_SCHEME_ZSTD ||
                              scheme == SLUICE_IMAGE_SCHEME_ZLIB;
     if (knownScheme && sgdSize != 0) return SLUICE_ERROR_FORMAT;
-    if (setImageFormat(format, info) != SLUICE_OK || !knownScheme) return SLUICE_ERROR_VERSION;
+    if (!knownScheme || (format == kUastcFormat && !isUastc) ||
+        setImageFormat(format, info) != SLUICE_OK)
+        return SLUICE_ERROR_VERSION;
+    if (isUastc) {
+        info.flags |= SLUICE_IMAGE_TRANSCODE;
+        if (info.transfer == kTransferSrgb) info.flags |= SLUICE_IMAGE_SRGB;
+    }
     info.scheme = scheme;
     return fitsFormat(header, info) && fillLevels(info, levels) ? SLUICE_OK : SLUICE_ERROR_FORMAT;
 }
