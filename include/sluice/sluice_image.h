@@ -10,7 +10,7 @@
 #ifndef SLUICE_IMAGE_H
 #define SLUICE_IMAGE_H
 
-#include <sluice/sluice.h>
+#include <sluice/sluice_formats.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -144,6 +144,32 @@ SLUICE_API SluiceStatus sluiceGetImageOffset(const SluiceImageInfo* info,
 SLUICE_API SluiceStatus sluiceParseImage(const void* bytes, size_t size, uint64_t fileSize,
                                          SluiceImageInfo* info, SluiceImageLevel* levels,
                                          uint64_t* needed);
+
+// -----------------------------------------------------------------------------------------------
+// Archives: the index says what an image asset is, so that an engine can make its image and choose
+// the tiles of some levels before it has read any of the asset.
+
+// Reads the description of an image.
+//   asset    of sluiceGetArchiveAsset; parameters and size are read
+//   info     scheme is NONE, key/value data are left out. container is SLUICE_IMAGE_NONE if the asset
+//            has no such description (then too the call returns OK)
+//   levels   as for sluiceParseImage; offsets count from the start of the decoded asset
+// What it returns as OK is as consistent as what sluiceParseImage returns, with the asset's size for
+// the file's; that the bytes of the asset agree is up to who made the archive. Errors: ARGUMENT,
+// FORMAT, VERSION (of the description, a format or a container).
+SLUICE_API SluiceStatus sluiceGetArchiveImage(const SluiceArchiveAsset* asset,
+                                              SluiceImageInfo* info, SluiceImageLevel* levels);
+
+// Makes the item of a parameter block that describes an image; library sluice_encode takes it in
+// SluiceArchiveAssetInfo::parameters, with other items before or behind it.
+//   info, levels   of sluiceParseImage, without a scheme
+//   item           receives *size bytes, a multiple of 4, at most SLUICE_IMAGE_ITEM_SIZE
+// Errors: ARGUMENT.
+#define SLUICE_IMAGE_ITEM_SIZE 568u
+SLUICE_API SluiceStatus sluiceMakeArchiveImageItem(const SluiceImageInfo* info,
+                                                   const SluiceImageLevel* levels,
+                                                   uint8_t item[SLUICE_IMAGE_ITEM_SIZE],
+                                                   uint32_t* size);
 
 #ifdef __cplusplus
 }

@@ -131,6 +131,22 @@ std::vector<ImageRun> ImageFile::runs() const
     return runs;
 }
 
+std::vector<u64> ImageFile::cuts(u64 size) const
+{
+    std::vector<ImageRun> inOrder = runs();
+    std::sort(inOrder.begin(), inOrder.end(),
+              [](const ImageRun& a, const ImageRun& b) { return a.offset < b.offset; });
+    std::vector<u64> cuts;
+    u64 last = 0; // bytes of the run before
+    for (const ImageRun& run : inOrder) {
+        const u64 cut = run.offset & ~u64(3);
+        const bool wanted = run.size >= kImageTile || last >= kImageTile;
+        if (wanted && cut < size && cut > (cuts.empty() ? 0 : cuts.back())) cuts.push_back(cut);
+        last = run.size;
+    }
+    return cuts;
+}
+
 // Without a hint that it is an image, only those of compressed blocks that DDS was made for.
 FilterParts findDdsParts(const u8* bytes, u64 size)
 {

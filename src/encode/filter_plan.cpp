@@ -90,8 +90,13 @@ FilterEffort effortOf(const SluiceFilterPlanInfo& info)
 FilterParts wantedParts(const u8* bytes, u64 size, const SluiceFilterPlanInfo& info)
 {
     if (info.features == 0) return FilterPartList(size).finish();
-    FilterParts parts = info.layout == SLUICE_FILTER_LAYOUT_RECORDS ? givenRecords(size, info)
-                                                                    : findParts(bytes, size);
+    FilterParts parts;
+    if (info.layout == SLUICE_FILTER_LAYOUT_RECORDS) {
+        parts = givenRecords(size, info);
+    } else {
+        if (info.layout == SLUICE_FILTER_LAYOUT_IMAGE) parts = findImageParts(bytes, size);
+        if (parts.empty()) parts = findParts(bytes, size);
+    }
     for (FilterPart& part : parts) {
         FilterChoices& choices = part.choices;
         choices.predictors &= allowedPredictors(info.features);
@@ -281,7 +286,8 @@ bool valid(const SluiceFilterPlanInfo& info)
     return info.maxTileSize % 4 == 0 && info.maxTileSize >= 4096 &&
            info.maxTileSize <= SLUICE_FILTER_MAX_TILE &&
            (info.features & ~u32(SLUICE_FILTER_ALL)) == 0 && info.effort <= 2 && info.force <= 1 &&
-           (info.layout == SLUICE_FILTER_LAYOUT_AUTO || (records && goodRecords));
+           (info.layout == SLUICE_FILTER_LAYOUT_AUTO || info.layout == SLUICE_FILTER_LAYOUT_IMAGE ||
+            (records && goodRecords));
 }
 
 } // namespace
@@ -300,7 +306,11 @@ SluiceStatus sluiceCreateFilterPlan(const void* bytes, u64 size, const SluiceFil
         FilterParts parts = wantedParts(from, size, *info);
         chooseFilters(trial, from, parts);
         joinParts(parts);
-        made->tiles = cutIntoTiles(parts, info->maxTileSize);
+        std::vector<u64> cuts;
+        ImageFile image;
+        if (info->layout == SLUICE_FILTER_LAYOUT_IMAGE && image.parse(from, size))
+            cuts = image.cuts(size);
+        made->tiles = cutIntoTiles(parts, info->maxTileSize, cuts);
         // Parts were judged alone; in a single tile they share tables and matches.
         if (parts.size() > 2 && made->tiles.size() == 1 && !made->tiles[0].description.empty() &&
             info->force == 0 && !worthIt(trial, from, u32(size), made->tiles[0].description))

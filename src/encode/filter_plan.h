@@ -80,7 +80,9 @@ struct FilterTiles {
     std::vector<u32> description; // empty: not filtered
     bool doubtful;                // all its filters are doubtful
 };
-std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, u32 maxTileBytes);
+// cuts: where tiles must begin, multiples of 4 in order.
+std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, u32 maxTileBytes,
+                                      const std::vector<u64>& cuts);
 
 // Whether a tile with its description gets smaller.
 bool worthIt(FilterTrial& trial, const u8* bytes, u32 size, const std::vector<u32>& description);

@@ -10,6 +10,8 @@
 
 namespace sluice {
 
+constexpr u64 kImageTile = 65536; // smaller levels share tiles
+
 // Bytes that stand together: a level, or one of its images where other levels stand between them.
 struct ImageRun {
     u64 offset, size;
@@ -24,6 +26,9 @@ struct ImageFile {
     bool parse(const u8* bytes, u64 size);
     // Image by image, the largest level first; of very many images only the first.
     std::vector<ImageRun> runs() const;
+    // Where tiles must begin, in order, so that a level of kImageTile bytes has tiles of its own;
+    // multiples of 4 inside a file of `size` bytes.
+    std::vector<u64> cuts(u64 size) const;
 };
 
 } // namespace sluice

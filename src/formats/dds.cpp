@@ -28,7 +28,6 @@ enum DdsField : u32 {
     ddsBits = 88,
     ddsMasks = 92, // u32[4]: red, green, blue, alpha
     ddsCaps2 = 112,
-    ddsHeaderBytes = 128,
     ddsDxgi = 128, // with fourCC DX10
     ddsDimension = 132,
     ddsMisc = 136,
@@ -191,15 +190,15 @@ bool isDds(const u8* bytes, u64 size)
 
 SluiceStatus parseDds(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels)
 {
-    SluiceStatus status = start.require(ddsHeaderBytes);
+    SluiceStatus status = start.require(kDdsHeaderBytes);
     if (status != SLUICE_OK) return status;
     const u8* header = start.bytes;
-    if (loadLe32(header + ddsSize) != ddsHeaderBytes - kDdsMagicSize ||
+    if (loadLe32(header + ddsSize) != kDdsHeaderBytes - kDdsMagicSize ||
         loadLe32(header + ddsPixelSize) != 32)
         return SLUICE_ERROR_FORMAT;
     const bool dx10 = (loadLe32(header + ddsPixelFlags) & kPixelFourCC) != 0 &&
                       loadLe32(header + ddsFourCC) == fourCC("DX10");
-    const u32 dataBegin = dx10 ? ddsDx10Bytes : ddsHeaderBytes;
+    const u32 dataBegin = dx10 ? ddsDx10Bytes : kDdsHeaderBytes;
     status = start.require(dataBegin);
     if (status != SLUICE_OK) return status;
 

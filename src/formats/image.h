@@ -38,6 +38,7 @@ struct ImageStart {
 bool isKtx2(const u8* bytes, u64 size); // by the magic
 bool isDds(const u8* bytes, u64 size);
 constexpr u64 kKtx2MagicSize = 12, kDdsMagicSize = 4;
+constexpr u32 kDdsHeaderBytes = 128; // without that of DX10
 
 // sluiceParseImage for files whose magic was seen.
 SluiceStatus parseKtx2(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels);
