@@ -55,7 +55,9 @@ TEST_CASE("tool: images are packed without their schemes and come back")
         REQUIRE(tool.onCpu("unpack a.sluice -C out") == 0);
         REQUIRE(tool("info --json a.sluice") == 0);
         const std::string json = tool.output();
-        for (const auto& [name, one] : images) {
+        for (const auto& entry : images) {
+            const std::string& name = entry.first;
+            const NamedImage& one = entry.second;
             CAPTURE(name);
             const std::string back = tool.read("out/in/" + name);
             checkSlices(Bytes(back.begin(), back.end()), one.image);
@@ -114,10 +116,8 @@ TEST_CASE("tool: what is packed as no image, and the hint")
     for (const auto& [name, bytes] : files)
         tool.write("in/" + std::string(name), bytes);
     REQUIRE(tool("pack --images -o a.sluice in") == 0);
-    for (const auto& [name, bytes] : files) {
-        CAPTURE(name);
-        CHECK(contains(tool.errors(), "in/" + std::string(name) + ": packed as no image: "));
-    }
+    for (const auto& file : files)
+        CHECK(contains(tool.errors(), "in/" + std::string(file.first) + ": packed as no image: "));
     CHECK(tool.onCpu("verify --compare . a.sluice") == 0); // they are as they were
     REQUIRE(tool("info --json a.sluice") == 0);
     CHECK(!contains(tool.output(), "\"type\": 1"));
