@@ -134,7 +134,15 @@ TEST_CASE("image item: what a reader must refuse")
     CHECK(changed(0, 2 | 2 << 16) == SLUICE_ERROR_VERSION);
     CHECK(changed(0, 1 | 3 << 16) == SLUICE_ERROR_VERSION); // another container
     CHECK(changed(8, 124) == SLUICE_ERROR_VERSION);         // a depth format
-    CHECK(changed(8, 43) == SLUICE_OK);
+    CHECK(changed(8, 43) == SLUICE_ERROR_FORMAT);           // sRGB that the flags deny
+    CHECK(changed(8, 38) == SLUICE_OK);                     // other numbers of as many bytes
+    CHECK(changed(8, 0) == SLUICE_ERROR_FORMAT);
+    CHECK(changed(4, SLUICE_IMAGE_CUBE) == SLUICE_ERROR_FORMAT); // two layers and no array
+    const uint32_t flags = SLUICE_IMAGE_CUBE | SLUICE_IMAGE_ARRAY;
+    CHECK(changed(4, flags) == SLUICE_OK);
+    CHECK(changed(4, flags | SLUICE_IMAGE_SRGB) == SLUICE_ERROR_FORMAT);
+    CHECK(changed(4, flags | SLUICE_IMAGE_1D) == SLUICE_ERROR_FORMAT);
+    CHECK(changed(4, flags | SLUICE_IMAGE_TRANSCODE) == SLUICE_ERROR_FORMAT);
     CHECK(changed(8, 9) == SLUICE_ERROR_FORMAT);
     CHECK(changed(4, 0) == SLUICE_ERROR_FORMAT); // six faces and no cube
     CHECK(changed(12, 15) == SLUICE_ERROR_FORMAT);

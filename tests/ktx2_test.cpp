@@ -8,6 +8,7 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "../src/formats/little_endian.h"
@@ -404,4 +405,66 @@ TEST_CASE("ktx2: a file without its scheme")
     CHECK(plan(file, file.size()) == SLUICE_OK);
     storeLe32(&file[24], 0x10000001);
     CHECK(plan(file, file.size()) == SLUICE_ERROR_FORMAT);
+}
+
+TEST_CASE("ktx2: key/value data")
+{
+    const auto pairs = [](const std::vector<std::string>& list) {
+        Bytes bytes;
+        for (const std::string& pair : list) {
+            Bytes one(4 + (pair.size() + 3) / 4 * 4);
+            storeLe32(one.data(), uint32_t(pair.size()));
+            std::copy(pair.begin(), pair.end(), one.begin() + 4);
+            bytes.insert(bytes.end(), one.begin(), one.end());
+        }
+        return bytes;
+    };
+    const void* value = nullptr;
+    uint32_t size = 0;
+    SluiceStatus status = SLUICE_OK;
+    const auto find = [&](const Bytes& bytes, const char* key) {
+        status = sluiceFindImageValue(bytes.data(), bytes.size(), key, &value, &size);
+        return value == nullptr ? "none" : std::string(static_cast<const char*>(value), size);
+    };
+    const std::string end(1, '\0');
+    const Bytes good = pairs({"KTXorientation" + end + "rd" + end, "KTXswizzle" + end + "rrr1",
+                              "empty" + end, "x" + end + end + "y"});
+    CHECK(find(good, "KTXorientation") == "rd" + end);
+    CHECK(find(good, "KTXswizzle") == "rrr1");
+    CHECK(find(good, "empty").empty());
+    CHECK(find(good, "x") == end + "y");
+    CHECK(find(good, "KTX") == "none");
+    CHECK(status == SLUICE_OK);
+    CHECK(find({}, "KTX") == "none");
+    CHECK(status == SLUICE_OK);
+    std::vector<size_t> ends; // of pairs
+    for (size_t at = 0; at < good.size(); at += 4 + (loadLe32(&good[at]) + 3) / 4 * 4)
+        ends.push_back(at);
+    for (size_t length = 1; length < good.size(); ++length) {
+        find(Bytes(good.begin(), good.begin() + ptrdiff_t(length)), "KTXswizzle");
+        const bool whole = std::count(ends.begin(), ends.end(), length) != 0;
+        CHECK(status == (whole ? SLUICE_OK : SLUICE_ERROR_FORMAT));
+    }
+    Bytes changed = good;
+    for (uint8_t& byte : changed) { // never outside: a sanitizer would see it
+        const uint8_t before = byte;
+        for (uint32_t other = 0; other < 256; ++other) {
+            byte = uint8_t(other);
+            find(changed, "KTXswizzle");
+            CHECK((status == SLUICE_OK || status == SLUICE_ERROR_FORMAT));
+        }
+        byte = before;
+    }
+    for (const Bytes& bad : {pairs({"no end"}), pairs({end + "no key"}), pairs({""})}) {
+        find(bad, "KTXswizzle");
+        CHECK(status == SLUICE_ERROR_FORMAT);
+    }
+    CHECK(sluiceFindImageValue(good.data(), good.size(), nullptr, &value, &size) ==
+          SLUICE_ERROR_ARGUMENT);
+    // In a file.
+    const Bytes file = makeKtx2({37, 8, 8, 0, 0, 1, 1});
+    const SluiceImageInfo info = parseImage(file).info;
+    REQUIRE(sluiceFindImageValue(&file[size_t(info.keyValueOffset)], size_t(info.keyValueSize),
+                                 "KTXwriter", &value, &size) == SLUICE_OK);
+    CHECK(std::string(static_cast<const char*>(value), size) == "a test" + end);
 }

@@ -145,6 +145,16 @@ SLUICE_API SluiceStatus sluiceParseImage(const void* bytes, size_t size, uint64_
                                          SluiceImageInfo* info, SluiceImageLevel* levels,
                                          uint64_t* needed);
 
+// Finds a value in the key/value data of a KTX2 file: "KTXorientation" ("rd": right, down),
+// "KTXswizzle" (four letters of rgba01), "KTXwriter" and others.
+//   keyValues, size   info.keyValueSize bytes from info.keyValueOffset of the file
+//   value             receives where its bytes are, inside keyValues; NULL if there is no such key
+//                     (then too the call returns OK). Text mostly ends with a 0, which counts
+//   valueSize         receives how many bytes it has
+// Errors: ARGUMENT, FORMAT (pairs that do not fit, or a key that is empty or does not end).
+SLUICE_API SluiceStatus sluiceFindImageValue(const void* keyValues, size_t size, const char* key,
+                                             const void** value, uint32_t* valueSize);
+
 // -----------------------------------------------------------------------------------------------
 // Archives: the index says what an image asset is, so that an engine can make its image and choose
 // the tiles of some levels before it has read any of the asset.

@@ -29,6 +29,19 @@ static_assert(kItemHead + itemLevelsBegin + SLUICE_IMAGE_MAX_LEVELS * itemLevelB
               SLUICE_IMAGE_ITEM_SIZE);
 constexpr u32 kImageItemVersion = 1;
 
+// Whether flags do not contradict the rest.
+bool flagsFit(const SluiceImageInfo& info)
+{
+    const auto has = [&](SluiceImageFlags flag) { return (info.flags & flag) != 0; };
+    SluiceImageInfo format = {};
+    (void)setImageFormat(info.format, format);
+    const bool isUastc = info.format == kUastcFormat;
+    return (info.layers == 1 || has(SLUICE_IMAGE_ARRAY)) &&
+           (info.depth == 1 || has(SLUICE_IMAGE_3D)) &&
+           (info.height == 1 || !has(SLUICE_IMAGE_1D)) && has(SLUICE_IMAGE_TRANSCODE) == isUastc &&
+           (isUastc || has(SLUICE_IMAGE_SRGB) == (format.flags != 0));
+}
+
 // Whether the levels lie in an asset of `size` bytes, one behind the other.
 bool levelsFit(const SluiceImageInfo& info, u64 size, u64 stride, SluiceImageLevel* levels)
 {
@@ -70,9 +83,12 @@ SluiceStatus readItem(const u8* item, u32 size, u64 assetSize, SluiceImageInfo& 
         info.levels > maxImageLevels(info.width, info.height, info.depth) ||
         size != itemLevelsBegin + info.levels * itemLevelBytes)
         return SLUICE_ERROR_FORMAT;
+    const u32 flags = info.flags;
     if (setImageFormat(loadLe32(item + itemFormat), info) != SLUICE_OK ||
         (info.container != SLUICE_IMAGE_KTX2 && info.container != SLUICE_IMAGE_DDS))
         return SLUICE_ERROR_VERSION;
+    info.flags = flags;
+    if (!flagsFit(info)) return SLUICE_ERROR_FORMAT;
     for (u32 i = 0; i < info.levels; ++i) {
         const u8* from = item + itemLevelsBegin + i * itemLevelBytes;
         const SluiceStatus status = sluiceGetImageLevel(&info, i, &levels[i]);

@@ -3,6 +3,7 @@
 #include "image.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace sluice {
 namespace {
@@ -170,3 +171,34 @@ SluiceStatus parseKtx2(ImageStart& start, SluiceImageInfo& info, SluiceImageLeve
 }
 
 } // namespace sluice
+
+using namespace sluice;
+
+SluiceStatus sluiceFindImageValue(const void* keyValues, size_t size, const char* key,
+                                  const void** value, uint32_t* valueSize)
+{
+    if ((keyValues == nullptr && size != 0) || key == nullptr || value == nullptr ||
+        valueSize == nullptr)
+        return SLUICE_ERROR_ARGUMENT;
+    *value = nullptr;
+    *valueSize = 0;
+    const std::string_view wanted(key);
+    const u8* at = static_cast<const u8*>(keyValues);
+    // All pairs are looked at, so that what is broken is found whatever is asked for.
+    for (size_t left = size; left != 0;) {
+        if (left < 4 || loadLe32(at) > left - 4) return SLUICE_ERROR_FORMAT;
+        const u32 pair = loadLe32(at);
+        const void* end = std::memchr(at + 4, 0, pair);
+        const u64 whole = 4 + alignUp(pair, 4);
+        if (end == nullptr || end == at + 4 || whole > left) return SLUICE_ERROR_FORMAT;
+        const size_t keySize = size_t(static_cast<const u8*>(end) - (at + 4));
+        const std::string_view found(reinterpret_cast<const char*>(at + 4), keySize);
+        if (found == wanted && *value == nullptr) {
+            *value = static_cast<const u8*>(end) + 1;
+            *valueSize = pair - u32(keySize) - 1;
+        }
+        at += whole;
+        left -= size_t(whole);
+    }
+    return SLUICE_OK;
+}

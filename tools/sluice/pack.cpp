@@ -159,8 +159,9 @@ PackPlan planOf(const InputFile& file, const std::string& path, const Codec& cod
     };
     if (options.images) {
         PackPlan image;
-        if (planImage(file, options, codec, image)) return image;
-        tell(image, "as no image");
+        const bool isImage = planImage(file, options, codec, image);
+        tell(image, isImage ? codec.fallback : "as no image");
+        if (isImage) return image;
     }
     PackPlan plan = codec.plan(file, options);
     tell(plan, codec.fallback);

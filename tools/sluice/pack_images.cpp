@@ -81,8 +81,9 @@ bool isPackedKtx2(const InputFile& input)
 {
     if (!endsWith(input.name(), ".ktx2")) return false;
     const Bytes start = input.readStart(ktx2HeaderBytes);
-    return start.size() == ktx2HeaderBytes && isKtx2(start.data(), start.size()) &&
-           loadLe32(&start[ktx2Scheme]) != SLUICE_IMAGE_SCHEME_NONE;
+    if (start.size() != ktx2HeaderBytes || !isKtx2(start.data(), start.size())) return false;
+    const uint32_t scheme = loadLe32(&start[ktx2Scheme]);
+    return scheme == SLUICE_IMAGE_SCHEME_ZSTD || scheme == SLUICE_IMAGE_SCHEME_ZLIB;
 }
 
 bool planImage(const InputFile& input, const PackOptions& options, const Codec& codec,
@@ -119,6 +120,8 @@ bool planImage(const InputFile& input, const PackOptions& options, const Codec& 
                 planFilters(input.name(), bytes, SLUICE_FILTER_LAYOUT_IMAGE, options, plan.filters);
         plan.content = std::make_unique<InputFile>(input.name(), std::move(bytes));
     }
+    if (!small && codec.fileCodec == SLUICE_CODEC_GSTD)
+        plan.reason = "it is larger than 1 GiB"; // which says why it has no filters
     if (plan.segments.empty()) plan.segments = segmentsAt(image.cuts(size), size, options, codec);
     uint8_t item[SLUICE_IMAGE_ITEM_SIZE];
     uint32_t itemBytes = 0, filterBytes = 0;

@@ -6,13 +6,13 @@
 
 namespace sluice {
 
-// Whether a file is a KTX2 file with a scheme, which --images would undo; by its name and its first
+// Whether a file is a KTX2 file with a scheme that --images would undo; by its name and its first
 // bytes.
 bool isPackedKtx2(const InputFile& input);
 
 // How an image goes into an archive: without a scheme, with a tile for each large level, and with
 // the description of the image among plan.parameters. False if the file is no KTX2 or DDS file, or
-// one that is to be packed as any other; plan.reason then says why.
+// one that is to be packed as any other. plan.reason says why, or why an image has no filters.
 bool planImage(const InputFile& input, const PackOptions& options, const Codec& codec,
                PackPlan& plan);
 
