@@ -94,6 +94,7 @@ typedef enum SluiceStatus {
     SLUICE_ERROR_CHECKSUM = 9,      // parsers: a checksum of a header or table does not match
     SLUICE_ERROR_NOT_READY = 10,    // the context does not have the command's pipelines (yet):
                                     // sluiceCreatePipelines. Nothing was recorded
+    SLUICE_ERROR_CANCELLED = 11,    // streaming: the group was cancelled before it was done
     SLUICE_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceStatus;
 

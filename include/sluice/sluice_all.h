@@ -17,5 +17,6 @@
 #include <sluice/sluice_interval.h>
 #include <sluice/sluice_scan.h>
 #include <sluice/sluice_tile_streams.h>
+#include <sluice/sluice_tiles.h>
 
 #endif // SLUICE_ALL_H

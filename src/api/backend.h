@@ -25,6 +25,11 @@ public:
         return SLUICE_OK;
     }
     virtual SluiceStatus cmdBarrier(SluiceCommands commands) = 0;
+    // The address by which kernels and lists of regions know the start of the range.
+    virtual uint64_t deviceAddress(const SluiceBuffer& buffer) const
+    {
+        return buffer.handle + buffer.offset;
+    }
 
 #define SLUICE_COMMAND(Name, kernel, Info)                                                         \
     virtual SluiceStatus cmd##Name(SluiceCommands, const Info&) { return SLUICE_ERROR_UNSUPPORTED; }

@@ -58,6 +58,7 @@ const char* sluiceGetStatusText(SluiceStatus status)
     case SLUICE_ERROR_IO: return "a file could not be read or written";
     case SLUICE_ERROR_CHECKSUM: return "a checksum does not match";
     case SLUICE_ERROR_NOT_READY: return "the command's pipelines are not made yet";
+    case SLUICE_ERROR_CANCELLED: return "cancelled";
     case SLUICE_STATUS_MAX_ENUM: break;
     }
     return "unknown status";

@@ -37,6 +37,7 @@ public:
     void contextInfo(SluiceContextInfo& info) const override;
     SluiceStatus createPipelines(const SluicePipelinesInfo& info, uint32_t& left) override;
     SluiceStatus cmdBarrier(SluiceCommands commands) override;
+    uint64_t deviceAddress(const SluiceBuffer& buffer) const override { return address(buffer); }
     SLUICE_BUILT_COMMANDS(SLUICE_OVERRIDE_COMMAND)
 
     // Scans and reductions are primitives; the decode of tile streams sums words too.

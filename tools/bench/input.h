@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/sluice/codecs.h"
 #include "tools/sluice/decoder.h"
 
 namespace sluice {

@@ -2,6 +2,7 @@
 // Weights that the benchmark decodes: made up, or of the files that it is given.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,10 +12,14 @@
 
 #include "encode/float_tile_encoder.h"
 #include "rows.h"
-#include "tools/sluice/tile_decode.h"
 #include "tools/sluice/weights.h"
 
 namespace sluice {
+
+inline std::array<uint64_t*, 4> addressesOf(SluiceFloatTensor& tensor)
+{
+    return {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw};
+}
 
 struct NumberFormat {
     uint32_t exponentBits, mantissaBits; // with the sign 8, 16 or 32 bits

@@ -16,25 +16,25 @@ PackPlan planWhole(const InputFile&, const PackOptions&) { return {}; }
 const Codec kCodecs[kCodecCount] = {
     {"gstd", " (default)", kLevelOption | kCopyDepthOption | kTileSizeOption | kFiltersOption,
      SLUICE_CODEC_GSTD, planGstd, "without filters", nullptr, //
-     SLUICE_CODEC_GSTD, kGstdTiles, SLUICE_KERNELS_GSTD, "gstd", "gstdTiles"},
+     SLUICE_CODEC_GSTD, SLUICE_KERNELS_GSTD, "gstd", "gstdTiles"},
     {"gdeflate", "", kLevelOption | kDecodeSpeedOption, //
-     SLUICE_CODEC_GDEFLATE, planWhole, "", packTileStream, SLUICE_CODEC_GDEFLATE, kGdeflateTiles,
+     SLUICE_CODEC_GDEFLATE, planWhole, "", packTileStream, SLUICE_CODEC_GDEFLATE,
      SLUICE_KERNELS_GDEFLATE, nullptr, nullptr},
     {"float", ": for the weights of .safetensors files, gdeflate for the rest", kLevelOption,
      SLUICE_CODEC_GDEFLATE, planFloat, "as plain bytes", nullptr, //
-     SLUICE_CODEC_FLOAT, kFloatTiles, SLUICE_KERNELS_FLOAT, "float", "floatTiles"},
+     SLUICE_CODEC_FLOAT, SLUICE_KERNELS_FLOAT, "float", "floatTiles"},
     {"huff", ": Huffman codes of plain bytes", 0, //
      SLUICE_CODEC_FLOAT, planWhole, "", nullptr,  //
-     SLUICE_CODEC_FLOAT, kFloatTiles, SLUICE_KERNELS_FLOAT, nullptr, nullptr},
+     SLUICE_CODEC_FLOAT, SLUICE_KERNELS_FLOAT, nullptr, nullptr},
     {"store", "", 0,                             //
      SLUICE_CODEC_STORE, planWhole, "", nullptr, //
-     SLUICE_CODEC_STORE, kHostTiles, 0, "raw", "storedTiles"},
+     SLUICE_CODEC_STORE, 0, "raw", "storedTiles"},
     {"df11", "", kGroupOption,        //
      kNoTiles, nullptr, "", packDf11, //
-     kNoTiles, kHostTiles, 0, nullptr, nullptr},
+     kNoTiles, 0, nullptr, nullptr},
     {"ecf8", "", kGroupOption,        //
      kNoTiles, nullptr, "", packEcf8, //
-     kNoTiles, kHostTiles, 0, nullptr, nullptr}};
+     kNoTiles, 0, nullptr, nullptr}};
 
 const Codec& codecNamed(const std::string& name)
 {

@@ -7,17 +7,6 @@
 
 namespace sluice {
 
-// Tiles that one command decodes, with what follows it (tile_decode.h).
-enum TileGroup : uint32_t {
-    kGdeflateTiles,
-    kGdeflateFilteredTiles,
-    kGstdTiles,
-    kGstdFilteredTiles,
-    kFloatTiles,
-    kTileGroupCount,
-    kHostTiles = kTileGroupCount, // stored ones that are too large for a command
-};
-
 // Options of `sluice pack` that only some codecs take.
 enum CodecOption : uint32_t {
     kLevelOption = 1,
@@ -50,7 +39,6 @@ struct Codec {
     int (*packRaw)(const PackOptions& options, const CommonOptions& common);
     // Tiles. Several rows may make tiles of one codec: the first of them describes these.
     SluiceCodec tileCodec;
-    TileGroup tileGroup;              // they go there if they have no filter
     uint32_t kernels;                 // SluiceKernels decode them
     const char *infoColumn, *infoKey; // where `sluice info` counts them; null: nowhere
 };

@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <sluice/sluice_filter.h>
-#include <sluice/sluice_float.h>
-#include <sluice/sluice_formats.h>
+#include "codecs.h"
 
 namespace sluice {
 namespace {
@@ -14,7 +12,8 @@ namespace {
 // A GPU wants many tiles at once; a software device shall show progress.
 constexpr uint64_t kGpuBatchBytes = uint64_t(256) << 20, kSoftwareBatchBytes = uint64_t(8) << 20;
 constexpr size_t kBatchTiles = 65536;
-constexpr uint32_t kGdeflateTileBytes = 65536, kGstdTileBytes = 262144; // at most
+// Descriptions of filters that tiles do not share: what a hostile archive may ask for at once.
+constexpr uint64_t kBatchDescriptionBytes = uint64_t(16) << 20;
 constexpr uint64_t kPlaceAlignment = 16;
 
 uint64_t place(uint64_t& end, uint64_t size)
@@ -22,24 +21,6 @@ uint64_t place(uint64_t& end, uint64_t size)
     const uint64_t start = end;
     end = (end + size + kPlaceAlignment - 1) / kPlaceAlignment * kPlaceAlignment;
     return start;
-}
-
-// Stored tiles go with those of a command that takes tiles of their size.
-TileGroup groupOf(const ContainerTile& tile)
-{
-    TileGroup group = tile.codec != SLUICE_CODEC_STORE  ? codecOfTiles(tile.codec).tileGroup
-                      : tile.size <= kGdeflateTileBytes ? kGdeflateTiles
-                      : tile.size <= kGstdTileBytes     ? kGstdTiles
-                                                        : kHostTiles;
-    if (tile.filter == nullptr) return group;
-    return group == kGdeflateTiles ? kGdeflateFilteredTiles
-           : group == kGstdTiles   ? kGstdFilteredTiles
-                                   : group;
-}
-
-uint32_t tilesOf(const SluiceFloatTensor& tensor)
-{
-    return uint32_t((tensor.count + SLUICE_FLOAT_TILE - 1) / SLUICE_FLOAT_TILE);
 }
 
 } // namespace
@@ -55,149 +36,95 @@ uint32_t Decoder::kernels()
 Decoder::Decoder(const ToolDevice& device, Done done)
     : m_device(device), m_done(std::move(done)),
       m_batchBytes(device.properties().isSoftware != 0 ? kSoftwareBatchBytes : kGpuBatchBytes),
-      m_tileDecode(device)
+      m_sourceBuffer(device), m_destinationBuffer(device), m_controlBuffer(device),
+      m_resultsBuffer(device), m_scratch(device)
 {
+}
+
+bool Decoder::fits(const DecodeTile& added) const
+{
+    const ContainerTile& tile = added.tile;
+    return m_destinationSize + tile.size <= m_batchBytes &&
+           m_sourceSize + tile.storedSize <= m_batchBytes && m_entries.size() < kBatchTiles &&
+           m_descriptionSize + tile.filterSize <= kBatchDescriptionBytes;
 }
 
 uint8_t* Decoder::add(const DecodeTile& added)
 {
     const ContainerTile& tile = added.tile;
-    if (!m_entries.empty() &&
-        (m_destinationSize + tile.size > m_batchBytes ||
-         m_sourceSize + tile.storedSize > m_batchBytes || m_entries.size() == kBatchTiles)) {
-        flush();
-    }
-    Entry entry = {added, groupOf(tile), place(m_sourceSize, tile.storedSize), 0,
-                   0,     SLUICE_TILE_OK};
-    if (entry.group != kHostTiles) entry.destination = place(m_destinationSize, tile.size);
-    if (entry.group == kGdeflateFilteredTiles || entry.group == kGstdFilteredTiles)
-        entry.filtered = place(m_filteredSize, tile.size);
-    m_entries.push_back(entry);
+    if (!m_entries.empty() && !fits(added)) flush();
+    const bool sharesFilter =
+        !m_entries.empty() && m_entries.back().tile.tile.filter == tile.filter;
+    if (!sharesFilter) m_descriptionSize += tile.filterSize;
+    m_entries.push_back(
+        {added, place(m_sourceSize, tile.storedSize), place(m_destinationSize, tile.size)});
     if (m_source.size() < m_sourceSize) {
         m_source.resize(
             std::max<size_t>(m_sourceSize, std::min<size_t>(m_source.size() * 2, m_batchBytes)));
     }
-    return m_source.data() + entry.source;
+    return m_source.data() + m_entries.back().source;
 }
 
 void Decoder::flush()
 {
+    if (!m_entries.empty()) decodeOnDevice();
     std::vector<Entry> entries; // done may throw: nothing is given back twice
     entries.swap(m_entries);
-    if (m_destinationSize != 0) decodeOnDevice(entries);
-    m_sourceSize = m_destinationSize = m_filteredSize = 0;
-    for (Entry& entry : entries) {
-        const uint8_t* bytes = entry.group != kHostTiles ? m_destination.data() + entry.destination
-                                                         : m_source.data() + entry.source;
-        if (!entry.isCheckedOnDevice() && entry.status == SLUICE_TILE_OK) checkOnHost(entry, bytes);
+    m_sourceSize = m_destinationSize = m_descriptionSize = 0;
+    for (size_t i = 0; i < entries.size(); ++i) {
+        const Entry& entry = entries[i];
         m_stats.bytesIn += entry.tile.tile.storedSize;
         m_stats.bytesOut += entry.tile.tile.size;
         ++m_stats.tiles;
-        m_done(entry.tile, entry.status, bytes);
+        m_done(entry.tile, m_status[i], m_destination.data() + entry.destination);
     }
 }
 
-// Undoes the filter, to which bytes points then, and compares the checksum.
-void Decoder::checkOnHost(Entry& entry, const uint8_t*& bytes)
+SluiceTile Decoder::tileOf(const Entry& entry) const
 {
     const ContainerTile& tile = entry.tile.tile;
-    if (tile.filter != nullptr) {
-        m_unfiltered.resize(tile.size);
-        if (sluiceUndoFilter(tile.filter, tile.filterSize, bytes, m_unfiltered.data(), tile.size) !=
-            SLUICE_OK) {
-            entry.status = SLUICE_TILE_BAD_FILTER;
-            return;
-        }
-        bytes = m_unfiltered.data();
-    }
-    if (entry.tile.hasChecksum && sluiceTileChecksum(bytes, tile.size) != tile.checksum)
-        entry.status = SLUICE_TILE_BAD_CHECKSUM;
+    return {entry.source, entry.destination, tile.storedSize, tile.size,
+            tile.codec,   tile.checksum,     tile.filter,     tile.filterSize};
 }
 
-void Decoder::addRegion(const Entry& entry, TileList& list) const
+void Decoder::decodeOnDevice()
 {
-    TileList::Group& group = list.groups[entry.group];
-    const ContainerTile& tile = entry.tile.tile;
-    if (entry.tile.hasChecksum) group.expected.push_back(tile.checksum);
-    if (tile.filter != nullptr) {
-        // Tiles in a row mostly have the same filter.
-        const uint8_t* bytes = static_cast<const uint8_t*>(tile.filter);
-        const bool same =
-            !group.filters.empty() && group.filters.back().descriptionSize == tile.filterSize &&
-            std::equal(bytes, bytes + tile.filterSize,
-                       list.descriptions.data() + group.filters.back().descriptionOffset);
-        const uint32_t at =
-            same ? group.filters.back().descriptionOffset : uint32_t(list.descriptions.size());
-        if (!same)
-            list.descriptions.insert(list.descriptions.end(), bytes, bytes + tile.filterSize);
-        group.filters.push_back({entry.filtered, entry.destination, tile.size, at, tile.filterSize,
-                                 uint32_t(group.regions.size())});
+    m_tiles.clear();
+    SluiceTileTotals totals = {};
+    for (const Entry& entry : m_entries) {
+        m_tiles.push_back(tileOf(entry));
+        m_device.check(sluiceAddTile(&totals, &m_tiles.back()), "tile");
     }
-    group.regions.push_back({entry.source, entry.destination, tile.storedSize, tile.size});
-}
-
-// False if the tile's header makes no sense.
-bool Decoder::addTensor(const Entry& entry, TileList& list) const
-{
-    SluiceFloatTensor tensor = {};
-    const ContainerTile& tile = entry.tile.tile;
-    if (sluiceParseFloatTile(m_source.data() + entry.source, tile.storedSize, tile.size, &tensor) !=
-        SLUICE_OK) {
-        return false;
-    }
-    for (uint64_t* address : addressesOf(tensor))
-        *address += entry.source;
-    tensor.output = entry.destination;
-    tensor.firstTile = list.tensorTiles;
-    list.tensorTiles += tilesOf(tensor);
-    list.tensors.push_back(tensor);
-    return true;
-}
-
-void Decoder::decodeOnDevice(std::vector<Entry>& entries)
-{
-    TileList list = {};
-    list.source = m_source.data();
-    list.sourceSize = m_sourceSize;
-    list.destinationSize = m_destinationSize;
-    list.filteredSize = m_filteredSize;
-    // A batch holds tiles of one kind of file, and tile streams never store.
-    if (entries.front().tile.hasChecksum) list.flags = SLUICE_DECODE_STORED_IF_EQUAL;
-    for (Entry& entry : entries) {
-        if (entry.group == kFloatTiles && !addTensor(entry, list)) {
-            entry.status = SLUICE_TILE_BAD_REGION;
-        } else if (entry.isCheckedOnDevice()) {
-            addRegion(entry, list);
-        }
-    }
-    const TileCommands& decode = m_tileDecode.prepare(list);
-    m_stats.gpuMilliseconds +=
-        m_device.run([this](SluiceCommands commands) { m_tileDecode.record(commands); });
-
-    const auto download = [&](const SluiceBuffer& buffer, auto& to, size_t count) {
-        to.resize(std::max(to.size(), count));
-        m_device.download(buffer, to.data(), buffer.size);
-    };
-    download(decode.destination, m_destination, size_t(m_destinationSize));
-    for (uint32_t group = 0; group < kTileGroupCount; ++group) {
-        const size_t count = list.groups[group].regions.size();
-        if (count != 0) download(decode.groups[group].status, m_status[group], count + 2);
-    }
-    if (!list.tensors.empty())
-        download(decode.floats.status, m_tensorStatus, size_t(list.tensorTiles) + 2);
-    size_t region[kTileGroupCount] = {}, tensor = 0;
-    for (Entry& entry : entries) {
-        if (entry.group == kHostTiles || entry.status != SLUICE_TILE_OK) continue;
-        if (entry.isCheckedOnDevice()) entry.status = m_status[entry.group][region[entry.group]++];
-        if (entry.group == kFloatTiles) {
-            const SluiceFloatTensor& decoded = list.tensors[tensor++];
-            const uint32_t* status = m_tensorStatus.data() + decoded.firstTile;
-            const uint32_t* end = status + tilesOf(decoded);
-            const uint32_t* bad =
-                std::find_if(status, end, [](uint32_t one) { return one != SLUICE_TILE_OK; });
-            if (bad != end) entry.status = *bad;
-        }
-    }
+    SluiceTilesInfo info = {};
+    info.tiles = m_tiles.data();
+    info.tileCount = uint32_t(m_tiles.size());
+    // A batch holds tiles of one kind of file; tile streams have no checksums and never store.
+    if (!m_entries.front().tile.hasChecksum)
+        info.flags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
+    SluiceTilesRequirements required = {};
+    m_device.check(sluiceGetTilesRequirements(m_device.context(), &info, &totals, &required),
+                   "requirements");
+    m_control.resize(std::max<size_t>(m_control.size(), required.controlSize));
+    m_results.resize(std::max<size_t>(m_results.size(), required.resultsSize));
+    info.source = m_sourceBuffer.fill(m_source.data(), m_sourceSize);
+    info.sourceHost = m_source.data();
+    info.destination = m_destinationBuffer.reserve(m_destinationSize);
+    info.control = m_controlBuffer.reserve(required.controlSize);
+    info.controlHost = m_control.data();
+    info.results = m_resultsBuffer.reserve(required.resultsSize);
+    info.resultsHost = m_results.data();
+    info.scratch = m_scratch.reserve(required.scratchSize);
+    m_device.check(sluicePrepareTiles(m_device.context(), &info), "tiles");
+    m_device.upload(info.control, m_control.data(), required.controlSize);
+    m_device.upload(info.results, m_results.data(), required.resultsSize);
+    m_stats.gpuMilliseconds += m_device.run([&](SluiceCommands commands) {
+        m_device.check(sluiceCmdTiles(m_device.context(), commands, &info), "decode");
+    });
+    m_destination.resize(std::max<size_t>(m_destination.size(), m_destinationSize));
+    m_device.download(info.destination, m_destination.data(), m_destinationSize);
+    m_device.download(info.results, m_results.data(), required.resultsSize);
+    m_status.resize(m_tiles.size());
+    m_device.check(sluiceGetTileResults(&info, m_status.data(), nullptr), "results");
 }
 
 } // namespace sluice

@@ -5,8 +5,10 @@
 #include <functional>
 #include <vector>
 
+#include <sluice/sluice_tiles.h>
+
 #include "container.h"
-#include "tile_decode.h"
+#include "device.h"
 
 namespace sluice {
 
@@ -42,31 +44,22 @@ public:
 private:
     struct Entry {
         DecodeTile tile;
-        TileGroup group;
         uint64_t source, destination; // offsets in the batch
-        uint64_t filtered;            // offset among the filtered tiles, if the device undoes it
-        uint32_t status;              // SluiceTileStatus
-        // The device undoes the filter and compares the checksum.
-        bool isCheckedOnDevice() const
-        {
-            return group < kFloatTiles ||
-                   (group == kFloatTiles && tile.hasChecksum && tile.tile.filter == nullptr);
-        }
     };
 
-    void decodeOnDevice(std::vector<Entry>& entries);
-    void addRegion(const Entry& entry, TileList& list) const;
-    bool addTensor(const Entry& entry, TileList& list) const;
-    void checkOnHost(Entry& entry, const uint8_t*& bytes);
+    SluiceTile tileOf(const Entry& entry) const;
+    bool fits(const DecodeTile& added) const;
+    void decodeOnDevice();
 
     const ToolDevice& m_device;
     Done m_done;
     uint64_t m_batchBytes;
     std::vector<Entry> m_entries;
-    Bytes m_source, m_destination, m_unfiltered;
-    Words m_status[kTileGroupCount], m_tensorStatus;
-    uint64_t m_sourceSize = 0, m_destinationSize = 0, m_filteredSize = 0;
-    TileDecode m_tileDecode;
+    Bytes m_source, m_destination, m_control, m_results;
+    uint64_t m_sourceSize = 0, m_destinationSize = 0, m_descriptionSize = 0;
+    std::vector<SluiceTile> m_tiles;
+    Words m_status;
+    DeviceBuffer m_sourceBuffer, m_destinationBuffer, m_controlBuffer, m_resultsBuffer, m_scratch;
     DecodeStats m_stats;
 };
 

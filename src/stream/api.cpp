@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The entry points of sluice_stream.h: they check arguments and keep exceptions inside.
+#include "streamer.h"
+
+#include <new>
+#include <system_error>
+
+using namespace sluice::stream;
+
+namespace {
+
+constexpr uint32_t kMaxGroups = 65536, kMaxBatches = 16, kMaxBatchTiles = 65536;
+constexpr uint32_t kMaxUnits = 1u << 20, kMaxRequests = 1u << 24, kMaxThreads = 64;
+constexpr uint64_t kSourceAlignment = 4096, kListAlignment = 256;
+
+// Calls `action`, whose memory may end.
+template <class Action>
+SluiceStatus guarded(const Action& action)
+{
+    try {
+        return action();
+    } catch (const std::bad_alloc&) {
+        return SLUICE_ERROR_OUT_OF_MEMORY;
+    } catch (const std::system_error&) { // no thread could be started
+        return SLUICE_ERROR_OUT_OF_MEMORY;
+    }
+}
+
+bool isGpuContext(SluiceContext context)
+{
+    SluiceContextInfo about = {};
+    return sluiceGetContextInfo(context, &about) == SLUICE_OK &&
+           about.backend != SLUICE_BACKEND_CPU;
+}
+
+SluiceStatus checkInfo(const SluiceStreamerInfo& info)
+{
+    const bool isMeasured = info.maxGroups >= 1 && info.maxGroups <= kMaxGroups &&
+                            info.maxRequests >= 1 && info.maxRequests <= kMaxRequests &&
+                            info.maxUnits <= kMaxUnits && info.maxBatches >= 1 &&
+                            info.maxBatches <= kMaxBatches &&
+                            info.maxBatchTiles <= kMaxBatchTiles && info.threads <= kMaxThreads;
+    if (info.context == nullptr || !isMeasured) return SLUICE_ERROR_ARGUMENT;
+    const bool decodesOnGpu = isGpuContext(info.context);
+    // A GPU context without its API could neither copy nor say when it is done.
+    if (decodesOnGpu && info.gpu == nullptr) return SLUICE_ERROR_ARGUMENT;
+    if (info.source.host == nullptr ||
+        reinterpret_cast<uintptr_t>(info.source.host) % kSourceAlignment != 0 ||
+        info.source.buffer.offset % kStoredAlignment != 0)
+        return SLUICE_ERROR_ARGUMENT;
+    if (info.source.buffer.size < SLUICE_STREAM_MIN_SOURCE) return SLUICE_ERROR_BUFFER_SIZE;
+    if (info.gpu == nullptr) return SLUICE_OK;
+    if (info.output.buffer.offset % kStoredAlignment != 0 ||
+        reinterpret_cast<uintptr_t>(info.output.host) % kStoredAlignment != 0 ||
+        (!decodesOnGpu && info.output.host == nullptr))
+        return SLUICE_ERROR_ARGUMENT;
+    if (info.output.buffer.size < SLUICE_STREAM_MIN_OUTPUT) return SLUICE_ERROR_BUFFER_SIZE;
+    if (!decodesOnGpu) return SLUICE_OK;
+    SluiceStreamerRequirements required = {};
+    const SluiceStatus status = sluiceGetStreamerRequirements(&info, &required);
+    if (status != SLUICE_OK) return status;
+    for (const SluiceStreamMemory* memory : {&info.control, &info.results})
+        if (memory->host == nullptr || memory->buffer.offset % kListAlignment != 0)
+            return SLUICE_ERROR_ARGUMENT;
+    return info.control.buffer.size >= required.controlSize &&
+                   info.results.buffer.size >= required.resultsSize &&
+                   info.scratch.size >= required.scratchSize
+               ? SLUICE_OK
+               : SLUICE_ERROR_BUFFER_SIZE;
+}
+
+// Adds tiles of one kind to what a batch may hold.
+void addTiles(SluiceTileTotals& totals, uint32_t codec, uint32_t size, uint64_t count,
+              const void* filter)
+{
+    for (uint64_t i = 0; i < count; ++i) {
+        const SluiceTile tile = {0,
+                                 0,
+                                 codec == SLUICE_CODEC_STORE ? size : size / 2,
+                                 size,
+                                 codec,
+                                 0,
+                                 filter,
+                                 filter != nullptr ? 4u : 0u};
+        sluiceAddTile(&totals, &tile);
+    }
+}
+
+} // namespace
+
+// Room for a batch as full as it may be of one kind, for every kind.
+SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
+                                           SluiceStreamerRequirements* requirements)
+{
+    if (info == nullptr || requirements == nullptr || info->context == nullptr ||
+        info->maxBatches == 0 || info->maxBatches > kMaxBatches ||
+        info->maxBatchTiles > kMaxBatchTiles)
+        return SLUICE_ERROR_ARGUMENT;
+    *requirements = {0, 0, 0, kListAlignment, 0};
+    if (!isGpuContext(info->context)) return SLUICE_OK;
+    const uint64_t tiles = info->maxBatchTiles != 0 ? info->maxBatchTiles : 1024;
+    const uint64_t filtered =
+        info->maxFilteredSize != 0 ? info->maxFilteredSize : uint64_t(32) << 20;
+    const uint32_t description = 0;
+    SluiceTilesInfo batch = {};
+    batch.gstdTilesAtOnce = info->gstdTilesAtOnce != 0 ? info->gstdTilesAtOnce : 64;
+    SluiceContextInfo about = {};
+    sluiceGetContextInfo(info->context, &about);
+    struct Kind {
+        uint32_t codec, size;
+        bool isFiltered;
+    };
+    constexpr Kind kKinds[] = {
+        {SLUICE_CODEC_GDEFLATE, 65536, false}, {SLUICE_CODEC_GDEFLATE, 65536, true},
+        {SLUICE_CODEC_GSTD, 262144, false},    {SLUICE_CODEC_GSTD, 262144, true},
+        {SLUICE_CODEC_FLOAT, 1 << 20, false},  {SLUICE_CODEC_STORE, 1 << 20, false},
+    };
+    for (const Kind& kind : kKinds) {
+        SluiceTileTotals totals = {};
+        addTiles(totals, kind.codec, kind.size,
+                 kind.isFiltered
+                     ? std::min(tiles, std::max<uint64_t>(filtered, kUnitOutput) / kind.size)
+                     : tiles,
+                 kind.isFiltered ? &description : nullptr);
+        if (totals.tileCount == 0) continue; // a component that this build leaves out
+        SluiceTilesRequirements required = {};
+        const SluiceStatus status =
+            sluiceGetTilesRequirements(info->context, &batch, &totals, &required);
+        if (status != SLUICE_OK) return status;
+        requirements->kernels |= sluiceGetTilesKernels(&totals);
+        requirements->controlSize = std::max(requirements->controlSize, required.controlSize);
+        requirements->resultsSize = std::max(requirements->resultsSize, required.resultsSize);
+        requirements->scratchSize = std::max(requirements->scratchSize, required.scratchSize);
+        requirements->alignment = std::max(requirements->alignment, required.scratchAlignment);
+    }
+    // Descriptions of filters, and lists of further targets.
+    constexpr uint64_t kMore = 1 << 20;
+    const auto slots = [&](uint64_t size) {
+        return (size + kMore + kListAlignment) / kListAlignment * kListAlignment * info->maxBatches;
+    };
+    requirements->controlSize = slots(requirements->controlSize);
+    requirements->resultsSize = slots(requirements->resultsSize);
+    return SLUICE_OK;
+}
+
+SluiceStatus sluiceCreateStreamer(const SluiceStreamerInfo* info, SluiceStreamer* streamer)
+{
+    if (info == nullptr || streamer == nullptr) return SLUICE_ERROR_ARGUMENT;
+    *streamer = nullptr;
+    return guarded([&] {
+        SluiceStatus status = checkInfo(*info);
+        if (status != SLUICE_OK) return status;
+        auto made = std::make_unique<SluiceStreamer_T>(*info);
+        status = made->start();
+        if (status == SLUICE_OK) *streamer = made.release();
+        return status;
+    });
+}
+
+void sluiceDestroyStreamer(SluiceStreamer streamer) { delete streamer; }
+
+SluiceStatus sluiceStreamPump(SluiceStreamer streamer, uint32_t jobs, uint32_t* done)
+{
+    if (streamer == nullptr) return SLUICE_ERROR_ARGUMENT;
+    const uint32_t count = streamer->pump(jobs);
+    if (done != nullptr) *done = count;
+    return SLUICE_OK;
+}
+
+SluiceStatus sluiceStreamOpen(SluiceStreamer streamer, const SluiceStreamOpenInfo* info,
+                              SluiceStreamFile* file)
+{
+    if (streamer == nullptr || info == nullptr || file == nullptr ||
+        (info->path == nullptr) != (info->interface_ != nullptr) ||
+        (info->interface_ != nullptr && info->interface_->read == nullptr))
+        return SLUICE_ERROR_ARGUMENT;
+    return guarded([&] { return streamer->open(*info, *file); });
+}
+
+SluiceStatus sluiceStreamClose(SluiceStreamer streamer, SluiceStreamFile file)
+{
+    if (streamer == nullptr || file == nullptr || file->owner != streamer)
+        return SLUICE_ERROR_ARGUMENT;
+    streamer->giveUp(file);
+    return SLUICE_OK;
+}
+
+namespace {
+
+SluiceStatus checkArchive(SluiceStreamFile file, bool hasResult)
+{
+    if (file == nullptr || !file->isArchive || !hasResult) return SLUICE_ERROR_ARGUMENT;
+    return file->state.load(std::memory_order_acquire) == SluiceStreamFile_T::isOpen
+               ? SLUICE_OK
+               : SLUICE_ERROR_NOT_READY;
+}
+
+} // namespace
+
+SluiceStatus sluiceStreamGetArchive(SluiceStreamFile file, SluiceArchive* archive)
+{
+    const SluiceStatus status = checkArchive(file, archive != nullptr);
+    if (status == SLUICE_OK) *archive = file->archive;
+    return status;
+}
+
+SluiceStatus sluiceStreamFindAsset(SluiceStreamFile file, const char* name, size_t nameLength,
+                                   uint32_t* asset)
+{
+    const SluiceStatus status = checkArchive(file, asset != nullptr && name != nullptr);
+    return status != SLUICE_OK
+               ? status
+               : sluiceFindArchiveAsset(&file->archive, file->index.data(), file->index.size(),
+                                        name, nameLength, asset);
+}
+
+SluiceStatus sluiceStreamGetAsset(SluiceStreamFile file, uint32_t asset, SluiceArchiveAsset* info)
+{
+    const SluiceStatus status = checkArchive(file, info != nullptr);
+    return status != SLUICE_OK ? status
+                               : sluiceGetArchiveAsset(&file->archive, file->index.data(),
+                                                       file->index.size(), asset, info);
+}
+
+SluiceStatus sluiceStreamGetKernels(SluiceStreamFile file, uint32_t* kernels)
+{
+    const SluiceStatus status = checkArchive(file, kernels != nullptr);
+    if (status == SLUICE_OK) *kernels = file->kernels;
+    return status;
+}
+
+SluiceStatus sluiceStreamSubmit(SluiceStreamer streamer, const SluiceStreamGroupInfo* info,
+                                SluiceStreamGroup* group)
+{
+    if (streamer == nullptr || info == nullptr || group == nullptr) return SLUICE_ERROR_ARGUMENT;
+    *group = 0;
+    return streamer->submit(*info, *group);
+}
+
+SluiceStatus sluiceStreamSetPriority(SluiceStreamer streamer, SluiceStreamGroup group,
+                                     int32_t priority)
+{
+    if (streamer == nullptr) return SLUICE_ERROR_ARGUMENT;
+    streamer->setPriority(group, priority);
+    return SLUICE_OK;
+}
+
+SluiceStatus sluiceStreamCancel(SluiceStreamer streamer, SluiceStreamGroup group)
+{
+    if (streamer == nullptr) return SLUICE_ERROR_ARGUMENT;
+    streamer->cancel(group);
+    return SLUICE_OK;
+}
+
+SluiceStatus sluiceStreamCancelTags(SluiceStreamer streamer, uint64_t mask, uint64_t value)
+{
+    if (streamer == nullptr) return SLUICE_ERROR_ARGUMENT;
+    streamer->cancelTags(mask, value);
+    return SLUICE_OK;
+}
+
+SluiceStatus sluiceStreamRecord(SluiceStreamer streamer, SluiceCommands commands,
+                                const SluiceStreamBudget* budget, SluiceStreamBatch* batch)
+{
+    if (streamer == nullptr || budget == nullptr || batch == nullptr) return SLUICE_ERROR_ARGUMENT;
+    return streamer->record(commands, *budget, *batch);
+}
+
+SluiceStatus sluiceStreamDiscard(SluiceStreamer streamer, uint64_t batch)
+{
+    return streamer == nullptr ? SLUICE_ERROR_ARGUMENT : streamer->discard(batch);
+}
+
+SluiceStatus sluiceStreamComplete(SluiceStreamer streamer, uint64_t batch)
+{
+    return streamer == nullptr ? SLUICE_ERROR_ARGUMENT : streamer->complete(batch);
+}
+
+SluiceStatus sluiceStreamDeviceLost(SluiceStreamer streamer)
+{
+    if (streamer == nullptr) return SLUICE_ERROR_ARGUMENT;
+    streamer->loseDevice();
+    return SLUICE_OK;
+}
+
+SluiceStatus sluiceStreamPoll(SluiceStreamer streamer, SluiceStreamEvent* events, uint32_t* count)
+{
+    if (streamer == nullptr || count == nullptr || (*count != 0 && events == nullptr))
+        return SLUICE_ERROR_ARGUMENT;
+    return streamer->poll(events, *count);
+}
+
+int sluiceStreamEventFd(SluiceStreamer streamer)
+{
+    return streamer == nullptr ? -1 : streamer->eventFd();
+}
+
+SluiceStatus sluiceStreamGetCounters(SluiceStreamer streamer, SluiceStreamCounters* counters)
+{
+    if (streamer == nullptr || counters == nullptr) return SLUICE_ERROR_ARGUMENT;
+    streamer->counters(*counters);
+    return SLUICE_OK;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A ring's memory in blocks that are freed in any order: the buddy system (Knowlton, A Fast Storage
+// Allocator, CACM 1965; The Art of Computer Programming, 2.5). One block that lives long holds up
+// nobody but its buddies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sluice::stream {
+
+class Blocks {
+public:
+    static constexpr uint64_t kNone = UINT64_MAX;
+
+    // Blocks are powers of two, from minBlock to maxBlock, at multiples of their size from the start
+    // of `size` bytes; what is left at the end is not used.
+    Blocks(uint64_t size, uint64_t minBlock, uint64_t maxBlock) : m_minBlock(minBlock)
+    {
+        while (minBlock << (m_orders - 1) < maxBlock)
+            ++m_orders;
+        const size_t count = size_t(size / maxBlock) << (m_orders - 1);
+        m_order.assign(count, kInside);
+        m_next.assign(count, kEnd);
+        m_previous.assign(count, kEnd);
+        m_free.assign(m_orders, kEnd);
+        m_capacity = uint64_t(count) * minBlock;
+        for (size_t at = count; at != 0; at -= size_t(1) << (m_orders - 1))
+            push(uint32_t(at - (size_t(1) << (m_orders - 1))), m_orders - 1);
+    }
+
+    uint64_t capacity() const { return m_capacity; }
+    uint64_t used() const { return m_used; }
+    uint64_t largest() const { return m_minBlock << (m_orders - 1); }
+    // What a block of so many bytes takes.
+    uint64_t blockSize(uint64_t size) const { return m_minBlock << orderOf(size); }
+
+    // A block of at least `size` bytes: its offset, or kNone. size: at most largest().
+    uint64_t take(uint64_t size)
+    {
+        const uint32_t order = orderOf(size);
+        uint32_t from = order;
+        while (from < m_orders && m_free[from] == kEnd)
+            ++from;
+        if (from >= m_orders) return kNone;
+        const uint32_t at = m_free[from];
+        remove(at, from);
+        while (from != order) {
+            --from;
+            push(at + (1u << from), from);
+        }
+        m_order[at] = uint8_t(kTaken | order);
+        m_used += m_minBlock << order;
+        return uint64_t(at) * m_minBlock;
+    }
+
+    void give(uint64_t offset)
+    {
+        uint32_t at = uint32_t(offset / m_minBlock), order = m_order[at] & kOrderMask;
+        m_used -= m_minBlock << order;
+        m_order[at] = kInside;
+        while (order + 1 < m_orders) {
+            const uint32_t buddy = at ^ (1u << order);
+            if (m_order[buddy] != (kFree | order)) break;
+            remove(buddy, order);
+            at &= ~(1u << order);
+            ++order;
+        }
+        push(at, order);
+    }
+
+private:
+    static constexpr uint8_t kInside = 0, kFree = 64, kTaken = 128, kOrderMask = 63;
+    static constexpr uint32_t kEnd = UINT32_MAX;
+
+    uint32_t orderOf(uint64_t size) const
+    {
+        uint32_t order = 0;
+        while (m_minBlock << order < size)
+            ++order;
+        return order;
+    }
+    void push(uint32_t at, uint32_t order)
+    {
+        m_order[at] = uint8_t(kFree | order);
+        m_previous[at] = kEnd;
+        m_next[at] = m_free[order];
+        if (m_next[at] != kEnd) m_previous[m_next[at]] = at;
+        m_free[order] = at;
+    }
+    void remove(uint32_t at, uint32_t order)
+    {
+        if (m_previous[at] != kEnd)
+            m_next[m_previous[at]] = m_next[at];
+        else
+            m_free[order] = m_next[at];
+        if (m_next[at] != kEnd) m_previous[m_next[at]] = m_previous[at];
+        m_order[at] = kInside;
+    }
+
+    uint64_t m_minBlock, m_capacity = 0, m_used = 0;
+    uint32_t m_orders = 1;
+    std::vector<uint8_t> m_order; // of the block that begins here: kFree or kTaken and its order
+    std::vector<uint32_t> m_next, m_previous, m_free; // lists of free blocks, one an order
+};
+
+} // namespace sluice::stream

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// An open archive or plain file.
+#pragma once
+
+#include <sluice/sluice_stream.h>
+#include <sluice/sluice_tiles.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sluice::stream {
+
+// A tile of an archive: its record, with places in the whole file and in the decoded asset.
+struct TileRecord {
+    uint64_t offset;
+    uint64_t outputOffset;
+    uint32_t storedSize;
+    uint32_t size : 24, codec : 8;
+    uint32_t checksum;
+    uint32_t filterOffset;
+};
+static_assert(sizeof(TileRecord) == 32);
+
+struct ReadError {
+    SluiceStatus status = SLUICE_OK; // IO
+    int osError = 0;                 // 0: the file ended too early
+    uint64_t offset = 0;             // of what could not be read
+};
+
+} // namespace sluice::stream
+
+struct SluiceStreamFile_T {
+    enum State : uint32_t {
+        opening,
+        isOpen,
+        failed
+    };
+
+    SluiceStreamFile_T(SluiceStreamer owner_, const SluiceStreamOpenInfo& info);
+    ~SluiceStreamFile_T();
+    SluiceStreamFile_T(const SluiceStreamFile_T&) = delete;
+    SluiceStreamFile_T& operator=(const SluiceStreamFile_T&) = delete;
+
+    // Reads exactly `size` bytes, in any thread.
+    sluice::stream::ReadError read(uint64_t offset, void* bytes, uint64_t size) const;
+    // Opens the file and, of an archive, reads what all requests need. Sets state, status, osError.
+    void open();
+
+    // Once it is open:
+    SluiceArchiveAsset asset(uint32_t number) const;
+    uint64_t assetSize(uint32_t number) const { return asset(number).size; }
+    // The records of an asset, and how many there are.
+    const sluice::stream::TileRecord* records(uint32_t number, uint32_t& count) const
+    {
+        count = uint32_t(firstRecords[number + 1] - firstRecords[number]);
+        return allRecords.data() + firstRecords[number];
+    }
+
+    SluiceStreamer const owner;
+    std::string path;
+    SluiceStreamFileInterface interface_{};
+    bool hasInterface = false, isArchive = false;
+    int descriptor = -1;
+    uint64_t size = 0;
+    uint64_t user = 0;
+    std::atomic<State> state{opening};
+    SluiceStatus status = SLUICE_OK;
+    int osError = 0;
+    SluiceArchive archive{};
+    std::vector<uint8_t> index;
+    std::vector<uint64_t> firstRecords;
+    std::vector<sluice::stream::TileRecord> allRecords;
+    uint32_t kernels = 0;
+
+    // Guarded by the streamer's mutex.
+    uint32_t groups = 0; // that name it
+    bool isGivenUp = false;
+    bool isListed = true; // it is to be opened, being opened, or its event is not told
+    SluiceStreamFile_T* next = nullptr; // in a list of such files, or of those to be deleted
+
+private:
+    SluiceStatus openArchive();
+    SluiceStatus readRecords(uint32_t number);
+};

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a streamer asks of a GPU's API beyond sluice's commands: copies, layouts, semaphores, time.
+#pragma once
+
+#include <sluice/sluice_stream.h>
+
+#include <cstdint>
+
+namespace sluice::stream {
+
+// A copy from a buffer into a box of an image's level.
+struct ImageCopy {
+    const SluiceStreamImage* image;
+    uint64_t bufferHandle, bufferOffset;
+    uint32_t firstLayer, layerCount; // of the image
+    uint32_t offset[3], extent[3];
+};
+
+} // namespace sluice::stream
+
+struct SluiceStreamGpu {
+    virtual ~SluiceStreamGpu() = default;
+
+    // Once for a streamer: `batches` pairs of timestamps. The id is given to everything below.
+    virtual SluiceStatus begin(uint32_t batches, uint32_t& id) = 0;
+    virtual void end(uint32_t id) = 0;
+
+    // Timestamps around a batch. False: this queue has none, or they are not there (yet).
+    virtual void timestamp(SluiceCommands commands, uint32_t id, uint32_t batch, bool isEnd) = 0;
+    virtual bool milliseconds(uint32_t id, uint32_t batch, double& result) = 0;
+
+    // Whatever came before in the queue, before the batch's decodes and copies.
+    virtual void barrierBefore(SluiceCommands commands) = 0;
+    // Decodes before copies.
+    virtual void barrierToCopies(SluiceCommands commands) = 0;
+    // All of the batch before later uses of buffers, and before the host reads results.
+    virtual void barrierAfter(SluiceCommands commands) = 0;
+    // The level's layers become TRANSFER_DST_OPTIMAL.
+    virtual void beginImage(SluiceCommands commands, const SluiceStreamImage& image) = 0;
+    // And then what the request says.
+    virtual void endImage(SluiceCommands commands, const SluiceStreamImage& image) = 0;
+    virtual void copyToImage(SluiceCommands commands, const sluice::stream::ImageCopy& copy) = 0;
+    virtual void copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
+                              const SluiceBuffer& to) = 0;
+
+    // Errors: DEVICE.
+    virtual SluiceStatus semaphoreValue(uint64_t semaphore, uint64_t& value) = 0;
+    virtual SluiceStatus signal(uint64_t semaphore, uint64_t value) = 0;
+};

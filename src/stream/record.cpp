@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Gathers ready units into a batch, the most urgent first, and records it.
+#include "streamer.h"
+
+#include <algorithm>
+
+using namespace sluice::stream;
+
+namespace {
+
+constexpr double kMiB = 1048576;
+constexpr uint64_t kSlotAlignment = 256;
+
+SluiceBuffer partOf(const SluiceBuffer& buffer, uint64_t offset, uint64_t size)
+{
+    return {buffer.handle, buffer.offset + offset, size};
+}
+
+// Each batch under way has a part of control and of results.
+uint64_t slotSize(const SluiceStreamMemory& memory, uint32_t batches)
+{
+    return memory.buffer.size / batches / kSlotAlignment * kSlotAlignment;
+}
+
+CostKind costOf(uint32_t codec)
+{
+    return codec == SLUICE_CODEC_GSTD    ? kCostGstd
+           : codec == SLUICE_CODEC_FLOAT ? kCostFloat
+                                         : kCostGdeflate;
+}
+
+bool isDecodedByGpu(const Unit& unit)
+{
+    return !unit.decodesOnCpu && (unit.route == Route::direct || unit.route == Route::output);
+}
+
+bool isCopied(const Unit& unit)
+{
+    return unit.route == Route::output || unit.route == Route::plain;
+}
+
+} // namespace
+
+// Fewer tiles than asked for wait for more, until the oldest has waited long enough.
+bool SluiceStreamer_T::isWorthIt(const SluiceStreamBudget& budget)
+{
+    return !m_toRecord.empty() && budget.milliseconds > 0 &&
+           (m_readyTiles >= budget.minTiles || m_recordCalls - m_readySince > budget.maxAge);
+}
+
+SluiceStatus SluiceStreamer_T::record(SluiceCommands commands, const SluiceStreamBudget& budget,
+                                      SluiceStreamBatch& result)
+{
+    result = {};
+    Batch* batch = nullptr;
+    {
+        const Locked locked(*this);
+        ++m_recordCalls;
+        if (m_info.gpu == nullptr || m_isLost || !isWorthIt(budget)) return SLUICE_OK;
+        for (Batch& one : m_batches)
+            if (one.number == 0) batch = &one;
+        if (batch == nullptr) return SLUICE_OK; // more are under way than there may be
+        batch->semaphore = budget.semaphore;
+        batch->value = budget.value;
+        gather(*batch, budget, result);
+        if (batch->unitCount == 0) {
+            batch->number = 0;
+            result = {};
+            return SLUICE_OK;
+        }
+        ++m_pending;
+    }
+    SluiceStatus status = prepare(*batch);
+    if (status == SLUICE_OK) status = recordCommands(*batch, commands);
+    if (status == SLUICE_OK) return status;
+    const Locked locked(*this);
+    putBack(*batch);
+    result = {};
+    return status;
+}
+
+void SluiceStreamer_T::gather(Batch& batch, const SluiceStreamBudget& budget,
+                              SluiceStreamBatch& result)
+{
+    batch.number = ++m_batchNumber;
+    batch.firstUnit = batch.lastUnit = kNone;
+    batch.unitCount = batch.copies = batch.targetCount = 0;
+    batch.unitTargets.clear();
+    batch.unitFirstTile.clear();
+    batch.features = {};
+    batch.features[kCostFloor] = 1;
+    result.number = batch.number;
+    while (Group* group = m_toRecord.top()) {
+        Unit& unit = m_units[group->readyHead];
+        const Added added = addUnit(batch, unit, budget, result);
+        if (added == Added::full) break;
+        pop(group->readyHead, group->readyTail);
+        if (group->readyHead == kNone) m_toRecord.remove(group);
+        m_readyTiles -= unit.tileCount;
+        if (added == Added::yes) {
+            markRecorded(batch, unit);
+            continue;
+        }
+        // More than control or scratch have room for, although the batch is empty.
+        fail(*group, m_requests[unit.request], {SLUICE_ERROR_BUFFER_SIZE});
+        finishUnit(unit);
+        endIfDone(*group);
+    }
+    m_readySince = m_recordCalls;
+    result.copies = batch.copies;
+    result.predictedMilliseconds = batch.predicted = float(m_cost.predict(batch.features));
+}
+
+SluiceStreamer_T::Added SluiceStreamer_T::addUnit(Batch& batch, Unit& unit,
+                                                  const SluiceStreamBudget& budget,
+                                                  SluiceStreamBatch& result)
+{
+    CostFeatures features = batch.features;
+    const Request& request = m_requests[unit.request];
+    if (isCopied(unit)) features[kCostCopy] += float(double(unit.size) / kMiB);
+    if (isDecodedByGpu(unit)) {
+        uint32_t count = 0;
+        const TileRecord* records = request.info.file->records(request.info.asset, count);
+        for (uint32_t i = 0; i < unit.tileCount; ++i) {
+            const TileRecord& tile = records[unit.firstTile + i];
+            features[costOf(tile.codec)] += float(tile.size / kMiB);
+        }
+    }
+    const uint32_t copies = batch.copies + (isCopied(unit) ? 1 : 0);
+    const bool isOver = m_cost.predict(features) > double(budget.milliseconds) ||
+                        (budget.bytes != 0 && result.bytesOut + unit.size > budget.bytes) ||
+                        (budget.copies != 0 && copies > budget.copies);
+    if (batch.unitCount != 0 && (isOver || batch.unitCount == m_info.maxUnits)) return Added::full;
+    if (isDecodedByGpu(unit)) {
+        const Added added = addTiles(batch, unit);
+        if (added != Added::yes) return added;
+        result.tiles += unit.tileCount;
+    } else {
+        batch.unitTargets.push_back(kNone);
+        batch.unitFirstTile.push_back(0);
+    }
+    batch.features = features;
+    batch.copies = copies;
+    result.bytesOut += unit.size;
+    return Added::yes;
+}
+
+uint32_t SluiceStreamer_T::targetFor(Batch& batch, const SluiceBuffer& destination)
+{
+    for (uint32_t i = 0; i < batch.targetCount; ++i) {
+        const SluiceBuffer& known = batch.targets[i].destination;
+        if (known.handle == destination.handle && known.offset == destination.offset &&
+            known.size == destination.size)
+            return i;
+    }
+    if (batch.targetCount == kTargets) return kNone;
+    TargetBatch& target = batch.targets[batch.targetCount];
+    target.destination = destination;
+    target.totals = {};
+    target.required = {};
+    target.tiles.clear();
+    return batch.targetCount++;
+}
+
+// Targets have control and results of their own, and scratch in turns.
+bool SluiceStreamer_T::fits(const Batch& batch, uint32_t target,
+                            const SluiceTilesRequirements& required,
+                            const SluiceTileTotals& totals) const
+{
+    uint64_t control = required.controlSize, results = required.resultsSize, tiles = 0;
+    uint64_t filtered = totals.filteredSize;
+    for (uint32_t i = 0; i < batch.targetCount; ++i) {
+        if (i == target) continue;
+        control += batch.targets[i].required.controlSize + kSlotAlignment;
+        results += batch.targets[i].required.resultsSize + kSlotAlignment;
+        tiles += batch.targets[i].totals.tileCount;
+        filtered += batch.targets[i].totals.filteredSize;
+    }
+    return tiles + totals.tileCount <= m_info.maxBatchTiles &&
+           control + kSlotAlignment <= slotSize(m_info.control, m_info.maxBatches) &&
+           results + kSlotAlignment <= slotSize(m_info.results, m_info.maxBatches) &&
+           required.scratchSize <= m_info.scratch.size &&
+           (filtered <= m_info.maxFilteredSize || batch.unitCount == 0);
+}
+
+SluiceStreamer_T::Added SluiceStreamer_T::addTiles(Batch& batch, const Unit& unit)
+{
+    const SluiceStreamRequest& request = m_requests[unit.request].info;
+    const bool isDirect = unit.route == Route::direct;
+    const SluiceBuffer destination = isDirect ? request.buffer : m_info.output.buffer;
+    const uint32_t known = batch.targetCount, number = targetFor(batch, destination);
+    if (number == kNone) return Added::full;
+    TargetBatch& target = batch.targets[number];
+    const SluiceArchiveAsset asset = request.file->asset(request.asset);
+    uint32_t count = 0;
+    const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
+    SluiceTileTotals totals = target.totals;
+    const size_t firstTile = target.tiles.size();
+    uint64_t source = unit.source;
+    bool isGood = firstTile + unit.tileCount <= m_info.maxBatchTiles;
+    for (uint32_t i = 0; i < unit.tileCount && isGood; ++i) {
+        const TileRecord& tile = tiles[i];
+        const SluiceArchiveTile record = {tile.offset,      tile.outputOffset, tile.storedSize,
+                                          tile.size,        tile.codec,        tile.checksum,
+                                          tile.filterOffset};
+        const uint64_t place = isDirect
+                                   ? tile.outputOffset - request.offset
+                                   : unit.outputBase + tile.outputOffset - tiles[0].outputOffset;
+        SluiceTile one = {};
+        isGood = sluiceGetArchiveTile(&asset, &record, source, place, &one) == SLUICE_OK &&
+                 sluiceAddTile(&totals, &one) == SLUICE_OK;
+        target.tiles.push_back(one);
+        source += (uint64_t(tile.storedSize) + kStoredAlignment - 1) / kStoredAlignment *
+                  kStoredAlignment;
+    }
+    SluiceTilesInfo info = {};
+    info.gstdTilesAtOnce = m_info.gstdTilesAtOnce;
+    SluiceTilesRequirements required = {};
+    isGood = isGood &&
+             sluiceGetTilesRequirements(m_info.context, &info, &totals, &required) == SLUICE_OK &&
+             fits(batch, number, required, totals);
+    if (!isGood) {
+        target.tiles.resize(firstTile);
+        batch.targetCount = known;
+        return batch.unitCount == 0 ? Added::impossible : Added::full;
+    }
+    target.totals = totals;
+    target.required = required;
+    batch.unitTargets.push_back(number);
+    batch.unitFirstTile.push_back(uint32_t(firstTile));
+    return Added::yes;
+}
+
+void SluiceStreamer_T::markRecorded(Batch& batch, Unit& unit)
+{
+    Group& group = m_groups[unit.group];
+    Request& request = m_requests[unit.request];
+    append(batch.firstUnit, batch.lastUnit, unit);
+    ++batch.unitCount;
+    unit.state = UnitState::recorded;
+    --request.unrecorded;
+    --group.unrecorded;
+    group.event.value = batch.value;
+    unit.beginsImage = unit.endsImage = false;
+    if (request.info.target == SLUICE_STREAM_TO_IMAGE) {
+        // A unit that is decoded again may come after the end of its request.
+        const bool isAfterEnd = request.endIn != 0;
+        unit.beginsImage = request.begunIn == 0 || isAfterEnd;
+        if (request.begunIn == 0) request.begunIn = batch.number;
+        unit.endsImage =
+            isAfterEnd || (request.unrecorded == 0 && request.cut == request.info.size);
+        if (unit.endsImage && request.endIn == 0) request.endIn = batch.number;
+    }
+    if ((group.flags & SLUICE_STREAM_TELL_RECORDED) != 0 && group.unrecorded == 0 &&
+        group.currentRequest == kNone && !group.tellsRecorded) {
+        group.tellsRecorded = true;
+        m_recordedEvents.push_back(indexOf(group));
+        ++m_pending;
+    }
+}
+
+// Writes the lists of a batch, which the lock is not needed for: its units are recorded.
+SluiceStatus SluiceStreamer_T::prepare(Batch& batch)
+{
+    const uint64_t slot = indexOf(batch);
+    uint64_t control = slot * slotSize(m_info.control, m_info.maxBatches);
+    uint64_t results = slot * slotSize(m_info.results, m_info.maxBatches);
+    uint32_t kernels = 0;
+    SluiceStatus status = SLUICE_OK;
+    for (uint32_t i = 0; i < batch.targetCount && status == SLUICE_OK; ++i) {
+        TargetBatch& target = batch.targets[i];
+        kernels |= sluiceGetTilesKernels(&target.totals);
+        SluiceTilesInfo& info = target.info;
+        info = {};
+        info.tiles = target.tiles.data();
+        info.tileCount = uint32_t(target.tiles.size());
+        info.gstdTilesAtOnce = m_info.gstdTilesAtOnce;
+        info.source = m_info.source.buffer;
+        info.sourceHost = m_info.source.host;
+        info.destination = target.destination;
+        info.control = partOf(m_info.control.buffer, control, target.required.controlSize);
+        info.controlHost = static_cast<uint8_t*>(m_info.control.host) + control;
+        info.results = partOf(m_info.results.buffer, results, target.required.resultsSize);
+        info.resultsHost = static_cast<uint8_t*>(m_info.results.host) + results;
+        info.scratch = m_info.scratch;
+        const auto next = [](uint64_t at, uint64_t size) {
+            return (at + size + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+        };
+        control = next(control, target.required.controlSize);
+        results = next(results, target.required.resultsSize);
+        status = sluicePrepareTiles(m_info.context, &info);
+    }
+    SluiceContextInfo about = {};
+    if (status == SLUICE_OK) status = sluiceGetContextInfo(m_info.context, &about);
+    if (status == SLUICE_OK && (about.kernels & kernels) != kernels)
+        status = SLUICE_ERROR_NOT_READY;
+    return status;
+}
+
+SluiceStatus SluiceStreamer_T::recordCommands(const Batch& batch, SluiceCommands commands)
+{
+    SluiceStreamGpu& gpu = *const_cast<SluiceStreamGpu*>(m_info.gpu);
+    gpu.timestamp(commands, m_gpuId, indexOf(batch), false);
+    gpu.barrierBefore(commands);
+    for (uint32_t i = 0; i < batch.targetCount; ++i) {
+        SluiceStatus status =
+            i == 0 ? SLUICE_OK : sluiceCmdBarrier(m_info.context, commands); // for scratch
+        if (status == SLUICE_OK)
+            status = sluiceCmdTiles(m_info.context, commands, &batch.targets[i].info);
+        if (status != SLUICE_OK) return status;
+    }
+    gpu.barrierToCopies(commands);
+    for (uint32_t i = batch.firstUnit; i != kNone; i = m_units[i].next)
+        if (isCopied(m_units[i])) copyUnit(m_units[i], commands);
+    gpu.barrierAfter(commands);
+    gpu.timestamp(commands, m_gpuId, indexOf(batch), true);
+    return SLUICE_OK;
+}
+
+void SluiceStreamer_T::copyUnit(const Unit& unit, SluiceCommands commands)
+{
+    SluiceStreamGpu& gpu = *const_cast<SluiceStreamGpu*>(m_info.gpu);
+    const Request& request = m_requests[unit.request];
+    const SluiceBuffer& ring =
+        unit.route == Route::plain ? m_info.source.buffer : m_info.output.buffer;
+    uint64_t from = ring.offset + unit.outputBase;
+    if (unit.route == Route::output) {
+        uint32_t count = 0;
+        const TileRecord* records = request.info.file->records(request.info.asset, count);
+        from += unit.offset - records[unit.firstTile].outputOffset;
+    }
+    if (request.info.target == SLUICE_STREAM_TO_BUFFER) {
+        const SluiceBuffer to =
+            partOf(request.info.buffer, unit.offset - request.info.offset, unit.size);
+        gpu.copyToBuffer(commands, ring.handle, from, to);
+        return;
+    }
+    const SluiceStreamImage& image = request.info.image;
+    SluiceStreamImage before = image;
+    if (request.endIn != 0 && unit.isRetried) before.oldLayout = image.newLayout;
+    if (unit.beginsImage) gpu.beginImage(commands, before);
+    ImageCopy copy = {&image, ring.handle, from, image.firstLayer, 1, {}, {}};
+    std::copy(image.offset, image.offset + 3, copy.offset);
+    std::copy(image.extent, image.extent + 3, copy.extent);
+    if (image.extent[2] == 1) {
+        copy.firstLayer += unit.plane;
+        copy.layerCount = unit.planes;
+    } else {
+        copy.offset[2] += unit.plane;
+        copy.extent[2] = unit.planes;
+    }
+    copy.offset[1] += unit.row * image.blockHeight;
+    copy.extent[1] =
+        std::min(unit.rows * image.blockHeight, image.extent[1] - unit.row * image.blockHeight);
+    gpu.copyToImage(commands, copy);
+    if (unit.endsImage) gpu.endImage(commands, image);
+}
+
+// The batch will not run: its units are ready again, in front of what came since.
+void SluiceStreamer_T::putBack(Batch& batch)
+{
+    uint32_t reversed = kNone;
+    for (uint32_t at = batch.firstUnit; at != kNone;) {
+        const uint32_t next = m_units[at].next;
+        m_units[at].next = reversed;
+        reversed = at;
+        at = next;
+    }
+    while (reversed != kNone) {
+        Unit& unit = m_units[reversed];
+        reversed = unit.next;
+        Group& group = m_groups[unit.group];
+        Request& request = m_requests[unit.request];
+        ++request.unrecorded;
+        ++group.unrecorded;
+        if (request.begunIn == batch.number) request.begunIn = 0;
+        if (request.endIn == batch.number) request.endIn = 0;
+        unit.state = UnitState::ready;
+        if (group.isCancelled) {
+            finishUnit(unit);
+            endIfDone(group);
+            continue;
+        }
+        m_readyTiles += unit.tileCount;
+        unit.next = group.readyHead;
+        group.readyHead = indexOf(unit);
+        if (group.readyTail == kNone) group.readyTail = indexOf(unit);
+        m_toRecord.insert(&group);
+    }
+    batch.number = 0;
+    --m_pending;
+}
+
+SluiceStatus SluiceStreamer_T::discard(uint64_t number)
+{
+    const Locked locked(*this);
+    for (Batch& batch : m_batches) {
+        if (batch.number != number || number != m_batchNumber || number == 0) continue;
+        putBack(batch);
+        return SLUICE_OK;
+    }
+    return SLUICE_ERROR_ARGUMENT;
+}

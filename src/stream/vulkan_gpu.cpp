@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Copies, layouts, semaphores and timestamps of Vulkan.
+#include <vulkan/vulkan_core.h>
+
+#include <sluice/sluice_stream_vulkan.h>
+
+#include "gpu.h"
+
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace {
+
+#define SLUICE_STREAM_FUNCTIONS(X)                                                                 \
+    X(CmdPipelineBarrier)                                                                          \
+    X(CmdCopyBufferToImage)                                                                        \
+    X(CmdCopyBuffer)                                                                               \
+    X(CmdResetQueryPool)                                                                           \
+    X(CmdWriteTimestamp)                                                                           \
+    X(CreateQueryPool)                                                                             \
+    X(DestroyQueryPool)                                                                            \
+    X(GetQueryPoolResults)                                                                         \
+    X(GetSemaphoreCounterValue)                                                                    \
+    X(SignalSemaphore)
+
+template <class Handle>
+Handle handleOf(uint64_t number)
+{
+    return (Handle)(number); // a pointer on systems of 64 bits, a number elsewhere
+}
+
+class VulkanGpu final : public SluiceStreamGpu {
+public:
+    static SluiceStatus create(const SluiceStreamVulkanInfo& info, std::unique_ptr<VulkanGpu>& gpu);
+
+    SluiceStatus begin(uint32_t batches, uint32_t& id) override;
+    void end(uint32_t id) override;
+    void timestamp(SluiceCommands commands, uint32_t id, uint32_t batch, bool isEnd) override;
+    bool milliseconds(uint32_t id, uint32_t batch, double& result) override;
+    void barrierBefore(SluiceCommands commands) override;
+    void barrierToCopies(SluiceCommands commands) override;
+    void barrierAfter(SluiceCommands commands) override;
+    void beginImage(SluiceCommands commands, const SluiceStreamImage& image) override;
+    void endImage(SluiceCommands commands, const SluiceStreamImage& image) override;
+    void copyToImage(SluiceCommands commands, const sluice::stream::ImageCopy& copy) override;
+    void copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
+                      const SluiceBuffer& to) override;
+    SluiceStatus semaphoreValue(uint64_t semaphore, uint64_t& value) override;
+    SluiceStatus signal(uint64_t semaphore, uint64_t value) override;
+
+private:
+    static VkCommandBuffer of(SluiceCommands commands)
+    {
+        return reinterpret_cast<VkCommandBuffer>(commands);
+    }
+    void memoryBarrier(SluiceCommands commands, VkPipelineStageFlags before, VkAccessFlags made,
+                       VkPipelineStageFlags after, VkAccessFlags used);
+    VkImageMemoryBarrier imageBarrier(const SluiceStreamImage& image) const;
+
+#define SLUICE_MEMBER(name) PFN_vk##name m_##name = nullptr;
+    SLUICE_STREAM_FUNCTIONS(SLUICE_MEMBER)
+#undef SLUICE_MEMBER
+    VkDevice m_device = VK_NULL_HANDLE;
+    double m_period = 0; // milliseconds of a tick; 0: the queue has no timestamps
+    uint64_t m_mask = 0;
+    bool m_hasCompute = false;
+    std::mutex m_mutex;
+    std::vector<VkQueryPool> m_pools; // one a streamer
+};
+
+SluiceStatus VulkanGpu::create(const SluiceStreamVulkanInfo& info, std::unique_ptr<VulkanGpu>& gpu)
+{
+    gpu.reset(new VulkanGpu);
+    gpu->m_device = info.device;
+    const auto instanceFunction = [&](const char* name) {
+        return info.getInstanceProcAddr(info.instance, name);
+    };
+    const auto getDeviceProcAddr =
+        reinterpret_cast<PFN_vkGetDeviceProcAddr>(instanceFunction("vkGetDeviceProcAddr"));
+    const auto getProperties = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties>(
+        instanceFunction("vkGetPhysicalDeviceProperties"));
+    const auto getFamilies = reinterpret_cast<PFN_vkGetPhysicalDeviceQueueFamilyProperties>(
+        instanceFunction("vkGetPhysicalDeviceQueueFamilyProperties"));
+    bool isComplete =
+        getDeviceProcAddr != nullptr && getProperties != nullptr && getFamilies != nullptr;
+    if (!isComplete) return SLUICE_ERROR_UNSUPPORTED;
+#define SLUICE_LOAD(name)                                                                          \
+    gpu->m_##name = reinterpret_cast<PFN_vk##name>(getDeviceProcAddr(info.device, "vk" #name));    \
+    isComplete = isComplete && gpu->m_##name != nullptr;
+    SLUICE_STREAM_FUNCTIONS(SLUICE_LOAD)
+#undef SLUICE_LOAD
+    if (!isComplete) return SLUICE_ERROR_UNSUPPORTED;
+    uint32_t count = 0;
+    getFamilies(info.physicalDevice, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    getFamilies(info.physicalDevice, &count, families.data());
+    if (info.queueFamily >= count) return SLUICE_ERROR_ARGUMENT;
+    const VkQueueFamilyProperties& family = families[info.queueFamily];
+    VkPhysicalDeviceProperties properties = {};
+    getProperties(info.physicalDevice, &properties);
+    gpu->m_hasCompute = (family.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
+    const uint32_t bits = family.timestampValidBits;
+    if (bits != 0) {
+        gpu->m_period = double(properties.limits.timestampPeriod) * 1e-6;
+        gpu->m_mask = bits >= 64 ? UINT64_MAX : (uint64_t(1) << bits) - 1;
+    }
+    return SLUICE_OK;
+}
+
+SluiceStatus VulkanGpu::begin(uint32_t batches, uint32_t& id)
+{
+    VkQueryPool pool = VK_NULL_HANDLE;
+    if (m_period > 0) {
+        VkQueryPoolCreateInfo info = {};
+        info.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
+        info.queryType = VK_QUERY_TYPE_TIMESTAMP;
+        info.queryCount = 2 * batches;
+        if (m_CreateQueryPool(m_device, &info, nullptr, &pool) != VK_SUCCESS)
+            return SLUICE_ERROR_DEVICE;
+    }
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    m_pools.reserve(1024); // so that other streamers' ids stay good while they record
+    if (m_pools.size() == m_pools.capacity()) return SLUICE_ERROR_OUT_OF_MEMORY;
+    id = uint32_t(m_pools.size());
+    m_pools.push_back(pool);
+    return SLUICE_OK;
+}
+
+void VulkanGpu::end(uint32_t id)
+{
+    m_DestroyQueryPool(m_device, m_pools[id], nullptr);
+    m_pools[id] = VK_NULL_HANDLE;
+}
+
+void VulkanGpu::timestamp(SluiceCommands commands, uint32_t id, uint32_t batch, bool isEnd)
+{
+    if (m_period <= 0) return;
+    if (!isEnd) m_CmdResetQueryPool(of(commands), m_pools[id], 2 * batch, 2);
+    const VkPipelineStageFlagBits stage =
+        isEnd ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT;
+    m_CmdWriteTimestamp(of(commands), stage, m_pools[id], 2 * batch + (isEnd ? 1u : 0u));
+}
+
+bool VulkanGpu::milliseconds(uint32_t id, uint32_t batch, double& result)
+{
+    if (m_period <= 0) return false;
+    uint64_t ticks[2] = {};
+    if (m_GetQueryPoolResults(m_device, m_pools[id], 2 * batch, 2, sizeof ticks, ticks,
+                              sizeof ticks[0], VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
+        return false;
+    result = double((ticks[1] - ticks[0]) & m_mask) * m_period;
+    return true;
+}
+
+void VulkanGpu::memoryBarrier(SluiceCommands commands, VkPipelineStageFlags before,
+                              VkAccessFlags made, VkPipelineStageFlags after, VkAccessFlags used)
+{
+    VkMemoryBarrier barrier = {};
+    barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+    barrier.srcAccessMask = made;
+    barrier.dstAccessMask = used;
+    m_CmdPipelineBarrier(of(commands), before, after, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+}
+
+void VulkanGpu::barrierBefore(SluiceCommands commands)
+{
+    VkPipelineStageFlags stages = VK_PIPELINE_STAGE_TRANSFER_BIT;
+    VkAccessFlags accesses = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    if (m_hasCompute) {
+        stages |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+        accesses |= VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
+    }
+    memoryBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT, stages,
+                  accesses);
+}
+
+void VulkanGpu::barrierToCopies(SluiceCommands commands)
+{
+    if (!m_hasCompute) return;
+    memoryBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                  VK_PIPELINE_STAGE_TRANSFER_BIT,
+                  VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
+}
+
+void VulkanGpu::barrierAfter(SluiceCommands commands)
+{
+    memoryBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+                  VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT,
+                  VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT);
+}
+
+VkImageMemoryBarrier VulkanGpu::imageBarrier(const SluiceStreamImage& image) const
+{
+    VkImageMemoryBarrier barrier = {};
+    barrier.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER;
+    barrier.image = handleOf<VkImage>(image.image);
+    barrier.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, image.level, 1, image.firstLayer,
+                                image.layerCount};
+    barrier.srcQueueFamilyIndex = barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+    return barrier;
+}
+
+void VulkanGpu::beginImage(SluiceCommands commands, const SluiceStreamImage& image)
+{
+    VkImageMemoryBarrier barrier = imageBarrier(image);
+    barrier.srcAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+    barrier.dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+    barrier.oldLayout = VkImageLayout(image.oldLayout);
+    barrier.newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    m_CmdPipelineBarrier(of(commands), VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                         VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, nullptr, 0, nullptr, 1, &barrier);
+}
+
+void VulkanGpu::endImage(SluiceCommands commands, const SluiceStreamImage& image)
+{
+    VkImageMemoryBarrier barrier = imageBarrier(image);
+    barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+    barrier.dstAccessMask = image.accesses != 0 ? VkAccessFlags(image.accesses)
+                                                : VkAccessFlags(VK_ACCESS_MEMORY_READ_BIT);
+    barrier.oldLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    barrier.newLayout = VkImageLayout(image.newLayout);
+    VkPipelineStageFlags stages =
+        image.stages != 0 ? image.stages : VkPipelineStageFlags(VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+    if (image.sourceFamily != image.destinationFamily) { // the other half makes it available
+        barrier.srcQueueFamilyIndex = image.sourceFamily;
+        barrier.dstQueueFamilyIndex = image.destinationFamily;
+        barrier.dstAccessMask = 0;
+        stages = VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+    }
+    m_CmdPipelineBarrier(of(commands), VK_PIPELINE_STAGE_TRANSFER_BIT, stages, 0, 0, nullptr, 0,
+                         nullptr, 1, &barrier);
+}
+
+void VulkanGpu::copyToImage(SluiceCommands commands, const sluice::stream::ImageCopy& copy)
+{
+    VkBufferImageCopy region = {};
+    region.bufferOffset = copy.bufferOffset;
+    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, copy.image->level, copy.firstLayer,
+                               copy.layerCount};
+    region.imageOffset = {int32_t(copy.offset[0]), int32_t(copy.offset[1]),
+                          int32_t(copy.offset[2])};
+    region.imageExtent = {copy.extent[0], copy.extent[1], copy.extent[2]};
+    m_CmdCopyBufferToImage(of(commands), handleOf<VkBuffer>(copy.bufferHandle),
+                           handleOf<VkImage>(copy.image->image),
+                           VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &region);
+}
+
+void VulkanGpu::copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
+                             const SluiceBuffer& to)
+{
+    const VkBufferCopy region = {fromOffset, to.offset, to.size};
+    m_CmdCopyBuffer(of(commands), handleOf<VkBuffer>(from), handleOf<VkBuffer>(to.handle), 1,
+                    &region);
+}
+
+SluiceStatus VulkanGpu::semaphoreValue(uint64_t semaphore, uint64_t& value)
+{
+    return m_GetSemaphoreCounterValue(m_device, handleOf<VkSemaphore>(semaphore), &value) ==
+                   VK_SUCCESS
+               ? SLUICE_OK
+               : SLUICE_ERROR_DEVICE;
+}
+
+SluiceStatus VulkanGpu::signal(uint64_t semaphore, uint64_t value)
+{
+    VkSemaphoreSignalInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO;
+    info.semaphore = handleOf<VkSemaphore>(semaphore);
+    info.value = value;
+    return m_SignalSemaphore(m_device, &info) == VK_SUCCESS ? SLUICE_OK : SLUICE_ERROR_DEVICE;
+}
+
+} // namespace
+
+SluiceStatus sluiceCreateStreamVulkan(const SluiceStreamVulkanInfo* info, SluiceStreamGpu** gpu)
+{
+    if (info == nullptr || gpu == nullptr || info->getInstanceProcAddr == nullptr ||
+        info->instance == VK_NULL_HANDLE || info->physicalDevice == VK_NULL_HANDLE ||
+        info->device == VK_NULL_HANDLE)
+        return SLUICE_ERROR_ARGUMENT;
+    *gpu = nullptr;
+    try {
+        std::unique_ptr<VulkanGpu> made;
+        const SluiceStatus status = VulkanGpu::create(*info, made);
+        if (status == SLUICE_OK) *gpu = made.release();
+        return status;
+    } catch (const std::bad_alloc&) {
+        return SLUICE_ERROR_OUT_OF_MEMORY;
+    }
+}
+
+void sluiceDestroyStreamVulkan(SluiceStreamGpu* gpu) { delete gpu; }

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What threads do: open files, read units, decode those of the CPU.
+#include "streamer.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace sluice::stream;
+
+namespace {
+
+// Where a request's byte at `offset` goes, if the CPU puts it there.
+uint8_t* hostPlace(const SluiceStreamRequest& request, uint64_t offset)
+{
+    uint8_t* start =
+        request.target == SLUICE_STREAM_TO_HOST
+            ? static_cast<uint8_t*>(request.host)
+            : reinterpret_cast<uint8_t*>(uintptr_t(request.buffer.handle + request.buffer.offset));
+    return start + (offset - request.offset);
+}
+
+uint8_t* ringPlace(const SluiceStreamMemory& ring, uint64_t offset)
+{
+    return static_cast<uint8_t*>(ring.host) + offset;
+}
+
+} // namespace
+
+SluiceStreamer_T::Bench* SluiceStreamer_T::takeBench()
+{
+    for (Bench& bench : m_benches) {
+        if (bench.isTaken) continue;
+        bench.isTaken = true;
+        return &bench;
+    }
+    return nullptr;
+}
+
+// Decodes go before reads of the same group, since they give memory back.
+bool SluiceStreamer_T::pick(Job& job, bool hasBench)
+{
+    if (m_toOpen != nullptr) {
+        job.kind = Job::openFile;
+        job.file = m_toOpen;
+        m_toOpen = m_toOpen->next;
+        return true;
+    }
+    for (;;) {
+        Group* reads = m_freeUnit != kNone ? m_toRead.top() : nullptr;
+        Group* decodes = hasBench ? m_toDecode.top() : nullptr;
+        if (decodes != nullptr &&
+            (reads == nullptr || decodes == reads || decodes->priority >= reads->priority)) {
+            Unit& unit = m_units[pop(decodes->decodeHead, decodes->decodeTail)];
+            if (decodes->decodeHead == kNone) m_toDecode.remove(decodes);
+            unit.state = UnitState::decoding;
+            job.kind = Job::decode;
+            job.unit = &unit;
+            job.request = &m_requests[unit.request];
+            return true;
+        }
+        if (reads == nullptr) return false;
+        Unit& unit = m_units[m_freeUnit];
+        const uint32_t next = unit.next;
+        const Cut cut = cutUnit(*reads, unit);
+        if (reads->currentRequest == kNone) m_toRead.remove(reads);
+        if (cut == Cut::made) {
+            m_freeUnit = next;
+            unit.next = kNone;
+            unit.state = UnitState::reading;
+            ++m_unitsUsed;
+            job.kind = Job::read;
+            job.unit = &unit;
+            job.request = &m_requests[unit.request];
+            return true;
+        }
+        if (cut == Cut::done) {
+            endIfDone(*reads);
+            continue;
+        }
+        if (decodes == nullptr) return false;
+        // There is no memory for what is most urgent; decoding something else gives some back.
+        reads = nullptr;
+        Unit& other = m_units[pop(decodes->decodeHead, decodes->decodeTail)];
+        if (decodes->decodeHead == kNone) m_toDecode.remove(decodes);
+        other.state = UnitState::decoding;
+        job.kind = Job::decode;
+        job.unit = &other;
+        job.request = &m_requests[other.request];
+        return true;
+    }
+}
+
+void SluiceStreamer_T::runThread(uint32_t number)
+{
+    Bench& bench = m_benches[number];
+    for (;;) {
+        Job job;
+        bool isPicked = false;
+        {
+            Locked locked(*this);
+            if (m_stops) return;
+            isPicked = pick(job, true);
+            // Whoever finds work leaves the rest to the next thread.
+            if (isPicked && (!m_toRead.empty() || !m_toDecode.empty() || m_toOpen != nullptr))
+                wakeWorkers();
+            // What pick has ended is told first.
+            if (!isPicked && !m_mustTell && m_deadFiles == nullptr) m_work.wait(locked.lock());
+        }
+        if (isPicked) work(job, &bench);
+    }
+}
+
+uint32_t SluiceStreamer_T::pump(uint32_t jobs)
+{
+    uint32_t done = 0;
+    for (; done < jobs; ++done) {
+        Job job;
+        Bench* bench = nullptr;
+        bool isPicked = false;
+        {
+            const Locked locked(*this);
+            bench = m_threads.empty() ? takeBench() : nullptr;
+            isPicked = pick(job, bench != nullptr);
+        }
+        if (isPicked) work(job, bench);
+        const Locked locked(*this);
+        if (bench != nullptr) bench->isTaken = false;
+        if (!isPicked) break;
+    }
+    return done;
+}
+
+void SluiceStreamer_T::work(Job& job, Bench* bench)
+{
+    switch (job.kind) {
+    case Job::openFile:
+        job.file->open();
+        finishOpen(job.file);
+        break;
+    case Job::read:
+        readUnit(job);
+        finishRead(job);
+        break;
+    case Job::decode:
+        decodeUnit(job, *bench);
+        finishDecode(job);
+        break;
+    case Job::none: break;
+    }
+}
+
+void SluiceStreamer_T::finishOpen(SluiceStreamFile file)
+{
+    const Locked locked(*this);
+    file->next = m_opened;
+    m_opened = file;
+    ++m_pending;
+    tellEvent();
+}
+
+void SluiceStreamer_T::readUnit(Job& job)
+{
+    const Unit& unit = *job.unit;
+    const SluiceStreamRequest& request = job.request->info;
+    if (request.source == SLUICE_STREAM_FROM_ARCHIVE) {
+        readTiles(job);
+        return;
+    }
+    uint8_t* to = unit.route == Route::plain ? ringPlace(m_info.source, unit.outputBase)
+                                             : hostPlace(request, unit.offset);
+    if (request.source == SLUICE_STREAM_FROM_MEMORY)
+        std::memcpy(to, static_cast<const uint8_t*>(request.memory) + unit.offset, unit.size);
+    else
+        job.error = request.file->read(unit.offset, to, unit.size);
+    m_bytesRead += unit.size;
+}
+
+// Tiles that lie one after the other, as writers put them, are one read. In the ring there are no
+// gaps, whatever the file has.
+void SluiceStreamer_T::readTiles(Job& job)
+{
+    const Unit& unit = *job.unit;
+    const SluiceStreamRequest& request = job.request->info;
+    uint32_t count = 0;
+    const TileRecord* tile = request.file->records(request.asset, count) + unit.firstTile;
+    const TileRecord* end = tile + unit.tileCount;
+    uint64_t place = unit.source;
+    while (tile != end && job.error.status == SLUICE_OK) {
+        const TileRecord* first = tile;
+        uint64_t size = 0;
+        for (; tile != end && tile->offset == first->offset + size; ++tile)
+            size += (uint64_t(tile->storedSize) + kStoredAlignment - 1) / kStoredAlignment *
+                    kStoredAlignment;
+        // No padding is read after the last of them, which may end the file.
+        const TileRecord& last = tile[-1];
+        const uint64_t wanted = last.offset + last.storedSize - first->offset;
+        job.error = request.file->read(first->offset, ringPlace(m_info.source, place), wanted);
+        m_bytesRead += wanted;
+        place += size;
+    }
+}
+
+void SluiceStreamer_T::finishRead(Job& job)
+{
+    const Locked locked(*this);
+    Unit& unit = *job.unit;
+    Group& group = m_groups[unit.group];
+    Request& request = m_requests[unit.request];
+    const bool isArchive = request.info.source == SLUICE_STREAM_FROM_ARCHIVE;
+    if (job.error.status != SLUICE_OK) {
+        fail(group, request,
+             {job.error.status, kNone, SLUICE_TILE_OK, job.error.osError, job.error.offset});
+        finishUnit(unit);
+    } else if (group.isCancelled) {
+        m_wastedBytes += unit.size;
+        finishUnit(unit);
+    } else if (unit.route == Route::host && !isArchive) {
+        finishUnit(unit);
+    } else if (unit.decodesOnCpu) {
+        queueDecode(unit);
+    } else {
+        makeReady(unit);
+    }
+    endIfDone(group);
+}
+
+// Decodes one tile to `to`, which is aligned as it must be. False: the status says why.
+bool SluiceStreamer_T::decodeTile(const Job& job, uint32_t number, const SluiceArchiveAsset& asset,
+                                  Bench& bench, uint32_t& status)
+{
+    const Unit& unit = *job.unit;
+    const SluiceStreamRequest& request = job.request->info;
+    uint32_t count = 0;
+    const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
+    const TileRecord& tile = tiles[number];
+    uint64_t source = unit.source;
+    for (uint32_t i = 0; i < number; ++i)
+        source += (uint64_t(tiles[i].storedSize) + kStoredAlignment - 1) / kStoredAlignment *
+                  kStoredAlignment;
+    // The host gets what is wanted of the tile, a ring all of it.
+    const bool isHost = unit.route == Route::host;
+    const uint64_t tileEnd = tile.outputOffset + tile.size;
+    const uint64_t begin = isHost ? std::max(tile.outputOffset, unit.offset) : tile.outputOffset;
+    const uint64_t end = isHost ? std::min(tileEnd, unit.offset + unit.size) : tileEnd;
+    uint8_t* wanted = nullptr;
+    uint8_t* to = bench.bounce.get();
+    if (isHost) {
+        wanted = hostPlace(request, begin);
+        if (end - begin == tile.size && reinterpret_cast<uintptr_t>(wanted) % 16 == 0) to = wanted;
+    } else {
+        wanted =
+            ringPlace(m_info.output, unit.outputBase + tile.outputOffset - tiles[0].outputOffset);
+        const bool isFloat = tile.codec == SLUICE_CODEC_FLOAT && tile.filterOffset == 0;
+        if (reinterpret_cast<uintptr_t>(wanted) % (isFloat ? 16 : 4) == 0) to = wanted;
+    }
+
+    const SluiceArchiveTile record = {tile.offset, tile.outputOffset, tile.storedSize,  tile.size,
+                                      tile.codec,  tile.checksum,     tile.filterOffset};
+    SluiceTile one = {};
+    SluiceTilesInfo info = {};
+    const auto memory = [](void* bytes, uint64_t size) {
+        return SluiceBuffer{uint64_t(reinterpret_cast<uintptr_t>(bytes)), 0, size};
+    };
+    info.tiles = &one;
+    info.tileCount = 1;
+    info.sourceHost = ringPlace(m_info.source, source);
+    info.source = memory(ringPlace(m_info.source, source), tile.storedSize);
+    info.destination = memory(to, tile.size);
+    info.controlHost = bench.control.get();
+    info.control = memory(info.controlHost, kBenchSize);
+    info.resultsHost = bench.results.get();
+    info.results = memory(info.resultsHost, kBenchSize);
+    info.scratch = memory(bench.scratch.get(), kBenchSize);
+    SluiceStatus called = sluiceGetArchiveTile(&asset, &record, 0, 0, &one);
+    if (called == SLUICE_OK) called = sluicePrepareTiles(m_cpuContext, &info);
+    if (called == SLUICE_OK) called = sluiceCmdTiles(m_cpuContext, nullptr, &info);
+    status = SLUICE_TILE_INTERNAL;
+    if (called == SLUICE_OK) called = sluiceGetTileResults(&info, &status, nullptr);
+    if (called != SLUICE_OK || status != SLUICE_TILE_OK) return false;
+    if (to != wanted) std::memcpy(wanted, to + (begin - tile.outputOffset), end - begin);
+    m_bytesDecoded += tile.size;
+    return true;
+}
+
+void SluiceStreamer_T::decodeUnit(Job& job, Bench& bench)
+{
+    const Unit& unit = *job.unit;
+    const SluiceStreamRequest& request = job.request->info;
+    const SluiceArchiveAsset asset = request.file->asset(request.asset);
+    for (uint32_t i = 0; i < unit.tileCount && job.badTile == kNone; ++i)
+        if (!decodeTile(job, i, asset, bench, job.badStatus)) job.badTile = unit.firstTile + i;
+}
+
+void SluiceStreamer_T::finishDecode(Job& job)
+{
+    const Locked locked(*this);
+    Unit& unit = *job.unit;
+    Group& group = m_groups[unit.group];
+    Request& request = m_requests[unit.request];
+    if (job.badTile != kNone) {
+        uint32_t count = 0;
+        const TileRecord* records = request.info.file->records(request.info.asset, count);
+        fail(group, request,
+             {SLUICE_ERROR_CHECKSUM, job.badTile, job.badStatus, 0, records[job.badTile].offset});
+        finishUnit(unit);
+    } else if (group.isCancelled || unit.route == Route::host) {
+        if (group.isCancelled) m_wastedBytes += unit.size;
+        finishUnit(unit);
+    } else {
+        makeReady(unit);
+    }
+    endIfDone(group);
+}
