@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The parts of the library that one can leave out. `core` (the contract, contexts, checksums) is always there.
-#   codecs      gdeflate, gstd, filter, fse, tile streams, tiles of archives
+#   codecs      gdeflate, gstd, filter, fse, tile streams, tiles of archives, image files
 #   primitives  scan, reduce, compact, interval
 #   weights     float_decode, df11
 # A kernel has one name in every place, so the name of a file says which component it belongs to.
@@ -14,7 +14,7 @@ if(SLUICE_STREAM AND (NOT SLUICE_CODECS OR NOT UNIX))
 endif()
 set(SLUICE_COMPONENTS core)
 set(SLUICE_ABSENT "")
-set(names_codecs gdeflate gstd filter fse tile_stream tiles archive driver_regions)
+set(names_codecs gdeflate gstd filter fse tile_stream tiles archive driver_regions image ktx2 dds)
 set(names_primitives scan reduce compact interval)
 set(names_weights float df11)
 foreach(component codecs primitives weights)

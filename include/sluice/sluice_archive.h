@@ -82,7 +82,9 @@ typedef struct SluiceArchiveAssetInfo {
     const char* name; // see sluiceIsArchiveName; greater, byte by byte, than the name of the asset
                       // before, and with no folder that is an asset ("a" and "a/b")
     size_t nameLength;
-    uint32_t type; // 0 = plain bytes
+    uint32_t
+        type; // 0 = plain bytes; SLUICE_ASSET_IMAGE, with what sluiceMakeArchiveImageItem makes
+              // among the parameters
     uint64_t size; // bytes, exactly as many as read delivers; 0 .. 2^48 - 2^16
     SluiceReadBytes read;
     void* readUser;

@@ -33,6 +33,11 @@ typedef enum SluiceFilterLayout {
                                       // .glb; else by trial
     SLUICE_FILTER_LAYOUT_RECORDS = 1, // records of `stride` bytes from `begin` on, in columns of
                                       // `columnSize` bytes
+    SLUICE_FILTER_LAYOUT_IMAGE = 2, // a KTX2 or DDS file of any format that sluiceParseImage reads
+                                    // without a scheme, else as AUTO. Each level of 64 KiB or more
+                                    // starts a tile, and so does what follows one: smaller levels
+                                    // share tiles with what stands beside them. (Tiles begin at
+                                    // multiples of 4: up to 3 bytes earlier if a level does not)
     SLUICE_FILTER_LAYOUT_MAX_ENUM = 0x7fffffff
 } SluiceFilterLayout;
 

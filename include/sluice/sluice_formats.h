@@ -80,6 +80,9 @@ SLUICE_API SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* strea
 #define SLUICE_ARCHIVE_MIN_TILE_LOG2 16u
 #define SLUICE_ARCHIVE_MAX_TILE_LOG2 20u
 
+// What the bytes of an asset are, where they are more than plain bytes.
+#define SLUICE_ASSET_IMAGE 1u // a KTX2 or DDS file, see sluiceGetArchiveImage (sluice_image.h)
+
 typedef enum SluiceCodec {
     SLUICE_CODEC_STORE = 0,
     SLUICE_CODEC_GDEFLATE = 1,
@@ -104,7 +107,8 @@ typedef struct SluiceArchive {
 typedef struct SluiceArchiveAsset {
     const char* name;    // UTF-8, not 0-terminated; points into the index
     uint32_t nameLength; // bytes
-    uint32_t type;       // what the bytes are; 0 = plain bytes, the only value of version 1
+    uint32_t type;       // what the bytes are: 0 = plain bytes, SLUICE_ASSET_IMAGE, or of a newer
+                         // version
     uint64_t size;       // bytes after decoding
     uint64_t offset;     // of the extent, from the start of the file, a multiple of 16
     uint64_t extentSize; // bytes: tile records, padding, data, padding

@@ -144,7 +144,8 @@ FilterSection interleaved(const FilterSection& section, const FilterChoices& cho
     FilterSection result = section;
     for (u32 c = 0; c < result.columnCount; ++c) {
         FilterColumn& column = result.columns[c];
-        const bool hasBase = bases && choices.baseCount != 0 && !choices.mayBeBase(c) && c < 3;
+        const bool hasBase = bases && choices.baseCount != 0 && !choices.mayBeBase(c) && c < 3 &&
+                             column.bytes == section.columns[choices.firstBase].bytes;
         column = {column.bytes, predictor, u8(c == 0 ? 0 : filterJoined),
                   u8(hasBase ? choices.firstBase + 1 : 0)};
     }

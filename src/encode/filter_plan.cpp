@@ -8,6 +8,7 @@
 #include "../formats/errors.h"
 
 #include <algorithm>
+#include <map>
 
 namespace sluice {
 namespace {
@@ -89,8 +90,13 @@ FilterEffort effortOf(const SluiceFilterPlanInfo& info)
 FilterParts wantedParts(const u8* bytes, u64 size, const SluiceFilterPlanInfo& info)
 {
     if (info.features == 0) return FilterPartList(size).finish();
-    FilterParts parts = info.layout == SLUICE_FILTER_LAYOUT_RECORDS ? givenRecords(size, info)
-                                                                    : findParts(bytes, size);
+    FilterParts parts;
+    if (info.layout == SLUICE_FILTER_LAYOUT_RECORDS) {
+        parts = givenRecords(size, info);
+    } else {
+        if (info.layout == SLUICE_FILTER_LAYOUT_IMAGE) parts = findImageParts(bytes, size);
+        if (parts.empty()) parts = findParts(bytes, size);
+    }
     for (FilterPart& part : parts) {
         FilterChoices& choices = part.choices;
         choices.predictors &= allowedPredictors(info.features);
@@ -157,34 +163,50 @@ bool holdsUp(FilterTrial& trial, const u8* bytes, const FilterPart& part, bool d
     return filtered < plain;
 }
 
+// Chooses the filter of a part that takes no other part's.
+void chooseFilter(FilterTrial& trial, const u8* bytes, u64 fileSize, FilterPart& part)
+{
+    FilterSection& section = part.section;
+    const double ratio =
+        chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, section);
+    const bool chosen = section.columnCount != 0 && !part.choices.forced;
+    part.doubtful = chosen && (ratio > kLittle || fileSize <= kSmallFile);
+    if (chosen && !holdsUp(trial, bytes, part, ratio > kDoubt)) {
+        section.columnCount = 0;
+        section.tgaRle = false;
+    }
+}
+
 } // namespace
 
 void chooseFilters(FilterTrial& trial, const u8* bytes, FilterParts& parts)
 {
     const u64 fileSize = parts.empty() ? 0 : parts.back().begin + parts.back().size;
-    for (size_t p = 0; p < parts.size(); ++p) {
-        FilterPart& part = parts[p];
-        FilterSection& section = part.section;
-        if (section.columnCount == 0) continue;
-        if (part.size < kSmallPart && !part.choices.forced) {
-            section.columnCount = 0;
-        } else if (part.follows && p != 0) {
-            const u32 width = section.width;
-            section = parts[p - 1].section;
-            section.width = width;
-            part.doubtful = parts[p - 1].doubtful;
-        } else {
-            const double ratio =
-                chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, section);
-            const bool chosen = section.columnCount != 0 && !part.choices.forced;
-            part.doubtful = chosen && (ratio > kLittle || fileSize <= kSmallFile);
-            if (chosen && !holdsUp(trial, bytes, part, ratio > kDoubt)) {
-                section.columnCount = 0;
-                section.tgaRle = false;
-            }
-        }
-        if (!needsRows(section)) section.width = section.first = 0;
+    std::map<u32, const FilterPart*> largest; // of each group
+    for (const FilterPart& part : parts) {
+        const FilterPart*& most = largest[part.group];
+        if (most == nullptr || part.size > most->size) most = &part;
     }
+    const auto leads = [&](const FilterPart& part) {
+        return part.group == 0 || largest[part.group] == &part;
+    };
+    for (FilterPart& part : parts) {
+        if (part.size < kSmallPart && !part.choices.forced) part.section.columnCount = 0;
+        if (part.section.columnCount != 0 && leads(part))
+            chooseFilter(trial, bytes, fileSize, part);
+    }
+    for (FilterPart& part : parts) {
+        FilterSection& section = part.section;
+        if (section.columnCount != 0 && !leads(part)) {
+            const FilterPart& leader = *largest[part.group];
+            const u32 width = section.width;
+            section = leader.section;
+            section.width = width;
+            part.doubtful = leader.doubtful;
+        }
+    }
+    for (FilterPart& part : parts)
+        if (!needsRows(part.section)) part.section.width = part.section.first = 0;
 }
 
 bool worthIt(FilterTrial& trial, const u8* bytes, u32 size, const std::vector<u32>& description)
@@ -264,7 +286,8 @@ bool valid(const SluiceFilterPlanInfo& info)
     return info.maxTileSize % 4 == 0 && info.maxTileSize >= 4096 &&
            info.maxTileSize <= SLUICE_FILTER_MAX_TILE &&
            (info.features & ~u32(SLUICE_FILTER_ALL)) == 0 && info.effort <= 2 && info.force <= 1 &&
-           (info.layout == SLUICE_FILTER_LAYOUT_AUTO || (records && goodRecords));
+           (info.layout == SLUICE_FILTER_LAYOUT_AUTO || info.layout == SLUICE_FILTER_LAYOUT_IMAGE ||
+            (records && goodRecords));
 }
 
 } // namespace
@@ -283,7 +306,11 @@ SluiceStatus sluiceCreateFilterPlan(const void* bytes, u64 size, const SluiceFil
         FilterParts parts = wantedParts(from, size, *info);
         chooseFilters(trial, from, parts);
         joinParts(parts);
-        made->tiles = cutIntoTiles(parts, info->maxTileSize);
+        std::vector<u64> cuts;
+        ImageFile image;
+        if (info->layout == SLUICE_FILTER_LAYOUT_IMAGE && image.parse(from, size))
+            cuts = image.cuts(size);
+        made->tiles = cutIntoTiles(parts, info->maxTileSize, cuts);
         // Parts were judged alone; in a single tile they share tables and matches.
         if (parts.size() > 2 && made->tiles.size() == 1 && !made->tiles[0].description.empty() &&
             info->force == 0 && !worthIt(trial, from, u32(size), made->tiles[0].description))

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "filter_choose.h"
+#include "image_file.h"
 
 #include <sluice/sluice_filter_encode.h>
 
@@ -27,7 +28,7 @@ struct FilterPart {
     u64 begin = 0, size = 0;
     FilterSection section;
     FilterChoices choices;
-    bool follows = false;     // takes the filter of the last part, except for the width
+    u32 group = 0; // parts of one number but 0 take the filter of the largest, except for the width
     bool doubtful = false;    // the filter gains little
     std::vector<u32> packets; // of a Targa file: where each begins in the part, and the last ends
 };
@@ -42,6 +43,7 @@ FilterParts findWavParts(const u8* bytes, u64 size);
 FilterParts findMd3Parts(const u8* bytes, u64 size);
 FilterParts findBspParts(const u8* bytes, u64 size);
 FilterParts findDdsParts(const u8* bytes, u64 size);
+FilterParts findImageParts(const u8* bytes, u64 size); // KTX2 and DDS of every format
 FilterParts findGlbParts(const u8* bytes, u64 size);
 FilterParts guessParts(const u8* bytes, u64 size); // of any type
 
@@ -78,7 +80,9 @@ struct FilterTiles {
     std::vector<u32> description; // empty: not filtered
     bool doubtful;                // all its filters are doubtful
 };
-std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, u32 maxTileBytes);
+// cuts: where tiles must begin, multiples of 4 in order.
+std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, u32 maxTileBytes,
+                                      const std::vector<u64>& cuts);
 
 // Whether a tile with its description gets smaller.
 bool worthIt(FilterTrial& trial, const u8* bytes, u32 size, const std::vector<u32>& description);

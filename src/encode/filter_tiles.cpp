@@ -44,11 +44,14 @@ u64 cutInside(const FilterPart& part, u64 from, u64 to)
 }
 
 // Returns where the tile that starts at `from` ends.
-u64 tileEnd(const FilterParts& parts, u64 from, u32 maxTileBytes)
+u64 tileEnd(const FilterParts& parts, u64 from, u32 maxTileBytes, const std::vector<u64>& cuts)
 {
-    const u64 fileEnd = parts.back().begin + parts.back().size,
-              limit = std::min(fileEnd, from + maxTileBytes);
-    if (fileEnd <= maxTileBytes) return fileEnd;
+    const u64 fileEnd = parts.back().begin + parts.back().size;
+    const auto cut = std::upper_bound(cuts.begin(), cuts.end(), from);
+    const u64 stop = cut == cuts.end() ? fileEnd : *cut,
+              limit = std::min(stop, from + maxTileBytes);
+    // What is cut out is one tile if it can be; so is a file.
+    if ((cuts.empty() ? fileEnd : stop - from) <= maxTileBytes) return stop;
     u64 end = limit;
     bool first = true;
     for (const FilterPart& part : parts) {
@@ -129,13 +132,14 @@ bool isDoubtful(const FilterParts& parts, u64 from, u64 to)
 
 } // namespace
 
-std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, u32 maxTileBytes)
+std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, u32 maxTileBytes,
+                                      const std::vector<u64>& cuts)
 {
     std::vector<FilterTiles> segments;
     if (parts.empty()) return segments;
     const u64 end = parts.back().begin + parts.back().size;
     for (u64 from = 0; from < end;) {
-        const u64 to = tileEnd(parts, from, maxTileBytes);
+        const u64 to = tileEnd(parts, from, maxTileBytes, cuts);
         std::vector<u32> description = describeTile(parts, from, to);
         const bool doubtful = isDoubtful(parts, from, to);
         const bool same = !segments.empty() && segments.back().description == description &&

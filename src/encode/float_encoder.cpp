@@ -119,7 +119,7 @@ private:
                 lengths[k] = u8(both - second);
                 lengths[k + 1] = u8(second);
                 isShort |= both > kMaxBits;
-                bits = bits << both | m_code.bits[at[k]] << second | m_code.bits[at[k + 1]];
+                bits = bits << both | u64(m_code.bits[at[k]]) << second | m_code.bits[at[k + 1]];
                 count += both;
                 if (count >= kWordBits) *to++ = u32(bits >> (count -= kWordBits));
             }

@@ -96,7 +96,9 @@ private:
     bool m_bad = false;
 };
 
-SluiceStatus statusOf(size_t result)
+} // namespace
+
+SluiceStatus statusOfZstd(size_t result)
 {
     switch (ZSTD_getErrorCode(result)) {
     case ZSTD_error_no_error: return SLUICE_OK;
@@ -108,8 +110,6 @@ SluiceStatus statusOf(size_t result)
     default: return SLUICE_ERROR_FORMAT;
     }
 }
-
-} // namespace
 
 struct ZstdReader::Decoder {
     ZSTD_DCtx* context = ZSTD_createDCtx();
@@ -137,7 +137,7 @@ SluiceStatus ZstdReader::decode(const u8* bytes, size_t size, std::vector<u8>& c
     for (;;) {
         ZSTD_outBuffer out = {m_decoder->out.data(), m_decoder->out.size(), 0};
         const size_t result = ZSTD_decompressStream(m_decoder->context, &out, &in);
-        if (ZSTD_isError(result) != 0) return statusOf(result);
+        if (ZSTD_isError(result) != 0) return statusOfZstd(result);
         content.insert(content.end(), m_decoder->out.begin(),
                        m_decoder->out.begin() + ptrdiff_t(out.pos));
         if (in.pos == in.size && out.pos < out.size) return SLUICE_OK;
@@ -162,7 +162,7 @@ SluiceStatus ZstdReader::readFrameHeader()
 {
     ZSTD_frameHeader header;
     const size_t result = ZSTD_getFrameHeader(&header, m_at, size_t(m_end - m_at));
-    if (ZSTD_isError(result) != 0) return statusOf(result);
+    if (ZSTD_isError(result) != 0) return statusOfZstd(result);
     if (result != 0) return SLUICE_ERROR_FORMAT; // it is cut off
     if (header.dictID != 0) return SLUICE_ERROR_UNSUPPORTED;
     ZSTD_DCtx_reset(m_decoder->context, ZSTD_reset_session_only);

@@ -12,6 +12,10 @@
 
 namespace sluice {
 
+// What libzstd's result means. Errors: FORMAT, CHECKSUM, UNSUPPORTED (a frame wants a dictionary, or a
+// window that is too large), OUT_OF_MEMORY.
+SluiceStatus statusOfZstd(size_t result);
+
 struct ZstdMatch {
     u64 position; // of its first byte, in the content of all frames
     u32 length, offset;

@@ -23,6 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     info.maxTileSize = 4096;
     info.features = SLUICE_FILTER_ALL;
     info.force = size % 2;
+    info.layout = size % 3 == 0 ? SLUICE_FILTER_LAYOUT_IMAGE : SLUICE_FILTER_LAYOUT_AUTO;
     SluiceFilterPlan plan = nullptr;
     require(sluiceCreateFilterPlan(data, size, &info, &plan) == SLUICE_OK);
     uint32_t count = 0;

@@ -21,6 +21,8 @@ enum CodecOption : uint32_t {
 struct PackPlan {
     std::vector<SluiceArchiveSegment> segments;           // none: a single one, of Codec::fileCodec
     FilterPlan filters{nullptr, sluiceDestroyFilterPlan}; // keeps the descriptions
+    uint32_t type = 0;                                    // of the asset
+    Bytes parameters; // of an asset whose type is not 0; else those of the filters
     std::unique_ptr<InputFile> content; // in memory, if the plan has read all of it
     std::string reason; // why the file is packed as Codec::fallback says; empty: it is not
 };

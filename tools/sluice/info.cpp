@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice info and sluice devices: what is in a file, what is in the machine.
 #include <sluice/sluice_filter.h>
+#include <sluice/sluice_image.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -95,6 +96,62 @@ AssetSummary summarize(const Container& container, uint32_t asset)
     return summary;
 }
 
+struct ImageSummary {
+    SluiceStatus status = SLUICE_OK; // VERSION: a newer description
+    SluiceImageInfo info = {};       // container NONE: no image
+    SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS] = {};
+    SluiceImageFormat format = {};
+
+    bool isImage() const { return status == SLUICE_OK && info.container != SLUICE_IMAGE_NONE; }
+    const char* kind() const { return info.container == SLUICE_IMAGE_DDS ? "DDS" : "KTX2"; }
+};
+
+ImageSummary imageOf(const Container& container, uint32_t number)
+{
+    ImageSummary image;
+    if (!container.isArchive()) return image;
+    const SluiceArchiveAsset asset = container.archiveAsset(number);
+    image.status = sluiceGetArchiveImage(&asset, &image.info, image.levels);
+    if (image.status != SLUICE_OK && image.status != SLUICE_ERROR_VERSION)
+        throw Failure{exitCodeOf(image.status),
+                      container.place(number) + ": image: " + sluiceGetStatusText(image.status)};
+    if (image.isImage()) sluiceGetImageFormat(image.info.format, &image.format);
+    return image;
+}
+
+void printImage(const ImageSummary& image)
+{
+    if (image.status != SLUICE_OK) std::printf("%14s of a newer version\n", "image:");
+    if (!image.isImage()) return;
+    const SluiceImageInfo& info = image.info;
+    std::string text = formatText("%s, %s, %u", image.kind(), image.format.name, info.width);
+    if ((info.flags & SLUICE_IMAGE_1D) == 0) text += formatText(" x %u", info.height);
+    if ((info.flags & SLUICE_IMAGE_3D) != 0) text += formatText(" x %u", info.depth);
+    if ((info.flags & SLUICE_IMAGE_CUBE) != 0) text += ", cube";
+    if ((info.flags & SLUICE_IMAGE_ARRAY) != 0) text += formatText(", %u layers", info.layers);
+    text += formatText(", %u level%s", info.levels, info.levels == 1 ? "" : "s");
+    if ((info.flags & SLUICE_IMAGE_PREMULTIPLIED) != 0) text += ", alpha premultiplied";
+    if ((info.flags & SLUICE_IMAGE_OPAQUE) != 0) text += ", opaque";
+    std::printf("%14s %s\n", "image:", text.c_str());
+}
+
+std::string imageJson(const ImageSummary& image)
+{
+    if (!image.isImage()) return "";
+    const SluiceImageInfo& info = image.info;
+    std::string levels;
+    for (uint32_t i = 0; i < info.levels; ++i)
+        levels += formatText("%s{\"offset\": %llu, \"size\": %llu}", i == 0 ? "" : ", ",
+                             wide(image.levels[i].offset), wide(image.levels[i].size));
+    return formatText("\"image\": {\"kind\": \"%s\", \"format\": \"%s\", \"vkFormat\": %u, "
+                      "\"width\": %u, \"height\": %u, \"depth\": %u, \"layers\": %u, "
+                      "\"faces\": %u, \"flags\": %u, \"imageStride\": %llu, \"levels\": [",
+                      image.kind(), image.format.name, info.format, info.width, info.height,
+                      info.depth, info.layers, info.faces, info.flags,
+                      wide(image.levels[0].imageStride)) +
+           levels + "]}, ";
+}
+
 void printInfo(const Container& container, bool verbose)
 {
     const char* kind = container.isArchive() ? "sluice archive" : "GDeflate tile stream";
@@ -124,6 +181,7 @@ void printInfo(const Container& container, bool verbose)
                     asset.tileCount);
         printColumns([&](size_t codec) { return std::to_string(summary.tiles[codec]); });
         std::printf("  %s\n", asset.name.c_str());
+        printImage(imageOf(container, i));
         if (summary.filtered == 0) continue;
         std::string lists;
         for (const auto& [list, count] : summary.lists) {
@@ -156,6 +214,7 @@ void printInfoJson(const Container& container)
             const SluiceArchiveAsset info = container.archiveAsset(i);
             std::printf("\"name\": %s, \"type\": %u, \"tileSize\": %u, ",
                         jsonText(asset.name).c_str(), info.type, 1u << info.tileSizeLog2);
+            std::printf("%s", imageJson(imageOf(container, i)).c_str());
         }
         std::string filters;
         for (const FilterRun& run : summary.runs) {
@@ -186,8 +245,10 @@ int runInfo(const std::string& input, bool json, const CommonOptions& common)
     }
     const Container container(std::move(file));
     // A damaged file gives an error, not half a table.
-    for (uint32_t i = 0; i < container.assetCount(); ++i)
+    for (uint32_t i = 0; i < container.assetCount(); ++i) {
         container.forEachTile(i, [](uint32_t, const ContainerTile&) {});
+        imageOf(container, i);
+    }
     json ? printInfoJson(container) : printInfo(container, common.verbosity > 0);
     return exitOk;
 }

@@ -133,6 +133,11 @@ void definePack(CLI::App& verb, CommandLine& line)
                         filterNames(",") +
                         "; or those to do without, the rest as with auto: no-planes,no-up and so "
                         "on. Files above 1 GiB get none");
+    verb.add_flag(
+        "--images", options.images,
+        "KTX2 and DDS files as images: the supercompression of KTX2 is undone, filters go "
+        "by the format, each level of 64 KiB or more starts a tile, and the index tells "
+        "what the images are");
     addThreads(verb, options.threads);
     verb.add_flag("--raw", options.raw,
                   "one file by itself: a DirectStorage tile stream, or a .safetensors file of "
@@ -151,6 +156,7 @@ int pack(const CLI::App& verb, CommandLine& line)
     const Codec& codec = codecNamed(options.codec);
     if (options.raw && codec.packRaw == nullptr)
         throw Failure{exitUsage, "--raw writes gdeflate, df11 or ecf8 only"};
+    if (options.raw && options.images) throw Failure{exitUsage, "--images is not for --raw"};
     if (!options.raw && codec.plan == nullptr)
         throw Failure{exitUsage, "-c " + options.codec + " needs --raw"};
     const struct {

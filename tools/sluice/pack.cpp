@@ -6,6 +6,7 @@
 #include "archive_writer.h"
 #include "codecs.h"
 #include "files.h"
+#include "pack_images.h"
 #include "progress.h"
 
 namespace fs = std::filesystem;
@@ -126,19 +127,46 @@ void printResult(uint64_t bytesIn, uint64_t bytesOut, const CommonOptions& commo
 // The input's bytes in order, as Transfer::onRead delivers them.
 class Reader {
 public:
-    Reader(const InputFile& input, Progress& progress) : m_input(input), m_progress(progress) {}
+    // counted: how many bytes the progress line expects of it.
+    Reader(const InputFile& input, uint64_t counted, Progress& progress)
+        : m_input(input), m_counted(counted), m_progress(progress)
+    {
+    }
     void operator()(void* bytes, size_t size)
     {
         m_input.read(m_offset, bytes, size);
         m_offset += size;
-        m_progress.advance(size);
+        const uint64_t counts = std::min<uint64_t>(size, m_counted);
+        m_counted -= counts;
+        m_progress.advance(counts);
     }
 
 private:
     const InputFile& m_input;
+    uint64_t m_counted;
     Progress& m_progress;
     uint64_t m_offset = 0;
 };
+
+// How a file goes into the archive. Says why where it is not as one would expect.
+PackPlan planOf(const InputFile& file, const std::string& path, const Codec& codec,
+                const PackOptions& options, const CommonOptions& common)
+{
+    const auto tell = [&](const PackPlan& plan, const char* how) {
+        if (!plan.reason.empty() && !common.quiet)
+            std::fprintf(stderr, "sluice: %s: packed %s: %s\n", path.c_str(), how,
+                         plan.reason.c_str());
+    };
+    if (options.images) {
+        PackPlan image;
+        const bool isImage = planImage(file, options, codec, image);
+        tell(image, isImage ? codec.fallback : "as no image");
+        if (isImage) return image;
+    }
+    PackPlan plan = codec.plan(file, options);
+    tell(plan, codec.fallback);
+    return plan;
+}
 
 } // namespace
 
@@ -156,7 +184,7 @@ int packTileStream(const PackOptions& options, const CommonOptions& common)
     }
     OutputFile output(options.output, common.force);
     Progress progress("packing", input.size(), common.quiet);
-    Transfer transfer = {Reader(input, progress), output.writer(), {}};
+    Transfer transfer = {Reader(input, input.size(), progress), output.writer(), {}};
     SluiceTileStreamWriteInfo info = {};
     info.size = input.size();
     info.level = options.level;
@@ -196,29 +224,39 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     info.threadCount = threadCount(options.threads);
     ArchiveWriter writer(nullptr, sluiceDestroyArchiveWriter);
     check(transfer, createArchive(info, transfer, writer), "packing");
+    uint32_t packedImages = 0;
     for (const ArchiveSource& source : sources) {
         const InputFile file(source.path);
-        const PackPlan plan = codec.plan(file, options);
-        if (!plan.reason.empty() && !common.quiet) {
-            std::fprintf(stderr, "sluice: %s: packed %s: %s\n", source.path.c_str(), codec.fallback,
-                         plan.reason.c_str());
-        }
-        transfer.onRead = Reader(plan.content ? *plan.content : file, progress);
+        const PackPlan plan = planOf(file, source.path, codec, options, common);
+        const InputFile& content = plan.content ? *plan.content : file;
+        transfer.onRead = Reader(content, file.size(), progress);
         SluiceArchiveAssetInfo asset = {};
         asset.name = source.name.data();
         asset.nameLength = source.name.size();
-        asset.size = file.size();
+        asset.type = plan.type;
+        asset.size = content.size();
         asset.read = Transfer::read;
         asset.readUser = &transfer;
         asset.segments = plan.segments.data();
         asset.segmentCount = uint32_t(plan.segments.size());
         asset.parameters = sluiceGetFilterParameters(plan.filters.get(), &asset.parameterSize);
+        if (plan.type != 0) {
+            asset.parameters = plan.parameters.data();
+            asset.parameterSize = uint32_t(plan.parameters.size());
+        }
         check(transfer, sluiceAddArchiveAsset(writer.get(), &asset), source.path);
+        packedImages += !options.images && isPackedKtx2(file) ? 1 : 0;
     }
     SluiceArchiveStats stats = {};
     check(transfer, sluiceFinishArchive(writer.get(), &stats), options.output);
     progress.clear();
     output.commit();
+    if (packedImages != 0 && !common.quiet) {
+        std::fprintf(stderr,
+                     "sluice: %u KTX2 file%s supercompressed: --images undoes that, which lets "
+                     "filters work and GPUs decode all of it\n",
+                     packedImages, packedImages == 1 ? " is" : "s are");
+    }
     printResult(stats.bytesIn, stats.bytesOut, common,
                 formatText("files      %llu\ntiles      %llu, %llu of them stored\n",
                            wide(stats.assetCount), wide(stats.tileCount), wide(stats.storedTiles)));

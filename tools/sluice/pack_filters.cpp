@@ -63,7 +63,8 @@ uint32_t gstdTileBytes(const PackOptions& options)
 }
 
 std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
-                                              const PackOptions& options, FilterPlan& plan)
+                                              SluiceFilterLayout layout, const PackOptions& options,
+                                              FilterPlan& plan)
 {
     const FilterList filters = filterList(options.filters);
     SluiceFilterPlanInfo info = {};
@@ -71,6 +72,7 @@ std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Byt
     info.features = filters.features;
     info.effort = options.level >= 9 ? 1 : 0;
     info.force = filters.forced ? 1 : 0;
+    info.layout = layout;
     SluiceFilterPlan made = nullptr;
     const SluiceStatus status = sluiceCreateFilterPlan(bytes.data(), bytes.size(), &info, &made);
     if (status != SLUICE_OK)
@@ -104,7 +106,8 @@ PackPlan planGstd(const InputFile& input, const PackOptions& options)
         return plan;
     }
     Bytes bytes = input.readAll();
-    plan.segments = planFilters(input.name(), bytes, options, plan.filters);
+    plan.segments =
+        planFilters(input.name(), bytes, SLUICE_FILTER_LAYOUT_AUTO, options, plan.filters);
     plan.content = std::make_unique<InputFile>(input.name(), std::move(bytes));
     return plan;
 }

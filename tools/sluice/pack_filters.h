@@ -30,9 +30,11 @@ constexpr std::pair<const char*, uint32_t> kFilterNames[] = {
 };
 
 // The segments of an asset of codec GSTD with the filters that options.filters and options.level
-// ask for; plan keeps their descriptions. name: for messages. Throws a Failure.
+// ask for; plan keeps their descriptions. name: for messages; layout: AUTO or IMAGE. Throws a
+// Failure.
 std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
-                                              const PackOptions& options, FilterPlan& plan);
+                                              SluiceFilterLayout layout, const PackOptions& options,
+                                              FilterPlan& plan);
 std::string filterNames(const char* separator);
 // Bytes of a Gstd tile, as --tile-size says.
 uint32_t gstdTileBytes(const PackOptions& options);

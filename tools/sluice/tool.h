@@ -59,6 +59,7 @@ struct PackOptions {
     uint32_t decodeSpeed = 0;
     uint32_t threads = 0; // 0: one a core
     bool raw = false;
+    bool images = false;
     std::vector<std::string> groups; // --group
     std::vector<std::string> inputs;
 };

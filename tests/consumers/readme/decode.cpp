@@ -8,6 +8,7 @@
 #include <sluice/sluice_all.h>
 #include <sluice/sluice_dev.h>
 #include <sluice/sluice_formats.h>
+#include <sluice/sluice_image.h>
 #include <sluice/sluice_vulkan.h>
 
 struct Engine { // what an engine has anyway
@@ -47,6 +48,9 @@ SluiceStatus recordGstd(SluiceContext context, SluiceCommands commands, const Bu
 SluiceStatus recordFilters(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
                            const SluiceGstdInfo& decode, const SluiceChecksumInfo& check,
                            uint32_t filteredCount);
+SluiceStatus tilesOfLevels(const SluiceArchiveAsset& asset, uint32_t firstLevel,
+                           const std::vector<SluiceArchiveTile>& tiles,
+                           std::vector<SluiceArchiveTile>& wanted);
 SluiceStatus recordFseTables(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
                              uint32_t tableCount);
 SluiceStatus recordStreams(SluiceContext context, SluiceCommands commands, const Buffers& buffers,
@@ -208,6 +212,26 @@ SluiceStatus recordFilters(SluiceContext context, SluiceCommands commands, const
     if (status == SLUICE_OK) status = sluiceCmdGstdFilter(context, commands, &decode, &filters);
     sluiceCmdBarrier(context, commands);
     if (status == SLUICE_OK) status = sluiceCmdChecksum(context, commands, &check);
+    // [/embedding]
+    return status;
+}
+
+SluiceStatus tilesOfLevels(const SluiceArchiveAsset& asset, uint32_t firstLevel,
+                           const std::vector<SluiceArchiveTile>& tiles,
+                           std::vector<SluiceArchiveTile>& wanted)
+{
+    // [embedding]
+    SluiceImageInfo info;
+    SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
+    const SluiceStatus status = sluiceGetArchiveImage(&asset, &info, levels);
+    if (status != SLUICE_OK || info.container != SLUICE_IMAGE_KTX2 || firstLevel >= info.levels)
+        return status; // no image, or a DDS file
+    // The levels from firstLevel on are one range of the asset, for the smallest stands first.
+    const uint64_t begin = levels[info.levels - 1].offset;
+    const uint64_t end = levels[firstLevel].offset + levels[firstLevel].size;
+    for (const SluiceArchiveTile& tile : tiles)
+        if (tile.outputOffset < end && tile.outputOffset + tile.size > begin)
+            wanted.push_back(tile);
     // [/embedding]
     return status;
 }

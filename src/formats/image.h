@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the readers of image files share.
+#pragma once
+
+#include <sluice/sluice_image.h>
+
+#include "little_endian.h"
+
+namespace sluice {
+
+// Both return false where the result does not fit.
+inline bool multiply(u64 a, u64 b, u64& result)
+{
+    result = a * b;
+    return a == 0 || result / a == b;
+}
+inline bool add(u64 a, u64 b, u64& result)
+{
+    result = a + b;
+    return result >= a;
+}
+
+// The start of a file, as far as it is at hand.
+struct ImageStart {
+    const u8* bytes;
+    u64 size, fileSize;
+    u64 needed; // what a reader that returned BUFFER_SIZE wants
+
+    // OK if so many bytes are at hand; BUFFER_SIZE if the file has them; FORMAT if not.
+    SluiceStatus require(u64 count)
+    {
+        if (count <= size) return SLUICE_OK;
+        needed = count;
+        return count <= fileSize ? SLUICE_ERROR_BUFFER_SIZE : SLUICE_ERROR_FORMAT;
+    }
+};
+
+bool isKtx2(const u8* bytes, u64 size); // by the magic
+bool isDds(const u8* bytes, u64 size);
+constexpr u64 kKtx2MagicSize = 12, kDdsMagicSize = 4;
+constexpr u32 kDdsHeaderBytes = 128; // without that of DX10
+
+// sluiceParseImage for files whose magic was seen.
+SluiceStatus parseKtx2(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels);
+SluiceStatus parseDds(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels);
+
+// The levels that an image of these extents can have, at least 1.
+u32 maxImageLevels(u32 width, u32 height, u32 depth);
+// VkFormat has no number for UASTC, so a KTX2 file has 0.
+constexpr u32 kUastcFormat = 0;
+
+// Takes blocks and sRGB from the format. Errors: VERSION.
+SluiceStatus setImageFormat(u32 format, SluiceImageInfo& info);
+
+// A DXGI_FORMAT with what its VkFormat does not say; format 0: not in the table.
+struct DxgiFormat {
+    u32 format;
+    u32 flags; // SluiceImageFlags
+};
+DxgiFormat formatOfDxgi(u32 dxgi);
+
+// Where things stand in a KTX2 file.
+enum Ktx2Field : u32 {
+    ktx2Format = 12,
+    ktx2TypeSize = 16,
+    ktx2Width = 20,
+    ktx2Height = 24,
+    ktx2Depth = 28,
+    ktx2Layers = 32,
+    ktx2Faces = 36,
+    ktx2Levels = 40,
+    ktx2Scheme = 44,
+    ktx2DfdOffset = 48,
+    ktx2DfdSize = 52,
+    ktx2KvdOffset = 56,
+    ktx2KvdSize = 60,
+    ktx2SgdOffset = 64, // u64
+    ktx2SgdSize = 72,   // u64
+    ktx2HeaderBytes = 80,
+    ktx2LevelBytes = 24, // u64 offset, bytes and bytes without the scheme
+};
+// Of its data format descriptor, from its start, with one basic block.
+enum DfdField : u32 {
+    dfdVendorAndType = 4,
+    dfdVersion = 8,    // u16
+    dfdBlockSize = 10, // u16
+    dfdModel = 12,     // u8
+    dfdPrimaries = 13, // u8
+    dfdTransfer = 14,  // u8
+    dfdFlags = 15,     // u8
+    dfdExtents = 16,   // u8[4], less 1 each
+    dfdPlanes = 20,    // u8[8]: bytes of each
+    dfdBasicBytes = 28,
+    dfdSampleBytes = 16,
+};
+
+// What level offsets are multiples of in a KTX2 file without a scheme: of the block and of 4.
+constexpr u32 ktx2Alignment(u32 blockBytes)
+{
+    return blockBytes % 4 == 0 ? blockBytes : blockBytes % 2 == 0 ? 2 * blockBytes : 4 * blockBytes;
+}
+
+} // namespace sluice

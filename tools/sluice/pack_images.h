@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What sluice pack --images makes of KTX2 and DDS files.
+#pragma once
+
+#include "codecs.h"
+
+namespace sluice {
+
+// Whether a file is a KTX2 file with a scheme that --images would undo; by its name and its first
+// bytes.
+bool isPackedKtx2(const InputFile& input);
+
+// How an image goes into an archive: without a scheme, with a tile for each large level, and with
+// the description of the image among plan.parameters. False if the file is no KTX2 or DDS file, or
+// one that is to be packed as any other. plan.reason says why, or why an image has no filters.
+bool planImage(const InputFile& input, const PackOptions& options, const Codec& codec,
+               PackPlan& plan);
+
+} // namespace sluice
