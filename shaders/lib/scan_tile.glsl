@@ -245,14 +245,12 @@ Elements loadWide(uint index) {
 
 // sgInclusiveRun of each row. Where it takes steps of shuffles the rows take them together: so the
 // code of a step stands once a row, and the shuffles of all rows are under way at the same time.
-// subgroupInclusiveAdd and subgroupInclusiveMax are slower on NVIDIA, where short scans took up to
-// 1.2 times as long; sums of f32 keep the order of their additions.
 Run[kRows] sgInclusiveRows(Run runs[kRows]) {
 #ifndef SLUICE_EMU
 #ifdef SLUICE_VALUE64
     const bool steps = true;
 #else
-    const bool steps = kSegmented || (kNative && kOperation != SLUICE_SCAN_OP_SUM_F32);
+    const bool steps = kSegmented;
 #endif
     if (steps) {
         uint reaches[kRows];
