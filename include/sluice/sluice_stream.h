@@ -230,6 +230,22 @@ typedef struct SluiceStreamRequest {
     SluiceStreamImage image;
 } SluiceStreamRequest;
 
+// Makes the requests that fill levels of an image asset of an archive (sluice_image.h): one a level,
+// or, where layers are apart as in DDS files, one a level and layer.
+//   firstLevel, levelCount  of the asset's levels
+//   image      what is the same in all requests: image, oldLayout, newLayout, stages, accesses,
+//              families; level is the level of the VkImage that firstLevel goes to, and firstLayer
+//              the layer that the asset's first one goes to; the rest is not read
+//   requests   receives them; the file and the image are all that they refer to
+//   count      in: room; out: how many there are (also with BUFFER_SIZE)
+// Errors: ARGUMENT (no such level; the asset is no image), NOT_READY, FORMAT, VERSION,
+// UNSUPPORTED (UASTC, which has no format of Vulkan), BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceStreamGetImageRequests(SluiceStreamFile file, uint32_t asset,
+                                                     uint32_t firstLevel, uint32_t levelCount,
+                                                     const SluiceStreamImage* image,
+                                                     SluiceStreamRequest* requests,
+                                                     uint32_t* count);
+
 // Waits for a timeline semaphore of Vulkan, or signals it; semaphore 0: not. Needs gpu.
 typedef struct SluiceStreamSync {
     uint64_t semaphore; // VkSemaphore, of type timeline
