@@ -25,6 +25,11 @@ const uint kRingRounds = kRingShared + kRingRegisters; // from a tile's value to
 shared uvec4 sRing[kRingShared * kRows * gl_WorkGroupSize.x];
 #include "lib/ring.glsl"
 
+// The address of this invocation's first row of a wide tile.
+uvec2 ringRow(uvec2 base, uint tile) {
+    return add64(add64(base, mul64(tile, kTile * kValueBytes)), rowStart(0u) * kValueBytes);
+}
+
 // -----------------------------------------------------------------------------------------------
 // What lies before a tile
 
@@ -81,7 +86,7 @@ void ringTiles(LookbackStates states, uint tiles) {
     if (takesTickets() && ticket < tiles) taken = ringTake();
     uvec4 next[kRows], held[kRows];
     {
-        VectorsIn first = VectorsIn(ownAddress(p.input_, ticket < tiles ? ticket : 0u));
+        VectorsIn first = VectorsIn(ringRow(p.input_, ticket < tiles ? ticket : 0u));
         [[unroll]] for (uint row = 0u; row < kRows; row++) {
             next[row] = first.v[row * kSubgroupSize];
             held[row] = uvec4(0u);
@@ -129,7 +134,7 @@ void ringTiles(LookbackStates states, uint tiles) {
         if (inPlace) memoryBarrierBuffer(); // who reads the overwritten input sees that state
         LookbackState seen = lookbackPack(0u, kTileWhole);
         if (stores && current != 0u) seen = states.s[current - 1u];
-        VectorsIn first = VectorsIn(ownAddress(p.input_, following < tiles ? following : 0u));
+        VectorsIn first = VectorsIn(ringRow(p.input_, following < tiles ? following : 0u));
         [[unroll]] for (uint row = 0u; row < kRows; row++) next[row] = first.v[row * kSubgroupSize];
         uvec4 oldest[kRows];
         [[unroll]] for (uint row = 0u; row < kRows; row++) {
@@ -144,7 +149,7 @@ void ringTiles(LookbackStates states, uint tiles) {
         uint prefix;
         if (!ringComes(states, current, seen, prefix)) prefix = ringLookBack(states, current);
         if (stores) {
-            VectorsOut target = VectorsOut(ownAddress(p.output_, current));
+            VectorsOut target = VectorsOut(ringRow(p.output_, current));
             [[unroll]] for (uint row = 0u; row < kRows; row++) target.v[row * kSubgroupSize] =
                 prefix + oldest[row];
         }
@@ -171,7 +176,7 @@ void ringLast(LookbackStates states, Tile tile, bool inclusive) {
     if (sgLane() == 0u) sRingTotals[0][sgIndex()] = own;
     wgBarrierShared();
     uint running = prefix + ringBefore(0u, all);
-    uvec2 target = ownAddress(p.output_, tile.index);
+    uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
     [[dont_unroll]] for (uint row = 0u; row < kRows; row++) {
         Row values = loadRow(tile, row);
         uint total, at = running + ringExclusive(rowRun(values, 0u).value, kSubgroupSize, total);

@@ -125,16 +125,8 @@ Run sgInclusiveRun(Run run) {
 // Of sgInclusiveRun's result: the same of the lanes below this one. `total` joins all of the
 // subgroup's.
 Run sgRunBefore(Run inclusive, out Run total) {
-    uint from = sgLane() == 0u ? runLane() : runLane() - 1u;
-#ifdef SLUICE_EMU
     total = sgRunOf(inclusive, runLane() | (kSubgroupSize - 1u));
-    Run before = sgRunOf(inclusive, from);
-#else // one ballot has all of the flags
-    uvec4 heads = kSegmented ? subgroupBallot(inclusive.head) : uvec4(0u);
-    total = Run(subgroupShuffle(inclusive.value, kSubgroupSize - 1u), heads != uvec4(0u));
-    Run before =
-        Run(subgroupShuffle(inclusive.value, from), (heads & gl_SubgroupLtMask) != uvec4(0u));
-#endif
+    Run before = sgRunOf(inclusive, sgLane() == 0u ? runLane() : runLane() - 1u);
     if (sgLane() == 0u) before = kNoRun;
     return before;
 }

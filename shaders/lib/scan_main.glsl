@@ -112,7 +112,7 @@ Row resultRow(Elements e, Scanned s, Run before, uint row) {
 }
 
 void storeElements(Tile tile, Elements e, Scanned s, Run before) {
-    uvec2 target = ownAddress(p.output_, tile.index);
+    uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
     [[unroll]] for (uint row = 0u; row < kRows; row++)
         storeRow(tile, target, row, resultRow(e, s, before, row));
 }
@@ -182,9 +182,9 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
             if (sgUniform(sLookbackNext != 0u))
                 return uvec4(ticket, nextTicket, sTicket, min(round + 2u, p.share));
             Run prefix = Run(sLookbackValue, false);
-            uvec2 target = ownAddress(p.output_, ticket);
-            [[unroll]] for (uint row = 0u; row < kRows; row++)
-                storeWide(target, row, resultRow(elements, scanned, join(prefix, before), row));
+            uvec2 target = add64(p.output_, mul64(ticket, kTile * kValueBytes));
+            [[unroll]] for (uint row = 0u; row < kRows; row++) storeWide(
+                target, rowStart(row), resultRow(elements, scanned, join(prefix, before), row));
             if (ticket == tiles - 1u) storeTotal(join(prefix, total));
         }
         ticket = nextTicket;

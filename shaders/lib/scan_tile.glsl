@@ -64,22 +64,10 @@ Value decode(Value key) {
 
 uint elementCount() { return countOf(p.countBuffer, p.maxCount); }
 
-// Where this invocation's elements of a row start in the tile. From one row to the next it is a
-// constant, so that the rows' loads and stores differ in an offset only.
-const uint kRowStep = kSubgroupSize * kPerRow;
-uint rowStart(uint row) {
-    return sgIndex() * (kRows * kRowStep) + sgLane() * kPerRow + row * kRowStep;
-}
-
-// The address of this invocation's first element in tile `index` of a list of values.
-uvec2 ownAddress(uvec2 list, uint index) {
-    return add64(add64(list, mul64(index, kTile * kValueBytes)), rowStart(0u) * kValueBytes);
-}
-
 // A tile of the input. It has a base address of its own, since a byte offset may need more than 32
 // bits, and an index above 2^31 would count as negative.
 struct Tile {
-    uvec2 input_; // where this invocation's first element is, or would be
+    uvec2 input_;
     uint index;
     uint size;
     bool wide; // it is whole, and all of its memory 16-byte aligned
@@ -87,9 +75,10 @@ struct Tile {
 
 // Tiles past the end are empty.
 Tile tileAt(uint index, uint count) {
+    uvec2 offset = mul64(index, kTile * kValueBytes);
     uint start = index * kTile;
     Tile tile;
-    tile.input_ = ownAddress(p.input_, index);
+    tile.input_ = add64(p.input_, offset);
     tile.index = index;
     tile.size = start < count ? min(count - start, kTile) : 0u;
     tile.wide = sgUniform(tile.size == kTile && ((p.input_.x | p.output_.x) & 15u) == 0u);
@@ -97,6 +86,11 @@ Tile tileAt(uint index, uint count) {
 }
 
 uint tileCount(uint count) { return count / kTile + (count % kTile != 0u ? 1u : 0u); }
+
+// Where this invocation's elements of a row start in the tile.
+uint rowStart(uint row) {
+    return (sgIndex() * kRows + row) * (kSubgroupSize * kPerRow) + sgLane() * kPerRow;
+}
 
 Value loadValue(uvec2 base, uint index) {
 #ifdef SLUICE_VALUE64
@@ -121,45 +115,35 @@ Row encodeRow(Row row) {
     return row;
 }
 
-Row wideRow(uvec2 own, uint row) {
-    uvec4 v = VectorsIn(own).v[row * kSubgroupSize];
-    Row values;
+Row wideRow(uvec2 base, uint at) {
+    uvec4 v = VectorsIn(base).v[at / kPerRow];
+    Row row;
 #ifdef SLUICE_VALUE64
-    values.x[0] = v.xy;
-    values.x[1] = v.zw;
+    row.x[0] = v.xy;
+    row.x[1] = v.zw;
 #else
-    values.x[0] = v.x;
-    values.x[1] = v.y;
-    values.x[2] = v.z;
-    values.x[3] = v.w;
+    row.x[0] = v.x;
+    row.x[1] = v.y;
+    row.x[2] = v.z;
+    row.x[3] = v.w;
 #endif
-    return values;
+    return encodeRow(row);
 }
 
-// What stands for elements past the end, before keys are made: the key of f32 is then the lowest
-// one, which decode() does not tell from the identity; every other is the identity.
-Value padding() {
-#ifdef SLUICE_VALUE64
-    return kOperation == SLUICE_SCAN_OP_MAX ? uvec2(p.flip) : kIdentity;
-#else
-    return kOperation == SLUICE_SCAN_OP_MAX ? p.flip | floatMask() : kIdentity;
-#endif
-}
-
-Row narrowRow(Tile tile, uint row) {
-    Row values;
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++) values.x[i] =
-        rowStart(row) + i < tile.size ? loadValue(tile.input_, row * kRowStep + i) : padding();
-    return values;
-}
-
+// Elements past the end are the identity.
 Row loadRow(Tile tile, uint row) {
-    Row values;
-    if (tile.wide)
-        values = wideRow(tile.input_, row);
-    else
-        values = narrowRow(tile, row);
-    return encodeRow(values);
+    uint at = rowStart(row);
+    Row result;
+    if (tile.wide) {
+        result = wideRow(tile.input_, at);
+    } else {
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++) result.x[i] =
+            at + i < tile.size ? loadValue(tile.input_, at + i) : kIdentity;
+        result = encodeRow(result);
+        [[unroll]] for (uint i = 0u; i < kPerRow; i++) result.x[i] =
+            at + i < tile.size ? result.x[i] : kIdentity;
+    }
+    return result;
 }
 
 Row decodeRow(Row row) {
@@ -169,38 +153,34 @@ Row decodeRow(Row row) {
     return row;
 }
 
-void storeWide(uvec2 own, uint row, Row values) {
+void storeWide(uvec2 base, uint at, Row row) {
 #ifdef SLUICE_VALUE64
-    VectorsOut(own).v[row * kSubgroupSize] = uvec4(values.x[0], values.x[1]);
+    VectorsOut(base).v[at / kPerRow] = uvec4(row.x[0], row.x[1]);
 #else
-    VectorsOut(own).v[row * kSubgroupSize] =
-        uvec4(values.x[0], values.x[1], values.x[2], values.x[3]);
+    VectorsOut(base).v[at / kPerRow] = uvec4(row.x[0], row.x[1], row.x[2], row.x[3]);
 #endif
 }
 
-// own: ownAddress of the output
-void storeRow(Tile tile, uvec2 own, uint row, Row values) {
+void storeRow(Tile tile, uvec2 target, uint row, Row values) {
     uint at = rowStart(row);
     if (tile.wide) {
-        storeWide(own, row, values);
+        storeWide(target, at, values);
     } else {
         [[unroll]] for (uint i = 0u; i < kPerRow; i++) if (at + i < tile.size)
-            storeValue(own, row * kRowStep + i, values.x[i]);
+            storeValue(target, at + i, values.x[i]);
     }
 }
 
-// The head flags of this invocation's elements in a row of a tile, in bits from 0 on. A tile is a
-// whole number of mask words.
-uint headsAt(uint tile, uint row) {
-    const bool wholeWords = kRowStep % 32u == 0u;
-    uint at = rowStart(wholeWords ? 0u : row);
-    WordsIn words = WordsIn(add64(add64(p.heads, mul64(tile, kTile / 8u)), (at >> 5) * 4u));
-    return words.w[wholeWords ? row * (kRowStep / 32u) : 0u] >> (at & 31u);
+// The head flags of elements of a tile from `at` on, in bits from 0 on. A tile is a whole number of
+// mask words.
+uint headsAt(uint tile, uint at) {
+    return WordsIn(add64(p.heads, mul64(tile, kTile / 8u))).w[at >> 5] >> (at & 31u);
 }
 
 // The head flags of this invocation's elements in a row.
 uint rowHeads(Tile tile, uint row) {
-    return kSegmented && rowStart(row) < tile.size ? headsAt(tile.index, row) : 0u;
+    uint at = rowStart(row);
+    return kSegmented && at < tile.size ? headsAt(tile.index, at) : 0u;
 }
 
 // Joins the elements of one invocation in a row.
@@ -217,16 +197,10 @@ struct Elements {
     uint heads[kRows];
 };
 
-// One branch stands around all rows, so that their loads overlap.
 Elements loadElements(Tile tile) {
     Elements e;
-    if (tile.wide) {
-        [[unroll]] for (uint row = 0u; row < kRows; row++) e.rows[row] = wideRow(tile.input_, row);
-    } else {
-        [[unroll]] for (uint row = 0u; row < kRows; row++) e.rows[row] = narrowRow(tile, row);
-    }
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
-        e.rows[row] = encodeRow(e.rows[row]);
+        e.rows[row] = loadRow(tile, row);
         e.heads[row] = rowHeads(tile, row);
     }
     return e;
@@ -234,11 +208,11 @@ Elements loadElements(Tile tile) {
 
 // The same for a tile that is wide.
 Elements loadWide(uint index) {
-    uvec2 own = ownAddress(p.input_, index);
+    uvec2 base = add64(p.input_, mul64(index, kTile * kValueBytes));
     Elements e;
     [[unroll]] for (uint row = 0u; row < kRows; row++) {
-        e.rows[row] = encodeRow(wideRow(own, row));
-        e.heads[row] = kSegmented ? headsAt(index, row) : 0u;
+        e.rows[row] = wideRow(base, rowStart(row));
+        e.heads[row] = kSegmented ? headsAt(index, rowStart(row)) : 0u;
     }
     return e;
 }
