@@ -107,7 +107,7 @@ TEST_CASE("tool weights: a config.json names them")
     CHECK(error("{\"pattern_dict\": {\"a\": 1}}") == lists);
     CHECK(error("{\"pattern_dict\": {\"a\": [1]}}") == lists);
     CHECK(error("{\"pattern_dict\": {\"(a+\": []}}") ==
-          "config.json: pattern_dict: cannot use the pattern \"(a+\": Unmatched ( or \\(");
+          "config.json: pattern_dict: cannot use the pattern \"(a+\": missing ): (a+");
     CHECK(error("{\"pattern_dict\": {\"(a)\\\\1\": []}}") ==
           "config.json: pattern_dict: cannot use the pattern \"(a)\\\\1\": of escaped letters and "
           "digits only \\d and \\w are understood");
@@ -121,6 +121,12 @@ TEST_CASE("tool weights: a config.json names them")
           "config.json: pattern_dict names 1 tensors for module 'model.layers.7', which has 3");
     CHECK(error("{\"pattern_dict\": {\"model.*7\": [\"q\", \"q\", \"r\"]}}") ==
           "m.safetensors: the output: tensor 'model.layers.7.q.weight' stands twice in the header");
+    // Nested repetitions, of which a backtracking or an expanding matcher never sees the end.
+    std::string nested = std::string(80, '(') + "model.*7";
+    for (int i = 0; i < 80; ++i)
+        nested += ")+";
+    CHECK(error("{\"pattern_dict\": {\"" + nested + "\": [\"q\"]}}") ==
+          "config.json: pattern_dict names 1 tensors for module 'model.layers.7', which has 3");
     CHECK(error(std::string(2000000, ' ')) == "config.json: is larger than 1 MiB");
 }
 

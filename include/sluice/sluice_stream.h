@@ -71,7 +71,7 @@ struct SluiceStreamGpu; // sluice_stream_vulkan.h
 //   maxRequests    requests of groups under way
 //   maxUnits       reads and decodes under way, together; 0: 1,024
 //   maxBatches     batches recorded and not complete, 1 .. 16: frames in flight + 1
-//   maxBatchTiles  tiles of one batch, 1 .. 65,536; 0: 1,024
+//   maxBatchTiles  tiles of one batch, 256 .. 65,536; 0: 1,024
 //   gstdTilesAtOnce, as in SluiceTilesInfo; 0: 64
 //   maxFilteredSize  bytes of filtered tiles in one batch; 0: 32 MiB
 //   threads        that read and decode, 1 .. 64; 0: none, and the engine calls sluiceStreamPump
@@ -366,7 +366,9 @@ typedef enum SluiceStreamEventKind {
 typedef struct SluiceStreamEvent {
     SluiceStreamEventKind kind;
     SluiceStatus status; // OK; IO, CHECKSUM (a tile is damaged: tileStatus), DEVICE, CANCELLED;
-                         // OPENED: also FORMAT, VERSION, OUT_OF_MEMORY, BUFFER_SIZE (cut off)
+        // UNSUPPORTED or BUFFER_SIZE where an archive has tiles so small, or so many
+        // filters, that a row of an image or a unit is more than a batch can hold.
+        // OPENED: also FORMAT, VERSION, OUT_OF_MEMORY, BUFFER_SIZE (cut off)
     SluiceStreamGroup group;
     SluiceStreamFile file;
     uint64_t user, tag;

@@ -35,11 +35,12 @@ bool isGpuContext(SluiceContext context)
 
 SluiceStatus checkInfo(const SluiceStreamerInfo& info)
 {
-    const bool isMeasured = info.maxGroups >= 1 && info.maxGroups <= kMaxGroups &&
-                            info.maxRequests >= 1 && info.maxRequests <= kMaxRequests &&
-                            info.maxUnits <= kMaxUnits && info.maxBatches >= 1 &&
-                            info.maxBatches <= kMaxBatches &&
-                            info.maxBatchTiles <= kMaxBatchTiles && info.threads <= kMaxThreads;
+    const bool isMeasured =
+        info.maxGroups >= 1 && info.maxGroups <= kMaxGroups && info.maxRequests >= 1 &&
+        info.maxRequests <= kMaxRequests && info.maxUnits <= kMaxUnits && info.maxBatches >= 1 &&
+        info.maxBatches <= kMaxBatches && info.maxBatchTiles <= kMaxBatchTiles &&
+        (info.maxBatchTiles == 0 || info.maxBatchTiles >= kUnitTiles) &&
+        info.threads <= kMaxThreads;
     if (info.context == nullptr || !isMeasured) return SLUICE_ERROR_ARGUMENT;
     const bool decodesOnGpu = isGpuContext(info.context);
     // A GPU context without its API could neither copy nor say when it is done.

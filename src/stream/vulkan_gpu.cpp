@@ -101,7 +101,9 @@ SluiceStatus VulkanGpu::create(const SluiceStreamVulkanInfo& info, std::unique_p
     VkPhysicalDeviceProperties properties = {};
     getProperties(info.physicalDevice, &properties);
     gpu->m_hasCompute = (family.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
-    const uint32_t bits = family.timestampValidBits;
+    // A query pool cannot be reset on a queue for transfers alone.
+    const bool resets = (family.queueFlags & (VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT)) != 0;
+    const uint32_t bits = resets ? family.timestampValidBits : 0;
     if (bits != 0) {
         gpu->m_period = double(properties.limits.timestampPeriod) * 1e-6;
         gpu->m_mask = bits >= 64 ? UINT64_MAX : (uint64_t(1) << bits) - 1;

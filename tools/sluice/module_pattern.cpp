@@ -3,80 +3,68 @@
 
 #include <cctype>
 
+#include <re2/re2.h>
+
 namespace sluice {
 namespace {
 
-constexpr size_t kMaxPatternLength = 256, kMaxModuleLength = 512; // bound the time of matching
+constexpr size_t kMaxPatternLength = 256, kMaxModuleLength = 512;
+constexpr int64_t kMaxMemory = 1 << 20; // bytes of a compiled pattern and its automaton
 
-// Turns Python's regular expression into a POSIX one. Beyond POSIX, packers are known to use \d, \w
-// and (?: alone. Repetition counts and back-references, with which a match can take forever, are
-// refused, and escapes inside of brackets, which POSIX does not have. Returns what is wrong,
-// nullptr if nothing is.
-const char* translate(const std::string& python, std::string& posix)
+// What Python's expressions and those of other readers have in common is little (docs/format.md,
+// 5.5). Returns what is beyond it, nullptr if nothing is.
+const char* refusalOf(const std::string& regex)
 {
-    if (python.size() > kMaxPatternLength) return "it is longer than 256 bytes";
-    posix = "^(";
+    if (regex.size() > kMaxPatternLength) return "it is longer than 256 bytes";
     bool inBrackets = false;
-    for (size_t i = 0; i < python.size(); ++i) {
-        const char c = python[i], next = i + 1 < python.size() ? python[i + 1] : '\0';
+    for (size_t i = 0; i < regex.size(); ++i) {
+        const char c = regex[i], next = i + 1 < regex.size() ? regex[i + 1] : '\0';
         if (c == '\\') {
             if (inBrackets) return "escapes in [] are not understood";
             ++i;
-            if (next == 'd' || next == 'w') {
-                posix += next == 'd' ? "[0-9]" : "[A-Za-z0-9_]";
-            } else if (next == '\0') {
-                return i < python.size() ? "it has a NUL" : "it ends with \\";
-            } else if (std::isalnum(static_cast<unsigned char>(next)) != 0) {
+            if (next == '\0') return i < regex.size() ? "it has a NUL" : "it ends with \\";
+            const bool isPlain = std::isalnum(static_cast<unsigned char>(next)) == 0;
+            if (!isPlain && next != 'd' && next != 'w')
                 return "of escaped letters and digits only \\d and \\w are understood";
-            } else {
-                (posix += '\\') += next;
-            }
         } else if (c == '(' && next == '?') {
-            if (python.compare(i, 3, "(?:") != 0) return "of (?...) only (?:...) is understood";
-            posix += '(';
-            i += 2;
+            if (regex.compare(i, 3, "(?:") != 0) return "of (?...) only (?:...) is understood";
         } else if (c == '{') {
             return "repetition counts, {}, are not understood";
         } else if (static_cast<unsigned char>(c) < 0x20) {
             return "it has control characters";
         } else {
             inBrackets = inBrackets ? c != ']' : c == '[';
-            posix += c;
         }
     }
-    posix += ")$";
     return nullptr;
 }
 
 } // namespace
 
+ModulePattern::ModulePattern() = default;
+ModulePattern::ModulePattern(ModulePattern&&) noexcept = default;
+ModulePattern& ModulePattern::operator=(ModulePattern&&) noexcept = default;
+ModulePattern::~ModulePattern() = default;
+
 bool ModulePattern::compile(const std::string& regex, std::string& reason)
 {
-    std::string posix;
-    auto made = std::make_unique<regex_t>();
-    const char* wrong = translate(regex, posix);
-    if (wrong != nullptr) {
-        reason = wrong;
+    const char* refused = refusalOf(regex);
+    if (refused != nullptr) {
+        reason = refused;
         return false;
     }
-    const int code = regcomp(made.get(), posix.c_str(), REG_EXTENDED | REG_NOSUB);
-    if (code != 0) {
-        char text[128] = {};
-        regerror(code, made.get(), text, sizeof text);
-        reason = text;
-        return false;
-    }
-    m_compiled = {made.release(), [](regex_t* compiled) {
-                      regfree(compiled);
-                      delete compiled;
-                  }};
-    return true;
+    RE2::Options options;
+    options.set_log_errors(false);
+    options.set_max_mem(kMaxMemory);
+    m_compiled = std::make_unique<RE2>(regex, options);
+    if (!m_compiled->ok()) reason = m_compiled->error();
+    return m_compiled->ok();
 }
 
 bool ModulePattern::matches(const std::string& module) const
 {
     return module.size() <= kMaxModuleLength && module.find('\0') == std::string::npos &&
-           regexec(m_compiled.get(), module.c_str(), 0, nullptr, 0) == 0;
+           RE2::FullMatch(module, *m_compiled);
 }
 
 } // namespace sluice
