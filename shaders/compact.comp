@@ -98,36 +98,34 @@ uint restStart(Tile tile, Elements e, uint prefix) {
 uint compactOne(uint index, uint count, uint tiles, bool published, bool last, uint prefix) {
     bool inPlace = hasMode(SLUICE_COMPACT_MODE_IN_PLACE),
          parted = hasMode(SLUICE_COMPACT_MODE_PARTITION);
-    bool elements = p.output_ != uvec2(0u), hasIndices = p.indices != uvec2(0u);
+    bool elements = p.output_ != uvec2(0u);
     Tile tile = tileAt(index, count);
     Elements e;
     loadElements(tile, tile.wide, e);
     if (inPlace) memoryBarrierBuffer(); // read before others learn that it may be overwritten
     rankElements(e);
     if (p.workgroups > 1u && !published) lookbackPublish(p.scratch, index, e.kept, false, inPlace);
-    uint restAt = 0u, first = elements ? 0u : 1u;
-    // The loops and what they call stand in the code once.
-    [[dont_unroll]] for (uint indices = first; indices == first || (indices == 1u && hasIndices);
-                         indices++) {
-        gather(tile, e, indices != 0u, parted);
-        if (indices == first) {
-            if (p.workgroups > 1u)
-                prefix = lookbackWait(p.scratch, index, e.kept, false, p.polls, inPlace,
-                                      hasMode(SLUICE_COMPACT_MODE_SCANNER));
-            restAt = parted ? restStart(tile, e, prefix) : 0u;
-            if (last) lookbackLeave(p.scratch); // its latency passes behind the stores
+    gather(tile, e, !elements, parted);
+    if (p.workgroups > 1u)
+        prefix = lookbackWait(p.scratch, index, e.kept, false, p.polls, inPlace,
+                              hasMode(SLUICE_COMPACT_MODE_SCANNER));
+    uint restAt = parted ? restStart(tile, e, prefix) : 0u;
+    if (last) lookbackLeave(p.scratch); // its latency passes behind the stores
+    wgBarrierShared();
+    for (uint indices = elements ? 0u : 1u; indices < (p.indices != uvec2(0u) ? 2u : 1u);
+         indices++) {
+        if (elements && indices != 0u) {
+            wgBarrierShared();
+            gather(tile, e, true, parted);
+            wgBarrierShared();
         }
-        wgBarrierShared();
-        [[dont_unroll]] for (uint part = 0u; part < (indices != 0u && !hasIndices ? 0u
-                                                     : parted                     ? 2u
-                                                                                  : 1u);
-                             part++)
+        for (uint part = 0u; part < (parted ? 2u : 1u); part++)
             store(indices != 0u, part == 0u ? 0u : e.kept, part == 0u ? e.kept : tile.size - e.kept,
                   part == 0u ? prefix : restAt);
-        wgBarrierShared(); // all have read shared memory
     }
     if (index == tiles - 1u)
         if (wgInvocation() == 0u) storeResult(prefix + e.kept);
+    wgBarrierShared(); // all have read shared memory
     return prefix + e.kept;
 }
 

@@ -365,6 +365,12 @@ TEST_CASE("stream to Vulkan: buffers, directly and through the ring, files and m
         want(bytes, bufferRequest(opened, 3001, 50003, to, 300000), 300000); // parts of tiles
         want(bytes, bufferRequest(opened, 0, size, to, 500001), 500001);     // no alignment
         want(bytes, bufferRequest(opened, 9000, 10, to, 700000), 700000);
+        // Odd in the asset and in the buffer, so that tiles' places in it are multiples of 4 again.
+        want(bytes, bufferRequest(opened, 1, 40001, to, 1100001), 1100001);
+        for (uint64_t i = 0; i < 6;
+             ++i) // more parts of one buffer than there are buffers in a batch
+            want(bytes, bufferRequest(opened, 0, 20000, to, 1200000 + i * 30000),
+                 1200000 + i * 30000);
         SluiceStreamRequest plain = bufferRequest(opened, 100, 2000, to, 800003);
         plain.source = SLUICE_STREAM_FROM_FILE;
         want(content().file, plain, 800003);
@@ -411,6 +417,11 @@ TEST_CASE("stream to Vulkan: waits, signals, discarded batches, budgets, cancell
     const SluiceStreamGroup waits =
         streamer.submit({request(0)}, {waitHandle, 5}, {signalHandle, 1});
     const SluiceStreamGroup free = streamer.submit({request(200000)}, {}, {signalHandle, 2});
+    // A value that does not ascend is refused.
+    const SluiceStreamRequest one = request(0);
+    const SluiceStreamGroupInfo bad = {&one, 1, 0, 0, 0, 0, {}, {signalHandle, 2}};
+    SluiceStreamGroup none = 0;
+    CHECK(sluiceStreamSubmit(streamer.get(), &bad, &none) == SLUICE_ERROR_ARGUMENT);
     CHECK(streamer.waitFor(free).status == SLUICE_OK);
     for (int i = 0; i < 5; ++i)
         streamer.frame();
@@ -423,12 +434,6 @@ TEST_CASE("stream to Vulkan: waits, signals, discarded batches, budgets, cancell
     engine.waitIdle();
     CHECK(isThere(0));
     CHECK(isThere(200000));
-
-    // A value that does not ascend is refused.
-    const SluiceStreamRequest one = request(0);
-    const SluiceStreamGroupInfo bad = {&one, 1, 0, 0, 0, 0, {}, {signalHandle, 2}};
-    SluiceStreamGroup none = 0;
-    CHECK(sluiceStreamSubmit(streamer.get(), &bad, &none) == SLUICE_ERROR_ARGUMENT);
 
     // A wait that never comes, then cancelled: it ends, and signals.
     const SluiceStreamGroup never =
@@ -449,6 +454,27 @@ TEST_CASE("stream to Vulkan: waits, signals, discarded batches, budgets, cancell
     CHECK(streamer.isRecorded(again));
     engine.waitIdle();
     CHECK(isThere(600000));
+
+    // Two batches of one frame are taken back, the newer one first.
+    const SluiceStreamGroup both = streamer.submit({request(1200000), request(1400000)});
+    REQUIRE(sluiceStreamPump(streamer.get(), 64, nullptr) == SLUICE_OK);
+    const VkCommandBuffer commands = engine.begin();
+    SluiceStreamBatch batches[2] = {};
+    for (SluiceStreamBatch& batch : batches) {
+        const SluiceStreamBudget little = {FLT_MAX, 1, 0, 0, 0, 0, 0}; // a byte: one unit
+        REQUIRE(sluiceStreamRecord(streamer.get(), sluiceVulkanCommands(commands), &little,
+                                   &batch) == SLUICE_OK);
+        CHECK(batch.number != 0);
+        CHECK(batch.bytesIn != 0);
+    }
+    REQUIRE(engine.m_EndCommandBuffer(commands) == VK_SUCCESS);
+    CHECK(sluiceStreamDiscard(streamer.get(), batches[0].number) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceStreamDiscard(streamer.get(), batches[1].number) == SLUICE_OK);
+    CHECK(sluiceStreamDiscard(streamer.get(), batches[0].number) == SLUICE_OK);
+    CHECK(streamer.waitFor(both).status == SLUICE_OK);
+    engine.waitIdle();
+    CHECK(isThere(1200000));
+    CHECK(isThere(1400000));
 
     // A budget of nothing records nothing; one of a byte lets a unit through a frame.
     streamer.budget.milliseconds = 0;

@@ -13,10 +13,11 @@
 //             or a file is opened. No device memory and no queue: those are the engine's.
 //   Blocks    never. A full streamer returns NOT_READY, and has taken nothing. No lock is held
 //             across a system or driver call.
-//   Allocates in sluiceCreateStreamer and while a file is opened, nowhere else.
-//   Threads   Submit, SetPriority, Cancel, Open, Close, Pump and the questions about files may be
-//             called from any thread at any time. Record, Discard and Complete: one thread at a
-//             time. Poll: one thread at a time, not while Record runs.
+//   Allocates in sluiceCreateStreamer and while a file is opened; the reference decoder of Gstd, where
+//             the CPU decodes, also for each tile.
+//   Threads   Submit, SetPriority, Cancel, Open, Close, Pump, GetCounters and the questions about
+//             files may be called from any thread at any time. Record, Discard, Complete and Poll:
+//             one thread at a time, one of them at a time.
 //   Hostile   No size from a file decides an allocation after its index was checked; nothing is
 //   files     written outside the destinations that requests name; damage is found by checksums.
 #ifndef SLUICE_STREAM_H
@@ -185,7 +186,8 @@ typedef enum SluiceStreamSource {
 typedef enum SluiceStreamTarget {
     SLUICE_STREAM_TO_HOST = 0,   // `host`, size bytes
     SLUICE_STREAM_TO_BUFFER = 1, // `buffer`, of size bytes. Usage: transfer destination, and
-                                 // storage where the GPU decodes
+                                 // storage where the GPU decodes; then the VkBuffer's address is a
+                                 // multiple of 16, and it reaches to the next multiple of 4
     SLUICE_STREAM_TO_IMAGE = 2,  // `image`
     SLUICE_STREAM_TARGET_MAX_ENUM = 0x7fffffff
 } SluiceStreamTarget;
@@ -205,7 +207,8 @@ typedef enum SluiceStreamTarget {
 //   sourceFamily, destinationFamily  equal: no transfer of ownership. Else the batch's queue is of
 //                sourceFamily, and the barrier at the end releases the level to destinationFamily,
 //                which acquires it with the same layouts (TRANSFER_DST_OPTIMAL to newLayout)
-// If the group does not end OK the contents and the layout of the level are unspecified: use
+// At most one request of a level's layers is under way at a time, for it changes the layout of all of
+// them. If the group does not end OK the contents and the layout of the level are unspecified: use
 // UNDEFINED as its old layout afterwards.
 typedef struct SluiceStreamImage {
     uint64_t image;
@@ -331,7 +334,7 @@ typedef struct SluiceStreamBatch {
 } SluiceStreamBatch;
 
 // Records decodes and copies into `commands` (a VkCommandBuffer, outside a render pass, on a queue
-// with compute, or with transfers where the CPU decodes; NULL without gpu), the most urgent first,
+// with compute, or with graphics where the CPU decodes; NULL without gpu), the most urgent first,
 // with every barrier between them and towards the uses that requests name; buffers: towards all
 // commands. Batches are submitted in the order in which they were recorded, to one queue. Clobbers
 // what sluice commands clobber. Errors: ARGUMENT, DEVICE; NOT_READY: a pipeline is missing
@@ -341,13 +344,14 @@ SLUICE_API SluiceStatus sluiceStreamRecord(SluiceStreamer streamer, SluiceComman
                                            SluiceStreamBatch* batch);
 
 // Takes the newest batch back, whose command buffer will never be submitted: it will be recorded
-// again. Errors: ARGUMENT.
+// again, and RECORDED events of it come again if they had been polled. Errors: ARGUMENT (it is not
+// the newest of those under way).
 SLUICE_API SluiceStatus sluiceStreamDiscard(SluiceStreamer streamer, uint64_t batch);
 
 // The GPU has done all batches up to this one; for engines that use fences. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamComplete(SluiceStreamer streamer, uint64_t batch);
 
-// The device is lost: what was recorded ends with DEVICE, and so does what comes. Calls stay legal.
+// The device is lost: groups that need it end with DEVICE, also those that come. Calls stay legal.
 SLUICE_API SluiceStatus sluiceStreamDeviceLost(SluiceStreamer streamer);
 
 // -----------------------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ SluiceStatus checkInfo(const SluiceStreamerInfo& info)
     for (const SluiceStreamMemory* memory : {&info.control, &info.results})
         if (memory->host == nullptr || memory->buffer.offset % kListAlignment != 0)
             return SLUICE_ERROR_ARGUMENT;
+    if (info.scratch.offset % required.alignment != 0) return SLUICE_ERROR_ARGUMENT;
     return info.control.buffer.size >= required.controlSize &&
                    info.results.buffer.size >= required.resultsSize &&
                    info.scratch.size >= required.scratchSize
@@ -95,7 +96,8 @@ SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
 {
     if (info == nullptr || requirements == nullptr || info->context == nullptr ||
         info->maxBatches == 0 || info->maxBatches > kMaxBatches ||
-        info->maxBatchTiles > kMaxBatchTiles)
+        info->maxBatchTiles > kMaxBatchTiles ||
+        (info->maxBatchTiles != 0 && info->maxBatchTiles < kUnitTiles))
         return SLUICE_ERROR_ARGUMENT;
     *requirements = {0, 0, 0, kListAlignment, 0};
     if (!isGpuContext(info->context)) return SLUICE_OK;
@@ -119,9 +121,8 @@ SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
     for (const Kind& kind : kKinds) {
         SluiceTileTotals totals = {};
         addTiles(totals, kind.codec, kind.size,
-                 kind.isFiltered
-                     ? std::min(tiles, std::max<uint64_t>(filtered, kUnitOutput) / kind.size)
-                     : tiles,
+                 kind.isFiltered ? std::min(tiles, std::max(filtered, kUnitWork) / kind.size)
+                                 : tiles,
                  kind.isFiltered ? &description : nullptr);
         if (totals.tileCount == 0) continue; // a component that this build leaves out
         SluiceTilesRequirements required = {};

@@ -64,7 +64,7 @@ void SluiceStreamFile_T::open()
         size = interface_.size;
     } else {
         struct stat about = {};
-        descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (descriptor < 0 || fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) {
             osError = descriptor < 0 || errno != 0 ? errno : EINVAL;
             status = SLUICE_ERROR_IO;

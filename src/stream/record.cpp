@@ -52,6 +52,7 @@ SluiceStatus SluiceStreamer_T::record(SluiceCommands commands, const SluiceStrea
                                       SluiceStreamBatch& result)
 {
     result = {};
+    if (m_info.gpu != nullptr && commands == nullptr) return SLUICE_ERROR_ARGUMENT;
     Batch* batch = nullptr;
     {
         const Locked locked(*this);
@@ -106,7 +107,7 @@ void SluiceStreamer_T::gather(Batch& batch, const SluiceStreamBudget& budget,
         finishUnit(unit);
         endIfDone(*group);
     }
-    m_readySince = m_recordCalls;
+    if (m_toRecord.empty()) m_readySince = m_recordCalls;
     result.copies = batch.copies;
     result.predictedMilliseconds = batch.predicted = float(m_cost.predict(batch.features));
 }
@@ -141,21 +142,19 @@ SluiceStreamer_T::Added SluiceStreamer_T::addUnit(Batch& batch, Unit& unit,
     }
     batch.features = features;
     batch.copies = copies;
+    result.bytesIn += unit.storedSize;
     result.bytesOut += unit.size;
     return Added::yes;
 }
 
-uint32_t SluiceStreamer_T::targetFor(Batch& batch, const SluiceBuffer& destination)
+// Requests for parts of one buffer share a target, which grows as far as they reach.
+uint32_t SluiceStreamer_T::targetFor(Batch& batch, uint64_t handle)
 {
-    for (uint32_t i = 0; i < batch.targetCount; ++i) {
-        const SluiceBuffer& known = batch.targets[i].destination;
-        if (known.handle == destination.handle && known.offset == destination.offset &&
-            known.size == destination.size)
-            return i;
-    }
+    for (uint32_t i = 0; i < batch.targetCount; ++i)
+        if (batch.targets[i].destination.handle == handle) return i;
     if (batch.targetCount == kTargets) return kNone;
     TargetBatch& target = batch.targets[batch.targetCount];
-    target.destination = destination;
+    target.destination = {handle, 0, 0};
     target.totals = {};
     target.required = {};
     target.tiles.clear();
@@ -187,8 +186,8 @@ SluiceStreamer_T::Added SluiceStreamer_T::addTiles(Batch& batch, const Unit& uni
 {
     const SluiceStreamRequest& request = m_requests[unit.request].info;
     const bool isDirect = unit.route == Route::direct;
-    const SluiceBuffer destination = isDirect ? request.buffer : m_info.output.buffer;
-    const uint32_t known = batch.targetCount, number = targetFor(batch, destination);
+    const SluiceBuffer& destination = isDirect ? request.buffer : m_info.output.buffer;
+    const uint32_t known = batch.targetCount, number = targetFor(batch, destination.handle);
     if (number == kNone) return Added::full;
     TargetBatch& target = batch.targets[number];
     const SluiceArchiveAsset asset = request.file->asset(request.asset);
@@ -203,9 +202,10 @@ SluiceStreamer_T::Added SluiceStreamer_T::addTiles(Batch& batch, const Unit& uni
         const SluiceArchiveTile record = {tile.offset,      tile.outputOffset, tile.storedSize,
                                           tile.size,        tile.codec,        tile.checksum,
                                           tile.filterOffset};
-        const uint64_t place = isDirect
-                                   ? tile.outputOffset - request.offset
-                                   : unit.outputBase + tile.outputOffset - tiles[0].outputOffset;
+        const uint64_t place =
+            destination.offset +
+            (isDirect ? tile.outputOffset - request.offset
+                      : unit.outputBase + tile.outputOffset - tiles[0].outputOffset);
         SluiceTile one = {};
         isGood = sluiceGetArchiveTile(&asset, &record, source, place, &one) == SLUICE_OK &&
                  sluiceAddTile(&totals, &one) == SLUICE_OK;
@@ -226,6 +226,8 @@ SluiceStreamer_T::Added SluiceStreamer_T::addTiles(Batch& batch, const Unit& uni
     }
     target.totals = totals;
     target.required = required;
+    target.destination.size =
+        std::max(target.destination.size, destination.offset + destination.size);
     batch.unitTargets.push_back(number);
     batch.unitFirstTile.push_back(uint32_t(firstTile));
     return Added::yes;
@@ -251,12 +253,20 @@ void SluiceStreamer_T::markRecorded(Batch& batch, Unit& unit)
             isAfterEnd || (request.unrecorded == 0 && request.cut == request.info.size);
         if (unit.endsImage && request.endIn == 0) request.endIn = batch.number;
     }
-    if ((group.flags & SLUICE_STREAM_TELL_RECORDED) != 0 && group.unrecorded == 0 &&
-        group.currentRequest == kNone && !group.tellsRecorded) {
-        group.tellsRecorded = true;
-        m_recordedEvents.push_back(indexOf(group));
-        ++m_pending;
-    }
+    tellIfRecorded(group);
+}
+
+// Whether by the last unit of a group that is recorded, or by one after it that needs no GPU.
+void SluiceStreamer_T::tellIfRecorded(Group& group)
+{
+    if ((group.flags & SLUICE_STREAM_TELL_RECORDED) == 0 || group.unrecorded != 0 ||
+        group.currentRequest != kNone || group.event.value == 0 || group.tellsRecorded ||
+        group.toldRecorded || group.hasEnded)
+        return;
+    group.tellsRecorded = true;
+    m_recordedEvents.push_back(indexOf(group));
+    ++m_pending;
+    tellEvent();
 }
 
 // Writes the lists of a batch, which the lock is not needed for: its units are recorded.
@@ -356,6 +366,17 @@ void SluiceStreamer_T::copyUnit(const Unit& unit, SluiceCommands commands)
     if (unit.endsImage) gpu.endImage(commands, image);
 }
 
+// It will be recorded again, and told again.
+void SluiceStreamer_T::forgetRecorded(Group& group)
+{
+    group.toldRecorded = false;
+    if (!group.tellsRecorded) return;
+    group.tellsRecorded = false;
+    m_recordedEvents.erase(
+        std::find(m_recordedEvents.begin(), m_recordedEvents.end(), indexOf(group)));
+    --m_pending;
+}
+
 // The batch will not run: its units are ready again, in front of what came since.
 void SluiceStreamer_T::putBack(Batch& batch)
 {
@@ -376,6 +397,8 @@ void SluiceStreamer_T::putBack(Batch& batch)
         if (request.begunIn == batch.number) request.begunIn = 0;
         if (request.endIn == batch.number) request.endIn = 0;
         unit.state = UnitState::ready;
+        group.isCancelled = group.isCancelled || group.isCancelledIfPutBack;
+        forgetRecorded(group);
         if (group.isCancelled) {
             finishUnit(unit);
             endIfDone(group);
@@ -394,10 +417,11 @@ void SluiceStreamer_T::putBack(Batch& batch)
 SluiceStatus SluiceStreamer_T::discard(uint64_t number)
 {
     const Locked locked(*this);
-    for (Batch& batch : m_batches) {
-        if (batch.number != number || number != m_batchNumber || number == 0) continue;
-        putBack(batch);
-        return SLUICE_OK;
-    }
-    return SLUICE_ERROR_ARGUMENT;
+    Batch* newest = nullptr;
+    for (Batch& batch : m_batches)
+        if (batch.number != 0 && (newest == nullptr || batch.number > newest->number))
+            newest = &batch;
+    if (newest == nullptr || newest->number != number) return SLUICE_ERROR_ARGUMENT;
+    putBack(*newest);
+    return SLUICE_OK;
 }

@@ -62,10 +62,11 @@ void SluiceStreamer_T::finishBatch(Batch& batch, SluiceStatus status)
     for (uint32_t i = 0; i < batch.targetCount && status == SLUICE_OK; ++i)
         status = sluiceGetTileResults(&batch.targets[i].info, m_statuses[i].data(), nullptr);
     double milliseconds = 0;
-    if (status == SLUICE_OK && const_cast<SluiceStreamGpu*>(m_info.gpu)
-                                   ->milliseconds(m_gpuId, indexOf(batch), milliseconds))
-        m_cost.learn(batch.features, milliseconds);
+    const bool isMeasured =
+        status == SLUICE_OK && const_cast<SluiceStreamGpu*>(m_info.gpu)
+                                   ->milliseconds(m_gpuId, indexOf(batch), milliseconds);
     const Locked locked(*this);
+    if (isMeasured) m_cost.learn(batch.features, milliseconds);
     uint32_t order = 0;
     for (uint32_t at = batch.firstUnit; at != kNone; ++order) {
         Unit& unit = m_units[at];
@@ -118,7 +119,9 @@ bool SluiceStreamer_T::retry(Unit& unit)
     const SluiceStreamImage& image = request.info.image;
     const bool isReleased = request.info.target == SLUICE_STREAM_TO_IMAGE && request.endIn != 0 &&
                             image.sourceFamily != image.destinationFamily;
-    if (unit.isRetried || m_info.output.host == nullptr || isReleased) return false;
+    // Who was told that the group is recorded may be using the destination already.
+    if (unit.isRetried || m_info.output.host == nullptr || isReleased || group.toldRecorded)
+        return false;
     if (unit.output == Blocks::kNone) {
         unit.output = m_output.take(unit.decodedSize);
         if (unit.output == Blocks::kNone) return false;
@@ -250,7 +253,7 @@ uint32_t SluiceStreamer_T::giveEvents(SluiceStreamEvent* events, uint32_t room)
         Group& group = m_groups[m_recordedEvents[told]];
         --m_pending;
         group.tellsRecorded = false;
-        if (group.handle == 0 || group.hasEnded) continue;
+        group.toldRecorded = true;
         events[count] = group.event;
         events[count++].kind = SLUICE_STREAM_RECORDED;
     }
@@ -272,16 +275,17 @@ SluiceStatus SluiceStreamer_T::poll(SluiceStreamEvent* events, uint32_t& count)
     SluiceStatus status = SLUICE_OK;
     const uint32_t room = count;
     count = 0;
+    // The descriptor is emptied before anything is looked at, so that it is written again for what
+    // comes later; a write that is still to come is emptied by the next call.
+    if (m_isEventTold) {
+        uint64_t told = 0;
+        if (read(m_eventFd, &told, sizeof told) == ssize_t(sizeof told)) m_isEventTold = false;
+    }
     if (m_pending.load(std::memory_order_acquire) == 0 && !m_isLost) return status;
     if (m_info.gpu != nullptr) {
         checkBatches(status);
         checkWaits(status);
         if (m_isLost) dropReady();
-        checkSignals(status);
-    }
-    if (m_isEventTold.exchange(false)) {
-        uint64_t told = 0;
-        if (read(m_eventFd, &told, sizeof told) < 0) told = 0; // nothing was told yet
     }
     {
         const Locked locked(*this);
@@ -289,6 +293,8 @@ SluiceStatus SluiceStreamer_T::poll(SluiceStreamEvent* events, uint32_t& count)
         // What found no room is told again.
         if (m_opened != nullptr || m_endedHead != kNone || !m_recordedEvents.empty()) tellEvent();
     }
+    // After the events: a group that has one is never left unsignalled.
+    if (m_info.gpu != nullptr) checkSignals(status);
     if (!m_isLost) return SLUICE_OK;
     status = m_toldLost ? SLUICE_OK : SLUICE_ERROR_DEVICE;
     m_toldLost = true;

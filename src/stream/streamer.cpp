@@ -78,7 +78,9 @@ SluiceStatus SluiceStreamer_T::start()
     SluiceStatus status = sluiceCreateCpuContext(&m_cpuContext);
     if (status == SLUICE_OK && m_info.gpu != nullptr) {
         // The handle is the caller's, whose const says that the streamer does not end it.
-        status = const_cast<SluiceStreamGpu*>(m_info.gpu)->begin(m_info.maxBatches, m_gpuId);
+        uint32_t id = kNone;
+        status = const_cast<SluiceStreamGpu*>(m_info.gpu)->begin(m_info.maxBatches, id);
+        if (status == SLUICE_OK) m_gpuId = id;
     }
     if (status != SLUICE_OK) return status;
 #ifdef __linux__
@@ -106,7 +108,7 @@ SluiceStreamer_T::~SluiceStreamer_T()
         thread.join();
     for (const SluiceStreamFile file : m_files)
         delete file;
-    if (m_info.gpu != nullptr) const_cast<SluiceStreamGpu*>(m_info.gpu)->end(m_gpuId);
+    if (m_gpuId != kNone) const_cast<SluiceStreamGpu*>(m_info.gpu)->end(m_gpuId);
     sluiceDestroyContext(m_cpuContext);
 #ifdef __linux__
     if (m_eventFd >= 0) close(m_eventFd);
@@ -160,8 +162,10 @@ SluiceStatus SluiceStreamer_T::checkSignal(const SluiceStreamSync& signal, uint3
         if (m_signallers[i].semaphore == signal.semaphore) slot = i;
         if (m_signallers[i].head == kNone && unused == kNone) unused = i;
     }
-    if (slot != kNone)
+    // Once all have signalled, a new semaphore may have the handle.
+    if (slot != kNone && m_signallers[slot].head != kNone)
         return signal.value > m_signallers[slot].lastSubmitted ? SLUICE_OK : SLUICE_ERROR_ARGUMENT;
+    if (slot != kNone) return SLUICE_OK;
     slot = unused;
     return unused != kNone ? SLUICE_OK : SLUICE_ERROR_NOT_READY;
 }
@@ -292,7 +296,10 @@ void SluiceStreamer_T::cancelGroup(Group& group)
         if (m_units[i].state != UnitState::free && &m_groups[m_units[i].group] == &group &&
             m_units[i].state != UnitState::recorded)
             isAllUnderWayOnGpu = false;
-    if (isAllUnderWayOnGpu) return; // too late: it ends as it would
+    if (isAllUnderWayOnGpu) { // too late: it ends as it would
+        group.isCancelledIfPutBack = true;
+        return;
+    }
     group.isCancelled = true;
     group.currentRequest = kNone;
     m_toRead.remove(&group);
@@ -334,6 +341,7 @@ void SluiceStreamer_T::endIfDone(Group& group)
         --m_pending;
         break;
     }
+    if (!group.isCancelled && group.event.status == SLUICE_OK) tellIfRecorded(group);
     group.hasEnded = true;
     if (group.isCancelled) group.event.status = SLUICE_ERROR_CANCELLED;
     group.next = kNone;

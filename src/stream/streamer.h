@@ -75,6 +75,7 @@ struct Unit {
     uint32_t firstTile = 0, tileCount = 0;
     uint64_t offset = 0, size = 0; // what is wanted: bytes of the asset, file or memory
     uint64_t decodedSize = 0;      // of its tiles
+    uint64_t storedSize = 0;       // of them, or the bytes themselves
     uint64_t source = Blocks::kNone, output = Blocks::kNone; // blocks
     uint64_t outputBase = 0; // where its first tile goes in output, or its plain bytes in source
     // Images: planes (layers or slices) and rows of blocks.
@@ -107,7 +108,10 @@ struct Group {
     uint32_t next = kNone;                           // in the list of free, waiting or ended groups
     uint32_t nextSignal = kNone; // in the list of those that signal the same semaphore
     bool isCancelled = false, hasEnded = false, isPolled = false, isSignalled = false;
+    bool isCancelledIfPutBack =
+        false;                  // it was too late to cancel it, unless its batch is discarded
     bool tellsRecorded = false; // a RECORDED event is to be told
+    bool toldRecorded = false;
     SluiceStreamEvent event{};
 };
 
@@ -267,7 +271,9 @@ private:
                   SluiceStreamBatch& result);
     Added addTiles(Batch& batch, const Unit& unit);
     void markRecorded(Batch& batch, Unit& unit);
-    uint32_t targetFor(Batch& batch, const SluiceBuffer& destination);
+    uint32_t targetFor(Batch& batch, uint64_t handle);
+    void tellIfRecorded(Group& group);
+    void forgetRecorded(Group& group);
     bool fits(const Batch& batch, uint32_t target, const SluiceTilesRequirements& required,
               const SluiceTileTotals& totals) const;
     SluiceStatus prepare(Batch& batch);
@@ -291,7 +297,7 @@ private:
     const SluiceStreamerInfo m_info;
     const bool m_gpuDecodes;
     SluiceContext m_cpuContext = nullptr;
-    uint32_t m_gpuId = 0;
+    uint32_t m_gpuId = sluice::stream::kNone;
     int m_eventFd = -1;
     std::atomic<bool> m_isEventTold{false};
 

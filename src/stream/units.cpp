@@ -25,12 +25,13 @@ bool isPlainFloat(const TileRecord& tile)
 
 // What tiles of one unit add up to.
 struct TileSum {
-    uint64_t source = 0, decoded = 0;
+    uint64_t source = 0, stored = 0, decoded = 0;
     uint32_t count = 0, largest = 0;
 
     void add(const TileRecord& tile)
     {
         source += alignUp(tile.storedSize, kStoredAlignment);
+        stored += tile.storedSize;
         decoded += tile.size;
         largest = std::max<uint32_t>(largest, tile.size);
         ++count;
@@ -123,6 +124,7 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutUnit(Group& group, Unit& unit)
             continue;
         }
         request.cut += unit.size;
+        if (unit.tileCount == 0) unit.storedSize = unit.size;
         ++request.openUnits;
         ++group.openUnits;
         if (unit.route != Route::host) {
@@ -182,6 +184,7 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutTiles(Group& group, Request& request,
     const TileRecord& last = records[unit.firstTile + sum.count - 1];
     unit.tileCount = sum.count;
     unit.decodedSize = sum.decoded;
+    unit.storedSize = sum.stored;
     unit.offset = first;
     unit.size = std::min(last.outputOffset + last.size, end) - first;
     if (!takeBlocks(group, unit, sum.source, unit.route == Route::output ? sum.decoded : 0))
@@ -259,6 +262,7 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutImage(Group& group, Request& request,
     unit.route = Route::output;
     unit.decodesOnCpu = !gpuDecodes();
     unit.decodedSize = sum.decoded;
+    unit.storedSize = sum.stored;
     // Blocks begin at multiples of 64 KiB, so that only blocks of 3 or 12 bytes depend on which one
     // is taken.
     const bool isOdd = (image.blockSize & (image.blockSize - 1)) != 0;

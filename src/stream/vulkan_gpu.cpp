@@ -67,7 +67,9 @@ private:
     uint64_t m_mask = 0;
     bool m_hasCompute = false;
     std::mutex m_mutex;
-    std::vector<VkQueryPool> m_pools; // one a streamer
+    static constexpr uint32_t kMaxStreamers = 64;
+    VkQueryPool m_pools[kMaxStreamers] = {};
+    bool m_isTaken[kMaxStreamers] = {};
 };
 
 SluiceStatus VulkanGpu::create(const SluiceStreamVulkanInfo& info, std::unique_ptr<VulkanGpu>& gpu)
@@ -113,36 +115,39 @@ SluiceStatus VulkanGpu::create(const SluiceStreamVulkanInfo& info, std::unique_p
 
 SluiceStatus VulkanGpu::begin(uint32_t batches, uint32_t& id)
 {
-    VkQueryPool pool = VK_NULL_HANDLE;
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    id = 0;
+    while (id < kMaxStreamers && m_isTaken[id])
+        ++id;
+    if (id == kMaxStreamers) return SLUICE_ERROR_OUT_OF_MEMORY;
     if (m_period > 0) {
         VkQueryPoolCreateInfo info = {};
         info.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
         info.queryType = VK_QUERY_TYPE_TIMESTAMP;
         info.queryCount = 2 * batches;
-        if (m_CreateQueryPool(m_device, &info, nullptr, &pool) != VK_SUCCESS)
+        if (m_CreateQueryPool(m_device, &info, nullptr, &m_pools[id]) != VK_SUCCESS)
             return SLUICE_ERROR_DEVICE;
     }
-    const std::lock_guard<std::mutex> lock(m_mutex);
-    m_pools.reserve(1024); // so that other streamers' ids stay good while they record
-    if (m_pools.size() == m_pools.capacity()) return SLUICE_ERROR_OUT_OF_MEMORY;
-    id = uint32_t(m_pools.size());
-    m_pools.push_back(pool);
+    m_isTaken[id] = true;
     return SLUICE_OK;
 }
 
 void VulkanGpu::end(uint32_t id)
 {
+    const std::lock_guard<std::mutex> lock(m_mutex);
     m_DestroyQueryPool(m_device, m_pools[id], nullptr);
     m_pools[id] = VK_NULL_HANDLE;
+    m_isTaken[id] = false;
 }
 
 void VulkanGpu::timestamp(SluiceCommands commands, uint32_t id, uint32_t batch, bool isEnd)
 {
     if (m_period <= 0) return;
     if (!isEnd) m_CmdResetQueryPool(of(commands), m_pools[id], 2 * batch, 2);
-    const VkPipelineStageFlagBits stage =
-        isEnd ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT;
-    m_CmdWriteTimestamp(of(commands), stage, m_pools[id], 2 * batch + (isEnd ? 1u : 0u));
+    // At the bottom of the pipe the first one says when all earlier work of the queue has ended, for
+    // which the batch waits.
+    m_CmdWriteTimestamp(of(commands), VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, m_pools[id],
+                        2 * batch + (isEnd ? 1u : 0u));
 }
 
 bool VulkanGpu::milliseconds(uint32_t id, uint32_t batch, double& result)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 using namespace sluice::stream;
 
@@ -63,6 +64,7 @@ bool SluiceStreamer_T::pick(Job& job, bool hasBench)
         const uint32_t next = unit.next;
         const Cut cut = cutUnit(*reads, unit);
         if (reads->currentRequest == kNone) m_toRead.remove(reads);
+        tellIfRecorded(*reads);
         if (cut == Cut::made) {
             m_freeUnit = next;
             unit.next = kNone;
@@ -271,10 +273,14 @@ bool SluiceStreamer_T::decodeTile(const Job& job, uint32_t number, const SluiceA
     info.resultsHost = bench.results.get();
     info.results = memory(info.resultsHost, kBenchSize);
     info.scratch = memory(bench.scratch.get(), kBenchSize);
+    status = SLUICE_TILE_INTERNAL;
     SluiceStatus called = sluiceGetArchiveTile(&asset, &record, 0, 0, &one);
     if (called == SLUICE_OK) called = sluicePrepareTiles(m_cpuContext, &info);
-    if (called == SLUICE_OK) called = sluiceCmdTiles(m_cpuContext, nullptr, &info);
-    status = SLUICE_TILE_INTERNAL;
+    try {
+        if (called == SLUICE_OK) called = sluiceCmdTiles(m_cpuContext, nullptr, &info);
+    } catch (const std::bad_alloc&) { // the reference decoder of Gstd takes memory of its own
+        called = SLUICE_ERROR_OUT_OF_MEMORY;
+    }
     if (called == SLUICE_OK) called = sluiceGetTileResults(&info, &status, nullptr);
     if (called != SLUICE_OK || status != SLUICE_TILE_OK) return false;
     if (to != wanted) std::memcpy(wanted, to + (begin - tile.outputOffset), end - begin);
