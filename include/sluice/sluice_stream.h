@@ -58,7 +58,7 @@ struct SluiceStreamGpu; // sluice_stream_vulkan.h
 //   gpu            sluice_stream_vulkan.h makes it. NULL: there are no images, and a buffer's handle
 //                  is a host pointer
 //   source         ring of stored bytes, read into by the host, read from by the device;
-//                  SLUICE_STREAM_MIN_SOURCE bytes or more, 4,096-byte aligned. Usage: transfer
+//                  SLUICE_STREAM_MIN_SOURCE bytes or more, host 64-byte aligned. Usage: transfer
 //                  source, and storage where the GPU decodes. Its host view is cached memory best:
 //                  the kernel writes it, and the CPU may decode from it
 //   output         ring of decoded bytes on their way to images, and to places in buffers where a

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kMaxGroups = 65536, kMaxBatches = 16, kMaxBatchTiles = 65536;
 constexpr uint32_t kMaxUnits = 1u << 20, kMaxRequests = 1u << 24, kMaxThreads = 64;
-constexpr uint64_t kSourceAlignment = 4096, kListAlignment = 256;
+constexpr uint64_t kHostAlignment = 64, kListAlignment = 256; // mapped memory has 64 everywhere
 
 // Calls `action`, whose memory may end.
 template <class Action>
@@ -46,7 +46,7 @@ SluiceStatus checkInfo(const SluiceStreamerInfo& info)
     // A GPU context without its API could neither copy nor say when it is done.
     if (decodesOnGpu && info.gpu == nullptr) return SLUICE_ERROR_ARGUMENT;
     if (info.source.host == nullptr ||
-        reinterpret_cast<uintptr_t>(info.source.host) % kSourceAlignment != 0 ||
+        reinterpret_cast<uintptr_t>(info.source.host) % kHostAlignment != 0 ||
         info.source.buffer.offset % kStoredAlignment != 0)
         return SLUICE_ERROR_ARGUMENT;
     if (info.source.buffer.size < SLUICE_STREAM_MIN_SOURCE) return SLUICE_ERROR_BUFFER_SIZE;

@@ -313,8 +313,8 @@ SluiceStatus SluiceStreamer_T::recordCommands(const Batch& batch, SluiceCommands
     gpu.timestamp(commands, m_gpuId, indexOf(batch), false);
     gpu.barrierBefore(commands);
     for (uint32_t i = 0; i < batch.targetCount; ++i) {
-        SluiceStatus status =
-            i == 0 ? SLUICE_OK : sluiceCmdBarrier(m_info.context, commands); // for scratch
+        // Scratch was last used by the target before, or by the batch before.
+        SluiceStatus status = sluiceCmdBarrier(m_info.context, commands);
         if (status == SLUICE_OK)
             status = sluiceCmdTiles(m_info.context, commands, &batch.targets[i].info);
         if (status != SLUICE_OK) return status;
