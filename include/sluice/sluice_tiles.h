@@ -92,7 +92,8 @@ typedef enum SluiceTilesFlags {
 //   sourceHost        source's bytes on the host, for the first 16 bytes of each tile of codec
 //                     FLOAT; may be NULL if there are none
 //   destination       where the tiles go, at an address that is a multiple of 4 (of 16 if there are
-//                     float tiles without filters); must not overlap source, control, results or scratch
+//                     float tiles without filters); must not overlap source, control, results or
+//                     scratch
 //   control           controlSize bytes, 16-byte aligned: what the device reads, lists and filter
 //                     descriptions
 //   controlHost       the same bytes on the host, 16-byte aligned; sluicePrepareTiles writes each
@@ -142,7 +143,7 @@ SLUICE_API SluiceStatus sluicePrepareTiles(SluiceContext context, const SluiceTi
 // codecs, filters and checksums, and the barriers between them. Barriers before and after: as for
 // every command; before the host reads results, one to the host
 // (sluiceCmdBarrier does not make it). Errors: ARGUMENT, BUFFER_SIZE, NOT_READY (a pipeline of
-// sluiceGetTilesKernels is missing; some of the commands may have been recorded then).
+// sluiceGetTilesKernels is missing). Nothing is recorded then.
 SLUICE_API SluiceStatus sluiceCmdTiles(SluiceContext context, SluiceCommands commands,
                                        const SluiceTilesInfo* info);
 

@@ -9,13 +9,12 @@
 
 #include <cstring>
 
-#include "formats/little_endian.h"
+#include "formats/archive_layout.h"
+#include "formats/float_tile.h"
 
 using namespace sluice;
 
 namespace {
-
-constexpr u32 kTensorHead = 16; // bytes that sluiceParseFloatTile reads
 
 bool validSizes(const SluiceTile& tile)
 {
@@ -410,7 +409,8 @@ bool ListWriter::writeTensor(const SluiceTile& tile, const PlacedTile& placed, u
 #if SLUICE_HAVE_WEIGHTS
     const u64 inside = m_info.source.size;
     isGood = m_info.sourceHost != nullptr && tile.sourceOffset <= inside &&
-             tile.storedSize <= inside - tile.sourceOffset && tile.storedSize >= kTensorHead &&
+             tile.storedSize <= inside - tile.sourceOffset &&
+             tile.storedSize >= floats::tileHeaderBytes &&
              sluiceParseFloatTile(static_cast<const u8*>(m_info.sourceHost) + tile.sourceOffset,
                                   tile.storedSize, tile.size, &tensor) == SLUICE_OK;
     if (isGood) {
@@ -488,16 +488,15 @@ SluiceStatus sluiceGetArchiveTile(const SluiceArchiveAsset* asset, const SluiceA
              nullptr,
              0};
     if (record->filterOffset == 0) return SLUICE_OK;
-    // The item's kind and flags, its size, its bytes (docs/format.md 4.5).
-    constexpr u32 kHead = 8;
     const u32 at = record->filterOffset - 4;
     if (record->filterOffset < 4 || at % 4 != 0 || asset->parameters == nullptr ||
-        asset->parameterSize < kHead || at > asset->parameterSize - kHead)
+        asset->parameterSize < kItemHead || at > asset->parameterSize - kItemHead)
         return SLUICE_ERROR_FORMAT;
     const u8* item = static_cast<const u8*>(asset->parameters) + at;
-    tile->filterSize = loadLe32(item + 4);
-    tile->filter = item + kHead;
-    return tile->filterSize <= asset->parameterSize - kHead - at ? SLUICE_OK : SLUICE_ERROR_FORMAT;
+    tile->filterSize = itemSize(item);
+    tile->filter = item + kItemHead;
+    return tile->filterSize <= asset->parameterSize - kItemHead - at ? SLUICE_OK
+                                                                     : SLUICE_ERROR_FORMAT;
 }
 
 SluiceStatus sluiceAddTile(SluiceTileTotals* totals, const SluiceTile* tile)

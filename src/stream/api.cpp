@@ -9,8 +9,6 @@ using namespace sluice::stream;
 
 namespace {
 
-constexpr uint32_t kMaxGroups = 65536, kMaxBatches = 16, kMaxBatchTiles = 65536;
-constexpr uint32_t kMaxUnits = 1u << 20, kMaxRequests = 1u << 24, kMaxThreads = 64;
 constexpr uint64_t kHostAlignment = 64, kListAlignment = 256; // mapped memory has 64 everywhere
 
 // Calls `action`, whose memory may end.
@@ -26,13 +24,6 @@ SluiceStatus guarded(const Action& action)
     }
 }
 
-bool isGpuContext(SluiceContext context)
-{
-    SluiceContextInfo about = {};
-    return sluiceGetContextInfo(context, &about) == SLUICE_OK &&
-           about.backend != SLUICE_BACKEND_CPU;
-}
-
 SluiceStatus checkInfo(const SluiceStreamerInfo& info)
 {
     const bool isMeasured =
@@ -42,7 +33,7 @@ SluiceStatus checkInfo(const SluiceStreamerInfo& info)
         (info.maxBatchTiles == 0 || info.maxBatchTiles >= kUnitTiles) &&
         info.threads <= kMaxThreads;
     if (info.context == nullptr || !isMeasured) return SLUICE_ERROR_ARGUMENT;
-    const bool decodesOnGpu = isGpuContext(info.context);
+    const bool decodesOnGpu = isGpu(info.context);
     // A GPU context without its API could neither copy nor say when it is done.
     if (decodesOnGpu && info.gpu == nullptr) return SLUICE_ERROR_ARGUMENT;
     if (info.source.host == nullptr ||
@@ -100,15 +91,12 @@ SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
         (info->maxBatchTiles != 0 && info->maxBatchTiles < kUnitTiles))
         return SLUICE_ERROR_ARGUMENT;
     *requirements = {0, 0, 0, kListAlignment, 0};
-    if (!isGpuContext(info->context)) return SLUICE_OK;
-    const uint64_t tiles = info->maxBatchTiles != 0 ? info->maxBatchTiles : 1024;
-    const uint64_t filtered =
-        info->maxFilteredSize != 0 ? info->maxFilteredSize : uint64_t(32) << 20;
+    if (!isGpu(info->context)) return SLUICE_OK;
+    const SluiceStreamerInfo limits = withDefaults(*info);
+    const uint64_t tiles = limits.maxBatchTiles, filtered = limits.maxFilteredSize;
     const uint32_t description = 0;
     SluiceTilesInfo batch = {};
-    batch.gstdTilesAtOnce = info->gstdTilesAtOnce != 0 ? info->gstdTilesAtOnce : 64;
-    SluiceContextInfo about = {};
-    sluiceGetContextInfo(info->context, &about);
+    batch.gstdTilesAtOnce = limits.gstdTilesAtOnce;
     struct Kind {
         uint32_t codec, size;
         bool isFiltered;

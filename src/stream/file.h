@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "formats/integers.h"
+
 namespace sluice::stream {
 
 // A tile of an archive: its record, with places in the whole file and in the decoded asset.
@@ -22,6 +24,26 @@ struct TileRecord {
     uint32_t filterOffset;
 };
 static_assert(sizeof(TileRecord) == 32);
+
+// Stored bytes stand at multiples of this, in archives and in the ring.
+constexpr uint64_t kStoredAlignment = 16;
+// A float tile without a filter is decoded to a multiple of this.
+constexpr uint64_t kFloatAlignment = 16;
+
+inline uint64_t storedRoom(const TileRecord& tile)
+{
+    return alignUp(tile.storedSize, kStoredAlignment);
+}
+inline bool isPlainFloat(const TileRecord& tile)
+{
+    return tile.codec == SLUICE_CODEC_FLOAT && tile.filterOffset == 0;
+}
+// As the parser gave it, but that its offset counts from the start of the file.
+inline SluiceArchiveTile archiveTileOf(const TileRecord& tile)
+{
+    return {tile.offset, tile.outputOffset, tile.storedSize,  tile.size,
+            tile.codec,  tile.checksum,     tile.filterOffset};
+}
 
 struct ReadError {
     SluiceStatus status = SLUICE_OK; // IO

@@ -199,9 +199,7 @@ SluiceStreamer_T::Added SluiceStreamer_T::addTiles(Batch& batch, const Unit& uni
     bool isGood = firstTile + unit.tileCount <= m_info.maxBatchTiles;
     for (uint32_t i = 0; i < unit.tileCount && isGood; ++i) {
         const TileRecord& tile = tiles[i];
-        const SluiceArchiveTile record = {tile.offset,      tile.outputOffset, tile.storedSize,
-                                          tile.size,        tile.codec,        tile.checksum,
-                                          tile.filterOffset};
+        const SluiceArchiveTile record = archiveTileOf(tile);
         const uint64_t place =
             destination.offset +
             (isDirect ? tile.outputOffset - request.offset
@@ -210,8 +208,7 @@ SluiceStreamer_T::Added SluiceStreamer_T::addTiles(Batch& batch, const Unit& uni
         isGood = sluiceGetArchiveTile(&asset, &record, source, place, &one) == SLUICE_OK &&
                  sluiceAddTile(&totals, &one) == SLUICE_OK;
         target.tiles.push_back(one);
-        source += (uint64_t(tile.storedSize) + kStoredAlignment - 1) / kStoredAlignment *
-                  kStoredAlignment;
+        source += storedRoom(tile);
     }
     SluiceTilesInfo info = {};
     info.gstdTilesAtOnce = m_info.gstdTilesAtOnce;

@@ -15,13 +15,16 @@ using namespace sluice::stream;
 
 namespace {
 
-constexpr uint32_t kMaxGroups = 65536, kMaxThreads = 64, kMaxBatches = 16;
 constexpr uint32_t kDefaultUnits = 1024, kDefaultBatchTiles = 1024, kDefaultTilesAtOnce = 64;
 constexpr uint64_t kDefaultFiltered = uint64_t(32) << 20;
 constexpr uint64_t kMaxRequestSize = uint64_t(1) << 48;
 constexpr uint32_t kPumpBenches = 16; // threads of the engine's that may decode at a time
 
-SluiceStreamerInfo withDefaults(SluiceStreamerInfo info)
+uint64_t groupNumber(SluiceStreamGroup handle) { return handle & (kMaxGroups - 1); }
+
+} // namespace
+
+SluiceStreamerInfo sluice::stream::withDefaults(SluiceStreamerInfo info)
 {
     if (info.maxUnits == 0) info.maxUnits = kDefaultUnits;
     if (info.maxBatchTiles == 0) info.maxBatchTiles = kDefaultBatchTiles;
@@ -30,16 +33,12 @@ SluiceStreamerInfo withDefaults(SluiceStreamerInfo info)
     return info;
 }
 
-bool isGpu(SluiceContext context)
+bool sluice::stream::isGpu(SluiceContext context)
 {
     SluiceContextInfo about = {};
     return sluiceGetContextInfo(context, &about) == SLUICE_OK &&
            about.backend != SLUICE_BACKEND_CPU;
 }
-
-uint64_t groupNumber(SluiceStreamGroup handle) { return handle & (kMaxGroups - 1); }
-
-} // namespace
 
 SluiceStreamer_T::SluiceStreamer_T(const SluiceStreamerInfo& info)
     : m_info(withDefaults(info)), m_gpuDecodes(isGpu(info.context)),

@@ -36,7 +36,6 @@ constexpr uint64_t kUnitOutput = SLUICE_STREAM_BLOCK_SIZE;
 constexpr uint64_t kStripSize = SLUICE_STREAM_READ_SIZE; // of images, aimed at
 constexpr uint64_t kUnitWork = uint64_t(8) << 20; // tiles times the largest of them, for scratch
 constexpr uint64_t kMinSourceBlock = 16384, kMinOutputBlock = 65536;
-constexpr uint64_t kStoredAlignment = 16; // of tiles in archives
 
 // The queues that a group can be in.
 enum GroupQueue : uint32_t {
@@ -146,6 +145,13 @@ struct Batch {
     float predicted = 0;
 };
 
+// Limits of SluiceStreamerInfo.
+constexpr uint32_t kMaxGroups = 65536, kMaxRequests = 1u << 24, kMaxUnits = 1u << 20;
+constexpr uint32_t kMaxBatches = 16, kMaxBatchTiles = 65536, kMaxThreads = 64;
+// What its zeros stand for.
+SluiceStreamerInfo withDefaults(SluiceStreamerInfo info);
+bool isGpu(SluiceContext context);
+
 // A request for an image: is its box one, and as large as the request says?
 SluiceStatus checkImage(const SluiceStreamRequest& request, bool hasGpu);
 // Bytes of a row of blocks, and of a plane of rows.
@@ -248,14 +254,15 @@ private:
 
     // workers.cpp
     bool pick(Job& job, bool hasBench);
+    void pickDecode(Job& job, Group& group);
     void work(Job& job, Bench* bench);
     void runThread(uint32_t number);
     void readUnit(Job& job);
     void readTiles(Job& job);
     void finishRead(Job& job);
     void decodeUnit(Job& job, Bench& bench);
-    bool decodeTile(const Job& job, uint32_t tile, const SluiceArchiveAsset& asset, Bench& bench,
-                    uint32_t& status);
+    bool decodeTile(const Job& job, uint32_t tile, uint64_t source, const SluiceArchiveAsset& asset,
+                    Bench& bench, uint32_t& status);
     void finishDecode(Job& job);
     void finishOpen(SluiceStreamFile file);
     Bench* takeBench();

@@ -5,23 +5,13 @@
 #include <algorithm>
 
 using namespace sluice::stream;
+using sluice::divideUp;
 
 namespace {
 
 constexpr uint64_t kMaxImageSize = uint64_t(1) << 48;
 constexpr uint32_t kMaxBlockSize = 64, kMaxBlockWidth = 16;
 constexpr uint64_t kMostPad = 16 * kMaxBlockSize;
-constexpr uint64_t kFloatAlignment = 16; // of the place of a float tile without a filter
-
-uint64_t alignUp(uint64_t value, uint64_t alignment)
-{
-    return (value + alignment - 1) / alignment * alignment;
-}
-
-bool isPlainFloat(const TileRecord& tile)
-{
-    return tile.codec == SLUICE_CODEC_FLOAT && tile.filterOffset == 0;
-}
 
 // What tiles of one unit add up to.
 struct TileSum {
@@ -30,7 +20,7 @@ struct TileSum {
 
     void add(const TileRecord& tile)
     {
-        source += alignUp(tile.storedSize, kStoredAlignment);
+        source += storedRoom(tile);
         stored += tile.storedSize;
         decoded += tile.size;
         largest = std::max<uint32_t>(largest, tile.size);
@@ -256,7 +246,8 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutImage(Group& group, Request& request,
         unit.route = Route::plain;
         const uint64_t start = m_info.source.buffer.offset;
         if (!takeBlocks(group, unit, unit.size + image.blockSize, 0)) return Cut::later;
-        unit.outputBase = alignUp(start + unit.source, image.blockSize) - start;
+        unit.outputBase =
+            divideUp<uint64_t>(start + unit.source, image.blockSize) * image.blockSize - start;
         return Cut::made;
     }
     unit.route = Route::output;

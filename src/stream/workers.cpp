@@ -37,6 +37,16 @@ SluiceStreamer_T::Bench* SluiceStreamer_T::takeBench()
     return nullptr;
 }
 
+void SluiceStreamer_T::pickDecode(Job& job, Group& group)
+{
+    Unit& unit = m_units[pop(group.decodeHead, group.decodeTail)];
+    if (group.decodeHead == kNone) m_toDecode.remove(&group);
+    unit.state = UnitState::decoding;
+    job.kind = Job::decode;
+    job.unit = &unit;
+    job.request = &m_requests[unit.request];
+}
+
 // Decodes go before reads of the same group, since they give memory back.
 bool SluiceStreamer_T::pick(Job& job, bool hasBench)
 {
@@ -51,12 +61,7 @@ bool SluiceStreamer_T::pick(Job& job, bool hasBench)
         Group* decodes = hasBench ? m_toDecode.top() : nullptr;
         if (decodes != nullptr &&
             (reads == nullptr || decodes == reads || decodes->priority >= reads->priority)) {
-            Unit& unit = m_units[pop(decodes->decodeHead, decodes->decodeTail)];
-            if (decodes->decodeHead == kNone) m_toDecode.remove(decodes);
-            unit.state = UnitState::decoding;
-            job.kind = Job::decode;
-            job.unit = &unit;
-            job.request = &m_requests[unit.request];
+            pickDecode(job, *decodes);
             return true;
         }
         if (reads == nullptr) return false;
@@ -81,13 +86,7 @@ bool SluiceStreamer_T::pick(Job& job, bool hasBench)
         }
         if (decodes == nullptr) return false;
         // There is no memory for what is most urgent; decoding something else gives some back.
-        reads = nullptr;
-        Unit& other = m_units[pop(decodes->decodeHead, decodes->decodeTail)];
-        if (decodes->decodeHead == kNone) m_toDecode.remove(decodes);
-        other.state = UnitState::decoding;
-        job.kind = Job::decode;
-        job.unit = &other;
-        job.request = &m_requests[other.request];
+        pickDecode(job, *decodes);
         return true;
     }
 }
@@ -191,8 +190,7 @@ void SluiceStreamer_T::readTiles(Job& job)
         const TileRecord* first = tile;
         uint64_t size = 0;
         for (; tile != end && tile->offset == first->offset + size; ++tile)
-            size += (uint64_t(tile->storedSize) + kStoredAlignment - 1) / kStoredAlignment *
-                    kStoredAlignment;
+            size += storedRoom(*tile);
         // No padding is read after the last of them, which may end the file.
         const TileRecord& last = tile[-1];
         const uint64_t wanted = last.offset + last.storedSize - first->offset;
@@ -226,19 +224,15 @@ void SluiceStreamer_T::finishRead(Job& job)
     endIfDone(group);
 }
 
-// Decodes one tile to `to`, which is aligned as it must be. False: the status says why.
-bool SluiceStreamer_T::decodeTile(const Job& job, uint32_t number, const SluiceArchiveAsset& asset,
-                                  Bench& bench, uint32_t& status)
+// Decodes one tile, whose stored bytes are at `source` in the ring. False: the status says why.
+bool SluiceStreamer_T::decodeTile(const Job& job, uint32_t number, uint64_t source,
+                                  const SluiceArchiveAsset& asset, Bench& bench, uint32_t& status)
 {
     const Unit& unit = *job.unit;
     const SluiceStreamRequest& request = job.request->info;
     uint32_t count = 0;
     const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
     const TileRecord& tile = tiles[number];
-    uint64_t source = unit.source;
-    for (uint32_t i = 0; i < number; ++i)
-        source += (uint64_t(tiles[i].storedSize) + kStoredAlignment - 1) / kStoredAlignment *
-                  kStoredAlignment;
     // The host gets what is wanted of the tile, a ring all of it.
     const bool isHost = unit.route == Route::host;
     const uint64_t tileEnd = tile.outputOffset + tile.size;
@@ -252,12 +246,11 @@ bool SluiceStreamer_T::decodeTile(const Job& job, uint32_t number, const SluiceA
     } else {
         wanted =
             ringPlace(m_info.output, unit.outputBase + tile.outputOffset - tiles[0].outputOffset);
-        const bool isFloat = tile.codec == SLUICE_CODEC_FLOAT && tile.filterOffset == 0;
-        if (reinterpret_cast<uintptr_t>(wanted) % (isFloat ? 16 : 4) == 0) to = wanted;
+        if (reinterpret_cast<uintptr_t>(wanted) % (isPlainFloat(tile) ? kFloatAlignment : 4) == 0)
+            to = wanted;
     }
 
-    const SluiceArchiveTile record = {tile.offset, tile.outputOffset, tile.storedSize,  tile.size,
-                                      tile.codec,  tile.checksum,     tile.filterOffset};
+    const SluiceArchiveTile record = archiveTileOf(tile);
     SluiceTile one = {};
     SluiceTilesInfo info = {};
     const auto memory = [](void* bytes, uint64_t size) {
@@ -293,8 +286,14 @@ void SluiceStreamer_T::decodeUnit(Job& job, Bench& bench)
     const Unit& unit = *job.unit;
     const SluiceStreamRequest& request = job.request->info;
     const SluiceArchiveAsset asset = request.file->asset(request.asset);
-    for (uint32_t i = 0; i < unit.tileCount && job.badTile == kNone; ++i)
-        if (!decodeTile(job, i, asset, bench, job.badStatus)) job.badTile = unit.firstTile + i;
+    uint32_t count = 0;
+    const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
+    uint64_t source = unit.source;
+    for (uint32_t i = 0; i < unit.tileCount && job.badTile == kNone; ++i) {
+        if (!decodeTile(job, i, source, asset, bench, job.badStatus))
+            job.badTile = unit.firstTile + i;
+        source += storedRoom(tiles[i]);
+    }
 }
 
 void SluiceStreamer_T::finishDecode(Job& job)

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "formats/archive_layout.h"
+#include <sluice/sluice_tiles.h>
 
 namespace sluice {
 
@@ -159,12 +159,10 @@ void Container::forEachTile(uint32_t number,
                                tile.checksum,
                                nullptr,
                                0};
-        if (tile.filterOffset != 0) { // it has been checked; a size follows the item's two u16
-            const uint8_t* item =
-                static_cast<const uint8_t*>(info.parameters) + tile.filterOffset - 4;
-            found.filter = item + 8;
-            found.filterSize = loadLe32(item + 4);
-        }
+        SluiceTile whole = {};
+        sluiceGetArchiveTile(&info, &tile, 0, 0, &whole); // its filter's place has been checked
+        found.filter = whole.filter;
+        found.filterSize = whole.filterSize;
         call(i, found);
     });
 }
