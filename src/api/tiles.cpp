@@ -401,7 +401,8 @@ void ListWriter::writeParts(const SluiceTile& tile, const PlacedTile& placed, u6
 }
 
 // A tile whose head makes no sense becomes an empty tensor, and false is returned.
-bool ListWriter::writeTensor(const SluiceTile& tile, const PlacedTile& placed, u64 output)
+bool ListWriter::writeTensor([[maybe_unused]] const SluiceTile& tile, const PlacedTile& placed,
+                             [[maybe_unused]] u64 output)
 {
     SluiceFloatTensor tensor = {};
     u32& next = m_parts[kFloatKind][placed.filtered];
