@@ -29,6 +29,12 @@ endif()
 # What `sluice tune` measures with is also what tests of odd rows of tuning run.
 file(GLOB tune_work_sources CONFIGURE_DEPENDS tools/sluice/tune_work*.cpp)
 sluice_test(sluice_tests ${test_sources} ${tune_work_sources})
+foreach(library png jpeg) # what the tool was built with
+    if(TARGET sluice_${library})
+        string(TOUPPER ${library} upper)
+        target_compile_definitions(sluice_tests PRIVATE SLUICE_HAVE_${upper}=1)
+    endif()
+endforeach()
 if(SLUICE_ZSTD_ARCHIVE)
     target_link_libraries(sluice_tests PRIVATE ${SLUICE_ZSTD_ARCHIVE})
 endif()

@@ -37,6 +37,7 @@ struct ImageStart {
 
 bool isKtx2(const u8* bytes, u64 size); // by the magic
 bool isDds(const u8* bytes, u64 size);
+void writeKtx2Magic(u8* file);
 constexpr u64 kKtx2MagicSize = 12, kDdsMagicSize = 4;
 constexpr u32 kDdsHeaderBytes = 128; // without that of DX10
 

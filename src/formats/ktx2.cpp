@@ -125,6 +125,8 @@ bool isKtx2(const u8* bytes, u64 size)
     return size >= kKtx2MagicSize && std::memcmp(bytes, kKtx2Magic, kKtx2MagicSize) == 0;
 }
 
+void writeKtx2Magic(u8* file) { std::memcpy(file, kKtx2Magic, kKtx2MagicSize); }
+
 SluiceStatus parseKtx2(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels)
 {
     SluiceStatus status = start.require(ktx2HeaderBytes);

@@ -24,6 +24,7 @@ struct PackPlan {
     uint32_t type = 0;                                    // of the asset
     Bytes parameters; // of an asset whose type is not 0; else those of the filters
     std::unique_ptr<InputFile> content; // in memory, if the plan has read all of it
+    std::string note;                   // what was made of the file; empty: it is as it was
     std::string reason; // why the file is packed as Codec::fallback says; empty: it is not
 };
 

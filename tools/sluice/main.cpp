@@ -137,7 +137,8 @@ void definePack(CLI::App& verb, CommandLine& line)
         "--images", options.images,
         "KTX2 and DDS files as images: the supercompression of KTX2 is undone, filters go "
         "by the format, each level of 64 KiB or more starts a tile, and the index tells "
-        "what the images are");
+        "what the images are. TGA, PNG and JPEG files become KTX2 textures with mip levels");
+    verb.add_flag("!--no-mips", options.mips, "--images: textures have their largest level alone");
     addThreads(verb, options.threads);
     verb.add_flag("--raw", options.raw,
                   "one file by itself: a DirectStorage tile stream, or a .safetensors file of "
@@ -157,6 +158,7 @@ int pack(const CLI::App& verb, CommandLine& line)
     if (options.raw && codec.packRaw == nullptr)
         throw Failure{exitUsage, "--raw writes gdeflate, df11 or ecf8 only"};
     if (options.raw && options.images) throw Failure{exitUsage, "--images is not for --raw"};
+    if (!options.mips && !options.images) throw Failure{exitUsage, "--no-mips is for --images"};
     if (!options.raw && codec.plan == nullptr)
         throw Failure{exitUsage, "-c " + options.codec + " needs --raw"};
     const struct {

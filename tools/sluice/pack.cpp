@@ -8,6 +8,7 @@
 #include "files.h"
 #include "pack_images.h"
 #include "progress.h"
+#include "textures.h"
 
 namespace fs = std::filesystem;
 
@@ -161,6 +162,8 @@ PackPlan planOf(const InputFile& file, const std::string& path, const Codec& cod
         PackPlan image;
         const bool isImage = planImage(file, options, codec, image);
         tell(image, isImage ? codec.fallback : "as no image");
+        if (!image.note.empty() && common.verbosity > 0 && !common.quiet)
+            std::fprintf(stderr, "%s: %s\n", path.c_str(), image.note.c_str());
         if (isImage) return image;
     }
     PackPlan plan = codec.plan(file, options);
@@ -224,7 +227,7 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     info.threadCount = threadCount(options.threads);
     ArchiveWriter writer(nullptr, sluiceDestroyArchiveWriter);
     check(transfer, createArchive(info, transfer, writer), "packing");
-    uint32_t packedImages = 0;
+    uint32_t packedImages = 0, pictures = 0;
     for (const ArchiveSource& source : sources) {
         const InputFile file(source.path);
         const PackPlan plan = planOf(file, source.path, codec, options, common);
@@ -246,6 +249,7 @@ int runPack(const PackOptions& options, const CommonOptions& common)
         }
         check(transfer, sluiceAddArchiveAsset(writer.get(), &asset), source.path);
         packedImages += !options.images && isPackedKtx2(file) ? 1 : 0;
+        pictures += !options.images && isPicture(file) ? 1 : 0;
     }
     SluiceArchiveStats stats = {};
     check(transfer, sluiceFinishArchive(writer.get(), &stats), options.output);
@@ -256,6 +260,12 @@ int runPack(const PackOptions& options, const CommonOptions& common)
                      "sluice: %u KTX2 file%s supercompressed: --images undoes that, which lets "
                      "filters work and GPUs decode all of it\n",
                      packedImages, packedImages == 1 ? " is" : "s are");
+    }
+    if (pictures != 0 && !common.quiet) {
+        std::fprintf(stderr,
+                     "sluice: %u file%s TGA, PNG or JPEG: --images makes textures with mip "
+                     "levels of such, which GPUs can sample\n",
+                     pictures, pictures == 1 ? " is" : "s are");
     }
     printResult(stats.bytesIn, stats.bytesOut, common,
                 formatText("files      %llu\ntiles      %llu, %llu of them stored\n",

@@ -9,6 +9,7 @@
 #include "encode/image_file.h"
 #include "formats/archive_layout.h"
 #include "formats/image.h"
+#include "textures.h"
 
 namespace sluice {
 namespace {
@@ -75,26 +76,11 @@ std::vector<SluiceArchiveSegment> segmentsAt(const std::vector<uint64_t>& cuts, 
     return segments;
 }
 
-} // namespace
-
-bool isPackedKtx2(const InputFile& input)
-{
-    if (!endsWith(input.name(), ".ktx2")) return false;
-    const Bytes start = input.readStart(ktx2HeaderBytes);
-    if (start.size() != ktx2HeaderBytes || !isKtx2(start.data(), start.size())) return false;
-    const uint32_t scheme = loadLe32(&start[ktx2Scheme]);
-    return scheme == SLUICE_IMAGE_SCHEME_ZSTD || scheme == SLUICE_IMAGE_SCHEME_ZLIB;
-}
-
-bool planImage(const InputFile& input, const PackOptions& options, const Codec& codec,
-               PackPlan& plan)
+// A KTX2 or DDS file. False if it is to be packed as any other.
+bool planContainer(const InputFile& input, const PackOptions& options, const Codec& codec,
+                   PackPlan& plan)
 {
     const Bytes start = input.readStart(SLUICE_IMAGE_START_SIZE);
-    if (!isKtx2(start.data(), start.size()) && !isDds(start.data(), start.size())) {
-        if (endsWith(input.name(), ".ktx2") || endsWith(input.name(), ".dds"))
-            plan.reason = "it is neither KTX2 nor DDS";
-        return false;
-    }
     ImageFile image;
     const SluiceStatus status = sluiceParseImage(start.data(), start.size(), input.size(),
                                                  &image.info, image.levels, nullptr);
@@ -132,6 +118,37 @@ bool planImage(const InputFile& input, const PackOptions& options, const Codec& 
     if (filterBytes != 0) std::memcpy(plan.parameters.data(), filters, filterBytes);
     plan.parameters.insert(plan.parameters.end(), item, item + itemBytes);
     plan.type = SLUICE_ASSET_IMAGE;
+    return true;
+}
+
+} // namespace
+
+bool isPackedKtx2(const InputFile& input)
+{
+    if (!endsWith(input.name(), ".ktx2")) return false;
+    const Bytes start = input.readStart(ktx2HeaderBytes);
+    if (start.size() != ktx2HeaderBytes || !isKtx2(start.data(), start.size())) return false;
+    const uint32_t scheme = loadLe32(&start[ktx2Scheme]);
+    return scheme == SLUICE_IMAGE_SCHEME_ZSTD || scheme == SLUICE_IMAGE_SCHEME_ZLIB;
+}
+
+bool planImage(const InputFile& input, const PackOptions& options, const Codec& codec,
+               PackPlan& plan)
+{
+    const Bytes start = input.readStart(kKtx2MagicSize);
+    if (isKtx2(start.data(), start.size()) || isDds(start.data(), start.size()))
+        return planContainer(input, options, codec, plan);
+    if (endsWith(input.name(), ".ktx2") || endsWith(input.name(), ".dds"))
+        plan.reason = "it is neither KTX2 nor DDS";
+    Texture texture = makeTexture(input, options);
+    if (texture.file == nullptr) {
+        if (!texture.reason.empty()) plan.reason = texture.reason;
+        return false;
+    }
+    if (!planContainer(*texture.file, options, codec, plan))
+        throw Failure{exitFormat, input.name() + ": its texture is not understood"};
+    plan.note = texture.summary;
+    if (plan.content == nullptr) plan.content = std::move(texture.file);
     return true;
 }
 

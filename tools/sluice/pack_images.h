@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What sluice pack --images makes of KTX2 and DDS files.
+// What sluice pack --images makes of KTX2 and DDS files, and of pictures.
 #pragma once
 
 #include "codecs.h"
@@ -11,8 +11,9 @@ namespace sluice {
 bool isPackedKtx2(const InputFile& input);
 
 // How an image goes into an archive: without a scheme, with a tile for each large level, and with
-// the description of the image among plan.parameters. False if the file is no KTX2 or DDS file, or
-// one that is to be packed as any other. plan.reason says why, or why an image has no filters.
+// the description of the image among plan.parameters; a picture goes as its texture. False if the
+// file is to be packed as any other. plan.reason says why if its name is one of an image, or why an
+// image has no filters.
 bool planImage(const InputFile& input, const PackOptions& options, const Codec& codec,
                PackPlan& plan);
 

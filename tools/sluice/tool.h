@@ -60,6 +60,7 @@ struct PackOptions {
     uint32_t threads = 0; // 0: one a core
     bool raw = false;
     bool images = false;
+    bool mips = true;                // of textures that are made of pictures
     std::vector<std::string> groups; // --group
     std::vector<std::string> inputs;
 };

@@ -7,6 +7,7 @@
 
 #include "decoder.h"
 #include "progress.h"
+#include "textures.h"
 #include "weights.h"
 
 namespace sluice {
@@ -148,6 +149,10 @@ public:
     {
         const ContainerAsset info = m_container.asset(asset);
         m_file = std::make_unique<InputFile>(m_folder + "/" + info.name);
+        if (m_container.archiveAsset(asset).type == SLUICE_ASSET_IMAGE && isPicture(*m_file)) {
+            throw Failure{exitFormat,
+                          m_container.place(asset) + ": is a texture made of " + m_file->name()};
+        }
         if (m_file->size() != info.size) {
             throw Failure{exitFormat,
                           m_container.place(asset) + ": its size differs from " + m_file->name()};

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "textures.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "formats/image.h"
+#include "picture_readers.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint64_t kLargest = uint64_t(1) << 30; // bytes of a file, and of a texture
+
+enum class Picture {
+    none,
+    tga,
+    png,
+    jpeg
+};
+
+std::string suffixOf(const std::string& name)
+{
+    const size_t dot = name.rfind('.');
+    std::string suffix = dot == std::string::npos ? "" : name.substr(dot);
+    for (char& letter : suffix)
+        letter = char(std::tolower(static_cast<uint8_t>(letter)));
+    return suffix;
+}
+
+// The name must be one of a picture; which, the first bytes say better.
+Picture kindOf(const InputFile& input)
+{
+    const std::string suffix = suffixOf(input.name());
+    if (suffix != ".tga" && suffix != ".png" && suffix != ".jpg" && suffix != ".jpeg")
+        return Picture::none;
+    const Bytes start = input.readStart(kKtx2MagicSize);
+    if (isKtx2(start.data(), start.size()) || isDds(start.data(), start.size()))
+        return Picture::none;
+    const auto begins = [&](const char* magic, size_t size) {
+        return start.size() >= size && std::memcmp(start.data(), magic, size) == 0;
+    };
+    if (begins("\x89PNG\r\n\x1a\n", 8)) return Picture::png;
+    if (begins("\xff\xd8\xff", 3)) return Picture::jpeg;
+    return suffix == ".tga" ? Picture::tga : suffix == ".png" ? Picture::png : Picture::jpeg;
+}
+
+std::string readPicture(const InputFile& input, Picture kind, Pixels& pixels)
+{
+    const Bytes file = input.readAll();
+    switch (kind) {
+    case Picture::png: return readPng(file, pixels);
+    case Picture::jpeg: return readJpeg(file, pixels);
+    default: {
+        const char* problem = readTga(file.data(), file.size(), pixels);
+        return problem == nullptr ? "" : problem;
+    }
+    }
+}
+
+// Of all levels.
+uint64_t bytesOf(SluiceImageInfo info)
+{
+    info.depth = info.layers = info.faces = 1;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < info.levels; ++i) {
+        SluiceImageLevel level = {};
+        (void)sluiceGetImageLevel(&info, i, &level); // a picture's extents are small enough
+        bytes += level.size;
+    }
+    return bytes;
+}
+
+} // namespace
+
+bool isPicture(const InputFile& input) { return kindOf(input) != Picture::none; }
+
+Texture makeTexture(const InputFile& input, const PackOptions& options)
+{
+    Texture texture;
+    const Picture kind = kindOf(input);
+    if (kind == Picture::none) return texture;
+    if (input.size() > kLargest) {
+        texture.reason = "it is larger than 1 GiB";
+        return texture;
+    }
+    Pixels pixels;
+    texture.reason = readPicture(input, kind, pixels);
+    if (!texture.reason.empty()) return texture;
+
+    constexpr uint32_t rgba8Srgb = 43; // VkFormat
+    SluiceImageInfo info = {};
+    info.format = rgba8Srgb;
+    info.width = pixels.width;
+    info.height = pixels.height;
+    info.levels = options.mips ? maxImageLevels(info.width, info.height, 1) : 1;
+    if (bytesOf(info) > kLargest) {
+        texture.reason = "its texture would be larger than 1 GiB";
+        return texture;
+    }
+    const std::vector<Bytes> mips = makeMips(pixels, Averaging::colour, info.levels - 1);
+    SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
+    Bytes file = makeKtx2(info, "", levels);
+    for (uint32_t i = 0; i < info.levels; ++i) {
+        const Bytes& level = i == 0 ? pixels.rgba : mips[i - 1];
+        std::copy(level.begin(), level.end(), file.begin() + ptrdiff_t(levels[i].offset));
+    }
+    texture.summary =
+        formatText("R8G8B8A8_SRGB, %u x %u, %u levels", info.width, info.height, info.levels);
+    texture.file = std::make_unique<InputFile>(input.name(), std::move(file));
+    return texture;
+}
+
+} // namespace sluice
