@@ -12,6 +12,7 @@
 
 #include "peers.h"
 #include "rows.h"
+#include "stream.h"
 #include "tools/sluice/files.h"
 
 namespace sluice {
@@ -41,6 +42,8 @@ bool isWanted(const std::vector<std::string>& filters, const std::string& kernel
 }
 
 constexpr uint32_t kGstdKernels = SLUICE_KERNELS_GSTD | SLUICE_KERNELS_FILTER;
+constexpr uint32_t kTileKernels =
+    kGstdKernels | SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_FLOAT | SLUICE_KERNELS_CHECKSUM;
 constexpr struct {
     const char* name;
     uint32_t uses; // SluiceKernels
@@ -83,15 +86,21 @@ constexpr struct {
                 {"float encode", 0},
                 {"df11 bf16", SLUICE_KERNELS_DF11},
                 {"df11 ecf8", SLUICE_KERNELS_DF11},
-                {"df11 encode", 0}};
+                {"df11 encode", 0},
+                {"stream host", 0},
+                {"stream read", 0},
+                {"stream decode", kTileKernels},
+                {"stream bulk", kTileKernels}};
 
-// Filters in the case of the names above; DFloat11 has a shorter one there.
+// Filters in the case of the names above. DFloat11 has a shorter one there, and "tile streams" are
+// not meant by "stream".
 std::vector<std::string> plainFilters(std::vector<std::string> filters)
 {
     for (std::string& filter : filters) {
         std::transform(filter.begin(), filter.end(), filter.begin(),
                        [](unsigned char c) { return char(std::tolower(c)); });
         if (filter == "dfloat11") filter = "df11 bf16";
+        if (filter == "stream") filter = "stream ";
     }
     return filters;
 }
@@ -100,6 +109,13 @@ bool anyWanted(const Wanted& wanted, const char* prefix)
 {
     return std::any_of(std::begin(kKernels), std::end(kKernels), [&](const auto& kernel) {
         return std::strncmp(kernel.name, prefix, std::strlen(prefix)) == 0 && wanted(kernel.name);
+    });
+}
+
+bool anyButStreams(const Wanted& wanted)
+{
+    return std::any_of(std::begin(kKernels), std::end(kKernels), [&](const auto& kernel) {
+        return std::strncmp(kernel.name, "stream ", 7) != 0 && wanted(kernel.name);
     });
 }
 
@@ -215,7 +231,8 @@ int runBench(const BenchOptions& options)
         if (intervals) benchInterval(device, cuda, wanted, report);
         if (wanted("fse tables")) benchFse(device, cuda, report);
     }
-    benchInputs(device, options, wanted, report);
+    benchStream(device, options, wanted, report);
+    if (anyButStreams(wanted)) benchInputs(device, options, wanted, report);
 
     if (!options.json.empty()) {
         const std::string text = report.json(device);

@@ -19,6 +19,10 @@ struct BenchOptions {
     std::vector<uint32_t> tilesAtOnce; // SluiceGstdInfo has it; none: some values
     bool graphicsQueue = false;        // Vulkan: of a family that does graphics too
     std::string tuning;                // a row for the device; empty: the device's own
+    std::string streamFolder;          // stream: on a disk; empty: $TMPDIR, or /tmp
+    uint32_t streamMegabytes = 0;      // stream: of output a pass; 0: 8,000 on a GPU
+    uint32_t streamThreads = 0;        // stream: of a streamer, that read; 0: up to 8
+    bool streamOursOnly = false;       // stream: without the peers
     bool force = false;                // json may overwrite a file
     int verbosity = 0;                 // below 0: no table
 };

@@ -85,9 +85,9 @@ void decode(TileSet& set, const Codec& codec, bool hasChecksums)
         tile.checksum = sluiceTileChecksum(&set.expected[tile.outputOffset], tile.size);
 }
 
-// A quarter each of text-like words, records of floats and indices, smooth pixels, and noise in a
-// small alphabet.
-Bytes makeUp(size_t size)
+} // namespace
+
+Bytes makeUpContent(size_t size)
 {
     std::mt19937 random(20251120);
     const auto below = [&random](uint32_t limit) { return uint32_t(random() % limit); };
@@ -135,8 +135,6 @@ Bytes makeUp(size_t size)
     return out;
 }
 
-} // namespace
-
 void decodeOnHost(const std::vector<HostTile>& tiles, bool hasChecksums, const std::string& place)
 {
     inParallel(tiles.size(), [&](uint64_t first, uint64_t last) {
@@ -167,7 +165,7 @@ TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOut
     set.description = path.empty() ? "made-up data" : path;
     auto file = path.empty()
                     ? std::make_unique<InputFile>(set.description,
-                                                  makeUp(size_t(std::min(maxOutput, madeUpBytes))))
+                                                  makeUpContent(size_t(std::min(maxOutput, madeUpBytes))))
                     : std::make_unique<InputFile>(path);
     if (file->size() == 0) throw Failure{exitFormat, path + ": is empty"};
     if (!Container::recognises(*file)) {

@@ -11,6 +11,18 @@ namespace {
 
 constexpr const char* kColumns = "%-24s %-14s %-34s %10s %7s %9s %8s %8s\n";
 
+std::string figureText(const BenchRow& row)
+{
+    std::string text;
+    for (const BenchFigure& figure : row.figures) {
+        std::string name = figure.name;
+        std::replace(name.begin(), name.end(), '_', ' ');
+        text += formatText("%s%s %.*f", text.empty() ? "" : ", ", name.c_str(),
+                           figure.value < 10 ? 3 : 1, figure.value);
+    }
+    return text;
+}
+
 } // namespace
 
 double BenchReport::rate(const BenchRow& row)
@@ -56,6 +68,12 @@ void BenchReport::print(const BenchRow& row) const
         std::fflush(m_out);
         return;
     }
+    if (row.bytes == 0) {
+        std::fprintf(m_out, "%-24s %-14s %-34s %s\n", row.kernel.c_str(), row.size.c_str(),
+                     row.who.c_str(), figureText(row).c_str());
+        std::fflush(m_out);
+        return;
+    }
     const Timing& timing = row.timing;
     const double spread =
         timing.median > 0 ? (timing.slowest - timing.fastest) / timing.median * 100 : 0;
@@ -65,6 +83,7 @@ void BenchReport::print(const BenchRow& row) const
                  formatText("%.*f", rate(row) < 1e10 ? 3 : 1, rate(row) / 1e9).c_str(),
                  m_copyRate > 0 ? formatText("%.3f", rate(row) / m_copyRate).c_str() : "-",
                  ofPeer > 0 ? formatText("%.3f", ofPeer).c_str() : "-");
+    if (!row.figures.empty()) std::fprintf(m_out, "%-24s   %s\n", "", figureText(row).c_str());
     std::fflush(m_out);
 }
 
@@ -127,7 +146,11 @@ std::string BenchReport::json(const BenchDevice& device) const
                    ", \"codec\": " + jsonText(input.codec) +
                    ", \"size_ratio\": " + formatText("%.5f", input.ratio());
         }
-        if (row.present) {
+        for (const BenchFigure& figure : row.figures)
+            out += ", " + jsonText(figure.name) + ": " + formatText("%.6g", figure.value);
+        if (row.present && row.bytes == 0) {
+            out += ", \"present\": true";
+        } else if (row.present) {
             out += ", \"present\": true, \"bytes\": " + std::to_string(row.bytes) +
                    ", \"runs\": " + std::to_string(row.timing.runs) +
                    ", \"median_ms\": " + formatText("%.6f", row.timing.median) +

@@ -11,6 +11,12 @@
 
 namespace sluice {
 
+// A number of a row beyond its time and rate.
+struct BenchFigure {
+    std::string name; // "cpu_s_per_gb": of JSON, and, with blanks, of the table
+    double value;
+};
+
 struct BenchRow {
     std::string kernel; // copy, scan, compact, gdeflate ...
     std::string size;   // "2^20", "1.20 GB"
@@ -19,8 +25,9 @@ struct BenchRow {
     Timing timing;
     bool isPeer = false; // a peer of the rows with the same kernel and size
     bool present = true;
-    std::string note = {}; // why it is not present
-    size_t input = 0;      // number of the beginInput before it; 0: none
+    std::string note = {};                 // why it is not present
+    std::vector<BenchFigure> figures = {}; // without bytes they are all that the row says
+    size_t input = 0;                      // number of the beginInput before it; 0: none
 };
 
 class BenchReport {

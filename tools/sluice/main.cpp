@@ -284,6 +284,15 @@ void defineBench(CLI::App& verb, CommandLine& line)
         ->allow_extra_args(false)
         ->check(CLI::Range(1u, 1u << 24));
     addDecodeSpeed(verb, options.decodeSpeed);
+    verb.add_option("--stream-folder", options.streamFolder,
+                    "stream: a folder on the disk to measure; default $TMPDIR, or /tmp");
+    verb.add_option("--stream-size", options.streamMegabytes,
+                    "stream: MB of output in a pass; default 8000 on a GPU, else twice the input")
+        ->check(CLI::Range(1u, 1000000u));
+    verb.add_option("--stream-threads", options.streamThreads,
+                    "stream: how many threads of the streamer read; default 8, or one a core")
+        ->check(CLI::Range(1u, 64u));
+    verb.add_flag("--stream-ours", options.streamOursOnly, "stream: without the peers");
     verb.add_option("--json", options.json, "also write the figures to this file");
 }
 

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What calls of sluice_stream cost the host. The device does nothing, so that no driver is counted.
+#include <algorithm>
+#include <cfloat>
+#include <cstring>
+
+#include "api/backend.h"
+#include "api/components.h"
+#include "stream.h"
+#include "stream/gpu.h"
+#include "stream_content.h"
+#include "stream_pass.h"
+#include "stream_read.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kRounds = 11;
+constexpr uint64_t kContent = 2u << 20, kRing = 64u << 20;
+constexpr uint32_t kBatchTiles = 1024, kMostGroups = 8192, kMostRequests = 65536;
+
+// A backend whose commands do nothing.
+class IdleBackend final : public Backend {
+public:
+    void contextInfo(SluiceContextInfo& info) const override
+    {
+        info = {};
+        info.backend = SLUICE_BACKEND_VULKAN;
+        info.tier = "none";
+        info.report = "";
+        info.kernels = kBuiltKernels;
+    }
+    SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; }
+#define SLUICE_COMMAND(Name, kernel, Info)                                                         \
+    SluiceStatus cmd##Name(SluiceCommands, const Info&) override { return SLUICE_OK; }
+    SLUICE_ALL_COMMANDS(SLUICE_COMMAND)
+#undef SLUICE_COMMAND
+};
+
+// An API whose copies and barriers do nothing, and whose semaphores are at 0.
+struct IdleGpu final : SluiceStreamGpu {
+    SluiceStatus begin(uint32_t, uint32_t& id) override
+    {
+        id = 0;
+        return SLUICE_OK;
+    }
+    void end(uint32_t) override {}
+    void timestamp(SluiceCommands, uint32_t, uint32_t, bool) override {}
+    bool milliseconds(uint32_t, uint32_t, double&) override { return false; }
+    void barrierBefore(SluiceCommands) override {}
+    void barrierToCopies(SluiceCommands) override {}
+    void barrierAfter(SluiceCommands) override {}
+    void beginImage(SluiceCommands, const SluiceStreamImage&) override {}
+    void endImage(SluiceCommands, const SluiceStreamImage&) override {}
+    void copyToImage(SluiceCommands, const stream::ImageCopy&) override {}
+    void copyToBuffer(SluiceCommands, uint64_t, uint64_t, const SluiceBuffer&) override {}
+    SluiceStatus semaphoreValue(uint64_t, uint64_t& value) override
+    {
+        value = 0;
+        return SLUICE_OK;
+    }
+    SluiceStatus signal(uint64_t, uint64_t) override { return SLUICE_OK; }
+};
+
+int64_t readContent(void* user, uint64_t offset, void* bytes, uint64_t size)
+{
+    static_cast<const InputFile*>(user)->read(offset, bytes, size_t(size));
+    return int64_t(size);
+}
+
+// A streamer without threads, whose device does nothing.
+class IdleStreamer {
+public:
+    IdleStreamer();
+    ~IdleStreamer()
+    {
+        sluiceDestroyStreamer(m_streamer);
+        sluiceDestroyContext(m_context);
+    }
+    IdleStreamer(const IdleStreamer&) = delete;
+    IdleStreamer& operator=(const IdleStreamer&) = delete;
+
+    // Submits that many groups, each of so many requests for whole assets; returns nanoseconds.
+    double submit(uint32_t groups, uint32_t requests);
+    void pump() const { require(sluiceStreamPump(m_streamer, UINT32_MAX, nullptr), "pumping"); }
+    // Records batches until nothing is ready, and has the device have done them. Adds what Record
+    // took, and how many tiles there were.
+    void record(double& nanoseconds, uint64_t& tiles);
+    // Calls Poll so often; returns nanoseconds.
+    double poll(uint32_t calls) const;
+    void cancelAll();
+
+private:
+    SluiceStatus recordOne(SluiceStreamBatch& batch) const;
+
+    StreamContent m_content;
+    ReadRing m_ring{kRing};
+    std::vector<Bytes> m_lists;
+    IdleGpu m_gpu;
+    SluiceContext m_context = nullptr;
+    SluiceStreamMemory m_results{};
+    SluiceStreamer m_streamer = nullptr;
+    SluiceStreamFile m_file = nullptr;
+};
+
+SluiceBuffer bufferOf(void* bytes, uint64_t size)
+{
+    return {uint64_t(reinterpret_cast<uintptr_t>(bytes)), 0, size};
+}
+
+IdleStreamer::IdleStreamer() : m_content("", kContent)
+{
+    m_context = new SluiceContext_T{new IdleBackend};
+    SluiceStreamerInfo info = {};
+    info.context = m_context;
+    info.gpu = &m_gpu;
+    info.maxGroups = kMostGroups;
+    info.maxRequests = kMostRequests;
+    info.maxBatches = 2;
+    info.maxBatchTiles = kBatchTiles;
+    info.maxUnits = 4096;
+    SluiceStreamerRequirements required = {};
+    require(sluiceGetStreamerRequirements(&info, &required), "streamer");
+    info.source = {bufferOf(m_ring.data(), kRing), m_ring.data()};
+    info.output = {bufferOf(m_ring.data(), kRing), nullptr};
+    const auto list = [&](uint64_t size) {
+        m_lists.emplace_back(size + 64);
+        return SluiceStreamMemory{bufferOf(m_lists.back().data(), size), m_lists.back().data()};
+    };
+    info.control = list(required.controlSize);
+    info.results = m_results = list(required.resultsSize);
+    info.scratch = bufferOf(m_ring.data(), required.scratchSize);
+    require(sluiceCreateStreamer(&info, &m_streamer), "streamer");
+    const SluiceStreamFileInterface file = {const_cast<InputFile*>(&m_content.container->file()),
+                                            m_content.container->file().size(), readContent,
+                                            nullptr};
+    const SluiceStreamOpenInfo opening = {nullptr, &file, 1, 0};
+    require(sluiceStreamOpen(m_streamer, &opening, &m_file), "opening");
+    pump();
+    SluiceStreamEvent event = {};
+    uint32_t count = 1;
+    require(sluiceStreamPoll(m_streamer, &event, &count), "polling");
+    require(count == 1 ? event.status : SLUICE_ERROR_IO, "opening");
+}
+
+double IdleStreamer::submit(uint32_t groups, uint32_t requests)
+{
+    std::vector<SluiceStreamRequest> list(requests);
+    for (uint32_t i = 0; i < requests; ++i) {
+        const StreamAsset& asset = m_content.assets[i % m_content.assets.size()];
+        list[i].source = SLUICE_STREAM_FROM_ARCHIVE;
+        list[i].target = SLUICE_STREAM_TO_BUFFER;
+        list[i].file = m_file;
+        list[i].asset = asset.number;
+        list[i].size = asset.size;
+        list[i].buffer = bufferOf(m_ring.data(), asset.size);
+    }
+    SluiceStreamGroupInfo info = {};
+    info.requests = list.data();
+    info.requestCount = requests;
+    info.tag = 1;
+    const double start = secondsNow();
+    for (uint32_t i = 0; i < groups; ++i) {
+        SluiceStreamGroup group = 0;
+        require(sluiceStreamSubmit(m_streamer, &info, &group), "submitting");
+    }
+    return (secondsNow() - start) * 1e9;
+}
+
+SluiceStatus IdleStreamer::recordOne(SluiceStreamBatch& batch) const
+{
+    SluiceStreamBudget budget = {};
+    budget.milliseconds = FLT_MAX;
+    return sluiceStreamRecord(m_streamer, reinterpret_cast<SluiceCommands>(uintptr_t(1)), &budget,
+                              &batch);
+}
+
+void IdleStreamer::record(double& nanoseconds, uint64_t& tiles)
+{
+    for (;;) {
+        SluiceStreamBatch batch = {};
+        const double start = secondsNow();
+        require(recordOne(batch), "recording");
+        const double end = secondsNow();
+        if (batch.number == 0) return;
+        nanoseconds += (end - start) * 1e9;
+        tiles += batch.tiles;
+        // What a device would have written: every tile is OK.
+        uint32_t* words = static_cast<uint32_t*>(m_results.host);
+        std::fill_n(words, m_results.buffer.size / 4, uint32_t(SLUICE_TILE_OK));
+        require(sluiceStreamComplete(m_streamer, batch.number), "completing");
+        SluiceStreamEvent events[64];
+        uint32_t count = 64;
+        require(sluiceStreamPoll(m_streamer, events, &count), "polling");
+        for (uint32_t i = 0; i < count; ++i)
+            require(events[i].status, "a group");
+    }
+}
+
+double IdleStreamer::poll(uint32_t calls) const
+{
+    const double start = secondsNow();
+    for (uint32_t i = 0; i < calls; ++i) {
+        SluiceStreamEvent events[8];
+        uint32_t count = 8;
+        require(sluiceStreamPoll(m_streamer, events, &count), "polling");
+        if (count != 0) throw Failure{exitDevice, "bench: an event that nobody has caused"};
+    }
+    return (secondsNow() - start) * 1e9;
+}
+
+void IdleStreamer::cancelAll()
+{
+    require(sluiceStreamCancelTags(m_streamer, 1, 1), "cancelling");
+    for (uint32_t count = 1; count != 0;) {
+        SluiceStreamEvent events[256];
+        count = 256;
+        require(sluiceStreamPoll(m_streamer, events, &count), "polling");
+    }
+}
+
+void addCost(BenchReport& report, const char* what, const char* unit, std::vector<double> rounds,
+             double goal)
+{
+    std::sort(rounds.begin(), rounds.end());
+    report.addGroup({{"stream host",
+                      what,
+                      "sluice",
+                      0,
+                      {},
+                      false,
+                      true,
+                      "",
+                      {{std::string("ns_per_") + unit, rounds[rounds.size() / 2]},
+                       {"fastest", rounds.front()},
+                       {"slowest", rounds.back()},
+                       {"goal", goal}}}});
+}
+
+} // namespace
+
+void benchStreamHost(BenchReport& report)
+{
+    IdleStreamer streamer;
+    for (const uint32_t requests : {1u, 16u, 256u}) {
+        std::vector<double> rounds;
+        const uint32_t groups = std::min(4096u, 32768 / requests);
+        for (uint32_t i = 0; i <= kRounds; ++i) {
+            const double taken = streamer.submit(groups, requests);
+            if (i != 0) rounds.push_back(taken / (double(groups) * requests));
+            streamer.cancelAll();
+        }
+        addCost(report, formatText("submit %u", requests).c_str(), "request", rounds, 200);
+    }
+    std::vector<double> records, polls, waits;
+    for (uint32_t i = 0; i <= kRounds; ++i) {
+        constexpr uint32_t kPolls = 100000;
+        double nanoseconds = 0;
+        uint64_t tiles = 0;
+        streamer.submit(16, 2);
+        streamer.pump();
+        const double waiting = streamer.poll(kPolls) / kPolls;
+        streamer.record(nanoseconds, tiles);
+        const double idle = streamer.poll(kPolls) / kPolls;
+        if (i == 0) continue;
+        records.push_back(nanoseconds / double(tiles));
+        waits.push_back(waiting);
+        polls.push_back(idle);
+    }
+    addCost(report, "record", "tile", records, 50);
+    addCost(report, "poll idle", "call", polls, 100);
+    addCost(report, "poll ready", "call", waits, 100);
+}
+
+} // namespace sluice
