@@ -51,6 +51,21 @@ TEST_CASE("tool: the benchmark's rows of primitives, each checked")
     }
 }
 
+TEST_CASE("tool: the benchmark's rows of streaming")
+{
+    Tool tool;
+    CHECK(tool("bench -q --device cpu --filter stream --json -") == 0);
+    const std::string rows = tool.output();
+    for (const char* row :
+         {"submit 1\"", "submit 16\"", "submit 256\"", "record\"", "poll idle\"", "poll busy\""}) {
+        CAPTURE(row);
+        CHECK(contains(rows, "\"kernel\": \"stream host\", \"size\": \"" + std::string(row)));
+    }
+    CHECK(contains(rows, "\"ns_per_request\": "));
+    CHECK(contains(rows, "not run: needs Vulkan"));
+    CHECK(!contains(rows, "tile streams"));
+}
+
 TEST_CASE("tool weights: the benchmark reads weights of files")
 {
     std::mt19937 random = makeRandom(106);

@@ -22,7 +22,7 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kAssetAlignment = 256, kStoredAlignment = 16;
-constexpr uint64_t kMadeUpAsset = 1u << 20;
+constexpr uint64_t kMadeUpAsset = 1u << 20, kFewestAssets = 4;
 constexpr uint32_t kMadeUpLevel = 9;
 constexpr uint32_t kPeerChunk = 262144, kDriverTile = 65536;
 constexpr int kZstdLevel = 19, kDeflateLevel = 12;
@@ -53,12 +53,13 @@ Bytes makeUpArchive(uint64_t size)
     info.threadCount = threadCount(0);
     ArchiveWriter writer(nullptr, sluiceDestroyArchiveWriter);
     SluiceStatus status = createArchive(info, transfer, writer);
-    for (uint64_t begin = 0; begin < content.size() && status == SLUICE_OK; begin += kMadeUpAsset) {
-        const std::string name = formatText("asset%06llu", wide(begin / kMadeUpAsset));
+    const uint64_t assetSize = std::min<uint64_t>(kMadeUpAsset, content.size() / kFewestAssets);
+    for (uint64_t begin = 0; begin < content.size() && status == SLUICE_OK; begin += assetSize) {
+        const std::string name = formatText("asset%06llu", wide(begin / assetSize));
         SluiceArchiveAssetInfo asset = {};
         asset.name = name.c_str();
         asset.nameLength = name.size();
-        asset.size = std::min<uint64_t>(kMadeUpAsset, content.size() - begin);
+        asset.size = std::min<uint64_t>(assetSize, content.size() - begin);
         asset.read = Transfer::read;
         asset.readUser = &transfer;
         status = sluiceAddArchiveAsset(writer.get(), &asset);

@@ -19,10 +19,12 @@ struct TileBatch {
     uint64_t outputSize = 0; // in the destination
 };
 
-// As many tiles as a batch may have, over and over from the first one if there are fewer.
-TileBatch fillBatch(const StreamContent& content, const StreamSetup& setup, uint64_t room)
+// As many tiles as a batch may have. mayRepeat: over and over from the first one if there are fewer.
+TileBatch fillBatch(const StreamContent& content, const StreamSetup& setup, uint64_t room,
+                    bool mayRepeat)
 {
-    const uint32_t most = setup.batchTiles != 0 ? setup.batchTiles : kDefaultTiles;
+    uint32_t most = setup.batchTiles != 0 ? setup.batchTiles : kDefaultTiles;
+    if (!mayRepeat) most = std::min(most, uint32_t(content.tiles.size()));
     const uint64_t filtered = setup.filteredSize != 0 ? setup.filteredSize : kDefaultFiltered;
     TileBatch batch;
     for (uint32_t i = 0; i < most; ++i) {
@@ -51,7 +53,7 @@ BenchRow timeDecode(StreamEngine& engine, const StreamContent& content, const St
                     bool fromSystem)
 {
     const BenchDevice& device = engine.device();
-    const TileBatch batch = fillBatch(content, setup, destination.size);
+    const TileBatch batch = fillBatch(content, setup, destination.size, device.isGpu());
     SluiceTilesInfo info = {};
     info.tiles = batch.tiles.data();
     info.tileCount = uint32_t(batch.tiles.size());

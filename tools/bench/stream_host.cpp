@@ -84,8 +84,9 @@ public:
     double submit(uint32_t groups, uint32_t requests);
     void pump() const { require(sluiceStreamPump(m_streamer, UINT32_MAX, nullptr), "pumping"); }
     // Records batches until nothing is ready, and has the device have done them. Adds what Record
-    // took, and how many tiles there were.
-    void record(double& nanoseconds, uint64_t& tiles);
+    // took, and how many tiles there were. Returns what one of `polls` calls of Poll takes while a
+    // batch is under way.
+    double record(double& nanoseconds, uint64_t& tiles, uint32_t polls);
     // Calls Poll so often; returns nanoseconds.
     double poll(uint32_t calls) const;
     void cancelAll();
@@ -175,16 +176,18 @@ SluiceStatus IdleStreamer::recordOne(SluiceStreamBatch& batch) const
                               &batch);
 }
 
-void IdleStreamer::record(double& nanoseconds, uint64_t& tiles)
+double IdleStreamer::record(double& nanoseconds, uint64_t& tiles, uint32_t polls)
 {
+    double polled = 0;
     for (;;) {
         SluiceStreamBatch batch = {};
         const double start = secondsNow();
         require(recordOne(batch), "recording");
         const double end = secondsNow();
-        if (batch.number == 0) return;
+        if (batch.number == 0) return polled;
         nanoseconds += (end - start) * 1e9;
         tiles += batch.tiles;
+        if (polled == 0) polled = poll(polls) / polls;
         // What a device would have written: every tile is OK.
         uint32_t* words = static_cast<uint32_t*>(m_results.host);
         std::fill_n(words, m_results.buffer.size / 4, uint32_t(SLUICE_TILE_OK));
@@ -252,24 +255,23 @@ void benchStreamHost(BenchReport& report)
         }
         addCost(report, formatText("submit %u", requests).c_str(), "request", rounds, 200);
     }
-    std::vector<double> records, polls, waits;
+    std::vector<double> records, idlePolls, busyPolls;
     for (uint32_t i = 0; i <= kRounds; ++i) {
         constexpr uint32_t kPolls = 100000;
         double nanoseconds = 0;
         uint64_t tiles = 0;
         streamer.submit(16, 2);
         streamer.pump();
-        const double waiting = streamer.poll(kPolls) / kPolls;
-        streamer.record(nanoseconds, tiles);
+        const double busy = streamer.record(nanoseconds, tiles, kPolls);
         const double idle = streamer.poll(kPolls) / kPolls;
         if (i == 0) continue;
         records.push_back(nanoseconds / double(tiles));
-        waits.push_back(waiting);
-        polls.push_back(idle);
+        idlePolls.push_back(idle);
+        busyPolls.push_back(busy);
     }
     addCost(report, "record", "tile", records, 50);
-    addCost(report, "poll idle", "call", polls, 100);
-    addCost(report, "poll ready", "call", waits, 100);
+    addCost(report, "poll idle", "call", idlePolls, 100);
+    addCost(report, "poll busy", "call", busyPolls, 100);
 }
 
 } // namespace sluice
