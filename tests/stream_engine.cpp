@@ -19,10 +19,8 @@ Engine::Engine(Device& on)
 #undef SLUICE_LOAD
     reinterpret_cast<PFN_vkGetPhysicalDeviceMemoryProperties>(info.getInstanceProcAddr(
         info.instance, "vkGetPhysicalDeviceMemoryProperties"))(info.physicalDevice, &m_memoryTypes);
-    const SluiceStreamVulkanInfo streamInfo = {info.getInstanceProcAddr, info.instance,
-                                               info.physicalDevice, info.device,
-                                               m_handles.queueFamily};
-    REQUIRE(sluiceCreateStreamVulkan(&streamInfo, &m_gpu) == SLUICE_OK);
+    const SluiceStreamVulkanInfo forStreams = streamInfo();
+    REQUIRE(sluiceCreateStreamVulkan(&forStreams, &m_gpu) == SLUICE_OK);
     VkCommandPoolCreateInfo poolInfo = {};
     poolInfo.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
     poolInfo.queueFamilyIndex = m_handles.queueFamily;
@@ -33,6 +31,13 @@ Engine::Engine(Device& on)
     allocateInfo.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
     allocateInfo.commandBufferCount = 1;
     REQUIRE(m_AllocateCommandBuffers(m_device, &allocateInfo, &m_commands) == VK_SUCCESS);
+}
+
+SluiceStreamVulkanInfo Engine::streamInfo() const
+{
+    const SluiceVulkanContextInfo& info = m_handles.contextInfo;
+    return {info.getInstanceProcAddr, info.instance, info.physicalDevice, info.device,
+            m_handles.queueFamily};
 }
 
 Engine::~Engine()
@@ -160,6 +165,7 @@ void Engine::submit(VkSemaphore semaphore, uint64_t value)
         info.signalSemaphoreCount = 1;
         info.pSignalSemaphores = &semaphore;
     }
+    const std::lock_guard<std::mutex> lock(m_queueLock);
     REQUIRE(m_QueueSubmit(m_handles.queue, 1, &info, VK_NULL_HANDLE) == VK_SUCCESS);
 }
 

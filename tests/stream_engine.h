@@ -10,6 +10,8 @@
 
 #include "device/device_vulkan.h"
 
+#include <mutex>
+
 namespace sluice::test {
 
 #define SLUICE_TEST_FUNCTIONS(X)                                                                   \
@@ -49,6 +51,10 @@ public:
 
     SluiceStreamGpu* gpu() const { return m_gpu; }
     uint32_t queueFamily() const { return m_handles.queueFamily; }
+    VkQueue queue() const { return m_handles.queue; }
+    // The engine holds it while it uses the queue.
+    std::mutex& queueLock() const { return m_queueLock; }
+    SluiceStreamVulkanInfo streamInfo() const;
     SluiceStreamMemory makeBuffer(VkDeviceSize size);
     VkImage makeImage(const VkImageCreateInfo& info);
     VkSemaphore makeSemaphore();
@@ -57,7 +63,11 @@ public:
     VkCommandBuffer begin();
     // semaphore: signalled with the value; may be VK_NULL_HANDLE.
     void submit(VkSemaphore semaphore, uint64_t value);
-    void waitIdle() const { m_QueueWaitIdle(m_handles.queue); }
+    void waitIdle() const
+    {
+        const std::lock_guard<std::mutex> lock(m_queueLock);
+        m_QueueWaitIdle(m_handles.queue);
+    }
     // A box of one level, which is in `layout`.
     Bytes readImage(VkImage image, const SluiceStreamImage& box, size_t size,
                     VkImageLayout layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
@@ -70,6 +80,7 @@ private:
     VkDeviceMemory allocate(const VkMemoryRequirements& required, bool isMapped);
 
     VulkanHandles m_handles{};
+    mutable std::mutex m_queueLock;
     VkDevice m_device = VK_NULL_HANDLE;
     VkPhysicalDeviceMemoryProperties m_memoryTypes{};
     SluiceStreamGpu* m_gpu = nullptr;

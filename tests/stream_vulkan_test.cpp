@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Streaming to buffers and images of Vulkan, decoded by the GPU and by the CPU, on every device.
-#include "stream_engine.h"
+#include "stream_content.h"
 #include "streams.h"
 
 #include <algorithm>
@@ -153,151 +153,6 @@ SluiceStreamCounters GpuStreamer::counters() const
     return counters;
 }
 
-// Small tiles of every codec, so that software devices decode them soon.
-PackedAsset smallAsset()
-{
-    std::mt19937 random = makeRandom(5);
-    PackedAsset asset;
-    asset.name = "small";
-    Bytes few = randomBytes(random, 20000);
-    for (uint8_t& byte : few)
-        byte &= 7;
-    asset.add(few, SLUICE_CODEC_GDEFLATE, 8192);
-    asset.add(smoothBytes(random, 12000), SLUICE_CODEC_GSTD, 8192, true);
-    asset.add(few, SLUICE_CODEC_GSTD, 16384);
-    asset.add(randomBytes(random, 10000), SLUICE_CODEC_STORE, 4096);
-    asset.add(few, SLUICE_CODEC_FLOAT, 16384);
-    asset.add(smoothBytes(random, 8000), SLUICE_CODEC_GDEFLATE, 4096, true);
-    return asset;
-}
-
-struct ImageCase {
-    VkFormat format;
-    uint32_t blockWidth, blockHeight, blockSize;
-    uint32_t width, height, depth, levels, layers;
-};
-constexpr ImageCase kImages[] = {
-    {VK_FORMAT_R8G8B8A8_UNORM, 1, 1, 4, 60, 33, 1, 6, 1},
-    {VK_FORMAT_R8_UNORM, 1, 1, 1, 33, 17, 1, 3, 1},
-    {VK_FORMAT_BC1_RGBA_UNORM_BLOCK, 4, 4, 8, 68, 50, 1, 7, 1},
-    {VK_FORMAT_BC3_UNORM_BLOCK, 4, 4, 16, 36, 20, 1, 2, 3},
-    {VK_FORMAT_R8G8B8A8_UNORM, 1, 1, 4, 12, 10, 7, 2, 1},
-};
-
-uint32_t levelExtent(uint32_t extent, uint32_t level) { return std::max(extent >> level, 1u); }
-
-struct ImageAsset {
-    PackedAsset packed;
-    std::vector<uint64_t> offsets, sizes; // of levels
-};
-
-// Levels one after the other, in tiles that do not end where levels do.
-ImageAsset imageAsset(const ImageCase& image, uint32_t number)
-{
-    ImageAsset asset;
-    asset.packed.name = "image" + std::to_string(number);
-    std::mt19937 random = makeRandom(100 + number);
-    uint64_t size = 0;
-    for (uint32_t level = 0; level < image.levels; ++level) {
-        const uint64_t across =
-            (levelExtent(image.width, level) + image.blockWidth - 1) / image.blockWidth;
-        const uint64_t down =
-            (levelExtent(image.height, level) + image.blockHeight - 1) / image.blockHeight;
-        size = (size + 15) / 16 * 16 + 16;
-        asset.offsets.push_back(size);
-        asset.sizes.push_back(across * down * image.blockSize * levelExtent(image.depth, level) *
-                              image.layers);
-        size += asset.sizes.back();
-    }
-    Bytes few = randomBytes(random, size_t(size + 3) / 4 * 4);
-    for (uint8_t& byte : few)
-        byte &= 63;
-    asset.packed.add(few, number % 2 == 0 ? SLUICE_CODEC_GSTD : SLUICE_CODEC_GDEFLATE, 1000);
-    return asset;
-}
-
-SluiceStreamRequest imageRequest(SluiceStreamFile file, uint32_t asset, const ImageCase& image,
-                                 const ImageAsset& about, uint32_t level, VkImage handle)
-{
-    SluiceStreamRequest request = {};
-    request.source = SLUICE_STREAM_FROM_ARCHIVE;
-    request.target = SLUICE_STREAM_TO_IMAGE;
-    request.file = file;
-    request.asset = asset;
-    request.offset = about.offsets[level];
-    request.size = about.sizes[level];
-    SluiceStreamImage& box = request.image;
-    box.image = sluiceStreamImageHandle(handle);
-    box.blockWidth = image.blockWidth;
-    box.blockHeight = image.blockHeight;
-    box.blockSize = image.blockSize;
-    box.level = level;
-    box.layerCount = image.layers;
-    box.extent[0] = levelExtent(image.width, level);
-    box.extent[1] = levelExtent(image.height, level);
-    box.extent[2] = levelExtent(image.depth, level);
-    box.oldLayout = VK_IMAGE_LAYOUT_UNDEFINED;
-    box.newLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
-    box.stages = VK_PIPELINE_STAGE_TRANSFER_BIT;
-    box.accesses = VK_ACCESS_TRANSFER_READ_BIT;
-    return request;
-}
-
-VkImageCreateInfo createInfoOf(const ImageCase& image)
-{
-    VkImageCreateInfo info = {};
-    info.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
-    info.imageType = image.depth > 1 ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D;
-    info.format = image.format;
-    info.extent = {image.width, image.height, image.depth};
-    info.mipLevels = image.levels;
-    info.arrayLayers = image.layers;
-    info.samples = VK_SAMPLE_COUNT_1_BIT;
-    info.usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
-                 VK_IMAGE_USAGE_SAMPLED_BIT;
-    return info;
-}
-
-SluiceStreamRequest bufferRequest(SluiceStreamFile file, uint64_t offset, uint64_t size,
-                                  const SluiceStreamMemory& to, uint64_t place)
-{
-    SluiceStreamRequest request = fromArchive(file, 0, offset, size, nullptr);
-    request.target = SLUICE_STREAM_TO_BUFFER;
-    request.buffer = {to.buffer.handle, to.buffer.offset + place, size};
-    return request;
-}
-
-struct Content {
-    PackedAsset small = smallAsset();
-    std::vector<ImageAsset> images;
-    Bytes file;
-
-    Content()
-    {
-        std::vector<PackedAsset> assets = {small};
-        for (uint32_t i = 0; i < std::size(kImages); ++i) {
-            images.push_back(imageAsset(kImages[i], i));
-            assets.push_back(images.back().packed);
-        }
-        std::rotate(assets.begin(), assets.begin() + 1, assets.end()); // names ascend
-        file = packArchive(assets);
-    }
-    static constexpr uint32_t kSmall = std::size(kImages); // its number in the archive
-};
-
-const Content& content()
-{
-    static const Content one;
-    return one;
-}
-
-bool isVulkan()
-{
-    if (device().backend() == SLUICE_BACKEND_VULKAN) return true;
-    skipCase("streams to Vulkan");
-    return false;
-}
-
 } // namespace
 
 TEST_SUITE_BEGIN("device");
@@ -308,7 +163,7 @@ TEST_CASE("stream to Vulkan: images of several formats, level by level")
     for (const bool decodesOnGpu : {true, false}) {
         CAPTURE(decodesOnGpu);
         Engine engine(device());
-        MemoryFile file(content().file);
+        MemoryFile file(vulkanContent().file);
         GpuStreamer streamer(device(), engine, decodesOnGpu);
         streamer.usesFences = decodesOnGpu;
         const SluiceStreamFile opened = streamer.open(file);
@@ -317,15 +172,15 @@ TEST_CASE("stream to Vulkan: images of several formats, level by level")
         for (uint32_t i = 0; i < std::size(kImages); ++i) {
             images.push_back(engine.makeImage(createInfoOf(kImages[i])));
             for (uint32_t level = 0; level < kImages[i].levels; ++level)
-                requests.push_back(
-                    imageRequest(opened, i, kImages[i], content().images[i], level, images.back()));
+                requests.push_back(imageRequest(opened, i, kImages[i], vulkanContent().images[i],
+                                                level, images.back()));
         }
         const SluiceStreamEvent event = streamer.waitFor(streamer.submit(requests));
         CHECK(event.status == SLUICE_OK);
         CHECK(event.failedRequests == 0);
         size_t number = 0;
         for (uint32_t i = 0; i < std::size(kImages); ++i) {
-            const Bytes& bytes = content().images[i].packed.bytes;
+            const Bytes& bytes = vulkanContent().images[i].packed.bytes;
             for (uint32_t level = 0; level < kImages[i].levels; ++level, ++number) {
                 CAPTURE(i);
                 CAPTURE(level);
@@ -344,11 +199,11 @@ TEST_CASE("stream to Vulkan: images of several formats, level by level")
 TEST_CASE("stream to Vulkan: buffers, directly and through the ring, files and memory")
 {
     if (!isVulkan()) return;
-    const Bytes& bytes = content().small.bytes;
+    const Bytes& bytes = vulkanContent().small.bytes;
     for (const bool decodesOnGpu : {true, false}) {
         CAPTURE(decodesOnGpu);
         Engine engine(device());
-        MemoryFile file(content().file);
+        MemoryFile file(vulkanContent().file);
         GpuStreamer streamer(device(), engine, decodesOnGpu);
         const SluiceStreamFile opened = streamer.open(file);
         const SluiceStreamMemory to = engine.makeBuffer(4 << 20);
@@ -356,7 +211,7 @@ TEST_CASE("stream to Vulkan: buffers, directly and through the ring, files and m
         Bytes expected(size_t(to.buffer.size), Buffer::kPoison), host(size);
         std::vector<SluiceStreamRequest> requests;
         const auto want = [&](const Bytes& from, SluiceStreamRequest request, uint64_t place) {
-            request.asset = Content::kSmall;
+            request.asset = VulkanContent::kSmall;
             requests.push_back(request);
             std::copy_n(from.begin() + ptrdiff_t(request.offset), request.size,
                         expected.begin() + ptrdiff_t(place));
@@ -373,12 +228,12 @@ TEST_CASE("stream to Vulkan: buffers, directly and through the ring, files and m
                  1200000 + i * 30000);
         SluiceStreamRequest plain = bufferRequest(opened, 100, 2000, to, 800003);
         plain.source = SLUICE_STREAM_FROM_FILE;
-        want(content().file, plain, 800003);
+        want(vulkanContent().file, plain, 800003);
         SluiceStreamRequest memory = bufferRequest(nullptr, 0, 60000, to, 900000);
         memory.source = SLUICE_STREAM_FROM_MEMORY;
         memory.memory = bytes.data();
         want(bytes, memory, 900000);
-        requests.push_back(fromArchive(opened, Content::kSmall, 0, size, host.data()));
+        requests.push_back(fromArchive(opened, VulkanContent::kSmall, 0, size, host.data()));
 
         const SluiceStreamGroup group =
             streamer.submit(requests, {}, {}, SLUICE_STREAM_TELL_RECORDED);
@@ -395,16 +250,16 @@ TEST_CASE("stream to Vulkan: buffers, directly and through the ring, files and m
 TEST_CASE("stream to Vulkan: waits, signals, discarded batches, budgets, cancellation")
 {
     if (!isVulkan()) return;
-    const Bytes& bytes = content().small.bytes;
+    const Bytes& bytes = vulkanContent().small.bytes;
     const uint64_t size = bytes.size();
     Engine engine(device());
-    MemoryFile file(content().file);
+    MemoryFile file(vulkanContent().file);
     GpuStreamer streamer(device(), engine, false);
     const SluiceStreamFile opened = streamer.open(file);
     const SluiceStreamMemory to = engine.makeBuffer(4 << 20);
     const auto request = [&](uint64_t place) {
         SluiceStreamRequest made = bufferRequest(opened, 0, size, to, place);
-        made.asset = Content::kSmall;
+        made.asset = VulkanContent::kSmall;
         return made;
     };
     const auto isThere = [&](uint64_t place) {
@@ -494,12 +349,13 @@ TEST_CASE("stream to Vulkan: a lost device ends all groups, and calls stay legal
 {
     if (!isVulkan()) return;
     Engine engine(device());
-    MemoryFile file(content().file);
+    MemoryFile file(vulkanContent().file);
     GpuStreamer streamer(device(), engine, true);
     const SluiceStreamFile opened = streamer.open(file);
     const SluiceStreamMemory to = engine.makeBuffer(1 << 20);
-    SluiceStreamRequest request = bufferRequest(opened, 0, content().small.bytes.size(), to, 0);
-    request.asset = Content::kSmall;
+    SluiceStreamRequest request =
+        bufferRequest(opened, 0, vulkanContent().small.bytes.size(), to, 0);
+    request.asset = VulkanContent::kSmall;
     std::vector<SluiceStreamGroup> groups = {streamer.submit({request}),
                                              streamer.submit({request})};
     CHECK(sluiceStreamDeviceLost(streamer.get()) == SLUICE_OK);

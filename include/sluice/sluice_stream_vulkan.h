@@ -40,6 +40,89 @@ static inline uint64_t sluiceStreamSemaphoreHandle(VkSemaphore semaphore)
     return (uint64_t)semaphore;
 }
 
+// -----------------------------------------------------------------------------------------------
+// Submit mode: a submitter records batches and submits them to a queue by itself, so that an engine
+// submits groups and polls, and nothing else. It has two threads: one records and submits, one
+// waits for batches. Both sleep when there is nothing to do.
+//
+//   Calls     While a streamer has a submitter, sluiceStreamPoll only gives events, from any one
+//             thread at a time, and its descriptor (sluiceStreamEventFd) tells of all of them. The
+//             submitter's thread signals and waits for semaphores. sluiceStreamRecord, Discard and
+//             Complete return ARGUMENT. Everything else is as without.
+//   Queue     It is the engine's, and may be the only one of the device: lockQueue and unlockQueue
+//             are called around each vkQueueSubmit, and the engine holds the same lock around its
+//             own uses of the queue. No lock of the streamer is held meanwhile.
+//   Owns      a command pool with as many command buffers as the streamer has batches, and a
+//             timeline semaphore.
+//   Errors    A submit or a command buffer that fails for lack of memory, and a batch whose pipeline
+//             is missing, are tried again after 10 ms. VK_ERROR_DEVICE_LOST is
+//             sluiceStreamDeviceLost.
+
+typedef struct SluiceStreamSubmitter_T* SluiceStreamSubmitter;
+
+// How much is submitted, and how often.
+//   budget    of each batch, as for sluiceStreamRecord; semaphore and value are not read.
+//             milliseconds 0: nothing is submitted
+//   interval  microseconds from one submit to the next, at least. 0: the next batch is submitted as
+//             soon as something is ready and fewer than maxBatches are under way; then minTiles
+//             holds as long as a batch is under way, and maxAge is not read. Else maxAge counts
+//             intervals
+typedef struct SluiceStreamPace {
+    SluiceStreamBudget budget;
+    uint32_t interval;
+} SluiceStreamPace;
+
+//   streamer   its gpu was made from `vulkan`. No batch of it is under way. It outlives the submitter
+//   vulkan     read during the call
+//   queue      of vulkan->queueFamily. The pool's buffers, and nothing else, are submitted to it
+//   lockQueue, unlockQueue, queueUser  both NULL: nobody else uses the queue. They may wait, and must
+//              not call sluiceDestroyStreamSubmitter
+typedef struct SluiceStreamSubmitterInfo {
+    SluiceStreamer streamer;
+    const SluiceStreamVulkanInfo* vulkan;
+    VkQueue queue;
+    void (*lockQueue)(void* user);
+    void (*unlockQueue)(void* user);
+    void* queueUser;
+    SluiceStreamPace pace;
+} SluiceStreamSubmitterInfo;
+
+// Creates a submitter and starts it. It counts as a call of sluiceStreamRecord: nothing else of that
+// kind is under way. Errors: ARGUMENT (also: the streamer has no gpu, a submitter, or a batch under
+// way), UNSUPPORTED (a function is missing), OUT_OF_MEMORY, DEVICE.
+SLUICE_API SluiceStatus sluiceCreateStreamSubmitter(const SluiceStreamSubmitterInfo* info,
+                                                    SluiceStreamSubmitter* submitter);
+
+// Waits for the batches that are submitted, looks what they have come to, and destroys the
+// submitter; no sluiceStreamPoll is under way. What is not submitted stays with the streamer, which
+// may get another submitter, or be recorded by the engine. NULL is allowed.
+SLUICE_API void sluiceDestroyStreamSubmitter(SluiceStreamSubmitter submitter);
+
+// Changes how much is submitted from now on, in any thread. Errors: ARGUMENT.
+SLUICE_API SluiceStatus sluiceStreamSetPace(SluiceStreamSubmitter submitter,
+                                            const SluiceStreamPace* pace);
+
+// The timeline semaphore that batches signal, with the values that events of RECORDED and END say.
+// A RECORDED event comes after its batch was submitted, so that the engine's own submits, of the
+// same queue too, may wait for it. It lives as long as the submitter.
+SLUICE_API VkSemaphore sluiceStreamGetSubmitterSemaphore(SluiceStreamSubmitter submitter);
+
+//   submits   batches submitted, and the value of the last one
+//   wakeUps   how often the thread that submits has woken up
+//   failures  submits and recordings that failed
+//   status    of the last one: OK; NOT_READY: a pipeline is missing (sluiceStreamGetKernels);
+//             OUT_OF_MEMORY, DEVICE
+typedef struct SluiceStreamSubmitterState {
+    uint64_t submits;
+    uint64_t wakeUps;
+    uint64_t failures;
+    SluiceStatus status;
+} SluiceStreamSubmitterState;
+
+// From any thread. Errors: ARGUMENT.
+SLUICE_API SluiceStatus sluiceStreamGetSubmitterState(SluiceStreamSubmitter submitter,
+                                                      SluiceStreamSubmitterState* state);
+
 #ifdef __cplusplus
 }
 #endif

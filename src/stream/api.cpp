@@ -252,18 +252,21 @@ SluiceStatus sluiceStreamCancelTags(SluiceStreamer streamer, uint64_t mask, uint
 SluiceStatus sluiceStreamRecord(SluiceStreamer streamer, SluiceCommands commands,
                                 const SluiceStreamBudget* budget, SluiceStreamBatch* batch)
 {
-    if (streamer == nullptr || budget == nullptr || batch == nullptr) return SLUICE_ERROR_ARGUMENT;
+    if (streamer == nullptr || budget == nullptr || batch == nullptr || streamer->hasSubmitter())
+        return SLUICE_ERROR_ARGUMENT;
     return streamer->record(commands, *budget, *batch);
 }
 
 SluiceStatus sluiceStreamDiscard(SluiceStreamer streamer, uint64_t batch)
 {
-    return streamer == nullptr ? SLUICE_ERROR_ARGUMENT : streamer->discard(batch);
+    return streamer == nullptr || streamer->hasSubmitter() ? SLUICE_ERROR_ARGUMENT
+                                                           : streamer->discard(batch);
 }
 
 SluiceStatus sluiceStreamComplete(SluiceStreamer streamer, uint64_t batch)
 {
-    return streamer == nullptr ? SLUICE_ERROR_ARGUMENT : streamer->complete(batch);
+    return streamer == nullptr || streamer->hasSubmitter() ? SLUICE_ERROR_ARGUMENT
+                                                           : streamer->complete(batch);
 }
 
 SluiceStatus sluiceStreamDeviceLost(SluiceStreamer streamer)

@@ -22,7 +22,11 @@ SluiceStatus SluiceStreamer_T::complete(uint64_t number)
     return SLUICE_OK;
 }
 
-void SluiceStreamer_T::loseDevice() { m_isLost = true; }
+void SluiceStreamer_T::loseDevice()
+{
+    m_isLost = true;
+    callSubmitter();
+}
 
 SluiceStatus SluiceStreamer_T::semaphoreValue(uint64_t semaphore, uint64_t& value)
 {
@@ -249,7 +253,7 @@ uint32_t SluiceStreamer_T::giveEvents(SluiceStreamEvent* events, uint32_t room)
         dropFile(file);
     }
     uint32_t told = 0;
-    for (; told < m_recordedEvents.size() && count < room; ++told) {
+    for (; told < m_recordedEvents.size() && count < room && !m_holdsRecorded; ++told) {
         Group& group = m_groups[m_recordedEvents[told]];
         --m_pending;
         group.tellsRecorded = false;
@@ -260,6 +264,7 @@ uint32_t SluiceStreamer_T::giveEvents(SluiceStreamEvent* events, uint32_t room)
     m_recordedEvents.erase(m_recordedEvents.begin(), m_recordedEvents.begin() + told);
     while (m_endedHead != kNone && count < room) {
         Group& group = m_groups[m_endedHead];
+        if (group.tellsRecorded && m_holdsRecorded) break; // which comes first
         m_endedHead = group.next;
         if (m_endedHead == kNone) m_endedTail = kNone;
         events[count++] = group.event;
@@ -268,6 +273,22 @@ uint32_t SluiceStreamer_T::giveEvents(SluiceStreamEvent* events, uint32_t room)
         if (group.signal.semaphore == 0 || group.isSignalled) releaseGroup(group);
     }
     return count;
+}
+
+// Events that Poll would give now.
+bool SluiceStreamer_T::hasEvents() const
+{
+    if (m_opened != nullptr) return true;
+    if (m_holdsRecorded) return m_endedHead != kNone && !m_groups[m_endedHead].tellsRecorded;
+    return m_endedHead != kNone || !m_recordedEvents.empty();
+}
+
+// What the GPU has done.
+void SluiceStreamer_T::checkAll(SluiceStatus& status)
+{
+    checkBatches(status);
+    checkWaits(status);
+    if (m_isLost) dropReady();
 }
 
 SluiceStatus SluiceStreamer_T::poll(SluiceStreamEvent* events, uint32_t& count)
@@ -282,19 +303,15 @@ SluiceStatus SluiceStreamer_T::poll(SluiceStreamEvent* events, uint32_t& count)
         if (read(m_eventFd, &told, sizeof told) == ssize_t(sizeof told)) m_isEventTold = false;
     }
     if (m_pending.load(std::memory_order_acquire) == 0 && !m_isLost) return status;
-    if (m_info.gpu != nullptr) {
-        checkBatches(status);
-        checkWaits(status);
-        if (m_isLost) dropReady();
-    }
+    const bool looks = m_info.gpu != nullptr && !m_hasSubmitter;
+    if (looks) checkAll(status);
     {
         const Locked locked(*this);
         count = giveEvents(events, room);
-        // What found no room is told again.
-        if (m_opened != nullptr || m_endedHead != kNone || !m_recordedEvents.empty()) tellEvent();
+        if (hasEvents()) tellEvent(); // what found no room is told again
     }
     // After the events: a group that has one is never left unsignalled.
-    if (m_info.gpu != nullptr) checkSignals(status);
+    if (looks) checkSignals(status);
     if (!m_isLost) return SLUICE_OK;
     status = m_toldLost ? SLUICE_OK : SLUICE_ERROR_DEVICE;
     m_toldLost = true;

@@ -236,6 +236,7 @@ SluiceStatus SluiceStreamer_T::submit(const SluiceStreamGroupInfo& info, SluiceS
         group.next = m_waiting;
         m_waiting = number;
         ++m_pending;
+        wakeSubmitter();
     } else {
         startGroup(group);
     }
@@ -350,7 +351,10 @@ void SluiceStreamer_T::endIfDone(Group& group)
         m_groups[m_endedTail].next = indexOf(group);
     m_endedTail = indexOf(group);
     ++m_pending;
-    if (group.signal.semaphore != 0) ++m_pending;
+    if (group.signal.semaphore != 0) {
+        ++m_pending;
+        wakeSubmitter();
+    }
     releaseRequests(group);
     tellEvent();
 }
@@ -377,9 +381,10 @@ void SluiceStreamer_T::releaseGroup(Group& group)
     --m_groupsUsed;
 }
 
-void SluiceStreamer_T::afterUnlock(bool wakes, bool tells, SluiceStreamFile dead)
+void SluiceStreamer_T::afterUnlock(bool wakes, bool tells, bool submits, SluiceStreamFile dead)
 {
     if (wakes && !m_threads.empty()) m_work.notify_one();
+    if (submits && m_hasSubmitter) m_submitterWork.notify_one();
     if (wakes && m_info.wake != nullptr) m_info.wake(m_info.wakeUser);
 #ifdef __linux__
     const uint64_t one = 1;
@@ -423,6 +428,7 @@ void SluiceStreamer_T::makeReady(Unit& unit)
     m_readyTiles += unit.tileCount;
     append(group.readyHead, group.readyTail, unit);
     m_toRecord.insert(&group);
+    wakeSubmitter();
 }
 
 void SluiceStreamer_T::queueDecode(Unit& unit)

@@ -6,12 +6,14 @@
 //   workers.cpp   reads units, and decodes those of the CPU
 //   record.cpp    gathers units into batches and records them
 //   results.cpp   what batches have come to, waits, signals
+//   submit.cpp    what a thread that records and submits by itself asks of it
 #pragma once
 
 #include <sluice/sluice_stream.h>
 #include <sluice/sluice_tiles.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -199,6 +201,26 @@ struct SluiceStreamer_T {
     void loseDevice();
     SluiceStatus poll(SluiceStreamEvent* events, uint32_t& count);
     int eventFd() const { return m_eventFd; }
+    // submit.cpp: submit mode. All but attach, detach, callSubmitter and stopSubmitter are for the
+    // submitter's thread alone.
+    using Clock = std::chrono::steady_clock;
+    enum class Ready {
+        nothing,
+        tooLittle, // fewer tiles than the budget gathers
+        enough
+    };
+    bool attach(); // false: there is one already, or a batch is under way
+    void detach();
+    bool hasSubmitter() const { return m_hasSubmitter; }
+    void callSubmitter();
+    void stopSubmitter();
+    bool waitForSubmitter(Clock::time_point until);
+    void collect();
+    Ready readiness(const SluiceStreamBudget& budget, bool countsCall);
+    uint32_t batchesUnderWay() const;
+    uint32_t maxBatches() const { return m_info.maxBatches; }
+    bool isLost() const { return m_isLost; }
+    void holdRecorded(bool holds);
 
 private:
     using Batch = sluice::stream::Batch;
@@ -234,7 +256,8 @@ private:
     void queueDecode(Unit& unit);
     void wakeWorkers() { m_mustWake = true; }
     void tellEvent() { m_mustTell = true; }
-    void afterUnlock(bool wakes, bool tells, SluiceStreamFile dead);
+    void wakeSubmitter() { m_mustSubmit = m_submitterLooks = m_hasSubmitter; }
+    void afterUnlock(bool wakes, bool tells, bool submits, SluiceStreamFile dead);
     uint32_t indexOf(const Group& group) const { return uint32_t(&group - m_groups.data()); }
     uint32_t indexOf(const Unit& unit) const { return uint32_t(&unit - m_units.data()); }
 
@@ -295,6 +318,8 @@ private:
     void finishRecorded(Unit& unit, SluiceStatus status, const uint32_t* statuses);
     bool retry(Unit& unit);
     uint32_t giveEvents(SluiceStreamEvent* events, uint32_t room);
+    bool hasEvents() const;
+    void checkAll(SluiceStatus& status);
     void checkBatches(SluiceStatus& status);
     void checkWaits(SluiceStatus& status);
     void checkSignals(SluiceStatus& status);
@@ -310,7 +335,7 @@ private:
 
     std::mutex m_mutex;
     // What is done as soon as the mutex is unlocked, since it calls the system or the engine.
-    bool m_mustWake = false, m_mustTell = false;
+    bool m_mustWake = false, m_mustTell = false, m_mustSubmit = false;
     SluiceStreamFile m_deadFiles = nullptr;
     std::condition_variable m_work;
     uint32_t m_idleThreads = 0;
@@ -347,6 +372,12 @@ private:
     sluice::stream::CostModel m_cost;
     std::atomic<bool> m_isLost{false};
     bool m_toldLost = false;
+    // Submit mode: its thread touches batches, and Poll only gives events.
+    std::atomic<bool> m_hasSubmitter{false};
+    std::condition_variable m_submitterWork;
+    bool m_submitterLooks = false; // there is something that it has not looked at
+    bool m_submitterStops = false;
+    bool m_holdsRecorded = false; // RECORDED events wait until their batch is submitted
     // Poll has nothing to do while this is 0: events, waits, signals, batches.
     std::atomic<uint32_t> m_pending{0};
 
@@ -361,11 +392,13 @@ public:
     ~Locked()
     {
         const bool wakes = m_streamer.m_mustWake, tells = m_streamer.m_mustTell;
+        const bool submits = m_streamer.m_mustSubmit;
         const SluiceStreamFile dead = m_streamer.m_deadFiles;
-        m_streamer.m_mustWake = m_streamer.m_mustTell = false;
+        m_streamer.m_mustWake = m_streamer.m_mustTell = m_streamer.m_mustSubmit = false;
         m_streamer.m_deadFiles = nullptr;
         m_lock.unlock();
-        if (wakes || tells || dead != nullptr) m_streamer.afterUnlock(wakes, tells, dead);
+        if (wakes || tells || submits || dead != nullptr)
+            m_streamer.afterUnlock(wakes, tells, submits, dead);
     }
     Locked(const Locked&) = delete;
     Locked& operator=(const Locked&) = delete;

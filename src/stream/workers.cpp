@@ -105,7 +105,8 @@ void SluiceStreamer_T::runThread(uint32_t number)
             if (isPicked && (!m_toRead.empty() || !m_toDecode.empty() || m_toOpen != nullptr))
                 wakeWorkers();
             // What pick has ended is told first.
-            if (!isPicked && !m_mustTell && m_deadFiles == nullptr) m_work.wait(locked.lock());
+            if (!isPicked && !m_mustTell && !m_mustSubmit && m_deadFiles == nullptr)
+                m_work.wait(locked.lock());
         }
         if (isPicked) work(job, &bench);
     }
