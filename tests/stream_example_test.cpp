@@ -101,6 +101,9 @@ void streamFrame(const MyEngine& engine, VkCommandBuffer commands, uint64_t fram
 // [/streaming]
 
 // [streaming]
+void lockMutex(void* mutex) { static_cast<std::mutex*>(mutex)->lock(); }
+void unlockMutex(void* mutex) { static_cast<std::mutex*>(mutex)->unlock(); }
+
 // Instead of streamFrame, once at start. The engine holds queueLock too when it uses the queue.
 SluiceStreamSubmitter startSubmitter(const MyEngine& engine, const SluiceStreamVulkanInfo& vulkan,
                                      VkQueue queue, std::mutex& queueLock)
@@ -109,8 +112,8 @@ SluiceStreamSubmitter startSubmitter(const MyEngine& engine, const SluiceStreamV
     info.streamer = engine.streamer;
     info.vulkan = &vulkan;
     info.queue = queue;
-    info.lockQueue = [](void* lock) { static_cast<std::mutex*>(lock)->lock(); };
-    info.unlockQueue = [](void* lock) { static_cast<std::mutex*>(lock)->unlock(); };
+    info.lockQueue = lockMutex;
+    info.unlockQueue = unlockMutex;
     info.queueUser = &queueLock;
     info.pace.budget.milliseconds = 1;
     info.pace.interval = 16667; // at most a batch a frame

@@ -218,7 +218,7 @@ void SubmitRun::take(const SluiceStreamEvent& event)
 void SubmitRun::turn()
 {
     pollfd wait = {sluiceStreamEventFd(streamer), POLLIN, 0};
-    REQUIRE(::poll(&wait, 1, 60000) == 1);
+    REQUIRE(::poll(&wait, 1, 600000) == 1); // software devices take long
     for (;;) {
         SluiceStreamEvent events[4];
         uint32_t count = 4;
@@ -296,6 +296,10 @@ bool isSmallAt(const SluiceStreamMemory& to, uint64_t place)
     return std::equal(bytes.begin(), bytes.end(), static_cast<const uint8_t*>(to.host) + place);
 }
 
+// On such tiers of software devices a batch takes many seconds, and submit mode does nothing else
+// there.
+bool isEmulated() { return std::strncmp(device().info().tier, "emu", 3) == 0; }
+
 } // namespace
 
 TEST_SUITE_BEGIN("device");
@@ -305,6 +309,7 @@ TEST_CASE("stream submit mode: buffers, images and host memory, on a queue that 
     if (!isVulkan()) return;
     for (const bool decodesOnGpu : {true, false}) {
         CAPTURE(decodesOnGpu);
+        if (decodesOnGpu && isEmulated()) continue;
         Engine engine(device());
         MemoryFile file(vulkanContent().file);
         SubmitRun run(engine, decodesOnGpu ? device().context() : nullptr, kBulk);
@@ -489,6 +494,7 @@ TEST_CASE("stream submit mode: submits that fail, pipelines that are missing")
         CHECK(run.state().failures == 2);
         CHECK(run.state().status == SLUICE_OK);
     }
+    if (isEmulated()) return;
     Device bare(device().selector(), device().info().tier, 1, 0);
     REQUIRE(bare.isOpen());
     Engine engine(bare);
