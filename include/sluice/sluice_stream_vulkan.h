@@ -111,7 +111,7 @@ SLUICE_API VkSemaphore sluiceStreamGetSubmitterSemaphore(SluiceStreamSubmitter s
 //   wakeUps   how often the thread that submits has woken up
 //   failures  submits and recordings that failed
 //   status    of the last one: OK; NOT_READY: a pipeline is missing (sluiceStreamGetKernels);
-//             OUT_OF_MEMORY, DEVICE
+//             OUT_OF_MEMORY; DEVICE, which stays
 typedef struct SluiceStreamSubmitterState {
     uint64_t submits;
     uint64_t wakeUps;

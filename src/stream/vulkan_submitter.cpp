@@ -180,8 +180,8 @@ SluiceStreamSubmitterState SluiceStreamSubmitter_T::state()
 void SluiceStreamSubmitter_T::note(SluiceStatus status)
 {
     const std::lock_guard<std::mutex> lock(m_mutex);
-    m_state.status = status;
     if (status != SLUICE_OK) ++m_state.failures;
+    if (m_state.status != SLUICE_ERROR_DEVICE) m_state.status = status; // which stays
 }
 
 // --- The thread that waits ---
@@ -205,10 +205,10 @@ void SluiceStreamSubmitter_T::runWaits()
             lock.lock();
             continue;
         }
+        if (status != SLUICE_OK) note(status); // before anybody is told
         if (status != SLUICE_OK) m_info.streamer->loseDevice();
         lock.lock();
         m_waited = value;
-        if (status != SLUICE_OK) m_state.status = status;
         lock.unlock();
         m_info.streamer->callSubmitter();
         lock.lock();
@@ -260,7 +260,6 @@ Clock::time_point SluiceStreamSubmitter_T::submitWhatIsReady()
         if (isEarly) return due;
         bool isSubmitted = false;
         const SluiceStatus status = submitOne(pace.budget, isSubmitted);
-        if (status != SLUICE_OK || isSubmitted) note(status);
         if (m_info.streamer->isLost()) m_info.streamer->collect();
         if (status != SLUICE_OK) return Clock::now() + kRetryAfter;
         if (!isSubmitted) continue; // a unit that no batch can hold has failed
@@ -278,7 +277,11 @@ SluiceStatus SluiceStreamSubmitter_T::submitOne(const SluiceStreamBudget& budget
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     SluiceStatus status = statusOf(m_BeginCommandBuffer(commands, &begin));
-    if (status != SLUICE_OK) return status;
+    if (status != SLUICE_OK) {
+        note(status);
+        if (status == SLUICE_ERROR_DEVICE) m_info.streamer->loseDevice();
+        return status;
+    }
     SluiceStreamBudget full = budget;
     full.semaphore = sluiceStreamSemaphoreHandle(m_done);
     full.value = value;
@@ -288,8 +291,9 @@ SluiceStatus SluiceStreamSubmitter_T::submitOne(const SluiceStreamBudget& budget
     const SluiceStatus ended = statusOf(m_EndCommandBuffer(commands));
     if (status == SLUICE_OK) status = ended;
     if (status == SLUICE_OK && batch.number != 0) status = submitTo(commands, value);
-    if (status == SLUICE_ERROR_DEVICE) m_info.streamer->loseDevice();
     isSubmitted = status == SLUICE_OK && batch.number != 0;
+    if (status != SLUICE_OK || isSubmitted) note(status);
+    if (status == SLUICE_ERROR_DEVICE) m_info.streamer->loseDevice();
     if (!isSubmitted && batch.number != 0) m_info.streamer->discard(batch.number);
     m_info.streamer->holdRecorded(false);
     return status;
