@@ -173,12 +173,17 @@ TEST_CASE("tool weights: damaged tiles of an archive of weights are found, and n
         CHECK(folder.onCpu("verify m.sluice") == 3);
         return folder.errors();
     };
-    const std::string place = "sluice: m.sluice: asset 'm.safetensors', tile 1: ";
+    const std::string place =
+        "sluice: m.sluice: asset 'm.safetensors', tile 1, bytes " + std::to_string(tile) + " to ";
+    const auto says = [&](const std::string& text, uint32_t status) {
+        const std::string end = std::string(": ") + sluiceGetTileStatusText(status) + "\n";
+        return text.find(place) == 0 && text.find(end) == text.size() - end.size();
+    };
     for (const size_t at :
          std::initializer_list<size_t>{0, 4, 8, 12, 16 + 60, 144 + 4, 160 + 4096, 160 + 600000})
         CHECK(damaged(at, 1).find(place) == 0);
-    CHECK(damaged(12, 1) == place + sluiceGetTileStatusText(SLUICE_TILE_BAD_REGION) + "\n");
-    CHECK(damaged(16 + 60, 8) == place + sluiceGetTileStatusText(SLUICE_TILE_BAD_CODE) + "\n");
+    CHECK(says(damaged(12, 1), SLUICE_TILE_BAD_REGION));
+    CHECK(says(damaged(16 + 60, 8), SLUICE_TILE_BAD_CODE));
     CHECK(damaged(160 + 600, 1).find(place) == 0);
 }
 

@@ -82,6 +82,7 @@ constexpr u64 kMaxParameterBytes = u64(1) << 28;
 constexpr u32 kItemHead = 8;
 constexpr u32 kFilterItem = 1; // the kind of a filter's description
 constexpr u32 kImageItem = 2;  // of an image's
+constexpr u32 kModeItem = 3;   // whether the file is executable
 
 inline u32 itemSize(const u8* item) { return loadLe32(item + 4); }
 

@@ -36,6 +36,7 @@ SluiceStatus createArchive(SluiceArchiveWriterInfo info, Transfer& transfer, Arc
 struct ArchiveSource {
     std::string name; // in the archive
     std::string path;
+    bool executable = false;
 };
 // Throws a Failure where two have one name.
 void sortSources(std::vector<ArchiveSource>& sources);

@@ -6,6 +6,8 @@
 
 #include <sluice/sluice_tiles.h>
 
+#include "formats/archive_layout.h"
+
 namespace sluice {
 
 namespace {
@@ -65,15 +67,17 @@ void Container::readArchive()
                       m_file->name() +
                           ": neither a .sluice archive, a tile stream nor a .safetensors file"};
     }
-    std::string place = m_file->name() + ": header";
+    std::string place = m_file->name() + ": header, bytes 0 to 63";
     if (status == SLUICE_OK) {
         uint32_t badAsset = 0;
-        place = m_file->name() + ": index";
+        place =
+            m_file->name() + formatText(": index, from byte %llu on", wide(m_archive.indexOffset));
         m_index.resize(size_t(m_archive.indexSize));
         m_file->read(m_archive.indexOffset, m_index.data(), m_index.size());
         status = sluiceCheckArchiveIndex(&m_archive, m_index.data(), m_index.size(), &badAsset);
         if (status != SLUICE_OK && badAsset != 0xffffffffu) {
-            place += formatText(", asset number %u", badAsset);
+            place += formatText(", asset number %u, byte %llu", badAsset,
+                                wide(m_archive.indexOffset + uint64_t(badAsset) * assetBytes));
         }
     }
     if (status != SLUICE_OK) failParse(place, status);
@@ -110,6 +114,12 @@ std::string Container::place(uint32_t number) const
     return m_isArchive ? m_file->name() + ": asset '" + asset(number).name + "'" : m_file->name();
 }
 
+std::string Container::tilePlace(uint32_t number, const ContainerTile& tile)
+{
+    return formatText("tile %u, bytes %llu to %llu", number, wide(tile.offset),
+                      wide(tile.offset + tile.storedSize - 1));
+}
+
 void Container::readRecords(
     uint32_t number, const std::function<void(uint32_t, const SluiceArchiveTile&)>& call) const
 {
@@ -127,10 +137,13 @@ void Container::readRecords(
         const SluiceStatus status =
             sluiceParseArchiveTiles(&reader, records.data(), records.size(), count, tiles.data());
         if (status != SLUICE_OK) {
-            const std::string tile =
-                status == SLUICE_ERROR_FORMAT ? formatText(", tile %u", reader.next) : "";
+            const uint32_t bad = status == SLUICE_ERROR_FORMAT ? reader.next : 0;
+            const uint64_t at = info.offset + uint64_t(bad) * SLUICE_ARCHIVE_RECORD_SIZE;
             throw Failure{exitCodeOf(status),
-                          place(number) + tile + ": tile records: " + sluiceGetStatusText(status)};
+                          place(number) +
+                              (status == SLUICE_ERROR_FORMAT ? formatText(", tile %u", bad) : "") +
+                              formatText(": tile records, from byte %llu on: ", wide(at)) +
+                              sluiceGetStatusText(status)};
         }
         for (uint32_t i = 0; call && i < count; ++i) {
             call(first + i, tiles[i]);

@@ -52,6 +52,8 @@ public:
 
     // "FILE: asset 'NAME'" or "FILE", for messages.
     std::string place(uint32_t asset) const;
+    // "tile 3, bytes 4096 to 8191": where in the file it is.
+    static std::string tilePlace(uint32_t number, const ContainerTile& tile);
 
 private:
     void readArchive();

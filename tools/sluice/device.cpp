@@ -140,6 +140,10 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
                          deviceSelector(match).c_str(), match.name, match.driver);
         }
     }
+    if (options.device == "auto" && matches[0].isSoftware != 0 && !common.quiet) {
+        std::fprintf(stderr, "sluice: there is no GPU that can do this; taking %s (%s)\n",
+                     deviceSelector(matches[0]).c_str(), matches[0].name);
+    }
     SluiceDeviceInfo info = {};
     const std::string selector = deviceSelector(matches[0]);
     info.selector = selector.c_str();

@@ -43,6 +43,11 @@ public:
     SluiceContext context() const { return sluiceGetDeviceContext(m_device.get()); }
     const SluiceDeviceProperties& properties() const { return m_properties; }
     const char* tier() const { return m_info.tier; }
+    // What run() returns is timed by the GPU's own clock, or is the host's time.
+    const char* millisecondsName() const
+    {
+        return m_properties.isSoftware != 0 ? "host ms" : "GPU ms";
+    }
     // Throws Failure if status is not OK.
     void check(SluiceStatus status, const std::string& what) const;
 

@@ -207,6 +207,13 @@ void checkOverwrite(const std::string& path, bool overwrite, const char* refusal
     }
 }
 
+void checkOutput(const std::string& path, bool overwrite)
+{
+    if (path == "-" && isatty(STDOUT_FILENO) != 0)
+        throw Failure{exitUsage, "-o -: stdout is a terminal; redirect it, or name a file"};
+    checkOverwrite(path, overwrite);
+}
+
 OutputFile::OutputFile(const std::string& path, bool overwrite)
     : m_path(path), m_overwrite(overwrite)
 {
@@ -243,6 +250,14 @@ OutputFile::~OutputFile()
 void OutputFile::write(uint64_t offset, const void* bytes, size_t size)
 {
     writeAt(m_descriptor, m_path, offset, bytes, size);
+}
+
+void OutputFile::makeExecutable()
+{
+    struct stat information = {};
+    if (m_temporary.empty() || fstat(m_descriptor, &information) != 0) return; // stdout has no mode
+    const mode_t readers = information.st_mode & (S_IRUSR | S_IRGRP | S_IROTH);
+    fchmod(m_descriptor, information.st_mode | readers >> 2);
 }
 
 void OutputFile::commit()

@@ -50,6 +50,8 @@ public:
         return
             [this](uint64_t offset, const void* bytes, size_t size) { write(offset, bytes, size); };
     }
+    // Lets those execute it who may read it.
+    void makeExecutable();
     void commit(); // gives the file its name
 
 private:
@@ -62,6 +64,9 @@ private:
 // set.
 void checkOverwrite(const std::string& path, bool overwrite,
                     const char* refusal = "exists; -f overwrites it");
+
+// What -o names: refused as checkOverwrite does, and "-" where stdout is a terminal.
+void checkOutput(const std::string& path, bool overwrite);
 
 // Makes the folders of `name` below `root` and returns the file's path. Throws where one of them is
 // a link: a link could lead out of root.

@@ -1,123 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice info and sluice devices: what is in a file, what is in the machine.
-#include <sluice/sluice_filter.h>
-#include <sluice/sluice_image.h>
-
+// sluice info: what is in a file.
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "codecs.h"
-#include "container.h"
-#include "device.h"
-#include "formats/filter.h"
+#include "asset_summary.h"
+#include "file_mode.h"
+#include "summary.h"
 #include "weights.h"
 
 namespace sluice {
 namespace {
 
-uint32_t featuresOf(const void* description, uint32_t size)
-{
-    uint32_t features = 0;
-    FilterReader reader(description, size);
-    for (FilterSection section; reader.next(section);) {
-        if (section.tgaRle) features |= SLUICE_FILTER_TGA_PACKETS;
-        for (uint32_t c = 0; c < section.columnCount; ++c) {
-            const FilterColumn& column = section.columns[c];
-            features |= rowOf(column.predictor).features;
-            if (column.has(filterSplit) || (c != 0 && !column.has(filterJoined)))
-                features |= SLUICE_FILTER_PLANES;
-            if (column.has(filterRotated)) features |= SLUICE_FILTER_FLOAT;
-            if (column.has(filterBlock)) features |= SLUICE_FILTER_BLOCKS;
-            if (column.base != 0) features |= SLUICE_FILTER_SUBTRACT;
-        }
-    }
-    return features;
-}
-
-std::string namesOf(uint32_t features, const char* separator, const char* quote)
-{
-    std::string names;
-    for (const auto& [name, feature] : kFilterNames) {
-        if ((features & feature) != 0)
-            names += (names.empty() ? "" : separator) + std::string(quote) + name + quote;
-    }
-    return names;
-}
-
-std::string filterText(const void* description, uint32_t size)
-{
-    char text[4096];
-    sluiceGetFilterText(description, size, text, sizeof(text));
-    return text;
-}
-
-struct FilterRun {
-    uint32_t first, count;
-    const void* filter; // its description; null: none
-    uint32_t size;
-};
-
-struct AssetSummary {
-    uint64_t storedSize = 0;
-    uint32_t tiles[kCodecCount] = {}; // by rows of kCodecs
-    uint32_t filtered = 0;
-    std::vector<FilterRun> runs;
-    // Lists of filters, and how many tiles have them; the first tile's list is the first.
-    std::vector<std::pair<std::string, uint32_t>> lists;
-};
-
-AssetSummary summarize(const Container& container, uint32_t asset)
-{
-    AssetSummary summary;
-    container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
-        summary.storedSize += tile.storedSize;
-        ++summary.tiles[&codecOfTiles(tile.codec) - kCodecs];
-        summary.filtered += tile.filter != nullptr ? 1 : 0;
-        if (summary.runs.empty() || summary.runs.back().filter != tile.filter) {
-            summary.runs.push_back({number, 0, tile.filter, tile.filterSize});
-        }
-        ++summary.runs.back().count;
-    });
-    for (const FilterRun& run : summary.runs) {
-        std::string list = "none";
-        if (run.filter != nullptr) list = namesOf(featuresOf(run.filter, run.size), ",", "");
-        if (list.empty()) list = "plain";
-        const auto found = std::find_if(summary.lists.begin(), summary.lists.end(),
-                                        [&](const auto& known) { return known.first == list; });
-        if (found == summary.lists.end()) {
-            summary.lists.emplace_back(list, run.count);
-        } else {
-            found->second += run.count;
-        }
-    }
-    return summary;
-}
-
-struct ImageSummary {
-    SluiceStatus status = SLUICE_OK; // VERSION: a newer description
-    SluiceImageInfo info = {};       // container NONE: no image
-    SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS] = {};
-    SluiceImageFormat format = {};
-
-    bool isImage() const { return status == SLUICE_OK && info.container != SLUICE_IMAGE_NONE; }
-    const char* kind() const { return info.container == SLUICE_IMAGE_DDS ? "DDS" : "KTX2"; }
-};
-
-ImageSummary imageOf(const Container& container, uint32_t number)
-{
-    ImageSummary image;
-    if (!container.isArchive()) return image;
-    const SluiceArchiveAsset asset = container.archiveAsset(number);
-    image.status = sluiceGetArchiveImage(&asset, &image.info, image.levels);
-    if (image.status != SLUICE_OK && image.status != SLUICE_ERROR_VERSION)
-        throw Failure{exitCodeOf(image.status),
-                      container.place(number) + ": image: " + sluiceGetStatusText(image.status)};
-    if (image.isImage()) sluiceGetImageFormat(image.info.format, &image.format);
-    return image;
-}
+constexpr unsigned kInfoSchema = 1; // docs/tool.md describes it
 
 void printImage(const ImageSummary& image)
 {
@@ -152,7 +49,48 @@ std::string imageJson(const ImageSummary& image)
            levels + "]}, ";
 }
 
-void printInfo(const Container& container, bool verbose)
+// The assets in the order in which they are shown.
+std::vector<uint32_t> orderOf(const Container& container, const std::vector<uint64_t>& storedSizes,
+                              const std::string& sort)
+{
+    std::vector<uint32_t> order(container.assetCount());
+    std::iota(order.begin(), order.end(), 0u);
+    if (sort == "size") {
+        std::stable_sort(order.begin(), order.end(),
+                         [&](uint32_t a, uint32_t b) { return storedSizes[a] > storedSizes[b]; });
+    } else if (sort == "ratio") {
+        std::vector<double> ratios(order.size());
+        for (const uint32_t i : order)
+            ratios[i] =
+                double(storedSizes[i]) / double(std::max<uint64_t>(container.asset(i).size, 1));
+        std::stable_sort(order.begin(), order.end(),
+                         [&](uint32_t a, uint32_t b) { return ratios[a] > ratios[b]; });
+    }
+    return order;
+}
+
+void printTypes(const Container& container, const std::vector<uint64_t>& storedSizes)
+{
+    std::printf("\n%14s %14s %8s %8s  type\n", "size", "stored", "ratio", "files");
+    for (const TypeTotal& total : totalsByType(container, storedSizes))
+        std::printf("%14llu %14llu %8s %8llu  %s\n", wide(total.size), wide(total.storedSize),
+                    ratioText(total.storedSize, total.size).c_str(), wide(total.files),
+                    printable(total.type).c_str());
+}
+
+std::string typesJson(const Container& container, const std::vector<uint64_t>& storedSizes)
+{
+    std::string json;
+    for (const TypeTotal& total : totalsByType(container, storedSizes))
+        json += formatText("%s\n  {\"type\": %s, \"files\": %llu, \"size\": %llu, "
+                           "\"storedSize\": %llu}",
+                           json.empty() ? "" : ",", jsonText(total.type).c_str(), wide(total.files),
+                           wide(total.size), wide(total.storedSize));
+    return json;
+}
+
+void printInfo(const Container& container, const std::vector<uint64_t>& storedSizes,
+               const std::string& sort, bool verbose)
 {
     const char* kind = container.isArchive() ? "sluice archive" : "GDeflate tile stream";
     std::printf("%s: %s", container.file().name().c_str(), kind);
@@ -162,25 +100,23 @@ void printInfo(const Container& container, bool verbose)
     }
     const uint64_t size = container.decodedSize();
     const uint64_t fileSize = container.file().size();
-    std::printf(", %s decoded, %s here, ratio %.3f\n", sizeText(size).c_str(),
-                sizeText(fileSize).c_str(), double(size) / double(fileSize));
+    std::printf(", %s decoded, %s here, %s\n", sizeText(size).c_str(), sizeText(fileSize).c_str(),
+                ratioText(fileSize, size).c_str());
     const auto printColumns = [](const auto& textOf) {
         for (size_t i = 0; i < kCodecCount; ++i) {
             if (kCodecs[i].infoColumn != nullptr) std::printf(" %8s", textOf(i).c_str());
         }
     };
-    std::printf("%14s %14s %7s %8s", "size", "stored", "ratio", "tiles");
+    std::printf("%14s %14s %8s %8s", "size", "stored", "ratio", "tiles");
     printColumns([](size_t i) { return std::string(kCodecs[i].infoColumn); });
     std::printf("  name\n");
-    for (uint32_t i = 0; i < container.assetCount(); ++i) {
+    for (const uint32_t i : orderOf(container, storedSizes, sort)) {
         const ContainerAsset asset = container.asset(i);
         const AssetSummary summary = summarize(container, i);
-        const double ratio =
-            summary.storedSize != 0 ? double(asset.size) / double(summary.storedSize) : 1;
-        std::printf("%14llu %14llu %7.3f %8u", wide(asset.size), wide(summary.storedSize), ratio,
-                    asset.tileCount);
+        std::printf("%14llu %14llu %8s %8u", wide(asset.size), wide(summary.storedSize),
+                    ratioText(summary.storedSize, asset.size).c_str(), asset.tileCount);
         printColumns([&](size_t codec) { return std::to_string(summary.tiles[codec]); });
-        std::printf("  %s\n", asset.name.c_str());
+        std::printf("  %s\n", printable(asset.name).c_str());
         printImage(imageOf(container, i));
         if (summary.filtered == 0) continue;
         std::string lists;
@@ -194,11 +130,14 @@ void printInfo(const Container& container, bool verbose)
                         filterText(run.filter, run.size).c_str());
         }
     }
+    if (container.isArchive() && container.assetCount() > 1) printTypes(container, storedSizes);
 }
 
-void printInfoJson(const Container& container)
+void printInfoJson(const Container& container, const std::vector<uint64_t>& storedSizes,
+                   const std::string& sort)
 {
-    std::printf("{\"file\": %s, \"kind\": \"%s\"", jsonText(container.file().name()).c_str(),
+    std::printf("{\"schemaVersion\": %u, \"file\": %s, \"kind\": \"%s\"", kInfoSchema,
+                jsonText(container.file().name()).c_str(),
                 container.isArchive() ? "sluice" : "tile-stream");
     if (container.isArchive()) {
         std::printf(", \"version\": [%u, %u]", container.archive().versionMajor,
@@ -206,15 +145,18 @@ void printInfoJson(const Container& container)
     }
     std::printf(", \"fileSize\": %llu, \"decodedSize\": %llu,\n \"assets\": [",
                 wide(container.file().size()), wide(container.decodedSize()));
-    for (uint32_t i = 0; i < container.assetCount(); ++i) {
+    const char* separator = "";
+    for (const uint32_t i : orderOf(container, storedSizes, sort)) {
         const ContainerAsset asset = container.asset(i);
         const AssetSummary summary = summarize(container, i);
-        std::printf("%s\n  {", i == 0 ? "" : ",");
+        std::printf("%s\n  {", separator);
+        separator = ",";
         if (container.isArchive()) {
             const SluiceArchiveAsset info = container.archiveAsset(i);
             std::printf("\"name\": %s, \"type\": %u, \"tileSize\": %u, ",
                         jsonText(asset.name).c_str(), info.type, 1u << info.tileSizeLog2);
-            std::printf("%s", imageJson(imageOf(container, i)).c_str());
+            std::printf("\"executable\": %s, %s", isExecutable(info) ? "true" : "false",
+                        imageJson(imageOf(container, i)).c_str());
         }
         std::string filters;
         for (const FilterRun& run : summary.runs) {
@@ -232,56 +174,29 @@ void printInfoJson(const Container& container)
         }
         std::printf("\"filteredTiles\": %u, \"filters\": [%s]}", summary.filtered, filters.c_str());
     }
-    std::printf("\n ]}\n");
+    std::printf("\n ],\n \"types\": [%s\n ]}\n", typesJson(container, storedSizes).c_str());
 }
 
 } // namespace
 
-int runInfo(const std::string& input, bool json, const CommonOptions& common)
+int runInfo(const InfoOptions& options, const CommonOptions& common)
 {
-    auto file = std::make_unique<InputFile>(input);
+    auto file = std::make_unique<InputFile>(options.input);
     if (WeightFile::recognises(*file)) {
-        return runWeightInfo(WeightFile(std::move(file)), json);
+        return runWeightInfo(WeightFile(std::move(file)), options.json);
     }
     const Container container(std::move(file));
     // A damaged file gives an error, not half a table.
+    std::vector<uint64_t> storedSizes(container.assetCount());
     for (uint32_t i = 0; i < container.assetCount(); ++i) {
-        container.forEachTile(i, [](uint32_t, const ContainerTile&) {});
+        container.forEachTile(
+            i, [&](uint32_t, const ContainerTile& tile) { storedSizes[i] += tile.storedSize; });
         imageOf(container, i);
     }
-    json ? printInfoJson(container) : printInfo(container, common.verbosity > 0);
-    return exitOk;
-}
-
-int runDevices(bool json, const CommonOptions&)
-{
-    const std::vector<SluiceDeviceProperties> devices = listDevices();
-    if (json) {
-        std::printf("[");
-        for (const SluiceDeviceProperties& device : devices) {
-            std::printf("%s\n {\"device\": \"%s\", \"name\": %s, \"driver\": %s, \"software\": %s, "
-                        "\"memory\": %llu, "
-                        "\"tiers\": %s}",
-                        &device == &devices[0] ? "" : ",", deviceSelector(device).c_str(),
-                        jsonText(device.name).c_str(), jsonText(device.driver).c_str(),
-                        device.isSoftware != 0 ? "true" : "false", wide(device.memorySize),
-                        jsonText(device.tiers).c_str());
-        }
-        std::printf("\n]\n");
-        return exitOk;
-    }
-    for (const SluiceDeviceProperties& device : devices) {
-        std::printf("%-10s %s\n", deviceSelector(device).c_str(), device.name);
-        if (device.driver[0] != 0) {
-            std::printf("%10s driver: %s\n", "", device.driver);
-        }
-        std::printf("%10s %s, tiers: %s", "", device.isSoftware != 0 ? "software" : "GPU",
-                    device.tiers[0] != 0 ? device.tiers : "none");
-        if (device.memorySize != 0) {
-            std::printf(", %s of memory", sizeText(device.memorySize).c_str());
-        }
-        std::printf("\n");
-    }
+    if (options.json)
+        printInfoJson(container, storedSizes, options.sort);
+    else
+        printInfo(container, storedSizes, options.sort, common.verbosity > 0);
     return exitOk;
 }
 

@@ -10,6 +10,7 @@
 #include <sluice/sluice_encode.h>
 
 #include "codecs.h"
+#include "suggest.h"
 #include "tools/bench/bench.h"
 #include "tune.h"
 
@@ -27,8 +28,8 @@ struct CommandLine {
     BenchOptions bench;
     TuneOptions tune;
     PipelineOptions pipelines;
-    std::string infoInput;
-    bool infoJson = false, devicesJson = false, selftestJson = false;
+    InfoOptions info;
+    bool devicesJson = false, selftestJson = false;
 };
 
 // Breaks lines at word boundaries, so that help fits 100 columns.
@@ -140,6 +141,11 @@ void definePack(CLI::App& verb, CommandLine& line)
         "what the images are. TGA, PNG and JPEG files become KTX2 textures with mip levels");
     verb.add_flag("!--no-mips", options.mips, "--images: textures have their largest level alone");
     addThreads(verb, options.threads);
+    verb.add_option("--exclude", options.excludes,
+                    "leave out what matches this glob, files and folders: * ? do not match /, ** "
+                    "does; without / it is compared with the last component of a name")
+        ->allow_extra_args(false);
+    verb.add_flag("--dry-run", options.dryRun, "list what would be packed, and write nothing");
     verb.add_flag("--raw", options.raw,
                   "one file by itself: a DirectStorage tile stream, or a .safetensors file of "
                   "DFloat11 or ECF8");
@@ -157,7 +163,12 @@ int pack(const CLI::App& verb, CommandLine& line)
     const Codec& codec = codecNamed(options.codec);
     if (options.raw && codec.packRaw == nullptr)
         throw Failure{exitUsage, "--raw writes gdeflate, df11 or ecf8 only"};
-    if (options.raw && options.images) throw Failure{exitUsage, "--images is not for --raw"};
+    const std::pair<const char*, bool> forArchives[] = {{"--images", options.images},
+                                                        {"--exclude", !options.excludes.empty()},
+                                                        {"--dry-run", options.dryRun}};
+    for (const auto& [name, isGiven] : forArchives)
+        if (options.raw && isGiven)
+            throw Failure{exitUsage, std::string(name) + " is not for --raw"};
     if (!options.mips && !options.images) throw Failure{exitUsage, "--no-mips is for --images"};
     if (!options.raw && codec.plan == nullptr)
         throw Failure{exitUsage, "-c " + options.codec + " needs --raw"};
@@ -196,12 +207,33 @@ void defineTranscode(CLI::App& verb, CommandLine& line)
         ->required();
 }
 
+void addOnly(CLI::App& verb, Selection& selection)
+{
+    verb.add_option("--only", selection.globs,
+                    "also assets whose names match this glob, as for pack --exclude; may be given "
+                    "several times")
+        ->allow_extra_args(false);
+}
+
+void addKeepGoing(CLI::App& verb, bool& keepGoing)
+{
+    verb.add_flag("--keep-going", keepGoing,
+                  "name everything that is wrong in the file, not only what comes first; the exit "
+                  "code is the same");
+}
+
 void defineUnpack(CLI::App& verb, CommandLine& line)
 {
     verb.add_option("IN", line.unpack.input,
                     "a .sluice archive, a tile stream or a .safetensors file of DFloat11 or ECF8; "
                     "- is stdin")
         ->required();
+    verb.add_option("NAME", line.unpack.selection.names,
+                    "assets of an archive, or folders with all that is below them; default all");
+    addOnly(verb, line.unpack.selection);
+    verb.add_flag("--list", line.unpack.list,
+                  "print the names, with -v the sizes, and unpack nothing");
+    addKeepGoing(verb, line.unpack.keepGoing);
     CLI::Option* folder =
         verb.add_option("-C", line.unpack.folder, "the folder to unpack into; default .");
     verb.add_option("-o", line.unpack.output, "the file for a single asset; - is stdout")
@@ -213,16 +245,23 @@ void defineUnpack(CLI::App& verb, CommandLine& line)
 
 void defineInfo(CLI::App& verb, CommandLine& line)
 {
-    verb.add_option("IN", line.infoInput,
+    verb.add_option("IN", line.info.input,
                     "a .sluice archive, a tile stream or a .safetensors file; - is stdin. Says how "
                     "many tiles have which filters; with -v also, tile by tile, how they are set")
         ->required();
-    verb.add_flag("--json", line.infoJson, "everything, for programs");
+    verb.add_option("--sort", line.info.sort,
+                    "name (default); size: stored bytes, the largest first; ratio: what shrinks "
+                    "least first")
+        ->check(CLI::IsMember({"name", "size", "ratio"}));
+    verb.add_flag("--json", line.info.json, "everything, for programs");
 }
 
 void defineVerify(CLI::App& verb, CommandLine& line)
 {
     verb.add_option("IN", line.verify.input, "as for unpack; - is stdin")->required();
+    verb.add_option("NAME", line.verify.selection.names, "as for unpack");
+    addOnly(verb, line.verify.selection);
+    addKeepGoing(verb, line.verify.keepGoing);
     verb.add_option("--compare", line.verify.compare,
                     "compare every byte with the files below this folder");
     addDevice(verb, line.verify.device);
@@ -318,29 +357,28 @@ constexpr struct Verb {
     const char *name, *help;
     void (*define)(CLI::App& verb, CommandLine& line);
     int (*run)(const CLI::App& verb, CommandLine& line);
-} kVerbs[] = {
-    {"pack", "pack files and folders into a .sluice archive", definePack, pack},
-    {"transcode", "Zstandard files into an archive of gstd", defineTranscode,
-     [](const CLI::App&, CommandLine& l) { return runTranscode(l.transcode, l.common); }},
-    {"unpack", "decode an archive or a bare stream", defineUnpack,
-     [](const CLI::App&, CommandLine& l) { return runUnpack(l.unpack, l.common); }},
-    {"info", "show what is in an archive or a stream", defineInfo,
-     [](const CLI::App&, CommandLine& l) { return runInfo(l.infoInput, l.infoJson, l.common); }},
-    {"verify", "decode and check, write nothing", defineVerify,
-     [](const CLI::App&, CommandLine& l) { return runVerify(l.verify, l.common); }},
-    {"devices", "list the devices", defineDevices,
-     [](const CLI::App&, CommandLine& l) {
-         return l.pipelines.show ? runPipelines(l.pipelines, l.devicesJson, l.common)
-                                 : runDevices(l.devicesJson, l.common);
-     }},
-    {"selftest", "compare every kernel with the CPU reference, on every tier of a device",
-     defineSelftest,
-     [](const CLI::App&, CommandLine& l) {
-         return runSelftest(l.selftest, l.selftestJson, l.common);
-     }},
-    {"tune", "measure what the device's row of tuning should be", defineTune,
-     [](const CLI::App&, CommandLine& l) { return runTune(l.tune, l.common); }},
-    {"bench", "measure the kernels, and the peers that are present", defineBench, bench}};
+} kVerbs[] = {{"pack", "pack files and folders into a .sluice archive", definePack, pack},
+              {"transcode", "Zstandard files into an archive of gstd", defineTranscode,
+               [](const CLI::App&, CommandLine& l) { return runTranscode(l.transcode, l.common); }},
+              {"unpack", "decode an archive or a bare stream", defineUnpack,
+               [](const CLI::App&, CommandLine& l) { return runUnpack(l.unpack, l.common); }},
+              {"info", "show what is in an archive or a stream", defineInfo,
+               [](const CLI::App&, CommandLine& l) { return runInfo(l.info, l.common); }},
+              {"verify", "decode and check, write nothing", defineVerify,
+               [](const CLI::App&, CommandLine& l) { return runVerify(l.verify, l.common); }},
+              {"devices", "list the devices", defineDevices,
+               [](const CLI::App&, CommandLine& l) {
+                   return l.pipelines.show ? runPipelines(l.pipelines, l.devicesJson, l.common)
+                                           : runDevices(l.devicesJson, l.common);
+               }},
+              {"selftest", "compare every kernel with the CPU reference, on every tier of a device",
+               defineSelftest,
+               [](const CLI::App&, CommandLine& l) {
+                   return runSelftest(l.selftest, l.selftestJson, l.common);
+               }},
+              {"tune", "measure what the device's row of tuning should be", defineTune,
+               [](const CLI::App&, CommandLine& l) { return runTune(l.tune, l.common); }},
+              {"bench", "measure the kernels, and the peers that are present", defineBench, bench}};
 
 void define(CLI::App& app, CommandLine& line)
 {
@@ -349,9 +387,9 @@ void define(CLI::App& app, CommandLine& line)
     app.fallthrough(); // -f, -q and -v stand anywhere on the line
     app.set_version_flag("--version", formatText("sluice %u.%u.%u", SLUICE_VERSION_MAJOR,
                                                  SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH));
-    app.add_flag("-f", line.common.force, "overwrite existing files");
-    app.add_flag("-q", line.common.quiet, "no output but errors");
-    app.add_flag("-v", line.common.verbosity, "more output; -vv for more");
+    app.add_flag("-f,--force", line.common.force, "overwrite existing files");
+    app.add_flag("-q,--quiet", line.common.quiet, "no output but errors");
+    app.add_flag("-v,--verbose", line.common.verbosity, "more output; -vv for more");
     app.add_option("--tuning", line.common.tuning,
                    "verbs with --device: a row of tuning for it, as tune prints it; @FILE reads it "
                    "from a file");
@@ -374,6 +412,38 @@ int runVerb(const CLI::App& app, CommandLine& line)
     return exitUsage;
 }
 
+// What is wrong with the command line, and what may have been meant.
+std::string usageError(const CLI::App& app, const CLI::ParseError& error,
+                       const std::vector<std::string>& words)
+{
+    if (app.get_subcommands().empty()) { // CLI11 says only that there is none
+        const auto verb = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+            return word.empty() || word[0] != '-';
+        });
+        if (verb == words.end()) return error.what();
+        std::vector<std::string> verbs;
+        for (const Verb& known : kVerbs)
+            verbs.emplace_back(known.name);
+        return "there is no command '" + printable(*verb) + "'" + suggestion(*verb, verbs);
+    }
+    std::vector<std::string> options;
+    for (const CLI::App* one : {&app, static_cast<const CLI::App*>(app.get_subcommands()[0])}) {
+        for (const CLI::Option* option : one->get_options()) {
+            for (const std::string& name : option->get_lnames())
+                options.push_back("--" + name);
+        }
+    }
+    for (const std::string& word : words) {
+        const std::string name = word.substr(0, word.find('='));
+        if (word == "--") break;
+        if (word.compare(0, 2, "--") != 0 ||
+            std::find(options.begin(), options.end(), name) != options.end())
+            continue;
+        return "there is no option '" + printable(name) + "'" + suggestion(name, options);
+    }
+    return printable(error.what());
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -392,15 +462,8 @@ int main(int argc, char** argv)
         if (error.get_exit_code() == 0) {
             return app.exit(error); // prints the help or the version that was asked for
         }
-        const char* const* const verb =
-            std::find_if(argv + 1, argv + argc, [](const char* word) { return *word != '-'; });
-        // CLI11 says only that there is none
-        if (app.get_subcommands().empty() && verb != argv + argc) {
-            std::fprintf(stderr, "sluice: there is no command '%s'; see sluice --help\n",
-                         printable(*verb).c_str());
-        } else {
-            std::fprintf(stderr, "sluice: %s; see sluice --help\n", error.what());
-        }
+        std::fprintf(stderr, "sluice: %s; see sluice --help\n",
+                     usageError(app, error, {argv + 1, argv + argc}).c_str());
         return exitUsage;
     } catch (const Failure& failure) {
         std::fflush(stdout);

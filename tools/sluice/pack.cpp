@@ -5,107 +5,18 @@
 
 #include "archive_writer.h"
 #include "codecs.h"
+#include "file_mode.h"
 #include "files.h"
 #include "pack_images.h"
+#include "pack_sources.h"
 #include "progress.h"
+#include "summary.h"
 #include "textures.h"
 
 namespace fs = std::filesystem;
 
 namespace sluice {
 namespace {
-
-using Sources = std::vector<ArchiveSource>;
-
-void addSource(Sources& sources, std::string name, const fs::path& path)
-{
-    if (!sluiceIsArchiveName(name.data(), name.size())) {
-        throw Failure{
-            exitUsage,
-            path.string() +
-                ": its name cannot stand in an archive (UTF-8, no control characters, no '\\', "
-                "no drive letter, no '..')"};
-    }
-    if (sources.size() == SLUICE_ARCHIVE_MAX_ASSETS) {
-        throw Failure{exitUsage, formatText("more than %u files", SLUICE_ARCHIVE_MAX_ASSETS)};
-    }
-    sources.push_back({std::move(name), path.string()});
-}
-
-void addFolder(Sources& sources, const std::string& name, const fs::path& folder,
-               const CommonOptions& common)
-{
-    std::error_code error;
-    fs::directory_iterator entry(folder, error);
-    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-        const fs::path path = entry->path();
-        const fs::file_status status = entry->symlink_status(error);
-        if (error) {
-            break;
-        }
-        const std::string entryName = name + "/" + path.filename().string();
-        if (fs::is_directory(status)) {
-            addFolder(sources, entryName, path, common);
-        } else if (fs::is_regular_file(status)) {
-            addSource(sources, entryName, path);
-        } else if (common.verbosity > 0) {
-            std::fprintf(stderr, "left out: %s (%s)\n", path.c_str(),
-                         fs::is_symlink(status) ? "a link" : "no regular file");
-        }
-    }
-    if (error) {
-        throw Failure{exitIo, folder.string() + ": " + error.message()};
-    }
-}
-
-// The last component of a path, also of "a/", "a/." and "..".
-std::string lastComponent(const fs::path& path)
-{
-    std::error_code error;
-    fs::path whole = fs::absolute(path, error).lexically_normal();
-    if (!whole.has_filename()) {
-        whole = whole.parent_path();
-    }
-    return whole.filename().string();
-}
-
-Sources collect(const std::vector<std::string>& inputs, const CommonOptions& common)
-{
-    Sources sources;
-    for (const std::string& input : inputs) {
-        if (input == "-") {
-            throw Failure{exitUsage, "-: stdin has no name to pack it under; only --raw takes it"};
-        }
-        std::error_code error;
-        const fs::file_status status = fs::symlink_status(input, error);
-        if (fs::is_directory(status)) {
-            addFolder(sources, lastComponent(input), input, common);
-        } else if (fs::is_regular_file(status)) {
-            addSource(sources, fs::path(input).filename().string(), input);
-        } else if (fs::is_symlink(status)) {
-            throw Failure{exitUsage, input + ": is a link, and links are not followed"};
-        } else {
-            throw Failure{exitIo,
-                          input + ": " +
-                              (fs::exists(status) ? "is no regular file" : error.message())};
-        }
-    }
-    sortSources(sources);
-    for (const ArchiveSource& source : sources) { // different inputs may give a file and a folder
-        for (size_t slash = source.name.find('/'); slash != std::string::npos;
-             slash = source.name.find('/', slash + 1)) {
-            const std::string folder = source.name.substr(0, slash);
-            const auto found = std::lower_bound(
-                sources.begin(), sources.end(), folder,
-                [](const ArchiveSource& a, const std::string& name) { return a.name < name; });
-            if (found != sources.end() && found->name == folder) {
-                throw Failure{exitUsage, found->path + " and " + source.path + ": '" + folder +
-                                             "' is a file and a folder"};
-            }
-        }
-    }
-    return sources;
-}
 
 void check(const Transfer& transfer, SluiceStatus status, const std::string& what)
 {
@@ -119,9 +30,8 @@ void printResult(uint64_t bytesIn, uint64_t bytesOut, const CommonOptions& commo
                  const std::string& more)
 {
     if (common.verbosity > 0 && !common.quiet) {
-        std::fprintf(stderr, "bytes in   %llu\nbytes out  %llu\nratio      %.3f\n%s", wide(bytesIn),
-                     wide(bytesOut), bytesOut != 0 ? double(bytesIn) / double(bytesOut) : 0.0,
-                     more.c_str());
+        std::fprintf(stderr, "bytes in   %llu\nbytes out  %llu\nratio      %s\n%s", wide(bytesIn),
+                     wide(bytesOut), ratioText(bytesOut, bytesIn).c_str(), more.c_str());
     }
 }
 
@@ -171,6 +81,43 @@ PackPlan planOf(const InputFile& file, const std::string& path, const Codec& cod
     return plan;
 }
 
+// The asset's parameter block: what the plan has, then what a file system should know of the file.
+Bytes parametersOf(const PackPlan& plan, const ArchiveSource& source)
+{
+    Bytes parameters = plan.parameters;
+    if (plan.type == 0) {
+        uint32_t size = 0;
+        const void* filters = sluiceGetFilterParameters(plan.filters.get(), &size);
+        const uint8_t* bytes = static_cast<const uint8_t*>(filters);
+        parameters.assign(bytes, bytes + size);
+    }
+    if (source.executable) addExecutableItem(parameters);
+    return parameters;
+}
+
+// For the progress line; packing itself will tell what cannot be read.
+uint64_t sizeOf(const std::vector<ArchiveSource>& sources)
+{
+    uint64_t total = 0;
+    for (const ArchiveSource& source : sources) {
+        std::error_code error;
+        const uintmax_t size = fs::file_size(source.path, error);
+        total += error ? 0 : size;
+    }
+    return total;
+}
+
+// pack --dry-run: the names that the archive would have.
+int printPlan(const std::vector<ArchiveSource>& sources, const CommonOptions& common)
+{
+    for (const ArchiveSource& source : sources)
+        std::printf("%s\n", printable(source.name).c_str());
+    if (!common.quiet)
+        std::fprintf(stderr, "sluice: would pack %zu files, %s\n", sources.size(),
+                     sizeText(sizeOf(sources)).c_str());
+    return exitOk;
+}
+
 } // namespace
 
 int packTileStream(const PackOptions& options, const CommonOptions& common)
@@ -185,6 +132,8 @@ int packTileStream(const PackOptions& options, const CommonOptions& common)
         throw Failure{exitUsage, input.name() + ": a bare stream holds at most 65,535 tiles, " +
                                      sizeText(maxSize)};
     }
+    const Summary summary(common);
+    checkOutput(options.output, common.force);
     OutputFile output(options.output, common.force);
     Progress progress("packing", input.size(), common.quiet);
     Transfer transfer = {Reader(input, input.size(), progress), output.writer(), {}};
@@ -201,6 +150,7 @@ int packTileStream(const PackOptions& options, const CommonOptions& common)
     progress.clear();
     output.commit();
     printResult(input.size(), streamSize, common, "");
+    summary.print(1, input.size(), streamSize);
     return exitOk;
 }
 
@@ -208,15 +158,12 @@ int runPack(const PackOptions& options, const CommonOptions& common)
 {
     const Codec& codec = codecNamed(options.codec);
     if (options.raw) return codec.packRaw(options, common);
-    const Sources sources = collect(options.inputs, common);
-    uint64_t total = 0;
-    for (const ArchiveSource& source : sources) {
-        std::error_code error;
-        const uintmax_t size = fs::file_size(source.path, error);
-        total += error ? 0 : size; // for the progress line; packing itself will tell
-    }
+    const Summary summary(common);
+    checkOutput(options.output, common.force);
+    const std::vector<ArchiveSource> sources = collectSources(options, common).files;
+    if (options.dryRun) return printPlan(sources, common);
     OutputFile output(options.output, common.force);
-    Progress progress("packing", total, common.quiet);
+    Progress progress("packing", sizeOf(sources), common.quiet);
     Transfer transfer = {{}, output.writer(), {}};
     SluiceArchiveWriterInfo info = {};
     info.codec = codec.fileCodec;
@@ -233,6 +180,7 @@ int runPack(const PackOptions& options, const CommonOptions& common)
         const PackPlan plan = planOf(file, source.path, codec, options, common);
         const InputFile& content = plan.content ? *plan.content : file;
         transfer.onRead = Reader(content, file.size(), progress);
+        const Bytes parameters = parametersOf(plan, source);
         SluiceArchiveAssetInfo asset = {};
         asset.name = source.name.data();
         asset.nameLength = source.name.size();
@@ -242,11 +190,8 @@ int runPack(const PackOptions& options, const CommonOptions& common)
         asset.readUser = &transfer;
         asset.segments = plan.segments.data();
         asset.segmentCount = uint32_t(plan.segments.size());
-        asset.parameters = sluiceGetFilterParameters(plan.filters.get(), &asset.parameterSize);
-        if (plan.type != 0) {
-            asset.parameters = plan.parameters.data();
-            asset.parameterSize = uint32_t(plan.parameters.size());
-        }
+        asset.parameters = parameters.data();
+        asset.parameterSize = uint32_t(parameters.size());
         check(transfer, sluiceAddArchiveAsset(writer.get(), &asset), source.path);
         packedImages += !options.images && isPackedKtx2(file) ? 1 : 0;
         pictures += !options.images && isPicture(file) ? 1 : 0;
@@ -268,8 +213,9 @@ int runPack(const PackOptions& options, const CommonOptions& common)
                      pictures, pictures == 1 ? " is" : "s are");
     }
     printResult(stats.bytesIn, stats.bytesOut, common,
-                formatText("files      %llu\ntiles      %llu, %llu of them stored\n",
-                           wide(stats.assetCount), wide(stats.tileCount), wide(stats.storedTiles)));
+                formatText("tiles      %llu, %llu of them stored\n", wide(stats.tileCount),
+                           wide(stats.storedTiles)));
+    summary.print(stats.assetCount, stats.bytesIn, stats.bytesOut);
     return exitOk;
 }
 

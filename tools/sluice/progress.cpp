@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "progress.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "tool.h"
@@ -43,6 +45,9 @@ void Progress::print(Clock::time_point now)
         const uint64_t left = uint64_t(double(m_total - m_done) / rate + 0.5);
         line += formatText(", %u:%02u left", unsigned(left / 60), unsigned(left % 60));
     }
+    struct winsize window = {};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col != 0)
+        line.resize(std::min<size_t>(line.size(), window.ws_col - 1u)); // a full line would wrap
     std::fprintf(stderr, "\r\033[K%s", line.c_str());
     std::fflush(stderr);
     m_shown = true;

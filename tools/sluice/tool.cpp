@@ -38,10 +38,11 @@ std::string sizeText(uint64_t bytes)
     }
     double value = double(bytes) / 1000;
     size_t unit = 0;
-    for (; value >= 999.95 && unit + 1 < sizeof(units) / sizeof(units[0]); ++unit) {
+    for (; value >= 999.5 && unit + 1 < sizeof(units) / sizeof(units[0]); ++unit) {
         value /= 1000;
     }
-    return formatText("%.1f %s", value, units[unit]);
+    const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    return formatText("%.*f %s", decimals, value, units[unit]);
 }
 
 std::string formatText(const char* format, ...)

@@ -60,8 +60,10 @@ struct PackOptions {
     uint32_t threads = 0; // 0: one a core
     bool raw = false;
     bool images = false;
-    bool mips = true;                // of textures that are made of pictures
-    std::vector<std::string> groups; // --group
+    bool mips = true; // of textures that are made of pictures
+    bool dryRun = false;
+    std::vector<std::string> excludes; // globs
+    std::vector<std::string> groups;   // --group
     std::vector<std::string> inputs;
 };
 
@@ -73,18 +75,36 @@ struct TranscodeOptions {
     std::vector<std::string> inputs;
 };
 
+// Which assets of an archive a verb was asked for; none: all.
+struct Selection {
+    std::vector<std::string> names; // of assets, or of folders with all that is below them
+    std::vector<std::string> globs; // as matchesPath compares them
+
+    bool empty() const { return names.empty() && globs.empty(); }
+};
+
 struct UnpackOptions {
     std::string input;
     std::string folder; // -C; empty: not given
     std::string output; // -o; empty: not given
     std::string like;   // --like, for .safetensors; empty: not given
+    Selection selection;
+    bool list = false, keepGoing = false;
     DeviceOptions device;
 };
 
 struct VerifyOptions {
     std::string input;
     std::string compare; // folder; empty: not given
+    Selection selection;
+    bool keepGoing = false;
     DeviceOptions device;
+};
+
+struct InfoOptions {
+    std::string input;
+    std::string sort = "name"; // name, size or ratio
+    bool json = false;
 };
 
 // The verbs. They return an exit code or throw a Failure. Results go to stdout, all else to stderr.
@@ -92,7 +112,7 @@ int runPack(const PackOptions& options, const CommonOptions& common);
 int runTranscode(const TranscodeOptions& options, const CommonOptions& common);
 int runUnpack(const UnpackOptions& options, const CommonOptions& common);
 int runVerify(const VerifyOptions& options, const CommonOptions& common);
-int runInfo(const std::string& input, bool json, const CommonOptions& common);
+int runInfo(const InfoOptions& options, const CommonOptions& common);
 int runDevices(bool json, const CommonOptions& common);
 int runPipelines(const PipelineOptions& options, bool json, const CommonOptions& common);
 int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& common);
@@ -100,7 +120,7 @@ int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& co
 int exitCodeOf(SluiceStatus status);
 // status: a SluiceTileStatus
 int exitCodeOfTile(uint32_t status);
-// "12.3 MB", decimal units.
+// "12.3 MB": decimal units, three digits.
 std::string sizeText(uint64_t bytes);
 std::string formatText(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // printf's %llu takes no uint64_t.

@@ -6,6 +6,7 @@
 #include "encode/zstd_reader.h"
 #include "files.h"
 #include "progress.h"
+#include "summary.h"
 
 namespace fs = std::filesystem;
 
@@ -37,13 +38,15 @@ void check(const Transfer& transfer, SluiceStatus status, const std::string& wha
 
 int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
 {
+    const Summary summary(common);
+    checkOutput(options.output, common.force);
     std::vector<ArchiveSource> inputs;
     uint64_t total = 0;
     for (const std::string& path : options.inputs) {
         if (path == "-") {
             throw Failure{exitUsage, "-: stdin has no name to transcode it under"};
         }
-        inputs.push_back({assetName(path), path});
+        inputs.push_back({assetName(path), path, false});
         total += InputFile(path).size();
     }
     sortSources(inputs);
@@ -88,6 +91,7 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
         std::fprintf(stderr, "bytes in   %llu, %llu decoded\nbytes out  %llu\n", wide(total),
                      wide(stats.bytesIn), wide(stats.bytesOut));
     }
+    summary.print(stats.assetCount, stats.bytesIn, stats.bytesOut);
     return exitOk;
 }
 

@@ -2,105 +2,31 @@
 // sluice unpack and sluice verify: decode on a device; write the files, or compare them.
 #include <algorithm>
 #include <cstdio>
-#include <deque>
 #include <optional>
 
-#include "decoder.h"
-#include "progress.h"
+#include "decode_assets.h"
+#include "file_mode.h"
+#include "selection.h"
+#include "summary.h"
 #include "textures.h"
 #include "weights.h"
 
 namespace sluice {
 namespace {
 
-// Takes the decoded assets, one after the other, each in pieces in order.
-class Sink {
-public:
-    virtual ~Sink() = default;
-    virtual void begin(uint32_t asset) = 0;
-    virtual void write(uint64_t offset, const uint8_t* bytes, uint32_t size) = 0;
-    virtual void end() = 0;
-};
-
-// Decodes all assets into the sink. Assets come in order, so one of them is open at a time.
-DecodeStats decodeAll(const Container& container, const ToolDevice& device, Sink& sink,
-                      Progress& progress)
-{
-    // Assets whose tiles have been handed to the decoder; empty assets wait here for their turn
-    // too.
-    struct Open {
-        uint32_t asset;
-        uint32_t tilesLeft;
-    };
-    std::deque<Open> open;
-    bool begun = false;
-    uint64_t offset = 0;
-    const auto finish = [&] { // ends what is complete; begins and ends empty assets
-        while (!open.empty() && open.front().tilesLeft == 0) {
-            if (!begun) {
-                sink.begin(open.front().asset);
-            }
-            sink.end();
-            begun = false;
-            open.pop_front();
-        }
-    };
-    Decoder decoder(device, [&](const DecodeTile& tile, uint32_t status, const uint8_t* bytes) {
-        if (status != SLUICE_TILE_OK) {
-            throw Failure{exitCodeOfTile(status), container.place(tile.asset) +
-                                                      formatText(", tile %u: ", tile.number) +
-                                                      sluiceGetTileStatusText(status)};
-        }
-        if (!begun) {
-            sink.begin(tile.asset);
-            begun = true;
-            offset = 0;
-        }
-        sink.write(offset, bytes, tile.tile.size);
-        offset += tile.tile.size;
-        progress.advance(tile.tile.size);
-        --open.front().tilesLeft;
-        finish();
-    });
-    for (uint32_t asset = 0; asset < container.assetCount(); ++asset) {
-        open.push_back({asset, container.asset(asset).tileCount});
-        if (open.size() == 1) {
-            finish(); // an empty asset at the front
-        }
-        try {
-            container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
-                uint8_t* const to = decoder.add({tile, container.isArchive(), asset, number});
-                container.file().read(tile.offset, to, tile.storedSize);
-            });
-        } catch (const Failure&) {
-            try {
-                decoder.flush(); // the assets before the damaged one are still good
-            } catch (const Failure&) {
-                // the first failure is the one to tell
-            }
-            throw;
-        }
-    }
-    decoder.flush();
-    return decoder.stats();
-}
-
-void printStats(const Container& container, const ToolDevice& device, const DecodeStats& stats,
-                std::FILE* out)
+void printStats(const ToolDevice& device, const DecodeStats& stats, std::FILE* out)
 {
     const double rate =
         stats.gpuMilliseconds > 0 ? double(stats.bytesOut) / stats.gpuMilliseconds / 1e6 : 0;
-    const double ratio =
-        container.file().size() != 0 ? double(stats.bytesOut) / double(container.file().size()) : 0;
-    std::fprintf(out, "files      %u\nbytes in   %llu\nbytes out  %llu\nratio      %.3f\n",
-                 container.assetCount(), wide(container.file().size()), wide(stats.bytesOut),
-                 ratio);
+    std::fprintf(out, "bytes in   %llu\nbytes out  %llu\nratio      %s\n", wide(stats.bytesIn),
+                 wide(stats.bytesOut), ratioText(stats.bytesIn, stats.bytesOut).c_str());
     std::fprintf(out, "tiles      %llu\ndevice     %s\ntier       %s\n", wide(stats.tiles),
                  device.properties().name, device.tier());
-    std::fprintf(out, "GPU ms     %.3f\nGB/s       %.3f\n", stats.gpuMilliseconds, rate);
+    std::fprintf(out, "%-10s %.3f\nGB/s       %.3f\n", device.millisecondsName(),
+                 stats.gpuMilliseconds, rate);
 }
 
-class FileSink : public Sink {
+class FileSink : public AssetSink {
 public:
     // root: where assets go under their names; file: where the only asset goes instead
     FileSink(const Container& container, std::string root, std::string file, bool force)
@@ -112,6 +38,8 @@ public:
     {
         m_output.emplace(
             m_file.empty() ? makeFolders(m_root, m_container.asset(asset).name) : m_file, m_force);
+        if (m_container.isArchive() && isExecutable(m_container.archiveAsset(asset)))
+            m_output->makeExecutable();
     }
     void write(uint64_t offset, const uint8_t* bytes, uint32_t size) override
     {
@@ -122,6 +50,7 @@ public:
         m_output->commit();
         m_output.reset();
     }
+    void discard() override { m_output.reset(); }
 
 private:
     const Container& m_container;
@@ -130,25 +59,31 @@ private:
     std::optional<OutputFile> m_output;
 };
 
-class NullSink : public Sink {
+class NullSink : public AssetSink {
 public:
     void begin(uint32_t) override {}
     void write(uint64_t, const uint8_t*, uint32_t) override {}
     void end() override {}
+    void discard() override {}
 };
 
-// Compares with files below a folder. The first difference is the end.
-class CompareSink : public Sink {
+// Compares with files below a folder. The first difference in a file is the only one that is told.
+class CompareSink : public AssetSink {
 public:
-    CompareSink(const Container& container, std::string folder)
-        : m_container(container), m_folder(std::move(folder))
+    // keepGoing: a file that is missing is a difference too
+    CompareSink(const Container& container, std::string folder, bool keepGoing)
+        : m_container(container), m_folder(std::move(folder)), m_keepGoing(keepGoing)
     {
     }
 
     void begin(uint32_t asset) override
     {
         const ContainerAsset info = m_container.asset(asset);
-        m_file = std::make_unique<InputFile>(m_folder + "/" + info.name);
+        try {
+            m_file = std::make_unique<InputFile>(m_folder + "/" + info.name);
+        } catch (const Failure& failure) {
+            throw Failure{m_keepGoing ? exitFormat : failure.code, failure.text};
+        }
         if (m_container.archiveAsset(asset).type == SLUICE_ASSET_IMAGE && isPicture(*m_file)) {
             throw Failure{exitFormat,
                           m_container.place(asset) + ": is a texture made of " + m_file->name()};
@@ -171,10 +106,12 @@ public:
         }
     }
     void end() override { m_file.reset(); }
+    void discard() override { m_file.reset(); }
 
 private:
     const Container& m_container;
     std::string m_folder;
+    bool m_keepGoing;
     std::unique_ptr<InputFile> m_file;
     Bytes m_expected;
 };
@@ -189,57 +126,105 @@ std::string withoutSuffix(const std::string& path)
     return (whole.parent_path() / whole.stem()).string();
 }
 
-} // namespace
-
-int runUnpack(const UnpackOptions& options, const CommonOptions& common)
+// unpack --list: with -v the sizes too.
+int printNames(const Container& container, const std::vector<uint32_t>& assets,
+               const CommonOptions& common)
 {
-    auto input = std::make_unique<InputFile>(options.input);
-    if (WeightFile::recognises(*input)) {
-        return runUnpackWeights(WeightFile(std::move(input)), options, common);
-    }
-    const Container container(std::move(input));
-    if (!options.like.empty()) {
-        throw Failure{exitUsage, "--like is for .safetensors files"};
-    }
-    std::string file = options.output;
-    std::string root = options.folder.empty() ? "." : options.folder;
-    if (container.isArchive()) {
-        if (!file.empty() && container.assetCount() != 1) {
-            throw Failure{exitUsage, container.file().name() +
-                                         formatText(": -o takes one asset, the archive has %u",
-                                                    container.assetCount())};
-        }
-        // refuse before anything is written
-        for (uint32_t i = 0; file.empty() && i < container.assetCount(); ++i) {
-            checkOverwrite(root + "/" + container.asset(i).name, common.force);
-        }
-    } else if (file.empty()) {
-        file = withoutSuffix(options.input);
-        if (!options.folder.empty()) {
-            file = makeFolders(root, std::filesystem::path(file).filename().string());
-        }
-    }
-    if (!file.empty()) {
-        checkOverwrite(file, common.force);
-    }
-    const ToolDevice device(options.device, common, Decoder::kernels());
-    if (file.empty()) {
-        makeFolders(root, "-"); // -C makes its folder even for an archive of no asset
-    }
-    Progress progress("unpacking", container.decodedSize(), common.quiet);
-    FileSink sink(container, root, file, common.force);
-    const DecodeStats stats = decodeAll(container, device, sink, progress);
-    progress.clear();
-    if (common.verbosity > 0 && !common.quiet) {
-        printStats(container, device, stats, stderr);
+    for (const uint32_t number : assets) {
+        const ContainerAsset asset = container.asset(number);
+        if (common.verbosity > 0) std::printf("%14llu ", wide(asset.size));
+        std::printf("%s\n", printable(asset.name).c_str());
     }
     return exitOk;
 }
 
-int runVerify(const VerifyOptions& options, const CommonOptions& common)
+// Refuses before anything is written. Returns the file that a single asset goes to; empty: assets go
+// below `root` under their names.
+std::string outputFile(const Container& container, const std::vector<uint32_t>& assets,
+                       const std::string& root, const UnpackOptions& options,
+                       const CommonOptions& common)
 {
+    std::string file = options.output;
+    if (container.isArchive()) {
+        if (!file.empty() && assets.size() != 1) {
+            throw Failure{exitUsage,
+                          container.file().name() +
+                              formatText(": -o takes one asset, and there are %zu", assets.size())};
+        }
+        for (const uint32_t asset : assets) {
+            if (file.empty())
+                checkOverwrite(root + "/" + container.asset(asset).name, common.force);
+        }
+    } else if (file.empty()) {
+        file = withoutSuffix(options.input);
+        if (!options.folder.empty())
+            file = makeFolders(root, std::filesystem::path(file).filename().string());
+    }
+    if (!file.empty()) checkOutput(file, common.force);
+    return file;
+}
+
+uint64_t decodedSize(const Container& container, const std::vector<uint32_t>& assets)
+{
+    uint64_t size = 0;
+    for (const uint32_t asset : assets)
+        size += container.asset(asset).size;
+    return size;
+}
+
+// After --keep-going. Returns the verb's exit code.
+int endOf(const AssetDecoder& decoder, size_t assetCount)
+{
+    if (decoder.badAssets() != 0)
+        std::fprintf(stderr, "sluice: %llu of %zu assets are not right\n",
+                     wide(decoder.badAssets()), assetCount);
+    return decoder.exitCode();
+}
+
+void refuseSelection(const std::string& input, bool isGiven)
+{
+    if (isGiven)
+        throw Failure{exitUsage,
+                      input +
+                          ": NAME, --only, --list and --keep-going are for .sluice archives and "
+                          "tile streams"};
+}
+
+} // namespace
+
+int runUnpack(const UnpackOptions& options, const CommonOptions& common)
+{
+    const Summary summary(common);
     auto input = std::make_unique<InputFile>(options.input);
     if (WeightFile::recognises(*input)) {
+        refuseSelection(options.input,
+                        !options.selection.empty() || options.list || options.keepGoing);
+        return runUnpackWeights(WeightFile(std::move(input)), options, common);
+    }
+    const Container container(std::move(input));
+    if (!options.like.empty()) throw Failure{exitUsage, "--like is for .safetensors files"};
+    const std::vector<uint32_t> assets = selectAssets(container, options.selection);
+    if (options.list) return printNames(container, assets, common);
+    const std::string root = options.folder.empty() ? "." : options.folder;
+    const std::string file = outputFile(container, assets, root, options, common);
+    const ToolDevice device(options.device, common, Decoder::kernels());
+    if (file.empty()) makeFolders(root, "-"); // -C makes its folder even for an archive of no asset
+    Progress progress("unpacking", decodedSize(container, assets), common.quiet);
+    FileSink sink(container, root, file, common.force);
+    AssetDecoder decoder(container, device, sink, progress, options.keepGoing);
+    const DecodeStats stats = decoder.run(assets);
+    progress.clear();
+    if (common.verbosity > 0 && !common.quiet) printStats(device, stats, stderr);
+    summary.print(assets.size() - decoder.badAssets(), stats.bytesOut, stats.bytesIn);
+    return endOf(decoder, assets.size());
+}
+
+int runVerify(const VerifyOptions& options, const CommonOptions& common)
+{
+    const Summary summary(common);
+    auto input = std::make_unique<InputFile>(options.input);
+    if (WeightFile::recognises(*input)) {
+        refuseSelection(options.input, !options.selection.empty() || options.keepGoing);
         return runVerifyWeights(WeightFile(std::move(input)), options, common);
     }
     const Container container(std::move(input));
@@ -247,24 +232,24 @@ int runVerify(const VerifyOptions& options, const CommonOptions& common)
         throw Failure{exitUsage, container.file().name() +
                                      ": --compare needs an archive, whose assets have names"};
     }
+    const std::vector<uint32_t> assets = selectAssets(container, options.selection);
     const ToolDevice device(options.device, common, Decoder::kernels());
-    Progress progress("verifying", container.decodedSize(), common.quiet);
+    Progress progress("verifying", decodedSize(container, assets), common.quiet);
     NullSink nothing;
-    CompareSink compare(container, options.compare);
-    Sink& sink = options.compare.empty() ? static_cast<Sink&>(nothing) : compare;
-    const DecodeStats stats = decodeAll(container, device, sink, progress);
+    CompareSink compare(container, options.compare, options.keepGoing);
+    AssetSink& sink = options.compare.empty() ? static_cast<AssetSink&>(nothing) : compare;
+    AssetDecoder decoder(container, device, sink, progress, options.keepGoing);
+    const DecodeStats stats = decoder.run(assets);
     progress.clear();
-    if (common.quiet) {
-        return exitOk;
-    }
-    if (common.verbosity > 0 || !options.compare.empty()) {
-        printStats(container, device, stats, stdout);
-    }
+    if (!common.quiet && (common.verbosity > 0 || !options.compare.empty()))
+        printStats(device, stats, stdout);
+    summary.print(assets.size(), stats.bytesOut, stats.bytesIn);
+    if (decoder.exitCode() != exitOk || common.quiet) return endOf(decoder, assets.size());
     if (!options.compare.empty()) {
-        std::printf("all %u files identical\n", container.assetCount());
+        std::printf("all %zu files identical\n", assets.size());
     } else {
-        std::printf("%s: ok, %u assets, %s\n", container.file().name().c_str(),
-                    container.assetCount(), sizeText(stats.bytesOut).c_str());
+        std::printf("%s: ok, %zu assets, %s\n", container.file().name().c_str(), assets.size(),
+                    sizeText(stats.bytesOut).c_str());
     }
     return exitOk;
 }

@@ -148,7 +148,8 @@ void printInfo(const WeightFile& file)
 
 void printInfoJson(const WeightFile& file)
 {
-    std::printf("{\"file\": %s, \"kind\": \"safetensors\", \"fileSize\": %llu,\n \"units\": [",
+    std::printf("{\"schemaVersion\": 1, \"file\": %s, \"kind\": \"safetensors\", \"fileSize\": "
+                "%llu,\n \"units\": [",
                 jsonText(file.file().name()).c_str(), wide(file.file().size()));
     const char* separator = "";
     for (const WeightUnit& unit : file.units()) {
@@ -199,9 +200,10 @@ int runUnpackWeights(const WeightFile& input, const UnpackOptions& options,
     if (common.verbosity > 0 && !common.quiet) {
         std::fprintf(stderr,
                      "units      %zu\nbytes in   %llu\nbytes out  %llu\ndevice     %s\ntier       "
-                     "%s\nGPU ms     %.3f\n",
+                     "%s\n%-10s %.3f\n",
                      input.units().size(), wide(input.file().size()), wide(start.size() + size),
-                     device.properties().name, device.tier(), decoder.gpuMilliseconds());
+                     device.properties().name, device.tier(), device.millisecondsName(),
+                     decoder.gpuMilliseconds());
     }
     return exitOk;
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decodes the assets of a container one after the other, and gives their bytes to a sink.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "decoder.h"
+#include "progress.h"
+
+namespace sluice {
+
+// Takes the decoded assets, one after the other, each in pieces in order.
+class AssetSink {
+public:
+    virtual ~AssetSink() = default;
+    virtual void begin(uint32_t asset) = 0;
+    virtual void write(uint64_t offset, const uint8_t* bytes, uint32_t size) = 0;
+    virtual void end() = 0;
+    virtual void discard() = 0; // instead of end: something is wrong in the asset
+};
+
+class AssetDecoder {
+public:
+    // keepGoing: what is wrong in a file is said on stderr, and the next tile follows; else it is
+    // thrown as a Failure, as everything else always is.
+    AssetDecoder(const Container& container, const ToolDevice& device, AssetSink& sink,
+                 Progress& progress, bool keepGoing);
+
+    // assets: their numbers, ascending.
+    DecodeStats run(const std::vector<uint32_t>& assets);
+
+    uint64_t badAssets() const { return m_badAssets; }
+    // exitOk, or what the failures that were said come to: damage before what is merely newer.
+    int exitCode() const { return m_exitCode; }
+
+private:
+    // An asset whose tiles have been handed to the decoder; empty ones wait for their turn too.
+    struct Open {
+        uint32_t asset;
+        uint32_t tilesLeft;
+        bool isBad;
+    };
+
+    void take(const DecodeTile& tile, uint32_t status, const uint8_t* bytes);
+    void addTiles(uint32_t asset);
+    void finish();
+    template <class Call>
+    void attempt(Open& open, Call call);
+    void fail(Open& open, const Failure& failure);
+
+    const Container& m_container;
+    AssetSink& m_sink;
+    Progress& m_progress;
+    bool m_keepGoing;
+    Decoder m_decoder;
+    std::deque<Open> m_open;
+    bool m_begun = false; // the sink has the front of m_open
+    uint64_t m_offset = 0;
+    uint64_t m_badAssets = 0;
+    int m_exitCode = exitOk;
+};
+
+} // namespace sluice

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Patterns of names, as --exclude and --only take them.
+#pragma once
+
+#include <string_view>
+
+namespace sluice {
+
+// Whether the whole name matches: '?' is any byte but '/', '*' any number of those, '**' any number
+// of bytes. Takes time of pattern times name at most, whatever they hold.
+bool matchesGlob(std::string_view pattern, std::string_view name);
+
+// A pattern without '/' is compared with the last component of the name, another with all of it.
+bool matchesPath(std::string_view pattern, std::string_view name);
+
+} // namespace sluice

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which files sluice pack takes, and what it leaves out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "archive_writer.h"
+
+namespace sluice {
+
+struct LeftOut {
+    uint64_t links = 0, special = 0, emptyFolders = 0, excluded = 0;
+    bool output = false; // the archive itself, which lies in a folder that is packed
+
+    // "2 links, 1 empty folder"; empty: nothing was left out.
+    std::string text() const;
+};
+
+struct PackSources {
+    std::vector<ArchiveSource> files; // in the order of their names
+    LeftOut leftOut;
+};
+
+// The files of options.inputs and below its folders. Says what is left out: a line on stderr, with
+// -v a line each, with -q nothing. Throws a Failure.
+PackSources collectSources(const PackOptions& options, const CommonOptions& common);
+
+} // namespace sluice
