@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace sluice::stream {
@@ -18,63 +17,70 @@ class PriorityQueue {
 public:
     void reserve(size_t count) { m_heap.reserve(count); }
     bool empty() const { return m_heap.empty(); }
-    Group* top() const { return m_heap.empty() ? nullptr : m_heap.front(); }
+    Group* top() const { return m_heap.empty() ? nullptr : m_heap.front().group; }
 
     // Does nothing if it is there already.
     void insert(Group* group)
     {
         if (group->place[queue] != kNotQueued) return;
-        group->place[queue] = uint32_t(m_heap.size());
-        m_heap.push_back(group); // has room for every group
-        rise(group->place[queue]);
+        m_heap.emplace_back(); // has room for every group
+        rise(uint32_t(m_heap.size() - 1), entryOf(group));
     }
     void remove(Group* group)
     {
         const uint32_t at = group->place[queue];
         if (at == kNotQueued) return;
-        swap(at, uint32_t(m_heap.size() - 1));
-        m_heap.pop_back();
         group->place[queue] = kNotQueued;
-        if (at < m_heap.size()) settle(at);
+        const Entry last = m_heap.back();
+        m_heap.pop_back();
+        if (at < m_heap.size()) settle(at, last);
     }
     // Its priority has changed.
     void update(Group* group)
     {
-        if (group->place[queue] != kNotQueued) settle(group->place[queue]);
+        const uint32_t at = group->place[queue];
+        if (at != kNotQueued) settle(at, entryOf(group));
     }
-    // All groups, the first one first, then in no order.
-    const std::vector<Group*>& groups() const { return m_heap; }
 
 private:
-    static bool before(const Group* a, const Group* b)
+    // What decides the order stands in the heap itself, so that no group is read on the way.
+    struct Entry {
+        uint64_t sequence = 0;
+        Group* group = nullptr;
+        int32_t priority = 0;
+    };
+    static Entry entryOf(Group* group) { return {group->sequence, group, group->priority}; }
+    static bool before(const Entry& a, const Entry& b)
     {
-        return a->priority != b->priority ? a->priority > b->priority : a->sequence < b->sequence;
+        return a.priority != b.priority ? a.priority > b.priority : a.sequence < b.sequence;
     }
-    void swap(uint32_t a, uint32_t b)
+    void put(uint32_t at, const Entry& entry)
     {
-        std::swap(m_heap[a], m_heap[b]);
-        m_heap[a]->place[queue] = a;
-        m_heap[b]->place[queue] = b;
+        m_heap[at] = entry;
+        entry.group->place[queue] = at;
     }
-    void rise(uint32_t at)
+    // The entry goes to `at`, which is free, or above it.
+    void rise(uint32_t at, const Entry& entry)
     {
-        for (; at != 0 && before(m_heap[at], m_heap[(at - 1) / 2]); at = (at - 1) / 2)
-            swap(at, (at - 1) / 2);
+        for (; at != 0 && before(entry, m_heap[(at - 1) / 2]); at = (at - 1) / 2)
+            put(at, m_heap[(at - 1) / 2]);
+        put(at, entry);
     }
-    void settle(uint32_t at)
+    // Or below it.
+    void settle(uint32_t at, const Entry& entry)
     {
-        rise(at);
         for (;;) {
-            uint32_t first = at;
-            for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < m_heap.size(); ++child)
-                if (before(m_heap[child], m_heap[first])) first = child;
-            if (first == at) return;
-            swap(at, first);
+            uint32_t first = 2 * at + 1;
+            if (first >= m_heap.size()) break;
+            if (first + 1 < m_heap.size() && before(m_heap[first + 1], m_heap[first])) ++first;
+            if (!before(m_heap[first], entry)) break;
+            put(at, m_heap[first]);
             at = first;
         }
+        rise(at, entry);
     }
 
-    std::vector<Group*> m_heap;
+    std::vector<Entry> m_heap;
 };
 
 } // namespace sluice::stream

@@ -29,6 +29,39 @@ CostKind costOf(uint32_t codec)
                                          : kCostGdeflate;
 }
 
+// The totals if some tiles more of the kinds that are there come, as far as filters allow.
+SluiceTileTotals withMore(SluiceTileTotals totals, uint64_t maxFilteredSize)
+{
+    const uint64_t mostFiltered = std::max(totals.filteredSize, maxFilteredSize);
+    constexpr uint32_t kMore = 64, kMoreDescriptions = 16384;
+    for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
+        for (uint32_t filtered = 0; filtered < 2; ++filtered) {
+            const uint32_t count = totals.counts[kind][filtered];
+            if (count == 0) continue;
+            totals.parts[kind][filtered] += kMore * (totals.parts[kind][filtered] / count + 1);
+            totals.counts[kind][filtered] += kMore;
+            if (filtered != 0)
+                totals.filteredSize += uint64_t(kMore) * (totals.largestFiltered[kind] + 16);
+        }
+    }
+    totals.filteredSize = std::min(totals.filteredSize, mostFiltered);
+    totals.descriptionSize += totals.descriptionSize != 0 ? kMoreDescriptions : 0;
+    return totals;
+}
+
+bool isWithin(const SluiceTileTotals& totals, const SluiceTileTotals& room)
+{
+    bool is =
+        totals.filteredSize <= room.filteredSize && totals.descriptionSize <= room.descriptionSize;
+    for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
+        is = is && totals.largestFiltered[kind] <= room.largestFiltered[kind];
+        for (uint32_t filtered = 0; filtered < 2; ++filtered)
+            is = is && totals.counts[kind][filtered] <= room.counts[kind][filtered] &&
+                 totals.parts[kind][filtered] <= room.parts[kind][filtered];
+    }
+    return is;
+}
+
 bool isDecodedByGpu(const Unit& unit)
 {
     return !unit.decodesOnCpu && (unit.route == Route::direct || unit.route == Route::output);
@@ -69,7 +102,7 @@ SluiceStatus SluiceStreamer_T::record(SluiceCommands commands, const SluiceStrea
             result = {};
             return SLUICE_OK;
         }
-        ++m_pending;
+        ++m_pending.batches;
     }
     SluiceStatus status = prepare(*batch);
     if (status == SLUICE_OK) status = recordCommands(*batch, commands);
@@ -155,7 +188,7 @@ uint32_t SluiceStreamer_T::targetFor(Batch& batch, uint64_t handle)
     if (batch.targetCount == kTargets) return kNone;
     TargetBatch& target = batch.targets[batch.targetCount];
     target.destination = {handle, 0, 0};
-    target.totals = {};
+    target.totals = target.room = {};
     target.required = {};
     target.tiles.clear();
     return batch.targetCount++;
@@ -180,6 +213,23 @@ bool SluiceStreamer_T::fits(const Batch& batch, uint32_t target,
            results + kSlotAlignment <= slotSize(m_info.results, m_info.maxBatches) &&
            required.scratchSize <= m_info.scratch.size &&
            (filtered <= m_info.maxFilteredSize || batch.unitCount == 0);
+}
+
+// Finds what the totals need, or already some more tiles, since asking for every unit would cost as
+// much as all else that Record does for it. False: there is no room for the totals.
+bool SluiceStreamer_T::makeRoom(const Batch& batch, uint32_t target, const SluiceTileTotals& totals,
+                                SluiceTileTotals& room, SluiceTilesRequirements& required) const
+{
+    if (isWithin(totals, room) && fits(batch, target, required, totals)) return true;
+    SluiceTilesInfo info = {};
+    info.gstdTilesAtOnce = m_info.gstdTilesAtOnce;
+    for (const SluiceTileTotals& one : {withMore(totals, m_info.maxFilteredSize), totals}) {
+        room = one;
+        if (sluiceGetTilesRequirements(m_info.context, &info, &room, &required) == SLUICE_OK &&
+            fits(batch, target, required, totals))
+            return true;
+    }
+    return false;
 }
 
 SluiceStreamer_T::Added SluiceStreamer_T::addTiles(Batch& batch, const Unit& unit)
@@ -210,18 +260,15 @@ SluiceStreamer_T::Added SluiceStreamer_T::addTiles(Batch& batch, const Unit& uni
         target.tiles.push_back(one);
         source += storedRoom(tile);
     }
-    SluiceTilesInfo info = {};
-    info.gstdTilesAtOnce = m_info.gstdTilesAtOnce;
-    SluiceTilesRequirements required = {};
-    isGood = isGood &&
-             sluiceGetTilesRequirements(m_info.context, &info, &totals, &required) == SLUICE_OK &&
-             fits(batch, number, required, totals);
-    if (!isGood) {
+    SluiceTileTotals room = target.room;
+    SluiceTilesRequirements required = target.required;
+    if (!isGood || !makeRoom(batch, number, totals, room, required)) {
         target.tiles.resize(firstTile);
         batch.targetCount = known;
         return batch.unitCount == 0 ? Added::impossible : Added::full;
     }
     target.totals = totals;
+    target.room = room;
     target.required = required;
     target.destination.size =
         std::max(target.destination.size, destination.offset + destination.size);
@@ -262,7 +309,7 @@ void SluiceStreamer_T::tellIfRecorded(Group& group)
         return;
     group.tellsRecorded = true;
     m_recordedEvents.push_back(indexOf(group));
-    ++m_pending;
+    ++m_pending.events;
     tellEvent();
 }
 
@@ -371,7 +418,7 @@ void SluiceStreamer_T::forgetRecorded(Group& group)
     group.tellsRecorded = false;
     m_recordedEvents.erase(
         std::find(m_recordedEvents.begin(), m_recordedEvents.end(), indexOf(group)));
-    --m_pending;
+    --m_pending.events;
 }
 
 // The batch will not run: its units are ready again, in front of what came since.
@@ -397,6 +444,7 @@ void SluiceStreamer_T::putBack(Batch& batch)
         group.isCancelled = group.isCancelled || group.isCancelledIfPutBack;
         forgetRecorded(group);
         if (group.isCancelled) {
+            m_wastedBytes += unit.storedSize;
             finishUnit(unit);
             endIfDone(group);
             continue;
@@ -408,7 +456,7 @@ void SluiceStreamer_T::putBack(Batch& batch)
         m_toRecord.insert(&group);
     }
     batch.number = 0;
-    --m_pending;
+    --m_pending.batches;
 }
 
 SluiceStatus SluiceStreamer_T::discard(uint64_t number)

@@ -81,7 +81,7 @@ void SluiceStreamer_T::finishBatch(Batch& batch, SluiceStatus status)
                                        : nullptr);
     }
     batch.number = 0;
-    --m_pending;
+    --m_pending.batches;
 }
 
 // statuses: of the unit's tiles; NULL: the GPU has decoded none.
@@ -179,7 +179,7 @@ void SluiceStreamer_T::checkWaits(SluiceStatus& status)
             for (uint32_t* at = &m_waiting; *at != kNone; at = &m_groups[*at].next) {
                 if (*at != indexOf(*group)) continue;
                 *at = group->next;
-                --m_pending;
+                --m_pending.waits;
                 break;
             }
             startGroup(*group);
@@ -204,7 +204,7 @@ void SluiceStreamer_T::checkSignals(SluiceStatus& status)
                 one.head = group.nextSignal;
                 if (one.head == kNone) one.tail = kNone;
                 group.isSignalled = true;
-                --m_pending;
+                --m_pending.signals;
                 if (group.isPolled) releaseGroup(group);
             }
             if (value != 0) signals[count++] = {one.semaphore, value};
@@ -248,14 +248,14 @@ uint32_t SluiceStreamer_T::giveEvents(SluiceStreamEvent* events, uint32_t room)
         event.user = file->user;
         event.osError = file->osError;
         event.firstRequest = event.firstTile = kNone;
-        --m_pending;
+        --m_pending.events;
         ++file->groups; // it may have been given up meanwhile
         dropFile(file);
     }
     uint32_t told = 0;
     for (; told < m_recordedEvents.size() && count < room && !m_holdsRecorded; ++told) {
         Group& group = m_groups[m_recordedEvents[told]];
-        --m_pending;
+        --m_pending.events;
         group.tellsRecorded = false;
         group.toldRecorded = true;
         events[count] = group.event;
@@ -269,7 +269,7 @@ uint32_t SluiceStreamer_T::giveEvents(SluiceStreamEvent* events, uint32_t room)
         if (m_endedHead == kNone) m_endedTail = kNone;
         events[count++] = group.event;
         group.isPolled = true;
-        --m_pending;
+        --m_pending.events;
         if (group.signal.semaphore == 0 || group.isSignalled) releaseGroup(group);
     }
     return count;
@@ -286,8 +286,8 @@ bool SluiceStreamer_T::hasEvents() const
 // What the GPU has done.
 void SluiceStreamer_T::checkAll(SluiceStatus& status)
 {
-    checkBatches(status);
-    checkWaits(status);
+    if (m_pending.batches != 0) checkBatches(status);
+    if (m_pending.waits != 0) checkWaits(status);
     if (m_isLost) dropReady();
 }
 
@@ -302,16 +302,16 @@ SluiceStatus SluiceStreamer_T::poll(SluiceStreamEvent* events, uint32_t& count)
         uint64_t told = 0;
         if (read(m_eventFd, &told, sizeof told) == ssize_t(sizeof told)) m_isEventTold = false;
     }
-    if (m_pending.load(std::memory_order_acquire) == 0 && !m_isLost) return status;
+    if (m_pending.nothing() && !m_isLost) return status;
     const bool looks = m_info.gpu != nullptr && !m_hasSubmitter;
     if (looks) checkAll(status);
-    {
+    if (m_pending.events != 0) {
         const Locked locked(*this);
         count = giveEvents(events, room);
         if (hasEvents()) tellEvent(); // what found no room is told again
     }
     // After the events: a group that has one is never left unsignalled.
-    if (looks) checkSignals(status);
+    if (looks && m_pending.signals != 0) checkSignals(status);
     if (!m_isLost) return SLUICE_OK;
     status = m_toldLost ? SLUICE_OK : SLUICE_ERROR_DEVICE;
     m_toldLost = true;

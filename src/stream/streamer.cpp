@@ -235,7 +235,7 @@ SluiceStatus SluiceStreamer_T::submit(const SluiceStreamGroupInfo& info, SluiceS
     if (info.wait.semaphore != 0) {
         group.next = m_waiting;
         m_waiting = number;
-        ++m_pending;
+        ++m_pending.waits;
         wakeSubmitter();
     } else {
         startGroup(group);
@@ -310,7 +310,7 @@ void SluiceStreamer_T::cancelGroup(Group& group)
             Unit& unit = m_units[*list];
             *list = unit.next;
             if (unit.state == UnitState::ready) m_readyTiles -= unit.tileCount;
-            m_wastedBytes += unit.size;
+            m_wastedBytes += unit.storedSize;
             finishUnit(unit);
         }
     }
@@ -335,10 +335,11 @@ void SluiceStreamer_T::fail(Group& group, Request& request, const Failure& failu
 void SluiceStreamer_T::endIfDone(Group& group)
 {
     if (group.hasEnded || group.openUnits != 0 || group.currentRequest != kNone) return;
-    for (uint32_t* at = &m_waiting; *at != kNone; at = &m_groups[*at].next) {
+    for (uint32_t* at = &m_waiting; group.wait.semaphore != 0 && *at != kNone;
+         at = &m_groups[*at].next) {
         if (*at != indexOf(group)) continue;
         *at = group.next; // it was cancelled before its semaphore came
-        --m_pending;
+        --m_pending.waits;
         break;
     }
     if (!group.isCancelled && group.event.status == SLUICE_OK) tellIfRecorded(group);
@@ -350,9 +351,9 @@ void SluiceStreamer_T::endIfDone(Group& group)
     else
         m_groups[m_endedTail].next = indexOf(group);
     m_endedTail = indexOf(group);
-    ++m_pending;
+    ++m_pending.events;
     if (group.signal.semaphore != 0) {
-        ++m_pending;
+        ++m_pending.signals;
         wakeSubmitter();
     }
     releaseRequests(group);

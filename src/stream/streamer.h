@@ -128,8 +128,9 @@ constexpr uint32_t kSignallers = 64;
 struct TargetBatch {
     SluiceBuffer destination{};
     SluiceTileTotals totals{};
-    SluiceTilesInfo info{};
+    SluiceTileTotals room{}; // as many tiles as `required` is enough for
     SluiceTilesRequirements required{};
+    SluiceTilesInfo info{};
     std::vector<SluiceTile> tiles;
 };
 constexpr uint32_t kTargets = 4;
@@ -306,6 +307,8 @@ private:
     void forgetRecorded(Group& group);
     bool fits(const Batch& batch, uint32_t target, const SluiceTilesRequirements& required,
               const SluiceTileTotals& totals) const;
+    bool makeRoom(const Batch& batch, uint32_t target, const SluiceTileTotals& totals,
+                  SluiceTileTotals& room, SluiceTilesRequirements& required) const;
     SluiceStatus prepare(Batch& batch);
     SluiceStatus recordCommands(const Batch& batch, SluiceCommands commands);
     void copyUnit(const Unit& unit, SluiceCommands commands);
@@ -378,8 +381,13 @@ private:
     bool m_submitterLooks = false; // there is something that it has not looked at
     bool m_submitterStops = false;
     bool m_holdsRecorded = false; // RECORDED events wait until their batch is submitted
-    // Poll has nothing to do while this is 0: events, waits, signals, batches.
-    std::atomic<uint32_t> m_pending{0};
+    // What Poll has to look at, so that it takes no lock for nothing.
+    struct Pending {
+        // Batches under way, groups that wait, events to tell, and groups that have ended
+        // and have not signalled.
+        std::atomic<uint32_t> batches{0}, waits{0}, events{0}, signals{0};
+        bool nothing() const { return batches == 0 && waits == 0 && events == 0 && signals == 0; }
+    } m_pending;
 
     std::atomic<uint64_t> m_bytesRead{0}, m_bytesDecoded{0}, m_wastedBytes{0};
     std::atomic<uint32_t> m_retriedTiles{0};

@@ -156,7 +156,7 @@ void SluiceStreamer_T::finishOpen(SluiceStreamFile file)
     const Locked locked(*this);
     file->next = m_opened;
     m_opened = file;
-    ++m_pending;
+    ++m_pending.events;
     tellEvent();
 }
 
@@ -213,7 +213,7 @@ void SluiceStreamer_T::finishRead(Job& job)
              {job.error.status, kNone, SLUICE_TILE_OK, job.error.osError, job.error.offset});
         finishUnit(unit);
     } else if (group.isCancelled) {
-        m_wastedBytes += unit.size;
+        m_wastedBytes += unit.storedSize;
         finishUnit(unit);
     } else if (unit.route == Route::host && !isArchive) {
         finishUnit(unit);
@@ -310,7 +310,7 @@ void SluiceStreamer_T::finishDecode(Job& job)
              {SLUICE_ERROR_CHECKSUM, job.badTile, job.badStatus, 0, records[job.badTile].offset});
         finishUnit(unit);
     } else if (group.isCancelled || unit.route == Route::host) {
-        if (group.isCancelled) m_wastedBytes += unit.size;
+        if (group.isCancelled) m_wastedBytes += unit.storedSize;
         finishUnit(unit);
     } else {
         makeReady(unit);

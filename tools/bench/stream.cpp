@@ -288,7 +288,11 @@ std::string diskFolder(const BenchOptions& options)
 void benchStream(const BenchDevice& device, const BenchOptions& options, const Wanted& wanted,
                  BenchReport& report)
 {
-    if (wanted("stream host")) benchStreamHost(report);
+    const std::vector<std::string> inputs = options.inputs.empty() || options.filters.empty()
+                                                ? std::vector<std::string>{""}
+                                                : options.inputs;
+    for (const std::string& input : inputs)
+        if (wanted("stream host")) benchStreamHost(report, input);
     if (options.filters.empty()) return;
     const bool isWanted = wanted("stream read") || wanted("stream decode") || wanted("stream bulk");
     if (!isWanted) return;
@@ -305,8 +309,6 @@ void benchStream(const BenchDevice& device, const BenchOptions& options, const W
         report.addMissing("stream read", "disk",
                           "not run: " + folder + " is in memory; --stream-folder names another");
     StreamEngine engine(device);
-    const std::vector<std::string> inputs =
-        options.inputs.empty() ? std::vector<std::string>{""} : options.inputs;
     for (const std::string& input : inputs) {
         StreamBench bench(engine, options, wanted, report, input);
         for (const Place& place : places)

@@ -16,7 +16,7 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kRounds = 11;
-constexpr uint64_t kContent = 2u << 20, kRing = 64u << 20;
+constexpr uint64_t kContent = 4u << 20, kRing = 64u << 20;
 constexpr uint32_t kBatchTiles = 1024, kMostGroups = 8192, kMostRequests = 65536;
 
 // A backend whose commands do nothing.
@@ -71,7 +71,7 @@ int64_t readContent(void* user, uint64_t offset, void* bytes, uint64_t size)
 // A streamer without threads, whose device does nothing.
 class IdleStreamer {
 public:
-    IdleStreamer();
+    explicit IdleStreamer(const std::string& input);
     ~IdleStreamer()
     {
         sluiceDestroyStreamer(m_streamer);
@@ -82,6 +82,8 @@ public:
 
     // Submits that many groups, each of so many requests for whole assets; returns nanoseconds.
     double submit(uint32_t groups, uint32_t requests);
+    // Submits groups of one asset each until they have that many tiles.
+    void submitTiles(uint32_t tiles);
     void pump() const { require(sluiceStreamPump(m_streamer, UINT32_MAX, nullptr), "pumping"); }
     // Records batches until nothing is ready, and has the device have done them. Adds what Record
     // took, and how many tiles there were. Returns what one of `polls` calls of Poll takes while a
@@ -89,9 +91,11 @@ public:
     double record(double& nanoseconds, uint64_t& tiles, uint32_t polls);
     // Calls Poll so often; returns nanoseconds.
     double poll(uint32_t calls) const;
-    void cancelAll();
+    void cancelAll() const;
 
 private:
+    void takeEvents() const;
+    SluiceStreamRequest requestFor(const StreamAsset& asset) const;
     SluiceStatus recordOne(SluiceStreamBatch& batch) const;
 
     StreamContent m_content;
@@ -102,6 +106,7 @@ private:
     SluiceStreamMemory m_results{};
     SluiceStreamer m_streamer = nullptr;
     SluiceStreamFile m_file = nullptr;
+    size_t m_nextAsset = 0;
 };
 
 SluiceBuffer bufferOf(void* bytes, uint64_t size)
@@ -109,7 +114,10 @@ SluiceBuffer bufferOf(void* bytes, uint64_t size)
     return {uint64_t(reinterpret_cast<uintptr_t>(bytes)), 0, size};
 }
 
-IdleStreamer::IdleStreamer() : m_content("", kContent)
+// Memory of the device, which nobody touches.
+SluiceBuffer untouched(uint64_t number, uint64_t size) { return {number << 44, 0, size}; }
+
+IdleStreamer::IdleStreamer(const std::string& input) : m_content(input, kContent)
 {
     m_context = new SluiceContext_T{new IdleBackend};
     SluiceStreamerInfo info = {};
@@ -123,14 +131,14 @@ IdleStreamer::IdleStreamer() : m_content("", kContent)
     SluiceStreamerRequirements required = {};
     require(sluiceGetStreamerRequirements(&info, &required), "streamer");
     info.source = {bufferOf(m_ring.data(), kRing), m_ring.data()};
-    info.output = {bufferOf(m_ring.data(), kRing), nullptr};
+    info.output = {untouched(2, kRing), nullptr};
     const auto list = [&](uint64_t size) {
         m_lists.emplace_back(size + 64);
         return SluiceStreamMemory{bufferOf(m_lists.back().data(), size), m_lists.back().data()};
     };
     info.control = list(required.controlSize);
     info.results = m_results = list(required.resultsSize);
-    info.scratch = bufferOf(m_ring.data(), required.scratchSize);
+    info.scratch = untouched(3, required.scratchSize);
     require(sluiceCreateStreamer(&info, &m_streamer), "streamer");
     const SluiceStreamFileInterface file = {const_cast<InputFile*>(&m_content.container->file()),
                                             m_content.container->file().size(), readContent,
@@ -144,18 +152,23 @@ IdleStreamer::IdleStreamer() : m_content("", kContent)
     require(count == 1 ? event.status : SLUICE_ERROR_IO, "opening");
 }
 
+SluiceStreamRequest IdleStreamer::requestFor(const StreamAsset& asset) const
+{
+    SluiceStreamRequest request = {};
+    request.source = SLUICE_STREAM_FROM_ARCHIVE;
+    request.target = SLUICE_STREAM_TO_BUFFER;
+    request.file = m_file;
+    request.asset = asset.number;
+    request.size = asset.size;
+    request.buffer = untouched(1, asset.size);
+    return request;
+}
+
 double IdleStreamer::submit(uint32_t groups, uint32_t requests)
 {
-    std::vector<SluiceStreamRequest> list(requests);
-    for (uint32_t i = 0; i < requests; ++i) {
-        const StreamAsset& asset = m_content.assets[i % m_content.assets.size()];
-        list[i].source = SLUICE_STREAM_FROM_ARCHIVE;
-        list[i].target = SLUICE_STREAM_TO_BUFFER;
-        list[i].file = m_file;
-        list[i].asset = asset.number;
-        list[i].size = asset.size;
-        list[i].buffer = bufferOf(m_ring.data(), asset.size);
-    }
+    std::vector<SluiceStreamRequest> list;
+    for (uint32_t i = 0; i < requests; ++i)
+        list.push_back(requestFor(m_content.assets[i % m_content.assets.size()]));
     SluiceStreamGroupInfo info = {};
     info.requests = list.data();
     info.requestCount = requests;
@@ -166,6 +179,21 @@ double IdleStreamer::submit(uint32_t groups, uint32_t requests)
         require(sluiceStreamSubmit(m_streamer, &info, &group), "submitting");
     }
     return (secondsNow() - start) * 1e9;
+}
+
+void IdleStreamer::submitTiles(uint32_t tiles)
+{
+    const size_t assets = m_content.assets.size();
+    for (uint32_t submitted = 0; submitted < tiles; m_nextAsset = (m_nextAsset + 1) % assets) {
+        const StreamAsset& asset = m_content.assets[m_nextAsset];
+        const SluiceStreamRequest request = requestFor(asset);
+        SluiceStreamGroupInfo info = {};
+        info.requests = &request;
+        info.requestCount = 1;
+        SluiceStreamGroup group = 0;
+        require(sluiceStreamSubmit(m_streamer, &info, &group), "submitting");
+        submitted += m_content.container->asset(asset.number).tileCount;
+    }
 }
 
 SluiceStatus IdleStreamer::recordOne(SluiceStreamBatch& batch) const
@@ -192,11 +220,7 @@ double IdleStreamer::record(double& nanoseconds, uint64_t& tiles, uint32_t polls
         uint32_t* words = static_cast<uint32_t*>(m_results.host);
         std::fill_n(words, m_results.buffer.size / 4, uint32_t(SLUICE_TILE_OK));
         require(sluiceStreamComplete(m_streamer, batch.number), "completing");
-        SluiceStreamEvent events[64];
-        uint32_t count = 64;
-        require(sluiceStreamPoll(m_streamer, events, &count), "polling");
-        for (uint32_t i = 0; i < count; ++i)
-            require(events[i].status, "a group");
+        takeEvents();
     }
 }
 
@@ -212,14 +236,21 @@ double IdleStreamer::poll(uint32_t calls) const
     return (secondsNow() - start) * 1e9;
 }
 
-void IdleStreamer::cancelAll()
+void IdleStreamer::takeEvents() const
 {
-    require(sluiceStreamCancelTags(m_streamer, 1, 1), "cancelling");
     for (uint32_t count = 1; count != 0;) {
         SluiceStreamEvent events[256];
         count = 256;
         require(sluiceStreamPoll(m_streamer, events, &count), "polling");
+        for (uint32_t i = 0; i < count; ++i)
+            if (events[i].status != SLUICE_ERROR_CANCELLED) require(events[i].status, "a group");
     }
+}
+
+void IdleStreamer::cancelAll() const
+{
+    require(sluiceStreamCancelTags(m_streamer, 1, 1), "cancelling");
+    takeEvents();
 }
 
 void addCost(BenchReport& report, const char* what, const char* unit, std::vector<double> rounds,
@@ -242,9 +273,9 @@ void addCost(BenchReport& report, const char* what, const char* unit, std::vecto
 
 } // namespace
 
-void benchStreamHost(BenchReport& report)
+void benchStreamHost(BenchReport& report, const std::string& input)
 {
-    IdleStreamer streamer;
+    IdleStreamer streamer(input);
     for (const uint32_t requests : {1u, 16u, 256u}) {
         std::vector<double> rounds;
         const uint32_t groups = std::min(4096u, 32768 / requests);
@@ -260,7 +291,7 @@ void benchStreamHost(BenchReport& report)
         constexpr uint32_t kPolls = 100000;
         double nanoseconds = 0;
         uint64_t tiles = 0;
-        streamer.submit(16, 2);
+        streamer.submitTiles(kBatchTiles);
         streamer.pump();
         const double busy = streamer.record(nanoseconds, tiles, kPolls);
         const double idle = streamer.poll(kPolls) / kPolls;
