@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What a batch costs the GPU: a floor, and so much for each MiB of a kind. Learnt from timestamps by
 // recursive least squares with a forgetting factor (Haykin, Adaptive Filter Theory, chapter on RLS).
+// The first batch says how fast the device is as a whole, so that one that is a thousand times slower
+// than expected is learnt as soon as any other.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +30,6 @@ public:
     {
         // Before the first measurement: what a middling GPU takes.
         m_weights = {0.3, 0.03, 0.04, 0.03, 0.005};
-        for (uint32_t i = 0; i < kCostKinds; ++i)
-            m_covariance[i][i] = kStartVariance;
     }
 
     double predict(const CostFeatures& x) const
@@ -51,7 +51,8 @@ public:
         if (!(measured > 0) || !std::isfinite(measured)) return;
         const double predicted = predict(features);
         m_error += 0.1 * (std::abs(predicted - measured) / measured - m_error);
-        const double scale = 1 / std::max(measured, 0.02);
+        if (!m_hasLearnt) start(predicted > 0 ? measured / predicted : 1);
+        const double scale = 1 / std::max(measured, kLeastMilliseconds);
         std::array<double, kCostKinds> x, gain;
         for (uint32_t i = 0; i < kCostKinds; ++i)
             x[i] = double(features[i]) * scale;
@@ -72,7 +73,18 @@ public:
     }
 
 private:
-    static constexpr double kForgetting = 0.97, kStartVariance = 1, kMostVariance = 1e3;
+    static constexpr double kForgetting = 0.97, kMostVariance = 1e3, kLeastMilliseconds = 1e-3;
+
+    // A weight may well be wrong by as much as itself.
+    void start(double scale)
+    {
+        m_hasLearnt = true;
+        for (uint32_t i = 0; i < kCostKinds; ++i) {
+            m_weights[i] *= scale;
+            m_covariance[i][i] = m_weights[i] * m_weights[i];
+            m_mostVariance[i] = kMostVariance * m_covariance[i][i];
+        }
+    }
 
     // A kind that no batch has for long must not gain variance without end.
     void update(const std::array<double, kCostKinds>& gain, double denominator)
@@ -84,8 +96,8 @@ private:
             }
         }
         for (uint32_t i = 0; i < kCostKinds; ++i) {
-            if (m_covariance[i][i] <= kMostVariance) continue;
-            const double shrink = std::sqrt(kMostVariance / m_covariance[i][i]);
+            if (m_covariance[i][i] <= m_mostVariance[i]) continue;
+            const double shrink = std::sqrt(m_mostVariance[i] / m_covariance[i][i]);
             for (uint32_t k = 0; k < kCostKinds; ++k) {
                 m_covariance[i][k] *= shrink;
                 m_covariance[k][i] *= shrink;
@@ -95,7 +107,9 @@ private:
 
     std::array<double, kCostKinds> m_weights{};
     std::array<std::array<double, kCostKinds>, kCostKinds> m_covariance{};
+    std::array<double, kCostKinds> m_mostVariance{};
     double m_error = 0;
+    bool m_hasLearnt = false;
 };
 
 } // namespace sluice::stream

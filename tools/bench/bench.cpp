@@ -90,7 +90,10 @@ constexpr struct {
                 {"stream host", 0},
                 {"stream read", 0},
                 {"stream decode", kTileKernels},
-                {"stream bulk", kTileKernels}};
+                {"stream bulk", kTileKernels},
+                {"stream latency", kTileKernels},
+                {"stream batches", kTileKernels},
+                {"stream cancel", kTileKernels}};
 
 // Filters in the case of the names above. DFloat11 has a shorter one there, and "tile streams" are
 // not meant by "stream".

@@ -7,6 +7,7 @@
 
 #include "contest.h"
 #include "stream_decode.h"
+#include "stream_latency.h"
 #include "stream_ours.h"
 #include "stream_peers.h"
 #include "stream_read.h"
@@ -18,6 +19,8 @@ constexpr uint64_t kMiB = 1u << 20;
 constexpr uint64_t kReadBlock = kMiB, kSmallBlock = kMiB / 4;
 constexpr uint64_t kGroupSize = 8 * kMiB;
 constexpr const char* kMemoryFolder = "/dev/shm";
+constexpr const char* kFileRows[] = {"stream read",    "stream decode",  "stream bulk",
+                                     "stream latency", "stream batches", "stream cancel"};
 
 uint32_t cores() { return std::max(std::thread::hardware_concurrency(), 1u); }
 
@@ -49,6 +52,7 @@ private:
     void runOurs(const Place& place, const StreamFiles& files);
     void addOurs(const Place& place, const StreamFiles& files, const StreamSetup& setup,
                  const std::string& who);
+    void runLatency(const StreamFiles& files);
     void runPeers(const Place& place);
     void runThreads(const Place& place, const StreamPack& pack, const std::string& who);
     void runDriver(const Place& place);
@@ -266,7 +270,9 @@ void StreamBench::runPeers(const Place& place)
 void StreamBench::run(const Place& place)
 {
     const bool isBulk = m_wanted("stream bulk");
-    if (!isBulk && !m_wanted("stream read")) return;
+    const bool isOther =
+        m_wanted("stream latency") || m_wanted("stream batches") || m_wanted("stream cancel");
+    if (!isBulk && !m_wanted("stream read") && (!isOther || place.isCold)) return;
     const InputFile& archive = m_content.container->file();
     // The peers' files come and go before ours, so that the folder holds one kind at a time.
     if (isBulk && !m_options.streamOursOnly) runPeers(place);
@@ -274,6 +280,19 @@ void StreamBench::run(const Place& place)
                             copiesFor(place, archive.size(), m_content.outputBytes));
     m_readRate = readRate(place, files);
     if (isBulk) runOurs(place, files);
+    if (!place.isCold) runLatency(files);
+}
+
+void StreamBench::runLatency(const StreamFiles& files)
+{
+    const bool isLatency = m_wanted("stream latency"), isBatches = m_wanted("stream batches");
+    const bool isCancel = m_wanted("stream cancel");
+    if (!isLatency && !isBatches && !isCancel) return;
+    LatencyBench bench(m_engine, m_content, m_destination.whole(), files.paths(), m_threads,
+                       m_readRate / cores());
+    if (isLatency || isBatches) bench.addLatencies(m_report);
+    if (isBatches) bench.addBatches(m_report, m_options.verbosity > 0);
+    if (isCancel) bench.addCancelStorm(m_report);
 }
 
 std::string diskFolder(const BenchOptions& options)
@@ -294,8 +313,8 @@ void benchStream(const BenchDevice& device, const BenchOptions& options, const W
     for (const std::string& input : inputs)
         if (wanted("stream host")) benchStreamHost(report, input);
     if (options.filters.empty()) return;
-    const bool isWanted = wanted("stream read") || wanted("stream decode") || wanted("stream bulk");
-    if (!isWanted) return;
+    const auto isWanted = [&](const char* name) { return wanted(name); };
+    if (std::none_of(std::begin(kFileRows), std::end(kFileRows), isWanted)) return;
     if (device.backend() != SLUICE_BACKEND_VULKAN) {
         report.addMissing("stream", "all but the host's costs", "not run: needs Vulkan");
         return;

@@ -6,10 +6,11 @@
 
 #include <sluice/sluice_tiles.h>
 
+#include "stream_places.h"
+
 namespace sluice {
 namespace {
 
-constexpr uint64_t kPlaceAlignment = 256;
 constexpr uint32_t kDefaultTiles = 1024, kDefaultTilesAtOnce = 64;
 constexpr uint64_t kDefaultFiltered = 32u << 20;
 
@@ -29,8 +30,7 @@ TileBatch fillBatch(const StreamContent& content, const StreamSetup& setup, uint
     TileBatch batch;
     for (uint32_t i = 0; i < most; ++i) {
         const StreamTile& from = content.tiles[i % content.tiles.size()];
-        const uint64_t size =
-            (from.tile.size + kPlaceAlignment - 1) / kPlaceAlignment * kPlaceAlignment;
+        const uint64_t size = placed(from.tile.size);
         const SluiceTile tile = {from.sourceOffset, batch.outputSize,    from.tile.storedSize,
                                  from.tile.size,    from.tile.codec,     from.tile.checksum,
                                  from.tile.filter,  from.tile.filterSize};

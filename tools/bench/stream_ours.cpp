@@ -6,18 +6,14 @@
 #include <chrono>
 #include <thread>
 
+#include "stream_places.h"
+
 namespace sluice {
 namespace {
 
 constexpr uint64_t kMiB = 1u << 20;
 constexpr uint32_t kBatchesAtOnce = 2;
 constexpr uint32_t kGroups = 4096, kRequests = 65536, kUnits = 8192;
-constexpr uint64_t kPlaceAlignment = 256;
-
-uint64_t placed(uint64_t value)
-{
-    return (value + kPlaceAlignment - 1) / kPlaceAlignment * kPlaceAlignment;
-}
 
 } // namespace
 
@@ -171,45 +167,6 @@ std::vector<StreamGroupPlan> planGroups(const StreamContent& content, uint64_t g
 
 namespace {
 
-// Hands a destination out in turn, and takes it back in any order.
-class Places {
-public:
-    explicit Places(uint64_t size) : m_size(size) {}
-
-    bool take(uint64_t size, uint64_t group, uint64_t& offset)
-    {
-        uint64_t at = m_head;
-        if (m_used.empty()) {
-            at = 0;
-            if (size > m_size) return false;
-        } else if (const uint64_t tail = m_used.front().offset; m_head > tail) {
-            if (at + size > m_size) at = 0;
-            if (at == 0 && size > tail) return false;
-        } else if (at + size > tail) { // what is used goes on at the start
-            return false;
-        }
-        m_used.push_back({group, at, false});
-        m_head = at + size;
-        offset = at;
-        return true;
-    }
-    void give(uint64_t group)
-    {
-        for (Used& one : m_used)
-            if (one.group == group) one.isDone = true;
-        while (!m_used.empty() && m_used.front().isDone)
-            m_used.pop_front();
-    }
-
-private:
-    struct Used {
-        uint64_t group, offset;
-        bool isDone;
-    };
-    uint64_t m_size, m_head = 0;
-    std::deque<Used> m_used;
-};
-
 // Submits the groups of all files as room comes, and counts those that have ended.
 class BufferPass {
 public:
@@ -241,7 +198,8 @@ private:
         for (; m_next < m_offsets.size(); ++m_next, any = true) {
             const StreamGroupPlan& plan = m_groups[m_next % m_groups.size()];
             uint64_t place = 0;
-            if (!m_hasPlace && !m_places.take(plan.size, m_next, place)) return any;
+            // Its ticket is the group's number, since every group takes one place.
+            if (!m_hasPlace && !m_places.take(plan.size, place)) return any;
             if (!m_hasPlace) m_offsets[m_next] = place;
             m_hasPlace = true;
             if (!submit(plan)) return any;

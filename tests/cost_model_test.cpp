@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The model of what batches cost, on devices that are made up.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "stream/cost_model.h"
+
+using namespace sluice::stream;
+
+namespace {
+
+enum class Sizes {
+    small, // as textures that come one by one
+    any,   // from a hundredth of a MiB to a hundred
+    two    // very small ones, and large ones among them
+};
+
+// A device with a floor, and weights that are not those that the model starts from.
+class MadeUpDevice {
+public:
+    explicit MadeUpDevice(double scale) : m_scale(scale) {}
+
+    void setScale(double scale) { m_scale = scale; }
+    // One batch: predicts, measures with a noise of 5 %, learns. Returns the error in relation to
+    // the measurement.
+    double batch(CostModel& model, Sizes sizes, double disturbance = 1)
+    {
+        const double mib = sizes == Sizes::small ? 0.1 + uniform() * 4
+                           : sizes == Sizes::any ? std::exp(uniform() * 9 - 4.5)
+                           : uniform() < 0.5     ? 0.2
+                                                 : 30 * uniform();
+        const uint32_t number = m_batches++;
+        CostFeatures x = {};
+        x[kCostFloor] = 1;
+        x[number % 3 == 2 ? kCostGstd : kCostGdeflate] = float(mib);
+        if (number % 5 == 0) x[kCostGstd] += float(mib / 2);
+        if (number % 4 == 0) x[kCostCopy] = float(mib);
+        const double time = 0.25 + double(x[kCostGdeflate]) * 0.005 + double(x[kCostGstd]) * 0.02 +
+                            double(x[kCostCopy]) * 0.002;
+        const double measured = time * m_scale * (0.95 + 0.1 * uniform()) * disturbance;
+        const double error = std::abs(model.predict(x) - measured) / measured;
+        model.learn(x, measured);
+        return error;
+    }
+    // The error that a tenth of so many batches exceeds.
+    double error(CostModel& model, Sizes sizes, uint32_t batches)
+    {
+        std::vector<double> errors;
+        for (uint32_t i = 0; i < batches; ++i)
+            errors.push_back(batch(model, sizes));
+        std::sort(errors.begin(), errors.end());
+        return errors[errors.size() * 9 / 10];
+    }
+
+private:
+    double uniform() { return std::uniform_real_distribution<double>(0, 1)(m_random); }
+
+    double m_scale;
+    uint32_t m_batches = 0;
+    std::mt19937 m_random{20261124};
+};
+
+constexpr uint32_t kBatchesToLearn = 50;
+constexpr double kGoal = 0.2;
+
+} // namespace
+
+TEST_CASE("cost model: devices of any speed are learnt in fifty batches")
+{
+    for (const double scale : {0.02, 1.0, 100.0, 5000.0}) {
+        for (const Sizes sizes : {Sizes::small, Sizes::any, Sizes::two}) {
+            CAPTURE(scale);
+            CAPTURE(int(sizes));
+            CostModel model;
+            MadeUpDevice device(scale);
+            for (uint32_t i = 0; i < kBatchesToLearn; ++i)
+                device.batch(model, sizes);
+            CHECK(device.error(model, sizes, 300) < kGoal);
+            CHECK(model.error() < kGoal);
+        }
+    }
+}
+
+TEST_CASE(
+    "cost model: a clock that changes is learnt anew, and one disturbed batch is not believed")
+{
+    CostModel model;
+    MadeUpDevice device(1);
+    for (uint32_t i = 0; i < 500; ++i)
+        device.batch(model, Sizes::any);
+    for (const double scale : {3.0, 0.5}) {
+        device.setScale(scale);
+        for (uint32_t i = 0; i < 2 * kBatchesToLearn; ++i)
+            device.batch(model, Sizes::any);
+        CHECK(device.error(model, Sizes::any, 200) < kGoal);
+    }
+    device.batch(model, Sizes::any, 20);
+    CHECK(device.error(model, Sizes::any, kBatchesToLearn) < kGoal);
+}
+
+TEST_CASE("cost model: what makes no sense is not learnt")
+{
+    CostModel model;
+    CostFeatures x = {};
+    x[kCostFloor] = 1;
+    x[kCostFloat] = 2;
+    const double before = model.predict(x);
+    for (const double measured : {0.0, -1.0, double(NAN), double(INFINITY)})
+        model.learn(x, measured);
+    CHECK(model.predict(x) == before);
+    for (uint32_t i = 0; i < 200; ++i)
+        model.learn(x, 1e-5);
+    CHECK(model.predict(x) >= 0);
+    for (uint32_t i = 0; i < CostKind::kCostKinds; ++i)
+        CHECK(model.weight(CostKind(i)) >= 0);
+}
