@@ -29,7 +29,7 @@ endif()
 # What `sluice tune` measures with is also what tests of odd rows of tuning run.
 file(GLOB tune_work_sources CONFIGURE_DEPENDS tools/sluice/tune_work*.cpp)
 sluice_test(sluice_tests ${test_sources} ${tune_work_sources})
-foreach(library png jpeg) # what the tool was built with
+foreach(library png jpeg squish) # what the tool was built with
     if(TARGET sluice_${library})
         string(TOUPPER ${library} upper)
         target_compile_definitions(sluice_tests PRIVATE SLUICE_HAVE_${upper}=1)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice pack --images: pictures become textures.
-#include <cstdlib>
-#include <cstring>
+#include <array>
 #include <random>
 
 #include "../src/encode/texture.h"
@@ -9,45 +8,12 @@
 #include "png.h"
 #include "tga.h"
 #include "tool_run.h"
+#include "unpacked_texture.h"
 
 using namespace sluice;
 using namespace sluice::test;
 
 namespace {
-
-// Packs and unpacks a file as a texture.
-struct UnpackedTexture {
-    UnpackedTexture(const Folder& tool, const std::string& name, const std::string& options = "")
-    {
-        REQUIRE(tool("pack -f --images -o t.sluice " + options + " " + name) == 0);
-        CHECK(tool.errors().empty());
-        REQUIRE(tool.onCpu("unpack -f t.sluice -o t.ktx2") == 0);
-        const std::string bytes = tool.read("t.ktx2");
-        file.assign(bytes.begin(), bytes.end());
-        parsed = parseImage(file);
-        REQUIRE(parsed.status == SLUICE_OK);
-    }
-    Bytes level(uint32_t i) const
-    {
-        const SluiceImageLevel& level = parsed.levels[i];
-        return Bytes(file.begin() + ptrdiff_t(level.offset),
-                     file.begin() + ptrdiff_t(level.offset + level.size));
-    }
-    // The channel that differs most from what a function says, and by how much.
-    template <typename Wanted>
-    int worst(const Wanted& wanted) const
-    {
-        const Bytes top = level(0);
-        int most = 0;
-        for (uint32_t i = 0; i < top.size(); ++i)
-            most = std::max(most, std::abs(top[i] - wanted(i / 4 % parsed.info.width,
-                                                           i / 4 / parsed.info.width, i % 4)));
-        return most;
-    }
-
-    Bytes file;
-    ParsedImage parsed;
-};
 
 Pixels pixelsOf(const TestTga& tga, uint32_t width, uint32_t height)
 {
@@ -83,7 +49,8 @@ TEST_CASE("tool: Targa files become textures with their mip levels")
     CHECK(single.level(0) == tga.rgba);
 
     REQUIRE(tool("pack -f --images -v -o a.sluice in") == 0);
-    CHECK(contains(tool.errors(), "in/a.TGA: R8G8B8A8_SRGB, 301 x 150, 9 levels\n"));
+    CHECK(contains(tool.errors(),
+                   "in/a.TGA: R8G8B8A8_SRGB, 301 x 150, 9 levels: colours with alpha\n"));
     REQUIRE(tool("info a.sluice") == 0); // it keeps its name, so that materials find it
     CHECK(contains(tool.output(), "in/a.TGA"));
     CHECK(contains(tool.output(), "image: KTX2, R8G8B8A8_SRGB, 301 x 150, 9 levels\n"));

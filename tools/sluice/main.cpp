@@ -9,6 +9,7 @@
 
 #include <sluice/sluice_encode.h>
 
+#include "block_encoder.h"
 #include "codecs.h"
 #include "suggest.h"
 #include "tools/bench/bench.h"
@@ -139,6 +140,12 @@ void definePack(CLI::App& verb, CommandLine& line)
         "KTX2 and DDS files as images: the supercompression of KTX2 is undone, filters go "
         "by the format, each level of 64 KiB or more starts a tile, and the index tells "
         "what the images are. TGA, PNG and JPEG files become KTX2 textures with mip levels");
+    verb.add_option(
+            "--bc", options.bc,
+            "--images: the blocks of textures made of pictures: none (default), RGBA8; auto, "
+            "BC1 for opaque colours, BC3 for those with alpha, BC4 for a single channel, "
+            "BC5 for normal maps; bc1, bc3, bc4, bc5")
+        ->check(CLI::IsMember({"auto", "none", "bc1", "bc3", "bc4", "bc5"}));
     verb.add_flag("!--no-mips", options.mips, "--images: textures have their largest level alone");
     addThreads(verb, options.threads);
     verb.add_option("--exclude", options.excludes,
@@ -170,6 +177,9 @@ int pack(const CLI::App& verb, CommandLine& line)
         if (options.raw && isGiven)
             throw Failure{exitUsage, std::string(name) + " is not for --raw"};
     if (!options.mips && !options.images) throw Failure{exitUsage, "--no-mips is for --images"};
+    if (options.bc != "none" && !options.images) throw Failure{exitUsage, "--bc is for --images"};
+    if (options.bc != "none" && !hasBlockEncoder())
+        throw Failure{exitUnsupported, "--bc needs libsquish, which this build does not have"};
     if (!options.raw && codec.plan == nullptr)
         throw Failure{exitUsage, "-c " + options.codec + " needs --raw"};
     const struct {

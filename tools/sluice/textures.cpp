@@ -5,13 +5,17 @@
 #include <cctype>
 #include <cstring>
 
+#include "block_encoder.h"
 #include "formats/image.h"
 #include "picture_readers.h"
+#include "texture_format.h"
 
 namespace sluice {
 namespace {
 
 constexpr uint64_t kLargest = uint64_t(1) << 30; // bytes of a file, and of a texture
+
+constexpr uint32_t kThoroughLevel = 6; // of -l: blocks are encoded thoroughly from here on
 
 enum class Picture {
     none,
@@ -89,9 +93,11 @@ Texture makeTexture(const InputFile& input, const PackOptions& options)
     texture.reason = readPicture(input, kind, pixels);
     if (!texture.reason.empty()) return texture;
 
-    constexpr uint32_t rgba8Srgb = 43; // VkFormat
+    const TextureFormat choice = chooseTextureFormat(input.name(), pixels, options.bc);
+    SluiceImageFormat format;
+    (void)sluiceGetImageFormat(choice.format, &format); // one of the table
     SluiceImageInfo info = {};
-    info.format = rgba8Srgb;
+    info.format = choice.format;
     info.width = pixels.width;
     info.height = pixels.height;
     info.levels = options.mips ? maxImageLevels(info.width, info.height, 1) : 1;
@@ -99,15 +105,20 @@ Texture makeTexture(const InputFile& input, const PackOptions& options)
         texture.reason = "its texture would be larger than 1 GiB";
         return texture;
     }
-    const std::vector<Bytes> mips = makeMips(pixels, Averaging::colour, info.levels - 1);
+    const std::vector<Bytes> mips = makeMips(pixels, choice.averaging, info.levels - 1);
     SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
-    Bytes file = makeKtx2(info, "", levels);
+    Bytes file = makeKtx2(info, choice.swizzle, levels);
     for (uint32_t i = 0; i < info.levels; ++i) {
         const Bytes& level = i == 0 ? pixels.rgba : mips[i - 1];
-        std::copy(level.begin(), level.end(), file.begin() + ptrdiff_t(levels[i].offset));
+        uint8_t* const to = &file[size_t(levels[i].offset)];
+        if (format.compressed != 0)
+            encodeBlocks(level.data(), levels[i].width, levels[i].height, format,
+                         options.level >= kThoroughLevel, threadCount(options.threads), to);
+        else
+            std::memcpy(to, level.data(), level.size());
     }
-    texture.summary =
-        formatText("R8G8B8A8_SRGB, %u x %u, %u levels", info.width, info.height, info.levels);
+    texture.summary = formatText("%s, %u x %u, %u levels: %s", format.name, info.width, info.height,
+                                 info.levels, choice.reason);
     texture.file = std::make_unique<InputFile>(input.name(), std::move(file));
     return texture;
 }

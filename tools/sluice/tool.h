@@ -60,7 +60,8 @@ struct PackOptions {
     uint32_t threads = 0; // 0: one a core
     bool raw = false;
     bool images = false;
-    bool mips = true; // of textures that are made of pictures
+    std::string bc = "none"; // of textures that are made of pictures: their blocks
+    bool mips = true;        // and whether they have all levels
     bool dryRun = false;
     std::vector<std::string> excludes; // globs
     std::vector<std::string> groups;   // --group

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Blocks of BC1, BC3, BC4 and BC5, by libsquish.
+#pragma once
+
+#include <cstdint>
+
+#include <sluice/sluice_image.h>
+
+namespace sluice {
+
+bool hasBlockEncoder(); // false: the build has no libsquish
+
+// Encodes a level of RGBA8. Each block depends on its 16 texels alone, so any number of threads
+// gives the same bytes. Throws std::bad_alloc.
+//   thorough  tries all orders of colours: 2 dB better for BC1 and BC3, and 40 times as slow
+//   format    BC1, BC3, BC4 (takes red) or BC5 (red and green), with sRGB or without it
+//   blocks    receives the level, as sluiceGetImageLevel has it
+void encodeBlocks(const uint8_t* rgba, uint32_t width, uint32_t height,
+                  const SluiceImageFormat& format, bool thorough, uint32_t threads,
+                  uint8_t* blocks);
+
+} // namespace sluice
