@@ -36,7 +36,16 @@ endif()
 if(SLUICE_BUILD_TOOL)
     sluice_find(png png.h png)
     sluice_find(jpeg jpeglib.h jpeg)
-    sluice_find(squish squish.h squish) # blocks of BC1 to BC5, for --bc
+    if(TARGET sluice_png)
+        target_link_libraries(sluice_png INTERFACE sluice_zlib m) # which its archive needs
+    endif()
+    # Blocks of BC1 to BC5, for --bc. Its archive needs the archive of GCC's OpenMP.
+    if(NOT SLUICE_STATIC_TOOL OR CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+        sluice_find(squish squish.h squish)
+    endif()
+    if(SLUICE_STATIC_TOOL AND TARGET sluice_squish)
+        target_link_libraries(sluice_squish INTERFACE -l:libgomp.a)
+    endif()
     foreach(name png jpeg squish)
         if(NOT TARGET sluice_${name})
             message(STATUS "sluice: no lib${name}: sluice pack makes fewer textures of pictures")
