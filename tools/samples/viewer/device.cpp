@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#define VOLK_IMPLEMENTATION // NOLINT(readability-identifier-naming): the name is volk's
+#include "device.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace viewer {
+
+namespace {
+
+VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT,
+                                         VkDebugUtilsMessageTypeFlagsEXT,
+                                         const VkDebugUtilsMessengerCallbackDataEXT* data,
+                                         void* errors)
+{
+    std::fprintf(stderr, "viewer: validation: %s\n", data->pMessage);
+    ++*static_cast<uint32_t*>(errors);
+    return VK_FALSE;
+}
+
+} // namespace
+
+void require(VkResult result, const char* what)
+{
+    if (result < VK_SUCCESS)
+        throw std::runtime_error(std::string(what) + ": VkResult " + std::to_string(result));
+}
+
+Device::Device(const DeviceOptions& options)
+{
+    try {
+        createInstance(options);
+        if (options.makeSurface) m_surface = options.makeSurface(m_instance);
+        choosePhysical(options.name);
+        chooseFamily();
+        createDevice(options);
+    } catch (...) {
+        destroyAll();
+        throw;
+    }
+}
+
+Device::~Device() { destroyAll(); }
+
+void Device::destroyAll()
+{
+    for (const Block& block : m_blocks)
+        if (block.memory != VK_NULL_HANDLE) vkFreeMemory(m_device, block.memory, nullptr);
+    if (m_device != VK_NULL_HANDLE) vkDestroyDevice(m_device, nullptr);
+    if (m_surface != VK_NULL_HANDLE) vkDestroySurfaceKHR(m_instance, m_surface, nullptr);
+    if (m_messenger != VK_NULL_HANDLE)
+        vkDestroyDebugUtilsMessengerEXT(m_instance, m_messenger, nullptr);
+    if (m_instance != VK_NULL_HANDLE) vkDestroyInstance(m_instance, nullptr);
+}
+
+void Device::createInstance(const DeviceOptions& options)
+{
+    if (volkInitialize() != VK_SUCCESS) throw NoDevice("no Vulkan loader");
+    if (volkGetInstanceVersion() < VK_API_VERSION_1_2) throw NoDevice("no Vulkan 1.2");
+    m_apiVersion = std::min<uint32_t>(volkGetInstanceVersion(), VK_API_VERSION_1_3);
+    VkApplicationInfo application = {};
+    application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+    application.apiVersion = m_apiVersion;
+    std::vector<const char*> extensions = options.instanceExtensions;
+    const char* const layer = "VK_LAYER_KHRONOS_validation";
+    const VkValidationFeatureEnableEXT enabled[] = {
+        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
+    VkValidationFeaturesEXT validation = {};
+    validation.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT;
+    validation.enabledValidationFeatureCount = 1;
+    validation.pEnabledValidationFeatures = enabled;
+    VkInstanceCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+    info.pApplicationInfo = &application;
+    if (options.isValidated) {
+        extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+        info.pNext = &validation;
+        info.enabledLayerCount = 1;
+        info.ppEnabledLayerNames = &layer;
+    }
+    info.enabledExtensionCount = uint32_t(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
+    const VkResult result = vkCreateInstance(&info, nullptr, &m_instance);
+    if (result == VK_ERROR_LAYER_NOT_PRESENT) throw NoDevice("no validation layer");
+    require(result, "vkCreateInstance");
+    volkLoadInstanceOnly(m_instance);
+    if (!options.isValidated) return;
+    VkDebugUtilsMessengerCreateInfoEXT messenger = {};
+    messenger.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
+    messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+    messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
+    messenger.pfnUserCallback = onMessage;
+    messenger.pUserData = &m_validationErrors;
+    require(vkCreateDebugUtilsMessengerEXT(m_instance, &messenger, nullptr, &m_messenger),
+            "vkCreateDebugUtilsMessengerEXT");
+}
+
+// By its number, by a part of its name, or the one that is likely to be fastest.
+void Device::choosePhysical(const std::string& name)
+{
+    uint32_t count = 0;
+    require(vkEnumeratePhysicalDevices(m_instance, &count, nullptr), "vkEnumeratePhysicalDevices");
+    std::vector<VkPhysicalDevice> all(count);
+    require(vkEnumeratePhysicalDevices(m_instance, &count, all.data()),
+            "vkEnumeratePhysicalDevices");
+    const auto rankOf = [](VkPhysicalDeviceType type) {
+        return type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU     ? 4
+               : type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ? 3
+               : type == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU    ? 2
+                                                                : 1;
+    };
+    int best = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        VkPhysicalDeviceProperties properties = {};
+        vkGetPhysicalDeviceProperties(all[i], &properties);
+        if (!name.empty() && name != std::to_string(i) &&
+            std::strstr(properties.deviceName, name.c_str()) == nullptr)
+            continue;
+        if (properties.apiVersion < VK_API_VERSION_1_2 || rankOf(properties.deviceType) <= best)
+            continue;
+        best = rankOf(properties.deviceType);
+        m_physical = all[i];
+        m_properties = properties;
+    }
+    if (best == 0)
+        throw NoDevice("no device of Vulkan 1.2" + (name.empty() ? "" : " called " + name));
+    m_apiVersion = std::min(m_apiVersion, m_properties.apiVersion);
+    vkGetPhysicalDeviceMemoryProperties(m_physical, &m_memoryProperties);
+}
+
+void Device::chooseFamily()
+{
+    VkQueueFamilyProperties families[16];
+    uint32_t count = 16;
+    vkGetPhysicalDeviceQueueFamilyProperties(m_physical, &count, families);
+    const VkQueueFlags wanted = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
+    for (m_family = 0; m_family < count; ++m_family) {
+        VkBool32 canPresent = VK_TRUE;
+        if (m_surface != VK_NULL_HANDLE)
+            vkGetPhysicalDeviceSurfaceSupportKHR(m_physical, m_family, m_surface, &canPresent);
+        if ((families[m_family].queueFlags & wanted) == wanted && canPresent == VK_TRUE) {
+            m_timestampBits = families[m_family].timestampValidBits;
+            return;
+        }
+    }
+    throw NoDevice("no queue that draws and computes");
+}
+
+void Device::createDevice(const DeviceOptions& options)
+{
+    const bool has13 = m_apiVersion >= VK_API_VERSION_1_3;
+    const auto chain = [&] {
+        m_features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+        m_features.pNext = &m_features12;
+        m_features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+        m_features12.pNext = has13 ? &m_features13 : nullptr;
+        m_features13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
+    };
+    chain();
+    vkGetPhysicalDeviceFeatures2(m_physical, &m_features);
+    const VkPhysicalDeviceFeatures has = m_features.features;
+    const VkPhysicalDeviceVulkan12Features has12 = m_features12;
+    const VkPhysicalDeviceVulkan13Features has1_3 = m_features13;
+    m_features = {}, m_features12 = {}, m_features13 = {};
+    chain();
+    if (!has.fragmentStoresAndAtomics)
+        throw NoDevice("fragment shaders cannot say what they want: fragmentStoresAndAtomics");
+    m_features.features.fragmentStoresAndAtomics = VK_TRUE;
+    m_features.features.textureCompressionBC = has.textureCompressionBC;
+    m_features12.timelineSemaphore = VK_TRUE; // each device of 1.2 has it
+    m_isBindless = options.allowsBindless && has.shaderSampledImageArrayDynamicIndexing &&
+                   has12.runtimeDescriptorArray && has12.descriptorBindingPartiallyBound &&
+                   has12.descriptorBindingSampledImageUpdateAfterBind &&
+                   has12.descriptorBindingUpdateUnusedWhilePending;
+    m_features.features.shaderSampledImageArrayDynamicIndexing = m_isBindless;
+    m_features12.runtimeDescriptorArray = m_isBindless;
+    m_features12.descriptorBindingPartiallyBound = m_isBindless;
+    m_features12.descriptorBindingSampledImageUpdateAfterBind = m_isBindless;
+    m_features12.descriptorBindingUpdateUnusedWhilePending = m_isBindless;
+    // What sluice decodes with.
+    m_features.features.shaderInt64 = has.shaderInt64;
+    m_features12.bufferDeviceAddress = has12.bufferDeviceAddress;
+    m_features12.storageBuffer8BitAccess = has12.storageBuffer8BitAccess;
+    m_features13.subgroupSizeControl = has1_3.subgroupSizeControl;
+    m_features13.computeFullSubgroups = has1_3.computeFullSubgroups;
+
+    const float priority = 1;
+    VkDeviceQueueCreateInfo queue = {};
+    queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+    queue.queueFamilyIndex = m_family;
+    queue.queueCount = 1;
+    queue.pQueuePriorities = &priority;
+    const char* const swapchain = VK_KHR_SWAPCHAIN_EXTENSION_NAME;
+    VkDeviceCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+    info.pNext = &m_features;
+    info.queueCreateInfoCount = 1;
+    info.pQueueCreateInfos = &queue;
+    info.enabledExtensionCount = m_surface != VK_NULL_HANDLE ? 1 : 0;
+    info.ppEnabledExtensionNames = &swapchain;
+    require(vkCreateDevice(m_physical, &info, nullptr, &m_device), "vkCreateDevice");
+    volkLoadDevice(m_device);
+    vkGetDeviceQueue(m_device, m_family, 0, &m_queue);
+}
+
+double Device::millisecondsPerTick() const
+{
+    return m_timestampBits == 0 ? 0 : double(m_properties.limits.timestampPeriod) / 1e6;
+}
+
+bool Device::hasFormat(VkFormat format) const
+{
+    VkFormatProperties properties = {};
+    vkGetPhysicalDeviceFormatProperties(m_physical, format, &properties);
+    const VkFormatFeatureFlags wanted = VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT |
+                                        VK_FORMAT_FEATURE_TRANSFER_DST_BIT |
+                                        VK_FORMAT_FEATURE_TRANSFER_SRC_BIT;
+    return (properties.optimalTilingFeatures & wanted) == wanted;
+}
+
+uint32_t Device::memoryType(uint32_t allowed, MemoryKind kind) const
+{
+    const VkMemoryPropertyFlags seen =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    const VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+    const VkMemoryPropertyFlags best = kind == MemoryKind::local ? local
+                                       : kind == MemoryKind::upload
+                                           ? seen
+                                           : seen | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    const VkMemoryPropertyFlags enough = kind == MemoryKind::local ? 0 : seen;
+    for (const VkMemoryPropertyFlags wanted : {best, enough})
+        for (uint32_t i = 0; i < m_memoryProperties.memoryTypeCount; ++i)
+            if ((allowed >> i & 1) != 0 &&
+                (m_memoryProperties.memoryTypes[i].propertyFlags & wanted) == wanted)
+                return i;
+    throw std::runtime_error("no memory of a kind that is needed");
+}
+
+VkDeviceMemory Device::allocate(VkDeviceSize size, uint32_t type, const void* next)
+{
+    VkMemoryAllocateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+    info.pNext = next;
+    info.allocationSize = size;
+    info.memoryTypeIndex = type;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    require(vkAllocateMemory(m_device, &info, nullptr, &memory), "vkAllocateMemory");
+    m_allocatedBytes += size;
+    return memory;
+}
+
+Buffer Device::makeBuffer(VkDeviceSize size, VkBufferUsageFlags usage, MemoryKind kind)
+{
+    const bool hasAddress = m_features12.bufferDeviceAddress == VK_TRUE;
+    Buffer made;
+    made.size = size;
+    VkBufferCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+    info.size = size;
+    info.usage = usage | (hasAddress ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0);
+    require(vkCreateBuffer(m_device, &info, nullptr, &made.buffer), "vkCreateBuffer");
+    VkMemoryRequirements needs = {};
+    vkGetBufferMemoryRequirements(m_device, made.buffer, &needs);
+    VkMemoryAllocateFlagsInfo flags = {};
+    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    made.size = needs.size;
+    made.memory =
+        allocate(needs.size, memoryType(needs.memoryTypeBits, kind), hasAddress ? &flags : nullptr);
+    require(vkBindBufferMemory(m_device, made.buffer, made.memory, 0), "vkBindBufferMemory");
+    if (kind != MemoryKind::local)
+        require(vkMapMemory(m_device, made.memory, 0, VK_WHOLE_SIZE, 0, &made.host), "vkMapMemory");
+    return made;
+}
+
+void Device::destroy(Buffer& buffer)
+{
+    if (buffer.buffer == VK_NULL_HANDLE) return;
+    vkDestroyBuffer(m_device, buffer.buffer, nullptr);
+    vkFreeMemory(m_device, buffer.memory, nullptr);
+    m_allocatedBytes -= buffer.size;
+    buffer = {};
+}
+
+VkShaderModule Device::makeShader(const uint32_t* code, size_t bytes) const
+{
+    VkShaderModuleCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+    info.codeSize = bytes;
+    info.pCode = code;
+    VkShaderModule module = VK_NULL_HANDLE;
+    require(vkCreateShaderModule(m_device, &info, nullptr, &module), "vkCreateShaderModule");
+    return module;
+}
+
+} // namespace viewer

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The viewer's own Vulkan device: one queue, buffers, and image memory from large blocks.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <volk.h>
+
+namespace viewer {
+
+// There is no device to run on.
+struct NoDevice : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+void require(VkResult result, const char* what);
+
+struct Buffer {
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    VkDeviceSize size = 0;
+    void* host = nullptr;
+};
+
+enum class MemoryKind {
+    local,  // fast for the GPU
+    upload, // written by the host, coherent
+    cached, // read by the host, coherent
+};
+
+// A range of a block of image memory.
+struct ImageMemory {
+    uint32_t block = 0;
+    VkDeviceSize offset = 0, size = 0;
+};
+
+struct Image {
+    VkImage image = VK_NULL_HANDLE;
+    VkImageView view = VK_NULL_HANDLE;
+    ImageMemory memory;
+};
+
+struct DeviceOptions {
+    std::string name; // the device's number, or a part of its name; empty: the best one
+    bool isValidated = false;
+    bool allowsBindless = true;
+    std::vector<const char*> instanceExtensions; // for a window
+    std::function<VkSurfaceKHR(VkInstance)> makeSurface;
+};
+
+class Device {
+public:
+    explicit Device(const DeviceOptions& options);
+    ~Device();
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    VkInstance instance() const { return m_instance; }
+    VkPhysicalDevice physical() const { return m_physical; }
+    VkDevice get() const { return m_device; }
+    VkQueue queue() const { return m_queue; }
+    uint32_t family() const { return m_family; }
+    VkSurfaceKHR surface() const { return m_surface; }
+    const VkPhysicalDeviceProperties& properties() const { return m_properties; }
+    bool isSoftware() const { return m_properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU; }
+    // Textures are elements of one array, which shaders index.
+    bool isBindless() const { return m_isBindless; }
+    uint32_t apiVersion() const { return m_apiVersion; }
+    // The chain of features that was given to vkCreateDevice.
+    const void* enabledFeatures() const { return &m_features; }
+    double millisecondsPerTick() const;    // of timestamps; 0: there are none
+    bool hasFormat(VkFormat format) const; // can be sampled with filters and copied to
+
+    Buffer makeBuffer(VkDeviceSize size, VkBufferUsageFlags usage, MemoryKind kind);
+    void destroy(Buffer& buffer);
+    // The view is of all levels and layers.
+    Image makeImage(const VkImageCreateInfo& info, VkImageAspectFlags aspect,
+                    VkImageViewType viewType = VK_IMAGE_VIEW_TYPE_2D);
+    void destroy(Image& image);
+    VkShaderModule makeShader(const uint32_t* code, size_t bytes) const;
+
+    uint64_t allocatedBytes() const { return m_allocatedBytes; } // of the device, blocks as a whole
+    uint32_t validationErrors() const { return m_validationErrors; }
+
+private:
+    struct Block {
+        VkDeviceMemory memory = VK_NULL_HANDLE;
+        VkDeviceSize size = 0;
+        uint32_t type = 0;
+        std::map<VkDeviceSize, VkDeviceSize> free; // size by offset
+    };
+
+    void createInstance(const DeviceOptions& options);
+    void choosePhysical(const std::string& name);
+    void chooseFamily();
+    void createDevice(const DeviceOptions& options);
+    void destroyAll();
+    uint32_t memoryType(uint32_t allowed, MemoryKind kind) const;
+    VkDeviceMemory allocate(VkDeviceSize size, uint32_t type, const void* next);
+    bool allocateFrom(uint32_t block, const VkMemoryRequirements& needs, ImageMemory& memory);
+    ImageMemory allocateImage(const VkMemoryRequirements& needs);
+    void release(const ImageMemory& memory);
+
+    VkInstance m_instance = VK_NULL_HANDLE;
+    VkDebugUtilsMessengerEXT m_messenger = VK_NULL_HANDLE;
+    VkSurfaceKHR m_surface = VK_NULL_HANDLE;
+    VkPhysicalDevice m_physical = VK_NULL_HANDLE;
+    VkPhysicalDeviceProperties m_properties = {};
+    VkPhysicalDeviceMemoryProperties m_memoryProperties = {};
+    VkPhysicalDeviceFeatures2 m_features = {};
+    VkPhysicalDeviceVulkan12Features m_features12 = {};
+    VkPhysicalDeviceVulkan13Features m_features13 = {};
+    uint32_t m_apiVersion = VK_API_VERSION_1_2;
+    bool m_isBindless = false;
+    uint32_t m_timestampBits = 0;
+    VkDevice m_device = VK_NULL_HANDLE;
+    VkQueue m_queue = VK_NULL_HANDLE;
+    uint32_t m_family = 0;
+    std::vector<Block> m_blocks;
+    uint64_t m_allocatedBytes = 0;
+    uint32_t m_validationErrors = 0;
+};
+
+} // namespace viewer

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Images and their memory. Drivers allow few allocations (4,096 in all are promised), so that images
+// share large blocks, first fit.
+#include <algorithm>
+
+#include "device.h"
+
+namespace viewer {
+
+namespace {
+
+constexpr VkDeviceSize kBlockSize = VkDeviceSize{16} << 20;
+
+} // namespace
+
+bool Device::allocateFrom(uint32_t block, const VkMemoryRequirements& needs, ImageMemory& memory)
+{
+    auto& free = m_blocks[block].free;
+    for (auto range = free.begin(); range != free.end(); ++range) {
+        const auto [begin, size] = *range;
+        const VkDeviceSize offset =
+            (begin + needs.alignment - 1) / needs.alignment * needs.alignment;
+        const VkDeviceSize skipped = offset - begin;
+        if (skipped > size || size - skipped < needs.size) continue;
+        free.erase(range);
+        if (skipped != 0) free[begin] = skipped;
+        const VkDeviceSize rest = size - skipped - needs.size;
+        if (rest != 0) free[offset + needs.size] = rest;
+        memory = {block, offset, needs.size};
+        return true;
+    }
+    return false;
+}
+
+ImageMemory Device::allocateImage(const VkMemoryRequirements& needs)
+{
+    const uint32_t type = memoryType(needs.memoryTypeBits, MemoryKind::local);
+    ImageMemory memory;
+    uint32_t unused = uint32_t(m_blocks.size());
+    for (uint32_t i = 0; i < m_blocks.size(); ++i) {
+        if (m_blocks[i].memory == VK_NULL_HANDLE)
+            unused = i;
+        else if (m_blocks[i].type == type && allocateFrom(i, needs, memory))
+            return memory;
+    }
+    if (unused == m_blocks.size()) m_blocks.emplace_back();
+    Block& block = m_blocks[unused];
+    block.size = std::max(kBlockSize, needs.size);
+    block.memory = allocate(block.size, type, nullptr);
+    block.type = type;
+    block.free = {{0, block.size}};
+    allocateFrom(unused, needs, memory);
+    return memory;
+}
+
+void Device::release(const ImageMemory& memory)
+{
+    Block& block = m_blocks[memory.block];
+    auto range = block.free.emplace(memory.offset, memory.size).first;
+    const auto next = std::next(range);
+    if (next != block.free.end() && range->first + range->second == next->first) {
+        range->second += next->second;
+        block.free.erase(next);
+    }
+    if (range != block.free.begin()) {
+        const auto before = std::prev(range);
+        if (before->first + before->second == range->first) {
+            before->second += range->second;
+            block.free.erase(range);
+        }
+    }
+    // One empty block is kept, so that an image that comes and goes does not allocate each time.
+    const auto isEmpty = [](const Block& b) {
+        return b.memory != VK_NULL_HANDLE && b.free.size() == 1 && b.free.begin()->second == b.size;
+    };
+    if (!isEmpty(block) || std::count_if(m_blocks.begin(), m_blocks.end(), isEmpty) < 2) return;
+    vkFreeMemory(m_device, block.memory, nullptr);
+    m_allocatedBytes -= block.size;
+    block = {};
+}
+
+Image Device::makeImage(const VkImageCreateInfo& info, VkImageAspectFlags aspect,
+                        VkImageViewType viewType)
+{
+    Image made;
+    require(vkCreateImage(m_device, &info, nullptr, &made.image), "vkCreateImage");
+    VkMemoryRequirements needs = {};
+    vkGetImageMemoryRequirements(m_device, made.image, &needs);
+    made.memory = allocateImage(needs);
+    require(vkBindImageMemory(m_device, made.image, m_blocks[made.memory.block].memory,
+                              made.memory.offset),
+            "vkBindImageMemory");
+    VkImageViewCreateInfo view = {};
+    view.sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO;
+    view.image = made.image;
+    view.viewType = viewType;
+    view.format = info.format;
+    view.subresourceRange = {aspect, 0, info.mipLevels, 0, info.arrayLayers};
+    require(vkCreateImageView(m_device, &view, nullptr, &made.view), "vkCreateImageView");
+    return made;
+}
+
+void Device::destroy(Image& image)
+{
+    if (image.image == VK_NULL_HANDLE) return;
+    vkDestroyImageView(m_device, image.view, nullptr);
+    vkDestroyImage(m_device, image.image, nullptr);
+    release(image.memory);
+    image = {};
+}
+
+} // namespace viewer

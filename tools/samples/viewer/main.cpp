@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A viewer of Quake III's and OpenArena's maps whose textures are streamed: the sample for who
+// builds streaming into an engine. Where to look:
+//   textures.cpp   images that change under frames in flight: raise, lower, descriptors, copies
+//   residency.cpp  which levels should be there
+//   streaming.cpp  the streamer: memory, files, submit, poll, record
+//   map.cpp        files to host memory, geometry and lightmaps to buffers and images
+//   viewer.cpp     a frame, in the order in which an engine does these things
+#include <algorithm>
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+
+#include "viewer.h"
+
+namespace {
+
+struct Arguments {
+    viewer::Options options;
+    std::string map, size = "1280x720", bindless = "auto";
+};
+
+void describe(CLI::App& app, Arguments& arguments)
+{
+    viewer::Options& options = arguments.options;
+    app.add_option("archive", options.archive,
+                   "archive of sluice pack --images: maps, textures, shader scripts")
+        ->required();
+    app.add_option("--map", arguments.map, "name of the map; several with commas between");
+    app.add_flag("--tour", options.isTour, "all maps, one after the other");
+    app.add_option("--seconds", options.seconds,
+                   "length of the flight; default 20, of a tour 4 a map")
+        ->check(CLI::Range(0.1, 1e6));
+    app.add_option("--frames", options.frames, "the same in frames, 60 a second")
+        ->check(CLI::Range(1, 100'000'000));
+    app.add_option("--size", arguments.size, "WxH in pixels; default 1280x720");
+    app.add_option("--budget-ms", options.budgetMilliseconds,
+                   "milliseconds of the GPU that streaming may take of a frame; default 1")
+        ->check(CLI::Range(0.0, 1000.0));
+    app.add_option("--memory", options.memoryMiB, "MiB of textures; default 64")
+        ->check(CLI::Range(0.1, 1e6));
+    app.add_option("--ring", options.ringMiB, "MiB of each ring of the streamer; default 64")
+        ->check(CLI::Range(16, 1024));
+    app.add_option("--threads", options.threads, "threads that read and decode; default 2")
+        ->check(CLI::Range(1, 64));
+    app.add_option("--context", options.context,
+                   "what decodes: gpu, cpu, or auto: the GPU unless it is software")
+        ->check(CLI::IsMember({"auto", "gpu", "cpu"}));
+    app.add_option("--device", options.device, "number of the device, or a part of its name");
+    app.add_option("--bindless", arguments.bindless,
+                   "textures in one array: auto, where the device can; off")
+        ->check(CLI::IsMember({"auto", "off"}));
+    app.add_flag("--window", options.hasWindow, "show it; Escape ends the flight");
+    app.add_flag("--overlay", options.hasOverlay, "times, bytes and queue as text in the picture");
+    app.add_flag("--compare", options.compares,
+                 "compare the last frame with the one with everything resident, byte for byte; "
+                 "exit code 1 if they differ");
+    app.add_flag("--compare-times", options.comparesTimes,
+                 "fly again without streaming, everything resident, and report the difference");
+    app.add_option(
+           "--random-teleports", options.teleportSeconds,
+           "instead of a flight: jump about for so many seconds; exit code 1 if memory grows")
+        ->check(CLI::Range(1.0, 1e6));
+    app.add_option("--screenshot", options.screenshot, "the last frame, as .png or .ppm");
+    app.add_option("--json", options.json, "what was measured");
+    app.add_option("--html", options.page, "the same as a page with plots");
+    app.add_flag("--validation", options.isValidated,
+                 "with the validation layers, synchronization too; exit code 1 if they complain");
+}
+
+VkExtent2D parseSize(const std::string& text)
+{
+    unsigned width = 0, height = 0;
+    char rest = 0;
+    if (std::sscanf(text.c_str(), "%ux%u%c", &width, &height, &rest) != 2 || width < 16 ||
+        height < 16 || width > 8192 || height > 8192)
+        throw std::runtime_error("--size is WIDTHxHEIGHT, 16 to 8192 each");
+    return {width, height};
+}
+
+std::vector<std::string> splitNames(const std::string& text)
+{
+    std::vector<std::string> names(1);
+    for (const char c : text) {
+        if (c == ',')
+            names.emplace_back();
+        else
+            names.back() += c;
+    }
+    return names;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    CLI::App app("Flies through maps whose textures are streamed");
+    Arguments arguments;
+    describe(app, arguments);
+    CLI11_PARSE(app, argc, argv);
+    viewer::Options& options = arguments.options;
+    try {
+        options.size = parseSize(arguments.size);
+        options.allowsBindless = arguments.bindless != "off";
+        if (!arguments.map.empty()) options.maps = splitNames(arguments.map);
+        viewer::Viewer viewer(options);
+        return viewer.run() ? EXIT_SUCCESS : EXIT_FAILURE;
+    } catch (const viewer::NoDevice& reason) {
+        std::fprintf(stderr, "viewer: not run: %s\n", reason.what());
+        return 77;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "viewer: %s\n", error.what());
+        return EXIT_FAILURE;
+    }
+}

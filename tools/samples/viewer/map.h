@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A map: read, taken apart by a thread of its own, and brought to the GPU, all without holding a
+// frame up.
+#pragma once
+
+#include <future>
+#include <memory>
+
+#include "camera.h"
+#include "scene.h"
+#include "textures.h"
+
+namespace viewer {
+
+// Descriptors of lightmaps, a set a map.
+class LightmapSets {
+public:
+    explicit LightmapSets(Device& device);
+    ~LightmapSets();
+    LightmapSets(const LightmapSets&) = delete;
+    LightmapSets& operator=(const LightmapSets&) = delete;
+
+    VkDescriptorSetLayout layout() const { return m_layout; }
+    VkDescriptorSet make(VkImageView view);
+    void free(VkDescriptorSet set);
+
+private:
+    Device& m_device;
+    VkSampler m_sampler = VK_NULL_HANDLE;
+    VkDescriptorSetLayout m_layout = VK_NULL_HANDLE;
+    VkDescriptorPool m_pool = VK_NULL_HANDLE;
+};
+
+class Map {
+public:
+    Map(Device& device, Streaming& streaming, Textures& textures, LightmapSets& sets,
+        const Materials& materials, const std::string& name);
+    ~Map(); // when no frame uses it any more, and nothing is under way
+    Map(const Map&) = delete;
+    Map& operator=(const Map&) = delete;
+
+    // Goes on with loading. The map can be drawn once this returns true.
+    bool update();
+    // True if the group was this map's.
+    bool ended(const EndedGroup& group);
+    void setInUse(bool isInUse) { m_textures.setInUse(m_textureNumbers, isInUse); }
+
+    const std::string& name() const { return m_name; }
+    const Flight& flight() const { return *m_flight; }
+    const std::vector<SceneDraw>& draws() const
+    {
+        return m_scene.draws;
+    } // textures: Textures' numbers
+    VkBuffer vertices() const { return m_vertexBuffer.buffer; }
+    VkBuffer indices() const { return m_indexBuffer.buffer; }
+    VkDescriptorSet lightmaps() const { return m_lightmapSet; }
+
+private:
+    enum class State {
+        reading,
+        parsing,
+        uploading,
+        ready
+    };
+
+    void upload();
+
+    Device& m_device;
+    Streaming& m_streaming;
+    Textures& m_textures;
+    LightmapSets& m_sets;
+    const Materials& m_materials;
+    std::string m_name;
+    uint64_t m_key;
+    State m_state = State::reading;
+    SluiceStreamGroup m_group = 0;
+    std::vector<SluiceStreamRequest> m_requests;
+    std::vector<uint8_t> m_file;
+    std::future<SceneData> m_parsed;
+    SceneData m_scene;
+    std::unique_ptr<Flight> m_flight;
+    std::vector<uint32_t> m_textureNumbers;
+    Buffer m_vertexBuffer, m_indexBuffer;
+    Image m_lightmaps;
+    VkDescriptorSet m_lightmapSet = VK_NULL_HANDLE;
+};
+
+} // namespace viewer

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Curved faces: grids of quadratic Bezier pieces, each cut into squares of a fixed number.
+#pragma once
+
+#include "bsp.h"
+
+namespace viewer {
+
+constexpr uint32_t kPatchSteps = 6; // squares along a side of a piece of 3 x 3 control points
+
+inline uint32_t patchSide(uint32_t controlPoints)
+{
+    return (controlPoints - 1) / 2 * kPatchSteps + 1;
+}
+inline uint64_t patchVertexCount(const BspFace& face)
+{
+    return uint64_t{patchSide(face.patchWidth)} * patchSide(face.patchHeight);
+}
+inline uint64_t patchIndexCount(const BspFace& face)
+{
+    return uint64_t{patchSide(face.patchWidth) - 1} * (patchSide(face.patchHeight) - 1) * 6;
+}
+
+// Appends the vertices of a patch, and its triangles, whose indices count from the first of these.
+void tessellatePatch(const BspMap& map, const BspFace& face, std::vector<BspVertex>& vertices,
+                     std::vector<uint32_t>& indices);
+
+} // namespace viewer

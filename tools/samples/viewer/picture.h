@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace viewer {
+
+// Writes the colours of pixels of four bytes, row after row from the top, as PNG, or as PPM if the
+// name ends so. Throws.
+void writePicture(const std::string& path, uint32_t width, uint32_t height,
+                  const std::vector<uint8_t>& pixels);
+
+void writeFile(const std::string& path, const std::string& bytes);
+
+} // namespace viewer

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "renderer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+namespace viewer {
+
+namespace {
+
+constexpr uint32_t kMaxLetters = 2048;
+constexpr VkDeviceSize kFeedbackSize = VkDeviceSize{kMaxTextures} * 2 * sizeof(uint32_t);
+constexpr uint32_t kTimes = 4; // timestamps of a frame
+
+void memoryBarrier(VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
+                   VkPipelineStageFlags to, VkAccessFlags used)
+{
+    VkMemoryBarrier barrier = {};
+    barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+    barrier.srcAccessMask = written;
+    barrier.dstAccessMask = used;
+    vkCmdPipelineBarrier(commands, from, to, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+}
+
+} // namespace
+
+Renderer::Renderer(Device& device, Textures& textures, LightmapSets& lightmaps, VkExtent2D size)
+    : m_device(device), m_textures(textures), m_size(size)
+{
+    createTargets();
+    createFrames();
+    createSets();
+    createPipelines(lightmaps);
+}
+
+Renderer::~Renderer()
+{
+    waitIdle();
+    const VkDevice device = m_device.get();
+    for (Frame& frame : m_frames) {
+        for (Buffer* buffer : {&frame.entries, &frame.letters, &frame.feedback})
+            m_device.destroy(*buffer);
+        vkDestroyQueryPool(device, frame.times, nullptr);
+    }
+    m_device.destroy(m_feedback);
+    m_device.destroy(m_pixels);
+    vkDestroySemaphore(device, m_semaphore, nullptr);
+    vkDestroyCommandPool(device, m_pool, nullptr);
+    for (const VkPipeline pipeline : m_pipelines)
+        vkDestroyPipeline(device, pipeline, nullptr);
+    vkDestroyPipeline(device, m_depthPipeline, nullptr);
+    vkDestroyPipeline(device, m_overlayPipeline, nullptr);
+    vkDestroyPipelineLayout(device, m_layout, nullptr);
+    vkDestroyDescriptorPool(device, m_descriptors, nullptr);
+    vkDestroyDescriptorSetLayout(device, m_frameLayout, nullptr);
+    vkDestroyFramebuffer(device, m_framebuffer, nullptr);
+    vkDestroyRenderPass(device, m_pass, nullptr);
+    m_device.destroy(m_colour);
+    m_device.destroy(m_depth);
+}
+
+uint64_t Renderer::finishedFrame() const
+{
+    uint64_t value = 0;
+    require(vkGetSemaphoreCounterValue(m_device.get(), m_semaphore, &value),
+            "vkGetSemaphoreCounterValue");
+    return value;
+}
+
+void Renderer::waitIdle() { vkDeviceWaitIdle(m_device.get()); }
+
+void Renderer::mark(uint32_t query)
+{
+    if (m_device.millisecondsPerTick() != 0)
+        vkCmdWriteTimestamp(current().commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
+                            current().times, query);
+}
+
+VkCommandBuffer Renderer::begin(FrameResult& result)
+{
+    ++m_frame;
+    Frame& frame = current();
+    result = {};
+    if (frame.number != 0) {
+        VkSemaphoreWaitInfo wait = {};
+        wait.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
+        wait.semaphoreCount = 1;
+        wait.pSemaphores = &m_semaphore;
+        wait.pValues = &frame.number;
+        require(vkWaitSemaphores(m_device.get(), &wait, UINT64_MAX), "vkWaitSemaphores");
+        result.frame = frame.number;
+        result.levels = static_cast<const uint32_t*>(frame.feedback.host);
+        result.pixels = result.levels + kMaxTextures;
+        uint64_t ticks[kTimes] = {};
+        if (m_device.millisecondsPerTick() != 0)
+            require(vkGetQueryPoolResults(m_device.get(), frame.times, 0, kTimes, sizeof ticks,
+                                          ticks, sizeof ticks[0], VK_QUERY_RESULT_64_BIT),
+                    "vkGetQueryPoolResults");
+        const double tick = m_device.millisecondsPerTick();
+        result.milliseconds = double(ticks[3] - ticks[0]) * tick;
+        result.streamingMilliseconds = double(ticks[2] - ticks[1]) * tick;
+    }
+    frame.number = m_frame;
+    VkCommandBufferBeginInfo begin = {};
+    begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    require(vkBeginCommandBuffer(frame.commands, &begin), "vkBeginCommandBuffer");
+    // Frames share the targets and the feedback, and their times are those of one alone.
+    memoryBarrier(frame.commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
+                  VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                  VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);
+    vkCmdResetQueryPool(frame.commands, frame.times, 0, kTimes);
+    mark(0);
+    return frame.commands;
+}
+
+void Renderer::clearFeedback()
+{
+    const VkCommandBuffer commands = current().commands;
+    const VkDeviceSize half = kFeedbackSize / 2;
+    vkCmdFillBuffer(commands, m_feedback.buffer, 0, half, kNotSeen);
+    vkCmdFillBuffer(commands, m_feedback.buffer, half, half, 0);
+    memoryBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+                  VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
+                  VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+}
+
+void Renderer::copyFeedback()
+{
+    const VkCommandBuffer commands = current().commands;
+    memoryBarrier(commands, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                  VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+    const VkBufferCopy region = {0, 0, kFeedbackSize};
+    vkCmdCopyBuffer(commands, m_feedback.buffer, current().feedback.buffer, 1, &region);
+    memoryBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+                  VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+}
+
+uint32_t Renderer::writeLetters(const std::vector<std::string>& lines)
+{
+    uint32_t* letters = static_cast<uint32_t*>(current().letters.host);
+    uint32_t count = 0;
+    for (uint32_t row = 0; row < lines.size(); ++row) {
+        for (uint32_t column = 0; column < lines[row].size() && count < kMaxLetters; ++column) {
+            const int c = std::toupper(static_cast<unsigned char>(lines[row][column]));
+            const uint32_t code = c >= ' ' && c <= '_' ? uint32_t(c - ' ') : uint32_t('?' - ' ');
+            letters[count++] = code | (column + 1) << 8 | (row + 1) << 20;
+        }
+    }
+    return count;
+}
+
+void Renderer::drawMap(const Map& map)
+{
+    const VkCommandBuffer commands = current().commands;
+    const VkDeviceSize zero = 0;
+    const VkBuffer vertices = map.vertices();
+    const VkDescriptorSet lightmaps = map.lightmaps();
+    vkCmdBindVertexBuffers(commands, 0, 1, &vertices, &zero);
+    vkCmdBindIndexBuffer(commands, map.indices(), 0, VK_INDEX_TYPE_UINT32);
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, m_depthPipeline);
+    for (const SceneDraw& draw : map.draws())
+        if (draw.cover == Cover::opaque)
+            vkCmdDrawIndexed(commands, draw.indexCount, 1, draw.firstIndex, 0, 0);
+    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, m_layout, 2, 1, &lightmaps,
+                            0, nullptr);
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    VkDescriptorSet textures = VK_NULL_HANDLE;
+    for (const SceneDraw& draw : map.draws()) {
+        const VkPipeline wanted = m_pipelines[uint32_t(draw.cover)];
+        if (pipeline != wanted)
+            vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, wanted);
+        const VkDescriptorSet set = m_textures.set(draw.texture);
+        if (textures != set)
+            vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, m_layout, 1, 1, &set,
+                                    0, nullptr);
+        pipeline = wanted;
+        textures = set;
+        vkCmdDrawIndexed(commands, draw.indexCount, 1, draw.firstIndex, 0, draw.texture);
+    }
+}
+
+void Renderer::draw(const Map* map, const Pose& pose, const std::vector<std::string>& lines)
+{
+    Frame& frame = current();
+    m_textures.writeEntries(static_cast<TextureEntry*>(frame.entries.host));
+    clearFeedback();
+    Push push = {};
+    push.viewProjection = viewProjection(pose, float(m_size.width) / float(m_size.height));
+    const float dot = m_size.height < 400 ? 1 : m_size.height < 1000 ? 2 : 3; // pixels
+    push.cell[0] = 4 * dot * 2 / float(m_size.width);
+    push.cell[1] = 6 * dot * 2 / float(m_size.height);
+    push.pattern = uint32_t(m_frame % kPatterns);
+    VkClearValue clear[2] = {};
+    clear[0].color = {{0.42f, 0.5f, 0.6f, 1}}; // the sky
+    VkRenderPassBeginInfo begin = {};
+    begin.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO;
+    begin.renderPass = m_pass;
+    begin.framebuffer = m_framebuffer;
+    begin.renderArea.extent = m_size;
+    begin.clearValueCount = 2;
+    begin.pClearValues = clear;
+    vkCmdBeginRenderPass(frame.commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
+    vkCmdPushConstants(frame.commands, m_layout,
+                       VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT, 0, sizeof push,
+                       &push);
+    vkCmdBindDescriptorSets(frame.commands, VK_PIPELINE_BIND_POINT_GRAPHICS, m_layout, 0, 1,
+                            &frame.set, 0, nullptr);
+    if (map != nullptr) drawMap(*map);
+    const uint32_t letters = writeLetters(lines);
+    if (letters != 0) {
+        vkCmdBindPipeline(frame.commands, VK_PIPELINE_BIND_POINT_GRAPHICS, m_overlayPipeline);
+        vkCmdDraw(frame.commands, 6, letters, 0, 0);
+    }
+    vkCmdEndRenderPass(frame.commands);
+    copyFeedback();
+}
+
+void Renderer::submit(VkSemaphore wait, VkSemaphore signal)
+{
+    Frame& frame = current();
+    mark(3);
+    require(vkEndCommandBuffer(frame.commands), "vkEndCommandBuffer");
+    const VkSemaphore signals[] = {m_semaphore, signal};
+    const uint64_t values[] = {m_frame, 0}, waitValue = 0;
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_TRANSFER_BIT;
+    VkTimelineSemaphoreSubmitInfo timeline = {};
+    timeline.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
+    timeline.waitSemaphoreValueCount = wait != VK_NULL_HANDLE ? 1 : 0;
+    timeline.pWaitSemaphoreValues = &waitValue;
+    timeline.signalSemaphoreValueCount = signal != VK_NULL_HANDLE ? 2 : 1;
+    timeline.pSignalSemaphoreValues = values;
+    VkSubmitInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    info.pNext = &timeline;
+    info.waitSemaphoreCount = timeline.waitSemaphoreValueCount;
+    info.pWaitSemaphores = &wait;
+    info.pWaitDstStageMask = &stage;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &frame.commands;
+    info.signalSemaphoreCount = timeline.signalSemaphoreValueCount;
+    info.pSignalSemaphores = signals;
+    require(vkQueueSubmit(m_device.queue(), 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+}
+
+std::vector<uint8_t> Renderer::readPixels()
+{
+    const size_t size = size_t{m_size.width} * m_size.height * 4;
+    FrameResult result;
+    const VkCommandBuffer commands = begin(result);
+    streamingBegins();
+    streamingEnds();
+    VkBufferImageCopy region = {};
+    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+    region.imageExtent = {m_size.width, m_size.height, 1};
+    vkCmdCopyImageToBuffer(commands, m_colour.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+                           m_pixels.buffer, 1, &region);
+    memoryBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
+                  VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    submit(VK_NULL_HANDLE, VK_NULL_HANDLE);
+    waitIdle();
+    const uint8_t* pixels = static_cast<const uint8_t*>(m_pixels.host);
+    return std::vector<uint8_t>(pixels, pixels + size);
+}
+
+} // namespace viewer

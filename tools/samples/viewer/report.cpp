@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+namespace viewer {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kLearningBatches = 50;        // before which the cost model may err
+constexpr uint64_t kNoise = uint64_t{4} << 20; // bytes that a heap may waver
+
+Json spreadOf(const std::vector<float>& values)
+{
+    return {{"count", values.size()},
+            {"p50", percentile(values, 0.5)},
+            {"p90", percentile(values, 0.9)},
+            {"p99", percentile(values, 0.99)},
+            {"max", percentile(values, 1)}};
+}
+
+std::vector<float> times(const std::vector<FrameSample>& frames, float FrameSample::*time)
+{
+    std::vector<float> values;
+    for (const FrameSample& frame : frames)
+        values.push_back(frame.*time);
+    return values;
+}
+
+Json framesOf(const Report& report)
+{
+    const auto all = &FrameSample::milliseconds;
+    Json frames = {
+        {"timestamps", report.hasTimestamps},
+        {"streamed", spreadOf(times(report.streamed, all))},
+        {"streaming_part", spreadOf(times(report.streamed, &FrameSample::streamingMilliseconds))}};
+    if (report.resident.empty()) return frames;
+    const std::vector<float> with = times(report.streamed, all),
+                             without = times(report.resident, all);
+    frames["resident"] = spreadOf(without);
+    for (const auto& [name, share] : {std::pair("p50", 0.5), {"p99", 0.99}, {"max", 1.0}})
+        frames["rise"][name] = percentile(with, share) - percentile(without, share);
+    return frames;
+}
+
+Json batchesOf(const Report& report)
+{
+    std::vector<float> errors, measured;
+    uint64_t bytes = 0, over = 0;
+    double predicted = 0;
+    for (size_t i = 0; i < report.batches.size(); ++i) {
+        const BatchSample& batch = report.batches[i];
+        bytes += batch.bytes;
+        predicted += batch.predicted;
+        measured.push_back(batch.measured);
+        over += batch.measured > report.budgetMilliseconds + report.floorMilliseconds ? 1 : 0;
+        if (i >= kLearningBatches && batch.measured > 0)
+            errors.push_back(std::fabs(batch.predicted - batch.measured) / batch.measured);
+    }
+    return {{"count", report.batches.size()},
+            {"decoded_bytes", bytes},
+            {"predicted_ms_sum", predicted},
+            {"measured_ms", spreadOf(measured)},
+            {"floor_ms", report.floorMilliseconds},
+            {"above_budget_and_floor", over},
+            {"relative_error_after_50", spreadOf(errors)}};
+}
+
+} // namespace
+
+double percentile(std::vector<float> values, double share)
+{
+    if (values.empty()) return 0;
+    std::sort(values.begin(), values.end());
+    const double rank = std::ceil(share * double(values.size()));
+    return double(values[std::min(values.size() - 1, size_t(std::max(rank, 1.0)) - 1)]);
+}
+
+bool isFlat(const std::vector<MemorySample>& samples)
+{
+    const size_t count = samples.size(), settled = count / 5, last = count - count / 10;
+    if (count < 10) return false; // nothing can be said
+    uint64_t resident = 0, device = 0;
+    for (size_t i = settled; i < count / 2; ++i) {
+        resident = std::max(resident, samples[i].residentBytes);
+        device = std::max(device, samples[i].deviceBytes);
+    }
+    return std::all_of(samples.begin() + ptrdiff_t(last), samples.end(),
+                       [&](const MemorySample& s) {
+                           return s.residentBytes <= resident + resident / 50 + kNoise &&
+                                  s.deviceBytes <= device + device / 50 + kNoise;
+                       });
+}
+
+std::string jsonOf(const Report& report)
+{
+    Json latencies;
+    for (const ClassLatencies& group : report.latencies)
+        latencies[group.name] = spreadOf(group.milliseconds);
+    Json json = {{"device", report.device},
+                 {"context", report.context},
+                 {"bindless", report.isBindless},
+                 {"width", report.width},
+                 {"height", report.height},
+                 {"maps", report.maps},
+                 {"budget_ms", report.budgetMilliseconds},
+                 {"budget_bytes", report.budgetBytes},
+                 {"frame_ms", framesOf(report)},
+                 {"batches", batchesOf(report)},
+                 {"latency_ms", latencies},
+                 {"residency",
+                  {{"textures", report.textures},
+                   {"raised", report.raised},
+                   {"lowered", report.lowered},
+                   {"cancelled", report.cancelled},
+                   {"damaged", report.damaged},
+                   {"bias", report.bias}}},
+                 {"bytes",
+                  {{"read", report.bytesRead},
+                   {"decoded", report.bytesDecoded},
+                   {"wasted", report.wastedBytes},
+                   {"peak_images", report.peakImageBytes},
+                   {"device", report.deviceBytes}}},
+                 {"failed_groups", report.failedGroups},
+                 {"validation_errors", report.validationErrors}};
+    if (report.comparison.wasMade)
+        json["compare"] = {{"equal", report.comparison.differentBytes == 0},
+                           {"different_bytes", report.comparison.differentBytes},
+                           {"reduced_textures", report.comparison.reducedTextures}};
+    if (!report.memory.empty()) {
+        Json samples = Json::array();
+        for (const MemorySample& sample : report.memory)
+            samples.push_back({sample.seconds, sample.residentBytes, sample.deviceBytes});
+        json["teleports"] = {{"flat", isFlat(report.memory)},
+                             {"seconds_rss_device", std::move(samples)}};
+    }
+    return json.dump(2) + "\n";
+}
+
+} // namespace viewer

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decides which mip levels of which textures are in memory. Plain numbers, no Vulkan: who uses it
+// makes the images and tells it what became of each step.
+//
+// The GPU says for each texture the finest level that a pixel wanted. A texture is raised as soon as
+// a finer level is wanted, and what it wants is lowered only after some seconds, so that turning the
+// head costs nothing. Levels that nobody wants stay until their memory is needed, those seen
+// longest ago going first. Where even what is wanted is too much for the budget, all textures do
+// with coarser levels alike: one bias for all, not the luck of who came first.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace viewer {
+
+constexpr uint32_t kNotSeen = 0xffffffff; // a level that no pixel wanted
+
+struct ResidencySettings {
+    uint64_t budget = 0;        // bytes of images, old ones that still wait for the GPU included
+    uint32_t lowerAfter = 90;   // frames
+    uint32_t stepsPerFrame = 8; // images made in a frame, at most
+};
+
+struct ResidencyStep {
+    enum Kind {
+        raise,
+        lower,
+        cancel
+    } kind;
+    uint32_t texture;
+    uint32_t level; // the first that shall be resident; the number of levels: none
+};
+
+class Residency {
+public:
+    explicit Residency(const ResidencySettings& settings) : m_settings(settings) {}
+
+    // bytesFrom[k]: bytes of an image of level k and all smaller ones. tail: the first level that
+    // is resident as long as the texture is in use.
+    uint32_t add(std::vector<uint64_t> bytesFrom, uint32_t tail);
+    // Textures that are not in use may lose all of their levels.
+    void setInUse(uint32_t texture, bool isInUse) { m_textures[texture].isInUse = isInUse; }
+    // Wants level 0 of all that is in use, whatever the feedback and the budget say.
+    void wantEverything(bool isOn) { m_wantsEverything = isOn; }
+
+    // What a frame's pixels wanted: the finest level, and how many of the pixels that were asked.
+    void feedback(uint32_t texture, uint32_t level, uint32_t pixels, uint64_t frame);
+
+    // Steps to take now. usedBytes: of all images; soonFreeBytes: of those which are given up and
+    // wait for the GPU. Each step must be answered by started() and finished(), or by lowered().
+    const std::vector<ResidencyStep>& plan(uint64_t usedBytes, uint64_t soonFreeBytes);
+    void started(uint32_t texture, uint32_t level) { m_textures[texture].coming = level; }
+    void finished(uint32_t texture, bool isThere);
+    // What was under way cannot be had: it is damaged. Coarser levels must do.
+    void failed(uint32_t texture);
+    void lowered(uint32_t texture, uint32_t level);
+
+    // Missing levels times the share of the screen; tails come before all else.
+    int32_t priority(uint32_t texture) const;
+    // Everything that is wanted is there.
+    bool isSettled() const;
+    uint32_t resident(uint32_t texture) const { return m_textures[texture].resident; }
+    bool isBusy(uint32_t texture) const { return m_textures[texture].isBusy(); }
+    bool isDamaged(uint32_t texture) const { return m_textures[texture].best != 0; }
+    uint32_t levels(uint32_t texture) const { return m_textures[texture].levels(); }
+    uint32_t bias() const { return m_bias; }
+    uint64_t wantedBytes() const { return m_wantedBytes; }
+
+private:
+    struct Texture {
+        std::vector<uint64_t> bytesFrom;
+        uint32_t tail;
+        uint32_t resident, coming; // coming == resident: nothing is under way
+        uint32_t wanted;           // with hysteresis
+        uint32_t finest;           // wanted since `since`
+        uint64_t since, seen;      // frames
+        uint32_t pixels;
+        uint32_t best; // the first level that is not known to be damaged
+        bool isInUse;
+
+        uint32_t levels() const { return uint32_t(bytesFrom.size()); }
+        uint64_t bytes(uint32_t level) const { return level < levels() ? bytesFrom[level] : 0; }
+        bool isBusy() const { return coming != resident; }
+    };
+
+    uint32_t target(const Texture& texture, uint32_t bias) const;
+    uint32_t target(const Texture& texture) const { return target(texture, m_bias); }
+    uint64_t bytesWith(uint32_t bias) const;
+    void chooseBias();
+    void raiseAll(uint64_t free, uint64_t soonFree);
+    uint64_t makeRoom(uint64_t bytes, uint64_t& free);
+
+    ResidencySettings m_settings;
+    std::vector<Texture> m_textures;
+    std::vector<ResidencyStep> m_steps;
+    std::vector<uint32_t> m_order;
+    uint32_t m_bias = 0;
+    uint64_t m_wantedBytes = 0;
+    bool m_wantsEverything = false;
+};
+
+} // namespace viewer

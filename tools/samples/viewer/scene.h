@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What of a map is drawn: vertices, triangles sorted by texture, lightmaps as they are sampled, and
+// points to fly by.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "bsp.h"
+#include "script.h"
+
+namespace viewer {
+
+using Vector = std::array<float, 3>;
+
+// A point to fly by.
+struct WayPoint {
+    Vector position;
+    bool seesNext; // nothing solid is on the way to the next one
+};
+
+struct SceneVertex {
+    float position[3];
+    float texture[2];
+    float lightmap[3]; // the last is the layer; layer 0 is white
+    uint8_t colour[4];
+};
+
+struct SceneDraw {
+    uint32_t texture; // of SceneData::textures
+    Cover cover;
+    uint32_t firstIndex, indexCount;
+};
+
+struct SceneData {
+    std::vector<SceneVertex> vertices;
+    std::vector<uint32_t> indices;
+    std::vector<SceneDraw> draws;      // opaque ones first, in the order of Cover
+    std::vector<std::string> textures; // names as textureName makes them
+    std::vector<uint8_t> lightmaps;    // layers of 128 x 128 texels of four bytes
+    uint32_t lightmapLayers = 0;
+    std::vector<WayPoint> way; // by where players and things are; one at least
+};
+
+SceneData makeScene(const BspMap& map, const Materials& materials);
+
+} // namespace viewer

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The streamer: its memory, the archive, names of what is in it, and how long groups take.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "device.h"
+
+#include <sluice/sluice_image.h>
+#include <sluice/sluice_stream_vulkan.h>
+
+namespace viewer {
+
+// Who waits for a group: maps' files, geometry and lightmaps; tails, without which a texture cannot
+// be shown; finer levels.
+enum class GroupClass : uint32_t {
+    map,
+    tail,
+    level,
+    count
+};
+constexpr const char* kGroupClassNames[] = {"map", "tail", "level"};
+
+struct StreamingOptions {
+    std::string archive;
+    bool decodesOnGpu = true;
+    uint32_t ringMiB = 64; // of stored bytes, and of decoded ones
+    uint32_t threads = 2;
+};
+
+struct EndedGroup {
+    GroupClass groupClass;
+    uint64_t key; // as it was submitted
+    SluiceStatus status;
+};
+
+class Streaming {
+public:
+    Streaming(Device& device, const StreamingOptions& options);
+    ~Streaming();
+    // No group writes anywhere any more, and none can be submitted. No batch may still run.
+    void stop();
+    Streaming(const Streaming&) = delete;
+    Streaming& operator=(const Streaming&) = delete;
+
+    // Assets by name and kind: textures as textureName makes them, maps by their name alone.
+    using Names = std::map<std::string, uint32_t>;
+    const Names& textures() const { return m_textures; }
+    const Names& maps() const { return m_maps; }
+    const Names& scripts() const { return m_scripts; }
+    SluiceArchiveAsset asset(uint32_t index) const;
+    SluiceStreamFile file() const { return m_file; }
+
+    // 0: the streamer is full; try again in the next frame.
+    SluiceStreamGroup submit(const std::vector<SluiceStreamRequest>& requests, int32_t priority,
+                             GroupClass groupClass, uint64_t key);
+    void setPriority(SluiceStreamGroup group, int32_t priority);
+    void cancel(SluiceStreamGroup group);
+    // An asset as a whole, to host memory.
+    SluiceStreamRequest readAsset(uint32_t index, std::vector<uint8_t>& bytes) const;
+    // The same, waiting for it: for what a start needs.
+    std::vector<uint8_t> readAssetNow(uint32_t index);
+
+    std::vector<EndedGroup> poll();
+    // Into a command buffer whose submit signals the semaphore with `frame`.
+    SluiceStreamBatch record(VkCommandBuffer commands, float milliseconds, VkSemaphore semaphore,
+                             uint64_t frame);
+    SluiceStreamCounters counters() const;
+    size_t pending() const { return m_pending.size(); } // groups whose end was not polled
+
+    const std::vector<float>& latencies(GroupClass groupClass) const // milliseconds
+    {
+        return m_latencies[uint32_t(groupClass)];
+    }
+    uint64_t failedGroups() const { return m_failedGroups; }
+    uint64_t cancelledGroups() const { return m_cancelledGroups; }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct Pending {
+        GroupClass groupClass;
+        uint64_t key;
+        Clock::time_point since;
+    };
+
+    void createContext(bool decodesOnGpu);
+    void createStreamer(const StreamingOptions& options);
+    void open(const std::string& path);
+    void indexNames();
+    void destroyAll();
+
+    Device& m_device;
+    SluiceContext m_context = nullptr;
+    SluiceStreamGpu* m_gpu = nullptr;
+    SluiceStreamer m_streamer = nullptr;
+    SluiceStreamFile m_file = nullptr;
+    std::vector<Buffer> m_buffers;
+    Names m_textures, m_maps, m_scripts;
+    std::map<SluiceStreamGroup, Pending> m_pending;
+    std::vector<float> m_latencies[uint32_t(GroupClass::count)];
+    uint64_t m_failedGroups = 0, m_cancelledGroups = 0;
+};
+
+} // namespace viewer

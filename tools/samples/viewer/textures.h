@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Textures: their images, and the descriptors by which shaders find them. Each change of what is
+// resident makes a new image, into which the old one's levels are copied and finer ones streamed;
+// then the descriptor of the new image takes the old one's place, and the old image goes when no
+// frame under way can sample it any more.
+#pragma once
+
+#include "residency.h"
+#include "streaming.h"
+
+namespace viewer {
+
+// What shaders know of a texture (world.frag).
+struct TextureEntry {
+    uint32_t slot;       // of its descriptor
+    uint32_t firstLevel; // that the image has
+    uint32_t size;       // of level 0 in texels: width, and height << 16
+    uint32_t isSrgb;
+};
+
+struct TextureCounts {
+    uint64_t raised = 0, lowered = 0, cancelled = 0, damaged = 0; // steps
+    uint64_t peakBytes = 0;                                       // of images
+};
+
+constexpr uint32_t kMaxTextures = 4096;
+
+class Textures {
+public:
+    Textures(Device& device, Streaming& streaming, const ResidencySettings& settings);
+    ~Textures();
+    Textures(const Textures&) = delete;
+    Textures& operator=(const Textures&) = delete;
+
+    // A texture's number. One that the archive does not have is grey.
+    uint32_t find(const std::string& name);
+    void setInUse(const std::vector<uint32_t>& textures, bool isInUse);
+    bool haveTails(const std::vector<uint32_t>& textures) const;
+    void wantEverything(bool isOn);
+    bool isSettled() const { return m_residency.isSettled(); }
+
+    // levels, pixels: what the GPU wrote for each texture, when that frame was done.
+    void feedback(const uint32_t* levels, const uint32_t* pixels, uint64_t frame);
+    void ended(const EndedGroup& group);
+    // Makes and drops images. `commands` will be submitted as `frame`, and be executed before any
+    // draw of it; frames up to finishedFrame are done.
+    void update(VkCommandBuffer commands, uint64_t frame, uint64_t finishedFrame);
+    void writeEntries(TextureEntry* entries) const; // kMaxTextures of them
+
+    VkDescriptorSetLayout setLayout() const { return m_setLayout; }
+    // The set for a texture; where they are bindless, the one for all of them.
+    VkDescriptorSet set(uint32_t texture) const;
+
+    uint32_t count() const { return uint32_t(m_textures.size()); }
+    uint64_t usedBytes() const { return m_usedBytes; } // of images
+    uint64_t wantedBytes() const { return m_residency.wantedBytes(); }
+    uint32_t bias() const { return m_residency.bias(); }
+    uint32_t missing() const; // textures whose wanted levels are under way
+    uint32_t reduced() const; // textures that lack levels
+    const TextureCounts& counts() const { return m_counts; }
+
+private:
+    struct LevelImage {
+        Image image;
+        uint32_t firstLevel = 0;
+        uint32_t slot = 0;
+        bool isThere() const { return image.image != VK_NULL_HANDLE; }
+    };
+    struct Texture {
+        uint32_t asset = 0;
+        SluiceImageInfo info = {};
+        uint32_t tailLevel = 0;
+        LevelImage tail, detail; // all levels from the tail's first one; from a finer one
+        LevelImage coming;
+        SluiceStreamGroup group = 0;
+        int32_t priority = 0;
+        bool isCancelled = false;
+
+        const LevelImage& current() const { return detail.isThere() ? detail : tail; }
+    };
+    struct Retired {
+        LevelImage image;
+        uint64_t frame; // the last that may use it
+    };
+    struct Copy {
+        VkImage from, to;
+        uint32_t fromLevels, toLevels; // of the images
+        uint32_t levels;               // the smallest ones, which are copied
+        uint32_t width, height;        // of the largest of them
+    };
+
+    void createDescriptors();
+    void makeDefault();
+    LevelImage makeImage(const SluiceImageInfo& info, uint32_t firstLevel);
+    void destroy(LevelImage& image);
+    void retire(LevelImage& image, uint64_t frame);
+    void raise(uint32_t index, uint32_t level);
+    void lower(uint32_t index, uint32_t level, uint64_t frame);
+    void addCopy(const Texture& texture, const LevelImage& to);
+    void recordCopies(VkCommandBuffer commands);
+
+    Device& m_device;
+    Streaming& m_streaming;
+    const uint64_t m_budget;
+    bool m_wantsEverything = false;
+    Residency m_residency;
+    std::map<std::string, uint32_t> m_byName;
+    std::vector<Texture> m_textures; // numbers as Residency has them; 0 is grey
+    std::vector<uint8_t> m_grey;
+    std::vector<Retired> m_retired;
+    std::vector<Copy> m_copies;
+    VkSampler m_sampler = VK_NULL_HANDLE;
+    VkDescriptorSetLayout m_setLayout = VK_NULL_HANDLE;
+    VkDescriptorPool m_pool = VK_NULL_HANDLE;
+    std::vector<VkDescriptorSet> m_sets; // one a slot, or one for all
+    std::vector<uint32_t> m_freeSlots;
+    uint64_t m_usedBytes = 0, m_retiredBytes = 0;
+    TextureCounts m_counts;
+};
+
+} // namespace viewer

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "viewer.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <chrono>
+#include <cstdio>
+#include <stdexcept>
+#include <thread>
+
+#include <unistd.h>
+
+#include "picture.h"
+
+namespace viewer {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint32_t kSettledFrames =
+    3 * kPatterns; // without a change until nothing is wanted any more
+constexpr double kSecondsOfMap = 20, kSecondsOfTour = 4; // the latter of each map
+constexpr double kPatience = 300;                        // seconds that textures may take to settle
+constexpr uint32_t kTeleportSteps = 30;                  // between random teleports
+constexpr uint32_t kMapTeleports = 12;                   // between maps, in random teleports
+
+double secondsSince(Clock::time_point begin)
+{
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+std::string formatted(const char* format, double a, double b, double c)
+{
+    char buffer[160];
+    std::snprintf(buffer, sizeof buffer, format, a, b, c);
+    return buffer;
+}
+
+uint64_t processBytes()
+{
+    unsigned long pages = 0, resident = 0;
+    std::FILE* file = std::fopen("/proc/self/statm", "r");
+    const bool isRead = file != nullptr && std::fscanf(file, "%lu %lu", &pages, &resident) == 2;
+    if (file != nullptr) std::fclose(file);
+    if (!isRead) throw std::runtime_error("/proc/self/statm cannot be read");
+    return uint64_t{resident} * uint64_t(sysconf(_SC_PAGESIZE));
+}
+
+double mib(uint64_t bytes) { return double(bytes) / 1048576; }
+
+} // namespace
+
+Viewer::Viewer(const Options& options) : m_options(options)
+{
+    createDevice();
+    createStreaming();
+    chooseMaps();
+    for (const auto& [name, asset] : m_streaming->scripts()) {
+        const std::vector<uint8_t> bytes = m_streaming->readAssetNow(asset);
+        readScript(std::string(bytes.begin(), bytes.end()), m_materials);
+    }
+    ResidencySettings residency;
+    residency.budget = uint64_t(options.memoryMiB * 1048576);
+    m_textures = std::make_unique<Textures>(*m_device, *m_streaming, residency);
+    m_lightmaps = std::make_unique<LightmapSets>(*m_device);
+    m_renderer = std::make_unique<Renderer>(*m_device, *m_textures, *m_lightmaps, options.size);
+}
+
+void Viewer::createDevice()
+{
+    DeviceOptions device;
+    device.name = m_options.device;
+    device.isValidated = m_options.isValidated;
+    device.allowsBindless = m_options.allowsBindless;
+    if (m_options.hasWindow) {
+        m_window = Window::open(m_options.size);
+        device.instanceExtensions = m_window->instanceExtensions();
+        device.makeSurface = [this](VkInstance instance) {
+            return m_window->makeSurface(instance);
+        };
+    }
+    m_device = std::make_unique<Device>(device);
+    if (m_window) m_window->setDevice(*m_device);
+}
+
+void Viewer::createStreaming()
+{
+    // The kernels of a software device are slower than plain code for the CPU.
+    m_decodesOnGpu =
+        m_options.context == "gpu" || (m_options.context == "auto" && !m_device->isSoftware());
+    StreamingOptions streaming;
+    streaming.archive = m_options.archive;
+    streaming.decodesOnGpu = m_decodesOnGpu;
+    streaming.ringMiB = m_options.ringMiB;
+    streaming.threads = m_options.threads;
+    m_streaming = std::make_unique<Streaming>(*m_device, streaming);
+}
+
+void Viewer::chooseMaps()
+{
+    const bool isTour = m_options.isTour;
+    for (const auto& [name, asset] : m_streaming->maps())
+        if (isTour || m_options.maps.empty()) m_options.maps.push_back(name);
+    if (m_options.maps.empty()) throw std::runtime_error("the archive has no map");
+    const size_t count = m_options.maps.size();
+    const double seconds = m_options.seconds > 0 ? m_options.seconds
+                           : count == 1          ? kSecondsOfMap
+                                                 : kSecondsOfTour * double(count);
+    const uint64_t steps =
+        m_options.frames != 0 ? m_options.frames : uint64_t(seconds * kStepsPerSecond);
+    m_stepsOfMap = std::max<uint64_t>(steps / count, 1);
+}
+
+Viewer::~Viewer()
+{
+    // The streamer writes into maps' memory until it is gone.
+    if (m_renderer) m_renderer->waitIdle();
+    if (m_streaming) m_streaming->stop();
+    m_map.reset();
+    m_next.reset();
+    m_oldMaps.clear();
+    m_renderer.reset();
+    m_lightmaps.reset();
+    m_textures.reset();
+    m_streaming.reset();
+    m_window.reset();
+}
+
+void Viewer::takeResult(const FrameResult& result)
+{
+    if (result.frame == 0) return;
+    m_textures->feedback(result.levels, result.pixels, result.frame);
+    while (!m_pending.empty() && m_pending.front().frame <= result.frame) {
+        PendingSample& pending = m_pending.front();
+        if (pending.frame == result.frame) {
+            pending.sample.milliseconds = float(result.milliseconds);
+            pending.sample.streamingMilliseconds = float(result.streamingMilliseconds);
+            m_last = pending.sample;
+            if (pending.isMeasured && m_samples != nullptr) m_samples->push_back(pending.sample);
+            if (pending.isMeasured && pending.batch.number != 0)
+                m_report.batches.push_back({pending.batch.predictedMilliseconds,
+                                            float(result.streamingMilliseconds),
+                                            pending.batch.bytesOut});
+        }
+        m_pending.pop_front();
+    }
+}
+
+void Viewer::dispatchEvents()
+{
+    for (const EndedGroup& group : m_streaming->poll()) {
+        if (group.groupClass == GroupClass::map) {
+            if (m_next) m_next->ended(group);
+        } else {
+            m_textures->ended(group);
+        }
+    }
+}
+
+std::vector<std::string> Viewer::overlayLines(const Pose& pose) const
+{
+    const SluiceStreamCounters counters = m_streaming->counters();
+    const auto& latencies = m_streaming->latencies(GroupClass::level);
+    return {formatted("frame %6.2f ms, streaming %5.2f of %5.2f", double(m_last.milliseconds),
+                      double(m_last.streamingMilliseconds), double(m_options.budgetMilliseconds)),
+            formatted("images %6.1f mib of %6.1f, wanted %6.1f", mib(m_textures->usedBytes()),
+                      m_options.memoryMiB, mib(m_textures->wantedBytes())),
+            formatted("queue %3.0f groups, %3.0f textures wait, bias %1.0f", counters.groups,
+                      m_textures->missing(), m_textures->bias()),
+            formatted("read %7.1f mib, decoded %7.1f, last level %6.1f ms", mib(counters.bytesRead),
+                      mib(counters.bytesDecoded),
+                      latencies.empty() ? 0.0 : double(latencies.back())),
+            m_map->name() + formatted(" at %6.0f %6.0f %6.0f", double(pose.position[0]),
+                                      double(pose.position[1]), double(pose.position[2]))};
+}
+
+void Viewer::tick(const Pose& pose, float budgetMilliseconds, bool isMeasured)
+{
+    if (m_window && !m_window->handleEvents()) m_isOpen = false;
+    FrameResult result;
+    const VkCommandBuffer commands = m_renderer->begin(result);
+    takeResult(result);
+    dispatchEvents();
+    retireMaps();
+    const uint64_t frame = m_renderer->frame();
+    m_textures->update(commands, frame, m_renderer->finishedFrame());
+    m_renderer->streamingBegins();
+    const SluiceStreamBatch batch =
+        m_streaming->record(commands, budgetMilliseconds, m_renderer->semaphore(), frame);
+    m_renderer->streamingEnds();
+    const bool hasOverlay = m_options.hasOverlay && m_map != nullptr && !m_isComparing;
+    m_renderer->draw(m_map.get(), pose,
+                     hasOverlay ? overlayLines(pose) : std::vector<std::string>{});
+    VkSemaphore wait = VK_NULL_HANDLE, signal = VK_NULL_HANDLE;
+    if (m_window) m_window->blit(commands, m_renderer->image(), m_renderer->size(), wait, signal);
+    m_renderer->submit(wait, signal);
+    if (m_window) m_window->present();
+    const SluiceStreamCounters counters = m_streaming->counters();
+    m_pending.push_back({frame,
+                         batch,
+                         {0, 0, m_textures->usedBytes(), m_textures->wantedBytes(), counters.groups,
+                          m_textures->missing()},
+                         isMeasured});
+    m_pose = pose;
+}
+
+void Viewer::beginMap(const std::string& name)
+{
+    m_next = std::make_unique<Map>(*m_device, *m_streaming, *m_textures, *m_lightmaps, m_materials,
+                                   name);
+}
+
+// Swaps maps as soon as the next one can be drawn, and frees old ones that no frame uses.
+void Viewer::retireMaps()
+{
+    const uint64_t finished = m_renderer->finishedFrame();
+    m_oldMaps.erase(std::remove_if(m_oldMaps.begin(), m_oldMaps.end(),
+                                   [&](const auto& old) { return old.second <= finished; }),
+                    m_oldMaps.end());
+    if (!m_next || !m_next->update()) return;
+    if (m_map) {
+        m_map->setInUse(false);
+        m_oldMaps.emplace_back(std::move(m_map), m_renderer->frame() - 1);
+    }
+    m_map = std::move(m_next);
+    m_map->setInUse(true); // maps share textures
+}
+
+void Viewer::loadMap(const std::string& name)
+{
+    if (!m_map || m_map->name() != name) beginMap(name);
+    const auto begin = Clock::now();
+    while (m_next && m_isOpen) {
+        if (secondsSince(begin) > kPatience)
+            throw std::runtime_error("map " + name + " does not come");
+        tick(m_pose, FLT_MAX, false);
+    }
+}
+
+void Viewer::fly()
+{
+    m_samples = &m_report.streamed;
+    loadMap(m_options.maps[0]);
+    const uint64_t count = m_options.maps.size();
+    const uint64_t steps = m_stepsOfMap;
+    for (uint64_t i = 0; i < count && m_isOpen; ++i) {
+        const std::string next = i + 1 < count ? m_options.maps[i + 1] : "";
+        auto clock = Clock::now();
+        uint64_t step = 0;
+        // The next map comes while this one is flown through; until it is there the flight goes on.
+        while (m_isOpen && (step < steps || m_next)) {
+            tick(m_map->flight().at(step), m_options.budgetMilliseconds, true);
+            if (m_map->name() == next) break;
+            if (step >= steps / 2 && !m_next && !next.empty()) beginMap(next);
+            // In a window the flight takes its time, without one its frames.
+            step = m_window ? uint64_t(secondsSince(clock) * kStepsPerSecond) : step + 1;
+        }
+    }
+}
+
+// The same flight without streaming: what it wants is there before the camera moves.
+void Viewer::flyResident()
+{
+    const size_t batches = m_report.batches.size();
+    m_textures->wantEverything(true);
+    const uint64_t steps = m_stepsOfMap;
+    m_samples = &m_report.resident;
+    for (const std::string& name : m_options.maps) {
+        loadMap(name);
+        settle(m_map->flight().at(0));
+        for (uint64_t step = 0; step < steps && m_isOpen; ++step)
+            tick(m_map->flight().at(step), 0, true);
+    }
+    m_report.batches.resize(batches);
+    m_textures->wantEverything(false);
+}
+
+void Viewer::settle(const Pose& pose)
+{
+    const auto begin = Clock::now();
+    for (uint32_t settled = 0; settled < kSettledFrames && m_isOpen;) {
+        tick(pose, FLT_MAX, false);
+        settled = m_textures->isSettled() ? settled + 1 : 0;
+        if (secondsSince(begin) > kPatience) throw std::runtime_error("the textures do not settle");
+    }
+}
+
+// The last frame of the flight as streaming leaves it, and with all levels of all textures.
+bool Viewer::compare()
+{
+    m_isComparing = true;
+    settle(m_pose);
+    m_report.comparison.reducedTextures = m_textures->reduced();
+    const std::vector<uint8_t> streamed = m_renderer->readPixels();
+    m_textures->wantEverything(true);
+    settle(m_pose);
+    const std::vector<uint8_t> resident = m_renderer->readPixels();
+    m_textures->wantEverything(false);
+    m_isComparing = false;
+    m_report.comparison.wasMade = true;
+    for (size_t i = 0; i < streamed.size(); ++i)
+        m_report.comparison.differentBytes += streamed[i] != resident[i] ? 1 : 0;
+    std::printf("compare: %llu of %zu bytes differ, %u textures of %u lacked levels\n",
+                static_cast<unsigned long long>(m_report.comparison.differentBytes),
+                streamed.size(), m_report.comparison.reducedTextures, m_textures->count() - 1);
+    return m_report.comparison.differentBytes == 0;
+}
+
+// Somewhere else twice a second, in another map now and then.
+bool Viewer::teleport()
+{
+    m_samples = nullptr;
+    loadMap(m_options.maps[0]);
+    const auto begin = Clock::now();
+    uint32_t step = 0, jump = 0;
+    while (m_isOpen && secondsSince(begin) < m_options.teleportSeconds) {
+        if (step++ % kTeleportSteps == 0) ++jump;
+        if (step % (kTeleportSteps * kMapTeleports) == 0 && !m_next) {
+            const size_t other = jump * size_t{2654435761u} % m_options.maps.size();
+            if (m_options.maps[other] != m_map->name()) beginMap(m_options.maps[other]);
+        }
+        tick(m_map->flight().random(jump), m_options.budgetMilliseconds, false);
+        if (secondsSince(begin) >= double(m_report.memory.size()))
+            m_report.memory.push_back(
+                {float(secondsSince(begin)), processBytes(), m_device->allocatedBytes()});
+    }
+    const bool stoodStill = isFlat(m_report.memory);
+    std::printf("teleports: memory %s, process %.1f MiB, device %.1f MiB\n",
+                stoodStill ? "flat" : "not flat", mib(processBytes()),
+                mib(m_device->allocatedBytes()));
+    return stoodStill;
+}
+
+void Viewer::finishGroups()
+{
+    const auto begin = Clock::now();
+    while (m_next || m_streaming->pending() != 0) {
+        tick(m_pose, FLT_MAX, false);
+        if (secondsSince(begin) > kPatience) throw std::runtime_error("groups do not end");
+    }
+}
+
+void Viewer::fillReport()
+{
+    Report& report = m_report;
+    const SluiceStreamCounters counters = m_streaming->counters();
+    const TextureCounts& counts = m_textures->counts();
+    report.device = m_device->properties().deviceName;
+    report.context = m_decodesOnGpu ? "GPU" : "CPU";
+    for (const std::string& map : m_options.maps)
+        report.maps += (report.maps.empty() ? "" : " ") + map;
+    report.isBindless = m_device->isBindless();
+    report.hasTimestamps = m_device->millisecondsPerTick() != 0;
+    report.width = m_options.size.width;
+    report.height = m_options.size.height;
+    report.budgetMilliseconds = m_options.budgetMilliseconds;
+    report.budgetBytes = uint64_t(m_options.memoryMiB * 1048576);
+    for (uint32_t i = 0; i < uint32_t(GroupClass::count); ++i)
+        report.latencies.push_back({kGroupClassNames[i], m_streaming->latencies(GroupClass(i))});
+    report.floorMilliseconds = counters.floorMilliseconds;
+    report.textures = m_textures->count() - 1;
+    report.bias = m_textures->bias();
+    report.raised = counts.raised;
+    report.lowered = counts.lowered;
+    report.cancelled = counts.cancelled;
+    report.damaged = counts.damaged;
+    report.peakImageBytes = counts.peakBytes;
+    report.bytesRead = counters.bytesRead;
+    report.bytesDecoded = counters.bytesDecoded;
+    report.wastedBytes = counters.wastedBytes;
+    report.deviceBytes = m_device->allocatedBytes();
+    report.failedGroups = m_streaming->failedGroups();
+    report.validationErrors = m_device->validationErrors();
+}
+
+bool Viewer::run()
+{
+    bool isGood = true;
+    if (m_options.teleportSeconds > 0)
+        isGood = teleport();
+    else
+        fly();
+    if (m_isOpen && !m_options.screenshot.empty()) {
+        settle(m_pose);
+        writePicture(m_options.screenshot, m_options.size.width, m_options.size.height,
+                     m_renderer->readPixels());
+    }
+    fillReport(); // of the flight, not of what follows
+    if (m_isOpen && m_options.compares) isGood = compare() && isGood;
+    if (m_isOpen && m_options.comparesTimes) flyResident();
+    finishGroups();
+    m_report.validationErrors = m_device->validationErrors();
+    if (!m_options.json.empty()) writeFile(m_options.json, jsonOf(m_report));
+    if (!m_options.page.empty()) writeFile(m_options.page, pageOf(m_report));
+    return isGood && m_report.validationErrors == 0;
+}
+
+} // namespace viewer

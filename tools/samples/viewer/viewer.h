@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The viewer: a frame, and the runs that are made of frames.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "map.h"
+#include "renderer.h"
+#include "report.h"
+#include "window.h"
+
+namespace viewer {
+
+struct Options {
+    std::string archive;
+    std::vector<std::string> maps; // to be flown through, one after the other; none: the first
+    bool isTour = false;           // all maps
+    double seconds = 0;            // of the flight as a whole; 0: some for each map
+    uint64_t frames = 0;           // the same, 60 a second
+    VkExtent2D size = {1280, 720};
+    float budgetMilliseconds = 1;
+    double memoryMiB = 64;
+    std::string context = "auto"; // or "gpu", "cpu"
+    uint32_t ringMiB = 64;
+    uint32_t threads = 2;
+    std::string device, json, page, screenshot;
+    bool hasWindow = false, hasOverlay = false, isValidated = false, allowsBindless = true;
+    bool comparesTimes = false; // flies again with everything resident
+    bool compares = false;
+    double teleportSeconds = 0;
+};
+
+class Viewer {
+public:
+    explicit Viewer(const Options& options);
+    ~Viewer();
+    Viewer(const Viewer&) = delete;
+    Viewer& operator=(const Viewer&) = delete;
+
+    // Does all that the options ask for. False: a comparison found a difference, memory grew, or
+    // the validation layers complained.
+    bool run();
+
+private:
+    void createDevice();
+    void createStreaming();
+    void chooseMaps();
+
+    // What there is to know of a frame when its times have come.
+    struct PendingSample {
+        uint64_t frame;
+        SluiceStreamBatch batch;
+        FrameSample sample;
+        bool isMeasured;
+    };
+
+    // One frame of the current map, if there is one. isMeasured: its times go to m_samples.
+    void tick(const Pose& pose, float budgetMilliseconds, bool isMeasured);
+    void takeResult(const FrameResult& result);
+    void dispatchEvents();
+    std::vector<std::string> overlayLines(const Pose& pose) const;
+
+    // Starts to load a map; the current one stays until tick() finds the new one ready.
+    void beginMap(const std::string& name);
+    void loadMap(const std::string& name); // and waits for it, without a budget
+    void retireMaps();
+    void finishGroups();
+
+    void fly();
+    void flyResident();
+    void settle(const Pose& pose);
+    bool compare();
+    bool teleport();
+    void fillReport();
+
+    Options m_options;
+    uint64_t m_stepsOfMap = 0;
+    bool m_decodesOnGpu = false;
+    std::unique_ptr<Window> m_window;
+    std::unique_ptr<Device> m_device;
+    std::unique_ptr<Streaming> m_streaming;
+    std::unique_ptr<Textures> m_textures;
+    std::unique_ptr<LightmapSets> m_lightmaps;
+    std::unique_ptr<Renderer> m_renderer;
+    Materials m_materials;
+    std::unique_ptr<Map> m_map, m_next;
+    std::vector<std::pair<std::unique_ptr<Map>, uint64_t>> m_oldMaps; // the last frame with each
+    std::deque<PendingSample> m_pending;
+    std::vector<FrameSample>* m_samples = nullptr;
+    FrameSample m_last = {};
+    Pose m_pose;
+    bool m_isComparing = false; // without text, which differs
+    bool m_isOpen = true;       // the window, if there is one
+    Report m_report;
+};
+
+} // namespace viewer
