@@ -16,7 +16,7 @@ function(sluice_test name)
 endfunction()
 
 file(GLOB test_sources CONFIGURE_DEPENDS tests/*.cpp)
-list(FILTER test_sources EXCLUDE REGEX "/hot_reload_[a-z_]*\\.cpp$")
+list(FILTER test_sources EXCLUDE REGEX "/(hot_reload_[a-z_]*|viewer_run_test)\\.cpp$")
 if(NOT TARGET sluice_tool)
     list(FILTER test_sources EXCLUDE REGEX "/(tool_[a-z0-9_]+|tune_test)\\.cpp$")
 endif()
@@ -28,7 +28,10 @@ if(NOT SLUICE_ZSTD_ARCHIVE)
 endif()
 # What `sluice tune` measures with is also what tests of odd rows of tuning run.
 file(GLOB tune_work_sources CONFIGURE_DEPENDS tools/sluice/tune_work*.cpp)
-sluice_test(sluice_tests ${test_sources} ${tune_work_sources})
+# The parts of the viewer that need no device.
+set(viewer_parts bsp.cpp patch.cpp script.cpp scene.cpp camera.cpp residency.cpp)
+list(TRANSFORM viewer_parts PREPEND ${PROJECT_SOURCE_DIR}/tools/samples/viewer/)
+sluice_test(sluice_tests ${test_sources} ${tune_work_sources} ${viewer_parts})
 foreach(library png jpeg squish) # what the tool was built with
     if(TARGET sluice_${library})
         string(TOUPPER ${library} upper)
@@ -45,6 +48,13 @@ endforeach()
 if(SLUICE_HOT_RELOAD)
     file(GLOB reload_sources CONFIGURE_DEPENDS tests/hot_reload_*.cpp)
     sluice_test(hot_reload_test ${reload_sources})
+endif()
+
+# The viewer is run on a map that its test makes.
+if(TARGET sluice_viewer)
+    sluice_test(viewer_test tests/viewer_run_test.cpp tests/viewer_maps.cpp)
+    target_compile_definitions(viewer_test PRIVATE SLUICE_VIEWER_PATH="$<TARGET_FILE:sluice_viewer>")
+    add_dependencies(viewer_test sluice_viewer)
 endif()
 
 # The samples check themselves; 77: there is no device.

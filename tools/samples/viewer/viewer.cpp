@@ -18,8 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint32_t kSettledFrames =
-    3 * kPatterns; // without a change until nothing is wanted any more
+// Frames without a change after which there will be none: all has been forgotten that was wanted
+// before, and each pixel has said what it wants.
+constexpr uint32_t kSettledFrames = ResidencySettings{}.lowerAfter + 3 * kPatterns;
 constexpr double kSecondsOfMap = 20, kSecondsOfTour = 4; // the latter of each map
 constexpr double kPatience = 300;                        // seconds that textures may take to settle
 constexpr uint32_t kTeleportSteps = 30;                  // between random teleports
