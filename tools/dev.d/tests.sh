@@ -151,6 +151,15 @@ hot_reload_test() {
         env $(on_driver "$lavapipe_manifest") build/dev/bin/hot_reload_test
 }
 
+# The viewer on a map of the test's own, by software Vulkan, with the validation layers. $1: build folder.
+viewer_test() {
+    # shellcheck disable=SC2046 # variables are words
+    env $(on_driver "$lavapipe_manifest") SLUICE_VIEWER_ARGUMENTS=--validation "$1/bin/viewer_test"
+}
+viewer_step() { # NAME BUILD
+    if [ -n "$lavapipe_manifest" ]; then step "$1" viewer_test "$2"; else not_run "$1" lavapipe "not installed"; fi
+}
+
 start() { # PACKAGE...: a build that fails is one failure
     trap 'echo "0 passed, 1 failed"' EXIT
     need $build_packages $test_packages "$@"
@@ -166,6 +175,7 @@ run_test() {
     tests host build/release host,cpu
     all_devices build/release
     step hot-reload hot_reload_test
+    viewer_step viewer build/release
     note "consumers"
     tests/consumers/run build/consumers "$summary" || true
     closing_table
@@ -203,6 +213,7 @@ run_check() {
     # shellcheck disable=SC2046
     if [ -n "$lavapipe_manifest" ]; then # the drivers themselves leak
         tests asan build/asan vulkan/base,vulkan/ext,vulkan/emu32 $(on_driver "$lavapipe_manifest") ASAN_OPTIONS=detect_leaks=0
+        ASAN_OPTIONS=detect_leaks=0 viewer_step viewer-asan build/asan
     fi
 
     configure tsan

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The page: plots as SVG, without scripts.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 
@@ -46,6 +47,15 @@ std::vector<double> thinned(const std::vector<double>& values)
     return columns;
 }
 
+// To 1, 2, 2.5 or 5 times a power of ten.
+double roundedUp(double value)
+{
+    const double power = std::pow(10, std::floor(std::log10(value)));
+    for (const double step : {1.0, 2.0, 2.5, 5.0})
+        if (value <= step * power) return step * power;
+    return 10 * power;
+}
+
 std::string plotOf(const char* title, const char* unit, const char* across, double acrossMax,
                    const std::vector<Line>& lines)
 {
@@ -53,7 +63,7 @@ std::string plotOf(const char* title, const char* unit, const char* across, doub
     for (const Line& line : lines)
         for (const double value : line.values)
             top = std::max(top, value);
-    top *= 1.05;
+    top = roundedUp(top / 4) * 4;
     std::string svg = text("<h2>%s</h2>\n<svg viewBox=\"0 0 %.0f %.0f\">\n", title, kWidth,
                            kHeight + kBottom + kTop);
     for (int i = 0; i <= 4; ++i) {

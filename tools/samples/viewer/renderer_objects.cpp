@@ -221,6 +221,47 @@ void Renderer::createPipelines(LightmapSets& lightmaps)
         vkDestroyShaderModule(device, module, nullptr);
 }
 
+namespace {
+
+VkPipelineColorBlendAttachmentState blendOf(Cover cover)
+{
+    VkPipelineColorBlendAttachmentState blend = {};
+    blend.colorWriteMask = VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT |
+                           VK_COLOR_COMPONENT_B_BIT | VK_COLOR_COMPONENT_A_BIT;
+    blend.blendEnable =
+        cover == Cover::added || cover == Cover::blended || cover == Cover::filtered;
+    blend.srcColorBlendFactor = cover == Cover::added     ? VK_BLEND_FACTOR_ONE
+                                : cover == Cover::blended ? VK_BLEND_FACTOR_SRC_ALPHA
+                                                          : VK_BLEND_FACTOR_DST_COLOR;
+    blend.dstColorBlendFactor = cover == Cover::added     ? VK_BLEND_FACTOR_ONE
+                                : cover == Cover::blended ? VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA
+                                                          : VK_BLEND_FACTOR_ZERO;
+    blend.srcAlphaBlendFactor = VK_BLEND_FACTOR_ZERO;
+    blend.dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE;
+    return blend;
+}
+
+VkPipelineDepthStencilStateCreateInfo depthOf(bool isTested, bool isWritten)
+{
+    VkPipelineDepthStencilStateCreateInfo depth = {};
+    depth.sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO;
+    depth.depthTestEnable = isTested ? VK_TRUE : VK_FALSE;
+    depth.depthWriteEnable = isWritten ? VK_TRUE : VK_FALSE;
+    depth.depthCompareOp = VK_COMPARE_OP_GREATER_OR_EQUAL; // near is 1
+    return depth;
+}
+
+// A vertex of a map; the pass for depth reads its position alone.
+constexpr VkVertexInputBindingDescription kBinding = {0, sizeof(SceneVertex),
+                                                      VK_VERTEX_INPUT_RATE_VERTEX};
+constexpr VkVertexInputAttributeDescription kAttributes[] = {
+    {0, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(SceneVertex, position)},
+    {1, 0, VK_FORMAT_R32G32_SFLOAT, offsetof(SceneVertex, texture)},
+    {2, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(SceneVertex, lightmap)},
+    {3, 0, VK_FORMAT_R8G8B8A8_UNORM, offsetof(SceneVertex, colour)}};
+
+} // namespace
+
 VkPipeline Renderer::makePipeline(VkShaderModule vertex, VkShaderModule fragment, Cover cover,
                                   bool isDepthOnly, bool isOverlay)
 {
@@ -236,19 +277,12 @@ VkPipeline Renderer::makePipeline(VkShaderModule vertex, VkShaderModule fragment
     stages[1].module = fragment;
     stages[1].pSpecializationInfo = &constants;
     stages[0].pName = stages[1].pName = "main";
-    const VkVertexInputBindingDescription binding = {0, sizeof(SceneVertex),
-                                                     VK_VERTEX_INPUT_RATE_VERTEX};
-    const VkVertexInputAttributeDescription attributes[] = {
-        {0, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(SceneVertex, position)},
-        {1, 0, VK_FORMAT_R32G32_SFLOAT, offsetof(SceneVertex, texture)},
-        {2, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(SceneVertex, lightmap)},
-        {3, 0, VK_FORMAT_R8G8B8A8_UNORM, offsetof(SceneVertex, colour)}};
     VkPipelineVertexInputStateCreateInfo input = {};
     input.sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO;
     input.vertexBindingDescriptionCount = isOverlay ? 0 : 1;
-    input.pVertexBindingDescriptions = &binding;
+    input.pVertexBindingDescriptions = &kBinding;
     input.vertexAttributeDescriptionCount = isOverlay ? 0 : isDepthOnly ? 1 : 4;
-    input.pVertexAttributeDescriptions = attributes;
+    input.pVertexAttributeDescriptions = kAttributes;
     VkPipelineInputAssemblyStateCreateInfo assembly = {};
     assembly.sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO;
     assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
@@ -265,29 +299,14 @@ VkPipeline Renderer::makePipeline(VkShaderModule vertex, VkShaderModule fragment
     VkPipelineMultisampleStateCreateInfo samples = {};
     samples.sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO;
     samples.rasterizationSamples = VK_SAMPLE_COUNT_1_BIT;
-    VkPipelineDepthStencilStateCreateInfo depth = {};
-    depth.sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO;
-    depth.depthTestEnable = isOverlay ? VK_FALSE : VK_TRUE;
-    depth.depthWriteEnable = isDepthOnly || cover == Cover::masked;
-    depth.depthCompareOp = VK_COMPARE_OP_GREATER_OR_EQUAL; // near is 1
-    VkPipelineColorBlendAttachmentState blend = {};
-    blend.colorWriteMask = VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT |
-                           VK_COLOR_COMPONENT_B_BIT | VK_COLOR_COMPONENT_A_BIT;
-    blend.blendEnable =
-        cover == Cover::added || cover == Cover::blended || cover == Cover::filtered;
-    blend.srcColorBlendFactor = cover == Cover::added     ? VK_BLEND_FACTOR_ONE
-                                : cover == Cover::blended ? VK_BLEND_FACTOR_SRC_ALPHA
-                                                          : VK_BLEND_FACTOR_DST_COLOR;
-    blend.dstColorBlendFactor = cover == Cover::added     ? VK_BLEND_FACTOR_ONE
-                                : cover == Cover::blended ? VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA
-                                                          : VK_BLEND_FACTOR_ZERO;
-    blend.srcAlphaBlendFactor = VK_BLEND_FACTOR_ZERO;
-    blend.dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE;
+    const VkPipelineDepthStencilStateCreateInfo depth =
+        depthOf(!isOverlay, isDepthOnly || cover == Cover::masked);
+    VkPipelineColorBlendAttachmentState blend = blendOf(cover);
+    if (isDepthOnly) blend.colorWriteMask = 0;
     VkPipelineColorBlendStateCreateInfo blending = {};
     blending.sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO;
     blending.attachmentCount = 1;
     blending.pAttachments = &blend;
-    if (isDepthOnly) blend.colorWriteMask = 0;
     VkGraphicsPipelineCreateInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO;
     info.stageCount = fragment == VK_NULL_HANDLE ? 1 : 2;

@@ -216,7 +216,7 @@ SluiceStreamRequest Streaming::readAsset(uint32_t index, std::vector<uint8_t>& b
 std::vector<uint8_t> Streaming::readAssetNow(uint32_t index)
 {
     std::vector<uint8_t> bytes;
-    if (submit({readAsset(index, bytes)}, 0, GroupClass::map, 0) == 0)
+    if (submit({readAsset(index, bytes)}, 0, GroupClass::script, 0) == 0)
         throw std::runtime_error("the streamer is full");
     std::vector<EndedGroup> ended;
     while (ended.empty()) {

@@ -14,15 +14,16 @@
 
 namespace viewer {
 
-// Who waits for a group: maps' files, geometry and lightmaps; tails, without which a texture cannot
+// Who waits for a group: the start, for scripts; maps' files, geometry and lightmaps; tails, without which a texture cannot
 // be shown; finer levels.
 enum class GroupClass : uint32_t {
+    script,
     map,
     tail,
     level,
     count
 };
-constexpr const char* kGroupClassNames[] = {"map", "tail", "level"};
+constexpr const char* kGroupClassNames[] = {"script", "map", "tail", "level"};
 
 struct StreamingOptions {
     std::string archive;

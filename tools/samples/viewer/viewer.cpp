@@ -273,6 +273,8 @@ void Viewer::flyResident()
         for (uint64_t step = 0; step < steps && m_isOpen; ++step)
             tick(m_map->flight().at(step), 0, true);
     }
+    for (uint32_t i = 0; i < kFramesInFlight; ++i) // until the last one's times are there
+        tick(m_pose, 0, false);
     m_report.batches.resize(batches);
     m_textures->wantEverything(false);
 }
@@ -357,7 +359,7 @@ void Viewer::fillReport()
     report.height = m_options.size.height;
     report.budgetMilliseconds = m_options.budgetMilliseconds;
     report.budgetBytes = uint64_t(m_options.memoryMiB * 1048576);
-    for (uint32_t i = 0; i < uint32_t(GroupClass::count); ++i)
+    for (uint32_t i = uint32_t(GroupClass::map); i < uint32_t(GroupClass::count); ++i)
         report.latencies.push_back({kGroupClassNames[i], m_streaming->latencies(GroupClass(i))});
     report.floorMilliseconds = counters.floorMilliseconds;
     report.textures = m_textures->count() - 1;
