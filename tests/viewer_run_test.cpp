@@ -159,6 +159,18 @@ TEST_CASE("viewer: a tour of maps, the same frame with and without descriptor in
     CHECK(run.json("a.json")["latency_ms"]["map"]["count"] >= 4); // files, and what is made of them
 }
 
+TEST_CASE("viewer: the GPU decodes")
+{
+    Run run;
+    REQUIRE(run.view("--map small --frames 90 --memory 4 --budget-ms 100 --context gpu --compare "
+                     "--json out.json") == 0);
+    const nlohmann::json out = run.json("out.json");
+    CHECK(out["context"] == "GPU");
+    CHECK(out["compare"]["equal"] == true);
+    CHECK(out["bytes"]["decoded"] > 349524);
+    CHECK(out["failed_groups"] == 0);
+}
+
 TEST_CASE("viewer: a damaged texture stays coarse, and nothing else suffers")
 {
     Run run;
