@@ -227,13 +227,14 @@ TEST_CASE("viewer map: faces that share what they are made of are bounded togeth
         file.addFace(0, 3, -1, first, count, {});
     CHECK(errorOf(file) == "the faces have too many vertices");
 
-    MapFile long_ = makeRooms(1);
-    const size_t at = long_.lumps[13].size();
-    long_.addFace(0, 3, -1, 0, 4, std::vector<uint32_t>(600'000, 1));
-    const std::vector<uint8_t> face(long_.lumps[13].begin() + ptrdiff_t(at), long_.lumps[13].end());
+    MapFile repeated = makeRooms(1);
+    const size_t at = repeated.lumps[13].size();
+    repeated.addFace(0, 3, -1, 0, 4, std::vector<uint32_t>(600'000, 1));
+    const std::vector<uint8_t> face(repeated.lumps[13].begin() + ptrdiff_t(at),
+                                    repeated.lumps[13].end());
     for (uint32_t i = 0; i < 40; ++i)
-        long_.lumps[13].insert(long_.lumps[13].end(), face.begin(), face.end());
-    CHECK(errorOf(long_) == "the faces have too many indices");
+        repeated.lumps[13].insert(repeated.lumps[13].end(), face.begin(), face.end());
+    CHECK(errorOf(repeated) == "the faces have too many indices");
 }
 
 TEST_CASE("viewer map: mutated maps are refused or sound")

@@ -151,13 +151,22 @@ hot_reload_test() {
         env $(on_driver "$lavapipe_manifest") build/dev/bin/hot_reload_test
 }
 
-# The viewer on a map of the test's own, by software Vulkan, with the validation layers. $1: build folder.
-viewer_test() {
+# The viewer on a map of the test's own, with the validation layers: lavapipe of old has no descriptor indexing,
+# SwiftShader has.
+viewer_test() { # BUILD MANIFEST
     # shellcheck disable=SC2046 # variables are words
-    env $(on_driver "$lavapipe_manifest") SLUICE_VIEWER_ARGUMENTS=--validation "$1/bin/viewer_test"
+    env $(on_driver "$2") SLUICE_VIEWER_ARGUMENTS=--validation "$1/bin/viewer_test"
 }
-viewer_step() { # NAME BUILD
-    if [ -n "$lavapipe_manifest" ]; then step "$1" viewer_test "$2"; else not_run "$1" lavapipe "not installed"; fi
+viewer_tests() { # NAME BUILD
+    local driver manifest
+    for driver in lavapipe swiftshader; do
+        manifest=${driver}_manifest
+        if [ -n "${!manifest}" ]; then
+            step "$1-$driver" viewer_test "$2" "${!manifest}"
+        else
+            not_run "$1-$driver" viewer "not installed"
+        fi
+    done
 }
 
 start() { # PACKAGE...: a build that fails is one failure
@@ -175,7 +184,7 @@ run_test() {
     tests host build/release host,cpu
     all_devices build/release
     step hot-reload hot_reload_test
-    viewer_step viewer build/release
+    viewer_tests viewer build/release
     note "consumers"
     tests/consumers/run build/consumers "$summary" || true
     closing_table
@@ -213,7 +222,7 @@ run_check() {
     # shellcheck disable=SC2046
     if [ -n "$lavapipe_manifest" ]; then # the drivers themselves leak
         tests asan build/asan vulkan/base,vulkan/ext,vulkan/emu32 $(on_driver "$lavapipe_manifest") ASAN_OPTIONS=detect_leaks=0
-        ASAN_OPTIONS=detect_leaks=0 viewer_step viewer-asan build/asan
+        ASAN_OPTIONS=detect_leaks=0 viewer_tests viewer-asan build/asan
     fi
 
     configure tsan

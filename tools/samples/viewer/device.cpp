@@ -150,19 +150,19 @@ void Device::chooseFamily()
 
 void Device::createDevice(const DeviceOptions& options)
 {
-    const bool has13 = m_apiVersion >= VK_API_VERSION_1_3;
+    const bool is13 = m_apiVersion >= VK_API_VERSION_1_3;
     const auto chain = [&] {
         m_features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
         m_features.pNext = &m_features12;
         m_features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-        m_features12.pNext = has13 ? &m_features13 : nullptr;
+        m_features12.pNext = is13 ? &m_features13 : nullptr;
         m_features13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
     };
     chain();
     vkGetPhysicalDeviceFeatures2(m_physical, &m_features);
     const VkPhysicalDeviceFeatures has = m_features.features;
     const VkPhysicalDeviceVulkan12Features has12 = m_features12;
-    const VkPhysicalDeviceVulkan13Features has1_3 = m_features13;
+    const VkPhysicalDeviceVulkan13Features has13 = m_features13;
     m_features = {}, m_features12 = {}, m_features13 = {};
     chain();
     if (!has.fragmentStoresAndAtomics)
@@ -183,8 +183,8 @@ void Device::createDevice(const DeviceOptions& options)
     m_features.features.shaderInt64 = has.shaderInt64;
     m_features12.bufferDeviceAddress = has12.bufferDeviceAddress;
     m_features12.storageBuffer8BitAccess = has12.storageBuffer8BitAccess;
-    m_features13.subgroupSizeControl = has1_3.subgroupSizeControl;
-    m_features13.computeFullSubgroups = has1_3.computeFullSubgroups;
+    m_features13.subgroupSizeControl = has13.subgroupSizeControl;
+    m_features13.computeFullSubgroups = has13.computeFullSubgroups;
 
     const float priority = 1;
     VkDeviceQueueCreateInfo queue = {};

@@ -427,7 +427,9 @@ void Textures::update(VkCommandBuffer commands, uint64_t frame, uint64_t finishe
         if (texture.group == 0 || texture.isCancelled) continue;
         const int32_t priority = m_residency.priority(i);
         // Only what matters: twice or half as urgent.
-        if (priority / 2 < texture.priority && texture.priority / 2 < priority) continue;
+        if (priority == texture.priority ||
+            (priority / 2 < texture.priority && texture.priority / 2 < priority))
+            continue;
         m_streaming.setPriority(texture.group, priority);
         texture.priority = priority;
     }
