@@ -52,6 +52,7 @@ void describe(CLI::App& app, Arguments& arguments)
         ->check(CLI::IsMember({"auto", "off"}));
     app.add_flag("--window", options.hasWindow, "show it; Escape ends the flight");
     app.add_flag("--overlay", options.hasOverlay, "times, bytes and queue as text in the picture");
+    app.add_flag("--pace", options.keepsPace, "60 frames a second, not as many as there can be");
     app.add_flag("--compare", options.compares,
                  "compare the last frame with the one with everything resident, byte for byte; "
                  "exit code 1 if they differ");

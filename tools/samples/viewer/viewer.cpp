@@ -23,8 +23,9 @@ using Clock = std::chrono::steady_clock;
 constexpr uint32_t kSettledFrames = ResidencySettings{}.lowerAfter + 3 * kPatterns;
 constexpr double kSecondsOfMap = 20, kSecondsOfTour = 4; // the latter of each map
 constexpr double kPatience = 300;                        // seconds that textures may take to settle
-constexpr uint32_t kTeleportSteps = 30;                  // between random teleports
-constexpr uint32_t kMapTeleports = 12;                   // between maps, in random teleports
+constexpr std::chrono::nanoseconds kFrameTime(std::nano::den / kStepsPerSecond);
+constexpr uint32_t kTeleportSteps = 30; // between random teleports
+constexpr uint32_t kMapTeleports = 12;  // between maps, in random teleports
 
 double secondsSince(Clock::time_point begin)
 {
@@ -183,7 +184,7 @@ void Viewer::tick(const Pose& pose, float budgetMilliseconds, bool isMeasured)
     const VkCommandBuffer commands = m_renderer->begin(result);
     takeResult(result);
     dispatchEvents();
-    retireMaps();
+    updateMaps();
     const uint64_t frame = m_renderer->frame();
     m_textures->update(commands, frame, m_renderer->finishedFrame());
     m_renderer->streamingBegins();
@@ -212,31 +213,45 @@ void Viewer::beginMap(const std::string& name)
                                    name);
 }
 
-// Swaps maps as soon as the next one can be drawn, and frees old ones that no frame uses.
-void Viewer::retireMaps()
+// Goes on with loading, and frees old maps that no frame uses.
+void Viewer::updateMaps()
 {
     const uint64_t finished = m_renderer->finishedFrame();
     m_oldMaps.erase(std::remove_if(m_oldMaps.begin(), m_oldMaps.end(),
                                    [&](const auto& old) { return old.second <= finished; }),
                     m_oldMaps.end());
-    if (!m_next || !m_next->update()) return;
+    m_nextIsReady = m_next && m_next->update();
+}
+
+bool Viewer::enterNext()
+{
+    if (!m_next || !m_nextIsReady) return false;
     if (m_map) {
         m_map->setInUse(false);
-        m_oldMaps.emplace_back(std::move(m_map), m_renderer->frame() - 1);
+        m_oldMaps.emplace_back(std::move(m_map), m_renderer->frame());
     }
     m_map = std::move(m_next);
     m_map->setInUse(true); // maps share textures
+    return true;
 }
 
 void Viewer::loadMap(const std::string& name)
 {
-    if (!m_map || m_map->name() != name) beginMap(name);
+    if (m_map && m_map->name() == name) return;
+    beginMap(name);
     const auto begin = Clock::now();
-    while (m_next && m_isOpen) {
+    while (m_isOpen && !enterNext()) {
         if (secondsSince(begin) > kPatience)
             throw std::runtime_error("map " + name + " does not come");
         tick(m_pose, FLT_MAX, false);
     }
+}
+
+void Viewer::keepPace()
+{
+    if (!m_options.keepsPace) return;
+    std::this_thread::sleep_until(m_due);
+    m_due = std::max(m_due, Clock::now() - kFrameTime) + kFrameTime;
 }
 
 void Viewer::fly()
@@ -250,9 +265,9 @@ void Viewer::fly()
         auto clock = Clock::now();
         uint64_t step = 0;
         // The next map comes while this one is flown through; until it is there the flight goes on.
-        while (m_isOpen && (step < steps || m_next)) {
+        while (m_isOpen && (step < steps || !(next.empty() || enterNext()))) {
+            keepPace();
             tick(m_map->flight().at(step), m_options.budgetMilliseconds, true);
-            if (m_map->name() == next) break;
             if (step >= steps / 2 && !m_next && !next.empty()) beginMap(next);
             // In a window the flight takes its time, without one its frames.
             step = m_window ? uint64_t(secondsSince(clock) * kStepsPerSecond) : step + 1;
@@ -270,8 +285,10 @@ void Viewer::flyResident()
     for (const std::string& name : m_options.maps) {
         loadMap(name);
         settle(m_map->flight().at(0));
-        for (uint64_t step = 0; step < steps && m_isOpen; ++step)
+        for (uint64_t step = 0; step < steps && m_isOpen; ++step) {
+            keepPace();
             tick(m_map->flight().at(step), 0, true);
+        }
     }
     for (uint32_t i = 0; i < kFramesInFlight; ++i) // until the last one's times are there
         tick(m_pose, 0, false);
@@ -323,6 +340,8 @@ bool Viewer::teleport()
             const size_t other = jump * size_t{2654435761u} % m_options.maps.size();
             if (m_options.maps[other] != m_map->name()) beginMap(m_options.maps[other]);
         }
+        enterNext();
+        keepPace();
         tick(m_map->flight().random(jump), m_options.budgetMilliseconds, false);
         if (secondsSince(begin) >= double(m_report.memory.size()))
             m_report.memory.push_back(
@@ -339,6 +358,7 @@ void Viewer::finishGroups()
 {
     const auto begin = Clock::now();
     while (m_next || m_streaming->pending() != 0) {
+        enterNext();
         tick(m_pose, FLT_MAX, false);
         if (secondsSince(begin) > kPatience) throw std::runtime_error("groups do not end");
     }

@@ -2,6 +2,7 @@
 // The viewer: a frame, and the runs that are made of frames.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <string>
@@ -28,6 +29,7 @@ struct Options {
     uint32_t threads = 2;
     std::string device, json, page, screenshot;
     bool hasWindow = false, hasOverlay = false, isValidated = false, allowsBindless = true;
+    bool keepsPace = false;     // 60 frames a second, as a display would have
     bool comparesTimes = false; // flies again with everything resident
     bool compares = false;
     double teleportSeconds = 0;
@@ -63,10 +65,12 @@ private:
     void dispatchEvents();
     std::vector<std::string> overlayLines(const Pose& pose) const;
 
-    // Starts to load a map; the current one stays until tick() finds the new one ready.
+    // Starts to load a map, which tick() goes on with; the current one stays until enterNext().
     void beginMap(const std::string& name);
+    bool enterNext();                      // false: there is none, or it is not there yet
     void loadMap(const std::string& name); // and waits for it, without a budget
-    void retireMaps();
+    void updateMaps();
+    void keepPace(); // waits until the next frame is due
     void finishGroups();
 
     void fly();
@@ -87,6 +91,8 @@ private:
     std::unique_ptr<Renderer> m_renderer;
     Materials m_materials;
     std::unique_ptr<Map> m_map, m_next;
+    bool m_nextIsReady = false;
+    std::chrono::steady_clock::time_point m_due;
     std::vector<std::pair<std::unique_ptr<Map>, uint64_t>> m_oldMaps; // the last frame with each
     std::deque<PendingSample> m_pending;
     std::vector<FrameSample>* m_samples = nullptr;
