@@ -81,53 +81,65 @@ bool SluiceStreamer_T::isWorthIt(const SluiceStreamBudget& budget)
            (m_readyTiles >= budget.minTiles || m_recordCalls - m_readySince > budget.maxAge);
 }
 
+// NULL: nothing is to be recorded now.
+SluiceStreamer_T::Batch* SluiceStreamer_T::beginBatch(const SluiceStreamBudget& budget)
+{
+    const Locked locked(*this);
+    ++m_recordCalls;
+    if (m_info.gpu == nullptr || m_isLost || !isWorthIt(budget)) return nullptr;
+    Batch* batch = nullptr;
+    for (Batch& one : m_batches)
+        if (one.number == 0) batch = &one;
+    if (batch == nullptr) return batch; // more are under way than there may be
+    batch->semaphore = budget.semaphore;
+    batch->value = budget.value;
+    batch->number = ++m_batchNumber;
+    batch->firstUnit = batch->lastUnit = kNone;
+    batch->unitCount = batch->copies = batch->targetCount = 0;
+    batch->unitTargets.clear();
+    batch->unitFirstTile.clear();
+    batch->features = {};
+    batch->features[kCostFloor] = 1;
+    ++m_pending.batches;
+    return batch;
+}
+
 SluiceStatus SluiceStreamer_T::record(SluiceCommands commands, const SluiceStreamBudget& budget,
                                       SluiceStreamBatch& result)
 {
     result = {};
     if (m_info.gpu != nullptr && commands == nullptr) return SLUICE_ERROR_ARGUMENT;
-    Batch* batch = nullptr;
-    {
-        const Locked locked(*this);
-        ++m_recordCalls;
-        if (m_info.gpu == nullptr || m_isLost || !isWorthIt(budget)) return SLUICE_OK;
-        for (Batch& one : m_batches)
-            if (one.number == 0) batch = &one;
-        if (batch == nullptr) return SLUICE_OK; // more are under way than there may be
-        batch->semaphore = budget.semaphore;
-        batch->value = budget.value;
-        gather(*batch, budget, result);
-        if (batch->unitCount == 0) {
-            batch->number = 0;
-            result = {};
-            return SLUICE_OK;
-        }
-        ++m_pending.batches;
+    Batch* batch = beginBatch(budget);
+    if (batch == nullptr) return SLUICE_OK;
+    result.number = batch->number;
+    while (gather(*batch, budget, result)) {
     }
-    SluiceStatus status = prepare(*batch);
-    if (status == SLUICE_OK) status = recordCommands(*batch, commands);
-    if (status == SLUICE_OK) return status;
+    SluiceStatus status = SLUICE_OK;
+    if (batch->unitCount != 0) {
+        result.copies = batch->copies;
+        result.predictedMilliseconds = batch->predicted = float(m_cost.predict(batch->features));
+        status = prepare(*batch);
+        if (status == SLUICE_OK) status = recordCommands(*batch, commands);
+        if (status == SLUICE_OK) return status;
+    }
     const Locked locked(*this);
     putBack(*batch);
     result = {};
     return status;
 }
 
-void SluiceStreamer_T::gather(Batch& batch, const SluiceStreamBudget& budget,
+// Adds some units; threads that read and decode get the lock in between. False: there are no more,
+// or the batch is full.
+bool SluiceStreamer_T::gather(Batch& batch, const SluiceStreamBudget& budget,
                               SluiceStreamBatch& result)
 {
-    batch.number = ++m_batchNumber;
-    batch.firstUnit = batch.lastUnit = kNone;
-    batch.unitCount = batch.copies = batch.targetCount = 0;
-    batch.unitTargets.clear();
-    batch.unitFirstTile.clear();
-    batch.features = {};
-    batch.features[kCostFloor] = 1;
-    result.number = batch.number;
-    while (Group* group = m_toRecord.top()) {
+    const Locked locked(*this);
+    for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
+        Group* group = m_toRecord.top();
+        if (group == nullptr) break;
         Unit& unit = m_units[group->readyHead];
         const Added added = addUnit(batch, unit, budget, result);
-        if (added == Added::full) break;
+        if (added == Added::full) return false;
         pop(group->readyHead, group->readyTail);
         if (group->readyHead == kNone) m_toRecord.remove(group);
         m_readyTiles -= unit.tileCount;
@@ -140,9 +152,9 @@ void SluiceStreamer_T::gather(Batch& batch, const SluiceStreamBudget& budget,
         finishUnit(unit);
         endIfDone(*group);
     }
-    if (m_toRecord.empty()) m_readySince = m_recordCalls;
-    result.copies = batch.copies;
-    result.predictedMilliseconds = batch.predicted = float(m_cost.predict(batch.features));
+    if (!m_toRecord.empty()) return true;
+    m_readySince = m_recordCalls;
+    return false;
 }
 
 SluiceStreamer_T::Added SluiceStreamer_T::addUnit(Batch& batch, Unit& unit,

@@ -69,17 +69,24 @@ void SluiceStreamer_T::finishBatch(Batch& batch, SluiceStatus status)
     const bool isMeasured =
         status == SLUICE_OK && const_cast<SluiceStreamGpu*>(m_info.gpu)
                                    ->milliseconds(m_gpuId, indexOf(batch), milliseconds);
-    const Locked locked(*this);
-    if (isMeasured) m_cost.learn(batch.features, milliseconds);
-    uint32_t order = 0;
-    for (uint32_t at = batch.firstUnit; at != kNone; ++order) {
-        Unit& unit = m_units[at];
-        at = unit.next;
-        const uint32_t target = batch.unitTargets[order];
-        finishRecorded(unit, status,
-                       target != kNone ? m_statuses[target].data() + batch.unitFirstTile[order]
-                                       : nullptr);
+    if (isMeasured) {
+        const Locked locked(*this);
+        m_cost.learn(batch.features, milliseconds);
     }
+    // Some at a time: threads that read and decode get the lock in between.
+    uint32_t order = 0;
+    for (uint32_t at = batch.firstUnit; at != kNone;) {
+        const Locked locked(*this);
+        for (uint32_t i = 0; i < kUnitsAtOnce && at != kNone; ++i, ++order) {
+            Unit& unit = m_units[at];
+            at = unit.next;
+            const uint32_t target = batch.unitTargets[order];
+            finishRecorded(unit, status,
+                           target != kNone ? m_statuses[target].data() + batch.unitFirstTile[order]
+                                           : nullptr);
+        }
+    }
+    const Locked locked(*this);
     batch.number = 0;
     --m_pending.batches;
 }

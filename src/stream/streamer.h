@@ -30,6 +30,16 @@ namespace sluice::stream {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
+// Tells the processor that a loop waits.
+inline void pauseShortly()
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
 // Limits of one unit, so that an urgent group never waits for much.
 constexpr uint32_t kUnitTiles = 256;
 constexpr uint64_t kUnitRead = SLUICE_STREAM_READ_SIZE;    // aimed at
@@ -38,6 +48,11 @@ constexpr uint64_t kUnitOutput = SLUICE_STREAM_BLOCK_SIZE;
 constexpr uint64_t kStripSize = SLUICE_STREAM_READ_SIZE; // of images, aimed at
 constexpr uint64_t kUnitWork = uint64_t(8) << 20; // tiles times the largest of them, for scratch
 constexpr uint64_t kMinSourceBlock = 16384, kMinOutputBlock = 65536;
+
+// What a thread reads, and what a batch takes or gives back, between one lock and the next.
+constexpr uint32_t kReadsAtOnce = 16;
+constexpr uint64_t kReadSizeAtOnce = kUnitRead / 2;
+constexpr uint32_t kUnitsAtOnce = 16;
 
 // The queues that a group can be in.
 enum GroupQueue : uint32_t {
@@ -280,6 +295,7 @@ private:
     bool pick(Job& job, bool hasBench);
     void pickDecode(Job& job, Group& group);
     void work(Job& job, Bench* bench);
+    uint32_t pickSome(Job* jobs);
     void runThread(uint32_t number);
     void readUnit(Job& job);
     void readTiles(Job& job);
@@ -297,7 +313,8 @@ private:
         full,
         impossible
     };
-    void gather(Batch& batch, const SluiceStreamBudget& budget, SluiceStreamBatch& result);
+    Batch* beginBatch(const SluiceStreamBudget& budget);
+    bool gather(Batch& batch, const SluiceStreamBudget& budget, SluiceStreamBatch& result);
     Added addUnit(Batch& batch, Unit& unit, const SluiceStreamBudget& budget,
                   SluiceStreamBatch& result);
     Added addTiles(Batch& batch, const Unit& unit);
@@ -396,7 +413,17 @@ private:
 // Holds the mutex, and does afterwards what must not be done under it.
 class SluiceStreamer_T::Locked {
 public:
-    explicit Locked(SluiceStreamer_T& streamer) : m_streamer(streamer), m_lock(streamer.m_mutex) {}
+    // What is done under the lock takes a microsecond or so, less than going to sleep for it.
+    explicit Locked(SluiceStreamer_T& streamer)
+        : m_streamer(streamer), m_lock(streamer.m_mutex, std::try_to_lock)
+    {
+        constexpr uint32_t kTries = 64;
+        for (uint32_t i = 0; i < kTries && !m_lock.owns_lock(); ++i) {
+            sluice::stream::pauseShortly();
+            m_lock.try_lock();
+        }
+        if (!m_lock.owns_lock()) m_lock.lock();
+    }
     ~Locked()
     {
         const bool wakes = m_streamer.m_mustWake, tells = m_streamer.m_mustTell;

@@ -91,24 +91,51 @@ bool SluiceStreamer_T::pick(Job& job, bool hasBench)
     }
 }
 
+// Several small reads at once where every thread has something to do; else the other threads would
+// stand by.
+uint32_t SluiceStreamer_T::pickSome(Job* jobs)
+{
+    uint32_t count = 0;
+    uint64_t size = 0;
+    while (count < kReadsAtOnce && size < kReadSizeAtOnce && (count == 0 || m_idleThreads == 0)) {
+        Job& job = jobs[count];
+        job = {};
+        if (!pick(job, true)) break;
+        ++count;
+        if (job.kind != Job::read) break;
+        size += job.unit->storedSize;
+    }
+    return count;
+}
+
 void SluiceStreamer_T::runThread(uint32_t number)
 {
     Bench& bench = m_benches[number];
+    Job jobs[kReadsAtOnce];
     for (;;) {
-        Job job;
-        bool isPicked = false;
+        uint32_t count = 0, reads = 0;
         {
             Locked locked(*this);
             if (m_stops) return;
-            isPicked = pick(job, true);
+            count = pickSome(jobs);
             // Whoever finds work leaves the rest to the next thread.
-            if (isPicked && (!m_toRead.empty() || !m_toDecode.empty() || m_toOpen != nullptr))
+            if (count != 0 && (!m_toRead.empty() || !m_toDecode.empty() || m_toOpen != nullptr))
                 wakeWorkers();
             // What pick has ended is told first.
-            if (!isPicked && !m_mustTell && !m_mustSubmit && m_deadFiles == nullptr)
+            if (count == 0 && !m_mustTell && !m_mustSubmit && m_deadFiles == nullptr) {
+                ++m_idleThreads;
                 m_work.wait(locked.lock());
+                --m_idleThreads;
+            }
         }
-        if (isPicked) work(job, &bench);
+        for (; reads < count && jobs[reads].kind == Job::read; ++reads)
+            readUnit(jobs[reads]);
+        if (reads != 0) {
+            const Locked locked(*this);
+            for (uint32_t i = 0; i < reads; ++i)
+                finishRead(jobs[i]);
+        }
+        if (reads != count) work(jobs[reads], &bench);
     }
 }
 
@@ -141,7 +168,10 @@ void SluiceStreamer_T::work(Job& job, Bench* bench)
         break;
     case Job::read:
         readUnit(job);
-        finishRead(job);
+        {
+            const Locked locked(*this);
+            finishRead(job);
+        }
         break;
     case Job::decode:
         decodeUnit(job, *bench);
@@ -201,9 +231,9 @@ void SluiceStreamer_T::readTiles(Job& job)
     }
 }
 
+// With the lock held.
 void SluiceStreamer_T::finishRead(Job& job)
 {
-    const Locked locked(*this);
     Unit& unit = *job.unit;
     Group& group = m_groups[unit.group];
     Request& request = m_requests[unit.request];

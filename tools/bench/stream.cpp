@@ -162,7 +162,7 @@ void StreamBench::addOurs(const Place& place, const StreamFiles& files, const St
                           const std::string& who)
 {
     BenchStreamer streamer(m_engine, setup);
-    streamer.minTiles = (setup.batchTiles != 0 ? setup.batchTiles : 1024) / 4;
+    streamer.minTiles = (setup.batchTiles != 0 ? setup.batchTiles : 1024) / 8;
     const std::vector<SluiceStreamFile> opened = streamer.open(files.paths());
     const std::vector<StreamGroupPlan> groups = planGroups(m_content, kGroupSize);
     // First what comes out is compared with what the CPU decodes.
@@ -183,6 +183,7 @@ void StreamBench::addOurs(const Place& place, const StreamFiles& files, const St
     const uint64_t batches = streamer.batchCount();
     const double recordStart = streamer.recordSeconds();
     const uint64_t tilesBefore = streamer.recordedTiles();
+    const double gpuBefore = streamer.gpuMilliseconds();
     uint64_t passes = 0;
     BenchRow row = timePasses(
         "stream bulk", sizeOf(place, m_content.outputBytes * files.paths().size()), who, [&] {
@@ -194,6 +195,8 @@ void StreamBench::addOurs(const Place& place, const StreamFiles& files, const St
     row.figures.push_back({"of_ceiling", rateOf(row) / ceiling});
     row.figures.push_back({"ceiling_gb_per_s", ceiling * 1e-9});
     if (m_zstdCost > 0) row.figures.push_back({"cpu_of_zstd", row.figures[0].value / m_zstdCost});
+    row.figures.push_back({"gpu_share", (streamer.gpuMilliseconds() - gpuBefore) / double(passes) /
+                                            row.timing.median});
     row.figures.push_back({"batches", double(streamer.batchCount() - batches) / double(passes)});
     row.figures.push_back(
         {"record_ns_per_tile", (streamer.recordSeconds() - recordStart) * 1e9 /

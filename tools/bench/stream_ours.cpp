@@ -109,7 +109,9 @@ void BenchStreamer::collectTimes()
     const uint64_t done = m_pending.empty() ? 0 : m_engine.doneValue();
     while (!m_pending.empty() && m_pending.front().value <= done) {
         const Pending& first = m_pending.front();
-        if (times != nullptr) times->push_back({first.batch, m_engine.milliseconds(first.value)});
+        const double milliseconds = m_engine.milliseconds(first.value);
+        m_gpuMilliseconds += milliseconds;
+        if (times != nullptr) times->push_back({first.batch, milliseconds});
         m_pending.pop_front();
     }
 }

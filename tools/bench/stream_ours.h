@@ -59,6 +59,7 @@ public:
     // What sluiceStreamRecord has taken so far, where it recorded something.
     double recordSeconds() const { return m_recordSeconds; }
     uint64_t recordedTiles() const { return m_recordedTiles; }
+    double gpuMilliseconds() const { return m_gpuMilliseconds; } // of all batches
 
 private:
     bool recordBatch();
@@ -69,7 +70,7 @@ private:
     DeviceBuffer m_output, m_scratch;
     SluiceStreamer m_streamer = nullptr;
     uint64_t m_batchCount = 0, m_recordedTiles = 0;
-    double m_recordSeconds = 0;
+    double m_recordSeconds = 0, m_gpuMilliseconds = 0;
     struct Pending {
         uint64_t value;
         SluiceStreamBatch batch;
