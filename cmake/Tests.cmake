@@ -44,7 +44,7 @@ endif()
 # libplacebo is a renderer that draws what was streamed; its test says so where it is not there.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
-    pkg_check_modules(SLUICE_LIBPLACEBO QUIET IMPORTED_TARGET libplacebo>=4.192)
+    pkg_check_modules(SLUICE_LIBPLACEBO QUIET IMPORTED_TARGET libplacebo>=4.192 libplacebo<5)
 endif()
 if(SLUICE_LIBPLACEBO_FOUND AND TARGET sluice_stream)
     target_compile_definitions(sluice_tests PRIVATE SLUICE_HAVE_LIBPLACEBO)
