@@ -64,6 +64,7 @@ std::vector<TgaKind> allTgaKinds()
             for (const int bits : {8, 16})
                 add(1, bits, mapBits, mapBits == 32 ? 8 : 0);
         add(1, 8, 16, 1);
+        add(1, 8, 15, 1); // which has no room for it
         for (const int bits : {15, 16, 24, 32})
             add(2, bits, 0, bits == 32 ? 8 : 0);
         add(2, 16, 0, 1);
@@ -92,7 +93,7 @@ TestTga::TestTga(const TgaKind& kind, uint32_t width, uint32_t height, uint8_t o
     file.insert(file.end(), {'a', 'b', 'c'}); // the identification
     Bytes map(4 * mapCount);
     for (uint32_t i = 0; kind.mapBits != 0 && i < mapCount; ++i)
-        addColour(file, kind.mapBits, kind.alphaBits != 0 || kind.mapBits == 32, uint32_t(random()),
+        addColour(file, kind.mapBits, kind.alphaBits != 0 && kind.mapBits != 15, uint32_t(random()),
                   &map[4 * i]);
 
     // Pixels in the file's order, each as its bytes, with repetitions.

@@ -24,6 +24,12 @@ struct TgaHeader {
     u32 mapEntryBytes() const { return (mapBits + 7) / 8; }
     u32 pixelBytes() const { return (bits + 7) / 8; }
     u32 alphaBits() const { return descriptor & 15; }
+    u32 colourBits() const { return type == kTypeMapped ? mapBits : bits; }
+    bool hasAlpha() const
+    {
+        if (type == kTypeGrey) return bits == 16;
+        return colourBits() == 32 || (colourBits() == 16 && alphaBits() == 1);
+    }
 };
 
 bool isColourDepth(u32 bits) { return bits == 15 || bits == 16 || bits == 24 || bits == 32; }
@@ -66,19 +72,19 @@ u8 fiveBits(u32 value)
 }
 
 // A colour of 15, 16, 24 or 32 bits as RGBA8. Returns its alpha.
-u8 readColour(const u8* from, u32 bits, bool hasAlphaBit, u8* rgba)
+u8 readColour(const u8* from, u32 bits, bool hasAlpha, u8* rgba)
 {
     if (bits <= 16) {
         const u32 value = loadLe16(from);
         rgba[0] = fiveBits(value >> 10);
         rgba[1] = fiveBits(value >> 5);
         rgba[2] = fiveBits(value);
-        rgba[3] = !hasAlphaBit || (value & 0x8000) != 0 ? 255 : 0;
+        rgba[3] = !hasAlpha || (value & 0x8000) != 0 ? 255 : 0;
     } else {
         rgba[0] = from[2];
         rgba[1] = from[1];
         rgba[2] = from[0];
-        rgba[3] = bits == 32 ? from[3] : 255;
+        rgba[3] = hasAlpha ? from[3] : 255;
     }
     return rgba[3];
 }
@@ -101,10 +107,10 @@ public:
             if (index < m_header.mapFirst || index - m_header.mapFirst >= m_header.mapCount)
                 return false;
             const u64 entry = u64(index - m_header.mapFirst) * m_header.mapEntryBytes();
-            alpha =
-                readColour(m_file + m_header.mapOffset + entry, m_header.mapBits, alphaBit(), rgba);
+            alpha = readColour(m_file + m_header.mapOffset + entry, m_header.mapBits,
+                               m_header.hasAlpha(), rgba);
         } else {
-            alpha = readColour(from, m_header.bits, alphaBit(), rgba);
+            alpha = readColour(from, m_header.bits, m_header.hasAlpha(), rgba);
         }
         m_anyAlpha |= alpha;
         return true;
@@ -112,8 +118,6 @@ public:
     bool isTransparent() const { return m_anyAlpha == 0; } // all of it
 
 private:
-    bool alphaBit() const { return m_header.alphaBits() == 1; }
-
     const u8* m_file;
     const TgaHeader& m_header;
     u8 m_anyAlpha = 0;
@@ -186,15 +190,13 @@ const char* readTga(const u8* bytes, u64 size, Pixels& pixels)
     TgaPixels convert(bytes, header);
     problem = readPixels(bytes, size, header, convert, pixels.rgba.data(), count);
     if (problem != nullptr) return problem;
-    const u32 bits = header.type == kTypeMapped ? header.mapBits : header.bits;
-    const bool isGrey = header.type == kTypeGrey;
-    bool hasAlpha = isGrey ? bits == 16 : bits == 32 || (bits == 16 && header.alphaBits() == 1);
+    bool hasAlpha = header.hasAlpha();
     if (hasAlpha && header.alphaBits() == 0 && convert.isTransparent()) {
         for (size_t i = 3; i < pixels.rgba.size(); i += 4)
             pixels.rgba[i] = 255;
         hasAlpha = false;
     }
-    pixels.channels = (isGrey ? 1 : 3) + (hasAlpha ? 1 : 0);
+    pixels.channels = (header.type == kTypeGrey ? 1 : 3) + (hasAlpha ? 1 : 0);
     if ((header.descriptor & kFromTop) == 0) flipRows(pixels);
     if ((header.descriptor & kFromRight) != 0) mirrorRows(pixels);
     return nullptr;
