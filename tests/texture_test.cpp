@@ -47,7 +47,8 @@ double srgbOf(double light)
 }
 
 // A level by areas, from the level above: texel i of n covers [i * extent / n, (i + 1) * extent / n).
-std::vector<double> halve(const std::vector<double>& from, uint32_t width, uint32_t height)
+std::vector<double> halve(const std::vector<double>& from, uint32_t width, uint32_t height,
+                          bool weighs)
 {
     const uint32_t w = std::max(1u, width / 2), h = std::max(1u, height / 2);
     const auto overlap = [](uint32_t texel, uint32_t i, uint32_t extent, uint32_t n) {
@@ -72,7 +73,7 @@ std::vector<double> halve(const std::vector<double>& from, uint32_t width, uint3
             }
             double* texel = &to[(size_t(y) * w + x) * 4];
             for (int c = 0; c < 3; ++c)
-                texel[c] = alpha > 0 ? weighted[c] / alpha : plain[c] / area;
+                texel[c] = weighs && alpha > 0 ? weighted[c] / alpha : plain[c] / area;
             texel[3] = alpha / area;
         }
     }
@@ -206,7 +207,7 @@ TEST_CASE("texture: mip levels are averages of light over areas")
                                                      : top.rgba[i] / 255.0);
             uint32_t w = width, h = height;
             for (const Bytes& mip : mips) {
-                level = halve(level, w, h);
+                level = halve(level, w, h, colour);
                 w = std::max(1u, w / 2);
                 h = std::max(1u, h / 2);
                 REQUIRE(mip.size() == level.size());
@@ -236,8 +237,9 @@ TEST_CASE("texture: mip levels of black and white, of holes, and of normals")
     CHECK(makeMips(pixels, Averaging::colour, 1)[0] == Bytes{40, 40, 40, 0});
 
     pixels.rgba = {255, 128, 128, 255, 128, 255, 128, 255}; // x and y: halfway, and of length 1
-    const Bytes normal = makeMips(pixels, Averaging::normals, 1)[0];
-    CHECK(normal == Bytes{218, 218, 128, 255});
+    CHECK(makeMips(pixels, Averaging::normals, 1)[0] == Bytes{218, 218, 128, 255});
+    pixels.rgba[3] = 55; // a height, say, which does not weight the others
+    CHECK(makeMips(pixels, Averaging::normals, 1)[0] == Bytes{218, 218, 128, 155});
 }
 
 TEST_CASE("texture: KTX2 files have the levels and the descriptor that they should")

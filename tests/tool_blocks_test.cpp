@@ -173,7 +173,9 @@ TEST_CASE("tool: --bc auto chooses by the picture, and says why")
     says("deep_local.tga", "BC3_UNORM_BLOCK, 32 x 32, 6 levels: a normal map with alpha");
     says("grey.tga", "BC4_UNORM_BLOCK, 8 x 8, 4 levels: a single channel");
 
-    // The same on any number of threads.
+    // The same on any number of threads: with so many blocks there are three.
+    tool.write("in/large.tga", text(Drawn(128, 96, colours).file));
+    REQUIRE(tool("pack -f --images --bc auto -q -o a.sluice in") == 0);
     REQUIRE(tool("pack --images --bc auto -q -j 1 -o b.sluice in") == 0);
     REQUIRE(tool("pack --images --bc auto -q -j 5 -o c.sluice in") == 0);
     CHECK(tool.read("b.sluice") == tool.read("a.sluice"));

@@ -57,6 +57,9 @@ TEST_CASE("tool: Targa files become textures with their mip levels")
     REQUIRE(tool("pack -f --images -o b.sluice -j 3 in") == 0);
     CHECK(tool.read("a.sluice") == tool.read("b.sluice"));
     CHECK(tool.onCpu("verify a.sluice") == 0);
+    REQUIRE(tool.onCpu("unpack a.sluice -C out") == 0);
+    CHECK(contains(tool.errors(), "1 of the files have names of pictures and are KTX2 textures"));
+    CHECK(tool.onCpu("verify a.sluice --compare out") == 0);
     CHECK(tool.onCpu("verify a.sluice --compare .") == 3);
     CHECK(contains(tool.errors(), "asset 'in/a.TGA': is a texture made of "));
     CHECK(tool("pack -o c.sluice --no-mips in") == 1);

@@ -31,9 +31,9 @@ const char* readTga(const u8* bytes, u64 size, Pixels& pixels);
 u32 linearOfSrgb(u8 value);
 u8 srgbOfLinear(u32 light);
 
-// How texels are averaged. Alpha is always averaged as it is, and weights the colours.
+// How texels are averaged. Alpha is averaged as it is.
 enum class Averaging {
-    colour, // as light: values are sRGB
+    colour, // as light, since values are sRGB, and weighted with alpha
     linear, // as they are
     normals // unit vectors of three channels, which averages of them become again
 };

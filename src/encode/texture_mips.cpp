@@ -142,9 +142,10 @@ private:
     bool isColour(size_t i) const { return m_averaging == Averaging::colour && i % 4 != 3; }
 
     // Sums stay below 2^28 (weights) * 2^32 (alpha and colour).
-    static void average(const u16* const* rows, const Taps& down, const Taps& across, u64 total,
-                        u16* to)
+    void average(const u16* const* rows, const Taps& down, const Taps& across, u64 total,
+                 u16* to) const
     {
+        const bool weighs = m_averaging == Averaging::colour;
         u64 alphaSum = 0, weighted[3] = {}, plain[3] = {};
         for (u32 i = 0; i < down.count; ++i) {
             for (u32 j = 0; j < across.count; ++j) {
@@ -159,8 +160,8 @@ private:
             }
         }
         for (u32 c = 0; c < 3; ++c)
-            to[c] = u16(alphaSum != 0 ? (weighted[c] + alphaSum / 2) / alphaSum
-                                      : (plain[c] + total / 2) / total);
+            to[c] = u16(weighs && alphaSum != 0 ? (weighted[c] + alphaSum / 2) / alphaSum
+                                                : (plain[c] + total / 2) / total);
         to[3] = u16((alphaSum + total / 2) / total);
     }
 

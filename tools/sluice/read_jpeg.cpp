@@ -13,9 +13,8 @@
 namespace sluice {
 namespace {
 
-constexpr int kMaxScans = 200; // a file of tiny scans would take minutes
-constexpr long kMaxMemory =
-    (long(1) << 30) * 2; // of libjpeg: all coefficients of a progressive file
+constexpr int kMaxScans = 200;             // a file of tiny scans would take minutes
+constexpr long kMaxMemory = long(1) << 30; // for the coefficients of a progressive file
 
 // The structure whose first member libjpeg knows. Nothing that has a destructor is made between
 // setjmp and the calls that jump.

@@ -36,9 +36,8 @@ std::string suffixOf(const std::string& name)
 // The name must be one of a picture; which, the first bytes say better.
 Picture kindOf(const InputFile& input)
 {
+    if (!hasPictureName(input.name())) return Picture::none;
     const std::string suffix = suffixOf(input.name());
-    if (suffix != ".tga" && suffix != ".png" && suffix != ".jpg" && suffix != ".jpeg")
-        return Picture::none;
     const Bytes start = input.readStart(kKtx2MagicSize);
     if (isKtx2(start.data(), start.size()) || isDds(start.data(), start.size()))
         return Picture::none;
@@ -77,6 +76,12 @@ uint64_t bytesOf(SluiceImageInfo info)
 }
 
 } // namespace
+
+bool hasPictureName(const std::string& name)
+{
+    const std::string suffix = suffixOf(name);
+    return suffix == ".tga" || suffix == ".png" || suffix == ".jpg" || suffix == ".jpeg";
+}
 
 bool isPicture(const InputFile& input) { return kindOf(input) != Picture::none; }
 

@@ -9,6 +9,7 @@
 
 namespace sluice {
 
+bool hasPictureName(const std::string& name); // .tga, .png, .jpg or .jpeg
 // Whether a file is a picture that --images would make a texture of; by its name and its first
 // bytes.
 bool isPicture(const InputFile& input);

@@ -181,6 +181,21 @@ int endOf(const AssetDecoder& decoder, size_t assetCount)
     return decoder.exitCode();
 }
 
+// A texture has its picture's name, and whoever opens the file should know.
+void tellTextures(const Container& container, const std::vector<uint32_t>& assets,
+                  const std::string& file)
+{
+    if (!container.isArchive() || !file.empty()) return;
+    const auto textures = std::count_if(assets.begin(), assets.end(), [&](uint32_t asset) {
+        return container.archiveAsset(asset).type == SLUICE_ASSET_IMAGE &&
+               hasPictureName(container.asset(asset).name);
+    });
+    if (textures != 0)
+        std::fprintf(stderr,
+                     "sluice: %lld of the files have names of pictures and are KTX2 textures\n",
+                     static_cast<long long>(textures));
+}
+
 void refuseSelection(const std::string& input, bool isGiven)
 {
     if (isGiven)
@@ -215,6 +230,7 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
     const DecodeStats stats = decoder.run(assets);
     progress.clear();
     if (common.verbosity > 0 && !common.quiet) printStats(device, stats, stderr);
+    if (!common.quiet) tellTextures(container, assets, file);
     summary.print(assets.size() - decoder.badAssets(), stats.bytesOut, stats.bytesIn);
     return endOf(decoder, assets.size());
 }
