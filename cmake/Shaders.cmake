@@ -1,7 +1,39 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# sluice_add_shaders(target): compiles every shaders/*.comp in its variants and adds the SPIR-V to the target as
-# constant arrays (src/vulkan/shader_code.h).
+# sluice_add_shaders(target): compiles every shaders/*.comp in its variants and adds the SPIR-V to the target, packed
+# (src/vulkan/shader_packing.h).
 find_program(SLUICE_GLSLANG glslangValidator HINTS $ENV{VULKAN_SDK}/bin REQUIRED)
+
+# Drivers take half as long to make pipelines of SPIR-V whose functions are inlined and whose variables are values
+# (docs/notes/pipelines.md). glslangValidator does that where it was built with SPIRV-Tools' optimizer, as distributions do.
+if(NOT DEFINED SLUICE_GLSLANG_OPTIMIZES)
+    set(empty_shader ${PROJECT_BINARY_DIR}/empty.comp)
+    file(WRITE ${empty_shader} "#version 450\nvoid main() {}\n")
+    execute_process(COMMAND ${SLUICE_GLSLANG} --quiet -Os -V -o ${empty_shader}.spv ${empty_shader}
+        RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(failed)
+        set(SLUICE_GLSLANG_OPTIMIZES OFF CACHE INTERNAL "")
+        message(STATUS "sluice: glslangValidator has no optimizer, so drivers will take longer to make pipelines")
+    else()
+        set(SLUICE_GLSLANG_OPTIMIZES ON CACHE INTERNAL "")
+    endif()
+endif()
+
+# The program that packs modules runs while the library is built. Where what is built does not run here, and there is no
+# CMAKE_CROSSCOMPILING_EMULATOR, SLUICE_HOST_CXX, a compiler for this machine, builds it.
+set(pack_sources ${PROJECT_SOURCE_DIR}/cmake/pack_shaders.cpp ${PROJECT_SOURCE_DIR}/src/vulkan/shader_packing.cpp)
+if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+    find_program(SLUICE_HOST_CXX NAMES c++ g++ clang++ REQUIRED)
+    set(SLUICE_PACK_SHADERS ${PROJECT_BINARY_DIR}/sluice_pack_shaders)
+    add_custom_command(OUTPUT ${SLUICE_PACK_SHADERS}
+        COMMAND ${SLUICE_HOST_CXX} -std=c++17 -O2 -I${PROJECT_SOURCE_DIR}/src ${pack_sources} -o ${SLUICE_PACK_SHADERS}
+        DEPENDS ${pack_sources} ${PROJECT_SOURCE_DIR}/src/vulkan/shader_packing.h
+        VERBATIM)
+else()
+    add_executable(sluice_pack_shaders EXCLUDE_FROM_ALL ${pack_sources})
+    sluice_common(sluice_pack_shaders)
+    set_target_properties(sluice_pack_shaders PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/shaders)
+    set(SLUICE_PACK_SHADERS sluice_pack_shaders)
+endif()
 
 function(sluice_add_shaders target)
     set(shader_dir ${PROJECT_SOURCE_DIR}/shaders)
@@ -13,38 +45,53 @@ function(sluice_add_shaders target)
     set(flags_emu -DSLUICE_EMU)
     set(flags_extInt64 -DSLUICE_EXT -DSLUICE_INT64)
     set(int64_kernels float_decode)
-    # Names are a sixth of the SPIR-V. Who reloads shaders wants them in a debugger.
-    set(names -g0)
-    if(SLUICE_HOT_RELOAD)
-        set(names "")
-    endif()
+    # GDeflate is a twelfth slower on an H100 when it is optimized first: the driver's compiler then takes 92 registers.
+    set(kernels_as_written gdeflate)
     file(GLOB shaders CONFIGURE_DEPENDS ${shader_dir}/*.comp)
     sluice_present(shaders)
     file(GLOB_RECURSE parts CONFIGURE_DEPENDS ${shader_dir}/lib/*)
     file(MAKE_DIRECTORY ${out_dir})
     set(includes "")
-    set(entries "")
+    set(tables "")
     set(headers "")
     foreach(shader ${shaders})
         get_filename_component(kernel ${shader} NAME_WE)
-        set(variants base ext baseNarrow extNarrow emu)
-        if(kernel IN_LIST int64_kernels)
-            list(APPEND variants extInt64)
+        # Who reloads shaders wants them in a debugger, with names and as they are written.
+        set(options "")
+        if(NOT SLUICE_HOT_RELOAD)
+            set(options -g0)
+            if(SLUICE_GLSLANG_OPTIMIZES AND NOT kernel IN_LIST kernels_as_written)
+                list(APPEND options -Os)
+            endif()
         endif()
+        # What most GPUs take comes first, for it is unpacked fastest.
+        set(variants ext base extNarrow baseNarrow emu)
+        if(kernel IN_LIST int64_kernels)
+            list(PREPEND variants extInt64)
+        endif()
+        set(modules "")
+        set(files "")
         foreach(variant ${variants})
-            set(header ${out_dir}/${kernel}_${variant}.h)
+            set(module ${out_dir}/${kernel}_${variant}.spv)
             # Every shader depends on every shared part: they are few, and this works with every generator.
-            add_custom_command(OUTPUT ${header}
-                COMMAND ${SLUICE_GLSLANG} --quiet -V ${names} --target-env vulkan1.2 ${flags_${variant}}
-                    -I${shader_dir} --vn ${kernel}_${variant} -o ${header} ${shader}
+            add_custom_command(OUTPUT ${module}
+                COMMAND ${SLUICE_GLSLANG} --quiet -V ${options} --target-env vulkan1.2 ${flags_${variant}}
+                    -I${shader_dir} -o ${module} ${shader}
                 DEPENDS ${shader} ${parts}
                 COMMENT "Shader ${kernel} (${variant})"
                 VERBATIM)
-            list(APPEND headers ${header})
-            string(APPEND includes "#include \"${header}\"\n")
-            string(APPEND entries
-                "    {\"${kernel}\", ShaderVariant::${variant}, ${kernel}_${variant}, sizeof(${kernel}_${variant})},\n")
+            list(APPEND modules ${variant}=${module})
+            list(APPEND files ${module})
         endforeach()
+        set(header ${out_dir}/${kernel}.h)
+        add_custom_command(OUTPUT ${header}
+            COMMAND ${SLUICE_PACK_SHADERS} ${kernel} ${header} ${modules}
+            DEPENDS ${SLUICE_PACK_SHADERS} ${files}
+            COMMENT "Packing shader ${kernel}"
+            VERBATIM)
+        list(APPEND headers ${header})
+        string(APPEND includes "#include \"${header}\"\n")
+        string(APPEND tables "    {${kernel}_rows, sizeof(${kernel}_rows) / sizeof(ShaderRow)},\n")
     endforeach()
     file(CONFIGURE OUTPUT ${out_dir}/shader_code.cpp @ONLY CONTENT
 "// Generated by cmake/Shaders.cmake.
@@ -54,26 +101,30 @@ function(sluice_add_shaders target)
 
 namespace sluice {
 namespace {
-@includes@
-struct Entry {
+struct ShaderRow {
     const char* kernel;
     ShaderVariant variant;
-    const uint32_t* words;
-    size_t bytes;
+    PackedShader shader;
 };
-const Entry entries[] = {
-@entries@};
+@includes@
+struct Table {
+    const ShaderRow* rows;
+    size_t count;
+};
+const Table tables[] = {
+@tables@};
 } // namespace
 
-ShaderCode shaderCode(const char* kernel, ShaderVariant variant)
+PackedShader findShader(const char* kernel, ShaderVariant variant)
 {
-    for (const Entry& entry : entries) {
-        if (entry.variant == variant && std::strcmp(entry.kernel, kernel) == 0) {
-            return {entry.words, entry.bytes};
+    for (const Table& table : tables) {
+        if (std::strcmp(table.rows[0].kernel, kernel) != 0) continue;
+        for (size_t i = 0; i < table.count; ++i) {
+            if (table.rows[i].variant == variant) return table.rows[i].shader;
         }
     }
-    if (variant == ShaderVariant::extInt64) return shaderCode(kernel, ShaderVariant::ext);
-    return {nullptr, 0};
+    if (variant == ShaderVariant::extInt64) return findShader(kernel, ShaderVariant::ext);
+    return {nullptr, 0, 0, 0};
 }
 
 } // namespace sluice

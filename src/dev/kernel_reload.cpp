@@ -118,8 +118,10 @@ void KernelReload::reloadShader(const std::string& shader, const SendEvent& send
     m_files[shader] = filesOf(source);
 
     const auto interfaceDiffers = [&] {
-        const ShaderCode built = shaderCode(shader.c_str(), m_program->traits().variant);
-        text = interfaceChange(readInterface(built.words, built.bytes / 4),
+        const PackedShader packed = findShader(shader.c_str(), m_program->traits().variant);
+        std::vector<uint32_t> built(packed.wordCount);
+        unpackShader(packed, built.data());
+        text = interfaceChange(readInterface(built.data(), built.size()),
                                readInterface(compiled.words.data(), compiled.words.size()));
         return !text.empty();
     };

@@ -75,11 +75,11 @@ public:
     }
     // Whether it may be there one day. Requirements depend on this alone, so that they stay the
     // same.
-    bool applies(Pipeline pipeline) const { return madeOf(pipeline).code.words != nullptr; }
+    bool applies(Pipeline pipeline) const { return madeOf(pipeline).shader.packed != nullptr; }
     VkPipeline handle(Pipeline pipeline) const { return madeOf(pipeline).handle.load(); }
     // How long the driver took to make it.
     double millisecondsOf(Pipeline pipeline) const { return madeOf(pipeline).milliseconds; }
-    size_t codeBytesOf(Pipeline pipeline) const { return madeOf(pipeline).code.bytes; }
+    size_t codeBytesOf(Pipeline pipeline) const { return madeOf(pipeline).shader.bytes(); }
 
     // Makes a pipeline from any SPIR-V with the same interface.
     VkResult createPipeline(Pipeline pipeline, const ShaderCode& code, VkPipeline& made) const;
@@ -91,6 +91,8 @@ public:
 private:
     struct Access; // what one dispatch reads or writes
 
+    VkResult createPipeline(Pipeline pipeline, const PackedShader& shader, VkPipeline& made) const;
+
     VulkanBackend() = default;
     SluiceStatus chooseTier(const SluiceVulkanContextInfo& info, const char** reason);
     SluiceStatus preparePipelines(const char** reason);
@@ -99,7 +101,7 @@ private:
     struct Made {
         std::atomic<VkPipeline> handle{VK_NULL_HANDLE};
         std::atomic<bool> isBegun{false}; // a thread makes it, or has made it
-        ShaderCode code = {nullptr, 0};   // none if its row does not apply
+        PackedShader shader{};            // none if its row does not apply
         uint32_t workgroup = 0;           // invocations
         double milliseconds = 0;
     };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <new>
+#include <vector>
 
 #include "api/components.h"
 #include "layout/constants.h"
@@ -40,20 +42,19 @@ SluiceStatus VulkanBackend::preparePipelines(const char** reason)
         // Tiles are planned by the sizes of pipelines that do not apply too.
         made.workgroup = row.workgroup(m_traits, m_tuning);
         if ((row.kernels & kBuiltKernels) == 0 || !row.applies(m_traits, m_tuning)) continue;
-        made.code = shaderCode(row.shader, m_traits.variant);
-        if (made.code.words == nullptr) {
+        made.shader = findShader(row.shader, m_traits.variant);
+        if (made.shader.packed == nullptr) {
             *reason = "this build lacks a shader";
             return SLUICE_ERROR_UNSUPPORTED;
         }
         m_applying[m_applyingCount++] = pipeline;
     }
     // A driver takes longest for large shaders: they come first, so that threads end together.
-    std::stable_sort(m_applying.begin(), m_applying.begin() + m_applyingCount,
-                     [this](Pipeline a, Pipeline b) {
-                         return pipelineRow(a).need != pipelineRow(b).need
-                                    ? pipelineRow(a).need == Need::always
-                                    : madeOf(a).code.bytes > madeOf(b).code.bytes;
-                     });
+    std::stable_sort(
+        m_applying.begin(), m_applying.begin() + m_applyingCount, [this](Pipeline a, Pipeline b) {
+            return pipelineRow(a).need != pipelineRow(b).need ? pipelineRow(a).need == Need::always
+                                                              : codeBytesOf(a) > codeBytesOf(b);
+        });
     *reason = nullptr;
     return SLUICE_OK;
 }
@@ -74,7 +75,7 @@ SluiceStatus VulkanBackend::createPipelines(const SluicePipelinesInfo& info, uin
         if (one.isBegun.exchange(true)) continue;
         const auto begin = std::chrono::steady_clock::now();
         VkPipeline handle = VK_NULL_HANDLE;
-        status = statusOf(createPipeline(pipeline, one.code, handle));
+        status = statusOf(createPipeline(pipeline, one.shader, handle));
         if (status != SLUICE_OK) {
             one.isBegun.store(false);
             ++left;
@@ -100,6 +101,18 @@ void VulkanBackend::noteReady()
         if (row.need == Need::always && !has(m_applying[i])) missing |= row.kernels;
     }
     m_ready.fetch_or(kBuiltKernels & ~missing);
+}
+
+VkResult VulkanBackend::createPipeline(Pipeline pipeline, const PackedShader& shader,
+                                       VkPipeline& made) const
+{
+    try {
+        std::vector<uint32_t> words(shader.wordCount);
+        if (!unpackShader(shader, words.data())) return VK_ERROR_UNKNOWN; // damaged in memory
+        return createPipeline(pipeline, ShaderCode{words.data(), shader.bytes()}, made);
+    } catch (const std::bad_alloc&) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
 }
 
 VkResult VulkanBackend::createPipeline(Pipeline pipeline, const ShaderCode& code,

@@ -2,8 +2,7 @@
 // The SPIR-V that is built into the library; cmake/Shaders.cmake generates the table.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "vulkan/shader_packing.h"
 
 namespace sluice {
 
@@ -16,11 +15,13 @@ enum class ShaderVariant {
     extInt64, // ext with 64-bit integers, of kernels that gain by them; of the others it is ext
 };
 
+// SPIR-V, as a driver takes it.
 struct ShaderCode {
-    const uint32_t* words; // NULL if there is no such shader
+    const uint32_t* words;
     size_t bytes;
 };
 
-ShaderCode shaderCode(const char* kernel, ShaderVariant variant);
+// The shader as it is in the library, to be unpacked by unpackShader; packed is NULL if there is none.
+PackedShader findShader(const char* kernel, ShaderVariant variant);
 
 } // namespace sluice

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How SPIR-V modules are stored in the library: a tenth of their size, with a decoder of a page.
+// The build packs them (pack_shaders.cpp), a context unpacks one whenever it makes a pipeline.
+//
+// The modules of one shader, its variants, are one sequence of codes, a code for each word:
+//   - The five words of a module's header, each instruction's first word and the operands of
+//     instructions that have literals of 32 bits (isPlain) are their own codes.
+//   - A result id is coded as the difference to the result id before it.
+//   - Of any other operand, bit 0 of the code says how it is coded. 0: the upper bits are the word.
+//     1: they are how far it lies from the newest result id. Constants and types stay the same all
+//     over a module, while values are used near to where they are made. So two copies of an inlined
+//     function have the same codes.
+// The codes are packed by an LZ77 without entropy coding, as LZ4's, with matches of any distance:
+//   a byte: literals in the upper 4 bits, length of a match - 2 in the lower 4; where one of them is
+//   15, a number is added to it; then the number of literals' rest, the literals, the length's
+//   rest, and the distance, each a number; all of them count codes. A sequence may end with
+//   literals alone, which have no distance. Numbers have 7 bits a byte, the lowest first, bit 7: more
+//   follow.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice {
+
+// A difference as a number: small for small ones of either sign.
+inline uint32_t zigzag(uint32_t difference)
+{
+    return (difference << 1) ^ (0u - (difference >> 31));
+}
+inline uint32_t unzigzag(uint32_t value) { return (value >> 1) ^ (0u - (value & 1)); }
+
+// Where an instruction has its result id: word 1 or 2, or 0 for none. Packing is right with any
+// answer; a good one makes it small. Names and decorations name ids that are no results.
+inline uint32_t resultPlace(uint32_t opcode)
+{
+    switch (opcode) {
+    case 7:   // OpString
+    case 11:  // OpExtInstImport
+    case 73:  // OpDecorationGroup
+    case 248: // OpLabel
+        return 1;
+    case 39:  // OpTypeForwardPointer
+    case 56:  // OpFunctionEnd
+    case 62:  // OpStore
+    case 63:  // OpCopyMemory
+    case 224: // OpControlBarrier
+    case 225: // OpMemoryBarrier
+    case 228: // OpAtomicStore
+    case 317: // OpNoLine
+        return 0;
+    default:
+        if (opcode < 19) return opcode == 12 || opcode == 1 ? 2 : 0;      // OpExtInst, OpUndef
+        if (opcode < 39) return 1;                                        // types
+        if (opcode >= 71 && opcode <= 75) return 0;                       // decorations
+        if (opcode >= 245 && opcode <= 255) return opcode == 245 ? 2 : 0; // control flow, OpPhi
+        return 2;
+    }
+}
+
+// Instructions whose operands are literals, or constants made of them.
+inline bool isPlain(uint32_t opcode)
+{
+    return (opcode < 19 && opcode != 12) || (opcode >= 41 && opcode <= 51) ||
+           (opcode >= 71 && opcode <= 75) || opcode == 251;
+}
+
+constexpr uint32_t kModuleHeaderWords = 5;
+
+struct PackedShader {
+    const uint8_t* packed; // of all variants of the shader; NULL if there is no such shader
+    size_t packedBytes;
+    uint32_t firstWord; // of the variant, counted over the variants of the shader
+    uint32_t wordCount;
+
+    size_t bytes() const { return size_t(wordCount) * 4; }
+};
+
+// Writes the module's `wordCount` words. Takes memory for firstWord + wordCount words while it runs,
+// and throws std::bad_alloc where there is none. False: the packed bytes are damaged.
+bool unpackShader(const PackedShader& shader, uint32_t* words);
+
+} // namespace sluice
