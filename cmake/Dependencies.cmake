@@ -6,7 +6,7 @@ find_package(Threads REQUIRED)
 find_path(SLUICE_VULKAN_INCLUDE_DIR vulkan/vulkan_core.h HINTS $ENV{VULKAN_SDK}/include REQUIRED)
 find_path(SLUICE_VOLK_INCLUDE_DIR volk.h PATH_SUFFIXES volk Volk HINTS $ENV{VULKAN_SDK}/include REQUIRED)
 
-# sluice_find(name header library [REQUIRED]): an interface target sluice_<name>; without REQUIRED it may be missing.
+# sluice_find(name header library [REQUIRED]): an imported target sluice_<name>; without REQUIRED it may be missing.
 function(sluice_find name header library)
     if(SLUICE_STATIC_TOOL)
         set(library ${CMAKE_STATIC_LIBRARY_PREFIX}${library}${CMAKE_STATIC_LIBRARY_SUFFIX} ${library})
@@ -17,9 +17,9 @@ function(sluice_find name header library)
     if(NOT SLUICE_${name}_INCLUDE_DIR OR NOT SLUICE_${name}_LIBRARY)
         return()
     endif()
-    add_library(sluice_${name} INTERFACE IMPORTED)
+    add_library(sluice_${name} UNKNOWN IMPORTED)
+    set_target_properties(sluice_${name} PROPERTIES IMPORTED_LOCATION ${SLUICE_${name}_LIBRARY})
     target_include_directories(sluice_${name} SYSTEM INTERFACE ${SLUICE_${name}_INCLUDE_DIR})
-    target_link_libraries(sluice_${name} INTERFACE ${SLUICE_${name}_LIBRARY})
 endfunction()
 
 if(SLUICE_BUILD_TOOL OR SLUICE_BUILD_TESTS OR SLUICE_HOT_RELOAD)
@@ -51,6 +51,9 @@ if(SLUICE_BUILD_TOOL)
             message(STATUS "sluice: no lib${name}: sluice pack makes fewer textures of pictures")
         endif()
     endforeach()
+    if(TARGET sluice_png)
+        target_link_libraries(sluice_png INTERFACE sluice_zlib) # a static libpng needs it
+    endif()
 endif()
 # The viewer's window. A program for a bare machine does without.
 set(SLUICE_HAVE_SDL OFF)
