@@ -65,6 +65,7 @@ TileBatch::Outcome TileBatch::run(Device& on) const
     info.tiles = tiles.data();
     info.tileCount = uint32_t(tiles.size());
     info.flags = flags;
+    info.totals = tiles.size() % 2 != 0 ? &totals : nullptr; // it makes no difference
     SluiceTilesRequirements required = {};
     REQUIRE(sluiceGetTilesRequirements(on.context(), &info, &totals, &required) == SLUICE_OK);
     Bytes control(required.controlSize, 0x5a), results(required.resultsSize, 0x5a);
@@ -259,5 +260,32 @@ TEST_CASE("tiles: what is refused")
     info.controlHost = memory.data();
     info.resultsHost = memory.data();
     CHECK(sluicePrepareTiles(context, &info) == SLUICE_ERROR_BUFFER_SIZE);
+
+    // Totals of other tiles.
+    Words results(1024);
+    const auto memoryOf = [](void* bytes, uint64_t size) {
+        return SluiceBuffer{uint64_t(reinterpret_cast<uintptr_t>(bytes)), 0, size};
+    };
+    const SluiceTile plain = {0, 0, 10, 20, SLUICE_CODEC_GDEFLATE, 0, nullptr, 0};
+    const SluiceTile other = {0, 0, 10, 20, SLUICE_CODEC_GSTD, 0, nullptr, 0};
+    const SluiceTile both[2] = {plain, other}, same[2] = {plain, plain};
+    SluiceTileTotals of[3] = {};
+    for (uint32_t i = 0; i < 2; ++i) {
+        REQUIRE(sluiceAddTile(&of[0], &both[i]) == SLUICE_OK);
+        REQUIRE(sluiceAddTile(&of[1], &same[i]) == SLUICE_OK);
+    }
+    REQUIRE(sluiceAddTile(&of[2], &plain) == SLUICE_OK);
+    info.tiles = both;
+    info.tileCount = 2;
+    info.control = memoryOf(memory.data(), 4096);
+    info.results = memoryOf(results.data(), 4096);
+    info.resultsHost = results.data();
+    info.source = info.destination = info.scratch = memoryOf(of, sizeof of); // not touched
+    info.totals = &of[0];
+    CHECK(sluicePrepareTiles(context, &info) == SLUICE_OK);
+    for (uint32_t i = 1; i < 3; ++i) {
+        info.totals = &of[i];
+        CHECK(sluicePrepareTiles(context, &info) == SLUICE_ERROR_ARGUMENT);
+    }
     sluiceDestroyContext(context);
 }

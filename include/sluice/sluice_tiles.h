@@ -102,6 +102,8 @@ typedef enum SluiceTilesFlags {
 //   resultsHost       the same bytes on the host; sluicePrepareTiles writes some, and
 //                     sluiceGetTileResults reads them
 //   scratch           scratchSize bytes, aligned to scratchAlignment
+//   totals            may be NULL: the calls count the tiles each time; else what sluiceAddTile has
+//                     counted of exactly these tiles, in their order, which saves that
 // The host's writes become visible to the device by whatever the caller's memory needs: nothing
 // before a queue submission for coherent memory, else a flush or an upload of control and results.
 typedef struct SluiceTilesInfo {
@@ -117,6 +119,7 @@ typedef struct SluiceTilesInfo {
     SluiceBuffer results;
     void* resultsHost;
     SluiceBuffer scratch;
+    const SluiceTileTotals* totals;
 } SluiceTilesInfo;
 
 typedef struct SluiceTilesRequirements {
@@ -134,7 +137,8 @@ SLUICE_API SluiceStatus sluiceGetTilesRequirements(SluiceContext context,
                                                    SluiceTilesRequirements* requirements);
 
 // Writes the batch's lists to controlHost, and to resultsHost what statuses start as. The device
-// must not be using either. Errors: as sluiceAddTile of each tile; BUFFER_SIZE. A tile that lies
+// must not be using either. Errors: as sluiceAddTile of each tile; ARGUMENT (totals are of other
+// tiles); BUFFER_SIZE. A tile that lies
 // outside source or destination, or a float tile whose head makes no sense, is no error of the
 // call: its result is BAD_REGION.
 SLUICE_API SluiceStatus sluicePrepareTiles(SluiceContext context, const SluiceTilesInfo* info);

@@ -317,17 +317,35 @@ SluiceStatus Batch::record(SluiceCommands commands) const
     return status == SLUICE_OK ? recordChecksums(commands) : status;
 }
 
-// Counts all tiles of a batch.
+// Counts all tiles of a batch, unless the caller has.
 SluiceStatus countTiles(const SluiceTilesInfo& info, SluiceTileTotals& totals)
 {
     constexpr u32 kFlags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
     if ((info.flags & ~kFlags) != 0 || (info.tileCount != 0 && info.tiles == nullptr))
         return SLUICE_ERROR_ARGUMENT;
+    if (info.totals != nullptr) {
+        totals = *info.totals;
+        return totals.tileCount == info.tileCount ? SLUICE_OK : SLUICE_ERROR_ARGUMENT;
+    }
     for (u32 i = 0; i < info.tileCount; ++i) {
         const SluiceStatus status = sluiceAddTile(&totals, &info.tiles[i]);
         if (status != SLUICE_OK) return status;
     }
     return SLUICE_OK;
+}
+
+// Does what was counted so far stay inside what the lists were made for? The caller's totals may be
+// of other tiles.
+bool isInside(const SluiceTileTotals& soFar, const PlacedTile& placed,
+              const SluiceTileTotals& totals)
+{
+    return soFar.counts[placed.kind][placed.filtered] <=
+               totals.counts[placed.kind][placed.filtered] &&
+           soFar.parts[placed.kind][placed.filtered] <=
+               totals.parts[placed.kind][placed.filtered] &&
+           soFar.filteredSize <= totals.filteredSize &&
+           soFar.descriptionSize <= totals.descriptionSize &&
+           soFar.largestFiltered[placed.kind] <= totals.largestFiltered[placed.kind];
 }
 
 // Writes the lists of a batch, tile after tile.
@@ -554,9 +572,14 @@ SluiceStatus sluicePrepareTiles(SluiceContext context, const SluiceTilesInfo* in
     SluiceTileTotals soFar = {};
     for (u32 i = 0; i < info->tileCount; ++i) {
         PlacedTile placed;
-        placeTile(soFar, info->tiles[i], placed);
+        status = placeTile(soFar, info->tiles[i], placed);
+        if (status != SLUICE_OK) return status;
+        if (!isInside(soFar, placed, totals)) return SLUICE_ERROR_ARGUMENT;
         writer.write(info->tiles[i], placed);
     }
+    if (std::memcmp(soFar.counts, totals.counts, sizeof totals.counts) != 0 ||
+        std::memcmp(soFar.parts, totals.parts, sizeof totals.parts) != 0)
+        return SLUICE_ERROR_ARGUMENT;
     writer.finish();
     return SLUICE_OK;
 }
@@ -589,7 +612,9 @@ SluiceStatus sluiceGetTileResults(const SluiceTilesInfo* info, uint32_t* statuse
     u32 bad = 0;
     for (u32 i = 0; i < info->tileCount; ++i) {
         PlacedTile placed;
-        placeTile(soFar, info->tiles[i], placed);
+        const SluiceStatus placing = placeTile(soFar, info->tiles[i], placed);
+        if (placing != SLUICE_OK) return placing;
+        if (!isInside(soFar, placed, totals)) return SLUICE_ERROR_ARGUMENT;
         const TileLists& lists = batch.layout().lists[placed.kind][placed.filtered];
         u32 result = batch.results(lists.status)[placed.index];
         if (hasParts(placed.kind) && result != SLUICE_TILE_BAD_REGION) {

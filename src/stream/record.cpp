@@ -340,6 +340,7 @@ SluiceStatus SluiceStreamer_T::prepare(Batch& batch)
         info = {};
         info.tiles = target.tiles.data();
         info.tileCount = uint32_t(target.tiles.size());
+        info.totals = &target.totals;
         info.gstdTilesAtOnce = m_info.gstdTilesAtOnce;
         info.source = m_info.source.buffer;
         info.sourceHost = m_info.source.host;
