@@ -46,7 +46,7 @@ find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
     pkg_check_modules(SLUICE_LIBPLACEBO QUIET IMPORTED_TARGET libplacebo>=4.192 libplacebo<5)
 endif()
-if(SLUICE_LIBPLACEBO_FOUND AND TARGET sluice_stream)
+if(SLUICE_LIBPLACEBO_FOUND AND TARGET sluice_stream AND NOT SLUICE_STATIC_TOOL) # it has no static library
     target_compile_definitions(sluice_tests PRIVATE SLUICE_HAVE_LIBPLACEBO)
     target_link_libraries(sluice_tests PRIVATE PkgConfig::SLUICE_LIBPLACEBO)
 else()
