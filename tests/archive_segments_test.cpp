@@ -54,8 +54,8 @@ struct Segmented {
     SluiceStatus pack(Bytes& archive, uint32_t threads = 1) const
     {
         archive.clear();
-        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0,        0, threads,
-                                              writeMemory,        &archive, 0, 0};
+        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, threads, writeMemory,
+                                              &archive,           0, 0, nullptr};
         SluiceArchiveWriter writer = nullptr;
         REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
         const SluiceStatus status = addTo(writer, "asset");
@@ -202,7 +202,8 @@ TEST_CASE("archive: parameter blocks are written, shared by neighbours; filters 
     asset.parameters = {1, 0, 0, 0, 4, 0, 0, 0, 9, 9, 9, 9};
     other.parameters = {2, 0, 0, 0, 0, 0, 0, 0};
     Bytes file;
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0};
+    const SluiceArchiveWriterInfo info = {
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const std::vector<const Segmented*> order = {&asset, &asset, &other, &asset};
@@ -373,7 +374,8 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
     matched.add(words, {0, SLUICE_CODEC_GSTD, 65536, 9, 0, 4, 0, 4, 1});
     matched.parameters = block;
     Bytes with;
-    const SluiceArchiveWriterInfo single = {SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &with, 0, 0};
+    const SluiceArchiveWriterInfo single = {
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &with, 0, 0, nullptr};
     SluiceArchiveWriter knowing = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&single, &knowing) == SLUICE_OK);
     MemorySource source = {words};
@@ -400,7 +402,8 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
 
     // Assets that share a block, of which the last wants it; the next one has another.
     Bytes archive;
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 2, writeMemory, &archive, 0, 0};
+    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 2,      writeMemory,
+                                          &archive,           0, 0, nullptr};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const auto add = [&](const char* name, const Bytes& bytes, const Bytes& parameters) {

@@ -23,7 +23,8 @@ using Assets = std::map<std::string, Bytes>; // ordered as archives are
 Bytes pack(const Assets& assets, SluiceCodec codec = SLUICE_CODEC_GDEFLATE, uint32_t threads = 1)
 {
     Bytes archive;
-    const SluiceArchiveWriterInfo info = {codec, 3, 0, threads, writeMemory, &archive, 0, 0};
+    const SluiceArchiveWriterInfo info = {codec,    3, 0, threads, writeMemory,
+                                          &archive, 0, 0, nullptr};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     uint64_t bytesIn = 0;
@@ -150,7 +151,8 @@ TEST_CASE("archive: the same bytes whatever the thread count, with little overhe
 TEST_CASE("archive: the writer refuses what a reader would reject")
 {
     Bytes output;
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &output, 0, 0};
+    const SluiceArchiveWriterInfo info = {
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &output, 0, 0, nullptr};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const auto add = [&](const std::string& name, uint64_t size = 0) {
@@ -178,8 +180,8 @@ TEST_CASE("archive: sizes of Gstd tiles that a writer takes")
 {
     Bytes output;
     const auto create = [&](uint32_t tileSize) {
-        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 1,       0, 1,
-                                              writeMemory,       &output, 0, tileSize};
+        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 1, 0,        1,      writeMemory,
+                                              &output,           0, tileSize, nullptr};
         SluiceArchiveWriter writer = nullptr;
         const SluiceStatus status = sluiceCreateArchiveWriter(&info, &writer);
         sluiceDestroyArchiveWriter(writer);
@@ -198,8 +200,8 @@ TEST_CASE("archive: failing callbacks end the writer")
     Bytes output;
     const Bytes bytes = soft(500000);
     for (const uint32_t threads : {1u, 3u}) {
-        SluiceArchiveWriterInfo info = {SLUICE_CODEC_GDEFLATE, 1,       0, threads,
-                                        writeMemory,           &output, 0, 0};
+        SluiceArchiveWriterInfo info = {
+            SLUICE_CODEC_GDEFLATE, 1, 0, threads, writeMemory, &output, 0, 0, nullptr};
         SluiceArchiveWriter writer = nullptr;
         REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
         SluiceArchiveAssetInfo asset = {"a",     1, 0, bytes.size(), failRead, nullptr,
@@ -528,7 +530,8 @@ TEST_CASE("archive: assets above 4 GiB")
     };
     const uint64_t size = uint64_t(70000) * 65536 - 5;
     REQUIRE(size > uint64_t(1) << 32);
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 2, Sink::write, &sink, 0, 0};
+    const SluiceArchiveWriterInfo info = {
+        SLUICE_CODEC_STORE, 0, 0, 2, Sink::write, &sink, 0, 0, nullptr};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const SluiceArchiveAssetInfo big = {"big",   3, 0, size,    zeros,  &bytesRead,

@@ -42,8 +42,8 @@ Bytes packParts(const std::vector<Part>& parts, uint32_t threads)
         segments.push_back(
             {part.bytes.size(), SLUICE_CODEC_FLOAT, part.tileSize, 0, 0, 0, part.type, 0, 0});
     }
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_FLOAT, 0,     0, threads,
-                                          writeMemory,        &file, 0, 0};
+    const SluiceArchiveWriterInfo info = {
+        SLUICE_CODEC_FLOAT, 0, 0, threads, writeMemory, &file, 0, 0, nullptr};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     MemorySource source = {all};

@@ -64,8 +64,8 @@ PackedAsset assetOfAllCodecs(const std::string& name, uint32_t seed)
 Bytes packArchive(const std::vector<PackedAsset>& assets)
 {
     Bytes file;
-    const SluiceArchiveWriterInfo writerInfo = {SLUICE_CODEC_STORE, 0,     0, 1,
-                                                writeMemory,        &file, 0, 0};
+    const SluiceArchiveWriterInfo writerInfo = {
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&writerInfo, &writer) == SLUICE_OK);
     for (const PackedAsset& asset : assets) {

@@ -34,6 +34,28 @@ typedef SluiceStatus (*SluiceReadBytes)(void* user, void* bytes, size_t size);
 typedef SluiceStatus (*SluiceWriteBytes)(void* user, uint64_t offset, const void* bytes,
                                          size_t size);
 
+// Keeps encoded tiles from one run to the next, for instance in a folder. A key is BLAKE2b (32 bytes)
+// of all that a tile's encoding depends on: its bytes, the segment's parameters, its filter and the
+// version of the encoders. So nobody can make two tiles of one key. What find gives goes into the
+// archive unseen: a cache answers for its contents.
+#define SLUICE_TILE_KEY_SIZE 32u
+typedef struct SluiceTileCache {
+    void* user;
+    // Gives the tile of this key, which has `size` bytes when decoded: its stored bytes to `bytes`,
+    // where `size` bytes have room, and to *filtered whether it keeps its filter (1) or not (0).
+    // Returns how many they are; `size` if the tile is stored; 0: there is none. Called by worker
+    // threads, several at a time.
+    uint32_t (*find)(void* user, const uint8_t* key, uint32_t size, void* bytes,
+                     uint32_t* filtered);
+    // Takes a tile that find did not have; storedSize == size: it is stored. Called as find.
+    void (*keep)(void* user, const uint8_t* key, uint32_t size, const void* bytes,
+                 uint32_t storedSize, uint32_t filtered);
+    // Says what a tile became, tile by tile in the order of the archive; may be NULL. asset: how many
+    // were added before it; key: NULL if the tile was not looked up (codec STORE, known matches,
+    // assets that are encoded already). Called in the calling thread.
+    void (*wrote)(void* user, uint32_t asset, const SluiceArchiveTile* tile, const uint8_t* key);
+} SluiceTileCache;
+
 typedef struct SluiceArchiveWriter_T* SluiceArchiveWriter;
 
 typedef struct SluiceArchiveWriterInfo {
@@ -49,6 +71,8 @@ typedef struct SluiceArchiveWriterInfo {
     uint32_t tileSize;  // GSTD: of assets without segments, as in SluiceArchiveSegment; 0: 262,144.
                         // With smaller ones short lists decode faster, and archives are larger
                         // (docs/performance.md)
+    const SluiceTileCache*
+        cache; // NULL: none; outlives the writer. The archive is the same with it
 } SluiceArchiveWriterInfo;
 
 // Some bytes of an asset and how they are encoded. A segment starts a new tile; a tile that does
@@ -118,6 +142,31 @@ SLUICE_API void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer); // NULL 
 // returns that error.
 SLUICE_API SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer,
                                               const SluiceArchiveAssetInfo* info);
+
+// An asset whose tiles are encoded already: they come from another archive or from a cache.
+typedef struct SluiceEncodedAssetInfo {
+    const char* name; // name, type, size and parameters as in SluiceArchiveAssetInfo
+    size_t nameLength;
+    uint32_t type;
+    uint32_t tileSizeLog2; // 16 .. 20
+    uint64_t size;
+    const void* parameters;
+    uint32_t parameterSize;
+    uint32_t filterTrial; // 1: some segment had filterTrial and a filter, so that parameters may be
+                          // left out as there
+    uint32_t tileCount;
+    const SluiceArchiveTile* tiles; // tileCount records that keep the rules of docs/format.md 4.3;
+                                    // offset and outputOffset are not read
+    // Delivers the storedSize bytes of a tile, in the order of the tiles.
+    SluiceStatus (*readTile)(void* user, uint32_t tile, void* bytes, uint32_t storedSize);
+    void* readUser;
+} SluiceEncodedAssetInfo;
+
+// Adds an asset without encoding it. The archive is the one that sluiceAddArchiveAsset made of the
+// same asset, byte for byte, when the tiles are those that it made. Stored bytes are not decoded: whether
+// they decode to what the checksums say is the caller's matter. Errors: as sluiceAddArchiveAsset.
+SLUICE_API SluiceStatus sluiceAddEncodedArchiveAsset(SluiceArchiveWriter writer,
+                                                     const SluiceEncodedAssetInfo* info);
 
 // Adds what Zstandard frames hold as an asset of codec GSTD, whatever the writer's: matches inside
 // a tile are kept as they are, those from before it are searched again. Frames may follow each

@@ -42,13 +42,46 @@ struct Segments {
     }
 };
 
+// What the index says of an asset, whoever encodes it.
+struct AssetHead {
+    std::string_view name;
+    u32 type;
+    u64 size;
+    const u8* parameters;
+    u32 parameterSize;
+    bool triesFilters; // tiles may have lost their filter
+};
+
+bool triesFilters(const SluiceEncodedAssetInfo& info) { return info.filterTrial != 0; }
+bool triesFilters(const SluiceArchiveAssetInfo& info)
+{
+    return info.segments != nullptr && std::any_of(info.segments, info.segments + info.segmentCount,
+                                                   [](const SluiceArchiveSegment& segment) {
+                                                       return segment.filterTrial != 0 &&
+                                                              segment.filterOffset != 0;
+                                                   });
+}
+
+template <class Info>
+AssetHead headOf(const Info& info)
+{
+    return {{info.name, info.nameLength},
+            info.type,
+            info.size,
+            static_cast<const u8*>(info.parameters),
+            info.parameterSize,
+            triesFilters(info)};
+}
+
 class ArchiveWriter {
 public:
     explicit ArchiveWriter(const SluiceArchiveWriterInfo& info) : m_info(info) {}
 
-    void start() { m_pool.start(m_info.threadCount); }
+    void start() { m_pool.start(m_info.threadCount, m_info.cache); }
     bool accepts(const SluiceArchiveAssetInfo& info) const;
+    bool accepts(const SluiceEncodedAssetInfo& info) const;
     SluiceStatus add(const SluiceArchiveAssetInfo& info);
+    SluiceStatus add(const SluiceEncodedAssetInfo& info);
     SluiceStatus finish(SluiceArchiveStats* stats);
 
     SluiceStatus failure = SLUICE_OK; // the first one is final
@@ -62,8 +95,10 @@ private:
     }
     Segments segmentsOf(const SluiceArchiveAssetInfo& info) const;
     bool acceptsSegments(const SluiceArchiveAssetInfo& info) const;
-    bool acceptsParameters(const SluiceArchiveAssetInfo& info) const;
-    u32 addParameters(const SluiceArchiveAssetInfo& info);
+    bool acceptsHead(const AssetHead& head) const;
+    bool acceptsParameters(const AssetHead& head) const;
+    void addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeLog2);
+    u32 addParameters(const AssetHead& head);
     void dropParameters();
     SluiceStatus addTile(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment,
                          u64 position, u64 left);
@@ -77,9 +112,8 @@ private:
     std::vector<u8> m_entries; // the asset table
     std::vector<u8> m_blocks;  // parameter blocks
     std::string m_names;
-    std::vector<u8>
-        m_mayDrop; // for each asset: no tile has kept a filter, so its parameters may be
-                   // left out
+    // For each asset: its parameters are filters on trial that no tile has kept so far.
+    std::vector<u8> m_mayDrop;
     u32 m_assetCount = 0;
     u32 m_lastBlock = kNoParameters; // offset in blocks_
     u64 m_parameterBytes = 0;        // as kMaxParameterBytes limits them
@@ -92,6 +126,7 @@ private:
     u32 m_tilesWritten = 0;
     std::vector<u8> m_records; // that are not written yet
     u64 m_recordsWritten = 0;  // bytes
+    u64 m_outputOffset = 0;    // decoded bytes of its tiles so far
     Xxh32 m_recordHash = {};
 };
 
@@ -132,63 +167,89 @@ bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
     return left == 0;
 }
 
-// Returns whether the asset has filters that tiles may lose, and no other parameters.
-bool triesFilters(const SluiceArchiveAssetInfo& info)
+// Are the items of a block that has been checked nothing but filters?
+bool areFilters(const u8* items, u32 size)
 {
-    bool tries = false;
-    for (u32 i = 0; i < info.segmentCount; ++i)
-        tries = tries || (info.segments[i].filterTrial != 0 && info.segments[i].filterOffset != 0);
-    const u8* items = static_cast<const u8*>(info.parameters);
-    for (u32 at = 0; tries && at < info.parameterSize;
-         at += kItemHead + u32(alignUp(itemSize(items + at), 4)))
-        tries = loadLe16(items + at) == kFilterItem;
-    return tries;
+    bool filters = size != 0;
+    for (u32 at = 0; filters && at < size; at += kItemHead + u32(alignUp(itemSize(items + at), 4)))
+        filters = loadLe16(items + at) == kFilterItem;
+    return filters;
 }
 
 // Checks a block as strictly as a reader, except that kinds unknown here are accepted.
-bool ArchiveWriter::acceptsParameters(const SluiceArchiveAssetInfo& info) const
+bool ArchiveWriter::acceptsParameters(const AssetHead& head) const
 {
-    if (info.parameterSize == 0) return true;
+    if (head.parameterSize == 0) return true;
     const u64 room = SLUICE_ARCHIVE_MAX_BLOCK_BYTES - m_blocks.size();
-    return info.parameters != nullptr && info.parameterSize % 4 == 0 &&
-           u64(info.parameterSize) + 4 <= room &&
-           info.parameterSize <= kMaxParameterBytes - m_parameterBytes &&
-           checkParameters(static_cast<const u8*>(info.parameters), info.parameterSize) !=
-               SLUICE_ERROR_FORMAT;
+    return head.parameters != nullptr && head.parameterSize % 4 == 0 &&
+           u64(head.parameterSize) + 4 <= room &&
+           head.parameterSize <= kMaxParameterBytes - m_parameterBytes &&
+           checkParameters(head.parameters, head.parameterSize) != SLUICE_ERROR_FORMAT;
 }
 
-bool ArchiveWriter::accepts(const SluiceArchiveAssetInfo& info) const
+bool ArchiveWriter::acceptsHead(const AssetHead& head) const
 {
     const auto nameAt = [&](u32 asset) {
         const u8* entry = m_entries.data() + size_t(asset) * assetBytes;
         return std::string_view(m_names).substr(loadLe32(entry + assetNameOffset),
                                                 loadLe16(entry + assetNameLength));
     };
-    return sluiceIsArchiveName(info.name, info.nameLength) && info.size <= kMaxAssetSize &&
-           (info.size == 0 || info.read != nullptr) && m_assetCount < SLUICE_ARCHIVE_MAX_ASSETS &&
-           m_names.size() + info.nameLength <= SLUICE_ARCHIVE_MAX_NAME_BYTES &&
-           nameMayFollow(nameAt, m_assetCount, std::string_view(info.name, info.nameLength)) &&
-           acceptsSegments(info) && acceptsParameters(info);
+    return sluiceIsArchiveName(head.name.data(), head.name.size()) && head.size <= kMaxAssetSize &&
+           m_assetCount < SLUICE_ARCHIVE_MAX_ASSETS &&
+           m_names.size() + head.name.size() <= SLUICE_ARCHIVE_MAX_NAME_BYTES &&
+           nameMayFollow(nameAt, m_assetCount, head.name) && acceptsParameters(head);
+}
+
+bool ArchiveWriter::accepts(const SluiceArchiveAssetInfo& info) const
+{
+    return acceptsHead(headOf(info)) && (info.size == 0 || info.read != nullptr) &&
+           acceptsSegments(info);
+}
+
+// The rules of docs/format.md, 4.3.
+bool isEncodedTile(const SluiceEncodedAssetInfo& info, const SluiceArchiveTile& tile, bool last)
+{
+    const bool goodSize = tile.codec == SLUICE_CODEC_STORE ? tile.storedSize == tile.size
+                                                           : tile.storedSize < tile.size;
+    return tile.size != 0 && tile.size <= 1u << info.tileSizeLog2 && (last || tile.size % 4 == 0) &&
+           tile.codec <= SLUICE_CODEC_GSTD && tile.size <= maxTileBytes(tile.codec) &&
+           tile.storedSize != 0 && goodSize &&
+           (tile.filterOffset == 0 ||
+            checkFilterItem(static_cast<const u8*>(info.parameters), info.parameterSize,
+                            tile.filterOffset) == SLUICE_OK);
+}
+
+bool ArchiveWriter::accepts(const SluiceEncodedAssetInfo& info) const
+{
+    if (!acceptsHead(headOf(info)) || info.tileSizeLog2 < SLUICE_ARCHIVE_MIN_TILE_LOG2 ||
+        info.tileSizeLog2 > SLUICE_ARCHIVE_MAX_TILE_LOG2 ||
+        (info.tileCount != 0 && (info.tiles == nullptr || info.readTile == nullptr)))
+        return false;
+    u64 size = 0;
+    for (u32 i = 0; i < info.tileCount; ++i) {
+        if (!isEncodedTile(info, info.tiles[i], i + 1 == info.tileCount)) return false;
+        size += info.tiles[i].size;
+    }
+    return size == info.size;
 }
 
 // Returns where the asset's parameter block is; assets in a row with the same one share it.
-u32 ArchiveWriter::addParameters(const SluiceArchiveAssetInfo& info)
+u32 ArchiveWriter::addParameters(const AssetHead& head)
 {
-    if (info.parameterSize == 0) return kNoParameters;
-    const u8* bytes = static_cast<const u8*>(info.parameters);
-    m_parameterBytes += info.parameterSize;
-    if (m_lastBlock != kNoParameters && loadLe32(&m_blocks[m_lastBlock]) == info.parameterSize &&
-        std::memcmp(&m_blocks[m_lastBlock + 4], bytes, info.parameterSize) == 0)
+    if (head.parameterSize == 0) return kNoParameters;
+    m_parameterBytes += head.parameterSize;
+    if (m_lastBlock != kNoParameters && loadLe32(&m_blocks[m_lastBlock]) == head.parameterSize &&
+        std::memcmp(&m_blocks[m_lastBlock + 4], head.parameters, head.parameterSize) == 0)
         return m_lastBlock;
     m_lastBlock = u32(m_blocks.size());
     m_blocks.resize(m_blocks.size() + 4);
-    storeLe32(&m_blocks[m_lastBlock], info.parameterSize);
-    m_blocks.insert(m_blocks.end(), bytes, bytes + info.parameterSize);
+    storeLe32(&m_blocks[m_lastBlock], head.parameterSize);
+    m_blocks.insert(m_blocks.end(), head.parameters, head.parameters + head.parameterSize);
     return m_lastBlock;
 }
 
-// Leaves out the blocks of assets whose tiles have all lost the trial of their filters. Offsets of
-// blocks ascend.
+// Leaves out the blocks of assets whose tiles have all lost the trial of their filters; assets in a row that keep the same block
+// share it. Offsets of blocks ascend.
 void ArchiveWriter::dropParameters()
 {
     u32 kept = 0; // bytes of blocks
@@ -199,14 +260,39 @@ void ArchiveWriter::dropParameters()
         const bool drop = offset == kNoParameters || m_mayDrop[asset] != 0;
         if (!drop && offset != last) {
             last = offset;
-            lastKept = kept;
             const u32 size = 4 + loadLe32(&m_blocks[offset]);
-            std::memmove(&m_blocks[kept], &m_blocks[offset], size);
-            kept += size;
+            const bool same = lastKept != kNoParameters && size <= kept - lastKept &&
+                              std::memcmp(&m_blocks[lastKept], &m_blocks[offset], size) == 0;
+            if (!same) {
+                lastKept = kept;
+                std::memmove(&m_blocks[kept], &m_blocks[offset], size);
+                kept += size;
+            }
         }
         storeLe32(entry(asset) + assetParameterOffset, drop ? kNoParameters : lastKept);
     }
     m_blocks.resize(kept);
+}
+
+// Adds the entry of an asset to the table.
+void ArchiveWriter::addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeLog2)
+{
+    const u32 asset = m_assetCount;
+    m_entries.resize(m_entries.size() + assetBytes);
+    storeLe64(entry(asset) + assetSize, head.size);
+    storeLe32(entry(asset) + assetTileCount, u32(tileCount));
+    // This is right without records, and replaced if there are any.
+    storeLe32(entry(asset) + assetTileChecksum, xxh32(nullptr, 0, 0));
+    storeLe32(entry(asset) + assetNameOffset, u32(m_names.size()));
+    storeLe16(entry(asset) + assetNameLength, u32(head.name.size()));
+    entry(asset)[assetTileSizeLog2] = u8(tileSizeLog2);
+    storeLe32(entry(asset) + assetType, head.type);
+    storeLe32(entry(asset) + assetParameterOffset, addParameters(head));
+    m_names.append(head.name);
+    m_mayDrop.push_back(head.triesFilters && areFilters(head.parameters, head.parameterSize));
+    ++m_assetCount;
+    m_stats.bytesIn += head.size;
+    m_stats.tileCount += tileCount;
 }
 
 SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
@@ -219,23 +305,7 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
         while (segments[i].size != 0 && segments[i].tileSize > 1u << tileSizeLog2)
             ++tileSizeLog2;
     }
-    const u32 asset = m_assetCount;
-    m_entries.resize(m_entries.size() + assetBytes);
-    storeLe64(entry(asset) + assetSize, info.size);
-    storeLe32(entry(asset) + assetTileCount, u32(tileCount));
-    // This is right without records, and replaced if there are any.
-    storeLe32(entry(asset) + assetTileChecksum, xxh32(nullptr, 0, 0));
-    storeLe32(entry(asset) + assetNameOffset, u32(m_names.size()));
-    storeLe16(entry(asset) + assetNameLength, u32(info.nameLength));
-    entry(asset)[assetTileSizeLog2] = u8(tileSizeLog2);
-    storeLe32(entry(asset) + assetType, info.type);
-    storeLe32(entry(asset) + assetParameterOffset, addParameters(info));
-    m_names.append(info.name, info.nameLength);
-    m_mayDrop.push_back(triesFilters(info) ? 1 : 0);
-    ++m_assetCount;
-    m_stats.bytesIn += info.size;
-    m_stats.tileCount += tileCount;
-
+    addEntry(headOf(info), tileCount, tileSizeLog2);
     u64 position = 0;
     for (u32 i = 0; i < segments.count; ++i) {
         const u64 end = position + segments[i].size;
@@ -261,6 +331,7 @@ SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info,
     u8* input = tile.resize(nextTileSize(segment, left));
     tile.asset = m_assetCount - 1;
     tile.segment = segment;
+    tile.isEncoded = false;
     tile.filter.clear();
     if (const u8* item = filterItemOf(info, segment))
         tile.filter.assign(item + kItemHead, item + kItemHead + itemSize(item));
@@ -274,6 +345,40 @@ SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info,
     }
     if (status == SLUICE_OK) m_pool.submit();
     return status;
+}
+
+SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info)
+{
+    addEntry(headOf(info), info.tileCount, info.tileSizeLog2);
+    for (u32 i = 0; i < info.tileCount; ++i) {
+        if (m_pool.full()) {
+            const SluiceStatus status = writeOldest();
+            if (status != SLUICE_OK) return status;
+        }
+        const SluiceArchiveTile& given = info.tiles[i];
+        TilePool::Tile& tile = m_pool.next();
+        const bool stored = given.codec == SLUICE_CODEC_STORE;
+        if (stored) {
+            tile.resize(given.size);
+            tile.output.clear();
+        } else {
+            tile.size = given.size;
+            tile.output.resize(given.storedSize);
+        }
+        tile.asset = m_assetCount - 1;
+        tile.segment = {};
+        tile.segment.codec = SluiceCodec(given.codec);
+        tile.segment.filterOffset = given.filterOffset;
+        tile.filter.assign(given.filterOffset == 0 ? 0 : 1,
+                           0); // writeTile asks whether there is one
+        tile.isEncoded = true;
+        tile.checksum = given.checksum;
+        const SluiceStatus status = info.readTile(
+            info.readUser, i, stored ? tile.input.data() : tile.output.data(), given.storedSize);
+        if (status != SLUICE_OK) return status;
+        m_pool.submit();
+    }
+    return SLUICE_OK;
 }
 
 // Gives assets up to `end` that have no place the current position. All but the last are empty.
@@ -299,9 +404,10 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
         m_position += alignArchive(u64(tileCount) * recordBytes);
         m_tilesWritten = 0;
         m_recordsWritten = 0;
+        m_outputOffset = 0;
         m_recordHash.begin(0);
     }
-    const bool stored = tile.output.empty() || tile.output.size() >= tile.size;
+    const bool stored = tile.isStored();
     std::vector<u8>& bytes = stored ? tile.input : tile.output;
     const u32 storedSize = stored ? tile.size : u32(tile.output.size());
     const size_t padded = size_t(alignArchive(storedSize));
@@ -321,9 +427,21 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
     storeLe32(record + recordFilterOffset,
               stored || tile.filter.empty() ? 0 : tile.segment.filterOffset);
     if (!stored && !tile.filter.empty()) m_mayDrop[tile.asset] = 0;
+    if (m_info.cache != nullptr && m_info.cache->wrote != nullptr) {
+        const SluiceArchiveTile written = {m_position - loadLe64(entry(tile.asset) + assetOffset),
+                                           m_outputOffset,
+                                           storedSize,
+                                           tile.size,
+                                           u32(codec),
+                                           tile.checksum,
+                                           loadLe32(record + recordFilterOffset)};
+        m_info.cache->wrote(m_info.cache->user, tile.asset, &written,
+                            tile.hasKey ? tile.key.data() : nullptr);
+    }
     m_position += padded;
     m_stats.storedTiles += stored ? 1 : 0;
     ++m_tilesWritten;
+    m_outputOffset += tile.size;
 
     const bool last = m_tilesWritten == tileCount;
     if (last || m_records.size() == kRecordBatchBytes) status = flushRecords();
@@ -427,6 +545,15 @@ SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo* info,
 void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer) { delete writer; }
 
 SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info)
+{
+    if (writer == nullptr || info == nullptr || writer->writer.finished ||
+        !writer->writer.accepts(*info))
+        return SLUICE_ERROR_ARGUMENT;
+    return guarded(writer->writer, [&] { return writer->writer.add(*info); });
+}
+
+SluiceStatus sluiceAddEncodedArchiveAsset(SluiceArchiveWriter writer,
+                                          const SluiceEncodedAssetInfo* info)
 {
     if (writer == nullptr || info == nullptr || writer->writer.finished ||
         !writer->writer.accepts(*info))

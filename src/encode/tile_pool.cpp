@@ -3,10 +3,12 @@
 
 #include "../formats/archive_layout.h"
 #include "../formats/errors.h"
+#include "encoder_version.h"
 
 #include <sluice/sluice_filter_encode.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace sluice {
 
@@ -28,8 +30,9 @@ TilePool::~TilePool()
         thread.join();
 }
 
-void TilePool::start(u32 threadCount)
+void TilePool::start(u32 threadCount, const SluiceTileCache* cache)
 {
+    m_cache = cache;
     threadCount = std::min(std::max(threadCount, 1u), SLUICE_ENCODE_MAX_THREADS);
     m_tiles.resize(threadCount == 1 ? 1 : size_t(threadCount) * 4);
     m_encoders.resize(threadCount);
@@ -108,10 +111,55 @@ static SluiceStatus encodeBest(TileEncoders& encoders, TilePool::Tile& tile)
     return status;
 }
 
-void TilePool::encode(TileEncoders& encoders, Tile& tile)
+// The name of a tile's encoding: all that it depends on.
+static Digest keyOf(const TilePool::Tile& tile)
 {
+    const SluiceArchiveSegment& segment = tile.segment;
+    Blake2b hash;
+    hash.addText(std::string_view("sluice tile"));
+    hash.addU64(encoderId());
+    for (const u32 number : {u32(segment.codec), segment.level, segment.decodeSpeed,
+                             segment.floatType, segment.copyDepth, segment.filterTrial})
+        hash.addU32(number);
+    hash.addText(tile.filter);
+    hash.addU64(tile.size);
+    hash.add(tile.input.data(), tile.size);
+    return hash.finish();
+}
+
+SluiceStatus TilePool::encodeOrFind(TileEncoders& encoders, Tile& tile) const
+{
+    tile.hasKey =
+        m_cache != nullptr && !tile.matchesKnown && tile.segment.codec != SLUICE_CODEC_STORE;
+    if (!tile.hasKey) return encodeBest(encoders, tile);
+    tile.key = keyOf(tile);
+    u32 filtered = 0;
+    tile.output.resize(tile.size);
+    const u32 found =
+        m_cache->find(m_cache->user, tile.key.data(), tile.size, tile.output.data(), &filtered);
+    if (found != 0 && found <= tile.size) {
+        tile.output.resize(found == tile.size ? 0 : found);
+        if (filtered == 0) tile.filter.clear();
+        return SLUICE_OK;
+    }
+    const SluiceStatus status = encodeBest(encoders, tile);
+    if (status != SLUICE_OK) return status;
+    const bool stored = tile.isStored();
+    m_cache->keep(
+        m_cache->user, tile.key.data(), tile.size, stored ? tile.input.data() : tile.output.data(),
+        stored ? tile.size : u32(tile.output.size()), stored || tile.filter.empty() ? 0 : 1);
+    return SLUICE_OK;
+}
+
+void TilePool::encode(TileEncoders& encoders, Tile& tile) const
+{
+    tile.status = SLUICE_OK;
+    if (tile.isEncoded) {
+        tile.hasKey = false;
+        return;
+    }
     tile.checksum = sluiceTileChecksum(tile.input.data(), tile.size);
-    tile.status = withoutExceptions([&] { return encodeBest(encoders, tile); });
+    tile.status = withoutExceptions([&] { return encodeOrFind(encoders, tile); });
 }
 
 } // namespace sluice

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "blake2b.h"
 #include "tile_encoder.h"
 
 namespace sluice {
@@ -22,22 +23,26 @@ public:
         std::vector<u8> filter;            // its description; empty: none, or it has lost the trial
         bool matchesKnown = false;         // GSTD: matches are those of the tile
         std::vector<SluiceGstdMatch> matches;
+        bool isEncoded = false; // by someone else: the user sets input or output, and checksum
         // The pool sets these.
         std::vector<u8> filtered;   // the input with the filter applied
         std::vector<u8> output;     // encoded; empty: store the input
         std::vector<u8> unfiltered; // the trial's other output
         u32 checksum = 0;
+        bool hasKey = false; // the cache was asked for it
+        Digest key = {};
         SluiceStatus status = SLUICE_OK;
         bool done = false;
 
+        bool isStored() const { return output.empty() || output.size() >= size; }
         // Makes room for `bytes` bytes of input.
         u8* resize(u32 bytes);
     };
 
     ~TilePool();
 
-    // threadCount as in sluice_archive.h. May throw std::bad_alloc and std::system_error.
-    void start(u32 threadCount);
+    // threadCount and cache as in sluice_archive.h. May throw std::bad_alloc and std::system_error.
+    void start(u32 threadCount, const SluiceTileCache* cache);
 
     bool full() const { return m_submitted - m_released == m_tiles.size(); }
     bool empty() const { return m_submitted == m_released; }
@@ -50,7 +55,10 @@ public:
 
 private:
     void work(TileEncoders& encoders);
-    static void encode(TileEncoders& encoders, Tile& tile);
+    void encode(TileEncoders& encoders, Tile& tile) const;
+    SluiceStatus encodeOrFind(TileEncoders& encoders, Tile& tile) const;
+
+    const SluiceTileCache* m_cache = nullptr;
 
     std::vector<Tile> m_tiles; // a ring
     u64 m_submitted = 0;       // by the user's thread, under m_mutex while workers run

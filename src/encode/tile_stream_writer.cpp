@@ -16,7 +16,7 @@ SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, u64& streamSize)
     if (!isEncodable(segment)) return SLUICE_ERROR_ARGUMENT;
     SluiceStatus status = SLUICE_OK;
     TilePool pool;
-    pool.start(info.threadCount);
+    pool.start(info.threadCount, nullptr);
     const u32 tileCount = u32(divideUp<u64>(info.size, kTileBytes));
     const u32 lastTileSize = u32(info.size % kTileBytes); // 0 stands for a full tile
     std::vector<u8> head(SLUICE_TILE_STREAM_HEADER_SIZE + size_t(tileCount) * 4);
