@@ -9,7 +9,7 @@ namespace {
 
 constexpr SluiceCodec kNoTiles = SLUICE_CODEC_MAX_ENUM;
 
-PackPlan planWhole(const InputFile&, const PackOptions&) { return {}; }
+PackPlan planWhole(const InputFile&, const AssetOptions&) { return {}; }
 
 } // namespace
 

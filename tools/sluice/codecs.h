@@ -34,7 +34,7 @@ struct Codec {
     uint32_t options;      // CodecOption
     SluiceCodec fileCodec; // for files without segments
     // Archives; plan is null if the codec makes none.
-    PackPlan (*plan)(const InputFile& input, const PackOptions& options);
+    PackPlan (*plan)(const InputFile& input, const AssetOptions& options);
     const char* fallback;
     // pack --raw; null if the codec has no file of its own.
     int (*packRaw)(const PackOptions& options, const CommonOptions& common);
@@ -50,11 +50,11 @@ extern const Codec kCodecs[kCodecCount];
 const Codec& codecNamed(const std::string& name); // one of the table
 const Codec& codecOfTiles(uint32_t tileCodec);    // a SluiceCodec
 
-PackPlan planGstd(const InputFile& input, const PackOptions& options);
+PackPlan planGstd(const InputFile& input, const AssetOptions& options);
 // In a .safetensors file, floating-point tensors become FLOAT of their type, other large tensors
 // whatever makes samples of them smallest, the rest GDeflate. The same bytes give the same
 // segments. Any other file has none; the reason then says why if its name looks like .safetensors.
-PackPlan planFloat(const InputFile& input, const PackOptions& options);
+PackPlan planFloat(const InputFile& input, const AssetOptions& options);
 
 int packTileStream(const PackOptions& options, const CommonOptions& common);
 int packDf11(const PackOptions& options, const CommonOptions& common);

@@ -57,14 +57,14 @@ std::string filterNames(const char* separator)
     return names;
 }
 
-uint32_t gstdTileBytes(const PackOptions& options)
+uint32_t gstdTileBytes(const AssetOptions& options)
 {
     return 1024 * (options.tileKib != 0 ? options.tileKib : 256);
 }
 
 std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
-                                              SluiceFilterLayout layout, const PackOptions& options,
-                                              FilterPlan& plan)
+                                              SluiceFilterLayout layout,
+                                              const AssetOptions& options, FilterPlan& plan)
 {
     const FilterList filters = filterList(options.filters);
     SluiceFilterPlanInfo info = {};
@@ -96,7 +96,7 @@ std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Byt
 }
 
 // Filters are chosen by a look at the whole file; one that is too large to hold gets none.
-PackPlan planGstd(const InputFile& input, const PackOptions& options)
+PackPlan planGstd(const InputFile& input, const AssetOptions& options)
 {
     constexpr uint64_t largest = uint64_t(1) << 30;
     PackPlan plan;

@@ -33,10 +33,10 @@ constexpr std::pair<const char*, uint32_t> kFilterNames[] = {
 // ask for; plan keeps their descriptions. name: for messages; layout: AUTO or IMAGE. Throws a
 // Failure.
 std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
-                                              SluiceFilterLayout layout, const PackOptions& options,
-                                              FilterPlan& plan);
+                                              SluiceFilterLayout layout,
+                                              const AssetOptions& options, FilterPlan& plan);
 std::string filterNames(const char* separator);
 // Bytes of a Gstd tile, as --tile-size says.
-uint32_t gstdTileBytes(const PackOptions& options);
+uint32_t gstdTileBytes(const AssetOptions& options);
 
 } // namespace sluice

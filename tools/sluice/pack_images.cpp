@@ -54,7 +54,7 @@ Bytes withoutScheme(const InputFile& input, std::string& reason)
 
 // A segment from each cut to the next.
 std::vector<SluiceArchiveSegment> segmentsAt(const std::vector<uint64_t>& cuts, uint64_t size,
-                                             const PackOptions& options, const Codec& codec)
+                                             const AssetOptions& options, const Codec& codec)
 {
     std::vector<SluiceArchiveSegment> segments;
     uint64_t begin = 0;
@@ -77,7 +77,7 @@ std::vector<SluiceArchiveSegment> segmentsAt(const std::vector<uint64_t>& cuts, 
 }
 
 // A KTX2 or DDS file. False if it is to be packed as any other.
-bool planContainer(const InputFile& input, const PackOptions& options, const Codec& codec,
+bool planContainer(const InputFile& input, const AssetOptions& options, const Codec& codec,
                    PackPlan& plan)
 {
     const Bytes start = input.readStart(SLUICE_IMAGE_START_SIZE);
@@ -132,7 +132,7 @@ bool isPackedKtx2(const InputFile& input)
     return scheme == SLUICE_IMAGE_SCHEME_ZSTD || scheme == SLUICE_IMAGE_SCHEME_ZLIB;
 }
 
-bool planImage(const InputFile& input, const PackOptions& options, const Codec& codec,
+bool planImage(const InputFile& input, const AssetOptions& options, const Codec& codec,
                PackPlan& plan)
 {
     const Bytes start = input.readStart(kKtx2MagicSize);

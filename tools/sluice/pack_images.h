@@ -14,7 +14,7 @@ bool isPackedKtx2(const InputFile& input);
 // the description of the image among plan.parameters; a picture goes as its texture. False if the
 // file is to be packed as any other. plan.reason says why if its name is one of an image, or why an
 // image has no filters.
-bool planImage(const InputFile& input, const PackOptions& options, const Codec& codec,
+bool planImage(const InputFile& input, const AssetOptions& options, const Codec& codec,
                PackPlan& plan);
 
 } // namespace sluice

@@ -31,7 +31,7 @@ uint64_t roundUp4(uint64_t offset) { return (offset + 3) & ~uint64_t(3); }
 
 class SegmentPlan {
 public:
-    SegmentPlan(const InputFile& file, const PackOptions& options)
+    SegmentPlan(const InputFile& file, const AssetOptions& options)
         : m_file(file), m_level(options.level)
     {
         m_gdeflate.codec = SLUICE_CODEC_GDEFLATE;
@@ -133,7 +133,7 @@ private:
 
 } // namespace
 
-PackPlan planFloat(const InputFile& input, const PackOptions& options)
+PackPlan planFloat(const InputFile& input, const AssetOptions& options)
 {
     PackPlan plan;
     if (!WeightFile::recognises(input)) {

@@ -85,7 +85,7 @@ bool hasPictureName(const std::string& name)
 
 bool isPicture(const InputFile& input) { return kindOf(input) != Picture::none; }
 
-Texture makeTexture(const InputFile& input, const PackOptions& options)
+Texture makeTexture(const InputFile& input, const AssetOptions& options)
 {
     Texture texture;
     const Picture kind = kindOf(input);

@@ -21,6 +21,6 @@ struct Texture {
 };
 
 // Makes the texture of a picture. The same bytes and options make the same texture.
-Texture makeTexture(const InputFile& input, const PackOptions& options);
+Texture makeTexture(const InputFile& input, const AssetOptions& options);
 
 } // namespace sluice

@@ -59,6 +59,15 @@ std::string formatText(const char* format, ...)
     return text;
 }
 
+std::string encodingText(const AssetOptions& options)
+{
+    return formatText("codec=%s level=%u decode-speed=%u copy-depth=%u tile-size=%u filters=%s "
+                      "images=%d bc=%s mips=%d",
+                      options.codec.c_str(), options.level, options.decodeSpeed, options.copyDepth,
+                      options.tileKib, options.filters.c_str(), options.images ? 1 : 0,
+                      options.bc.c_str(), options.mips ? 1 : 0);
+}
+
 uint32_t threadCount(uint32_t asked)
 {
     return asked != 0 ? asked : std::max(std::thread::hardware_concurrency(), 1u);

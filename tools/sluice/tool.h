@@ -49,19 +49,27 @@ struct PipelineOptions {
     std::string cache; // a file; empty: none
 };
 
-struct PackOptions {
-    std::string output;
+// How a file is encoded. Whatever is added here also goes into encodingText.
+struct AssetOptions {
     std::string codec; // a name of kCodecs; empty: gstd, or gdeflate if raw
     uint32_t copyDepth = 0;
     uint32_t tileKib = 0; // 0: 256
     std::string filters = "auto";
     uint32_t level = 9;
     uint32_t decodeSpeed = 0;
-    uint32_t threads = 0; // 0: one a core
-    bool raw = false;
     bool images = false;
     std::string bc = "none"; // of textures that are made of pictures: their blocks
     bool mips = true;        // and whether they have all levels
+};
+
+// All of them as text, which names what is kept in a cache and tells shards of different archives
+// apart: "codec=gstd level=9 ...".
+std::string encodingText(const AssetOptions& options);
+
+struct PackOptions : AssetOptions {
+    std::string output;
+    uint32_t threads = 0; // 0: one a core
+    bool raw = false;
     bool dryRun = false;
     std::vector<std::string> excludes; // globs
     std::vector<std::string> groups;   // --group
