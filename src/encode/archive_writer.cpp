@@ -299,13 +299,11 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
 {
     const Segments segments = segmentsOf(info);
     u64 tileCount = 0;
-    u32 tileSizeLog2 = SLUICE_ARCHIVE_MIN_TILE_LOG2;
-    for (u32 i = 0; i < segments.count; ++i) {
+    for (u32 i = 0; i < segments.count; ++i)
         tileCount += countTiles(segments[i]);
-        while (segments[i].size != 0 && segments[i].tileSize > 1u << tileSizeLog2)
-            ++tileSizeLog2;
-    }
-    addEntry(headOf(info), tileCount, tileSizeLog2);
+    const SluiceArchiveSegment* list =
+        segments.given != nullptr ? segments.given : &segments.single;
+    addEntry(headOf(info), tileCount, tileSizeLog2Of(list, segments.count));
     u64 position = 0;
     for (u32 i = 0; i < segments.count; ++i) {
         const u64 end = position + segments[i].size;

@@ -69,6 +69,15 @@ u64 countTiles(const SluiceArchiveSegment& segment)
     return divideUp<u64>(segment.size - tail, segment.tileSize) + (tail != 0 ? 1 : 0);
 }
 
+u32 tileSizeLog2Of(const SluiceArchiveSegment* segments, u32 count)
+{
+    u32 bits = SLUICE_ARCHIVE_MIN_TILE_LOG2;
+    for (u32 i = 0; i < count; ++i)
+        while (segments[i].size != 0 && segments[i].tileSize > 1u << bits)
+            ++bits;
+    return bits;
+}
+
 SluiceStatus TileEncoders::encodeGdeflate(const SluiceArchiveSegment& segment, const u8* bytes,
                                           u32 size, std::vector<u8>& out)
 {

@@ -21,6 +21,9 @@ u32 nextTileSize(const SluiceArchiveSegment& segment, u64 left);
 // The tiles of a whole segment.
 u64 countTiles(const SluiceArchiveSegment& segment);
 
+// The least number of bits, as an archive may have it, of the largest tile size of the segments.
+u32 tileSizeLog2Of(const SluiceArchiveSegment* segments, u32 count);
+
 // Keeps the last tile's encoder for as long as tiles want the same parameters.
 template <typename Handle, typename Info>
 class KeptEncoder {

@@ -42,6 +42,14 @@ SluiceStatus createArchive(SluiceArchiveWriterInfo info, Transfer& transfer, Arc
     return status;
 }
 
+void checkPacking(const Transfer& transfer, SluiceStatus status, const std::string& what)
+{
+    transfer.rethrow();
+    if (status == SLUICE_ERROR_OUT_OF_MEMORY)
+        throw Failure{exitIo, what + ": out of memory or threads"};
+    if (status != SLUICE_OK) throw Failure{exitUsage, what + ": " + sluiceGetStatusText(status)};
+}
+
 void sortSources(std::vector<ArchiveSource>& sources)
 {
     std::sort(sources.begin(), sources.end(),

@@ -33,10 +33,14 @@ using ArchiveWriter = std::unique_ptr<SluiceArchiveWriter_T, decltype(&sluiceDes
 // An archive that goes to transfer.onWrite. The status says whether the writer could be made.
 SluiceStatus createArchive(SluiceArchiveWriterInfo info, Transfer& transfer, ArchiveWriter& writer);
 
+// Throws what a callback threw, or what the status says.
+void checkPacking(const Transfer& transfer, SluiceStatus status, const std::string& what);
+
 struct ArchiveSource {
     std::string name; // in the archive
     std::string path;
     bool executable = false;
+    uint64_t size = 0;
 };
 // Throws a Failure where two have one name.
 void sortSources(std::vector<ArchiveSource>& sources);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "formats/archive_layout.h"
+
 namespace sluice {
 namespace {
 
@@ -40,6 +42,21 @@ const Codec& codecNamed(const std::string& name)
 {
     return *std::find_if(std::begin(kCodecs), std::end(kCodecs),
                          [&](const Codec& codec) { return codec.name == name; });
+}
+
+SluiceArchiveSegment wholeSegment(const Codec& codec, const AssetOptions& options, uint64_t size)
+{
+    SluiceArchiveSegment segment = {};
+    segment.size = size;
+    segment.codec = codec.fileCodec;
+    segment.tileSize = codec.fileCodec == SLUICE_CODEC_GSTD    ? gstdTileBytes(options)
+                       : codec.fileCodec == SLUICE_CODEC_STORE ? SLUICE_GD_TILE_BYTES
+                                                               : maxTileBytes(codec.fileCodec);
+    segment.level = options.level;
+    segment.decodeSpeed = options.decodeSpeed;
+    segment.copyDepth = options.copyDepth;
+    segment.floatType = SLUICE_FLOAT_BYTES;
+    return segment;
 }
 
 const Codec& codecOfTiles(uint32_t tileCodec)

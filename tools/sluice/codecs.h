@@ -26,6 +26,16 @@ struct PackPlan {
     std::unique_ptr<InputFile> content; // in memory, if the plan has read all of it
     std::string note;                   // what was made of the file; empty: it is as it was
     std::string reason; // why the file is packed as Codec::fallback says; empty: it is not
+
+    // What goes into the asset's parameter block.
+    Bytes items() const
+    {
+        if (type != 0) return parameters;
+        uint32_t size = 0;
+        const void* found = sluiceGetFilterParameters(filters.get(), &size);
+        const uint8_t* bytes = static_cast<const uint8_t*>(found);
+        return Bytes(bytes, bytes + size);
+    }
 };
 
 struct Codec {
@@ -49,6 +59,9 @@ extern const Codec kCodecs[kCodecCount];
 
 const Codec& codecNamed(const std::string& name); // one of the table
 const Codec& codecOfTiles(uint32_t tileCodec);    // a SluiceCodec
+
+// All of a file as one segment of the codec.
+SluiceArchiveSegment wholeSegment(const Codec& codec, const AssetOptions& options, uint64_t size);
 
 PackPlan planGstd(const InputFile& input, const AssetOptions& options);
 // In a .safetensors file, floating-point tensors become FLOAT of their type, other large tensors

@@ -6,6 +6,8 @@
 
 #include <sluice/sluice_tiles.h>
 
+#include "shard.h"
+
 #include "formats/archive_layout.h"
 
 namespace sluice {
@@ -61,6 +63,10 @@ void Container::readArchive()
     const Bytes header = m_file->readStart(SLUICE_ARCHIVE_HEADER_SIZE);
     SluiceStatus status =
         sluiceParseArchiveHeader(header.data(), header.size(), m_file->size(), &m_archive);
+    if (isShard(*m_file))
+        throw Failure{exitFormat, m_file->name() +
+                                      ": is a shard of pack --shard; sluice join makes "
+                                      "an archive of all of them"};
     if (status == SLUICE_ERROR_FORMAT &&
         (header.size() < 8 || std::string(&header[1], &header[7]) != "SLUICE")) {
         throw Failure{exitFormat,
@@ -149,6 +155,14 @@ void Container::readRecords(
             call(first + i, tiles[i]);
         }
     }
+}
+
+std::vector<SluiceArchiveTile> Container::records(uint32_t number) const
+{
+    std::vector<SluiceArchiveTile> tiles;
+    tiles.reserve(archiveAsset(number).tileCount); // there is room for so many in the file
+    readRecords(number, [&](uint32_t, const SluiceArchiveTile& tile) { tiles.push_back(tile); });
+    return tiles;
 }
 
 void Container::forEachTile(uint32_t number,

@@ -45,6 +45,8 @@ public:
     ContainerAsset asset(uint32_t number) const;
     SluiceArchiveAsset archiveAsset(uint32_t number) const; // isArchive only
 
+    // All tile records of an asset, checked; isArchive only. Throws Failure.
+    std::vector<SluiceArchiveTile> records(uint32_t number) const;
     // Checks all tile records of an asset, then calls back for each of them. Throws Failure.
     void
     forEachTile(uint32_t asset,

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <xxhash.h>
+
 namespace fs = std::filesystem;
 
 namespace sluice {
@@ -53,6 +55,20 @@ void writeAt(int descriptor, const std::string& path, uint64_t offset, const voi
         from += written;
         offset += uint64_t(written);
         size -= size_t(written);
+    }
+}
+
+void readAt(int descriptor, const std::string& path, uint64_t offset, void* bytes, size_t size)
+{
+    char* to = static_cast<char*>(bytes);
+    while (size != 0) {
+        const ssize_t got = pread(descriptor, to, size, off_t(offset));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) failErrno(path);
+        if (got == 0) failIo(path, "became shorter while it was read");
+        to += got;
+        offset += uint64_t(got);
+        size -= size_t(got);
     }
 }
 
@@ -152,6 +168,11 @@ InputFile::~InputFile()
     }
 }
 
+bool InputFile::status(struct stat& status) const
+{
+    return m_descriptor >= 0 && fstat(m_descriptor, &status) == 0;
+}
+
 Bytes InputFile::readStart(uint64_t size) const
 {
     Bytes bytes(std::min(m_size, size));
@@ -163,26 +184,47 @@ Bytes InputFile::readAll() const { return readStart(m_size); }
 
 void InputFile::read(uint64_t offset, void* bytes, size_t size) const
 {
-    if (m_descriptor < 0) {
-        if (offset > m_size || size > m_size - offset) failIo(m_name, "is too short");
+    if (offset > m_size || size > m_size - offset) failIo(m_name, "is too short");
+    m_blockBytes == 0 ? readPlain(offset, bytes, size) : readChecked(offset, bytes, size);
+}
+
+void InputFile::readPlain(uint64_t offset, void* bytes, size_t size) const
+{
+    offset += m_begin;
+    if (m_descriptor >= 0) {
+        readAt(m_descriptor, m_name, offset, bytes, size);
+    } else {
         std::copy_n(m_content.begin() + ptrdiff_t(offset), size, static_cast<uint8_t*>(bytes));
-        return;
     }
-    char* to = static_cast<char*>(bytes);
+}
+
+void InputFile::checkBlocks(uint64_t blockBytes, std::vector<uint64_t> checks)
+{
+    m_blockBytes = blockBytes;
+    m_checks = std::move(checks);
+}
+
+void InputFile::readChecked(uint64_t offset, void* bytes, size_t size) const
+{
+    uint8_t* to = static_cast<uint8_t*>(bytes);
     while (size != 0) {
-        const ssize_t got = pread(m_descriptor, to, size, off_t(offset));
-        if (got < 0 && errno == EINTR) {
-            continue;
+        const uint64_t block = offset / m_blockBytes, begin = block * m_blockBytes;
+        if (block != m_heldBlock) {
+            m_heldBlock = UINT64_MAX;
+            m_held.resize(size_t(std::min(m_blockBytes, m_size - begin)));
+            readPlain(begin, m_held.data(), m_held.size());
+            if (block >= m_checks.size() ||
+                XXH3_64bits(m_held.data(), m_held.size()) != m_checks[size_t(block)])
+                throw Failure{exitFormat, formatText("%s: damaged between bytes %llu and %llu",
+                                                     m_name.c_str(), wide(m_begin + begin),
+                                                     wide(m_begin + begin + m_held.size() - 1))};
+            m_heldBlock = block;
         }
-        if (got < 0) {
-            failErrno(m_name);
-        }
-        if (got == 0) {
-            failIo(m_name, "became shorter while it was read");
-        }
-        to += got;
-        offset += uint64_t(got);
-        size -= size_t(got);
+        const size_t part = size_t(std::min<uint64_t>(size, begin + m_held.size() - offset));
+        std::memcpy(to, m_held.data() + (offset - begin), part);
+        to += part;
+        offset += part;
+        size -= part;
     }
 }
 
@@ -250,6 +292,11 @@ OutputFile::~OutputFile()
 void OutputFile::write(uint64_t offset, const void* bytes, size_t size)
 {
     writeAt(m_descriptor, m_path, offset, bytes, size);
+}
+
+void OutputFile::read(uint64_t offset, void* bytes, size_t size) const
+{
+    readAt(m_descriptor, m_path, offset, bytes, size);
 }
 
 void OutputFile::makeExecutable()

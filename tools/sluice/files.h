@@ -10,6 +10,8 @@
 
 #include "tool.h"
 
+struct stat;
+
 namespace sluice {
 
 // Every failure is thrown as Failure{exitIo, ...} naming the file.
@@ -23,6 +25,13 @@ public:
 
     const std::string& name() const { return m_name; } // for messages
     uint64_t size() const { return m_size; }
+    // From now on the file is a part of itself, which must lie inside it.
+    void restrictTo(uint64_t offset, uint64_t size) { m_begin += offset, m_size = size; }
+    // From now on blocks of so many bytes (the last one may be shorter) must have these XXH3-64 when they
+    // are read.
+    void checkBlocks(uint64_t blockBytes, std::vector<uint64_t> checks);
+    // What the file system says of the file now; false: it has no place there.
+    bool status(struct stat& status) const;
     // Reads exactly `size` bytes, which must lie inside the file.
     void read(uint64_t offset, void* bytes, size_t size) const;
     Bytes readAll() const;
@@ -30,10 +39,18 @@ public:
     Bytes readStart(uint64_t size) const;
 
 private:
+    void readPlain(uint64_t offset, void* bytes, size_t size) const;
+    void readChecked(uint64_t offset, void* bytes, size_t size) const;
+
     std::string m_name;
     Bytes m_content; // a file in memory has this and no descriptor
     int m_descriptor = -1;
-    uint64_t m_size = 0;
+    uint64_t m_begin = 0, m_size = 0;
+    // With checkBlocks; the block that was read last is kept.
+    uint64_t m_blockBytes = 0;
+    std::vector<uint64_t> m_checks;
+    mutable uint64_t m_heldBlock = UINT64_MAX;
+    mutable Bytes m_held;
 };
 
 class OutputFile {
@@ -50,6 +67,7 @@ public:
         return
             [this](uint64_t offset, const void* bytes, size_t size) { write(offset, bytes, size); };
     }
+    void read(uint64_t offset, void* bytes, size_t size) const; // what was written
     // Lets those execute it who may read it.
     void makeExecutable();
     void commit(); // gives the file its name

@@ -10,7 +10,9 @@
 #include <sluice/sluice_encode.h>
 
 #include "block_encoder.h"
+#include "cache_folder.h"
 #include "codecs.h"
+#include "shard.h"
 #include "suggest.h"
 #include "tools/bench/bench.h"
 #include "tune.h"
@@ -22,6 +24,7 @@ using namespace sluice;
 struct CommandLine {
     CommonOptions common;
     PackOptions pack;
+    JoinOptions join;
     TranscodeOptions transcode;
     UnpackOptions unpack;
     VerifyOptions verify;
@@ -29,6 +32,7 @@ struct CommandLine {
     BenchOptions bench;
     TuneOptions tune;
     PipelineOptions pipelines;
+    std::string cacheAction, cacheFolder, cacheSize;
     InfoOptions info;
     bool devicesJson = false, selftestJson = false;
 };
@@ -115,7 +119,7 @@ std::string codecHelp(std::vector<std::string>& names)
 void definePack(CLI::App& verb, CommandLine& line)
 {
     PackOptions& options = line.pack;
-    addOutput(verb, options.output);
+    verb.add_option("-o", options.output, "the archive; - is stdout");
     std::vector<std::string> names;
     const std::string help = codecHelp(names);
     verb.add_option("-c", options.codec, help)->check(CLI::IsMember(names));
@@ -152,6 +156,23 @@ void definePack(CLI::App& verb, CommandLine& line)
                     "leave out what matches this glob, files and folders: * ? do not match /, ** "
                     "does; without / it is compared with the last component of a name")
         ->allow_extra_args(false);
+    verb.add_option("--cache", options.cache,
+                    "a folder that keeps what was encoded: files and tiles that an earlier run has "
+                    "packed with the same options are taken from there. The archive is the same");
+    verb.add_option("--cache-size", line.cacheSize,
+                    "bytes that the cache may have after the run, 500M or 20G say: what was not "
+                    "used for longest is removed; default: no limit");
+    verb.add_option("--rules", options.rules,
+                    "a TOML file that says by globs how files are encoded");
+    verb.add_option("--explain", options.explain,
+                    "pack nothing, but say how the file of this name would be packed, and why");
+    verb.add_option("--shard", options.shard,
+                    "K/N: only the Kth of N parts of the archive, which join puts together");
+    verb.add_option("--emit-ninja", options.emitNinja,
+                    "pack nothing, but write a build file for Ninja that packs in shards and joins "
+                    "them");
+    verb.add_option("--shards", options.shards, "--emit-ninja: how many shards; default 8")
+        ->check(CLI::Range(1u, 65535u));
     verb.add_flag("--dry-run", options.dryRun, "list what would be packed, and write nothing");
     verb.add_flag("--raw", options.raw,
                   "one file by itself: a DirectStorage tile stream, or a .safetensors file of "
@@ -163,6 +184,29 @@ void definePack(CLI::App& verb, CommandLine& line)
     verb.add_option("FILE", options.inputs, "files and folders")->required();
 }
 
+// The options that each shard gets, as they were given.
+std::vector<std::string> shardWords(const CLI::App& verb)
+{
+    std::vector<std::string> words;
+    for (const CLI::Option* option : verb.get_options()) {
+        if (option->count() == 0 || option->get_positional()) continue;
+        const std::string longName =
+            option->get_lnames().empty() ? "" : "--" + option->get_lnames()[0];
+        if (longName == "--emit-ninja" || longName == "--shards") continue;
+        const std::string name = longName.empty() ? "-" + option->get_snames().at(0) : longName;
+        if (name == "-o") continue;
+        if (option->get_expected_max() == 0) {
+            words.push_back(name);
+            continue;
+        }
+        for (const std::string& value : option->results()) {
+            words.push_back(name);
+            words.push_back(value);
+        }
+    }
+    return words;
+}
+
 int pack(const CLI::App& verb, CommandLine& line)
 {
     PackOptions& options = line.pack;
@@ -170,9 +214,15 @@ int pack(const CLI::App& verb, CommandLine& line)
     const Codec& codec = codecNamed(options.codec);
     if (options.raw && codec.packRaw == nullptr)
         throw Failure{exitUsage, "--raw writes gdeflate, df11 or ecf8 only"};
-    const std::pair<const char*, bool> forArchives[] = {{"--images", options.images},
-                                                        {"--exclude", !options.excludes.empty()},
-                                                        {"--dry-run", options.dryRun}};
+    const std::pair<const char*, bool> forArchives[] = {
+        {"--images", options.images},
+        {"--exclude", !options.excludes.empty()},
+        {"--cache", !options.cache.empty()},
+        {"--rules", !options.rules.empty()},
+        {"--explain", !options.explain.empty()},
+        {"--shard", !options.shard.empty()},
+        {"--emit-ninja", !options.emitNinja.empty()},
+        {"--dry-run", options.dryRun}};
     for (const auto& [name, isGiven] : forArchives)
         if (options.raw && isGiven)
             throw Failure{exitUsage, std::string(name) + " is not for --raw"};
@@ -200,9 +250,56 @@ int pack(const CLI::App& verb, CommandLine& line)
         }
         throw Failure{exitUsage, std::string(one.name) + " is for " + takers};
     }
+    if (options.output.empty() && (!options.writesNothing() || !options.emitNinja.empty()))
+        throw Failure{exitUsage, "-o is required"};
+    if (!options.shard.empty()) shardFromText(options.shard); // says what is wrong with it
+    if (options.emitNinja.empty() && options.shards != 0)
+        throw Failure{exitUsage, "--shards is for --emit-ninja"};
+    if (!options.emitNinja.empty()) {
+        if (!options.shard.empty() || options.output == "-" || options.dryRun ||
+            !options.explain.empty())
+            throw Failure{exitUsage,
+                          "--emit-ninja goes without --shard, --dry-run, --explain and -o -"};
+        if (options.shards == 0) options.shards = 8;
+        options.words = shardWords(verb);
+        if (!options.rules.empty()) options.dependencies.push_back(options.rules);
+    }
+    if (!line.cacheSize.empty()) {
+        if (options.cache.empty()) throw Failure{exitUsage, "--cache-size is for --cache"};
+        options.cacheSize = sizeFromText("--cache-size", line.cacheSize);
+    }
     if (verb.count("-l") != 0 && (codec.options & kLevelOption) == 0)
         throw Failure{exitUsage, "-l is without effect for -c " + options.codec};
     return runPack(options, line.common);
+}
+
+void defineCache(CLI::App& verb, CommandLine& line)
+{
+    verb.add_option("ACTION", line.cacheAction,
+                    "info: says what the cache holds; trim: removes what was not used for longest, "
+                    "and what killed processes left behind")
+        ->check(CLI::IsMember({"info", "trim"}))
+        ->required();
+    verb.add_option("DIR", line.cacheFolder, "the folder of pack --cache")->required();
+    verb.add_option("--cache-size", line.cacheSize,
+                    "trim: bytes that the cache may have, 500M or 20G say");
+}
+
+int cache(const CLI::App&, CommandLine& line)
+{
+    const bool trims = line.cacheAction == "trim";
+    if (trims != !line.cacheSize.empty())
+        throw Failure{exitUsage, trims ? "trim needs --cache-size" : "--cache-size is for trim"};
+    if (!trims) return runCacheInfo(line.cacheFolder);
+    return runCacheTrim(line.cacheFolder, sizeFromText("--cache-size", line.cacheSize),
+                        line.common);
+}
+
+void defineJoin(CLI::App& verb, CommandLine& line)
+{
+    addOutput(verb, line.join.output);
+    verb.add_option("SHARD", line.join.inputs, "all shards of an archive, in any order")
+        ->required();
 }
 
 void defineTranscode(CLI::App& verb, CommandLine& line)
@@ -368,6 +465,9 @@ constexpr struct Verb {
     void (*define)(CLI::App& verb, CommandLine& line);
     int (*run)(const CLI::App& verb, CommandLine& line);
 } kVerbs[] = {{"pack", "pack files and folders into a .sluice archive", definePack, pack},
+              {"cache", "show or trim what pack --cache keeps", defineCache, cache},
+              {"join", "put the shards of pack --shard together", defineJoin,
+               [](const CLI::App&, CommandLine& l) { return runJoin(l.join, l.common); }},
               {"transcode", "Zstandard files into an archive of gstd", defineTranscode,
                [](const CLI::App&, CommandLine& l) { return runTranscode(l.transcode, l.common); }},
               {"unpack", "decode an archive or a bare stream", defineUnpack,

@@ -3,28 +3,22 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "archive_writer.h"
+#include "asset_packer.h"
 #include "codecs.h"
-#include "file_mode.h"
 #include "files.h"
-#include "pack_images.h"
+#include "input_reader.h"
+#include "formats/archive_layout.h"
+#include "pack_ninja.h"
+#include "pack_rules.h"
 #include "pack_sources.h"
 #include "progress.h"
+#include "shard.h"
 #include "summary.h"
-#include "textures.h"
 
 namespace fs = std::filesystem;
 
 namespace sluice {
 namespace {
-
-void check(const Transfer& transfer, SluiceStatus status, const std::string& what)
-{
-    transfer.rethrow();
-    if (status == SLUICE_ERROR_OUT_OF_MEMORY)
-        throw Failure{exitIo, what + ": out of memory or threads"};
-    if (status != SLUICE_OK) throw Failure{exitUsage, what + ": " + sluiceGetStatusText(status)};
-}
 
 void printResult(uint64_t bytesIn, uint64_t bytesOut, const CommonOptions& common,
                  const std::string& more)
@@ -33,66 +27,6 @@ void printResult(uint64_t bytesIn, uint64_t bytesOut, const CommonOptions& commo
         std::fprintf(stderr, "bytes in   %llu\nbytes out  %llu\nratio      %s\n%s", wide(bytesIn),
                      wide(bytesOut), ratioText(bytesOut, bytesIn).c_str(), more.c_str());
     }
-}
-
-// The input's bytes in order, as Transfer::onRead delivers them.
-class Reader {
-public:
-    // counted: how many bytes the progress line expects of it.
-    Reader(const InputFile& input, uint64_t counted, Progress& progress)
-        : m_input(input), m_counted(counted), m_progress(progress)
-    {
-    }
-    void operator()(void* bytes, size_t size)
-    {
-        m_input.read(m_offset, bytes, size);
-        m_offset += size;
-        const uint64_t counts = std::min<uint64_t>(size, m_counted);
-        m_counted -= counts;
-        m_progress.advance(counts);
-    }
-
-private:
-    const InputFile& m_input;
-    uint64_t m_counted;
-    Progress& m_progress;
-    uint64_t m_offset = 0;
-};
-
-// How a file goes into the archive. Says why where it is not as one would expect.
-PackPlan planOf(const InputFile& file, const std::string& path, const Codec& codec,
-                const PackOptions& options, const CommonOptions& common)
-{
-    const auto tell = [&](const PackPlan& plan, const char* how) {
-        if (!plan.reason.empty() && !common.quiet)
-            std::fprintf(stderr, "sluice: %s: packed %s: %s\n", path.c_str(), how,
-                         plan.reason.c_str());
-    };
-    if (options.images) {
-        PackPlan image;
-        const bool isImage = planImage(file, options, codec, image);
-        tell(image, isImage ? codec.fallback : "as no image");
-        if (!image.note.empty() && common.verbosity > 0 && !common.quiet)
-            std::fprintf(stderr, "%s: %s\n", path.c_str(), image.note.c_str());
-        if (isImage) return image;
-    }
-    PackPlan plan = codec.plan(file, options);
-    tell(plan, codec.fallback);
-    return plan;
-}
-
-// The asset's parameter block: what the plan has, then what a file system should know of the file.
-Bytes parametersOf(const PackPlan& plan, const ArchiveSource& source)
-{
-    Bytes parameters = plan.parameters;
-    if (plan.type == 0) {
-        uint32_t size = 0;
-        const void* filters = sluiceGetFilterParameters(plan.filters.get(), &size);
-        const uint8_t* bytes = static_cast<const uint8_t*>(filters);
-        parameters.assign(bytes, bytes + size);
-    }
-    if (source.executable) addExecutableItem(parameters);
-    return parameters;
 }
 
 // For the progress line; packing itself will tell what cannot be read.
@@ -118,6 +52,98 @@ int printPlan(const std::vector<ArchiveSource>& sources, const CommonOptions& co
     return exitOk;
 }
 
+// What this run packs: everything, or a shard.
+struct Part {
+    std::vector<ArchiveSource> files;
+    ShardHead head; // shard.count is 0 if it is everything
+};
+
+Part partOf(const std::vector<ArchiveSource>& files, const PackRules& rules,
+            const PackOptions& options)
+{
+    if (options.shard.empty()) return {files, {}};
+    Part part;
+    part.head.shard = shardFromText(options.shard);
+    const auto [first, last] = shardRange(files, part.head.shard);
+    part.files.assign(files.begin() + ptrdiff_t(first), files.begin() + ptrdiff_t(last));
+    part.head.allAssets = uint32_t(files.size());
+    part.head.firstAsset = uint32_t(first);
+    part.head.assetCount = uint32_t(last - first);
+    const auto encodingOf = [&](const ArchiveSource& source) {
+        return encodingText(rules.optionsFor(source.name, options));
+    };
+    part.head.plan = shardPlan(files, part.head.shard.count, encodingOf);
+    return part;
+}
+
+int emitNinja(const PackOptions& options, const PackSources& sources, const CommonOptions& common)
+{
+    const std::string text = ninjaText(options, sources);
+    OutputFile file(options.emitNinja, common.force);
+    file.write(0, text.data(), text.size());
+    file.commit();
+    return exitOk;
+}
+
+// pack --explain: how a file would be packed, and why.
+int explain(const std::vector<ArchiveSource>& files, const PackRules& rules,
+            const PackOptions& options)
+{
+    const auto source = std::find_if(files.begin(), files.end(), [&](const ArchiveSource& one) {
+        return one.name == options.explain;
+    });
+    if (source == files.end())
+        throw Failure{exitUsage, "--explain: no file would be packed as '" +
+                                     printable(options.explain) + "'; --dry-run lists the names"};
+    const InputFile file(source->path);
+    std::vector<PackNote> notes;
+    const PackPlan plan = planAsset(file, rules.optionsFor(source->name, options), notes);
+    std::printf("%s: %s\n%s", printable(source->name).c_str(), sizeText(file.size()).c_str(),
+                rules.explain(source->name, options).c_str());
+    for (const PackNote& note : notes)
+        std::printf("%s\n", note.text.c_str());
+    const Bytes items = plan.items();
+    uint64_t begin = 0;
+    for (const SluiceArchiveSegment& segment : plan.segments) {
+        std::printf("bytes %llu to %llu: %s, tiles of %u bytes", wide(begin),
+                    wide(begin + segment.size - 1), codecOfTiles(segment.codec).name,
+                    segment.tileSize);
+        begin += segment.size;
+        char text[4096] = "none";
+        if (segment.filterOffset != 0) {
+            const uint8_t* item = &items[segment.filterOffset - 4];
+            sluiceGetFilterText(item + kItemHead, itemSize(item), text, sizeof text);
+        }
+        std::printf(", filter: %s%s\n", text,
+                    segment.filterTrial != 0 ? " (tile by tile, where it makes it smaller)" : "");
+    }
+    return exitOk;
+}
+
+std::unique_ptr<PackCache> openCache(const PackOptions& options, const CommonOptions& common)
+{
+    if (options.cache.empty()) return nullptr;
+    std::string scope = options.shard + '\n';
+    for (const std::string& input : options.inputs)
+        scope += input + '\n';
+    return std::make_unique<PackCache>(options.cache, scope, common.quiet);
+}
+
+void adviseImages(const AssetPacker& packer)
+{
+    const uint32_t packed = packer.packedImages, pictures = packer.pictures;
+    if (packed != 0)
+        std::fprintf(stderr,
+                     "sluice: %u KTX2 file%s supercompressed: --images undoes that, which lets "
+                     "filters work and GPUs decode all of it\n",
+                     packed, packed == 1 ? " is" : "s are");
+    if (pictures != 0)
+        std::fprintf(stderr,
+                     "sluice: %u file%s TGA, PNG or JPEG: --images makes textures with mip "
+                     "levels of such, which GPUs can sample\n",
+                     pictures, pictures == 1 ? " is" : "s are");
+}
+
 } // namespace
 
 int packTileStream(const PackOptions& options, const CommonOptions& common)
@@ -136,7 +162,7 @@ int packTileStream(const PackOptions& options, const CommonOptions& common)
     checkOutput(options.output, common.force);
     OutputFile output(options.output, common.force);
     Progress progress("packing", input.size(), common.quiet);
-    Transfer transfer = {Reader(input, input.size(), progress), output.writer(), {}};
+    Transfer transfer = {InputReader(input, input.size(), progress), output.writer(), {}};
     SluiceTileStreamWriteInfo info = {};
     info.size = input.size();
     info.level = options.level;
@@ -146,7 +172,7 @@ int packTileStream(const PackOptions& options, const CommonOptions& common)
     info.write = Transfer::write;
     info.readUser = info.writeUser = &transfer;
     uint64_t streamSize = 0;
-    check(transfer, sluiceWriteTileStream(&info, &streamSize), input.name());
+    checkPacking(transfer, sluiceWriteTileStream(&info, &streamSize), input.name());
     progress.clear();
     output.commit();
     printResult(input.size(), streamSize, common, "");
@@ -156,65 +182,36 @@ int packTileStream(const PackOptions& options, const CommonOptions& common)
 
 int runPack(const PackOptions& options, const CommonOptions& common)
 {
-    const Codec& codec = codecNamed(options.codec);
-    if (options.raw) return codec.packRaw(options, common);
+    if (options.raw) return codecNamed(options.codec).packRaw(options, common);
     const Summary summary(common);
-    checkOutput(options.output, common.force);
-    const std::vector<ArchiveSource> sources = collectSources(options, common).files;
-    if (options.dryRun) return printPlan(sources, common);
+    if (!options.writesNothing()) checkOutput(options.output, common.force);
+    const PackSources sources = collectSources(options, common);
+    if (!options.emitNinja.empty()) return emitNinja(options, sources, common);
+    const PackRules rules =
+        options.rules.empty() ? PackRules() : PackRules::fromFile(options.rules);
+    if (!options.explain.empty()) return explain(sources.files, rules, options);
+    const Part part = partOf(sources.files, rules, options);
+    if (options.dryRun) return printPlan(part.files, common);
+    const std::unique_ptr<PackCache> cache = openCache(options, common);
     OutputFile output(options.output, common.force);
-    Progress progress("packing", sizeOf(sources), common.quiet);
-    Transfer transfer = {{}, output.writer(), {}};
-    SluiceArchiveWriterInfo info = {};
-    info.codec = codec.fileCodec;
-    info.level = options.level;
-    info.decodeSpeed = options.decodeSpeed;
-    info.copyDepth = options.copyDepth;
-    info.tileSize = gstdTileBytes(options);
-    info.threadCount = threadCount(options.threads);
-    ArchiveWriter writer(nullptr, sluiceDestroyArchiveWriter);
-    check(transfer, createArchive(info, transfer, writer), "packing");
-    uint32_t packedImages = 0, pictures = 0;
-    for (const ArchiveSource& source : sources) {
-        const InputFile file(source.path);
-        const PackPlan plan = planOf(file, source.path, codec, options, common);
-        const InputFile& content = plan.content ? *plan.content : file;
-        transfer.onRead = Reader(content, file.size(), progress);
-        const Bytes parameters = parametersOf(plan, source);
-        SluiceArchiveAssetInfo asset = {};
-        asset.name = source.name.data();
-        asset.nameLength = source.name.size();
-        asset.type = plan.type;
-        asset.size = content.size();
-        asset.read = Transfer::read;
-        asset.readUser = &transfer;
-        asset.segments = plan.segments.data();
-        asset.segmentCount = uint32_t(plan.segments.size());
-        asset.parameters = parameters.data();
-        asset.parameterSize = uint32_t(parameters.size());
-        check(transfer, sluiceAddArchiveAsset(writer.get(), &asset), source.path);
-        packedImages += !options.images && isPackedKtx2(file) ? 1 : 0;
-        pictures += !options.images && isPicture(file) ? 1 : 0;
-    }
-    SluiceArchiveStats stats = {};
-    check(transfer, sluiceFinishArchive(writer.get(), &stats), options.output);
+    Progress progress("packing", sizeOf(part.files), common.quiet);
+    const uint64_t head = part.head.shard.count != 0 ? kShardHeadBytes : 0;
+    const auto write = [&](uint64_t offset, const void* bytes, size_t size) {
+        output.write(head + offset, bytes, size);
+    };
+    AssetPacker packer(write, threadCount(options.threads), cache.get(), progress, common);
+    for (const ArchiveSource& source : part.files)
+        packer.add(source, rules.optionsFor(source.name, options));
+    const SluiceArchiveStats stats = packer.finish(options.output);
+    if (head != 0) finishShard(output, part.head, stats.bytesOut);
     progress.clear();
     output.commit();
-    if (packedImages != 0 && !common.quiet) {
-        std::fprintf(stderr,
-                     "sluice: %u KTX2 file%s supercompressed: --images undoes that, which lets "
-                     "filters work and GPUs decode all of it\n",
-                     packedImages, packedImages == 1 ? " is" : "s are");
-    }
-    if (pictures != 0 && !common.quiet) {
-        std::fprintf(stderr,
-                     "sluice: %u file%s TGA, PNG or JPEG: --images makes textures with mip "
-                     "levels of such, which GPUs can sample\n",
-                     pictures, pictures == 1 ? " is" : "s are");
-    }
+    if (cache != nullptr) cache->finish(options.cacheSize);
+    if (!common.quiet) adviseImages(packer);
     printResult(stats.bytesIn, stats.bytesOut, common,
                 formatText("tiles      %llu, %llu of them stored\n", wide(stats.tileCount),
-                           wide(stats.storedTiles)));
+                           wide(stats.storedTiles)) +
+                    (cache != nullptr ? cache->summary() : ""));
     summary.print(stats.assetCount, stats.bytesIn, stats.bytesOut);
     return exitOk;
 }

@@ -49,6 +49,8 @@ FilterList filterList(const std::string& text)
 
 } // namespace
 
+void checkFilterList(const std::string& text) { filterList(text); }
+
 std::string filterNames(const char* separator)
 {
     std::string names;

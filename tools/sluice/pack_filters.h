@@ -35,6 +35,8 @@ constexpr std::pair<const char*, uint32_t> kFilterNames[] = {
 std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
                                               SluiceFilterLayout layout,
                                               const AssetOptions& options, FilterPlan& plan);
+// Throws a Failure if --filters would not take the text.
+void checkFilterList(const std::string& text);
 std::string filterNames(const char* separator);
 // Bytes of a Gstd tile, as --tile-size says.
 uint32_t gstdTileBytes(const AssetOptions& options);

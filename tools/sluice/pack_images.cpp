@@ -60,17 +60,7 @@ std::vector<SluiceArchiveSegment> segmentsAt(const std::vector<uint64_t>& cuts, 
     uint64_t begin = 0;
     for (size_t i = 0; i <= cuts.size(); ++i) {
         const uint64_t end = i < cuts.size() ? cuts[i] : size;
-        SluiceArchiveSegment segment = {};
-        segment.size = end - begin;
-        segment.codec = codec.fileCodec;
-        segment.tileSize = codec.fileCodec == SLUICE_CODEC_GSTD    ? gstdTileBytes(options)
-                           : codec.fileCodec == SLUICE_CODEC_STORE ? 65536
-                                                                   : maxTileBytes(codec.fileCodec);
-        segment.level = options.level;
-        segment.decodeSpeed = options.decodeSpeed;
-        segment.copyDepth = options.copyDepth;
-        segment.floatType = SLUICE_FLOAT_BYTES;
-        segments.push_back(segment);
+        segments.push_back(wholeSegment(codec, options, end - begin));
         begin = end;
     }
     return segments;

@@ -92,7 +92,8 @@ void Collector::addFile(std::string name, const fs::path& path, const struct sta
     if (m_sources.files.size() == SLUICE_ARCHIVE_MAX_ASSETS)
         throw Failure{exitUsage, formatText("more than %u files", SLUICE_ARCHIVE_MAX_ASSETS)};
     const bool executable = (information.st_mode & S_IXUSR) != 0;
-    m_sources.files.push_back({std::move(name), path.string(), executable});
+    m_sources.files.push_back(
+        {std::move(name), path.string(), executable, uint64_t(information.st_size)});
 }
 
 void Collector::addEntry(const std::string& name, const fs::path& path,
@@ -121,6 +122,7 @@ void Collector::addEntry(const std::string& name, const fs::path& path,
 void Collector::addFolder(const std::string& name, const fs::path& folder)
 {
     std::error_code error;
+    m_sources.folders.push_back(folder.string());
     fs::directory_iterator entry(folder, error);
     if (!error && entry == fs::directory_iterator()) {
         leaveOut(folder, "an empty folder");

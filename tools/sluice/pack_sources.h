@@ -19,6 +19,7 @@ struct LeftOut {
 
 struct PackSources {
     std::vector<ArchiveSource> files; // in the order of their names
+    std::vector<std::string> folders; // paths of all that were read
     LeftOut leftOut;
 };
 

@@ -49,8 +49,10 @@ struct PipelineOptions {
     std::string cache; // a file; empty: none
 };
 
-// How a file is encoded. Whatever is added here also goes into encodingText.
+// How a file is encoded. Whatever is added here also goes into encodingText, unless the bytes are the
+// same whatever it is.
 struct AssetOptions {
+    uint32_t threads = 0; // 0: one a core
     std::string codec; // a name of kCodecs; empty: gstd, or gdeflate if raw
     uint32_t copyDepth = 0;
     uint32_t tileKib = 0; // 0: 256
@@ -68,11 +70,26 @@ std::string encodingText(const AssetOptions& options);
 
 struct PackOptions : AssetOptions {
     std::string output;
-    uint32_t threads = 0; // 0: one a core
     bool raw = false;
     bool dryRun = false;
+    std::string cache;                 // --cache: a folder; empty: none
+    uint64_t cacheSize = 0;            // --cache-size: bytes; 0: there is no limit
+    std::string rules;                 // --rules: a file; empty: none
+    std::string explain;               // --explain: a name in the archive; empty: none
+    std::string shard;                 // --shard: "K/N"; empty: everything
+    std::string emitNinja;             // --emit-ninja: a file; empty: none
+    uint32_t shards = 0;               // --shards, of the build file
     std::vector<std::string> excludes; // globs
     std::vector<std::string> groups;   // --group
+    std::vector<std::string> inputs;
+    // For the build file: the options as they were given, and the files that they name.
+    std::vector<std::string> words, dependencies;
+
+    bool writesNothing() const { return dryRun || !explain.empty() || !emitNinja.empty(); }
+};
+
+struct JoinOptions {
+    std::string output;
     std::vector<std::string> inputs;
 };
 
@@ -118,6 +135,7 @@ struct InfoOptions {
 
 // The verbs. They return an exit code or throw a Failure. Results go to stdout, all else to stderr.
 int runPack(const PackOptions& options, const CommonOptions& common);
+int runJoin(const JoinOptions& options, const CommonOptions& common);
 int runTranscode(const TranscodeOptions& options, const CommonOptions& common);
 int runUnpack(const UnpackOptions& options, const CommonOptions& common);
 int runVerify(const VerifyOptions& options, const CommonOptions& common);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Packs files into an archive, one after the other, through the cache if there is one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "archive_writer.h"
+#include "codecs.h"
+#include "pack_cache.h"
+#include "progress.h"
+
+namespace sluice {
+
+// How a file goes into the archive, with a segment at least unless it is empty. Appends to `notes`
+// what is to be said of it.
+PackPlan planAsset(const InputFile& file, const AssetOptions& options,
+                   std::vector<PackNote>& notes);
+
+class AssetPacker {
+public:
+    // write: where the archive goes; cache: may be null. All of them outlive the packer. Throws a Failure, as all its functions do.
+    AssetPacker(std::function<void(uint64_t, const void*, size_t)> write, uint32_t threads,
+                PackCache* cache, Progress& progress, const CommonOptions& common);
+
+    void add(const ArchiveSource& source, const AssetOptions& options);
+    SluiceArchiveStats finish(const std::string& output);
+
+    // Files for which --images would do something, if it was not given.
+    uint32_t packedImages = 0, pictures = 0;
+
+private:
+    struct CacheName {
+        Digest key, content;
+    };
+
+    bool addFromCache(const ArchiveSource& source, const InputFile& file, const AssetEntry& entry);
+    // name: where the cache keeps what is made; null: nowhere
+    void addAnew(const ArchiveSource& source, const InputFile& file, const AssetOptions& options,
+                 const CacheName* name);
+    // counted: as of InputReader.
+    SluiceStatus addSegments(const ArchiveSource& source, const InputFile& content,
+                             uint64_t counted, uint32_t type,
+                             const std::vector<SluiceArchiveSegment>& segments,
+                             const Bytes& parameters);
+    void say(const std::string& path, const std::vector<PackNote>& notes) const;
+
+    Transfer m_transfer;
+    ArchiveWriter m_writer{nullptr, sluiceDestroyArchiveWriter};
+    PackCache* m_cache;
+    Progress& m_progress;
+    const CommonOptions& m_common;
+    uint32_t m_added = 0;
+};
+
+} // namespace sluice

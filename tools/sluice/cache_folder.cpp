@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cache_folder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+#include "files.h"
+
+namespace fs = std::filesystem;
+
+namespace sluice {
+namespace {
+
+constexpr uint8_t kMagic[8] = {0x8b, 'S', 'L', 'C', 'A', 'C', 'H', 0x0a};
+constexpr size_t kHeadBytes = 56, kCheckBytes = 16;
+constexpr uint64_t kLargestEntry = uint64_t(1) << 30; // a larger file is none of ours
+constexpr int64_t kDay = 24 * 60 * 60;
+constexpr int64_t kTouchSeconds = 60; // uses within this time leave an entry's age as it is
+constexpr char kTag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
+                        "# Tiles that sluice pack has encoded: `sluice cache info` says more, and "
+                        "any file of it may be removed.\n";
+constexpr size_t kSignatureBytes = 43;
+constexpr char kTagName[] = "/CACHEDIR.TAG";
+constexpr char kTemporary[] = ".tmp-";
+
+void storeCheck(const uint8_t* bytes, size_t size, uint8_t* to)
+{
+    const XXH128_hash_t hash = XXH3_128bits(bytes, size);
+    storeLe64(to, hash.low64);
+    storeLe64(to + 8, hash.high64);
+}
+
+size_t indexOf(EntryKind kind)
+{
+    return kind == EntryKind::tile ? 0 : kind == EntryKind::asset ? 1 : 2;
+}
+
+// The kind of an entry by the name of its file, 62 digits and a letter; false: it is none of ours.
+bool kindOfName(const std::string& name, EntryKind& kind)
+{
+    if (name.size() != 63 ||
+        name.substr(0, 62).find_first_not_of("0123456789abcdef") != std::string::npos)
+        return false;
+    kind = EntryKind(name[62]);
+    return kind == EntryKind::tile || kind == EntryKind::asset || kind == EntryKind::stamps;
+}
+
+// A descriptor that is closed.
+class Descriptor {
+public:
+    explicit Descriptor(int descriptor) : m_descriptor(descriptor) {}
+    ~Descriptor()
+    {
+        if (m_descriptor >= 0) close(m_descriptor);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    operator int() const { return m_descriptor; }
+
+private:
+    int m_descriptor;
+};
+
+bool readWhole(int descriptor, Bytes& bytes)
+{
+    size_t done = 0;
+    while (done != bytes.size()) {
+        const ssize_t got = read(descriptor, bytes.data() + done, bytes.size() - done);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        done += size_t(got);
+    }
+    return true;
+}
+
+bool writeWhole(int descriptor, const void* bytes, size_t size)
+{
+    const char* from = static_cast<const char*>(bytes);
+    while (size != 0) {
+        const ssize_t put = write(descriptor, from, size);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return false;
+        from += put;
+        size -= size_t(put);
+    }
+    return true;
+}
+
+// Gives a file its name only when it is whole. Several processes may do so at once: the last one wins,
+// and all of them have written the same.
+bool writeFile(const std::string& path, const void* bytes, size_t size)
+{
+    std::string temporary = path.substr(0, path.rfind('/') + 1) + kTemporary + "XXXXXX";
+    const Descriptor file(mkostemp(temporary.data(), O_CLOEXEC));
+    if (file < 0) return false;
+    const mode_t mask = umask(0); // mkostemp lets nobody else read
+    umask(mask);
+    if (fchmod(file, 0666 & ~mask) == 0 && writeWhole(file, bytes, size) &&
+        std::rename(temporary.c_str(), path.c_str()) == 0)
+        return true;
+    const int error = errno;
+    unlink(temporary.c_str());
+    errno = error;
+    return false;
+}
+
+// Calls back for each file of the cache's folders: its path, its name and what the system says of it.
+// Files that vanish meanwhile are left out.
+void forEachFile(const std::string& folder,
+                 const std::function<void(const std::string& path, const std::string& name,
+                                          const struct stat& information)>& call)
+{
+    constexpr char digits[] = "0123456789abcdef";
+    for (int i = 0; i < 256; ++i) {
+        const std::string part = folder + "/" + digits[i / 16] + digits[i % 16];
+        std::error_code error;
+        fs::directory_iterator entry(part, error);
+        for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+            const std::string path = entry->path().string();
+            struct stat information = {};
+            if (lstat(path.c_str(), &information) == 0 && S_ISREG(information.st_mode))
+                call(path, entry->path().filename().string(), information);
+        }
+    }
+}
+
+bool isLeftover(const std::string& name) { return name.compare(0, 5, kTemporary) == 0; }
+
+} // namespace
+
+std::string hexText(const Digest& digest)
+{
+    constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (const uint8_t byte : digest) {
+        text += digits[byte >> 4];
+        text += digits[byte & 15];
+    }
+    return text;
+}
+
+Bytes makeCacheEntry(EntryKind kind, const Digest& digest, const Bytes& content)
+{
+    Bytes file(kHeadBytes + content.size() + kCheckBytes);
+    std::memcpy(file.data(), kMagic, sizeof kMagic);
+    std::memcpy(file.data() + 8, digest.data(), digest.size());
+    file[40] = uint8_t(kind);
+    storeLe64(file.data() + 48, content.size());
+    std::copy(content.begin(), content.end(), file.begin() + kHeadBytes);
+    storeCheck(file.data(), file.size() - kCheckBytes, file.data() + file.size() - kCheckBytes);
+    return file;
+}
+
+std::optional<Bytes> readCacheEntry(EntryKind kind, const Digest& digest, const Bytes& file)
+{
+    if (file.size() < kHeadBytes + kCheckBytes) return {};
+    const size_t size = file.size() - kHeadBytes - kCheckBytes;
+    uint8_t head[kHeadBytes] = {}, check[kCheckBytes];
+    std::memcpy(head, kMagic, sizeof kMagic);
+    std::memcpy(head + 8, digest.data(), digest.size());
+    head[40] = uint8_t(kind);
+    storeLe64(head + 48, size);
+    storeCheck(file.data(), file.size() - kCheckBytes, check);
+    if (std::memcmp(file.data(), head, kHeadBytes) != 0 ||
+        std::memcmp(file.data() + kHeadBytes + size, check, kCheckBytes) != 0)
+        return {};
+    return Bytes(file.begin() + kHeadBytes, file.end() - kCheckBytes);
+}
+
+CacheFolder::CacheFolder(std::string path, bool create) : m_path(std::move(path))
+{
+    std::error_code error;
+    const std::string tag = m_path + kTagName;
+    if (fs::exists(tag, error)) {
+        const Bytes start = InputFile(tag).readStart(kSignatureBytes);
+        if (!std::equal(start.begin(), start.end(), kTag, kTag + kSignatureBytes))
+            throw Failure{exitUsage, m_path + ": is no cache of sluice (its CACHEDIR.TAG says so)"};
+        return;
+    }
+    if (!create) {
+        const bool isThere = fs::exists(m_path, error);
+        throw Failure{isThere ? exitUsage : exitIo,
+                      m_path + (isThere ? ": is no cache of sluice" : ": there is no such folder")};
+    }
+    fs::create_directories(m_path, error);
+    if (error) throw Failure{exitIo, m_path + ": " + error.message()};
+    // Another process may be making the same cache: its temporary file does not count.
+    for (const fs::directory_entry& entry : fs::directory_iterator(m_path, error))
+        if (!isLeftover(entry.path().filename().string()) && !fs::exists(tag))
+            throw Failure{exitUsage, m_path + ": is neither empty nor a cache of sluice"};
+    if (!writeFile(tag, kTag, sizeof kTag - 1))
+        throw Failure{exitIo, tag + ": " + std::strerror(errno)};
+}
+
+std::string CacheFolder::pathOf(EntryKind kind, const Digest& digest) const
+{
+    const std::string name = hexText(digest);
+    return m_path + "/" + name.substr(0, 2) + "/" + name.substr(2) + char(kind);
+}
+
+std::optional<Bytes> CacheFolder::find(EntryKind kind, const Digest& digest) const
+{
+    const Descriptor file(open(pathOf(kind, digest).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    struct stat information = {};
+    if (file < 0 || fstat(file, &information) != 0 || !S_ISREG(information.st_mode) ||
+        uint64_t(information.st_size) > kLargestEntry)
+        return {};
+    Bytes bytes(size_t(information.st_size));
+    if (!readWhole(file, bytes)) return {};
+    std::optional<Bytes> content = readCacheEntry(kind, digest, bytes);
+    // The time of the last change is the time of the last use: reading alone does not set it.
+    if (content && std::time(nullptr) - information.st_mtime > kTouchSeconds)
+        futimens(file, nullptr);
+    return content;
+}
+
+void CacheFolder::keep(EntryKind kind, const Digest& digest, const Bytes& content, bool quiet)
+{
+    const std::string path = pathOf(kind, digest);
+    const Bytes file = makeCacheEntry(kind, digest, content);
+    if (file.size() > kLargestEntry || writeFile(path, file.data(), file.size())) return;
+    if (errno == ENOENT && mkdir(path.substr(0, path.rfind('/')).c_str(), 0777) != 0 &&
+        errno == EEXIST)
+        errno = ENOENT;
+    if (writeFile(path, file.data(), file.size())) return;
+    const int error = errno;
+    if (!m_hasFailed.exchange(true) && !quiet)
+        std::fprintf(stderr, "sluice: %s: %s: the cache does not get this run's results\n",
+                     m_path.c_str(), std::strerror(error));
+}
+
+CacheFolder::Usage CacheFolder::usage() const
+{
+    Usage usage;
+    forEachFile(m_path,
+                [&](const std::string&, const std::string& name, const struct stat& information) {
+                    EntryKind kind;
+                    if (isLeftover(name)) ++usage.leftovers;
+                    if (!kindOfName(name, kind)) return;
+                    const int64_t time = information.st_mtime;
+                    const bool first = usage.allEntries() == 0;
+                    usage.oldest = first ? time : std::min(usage.oldest, time);
+                    usage.youngest = first ? time : std::max(usage.youngest, time);
+                    ++usage.entries[indexOf(kind)];
+                    usage.bytes[indexOf(kind)] += uint64_t(information.st_size);
+                });
+    return usage;
+}
+
+CacheFolder::Trimmed CacheFolder::trim(uint64_t limit) const
+{
+    struct Entry {
+        int64_t seconds, nanoseconds;
+        uint64_t size;
+        std::string path;
+    };
+    std::vector<Entry> entries;
+    uint64_t bytes = 0;
+    const int64_t now = std::time(nullptr);
+    forEachFile(m_path, [&](const std::string& path, const std::string& name,
+                            const struct stat& information) {
+        EntryKind kind;
+        if (isLeftover(name) && now - information.st_mtime > kDay) unlink(path.c_str());
+        if (!kindOfName(name, kind)) return;
+        const uint64_t size = uint64_t(information.st_size);
+        entries.push_back({information.st_mtim.tv_sec, information.st_mtim.tv_nsec, size, path});
+        bytes += size;
+    });
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+        if (a.seconds != b.seconds) return a.seconds < b.seconds;
+        return a.nanoseconds != b.nanoseconds ? a.nanoseconds < b.nanoseconds : a.path < b.path;
+    });
+    Trimmed trimmed;
+    for (const Entry& entry : entries) {
+        if (bytes <= limit) break;
+        bytes -= entry.size;
+        if (unlink(entry.path.c_str()) != 0) continue; // someone else has removed it
+        ++trimmed.entries;
+        trimmed.bytes += entry.size;
+    }
+    return trimmed;
+}
+
+int runCacheInfo(const std::string& folder)
+{
+    const CacheFolder::Usage usage = CacheFolder(folder, false).usage();
+    static const char* const names[] = {"tiles", "assets", "stamps"};
+    for (size_t i = 0; i < std::size(names); ++i)
+        std::printf("%-10s %10llu %12s\n", names[i], wide(usage.entries[i]),
+                    sizeText(usage.bytes[i]).c_str());
+    std::printf("%-10s %10llu %12s\n", "all", wide(usage.allEntries()),
+                sizeText(usage.allBytes()).c_str());
+    if (usage.leftovers != 0)
+        std::printf("%-10s %10llu of processes that still run or were killed\n", "unfinished",
+                    wide(usage.leftovers));
+    if (usage.allEntries() == 0) return exitOk;
+    const int64_t now = std::time(nullptr);
+    const auto age = [&](int64_t time) { return double(std::max<int64_t>(now - time, 0)) / kDay; };
+    std::printf("last used  %.1f days ago (the oldest), %.1f days ago (the youngest)\n",
+                age(usage.oldest), age(usage.youngest));
+    return exitOk;
+}
+
+int runCacheTrim(const std::string& folder, uint64_t limit, const CommonOptions& common)
+{
+    const CacheFolder::Trimmed trimmed = CacheFolder(folder, false).trim(limit);
+    if (!common.quiet)
+        std::printf("removed %llu entries, %s\n", wide(trimmed.entries),
+                    sizeText(trimmed.bytes).c_str());
+    return exitOk;
+}
+
+uint64_t sizeFromText(const std::string& option, const std::string& text)
+{
+    const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    const std::string unit = text.substr(digits);
+    uint32_t shift = 0;
+    for (const char* known : {"K", "M", "G", "T"}) {
+        shift += 10;
+        if (unit == known) break;
+    }
+    if (unit.empty()) shift = 0;
+    const bool isKnown = unit.empty() || (unit.size() == 1 && std::strchr("KMGT", unit[0]));
+    if (digits == 0 || digits > 18 || !isKnown)
+        throw Failure{exitUsage, option + ": '" + text + "' is no size such as 500M or 20G"};
+    const uint64_t number = std::stoull(text.substr(0, digits));
+    if (number > UINT64_MAX >> shift)
+        throw Failure{exitUsage, option + ": '" + text + "' is too large"};
+    return number << shift;
+}
+
+} // namespace sluice
