@@ -266,8 +266,8 @@ std::vector<Packed> randomAssets(std::mt19937& random)
 Bytes pack(const std::vector<Packed>& assets, std::mt19937& random)
 {
     Bytes file;
-    const SluiceArchiveWriterInfo info = {
-        SLUICE_CODEC_GSTD, 1, 0, 2, writeMemory, &file, 0, 0, nullptr};
+    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 1, 0, 2, writeMemory, &file, 0, 0,
+                                          nullptr,           0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     for (const Packed& asset : assets) {

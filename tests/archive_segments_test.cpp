@@ -55,7 +55,7 @@ struct Segmented {
     {
         archive.clear();
         const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, threads, writeMemory,
-                                              &archive,           0, 0, nullptr};
+                                              &archive,           0, 0, nullptr, 0};
         SluiceArchiveWriter writer = nullptr;
         REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
         const SluiceStatus status = addTo(writer, "asset");
@@ -203,7 +203,7 @@ TEST_CASE("archive: parameter blocks are written, shared by neighbours; filters 
     other.parameters = {2, 0, 0, 0, 0, 0, 0, 0};
     Bytes file;
     const SluiceArchiveWriterInfo info = {
-        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr};
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const std::vector<const Segmented*> order = {&asset, &asset, &other, &asset};
@@ -375,7 +375,7 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
     matched.parameters = block;
     Bytes with;
     const SluiceArchiveWriterInfo single = {
-        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &with, 0, 0, nullptr};
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &with, 0, 0, nullptr, 0};
     SluiceArchiveWriter knowing = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&single, &knowing) == SLUICE_OK);
     MemorySource source = {words};
@@ -402,8 +402,8 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
 
     // Assets that share a block, of which the last wants it; the next one has another.
     Bytes archive;
-    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 2,      writeMemory,
-                                          &archive,           0, 0, nullptr};
+    const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 2,       writeMemory,
+                                          &archive,           0, 0, nullptr, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const auto add = [&](const char* name, const Bytes& bytes, const Bytes& parameters) {

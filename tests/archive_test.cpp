@@ -24,7 +24,7 @@ Bytes pack(const Assets& assets, SluiceCodec codec = SLUICE_CODEC_GDEFLATE, uint
 {
     Bytes archive;
     const SluiceArchiveWriterInfo info = {codec,    3, 0, threads, writeMemory,
-                                          &archive, 0, 0, nullptr};
+                                          &archive, 0, 0, nullptr, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     uint64_t bytesIn = 0;
@@ -152,7 +152,7 @@ TEST_CASE("archive: the writer refuses what a reader would reject")
 {
     Bytes output;
     const SluiceArchiveWriterInfo info = {
-        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &output, 0, 0, nullptr};
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &output, 0, 0, nullptr, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const auto add = [&](const std::string& name, uint64_t size = 0) {
@@ -180,8 +180,8 @@ TEST_CASE("archive: sizes of Gstd tiles that a writer takes")
 {
     Bytes output;
     const auto create = [&](uint32_t tileSize) {
-        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 1, 0,        1,      writeMemory,
-                                              &output,           0, tileSize, nullptr};
+        const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 1, 0,        1,       writeMemory,
+                                              &output,           0, tileSize, nullptr, 0};
         SluiceArchiveWriter writer = nullptr;
         const SluiceStatus status = sluiceCreateArchiveWriter(&info, &writer);
         sluiceDestroyArchiveWriter(writer);
@@ -201,7 +201,7 @@ TEST_CASE("archive: failing callbacks end the writer")
     const Bytes bytes = soft(500000);
     for (const uint32_t threads : {1u, 3u}) {
         SluiceArchiveWriterInfo info = {
-            SLUICE_CODEC_GDEFLATE, 1, 0, threads, writeMemory, &output, 0, 0, nullptr};
+            SLUICE_CODEC_GDEFLATE, 1, 0, threads, writeMemory, &output, 0, 0, nullptr, 0};
         SluiceArchiveWriter writer = nullptr;
         REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
         SluiceArchiveAssetInfo asset = {"a",     1, 0, bytes.size(), failRead, nullptr,
@@ -262,7 +262,7 @@ TEST_CASE("archive: every rule of the header")
     const auto header = [](uint32_t field, uint32_t value) {
         return changed([&](Editable& a) { storeLe32(a.header() + field, value); });
     };
-    CHECK(header(headerVersionMajor, 2) == SLUICE_ERROR_VERSION);
+    CHECK(header(headerVersionMajor, 3) == SLUICE_ERROR_VERSION);
     CHECK(header(headerVersionMajor, 0) == SLUICE_ERROR_FORMAT);
     CHECK(header(headerVersionMajor, 1 | 7 << 16) == SLUICE_OK); // a newer minor version
     CHECK(header(headerReserved, 1) == SLUICE_ERROR_FORMAT);
@@ -531,7 +531,7 @@ TEST_CASE("archive: assets above 4 GiB")
     const uint64_t size = uint64_t(70000) * 65536 - 5;
     REQUIRE(size > uint64_t(1) << 32);
     const SluiceArchiveWriterInfo info = {
-        SLUICE_CODEC_STORE, 0, 0, 2, Sink::write, &sink, 0, 0, nullptr};
+        SLUICE_CODEC_STORE, 0, 0, 2, Sink::write, &sink, 0, 0, nullptr, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const SluiceArchiveAssetInfo big = {"big",   3, 0, size,    zeros,  &bytesRead,

@@ -43,7 +43,7 @@ Bytes packParts(const std::vector<Part>& parts, uint32_t threads)
             {part.bytes.size(), SLUICE_CODEC_FLOAT, part.tileSize, 0, 0, 0, part.type, 0, 0});
     }
     const SluiceArchiveWriterInfo info = {
-        SLUICE_CODEC_FLOAT, 0, 0, threads, writeMemory, &file, 0, 0, nullptr};
+        SLUICE_CODEC_FLOAT, 0, 0, threads, writeMemory, &file, 0, 0, nullptr, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     MemorySource source = {all};

@@ -65,7 +65,7 @@ Bytes packArchive(const std::vector<PackedAsset>& assets)
 {
     Bytes file;
     const SluiceArchiveWriterInfo writerInfo = {
-        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr};
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&writerInfo, &writer) == SLUICE_OK);
     for (const PackedAsset& asset : assets) {

@@ -24,7 +24,7 @@ Bytes transcode(const Bytes& frames, SluiceStatus& status, uint32_t threads = 2)
 {
     Bytes archive;
     const SluiceArchiveWriterInfo info = {SLUICE_CODEC_GSTD, 3, 0, threads, writeMemory,
-                                          &archive,          0, 0, nullptr};
+                                          &archive,          0, 0, nullptr, 0};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
     const SluiceArchiveZstdInfo asset = {"asset", 5, frames.data(), frames.size(), 5, 0};

@@ -71,8 +71,10 @@ typedef struct SluiceArchiveWriterInfo {
     uint32_t tileSize;  // GSTD: of assets without segments, as in SluiceArchiveSegment; 0: 262,144.
                         // With smaller ones short lists decode faster, and archives are larger
                         // (docs/performance.md)
-    const SluiceTileCache*
-        cache; // NULL: none; outlives the writer. The archive is the same with it
+    // NULL: none; outlives the writer. The archive is the same with it.
+    const SluiceTileCache* cache;
+    uint32_t anyOrder; // 1: assets come in the order that their extents are to have, whatever their
+                       // names; readers of version 1 refuse the archive unless that is the names'
 } SluiceArchiveWriterInfo;
 
 // Some bytes of an asset and how they are encoded. A segment starts a new tile; a tile that does
@@ -104,7 +106,8 @@ typedef SluiceStatus (*SluiceReadMatches)(void* user, uint64_t position, uint32_
 
 typedef struct SluiceArchiveAssetInfo {
     const char* name; // see sluiceIsArchiveName; greater, byte by byte, than the name of the asset
-                      // before, and with no folder that is an asset ("a" and "a/b")
+                      // before (unless anyOrder), and with no folder that is an asset ("a" and
+                      // "a/b"). With anyOrder sluiceFinishArchive finds what breaks this: ARGUMENT
     size_t nameLength;
     uint32_t
         type; // 0 = plain bytes; SLUICE_ASSET_IMAGE, with what sluiceMakeArchiveImageItem makes

@@ -153,6 +153,13 @@ SLUICE_API SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, cons
                                               size_t indexSize, uint32_t asset,
                                               SluiceArchiveAsset* info);
 
+// The assets in the order of their extents, of an index that sluiceCheckArchiveIndex found OK: that of
+// their names, unless the archive was packed with another one.
+//   assets   receives assetCount numbers
+// Errors: ARGUMENT, BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceGetArchiveOrder(const SluiceArchive* archive, const void* index,
+                                              size_t indexSize, uint32_t* assets);
+
 // Finds an asset by its name, by binary search in an index that sluiceCheckArchiveIndex found OK.
 //   asset   receives its number, or 0xffffffff if there is none (then too the call returns OK)
 // Errors: ARGUMENT, BUFFER_SIZE.

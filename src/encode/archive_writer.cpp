@@ -100,6 +100,7 @@ private:
     void addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeLog2);
     u32 addParameters(const AssetHead& head);
     void dropParameters();
+    bool sortByName();
     SluiceStatus addTile(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment,
                          u64 position, u64 left);
     SluiceStatus writeOldest();
@@ -109,8 +110,9 @@ private:
 
     SluiceArchiveWriterInfo m_info;
     TilePool m_pool;
-    std::vector<u8> m_entries; // the asset table
-    std::vector<u8> m_blocks;  // parameter blocks
+    std::vector<u8> m_entries;    // the asset table
+    std::vector<u8> m_successors; // where extents have an order of their own
+    std::vector<u8> m_blocks;     // parameter blocks
     std::string m_names;
     // For each asset: its parameters are filters on trial that no tile has kept so far.
     std::vector<u8> m_mayDrop;
@@ -197,7 +199,8 @@ bool ArchiveWriter::acceptsHead(const AssetHead& head) const
     return sluiceIsArchiveName(head.name.data(), head.name.size()) && head.size <= kMaxAssetSize &&
            m_assetCount < SLUICE_ARCHIVE_MAX_ASSETS &&
            m_names.size() + head.name.size() <= SLUICE_ARCHIVE_MAX_NAME_BYTES &&
-           nameMayFollow(nameAt, m_assetCount, head.name) && acceptsParameters(head);
+           (m_info.anyOrder != 0 || nameMayFollow(nameAt, m_assetCount, head.name)) &&
+           acceptsParameters(head);
 }
 
 bool ArchiveWriter::accepts(const SluiceArchiveAssetInfo& info) const
@@ -461,6 +464,40 @@ SluiceStatus ArchiveWriter::flushRecords()
     return status;
 }
 
+// Brings the table and the names into the order of the names, and notes that of the extents if it is
+// another one. False if two names are one, or a file is a folder.
+bool ArchiveWriter::sortByName()
+{
+    const auto nameOf = [&](u32 asset) {
+        return std::string_view(m_names).substr(loadLe32(entry(asset) + assetNameOffset),
+                                                loadLe16(entry(asset) + assetNameLength));
+    };
+    std::vector<u32> order(m_assetCount), place(m_assetCount);
+    for (u32 i = 0; i < m_assetCount; ++i)
+        order[i] = i;
+    std::sort(order.begin(), order.end(), [&](u32 a, u32 b) { return nameOf(a) < nameOf(b); });
+    const auto sortedName = [&](u32 i) { return nameOf(order[i]); };
+    std::vector<u8> entries(m_entries.size());
+    std::string names;
+    for (u32 i = 0; i < m_assetCount; ++i) {
+        if (!nameMayFollow(sortedName, i, sortedName(i))) return false;
+        u8* to = entries.data() + size_t(i) * assetBytes;
+        std::memcpy(to, entry(order[i]), assetBytes);
+        storeLe32(to + assetNameOffset, u32(names.size()));
+        names.append(sortedName(i));
+        place[order[i]] = i;
+    }
+    if (!std::is_sorted(order.begin(), order.end())) {
+        m_successors.resize(size_t(m_assetCount) * successorBytes);
+        for (u32 i = 0; i < m_assetCount; ++i)
+            storeLe32(&m_successors[size_t(place[i]) * successorBytes],
+                      i + 1 < m_assetCount ? place[i + 1] : kNoSuccessor);
+    }
+    m_entries.swap(entries);
+    m_names.swap(names);
+    return true;
+}
+
 SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
 {
     while (!m_pool.empty()) {
@@ -469,17 +506,20 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
     }
     placeAssets(m_assetCount);
     dropParameters();
+    if (m_info.anyOrder != 0 && !sortByName()) return SLUICE_ERROR_ARGUMENT;
 
     Xxh32 hash;
     hash.begin(0);
     hash.add(m_entries.data(), m_entries.size());
+    hash.add(m_successors.data(), m_successors.size());
     hash.add(m_blocks.data(), m_blocks.size());
     hash.add(m_names.data(), m_names.size());
-    const u64 namesAt = m_position + m_entries.size() + m_blocks.size(),
-              fileSize = namesAt + m_names.size();
+    const u64 blocksAt = m_position + m_entries.size() + m_successors.size(),
+              namesAt = blocksAt + m_blocks.size(), fileSize = namesAt + m_names.size();
     u8 header[headerBytes] = {};
     std::memcpy(header + headerMagic, kArchiveMagic, sizeof kArchiveMagic);
-    storeLe16(header + headerVersionMajor, kArchiveVersionMajor);
+    storeLe16(header + headerVersionMajor,
+              m_successors.empty() ? kArchiveVersionMajor : kArchiveVersionOrdered);
     storeLe16(header + headerVersionMinor, kArchiveVersionMinor);
     storeLe32(header + headerAssetCount, m_assetCount);
     storeLe64(header + headerFileSize, fileSize);
@@ -495,7 +535,8 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
         const void* bytes;
         size_t size;
     } writes[] = {{m_position, m_entries.data(), m_entries.size()},
-                  {m_position + m_entries.size(), m_blocks.data(), m_blocks.size()},
+                  {m_position + m_entries.size(), m_successors.data(), m_successors.size()},
+                  {blocksAt, m_blocks.data(), m_blocks.size()},
                   {namesAt, m_names.data(), m_names.size()},
                   {0, header, headerBytes}}; // last, since it makes the archive valid
     SluiceStatus status = SLUICE_OK;

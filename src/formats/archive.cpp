@@ -14,12 +14,18 @@ struct Entry {
     u32 parameterOffset;
 };
 
-// The three parts of an index.
+bool isOrdered(const SluiceArchive& archive)
+{
+    return archive.versionMajor == kArchiveVersionOrdered;
+}
+
+// The parts of an index.
 class Index {
 public:
     Index(const SluiceArchive& archive, const void* bytes)
         : m_archive(archive), m_assets(static_cast<const u8*>(bytes)),
-          m_blocks(m_assets + size_t(archive.assetCount) * assetBytes),
+          m_successors(m_assets + size_t(archive.assetCount) * assetBytes),
+          m_blocks(m_successors + successorSize(archive)),
           m_names(reinterpret_cast<const char*>(m_blocks) + archive.blockBytes)
     {
     }
@@ -41,10 +47,46 @@ public:
         return {m_names + one.nameOffset, one.nameLength};
     }
 
-    // An asset's extent ends where the next one's starts.
+    static size_t successorSize(const SluiceArchive& archive)
+    {
+        return isOrdered(archive) ? size_t(archive.assetCount) * successorBytes : 0;
+    }
+
+    // The asset whose extent follows, or kNoSuccessor.
+    u32 successor(u32 asset) const
+    {
+        if (isOrdered(m_archive)) return loadLe32(m_successors + size_t(asset) * successorBytes);
+        return asset + 1 < m_archive.assetCount ? asset + 1 : kNoSuccessor;
+    }
+
+    // The asset whose extent comes first, where successors are right: all numbers but it stand among
+    // them.
+    u32 first() const
+    {
+        u32 number = 0;
+        for (u32 asset = 0; asset < m_archive.assetCount; ++asset) {
+            const u32 next = successor(asset);
+            number ^= asset ^ (next == kNoSuccessor ? 0 : next);
+        }
+        return number;
+    }
+
+    // Do the successors lead through all assets? From a first one that reaches the end after so many
+    // steps no asset can have been passed twice.
+    bool checkOrder() const
+    {
+        u32 asset = m_archive.assetCount == 0 ? kNoSuccessor : first();
+        u32 left = m_archive.assetCount;
+        for (; left != 0 && asset < m_archive.assetCount; --left)
+            asset = successor(asset);
+        return left == 0 && asset == kNoSuccessor;
+    }
+
+    // An asset's extent ends where the following one's starts. The order has been checked.
     u64 extentEnd(u32 asset) const
     {
-        return asset + 1 < m_archive.assetCount ? entry(asset + 1).offset : m_archive.indexOffset;
+        const u32 next = successor(asset);
+        return next != kNoSuccessor ? entry(next).offset : m_archive.indexOffset;
     }
 
     // Finds a parameter block: a u32 with its size, a multiple of 4, then its bytes.
@@ -60,6 +102,7 @@ public:
 private:
     const SluiceArchive& m_archive;
     const u8* m_assets;
+    const u8* m_successors;
     const u8* m_blocks;
     const char* m_names;
 };
@@ -168,9 +211,8 @@ SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t f
         return SLUICE_ERROR_CHECKSUM;
     archive->versionMajor = loadLe16(header + headerVersionMajor);
     archive->versionMinor = loadLe16(header + headerVersionMinor);
-    if (archive->versionMajor != kArchiveVersionMajor)
-        return archive->versionMajor > kArchiveVersionMajor ? SLUICE_ERROR_VERSION
-                                                            : SLUICE_ERROR_FORMAT;
+    if (archive->versionMajor > kArchiveVersionOrdered) return SLUICE_ERROR_VERSION;
+    if (archive->versionMajor < kArchiveVersionMajor) return SLUICE_ERROR_FORMAT;
     archive->assetCount = loadLe32(header + headerAssetCount);
     archive->fileSize = loadLe64(header + headerFileSize);
     archive->indexOffset = loadLe64(header + headerIndexOffset);
@@ -178,8 +220,9 @@ SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t f
     archive->blockBytes = loadLe32(header + headerBlockBytes);
     archive->nameBytes = loadLe32(header + headerNameBytes);
     archive->indexChecksum = loadLe32(header + headerIndexChecksum);
-    archive->indexSize =
-        u64(archive->assetCount) * assetBytes + archive->blockBytes + archive->nameBytes;
+    archive->indexSize = u64(archive->assetCount) * assetBytes + archive->blockBytes +
+                         archive->nameBytes +
+                         (isOrdered(*archive) ? u64(archive->assetCount) * successorBytes : 0);
 
     if (loadLe64(header + headerReserved) != 0 && archive->versionMinor <= kArchiveVersionMinor)
         return SLUICE_ERROR_FORMAT;
@@ -207,6 +250,7 @@ SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* i
     if (xxh32(index, size_t(archive->indexSize), 0) != archive->indexChecksum)
         return SLUICE_ERROR_CHECKSUM;
     const Index parts(*archive, index);
+    if (!parts.checkOrder()) return SLUICE_ERROR_FORMAT;
     u32 unknownAsset = kNoAsset; // reported last: a damaged index is not taken for a new version
     u64 tileCount = 0, parameterBytes = 0;
     u32 nameEnd = 0;
@@ -248,6 +292,19 @@ SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* ind
                        parts.findBlock(entry.parameterOffset, block, blockSize);
     info->parameters = found ? block : nullptr;
     info->parameterSize = found ? blockSize : 0;
+    return SLUICE_OK;
+}
+
+SluiceStatus sluiceGetArchiveOrder(const SluiceArchive* archive, const void* index,
+                                   size_t indexSize, uint32_t* assets)
+{
+    if (archive == nullptr || ((index == nullptr || assets == nullptr) && archive->assetCount != 0))
+        return SLUICE_ERROR_ARGUMENT;
+    if (indexSize < archive->indexSize) return SLUICE_ERROR_BUFFER_SIZE;
+    const Index parts(*archive, index);
+    u32 asset = archive->assetCount == 0 ? 0 : parts.first();
+    for (u32 i = 0; i < archive->assetCount; ++i, asset = parts.successor(asset))
+        assets[i] = asset;
     return SLUICE_OK;
 }
 

@@ -18,6 +18,7 @@ namespace sluice {
 // The first byte is not ASCII and the last is LF, so that a copy damaged as text is noticed.
 constexpr u8 kArchiveMagic[8] = {0x8b, 'S', 'L', 'U', 'I', 'C', 'E', 0x0a};
 constexpr u32 kArchiveVersionMajor = 1;
+constexpr u32 kArchiveVersionOrdered = 2; // major, where extents have an order of their own
 constexpr u32 kArchiveVersionMinor = 0;
 
 // Byte offsets in the header.
@@ -52,6 +53,10 @@ enum AssetField : u32 {
     assetBytes = 40,
 };
 constexpr u32 kNoParameters = 0xffffffffu;
+
+// Version 2 has a u32 for each asset behind the asset table: the asset whose extent follows.
+constexpr u32 successorBytes = 4;
+constexpr u32 kNoSuccessor = 0xffffffffu;
 
 // Byte offsets in a tile record.
 enum RecordField : u32 {

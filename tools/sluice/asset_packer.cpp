@@ -79,6 +79,7 @@ AssetPacker::AssetPacker(std::function<void(uint64_t, const void*, size_t)> writ
 {
     SluiceArchiveWriterInfo info = {};
     info.codec = SLUICE_CODEC_STORE; // assets bring their segments
+    info.anyOrder = 1;
     info.threadCount = threads;
     info.cache = cache != nullptr ? cache->callbacks() : nullptr;
     checkPacking(m_transfer, createArchive(info, m_transfer, m_writer), "packing");

@@ -157,6 +157,14 @@ void Container::readRecords(
     }
 }
 
+std::vector<uint32_t> Container::order() const
+{
+    std::vector<uint32_t> assets(assetCount());
+    // This cannot fail: the index was checked.
+    sluiceGetArchiveOrder(&m_archive, m_index.data(), m_index.size(), assets.data());
+    return assets;
+}
+
 std::vector<SluiceArchiveTile> Container::records(uint32_t number) const
 {
     std::vector<SluiceArchiveTile> tiles;

@@ -45,6 +45,8 @@ public:
     ContainerAsset asset(uint32_t number) const;
     SluiceArchiveAsset archiveAsset(uint32_t number) const; // isArchive only
 
+    // The assets in the order of their extents; isArchive only.
+    std::vector<uint32_t> order() const;
     // All tile records of an asset, checked; isArchive only. Throws Failure.
     std::vector<SluiceArchiveTile> records(uint32_t number) const;
     // Checks all tile records of an asset, then calls back for each of them. Throws Failure.

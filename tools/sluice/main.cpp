@@ -166,6 +166,9 @@ void definePack(CLI::App& verb, CommandLine& line)
                     "a TOML file that says by globs how files are encoded");
     verb.add_option("--explain", options.explain,
                     "pack nothing, but say how the file of this name would be packed, and why");
+    verb.add_option("--order", options.order,
+                    "lay files out in the order of this list of names, one a line, the rest after "
+                    "them");
     verb.add_option("--shard", options.shard,
                     "K/N: only the Kth of N parts of the archive, which join puts together");
     verb.add_option("--emit-ninja", options.emitNinja,
@@ -220,6 +223,7 @@ int pack(const CLI::App& verb, CommandLine& line)
         {"--cache", !options.cache.empty()},
         {"--rules", !options.rules.empty()},
         {"--explain", !options.explain.empty()},
+        {"--order", !options.order.empty()},
         {"--shard", !options.shard.empty()},
         {"--emit-ninja", !options.emitNinja.empty()},
         {"--dry-run", options.dryRun}};
@@ -262,7 +266,8 @@ int pack(const CLI::App& verb, CommandLine& line)
                           "--emit-ninja goes without --shard, --dry-run, --explain and -o -"};
         if (options.shards == 0) options.shards = 8;
         options.words = shardWords(verb);
-        if (!options.rules.empty()) options.dependencies.push_back(options.rules);
+        for (const std::string& file : {options.rules, options.order})
+            if (!file.empty()) options.dependencies.push_back(file);
     }
     if (!line.cacheSize.empty()) {
         if (options.cache.empty()) throw Failure{exitUsage, "--cache-size is for --cache"};

@@ -9,6 +9,7 @@
 #include "input_reader.h"
 #include "formats/archive_layout.h"
 #include "pack_ninja.h"
+#include "pack_order.h"
 #include "pack_rules.h"
 #include "pack_sources.h"
 #include "progress.h"
@@ -185,7 +186,8 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     if (options.raw) return codecNamed(options.codec).packRaw(options, common);
     const Summary summary(common);
     if (!options.writesNothing()) checkOutput(options.output, common.force);
-    const PackSources sources = collectSources(options, common);
+    PackSources sources = collectSources(options, common);
+    if (!options.order.empty()) orderFiles(sources.files, options.order, common.quiet);
     if (!options.emitNinja.empty()) return emitNinja(options, sources, common);
     const PackRules rules =
         options.rules.empty() ? PackRules() : PackRules::fromFile(options.rules);

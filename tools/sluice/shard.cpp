@@ -262,11 +262,12 @@ SluiceArchiveStats joinShards(std::vector<std::unique_ptr<ShardFile>> shards,
     Transfer transfer = {{}, write, {}};
     SluiceArchiveWriterInfo info = {};
     info.codec = SLUICE_CODEC_STORE;
+    info.anyOrder = 1;
     ArchiveWriter writer(nullptr, sluiceDestroyArchiveWriter);
     checkPacking(transfer, createArchive(info, transfer, writer), "joining");
     for (const std::unique_ptr<ShardFile>& shard : shards) {
         const Container& archive = shard->archive();
-        for (uint32_t i = 0; i < archive.assetCount(); ++i) {
+        for (const uint32_t i : archive.order()) {
             StoredTiles stored = {archive, archive.archiveAsset(i), archive.records(i), advance,
                                   transfer};
             SluiceEncodedAssetInfo asset = {};

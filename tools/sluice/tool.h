@@ -76,6 +76,7 @@ struct PackOptions : AssetOptions {
     uint64_t cacheSize = 0;            // --cache-size: bytes; 0: there is no limit
     std::string rules;                 // --rules: a file; empty: none
     std::string explain;               // --explain: a name in the archive; empty: none
+    std::string order;                 // --order: a file; empty: none
     std::string shard;                 // --shard: "K/N"; empty: everything
     std::string emitNinja;             // --emit-ninja: a file; empty: none
     uint32_t shards = 0;               // --shards, of the build file
