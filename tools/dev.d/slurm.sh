@@ -78,9 +78,9 @@ END
     joined=$(sbatch --parsable --dependency="afterok:$packed" --output="$folder/shards/log.join" \
         --wrap "'$root/$bin/sluice' join -f -v -o '$folder/joined.sluice' '$folder'/shards/*.shard")
     # A shard whose task was killed is packed again by the same task.
-    sleep 2
-    scancel --signal=KILL "${packed}_1" 2>/dev/null || true
-    while squeue -h -j "$packed" 2>/dev/null | grep -q .; do sleep 1; done
+    until [ -n "$(squeue -h -t running -j "$packed" 2>/dev/null)" ] || [ -f "$folder/shards/1.shard" ]; do sleep 0.1; done
+    scancel "${packed}_1" 2>/dev/null || true
+    while [ -n "$(squeue -h -j "$packed" 2>/dev/null)" ]; do sleep 1; done
     if [ ! -f "$folder/shards/1.shard" ]; then
         note "task 1 was killed: it is repeated, and then joined"
         scancel "$joined" 2>/dev/null || true
@@ -88,7 +88,7 @@ END
         joined=$(sbatch --parsable --dependency="afterok:$packed" --output="$folder/shards/log.join" \
             --wrap "'$root/$bin/sluice' join -f -v -o '$folder/joined.sluice' '$folder'/shards/*.shard")
     fi
-    while squeue -h 2>/dev/null | grep -q .; do sleep 1; done
+    while [ -n "$(squeue -h -j "$joined" 2>/dev/null)" ]; do sleep 1; done
     tail -n 2 "$folder"/shards/log.*
 
     note "packing with one process, and comparing"
