@@ -53,7 +53,7 @@ struct PipelineOptions {
 // same whatever it is.
 struct AssetOptions {
     uint32_t threads = 0; // 0: one a core
-    std::string codec; // a name of kCodecs; empty: gstd, or gdeflate if raw
+    std::string codec;    // a name of kCodecs; empty: gstd, or gdeflate if raw
     uint32_t copyDepth = 0;
     uint32_t tileKib = 0; // 0: 256
     std::string filters = "auto";
