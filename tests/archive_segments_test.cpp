@@ -3,6 +3,7 @@
 #include "archive_io.h"
 #include "archives.h"
 #include "devices.h"
+#include "packed_archives.h"
 
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_filter_encode.h>
@@ -428,5 +429,52 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
                                       size_t(parsed.indexSize), i, &asset) == SLUICE_OK);
         const uint8_t* bytes = static_cast<const uint8_t*>(asset.parameters);
         CHECK(Bytes(bytes, bytes + asset.parameterSize) == wanted[i]);
+    }
+}
+
+TEST_CASE("archive: a reader with memory checks each description of a filter once")
+{
+    // Two filters, which the records of four stored tiles name in turns.
+    PackedAsset filtered;
+    filtered.add(Bytes(64, 1), SLUICE_CODEC_STORE, 64, true);
+    Bytes parameters = filtered.parameters;
+    const uint32_t second = uint32_t(parameters.size());
+    parameters.insert(parameters.end(), filtered.parameters.begin(), filtered.parameters.end());
+    Bytes records(size_t(4) * recordBytes);
+    SluiceArchiveAsset asset = {};
+    asset.size = 16;
+    asset.tileCount = 4;
+    asset.tileSizeLog2 = SLUICE_ARCHIVE_MIN_TILE_LOG2;
+    asset.extentSize = records.size() + 64;
+    asset.parameters = parameters.data();
+    asset.parameterSize = uint32_t(parameters.size());
+    for (uint32_t i = 0; i < 4; ++i) {
+        uint8_t* record = records.data() + i * recordBytes;
+        storeLe64(record + recordOffset, records.size() + 16 * i);
+        storeLe32(record + recordStoredSize, 4);
+        storeLe32(record + recordSizeAndCodec, 4);
+        storeLe32(record + recordFilterOffset, 4 + i % 2 * second);
+    }
+    asset.tileChecksum = xxh32(records.data(), records.size(), 0);
+    for (const bool remembers : {false, true}) {
+        CAPTURE(remembers);
+        Bytes changed = parameters, memory(parameters.size() / 4);
+        asset.parameters = changed.data();
+        SluiceArchiveTileReader reader = {};
+        SluiceArchiveTile tiles[2];
+        REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);
+        if (remembers) {
+            CHECK(sluiceRememberArchiveFilters(&reader, nullptr, 100) == SLUICE_ERROR_ARGUMENT);
+            CHECK(sluiceRememberArchiveFilters(&reader, memory.data(), memory.size() - 1) ==
+                  SLUICE_ERROR_ARGUMENT);
+            CHECK(sluiceRememberArchiveFilters(&reader, memory.data(), memory.size()) == SLUICE_OK);
+        }
+        REQUIRE(sluiceParseArchiveTiles(&reader, records.data(), 2 * recordBytes, 2, tiles) ==
+                SLUICE_OK);
+        CHECK(sluiceRememberArchiveFilters(&reader, memory.data(), memory.size()) ==
+              SLUICE_ERROR_ARGUMENT);                             // too late
+        std::fill(changed.begin(), changed.end(), uint8_t(0xff)); // so that a check would fail
+        CHECK(sluiceParseArchiveTiles(&reader, records.data() + 2 * recordBytes, 2 * recordBytes, 2,
+                                      tiles) == (remembers ? SLUICE_OK : SLUICE_ERROR_FORMAT));
     }
 }

@@ -179,6 +179,16 @@ typedef struct SluiceArchiveTileReader {
 SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
                                                 SluiceArchiveTileReader* reader);
 
+// Gives a reader memory to note in which descriptions of filters it has checked. Without it each
+// record whose description is another one than its neighbour's has its own checked, which a hostile
+// file may make long.
+//   memory, size  a byte for each 4 of asset->parameters, asset->parameterSize / 4, all of them 0 at
+//                 first. They stay until the last record is parsed. Assets that share a block of
+//                 parameters may share the memory
+// Before the first sluiceParseArchiveTiles. Errors: ARGUMENT.
+SLUICE_API SluiceStatus sluiceRememberArchiveFilters(SluiceArchiveTileReader* reader, void* memory,
+                                                     size_t size);
+
 // Parses the next `count` records, which follow those of the last call.
 //   records, size   count * 24 bytes: from offset 24 * reader->next of the asset's extent
 //   tiles           receives count entries

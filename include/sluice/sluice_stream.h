@@ -44,7 +44,18 @@ typedef struct SluiceStreamMemory {
     void* host;
 } SluiceStreamMemory;
 
-struct SluiceStreamGpu; // sluice_stream_vulkan.h
+struct SluiceStreamGpu; // sluice_stream_vulkan.h, sluice_stream_cuda.h
+
+// How files that sluiceStreamOpen opens by path are read. An engine's own files are its own matter.
+// A way that the system, the file or its memory does not take is given up for the next one below, as
+// soon as that is seen, for good; sluiceStreamGetIoReport says so.
+typedef enum SluiceStreamIo {
+    SLUICE_STREAM_IO_AUTO = 0,  // PREAD, for what was measured: docs/notes/streaming.md
+    SLUICE_STREAM_IO_PREAD = 1, // the streamer's threads, through the page cache
+    SLUICE_STREAM_IO_DIRECT =
+        2, // the streamer's threads, past the page cache (O_DIRECT): large archives that are read once
+    SLUICE_STREAM_IO_MAX_ENUM = 0x7fffffff
+} SluiceStreamIo;
 
 #define SLUICE_STREAM_READ_SIZE 1048576u   // bytes that one read has at most
 #define SLUICE_STREAM_BLOCK_SIZE 4194304u  // bytes of output that one unit takes at most
@@ -52,10 +63,10 @@ struct SluiceStreamGpu; // sluice_stream_vulkan.h
 #define SLUICE_STREAM_MIN_OUTPUT 16777216u // the least that the ring of decoded bytes has
 
 // How a streamer works.
-//   context        decodes for buffers and images: a Vulkan context, or one of the CPU, with which
+//   context        decodes for buffers and images: a context of the gpu's API, or one of the CPU, with which
 //                  threads of the streamer (or sluiceStreamPump) decode and the GPU only copies.
 //                  Host memory is always decoded into by the CPU. It outlives the streamer
-//   gpu            sluice_stream_vulkan.h makes it. NULL: there are no images, and a buffer's handle
+//   gpu            sluice_stream_vulkan.h or sluice_stream_cuda.h makes it. NULL: there are no images, and a buffer's handle
 //                  is a host pointer
 //   source         ring of stored bytes, read into by the host, read from by the device;
 //                  SLUICE_STREAM_MIN_SOURCE bytes or more, host 64-byte aligned. Usage: transfer
@@ -78,6 +89,7 @@ struct SluiceStreamGpu; // sluice_stream_vulkan.h
 //   threads        that read and decode, 1 .. 64; 0: none, and the engine calls sluiceStreamPump
 //   reserveAbove   groups of a priority below this one leave a quarter of the rings and of the units
 //                  to others
+//   io             how files are read
 //   wake, wakeUser may be NULL: called, from any thread, when sluiceStreamPump has something to do
 //                  that it had not before. It must return soon and call nothing of the streamer
 typedef struct SluiceStreamerInfo {
@@ -99,6 +111,7 @@ typedef struct SluiceStreamerInfo {
     int32_t reserveAbove;
     void (*wake)(void* user);
     void* wakeUser;
+    SluiceStreamIo io;
 } SluiceStreamerInfo;
 
 // Bytes of memory that batches need. All are 0 where the CPU decodes.
@@ -128,6 +141,16 @@ SLUICE_API void sluiceDestroyStreamer(SluiceStreamer streamer);
 //          done now
 // Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamPump(SluiceStreamer streamer, uint32_t jobs, uint32_t* done);
+
+// Allocates memory that suits a ring in every respect: anonymous, so that files are read into it past
+// the page cache and VK_EXT_external_memory_host imports it; at a multiple of 2 MiB, of huge pages
+// where the system has them; zeroed.
+//   size   bytes; rounded up to a multiple of 2 MiB, all of which may be used and imported
+// Errors: ARGUMENT, OUT_OF_MEMORY.
+SLUICE_API SluiceStatus sluiceStreamAllocateHost(uint64_t size, void** memory);
+// Frees it, with the size that it was allocated with: after the streamer, and after the
+// VkDeviceMemory that imports it. NULL is allowed.
+SLUICE_API void sluiceStreamFreeHost(void* memory, uint64_t size);
 
 // -----------------------------------------------------------------------------------------------
 // Files
@@ -172,6 +195,24 @@ SLUICE_API SluiceStatus sluiceStreamGetAsset(SluiceStreamFile file, uint32_t ass
                                              SluiceArchiveAsset* info);
 // SluiceKernels that the archive's tiles need where the GPU decodes.
 SLUICE_API SluiceStatus sluiceStreamGetKernels(SluiceStreamFile file, uint32_t* kernels);
+
+// How a file is read now.
+//   io         PREAD or DIRECT; AUTO for an engine's own file
+//   alignment  of direct reads in the file and in memory, bytes; 0: there are none. Where the parts
+//              of a read do not lie so, its edges go through the page cache; what the ring takes
+//              from archives always lies so
+//   osError    the errno for which DIRECT was given up, or 0
+//   reason     why it is not read in a better way; a text of the library's
+typedef struct SluiceStreamIoReport {
+    SluiceStreamIo io;
+    uint32_t alignment;
+    int32_t osError;
+    const char* reason;
+} SluiceStreamIoReport;
+
+// About a file that has been opened. Errors: ARGUMENT, NOT_READY.
+SLUICE_API SluiceStatus sluiceStreamGetIoReport(SluiceStreamFile file,
+                                                SluiceStreamIoReport* report);
 
 // -----------------------------------------------------------------------------------------------
 // Requests

@@ -158,8 +158,32 @@ struct TileReaderState {
     u32 unknown;    // 1: some tile has a codec or a filter that is not known here
     u32 goodFilter; // the last filterOffset that was found good: neighbours often share it
     const u8* parameters;
+    u8* checked; // of each word of the parameters what checkFilterItem said of it, as FilterCheck
+};
+enum FilterCheck : u8 {
+    kUnchecked,
+    kGoodFilter,
+    kUnknownFilter
 };
 static_assert(sizeof(TileReaderState) <= sizeof(SluiceArchiveTileReader::state));
+
+// Errors: FORMAT, VERSION.
+SluiceStatus checkFilterOnce(TileReaderState& state, u32 filterOffset)
+{
+    // A place outside the block is never noted, for it is FORMAT.
+    const u32 word = filterOffset / 4 - 1;
+    u8* noted = state.checked != nullptr && filterOffset % 4 == 0 && filterOffset != 0 &&
+                        word < state.parameterSize / 4
+                    ? state.checked + word
+                    : nullptr;
+    if (noted != nullptr && *noted != kUnchecked)
+        return *noted == kGoodFilter ? SLUICE_OK : SLUICE_ERROR_VERSION;
+    const SluiceStatus status =
+        checkFilterItem(state.parameters, state.parameterSize, filterOffset);
+    if (noted != nullptr && status != SLUICE_ERROR_FORMAT)
+        *noted = status == SLUICE_OK ? kGoodFilter : kUnknownFilter;
+    return status;
+}
 
 bool parseRecord(TileReaderState& state, bool last, const u8* record, SluiceArchiveTile& tile)
 {
@@ -183,8 +207,7 @@ bool parseRecord(TileReaderState& state, bool last, const u8* record, SluiceArch
                                          : tile.storedSize >= tile.size)
         return false;
     if (tile.filterOffset != 0 && tile.filterOffset != state.goodFilter) {
-        const SluiceStatus filter =
-            checkFilterItem(state.parameters, state.parameterSize, tile.filterOffset);
+        const SluiceStatus filter = checkFilterOnce(state, tile.filterOffset);
         if (filter == SLUICE_ERROR_FORMAT) return false;
         state.unknown |= filter == SLUICE_OK ? 0 : 1;
         state.goodFilter = filter == SLUICE_OK ? tile.filterOffset : 0;
@@ -342,6 +365,18 @@ SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
     state.parameterSize = asset->parameterSize;
     state.parameters = static_cast<const u8*>(asset->parameters);
     reader->next = 0;
+    std::memcpy(reader->state, &state, sizeof state);
+    return SLUICE_OK;
+}
+
+SluiceStatus sluiceRememberArchiveFilters(SluiceArchiveTileReader* reader, void* memory,
+                                          size_t size)
+{
+    if (reader == nullptr || memory == nullptr || reader->next != 0) return SLUICE_ERROR_ARGUMENT;
+    TileReaderState state;
+    std::memcpy(&state, reader->state, sizeof state);
+    if (size < state.parameterSize / 4) return SLUICE_ERROR_ARGUMENT;
+    state.checked = static_cast<u8*>(memory);
     std::memcpy(reader->state, &state, sizeof state);
     return SLUICE_OK;
 }

@@ -31,7 +31,7 @@ SluiceStatus checkInfo(const SluiceStreamerInfo& info)
         info.maxRequests <= kMaxRequests && info.maxUnits <= kMaxUnits && info.maxBatches >= 1 &&
         info.maxBatches <= kMaxBatches && info.maxBatchTiles <= kMaxBatchTiles &&
         (info.maxBatchTiles == 0 || info.maxBatchTiles >= kUnitTiles) &&
-        info.threads <= kMaxThreads;
+        info.threads <= kMaxThreads && info.io <= SLUICE_STREAM_IO_DIRECT;
     if (info.context == nullptr || !isMeasured) return SLUICE_ERROR_ARGUMENT;
     const bool decodesOnGpu = isGpu(info.context);
     // A GPU context without its API could neither copy nor say when it is done.
@@ -135,12 +135,18 @@ SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
 
 SluiceStatus sluiceCreateStreamer(const SluiceStreamerInfo* info, SluiceStreamer* streamer)
 {
+    return createStreamer(info, operatingSystem(), streamer);
+}
+
+SluiceStatus sluice::stream::createStreamer(const SluiceStreamerInfo* info, const System& system,
+                                            SluiceStreamer* streamer)
+{
     if (info == nullptr || streamer == nullptr) return SLUICE_ERROR_ARGUMENT;
     *streamer = nullptr;
     return guarded([&] {
         SluiceStatus status = checkInfo(*info);
         if (status != SLUICE_OK) return status;
-        auto made = std::make_unique<SluiceStreamer_T>(*info);
+        auto made = std::make_unique<SluiceStreamer_T>(*info, system);
         status = made->start();
         if (status == SLUICE_OK) *streamer = made.release();
         return status;
@@ -165,6 +171,15 @@ SluiceStatus sluiceStreamOpen(SluiceStreamer streamer, const SluiceStreamOpenInf
         (info->interface_ != nullptr && info->interface_->read == nullptr))
         return SLUICE_ERROR_ARGUMENT;
     return guarded([&] { return streamer->open(*info, *file); });
+}
+
+SluiceStatus sluiceStreamGetIoReport(SluiceStreamFile file, SluiceStreamIoReport* report)
+{
+    if (file == nullptr || report == nullptr) return SLUICE_ERROR_ARGUMENT;
+    if (file->state.load(std::memory_order_acquire) != SluiceStreamFile_T::isOpen)
+        return SLUICE_ERROR_NOT_READY;
+    *report = file->ioReport();
+    return SLUICE_OK;
 }
 
 SluiceStatus sluiceStreamClose(SluiceStreamer streamer, SluiceStreamFile file)

@@ -5,11 +5,11 @@
 #include <cerrno>
 #include <new>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 using namespace sluice::stream;
+using sluice::alignUp;
 
 namespace {
 
@@ -17,11 +17,19 @@ constexpr uint32_t kRecordsAtOnce = 4096;
 constexpr uint32_t kSizeMask = 0xffffff; // a record holds no larger size
 constexpr uint64_t kMostRecords = uint64_t(1) << 32;
 
+// Errors that say that a way of reading does not suit the file, the memory or the system.
+bool isUnfit(int error)
+{
+    return error == EINVAL || error == EFAULT || error == EPERM || error == ENOSYS ||
+           error == EOPNOTSUPP;
+}
+
 } // namespace
 
-SluiceStreamFile_T::SluiceStreamFile_T(SluiceStreamer owner_, const SluiceStreamOpenInfo& info)
-    : owner(owner_), path(info.path != nullptr ? info.path : ""), isArchive(info.isArchive != 0),
-      user(info.user)
+SluiceStreamFile_T::SluiceStreamFile_T(SluiceStreamer owner_, const SluiceStreamOpenInfo& info,
+                                       const System& system_, SluiceStreamIo io_)
+    : owner(owner_), system(system_), io(io_), path(info.path != nullptr ? info.path : ""),
+      isArchive(info.isArchive != 0), user(info.user)
 {
     if (info.path != nullptr) return;
     hasInterface = true;
@@ -31,6 +39,7 @@ SluiceStreamFile_T::SluiceStreamFile_T(SluiceStreamer owner_, const SluiceStream
 SluiceStreamFile_T::~SluiceStreamFile_T()
 {
     if (descriptor >= 0) close(descriptor);
+    if (directDescriptor >= 0) close(directDescriptor);
     if (hasInterface && interface_.close != nullptr) interface_.close(interface_.user);
 }
 
@@ -39,10 +48,9 @@ ReadError SluiceStreamFile_T::read(uint64_t offset, void* bytes, uint64_t count)
     uint8_t* to = static_cast<uint8_t*>(bytes);
     bool isRepeated = false;
     while (count != 0) {
-        const int64_t got = hasInterface
-                                ? interface_.read(interface_.user, offset, to, count)
-                                : int64_t(pread(descriptor, to, size_t(count), off_t(offset)));
-        const int error = got >= 0 ? 0 : hasInterface ? int(-got) : errno;
+        const int64_t got = hasInterface ? interface_.read(interface_.user, offset, to, count)
+                                         : system.read(descriptor, to, count, offset);
+        const int error = got >= 0 ? 0 : int(-got);
         if (error == EINTR) continue;
         if (error == EIO && !isRepeated) { // a disk may manage it the second time
             isRepeated = true;
@@ -57,6 +65,89 @@ ReadError SluiceStreamFile_T::read(uint64_t offset, void* bytes, uint64_t count)
     return {};
 }
 
+// All but `needed` are multiples of the alignment; at least `needed` bytes are wanted. False: it is
+// to be read in another way.
+bool SluiceStreamFile_T::readDirect(uint64_t offset, uint8_t* bytes, uint64_t count,
+                                    uint64_t needed) const
+{
+    uint64_t done = 0;
+    while (done < needed) {
+        const int64_t got =
+            system.read(directDescriptor, bytes + done, count - done, offset + done);
+        if (got == -EINTR) continue;
+        if (got < 0 && isUnfit(int(-got))) {
+            directError = int(-got);
+            isDirect = false;
+        }
+        if (got <= 0 || uint64_t(got) > count - done) return false;
+        if (done + uint64_t(got) >= needed) return true;
+        // It goes on at a multiple again.
+        const uint64_t resumed = (done + uint64_t(got)) / directAlignment * directAlignment;
+        if (resumed == done) return false;
+        done = resumed;
+    }
+    return true;
+}
+
+ReadError SluiceStreamFile_T::readInto(uint64_t offset, uint8_t* bytes, uint64_t count,
+                                       uint64_t before, uint64_t after) const
+{
+    const uint64_t step = directAlignment;
+    if (!isDirect || (uint64_t(reinterpret_cast<uintptr_t>(bytes)) - offset) % step != 0)
+        return read(offset, bytes, count);
+    uint64_t begin = offset / step * step, end = alignUp(offset + count, step);
+    if (offset - begin > before) begin += step;
+    if (end - (offset + count) > after) end -= step;
+    if (begin >= end) return read(offset, bytes, count);
+    uint8_t* const to = begin >= offset ? bytes + (begin - offset) : bytes - (offset - begin);
+    if (!readDirect(begin, to, end - begin, std::min(end, offset + count) - begin))
+        return read(offset, bytes, count);
+    // The edges, where there is no room beside the destination.
+    ReadError error;
+    if (begin > offset) error = read(offset, bytes, begin - offset);
+    if (error.status == SLUICE_OK && end < offset + count)
+        error = read(end, bytes + (end - offset), offset + count - end);
+    return error;
+}
+
+// The file stays readable through the page cache, whatever comes of it.
+void SluiceStreamFile_T::openDirect()
+{
+    directDescriptor = system.open(path.c_str(), true);
+    struct stat one = {}, other = {};
+    if (directDescriptor < 0) {
+        directError = -directDescriptor;
+        return;
+    }
+    // The path may lead to another file by now.
+    if (fstat(descriptor, &one) != 0 || fstat(directDescriptor, &other) != 0 ||
+        one.st_dev != other.st_dev || one.st_ino != other.st_ino) {
+        directError = ESTALE;
+        return;
+    }
+    directAlignment = system.directAlignment(directDescriptor);
+    if (directAlignment == 0)
+        directError = EINVAL;
+    else
+        isDirect = true;
+}
+
+SluiceStreamIoReport SluiceStreamFile_T::ioReport() const
+{
+    if (hasInterface) return {SLUICE_STREAM_IO_AUTO, 0, 0, "the engine's own file"};
+    if (isDirect) return {SLUICE_STREAM_IO_DIRECT, directAlignment, 0, ""};
+    SluiceStreamIoReport report = {SLUICE_STREAM_IO_PREAD, 0, directError, ""};
+    if (io == SLUICE_STREAM_IO_AUTO)
+        report.reason = "the page cache is not clearly slower than direct reads";
+    else if (io == SLUICE_STREAM_IO_PREAD)
+        report.reason = "the streamer was created so";
+    else if (directAlignment == 0)
+        report.reason = "the file cannot be opened for direct reads";
+    else
+        report.reason = "a direct read failed";
+    return report;
+}
+
 void SluiceStreamFile_T::open()
 {
     status = SLUICE_OK;
@@ -64,13 +155,16 @@ void SluiceStreamFile_T::open()
         size = interface_.size;
     } else {
         struct stat about = {};
-        descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (descriptor < 0 || fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) {
-            osError = descriptor < 0 || errno != 0 ? errno : EINVAL;
-            status = SLUICE_ERROR_IO;
-        } else {
-            size = uint64_t(about.st_size);
-        }
+        descriptor = system.open(path.c_str(), false);
+        if (descriptor < 0)
+            osError = -descriptor;
+        else if (fstat(descriptor, &about) != 0)
+            osError = errno;
+        else if (!S_ISREG(about.st_mode))
+            osError = EINVAL;
+        if (osError != 0) status = SLUICE_ERROR_IO;
+        size = uint64_t(about.st_size);
+        if (osError == 0 && io == SLUICE_STREAM_IO_DIRECT) openDirect();
     }
     if (status == SLUICE_OK && isArchive) {
         try {
@@ -105,17 +199,24 @@ SluiceStatus SluiceStreamFile_T::openArchive()
     for (uint32_t number = 0; number < archive.assetCount; ++number)
         firstRecords[number + 1] = firstRecords[number] + asset(number).tileCount;
     allRecords.resize(size_t(firstRecords.back()));
+    std::vector<uint8_t> checkedFilters(index.size() / 4 + 1); // of each word of the index
     for (uint32_t number = 0; number < archive.assetCount && result == SLUICE_OK; ++number)
-        result = readRecords(number);
+        result = readRecords(number, checkedFilters);
     return result;
 }
 
-SluiceStatus SluiceStreamFile_T::readRecords(uint32_t number)
+SluiceStatus SluiceStreamFile_T::readRecords(uint32_t number, std::vector<uint8_t>& checkedFilters)
 {
     const SluiceArchiveAsset info = asset(number);
     TileRecord* to = allRecords.data() + firstRecords[number];
     SluiceArchiveTileReader reader = {};
     SluiceStatus result = sluiceBeginArchiveTiles(&info, &reader);
+    if (result == SLUICE_OK && info.parameterSize != 0) {
+        const auto* parameters = static_cast<const uint8_t*>(info.parameters);
+        const size_t word = size_t(parameters - index.data()) / 4;
+        result = sluiceRememberArchiveFilters(&reader, checkedFilters.data() + word,
+                                              checkedFilters.size() - word);
+    }
     std::vector<uint8_t> bytes(size_t(std::min(info.tileCount, kRecordsAtOnce)) *
                                SLUICE_ARCHIVE_RECORD_SIZE);
     std::vector<SluiceArchiveTile> tiles(std::min(info.tileCount, kRecordsAtOnce));

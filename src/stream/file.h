@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "formats/integers.h"
+#include "system.h"
 
 namespace sluice::stream {
 
@@ -60,13 +61,21 @@ struct SluiceStreamFile_T {
         failed
     };
 
-    SluiceStreamFile_T(SluiceStreamer owner_, const SluiceStreamOpenInfo& info);
+    SluiceStreamFile_T(SluiceStreamer owner_, const SluiceStreamOpenInfo& info,
+                       const sluice::stream::System& system_, SluiceStreamIo io_);
     ~SluiceStreamFile_T();
     SluiceStreamFile_T(const SluiceStreamFile_T&) = delete;
     SluiceStreamFile_T& operator=(const SluiceStreamFile_T&) = delete;
 
-    // Reads exactly `size` bytes, in any thread.
+    // Reads exactly `size` bytes, in any thread, through the page cache.
     sluice::stream::ReadError read(uint64_t offset, void* bytes, uint64_t size) const;
+    // Reads them past the page cache where that is possible. So many bytes before and after the
+    // destination may be written.
+    sluice::stream::ReadError readInto(uint64_t offset, uint8_t* bytes, uint64_t size,
+                                       uint64_t before, uint64_t after) const;
+    // How many bytes more than it reads a block needs, so that all of it is read directly.
+    uint64_t directRoom() const { return isDirect ? 2 * uint64_t(directAlignment) : 0; }
+    SluiceStreamIoReport ioReport() const;
     // Opens the file and, of an archive, reads what all requests need. Sets state, status, osError.
     void open();
 
@@ -81,10 +90,15 @@ struct SluiceStreamFile_T {
     }
 
     SluiceStreamer const owner;
+    const sluice::stream::System& system;
+    const SluiceStreamIo io;
     std::string path;
     SluiceStreamFileInterface interface_{};
     bool hasInterface = false, isArchive = false;
-    int descriptor = -1;
+    int descriptor = -1, directDescriptor = -1;
+    uint32_t directAlignment = 0;                // a power of two
+    mutable std::atomic<bool> isDirect{false};   // until a read fails
+    mutable std::atomic<int32_t> directError{0}; // errno
     uint64_t size = 0;
     uint64_t user = 0;
     std::atomic<State> state{opening};
@@ -103,6 +117,8 @@ struct SluiceStreamFile_T {
     SluiceStreamFile_T* next = nullptr; // in a list of such files, or of those to be deleted
 
 private:
+    void openDirect();
+    bool readDirect(uint64_t offset, uint8_t* bytes, uint64_t size, uint64_t needed) const;
     SluiceStatus openArchive();
-    SluiceStatus readRecords(uint32_t number);
+    SluiceStatus readRecords(uint32_t number, std::vector<uint8_t>& checkedFilters);
 };

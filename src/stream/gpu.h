@@ -40,8 +40,22 @@ struct SluiceStreamGpu {
     // And then what the request says.
     virtual void endImage(SluiceCommands commands, const SluiceStreamImage& image) = 0;
     virtual void copyToImage(SluiceCommands commands, const sluice::stream::ImageCopy& copy) = 0;
-    virtual void copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
-                              const SluiceBuffer& to) = 0;
+    // Errors: DEVICE.
+    virtual SluiceStatus copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
+                                      const SluiceBuffer& to) = 0;
+
+    // Commands run as they are given: a batch cannot be taken back, and batchDone says when it is
+    // complete (DEVICE: never). Else a semaphore or the engine says so.
+    virtual bool isImmediate() const { return false; }
+    virtual SluiceStatus batchDone(uint32_t id, uint32_t batch, bool& isDone)
+    {
+        (void)id, (void)batch;
+        isDone = false;
+        return SLUICE_OK;
+    }
+    // Without them beginImage, endImage, copyToImage, and the functions below are never called.
+    virtual bool hasImages() const { return true; }
+    virtual bool hasSemaphores() const { return true; }
 
     // Errors: DEVICE.
     virtual SluiceStatus semaphoreValue(uint64_t semaphore, uint64_t& value) = 0;

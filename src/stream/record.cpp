@@ -108,7 +108,9 @@ SluiceStatus SluiceStreamer_T::record(SluiceCommands commands, const SluiceStrea
                                       SluiceStreamBatch& result)
 {
     result = {};
-    if (m_info.gpu != nullptr && commands == nullptr) return SLUICE_ERROR_ARGUMENT;
+    if (m_info.gpu != nullptr && commands == nullptr && !isImmediate())
+        return SLUICE_ERROR_ARGUMENT;
+    if (budget.semaphore != 0 && !hasSemaphores()) return SLUICE_ERROR_UNSUPPORTED;
     Batch* batch = beginBatch(budget);
     if (batch == nullptr) return SLUICE_OK;
     result.number = batch->number;
@@ -119,8 +121,15 @@ SluiceStatus SluiceStreamer_T::record(SluiceCommands commands, const SluiceStrea
         result.copies = batch->copies;
         result.predictedMilliseconds = batch->predicted = float(m_cost.predict(batch->features));
         status = prepare(*batch);
-        if (status == SLUICE_OK) status = recordCommands(*batch, commands);
+        const bool isPrepared = status == SLUICE_OK;
+        if (isPrepared) status = recordCommands(*batch, commands);
         if (status == SLUICE_OK) return status;
+        // A part of the batch may run, and nobody could say when it is done.
+        if (isPrepared && isImmediate()) {
+            m_isLost = true;
+            result = {};
+            return SLUICE_ERROR_DEVICE;
+        }
     }
     const Locked locked(*this);
     putBack(*batch);
@@ -257,7 +266,7 @@ SluiceStreamer_T::Added SluiceStreamer_T::addTiles(Batch& batch, const Unit& uni
     const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
     SluiceTileTotals totals = target.totals;
     const size_t firstTile = target.tiles.size();
-    uint64_t source = unit.source;
+    uint64_t source = unit.sourceBase;
     bool isGood = firstTile + unit.tileCount <= m_info.maxBatchTiles;
     for (uint32_t i = 0; i < unit.tileCount && isGood; ++i) {
         const TileRecord& tile = tiles[i];
@@ -377,14 +386,17 @@ SluiceStatus SluiceStreamer_T::recordCommands(const Batch& batch, SluiceCommands
         if (status != SLUICE_OK) return status;
     }
     gpu.barrierToCopies(commands);
-    for (uint32_t i = batch.firstUnit; i != kNone; i = m_units[i].next)
-        if (isCopied(m_units[i])) copyUnit(m_units[i], commands);
+    for (uint32_t i = batch.firstUnit; i != kNone; i = m_units[i].next) {
+        const SluiceStatus status =
+            isCopied(m_units[i]) ? copyUnit(m_units[i], commands) : SLUICE_OK;
+        if (status != SLUICE_OK) return status;
+    }
     gpu.barrierAfter(commands);
     gpu.timestamp(commands, m_gpuId, indexOf(batch), true);
     return SLUICE_OK;
 }
 
-void SluiceStreamer_T::copyUnit(const Unit& unit, SluiceCommands commands)
+SluiceStatus SluiceStreamer_T::copyUnit(const Unit& unit, SluiceCommands commands)
 {
     SluiceStreamGpu& gpu = *const_cast<SluiceStreamGpu*>(m_info.gpu);
     const Request& request = m_requests[unit.request];
@@ -399,8 +411,7 @@ void SluiceStreamer_T::copyUnit(const Unit& unit, SluiceCommands commands)
     if (request.info.target == SLUICE_STREAM_TO_BUFFER) {
         const SluiceBuffer to =
             partOf(request.info.buffer, unit.offset - request.info.offset, unit.size);
-        gpu.copyToBuffer(commands, ring.handle, from, to);
-        return;
+        return gpu.copyToBuffer(commands, ring.handle, from, to);
     }
     const SluiceStreamImage& image = request.info.image;
     SluiceStreamImage before = image;
@@ -421,6 +432,7 @@ void SluiceStreamer_T::copyUnit(const Unit& unit, SluiceCommands commands)
         std::min(unit.rows * image.blockHeight, image.extent[1] - unit.row * image.blockHeight);
     gpu.copyToImage(commands, copy);
     if (unit.endsImage) gpu.endImage(commands, image);
+    return SLUICE_OK;
 }
 
 // It will be recorded again, and told again.
@@ -474,6 +486,7 @@ void SluiceStreamer_T::putBack(Batch& batch)
 
 SluiceStatus SluiceStreamer_T::discard(uint64_t number)
 {
+    if (isImmediate()) return SLUICE_ERROR_ARGUMENT;
     const Locked locked(*this);
     Batch* newest = nullptr;
     for (Batch& batch : m_batches)

@@ -49,7 +49,13 @@ void SluiceStreamer_T::checkBatches(SluiceStatus& status)
                 oldest = &batch;
         if (oldest == nullptr) return;
         SluiceStatus result = m_isLost ? SLUICE_ERROR_DEVICE : SLUICE_OK;
-        if (result == SLUICE_OK && oldest->semaphore == 0) {
+        if (result == SLUICE_OK && isImmediate()) {
+            bool isDone = false;
+            result = const_cast<SluiceStreamGpu*>(m_info.gpu)
+                         ->batchDone(m_gpuId, indexOf(*oldest), isDone);
+            if (result != SLUICE_OK) m_isLost = true;
+            if (result == SLUICE_OK && !isDone) return;
+        } else if (result == SLUICE_OK && oldest->semaphore == 0) {
             if (oldest->number > m_completed) return;
         } else if (result == SLUICE_OK) {
             if (known != oldest->semaphore) result = semaphoreValue(oldest->semaphore, value);

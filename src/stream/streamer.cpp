@@ -40,8 +40,8 @@ bool sluice::stream::isGpu(SluiceContext context)
            about.backend != SLUICE_BACKEND_CPU;
 }
 
-SluiceStreamer_T::SluiceStreamer_T(const SluiceStreamerInfo& info)
-    : m_info(withDefaults(info)), m_gpuDecodes(isGpu(info.context)),
+SluiceStreamer_T::SluiceStreamer_T(const SluiceStreamerInfo& info, const System& system)
+    : m_info(withDefaults(info)), m_system(system), m_gpuDecodes(isGpu(info.context)),
       m_source(info.source.buffer.size, kMinSourceBlock, kUnitSource),
       m_output(info.output.buffer.size, kMinOutputBlock, kUnitOutput)
 {
@@ -148,7 +148,8 @@ SluiceStatus SluiceStreamer_T::checkRequest(const SluiceStreamRequest& request) 
                        request.buffer.offset <= UINT64_MAX - request.size
                    ? SLUICE_OK
                    : SLUICE_ERROR_ARGUMENT;
-    case SLUICE_STREAM_TO_IMAGE: return checkImage(request, m_info.gpu != nullptr);
+    case SLUICE_STREAM_TO_IMAGE:
+        return checkImage(request, m_info.gpu != nullptr && m_info.gpu->hasImages());
     default: return SLUICE_ERROR_ARGUMENT;
     }
 }
@@ -175,7 +176,7 @@ SluiceStatus SluiceStreamer_T::check(const SluiceStreamGroupInfo& info)
         info.requestCount > m_info.maxRequests ||
         (info.flags & ~uint32_t(SLUICE_STREAM_TELL_RECORDED)) != 0)
         return SLUICE_ERROR_ARGUMENT;
-    if (m_info.gpu == nullptr && (info.wait.semaphore != 0 || info.signal.semaphore != 0))
+    if (!hasSemaphores() && (info.wait.semaphore != 0 || info.signal.semaphore != 0))
         return SLUICE_ERROR_UNSUPPORTED;
     for (uint32_t i = 0; i < info.requestCount; ++i) {
         const SluiceStatus status = checkRequest(info.requests[i]);
@@ -471,7 +472,8 @@ void SluiceStreamer_T::finishUnit(Unit& unit)
 
 SluiceStatus SluiceStreamer_T::open(const SluiceStreamOpenInfo& info, SluiceStreamFile& file)
 {
-    std::unique_ptr<SluiceStreamFile_T> made(new (std::nothrow) SluiceStreamFile_T(this, info));
+    std::unique_ptr<SluiceStreamFile_T> made(
+        new (std::nothrow) SluiceStreamFile_T(this, info, m_system, m_info.io));
     if (made == nullptr) return SLUICE_ERROR_OUT_OF_MEMORY;
     const Locked locked(*this);
     m_files.push_back(made.get());

@@ -93,6 +93,8 @@ struct Unit {
     uint64_t decodedSize = 0;      // of its tiles
     uint64_t storedSize = 0;       // of them, or the bytes themselves
     uint64_t source = Blocks::kNone, output = Blocks::kNone; // blocks
+    uint64_t sourceBase = 0,
+             sourceEnd = 0; // where its stored bytes begin in source, and what of it may be written
     uint64_t outputBase = 0; // where its first tile goes in output, or its plain bytes in source
     // Images: planes (layers or slices) and rows of blocks.
     uint32_t plane = 0, planes = 0, row = 0, rows = 0;
@@ -194,7 +196,7 @@ struct Bench {
 } // namespace sluice::stream
 
 struct SluiceStreamer_T {
-    explicit SluiceStreamer_T(const SluiceStreamerInfo& info);
+    SluiceStreamer_T(const SluiceStreamerInfo& info, const sluice::stream::System& system);
     ~SluiceStreamer_T();
 
     SluiceStatus start();
@@ -251,6 +253,8 @@ private:
     struct Failure;
 
     bool gpuDecodes() const { return m_gpuDecodes; }
+    bool isImmediate() const { return m_info.gpu != nullptr && m_info.gpu->isImmediate(); }
+    bool hasSemaphores() const { return m_info.gpu != nullptr && m_info.gpu->hasSemaphores(); }
 
     // streamer.cpp: all with the lock held.
     SluiceStatus check(const SluiceStreamGroupInfo& info);
@@ -288,6 +292,7 @@ private:
     Cut cutImage(Group& group, Request& request, Unit& unit);
     Cut cutPlain(Request& request, Unit& unit);
     bool takeBlocks(const Group& group, Unit& unit, uint64_t sourceSize, uint64_t outputSize);
+    void placeSource(const Request& request, Unit& unit, uint64_t fileOffset, uint64_t room) const;
     bool placeOutput(const Request& request, Unit& unit, uint32_t alignment, uint64_t& pad) const;
     bool mayTake(const Group& group, uint64_t sourceSize, uint64_t outputSize) const;
 
@@ -328,7 +333,7 @@ private:
                   SluiceTileTotals& room, SluiceTilesRequirements& required) const;
     SluiceStatus prepare(Batch& batch);
     SluiceStatus recordCommands(const Batch& batch, SluiceCommands commands);
-    void copyUnit(const Unit& unit, SluiceCommands commands);
+    SluiceStatus copyUnit(const Unit& unit, SluiceCommands commands);
     void putBack(Batch& batch);
     bool isWorthIt(const SluiceStreamBudget& budget);
     uint32_t indexOf(const Batch& batch) const { return uint32_t(&batch - m_batches.data()); }
@@ -347,6 +352,7 @@ private:
     SluiceStatus semaphoreValue(uint64_t semaphore, uint64_t& value);
 
     const SluiceStreamerInfo m_info;
+    const sluice::stream::System& m_system;
     const bool m_gpuDecodes;
     SluiceContext m_cpuContext = nullptr;
     uint32_t m_gpuId = sluice::stream::kNone;

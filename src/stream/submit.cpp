@@ -17,7 +17,7 @@ constexpr auto kWaitInterval = std::chrono::milliseconds(1);
 bool SluiceStreamer_T::attach()
 {
     const Locked locked(*this);
-    if (m_info.gpu == nullptr || m_hasSubmitter || batchesUnderWay() != 0) return false;
+    if (!hasSemaphores() || m_hasSubmitter || batchesUnderWay() != 0) return false;
     m_submitterStops = false;
     m_hasSubmitter = true;
     wakeSubmitter(); // something may be ready already

@@ -33,6 +33,11 @@ struct TileSum {
     }
 };
 
+uint64_t roomOf(const Request& request)
+{
+    return request.info.source != SLUICE_STREAM_FROM_MEMORY ? request.info.file->directRoom() : 0;
+}
+
 uint32_t tileAt(const TileRecord* records, uint32_t count, uint64_t offset)
 {
     const TileRecord* after =
@@ -83,10 +88,22 @@ bool SluiceStreamer_T::takeBlocks(const Group& group, Unit& unit, uint64_t sourc
     if (!mayTake(group, sourceSize, outputSize)) return false;
     unit.source = sourceSize != 0 ? m_source.take(sourceSize) : Blocks::kNone;
     if (sourceSize != 0 && unit.source == Blocks::kNone) return false;
+    unit.sourceBase = unit.source;
+    unit.sourceEnd = unit.source + sourceSize;
     unit.output = outputSize != 0 ? m_output.take(outputSize) : Blocks::kNone;
     if (outputSize == 0 || unit.output != Blocks::kNone) return true;
     freeBlocks(unit);
     return false;
+}
+
+// A direct read wants the same place in a sector in memory as in the file, for which the block has
+// `room`; what it reads too much on both sides stays in the block.
+void SluiceStreamer_T::placeSource(const Request& request, Unit& unit, uint64_t fileOffset,
+                                   uint64_t room) const
+{
+    if (room == 0) return;
+    const uint64_t start = uint64_t(reinterpret_cast<uintptr_t>(m_info.source.host)) + unit.source;
+    unit.sourceBase += (fileOffset - start) % request.info.file->directAlignment;
 }
 
 SluiceStreamer_T::Cut SluiceStreamer_T::cutUnit(Group& group, Unit& unit)
@@ -135,8 +152,11 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutPlain(Request& request, Unit& unit)
     if (request.info.target == SLUICE_STREAM_TO_HOST || m_info.gpu == nullptr)
         return mayTake(m_groups[unit.group], 0, 0) ? Cut::made : Cut::later;
     unit.route = Route::plain;
-    if (!takeBlocks(m_groups[unit.group], unit, unit.size, 0)) return Cut::later;
-    unit.outputBase = unit.source;
+    const uint64_t room = roomOf(request);
+    unit.size = std::min(unit.size, kUnitRead - room);
+    if (!takeBlocks(m_groups[unit.group], unit, unit.size + room, 0)) return Cut::later;
+    placeSource(request, unit, unit.offset, room);
+    unit.outputBase = unit.sourceBase;
     return Cut::made;
 }
 
@@ -159,6 +179,7 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutTiles(Group& group, Request& request,
     unit.firstTile = tileAt(records, count, first);
     unit.route = routeOf(records[unit.firstTile]);
     unit.decodesOnCpu = unit.route == Route::host || !gpuDecodes();
+    const uint64_t room = roomOf(request);
     TileSum sum;
     for (uint32_t i = unit.firstTile; i < count && records[i].outputOffset < end; ++i) {
         TileSum more = sum;
@@ -167,7 +188,7 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutTiles(Group& group, Request& request,
         const bool isMisplaced =
             unit.route == Route::output && isPlainFloat(records[i]) && place % kFloatAlignment != 0;
         if (i != unit.firstTile &&
-            (!more.fits(kUnitRead) || routeOf(records[i]) != unit.route || isMisplaced))
+            (!more.fits(kUnitRead - room) || routeOf(records[i]) != unit.route || isMisplaced))
             break;
         sum = more;
     }
@@ -177,8 +198,9 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutTiles(Group& group, Request& request,
     unit.storedSize = sum.stored;
     unit.offset = first;
     unit.size = std::min(last.outputOffset + last.size, end) - first;
-    if (!takeBlocks(group, unit, sum.source, unit.route == Route::output ? sum.decoded : 0))
+    if (!takeBlocks(group, unit, sum.source + room, unit.route == Route::output ? sum.decoded : 0))
         return Cut::later;
+    placeSource(request, unit, records[unit.firstTile].offset, room);
     unit.outputBase = unit.output;
     return Cut::made;
 }
@@ -223,6 +245,7 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutImage(Group& group, Request& request,
     uint32_t count = 0;
     const TileRecord* records =
         isArchive ? request.info.file->records(request.info.asset, count) : nullptr;
+    const uint64_t room = roomOf(request);
     TileSum sum;
     for (;;) {
         unit.size = uint64_t(unit.planes) * unit.rows * row;
@@ -234,7 +257,7 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutImage(Group& group, Request& request,
              ++i)
             sum.add(records[i]);
         unit.tileCount = sum.count;
-        if (sum.fits(kUnitSource)) break;
+        if (sum.fits(kUnitSource - room)) break;
         if (unit.planes == 1 && unit.rows == 1) {
             fail(group, request, {SLUICE_ERROR_UNSUPPORTED});
             return Cut::done;
@@ -261,8 +284,9 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutImage(Group& group, Request& request,
         fail(group, request, {SLUICE_ERROR_UNSUPPORTED});
         return Cut::done;
     }
-    if (!takeBlocks(group, unit, sum.source, sum.decoded + (isOdd ? kMostPad : pad)))
+    if (!takeBlocks(group, unit, sum.source + room, sum.decoded + (isOdd ? kMostPad : pad)))
         return Cut::later;
+    placeSource(request, unit, records[unit.firstTile].offset, room);
     if (isOdd && !placeOutput(request, unit, image.blockSize, pad)) {
         freeBlocks(unit);
         fail(group, request, {SLUICE_ERROR_UNSUPPORTED});

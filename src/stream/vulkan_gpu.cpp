@@ -45,8 +45,8 @@ public:
     void beginImage(SluiceCommands commands, const SluiceStreamImage& image) override;
     void endImage(SluiceCommands commands, const SluiceStreamImage& image) override;
     void copyToImage(SluiceCommands commands, const sluice::stream::ImageCopy& copy) override;
-    void copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
-                      const SluiceBuffer& to) override;
+    SluiceStatus copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
+                              const SluiceBuffer& to) override;
     SluiceStatus semaphoreValue(uint64_t semaphore, uint64_t& value) override;
     SluiceStatus signal(uint64_t semaphore, uint64_t value) override;
 
@@ -254,12 +254,13 @@ void VulkanGpu::copyToImage(SluiceCommands commands, const sluice::stream::Image
                            VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &region);
 }
 
-void VulkanGpu::copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
-                             const SluiceBuffer& to)
+SluiceStatus VulkanGpu::copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
+                                     const SluiceBuffer& to)
 {
     const VkBufferCopy region = {fromOffset, to.offset, to.size};
     m_CmdCopyBuffer(of(commands), handleOf<VkBuffer>(from), handleOf<VkBuffer>(to.handle), 1,
                     &region);
+    return SLUICE_OK;
 }
 
 SluiceStatus VulkanGpu::semaphoreValue(uint64_t semaphore, uint64_t& value)

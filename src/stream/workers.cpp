@@ -202,8 +202,12 @@ void SluiceStreamer_T::readUnit(Job& job)
                                              : hostPlace(request, unit.offset);
     if (request.source == SLUICE_STREAM_FROM_MEMORY)
         std::memcpy(to, static_cast<const uint8_t*>(request.memory) + unit.offset, unit.size);
+    else if (unit.route == Route::plain)
+        job.error =
+            request.file->readInto(unit.offset, to, unit.size, unit.outputBase - unit.source,
+                                   unit.sourceEnd - unit.outputBase - unit.size);
     else
-        job.error = request.file->read(unit.offset, to, unit.size);
+        job.error = request.file->readInto(unit.offset, to, unit.size, 0, 0);
     m_bytesRead += unit.size;
 }
 
@@ -216,7 +220,7 @@ void SluiceStreamer_T::readTiles(Job& job)
     uint32_t count = 0;
     const TileRecord* tile = request.file->records(request.asset, count) + unit.firstTile;
     const TileRecord* end = tile + unit.tileCount;
-    uint64_t place = unit.source;
+    uint64_t place = unit.sourceBase;
     while (tile != end && job.error.status == SLUICE_OK) {
         const TileRecord* first = tile;
         uint64_t size = 0;
@@ -225,7 +229,10 @@ void SluiceStreamer_T::readTiles(Job& job)
         // No padding is read after the last of them, which may end the file.
         const TileRecord& last = tile[-1];
         const uint64_t wanted = last.offset + last.storedSize - first->offset;
-        job.error = request.file->read(first->offset, ringPlace(m_info.source, place), wanted);
+        // Before a later one lie tiles that have been read.
+        const uint64_t before = place == unit.sourceBase ? place - unit.source : 0;
+        job.error = request.file->readInto(first->offset, ringPlace(m_info.source, place), wanted,
+                                           before, unit.sourceEnd - place - wanted);
         m_bytesRead += wanted;
         place += size;
     }
@@ -319,7 +326,7 @@ void SluiceStreamer_T::decodeUnit(Job& job, Bench& bench)
     const SluiceArchiveAsset asset = request.file->asset(request.asset);
     uint32_t count = 0;
     const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
-    uint64_t source = unit.source;
+    uint64_t source = unit.sourceBase;
     for (uint32_t i = 0; i < unit.tileCount && job.badTile == kNone; ++i) {
         if (!decodeTile(job, i, source, asset, bench, job.badStatus))
             job.badTile = unit.firstTile + i;

@@ -53,7 +53,10 @@ struct IdleGpu final : SluiceStreamGpu {
     void beginImage(SluiceCommands, const SluiceStreamImage&) override {}
     void endImage(SluiceCommands, const SluiceStreamImage&) override {}
     void copyToImage(SluiceCommands, const stream::ImageCopy&) override {}
-    void copyToBuffer(SluiceCommands, uint64_t, uint64_t, const SluiceBuffer&) override {}
+    SluiceStatus copyToBuffer(SluiceCommands, uint64_t, uint64_t, const SluiceBuffer&) override
+    {
+        return SLUICE_OK;
+    }
     SluiceStatus semaphoreValue(uint64_t, uint64_t& value) override
     {
         value = 0;
