@@ -153,6 +153,7 @@ public:
         };
         if (isWhole) want(false, 0, bytes.size(), 0);
         want(false, 100001, 300000, 0);
+        want(false, 1000003, 1500000, 0);
         want(true, 0, whole.size(), 5); // which lies in memory as no direct read may
         for (int i = 0; i < 5 && isWhole; ++i) {
             const uint64_t offset = random() % bytes.size();
