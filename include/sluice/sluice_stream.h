@@ -50,10 +50,9 @@ struct SluiceStreamGpu; // sluice_stream_vulkan.h, sluice_stream_cuda.h
 // A way that the system, the file or its memory does not take is given up for the next one below, as
 // soon as that is seen, for good; sluiceStreamGetIoReport says so.
 typedef enum SluiceStreamIo {
-    SLUICE_STREAM_IO_AUTO = 0,  // PREAD, for what was measured: docs/notes/streaming.md
-    SLUICE_STREAM_IO_PREAD = 1, // the streamer's threads, through the page cache
-    SLUICE_STREAM_IO_DIRECT =
-        2, // the streamer's threads, past the page cache (O_DIRECT): large archives that are read once
+    SLUICE_STREAM_IO_AUTO = 0,   // PREAD, for what was measured: docs/notes/streaming.md
+    SLUICE_STREAM_IO_PREAD = 1,  // the streamer's threads, through the page cache
+    SLUICE_STREAM_IO_DIRECT = 2, // the same, past it (O_DIRECT): for archives that are read once
     SLUICE_STREAM_IO_MAX_ENUM = 0x7fffffff
 } SluiceStreamIo;
 

@@ -110,7 +110,8 @@ SluiceStatus SluiceStreamer_T::record(SluiceCommands commands, const SluiceStrea
     result = {};
     if (m_info.gpu != nullptr && commands == nullptr && !isImmediate())
         return SLUICE_ERROR_ARGUMENT;
-    if (budget.semaphore != 0 && !hasSemaphores()) return SLUICE_ERROR_UNSUPPORTED;
+    if (budget.semaphore != 0 && m_info.gpu != nullptr && !hasSemaphores())
+        return SLUICE_ERROR_UNSUPPORTED;
     Batch* batch = beginBatch(budget);
     if (batch == nullptr) return SLUICE_OK;
     result.number = batch->number;

@@ -7,11 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifdef __linux__
-#include <linux/io_uring.h>
-#include <sys/syscall.h>
-#endif
-
 namespace sluice::stream {
 namespace {
 
@@ -67,24 +62,9 @@ uint32_t System::directAlignment(int descriptor) const
     return kUsualAlignment;
 }
 
-int System::ringSetup(uint32_t entries, void* parameters) const
-{
-    const long result = syscall(__NR_io_uring_setup, entries, parameters);
-    return result >= 0 ? int(result) : -errno;
-}
-
-int System::ringEnter(int ring, uint32_t submits, uint32_t wait) const
-{
-    const long result = syscall(__NR_io_uring_enter, ring, submits, wait,
-                                wait != 0 ? IORING_ENTER_GETEVENTS : 0u, nullptr, size_t(0));
-    return result >= 0 ? int(result) : -errno;
-}
-
 #else
 
 uint32_t System::directAlignment(int) const { return 0; }
-int System::ringSetup(uint32_t, void*) const { return -ENOSYS; }
-int System::ringEnter(int, uint32_t, uint32_t) const { return -ENOSYS; }
 
 #endif
 

@@ -19,9 +19,6 @@ public:
     // What offset, size and memory of direct reads are multiples of: a power of two, or 0: there are
     // none.
     virtual uint32_t directAlignment(int descriptor) const;
-    // io_uring_setup, io_uring_enter (which waits for `wait` completions), and the memory of a ring.
-    virtual int ringSetup(uint32_t entries, void* parameters) const;
-    virtual int ringEnter(int ring, uint32_t submits, uint32_t wait) const;
 };
 
 const System& operatingSystem();
