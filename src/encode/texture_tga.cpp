@@ -53,11 +53,9 @@ const char* readHeader(const u8* bytes, u64 size, TgaHeader& header)
     if (header.width == 0 || header.height == 0) return "it has no texels";
     if (header.width > kMaxTextureExtent || header.height > kMaxTextureExtent)
         return "it is larger than 16384 texels a side";
-    const bool isMapped = header.type == kTypeMapped;
-    const bool fits = isMapped ? header.hasMap && (header.bits == 8 || header.bits == 16) &&
-                                     isColourDepth(header.mapBits)
-                      : header.type == kTypeGrey ? header.bits == 8 || header.bits == 16
-                                                 : isColourDepth(header.bits);
+    bool fits = header.bits == 8 || header.bits == 16; // indices, or grey with alpha or without
+    if (header.type == kTypeMapped) fits = fits && header.hasMap && isColourDepth(header.mapBits);
+    if (header.type == kTypeColour) fits = isColourDepth(header.bits);
     if (!fits) return "its depth is not read";
     header.mapOffset = kHeaderBytes + bytes[0];
     header.dataOffset =
