@@ -31,10 +31,6 @@ void undoColumn(uint column) {
     if (sgUniform(SLUICE_PREDICTOR_IS_SUM(predictor))) {
         bool isUp = predictor == SLUICE_PREDICTOR_UP;
         undoDifferences(column, isUp ? min(gWidth, gCount) : gCount, isUp ? 1u : predictor);
-        if (sgUniform(isUp && bytesOf(column) == 1u)) {
-            teamBarrierAll(); // the first row is in scratch
-            undoByteUp(column);
-        }
         return;
     }
     bool isWave = isWaveOfBytes(column);
@@ -63,15 +59,15 @@ void gatherResiduals() {
 void undoPredictions() {
     gatherResiduals();
     wgBarrierAll();
-    // As many teams work at once as have room for a row.
-    uint teams = clamp(kRowWords / max((gWidth + 3u) / 4u, 1u), 1u, kTeams);
+    // As many teams undo waves of bytes at once as have room for a row.
+    uint teams = kTeams;
+    if (gAnyByteWave) teams = clamp(kRowWords / ((gWidth + 3u) / 4u), 1u, kTeams);
     for (uint n = teamIndex(); sgUniform(teamIndex() < teams && n < sPredictedCount); n += teams)
         undoColumn(sPredicted[n]);
     wgBarrierAll();
-    if (gAnyUp) {
-        for (uint n = 0u; n < sPredictedCount; n++)
-            if (predictorOf(sPredicted[n]) == SLUICE_PREDICTOR_UP && bytesOf(sPredicted[n]) != 1u)
-                undoUp(sPredicted[n]);
+    if (gAnyUp) { // their first rows are in scratch
+        undoByteUps();
+        undoWideUps();
     }
     wgBarrierAll();
 }
@@ -148,6 +144,8 @@ uint undoTile(bool goodRegion) {
         bool sized = goodRegion && gDescriptionWords - 1u < SLUICE_FILTER_DESCRIPTION_BYTES / 4u;
         uint head = sized ? WordsIn(gDescription).w[0] : 0u;
         sCursor = 1u;
+        sTileSteps = 0u;
+        sTileColumns = 0u;
         sDone = 0u;
         sIsRest = false;
         sSections = head >> 16;

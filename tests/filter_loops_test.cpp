@@ -47,18 +47,18 @@ TEST_CASE("filter: tiles whose loops a driver leaves early")
 {
     std::mt19937 random = makeRandom(314);
     FilterBatch batch;
-    const auto add = [&](uint32_t size, uint32_t width, uint32_t log2Bytes,
-                         FilterPredictor predictor) {
-        batch.add(describe({rowsOf(width, {columnRun(1, log2Bytes, 0, predictor)})}),
-                  randomBytes(random, size));
+    // As many short columns as a tile may have, each of which is a few turns of loops.
+    const auto add = [&](uint32_t log2Bytes, FilterPredictor predictor) {
+        const uint32_t columns = 128u >> log2Bytes;
+        const std::vector<SectionWords> sections(
+            std::min(sluice::kFilterMaxSections, SLUICE_FILTER_MAX_COLUMNS / columns),
+            records({columnRun(columns, log2Bytes, sluice::filterZigzag, predictor)}, 2 * 128));
+        batch.add(describe(sections), randomBytes(random, 256 * sluice::kFilterMaxSections));
     };
-    // One row as long as the tile, whose records one lane does, and rows of one record.
-    for (const uint32_t size : {1u << 16, 1u << 18})
-        add(size, 1u << 20, 0, FilterPredictor::median);
-    add(1u << 18, 1, 0, FilterPredictor::average);
-    add(1u << 18, 1, 1, FilterPredictor::gradient);
-    add(1u << 18, 1, 2, FilterPredictor::up);
-    add(1000, 10, 0, FilterPredictor::median);
+    add(2, FilterPredictor::left);
+    add(2, FilterPredictor::left3);
+    batch.add(describe({rowsOf(10, {columnRun(1, 0, 0, FilterPredictor::median)})}),
+              randomBytes(random, 1000));
     Device reference("cpu", "", 0);
     const FilterOutcome expected = undoFilters(reference, batch),
                         found = undoFilters(device(), batch);
@@ -68,10 +68,10 @@ TEST_CASE("filter: tiles whose loops a driver leaves early")
 
 TEST_CASE("filter: workgroups whose loops end before their last tile")
 {
-    // 255 sections of 128 columns, all but the last one without bytes: two such tiles are more
-    // turns of loops than lavapipe makes, and a workgroup has five.
+    // 64 sections of 128 columns, all but the last one without bytes: eight such tiles are more turns
+    // of loops than lavapipe makes, and a workgroup has more.
     std::mt19937 random = makeRandom(315);
-    std::vector<SectionWords> sections(sluice::kFilterMaxSections,
+    std::vector<SectionWords> sections(SLUICE_FILTER_MAX_COLUMNS / 128,
                                        records({columnRun(128, 0, 0, FilterPredictor::left)}, 0));
     sections.back() = records({columnRun(1, 0, 0, FilterPredictor::left)});
     const Words good = describe(sections);
@@ -92,10 +92,10 @@ TEST_CASE("filter: descriptions with as many columns as there may be")
 {
     // They are few enough turns of loops for lavapipe, so that nothing is INTERNAL.
     std::mt19937 random = makeRandom(316);
-    std::vector<SectionWords> sections(sluice::kFilterMaxSections,
+    std::vector<SectionWords> sections(SLUICE_FILTER_MAX_COLUMNS / 128,
                                        records({columnRun(128, 0, 0, FilterPredictor::none)}, 128));
     FilterBatch batch;
-    const Bytes tile = randomBytes(random, 128 * sluice::kFilterMaxSections);
+    const Bytes tile = randomBytes(random, SLUICE_FILTER_MAX_COLUMNS);
     batch.add(describe(sections), tile);
     sections.back() = records({columnRun(1, 3, 0, FilterPredictor::none)});
     batch.add(describe(sections), tile);

@@ -21,6 +21,11 @@ extern "C" {
 #define SLUICE_FILTER_MAX_DESCRIPTION 16384u
 #define SLUICE_FILTER_MAX_TILE 1048576u
 
+// The most columns that all sections have together, and the most steps of a tile that wait for each
+// other (docs/format.md, 8.6): what takes more is refused, since it would hold up a GPU.
+#define SLUICE_FILTER_MAX_COLUMNS 8192u
+#define SLUICE_FILTER_MAX_STEPS 17408u
+
 // Checks every rule of docs/format.md, 8, that does not depend on a tile.
 //   description   size bytes, any alignment and contents
 // Errors: ARGUMENT, FORMAT, VERSION (another version, or something that this version does not
@@ -33,7 +38,8 @@ SLUICE_API SluiceStatus sluiceCheckFilter(const void* description, size_t size);
 //              an error
 //   tileSize   1 .. SLUICE_FILTER_MAX_TILE
 // The work is proportional to tileSize and the description's size, whatever their contents.
-// Errors: ARGUMENT, FORMAT (also: the sections do not fit the tile), VERSION. Thread-safe.
+// Errors: ARGUMENT, FORMAT (also: the sections do not fit the tile, or take more than
+// SLUICE_FILTER_MAX_STEPS), VERSION. Thread-safe.
 SLUICE_API SluiceStatus sluiceUndoFilter(const void* description, size_t size, const void* filtered,
                                          void* tile, size_t tileSize);
 

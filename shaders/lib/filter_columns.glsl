@@ -50,6 +50,11 @@ shared uvec4 sBytes[kStride];
 const uint kNothing = ~0u;
 // The section; sPackets is 1 if it has packets, then their number.
 shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets;
+shared uint sRowColumns;  // how many columns need rows
+shared uint sTileColumns; // of the sections so far
+shared uint sTileSteps;   // of the sections so far, which depend on each other: filterSteps
+// Columns with UP: those of bytes from the front on, wider ones from the end on.
+shared uint sUps[kStride], sByteUps, sWideUps;
 shared uint sStrideReciprocal; // see reciprocalOf
 // The description: its next word, and how many sections are to come.
 shared uint sCursor, sSections;
@@ -62,7 +67,7 @@ uint gDescriptionWords, gTileSize;
 uint gPosition; // of the section in the tile
 uint gPlanes;   // where its planes begin in the tile, behind the headers of packets
 uint gCount, gStride, gWidth, gFirst, gPlaneBytes;
-bool gAnyBase, gAnyUp, gAnyFinal;
+bool gAnyBase, gAnyUp, gAnyFinal, gAnyByteWave;
 
 // A barrier for shared memory and scratch.
 void wgBarrierAll() { wgBarrierAll(kPlainHistory); }
@@ -108,7 +113,8 @@ uint windowWord(uint k) {
 }
 
 void readColumns(uint at, uint runs) {
-    uint columns = 0u, stride = 0u, leader = 0u, predicted = 0u;
+    uint columns = 0u, stride = 0u, leader = 0u, predicted = 0u, rowColumns = 0u, byteUps = 0u,
+         wideUps = 0u;
     bool good = true;
     for (uint r = 0u; r < runs && good; r++) {
         uint run = windowWord(at + r), repeat = run & 0xffu, log2Bytes = run >> 8 & 3u,
@@ -121,11 +127,14 @@ void readColumns(uint at, uint runs) {
                    (repeat << log2Bytes) > kStride - stride ||
                    ((run & kBlock) != 0u && (log2Bytes == 0u || (run & kRotated) != 0u));
         good = !bad && sStatus == SLUICE_ST_OK;
+        if (SLUICE_PREDICTOR_NEEDS_ROWS(predictor)) rowColumns += repeat;
         for (uint k = 0u; k < repeat && good; k++) {
             if ((run & kJoined) == 0u) leader = columns;
             sColumn[columns] = (run & ~0xffu) | stride;
             sLeader[columns] = leader;
             if (predictor != SLUICE_PREDICTOR_NONE) sPredicted[predicted++] = columns;
+            if (predictor == SLUICE_PREDICTOR_UP)
+                sUps[log2Bytes == 0u ? byteUps++ : kStride - ++wideUps] = columns;
             stride += 1u << log2Bytes;
             sGroupEnd[leader] = stride;
             columns++;
@@ -133,6 +142,9 @@ void readColumns(uint at, uint runs) {
     }
     sColumns = columns;
     sPredictedCount = predicted;
+    sRowColumns = rowColumns;
+    sByteUps = byteUps;
+    sWideUps = wideUps;
     sStride = stride;
     sStrideReciprocal = reciprocalOf(stride);
     if (!good || (sPackets != 0u && columns == 0u)) sStatus = SLUICE_ST_BAD_FILTER;
@@ -157,6 +169,10 @@ void readSection() {
     if (!good) sStatus = SLUICE_ST_BAD_FILTER;
     readColumns(at, runs);
     sCursor += at + runs;
+    sTileSteps += filterSteps(sSize / max(sStride, 1u), sWidth, sFirst, sRowColumns);
+    sTileColumns += sColumns;
+    if (sTileSteps > SLUICE_FILTER_MAX_STEPS || sTileColumns > SLUICE_FILTER_MAX_COLUMNS)
+        sStatus = SLUICE_ST_BAD_FILTER;
     if (sSections == 0u && sCursor != gDescriptionWords) sStatus = SLUICE_ST_BAD_FILTER;
 }
 
@@ -228,9 +244,12 @@ uint bytesOf(uint column) { return 1u << (sColumn[column] >> 8 & 3u); }
 uint predictorOf(uint column) { return sColumn[column] >> 16 & 0xffu; }
 uint maskOf(uint bytes) { return 0xffffffffu >> (32u - 8u * bytes); }
 
+// Teams that undo many columns at once have room for short rows only.
 bool isWaveOfBytes(uint column) {
+    uint room = sRowColumns <= SLUICE_FILTER_STEP_COLUMNS ? kRowWords
+                                                          : kRowWords / SLUICE_FILTER_STEP_COLUMNS;
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && bytesOf(column) == 1u &&
-           gWidth <= 4u * kRowWords && gWidth < gCount;
+           gWidth <= 4u * room && gWidth < gCount;
 }
 // Whether its residuals are brought into a row first.
 bool isGathered(uint column) {
@@ -281,20 +300,23 @@ void placeColumns() {
     if (isColumn) // a row of quads that starts at a multiple of 4 records starts at a word
         sValues[c] = values + (isWaveOfBytes(c) ? gFirst & 3u : 0u);
     wgBarrierShared();
-    bool hasBase = false, isUp = false;
+    bool hasBase = false, isUp = false, isByteWave = false;
     if (isColumn) {
         hasBase = sColumn[c] >> 24 != 0u && !isFinal;
-        isUp = predictorOf(c) == SLUICE_PREDICTOR_UP && bytesOf(c) != 1u;
+        isUp = predictorOf(c) == SLUICE_PREDICTOR_UP;
+        isByteWave = isWaveOfBytes(c);
         for (uint b = 0u; b < bytesOf(c); b++) {
             uvec2 base = uvec2(kNothing, 0u);
             if (hasBase) base = placeOf((sColumn[c] >> 24) - 1u, b);
             sBytes[(sColumn[c] & 0xffu) + b] = uvec4(placeOf(c, b), base);
         }
     }
-    uint any = wgOr((isUp ? 1u : 0u) | (isFinal ? 2u : 0u) | (hasBase ? 4u : 0u));
+    uint any =
+        wgOr((isUp ? 1u : 0u) | (isFinal ? 2u : 0u) | (hasBase ? 4u : 0u) | (isByteWave ? 8u : 0u));
     gAnyUp = (any & 1u) != 0u;
     gAnyFinal = (any & 2u) != 0u;
     gAnyBase = (any & 4u) != 0u;
+    gAnyByteWave = (any & 8u) != 0u;
 }
 
 // Value i of a column: its residual in the tile, or if `inScratch` the value that was made of it.

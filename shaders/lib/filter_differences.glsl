@@ -103,56 +103,60 @@ void undoDifferences(uint column, uint records, uint order) {
     }
 }
 
-// Sums down the columns of an image of bytes, four columns a lane. The first row is done already.
-void undoByteUp(uint column) {
+// Sums down the columns of images of bytes, four columns an invocation, by the whole workgroup. The
+// first rows are done already.
+void undoByteUps() {
     uint quads = (min(gWidth, gCount) + 3u) / 4u, rows = (gCount + gWidth - 1u) / gWidth;
-    bool hasZigzag = (sColumn[column] & kZigzag) != 0u, isAligned = (gWidth & 3u) == 0u,
-         inScratch = isGathered(column);
-    uvec2 base = inScratch ? gScratch : gSource;
-    uint from = inScratch ? sValues[column] : sFrom[column], lastFrom = (from + gCount - 1u) >> 2;
-    uint values = sValues[column];
-    for (uint first = 0u; first < quads; first += kTeamSize) {
-        uint quad = first + teamLane();
-        if (quad < quads) {
-            uint sum = loadFrom(gScratch, (values >> 2) + quad);
-            for (uint row = 1u; row < rows; row += kRowsAhead) {
-                uint packed[kRowsAhead];
-                [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) {
-                    uint at = from + (row + k) * gWidth + 4u * quad;
-                    packed[k] =
-                        shiftedWord(loadFrom(base, min(at >> 2, lastFrom)),
-                                    loadFrom(base, min((at >> 2) + 1u, lastFrom)), 8u * (at & 3u));
-                }
-                uint sums[kRowsAhead];
-                [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) sum = sums[k] =
-                    filterAddBytes(sum, mix(packed[k], filterUnzigzagBytes(packed[k]), hasZigzag));
-                uint i = row * gWidth + 4u * quad;
-                if (isAligned) {
-                    [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) if (i + k * gWidth < gCount)
-                        storeScratchWord(values + i + k * gWidth, sums[k]);
-                } else {
-                    [[dont_unroll]] for (uint k = 0u; k < kRowsAhead; k++) {
-                        [[unroll]] for (uint b = 0u; b < 4u;
-                                        b++) if (i + b < gCount && 4u * quad + b < gWidth)
-                            storeScratchByte(values + i + b, sums[0] >> 8u * b);
-                        [[unroll]] for (uint n = 1u; n < kRowsAhead; n++) sums[n - 1u] = sums[n];
-                        i += gWidth;
-                    }
+    bool isAligned = (gWidth & 3u) == 0u;
+    for (uint task = wgInvocation(); task < sByteUps * quads; task += gl_WorkGroupSize.x) {
+        uint image = task / quads, quad = task - image * quads, column = sUps[image];
+        bool hasZigzag = (sColumn[column] & kZigzag) != 0u, inScratch = isGathered(column);
+        uvec2 base = inScratch ? gScratch : gSource;
+        uint values = sValues[column], from = inScratch ? values : sFrom[column],
+             lastFrom = (from + gCount - 1u) >> 2;
+        uint sum = loadFrom(gScratch, (values >> 2) + quad);
+        for (uint row = 1u; row < rows; row += kRowsAhead) {
+            uint packed[kRowsAhead];
+            [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) {
+                uint at = from + (row + k) * gWidth + 4u * quad;
+                packed[k] =
+                    shiftedWord(loadFrom(base, min(at >> 2, lastFrom)),
+                                loadFrom(base, min((at >> 2) + 1u, lastFrom)), 8u * (at & 3u));
+            }
+            uint sums[kRowsAhead];
+            [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) sum = sums[k] =
+                filterAddBytes(sum, mix(packed[k], filterUnzigzagBytes(packed[k]), hasZigzag));
+            uint i = row * gWidth + 4u * quad;
+            if (isAligned) {
+                [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) if (i + k * gWidth < gCount)
+                    storeScratchWord(values + i + k * gWidth, sums[k]);
+            } else {
+                [[dont_unroll]] for (uint k = 0u; k < kRowsAhead; k++) {
+                    [[unroll]] for (uint b = 0u; b < 4u;
+                                    b++) if (i + b < gCount && 4u * quad + b < gWidth)
+                        storeScratchByte(values + i + b, sums[0] >> 8u * b);
+                    [[unroll]] for (uint n = 1u; n < kRowsAhead; n++) sums[n - 1u] = sums[n];
+                    i += gWidth;
                 }
             }
         }
     }
 }
 
-// Sums down the columns of an image of any values, a column an invocation, by the whole workgroup.
-// The first row is done already.
-void undoUp(uint column) {
-    uint columns = min(gWidth, gCount);
-    for (uint x = wgInvocation(); x < columns; x += gl_WorkGroupSize.x) {
+// The same of wider values, a column of an image an invocation.
+void undoWideUps() {
+    uint across = min(gWidth, gCount);
+    for (uint task = wgInvocation(); task < sWideUps * across; task += gl_WorkGroupSize.x) {
+        uint image = task / across, x = task - image * across, column = sUps[kStride - 1u - image];
         uint sum = loadValue(column, x);
-        for (uint i = x + gWidth; i < gCount; i += gWidth) {
-            sum += residual(column, i);
-            storeValue(column, i, sum);
+        for (uint i = x + gWidth; i < gCount; i += kRowsAhead * gWidth) {
+            uint values[kRowsAhead];
+            [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) values[k] =
+                residual(column, min(i + k * gWidth, gCount - 1u));
+            [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) {
+                sum += values[k];
+                if (i + k * gWidth < gCount) storeValue(column, i + k * gWidth, sum);
+            }
         }
     }
 }

@@ -17,12 +17,14 @@ shared uint sStage[gl_WorkGroupSize.x * kPitch]; // words of a round on their wa
 
 uint rowsOf() { return (gFirst + gCount + gWidth - 1u) / gWidth; }
 
+const uint kWaveSteps = 8u; // whose loads are under way at once
+
 // Undoes a column of any size, a record a step. Where no record has another one above it, lane 0
-// does all of them, however wide the rows are.
+// does all of them, however wide the rows are. A step waits for nothing but the one before it.
 void undoWave(uint column) {
     bool oneLine = gCount <= gWidth;
     uint lane = teamLane(), rows = mix(rowsOf(), 1u, oneLine), bytes = bytesOf(column),
-         mask = maskOf(bytes);
+         mask = maskOf(bytes), predictor = predictorOf(column), lastRecord = gCount - 1u;
     // Bytes without a base are compared as unsigned numbers, all other values as signed ones.
     uint bias = mask == 0xffu && sColumn[column] >> 24 == 0u ? 0u : (mask >> 1) + 1u;
     uint from = mix(0u, gFirst, oneLine), columns = mix(gWidth, gCount, oneLine);
@@ -30,21 +32,39 @@ void undoWave(uint column) {
         uint begin = (band + lane) * gWidth, steps = columns + min(kTeamSize, rows - band) - 1u;
         uint value = 0u, left = 0u, upLeft = 0u;
         teamBarrierAll(); // the band above is in scratch
-        for (uint s = 0u; sgUniform(s < steps); s++) {
-            uint x = from + s - lane, at = begin + x, i = at - gFirst, up = teamBefore(value);
-            if (band + lane < rows && x - from < columns) {
-                if (lane == 0u)
-                    up = band != 0u && at >= gFirst + gWidth ? loadValue(column, i - gWidth) : 0u;
-                value = 0u;
-                left = mix(left, 0u, at == gWidth);
-                if (at >= gFirst && i < gCount) {
-                    uint guess = filterGuess(predictorOf(column), left + bias & mask,
-                                             up + bias & mask, upLeft + bias & mask);
-                    value = residual(column, i) + guess - bias & mask;
-                    storeValue(column, i, value);
+        for (uint s = 0u; sgUniform(s < steps); s += kWaveSteps) {
+            uint values[kWaveSteps], above[kWaveSteps], first = begin + from + s - lane - gFirst;
+            [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) {
+                values[k] = residual(column, min(first + k, lastRecord));
+                above[k] = 0u;
+            }
+            if (lane == 0u && band != 0u) [[unroll]]
+                for (uint k = 0u; k < kWaveSteps; k++)
+                    above[k] = valueIn(column, min(first + k - gWidth, lastRecord), true);
+            [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) {
+                uint x = from + s + k - lane, at = begin + x, i = at - gFirst,
+                     up = teamBefore(value);
+                if (band + lane < rows && x - from < columns) {
+                    if (lane == 0u) up = mix(0u, above[k], at >= gFirst + gWidth);
+                    value = 0u;
+                    left = mix(left, 0u, at == gWidth);
+                    if (at >= gFirst && i < gCount) {
+                        uint guess = filterGuess(predictor, left + bias & mask, up + bias & mask,
+                                                 upLeft + bias & mask);
+                        value = values[k] + guess - bias & mask;
+                    }
+                    left = value;
+                    upLeft = up;
                 }
-                left = value;
-                upLeft = up;
+                values[k] = value;
+            }
+            [[dont_unroll]] for (uint b = 0u; b < bytes; b++) {
+                uint to = sValues[column] + b * gPlaneBytes + first;
+                [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) {
+                    uint x = from + s + k - lane, i = first + k;
+                    if (band + lane < rows && x - from < columns && i < gCount)
+                        storeScratchByte(to + k, values[k] >> 8u * b);
+                }
             }
         }
     }

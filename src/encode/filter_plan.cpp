@@ -78,6 +78,16 @@ FilterParts givenRecords(u64 size, const SluiceFilterPlanInfo& info)
     return list.finish();
 }
 
+// Whether a tile of the part may take too many steps if all columns look upwards.
+bool mayTakeTooManySteps(const FilterPart& part, u32 maxTileSize)
+{
+    const FilterSection& section = part.section;
+    if (section.width == 0 || section.columnCount == 0) return false;
+    const u32 records = u32(std::min<u64>(part.size, maxTileSize) / section.stride());
+    return filterSteps(records, section.width, section.width - 1, section.columnCount) >
+           SLUICE_FILTER_MAX_STEPS;
+}
+
 } // namespace
 
 FilterEffort effortOf(const SluiceFilterPlanInfo& info)
@@ -100,8 +110,10 @@ FilterParts wantedParts(const u8* bytes, u64 size, const SluiceFilterPlanInfo& i
     for (FilterPart& part : parts) {
         FilterChoices& choices = part.choices;
         choices.predictors &= allowedPredictors(info.features);
-        // Decoders look upwards with a lane for each row or column, so narrow rows are slow.
-        if (part.section.width < kNarrow) choices.predictors &= kWithoutRows;
+        // Decoders look upwards with a lane for each row or column, so narrow rows are slow, and
+        // tiles of very long or very many rows take more steps than they may.
+        if (part.section.width < kNarrow || mayTakeTooManySteps(part, info.maxTileSize))
+            choices.predictors &= kWithoutRows;
         choices.planes = (info.features & SLUICE_FILTER_PLANES) != 0;
         choices.floats = choices.floats && (info.features & SLUICE_FILTER_FLOAT) != 0;
         choices.forced = info.force != 0;

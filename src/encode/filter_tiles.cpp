@@ -103,13 +103,20 @@ void addPiece(const FilterPart& part, u64 from, u64 to, std::vector<FilterSectio
     }
 }
 
-// Makes the description of a tile, an empty one if nothing of it is filtered.
+// Makes the description of a tile, an empty one if nothing of it is filtered or if it would have too
+// many columns or take too many steps.
 std::vector<u32> describeTile(const FilterParts& parts, u64 from, u64 to)
 {
     std::vector<FilterSection> sections;
     for (const FilterPart& part : parts) {
         const u64 begin = std::max(from, part.begin), end = std::min(to, part.begin + part.size);
         if (begin < end) addPiece(part, begin, end, sections);
+    }
+    FilterSteps steps;
+    u32 columns = 0;
+    for (const FilterSection& section : sections) {
+        columns += section.columnCount;
+        if (!steps.add(section, section.size) || columns > SLUICE_FILTER_MAX_COLUMNS) return {};
     }
     // A decoder copies the end of a tile that no section describes.
     if (!sections.empty() && sections.back().columnCount != 0) sections.back().size = kFilterRest;

@@ -90,17 +90,31 @@ bool FilterReader::readColumns(FilterSection& section, u32 runs)
         const FilterColumn& base = section.columns[column.base - 1];
         if (base.base != 0 || base.bytes != column.bytes) return fail(SLUICE_ERROR_FORMAT);
     }
+    m_columns += section.columnCount;
+    if (m_columns > SLUICE_FILTER_MAX_COLUMNS) return fail(SLUICE_ERROR_FORMAT);
     const bool badPackets = section.tgaRle && (section.columnCount == 0 || section.width != 0);
     if (section.stride() > kFilterMaxStride || badPackets) return fail(SLUICE_ERROR_FORMAT);
     return m_status == SLUICE_OK;
 }
 
+bool FilterSteps::add(const FilterSection& section, u32 bytes)
+{
+    if (section.width == 0) return true; // no column needs rows
+    u32 columns = 0;
+    for (u32 c = 0; c < section.columnCount; ++c)
+        columns += needsRows(section.columns[c].predictor) ? 1 : 0;
+    if (columns == 0) return true;
+    m_steps += filterSteps(bytes / section.stride(), section.width, section.first, columns);
+    return m_steps <= SLUICE_FILTER_MAX_STEPS;
+}
+
 SluiceStatus checkFilter(const void* description, size_t size)
 {
     FilterReader reader(description, size);
-    FilterSection section;
-    while (reader.next(section)) {
-    }
+    FilterSteps steps;
+    for (FilterSection section; reader.next(section);)
+        if (section.size != kFilterRest && !steps.add(section, section.size))
+            return SLUICE_ERROR_FORMAT;
     return reader.status();
 }
 

@@ -99,6 +99,16 @@ struct FilterSection {
     u32 stride() const { return offsetOf(columnCount); }
 };
 
+// Counts the steps of a tile, which depend on each other.
+class FilterSteps {
+public:
+    // Adds those of a section of `bytes` bytes; false once there are too many.
+    bool add(const FilterSection& section, u32 bytes);
+
+private:
+    u32 m_steps = 0;
+};
+
 // Where a byte of each record stands in the filtered section: that of record i at start + i * step.
 struct FilterPlane {
     u32 start, step;
@@ -125,21 +135,26 @@ private:
     const u8* m_at;
     size_t m_wordsLeft;
     u32 m_sectionsLeft = 0;
+    u32 m_columns = 0; // of the sections so far
     SluiceStatus m_status = SLUICE_OK;
 };
 
-// OK if every section is good.
+// OK if every section is good. The steps of a section that takes what remains of a tile are counted
+// with the tile, by forEachSection.
 SluiceStatus checkFilter(const void* description, size_t size);
 
 // Calls take(section, begin, bytes) for the sections of a tile of `size` bytes until it returns
-// false; end receives where the last one ends. Returns false if it did or a section does not fit.
+// false; end receives where the last one ends. Returns false if it did, a section does not fit or
+// there are too many steps.
 template <typename Take>
 bool forEachSection(FilterReader& reader, u32 size, u32& end, Take take)
 {
     FilterSection section;
+    FilterSteps steps;
     for (end = 0; reader.next(section);) {
         const u32 bytes = section.size == kFilterRest ? size - end : section.size;
-        if (bytes > size - end || !take(section, end, bytes)) return false;
+        if (bytes > size - end || !steps.add(section, bytes) || !take(section, end, bytes))
+            return false;
         end += bytes;
     }
     return true;

@@ -31,6 +31,14 @@ SLUICE_FORMULA u32 filterGuess(u32 predictor, u32 left, u32 up, u32 upLeft) {
                                        filterMedian(left, up, upLeft)));
 }
 
+// The steps of a section, each of which needs what the one before it made: its rows and columns of
+// records, for every 8 of the columns (`columns`) whose predictors need rows. It stays below 2^26.
+SLUICE_FORMULA u32 filterSteps(u32 count, u32 width, u32 first, u32 columns) {
+    u32 rows = (first + count + width - 1u) / SLUICE_MAX(width, 1u);
+    u32 turns = (columns + SLUICE_FILTER_STEP_COLUMNS - 1u) / SLUICE_FILTER_STEP_COLUMNS;
+    return SLUICE_SELECT(count != 0u, turns * (rows + SLUICE_MIN(width, count)), 0u);
+}
+
 // A residual from its zigzag form; mask: the bits of a value.
 SLUICE_FORMULA u32 filterUnzigzag(u32 value, u32 mask) {
     return (value >> 1 ^ (0u - (value & 1u))) & mask;

@@ -15,6 +15,9 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_FILTER_REST 0x1fffffu     // as a size: all that remains of the tile
 #define SLUICE_FILTER_MAX_WIDTH 1048576u // records of a row
 #define SLUICE_FILTER_MAX_STRIDE 128u    // bytes of a record, and columns
+#define SLUICE_FILTER_MAX_COLUMNS 8192u  // of all sections together
+#define SLUICE_FILTER_MAX_STEPS 17408u   // of all sections of a tile: filterSteps
+#define SLUICE_FILTER_STEP_COLUMNS 8u    // columns whose steps count once
 // A run of columns: repeat : 8, log2 bytes : 2, flags : 5, reserved : 1, predictor : 8, base : 8.
 #define SLUICE_FILTER_FLAGS_AT 10u   // the first bit of the flags
 #define SLUICE_FILTER_FLAG_ZIGZAG 1u // residuals are signed: 0, -1, 1, -2, ...

@@ -59,10 +59,14 @@ struct FilterShared {
     uint32_t predicted[kStride]; // the columns with a prediction
     ByteSource bytes[kStride];   // the sources of a record's bytes
     uint32_t predictedCount, columns, stride, size, width, first; // describe the section
-    uint32_t packets;                                             // 1, then the count of them
-    uint32_t next;                                                // the block's next tile
-    uint32_t sections, status;                                    // sections to come
-    uint32_t cursor;                                              // next word of the description
+    uint32_t rowColumns, byteWaves; // columns that need rows, and those of bytes with a wavefront
+    uint32_t tileColumns;           // of the sections so far
+    uint32_t steps; // of the sections so far, which depend on each other: filterSteps
+    uint32_t ups[kStride], upCount; // columns of more than a byte with UP
+    uint32_t packets;               // 1, then the count of them
+    uint32_t next;                  // the block's next tile
+    uint32_t sections, status;      // sections to come
+    uint32_t cursor;                // next word of the description
     uint32_t sums[2][kWarps];
     uint32_t partSums[kWarps]; // of the residuals of a column's parts
     PixelColumn pixelColumns[8];
@@ -87,7 +91,7 @@ struct FilterColumns {
     const uint8_t* planes = nullptr; // its residuals: behind the headers, if there are packets
     uint32_t count = 0, stride = 0, width = 0, first = 0;
     uint32_t planeBytes = 0; // one plane of a column takes in scratch
-    bool anyBase = false, anyUp = false, anyFinal = false;
+    bool anyBase = false, anyFinal = false;
     uint32_t sumsTurn = 0; // which half of shared.sums comes next
 
     // --- The description: all threads load its words, one reads their meaning ---
@@ -109,7 +113,8 @@ struct FilterColumns {
 
     __device__ void readColumns(uint32_t at, uint32_t runs) const
     {
-        uint32_t columns = 0, bytes = 0, leader = 0, predicted = 0;
+        uint32_t columns = 0, bytes = 0, leader = 0, predicted = 0, rowColumns = 0, ups = 0,
+                 byteWaves = 0;
         bool good = true;
         for (uint32_t r = 0; r < runs && good; ++r) {
             const uint32_t run = windowWord(at + r), repeat = run & 0xff, log2Bytes = run >> 8 & 3,
@@ -121,11 +126,14 @@ struct FilterColumns {
                    (!SLUICE_PREDICTOR_NEEDS_ROWS(predictor) || shared.width != 0) &&
                    (repeat << log2Bytes) <= kStride - bytes &&
                    ((run & kBlock) == 0 || (log2Bytes != 0 && (run & kRotated) == 0));
+            if (SLUICE_PREDICTOR_NEEDS_ROWS(predictor)) rowColumns += repeat;
+            if (SLUICE_PREDICTOR_IS_WAVE(predictor) && log2Bytes == 0) byteWaves += repeat;
             for (uint32_t k = 0; good && k < repeat; ++k) {
                 if ((run & kJoined) == 0) leader = columns;
                 shared.column[columns] = (run & ~0xffu) | bytes;
                 shared.leader[columns] = leader;
                 if (predictor != kNone) shared.predicted[predicted++] = columns;
+                if (predictor == kUp && log2Bytes != 0) shared.ups[ups++] = columns;
                 bytes += 1u << log2Bytes;
                 shared.groupEnd[leader] = bytes;
                 ++columns;
@@ -133,6 +141,9 @@ struct FilterColumns {
         }
         shared.columns = columns;
         shared.predictedCount = predicted;
+        shared.rowColumns = rowColumns;
+        shared.byteWaves = byteWaves;
+        shared.upCount = ups;
         shared.stride = bytes;
         if (!good || (shared.packets != 0 && columns == 0)) shared.status = SLUICE_ST_BAD_FILTER;
     }
@@ -158,6 +169,12 @@ struct FilterColumns {
         if (!good) shared.status = SLUICE_ST_BAD_FILTER;
         readColumns(at, runs);
         shared.cursor += at + runs;
+        shared.steps += filterSteps(shared.size / max(shared.stride, 1u), shared.width,
+                                    shared.first, shared.rowColumns);
+        shared.tileColumns += shared.columns;
+        if (shared.steps > SLUICE_FILTER_MAX_STEPS ||
+            shared.tileColumns > SLUICE_FILTER_MAX_COLUMNS)
+            shared.status = SLUICE_ST_BAD_FILTER;
         if (shared.sections == 0 && shared.cursor != descriptionWords)
             shared.status = SLUICE_ST_BAD_FILTER;
     }
@@ -179,10 +196,18 @@ struct FilterColumns {
     {
         return shared.column[column] >> 16 & 0xff;
     }
+    // Warps that undo many columns at once have room for short rows only.
+    __device__ bool haveRoomForRows() const
+    {
+        const uint32_t room = shared.rowColumns <= SLUICE_FILTER_STEP_COLUMNS
+                                  ? kRowWords
+                                  : kRowWords / SLUICE_FILTER_STEP_COLUMNS;
+        return width <= 4 * room && width < count;
+    }
     __device__ bool isWaveOfBytes(uint32_t column) const
     {
         return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && bytesOf(column) == 1 &&
-               width <= 4 * kRowWords && width < count;
+               haveRoomForRows();
     }
     // Whether its residuals are first brought into a row in scratch.
     __device__ bool isGathered(uint32_t column) const
@@ -226,7 +251,6 @@ struct FilterColumns {
         const uint32_t values = exclusiveSum(area, total);
         // A row of quads that starts at a multiple of 4 records starts at a word.
         if (c < columns) shared.values[c] = values + (isWaveOfBytes(c) ? first & 3 : 0);
-        anyUp = __syncthreads_or(c < columns && predictorOf(c) == kUp && bytesOf(c) != 1) != 0;
         anyFinal = __syncthreads_or(c < columns && needsFinal(c)) != 0;
         anyBase =
             __syncthreads_or(c < columns && shared.column[c] >> 24 != 0 && !needsFinal(c)) != 0;

@@ -216,11 +216,14 @@ struct FilterDifferences : FilterColumns<Threads> {
         }
     }
 
-    // Adds up values down the columns of the image, a thread a column; the first row is done. By
-    // the whole block.
-    __device__ void undoUp(uint32_t column) const
+    // Adds up values down the columns of all images of more than a byte, a thread a column; the
+    // first rows are done. By the whole block.
+    __device__ void undoUps() const
     {
-        for (uint32_t x = threadIdx.x; x < min(width, count); x += kThreads) {
+        const uint32_t across = min(width, count);
+        for (uint32_t task = threadIdx.x; task < shared.upCount * across; task += kThreads) {
+            const uint32_t image = task / across, x = task - image * across,
+                           column = shared.ups[image];
             uint32_t sum = loadValue(column, x);
             for (uint32_t i = x + width; i < count; i += kRowsAhead * width) {
                 uint32_t values[kRowsAhead];

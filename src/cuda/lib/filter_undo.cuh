@@ -13,7 +13,6 @@ template <uint32_t Threads>
 struct FilterUndo : FilterPackets<Threads> {
     using Base = FilterPackets<Threads>;
     using Base::anyFinal;
-    using Base::anyUp;
     using Base::arePixels;
     using Base::bytesOf;
     using Base::copy;
@@ -22,6 +21,7 @@ struct FilterUndo : FilterPackets<Threads> {
     using Base::description;
     using Base::descriptionWords;
     using Base::first;
+    using Base::haveRoomForRows;
     using Base::isBaseBad;
     using Base::isGathered;
     using Base::isPixelGathered;
@@ -52,7 +52,7 @@ struct FilterUndo : FilterPackets<Threads> {
     using Base::undoByteUp;
     using Base::undoDifferences;
     using Base::undoPixels;
-    using Base::undoUp;
+    using Base::undoUps;
     using Base::undoWave;
     using Base::width;
     using Base::writePackets;
@@ -167,8 +167,10 @@ struct FilterUndo : FilterPackets<Threads> {
         __syncthreads();
         Part part = partOfLefts();
         const bool haveParts = uniform(part.end) != 0;
-        // Each warp needs room for a row.
-        const uint32_t warps = max(1u, min(kWarps, kRowWords / max(1u, (width + 3) / 4)));
+        // Each warp needs room for a row of a wave of bytes.
+        const uint32_t warps = uniform(shared.byteWaves) != 0 && haveRoomForRows()
+                                   ? max(1u, min(kWarps, kRowWords / ((width + 3) / 4)))
+                                   : kWarps;
         const uint32_t warp = uniform(warpIndex()), predicted = uniform(shared.predictedCount);
         bool isPart = haveParts && uniform(part.begin < part.end) != 0;
         for (uint32_t p = warp;;) {
@@ -184,10 +186,8 @@ struct FilterUndo : FilterPackets<Threads> {
             undoColumn(part);
         }
         __syncthreads();
-        if (anyUp) {
-            for (uint32_t p = 0; p < shared.predictedCount; ++p)
-                if (predictorOf(shared.predicted[p]) == kUp && bytesOf(shared.predicted[p]) != 1)
-                    undoUp(shared.predicted[p]);
+        if (uniform(shared.upCount) != 0) {
+            undoUps();
             __syncthreads();
         }
     }
@@ -268,6 +268,8 @@ struct FilterUndo : FilterPackets<Threads> {
             const bool sized = descriptionWords - 1 < 4096;
             const uint32_t head = sized ? description[0] : 0;
             shared.cursor = 1;
+            shared.steps = 0;
+            shared.tileColumns = 0;
             shared.sections = head >> 16;
             const bool good =
                 sized && (head & 0xffff) == 1 && shared.sections - 1 < SLUICE_FILTER_MAX_SECTIONS;

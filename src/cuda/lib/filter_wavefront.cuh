@@ -28,11 +28,35 @@ struct FilterWavefront : FilterDifferences<Threads> {
     __device__ uint32_t rows() const { return (first + count + width - 1) / width; }
 
     // Undoes a column of any size: lane k does row k of a band, a record behind the row above it.
-    // Where no record has one above it, lane 0 does all of them, however wide the rows are.
+    // Where no record has one above it, lane 0 does all of them, however wide the rows are. A step
+    // waits for nothing but the one before it, since loads are under way for several at once.
     __device__ void undoWave(uint32_t column) const
     {
-        const uint32_t lane = laneIndex(), mask = maskOf(bytesOf(column)),
-                       predictor = predictorOf(column);
+        undoWaveApart(shared, this->planes, scratch, this->planeBytes, count, width, first, column);
+    }
+
+private:
+    // It has registers of its own: beside everything else there are too few for its loads.
+    __device__ __noinline__ static void undoWaveApart(FilterShared<Threads>& shared,
+                                                      const uint8_t* planes, uint8_t* scratch,
+                                                      uint32_t planeBytes, uint32_t count,
+                                                      uint32_t width, uint32_t first,
+                                                      uint32_t column)
+    {
+        FilterWavefront own{{{shared, nullptr, 0, nullptr, nullptr, scratch, 0}}};
+        own.planes = planes;
+        own.planeBytes = planeBytes;
+        own.count = count;
+        own.width = width;
+        own.first = first;
+        own.undoSteps(column);
+    }
+
+    __device__ __forceinline__ void undoSteps(uint32_t column) const
+    {
+        constexpr uint32_t atOnce = 8;
+        const uint32_t lane = laneIndex(), bytes = uniform(bytesOf(column)), mask = maskOf(bytes),
+                       predictor = uniform(predictorOf(column)), lastRecord = count - 1;
         // Bytes without a base are unsigned.
         const uint32_t bias =
             mask == 0xff && shared.column[column] >> 24 == 0 ? 0 : (mask >> 1) + 1;
@@ -44,28 +68,41 @@ struct FilterWavefront : FilterDifferences<Threads> {
                            steps = columns + min(kWarpSize, rowCount - band) - 1;
             uint32_t value = 0, left = 0, corner = 0;
             __syncwarp(); // the band above is in scratch
-            for (uint32_t s = 0; s < steps; ++s) {
-                const uint32_t x = from + s - lane, at = begin + x, i = at - first;
-                uint32_t up = __shfl_up_sync(kAllLanes, value, 1);
-                if (band + lane < rowCount && x - from < columns) {
-                    if (lane == 0)
-                        up = band != 0 && at >= first + width ? loadValue(column, i - width) : 0;
-                    value = 0;
-                    if (at == width) left = 0;
-                    if (at >= first && i < count) {
-                        const uint32_t guess =
-                            filterGuess(predictor, (left + bias) & mask, (up + bias) & mask,
-                                        (corner + bias) & mask);
-                        value = (residual(column, i) + guess - bias) & mask;
-                        storeValue(column, i, value);
+            for (uint32_t s = 0; s < steps; s += atOnce) {
+                const uint32_t record = begin + from + s - lane - first; // of the first step
+                uint32_t values[atOnce], above[atOnce] = {};
+#pragma unroll
+                for (uint32_t k = 0; k < atOnce; ++k)
+                    values[k] = residual(column, min(record + k, lastRecord));
+                if (lane == 0 && band != 0) {
+#pragma unroll
+                    for (uint32_t k = 0; k < atOnce; ++k)
+                        above[k] = loadValue(column, min(record + k - width, lastRecord));
+                }
+#pragma unroll
+                for (uint32_t k = 0; k < atOnce; ++k) {
+                    const uint32_t x = from + s + k - lane, at = begin + x, i = at - first;
+                    uint32_t up = __shfl_up_sync(kAllLanes, value, 1);
+                    if (band + lane < rowCount && x - from < columns) {
+                        if (lane == 0) up = at >= first + width ? above[k] : 0;
+                        value = 0;
+                        if (at == width) left = 0;
+                        if (at >= first && i < count) {
+                            const uint32_t guess =
+                                filterGuess(predictor, (left + bias) & mask, (up + bias) & mask,
+                                            (corner + bias) & mask);
+                            value = (values[k] + guess - bias) & mask;
+                            storeValue(column, i, value);
+                        }
+                        left = value;
+                        corner = up;
                     }
-                    left = value;
-                    corner = up;
                 }
             }
         }
     }
 
+public:
     // Undoes bytes that stand in a row at `from`, four a step. A lane goes on to its row of the
     // next band without waiting: `period` steps are enough for the last row of the band above,
     // which stands in shared memory. Steps without a quad of bytes compute nothing of use. A round
