@@ -93,7 +93,9 @@ constexpr struct {
                 {"stream bulk", kTileKernels},
                 {"stream latency", kTileKernels},
                 {"stream batches", kTileKernels},
-                {"stream cancel", kTileKernels}};
+                {"stream cancel", kTileKernels},
+                // Only if a filter names it: nothing that a change of speed shows in.
+                {"worst", kGstdKernels | SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_FLOAT}};
 
 // Filters in the case of the names above. DFloat11 has a shorter one there, and "tile streams" are
 // not meant by "stream".
@@ -234,6 +236,7 @@ int runBench(const BenchOptions& options)
         if (intervals) benchInterval(device, cuda, wanted, report);
         if (wanted("fse tables")) benchFse(device, cuda, report);
     }
+    if (!filters.empty() && wanted("worst")) benchWorst(device, report);
     benchStream(device, options, wanted, report);
     if (anyButStreams(wanted)) benchInputs(device, options, wanted, report);
 

@@ -87,6 +87,13 @@ void BenchReport::print(const BenchRow& row) const
     std::fflush(m_out);
 }
 
+void BenchReport::say(const std::string& text) const
+{
+    if (m_out == nullptr) return;
+    std::fprintf(m_out, "%s\n", text.c_str());
+    std::fflush(m_out);
+}
+
 void BenchReport::beginInput(const std::string& name, const std::string& codec, const char* parts,
                              size_t partCount, uint64_t compressedBytes, uint64_t outputBytes)
 {

@@ -40,6 +40,9 @@ public:
     void addGroup(const std::vector<BenchRow>& rows);
     void addMissing(const std::string& kernel, const std::string& who, const std::string& why);
 
+    // A line of text between the rows.
+    void say(const std::string& text) const;
+
     // The rows that follow are of these parts ("tiles") of an input, until endInputs. No parts:
     // says so.
     void beginInput(const std::string& name, const std::string& codec, const char* parts,

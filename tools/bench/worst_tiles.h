@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The slowest legal tiles that are known, codec by codec, and typical ones to compare them with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "input.h"
+
+namespace sluice {
+
+struct WorstTile {
+    const char* kernel; // the row: "worst gdeflate" ...
+    std::string name;
+    uint32_t codec; // SluiceCodec
+    Bytes stored, decoded;
+    Words filter = {}; // its description, or none
+    bool isTypical = false;
+};
+
+// The typical tiles of a codec come before the others.
+std::vector<WorstTile> worstGdeflateTiles();
+std::vector<WorstTile> worstGstdTiles();
+std::vector<WorstTile> worstFloatTiles(); // the codecs float and huff
+std::vector<WorstTile> worstFilterTiles();
+
+} // namespace sluice
