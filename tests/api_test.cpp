@@ -141,13 +141,25 @@ TEST_CASE("contexts")
     CHECK(sluiceGetContextInfo(cpu.context, nullptr) == SLUICE_ERROR_ARGUMENT);
     REQUIRE(sluiceGetContextInfo(cpu.context, &info) == SLUICE_OK);
     CHECK(info.backend == SLUICE_BACKEND_CPU);
-    CHECK(std::string(info.tier) == "ref");
+    CHECK(std::string(info.tier) == "fast");
     CHECK(info.subgroupSize == 1);
     CHECK(info.byteStores == 1);
     CHECK(info.report != nullptr);
     CHECK(sluiceCmdBarrier(cpu.context, nullptr) == SLUICE_OK);
     CHECK(sluiceCmdBarrier(nullptr, nullptr) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceCmdBarrier(cpu.context, someCommands()) == SLUICE_ERROR_ARGUMENT);
+
+    CHECK(sluiceCreateCpuContextOfTier("ref", nullptr) == SLUICE_ERROR_ARGUMENT);
+    SluiceContext context = cpu.context;
+    CHECK(sluiceCreateCpuContextOfTier("native", &context) == SLUICE_ERROR_ARGUMENT);
+    CHECK(context == nullptr);
+    for (const char* tier : {"ref", "fast"}) {
+        REQUIRE(sluiceCreateCpuContextOfTier(tier, &context) == SLUICE_OK);
+        REQUIRE(sluiceGetContextInfo(context, &info) == SLUICE_OK);
+        CHECK(std::string(info.tier) == tier);
+        CHECK(info.kernels == SLUICE_KERNELS_ALL);
+        sluiceDestroyContext(context);
+    }
 }
 
 TEST_CASE("scan arguments")

@@ -150,7 +150,7 @@ Bytes decodeAsKernel(const Df11Tensors& unit, std::mt19937& random)
 
 void checkRoundTrip(const std::vector<Df11Tensors>& units)
 {
-    Device cpu("cpu", "", 0);
+    Device cpu("cpu", "ref", 0);
     REQUIRE(cpu.isOpen());
     for (const Df11Tensors& unit : units)
         checkUnit(unit);
@@ -351,7 +351,7 @@ TEST_CASE("df11 encode: units with codes of every length come back")
 
 TEST_CASE("df11 encode: what the original packers made is not larger here, and comes back")
 {
-    Device cpu("cpu", "", 0);
+    Device cpu("cpu", "ref", 0);
     REQUIRE(cpu.isOpen());
     std::mt19937 random = makeRandom(605);
     std::vector<Df11Tensors> units;

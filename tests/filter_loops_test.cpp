@@ -59,7 +59,7 @@ TEST_CASE("filter: tiles whose loops a driver leaves early")
     add(2, FilterPredictor::left3);
     batch.add(describe({rowsOf(10, {columnRun(1, 0, 0, FilterPredictor::median)})}),
               randomBytes(random, 1000));
-    Device reference("cpu", "", 0);
+    Device reference("cpu", "ref", 0);
     const FilterOutcome expected = undoFilters(reference, batch),
                         found = undoFilters(device(), batch);
     compareUnlessInternal(batch, expected, found);
@@ -80,7 +80,7 @@ TEST_CASE("filter: workgroups whose loops end before their last tile")
     FilterBatch batch;
     for (uint32_t i = 0; i < 2100; ++i)
         batch.add(i % 7 == 3 ? bad : good, randomBytes(random, 12));
-    Device reference("cpu", "", 0);
+    Device reference("cpu", "ref", 0);
     const FilterOutcome expected = undoFilters(reference, batch),
                         found = undoFilters(device(), batch);
     compareUnlessInternal(batch, expected, found);
@@ -99,7 +99,7 @@ TEST_CASE("filter: descriptions with as many columns as there may be")
     batch.add(describe(sections), tile);
     sections.back() = records({columnRun(1, 3, 0, FilterPredictor::none)});
     batch.add(describe(sections), tile);
-    Device reference("cpu", "", 0);
+    Device reference("cpu", "ref", 0);
     const FilterOutcome expected = undoFilters(reference, batch);
     const FilterOutcome found = undoFilters(device(), batch);
     CHECK(compareUnlessInternal(batch, expected, found) == 0);
@@ -120,7 +120,7 @@ TEST_CASE("filter: more tiles than a dispatch takes")
     batch.before.assign(batch.tiles.size(), SLUICE_TILE_PENDING); // most of them are left alone
     for (size_t i = 0; i < batch.before.size(); i += 99)
         batch.before[i] = SLUICE_TILE_OK;
-    Device reference("cpu", "", 0);
+    Device reference("cpu", "ref", 0);
     const FilterOutcome expected = undoFilters(reference, batch);
     const FilterOutcome found = undoFilters(device(), batch);
     CHECK(compareUnlessInternal(batch, expected, found) == 0);

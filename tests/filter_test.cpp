@@ -41,7 +41,7 @@ void compare(const FilterBatch& batch, FilterOutcome expected, FilterOutcome fou
 }
 FilterOutcome runAndCompare(const FilterBatch& batch)
 {
-    Device reference("cpu", "", 0);
+    Device reference("cpu", "ref", 0);
     REQUIRE(reference.isOpen());
     const FilterOutcome expected = undoFilters(reference, batch),
                         found = undoFilters(device(), batch);

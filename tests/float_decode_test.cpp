@@ -120,7 +120,7 @@ Outcome decode(Device& on, const Scene& scene)
 // many tiles failed.
 uint32_t compareWithReference(const Scene& scene)
 {
-    Device reference("cpu", "", 0);
+    Device reference("cpu", "ref", 0);
     REQUIRE(reference.isOpen());
     const Outcome expected = decode(reference, scene), found = decode(device(), scene);
     CHECK((found.status == expected.status));

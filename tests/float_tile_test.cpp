@@ -349,7 +349,7 @@ TEST_CASE(
     "float tile: damaged ones have the reference's statuses, and nothing outside them changes")
 {
     std::mt19937 random = makeRandom(506);
-    Device reference("cpu", "", 0);
+    Device reference("cpu", "ref", 0);
     REQUIRE(reference.isOpen());
     const uint32_t total = environmentNumber("SLUICE_MUTATIONS", 100);
     std::vector<StoredTile> tiles;

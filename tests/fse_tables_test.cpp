@@ -324,7 +324,7 @@ TEST_CASE("fse tables: damaged descriptions")
             requests.push_back(request);
         }
         const std::vector<Table> tables = buildTables(device(), requests, 0, limits);
-        Device reference("cpu", "", 0);
+        Device reference("cpu", "ref", 0);
         const std::vector<Table> expected = buildTables(reference, requests, 0, limits);
         uint32_t accepted = 0;
         for (size_t i = 0; i < requests.size(); ++i) {
@@ -445,7 +445,7 @@ TEST_SUITE_END();
 
 TEST_CASE("fse tables: arguments")
 {
-    Device cpu("cpu", "", 0);
+    Device cpu("cpu", "ref", 0);
     std::vector<uint64_t> memory(16);
     const SluiceBuffer buffer = {uint64_t(reinterpret_cast<uintptr_t>(memory.data())), 0,
                                  memory.size() * 8};

@@ -140,7 +140,7 @@ uint32_t compare(const List& list, const Outcome& expected, const Outcome& found
 // more.
 uint32_t runAndCompare(List list)
 {
-    Device reference("cpu", "", 0);
+    Device reference("cpu", "ref", 0);
     REQUIRE(reference.isOpen());
     const uint32_t tileCount = uint32_t(list.tiles.size());
     uint32_t good = 0;

@@ -92,7 +92,7 @@ TEST_CASE("pipelines: results are the same without those that are a matter of sp
 {
     if (!isVulkan()) return;
     const auto fresh = openWithout();
-    Device reference("cpu", "", 0);
+    Device reference("cpu", "ref", 0);
     REQUIRE(create(*fresh, SLUICE_KERNELS_ALL, SLUICE_PIPELINES_NECESSARY, 0, nullptr) ==
             SLUICE_OK);
     CHECK(fresh->info().kernels == SLUICE_KERNELS_ALL);

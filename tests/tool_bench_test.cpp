@@ -51,6 +51,19 @@ TEST_CASE("tool: the benchmark's rows of primitives, each checked")
     }
 }
 
+TEST_CASE("tool: the benchmark's rows of decoding on the CPU")
+{
+    Tool tool;
+    CHECK(tool("pack -q -o x.sluice a") == 0);
+    CHECK(tool("pack -q -c gdeflate -o y.sluice a") == 0);
+    CHECK(tool("bench -q --device cpu --filter \"cpu decode\" --input x.sluice --input y.sluice "
+               "--json -") == 0);
+    const std::string rows = tool.output();
+    CHECK(contains(rows, "\"kernel\": \"cpu decode\""));
+    for (const char* who : {"sluice\"", "sluice, tier ref\"", "zstd -19", "libdeflate -12"})
+        CHECK_MESSAGE(contains(rows, who), who);
+}
+
 TEST_CASE("tool: the benchmark's rows of streaming")
 {
     Tool tool;

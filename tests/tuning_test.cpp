@@ -41,7 +41,7 @@ const Bytes& expectedOf(const WorkKind& kind, uint32_t length)
     static std::map<std::pair<std::string, uint32_t>, Bytes> known;
     Bytes& expected = known[{kind.name, length}];
     if (expected.empty()) {
-        Device reference("cpu", "", 0);
+        Device reference("cpu", "ref", 0);
         REQUIRE(reference.isOpen());
         expected = run(reference, *kind.make(reference.get(), kLimits), length);
     }

@@ -7,7 +7,7 @@
 // own (sluice_gdeflate.h, sluice_gstd.h, sluice_filter.h, sluice_scan.h ...), and sluice_all.h has
 // them all. It is plain C11 (C++11 and later too), needs neither Vulkan nor CUDA headers and pulls
 // in <stddef.h> and <stdint.h> only. A context comes from sluice_vulkan.h, sluice_cuda.h or, for
-// the CPU reference, from sluiceCreateCpuContext below.
+// the CPU, from sluiceCreateCpuContext below.
 //
 // Rules that hold for every function
 //
@@ -210,8 +210,8 @@ typedef enum SluiceKernels {
 
 typedef struct SluiceContextInfo {
     SluiceBackend backend;
-    const char* tier;      // "base", "ext", "emu4" ... "emu128", "native" (CUDA), "ref" (CPU);
-                           // lives as long as the context
+    const char* tier;      // "base", "ext", "emu4" ... "emu128", "native" (CUDA), "fast" and "ref"
+                           // (CPU); lives as long as the context
     uint32_t subgroupSize; // lanes that run together: hardware or emulated; 1 on the CPU
     uint32_t byteStores;   // 1: destinations are written byte by byte; 0: edge words are updated
                            // atomically
@@ -223,10 +223,18 @@ typedef struct SluiceContextInfo {
                                 // CPU all that the library was built with
 } SluiceContextInfo;
 
-// Creates a context that runs every command in the calling thread with the plain reference code.
+// Creates a context that runs every command in the calling thread, with decoders made for speed.
+// Commands that write different memory may run in any number of threads at the same time, so a long
+// list of tiles is decoded on all cores by giving each thread a part of it.
 //   context   receives the context; destroy it with sluiceDestroyContext
 // Errors: ARGUMENT (context is NULL), OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceCreateCpuContext(SluiceContext* context);
+
+// The same with a choice of code.
+//   tier   "fast", which NULL stands for too, or "ref": the plain code that every other tier and
+//          backend is compared with. Both give the same bytes and statuses
+// Errors: ARGUMENT (also: another tier), OUT_OF_MEMORY.
+SLUICE_API SluiceStatus sluiceCreateCpuContextOfTier(const char* tier, SluiceContext* context);
 
 // Destroys a context of any backend; NULL is allowed. On Vulkan no command buffer recorded with it
 // may be pending.

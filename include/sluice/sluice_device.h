@@ -35,7 +35,7 @@ SLUICE_API SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* propertie
 //           is taken, never a device that does not match. auto = a Vulkan GPU (not a software
 //           device), then CUDA, then the CPU. "vulkan" = the first Vulkan GPU, else the first
 //           software device.
-// tier      NULL or "auto", or a tier name ("base", "ext", "emu32", "native", "ref" ...)
+// tier      NULL or "auto", or a tier name ("base", "ext", "emu32", "native", "fast", "ref" ...)
 // validation  0 none, 1 core validation, 2 GPU-assisted too; messages of severity error and warning
 //             go to `message`
 // checkBarriers  1: every recorded dispatch is checked for read/write conflicts that no barrier

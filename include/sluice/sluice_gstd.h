@@ -37,7 +37,7 @@ extern "C" {
 //                   half as many tiles, two dispatches a turn. Large GPUs want more for long lists
 //                   (docs/performance.md)
 //   scratch         as required: min(maxRegionCount, tilesAtOnce) * SLUICE_GSTD_SLOT_SIZE bytes;
-//                   the CPU needs none
+//                   on the CPU some 100 KB whatever the list, with its tier "ref" none
 // A tile that fails leaves unspecified bytes inside its own destination range. Statuses:
 // docs/format.md 7.7. Whatever the compressed bytes are, the work of a tile is bounded by its
 // sizes, and nothing is read outside source nor written outside destination, status and scratch.

@@ -13,8 +13,7 @@
 //             or a file is opened. No device memory and no queue: those are the engine's.
 //   Blocks    never. A full streamer returns NOT_READY, and has taken nothing. No lock is held
 //             across a system or driver call.
-//   Allocates in sluiceCreateStreamer and while a file is opened; the reference decoder of Gstd, where
-//             the CPU decodes, also for each tile.
+//   Allocates in sluiceCreateStreamer and while a file is opened, and nowhere else.
 //   Threads   Submit, SetPriority, Cancel, Open, Close, Pump, GetCounters and the questions about
 //             files may be called from any thread at any time. Record, Discard, Complete and Poll:
 //             one thread at a time, one of them at a time.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry points of filters: on the host, and the command.
-#include "../cpu/filter_undo.h"
+#include "../cpu/fast/filter.h"
+#include "../formats/filter.h"
 #include "checks.h"
 
 #include <sluice/sluice_filter.h>
@@ -23,8 +24,8 @@ SluiceStatus sluiceUndoFilter(const void* description, size_t size, const void* 
     const SluiceStatus status = sluice::checkFilter(description, size);
     if (status != SLUICE_OK) return status;
     const uint32_t result =
-        sluice::cpu::undoFilter(description, size, static_cast<const uint8_t*>(filtered),
-                                uint32_t(tileSize), static_cast<uint8_t*>(tile));
+        sluice::cpu::fast::undoFilter(description, size, static_cast<const uint8_t*>(filtered),
+                                      uint32_t(tileSize), static_cast<uint8_t*>(tile));
     return result == SLUICE_TILE_OK ? SLUICE_OK : SLUICE_ERROR_FORMAT;
 }
 

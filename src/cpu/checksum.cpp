@@ -3,35 +3,63 @@
 
 #include "../formats/xxh32.h"
 
-#include <vector>
+namespace sluice {
+namespace {
 
-using namespace sluice;
-
-// Hashes 32 pieces of whole words, each by itself as a lane does it, and then their hashes.
-uint32_t sluiceTileChecksum(const void* bytes, size_t size)
-{
-    const u8* data = static_cast<const u8*>(bytes);
-    const size_t pieceBytes = divideUp<size_t>(divideUp<size_t>(size, 4), 32) * 4;
-    u8 hashes[32 * 4];
-    for (size_t piece = 0; piece < 32; ++piece) {
-        const size_t begin = std::min(size, piece * pieceBytes);
-        const size_t end = std::min(size, begin + pieceBytes);
-        storeLe32(hashes + 4 * piece, xxh32(data == nullptr ? data : data + begin, end - begin, 0));
+// Hashes 32 pieces of whole words, each by itself as a lane does it, and then their hashes. The
+// bytes come in any portions.
+class TileHash {
+public:
+    explicit TileHash(size_t size)
+        : m_pieceBytes(divideUp<size_t>(divideUp<size_t>(size, 4), kPieces) * 4),
+          m_left(m_pieceBytes)
+    {
+        m_current.begin(0);
     }
-    return xxh32(hashes, sizeof hashes, 0);
-}
 
-namespace sluice::cpu {
+    void add(const u8* bytes, size_t size)
+    {
+        while (size != 0) {
+            const size_t part = std::min(size, m_left);
+            m_current.add(bytes, part);
+            bytes += part;
+            size -= part;
+            m_left -= part;
+            if (m_left == 0) endPiece();
+        }
+    }
+
+    u32 value()
+    {
+        while (m_piece < kPieces)
+            endPiece();
+        return xxh32(m_hashes, sizeof m_hashes, 0);
+    }
+
+private:
+    static constexpr size_t kPieces = 32;
+
+    void endPiece()
+    {
+        storeLe32(m_hashes + 4 * m_piece++, m_current.value());
+        m_current.begin(0);
+        m_left = m_pieceBytes;
+    }
+
+    size_t m_pieceBytes, m_left, m_piece = 0;
+    Xxh32 m_current;
+    u8 m_hashes[kPieces * 4];
+};
+
+} // namespace
+
+namespace cpu {
 
 static u32 regionChecksum(const SluiceChecksumInfo& info, const SluiceRegion& tile)
 {
-    const size_t size = size_t(tile.decompressedSize);
-    if (info.rowBytes == 0) return sluiceTileChecksum(pointer<const u8>(tile.dstAddress), size);
-    std::vector<u8> bytes(size); // without the padding between rows
-    forEachRun(info, tile, [&](const u8* run, size_t at, size_t count) {
-        std::copy_n(run, count, &bytes[at]);
-    });
-    return sluiceTileChecksum(bytes.data(), size);
+    TileHash hash(tile.decompressedSize);
+    forEachRun(info, tile, [&](const u8* run, size_t, size_t count) { hash.add(run, count); });
+    return hash.value();
 }
 
 void checksum(const SluiceChecksumInfo& info)
@@ -49,4 +77,12 @@ void checksum(const SluiceChecksumInfo& info)
     }
 }
 
-} // namespace sluice::cpu
+} // namespace cpu
+} // namespace sluice
+
+uint32_t sluiceTileChecksum(const void* bytes, size_t size)
+{
+    sluice::TileHash hash(size);
+    hash.add(static_cast<const uint8_t*>(bytes), size);
+    return hash.value();
+}

@@ -5,8 +5,7 @@
 #include "filter_undo.h"
 
 #include "../formats/little_endian.h"
-#include "../formats/tga_packets.h"
-#include "regions.h"
+#include "filter_list.h"
 
 namespace sluice::cpu {
 namespace {
@@ -58,70 +57,14 @@ void undoRecords(const FilterSection& section, const u8* filtered, u32 size, u8*
     std::memcpy(records + end, filtered + end, size - end);
 }
 
-// Makes packets from their headers and then their pixels. The pixels are undone to the end of the
-// section and moved forward from there, which never overtakes itself.
-bool undoPackets(const FilterSection& section, const u8* filtered, u32 size, u8* packets)
-{
-    const u32 stride = section.stride();
-    u32 count = 0;
-    if (!countTgaPackets(filtered, size, stride, count)) return false;
-    undoRecords(section, filtered + count, size - count, packets + count);
-    const u8* from = packets + count;
-    for (u32 p = 0; p < count; ++p) {
-        const u32 bytes = tgaStored(filtered[p]) * stride;
-        *packets++ = filtered[p];
-        std::memmove(packets, from, bytes);
-        packets += bytes;
-        from += bytes;
-    }
-    return true;
-}
-
 } // namespace
 
 u32 undoFilter(const void* description, size_t descriptionSize, const u8* filtered, u32 size,
                u8* tile)
 {
-    FilterReader reader(description, descriptionSize);
-    u32 end = 0;
-    const bool fits =
-        forEachSection(reader, size, end, [&](const FilterSection& section, u32 begin, u32 bytes) {
-            if (section.tgaRle) return undoPackets(section, filtered + begin, bytes, tile + begin);
-            undoRecords(section, filtered + begin, bytes, tile + begin);
-            return true;
-        });
-    if (!fits || reader.status() != SLUICE_OK) return SLUICE_ST_BAD_FILTER;
-    std::memcpy(tile + end, filtered + end, size - end);
-    return SLUICE_ST_OK;
+    return undoSections(description, descriptionSize, filtered, size, tile, undoRecords);
 }
 
-static u32 undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile)
-{
-    const u64 description =
-        info.descriptions.handle + info.descriptions.offset + tile.descriptionOffset;
-    const u64 addresses =
-        tile.srcAddress | tile.dstAddress | tile.descriptionOffset | tile.descriptionSize;
-    if (addresses % 4 != 0 || tile.size == 0 || tile.size > info.maxTileSize ||
-        !inside(info.source, tile.srcAddress, tile.size) ||
-        !inside(info.destination, tile.dstAddress, tile.size) ||
-        !inside(info.descriptions, description, tile.descriptionSize))
-        return SLUICE_ST_BAD_REGION;
-    return undoFilter(pointer<const void>(description), tile.descriptionSize,
-                      pointer<const u8>(tile.srcAddress), tile.size, pointer<u8>(tile.dstAddress));
-}
-
-void filter(const SluiceFilterInfo& info)
-{
-    const SluiceFilterTile* tiles = pointer<const SluiceFilterTile>(info.tiles);
-    const u32 count = countOf(info.tileCount, info.maxTileCount);
-    StatusWords status(info.status, info.statusCount);
-    for (u32 i = 0; i < count; ++i) {
-        if (tiles[i].statusIndex >= info.statusCount) continue;
-        const u32 decoded = status.get(tiles[i].statusIndex);
-        if (decoded != SLUICE_ST_OK && decoded != SLUICE_ST_UNVERIFIED) continue;
-        const u32 result = undoTile(info, tiles[i]);
-        if (result != SLUICE_ST_OK) status.set(tiles[i].statusIndex, result);
-    }
-}
+void filter(const SluiceFilterInfo& info) { filterList(info, undoFilter); }
 
 } // namespace sluice::cpu

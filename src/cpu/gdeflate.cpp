@@ -10,7 +10,7 @@
 #include "../formats/gdeflate_symbols.h"
 #include "../formats/little_endian.h"
 #include "canonical_code.h"
-#include "regions.h"
+#include "tile_lists.h"
 
 #include <iterator>
 
@@ -258,21 +258,6 @@ u32 decodeGdeflateTile(const u8* source, size_t sourceSize, u8* destination, siz
     return TileDecoder(source, sourceSize, destination, destinationSize).decode();
 }
 
-void gdeflate(const SluiceGdeflateInfo& info)
-{
-    const auto decode = [&](const SluiceRegion& region) {
-        if (info.rowBytes == 0)
-            return decodeRegion(info.flags, region, pointer<u8>(region.dstAddress),
-                                decodeGdeflateTile);
-        u8 linear[SLUICE_GD_TILE_BYTES];
-        const u32 status = decodeRegion(info.flags, region, linear, decodeGdeflateTile);
-        if (status == SLUICE_ST_OK)
-            forEachRun(info, region, [&](u8* run, size_t at, size_t count) {
-                std::copy_n(linear + at, count, run);
-            });
-        return status;
-    };
-    decodeRegions(info, SLUICE_GD_MAX_COMPRESSED, SLUICE_GD_TILE_BYTES, decode);
-}
+void gdeflate(const SluiceGdeflateInfo& info) { gdeflateList(info, decodeGdeflateTile); }
 
 } // namespace sluice::cpu

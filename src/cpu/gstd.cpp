@@ -9,7 +9,7 @@
 #include "../../shaders/lib/formulas/gstd.h"
 #include "../formats/little_endian.h"
 #include "canonical_code.h"
-#include "regions.h"
+#include "tile_lists.h"
 
 #include <memory>
 #include <vector>
@@ -443,12 +443,6 @@ u32 decodeGstdTile(const u8* source, size_t sourceSize, u8* destination, size_t 
         ->decode();
 }
 
-void gstd(const SluiceGstdInfo& info)
-{
-    decodeRegions(
-        info, SLUICE_GS_MAX_COMPRESSED, SLUICE_GS_TILE_BYTES, [&](const SluiceRegion& region) {
-            return decodeRegion(info.flags, region, pointer<u8>(region.dstAddress), decodeGstdTile);
-        });
-}
+void gstd(const SluiceGstdInfo& info) { gstdList(info, decodeGstdTile); }
 
 } // namespace sluice::cpu

@@ -18,8 +18,8 @@ SluiceDeviceProperties cpuProperties()
     SluiceDeviceProperties properties{};
     properties.backend = SLUICE_BACKEND_CPU;
     properties.isSoftware = 1;
-    setText(properties.name, "CPU reference");
-    setText(properties.tiers, "ref");
+    setText(properties.name, "CPU");
+    setText(properties.tiers, "fast ref");
     return properties;
 }
 
@@ -82,11 +82,11 @@ private:
 
 void listCpuDevice(DeviceList& list) { list.push_back(cpuProperties()); }
 
-SluiceStatus openCpuDevice(std::unique_ptr<Device>& device, std::string& error)
+SluiceStatus openCpuDevice(const char* tier, std::unique_ptr<Device>& device, std::string& error)
 {
     auto cpu = std::make_unique<CpuDevice>();
     cpu->properties = cpuProperties();
-    const SluiceStatus status = sluiceCreateCpuContext(&cpu->context);
+    const SluiceStatus status = sluiceCreateCpuContextOfTier(tier, &cpu->context);
     if (status != SLUICE_OK) return fail(status, sluiceGetStatusText(status), error);
     device = std::move(cpu);
     return SLUICE_OK;

@@ -128,7 +128,7 @@ SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& d
     switch (chosen->backend) {
     case SLUICE_BACKEND_VULKAN: return openVulkanDevice(chosen->index, info, device, error);
     case SLUICE_BACKEND_CUDA: return openCudaDevice(chosen->index, info, device, error);
-    default: return openCpuDevice(device, error);
+    default: return openCpuDevice(tier.empty() ? nullptr : tier.c_str(), device, error);
     }
 }
 

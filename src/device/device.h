@@ -40,7 +40,7 @@ void listCudaDevices(DeviceList& list);
 SluiceStatus openCudaDevice(u32 index, const SluiceDeviceInfo& info,
                             std::unique_ptr<Device>& device, std::string& error);
 void listCpuDevice(DeviceList& list);
-SluiceStatus openCpuDevice(std::unique_ptr<Device>& device, std::string& error);
+SluiceStatus openCpuDevice(const char* tier, std::unique_ptr<Device>& device, std::string& error);
 
 // Copies `text`, cut if need be, into a fixed field of SluiceDeviceProperties.
 void setText(char (&field)[256], const std::string& text);

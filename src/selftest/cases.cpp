@@ -26,6 +26,7 @@ SluiceStatus SelfTestCases::compare(SelfTestCase which, SluiceDevice device,
     if (wanted.empty()) {
         SluiceDeviceInfo info = {};
         info.selector = "cpu";
+        info.tier = "ref";
         SluiceDevice cpu = nullptr;
         status = sluiceOpenDevice(&info, &cpu, nullptr);
         if (status == SLUICE_OK) status = run(which, cpu, wanted);

@@ -34,7 +34,7 @@ public:
     // Appends the results to `out`. UNSUPPORTED: the device has nothing that could run the case.
     SluiceStatus run(SelfTestCase which, SluiceDevice device, Words& out);
 
-    // Runs it on the CPU too. difference: the first word that differs, as a text; empty if none.
+    // Runs it on the CPU reference too. difference: the first word that differs, as a text; empty if none.
     SluiceStatus compare(SelfTestCase which, SluiceDevice device, std::string& difference);
 
     // What a context needs for a case (SluiceKernels).

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 using namespace sluice::stream;
 
@@ -307,11 +306,7 @@ bool SluiceStreamer_T::decodeTile(const Job& job, uint32_t number, uint64_t sour
     status = SLUICE_TILE_INTERNAL;
     SluiceStatus called = sluiceGetArchiveTile(&asset, &record, 0, 0, &one);
     if (called == SLUICE_OK) called = sluicePrepareTiles(m_cpuContext, &info);
-    try {
-        if (called == SLUICE_OK) called = sluiceCmdTiles(m_cpuContext, nullptr, &info);
-    } catch (const std::bad_alloc&) { // the reference decoder of Gstd takes memory of its own
-        called = SLUICE_ERROR_OUT_OF_MEMORY;
-    }
+    if (called == SLUICE_OK) called = sluiceCmdTiles(m_cpuContext, nullptr, &info);
     if (called == SLUICE_OK) called = sluiceGetTileResults(&info, &status, nullptr);
     if (called != SLUICE_OK || status != SLUICE_TILE_OK) return false;
     if (to != wanted) std::memcpy(wanted, to + (begin - tile.outputOffset), end - begin);

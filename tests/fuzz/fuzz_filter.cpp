@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters undone: a description and a tile from the input. What is undone must be what the encoder
-// makes of it again.
+// Filters undone: a description and a tile from the input. What is undone must be what the reference
+// makes of it, and what the encoder turns into the same input again.
+#include "cpu/filter_undo.h"
+
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_filter_encode.h>
 
@@ -21,10 +23,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         std::strlen(text) >= sizeof text)
         std::abort();
     std::vector<uint8_t> tile(filtered.size()), again(filtered.size());
-    if (sluiceUndoFilter(description.data(), bytes, filtered.data(), tile.data(), tile.size()) !=
-        SLUICE_OK)
-        return 0;
-    if (status != SLUICE_OK) std::abort();
+    const SluiceStatus undone =
+        sluiceUndoFilter(description.data(), bytes, filtered.data(), tile.data(), tile.size());
+    const uint32_t wanted = sluice::cpu::undoFilter(description.data(), bytes, filtered.data(),
+                                                    uint32_t(filtered.size()), again.data());
+    if ((undone == SLUICE_OK) != (wanted == SLUICE_TILE_OK)) std::abort();
+    if (undone != SLUICE_OK) return 0;
+    if (status != SLUICE_OK || tile != again) std::abort();
     if (sluiceApplyFilter(description.data(), bytes, tile.data(), again.data(), tile.size()) !=
             SLUICE_OK ||
         again != filtered)

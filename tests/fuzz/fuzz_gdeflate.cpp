@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The CPU decoder on any bytes: two bytes of decompressed size, then the tile.
+// The CPU decoders on any bytes: two bytes of decompressed size, then the tile. The fast ones must
+// say what the reference says.
+#include "cpu/fast/gdeflate.h"
 #include "cpu/gdeflate.h"
 
 #include <sluice/sluice.h>
@@ -14,9 +16,16 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     const size_t outputSize = 1 + (data[0] | size_t(data[1]) << 8);
     // Blocks of exactly these sizes, so that the sanitizer sees every byte too far.
     const std::vector<uint8_t> source(data + 2, data + size);
-    std::vector<uint8_t> output(outputSize);
+    std::vector<uint8_t> output(outputSize), fast(outputSize);
     const uint32_t status =
         sluice::cpu::decodeGdeflateTile(source.data(), source.size(), output.data(), outputSize);
     if (status < SLUICE_TILE_OK || status > SLUICE_TILE_LIMIT) std::abort();
+    for (const auto decode :
+         {sluice::cpu::fast::decodeGdeflateTile, sluice::cpu::fast::decodeGdeflateTilePortably}) {
+        fast.assign(outputSize, 0x5a);
+        if (decode(source.data(), source.size(), fast.data(), outputSize) != status ||
+            (status == SLUICE_TILE_OK && fast != output))
+            std::abort();
+    }
     return 0;
 }

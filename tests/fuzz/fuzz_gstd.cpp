@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Gstd reference decoder: four bytes of decoded size, then the tile. It reads and writes what
-// it is given and nothing else.
+// The Gstd decoders of the CPU: four bytes of decoded size, then the tile. They read and write what
+// they are given and nothing else, and the fast ones say what the reference says.
+#include "cpu/fast/gstd.h"
 #include "cpu/gstd.h"
 
 #include <sluice/sluice.h>
@@ -17,9 +18,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     decodedSize = decodedSize % 262144 + 1;
     // of its own, so that its ends are watched
     const std::vector<uint8_t> source(data + 4, data + size);
-    std::vector<uint8_t> destination(decodedSize);
+    std::vector<uint8_t> destination(decodedSize), fast(decodedSize);
     const uint32_t status = sluice::cpu::decodeGstdTile(source.data(), source.size(),
                                                         destination.data(), destination.size());
     if (status == SLUICE_TILE_PENDING || status > SLUICE_TILE_LIMIT) std::abort();
+    std::vector<uint64_t> scratch(sluice::cpu::fast::kGstdScratchSize / 8 + 1);
+    for (const auto decode :
+         {sluice::cpu::fast::decodeGstdTile, sluice::cpu::fast::decodeGstdTilePortably}) {
+        fast.assign(decodedSize, 0x5a);
+        if (decode(source.data(), source.size(), fast.data(), fast.size(), scratch.data()) !=
+                status ||
+            (status == SLUICE_TILE_OK && fast != destination))
+            std::abort();
+    }
     return 0;
 }

@@ -71,6 +71,7 @@ constexpr struct {
                 {"gdeflate", SLUICE_KERNELS_GDEFLATE},
                 {"checksum", SLUICE_KERNELS_GDEFLATE},
                 {"tile streams", SLUICE_KERNELS_TILE_STREAMS},
+                {"cpu decode", 0},
                 {"gstd", kGstdKernels},
                 {"gstd filters", kGstdKernels},
                 {"gstd passes", kGstdKernels},
@@ -153,6 +154,9 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
 {
     const bool decode = wanted("gdeflate") || wanted("checksum"), streams = wanted("tile streams");
     const bool gstd = anyWanted(wanted, "gstd") || wanted("filter");
+    // Rows of the CPU stand among those of the CPU, or where they were asked for.
+    const bool cpu = wanted("cpu decode") &&
+                     (device.backend() == SLUICE_BACKEND_CPU || !options.filters.empty());
     const bool floats = anyWanted(wanted, "float"), df11 = anyWanted(wanted, "df11");
     bool hadFloats = false, hadDf11 = false;
     Words tilesAtOnce = options.tilesAtOnce;
@@ -170,14 +174,16 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
             report.beginInput(tiles, codec);
             return tiles;
         };
-        if (decode || streams) {
+        if (decode || streams || cpu) {
             const TileSet tiles = load("gdeflate", options.decodeSpeed);
             if (decode && !tiles.tiles.empty()) benchGdeflate(device, tiles, report);
             if (streams && !tiles.tiles.empty()) benchTileStreams(device, tiles, report);
+            if (cpu && !tiles.tiles.empty()) benchCpuDecode(tiles, report);
         }
-        if (gstd) {
+        if (gstd || cpu) {
             const TileSet tiles = load("gstd", 0);
-            if (!tiles.tiles.empty()) benchGstd(device, tiles, tilesAtOnce, wanted, report);
+            if (cpu && !tiles.tiles.empty()) benchCpuDecode(tiles, report);
+            if (gstd && !tiles.tiles.empty()) benchGstd(device, tiles, tilesAtOnce, wanted, report);
         }
         if (!input.empty()) {
             const bool isFloats = floats && benchFloatFile(device, input, wanted, report);

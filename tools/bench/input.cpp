@@ -140,6 +140,7 @@ void decodeOnHost(const std::vector<HostTile>& tiles, bool hasChecksums, const s
     inParallel(tiles.size(), [&](uint64_t first, uint64_t last) {
         SluiceDeviceInfo info = {};
         info.selector = "cpu";
+        info.tier = "ref";
         const ToolDevice cpu(info);
         Decoder decoder(cpu, [&](const DecodeTile& tile, uint32_t status, const uint8_t* bytes) {
             if (status != SLUICE_TILE_OK) {
@@ -163,6 +164,7 @@ TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOut
     constexpr uint64_t madeUpBytes = 32u << 20;
     TileSet set;
     set.description = path.empty() ? "made-up data" : path;
+    set.codec = codec.tileCodec;
     auto file = path.empty()
                     ? std::make_unique<InputFile>(set.description,
                                                   makeUpContent(size_t(std::min(maxOutput, madeUpBytes))))

@@ -20,6 +20,7 @@ struct TileSet {
         uint32_t checksum;
     };
     std::string description;
+    SluiceCodec codec = SLUICE_CODEC_GSTD;
     std::vector<Tile> tiles;
     Bytes source, filters, expected;
     uint64_t compressedBytes = 0; // without the gaps; with descriptions of filters

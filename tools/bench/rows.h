@@ -42,6 +42,8 @@ bool benchDf11File(const BenchDevice& device, const std::string& path, const Wan
 void benchFse(const BenchDevice& device, const BenchDevice* cudaDevice, BenchReport& report);
 // The slowest legal tiles of each codec, and typical ones.
 void benchWorst(const BenchDevice& device, BenchReport& report);
+// One core of the CPU beside libdeflate or libzstd, whatever the device.
+void benchCpuDecode(const TileSet& tiles, BenchReport& report);
 void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchReport& report);
 
 // Bytes of the largest batch of a GPU, which is far larger than any cache.

@@ -146,6 +146,7 @@ void addUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
 {
     SluiceDeviceInfo info = {};
     info.selector = "cpu";
+    info.tier = "ref";
     const ToolDevice cpu(info);
     WeightDecoder decoder(cpu);
     for (const WeightUnit& unit : file.units()) {

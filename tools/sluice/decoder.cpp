@@ -2,6 +2,9 @@
 #include "decoder.h"
 
 #include <algorithm>
+#include <chrono>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "codecs.h"
@@ -9,8 +12,15 @@
 namespace sluice {
 namespace {
 
-// A GPU wants many tiles at once; a software device shall show progress.
+// A GPU wants many tiles at once; a software device shall show progress, with some tiles for each
+// of its threads.
 constexpr uint64_t kGpuBatchBytes = uint64_t(256) << 20, kSoftwareBatchBytes = uint64_t(8) << 20;
+uint64_t batchBytes(const ToolDevice& device)
+{
+    return device.properties().isSoftware == 0
+               ? kGpuBatchBytes
+               : std::min(kGpuBatchBytes, kSoftwareBatchBytes * device.threads());
+}
 constexpr size_t kBatchTiles = 65536;
 // Descriptions of filters that tiles do not share: what a hostile archive may ask for at once.
 constexpr uint64_t kBatchDescriptionBytes = uint64_t(16) << 20;
@@ -34,10 +44,8 @@ uint32_t Decoder::kernels()
 }
 
 Decoder::Decoder(const ToolDevice& device, Done done)
-    : m_device(device), m_done(std::move(done)),
-      m_batchBytes(device.properties().isSoftware != 0 ? kSoftwareBatchBytes : kGpuBatchBytes),
-      m_sourceBuffer(device), m_destinationBuffer(device), m_controlBuffer(device),
-      m_resultsBuffer(device), m_scratch(device)
+    : m_device(device), m_done(std::move(done)), m_batchBytes(batchBytes(device)),
+      m_sourceBuffer(device), m_destinationBuffer(device)
 {
 }
 
@@ -87,44 +95,98 @@ SluiceTile Decoder::tileOf(const Entry& entry) const
             tile.codec,   tile.checksum,     tile.filter,     tile.filterSize};
 }
 
-void Decoder::decodeOnDevice()
+// Tiles [first, last) of the batch.
+void Decoder::prepare(Slice& slice, size_t first, size_t last)
 {
-    m_tiles.clear();
+    slice.first = first;
+    slice.tiles.clear();
     SluiceTileTotals totals = {};
-    for (const Entry& entry : m_entries) {
-        m_tiles.push_back(tileOf(entry));
-        m_device.check(sluiceAddTile(&totals, &m_tiles.back()), "tile");
+    for (size_t i = first; i < last; ++i) {
+        slice.tiles.push_back(tileOf(m_entries[i]));
+        m_device.check(sluiceAddTile(&totals, &slice.tiles.back()), "tile");
     }
-    SluiceTilesInfo info = {};
-    info.tiles = m_tiles.data();
-    info.tileCount = uint32_t(m_tiles.size());
+    SluiceTilesInfo& info = slice.info;
+    info = {};
+    info.tiles = slice.tiles.data();
+    info.tileCount = uint32_t(slice.tiles.size());
     // A batch holds tiles of one kind of file; tile streams have no checksums and never store.
     if (!m_entries.front().tile.hasChecksum)
         info.flags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
     SluiceTilesRequirements required = {};
     m_device.check(sluiceGetTilesRequirements(m_device.context(), &info, &totals, &required),
                    "requirements");
-    m_control.resize(std::max<size_t>(m_control.size(), required.controlSize));
-    m_results.resize(std::max<size_t>(m_results.size(), required.resultsSize));
-    info.source = m_sourceBuffer.fill(m_source.data(), m_sourceSize);
+    slice.control.resize(std::max<size_t>(slice.control.size(), required.controlSize));
+    slice.results.resize(std::max<size_t>(slice.results.size(), required.resultsSize));
+    info.source = m_sourceRange;
     info.sourceHost = m_source.data();
-    info.destination = m_destinationBuffer.reserve(m_destinationSize);
-    info.control = m_controlBuffer.reserve(required.controlSize);
-    info.controlHost = m_control.data();
-    info.results = m_resultsBuffer.reserve(required.resultsSize);
-    info.resultsHost = m_results.data();
-    info.scratch = m_scratch.reserve(required.scratchSize);
+    info.destination = m_destinationRange;
+    info.control = slice.controlBuffer.reserve(required.controlSize);
+    info.controlHost = slice.control.data();
+    info.results = slice.resultsBuffer.reserve(required.resultsSize);
+    info.resultsHost = slice.results.data();
+    info.scratch = slice.scratch.reserve(required.scratchSize);
     m_device.check(sluicePrepareTiles(m_device.context(), &info), "tiles");
-    m_device.upload(info.control, m_control.data(), required.controlSize);
-    m_device.upload(info.results, m_results.data(), required.resultsSize);
-    m_stats.gpuMilliseconds += m_device.run([&](SluiceCommands commands) {
-        m_device.check(sluiceCmdTiles(m_device.context(), commands, &info), "decode");
-    });
+    m_device.upload(info.control, slice.control.data(), required.controlSize);
+    m_device.upload(info.results, slice.results.data(), required.resultsSize);
+}
+
+// Decodes the first slices, each in a thread of its own; returns milliseconds.
+double Decoder::runInThreads(size_t slices)
+{
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<SluiceStatus> statuses(slices, SLUICE_OK);
+    const auto decode = [&](size_t i) {
+        statuses[i] = sluiceCmdTiles(m_device.context(), nullptr, &m_slices[i].info);
+    };
+    std::vector<std::thread> threads;
+    threads.reserve(slices);
+    size_t begun = 1; // the first is this thread's
+    try {
+        for (; begun < slices; ++begun)
+            threads.emplace_back(decode, begun);
+    } catch (const std::system_error&) { // no more threads are to be had
+        for (; begun < slices; ++begun)
+            decode(begun);
+    }
+    decode(0);
+    for (std::thread& thread : threads)
+        thread.join();
+    for (const SluiceStatus status : statuses)
+        m_device.check(status, "decode");
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+        .count();
+}
+
+void Decoder::decodeOnDevice()
+{
+    m_sourceRange = m_sourceBuffer.fill(m_source.data(), m_sourceSize);
+    m_destinationRange = m_destinationBuffer.reserve(m_destinationSize);
+    // Each slice has about as many decoded bytes.
+    const size_t wanted = std::min<size_t>(m_device.threads(), m_entries.size());
+    size_t slices = 0;
+    for (size_t first = 0; first < m_entries.size(); ++slices) {
+        const uint64_t end = m_destinationSize * (slices + 1) / wanted;
+        size_t last = first + 1;
+        while (last < m_entries.size() && m_entries[last].destination < end)
+            ++last;
+        if (slices == m_slices.size()) m_slices.emplace_back(m_device);
+        prepare(m_slices[slices], first, last);
+        first = last;
+    }
+    m_stats.gpuMilliseconds +=
+        slices > 1 ? runInThreads(slices) : m_device.run([&](SluiceCommands commands) {
+            m_device.check(sluiceCmdTiles(m_device.context(), commands, &m_slices[0].info),
+                           "decode");
+        });
     m_destination.resize(std::max<size_t>(m_destination.size(), m_destinationSize));
-    m_device.download(info.destination, m_destination.data(), m_destinationSize);
-    m_device.download(info.results, m_results.data(), required.resultsSize);
-    m_status.resize(m_tiles.size());
-    m_device.check(sluiceGetTileResults(&info, m_status.data(), nullptr), "results");
+    m_device.download(m_destinationRange, m_destination.data(), m_destinationSize);
+    m_status.resize(m_entries.size());
+    for (size_t i = 0; i < slices; ++i) {
+        Slice& slice = m_slices[i];
+        m_device.download(slice.info.results, slice.results.data(), slice.info.results.size);
+        m_device.check(sluiceGetTileResults(&slice.info, m_status.data() + slice.first, nullptr),
+                       "results");
+    }
 }
 
 } // namespace sluice

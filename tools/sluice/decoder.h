@@ -47,19 +47,36 @@ private:
         uint64_t source, destination; // offsets in the batch
     };
 
+    // Some tiles of a batch, which one command decodes.
+    struct Slice {
+        explicit Slice(const ToolDevice& device)
+            : controlBuffer(device), resultsBuffer(device), scratch(device)
+        {
+        }
+
+        size_t first = 0; // tile of the batch
+        std::vector<SluiceTile> tiles;
+        SluiceTilesInfo info = {};
+        Bytes control, results;
+        DeviceBuffer controlBuffer, resultsBuffer, scratch;
+    };
+
     SluiceTile tileOf(const Entry& entry) const;
     bool fits(const DecodeTile& added) const;
     void decodeOnDevice();
+    void prepare(Slice& slice, size_t first, size_t last);
+    double runInThreads(size_t slices);
 
     const ToolDevice& m_device;
     Done m_done;
     uint64_t m_batchBytes;
     std::vector<Entry> m_entries;
-    Bytes m_source, m_destination, m_control, m_results;
+    Bytes m_source, m_destination;
     uint64_t m_sourceSize = 0, m_destinationSize = 0, m_descriptionSize = 0;
-    std::vector<SluiceTile> m_tiles;
+    std::vector<Slice> m_slices; // one a thread
     Words m_status;
-    DeviceBuffer m_sourceBuffer, m_destinationBuffer, m_controlBuffer, m_resultsBuffer, m_scratch;
+    DeviceBuffer m_sourceBuffer, m_destinationBuffer;
+    SluiceBuffer m_sourceRange = {}, m_destinationRange = {};
     DecodeStats m_stats;
 };
 

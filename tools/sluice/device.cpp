@@ -127,10 +127,11 @@ uint32_t pipelineThreads() { return std::clamp(std::thread::hardware_concurrency
 
 ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common, uint32_t kernels)
 {
-    constexpr const char* tiers = "base ext emu4 emu8 emu16 emu32 emu64 emu128 native ref";
+    constexpr const char* tiers = "base ext emu4 emu8 emu16 emu32 emu64 emu128 native fast ref";
     if (!options.tier.empty() && !hasWord(tiers, options.tier)) {
-        throw Failure{exitUsage,
-                      "--tier " + options.tier + ": use base, ext, emu4 ... emu128, native or ref"};
+        throw Failure{exitUsage, "--tier " + options.tier +
+                                     ": use base, ext, emu4 ... emu128, native, fast or "
+                                     "ref"};
     }
     const std::vector<SluiceDeviceProperties> matches = matchDevices(options.device, options.tier);
     if (common.verbosity > 0 && matches.size() > 1) {
@@ -153,6 +154,7 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
     info.pipelineCache = "";
     info.tuning = common.tuning.empty() ? nullptr : common.tuning.c_str();
     open(info, selector + ": ", exitUnsupported);
+    if (m_properties.backend == SLUICE_BACKEND_CPU) m_threads = threadCount(options.threads);
     if (common.verbosity > 1 && m_info.report != nullptr) {
         std::fprintf(stderr, "%s", m_info.report);
     }

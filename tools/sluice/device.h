@@ -48,6 +48,8 @@ public:
     {
         return m_properties.isSoftware != 0 ? "host ms" : "GPU ms";
     }
+    // How many threads commands are to be spread over; 1 where the device is not the CPU.
+    uint32_t threads() const { return m_threads; }
     // Throws Failure if status is not OK.
     void check(SluiceStatus status, const std::string& what) const;
 
@@ -79,6 +81,7 @@ private:
                                                                            sluiceCloseDevice};
     SluiceDeviceProperties m_properties = {};
     SluiceContextInfo m_info = {};
+    uint32_t m_threads = 1;
 };
 
 // Device memory that grows and is released with its owner.

@@ -74,7 +74,7 @@ void addDevice(CLI::App& verb, DeviceOptions& options)
     verb.add_option("--device", options.device,
                     "auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N");
     verb.add_option("--tier", options.tier,
-                    "base, ext, emu4 ... emu128, native or ref; the best one if not given");
+                    "base, ext, emu4 ... emu128, native, fast or ref; the best one if not given");
 }
 
 void addDecodeSpeed(CLI::App& verb, uint32_t& value)
@@ -102,6 +102,13 @@ void addOutput(CLI::App& verb, std::string& output)
 void addThreads(CLI::App& verb, uint32_t& threads)
 {
     verb.add_option("-j", threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
+}
+
+void addDecodeThreads(CLI::App& verb, uint32_t& threads)
+{
+    threads = 0;
+    verb.add_option("-j", threads, "threads that decode tiles on the CPU; default one a core")
+        ->check(CLI::Range(1u, 4096u));
 }
 
 // "gstd (default); gdeflate; ..."; names receives what -c takes.
@@ -353,6 +360,7 @@ void defineUnpack(CLI::App& verb, CommandLine& line)
     verb.add_option("--like", line.unpack.like,
                     "a .safetensors model whose tensor names and shapes to restore");
     addDevice(verb, line.unpack.device);
+    addDecodeThreads(verb, line.unpack.device.threads);
 }
 
 void defineInfo(CLI::App& verb, CommandLine& line)
@@ -377,6 +385,7 @@ void defineVerify(CLI::App& verb, CommandLine& line)
     verb.add_option("--compare", line.verify.compare,
                     "compare every byte with the files below this folder");
     addDevice(verb, line.verify.device);
+    addDecodeThreads(verb, line.verify.device.threads);
 }
 
 void defineDevices(CLI::App& verb, CommandLine& line)

@@ -37,7 +37,8 @@ struct CommonOptions {
 
 struct DeviceOptions {
     std::string device = "auto";
-    std::string tier; // empty: the best
+    std::string tier;     // empty: the best
+    uint32_t threads = 1; // that decode tiles where the device is the CPU; 0: one a core
 };
 
 struct PipelineOptions {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Copies of the fast decoders. They write whole blocks, past the end of what they copy: who calls
+// them has room for kWildBytes more than the bytes wanted, and writes those bytes later.
+#pragma once
+
+#include "../../formats/integers.h"
+
+#include <cstring>
+
+namespace sluice::cpu::fast {
+
+constexpr u32 kWildBytes = 32;
+
+// Compilers make these one or two loads and stores.
+inline void copy8(u8* to, const u8* from) { std::memcpy(to, from, 8); }
+inline void copy16(u8* to, const u8* from)
+{
+    u64 words[2]; // both are loaded before one is stored
+    std::memcpy(words, from, 16);
+    std::memcpy(to, words, 16);
+}
+inline void copy32(u8* to, const u8* from)
+{
+    copy16(to, from);
+    copy16(to + 16, from + 16);
+}
+
+// Copies `size` bytes that do not overlap what they are copied to.
+inline void copyWild(u8* to, const u8* from, u32 size)
+{
+    copy32(to, from);
+    for (u32 at = 32; at < size; at += 32)
+        copy32(to + at, from + at);
+}
+
+// The bytes at `to` become those `distance` before them, `size` of them, as if they were copied one
+// after the other. distance: at least 1.
+inline void repeatWild(u8* to, u32 distance, u32 size)
+{
+    const u8* from = to - distance;
+    if (distance >= 16) {
+        copy16(to, from);
+        copy16(to + 16, from + 16);
+        for (u32 at = 32; at < size; at += 32) {
+            copy16(to + at, from + at);
+            copy16(to + at + 16, from + at + 16);
+        }
+        return;
+    }
+    if (distance == 1) {
+        const u64 byte = *from * 0x0101010101010101u, words[2] = {byte, byte};
+        for (u32 at = 0; at < size; at += 16)
+            std::memcpy(to + at, words, 16);
+        return;
+    }
+    // Eight bytes of the pattern, and then from so far back that eight bytes do not overlap.
+    u32 back = distance;
+    if (distance < 8) {
+        for (u32 i = 0; i < 8; ++i)
+            to[i] = from[i];
+        while (back < 8)
+            back += distance;
+        if (size <= 8) return;
+        to += 8;
+        size -= 8;
+    }
+    for (u32 at = 0; at < size; at += 8)
+        copy8(to + at, to + at - back);
+}
+
+// The same without a byte too many.
+inline void repeatExactly(u8* to, u32 distance, u32 size)
+{
+    if (distance >= size) {
+        std::memcpy(to, to - distance, size);
+        return;
+    }
+    for (u32 i = 0; i < size; ++i)
+        to[i] = to[i - std::ptrdiff_t(distance)];
+}
+
+} // namespace sluice::cpu::fast

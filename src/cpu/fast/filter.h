@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Undoes filters, with loops for the size and predictor of each column.
+#pragma once
+
+#include <sluice/sluice_filter.h>
+
+#include "../../formats/integers.h"
+
+namespace sluice::cpu::fast {
+
+// As cpu::undoFilter. Takes some 5 KiB of stack besides the section's and allocates nothing.
+u32 undoFilter(const void* description, size_t descriptionSize, const u8* filtered, u32 size,
+               u8* tile);
+
+// The command, as cpu::filter.
+void filter(const SluiceFilterInfo& info);
+
+} // namespace sluice::cpu::fast

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A GDeflate decoder made for speed. Its statuses, and the bytes of tiles that are OK, are those of
+// the reference in ../gdeflate.h.
+#pragma once
+
+#include <sluice/sluice_gdeflate.h>
+
+#include "../../formats/integers.h"
+
+namespace sluice::cpu::fast {
+
+// As cpu::decodeGdeflateTile. Takes some 30 KiB of stack and allocates nothing.
+u32 decodeGdeflateTile(const u8* source, size_t sourceSize, u8* destination,
+                       size_t destinationSize);
+// The same without what the processor may have beyond portable C++.
+u32 decodeGdeflateTilePortably(const u8* source, size_t sourceSize, u8* destination,
+                               size_t destinationSize);
+
+// The command, as cpu::gdeflate.
+void gdeflate(const SluiceGdeflateInfo& info);
+
+} // namespace sluice::cpu::fast

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Gstd part by part: all literals of a part, then its sequences, 32 at a time, each of which is
+// executed as soon as it is known. What is wrong with a later part comes before a bad copy of an
+// earlier one, so after a bad copy the rest is read and no longer executed.
+#include "gstd.h"
+
+#include "../../../shaders/lib/formulas/gstd.h"
+#include "../../../shaders/lib/layout/base.h"
+#include "../tile_lists.h"
+#include "copy.h"
+#include "gstd_depth.h"
+#include "gstd_steps.h"
+#include "gstd_tables.h"
+#include "simd.h"
+
+#include <new>
+
+namespace sluice::cpu::fast {
+namespace {
+
+constexpr u32 kLanes = SLUICE_GS_LANES;
+
+struct Part {
+    u32 begin, size; // of the output
+    u32 literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus;
+    u8 oneLiteral;
+    bool reusesLiterals, reusesSequences;
+    const u8* words;
+    const u8* end;
+};
+
+struct Scratch {
+    LiteralTable literalTable;
+    SequenceTables sequenceTables;
+    Depths depths;
+    u8 literals[SLUICE_GS_PART_BYTES + 4 * kLanes + kWildBytes];
+};
+
+// Steps of `count` lanes, one after the other. kIsSafe: as in refilled.
+template <bool kIsSafe>
+inline void readSymbols(Lanes& lanes, u32 count, const u32* slots, u32 log, u32* symbols)
+{
+    Words words = lanes.words;
+    const u32 mask = (1u << log) - 1;
+    for (u32 lane = 0; lane < count; ++lane) {
+        const u32 state = refilled<kIsSafe>(lanes.states[lane], words);
+        const u32 entry = slots[state & mask];
+        lanes.states[lane] = advanced(state, entry, log);
+        symbols[lane] = entry & 0xff;
+    }
+    lanes.words = words;
+}
+
+// Adds to values[lane] what its row of the table and the extra bits say. A lane without any takes no
+// part.
+template <bool kIsSafe>
+inline void readExtraBits(Lanes& lanes, u32 count, const u32* table, const u32* symbols,
+                          u32* values)
+{
+    Words words = lanes.words;
+    for (u32 lane = 0; lane < count; ++lane) {
+        const u32 row = table[symbols[lane]], bits = row & kBitsMask;
+        u32 state = lanes.states[lane];
+        if (kIsSafe) {
+            const u32 wants = state < 0x10000 && bits != 0 ? ~0u : 0;
+            const u32 word = loadLe16(words.next);
+            words.next += wants & 2;
+            state = wants != 0 ? state << 16 | word : state;
+        } else if (bits != 0) {
+            state = refilled<false>(state, words);
+        }
+        values[lane] = (row >> kBaseShift) + (state & ((1u << bits) - 1));
+        lanes.states[lane] = state >> bits;
+    }
+    lanes.words = words;
+}
+
+// A group of 128 literals. symbolOf(state) gives the entry's symbol and makes state the next one.
+template <typename SymbolOf>
+inline void readLiteralGroup(Lanes& lanes, u8* to, SymbolOf symbolOf)
+{
+    Words words = lanes.words;
+    for (u32 k = 0; k < 4; ++k) {
+        for (u32 lane = 0; lane < kLanes; ++lane) {
+            u32 state = refilled<true>(lanes.states[lane], words);
+            to[4 * lane + k] = symbolOf(state);
+            lanes.states[lane] = state;
+        }
+    }
+    lanes.words = words;
+}
+
+// Those from `first` on, which begins a group.
+template <typename SymbolOf>
+void readLiterals(Lanes& lanes, u32 first, u32 count, u8* literals, SymbolOf symbolOf)
+{
+    constexpr u32 kGroup = 4 * kLanes;
+    for (; first + kGroup <= count && lanes.words.have(kGroup); first += kGroup)
+        readLiteralGroup(lanes, literals + first, symbolOf);
+    for (; first < count; first += kGroup) {
+        for (u32 k = 0; k < 4; ++k) {
+            for (u32 lane = 0; lane < kLanes; ++lane) {
+                const u32 at = first + 4 * lane + k;
+                if (at >= count) continue;
+                u32 state = refilled<false>(lanes.states[lane], lanes.words);
+                literals[at] = symbolOf(state);
+                lanes.states[lane] = state;
+            }
+        }
+    }
+}
+
+template <u32 kLog>
+void readRansLiterals(Lanes& lanes, u32 first, u32 count, const u32* slots, u8* literals)
+{
+    readLiterals(lanes, first, count, literals, [slots](u32& state) {
+        const u32 entry = slots[state & ((1u << kLog) - 1)];
+        state = advanced(state, entry, kLog);
+        return u8(entry);
+    });
+}
+
+// Some sequences, ready to be executed.
+struct Sequences {
+    u32 offsetSymbols[kLanes], literalSymbols[kLanes], matchSymbols[kLanes];
+    u32 offsets[kLanes], literals[kLanes], lengths[kLanes];
+};
+
+// Makes offsets of quotients.
+void readRemainders(Lanes& lanes, u32 count, const SequenceTables& tables, Sequences& to)
+{
+    for (u32 lane = 0; lane < count; ++lane)
+        if (to.offsetSymbols[lane] >= SLUICE_GS_REPEATS)
+            to.offsets[lane] = to.offsets[lane] * tables.modulus +
+                               lanes.symbol(lane, tables.remainder, tables.log);
+}
+
+template <bool kIsSafe>
+void readSequences(Lanes& lanes, u32 count, const SequenceTables& tables, Sequences& to)
+{
+    const u32 log = tables.log;
+    readSymbols<kIsSafe>(lanes, count, tables.offset, log, to.offsetSymbols);
+    readExtraBits<kIsSafe>(lanes, count, kOffsets.rows, to.offsetSymbols, to.offsets);
+    if (tables.modulus > 1) readRemainders(lanes, count, tables, to);
+    readSymbols<kIsSafe>(lanes, count, tables.literalLength, log, to.literalSymbols);
+    readSymbols<kIsSafe>(lanes, count, tables.matchLength, log, to.matchSymbols);
+    readExtraBits<kIsSafe>(lanes, count, kLiteralLengths.rows, to.literalSymbols, to.literals);
+    readExtraBits<kIsSafe>(lanes, count, kMatchLengths.rows, to.matchSymbols, to.lengths);
+}
+
+// All lanes, and words enough for them.
+void readSequencesAvx2(Lanes& lanes, const SequenceTables& tables, Sequences& to)
+{
+    const u32 log = tables.log;
+    readSymbolsAvx2(lanes, tables.offset, log, to.offsetSymbols);
+    readExtraBitsAvx2(lanes, kOffsets.rows, to.offsetSymbols, to.offsets);
+    if (tables.modulus > 1) readRemainders(lanes, kLanes, tables, to);
+    readSymbolsAvx2(lanes, tables.literalLength, log, to.literalSymbols);
+    readSymbolsAvx2(lanes, tables.matchLength, log, to.matchSymbols);
+    readExtraBitsAvx2(lanes, kLiteralLengths.rows, to.literalSymbols, to.literals);
+    readExtraBitsAvx2(lanes, kMatchLengths.rows, to.matchSymbols, to.lengths);
+}
+
+class TileDecoder {
+public:
+    TileDecoder(const u8* source, size_t sourceSize, u8* destination, size_t size, Scratch& scratch,
+                bool usesAvx2)
+        : m_source(source), m_sourceSize(sourceSize), m_destination(destination), m_size(u32(size)),
+          m_scratch(scratch), m_usesAvx2(usesAvx2)
+    {
+        m_scratch.literalTable.isRead = m_scratch.sequenceTables.isRead = false;
+    }
+
+    u32 decode()
+    {
+        if (const u32 status = readHeader(); status != SLUICE_ST_OK) return status;
+        m_scratch.depths.start(m_depth);
+        u32 begin = 0, words = 4 + 4 * m_partCount; // in bytes
+        for (u32 i = 0; i < m_partCount; ++i) {
+            const u32 entry = loadLe32(m_source + 4 + 4 * i);
+            Part part = {};
+            part.begin = begin;
+            part.size = (entry & 0xffff) + 1;
+            part.words = m_source + words;
+            words += 2 * ((entry >> 16) + 1);
+            part.end = m_source + words;
+            begin += part.size;
+            if (const u32 status = decodePart(part); status != SLUICE_ST_OK) return status;
+        }
+        if (m_hasBadOffset) return SLUICE_ST_BAD_OFFSET;
+        return m_scratch.depths.finish() ? SLUICE_ST_OK : SLUICE_ST_LIMIT;
+    }
+
+private:
+    u32 readHeader()
+    {
+        if (m_sourceSize < 8) return SLUICE_ST_TRUNCATED;
+        const u32 header = loadLe32(m_source);
+        m_partCount = (header & 15) + 1;
+        m_depth = (header >> 4 & 7) + 1;
+        if (header >> 7 != 0) return SLUICE_ST_BAD_CODE;
+        if (m_sourceSize < 4 + 4 * m_partCount) return SLUICE_ST_TRUNCATED;
+        u32 size = 0, words = 2 + 2 * m_partCount;
+        for (u32 i = 0; i < m_partCount; ++i) {
+            const u32 entry = loadLe32(m_source + 4 + 4 * i), bytes = (entry & 0xffff) + 1;
+            size += bytes;
+            words += (entry >> 16) + 1;
+            if (i + 1 < m_partCount && bytes % SLUICE_GS_GROUP != 0) return SLUICE_ST_BAD_CODE;
+        }
+        if (size != m_size) return size > m_size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
+        return u64(words) * 2 > m_sourceSize ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+    }
+
+    u32 decodePart(Part& part)
+    {
+        const u32 head = loadLe16(part.words), kind = head & 3;
+        const u32 wordCount = u32(part.end - part.words) / 2;
+        u8* const out = m_destination + part.begin;
+        if (kind == SLUICE_GS_PLAIN) {
+            if (head != SLUICE_GS_PLAIN || wordCount != 1 + divideUp(part.size, 2u))
+                return SLUICE_ST_BAD_CODE;
+            std::memcpy(out, part.words + 2, part.size);
+            return SLUICE_ST_OK;
+        }
+        if (kind == SLUICE_GS_RUN) {
+            if ((head & 0xfc) != 0 || wordCount != 1) return SLUICE_ST_BAD_CODE;
+            std::memset(out, int(head >> 8), part.size);
+            return SLUICE_ST_OK;
+        }
+        if (kind != SLUICE_GS_CODED || wordCount < SLUICE_GS_PART_HEADER) return SLUICE_ST_BAD_CODE;
+        if (const u32 status = readPartHeader(part, head); status != SLUICE_ST_OK) return status;
+        return decodeCoded(part);
+    }
+
+    static u32 readPartHeader(Part& part, u32 head)
+    {
+        const u32 last = loadLe16(part.words + 6);
+        part.literalMode = head >> 2 & 3;
+        part.reusesLiterals = (head >> 4 & 1) != 0;
+        part.reusesSequences = (head >> 5 & 1) != 0;
+        part.literalLog = SLUICE_GS_MIN_LOG + (head >> 6 & 7);
+        part.sequenceLog = SLUICE_GS_MIN_LOG + (head >> 9 & 7);
+        part.literalCount = loadLe16(part.words + 2) | (head >> 12 & 1) << 16;
+        part.sequenceCount = loadLe16(part.words + 4);
+        part.modulus = (last & 63) + 1;
+        part.oneLiteral = u8(last >> 8);
+        if (head >> 13 != 0 || (last >> 6 & 3) != 0 ||
+            part.literalLog > SLUICE_GS_MAX_LITERAL_LOG ||
+            part.sequenceLog > SLUICE_GS_MAX_SEQUENCE_LOG)
+            return SLUICE_ST_BAD_CODE;
+        if (part.sequenceCount * SLUICE_GS_BYTES_PER_SEQUENCE > part.size) return SLUICE_ST_LIMIT;
+        return part.literalCount > part.size ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
+    }
+
+    u32 decodeCoded(const Part& part)
+    {
+        LiteralTable& literalTable = m_scratch.literalTable;
+        SequenceTables& sequenceTables = m_scratch.sequenceTables;
+        if ((part.reusesLiterals && !literalTable.isRead) ||
+            (part.reusesSequences && !sequenceTables.isRead))
+            return SLUICE_ST_BAD_CODE;
+        Lanes lanes;
+        lanes.start(part.words + 2 * SLUICE_GS_PART_HEADER, part.end);
+        if (!part.reusesLiterals && part.literalMode <= SLUICE_GS_LITERALS_HUFFMAN &&
+            !readLiteralTable(lanes, part.literalMode, part.literalLog, literalTable))
+            return SLUICE_ST_BAD_CODE;
+        if (!part.reusesSequences && part.sequenceCount != 0 &&
+            !readSequenceTables(lanes, part.modulus, part.sequenceLog, sequenceTables))
+            return SLUICE_ST_BAD_CODE;
+        readPartLiterals(lanes, part);
+
+        Execution run(part, m_destination, m_size, m_scratch, m_hasBadOffset);
+        u32 repeats[SLUICE_GS_REPEATS];
+        for (u32 i = 0; i < SLUICE_GS_REPEATS; ++i)
+            repeats[i] = SLUICE_GS_FIRST_REPEATS >> 8 * i & 0xff;
+        constexpr u32 kMostWords = 7 * kLanes; // one in each step
+        Sequences some;
+        for (u32 left = part.sequenceCount; left != 0;) {
+            const u32 count = std::min(left, kLanes);
+            if (m_usesAvx2 && count == kLanes && lanes.words.have(kMostWords + kWordsLoaded))
+                readSequencesAvx2(lanes, sequenceTables, some);
+            else if (lanes.words.have(kMostWords))
+                readSequences<true>(lanes, count, sequenceTables, some);
+            else
+                readSequences<false>(lanes, count, sequenceTables, some);
+            resolveRepeats(some, count, repeats);
+            run.add(some, count);
+            left -= count;
+        }
+        const u32 size = part.literalCount + run.matchBytes();
+        if (size != part.size) return size > part.size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
+        if (run.literalBytes() > part.literalCount || lanes.words.next != lanes.words.end)
+            return SLUICE_ST_BAD_CODE;
+        run.finish();
+        m_hasBadOffset = m_hasBadOffset || run.hasBadOffset();
+        return SLUICE_ST_OK;
+    }
+
+    void readPartLiterals(Lanes& lanes, const Part& part)
+    {
+        const LiteralTable& table = m_scratch.literalTable;
+        u8* const to = m_scratch.literals;
+        const u32 count = part.literalCount;
+        u32 first = 0;
+        switch (part.reusesLiterals ? table.mode : part.literalMode) {
+        case SLUICE_GS_LITERALS_ONE: std::memset(to, part.oneLiteral, count); break;
+        case SLUICE_GS_LITERALS_PLAIN:
+            readLiterals(lanes, 0, count, to, [](u32& state) {
+                const u8 byte = u8(state);
+                state >>= 8;
+                return byte;
+            });
+            break;
+        case SLUICE_GS_LITERALS_HUFFMAN:
+            if (m_usesAvx2) first = readCodedLiteralsAvx2(lanes, count, table.codes, to);
+            readLiterals(lanes, first, count, to, [codes = table.codes](u32& state) {
+                const u32 code = codes[state & ((1u << SLUICE_GS_MAX_CODE_LENGTH) - 1)];
+                state >>= code >> 8;
+                return u8(code);
+            });
+            break;
+        default: {
+            if (m_usesAvx2) first = readRansLiteralsAvx2(lanes, count, table.slots, table.log, to);
+            // A shift by a constant is faster, and there are few of them.
+            using Read = void (*)(Lanes&, u32, u32, const u32*, u8*);
+            constexpr Read kReads[] = {
+                readRansLiterals<5>, readRansLiterals<6>,  readRansLiterals<7>, readRansLiterals<8>,
+                readRansLiterals<9>, readRansLiterals<10>, readRansLiterals<11>};
+            kReads[table.log - SLUICE_GS_MIN_LOG](lanes, first, count, table.slots, to);
+        }
+        }
+    }
+
+    // Offsets that are one of the last three become those, without a branch, since which one it is
+    // cannot be foretold.
+    static void resolveRepeats(Sequences& some, u32 count, u32* repeats)
+    {
+        u32 first = repeats[0], second = repeats[1], third = repeats[2];
+        for (u32 i = 0; i < count; ++i) {
+            const u32 symbol = some.offsetSymbols[i];
+            u32 place = symbol + u32(some.literals[i] == 0); // 3 stands for the first
+            place = symbol >= SLUICE_GS_REPEATS ? SLUICE_GS_REPEATS : place == 3 ? 0 : place;
+            u32 offset = some.offsets[i];
+            offset = place == 2 ? third : offset;
+            offset = place == 1 ? second : offset;
+            offset = place == 0 ? first : offset;
+            third = place >= 2 ? second : third;
+            second = place >= 1 ? first : second;
+            first = offset;
+            some.offsets[i] = offset;
+        }
+        repeats[0] = first;
+        repeats[1] = second;
+        repeats[2] = third;
+    }
+
+    // Literals and matches of a part become bytes, until one does not fit: then the part is bad, or
+    // the offset is.
+    class Execution {
+    public:
+        Execution(const Part& part, u8* destination, u32 size, Scratch& scratch, bool isOff)
+            : m_tile(destination), m_tileSize(size), m_partSize(part.size),
+              m_literalCount(part.literalCount), m_literals(scratch.literals),
+              m_depths(scratch.depths), m_at(part.begin), m_isOff(isOff)
+        {
+        }
+
+        void add(const Sequences& some, u32 count)
+        {
+            for (u32 i = 0; i < count; ++i) {
+                m_literalBytes += some.literals[i];
+                m_matchBytes += some.lengths[i];
+            }
+            // All of them are counted before one is executed, so the sums tell whether they fit.
+            if (m_isOff || m_literalBytes > m_literalCount ||
+                m_literalBytes + m_matchBytes > m_partSize) {
+                m_isOff = true;
+                return;
+            }
+            for (u32 i = 0; i < count; ++i) {
+                if (!execute(some.literals[i], some.lengths[i], some.offsets[i])) {
+                    m_isOff = m_hasBadOffset = true;
+                    return;
+                }
+            }
+        }
+        // The literals that no sequence took.
+        void finish()
+        {
+            if (!m_isOff) std::memcpy(m_tile + m_at, m_literals + m_done, m_literalCount - m_done);
+        }
+
+        u32 literalBytes() const { return m_literalBytes; } // of all sequences
+        u32 matchBytes() const { return m_matchBytes; }
+        bool hasBadOffset() const { return m_hasBadOffset; }
+
+    private:
+        bool execute(u32 literals, u32 length, u32 offset)
+        {
+            u8* out = m_tile + m_at;
+            const bool isWild = m_tileSize - m_at >= literals + length + kWildBytes;
+            if (isWild)
+                copyWild(out, m_literals + m_done, literals);
+            else
+                std::memcpy(out, m_literals + m_done, literals);
+            m_done += literals;
+            m_at += literals;
+            out += literals;
+            if (offset - 1 >= m_at) return false; // 0 too
+            if (isWild)
+                repeatWild(out, offset, length);
+            else
+                repeatExactly(out, offset, length);
+            m_depths.copy(m_at, offset, length);
+            m_at += length;
+            return true;
+        }
+
+        u8* const m_tile;
+        const u32 m_tileSize, m_partSize, m_literalCount;
+        const u8* const m_literals;
+        Depths& m_depths;
+        u32 m_at;       // in the tile
+        u32 m_done = 0; // literals
+        u32 m_literalBytes = 0, m_matchBytes = 0;
+        bool m_isOff, m_hasBadOffset = false;
+    };
+
+    const u8* const m_source;
+    const size_t m_sourceSize;
+    u8* const m_destination;
+    const u32 m_size;
+    Scratch& m_scratch;
+    const bool m_usesAvx2;
+    u32 m_partCount = 0, m_depth = 0;
+    bool m_hasBadOffset = false;
+};
+
+} // namespace
+
+const size_t kGstdScratchSize = sizeof(Scratch);
+static_assert(alignof(Scratch) <= kGstdScratchAlignment);
+
+u32 decodeGstdTile(const u8* source, size_t sourceSize, u8* destination, size_t destinationSize,
+                   void* scratch)
+{
+    TileDecoder decoder(source, sourceSize, destination, destinationSize, *new (scratch) Scratch,
+                        hasAvx2());
+    return decoder.decode();
+}
+
+u32 decodeGstdTilePortably(const u8* source, size_t sourceSize, u8* destination,
+                           size_t destinationSize, void* scratch)
+{
+    TileDecoder decoder(source, sourceSize, destination, destinationSize, *new (scratch) Scratch,
+                        false);
+    return decoder.decode();
+}
+
+void gstd(const SluiceGstdInfo& info)
+{
+    gstdList(info, [&](const u8* source, size_t sourceSize, u8* destination, size_t size) {
+        return decodeGstdTile(source, sourceSize, destination, size, pointer<void>(info.scratch));
+    });
+}
+
+} // namespace sluice::cpu::fast

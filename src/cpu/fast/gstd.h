@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A Gstd decoder made for speed. Its statuses, and the bytes of tiles that are OK, are those of the
+// reference in ../gstd.h.
+#pragma once
+
+#include <sluice/sluice_gstd.h>
+
+#include "../../formats/integers.h"
+
+namespace sluice::cpu::fast {
+
+// What decoding takes besides its arguments. At any time one thread uses it.
+constexpr u32 kGstdScratchAlignment = 16;
+extern const size_t kGstdScratchSize; // some 100 KB
+
+// As cpu::decodeGstdTile. scratch: kGstdScratchSize bytes of any contents, aligned as said above.
+u32 decodeGstdTile(const u8* source, size_t sourceSize, u8* destination, size_t destinationSize,
+                   void* scratch);
+// The same without what the processor may have beyond portable C++.
+u32 decodeGstdTilePortably(const u8* source, size_t sourceSize, u8* destination,
+                           size_t destinationSize, void* scratch);
+
+// The command, as cpu::gstd; with scratch as above.
+void gstd(const SluiceGstdInfo& info);
+
+} // namespace sluice::cpu::fast

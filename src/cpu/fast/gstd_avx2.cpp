@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The steps of Gstd's lanes with AVX2, eight lanes at a time.
+#include "gstd_steps.h"
+#include "simd.h"
+#include "simd_tables.h"
+
+namespace sluice::cpu::fast {
+
+#if SLUICE_HAVE_AVX2
+namespace {
+
+constexpr RankOf8 kRanks;
+constexpr u32 kLanes = SLUICE_GS_LANES, kWide = 8, kVectors = kLanes / kWide;
+constexpr u32 kGroup = 4 * kLanes; // literals
+
+SLUICE_AVX2 inline __m256i load(const u32* from)
+{
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+SLUICE_AVX2 inline void store(u32* to, __m256i value)
+{
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value);
+}
+SLUICE_AVX2 inline __m256i gather(const u32* table, __m256i places)
+{
+    return _mm256_i32gather_epi32(reinterpret_cast<const int*>(table), places, 4);
+}
+
+// Whether lanes have to refill, all ones if so.
+SLUICE_AVX2 inline __m256i wantsOf(__m256i states)
+{
+    return _mm256_cmpeq_epi32(_mm256_srli_epi32(states, 16), _mm256_setzero_si256());
+}
+
+// Refills the lanes of `wants`, in their order. 16 bytes from `next` on may be read.
+SLUICE_AVX2 inline __m256i refilled(__m256i states, __m256i wants, const u8*& next)
+{
+    const u32 wanting = u32(_mm256_movemask_ps(_mm256_castsi256_ps(wants)));
+    const __m256i words =
+        _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(next)));
+    const __m256i ranks = _mm256_cvtepu8_epi32(
+        _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kRanks.rows[wanting])));
+    const __m256i taken = _mm256_permutevar8x32_epi32(words, ranks);
+    next += 2 * _mm_popcnt_u32(wanting);
+    return _mm256_blendv_epi8(states, _mm256_or_si256(_mm256_slli_epi32(states, 16), taken), wants);
+}
+
+// The states after symbols whose entries are given.
+SLUICE_AVX2 inline __m256i advanced(__m256i states, __m256i entries, __m128i log)
+{
+    const __m256i places =
+        _mm256_and_si256(_mm256_srli_epi32(entries, kPlaceShift), _mm256_set1_epi32(kPlaceMask));
+    return _mm256_add_epi32(_mm256_mullo_epi32(_mm256_srli_epi32(entries, kFrequencyShift),
+                                               _mm256_srl_epi32(states, log)),
+                            places);
+}
+
+// Whether there are words for a group of literals.
+SLUICE_AVX2 inline bool haveGroup(const u8* next, const u8* end)
+{
+    return size_t(end - next) >= 2 * (kGroup + kWordsLoaded);
+}
+
+} // namespace
+
+SLUICE_AVX2 void readSymbolsAvx2(Lanes& lanes, const u32* slots, u32 log, u32* symbols)
+{
+    const __m256i mask = _mm256_set1_epi32(int((1u << log) - 1)), byte = _mm256_set1_epi32(0xff);
+    const __m128i shift = _mm_cvtsi32_si128(int(log));
+    const u8* next = lanes.words.next;
+    for (u32 first = 0; first < kLanes; first += kWide) {
+        __m256i states = load(lanes.states + first);
+        states = refilled(states, wantsOf(states), next);
+        const __m256i entries = gather(slots, _mm256_and_si256(states, mask));
+        store(lanes.states + first, advanced(states, entries, shift));
+        store(symbols + first, _mm256_and_si256(entries, byte));
+    }
+    lanes.words.next = next;
+}
+
+SLUICE_AVX2 void readExtraBitsAvx2(Lanes& lanes, const u32* rows, const u32* symbols, u32* values)
+{
+    const __m256i ones = _mm256_set1_epi32(-1), zero = _mm256_setzero_si256();
+    const u8* next = lanes.words.next;
+    for (u32 first = 0; first < kLanes; first += kWide) {
+        const __m256i row = gather(rows, load(symbols + first));
+        const __m256i bits = _mm256_and_si256(row, _mm256_set1_epi32(kBitsMask));
+        __m256i states = load(lanes.states + first);
+        // A lane without extra bits takes no part.
+        const __m256i wants = _mm256_andnot_si256(_mm256_cmpeq_epi32(bits, zero), wantsOf(states));
+        states = refilled(states, wants, next);
+        const __m256i extra = _mm256_andnot_si256(_mm256_sllv_epi32(ones, bits), states);
+        store(values + first, _mm256_add_epi32(_mm256_srli_epi32(row, kBaseShift), extra));
+        store(lanes.states + first, _mm256_srlv_epi32(states, bits));
+    }
+    lanes.words.next = next;
+}
+
+SLUICE_AVX2 u32 readRansLiteralsAvx2(Lanes& lanes, u32 count, const u32* slots, u32 log,
+                                     u8* literals)
+{
+    const __m256i mask = _mm256_set1_epi32(int((1u << log) - 1)), byte = _mm256_set1_epi32(0xff);
+    const __m128i shift = _mm_cvtsi32_si128(int(log));
+    const u8* next = lanes.words.next;
+    __m256i states[kVectors];
+    for (u32 v = 0; v < kVectors; ++v)
+        states[v] = load(lanes.states + v * kWide);
+    u32 done = 0;
+    for (; done + kGroup <= count && haveGroup(next, lanes.words.end); done += kGroup) {
+        // Literal 4 lane + k is byte k of the lane's word.
+        __m256i bytes[kVectors];
+        for (u32 v = 0; v < kVectors; ++v)
+            bytes[v] = _mm256_setzero_si256();
+        for (u32 k = 0; k < 4; ++k) {
+            const __m128i place = _mm_cvtsi32_si128(int(8 * k));
+            for (u32 v = 0; v < kVectors; ++v) {
+                const __m256i full = refilled(states[v], wantsOf(states[v]), next);
+                const __m256i entries = gather(slots, _mm256_and_si256(full, mask));
+                states[v] = advanced(full, entries, shift);
+                bytes[v] = _mm256_or_si256(
+                    bytes[v], _mm256_sll_epi32(_mm256_and_si256(entries, byte), place));
+            }
+        }
+        for (u32 v = 0; v < kVectors; ++v)
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(literals + done + 32 * v), bytes[v]);
+    }
+    for (u32 v = 0; v < kVectors; ++v)
+        store(lanes.states + v * kWide, states[v]);
+    lanes.words.next = next;
+    return done;
+}
+
+SLUICE_AVX2 u32 readCodedLiteralsAvx2(Lanes& lanes, u32 count, const u16* codes, u8* literals)
+{
+    const __m256i mask = _mm256_set1_epi32((1 << SLUICE_GS_MAX_CODE_LENGTH) - 1),
+                  byte = _mm256_set1_epi32(0xff);
+    const u8* next = lanes.words.next;
+    __m256i states[kVectors];
+    for (u32 v = 0; v < kVectors; ++v)
+        states[v] = load(lanes.states + v * kWide);
+    u32 done = 0;
+    for (; done + kGroup <= count && haveGroup(next, lanes.words.end); done += kGroup) {
+        __m256i bytes[kVectors];
+        for (u32 v = 0; v < kVectors; ++v)
+            bytes[v] = _mm256_setzero_si256();
+        for (u32 k = 0; k < 4; ++k) {
+            const __m128i place = _mm_cvtsi32_si128(int(8 * k));
+            for (u32 v = 0; v < kVectors; ++v) {
+                const __m256i full = refilled(states[v], wantsOf(states[v]), next);
+                // The gather takes two bytes more than the code, which the table has room for.
+                const __m256i found = _mm256_i32gather_epi32(reinterpret_cast<const int*>(codes),
+                                                             _mm256_and_si256(full, mask), 2);
+                states[v] = _mm256_srlv_epi32(
+                    full, _mm256_and_si256(_mm256_srli_epi32(found, 8), _mm256_set1_epi32(15)));
+                bytes[v] = _mm256_or_si256(bytes[v],
+                                           _mm256_sll_epi32(_mm256_and_si256(found, byte), place));
+            }
+        }
+        for (u32 v = 0; v < kVectors; ++v)
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(literals + done + 32 * v), bytes[v]);
+    }
+    for (u32 v = 0; v < kVectors; ++v)
+        store(lanes.states + v * kWide, states[v]);
+    lanes.words.next = next;
+    return done;
+}
+
+#else // not called
+void readSymbolsAvx2(Lanes&, const u32*, u32, u32*) {}
+void readExtraBitsAvx2(Lanes&, const u32*, const u32*, u32*) {}
+u32 readRansLiteralsAvx2(Lanes&, u32, const u32*, u32, u8*) { return 0; }
+u32 readCodedLiteralsAvx2(Lanes&, u32, const u16*, u8*) { return 0; }
+#endif
+
+} // namespace sluice::cpu::fast

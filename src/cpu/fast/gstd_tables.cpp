@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "gstd_tables.h"
+
+namespace sluice::cpu::fast {
+namespace {
+
+// Reads tables a row of 32 symbols at a time: the classes of all symbols, then the bits that make
+// frequencies of them.
+class TableReader {
+public:
+    explicit TableReader(Lanes& lanes) : m_lanes(lanes) {}
+
+    bool readClasses()
+    {
+        u32 frequencies[SLUICE_GS_CLASSES];
+        for (u32 lane = 0; lane < SLUICE_GS_CLASSES; ++lane)
+            frequencies[lane] = m_lanes.bits(lane, 3);
+        completeRows(frequencies, SLUICE_GS_CLASSES);
+        return buildSlots(frequencies, SLUICE_GS_CLASSES, SLUICE_GS_CLASS_LOG, m_slots);
+    }
+    void readRows(u32* values, u32 count)
+    {
+        for (u32 symbol = 0; symbol < count; ++symbol)
+            values[symbol] = m_lanes.symbol(symbol % SLUICE_GS_LANES, m_slots, SLUICE_GS_CLASS_LOG);
+    }
+    void completeRows(u32* values, u32 count)
+    {
+        for (u32 symbol = 0; symbol < count; ++symbol) {
+            const u32 kind = values[symbol];
+            if (kind >= 2)
+                values[symbol] =
+                    1u << (kind - 1) | m_lanes.bits(symbol % SLUICE_GS_LANES, kind - 1);
+        }
+    }
+
+private:
+    Lanes& m_lanes;
+    u32 m_slots[1u << SLUICE_GS_CLASS_LOG];
+};
+
+// A table of all numbers of kMaxLog bits, of which a code takes the lowest: codes begin with their
+// highest bit. Returns whether the code is complete.
+bool buildCodes(const u32* lengths, u16* codes)
+{
+    constexpr u32 kMaxLog = SLUICE_GS_MAX_CODE_LENGTH, kSymbols = 256;
+    u32 count[kMaxLog + 1] = {}, next[kMaxLog + 1], space = 0;
+    for (u32 i = 0; i < kSymbols; ++i) {
+        if (lengths[i] > kMaxLog) return false;
+        ++count[lengths[i]];
+    }
+    for (u32 length = 1; length <= kMaxLog; ++length) {
+        next[length] = space; // where the codes of this length begin, as kMaxLog bits
+        space += count[length] << (kMaxLog - length);
+    }
+    if (space != 1u << kMaxLog) return false;
+    for (u32 i = 0; i < kSymbols; ++i) {
+        const u32 length = lengths[i];
+        if (length == 0) continue;
+        u32 reversed = 0;
+        for (u32 bit = 0; bit < kMaxLog; ++bit)
+            reversed |= (next[length] >> bit & 1) << (kMaxLog - 1 - bit);
+        next[length] += 1u << (kMaxLog - length);
+        for (u32 at = reversed; at < 1u << kMaxLog; at += 1u << length)
+            codes[at] = u16(length << 8 | i);
+    }
+    return true;
+}
+
+} // namespace
+
+bool readLiteralTable(Lanes& lanes, u32 mode, u32 log, LiteralTable& table)
+{
+    TableReader reader(lanes);
+    if (!reader.readClasses()) return false;
+    table.isRead = true;
+    table.mode = mode;
+    table.log = log;
+    u32 values[256];
+    reader.readRows(values, 256);
+    if (mode == SLUICE_GS_LITERALS_HUFFMAN) return buildCodes(values, table.codes);
+    reader.completeRows(values, 256);
+    return buildSlots(values, 256, log, table.slots);
+}
+
+bool readSequenceTables(Lanes& lanes, u32 modulus, u32 log, SequenceTables& tables)
+{
+    TableReader reader(lanes);
+    if (!reader.readClasses()) return false;
+    tables.isRead = true;
+    tables.modulus = modulus;
+    tables.log = log;
+    struct Alphabet {
+        u32 count;
+        u32* slots;
+        u32 values[SLUICE_GS_MAX_MODULUS];
+    } alphabets[] = {{SLUICE_GS_LITERAL_LENGTHS, tables.literalLength, {}},
+                     {SLUICE_GS_MATCH_LENGTHS, tables.matchLength, {}},
+                     {SLUICE_GS_OFFSETS, tables.offset, {}},
+                     {modulus > 1 ? modulus : 0, tables.remainder, {}}};
+    for (Alphabet& one : alphabets)
+        reader.readRows(one.values, one.count);
+    for (Alphabet& one : alphabets)
+        reader.completeRows(one.values, one.count);
+    for (const Alphabet& one : alphabets)
+        if (one.count != 0 && !buildSlots(one.values, one.count, log, one.slots)) return false;
+    return true;
+}
+
+} // namespace sluice::cpu::fast

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Orders of bytes for every set of lanes, as shuffles take them.
+#pragma once
+
+#include "../../formats/integers.h"
+
+namespace sluice::cpu::fast {
+
+// Where the n-th of the chosen ones stands: row[n] for the set `row` of 8; the rest is 0.
+struct ChosenOf8 {
+    constexpr ChosenOf8()
+    {
+        for (u32 set = 0; set < 256; ++set)
+            for (u32 i = 0, n = 0; i < 8; ++i)
+                if ((set >> i & 1) != 0) rows[set][n++] = u8(i);
+    }
+    alignas(8) u8 rows[256][8] = {};
+};
+// How many of the chosen ones stand before it, for each of 8; of those that are not chosen 0.
+struct RankOf8 {
+    constexpr RankOf8()
+    {
+        for (u32 set = 0; set < 256; ++set)
+            for (u32 i = 0, n = 0; i < 8; ++i)
+                if ((set >> i & 1) != 0) rows[set][i] = u8(n++);
+    }
+    alignas(8) u8 rows[256][8] = {};
+};
+// The bytes of 4 words, of which those that are chosen take the next one each; the others get 0.
+struct WordsOf4 {
+    constexpr WordsOf4()
+    {
+        for (u32 set = 0; set < 16; ++set)
+            for (u32 i = 0, n = 0; i < 4; ++i) {
+                const bool isChosen = (set >> i & 1) != 0;
+                for (u32 b = 0; b < 4; ++b)
+                    rows[set][4 * i + b] = isChosen ? u8(4 * n + b) : u8(0x80);
+                n += isChosen ? 1 : 0;
+            }
+    }
+    alignas(16) u8 rows[16][16] = {};
+};
+
+} // namespace sluice::cpu::fast

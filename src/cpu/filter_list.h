@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The sections of a filtered tile and the command over lists of them, for any function that undoes
+// the records of a section.
+#pragma once
+
+#include <sluice/sluice_filter.h>
+
+#include "../formats/filter.h"
+#include "../formats/tga_packets.h"
+#include "regions.h"
+
+namespace sluice::cpu {
+
+// Makes packets from their headers and then their pixels. The pixels are undone to the end of the
+// section and moved forward from there, which never overtakes itself.
+template <typename UndoRecords>
+bool undoPackets(const FilterSection& section, const u8* filtered, u32 size, u8* packets,
+                 UndoRecords undoRecords)
+{
+    const u32 stride = section.stride();
+    u32 count = 0;
+    if (!countTgaPackets(filtered, size, stride, count)) return false;
+    undoRecords(section, filtered + count, size - count, packets + count);
+    const u8* from = packets + count;
+    for (u32 p = 0; p < count; ++p) {
+        const u32 bytes = tgaStored(filtered[p]) * stride;
+        *packets++ = filtered[p];
+        std::memmove(packets, from, bytes);
+        packets += bytes;
+        from += bytes;
+    }
+    return true;
+}
+
+// Undoes a tile's sections. undoRecords(section, filtered, size, records) undoes one, whose first
+// bytes these are, and copies what is too short for a record.
+template <typename UndoRecords>
+u32 undoSections(const void* description, size_t descriptionSize, const u8* filtered, u32 size,
+                 u8* tile, UndoRecords undoRecords)
+{
+    FilterReader reader(description, descriptionSize);
+    u32 end = 0;
+    const bool fits =
+        forEachSection(reader, size, end, [&](const FilterSection& section, u32 begin, u32 bytes) {
+            if (section.tgaRle)
+                return undoPackets(section, filtered + begin, bytes, tile + begin, undoRecords);
+            undoRecords(section, filtered + begin, bytes, tile + begin);
+            return true;
+        });
+    if (!fits || reader.status() != SLUICE_OK) return SLUICE_ST_BAD_FILTER;
+    std::memcpy(tile + end, filtered + end, size - end);
+    return SLUICE_ST_OK;
+}
+
+template <typename Undo>
+u32 undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile, Undo undo)
+{
+    const u64 description =
+        info.descriptions.handle + info.descriptions.offset + tile.descriptionOffset;
+    const u64 addresses =
+        tile.srcAddress | tile.dstAddress | tile.descriptionOffset | tile.descriptionSize;
+    if (addresses % 4 != 0 || tile.size == 0 || tile.size > info.maxTileSize ||
+        !inside(info.source, tile.srcAddress, tile.size) ||
+        !inside(info.destination, tile.dstAddress, tile.size) ||
+        !inside(info.descriptions, description, tile.descriptionSize))
+        return SLUICE_ST_BAD_REGION;
+    return undo(pointer<const void>(description), tile.descriptionSize,
+                pointer<const u8>(tile.srcAddress), tile.size, pointer<u8>(tile.dstAddress));
+}
+
+// undo: as undoFilter.
+template <typename Undo>
+void filterList(const SluiceFilterInfo& info, Undo undo)
+{
+    const SluiceFilterTile* tiles = pointer<const SluiceFilterTile>(info.tiles);
+    const u32 count = countOf(info.tileCount, info.maxTileCount);
+    StatusWords status(info.status, info.statusCount);
+    for (u32 i = 0; i < count; ++i) {
+        if (tiles[i].statusIndex >= info.statusCount) continue;
+        const u32 decoded = status.get(tiles[i].statusIndex);
+        if (decoded != SLUICE_ST_OK && decoded != SLUICE_ST_UNVERIFIED) continue;
+        const u32 result = undoTile(info, tiles[i], undo);
+        if (result != SLUICE_ST_OK) status.set(tiles[i].statusIndex, result);
+    }
+}
+
+} // namespace sluice::cpu

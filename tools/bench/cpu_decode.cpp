@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decoding on one core of the CPU: ours and the peers' decoders of the same bytes, in turns, so that
+// whatever else the machine does meets all of them.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include <sluice/sluice_tiles.h>
+
+#include "rows.h"
+#include "stream_content.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kRounds = 7;
+
+// The tiles of a set in one command of a CPU context.
+class CpuTiles {
+public:
+    CpuTiles(const TileSet& set, const char* tier, Bytes& output)
+    {
+        SluiceContext context = nullptr;
+        require(sluiceCreateCpuContextOfTier(tier, &context), "context");
+        m_context.reset(context);
+        SluiceTileTotals totals = {};
+        for (const TileSet::Tile& one : set.tiles) {
+            const uint8_t* const filter =
+                one.filterSize != 0 ? set.filters.data() + one.filterOffset : nullptr;
+            m_tiles.push_back({one.sourceOffset, one.outputOffset, one.compressedSize, one.size,
+                               set.codec, 0, filter, one.filterSize});
+            require(sluiceAddTile(&totals, &m_tiles.back()), "tile");
+        }
+        m_info.tiles = m_tiles.data();
+        m_info.tileCount = uint32_t(m_tiles.size());
+        m_info.flags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
+        SluiceTilesRequirements required = {};
+        require(sluiceGetTilesRequirements(context, &m_info, &totals, &required), "requirements");
+        m_source = set.source; // commands take what they could write
+        m_control.resize(required.controlSize);
+        m_results.resize(required.resultsSize);
+        m_scratch.resize(required.scratchSize);
+        m_info.source = rangeOf(m_source);
+        m_info.sourceHost = m_source.data();
+        m_info.destination = rangeOf(output);
+        m_info.control = rangeOf(m_control);
+        m_info.controlHost = m_control.data();
+        m_info.results = rangeOf(m_results);
+        m_info.resultsHost = m_results.data();
+        m_info.scratch = rangeOf(m_scratch);
+        require(sluicePrepareTiles(context, &m_info), "tiles");
+    }
+
+    void decode() const { require(sluiceCmdTiles(m_context.get(), nullptr, &m_info), "decode"); }
+
+private:
+    static SluiceBuffer rangeOf(Bytes& bytes)
+    {
+        return {uint64_t(reinterpret_cast<uintptr_t>(bytes.data())), 0, bytes.size()};
+    }
+
+    std::unique_ptr<SluiceContext_T, decltype(&sluiceDestroyContext)> m_context{
+        nullptr, sluiceDestroyContext};
+    std::vector<SluiceTile> m_tiles;
+    SluiceTilesInfo m_info = {};
+    Bytes m_source, m_control, m_results, m_scratch;
+};
+
+struct Contender {
+    std::string who;
+    bool isPeer;
+    std::function<void()> decode; // into the output
+    std::vector<double> milliseconds = {};
+};
+
+// Peers decode what lies between tiles too, which is next to nothing.
+Contender peerOf(const std::string& who, const StreamPack& pack, Bytes& output)
+{
+    return {who, true, [&pack, &output, who] {
+                for (const StreamChunk& chunk : pack.chunks)
+                    if (!pack.decode(pack.bytes.data() + chunk.fileOffset, chunk,
+                                     output.data() + chunk.outputOffset))
+                        throw Failure{exitDevice, "bench: " + who + " cannot decode"};
+            }};
+}
+
+double millisecondsOf(const std::function<void()>& work)
+{
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+        .count();
+}
+
+} // namespace
+
+void benchCpuDecode(const TileSet& tiles, BenchReport& report)
+{
+    const bool isGstd = tiles.codec == SLUICE_CODEC_GSTD;
+    Bytes output(tiles.expected.size());
+    const CpuTiles fast(tiles, "fast", output), reference(tiles, "ref", output);
+    const StreamPack pack = isGstd ? packZstd(tiles.expected) : packDeflate(tiles.expected);
+    Contender contenders[] = {
+        {"sluice", false, [&] { fast.decode(); }},
+        peerOf(isGstd ? "zstd -19, 256 KiB" : "libdeflate -12, 256 KiB", pack, output),
+        {"sluice, tier ref", false, [&] { reference.decode(); }}};
+    for (Contender& one : contenders) {
+        std::fill(output.begin(), output.end(), uint8_t(0xee));
+        one.decode();
+        for (const TileSet::Tile& tile : tiles.tiles) {
+            const auto from = tiles.expected.begin() + std::ptrdiff_t(tile.outputOffset);
+            if (!std::equal(from, from + tile.size,
+                            output.begin() + std::ptrdiff_t(tile.outputOffset)))
+                throw Failure{exitDevice, "bench: cpu decode: " + one.who + " is wrong"};
+        }
+    }
+    for (uint32_t round = 0; round < kRounds; ++round)
+        for (Contender& one : contenders)
+            one.milliseconds.push_back(millisecondsOf(one.decode));
+    std::vector<BenchRow> rows;
+    for (Contender& one : contenders) {
+        std::vector<double>& times = one.milliseconds;
+        std::sort(times.begin(), times.end());
+        rows.push_back({"cpu decode",
+                        (isGstd ? "gstd, " : "gdeflate, ") + sizeText(tiles.outputBytes),
+                        one.who,
+                        tiles.outputBytes,
+                        {times[kRounds / 2], times.front(), times.back(), kRounds}});
+        rows.back().isPeer = one.isPeer;
+    }
+    report.addGroup(rows);
+}
+
+} // namespace sluice
