@@ -128,6 +128,14 @@ struct VerifyOptions {
     DeviceOptions device;
 };
 
+struct DiffOptions {
+    std::string old, now, output;
+};
+
+struct ApplyOptions {
+    std::string old, patch, output;
+};
+
 struct InfoOptions {
     std::string input;
     std::string sort = "name"; // name, size or ratio
@@ -141,6 +149,8 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common);
 int runUnpack(const UnpackOptions& options, const CommonOptions& common);
 int runVerify(const VerifyOptions& options, const CommonOptions& common);
 int runInfo(const InfoOptions& options, const CommonOptions& common);
+int runDiff(const DiffOptions& options, const CommonOptions& common);
+int runPatch(const ApplyOptions& options, const CommonOptions& common);
 int runDevices(bool json, const CommonOptions& common);
 int runPipelines(const PipelineOptions& options, bool json, const CommonOptions& common);
 int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& common);
