@@ -367,7 +367,10 @@ void defineInfo(CLI::App& verb, CommandLine& line)
                     "name (default); size: stored bytes, the largest first; ratio: what shrinks "
                     "least first")
         ->check(CLI::IsMember({"name", "size", "ratio"}));
-    verb.add_flag("--json", line.info.json, "everything, for programs");
+    CLI::Option* const page = verb.add_option("--html", line.info.html,
+                                              "write a page about an archive to this file: a map "
+                                              "of stored bytes, types, codecs, filters");
+    verb.add_flag("--json", line.info.json, "everything, for programs")->excludes(page);
 }
 
 void defineVerify(CLI::App& verb, CommandLine& line)

@@ -139,6 +139,7 @@ struct ApplyOptions {
 struct InfoOptions {
     std::string input;
     std::string sort = "name"; // name, size or ratio
+    std::string html;          // where a page goes; empty: nowhere
     bool json = false;
 };
 
