@@ -57,4 +57,7 @@ struct TypeTotal {
 std::vector<TypeTotal> totalsByType(const Container& container,
                                     const std::vector<uint64_t>& storedSizes);
 
+// A page of HTML about an archive.
+std::string infoPage(const Container& container);
+
 } // namespace sluice

@@ -307,6 +307,11 @@ void OutputFile::makeExecutable()
     fchmod(m_descriptor, information.st_mode | readers >> 2);
 }
 
+void OutputFile::sync()
+{
+    if (!m_temporary.empty() && fsync(m_descriptor) != 0) failErrno(m_path);
+}
+
 void OutputFile::commit()
 {
     if (m_temporary.empty()) {

@@ -70,6 +70,7 @@ public:
     void read(uint64_t offset, void* bytes, size_t size) const; // what was written
     // Lets those execute it who may read it.
     void makeExecutable();
+    void sync();   // waits until what was written is on the disk
     void commit(); // gives the file its name
 
 private:

@@ -177,12 +177,25 @@ void printInfoJson(const Container& container, const std::vector<uint64_t>& stor
     std::printf("\n ],\n \"types\": [%s\n ]}\n", typesJson(container, storedSizes).c_str());
 }
 
+// info --html
+void writePage(const Container& container, const std::string& path, const CommonOptions& common)
+{
+    if (!container.isArchive())
+        throw Failure{exitUsage, container.file().name() + ": --html is for .sluice archives"};
+    const std::string page = infoPage(container);
+    OutputFile output(path, common.force);
+    output.write(0, page.data(), page.size());
+    output.commit();
+}
+
 } // namespace
 
 int runInfo(const InfoOptions& options, const CommonOptions& common)
 {
     auto file = std::make_unique<InputFile>(options.input);
     if (WeightFile::recognises(*file)) {
+        if (!options.html.empty())
+            throw Failure{exitUsage, options.input + ": --html is for .sluice archives"};
         return runWeightInfo(WeightFile(std::move(file)), options.json);
     }
     const Container container(std::move(file));
@@ -193,7 +206,9 @@ int runInfo(const InfoOptions& options, const CommonOptions& common)
             i, [&](uint32_t, const ContainerTile& tile) { storedSizes[i] += tile.storedSize; });
         imageOf(container, i);
     }
-    if (options.json)
+    if (!options.html.empty())
+        writePage(container, options.html, common);
+    else if (options.json)
         printInfoJson(container, storedSizes, options.sort);
     else
         printInfo(container, storedSizes, options.sort, common.verbosity > 0);

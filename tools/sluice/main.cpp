@@ -33,6 +33,8 @@ struct CommandLine {
     TuneOptions tune;
     PipelineOptions pipelines;
     std::string cacheAction, cacheFolder, cacheSize;
+    DiffOptions diff;
+    ApplyOptions patch;
     InfoOptions info;
     bool devicesJson = false, selftestJson = false;
 };
@@ -373,7 +375,10 @@ void defineInfo(CLI::App& verb, CommandLine& line)
                     "name (default); size: stored bytes, the largest first; ratio: what shrinks "
                     "least first")
         ->check(CLI::IsMember({"name", "size", "ratio"}));
-    verb.add_flag("--json", line.info.json, "everything, for programs");
+    CLI::Option* const page = verb.add_option("--html", line.info.html,
+                                              "write a page about an archive to this file: a map "
+                                              "of stored bytes, types, codecs, filters");
+    verb.add_flag("--json", line.info.json, "everything, for programs")->excludes(page);
 }
 
 void defineVerify(CLI::App& verb, CommandLine& line)
@@ -386,6 +391,22 @@ void defineVerify(CLI::App& verb, CommandLine& line)
                     "compare every byte with the files below this folder");
     addDevice(verb, line.verify.device);
     addDecodeThreads(verb, line.verify.device.threads);
+}
+
+void defineDiff(CLI::App& verb, CommandLine& line)
+{
+    verb.add_option("OLD", line.diff.old, "the archive that its users have")->required();
+    verb.add_option("NEW", line.diff.now, "the archive that they shall have")->required();
+    verb.add_option("-o", line.diff.output, "the patch; - is stdout")->required();
+}
+
+void definePatch(CLI::App& verb, CommandLine& line)
+{
+    verb.add_option("OLD", line.patch.old, "the archive that the patch was made for")->required();
+    verb.add_option("PATCH", line.patch.patch, "what diff wrote; - is stdin")->required();
+    verb.add_option("-o", line.patch.output,
+                    "the new archive; with -f it may be OLD, which is replaced when all is right")
+        ->required();
 }
 
 void defineDevices(CLI::App& verb, CommandLine& line)
@@ -490,6 +511,10 @@ constexpr struct Verb {
                [](const CLI::App&, CommandLine& l) { return runInfo(l.info, l.common); }},
               {"verify", "decode and check, write nothing", defineVerify,
                [](const CLI::App&, CommandLine& l) { return runVerify(l.verify, l.common); }},
+              {"diff", "make a patch of an old and a new archive", defineDiff,
+               [](const CLI::App&, CommandLine& l) { return runDiff(l.diff, l.common); }},
+              {"patch", "make the new archive of the old one and a patch", definePatch,
+               [](const CLI::App&, CommandLine& l) { return runPatch(l.patch, l.common); }},
               {"devices", "list the devices", defineDevices,
                [](const CLI::App&, CommandLine& l) {
                    return l.pipelines.show ? runPipelines(l.pipelines, l.devicesJson, l.common)

@@ -129,9 +129,18 @@ struct VerifyOptions {
     DeviceOptions device;
 };
 
+struct DiffOptions {
+    std::string old, now, output;
+};
+
+struct ApplyOptions {
+    std::string old, patch, output;
+};
+
 struct InfoOptions {
     std::string input;
     std::string sort = "name"; // name, size or ratio
+    std::string html;          // where a page goes; empty: nowhere
     bool json = false;
 };
 
@@ -142,6 +151,8 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common);
 int runUnpack(const UnpackOptions& options, const CommonOptions& common);
 int runVerify(const VerifyOptions& options, const CommonOptions& common);
 int runInfo(const InfoOptions& options, const CommonOptions& common);
+int runDiff(const DiffOptions& options, const CommonOptions& common);
+int runPatch(const ApplyOptions& options, const CommonOptions& common);
 int runDevices(bool json, const CommonOptions& common);
 int runPipelines(const PipelineOptions& options, bool json, const CommonOptions& common);
 int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& common);
