@@ -196,7 +196,7 @@ TEST_CASE("filter steps: tiles at the limit, and past it")
     add(columns, SLUICE_FILTER_MAX_COLUMNS, true);
     columns.push_back(records({columnRun(1, 0, 0, FilterPredictor::none)}));
     add(columns, SLUICE_FILTER_MAX_COLUMNS + 4, false);
-    Device reference("cpu", "", 0);
+    Device reference("cpu", "ref", 0);
     const FilterOutcome expected = undoFilters(reference, batch),
                         found = undoFilters(device(), batch);
     for (size_t i = 0; i < batch.tiles.size(); ++i) {
