@@ -39,6 +39,12 @@ TEST_CASE("tool patch: a patch makes the new archive, byte for byte")
     CHECK(tool.output() == tool.read("after.sluice"));
     CHECK(tool("-v diff -f after.sluice before.sluice -o p.patch") == 0);
     CHECK(tool.onCpu("verify made.sluice") == 0);
+    tool.write("order", "a/photo.tga\na/files/7\n"); // the same tiles elsewhere
+    REQUIRE(tool("pack --order order -o ordered.sluice a") == 0);
+    CHECK(tool("diff after.sluice ordered.sluice -o o.patch") == 0);
+    CHECK(fs::file_size(tool.path / "o.patch") < 2000);
+    CHECK(tool("patch after.sluice o.patch -o made2.sluice") == 0);
+    CHECK(tool.read("made2.sluice") == tool.read("ordered.sluice"));
 }
 
 TEST_CASE("tool patch: the old archive stays until the new one is right")

@@ -57,14 +57,18 @@ void PartLister::cutTo(uint64_t end, Range like, bool isTable)
 void PartLister::listExtents(const Container* old, const std::vector<uint32_t>& like)
 {
     cutTo(SLUICE_ARCHIVE_HEADER_SIZE);
-    for (uint32_t number = 0; number < m_archive.assetCount(); ++number) {
+    std::vector<std::pair<uint64_t, uint32_t>> order; // extents need not stand in that of names
+    for (uint32_t number = 0; number < m_archive.assetCount(); ++number)
+        order.emplace_back(m_archive.archiveAsset(number).offset, number);
+    std::sort(order.begin(), order.end());
+    for (const auto& [offset, number] : order) {
         const SluiceArchiveAsset asset = m_archive.archiveAsset(number);
         Range before;
         if (!like.empty() && like[number] != kNone) {
             const SluiceArchiveAsset same = old->archiveAsset(like[number]);
             before = {same.offset, same.extentSize};
         }
-        cutTo(asset.offset);
+        cutTo(offset);
         m_archive.forEachTile(
             number, [&](uint32_t, const ContainerTile& tile) { cutTo(tile.offset, before); });
         cutTo(asset.offset + asset.extentSize, before);
