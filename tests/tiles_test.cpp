@@ -280,7 +280,11 @@ TEST_CASE("tiles: what is refused")
     info.control = memoryOf(memory.data(), 4096);
     info.results = memoryOf(results.data(), 4096);
     info.resultsHost = results.data();
-    info.source = info.destination = info.scratch = memoryOf(of, sizeof of); // not touched
+    info.source = info.destination = memoryOf(of, sizeof of); // not touched
+    SluiceTilesRequirements required = {};
+    REQUIRE(sluiceGetTilesRequirements(context, &info, &of[0], &required) == SLUICE_OK);
+    Bytes scratch(size_t(required.scratchSize) + 64);
+    info.scratch = memoryOf(scratch.data(), scratch.size());
     info.totals = &of[0];
     CHECK(sluicePrepareTiles(context, &info) == SLUICE_OK);
     for (uint32_t i = 1; i < 3; ++i) {

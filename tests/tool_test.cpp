@@ -98,7 +98,7 @@ TEST_CASE("tool: usage errors are 1, help is 0")
     CHECK(tool("verify x.sluice --device gpu") == 1);
     CHECK(tool("verify x.sluice --device vulkan:") == 1);
     CHECK(tool("verify x.sluice --device cuda:x") == 1);
-    CHECK(tool.onCpu("verify x.sluice --tier fast") == 1);
+    CHECK(tool.onCpu("verify x.sluice --tier quick") == 1);
     CHECK_FALSE(tool.has("f"));
 }
 
