@@ -495,7 +495,8 @@ TEST_CASE("stream submit mode: submits that fail, pipelines that are missing")
         CHECK(run.state().status == SLUICE_OK);
     }
     if (isEmulated()) return;
-    Device bare(device().selector(), device().info().tier, 1, 0);
+    Device bare(device().selector(), device().info().tier,
+                environmentNumber("SLUICE_TEST_VALIDATION", 1), 0);
     REQUIRE(bare.isOpen());
     Engine engine(bare);
     MemoryFile file(vulkanContent().file);

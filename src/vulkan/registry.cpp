@@ -326,7 +326,7 @@ constexpr PipelineRow kRows[] = {
 // clang-format on
 
 // Every pipeline has one complete row, at its own place, and a self-test.
-constexpr bool rowsAreComplete()
+[[maybe_unused]] constexpr bool rowsAreComplete()
 {
     size_t at = 0;
     for (const PipelineRow& row : kRows) {
@@ -337,7 +337,10 @@ constexpr bool rowsAreComplete()
     }
     return at == kPipelineCount;
 }
+// GCC 12 with -fsanitize=address,undefined takes no comparison of a function's address for constant.
+#if !defined(__SANITIZE_ADDRESS__)
 static_assert(rowsAreComplete(), "each pipeline needs a row in the order of the enum, with a test");
+#endif
 
 } // namespace
 

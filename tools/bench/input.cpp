@@ -166,8 +166,8 @@ TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOut
     set.description = path.empty() ? "made-up data" : path;
     set.codec = codec.tileCodec;
     auto file = path.empty()
-                    ? std::make_unique<InputFile>(set.description,
-                                                  makeUpContent(size_t(std::min(maxOutput, madeUpBytes))))
+                    ? std::make_unique<InputFile>(
+                          set.description, makeUpContent(size_t(std::min(maxOutput, madeUpBytes))))
                     : std::make_unique<InputFile>(path);
     if (file->size() == 0) throw Failure{exitFormat, path + ": is empty"};
     if (!Container::recognises(*file)) {
