@@ -232,6 +232,13 @@ TEST_CASE("stream to libplacebo: images are handed over, drawn, taken back and f
         skipCase("libplacebo: the queue has no graphics");
         return;
     }
+    // With vectors of 128 bits lavapipe of Mesa 22.3 aborts the process in libplacebo's draws; with
+    // vectors of 256 the test passes. Other widths have not been tried often enough to be trusted.
+    if (device().info().isSoftware != 0 &&
+        sluice::test::environmentNumber("LP_NATIVE_VECTOR_WIDTH", 0) != 256) {
+        skipCase("libplacebo: a software device that is not lavapipe with vectors of 256 bits");
+        return;
+    }
     const ImageCase& about = kImages[0];
     REQUIRE(about.format == VK_FORMAT_R8G8B8A8_UNORM);
     const ImageAsset& asset = vulkanContent().images[0];
