@@ -138,8 +138,8 @@ private:
     Words m_head, m_previous;
 };
 
-// What to do at each place so that the rest takes the fewest bytes; a token is counted with the
-// match.
+// Chooses a literal or a match at each place so that all codes from there on take the fewest bytes.
+// The byte of a token is counted with its match.
 std::vector<Match> chooseMatches(const Words& codes)
 {
     const uint32_t count = uint32_t(codes.size());
@@ -152,7 +152,7 @@ std::vector<Match> chooseMatches(const Words& codes)
     for (uint32_t at = count; at-- > 0;) {
         cost[at] = numberSize(codes[at]) + cost[at + 1];
         for (const Match& match : found[at]) {
-            // Of long matches only the whole is tried, of others every length.
+            // A match of more than 64 codes is tried whole, a shorter one at every length.
             for (uint32_t length = match.length > 64 ? match.length : 2; length <= match.length;
                  ++length) {
                 const uint32_t rest = length < 17 ? 0 : numberSize(length - 17);

@@ -59,7 +59,7 @@ void gatherResiduals() {
 void undoPredictions() {
     gatherResiduals();
     wgBarrierAll();
-    // As many teams undo waves of bytes at once as have room for a row.
+    // Each team that undoes a wave of bytes needs room for a row, so there are no more of them.
     uint teams = kTeams;
     if (gAnyByteWave) teams = clamp(kRowWords / ((gWidth + 3u) / 4u), 1u, kTeams);
     for (uint n = teamIndex(); sgUniform(teamIndex() < teams && n < sPredictedCount); n += teams)

@@ -7,8 +7,8 @@
 
 namespace sluice::test {
 
-// A level as RGBA, 0 .. 255 with fractions, rows without gaps. format: a VkFormat. Channels that the
-// format does not have are 0, alpha 255.
+// A level as RGBA, 0 .. 255 with fractions, rows without gaps. format: a VkFormat. Channels that
+// the format does not have are 0, alpha 255.
 std::vector<double> decodeBlocks(const std::vector<uint8_t>& blocks, uint32_t width,
                                  uint32_t height, uint32_t format);
 

@@ -68,8 +68,8 @@ TEST_CASE("filter: tiles whose loops a driver leaves early")
 
 TEST_CASE("filter: workgroups whose loops end before their last tile")
 {
-    // 64 sections of 128 columns, all but the last one without bytes: eight such tiles are more turns
-    // of loops than lavapipe makes, and a workgroup has more.
+    // 64 sections of 128 columns, all but the last one without bytes: eight such tiles are more
+    // turns of loops than lavapipe makes, and a workgroup has more.
     std::mt19937 random = makeRandom(315);
     std::vector<SectionWords> sections(SLUICE_FILTER_MAX_COLUMNS / 128,
                                        records({columnRun(128, 0, 0, FilterPredictor::left)}, 0));

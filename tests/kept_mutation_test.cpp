@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Mutated shards and entries of caches: refused, or what they were; and with their checksums made right
-// again, never a crash and never an archive that breaks the format.
+// Mutated shards and entries of caches: refused, or what they were; and with their checksums made
+// right again, never a crash and never an archive that breaks the format.
 #include <doctest/doctest.h>
 
 #include <xxhash.h>

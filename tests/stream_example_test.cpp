@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The code that docs/streaming.md shows, between the marks, run on every Vulkan device. The tests of
-// consumers compare the two.
+// The code that docs/streaming.md shows, between the marks, run on every Vulkan device. The tests
+// of consumers compare the two.
 #include "images.h"
 #include "stream_content.h"
 

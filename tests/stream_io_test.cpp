@@ -120,11 +120,7 @@ public:
     }
     SluiceStreamEvent stream(const std::vector<SluiceStreamRequest>& requests)
     {
-        SluiceStreamGroupInfo info = {};
-        info.requests = requests.data();
-        info.requestCount = uint32_t(requests.size());
-        SluiceStreamGroup group = 0;
-        REQUIRE(sluiceStreamSubmit(m_streamer, &info, &group) == SLUICE_OK);
+        submitGroup(m_streamer, requests);
         return turn();
     }
     SluiceStreamIoReport report(SluiceStreamFile file) const

@@ -155,9 +155,7 @@ public:
         info.maxBatches = 2;
         REQUIRE(sluiceCreateStreamer(&info, &m_streamer) == SLUICE_OK);
         m_done = engine.makeSemaphore();
-        const SluiceStreamFileInterface interface = m_file.interface();
-        const SluiceStreamOpenInfo opening = {nullptr, &interface, 1, 0};
-        REQUIRE(sluiceStreamOpen(m_streamer, &opening, &m_opened) == SLUICE_OK);
+        m_opened = startOpening(m_streamer, m_file);
         frame();
     }
     ~Frames()

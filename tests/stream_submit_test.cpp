@@ -235,10 +235,7 @@ void SubmitRun::turn()
 
 SluiceStreamFile SubmitRun::open(MemoryFile& file)
 {
-    const SluiceStreamFileInterface interface = file.interface();
-    const SluiceStreamOpenInfo info = {nullptr, &interface, 1, 0};
-    SluiceStreamFile opened = nullptr;
-    REQUIRE(sluiceStreamOpen(streamer, &info, &opened) == SLUICE_OK);
+    const SluiceStreamFile opened = startOpening(streamer, file);
     while (m_opened.empty())
         turn();
     REQUIRE(m_opened.back().status == SLUICE_OK);
@@ -249,14 +246,10 @@ SluiceStreamGroup SubmitRun::submit(const std::vector<SluiceStreamRequest>& requ
                                     SluiceStreamSync wait, SluiceStreamSync signal, uint32_t flags)
 {
     SluiceStreamGroupInfo info = {};
-    info.requests = requests.data();
-    info.requestCount = uint32_t(requests.size());
     info.wait = wait;
     info.signal = signal;
     info.flags = flags;
-    SluiceStreamGroup group = 0;
-    REQUIRE(sluiceStreamSubmit(streamer, &info, &group) == SLUICE_OK);
-    return group;
+    return submitGroup(streamer, requests, info);
 }
 
 SluiceStreamEvent SubmitRun::waitFor(SluiceStreamGroup group)

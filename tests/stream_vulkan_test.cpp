@@ -81,10 +81,7 @@ GpuStreamer::~GpuStreamer()
 
 SluiceStreamFile GpuStreamer::open(MemoryFile& file)
 {
-    const SluiceStreamFileInterface interface = file.interface();
-    const SluiceStreamOpenInfo info = {nullptr, &interface, 1, 0};
-    SluiceStreamFile opened = nullptr;
-    REQUIRE(sluiceStreamOpen(m_streamer, &info, &opened) == SLUICE_OK);
+    const SluiceStreamFile opened = startOpening(m_streamer, file);
     while (m_opened.empty())
         frame();
     REQUIRE(m_opened.back().status == SLUICE_OK);
@@ -96,14 +93,10 @@ SluiceStreamGroup GpuStreamer::submit(const std::vector<SluiceStreamRequest>& re
                                       uint32_t flags)
 {
     SluiceStreamGroupInfo info = {};
-    info.requests = requests.data();
-    info.requestCount = uint32_t(requests.size());
     info.wait = wait;
     info.signal = signal;
     info.flags = flags;
-    SluiceStreamGroup group = 0;
-    REQUIRE(sluiceStreamSubmit(m_streamer, &info, &group) == SLUICE_OK);
-    return group;
+    return submitGroup(m_streamer, requests, info);
 }
 
 void GpuStreamer::frame(bool discards)

@@ -66,11 +66,31 @@ CpuStreamer::~CpuStreamer()
     sluiceDestroyContext(m_context);
 }
 
-SluiceStreamEvent CpuStreamer::tryOpen(MemoryFile& file, bool isArchive, SluiceStreamFile& opened)
+SluiceStreamFile startOpening(SluiceStreamer streamer, MemoryFile& file, bool isArchive,
+                              uint64_t user)
 {
     const SluiceStreamFileInterface interface = file.interface();
-    const SluiceStreamOpenInfo info = {nullptr, &interface, isArchive ? 1u : 0u, 77};
-    REQUIRE(sluiceStreamOpen(m_streamer, &info, &opened) == SLUICE_OK);
+    const SluiceStreamOpenInfo info = {nullptr, &interface, isArchive ? 1u : 0u, user};
+    SluiceStreamFile opened = nullptr;
+    REQUIRE(sluiceStreamOpen(streamer, &info, &opened) == SLUICE_OK);
+    return opened;
+}
+
+SluiceStreamGroup submitGroup(SluiceStreamer streamer,
+                              const std::vector<SluiceStreamRequest>& requests,
+                              SluiceStreamGroupInfo info)
+{
+    info.requests = requests.data();
+    info.requestCount = uint32_t(requests.size());
+    SluiceStreamGroup group = 0;
+    REQUIRE(sluiceStreamSubmit(streamer, &info, &group) == SLUICE_OK);
+    CHECK(group != 0);
+    return group;
+}
+
+SluiceStreamEvent CpuStreamer::tryOpen(MemoryFile& file, bool isArchive, SluiceStreamFile& opened)
+{
+    opened = startOpening(m_streamer, file, isArchive, 77);
     const auto end = std::chrono::steady_clock::now() + kPatience;
     for (;;) {
         for (size_t i = 0; i < m_opened.size(); ++i) {
@@ -97,14 +117,9 @@ SluiceStreamGroup CpuStreamer::submit(const std::vector<SluiceStreamRequest>& re
                                       int32_t priority, uint64_t tag)
 {
     SluiceStreamGroupInfo info = {};
-    info.requests = requests.data();
-    info.requestCount = uint32_t(requests.size());
     info.priority = priority;
     info.tag = tag;
-    SluiceStreamGroup group = 0;
-    REQUIRE(sluiceStreamSubmit(m_streamer, &info, &group) == SLUICE_OK);
-    CHECK(group != 0);
-    return group;
+    return submitGroup(m_streamer, requests, info);
 }
 
 void CpuStreamer::turn(uint32_t jobs)

@@ -42,6 +42,15 @@ private:
     size_t m_size;
 };
 
+// Starts to open an archive, or a plain file; the event has `user`.
+SluiceStreamFile startOpening(SluiceStreamer streamer, MemoryFile& file, bool isArchive = true,
+                              uint64_t user = 0);
+
+// Submits a group of these requests; `info` says the rest of it.
+SluiceStreamGroup submitGroup(SluiceStreamer streamer,
+                              const std::vector<SluiceStreamRequest>& requests,
+                              SluiceStreamGroupInfo info = {});
+
 // A streamer without a GPU. threads 0: the test pumps.
 class CpuStreamer {
 public:

@@ -46,7 +46,8 @@ double srgbOf(double light)
     return light <= 0.0031308 ? light * 12.92 : 1.055 * std::pow(light, 1 / 2.4) - 0.055;
 }
 
-// A level by areas, from the level above: texel i of n covers [i * extent / n, (i + 1) * extent / n).
+// A level by areas, from the level above: texel i of n covers [i * extent / n, (i + 1) * extent /
+// n).
 std::vector<double> halve(const std::vector<double>& from, uint32_t width, uint32_t height,
                           bool weighs)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sluice command as people use it: what pack leaves out, parts of archives, damage that does not
-// end everything, terminals, typing errors.
+// The sluice command as people use it: what pack leaves out, parts of archives, damage that does
+// not end everything, terminals, typing errors.
 #include <cstdlib>
 #include <cstring>
 #include <sstream>

@@ -14,7 +14,8 @@
 namespace sluice::test {
 namespace {
 
-// Files of several kinds and sizes; some share the description of a filter, and some of these lose it.
+// Files of several kinds and sizes; some share the description of a filter, and some of these lose
+// it.
 void writeTree(const Folder& tool)
 {
     tool.write("a/long", std::string(600000, 'q') + noise(300000));

@@ -39,8 +39,8 @@ public:
 };
 
 // Rooms in a row, 272 units apart, each with a start for a player in its middle and with walls of a
-// texture of its own, textures/test/wall0 and so on; a curved piece and a grate, textures/test/curve
-// and textures/test/grate, stand in the first, and its ceiling is sky.
+// texture of its own, textures/test/wall0 and so on; a curved piece and a grate,
+// textures/test/curve and textures/test/grate, stand in the first, and its ceiling is sky.
 MapFile makeRooms(uint32_t rooms);
 
 } // namespace sluice::test

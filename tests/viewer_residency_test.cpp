@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The viewer's residency policy, against a machine that makes images at once, and its shader scripts.
+// The viewer's residency policy, against a machine that makes images at once, and its shader
+// scripts.
 #include <doctest/doctest.h>
 
 #include <algorithm>

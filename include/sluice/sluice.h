@@ -230,7 +230,7 @@ typedef struct SluiceContextInfo {
 // Errors: ARGUMENT (context is NULL), OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceCreateCpuContext(SluiceContext* context);
 
-// The same with a choice of code.
+// Creates a context of the CPU, as sluiceCreateCpuContext does, with a choice of decoders.
 //   tier   "fast", which NULL stands for too, or "ref": the plain code that every other tier and
 //          backend is compared with. Both give the same bytes and statuses
 // Errors: ARGUMENT (also: another tier), OUT_OF_MEMORY.
@@ -265,11 +265,11 @@ typedef struct SluicePipelinesInfo {
 //
 // Any number of threads may call this at the same time, also while others record commands. Each
 // pipeline is made once, by one of them, those that take longest first, and a call returns when all
-// of the set are made or under way elsewhere. So N jobs that make the same call share the work; when
-// all of them have returned OK the set is there. sluiceGetContextInfo says which sets are.
+// of the set are made or under way elsewhere. So N jobs that make the same call share the work;
+// when all of them have returned OK the set is there. sluiceGetContextInfo says which sets are.
 //   left   may be NULL; receives how many pipelines of the set nobody has begun to make
-// Errors: ARGUMENT (bits that are no SluiceKernels or flags), UNSUPPORTED (this build leaves out the
-// component of some kernels), OUT_OF_MEMORY, DEVICE. After an error the call may be made again.
+// Errors: ARGUMENT (bits that are no SluiceKernels or flags), UNSUPPORTED (this build leaves out
+// the component of some kernels), OUT_OF_MEMORY, DEVICE. After an error the call may be made again.
 SLUICE_API SluiceStatus sluiceCreatePipelines(SluiceContext context,
                                               const SluicePipelinesInfo* info, uint32_t* left);
 

@@ -34,10 +34,10 @@ typedef SluiceStatus (*SluiceReadBytes)(void* user, void* bytes, size_t size);
 typedef SluiceStatus (*SluiceWriteBytes)(void* user, uint64_t offset, const void* bytes,
                                          size_t size);
 
-// Keeps encoded tiles from one run to the next, for instance in a folder. A key is BLAKE2b (32 bytes)
-// of all that a tile's encoding depends on: its bytes, the segment's parameters, its filter and the
-// version of the encoders. So nobody can make two tiles of one key. What find gives goes into the
-// archive unseen: a cache answers for its contents.
+// Keeps encoded tiles from one run to the next, for instance in a folder. A key is BLAKE2b (32
+// bytes) of all that a tile's encoding depends on: its bytes, the segment's parameters, its filter
+// and the version of the encoders. So nobody can make two tiles of one key. What find gives goes
+// into the archive unseen: a cache answers for its contents.
 #define SLUICE_TILE_KEY_SIZE 32u
 typedef struct SluiceTileCache {
     void* user;
@@ -50,9 +50,9 @@ typedef struct SluiceTileCache {
     // Takes a tile that find did not have; storedSize == size: it is stored. Called as find.
     void (*keep)(void* user, const uint8_t* key, uint32_t size, const void* bytes,
                  uint32_t storedSize, uint32_t filtered);
-    // Says what a tile became, tile by tile in the order of the archive; may be NULL. asset: how many
-    // were added before it; key: NULL if the tile was not looked up (codec STORE, known matches,
-    // assets that are encoded already). Called in the calling thread.
+    // Says what a tile became, tile by tile in the order of the archive; may be NULL. asset: how
+    // many were added before it; key: NULL if the tile was not looked up (codec STORE, known
+    // matches, assets that are encoded already). Called in the calling thread.
     void (*wrote)(void* user, uint32_t asset, const SluiceArchiveTile* tile, const uint8_t* key);
 } SluiceTileCache;
 
@@ -166,8 +166,9 @@ typedef struct SluiceEncodedAssetInfo {
 } SluiceEncodedAssetInfo;
 
 // Adds an asset without encoding it. The archive is the one that sluiceAddArchiveAsset made of the
-// same asset, byte for byte, when the tiles are those that it made. Stored bytes are not decoded: whether
-// they decode to what the checksums say is the caller's matter. Errors: as sluiceAddArchiveAsset.
+// same asset, byte for byte, when the tiles are those that it made. Stored bytes are not decoded:
+// whether they decode to what the checksums say is the caller's matter. Errors: as
+// sluiceAddArchiveAsset.
 SLUICE_API SluiceStatus sluiceAddEncodedArchiveAsset(SluiceArchiveWriter writer,
                                                      const SluiceEncodedAssetInfo* info);
 

@@ -153,8 +153,8 @@ SLUICE_API SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, cons
                                               size_t indexSize, uint32_t asset,
                                               SluiceArchiveAsset* info);
 
-// The assets in the order of their extents, of an index that sluiceCheckArchiveIndex found OK: that of
-// their names, unless the archive was packed with another one.
+// The assets in the order of their extents, of an index that sluiceCheckArchiveIndex found OK: that
+// of their names, unless the archive was packed with another one.
 //   assets   receives assetCount numbers
 // Errors: ARGUMENT, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceGetArchiveOrder(const SluiceArchive* archive, const void* index,
@@ -182,8 +182,8 @@ SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
 // Gives a reader memory to note in which descriptions of filters it has checked. Without it each
 // record whose description is another one than its neighbour's has its own checked, which a hostile
 // file may make long.
-//   memory, size  a byte for each 4 of asset->parameters, asset->parameterSize / 4, all of them 0 at
-//                 first. They stay until the last record is parsed. Assets that share a block of
+//   memory, size  a byte for each 4 of asset->parameters, asset->parameterSize / 4, all of them 0
+//                 at first. They stay until the last record is parsed. Assets that share a block of
 //                 parameters may share the memory
 // Before the first sluiceParseArchiveTiles. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceRememberArchiveFilters(SluiceArchiveTileReader* reader, void* memory,

@@ -3,9 +3,9 @@
 // Asset streaming: from files on disk to host memory, buffers and images. Library: sluice_stream,
 // which links sluice. docs/streaming.md is its manual: states, threads, memory, examples.
 //
-// An engine submits groups of requests. A request names bytes of an archive's asset, of a plain file
-// or of memory, and where they go. A group is the unit of priority, cancellation, completion and
-// error. Once a frame the engine calls sluiceStreamPoll, reacts to events, and has
+// An engine submits groups of requests. A request names bytes of an archive's asset, of a plain
+// file or of memory, and where they go. A group is the unit of priority, cancellation, completion
+// and error. Once a frame the engine calls sluiceStreamPoll, reacts to events, and has
 // sluiceStreamRecord put as much decoding and copying into its own command buffer as a budget
 // allows.
 //
@@ -46,8 +46,8 @@ typedef struct SluiceStreamMemory {
 struct SluiceStreamGpu; // sluice_stream_vulkan.h, sluice_stream_cuda.h
 
 // How files that sluiceStreamOpen opens by path are read. An engine's own files are its own matter.
-// A way that the system, the file or its memory does not take is given up for the next one below, as
-// soon as that is seen, for good; sluiceStreamGetIoReport says so.
+// A way that the system, the file or its memory does not take is given up for the next one below,
+// as soon as that is seen, for good; sluiceStreamGetIoReport says so.
 typedef enum SluiceStreamIo {
     SLUICE_STREAM_IO_AUTO = 0,   // PREAD, for what was measured: docs/notes/streaming.md
     SLUICE_STREAM_IO_PREAD = 1,  // the streamer's threads, through the page cache
@@ -61,11 +61,11 @@ typedef enum SluiceStreamIo {
 #define SLUICE_STREAM_MIN_OUTPUT 16777216u // the least that the ring of decoded bytes has
 
 // How a streamer works.
-//   context        decodes for buffers and images: a context of the gpu's API, or one of the CPU, with which
-//                  threads of the streamer (or sluiceStreamPump) decode and the GPU only copies.
-//                  Host memory is always decoded into by the CPU. It outlives the streamer
-//   gpu            sluice_stream_vulkan.h or sluice_stream_cuda.h makes it. NULL: there are no images, and a buffer's handle
-//                  is a host pointer
+//   context        decodes for buffers and images: a context of the gpu's API, or one of the CPU,
+//                  with which threads of the streamer (or sluiceStreamPump) decode and the GPU only
+//                  copies. Host memory is always decoded into by the CPU. It outlives the streamer
+//   gpu            sluice_stream_vulkan.h or sluice_stream_cuda.h makes it. NULL: there are no
+//                  images, and a buffer's handle is a host pointer
 //   source         ring of stored bytes, read into by the host, read from by the device;
 //                  SLUICE_STREAM_MIN_SOURCE bytes or more, host 64-byte aligned. Usage: transfer
 //                  source, and storage where the GPU decodes. Its host view is cached memory best:
@@ -77,7 +77,8 @@ typedef enum SluiceStreamIo {
 //                  gpu
 //   control, results, scratch  as sluiceGetStreamerRequirements says; only where the GPU decodes.
 //                  results is cached best: the host reads it
-//   maxGroups      groups under way, 1 .. 65,536; a group is under way until its END event is polled
+//   maxGroups      groups under way, 1 .. 65,536; a group is under way until its END event is
+//                  polled
 //   maxRequests    requests of groups under way
 //   maxUnits       reads and decodes under way, together; 0: 1,024
 //   maxBatches     batches recorded and not complete, 1 .. 16: frames in flight + 1
@@ -85,8 +86,8 @@ typedef enum SluiceStreamIo {
 //   gstdTilesAtOnce, as in SluiceTilesInfo; 0: 64
 //   maxFilteredSize  bytes of filtered tiles in one batch; 0: 32 MiB
 //   threads        that read and decode, 1 .. 64; 0: none, and the engine calls sluiceStreamPump
-//   reserveAbove   groups of a priority below this one leave a quarter of the rings and of the units
-//                  to others
+//   reserveAbove   groups of a priority below this one leave a quarter of the rings and of the
+//                  units to others
 //   io             how files are read
 //   wake, wakeUser may be NULL: called, from any thread, when sluiceStreamPump has something to do
 //                  that it had not before. It must return soon and call nothing of the streamer
@@ -140,9 +141,9 @@ SLUICE_API void sluiceDestroyStreamer(SluiceStreamer streamer);
 // Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamPump(SluiceStreamer streamer, uint32_t jobs, uint32_t* done);
 
-// Allocates memory that suits a ring in every respect: anonymous, so that files are read into it past
-// the page cache and VK_EXT_external_memory_host imports it; at a multiple of 2 MiB, of huge pages
-// where the system has them; zeroed.
+// Allocates memory that suits a ring in every respect: anonymous, so that files are read into it
+// past the page cache and VK_EXT_external_memory_host imports it; at a multiple of 2 MiB, of huge
+// pages where the system has them; zeroed.
 //   size   bytes; rounded up to a multiple of 2 MiB, all of which may be used and imported
 // Errors: ARGUMENT, OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceStreamAllocateHost(uint64_t size, void** memory);
@@ -154,8 +155,8 @@ SLUICE_API void sluiceStreamFreeHost(void* memory, uint64_t size);
 // Files
 
 // An engine's own file. read is called from the streamer's threads, several at a time, and from
-// sluiceStreamPump; it returns how many bytes it has read, fewer than `size` only at the end, or the
-// negative number of an error (an errno).
+// sluiceStreamPump; it returns how many bytes it has read, fewer than `size` only at the end, or
+// the negative number of an error (an errno).
 typedef struct SluiceStreamFileInterface {
     void* user;
     uint64_t size; // bytes
@@ -184,8 +185,8 @@ SLUICE_API SluiceStatus sluiceStreamOpen(SluiceStreamer streamer, const SluiceSt
 // it is closed when the last of them has ended. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamClose(SluiceStreamer streamer, SluiceStreamFile file);
 
-// About an archive that has been opened (NOT_READY before that). Names and parameters point into the
-// file's memory. Errors: ARGUMENT, NOT_READY.
+// About an archive that has been opened (NOT_READY before that). Names and parameters point into
+// the file's memory. Errors: ARGUMENT, NOT_READY.
 SLUICE_API SluiceStatus sluiceStreamGetArchive(SluiceStreamFile file, SluiceArchive* archive);
 SLUICE_API SluiceStatus sluiceStreamFindAsset(SluiceStreamFile file, const char* name,
                                               size_t nameLength, uint32_t* asset);
@@ -246,9 +247,9 @@ typedef enum SluiceStreamTarget {
 //   sourceFamily, destinationFamily  equal: no transfer of ownership. Else the batch's queue is of
 //                sourceFamily, and the barrier at the end releases the level to destinationFamily,
 //                which acquires it with the same layouts (TRANSFER_DST_OPTIMAL to newLayout)
-// At most one request of a level's layers is under way at a time, for it changes the layout of all of
-// them. If the group does not end OK the contents and the layout of the level are unspecified: use
-// UNDEFINED as its old layout afterwards.
+// At most one request of a level's layers is under way at a time, for it changes the layout of all
+// of them. If the group does not end OK the contents and the layout of the level are unspecified:
+// use UNDEFINED as its old layout afterwards.
 typedef struct SluiceStreamImage {
     uint64_t image;
     uint32_t blockWidth, blockHeight, blockSize;
@@ -272,8 +273,8 @@ typedef struct SluiceStreamRequest {
     SluiceStreamImage image;
 } SluiceStreamRequest;
 
-// Makes the requests that fill levels of an image asset of an archive (sluice_image.h): one a level,
-// or, where layers are apart as in DDS files, one a level and layer.
+// Makes the requests that fill levels of an image asset of an archive (sluice_image.h): one a
+// level, or, where layers are apart as in DDS files, one a level and layer.
 //   firstLevel, levelCount  of the asset's levels
 //   image      what is the same in all requests: image, oldLayout, newLayout, stages, accesses,
 //              families; level is the level of the VkImage that firstLevel goes to, and firstLayer
@@ -307,9 +308,9 @@ typedef enum SluiceStreamGroupFlags {
 //   tag        for sluiceStreamCancelTags
 //   user       comes back in events
 //   wait       nothing of the group is begun before the semaphore has the value
-//   signal     the host signals it when the group has ended, whatever its status. Groups that signal
-//              one semaphore do so in the order of submission, with ascending values; nobody else
-//              signals it
+//   signal     the host signals it when the group has ended, whatever its status. Groups that
+//              signal one semaphore do so in the order of submission, with ascending values; nobody
+//              else signals it
 typedef struct SluiceStreamGroupInfo {
     const SluiceStreamRequest* requests;
     uint32_t requestCount;
@@ -321,10 +322,10 @@ typedef struct SluiceStreamGroupInfo {
     SluiceStreamSync signal;
 } SluiceStreamGroupInfo;
 
-// Submits a group. Errors: ARGUMENT (a range outside its asset, a size that is not the destination's,
-// a value that does not ascend ...), NOT_READY (no room, or a file that is not open yet; nothing is
-// taken), UNSUPPORTED (an image or a semaphore without gpu; a row of more than 1 MiB), IO (a file
-// that could not be opened).
+// Submits a group. Errors: ARGUMENT (a range outside its asset, a size that is not the
+// destination's, a value that does not ascend ...), NOT_READY (no room, or a file that is not open
+// yet; nothing is taken), UNSUPPORTED (an image or a semaphore without gpu; a row of more than 1
+// MiB), IO (a file that could not be opened).
 SLUICE_API SluiceStatus sluiceStreamSubmit(SluiceStreamer streamer,
                                            const SluiceStreamGroupInfo* info,
                                            SluiceStreamGroup* group);

@@ -10,7 +10,8 @@
 //               Destinations are device memory.
 //   Record      sluiceStreamRecord enqueues on the stream, sluiceCudaCommands; NULL is the default
 //               stream. The stream's device is current, and all batches of a streamer go to one
-//               stream. What is enqueued cannot be taken back: sluiceStreamDiscard returns ARGUMENT.
+//               stream. What is enqueued cannot be taken back: sluiceStreamDiscard returns
+//               ARGUMENT.
 //   Completion  is known from events of the streamer's own: sluiceStreamPoll looks at them, and
 //               sluiceStreamComplete is not called. Kernels of the engine's may use a destination
 //               after a RECORDED event in the same stream, or after an event recorded in it.
@@ -26,7 +27,8 @@ extern "C" {
 #endif
 
 // For SluiceStreamerInfo::gpu.
-//   device   as for sluiceCreateCudaContext; the streamer's context is of this device, or of the CPU
+//   device   as for sluiceCreateCudaContext; the streamer's context is of this device, or of the
+//            CPU
 // Errors: ARGUMENT, UNSUPPORTED (built without CUDA, no such device), OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceCreateStreamCuda(int device, struct SluiceStreamGpu** gpu);
 // After the streamers that use it. NULL is allowed.

@@ -54,8 +54,8 @@ static inline uint64_t sluiceStreamSemaphoreHandle(VkSemaphore semaphore)
 //             own uses of the queue. No lock of the streamer is held meanwhile.
 //   Owns      a command pool with as many command buffers as the streamer has batches, and a
 //             timeline semaphore.
-//   Errors    A submit or a command buffer that fails for lack of memory, and a batch whose pipeline
-//             is missing, are tried again after 10 ms. VK_ERROR_DEVICE_LOST is
+//   Errors    A submit or a command buffer that fails for lack of memory, and a batch whose
+//             pipeline is missing, are tried again after 10 ms. VK_ERROR_DEVICE_LOST is
 //             sluiceStreamDeviceLost.
 
 typedef struct SluiceStreamSubmitter_T* SluiceStreamSubmitter;
@@ -72,11 +72,12 @@ typedef struct SluiceStreamPace {
     uint32_t interval;
 } SluiceStreamPace;
 
-//   streamer   its gpu was made from `vulkan`. No batch of it is under way. It outlives the submitter
+//   streamer   its gpu was made from `vulkan`. No batch of it is under way. It outlives the
+//              submitter
 //   vulkan     read during the call
 //   queue      of vulkan->queueFamily. The pool's buffers, and nothing else, are submitted to it
-//   lockQueue, unlockQueue, queueUser  both NULL: nobody else uses the queue. They may wait, and must
-//              not call sluiceDestroyStreamSubmitter
+//   lockQueue, unlockQueue, queueUser  both NULL: nobody else uses the queue. They may wait, and
+//              must not call sluiceDestroyStreamSubmitter
 typedef struct SluiceStreamSubmitterInfo {
     SluiceStreamer streamer;
     const SluiceStreamVulkanInfo* vulkan;
@@ -87,9 +88,9 @@ typedef struct SluiceStreamSubmitterInfo {
     SluiceStreamPace pace;
 } SluiceStreamSubmitterInfo;
 
-// Creates a submitter and starts it. It counts as a call of sluiceStreamRecord: nothing else of that
-// kind is under way. Errors: ARGUMENT (also: the streamer has no gpu, a submitter, or a batch under
-// way), UNSUPPORTED (a function is missing), OUT_OF_MEMORY, DEVICE.
+// Creates a submitter and starts it. It counts as a call of sluiceStreamRecord: nothing else of
+// that kind is under way. Errors: ARGUMENT (also: the streamer has no gpu, a submitter, or a batch
+// under way), UNSUPPORTED (a function is missing), OUT_OF_MEMORY, DEVICE.
 SLUICE_API SluiceStatus sluiceCreateStreamSubmitter(const SluiceStreamSubmitterInfo* info,
                                                     SluiceStreamSubmitter* submitter);
 

@@ -143,7 +143,8 @@ void undoByteUps() {
     }
 }
 
-// The same of wider values, a column of an image an invocation.
+// Undoes columns of `up` whose values are wider than a byte: an invocation takes one position of a
+// row and sums down all rows.
 void undoWideUps() {
     uint across = min(gWidth, gCount);
     for (uint task = wgInvocation(); task < sWideUps * across; task += gl_WorkGroupSize.x) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // GDeflate 1.0, one tile at a time, in the lane rounds of the format: every lane consumes, then
-// every lane that is short refills, in lane order. A round gives tokens, and those that are complete
-// after it become bytes. The code is plain on purpose: GPU kernels are compared with it, statuses
-// included.
+// every lane that is short refills, in lane order. A round gives tokens, and those that are
+// complete after it become bytes. The code is plain on purpose: GPU kernels are compared with it,
+// statuses included.
 #include <sluice/sluice_gdeflate.h>
 
 #include "gdeflate.h"

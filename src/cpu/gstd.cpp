@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd, one tile at a time, step by step as docs/format.md has it: 32 lanes, each with an rANS state
-// that is its bit buffer too. The code is plain on purpose: GPU kernels are compared with it,
+// Gstd, one tile at a time, step by step as docs/format.md has it: 32 lanes, each with an rANS
+// state that is its bit buffer too. The code is plain on purpose: GPU kernels are compared with it,
 // statuses included.
 #include <sluice/sluice_gstd.h>
 

@@ -52,9 +52,9 @@ bool parseIndex(const std::string& text, u32& index)
     return code == std::errc() && end == text.data() + text.size();
 }
 
-// Returns the device that `selector` means, NULL if there is none. Where the selector leaves a choice
-// ("auto", "vulkan", "cuda"), devices that cannot run `tier` are passed over; a device that it names is
-// taken whether it can or not.
+// Returns the device that `selector` means, NULL if there is none. Where the selector leaves a
+// choice ("auto", "vulkan", "cuda"), devices that cannot run `tier` are passed over; a device that
+// it names is taken whether it can or not.
 const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::string& selector,
                                            const std::string& tier)
 {

@@ -251,8 +251,8 @@ u32 ArchiveWriter::addParameters(const AssetHead& head)
     return m_lastBlock;
 }
 
-// Leaves out the blocks of assets whose tiles have all lost the trial of their filters; assets in a row that keep the same block
-// share it. Offsets of blocks ascend.
+// Leaves out the blocks of assets whose tiles have all lost the trial of their filters; assets in a
+// row that keep the same block share it. Offsets of blocks ascend.
 void ArchiveWriter::dropParameters()
 {
     u32 kept = 0; // bytes of blocks
@@ -319,8 +319,8 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
     return SLUICE_OK;
 }
 
-// Reads the next tile of the last asset, from `position` on, and hands it to the pool. `left` bytes of
-// the segment follow from there on.
+// Reads the next tile of the last asset, from `position` on, and hands it to the pool. `left` bytes
+// of the segment follow from there on.
 SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info,
                                     const SluiceArchiveSegment& segment, u64 position, u64 left)
 {
@@ -464,8 +464,8 @@ SluiceStatus ArchiveWriter::flushRecords()
     return status;
 }
 
-// Brings the table and the names into the order of the names, and notes that of the extents if it is
-// another one. False if two names are one, or a file is a folder.
+// Brings the table and the names into the order of the names, and notes that of the extents if it
+// is another one. False if two names are one, or a file is a folder.
 bool ArchiveWriter::sortByName()
 {
     const auto nameOf = [&](u32 asset) {

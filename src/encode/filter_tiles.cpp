@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Cuts a file of parts into tiles and describes each. Cuts stand at multiples of 4, and at the ends of
-// rows or records if possible. The first bytes of a tile that starts inside a record are not filtered.
+// Cuts a file of parts into tiles and describes each. Cuts stand at multiples of 4, and at the ends
+// of rows or records if possible. The first bytes of a tile that starts inside a record are not
+// filtered.
 #include "filter_plan.h"
 
 #include <algorithm>
@@ -103,8 +104,8 @@ void addPiece(const FilterPart& part, u64 from, u64 to, std::vector<FilterSectio
     }
 }
 
-// Makes the description of a tile, an empty one if nothing of it is filtered or if it would have too
-// many columns or take too many steps.
+// Makes the description of a tile, an empty one if nothing of it is filtered or if it would have
+// too many columns or take too many steps.
 std::vector<u32> describeTile(const FilterParts& parts, u64 from, u64 to)
 {
     std::vector<FilterSection> sections;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Patches: how a new file is made of an old one; docs/format.md, 11.
 //
-// Making and applying hold a few pieces of at most kPatchPieceBytes and kPatchPrefixBytes at a time,
-// what zstd needs for them, and the list of operations; making also the parts of the two files and 24
-// bytes for each of the old one.
+// Making and applying hold a few pieces of at most kPatchPieceBytes and kPatchPrefixBytes at a
+// time, what zstd needs for them, and the list of operations; making also the parts of the two
+// files and 24 bytes for each of the old one.
 #pragma once
 
 #include <functional>
@@ -47,8 +47,8 @@ struct PatchStats {
     u32 operations = 0;
 };
 
-// level: of zstd, for what is carried. progress gets bytes of the new file. Errors: UNSUPPORTED (the
-// list of operations is longer than a patch may hold), OUT_OF_MEMORY.
+// level: of zstd, for what is carried. progress gets bytes of the new file. Errors: UNSUPPORTED
+// (the list of operations is longer than a patch may hold), OUT_OF_MEMORY.
 SluiceStatus makePatch(const PatchFile& oldFile, const std::vector<PatchPart>& oldParts,
                        const PatchFile& newFile, const std::vector<PatchPart>& newParts, int level,
                        const PatchWrite& write, const std::function<void(u64)>& progress,
@@ -68,8 +68,8 @@ struct PatchHeader {
 // What is wrong is said in `reason`. Errors: FORMAT, CHECKSUM, VERSION.
 SluiceStatus readPatchHeader(const PatchFile& patch, PatchHeader& header, std::string& reason);
 
-// Makes the new file; it is right only if this returns OK. Errors: FORMAT and CHECKSUM (the patch is
-// damaged), ARGUMENT (the patch is not for this old file), VERSION, OUT_OF_MEMORY.
+// Makes the new file; it is right only if this returns OK. Errors: FORMAT and CHECKSUM (the patch
+// is damaged), ARGUMENT (the patch is not for this old file), VERSION, OUT_OF_MEMORY.
 SluiceStatus applyPatch(const PatchFile& oldFile, const PatchFile& patch, const PatchWrite& write,
                         const std::function<void(u64)>& progress, PatchStats& stats,
                         std::string& reason);

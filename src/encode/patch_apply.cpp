@@ -40,7 +40,8 @@ private:
     u64 m_oldEnd = 0;
 };
 
-// Seven bits a byte, the lowest first; bit 7: another one follows. No number is longer than it must.
+// Seven bits a byte, the lowest first; bit 7: another one follows. No number is longer than it
+// must.
 bool ListReader::number(u64& value)
 {
     value = 0;

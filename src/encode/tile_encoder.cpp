@@ -48,8 +48,8 @@ bool isEncodable(const SluiceArchiveSegment& segment)
     }
 }
 
-// Bytes of the last tile of a segment that does not end with a whole element. The tiles before it end
-// at the last multiple of 4.
+// Bytes of the last tile of a segment that does not end with a whole element. The tiles before it
+// end at the last multiple of 4.
 static u32 tailSize(const SluiceArchiveSegment& segment, u64 left)
 {
     const bool whole = segment.codec != SLUICE_CODEC_FLOAT ||

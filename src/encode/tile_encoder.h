@@ -48,9 +48,10 @@ public:
     TileEncoders(TileEncoders&&) noexcept;
     ~TileEncoders();
 
-    // Encodes a tile of segment.codec. `out` receives the bytes to store; none if the codec, as STORE,
-    // has no way to make the tile smaller. The result depends on the segment's parameters and the
-    // bytes alone. matches: those of a tile of GSTD where they are known. May throw std::bad_alloc.
+    // Encodes a tile of segment.codec. `out` receives the bytes to store; none if the codec, as
+    // STORE, has no way to make the tile smaller. The result depends on the segment's parameters
+    // and the bytes alone. matches: those of a tile of GSTD where they are known. May throw
+    // std::bad_alloc.
     SluiceStatus encode(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
                         std::vector<u8>& out,
                         const std::vector<SluiceGstdMatch>* matches = nullptr);

@@ -59,8 +59,8 @@ public:
         return asset + 1 < m_archive.assetCount ? asset + 1 : kNoSuccessor;
     }
 
-    // The asset whose extent comes first, where successors are right: all numbers but it stand among
-    // them.
+    // The asset whose extent comes first, where successors are right: all numbers but it stand
+    // among them.
     u32 first() const
     {
         u32 number = 0;
@@ -71,8 +71,8 @@ public:
         return number;
     }
 
-    // Do the successors lead through all assets? From a first one that reaches the end after so many
-    // steps no asset can have been passed twice.
+    // Do the successors lead through all assets? From a first one that reaches the end after so
+    // many steps no asset can have been passed twice.
     bool checkOrder() const
     {
         u32 asset = m_archive.assetCount == 0 ? kNoSuccessor : first();

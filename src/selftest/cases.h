@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The tests that the registry's pipelines name. Each fills its commands, runs them on a device
 // through the public API alone and returns everything that is specified of the results, so that the
-// words of two devices can be compared. Hot reload and the tool run them. They are made so that a kernel that does nothing, flips one
-// bit of its output or is right for the first 4 KiB only gives other words: every output, list and
-// plan is longer than 8 KiB, and every mode, type and kind of data has output of its own.
+// words of two devices can be compared. Hot reload and the tool run them. They are made so that a
+// kernel that does nothing, flips one bit of its output or is right for the first 4 KiB only gives
+// other words: every output, list and plan is longer than 8 KiB, and every mode, type and kind of
+// data has output of its own.
 #pragma once
 
 #include <map>
@@ -34,7 +35,8 @@ public:
     // Appends the results to `out`. UNSUPPORTED: the device has nothing that could run the case.
     SluiceStatus run(SelfTestCase which, SluiceDevice device, Words& out);
 
-    // Runs it on the CPU reference too. difference: the first word that differs, as a text; empty if none.
+    // Runs it on the CPU reference too. difference: the first word that differs, as a text; empty
+    // if none.
     SluiceStatus compare(SelfTestCase which, SluiceDevice device, std::string& difference);
 
     // What a context needs for a case (SluiceKernels).

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a batch costs the GPU: a floor, and so much for each MiB of a kind. Learnt from timestamps by
-// recursive least squares with a forgetting factor (Haykin, Adaptive Filter Theory, chapter on RLS).
-// The first batch says how fast the device is as a whole, so that one that is a thousand times slower
-// than expected is learnt as soon as any other.
+// What a batch costs the GPU: a floor, and so much for each MiB of a kind. Learnt from timestamps
+// by recursive least squares with a forgetting factor (Haykin, Adaptive Filter Theory, chapter on
+// RLS). The first batch says how fast the device is as a whole, so that one that is a thousand
+// times slower than expected is learnt as soon as any other.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Groups in the order in which they are served: a binary heap that knows where each group stands, so
-// that a group may leave it or change its priority.
+// Groups in the order in which they are served: a binary heap that knows where each group stands,
+// so that a group may leave it or change its priority.
 #pragma once
 
 #include <cstdint>

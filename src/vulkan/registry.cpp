@@ -337,7 +337,8 @@ constexpr PipelineRow kRows[] = {
     }
     return at == kPipelineCount;
 }
-// GCC 12 with -fsanitize=address,undefined takes no comparison of a function's address for constant.
+// GCC 12 with -fsanitize=address,undefined takes no comparison of a function's address for
+// constant.
 #if !defined(__SANITIZE_ADDRESS__)
 static_assert(rowsAreComplete(), "each pipeline needs a row in the order of the enum, with a test");
 #endif

@@ -21,7 +21,8 @@ struct ShaderCode {
     size_t bytes;
 };
 
-// The shader as it is in the library, to be unpacked by unpackShader; packed is NULL if there is none.
+// The shader as it is in the library, to be unpacked by unpackShader; packed is NULL if there is
+// none.
 PackedShader findShader(const char* kernel, ShaderVariant variant);
 
 } // namespace sluice

@@ -11,11 +11,11 @@
 //     over a module, while values are used near to where they are made. So two copies of an inlined
 //     function have the same codes.
 // The codes are packed by an LZ77 without entropy coding, as LZ4's, with matches of any distance:
-//   a byte: literals in the upper 4 bits, length of a match - 2 in the lower 4; where one of them is
-//   15, a number is added to it; then the number of literals' rest, the literals, the length's
+//   a byte: literals in the upper 4 bits, length of a match - 2 in the lower 4; where one of them
+//   is 15, a number is added to it; then the number of literals' rest, the literals, the length's
 //   rest, and the distance, each a number; all of them count codes. A sequence may end with
-//   literals alone, which have no distance. Numbers have 7 bits a byte, the lowest first, bit 7: more
-//   follow.
+//   literals alone, which have no distance. Numbers have 7 bits a byte, the lowest first, bit 7:
+//   more follow.
 #pragma once
 
 #include <cstddef>
@@ -76,8 +76,8 @@ struct PackedShader {
     size_t bytes() const { return size_t(wordCount) * 4; }
 };
 
-// Writes the module's `wordCount` words. Takes memory for firstWord + wordCount words while it runs,
-// and throws std::bad_alloc where there is none. False: the packed bytes are damaged.
+// Writes the module's `wordCount` words. Takes memory for firstWord + wordCount words while it
+// runs, and throws std::bad_alloc where there is none. False: the packed bytes are damaged.
 bool unpackShader(const PackedShader& shader, uint32_t* words);
 
 } // namespace sluice

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The reader of patches: the input is a list of operations, what is carried, and some of the header;
-// checksums and sizes are made right, since nothing would get past them otherwise. What is written
-// must stay inside the new file and come in order.
+// The reader of patches: the input is a list of operations, what is carried, and some of the
+// header; checksums and sizes are made right, since nothing would get past them otherwise. What is
+// written must stay inside the new file and come in order.
 #include <zstd.h>
 
 #include <algorithm>

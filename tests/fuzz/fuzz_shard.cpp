@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shards, as they are and with their checksums made right: refused, or joined to an archive that can be
-// read.
+// Shards, as they are and with their checksums made right: refused, or joined to an archive that
+// can be read.
 #include <sluice/sluice_formats.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decoding on one core of the CPU: ours and the peers' decoders of the same bytes, in turns, so that
-// whatever else the machine does meets all of them.
+// Decoding on one core of the CPU: ours and the peers' decoders of the same bytes, in turns, so
+// that whatever else the machine does meets all of them.
 #include <algorithm>
 #include <chrono>
 #include <memory>

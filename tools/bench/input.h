@@ -35,8 +35,8 @@ struct TileSet {
 TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOutput,
                     uint32_t decodeSpeed);
 
-// Bytes that nobody has made: a quarter each of text-like words, records of floats and indices, smooth
-// pixels, and noise in a small alphabet.
+// Bytes that nobody has made: a quarter each of text-like words, records of floats and indices,
+// smooth pixels, and noise in a small alphabet.
 Bytes makeUpContent(size_t size);
 
 struct HostTile {

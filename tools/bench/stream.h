@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// All of them but those of the host need Vulkan, and a filter that asks for them: they take minutes,
-// and gigabytes of files.
+// All of them but those of the host need Vulkan, and a filter that asks for them: they take
+// minutes, and gigabytes of files.
 void benchStream(const BenchDevice& device, const BenchOptions& options, const Wanted& wanted,
                  BenchReport& report);
 // What calls cost the host, on a device that does nothing. input: an archive; empty: made up.

@@ -23,7 +23,8 @@ struct StreamTile {
     uint64_t outputOffset; // in StreamContent::plain
 };
 
-// An archive, or made-up assets packed with GDeflate. Throws a Failure, also for what is no archive.
+// An archive, or made-up assets packed with GDeflate. Throws a Failure, also for what is no
+// archive.
 struct StreamContent {
     // mostBytes: assets beyond that many decoded bytes are left out.
     StreamContent(const std::string& path, uint64_t mostBytes);

@@ -20,7 +20,8 @@ struct TileBatch {
     uint64_t outputSize = 0; // in the destination
 };
 
-// As many tiles as a batch may have. mayRepeat: over and over from the first one if there are fewer.
+// As many tiles as a batch may have. mayRepeat: over and over from the first one if there are
+// fewer.
 TileBatch fillBatch(const StreamContent& content, const StreamSetup& setup, uint64_t room,
                     bool mayRepeat)
 {

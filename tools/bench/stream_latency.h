@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How long groups take that arrive whenever they like, what batches cost against what was predicted,
-// and what is read in vain when most groups are cancelled.
+// How long groups take that arrive whenever they like, what batches cost against what was
+// predicted, and what is read in vain when most groups are cancelled.
 #pragma once
 
 #include "stream_ours.h"

@@ -44,8 +44,8 @@ public:
     std::vector<SluiceStreamFile> open(const std::vector<std::string>& paths);
     void close(const std::vector<SluiceStreamFile>& files);
 
-    // One turn of a frame loop: polls, calls onEvent for each event, and records and submits a batch
-    // if fewer than two are under way. Returns whether anything happened.
+    // One turn of a frame loop: polls, calls onEvent for each event, and records and submits a
+    // batch if fewer than two are under way. Returns whether anything happened.
     bool turn(const std::function<void(const SluiceStreamEvent&)>& onEvent);
     // Waits a little for whatever comes next.
     void rest() const;

@@ -27,8 +27,8 @@ private:
 
 double secondsNow(); // of a clock that never goes back
 
-// Runs passes, eleven of them or as many as take kPassSeconds, one at least, after one that does not
-// count. The row is that of the median, and says how many processor seconds a GB took.
+// Runs passes, eleven of them or as many as take kPassSeconds, one at least, after one that does
+// not count. The row is that of the median, and says how many processor seconds a GB took.
 constexpr double kPassSeconds = 3;
 BenchRow timePasses(const std::string& kernel, const std::string& size, const std::string& who,
                     const std::function<StreamPass()>& pass);

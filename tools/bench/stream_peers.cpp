@@ -171,7 +171,8 @@ int StreamPeers::Pipeline::produce(const Part& part, int descriptor, uint32_t sl
     return 0;
 }
 
-// The driver's list stands at the end of a slot: how many regions, and from 64 bytes on the regions.
+// The driver's list stands at the end of a slot: how many regions, and from 64 bytes on the
+// regions.
 void StreamPeers::Pipeline::list(const Part& part, uint32_t slot) const
 {
     const BenchDevice& device = m_owner.m_engine.device();

@@ -19,7 +19,8 @@ PackPlan planAsset(const InputFile& file, const AssetOptions& options,
 
 class AssetPacker {
 public:
-    // write: where the archive goes; cache: may be null. All of them outlive the packer. Throws a Failure, as all its functions do.
+    // write: where the archive goes; cache: may be null. All of them outlive the packer. Throws a
+    // Failure, as all its functions do.
     AssetPacker(std::function<void(uint64_t, const void*, size_t)> write, uint32_t threads,
                 PackCache* cache, Progress& progress, const CommonOptions& common);
 

@@ -97,8 +97,8 @@ bool writeWhole(int descriptor, const void* bytes, size_t size)
     return true;
 }
 
-// Gives a file its name only when it is whole. Several processes may do so at once: the last one wins,
-// and all of them have written the same.
+// Gives a file its name only when it is whole. Several processes may do so at once: the last one
+// wins, and all of them have written the same.
 bool writeFile(const std::string& path, const void* bytes, size_t size)
 {
     std::string temporary = path.substr(0, path.rfind('/') + 1) + kTemporary + "XXXXXX";
@@ -115,8 +115,8 @@ bool writeFile(const std::string& path, const void* bytes, size_t size)
     return false;
 }
 
-// Calls back for each file of the cache's folders: its path, its name and what the system says of it.
-// Files that vanish meanwhile are left out.
+// Calls back for each file of the cache's folders: its path, its name and what the system says of
+// it. Files that vanish meanwhile are left out.
 void forEachFile(const std::string& folder,
                  const std::function<void(const std::string& path, const std::string& name,
                                           const struct stat& information)>& call)

@@ -2,8 +2,8 @@
 // A folder that keeps results of packing by the digest of what they were made from. Processes may
 // share it, on one machine or on several, and may be killed at any time: an entry is a file of its
 // own that appears whole, is checked when it is read, and is as good as absent when it is damaged.
-// Nobody who lacks access to the folder can make it give a wrong result (see blake2b.h); whoever can
-// write to it can.
+// Nobody who lacks access to the folder can make it give a wrong result (see blake2b.h); whoever
+// can write to it can.
 //
 //   DIR/CACHEDIR.TAG     marks the folder, for backups and for `sluice cache`
 //   DIR/ab/cdef...SUFFIX an entry whose digest is abcdef...
@@ -39,8 +39,8 @@ std::string hexText(const Digest& digest);
 
 class CacheFolder {
 public:
-    // Opens a cache. A folder that is not there is made if `create` says so; one that is there must be
-    // a cache or empty. Throws a Failure.
+    // Opens a cache. A folder that is not there is made if `create` says so; one that is there must
+    // be a cache or empty. Throws a Failure.
     CacheFolder(std::string path, bool create);
 
     const std::string& path() const { return m_path; }
@@ -62,8 +62,8 @@ public:
     struct Trimmed {
         uint64_t entries = 0, bytes = 0;
     };
-    // Removes the entries that were not used for longest until all have at most `limit` bytes, and what
-    // killed processes left behind a day ago or earlier.
+    // Removes the entries that were not used for longest until all have at most `limit` bytes, and
+    // what killed processes left behind a day ago or earlier.
     Trimmed trim(uint64_t limit) const;
 
 private:

@@ -27,8 +27,8 @@ public:
     uint64_t size() const { return m_size; }
     // From now on the file is a part of itself, which must lie inside it.
     void restrictTo(uint64_t offset, uint64_t size) { m_begin += offset, m_size = size; }
-    // From now on blocks of so many bytes (the last one may be shorter) must have these XXH3-64 when they
-    // are read.
+    // From now on blocks of so many bytes (the last one may be shorter) must have these XXH3-64
+    // when they are read.
     void checkBlocks(uint64_t blockBytes, std::vector<uint64_t> checks);
     // What the file system says of the file now; false: it has no place there.
     bool status(struct stat& status) const;

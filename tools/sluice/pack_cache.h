@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What sluice pack --cache does: finds files that an earlier run has packed with the same options, by
-// their content, and tiles that it has encoded. The archive is the same with it and without.
+// What sluice pack --cache does: finds files that an earlier run has packed with the same options,
+// by their content, and tiles that it has encoded. The archive is the same with it and without.
 #pragma once
 
 #include <map>
@@ -24,8 +24,8 @@ public:
     // For the archive's writer; lives as long as this.
     const SluiceTileCache* callbacks() const { return &m_callbacks; }
 
-    // The digest of a file's content: that of an earlier run if the file system says that it has not
-    // changed, else all of it is read.
+    // The digest of a file's content: that of an earlier run if the file system says that it has
+    // not changed, else all of it is read.
     Digest contentOf(const InputFile& file, const std::string& path);
     // Whether the file still has this content, whose digest contentOf gave.
     bool isStill(const InputFile& file, const Digest& content) const;

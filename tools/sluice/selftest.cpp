@@ -18,7 +18,8 @@ struct KernelCase {
     const char* kernel;
     SelfTestCase which;
     // The sluiceTileChecksum of the case's words, which every backend gave when it was noted here:
-    // what the tier `ref`, the others' reference, is compared with. 0: libzstd's choices are in the words.
+    // what the tier `ref`, the others' reference, is compared with. 0: libzstd's choices are in the
+    // words.
     uint32_t checksum;
 };
 

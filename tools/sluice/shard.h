@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shards: the parts of an archive that `sluice pack --shard K/N` makes, each on a machine of its own,
-// and `sluice join` puts together. docs/format.md, section 10, says what the file holds.
+// Shards: the parts of an archive that `sluice pack --shard K/N` makes, each on a machine of its
+// own, and `sluice join` puts together. docs/format.md, section 10, says what the file holds.
 #pragma once
 
 #include <functional>
@@ -28,8 +28,9 @@ struct ShardNumber {
 // Reads "3/8". Throws a Failure.
 ShardNumber shardFromText(const std::string& text);
 
-// Which of the files, which are in the order of their extents, belong to a shard: from first to before
-// last. Shards follow each other, and have about as many bytes. The same list gives the same shards.
+// Which of the files, which are in the order of their extents, belong to a shard: from first to
+// before last. Shards follow each other, and have about as many bytes. The same list gives the same
+// shards.
 std::pair<size_t, size_t> shardRange(const std::vector<ArchiveSource>& files, ShardNumber shard);
 
 // What all shards of an archive have in common: names, sizes, how each file is encoded, by which
@@ -67,8 +68,8 @@ private:
     std::unique_ptr<Container> m_archive;
 };
 
-// Adds the shards' assets to a writer, in order. Throws a Failure: a shard is missing, stands twice or
-// belongs to another archive; damage.
+// Adds the shards' assets to a writer, in order. Throws a Failure: a shard is missing, stands twice
+// or belongs to another archive; damage.
 SluiceArchiveStats joinShards(std::vector<std::unique_ptr<ShardFile>> shards,
                               const std::function<void(uint64_t, const void*, size_t)>& write,
                               const std::function<void(uint64_t bytes)>& advance);

@@ -50,8 +50,8 @@ struct PipelineOptions {
     std::string cache; // a file; empty: none
 };
 
-// How a file is encoded. Whatever is added here also goes into encodingText, unless the bytes are the
-// same whatever it is.
+// How a file is encoded. Whatever is added here also goes into encodingText, unless the bytes are
+// the same whatever it is.
 struct AssetOptions {
     uint32_t threads = 0; // 0: one a core
     std::string codec;    // a name of kCodecs; empty: gstd, or gdeflate if raw

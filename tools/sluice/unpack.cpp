@@ -138,8 +138,8 @@ int printNames(const Container& container, const std::vector<uint32_t>& assets,
     return exitOk;
 }
 
-// Refuses before anything is written. Returns the file that a single asset goes to; empty: assets go
-// below `root` under their names.
+// Refuses before anything is written. Returns the file that a single asset goes to; empty: assets
+// go below `root` under their names.
 std::string outputFile(const Container& container, const std::vector<uint32_t>& assets,
                        const std::string& root, const UnpackOptions& options,
                        const CommonOptions& common)

@@ -68,7 +68,7 @@ inline void repeatWild(u8* to, u32 distance, u32 size)
         copy8(to + at, to + at - back);
 }
 
-// The same without a byte too many.
+// Repeats the `distance` bytes before `to` as well, but writes no byte past to + size.
 inline void repeatExactly(u8* to, u32 distance, u32 size)
 {
     if (distance >= size) {

@@ -55,7 +55,7 @@ void undoUp(const Residuals<T>& residuals, u32 count, u32 width, const Values<T>
     });
 }
 
-// What the columns of a section share.
+// A section, whose columns have these things in common.
 struct Records {
     const FilterSection& section;
     const u8* filtered;

@@ -8,7 +8,8 @@
 
 namespace sluice::cpu::fast {
 
-// As cpu::undoFilter. Takes some 5 KiB of stack besides the section's and allocates nothing.
+// Does what cpu::undoFilter does. It takes some 5 KiB of stack besides the section's and allocates
+// nothing.
 u32 undoFilter(const void* description, size_t descriptionSize, const u8* filtered, u32 size,
                u8* tile);
 

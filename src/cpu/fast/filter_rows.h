@@ -17,7 +17,8 @@ struct Gradient {
 struct Median {
     static u32 guess(u32 left, u32 up, u32 upLeft)
     {
-        // The gradient between the smaller and the larger one, without a comparison of the gradient.
+        // The gradient between the smaller and the larger one, without a comparison of the
+        // gradient.
         const u32 low = std::min(left, up), high = std::max(left, up);
         return low + high - std::max(low, std::min(high, upLeft));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The values of one column of a filtered section: residuals, which stand in planes or small records,
-// and where they go in the records of the tile.
+// The values of one column of a filtered section: residuals, which stand in planes or small
+// records, and where they go in the records of the tile.
 #pragma once
 
 #include "../../formats/filter.h"

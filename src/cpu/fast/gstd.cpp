@@ -51,8 +51,8 @@ inline void readSymbols(Lanes& lanes, u32 count, const u32* slots, u32 log, u32*
     lanes.words = words;
 }
 
-// Adds to values[lane] what its row of the table and the extra bits say. A lane without any takes no
-// part.
+// Adds to values[lane] what its row of the table and the extra bits say. A lane without any takes
+// no part.
 template <bool kIsSafe>
 inline void readExtraBits(Lanes& lanes, u32 count, const u32* table, const u32* symbols,
                           u32* values)

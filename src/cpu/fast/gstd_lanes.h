@@ -26,8 +26,8 @@ inline bool buildSlots(const u32* frequencies, u32 count, u32 log, u32* slots)
     return true;
 }
 
-// Where the lanes take words from. Loops keep it in a local variable, since the compiler must expect
-// that a store of bytes changes a member.
+// Where the lanes take words from. Loops keep it in a local variable, since the compiler must
+// expect that a store of bytes changes a member.
 struct Words {
     const u8* next;
     const u8* end;

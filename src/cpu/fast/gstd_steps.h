@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps in which the lanes of a Gstd part read: what symbols stand for, and the steps with AVX2.
+// The steps in which the lanes of a Gstd part read: what symbols stand for, and the steps with
+// AVX2.
 #pragma once
 
 #include "../../../shaders/lib/formulas/gstd.h"

@@ -71,7 +71,8 @@ void Residency::chooseBias()
     m_wantedBytes = bytesWith(m_bias);
 }
 
-// Lowers what has more levels than it should have until `bytes` will be free; returns how many will.
+// Lowers what has more levels than it should have until `bytes` will be free; returns how many
+// will.
 uint64_t Residency::makeRoom(uint64_t bytes, uint64_t& free)
 {
     std::vector<uint32_t> surplus;

@@ -2,9 +2,9 @@
 // Decides which mip levels of which textures are in memory. Plain numbers, no Vulkan: who uses it
 // makes the images and tells it what became of each step.
 //
-// The GPU says for each texture the finest level that a pixel wanted. A texture is raised as soon as
-// a finer level is wanted, and what it wants is lowered only after some seconds, so that turning the
-// head costs nothing. Levels that nobody wants stay until their memory is needed, those seen
+// The GPU says for each texture the finest level that a pixel wanted. A texture is raised as soon
+// as a finer level is wanted, and what it wants is lowered only after some seconds, so that turning
+// the head costs nothing. Levels that nobody wants stay until their memory is needed, those seen
 // longest ago going first. Where even what is wanted is too much for the budget, all textures do
 // with coarser levels alike: one bias for all, not the luck of who came first.
 #pragma once

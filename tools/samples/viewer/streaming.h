@@ -14,8 +14,8 @@
 
 namespace viewer {
 
-// Who waits for a group: the start, for scripts; maps' files, geometry and lightmaps; tails, without which a texture cannot
-// be shown; finer levels.
+// Who waits for a group: the start, for scripts; maps' files, geometry and lightmaps; tails,
+// without which a texture cannot be shown; finer levels.
 enum class GroupClass : uint32_t {
     script,
     map,
