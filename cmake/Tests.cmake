@@ -33,6 +33,7 @@ set(kept_sources "")
 foreach(name archive_writer cache_entries cache_folder container files shard tool)
     list(APPEND kept_sources tools/sluice/${name}.cpp)
 endforeach()
+list(APPEND kept_sources tools/bench/bench_page.cpp) # a page of more rows than a test could measure
 # The parts of the viewer that need no device.
 set(viewer_parts bsp.cpp patch.cpp script.cpp scene.cpp camera.cpp residency.cpp)
 list(TRANSFORM viewer_parts PREPEND ${PROJECT_SOURCE_DIR}/tools/samples/viewer/)

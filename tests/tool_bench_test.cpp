@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice bench: which rows it prints, of what, and what it refuses.
+#include <algorithm>
+
 #include "tool_run.h"
 
 using namespace sluice::test;
@@ -49,6 +51,68 @@ TEST_CASE("tool: the benchmark's rows of primitives, each checked")
         CAPTURE(row);
         CHECK(contains(rows, "\"kernel\": \"" + std::string(row)));
     }
+}
+
+TEST_CASE("tool: the benchmark ends when its time is over, and says what it left out")
+{
+    Tool tool;
+    REQUIRE(tool("bench --help") == 0);
+    const std::string help = tool.output();
+    // No time at all: the copy alone, and every kernel that a run without filters has is named.
+    REQUIRE(tool("bench --device cpu --seconds 0.000001 --json x.json") == 0);
+    CHECK(contains(tool.output(), "copy "));
+    CHECK(contains(tool.output(), "cut short to end within 0 s, --seconds 0 measures everything:"));
+    const std::string none = tool.read("x.json");
+    for (const char* kernel :
+         {"scan", "reduce", "compact calls", "interval hard", "bulk sweep", "gdeflate",
+          "tile streams", "cpu decode", "gstd", "fse tables", "float bf16", "float encode",
+          "df11 ecf8", "df11 encode", "stream host"}) {
+        CAPTURE(kernel);
+        CHECK(contains(help, kernel));
+        const std::string listed =
+            std::string("{\"kernel\": \"") + kernel + "\", \"all\": true, \"sizes\": [";
+        const std::string variant = std::string("{\"kernel\": \"") + kernel + ": ";
+        CHECK((contains(none, listed) || contains(none, variant)));
+        CHECK_FALSE(contains(tool.output(), std::string("\n") + kernel + " "));
+    }
+    // With a little, the first row of a name is the largest; what is not there is listed.
+    REQUIRE(tool("bench -q --device cpu --filter reduce --seconds 0.4 --json -") == 0);
+    const std::string some = tool.output();
+    const auto count = [&](const std::string& text) {
+        size_t found = 0;
+        for (size_t at = 0; (at = some.find(text, at)) != std::string::npos; ++at)
+            ++found;
+        return found;
+    };
+    size_t cut = 0; // the sizes in the lists
+    for (size_t at = 0; (at = some.find("\"sizes\": [", at)) != std::string::npos; ++at)
+        cut += size_t(std::count(some.begin() + std::ptrdiff_t(at),
+                                 some.begin() + std::ptrdiff_t(some.find(']', at)), '^'));
+    CHECK(count("\", \"size\": \"2^") + cut == 6 * 4);
+    if (count("\"kernel\": \"reduce: sum u32\", \"size\": \"2^") != 0)
+        CHECK(count("\"kernel\": \"reduce: sum u32\", \"size\": \"2^20\"") == 1);
+    // No limit, nothing cut.
+    REQUIRE(tool("bench -q --device cpu --filter reduce --json -") == 0);
+    CHECK_FALSE(contains(tool.output(), "\"cut\""));
+    CHECK(tool("bench --device cpu --seconds -1") == 1);
+}
+
+TEST_CASE("tool: the benchmark opens its outputs before it measures")
+{
+    Tool tool;
+    tool.write("there", "content");
+    for (const char* output : {"--json missing/x", "--html missing/x", "--json there",
+                               "--json y --html there", "--html a"}) {
+        CAPTURE(output);
+        CHECK(tool(std::string("bench --device cpu --filter copy ") + output) == 2);
+        CHECK(tool.output() == "");
+    }
+    CHECK(tool.read("there") == "content");
+    CHECK_FALSE(tool.has("y"));
+    CHECK_FALSE(tool.hasTemporaries());
+    CHECK(tool("bench -f --device cpu --filter copy --json there --html y") == 0);
+    CHECK(contains(tool.read("there"), "\"kernel\": \"copy\""));
+    CHECK(contains(tool.read("y"), "\"kernel\": \"copy\""));
 }
 
 TEST_CASE("tool: the benchmark's rows of decoding on the CPU")

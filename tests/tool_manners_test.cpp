@@ -280,6 +280,14 @@ TEST_CASE("tool manners: terminals")
     CHECK(contains(shown, "1 file, 5.24 MB, "));
     CHECK(tool("pack -f -q -o x.sluice a 2>&9") == 0);
     CHECK(narrow.read().empty());
+    CHECK(tool("bench --device cpu --filter copy,reduce 2>&9") == 0);
+    const std::string measured = narrow.read();
+    CHECK(contains(measured, "\r\033[Kmeasuring reduce: sum "));
+    for (size_t at = 0, end; (at = measured.find("\r\033[K", at)) != std::string::npos; at = end) {
+        end = std::min(measured.find('\r', at + 4), measured.size());
+        CHECK(end - at - 4 < 24);
+    }
+    CHECK(measured.substr(measured.size() - 4) == "\r\033[K"); // nothing is left on the line
 }
 
 TEST_CASE("tool manners: summary, long options, typing errors")

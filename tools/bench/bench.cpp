@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -10,6 +11,7 @@
 
 #include <sluice/sluice_gstd.h>
 
+#include "budget.h"
 #include "peers.h"
 #include "rows.h"
 #include "stream.h"
@@ -47,56 +49,59 @@ constexpr uint32_t kTileKernels =
 constexpr struct {
     const char* name;
     uint32_t uses; // SluiceKernels
-} kKernels[] = {{"copy", 0},
-                {"scan", SLUICE_KERNELS_SCAN},
-                {"scan kinds", SLUICE_KERNELS_SCAN},
-                {"reduce", SLUICE_KERNELS_SCAN},
-                {"compact compare", SLUICE_KERNELS_COMPACT},
-                {"compact bytes", SLUICE_KERNELS_COMPACT},
-                {"compact calls", SLUICE_KERNELS_COMPACT},
-                {"compact sweep", SLUICE_KERNELS_COMPACT},
-                {"compact kinds", SLUICE_KERNELS_COMPACT},
-                {"interval move", SLUICE_KERNELS_INTERVAL},
-                {"interval bytes", SLUICE_KERNELS_INTERVAL},
-                {"interval gather", SLUICE_KERNELS_INTERVAL},
-                {"interval scatter", SLUICE_KERNELS_INTERVAL},
-                {"interval expand", SLUICE_KERNELS_INTERVAL},
-                {"interval search", SLUICE_KERNELS_INTERVAL},
-                {"interval kinds", SLUICE_KERNELS_INTERVAL},
-                {"interval hard", SLUICE_KERNELS_INTERVAL},
-                {"interval sweep", SLUICE_KERNELS_INTERVAL},
-                {"bulk remove", SLUICE_KERNELS_INTERVAL},
-                {"bulk insert", SLUICE_KERNELS_INTERVAL},
-                {"bulk sweep", SLUICE_KERNELS_INTERVAL},
-                {"gdeflate", SLUICE_KERNELS_GDEFLATE},
-                {"checksum", SLUICE_KERNELS_GDEFLATE},
-                {"tile streams", SLUICE_KERNELS_TILE_STREAMS},
-                {"cpu decode", 0},
-                {"gstd", kGstdKernels},
-                {"gstd filters", kGstdKernels},
-                {"gstd passes", kGstdKernels},
-                {"filter", kGstdKernels},
-                {"fse tables", SLUICE_KERNELS_FSE},
-                {"float bf16", SLUICE_KERNELS_FLOAT},
-                {"float f16", SLUICE_KERNELS_FLOAT},
-                {"float f32", SLUICE_KERNELS_FLOAT},
-                {"float e4m3", SLUICE_KERNELS_FLOAT},
-                {"float e4m3 dense", SLUICE_KERNELS_FLOAT},
-                {"float e5m2", SLUICE_KERNELS_FLOAT},
-                {"float huff", SLUICE_KERNELS_FLOAT},
-                {"float encode", 0},
-                {"df11 bf16", SLUICE_KERNELS_DF11},
-                {"df11 ecf8", SLUICE_KERNELS_DF11},
-                {"df11 encode", 0},
-                {"stream host", 0},
-                {"stream read", 0},
-                {"stream decode", kTileKernels},
-                {"stream bulk", kTileKernels},
-                {"stream latency", kTileKernels},
-                {"stream batches", kTileKernels},
-                {"stream cancel", kTileKernels},
+    // About how many rows a budget has to hold, and in how many variants; 0 rows: they come with
+    // those of another name, or only if a filter names them.
+    uint32_t rows, variants;
+} kKernels[] = {{"copy", 0, 0, 1},
+                {"scan", SLUICE_KERNELS_SCAN, 6, 1},
+                {"scan kinds", SLUICE_KERNELS_SCAN, 35, 10},
+                {"reduce", SLUICE_KERNELS_SCAN, 24, 6},
+                {"compact compare", SLUICE_KERNELS_COMPACT, 9, 1},
+                {"compact bytes", SLUICE_KERNELS_COMPACT, 9, 1},
+                {"compact calls", SLUICE_KERNELS_COMPACT, 12, 1},
+                {"compact sweep", SLUICE_KERNELS_COMPACT, 25, 5},
+                {"compact kinds", SLUICE_KERNELS_COMPACT, 17, 1},
+                {"interval move", SLUICE_KERNELS_INTERVAL, 6, 1},
+                {"interval bytes", SLUICE_KERNELS_INTERVAL, 5, 1},
+                {"interval gather", SLUICE_KERNELS_INTERVAL, 5, 1},
+                {"interval scatter", SLUICE_KERNELS_INTERVAL, 5, 1},
+                {"interval expand", SLUICE_KERNELS_INTERVAL, 5, 1},
+                {"interval search", SLUICE_KERNELS_INTERVAL, 5, 1},
+                {"interval kinds", SLUICE_KERNELS_INTERVAL, 17, 1},
+                {"interval hard", SLUICE_KERNELS_INTERVAL, 30, 5},
+                {"interval sweep", SLUICE_KERNELS_INTERVAL, 30, 5},
+                {"bulk remove", SLUICE_KERNELS_INTERVAL, 7, 1},
+                {"bulk insert", SLUICE_KERNELS_INTERVAL, 7, 1},
+                {"bulk sweep", SLUICE_KERNELS_INTERVAL, 8, 2},
+                {"gdeflate", SLUICE_KERNELS_GDEFLATE, 12, 1},
+                {"checksum", SLUICE_KERNELS_GDEFLATE, 0, 1},
+                {"tile streams", SLUICE_KERNELS_TILE_STREAMS, 6, 1},
+                {"cpu decode", 0, 24, 2},
+                {"gstd", kGstdKernels, 24, 1},
+                {"gstd filters", kGstdKernels, 0, 1},
+                {"gstd passes", kGstdKernels, 0, 1},
+                {"filter", kGstdKernels, 0, 1},
+                {"fse tables", SLUICE_KERNELS_FSE, 10, 1},
+                {"float bf16", SLUICE_KERNELS_FLOAT, 2, 1},
+                {"float f16", SLUICE_KERNELS_FLOAT, 2, 1},
+                {"float f32", SLUICE_KERNELS_FLOAT, 2, 1},
+                {"float e4m3", SLUICE_KERNELS_FLOAT, 2, 1},
+                {"float e4m3 dense", SLUICE_KERNELS_FLOAT, 2, 1},
+                {"float e5m2", SLUICE_KERNELS_FLOAT, 2, 1},
+                {"float huff", SLUICE_KERNELS_FLOAT, 2, 1},
+                {"float encode", 0, 40, 1},
+                {"df11 bf16", SLUICE_KERNELS_DF11, 2, 1},
+                {"df11 ecf8", SLUICE_KERNELS_DF11, 2, 1},
+                {"df11 encode", 0, 12, 1},
+                {"stream host", 0, 2, 1},
+                {"stream read", 0, 0, 1},
+                {"stream decode", kTileKernels, 0, 1},
+                {"stream bulk", kTileKernels, 0, 1},
+                {"stream latency", kTileKernels, 0, 1},
+                {"stream batches", kTileKernels, 0, 1},
+                {"stream cancel", kTileKernels, 0, 1},
                 // Only if a filter names it: nothing that a change of speed shows in.
-                {"worst", kGstdKernels | SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_FLOAT}};
+                {"worst", kGstdKernels | SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_FLOAT, 0, 1}};
 
 // Filters in the case of the names above. DFloat11 has a shorter one there, and "tile streams" are
 // not meant by "stream".
@@ -125,14 +130,43 @@ bool anyButStreams(const Wanted& wanted)
     });
 }
 
-// The SluiceKernels to make pipelines for: all of them take a quarter of a minute where no driver's
-// cache has them.
+// The SluiceKernels to make pipelines for.
 uint32_t kernelsOf(const Wanted& wanted)
 {
     uint32_t uses = 0;
     for (const auto& kernel : kKernels)
         uses |= wanted(kernel.name) ? kernel.uses : 0;
     return uses != 0 ? uses : uint32_t(SLUICE_KERNELS_FSE); // 0 would be all
+}
+
+// Pipelines take their time to compile, where no driver's cache has them: those of a family are
+// made when it begins.
+void makePipelines(const BenchDevice& device, const Wanted& wanted,
+                   const std::vector<const char*>& prefixes, BenchReport& report)
+{
+    report.showStep("what drivers compile");
+    device.makePipelines(kernelsOf([&](const char* kernel) {
+        return wanted(kernel) &&
+               std::any_of(prefixes.begin(), prefixes.end(), [&](const char* one) {
+                   return std::strncmp(kernel, one, std::strlen(one)) == 0;
+               });
+    }));
+}
+
+// CPU rows stand among those of the CPU, or where they were asked for.
+bool wantsCpuDecode(const BenchDevice& device, const Wanted& wanted, bool isFiltered)
+{
+    return wanted("cpu decode") && (device.backend() == SLUICE_BACKEND_CPU || isFiltered);
+}
+
+void expectRows(const BenchDevice& device, const Wanted& wanted, bool isFiltered, Budget& budget)
+{
+    for (const auto& kernel : kKernels) {
+        const bool isCpuDecode = std::strcmp(kernel.name, "cpu decode") == 0;
+        if (kernel.rows != 0 &&
+            (isCpuDecode ? wantsCpuDecode(device, wanted, isFiltered) : wanted(kernel.name)))
+            budget.expect(kernel.name, kernel.rows, kernel.variants);
+    }
 }
 
 void checkFilters(const std::vector<std::string>& filters)
@@ -146,6 +180,22 @@ void checkFilters(const std::vector<std::string>& filters)
     }
 }
 
+// Bytes of made-up data that can be packed, by the peers' encoders too, in a tenth of the time that
+// is left.
+uint64_t madeUpSize(const BenchDevice& device, const char* codec, bool hasPeers,
+                    const Budget& budget)
+{
+    constexpr uint64_t least = 1u << 20, unit = 256u << 10;
+    const uint64_t most = decodeInputLimit(device), trial = least;
+    if (!budget.isLimited() || most <= trial) return most;
+    const auto start = std::chrono::steady_clock::now();
+    loadTileSet("", codecNamed(codec), trial, 0);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    const double rate = double(trial) / std::max(taken.count(), 1e-3) / (hasPeers ? 2 : 1);
+    const double size = std::min(rate * budget.left() / 10, double(most));
+    return std::max(uint64_t(std::max(size, 0.0)) / unit * unit, least);
+}
+
 // The rows of decoders, input by input: each takes what it can. Every input must be of use, and if
 // they were asked for by a filter, so must the float codec and DFloat11 each find one; without
 // filters they fall back to made-up weights.
@@ -154,10 +204,10 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
 {
     const bool decode = wanted("gdeflate") || wanted("checksum"), streams = wanted("tile streams");
     const bool gstd = anyWanted(wanted, "gstd") || wanted("filter");
-    // Rows of the CPU stand among those of the CPU, or where they were asked for.
-    const bool cpu = wanted("cpu decode") &&
-                     (device.backend() == SLUICE_BACKEND_CPU || !options.filters.empty());
+    const bool cpu = wantsCpuDecode(device, wanted, !options.filters.empty());
     const bool floats = anyWanted(wanted, "float"), df11 = anyWanted(wanted, "df11");
+    makePipelines(device, wanted,
+                  {"gdeflate", "checksum", "tile", "gstd", "filter", "float", "df11"}, report);
     bool hadFloats = false, hadDf11 = false;
     Words tilesAtOnce = options.tilesAtOnce;
     if (tilesAtOnce.empty()) tilesAtOnce = {SLUICE_GSTD_SLOTS};
@@ -168,19 +218,21 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
     for (const std::string& input : inputs) {
         bool any = false;
         const auto load = [&](const char* codec, uint32_t decodeSpeed) {
-            TileSet tiles =
-                loadTileSet(input, codecNamed(codec), decodeInputLimit(device), decodeSpeed);
+            report.showStep(std::string("packing for ") + codec);
+            const uint64_t limit = input.empty() ? madeUpSize(device, codec, cpu, report.budget())
+                                                 : decodeInputLimit(device);
+            TileSet tiles = loadTileSet(input, codecNamed(codec), limit, decodeSpeed);
             any = any || !tiles.tiles.empty();
             report.beginInput(tiles, codec);
             return tiles;
         };
-        if (decode || streams || cpu) {
+        if ((decode || streams || cpu) && !report.budget().isOver()) {
             const TileSet tiles = load("gdeflate", options.decodeSpeed);
             if (decode && !tiles.tiles.empty()) benchGdeflate(device, tiles, report);
             if (streams && !tiles.tiles.empty()) benchTileStreams(device, tiles, report);
             if (cpu && !tiles.tiles.empty()) benchCpuDecode(tiles, report);
         }
-        if (gstd || cpu) {
+        if ((gstd || cpu) && !report.budget().isOver()) {
             const TileSet tiles = load("gstd", 0);
             if (cpu && !tiles.tiles.empty()) benchCpuDecode(tiles, report);
             if (gstd && !tiles.tiles.empty()) benchGstd(device, tiles, tilesAtOnce, wanted, report);
@@ -204,6 +256,24 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
     if (df11 && !hadDf11) benchDf11(device, wanted, report);
 }
 
+void benchPrimitives(const BenchDevice& device, const BenchDevice* twin, const Wanted& wanted,
+                     BenchReport& report)
+{
+    const bool isCuda = device.backend() == SLUICE_BACKEND_CUDA && cubIsBuiltIn();
+    const BenchDevice* const cuda = isCuda ? &device : twin;
+    const bool scans = anyWanted(wanted, "scan") || wanted("reduce");
+    const bool intervals = anyWanted(wanted, "interval") || anyWanted(wanted, "bulk");
+    makePipelines(device, wanted, {"scan", "reduce"}, report);
+    if (scans) benchScan(device, cuda, wanted, report);
+    makePipelines(device, wanted, {"compact"}, report);
+    if (anyWanted(wanted, "compact")) benchCompact(device, cuda, wanted, report);
+    makePipelines(device, wanted, {"interval", "bulk"}, report);
+    if (intervals) benchInterval(device, cuda, wanted, report);
+    if (wanted("fse tables")) benchFse(device, cuda, report);
+}
+
+constexpr double kWholeSeconds = 48; // of everything; the last row may need some more
+
 } // namespace
 
 std::string benchKernels()
@@ -219,39 +289,44 @@ int runBench(const BenchOptions& options)
     const std::vector<std::string> filters = plainFilters(options.filters);
     const Wanted wanted = [&](const char* kernel) { return isWanted(filters, kernel); };
     checkFilters(filters);
-    // This is better said before minutes of work than after.
-    if (!options.json.empty()) checkOverwrite(options.json, options.force);
+    // What cannot be written is better known before minutes of work than after.
+    std::unique_ptr<OutputFile> json, html;
+    if (!options.json.empty()) json = std::make_unique<OutputFile>(options.json, options.force);
+    if (!options.html.empty()) html = std::make_unique<OutputFile>(options.html, options.force);
 
-    const BenchDevice device(options.device, kernelsOf(wanted), options.graphicsQueue,
+    const bool isWhole = filters.empty() && options.inputs.empty();
+    const bool isPiped = options.json == "-" || options.html == "-";
+    BenchReport report(options.verbosity < 0 ? nullptr
+                       : isPiped             ? stderr
+                                             : stdout,
+                       Budget(options.seconds >= 0 ? options.seconds
+                              : isWhole            ? kWholeSeconds
+                                                   : 0));
+    const BenchDevice device(options.device, SLUICE_KERNELS_FSE, options.graphicsQueue,
                              options.tuning);
     // It also keeps the GPU's clocks up: without a CUDA context an H200 (driver 580) falls from
     // 1,980 to 345 MHz whenever it idles, as while the CPU checks a result, and what ran next was
     // measured two to four times too slow.
     const std::unique_ptr<BenchDevice> twin = openCudaTwin(device);
-    BenchReport report(options.verbosity < 0 ? nullptr : options.json == "-" ? stderr : stdout);
+    expectRows(device, wanted, !options.inputs.empty(), report.budget());
     report.printHeader(device);
     benchCopy(device, report);
-    const bool compacts = anyWanted(wanted, "compact");
-    const bool intervals = anyWanted(wanted, "interval") || anyWanted(wanted, "bulk");
-    const bool scans = anyWanted(wanted, "scan") || wanted("reduce");
-    if (scans || compacts || intervals || wanted("fse tables")) {
-        const bool isCuda = device.backend() == SLUICE_BACKEND_CUDA && cubIsBuiltIn();
-        const BenchDevice* cuda = isCuda ? &device : twin.get();
-        if (scans) benchScan(device, cuda, wanted, report);
-        if (compacts) benchCompact(device, cuda, wanted, report);
-        if (intervals) benchInterval(device, cuda, wanted, report);
-        if (wanted("fse tables")) benchFse(device, cuda, report);
-    }
-    if (!filters.empty() && wanted("worst")) benchWorst(device, report);
-    benchStream(device, options, wanted, report);
     if (anyButStreams(wanted)) benchInputs(device, options, wanted, report);
-
-    if (!options.json.empty()) {
-        const std::string text = report.json(device);
-        OutputFile file(options.json, options.force);
-        file.write(0, text.data(), text.size());
-        file.commit();
+    benchPrimitives(device, twin.get(), wanted, report);
+    if (!filters.empty() && wanted("worst")) {
+        makePipelines(device, wanted, {"worst"}, report);
+        benchWorst(device, report);
     }
+    if (!filters.empty()) makePipelines(device, wanted, {"stream "}, report);
+    benchStream(device, options, wanted, report);
+    report.printCuts();
+
+    const auto finish = [](const std::unique_ptr<OutputFile>& file, const std::string& text) {
+        file->write(0, text.data(), text.size());
+        file->commit();
+    };
+    if (json) finish(json, benchJson(report.figures(device)));
+    if (html) finish(html, benchPage(report.figures(device)));
     return exitOk;
 }
 

@@ -14,7 +14,9 @@ struct BenchOptions {
     std::vector<std::string> filters;  // only kernels whose name contains one of these; none: all
     std::vector<std::string> inputs;   // tile streams, archives, .safetensors or any other files;
                                        // none: made-up data
-    std::string json;                  // also write the figures here; empty: do not
+    std::string json, html;            // also write the figures, or a page, here; empty: do not
+    double seconds = -1;               // about how long it may take; 0: no limit; below: 48 if
+                                       // there are neither filters nor inputs, else no limit
     uint32_t decodeSpeed = 0;          // for input that has to be packed
     std::vector<uint32_t> tilesAtOnce; // SluiceGstdInfo has it; none: some values
     bool graphicsQueue = false;        // Vulkan: of a family that does graphics too
@@ -23,13 +25,13 @@ struct BenchOptions {
     uint32_t streamMegabytes = 0;      // stream: of output a pass; 0: 8,000 on a GPU
     uint32_t streamThreads = 0;        // stream: of a streamer, that read; 0: up to 8
     bool streamOursOnly = false;       // stream: without the peers
-    bool force = false;                // json may overwrite a file
+    bool force = false;                // json and html may overwrite files
     int verbosity = 0;                 // below 0: no table
 };
 
 // The names that filters are compared with.
 std::string benchKernels();
-// Prints the table to stdout (stderr if json is "-"). Returns the tool's exit code or throws a
+// Prints the table to stdout (stderr if json or html is "-"). Returns the tool's exit code or throws a
 // Failure.
 int runBench(const BenchOptions& options);
 

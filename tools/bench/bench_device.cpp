@@ -2,6 +2,8 @@
 #include "bench_device.h"
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "peers.h"
 
@@ -33,6 +35,23 @@ BenchDevice::BenchDevice(const std::string& selector, uint32_t kernels, bool gra
                          const std::string& tuning)
     : ToolDevice(deviceInfo(selector, kernels, graphicsQueue, tuning))
 {
+}
+
+void BenchDevice::makePipelines(uint32_t kernels) const
+{
+    std::atomic<SluiceStatus> result{SLUICE_OK};
+    const auto work = [&] {
+        const SluicePipelinesInfo wanted = {kernels, 0, 0};
+        const SluiceStatus status = sluiceCreatePipelines(context(), &wanted, nullptr);
+        if (status != SLUICE_OK) result = status;
+    };
+    std::vector<std::thread> threads;
+    for (uint32_t i = 1; i < pipelineThreads(); ++i)
+        threads.emplace_back(work);
+    work();
+    for (std::thread& thread : threads)
+        thread.join();
+    check(result, "pipelines");
 }
 
 void BenchDevice::fill(SluiceBuffer to, uint8_t value) const

@@ -24,6 +24,8 @@ public:
     BenchDevice(const std::string& selector, uint32_t kernels = SLUICE_KERNELS_ALL,
                 bool graphicsQueue = false, const std::string& tuning = {});
 
+    // Makes the pipelines of these SluiceKernels, where they are not there yet.
+    void makePipelines(uint32_t kernels) const;
     SluiceBackend backend() const { return properties().backend; }
     bool isGpu() const { return properties().isSoftware == 0; }
 

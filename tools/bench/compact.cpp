@@ -226,6 +226,7 @@ public:
 
     void run(const Job& job)
     {
+        if (!m_contest.report.hasTime(job.kernel, job.size)) return;
         const Data &ours = m_data.ours, &theirs = m_data.theirs();
         if (job.selectorBytes() != 0) {
             const HostWords selectors = job.makeSelectors(m_host);
@@ -403,7 +404,8 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
         }
         // A GPU does 1,000 calls on the same input in one command buffer or graph; a row says what
         // one of them costs.
-        for (const uint64_t count : sweepSizes(std::min<uint64_t>(large, 1u << 20), 4)) {
+        for (const uint64_t count :
+             report.budget().ordered(sweepSizes(std::min<uint64_t>(large, 1u << 20), 4))) {
             Job job = makeJob("compact calls", powerText(count), count, kCompare);
             job.repeats = gpu ? 1000 : 10;
             if (wanted("compact calls")) compacts.run(job);
@@ -415,7 +417,7 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
         Compacts compacts(contest, host);
         for (const auto& sweep : kSweeps) {
             if (sweep.coins != coins) continue;
-            for (const uint64_t count : sweepSizes(limit, sweep.factor)) {
+            for (const uint64_t count : report.budget().ordered(sweepSizes(limit, sweep.factor))) {
                 Job job = makeJob(sweep.kernel, powerText(count), count, sweep.method);
                 // Inputs take turns, so that none of them is still in a cache.
                 job.sets = callsFor(count, limit / count);

@@ -78,10 +78,11 @@ void benchDf11(const BenchDevice& device, const Wanted& wanted, BenchReport& rep
     std::vector<uint64_t> counts = {1u << 18};
     if (device.isGpu()) counts = {1u << 23, 1u << 28}; // 16 MB of bf16, and what a large layer has
     for (const WeightKind& kind : kKinds) {
-        for (const uint64_t count : counts) {
-            if (wanted(kind.filter)) benchUnit(device, kind, count, report);
+        for (const uint64_t count : report.budget().ordered(counts)) {
+            if (wanted(kind.filter) && report.hasTime(kind.filter, std::to_string(count)))
+                benchUnit(device, kind, count, report);
         }
-        if (wanted("df11 encode")) {
+        if (wanted("df11 encode") && report.hasTime("df11 encode", kind.name)) {
             const Bytes plain = makeWeights(kind.format, kind.sigma, kMade);
             const auto encode = [&] {
                 for (uint32_t i = 0; i < kEncodes; ++i)

@@ -123,11 +123,13 @@ void benchFloat(const BenchDevice& device, const Wanted& wanted, BenchReport& re
     for (const WeightKind& kind : kKinds) {
         const bool decodes = wanted(kind.filter), encodes = wanted("float encode");
         if (!decodes && !encodes) continue;
+        report.showStep(kind.filter);
         const Bytes plain = makePlain(kind);
         if (decodes) {
             FloatTensor block;
             require(block.encode(kind.kind, plain.data(), kBlock), "float tensor");
-            for (const uint64_t blocks : sizes) {
+            for (const uint64_t blocks : report.budget().ordered(sizes)) {
+                if (!report.hasTime(kind.filter, sizeText(plain.size() * blocks))) continue;
                 const TensorScene scene(device, kind.kind, plain, block, blocks);
                 benchDecode(scene, "float", kind.name, plain.size() * blocks, scene.encodedBytes,
                             plain, blocks, report);
@@ -137,7 +139,7 @@ void benchFloat(const BenchDevice& device, const Wanted& wanted, BenchReport& re
             for (uint32_t i = 0; i < kEncodes; ++i)
                 encodeTiles(kind.kind, plain.data(), plain.size());
         };
-        if (encodes)
+        if (encodes && report.hasTime("float encode", kind.name))
             benchEncode("float encode", kind.name, kEncodes * plain.size(), encode, report);
     }
 }

@@ -98,7 +98,8 @@ void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport&
     }
     const BenchRow checksum = timeChecksum(scene);
 
-    for (const uint32_t tileCount : scene.batches(kFewTiles)) {
+    for (const uint32_t tileCount : report.budget().ordered(scene.batches(kFewTiles))) {
+        if (!report.hasTime("gdeflate", sizeText(scene.bytesOf(tileCount)))) continue;
         scene.setCount(tileCount);
         std::vector<BenchRow> rows;
         for (const Contender& contender : contenders) {

@@ -232,7 +232,8 @@ void benchGstd(const BenchDevice& device, const TileSet& tiles, Words tilesAtOnc
         decodeAll(scene, decodes.back());
         scene.checkOutput("sluice gstd");
     }
-    for (const uint32_t tileCount : scene.batches(kFewTiles)) {
+    for (const uint32_t tileCount : report.budget().ordered(scene.batches(kFewTiles))) {
+        if (!report.hasTime("gstd", sizeText(scene.bytesOf(tileCount)))) continue;
         Batch batch(scene, tileCount);
         for (const Decode& decode : decodes) {
             batch.addDecode(decode, wanted);

@@ -134,6 +134,10 @@ public:
     {
     }
     uint64_t bytes() const { return m_content.count * 4; }
+    bool hasTime(const std::string& kernel, const std::string& size)
+    {
+        return m_contest.report.hasTime(kernel, size);
+    }
     std::mt19937& random() { return m_random; }
 
     // Intervals of these lengths; calls: in one command buffer.
@@ -164,6 +168,7 @@ public:
     void runBulk(const std::string& kernel, const std::string& size, bool insert,
                  uint32_t elementSize, uint64_t items, uint32_t every, uint32_t calls = 1)
     {
+        if (!hasTime(kernel, size)) return;
         const Arena& arena = m_arenas.ours;
         Words indices;
         for (uint64_t i = every / 2; i < items; i += every)
@@ -430,18 +435,25 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
         const std::string kernel = std::string("interval ") + op.name;
         if (!wanted(kernel.c_str())) continue;
         const Form form{op.op};
-        for (const uint32_t mean : kMeans)
-            intervals.run(kernel, bytesText(mean), form,
-                          uniformLengths(elementsOf(form, bytes), mean / 4, intervals.random()));
-        if (op.op == Op::Move) intervals.run(kernel, "64 B aligned", form, Words(bytes / 64, 16));
+        for (const uint32_t mean : kMeans) {
+            if (intervals.hasTime(kernel, bytesText(mean)))
+                intervals.run(
+                    kernel, bytesText(mean), form,
+                    uniformLengths(elementsOf(form, bytes), mean / 4, intervals.random()));
+        }
+        if (op.op == Op::Move && intervals.hasTime(kernel, "64 B aligned"))
+            intervals.run(kernel, "64 B aligned", form, Words(bytes / 64, 16));
     }
     if (wanted("interval bytes")) {
-        for (const uint32_t mean : kMeans)
-            intervals.run("interval bytes", bytesText(mean), {Op::Move, 1},
-                          uniformLengths(bytes, mean, intervals.random()));
+        for (const uint32_t mean : kMeans) {
+            if (intervals.hasTime("interval bytes", bytesText(mean)))
+                intervals.run("interval bytes", bytesText(mean), {Op::Move, 1},
+                              uniformLengths(bytes, mean, intervals.random()));
+        }
     }
     if (wanted("interval kinds")) {
         for (const auto& kind : kForms) {
+            if (!intervals.hasTime("interval kinds", kind.name)) continue;
             const Words lengths = uniformLengths(elementsOf(kind.form, bytes),
                                                  1024 / kind.form.elementSize, intervals.random());
             intervals.run("interval kinds", kind.name, kind.form, lengths);
@@ -449,17 +461,23 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
     }
     for (const auto& op : kOps) {
         if (!wanted("interval hard")) break;
+        const std::string kernel = std::string("interval hard: ") + op.name;
         for (const auto& [name, lengths] :
-             hardLists(bytes / (op.op == Op::Search ? 8 : 4), intervals.random()))
-            intervals.run(std::string("interval hard: ") + op.name, name, {op.op}, lengths);
+             hardLists(bytes / (op.op == Op::Search ? 8 : 4), intervals.random())) {
+            if (intervals.hasTime(kernel, name)) intervals.run(kernel, name, {op.op}, lengths);
+        }
     }
     for (const auto& op : kOps) {
         if (!wanted("interval sweep")) break;
         const Form form{op.op};
-        for (const uint64_t size : sweepSizes(bytes, op.op == Op::Move ? 4 : 16))
-            intervals.run(std::string("interval sweep: ") + op.name, powerText(size) + " B", form,
-                          uniformLengths(elementsOf(form, size), 64, intervals.random()),
-                          callsFor(size / 4, bytes / size));
+        const std::string kernel = std::string("interval sweep: ") + op.name;
+        for (const uint64_t size :
+             report.budget().ordered(sweepSizes(bytes, op.op == Op::Move ? 4 : 16))) {
+            if (intervals.hasTime(kernel, powerText(size) + " B"))
+                intervals.run(kernel, powerText(size) + " B", form,
+                              uniformLengths(elementsOf(form, size), 64, intervals.random()),
+                              callsFor(size / 4, bytes / size));
+        }
     }
     for (const bool insert : {false, true}) {
         const std::string name = insert ? "insert" : "remove", kernel = "bulk " + name;
@@ -472,7 +490,7 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
                                   bytes / 2 / size, 10);
         }
         if (!wanted("bulk sweep")) continue;
-        for (const uint64_t size : sweepSizes(bytes / 2, 16))
+        for (const uint64_t size : report.budget().ordered(sweepSizes(bytes / 2, 16)))
             intervals.runBulk("bulk sweep: " + name, powerText(size) + " B", insert, 4, size / 4,
                               10, callsFor(size / 4, bytes / size));
     }

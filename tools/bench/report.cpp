@@ -9,6 +9,7 @@
 namespace sluice {
 namespace {
 
+constexpr size_t kCutColumns = 88; // of a line that says what was left out
 constexpr const char* kColumns = "%-24s %-14s %-34s %10s %7s %9s %8s %8s\n";
 
 std::string figureText(const BenchRow& row)
@@ -42,7 +43,7 @@ double BenchReport::peerRatio(const BenchRow& row) const
     return best > 0 ? rate(row) / best : 0;
 }
 
-void BenchReport::printHeader(const BenchDevice& device) const
+void BenchReport::printHeader(const BenchDevice& device)
 {
     if (m_out == nullptr) return;
     const SluiceDeviceProperties& properties = device.properties();
@@ -58,9 +59,10 @@ void BenchReport::printHeader(const BenchDevice& device) const
                  "of peer");
 }
 
-void BenchReport::print(const BenchRow& row) const
+void BenchReport::print(const BenchRow& row)
 {
     if (m_out == nullptr) return;
+    m_line.clear();
     if (!row.present) {
         std::fprintf(m_out, "%-24s %-14s %-34s not present%s%s\n", row.kernel.c_str(),
                      row.size.c_str(), row.who.c_str(), row.note.empty() ? "" : ": ",
@@ -87,9 +89,10 @@ void BenchReport::print(const BenchRow& row) const
     std::fflush(m_out);
 }
 
-void BenchReport::say(const std::string& text) const
+void BenchReport::say(const std::string& text)
 {
     if (m_out == nullptr) return;
+    m_line.clear();
     std::fprintf(m_out, "%s\n", text.c_str());
     std::fflush(m_out);
 }
@@ -100,12 +103,47 @@ void BenchReport::beginInput(const std::string& name, const std::string& codec, 
     m_inputs.push_back({name, codec, compressedBytes, outputBytes});
     m_input = m_inputs.size() - 1;
     if (m_out == nullptr) return;
+    m_line.clear();
     if (partCount == 0) {
         std::fprintf(m_out, "%s: holds no %s %s\n", name.c_str(), codec.c_str(), parts);
     } else {
         std::fprintf(m_out, "%s: %zu %s %s, %s -> %s, ratio %.4f\n", name.c_str(), partCount,
                      codec.c_str(), parts, sizeText(outputBytes).c_str(),
                      sizeText(compressedBytes).c_str(), m_inputs.back().ratio());
+    }
+}
+
+bool BenchReport::hasTime(const std::string& name, const std::string& size)
+{
+    const bool has = m_budget.hasTime(name, size);
+    if (has) showStep(name + ", " + size);
+    return has;
+}
+
+void BenchReport::showStep(const std::string& what)
+{
+    const double left = m_budget.left();
+    m_line.show("measuring " + what + (left > 0 ? formatText(", %.0f s left", left) : ""));
+}
+
+void BenchReport::printCuts()
+{
+    m_line.clear();
+    const std::vector<Budget::Cut> cuts = m_budget.cuts();
+    if (m_out == nullptr || !m_budget.isLimited() || cuts.empty()) return;
+    std::fprintf(m_out, "\ncut short to end within %.0f s, --seconds 0 measures everything:\n",
+                 m_budget.seconds());
+    for (const Budget::Cut& cut : cuts) {
+        std::string line = "  " + cut.name + (cut.all ? ": nothing measured" : ": without");
+        for (size_t i = 0; !cut.all && i < cut.sizes.size(); ++i) {
+            const std::string word = (i == 0 ? " " : ", ") + cut.sizes[i];
+            if (line.size() + word.size() > kCutColumns) {
+                line += formatText(" and %zu more", cut.sizes.size() - i);
+                break;
+            }
+            line += word;
+        }
+        std::fprintf(m_out, "%s\n", line.c_str());
     }
 }
 
@@ -132,48 +170,59 @@ void BenchReport::addMissing(const std::string& kernel, const std::string& who,
     addGroup({{kernel, "", who, 0, {}, true, false, why}});
 }
 
-std::string BenchReport::json(const BenchDevice& device) const
+BenchFigures BenchReport::figures(const BenchDevice& device) const
 {
     const SluiceDeviceProperties& properties = device.properties();
-    std::string out = "{\n";
-    out += "  \"device\": " + jsonText(properties.name) + ",\n";
-    out += "  \"backend\": " + jsonText(backendName(properties.backend)) + ",\n";
-    out += "  \"driver\": " + jsonText(properties.driver) + ",\n";
-    out += "  \"tier\": " + jsonText(device.tier()) + ",\n";
-    out += "  \"copy_gb_per_s\": " + formatText("%.3f", m_copyRate / 1e9) + ",\n";
-    out += "  \"rows\": [";
-    for (size_t i = 0; i < m_rows.size(); ++i) {
-        const BenchRow& row = m_rows[i];
-        out += i == 0 ? "\n" : ",\n";
-        out += "    {\"kernel\": " + jsonText(row.kernel) + ", \"size\": " + jsonText(row.size) +
-               ", \"who\": " + jsonText(row.who) + ", \"peer\": " + (row.isPeer ? "true" : "false");
-        if (row.input != 0) {
-            const Input& input = m_inputs[row.input];
-            out += ", \"input\": " + jsonText(input.name) +
-                   ", \"codec\": " + jsonText(input.codec) +
-                   ", \"size_ratio\": " + formatText("%.5f", input.ratio());
+    BenchFigures figures;
+    std::string& head = figures.head;
+    head += "  \"device\": " + jsonText(properties.name) + ",\n";
+    head += "  \"backend\": " + jsonText(backendName(properties.backend)) + ",\n";
+    head += "  \"driver\": " + jsonText(properties.driver) + ",\n";
+    head += "  \"tier\": " + jsonText(device.tier()) + ",\n";
+    head += "  \"copy_gb_per_s\": " + formatText("%.3f", m_copyRate / 1e9) + ",\n";
+    if (m_budget.isLimited()) {
+        head += formatText("  \"seconds\": %.6g,\n  \"cut\": [", m_budget.seconds());
+        const char* separator = "\n    ";
+        for (const Budget::Cut& cut : m_budget.cuts()) {
+            head += separator + ("{\"kernel\": " + jsonText(cut.name)) +
+                    ", \"all\": " + (cut.all ? "true" : "false") + ", \"sizes\": [";
+            for (size_t i = 0; i < cut.sizes.size(); ++i)
+                head += (i == 0 ? "" : ", ") + jsonText(cut.sizes[i]);
+            head += "]}";
+            separator = ",\n    ";
         }
-        for (const BenchFigure& figure : row.figures)
-            out += ", " + jsonText(figure.name) + ": " + formatText("%.6g", figure.value);
-        if (row.present && row.bytes == 0) {
-            out += ", \"present\": true";
-        } else if (row.present) {
-            out += ", \"present\": true, \"bytes\": " + std::to_string(row.bytes) +
-                   ", \"runs\": " + std::to_string(row.timing.runs) +
-                   ", \"median_ms\": " + formatText("%.6f", row.timing.median) +
-                   ", \"fastest_ms\": " + formatText("%.6f", row.timing.fastest) +
-                   ", \"slowest_ms\": " + formatText("%.6f", row.timing.slowest) +
-                   ", \"gb_per_s\": " + formatText("%.3f", rate(row) / 1e9);
-            if (m_copyRate > 0)
-                out += ", \"of_copy\": " + formatText("%.4f", rate(row) / m_copyRate);
-            const double ofPeer = row.isPeer ? 0 : peerRatio(row);
-            if (ofPeer > 0) out += ", \"of_peer\": " + formatText("%.4f", ofPeer);
-        } else {
-            out += ", \"present\": false, \"why\": " + jsonText(row.note);
-        }
-        out += "}";
+        head += "\n  ],\n";
     }
-    return out + "\n  ]\n}\n";
+    for (const BenchRow& row : m_rows)
+        figures.rows.push_back(json(row));
+    return figures;
+}
+
+std::string BenchReport::json(const BenchRow& row) const
+{
+    std::string out = "{\"kernel\": " + jsonText(row.kernel) + ", \"size\": " + jsonText(row.size) +
+                      ", \"who\": " + jsonText(row.who) +
+                      ", \"peer\": " + (row.isPeer ? "true" : "false");
+    if (row.input != 0) {
+        const Input& input = m_inputs[row.input];
+        out += ", \"input\": " + jsonText(input.name) + ", \"codec\": " + jsonText(input.codec) +
+               ", \"size_ratio\": " + formatText("%.5f", input.ratio());
+    }
+    for (const BenchFigure& figure : row.figures)
+        out += ", " + jsonText(figure.name) + ": " + formatText("%.6g", figure.value);
+    if (!row.present) return out + ", \"present\": false, \"why\": " + jsonText(row.note) + "}";
+    out += ", \"present\": true";
+    if (row.bytes == 0) return out + "}";
+    out += ", \"bytes\": " + std::to_string(row.bytes) +
+           ", \"runs\": " + std::to_string(row.timing.runs) +
+           ", \"median_ms\": " + formatText("%.6f", row.timing.median) +
+           ", \"fastest_ms\": " + formatText("%.6f", row.timing.fastest) +
+           ", \"slowest_ms\": " + formatText("%.6f", row.timing.slowest) +
+           ", \"gb_per_s\": " + formatText("%.3f", rate(row) / 1e9);
+    if (m_copyRate > 0) out += ", \"of_copy\": " + formatText("%.4f", rate(row) / m_copyRate);
+    const double ofPeer = row.isPeer ? 0 : peerRatio(row);
+    if (ofPeer > 0) out += ", \"of_peer\": " + formatText("%.4f", ofPeer);
+    return out + "}";
 }
 
 } // namespace sluice

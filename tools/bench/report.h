@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "bench_device.h"
+#include "bench_page.h"
+#include "budget.h"
 #include "input.h"
+#include "tools/sluice/progress.h"
 
 namespace sluice {
 
@@ -32,7 +35,19 @@ struct BenchRow {
 
 class BenchReport {
 public:
-    explicit BenchReport(std::FILE* out) : m_out(out) {} // where the table goes; nullptr: nowhere
+    // out: where the table goes; nullptr: nowhere. budget: counts from now on.
+    BenchReport(std::FILE* out, const Budget& budget)
+        : m_out(out), m_line(out == nullptr), m_budget(budget)
+    {
+    }
+
+    Budget& budget() { return m_budget; }
+    // As Budget's; also shows what is measured now. name: "scan", or "scan kinds: VARIANT".
+    bool hasTime(const std::string& name, const std::string& size);
+    // Shows what is done now, which makes no row.
+    void showStep(const std::string& what);
+    // Says what was left out for lack of time.
+    void printCuts();
 
     // The rate of the plain copy, bytes read plus bytes written; the best one counts.
     void addCopy(const BenchRow& row);
@@ -41,7 +56,7 @@ public:
     void addMissing(const std::string& kernel, const std::string& who, const std::string& why);
 
     // A line of text between the rows.
-    void say(const std::string& text) const;
+    void say(const std::string& text);
 
     // The rows that follow are of these parts ("tiles") of an input, until endInputs. No parts:
     // says so.
@@ -54,8 +69,8 @@ public:
     }
     void endInputs() { m_input = 0; }
 
-    void printHeader(const BenchDevice& device) const;
-    std::string json(const BenchDevice& device) const;
+    void printHeader(const BenchDevice& device);
+    BenchFigures figures(const BenchDevice& device) const;
 
 private:
     struct Input {
@@ -63,11 +78,14 @@ private:
         uint64_t compressedBytes = 0, outputBytes = 0;
         double ratio() const { return double(compressedBytes) / double(outputBytes); }
     };
-    void print(const BenchRow& row) const;
+    void print(const BenchRow& row);
+    std::string json(const BenchRow& row) const;
     static double rate(const BenchRow& row);     // bytes a second
     double peerRatio(const BenchRow& row) const; // 0: no peer
 
     std::FILE* m_out;
+    StatusLine m_line;
+    Budget m_budget;
     double m_copyRate = 0;
     std::vector<BenchRow> m_rows;
     std::vector<Input> m_inputs{{}}; // from 1 on

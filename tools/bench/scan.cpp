@@ -266,7 +266,9 @@ private:
     {
         const uint64_t limit = m_host.count * 4 / sizeof(T);
         const Reference<T> reference(kind, m_host);
-        for (const uint64_t count : sweepSizes(limit, kind.factor)) {
+        for (const uint64_t count :
+             m_contest.report.budget().ordered(sweepSizes(limit, kind.factor))) {
+            if (!m_contest.report.hasTime(kind.kernel(), powerText(count))) continue;
             // Several arrays, so that none of them is still in a cache when its turn comes again.
             const Job job{kind, uint32_t(count), callsFor(count, limit / count), sizeof(T)};
             const uint64_t useful = job.bytes() * (job.reduces() ? 1 : 2) +

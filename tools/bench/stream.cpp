@@ -314,7 +314,8 @@ void benchStream(const BenchDevice& device, const BenchOptions& options, const W
                                                 ? std::vector<std::string>{""}
                                                 : options.inputs;
     for (const std::string& input : inputs)
-        if (wanted("stream host")) benchStreamHost(report, input);
+        if (wanted("stream host") && report.hasTime("stream host", input))
+            benchStreamHost(report, input);
     if (options.filters.empty()) return;
     const auto isWanted = [&](const char* name) { return wanted(name); };
     if (std::none_of(std::begin(kFileRows), std::end(kFileRows), isWanted)) return;

@@ -158,10 +158,13 @@ private:
 
 void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchReport& report)
 {
+    if (!report.hasTime("tile streams", sizeText(tiles.outputBytes))) return;
     const StreamScene scene(device, tiles);
     scene.check();
     report.addGroup({scene.time(1)});
-    if (scene.copies() > 1) report.addGroup({scene.time(scene.copies())});
+    const std::string all = sizeText(scene.copies() * tiles.outputBytes);
+    if (scene.copies() > 1 && report.hasTime("tile streams", all))
+        report.addGroup({scene.time(scene.copies())});
 }
 
 } // namespace sluice

@@ -163,7 +163,7 @@ bool benchFile(const BenchDevice& device, const std::string& path, const char* k
         const WeightKind& kind = kindOf(set.kind);
         report.beginInput(path, kind.name, set.parts, set.entries.size(), set.encodedBytes,
                           set.outputBytes);
-        if (wanted(encodeKernel)) {
+        if (wanted(encodeKernel) && report.hasTime(encodeKernel, kind.name)) {
             const auto encodeAll = [&] {
                 for (const Entry& entry : set.entries)
                     encode(kind, set.expected.data(), entry);
@@ -172,6 +172,7 @@ bool benchFile(const BenchDevice& device, const std::string& path, const char* k
         }
         if (!wanted(kind.filter)) continue;
         for (const uint64_t copies : copiesOf(device, set.outputBytes)) {
+            if (!report.hasTime(kind.filter, sizeText(set.outputBytes * copies))) continue;
             const WeightScene<Entry> scene(device, set, set.expected.size(), copies);
             benchDecode(scene, kernel, kind.name, set.outputBytes * copies,
                         set.encodedBytes * copies, set.expected, copies, report);

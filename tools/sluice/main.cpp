@@ -474,13 +474,21 @@ void defineBench(CLI::App& verb, CommandLine& line)
                     "stream: how many threads of the streamer read; default 8, or one a core")
         ->check(CLI::Range(1u, 64u));
     verb.add_flag("--stream-ours", options.streamOursOnly, "stream: without the peers");
+    verb.add_option("--seconds", options.seconds,
+                    "about how long it takes at most, what is left out is said; 0: no limit; "
+                    "default 48 without --filter and --input, else no limit")
+        ->check(CLI::Range(0.0, 86400.0));
     verb.add_option("--json", options.json, "also write the figures to this file");
+    verb.add_option("--html", options.html,
+                    "also write a page with plots and a table to this file");
 }
 
 int bench(const CLI::App&, CommandLine& line)
 {
     line.bench.verbosity = line.common.quiet ? -1 : line.common.verbosity;
     line.bench.force = line.common.force;
+    if (line.bench.json == "-" && line.bench.html == "-")
+        throw Failure{exitUsage, "--json - and --html - would be mixed on stdout"};
     return runBench(line.bench);
 }
 

@@ -12,16 +12,36 @@
 
 namespace sluice {
 
+StatusLine::StatusLine(bool quiet) : m_enabled(!quiet && isatty(STDERR_FILENO) != 0) {}
+
+void StatusLine::show(std::string text)
+{
+    if (!m_enabled) return;
+    struct winsize window = {};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col != 0)
+        text.resize(std::min<size_t>(text.size(), window.ws_col - 1u)); // a full line would wrap
+    std::fprintf(stderr, "\r\033[K%s", text.c_str());
+    std::fflush(stderr);
+    m_shown = true;
+}
+
+void StatusLine::clear()
+{
+    if (!m_shown) return;
+    std::fputs("\r\033[K", stderr);
+    std::fflush(stderr);
+    m_shown = false;
+}
+
 Progress::Progress(std::string verb, uint64_t total, bool quiet)
-    : m_verb(std::move(verb)), m_total(total), m_enabled(!quiet && isatty(STDERR_FILENO) != 0),
-      m_start(Clock::now()), m_last(m_start)
+    : m_line(quiet), m_verb(std::move(verb)), m_total(total), m_start(Clock::now()), m_last(m_start)
 {
 }
 
 void Progress::advance(uint64_t bytes)
 {
     m_done += bytes;
-    if (!m_enabled) {
+    if (!m_line.isShown()) {
         return;
     }
     const Clock::time_point now = Clock::now();
@@ -45,21 +65,7 @@ void Progress::print(Clock::time_point now)
         const uint64_t left = uint64_t(double(m_total - m_done) / rate + 0.5);
         line += formatText(", %u:%02u left", unsigned(left / 60), unsigned(left % 60));
     }
-    struct winsize window = {};
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col != 0)
-        line.resize(std::min<size_t>(line.size(), window.ws_col - 1u)); // a full line would wrap
-    std::fprintf(stderr, "\r\033[K%s", line.c_str());
-    std::fflush(stderr);
-    m_shown = true;
-}
-
-void Progress::clear()
-{
-    if (m_shown) {
-        std::fputs("\r\033[K", stderr);
-        std::fflush(stderr);
-        m_shown = false;
-    }
+    m_line.show(std::move(line));
 }
 
 } // namespace sluice

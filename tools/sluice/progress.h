@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A progress line on stderr, where that is a terminal; nothing otherwise.
+// A line on stderr that says how far things are, where that is a terminal; nothing otherwise.
 #pragma once
 
 #include <chrono>
@@ -8,27 +8,39 @@
 
 namespace sluice {
 
+class StatusLine {
+public:
+    explicit StatusLine(bool quiet);
+    ~StatusLine() { clear(); }
+    StatusLine(const StatusLine&) = delete;
+    StatusLine& operator=(const StatusLine&) = delete;
+
+    bool isShown() const { return m_enabled; }
+    // In place of the line before; cut where the terminal ends. text: ASCII.
+    void show(std::string text);
+    void clear(); // wipes the line, for other text
+
+private:
+    bool m_enabled, m_shown = false;
+};
+
 class Progress {
 public:
     // verb: "packing"; total in bytes, 0 if unknown
     Progress(std::string verb, uint64_t total, bool quiet);
-    ~Progress() { clear(); }
-    Progress(const Progress&) = delete;
-    Progress& operator=(const Progress&) = delete;
 
     void advance(uint64_t bytes);
-    void clear(); // wipes the line, for other text
+    void clear() { m_line.clear(); }
 
 private:
     using Clock = std::chrono::steady_clock;
 
     void print(Clock::time_point now);
 
+    StatusLine m_line;
     std::string m_verb;
     uint64_t m_total;
     uint64_t m_done = 0;
-    bool m_enabled;
-    bool m_shown = false;
     Clock::time_point m_start, m_last;
 };
 
