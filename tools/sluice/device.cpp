@@ -127,8 +127,7 @@ uint32_t pipelineThreads() { return std::clamp(std::thread::hardware_concurrency
 
 ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common, uint32_t kernels)
 {
-    constexpr const char* tiers = "base ext emu4 emu8 emu16 emu32 emu64 emu128 native fast ref";
-    if (!options.tier.empty() && !hasWord(tiers, options.tier)) {
+    if (!options.tier.empty() && !hasWord(kTierNames, options.tier)) {
         throw Failure{exitUsage, "--tier " + options.tier +
                                      ": use base, ext, emu4 ... emu128, native, fast or "
                                      "ref"};

@@ -14,6 +14,9 @@
 
 namespace sluice {
 
+constexpr const char* kTierNames =
+    "base ext emu4 emu8 emu16 emu32 emu64 emu128 native fast ref"; // of all backends
+
 std::vector<SluiceDeviceProperties> listDevices();
 const char* backendName(SluiceBackend backend);                       // "vulkan", "cuda", "cpu"
 std::string deviceSelector(const SluiceDeviceProperties& properties); // "vulkan:0", "cuda:1", "cpu"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <sstream>
 
 #include <CLI/CLI.hpp>
 
@@ -12,6 +11,7 @@
 #include "block_encoder.h"
 #include "cache_folder.h"
 #include "codecs.h"
+#include "command_table.h"
 #include "shard.h"
 #include "suggest.h"
 #include "tools/bench/bench.h"
@@ -36,47 +36,18 @@ struct CommandLine {
     DiffOptions diff;
     ApplyOptions patch;
     InfoOptions info;
+    std::string shell, manVerb, manFolder;
     bool devicesJson = false, selftestJson = false;
-};
-
-// Breaks lines at word boundaries, so that help fits 100 columns.
-class HelpFormatter : public CLI::Formatter {
-public:
-    std::string make_option_desc(const CLI::Option* option) const override
-    {
-        return wrapped(option->get_description());
-    }
-    std::string make_subcommand(const CLI::App* verb) const override
-    {
-        std::stringstream out;
-        CLI::detail::format_help(out, verb->get_name(), wrapped(verb->get_description()),
-                                 get_column_width());
-        return out.str();
-    }
-
-private:
-    // CLI11 indents what follows a line break by the width of the first column.
-    std::string wrapped(const std::string& text) const
-    {
-        std::istringstream words(text);
-        std::string lines;
-        size_t width = 0, columns = 100 - get_column_width();
-        for (std::string word; words >> word; width += word.size()) {
-            const bool fits = width + 1 + word.size() <= columns;
-            lines += width == 0 ? "" : fits ? " " : "\n";
-            width = width == 0 ? 0 : fits ? width + 1 : 0;
-            lines += word;
-        }
-        return lines;
-    }
 };
 
 void addDevice(CLI::App& verb, DeviceOptions& options)
 {
     verb.add_option("--device", options.device,
-                    "auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N");
+                    "auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N")
+        ->type_name("DEV");
     verb.add_option("--tier", options.tier,
-                    "base, ext, emu4 ... emu128, native, fast or ref; the best one if not given");
+                    "base, ext, emu4 ... emu128, native, fast or ref; the best one if not given")
+        ->type_name("TIER");
 }
 
 void addDecodeSpeed(CLI::App& verb, uint32_t& value)
@@ -98,7 +69,7 @@ void addCopyDepth(CLI::App& verb, uint32_t& value)
 
 void addOutput(CLI::App& verb, std::string& output)
 {
-    verb.add_option("-o", output, "the archive; - is stdout")->required();
+    verb.add_option("-o", output, "the archive; - is stdout")->type_name("FILE")->required();
 }
 
 void addThreads(CLI::App& verb, uint32_t& threads)
@@ -128,10 +99,10 @@ std::string codecHelp(std::vector<std::string>& names)
 void definePack(CLI::App& verb, CommandLine& line)
 {
     PackOptions& options = line.pack;
-    verb.add_option("-o", options.output, "the archive; - is stdout");
+    verb.add_option("-o", options.output, "the archive; - is stdout")->type_name("FILE");
     std::vector<std::string> names;
     const std::string help = codecHelp(names);
-    verb.add_option("-c", options.codec, help)->check(CLI::IsMember(names));
+    verb.add_option("-c", options.codec, help)->type_name("CODEC")->check(CLI::IsMember(names));
     verb.add_option("-l", options.level,
                     "1 (fastest) to 12 (smallest); default 9; of float tiles only whether fp8 E4M3 "
                     "is to be smaller (10 and more)")
@@ -147,7 +118,8 @@ void definePack(CLI::App& verb, CommandLine& line)
                     "whether they pay or not: " +
                         filterNames(",") +
                         "; or those to do without, the rest as with auto: no-planes,no-up and so "
-                        "on. Files above 1 GiB get none");
+                        "on. Files above 1 GiB get none")
+        ->type_name("FILTERS");
     verb.add_flag(
         "--images", options.images,
         "KTX2 and DDS files as images: the supercompression of KTX2 is undone, filters go "
@@ -158,31 +130,40 @@ void definePack(CLI::App& verb, CommandLine& line)
             "--images: the blocks of textures made of pictures: none (default), RGBA8; auto, "
             "BC1 for opaque colours, BC3 for those with alpha, BC4 for a single channel, "
             "BC5 for normal maps; bc1, bc3, bc4, bc5")
+        ->type_name("FORMAT")
         ->check(CLI::IsMember({"auto", "none", "bc1", "bc3", "bc4", "bc5"}));
     verb.add_flag("!--no-mips", options.mips, "--images: textures have their largest level alone");
     addThreads(verb, options.threads);
     verb.add_option("--exclude", options.excludes,
                     "leave out what matches this glob, files and folders: * ? do not match /, ** "
                     "does; without / it is compared with the last component of a name")
+        ->type_name("GLOB")
         ->allow_extra_args(false);
     verb.add_option("--cache", options.cache,
                     "a folder that keeps what was encoded: files and tiles that an earlier run has "
-                    "packed with the same options are taken from there. The archive is the same");
+                    "packed with the same options are taken from there. The archive is the same")
+        ->type_name("DIR");
     verb.add_option("--cache-size", line.cacheSize,
                     "bytes that the cache may have after the run, 500M or 20G say: what was not "
-                    "used for longest is removed; default: no limit");
+                    "used for longest is removed; default: no limit")
+        ->type_name("SIZE");
     verb.add_option("--rules", options.rules,
-                    "a TOML file that says by globs how files are encoded");
+                    "a TOML file that says by globs how files are encoded")
+        ->type_name("FILE");
     verb.add_option("--explain", options.explain,
-                    "pack nothing, but say how the file of this name would be packed, and why");
+                    "pack nothing, but say how the file of this name would be packed, and why")
+        ->type_name("NAME");
     verb.add_option("--order", options.order,
                     "lay files out in the order of this list of names, one a line, the rest after "
-                    "them");
+                    "them")
+        ->type_name("FILE");
     verb.add_option("--shard", options.shard,
-                    "K/N: only the Kth of N parts of the archive, which join puts together");
+                    "K/N: only the Kth of N parts of the archive, which join puts together")
+        ->type_name("K/N");
     verb.add_option("--emit-ninja", options.emitNinja,
                     "pack nothing, but write a build file for Ninja that packs in shards and joins "
-                    "them");
+                    "them")
+        ->type_name("FILE");
     verb.add_option("--shards", options.shards, "--emit-ninja: how many shards; default 8")
         ->check(CLI::Range(1u, 65535u));
     verb.add_flag("--dry-run", options.dryRun, "list what would be packed, and write nothing");
@@ -192,6 +173,7 @@ void definePack(CLI::App& verb, CommandLine& line)
     verb.add_option("--group", options.groups,
                     "df11 and ecf8: join the weights below each module that this expression "
                     "matches; it may use . [] () | * + ? \\d \\w")
+        ->type_name("REGEX")
         ->allow_extra_args(false);
     verb.add_option("FILE", options.inputs, "files and folders")->required();
 }
@@ -296,7 +278,8 @@ void defineCache(CLI::App& verb, CommandLine& line)
         ->required();
     verb.add_option("DIR", line.cacheFolder, "the folder of pack --cache")->required();
     verb.add_option("--cache-size", line.cacheSize,
-                    "trim: bytes that the cache may have, 500M or 20G say");
+                    "trim: bytes that the cache may have, 500M or 20G say")
+        ->type_name("SIZE");
 }
 
 int cache(const CLI::App&, CommandLine& line)
@@ -333,6 +316,7 @@ void addOnly(CLI::App& verb, Selection& selection)
     verb.add_option("--only", selection.globs,
                     "also assets whose names match this glob, as for pack --exclude; may be given "
                     "several times")
+        ->type_name("GLOB")
         ->allow_extra_args(false);
 }
 
@@ -356,11 +340,14 @@ void defineUnpack(CLI::App& verb, CommandLine& line)
                   "print the names, with -v the sizes, and unpack nothing");
     addKeepGoing(verb, line.unpack.keepGoing);
     CLI::Option* folder =
-        verb.add_option("-C", line.unpack.folder, "the folder to unpack into; default .");
+        verb.add_option("-C", line.unpack.folder, "the folder to unpack into; default .")
+            ->type_name("DIR");
     verb.add_option("-o", line.unpack.output, "the file for a single asset; - is stdout")
+        ->type_name("FILE")
         ->excludes(folder);
     verb.add_option("--like", line.unpack.like,
-                    "a .safetensors model whose tensor names and shapes to restore");
+                    "a .safetensors model whose tensor names and shapes to restore")
+        ->type_name("FILE");
     addDevice(verb, line.unpack.device);
     addDecodeThreads(verb, line.unpack.device.threads);
 }
@@ -374,10 +361,12 @@ void defineInfo(CLI::App& verb, CommandLine& line)
     verb.add_option("--sort", line.info.sort,
                     "name (default); size: stored bytes, the largest first; ratio: what shrinks "
                     "least first")
+        ->type_name("KEY")
         ->check(CLI::IsMember({"name", "size", "ratio"}));
     CLI::Option* const page = verb.add_option("--html", line.info.html,
                                               "write a page about an archive to this file: a map "
-                                              "of stored bytes, types, codecs, filters");
+                                              "of stored bytes, types, codecs, filters")
+                                  ->type_name("FILE");
     verb.add_flag("--json", line.info.json, "everything, for programs")->excludes(page);
 }
 
@@ -388,7 +377,8 @@ void defineVerify(CLI::App& verb, CommandLine& line)
     addOnly(verb, line.verify.selection);
     addKeepGoing(verb, line.verify.keepGoing);
     verb.add_option("--compare", line.verify.compare,
-                    "compare every byte with the files below this folder");
+                    "compare every byte with the files below this folder")
+        ->type_name("DIR");
     addDevice(verb, line.verify.device);
     addDecodeThreads(verb, line.verify.device.threads);
 }
@@ -397,7 +387,9 @@ void defineDiff(CLI::App& verb, CommandLine& line)
 {
     verb.add_option("OLD", line.diff.old, "the archive that its users have")->required();
     verb.add_option("NEW", line.diff.now, "the archive that they shall have")->required();
-    verb.add_option("-o", line.diff.output, "the patch; - is stdout")->required();
+    verb.add_option("-o", line.diff.output, "the patch; - is stdout")
+        ->type_name("FILE")
+        ->required();
 }
 
 void definePatch(CLI::App& verb, CommandLine& line)
@@ -406,6 +398,7 @@ void definePatch(CLI::App& verb, CommandLine& line)
     verb.add_option("PATCH", line.patch.patch, "what diff wrote; - is stdin")->required();
     verb.add_option("-o", line.patch.output,
                     "the new archive; with -f it may be OLD, which is replaced when all is right")
+        ->type_name("FILE")
         ->required();
 }
 
@@ -418,11 +411,15 @@ void defineDevices(CLI::App& verb, CommandLine& line)
         "a Vulkan device's pipelines instead, each made anew: milliseconds, bytes of SPIR-V and "
         "what the driver says of its code; with -v all that it says");
     verb.add_option("--device", options.device.device, "whose pipelines, as for unpack")
+        ->type_name("DEV")
         ->needs(show);
-    verb.add_option("--tier", options.device.tier, "of which tier, as for unpack")->needs(show);
+    verb.add_option("--tier", options.device.tier, "of which tier, as for unpack")
+        ->type_name("TIER")
+        ->needs(show);
     verb.add_option("--kernels", options.kernels,
                     "only these families: scan, compact, interval, gdeflate, gstd, filter, float, "
                     "df11, fse, tile_streams, checksum; several with commas")
+        ->type_name("FAMILY")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->needs(show);
@@ -433,30 +430,33 @@ void defineDevices(CLI::App& verb, CommandLine& line)
         ->check(CLI::Range(1u, 256u))
         ->needs(show);
     verb.add_option("--cache", options.cache, "a file that keeps what the driver compiled")
+        ->type_name("FILE")
         ->needs(show);
 }
 
 void defineSelftest(CLI::App& verb, CommandLine& line)
 {
-    verb.add_option("--device", line.selftest.device, "as for unpack, or all");
+    verb.add_option("--device", line.selftest.device, "as for unpack, or all")->type_name("DEV");
     verb.add_flag("--json", line.selftestJson, "the results, for programs");
 }
 
 void defineBench(CLI::App& verb, CommandLine& line)
 {
     BenchOptions& options = line.bench;
-    verb.add_option("--device", options.device, "as for unpack");
+    verb.add_option("--device", options.device, "as for unpack")->type_name("DEV");
     verb.add_flag("--graphics-queue", options.graphicsQueue,
                   "Vulkan: on a queue that also does graphics, not one for compute alone");
     verb.add_option("--filter", options.filters,
                     "only kernels whose name contains this; several with commas. They are " +
                         benchKernels())
+        ->type_name("KERNEL")
         ->delimiter(',')
         ->allow_extra_args(false);
     verb.add_option("--input", options.inputs,
                     "a file to measure with: an archive, a tile stream, weights of a .safetensors "
                     "file, or any other, which is packed first; may be given several times, and "
                     "each must be of use to a kernel")
+        ->type_name("FILE")
         ->allow_extra_args(false);
     verb.add_option("--tiles-at-once", options.tilesAtOnce,
                     "gstd: how many tiles are in flight; several values with commas; default 512, "
@@ -466,7 +466,8 @@ void defineBench(CLI::App& verb, CommandLine& line)
         ->check(CLI::Range(1u, 1u << 24));
     addDecodeSpeed(verb, options.decodeSpeed);
     verb.add_option("--stream-folder", options.streamFolder,
-                    "stream: a folder on the disk to measure; default $TMPDIR, or /tmp");
+                    "stream: a folder on the disk to measure; default $TMPDIR, or /tmp")
+        ->type_name("DIR");
     verb.add_option("--stream-size", options.streamMegabytes,
                     "stream: MB of output in a pass; default 8000 on a GPU, else twice the input")
         ->check(CLI::Range(1u, 1000000u));
@@ -478,9 +479,10 @@ void defineBench(CLI::App& verb, CommandLine& line)
                     "about how long it takes at most, what is left out is said; 0: no limit; "
                     "default 48 without --filter and --input, else no limit")
         ->check(CLI::Range(0.0, 86400.0));
-    verb.add_option("--json", options.json, "also write the figures to this file");
-    verb.add_option("--html", options.html,
-                    "also write a page with plots and a table to this file");
+    verb.add_option("--json", options.json, "also write the figures to this file")
+        ->type_name("FILE");
+    verb.add_option("--html", options.html, "also write a page with plots and a table to this file")
+        ->type_name("FILE");
 }
 
 int bench(const CLI::App&, CommandLine& line)
@@ -499,8 +501,31 @@ void defineTune(CLI::App& verb, CommandLine& line)
     verb.add_option("--seconds", options.seconds, "about how long it takes; default 60")
         ->check(CLI::Range(0.0, 86400.0));
     verb.add_option("--only", options.only,
-                    "members to measure, scan.workgroups or scan; several are allowed");
-    verb.add_option("--json", options.json, "also write all measurements to this file");
+                    "members to measure, scan.workgroups or scan; several are allowed")
+        ->type_name("NAME");
+    verb.add_option("--json", options.json, "also write all measurements to this file")
+        ->type_name("FILE");
+}
+
+void defineCompletion(CLI::App& verb, CommandLine& line)
+{
+    verb.add_option("SHELL", line.shell, "the shell that shall know verbs, options and values")
+        ->check(CLI::IsMember(kShells))
+        ->required();
+}
+
+void defineMan(CLI::App& verb, CommandLine& line)
+{
+    verb.add_option("COMMAND", line.manVerb, "whose page; without it the page of sluice itself");
+    verb.add_option("--folder", line.manFolder, "write the pages of all commands into this folder")
+        ->type_name("DIR");
+}
+
+int man(const CLI::App& verb, CommandLine& line)
+{
+    if (!line.manVerb.empty() && !line.manFolder.empty())
+        throw Failure{exitUsage, "--folder takes the pages of all commands"};
+    return runManual(tableOf(*verb.get_parent()), line.manVerb, line.manFolder, line.common);
 }
 
 constexpr struct Verb {
@@ -535,11 +560,16 @@ constexpr struct Verb {
                }},
               {"tune", "measure what the device's row of tuning should be", defineTune,
                [](const CLI::App&, CommandLine& l) { return runTune(l.tune, l.common); }},
-              {"bench", "measure the kernels, and the peers that are present", defineBench, bench}};
+              {"bench", "measure the kernels, and the peers that are present", defineBench, bench},
+              {"completion", "print what makes a shell complete command lines", defineCompletion,
+               [](const CLI::App& verb, CommandLine& l) {
+                   return runCompletion(tableOf(*verb.get_parent()), l.shell);
+               }},
+              {"man", "print a manual page", defineMan, man}};
 
 void define(CLI::App& app, CommandLine& line)
 {
-    app.formatter(std::make_shared<HelpFormatter>());
+    app.formatter(helpFormatter());
     app.require_subcommand(1);
     app.fallthrough(); // -f, -q and -v stand anywhere on the line
     app.set_version_flag("--version", formatText("sluice %u.%u.%u", SLUICE_VERSION_MAJOR,
@@ -549,7 +579,8 @@ void define(CLI::App& app, CommandLine& line)
     app.add_flag("-v,--verbose", line.common.verbosity, "more output; -vv for more");
     app.add_option("--tuning", line.common.tuning,
                    "verbs with --device: a row of tuning for it, as tune prints it; @FILE reads it "
-                   "from a file");
+                   "from a file")
+        ->type_name("ROW");
     for (const Verb& verb : kVerbs)
         verb.define(*app.add_subcommand(verb.name, verb.help), line);
 }

@@ -134,6 +134,14 @@ void printJson(const VulkanBackend& backend, Pipeline pipeline,
 
 } // namespace
 
+std::vector<std::string> pipelineFamilies()
+{
+    std::vector<std::string> names;
+    for (const Family& family : kFamilies)
+        names.emplace_back(family.name);
+    return names;
+}
+
 int runPipelines(const PipelineOptions& options, bool json, const CommonOptions& common)
 {
     const SluiceDeviceProperties properties =

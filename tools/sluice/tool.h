@@ -153,6 +153,7 @@ int runVerify(const VerifyOptions& options, const CommonOptions& common);
 int runInfo(const InfoOptions& options, const CommonOptions& common);
 int runDiff(const DiffOptions& options, const CommonOptions& common);
 int runPatch(const ApplyOptions& options, const CommonOptions& common);
+std::vector<std::string> pipelineFamilies(); // of PipelineOptions::kernels
 int runDevices(bool json, const CommonOptions& common);
 int runPipelines(const PipelineOptions& options, bool json, const CommonOptions& common);
 int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& common);

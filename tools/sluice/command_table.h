@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The verbs and options of the command line as data: --help, the completions of shells and the
+// manual pages are all made of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tool.h"
+
+namespace CLI {
+class App;
+class FormatterBase;
+} // namespace CLI
+
+namespace sluice {
+
+struct TableOption {
+    std::vector<std::string> names; // "-o", "--force"; of a positional none
+    std::string value;              // what the help calls its value, "FILE"; empty: it takes none
+    std::vector<std::string> words; // what the value may be, as far as that is known
+    std::string help;
+    bool isList = false;  // the value may be several words with commas
+    bool repeats = false; // it may be given several times
+    bool isRequired = false;
+
+    // What a shell may offer as the value beside `words`.
+    bool takesFiles() const;
+    bool takesFolders() const { return value == "DIR"; }
+};
+
+struct TableVerb {
+    std::string name, help;
+    std::vector<TableOption> options, positionals;
+};
+
+struct CommandTable {
+    std::string help;
+    std::vector<TableOption> options; // which stand behind every verb too
+    std::vector<TableVerb> verbs;
+};
+
+CommandTable tableOf(const CLI::App& app);
+
+// Of --help: names and values as above, in lines of 100 columns.
+std::shared_ptr<CLI::FormatterBase> helpFormatter();
+
+extern const std::vector<std::string> kShells; // of which there are completions
+// A script that a shell loads.
+std::string completionScript(const CommandTable& table, const std::string& shell);
+// The page of a verb, or (verb empty) of the tool, for man.
+std::string manualPage(const CommandTable& table, const std::string& verb);
+
+// sluice completion, sluice man.
+int runCompletion(const CommandTable& table, const std::string& shell);
+// folder: where the pages of all verbs go; empty: the page of one goes to stdout.
+int runManual(const CommandTable& table, const std::string& verb, const std::string& folder,
+              const CommonOptions& common);
+
+} // namespace sluice

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// sluice completion: scripts for shells that know every verb, option and value. They ask nobody
+// when a key is pressed: all that they know stands in them.
+#include <algorithm>
+#include <cstdio>
+
+#include "command_table.h"
+
+namespace sluice {
+namespace {
+
+std::string joined(const std::vector<std::string>& words, const std::string& separator)
+{
+    std::string text;
+    for (const std::string& word : words)
+        text += (text.empty() ? "" : separator) + word;
+    return text;
+}
+
+std::string namesOf(const std::vector<TableOption>& options)
+{
+    std::vector<std::string> names;
+    for (const TableOption& option : options)
+        names.insert(names.end(), option.names.begin(), option.names.end());
+    return joined(names, " ");
+}
+
+std::string verbsOf(const CommandTable& table, const std::string& separator)
+{
+    std::vector<std::string> names;
+    for (const TableVerb& verb : table.verbs)
+        names.push_back(verb.name);
+    return joined(names, separator);
+}
+
+// The beginning of a help text, as far as it fits beside a name.
+std::string brief(const std::string& help)
+{
+    constexpr size_t columns = 60;
+    std::string text = help.substr(0, std::min(help.find("; "), help.find(". ")));
+    if (text.size() <= columns) return text;
+    return text.substr(0, text.rfind(' ', columns)) + " ...";
+}
+
+std::string replaced(const std::string& text, const std::string& characters,
+                     const std::string& before)
+{
+    std::string made;
+    for (const char c : text) {
+        if (characters.find(c) != std::string::npos) made += before;
+        made += c;
+    }
+    return made;
+}
+
+// In single quotes of a shell.
+std::string quoted(const std::string& text)
+{
+    std::string made = "'";
+    for (const char c : text)
+        made += c == '\'' ? "'\\''" : std::string(1, c);
+    return made + "'";
+}
+
+// --- bash
+
+// "pack,-o | pack,--output": what the names of an option are in the script's case.
+std::string casesOf(const std::string& verb, const TableOption& option)
+{
+    std::vector<std::string> cases;
+    for (const std::string& name : option.names)
+        cases.push_back(verb + name);
+    return joined(cases, " | ");
+}
+
+std::string bashValue(const TableOption& option)
+{
+    if (!option.words.empty())
+        return "words=" + quoted(joined(option.words, " ")) + (option.isList ? " list=1" : "");
+    return option.takesFiles() ? "kind=files" : option.takesFolders() ? "kind=folders" : "kind=any";
+}
+
+std::string bashScript(const CommandTable& table)
+{
+    std::string values, positionals;
+    for (const TableOption& option : table.options)
+        if (!option.value.empty())
+            values += "    " + casesOf("*,", option) + ") " + bashValue(option) + " ;;\n";
+    for (const TableVerb& verb : table.verbs) {
+        for (const TableOption& option : verb.options)
+            if (!option.value.empty())
+                values +=
+                    "    " + casesOf(verb.name + ",", option) + ") " + bashValue(option) + " ;;\n";
+        // Words come first, then what may be any number of files.
+        std::string kind = "any", words;
+        for (const TableOption& positional : verb.positionals) {
+            if (!positional.words.empty()) words = joined(positional.words, " ");
+            if (positional.takesFiles()) kind = "files";
+            if (positional.takesFolders() && kind != "files") kind = "folders";
+        }
+        positionals += "        " + verb.name + ") kind=" + kind + " words=" + quoted(words) +
+                       " options=" + quoted(namesOf(verb.options)) + " ;;\n";
+    }
+    return R"(# bash completion of sluice; `sluice completion bash` has written it
+_sluice()
+{
+    local current=${COMP_WORDS[COMP_CWORD]} previous= verb= kind= words= list= options=
+    local ended= before= i
+    COMPREPLY=()
+    ((COMP_CWORD > 0)) && previous=${COMP_WORDS[COMP_CWORD - 1]}
+    # bash hands --option=value over as three words.
+    if [[ $current == = ]]; then
+        current=
+    elif [[ $previous == = ]] && ((COMP_CWORD > 1)); then
+        previous=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    for ((i = 1; i < COMP_CWORD; ++i)); do
+        case ${COMP_WORDS[i]} in
+        --) ended=1 ;;
+        )" +
+           verbsOf(table, " | ") + R"() verb=${verb:-${COMP_WORDS[i]}} ;;
+        esac
+    done
+    case $verb,$previous in
+)" + values +
+           R"(    esac
+    if [[ -z $kind$words ]]; then
+        case $verb in
+        '') words=')" +
+           verbsOf(table, " ") + R"(' ;;
+)" + positionals +
+           R"(        esac
+        options+=' )" +
+           namesOf(table.options) + R"('
+        if [[ $current == -* && -z $ended ]]; then
+            kind=any words=$options
+        fi
+    fi
+    if [[ -n $list && $current == *,* ]]; then
+        before=${current%,*},
+    fi
+    if [[ -n $words ]]; then
+        mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${current#"$before"}")
+    fi
+    case $kind in
+    files | folders)
+        local -a found
+        [[ $kind == files ]] && mapfile -t found < <(compgen -f -- "$current")
+        [[ $kind == folders ]] && mapfile -t found < <(compgen -d -- "$current")
+        COMPREPLY+=("${found[@]}")
+        compopt -o filenames 2>/dev/null
+        ;;
+    esac
+}
+complete -F _sluice sluice
+)";
+}
+
+// --- zsh
+
+std::string zshValue(const TableOption& option)
+{
+    const std::string words = "(" + joined(option.words, " ") + ")";
+    std::string action = option.takesFiles() ? "_files" : option.takesFolders() ? "_files -/" : " ";
+    if (!option.words.empty())
+        action = option.isList ? "_values -s , " + option.value + " " + joined(option.words, " ")
+                               : words;
+    return ":" + option.value + ":" + action;
+}
+
+std::string zshOptions(const std::vector<TableOption>& options, const std::string& indent)
+{
+    std::string text;
+    for (const TableOption& option : options) {
+        for (const std::string& name : option.names) {
+            const std::string others = option.repeats ? "*" : "(" + joined(option.names, " ") + ")";
+            text += " \\\n" + indent +
+                    quoted(others + name + "[" + replaced(brief(option.help), "[]:\\", "\\") + "]" +
+                           (option.value.empty() ? "" : zshValue(option)));
+        }
+    }
+    return text;
+}
+
+std::string zshScript(const CommandTable& table)
+{
+    const std::string indent(12, ' ');
+    std::string text = "#compdef sluice\n# zsh completion of sluice; `sluice completion zsh` has "
+                       "written it\n_sluice()\n{\n    local context state state_descr line\n    "
+                       "typeset -A opt_args\n    local -a verbs common\n    verbs=(\n";
+    for (const TableVerb& verb : table.verbs)
+        text +=
+            "        " + quoted(verb.name + ":" + replaced(brief(verb.help), ":\\", "\\")) + "\n";
+    text += "    )\n    common=(";
+    text += zshOptions(table.options, "        ") + "\n    )\n";
+    text += "    _arguments -C $common '1: :->verb' '*:: :->rest'\n    case $state in\n    verb) "
+            "_describe command verbs ;;\n    rest)\n        case $line[1] in\n";
+    for (const TableVerb& verb : table.verbs) {
+        text += "        " + verb.name + ")\n" + indent + "_arguments $common" +
+                zshOptions(verb.options, indent + "    ");
+        for (const TableOption& positional : verb.positionals)
+            text += " \\\n" + indent + "    " +
+                    quoted((positional.repeats      ? "*"
+                            : positional.isRequired ? ""
+                                                    : ":") +
+                           zshValue(positional));
+        text += "\n" + indent + ";;\n";
+    }
+    return text + "        esac\n        ;;\n    esac\n}\n"
+                  "if [[ $funcstack[1] == _sluice ]]; then\n    _sluice \"$@\"\nelse\n    compdef "
+                  "_sluice sluice\nfi\n";
+}
+
+// --- fish
+
+std::string fishQuoted(const std::string& text) { return "'" + replaced(text, "'\\", "\\") + "'"; }
+
+std::string fishOption(const TableOption& option, const std::string& condition)
+{
+    std::string line = "complete -c sluice" + condition;
+    for (const std::string& name : option.names)
+        line += name[1] == '-' ? " -l " + name.substr(2) : " -s " + name.substr(1);
+    if (!option.value.empty()) {
+        if (!option.words.empty())
+            line += " -x -a " + fishQuoted(joined(option.words, " "));
+        else
+            line += option.takesFiles()     ? " -r -F"
+                    : option.takesFolders() ? " -x -a '(__fish_complete_directories)'"
+                                            : " -x";
+    }
+    return line + " -d " + fishQuoted(brief(option.help)) + "\n";
+}
+
+std::string fishScript(const CommandTable& table)
+{
+    std::string text = "# fish completion of sluice; `sluice completion fish` has written it\n"
+                       "complete -c sluice -f\n";
+    for (const TableOption& option : table.options)
+        text += fishOption(option, "");
+    for (const TableVerb& verb : table.verbs)
+        text += "complete -c sluice -n __fish_use_subcommand -a " + verb.name + " -d " +
+                fishQuoted(brief(verb.help)) + "\n";
+    for (const TableVerb& verb : table.verbs) {
+        const std::string condition = " -n '__fish_seen_subcommand_from " + verb.name + "'";
+        for (const TableOption& option : verb.options)
+            text += fishOption(option, condition);
+        for (const TableOption& positional : verb.positionals) {
+            if (!positional.words.empty())
+                text += "complete -c sluice" + condition + " -a " +
+                        fishQuoted(joined(positional.words, " ")) + "\n";
+            else if (positional.takesFiles())
+                text += "complete -c sluice" + condition + " -F\n";
+            else if (positional.takesFolders())
+                text += "complete -c sluice" + condition + " -a '(__fish_complete_directories)'\n";
+        }
+    }
+    return text;
+}
+
+} // namespace
+
+const std::vector<std::string> kShells = {"bash", "zsh", "fish"};
+
+std::string completionScript(const CommandTable& table, const std::string& shell)
+{
+    if (shell == "bash") return bashScript(table);
+    return shell == "zsh" ? zshScript(table) : fishScript(table);
+}
+
+int runCompletion(const CommandTable& table, const std::string& shell)
+{
+    std::fputs(completionScript(table, shell).c_str(), stdout);
+    return exitOk;
+}
+
+} // namespace sluice

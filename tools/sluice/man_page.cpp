@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// sluice man: manual pages, in the macros of man(7).
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+
+#include "command_table.h"
+#include "files.h"
+
+namespace sluice {
+namespace {
+
+// Text of which troff must not take anything for a request.
+std::string roff(const std::string& text)
+{
+    std::string made;
+    for (const char c : text)
+        made += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
+    return made.empty() || (made[0] != '.' && made[0] != '\'') ? made : "\\&" + made;
+}
+
+std::string upper(std::string text)
+{
+    for (char& c : text)
+        c = char(std::toupper(static_cast<unsigned char>(c)));
+    return text;
+}
+
+std::string bold(const std::string& text) { return "\\fB" + roff(text) + "\\fR"; }
+std::string italic(const std::string& text) { return "\\fI" + roff(text) + "\\fR"; }
+
+std::string start(const std::string& name, const std::string& help)
+{
+    return ".TH " + roff(upper(name)) + " 1 \"\" \"sluice " +
+           formatText("%u.%u.%u", SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR,
+                      SLUICE_VERSION_PATCH) +
+           "\" \"sluice\"\n.SH NAME\n" + roff(name) + " \\- " + roff(help) + "\n.SH SYNOPSIS\n";
+}
+
+std::string optionsText(const std::vector<TableOption>& options)
+{
+    std::string text;
+    for (const TableOption& option : options) {
+        std::string names;
+        for (const std::string& name : option.names)
+            names += (names.empty() ? "" : ", ") + bold(name);
+        if (names.empty())
+            names = italic(option.value);
+        else if (!option.value.empty())
+            names += " " + italic(option.value);
+        text += ".TP\n" + names + "\n" + roff(option.help) + ".\n";
+        const bool isSaid =
+            std::all_of(option.words.begin(), option.words.end(), [&](const std::string& word) {
+                return option.help.find(word) != std::string::npos;
+            });
+        if (isSaid) continue;
+        std::string words;
+        for (const std::string& word : option.words)
+            words += (words.empty() ? "" : ", ") + bold(word);
+        text += "(" + words + ")\n";
+    }
+    return text;
+}
+
+constexpr struct {
+    int code;
+    const char* meaning;
+} kExitCodes[] = {
+    {exitOk, "Everything went well."},
+    {exitUsage, "An option, a name or a combination that the tool does not take."},
+    {exitIo, "A file could not be read or written, or would have been overwritten; or host memory "
+             "ran out."},
+    {exitFormat, "Something is wrong in a file, or differs where files are compared. The message "
+                 "says which asset and which bytes."},
+    {exitDevice, "There is no such device, or it failed; or a kernel failed the self-test."},
+    {exitUnsupported, "A file is of a newer version or has an unknown codec or filter; or the "
+                      "build or the device lacks something."}};
+
+std::string endOf(const CommandTable& table, const std::string& verb)
+{
+    std::string text = ".SH \"EXIT STATUS\"\n";
+    for (const auto& [code, meaning] : kExitCodes)
+        text += ".TP\n" + std::to_string(code) + "\n" + roff(meaning) + "\n";
+    text += ".PP\nSIGINT, SIGTERM and SIGHUP remove the file that was being written and end the "
+            "process as\nthe signal does: a shell sees 130, 143 and 129.\n.SH \"SEE ALSO\"\n";
+    std::vector<std::string> pages = {"sluice"};
+    for (const TableVerb& other : table.verbs)
+        pages.push_back("sluice-" + other.name);
+    const std::string own = verb.empty() ? "sluice" : "sluice-" + verb;
+    std::string others;
+    for (const std::string& page : pages)
+        if (page != own) others += (others.empty() ? "" : ",\n") + (".BR " + roff(page) + " (1)");
+    return text + others +
+           "\n.PP\nThe page docs/tool.md of the sources, doc/sluice/tool.md where "
+           "sluice is installed, has\neach verb with its codecs, filters and "
+           "formats.\n";
+}
+
+std::string toolPage(const CommandTable& table)
+{
+    std::string text = start("sluice", "decompresses assets on the GPU; packs and checks archives");
+    text += bold("sluice") + " " + italic("COMMAND") + " [" + italic("OPTION") + "]... [" +
+            italic("ARGUMENT") + "]...\n.SH DESCRIPTION\n" + roff(table.help) +
+            "\nResults go to stdout, everything else to stderr.\n\\&\"\\-\" as a file name is "
+            "stdin or stdout where the help says so.\nA file that could not be written whole is "
+            "not left behind.\n.SH COMMANDS\n";
+    for (const TableVerb& verb : table.verbs)
+        text += ".TP\n.BR sluice\\-" + roff(verb.name) + " (1)\n" + roff(verb.help) + ".\n";
+    return text + ".SH OPTIONS\nThese stand anywhere on the line.\n" + optionsText(table.options) +
+           ".SH ENVIRONMENT\n.TP\n" + bold("XDG_CACHE_HOME") +
+           "\nCompiled pipelines of Vulkan devices are kept in its folder sluice, at most 64 MiB; "
+           "the\ndefault is ~/.cache.\n.TP\n" +
+           bold("TMPDIR") +
+           "\nWhere files are made that have no name: what goes through stdin and stdout, and the\n"
+           "files of the benchmark.\n" +
+           endOf(table, "");
+}
+
+std::string verbPage(const CommandTable& table, const TableVerb& verb)
+{
+    std::string text = start("sluice-" + verb.name, verb.help);
+    text += bold("sluice " + verb.name) + " [" + italic("OPTION") + "]...";
+    for (const TableOption& positional : verb.positionals) {
+        const std::string name =
+            italic(positional.value) + (positional.repeats ? "..." : std::string());
+        text += " " + (positional.isRequired ? name : "[" + name + "]");
+    }
+    text += "\n.SH DESCRIPTION\n";
+    text += verb.positionals.empty() ? bold("sluice " + verb.name) + " takes no arguments.\n"
+                                     : optionsText(verb.positionals);
+    if (!verb.options.empty()) text += ".SH OPTIONS\n" + optionsText(verb.options);
+    return text + ".SH \"OPTIONS OF EVERY COMMAND\"\n" + optionsText(table.options) +
+           endOf(table, verb.name);
+}
+
+} // namespace
+
+std::string manualPage(const CommandTable& table, const std::string& verb)
+{
+    if (verb.empty()) return toolPage(table);
+    const auto found = std::find_if(table.verbs.begin(), table.verbs.end(),
+                                    [&](const TableVerb& one) { return one.name == verb; });
+    if (found == table.verbs.end()) throw Failure{exitUsage, "man: there is no command " + verb};
+    return verbPage(table, *found);
+}
+
+int runManual(const CommandTable& table, const std::string& verb, const std::string& folder,
+              const CommonOptions& common)
+{
+    if (folder.empty()) {
+        std::fputs(manualPage(table, verb).c_str(), stdout);
+        return exitOk;
+    }
+    std::vector<std::string> verbs = {""};
+    for (const TableVerb& one : table.verbs)
+        verbs.push_back(one.name);
+    for (const std::string& one : verbs) {
+        const std::string page = manualPage(table, one),
+                          name = "sluice" + (one.empty() ? "" : "-" + one) + ".1";
+        OutputFile file(folder + "/" + name, common.force);
+        file.write(0, page.data(), page.size());
+        file.commit();
+    }
+    return exitOk;
+}
+
+} // namespace sluice
