@@ -4,7 +4,8 @@
 build_packages="g++ cmake ninja-build pkg-config glslang-tools spirv-tools libvulkan-dev libvulkan-volk-dev doctest-dev
     libdeflate-dev libzstd-dev zlib1g-dev libxxhash-dev libcli11-dev nlohmann-json3-dev libre2-dev libtomlplusplus-dev
     libpng-dev libjpeg-dev libsquish-dev"
-test_packages="mesa-vulkan-drivers vulkan-validationlayers glslang-dev clang-format-14 libplacebo-dev"
+test_packages="mesa-vulkan-drivers vulkan-validationlayers glslang-dev clang-format-14 libplacebo-dev
+    dpkg-dev"
 check_packages="clang llvm clang-tidy-14"
 
 note() { printf '\n== %s\n' "$*"; }

@@ -178,6 +178,15 @@ start() { # PACKAGE...: a build that fails is one failure
     : >"$summary"
 }
 
+# The packages of the release build, made and tried.
+deb_test() {
+    if command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null && command -v cpack >/dev/null; then
+        step deb tests/consumers/deb build/release build/deb
+    else
+        not_run deb packages "no dpkg-deb, dpkg-shlibdeps or cpack"
+    fi
+}
+
 run_test() {
     start
     check_style
@@ -187,6 +196,7 @@ run_test() {
     viewer_tests viewer build/release
     note "consumers"
     tests/consumers/run build/consumers "$summary" || true
+    deb_test
     closing_table
 }
 
