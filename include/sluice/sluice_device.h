@@ -22,6 +22,11 @@ typedef struct SluiceDeviceProperties {
     char driver[256];    // driver name and version text; "" on the CPU
     char tiers[256];     // tiers that it can run, separated by spaces, best first; "" if none
     uint64_t memorySize; // bytes of the largest device-local heap; 0 on the CPU
+    // Vulkan's version as VkPhysicalDeviceProperties has it, or CUDA's driver as 1000 * major + 10
+    // * minor; 0 on the CPU.
+    uint32_t apiVersion;
+    uint32_t vendorId, deviceId; // of PCI, as Vulkan says; else 0
+    char missing[512]; // which better tiers it cannot run, one "TIER: why" a line; "" if none
 } SluiceDeviceProperties;
 
 // Lists what is there: the Vulkan devices, the CUDA devices, the CPU, in this order.

@@ -26,7 +26,10 @@ bool cudaProperties(int index, SluiceDeviceProperties& properties)
     setText(properties.name, device.name);
     setText(properties.driver,
             "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10));
+    properties.apiVersion = u32(driver);
     setText(properties.tiers, device.major >= 7 ? "native" : "");
+    setText(properties.missing,
+            device.major >= 7 ? "" : "native: compute capability 7.0 is needed\n");
     return true;
 }
 

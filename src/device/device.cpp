@@ -10,12 +10,6 @@
 
 namespace sluice {
 
-void setText(char (&field)[256], const std::string& text)
-{
-    const size_t length = std::min(text.size(), sizeof(field) - 1);
-    std::fill(std::copy_n(text.begin(), length, field), field + sizeof(field), '\0');
-}
-
 namespace {
 
 DeviceList listDevices(bool onlyCpu = false)

@@ -2,6 +2,7 @@
 // An open device, which each backend implements; device.cpp chooses among them.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,7 +44,12 @@ void listCpuDevice(DeviceList& list);
 SluiceStatus openCpuDevice(const char* tier, std::unique_ptr<Device>& device, std::string& error);
 
 // Copies `text`, cut if need be, into a fixed field of SluiceDeviceProperties.
-void setText(char (&field)[256], const std::string& text);
+template <size_t Size>
+void setText(char (&field)[Size], const std::string& text)
+{
+    const size_t length = std::min(text.size(), Size - 1);
+    std::fill(std::copy_n(text.begin(), length, field), field + Size, '\0');
+}
 
 // Kernels load and store whole words, so memory always reaches to the end of its last word.
 constexpr u64 wordsEnd(u64 size) { return alignUp(size, 4); }

@@ -80,7 +80,19 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
         if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0)
             properties.memorySize = std::max(properties.memorySize, memory.memoryHeaps[i].size);
     }
-    if (core.apiVersion < VK_API_VERSION_1_2) return properties;
+    properties.apiVersion = core.apiVersion;
+    properties.vendorId = core.vendorID;
+    properties.deviceId = core.deviceID;
+    std::string missing;
+    const auto miss = [&](const char* tier, const char* why) {
+        if (why != nullptr) missing += tier + std::string(": ") + why + "\n";
+        setText(properties.missing, missing);
+        return why != nullptr;
+    };
+    if (core.apiVersion < VK_API_VERSION_1_2) {
+        miss("emu32", whyNotVulkan({}, {}));
+        return properties;
+    }
     VkPhysicalDeviceDriverProperties driver{};
     driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
     VkPhysicalDeviceProperties2 all = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &driver, {}};
@@ -93,13 +105,13 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
     const VulkanProperties limits =
         readProperties(instance.GetPhysicalDeviceProperties2, device, VulkanInstance::kApiVersion,
                        features.subgroupSizeControl);
-    if (whyNotVulkan(features, limits) != nullptr) return properties;
+    if (miss("emu32", whyNotVulkan(features, limits))) return properties;
+    const bool noExt = miss("ext", whyNotExt(features)),
+               noBase = miss("base", whyNotBase(features, limits, 0));
     std::string tiers;
     for (const TierName& tier : kVulkanTiers) {
         const bool base = emulatedSize(tier.tier) == 0;
-        if ((base && whyNotBase(features, limits, 0) != nullptr) ||
-            (tier.tier == SLUICE_VULKAN_TIER_EXT && whyNotExt(features) != nullptr))
-            continue;
+        if ((base && noBase) || (tier.tier == SLUICE_VULKAN_TIER_EXT && noExt)) continue;
         tiers += (tiers.empty() ? "" : " ") + std::string(tier.name);
     }
     setText(properties.tiers, tiers);

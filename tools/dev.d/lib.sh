@@ -76,7 +76,10 @@ swiftshader() {
     echo "$manifest"
 }
 
-# Is there a device of this backend that is no software? `sluice devices --json` prints one device a line.
+# Is there a device of this backend that is no software? `sluice devices --json` prints a member a line.
 hardware() { # vulkan | cuda
-    "$bin/sluice" devices --json | grep -F "\"device\": \"$1:" | grep -qF '"software": false'
+    "$bin/sluice" devices --json | awk -v kind="\"device\": \"$1:" '
+        /"device": / { ours = index($0, kind) != 0 }
+        ours && /"software": false/ { found = 1 }
+        END { exit !found }'
 }

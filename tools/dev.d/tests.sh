@@ -75,7 +75,8 @@ step() {
 # The tiers of the driver's first device.
 tiers_of() { # MANIFEST
     # shellcheck disable=SC2046 # variables are words
-    env $(on_driver "$1") "$bin/sluice" devices --json | sed -n 's/.*"vulkan:0".*"tiers": "\([^"]*\)".*/\1/p'
+    env $(on_driver "$1") "$bin/sluice" devices --json |
+        awk '/"device": /{ first = /"vulkan:0"/ } first && /"tiers": /{ gsub(/.*\[|[],"]/, ""); print }'
 }
 
 # Everything once: software Vulkan of every subgroup size, emulated sizes, and the GPUs that are there. $1: build folder.

@@ -63,6 +63,18 @@ std::vector<SluiceDeviceProperties> listDevices()
     return devices;
 }
 
+std::string apiText(const SluiceDeviceProperties& properties)
+{
+    const uint32_t version = properties.apiVersion;
+    switch (properties.backend) {
+    case SLUICE_BACKEND_VULKAN: // as VK_API_VERSION_MAJOR and its like take it apart
+        return formatText("Vulkan %u.%u.%u", version >> 22 & 127, version >> 12 & 1023,
+                          version & 4095);
+    case SLUICE_BACKEND_CUDA: return formatText("CUDA %u.%u", version / 1000, version % 1000 / 10);
+    default: return "";
+    }
+}
+
 const char* backendName(SluiceBackend backend)
 {
     return backend == SLUICE_BACKEND_VULKAN ? "vulkan"

@@ -18,6 +18,8 @@ constexpr const char* kTierNames =
     "base ext emu4 emu8 emu16 emu32 emu64 emu128 native fast ref"; // of all backends
 
 std::vector<SluiceDeviceProperties> listDevices();
+// "Vulkan 1.3.224", "CUDA 12.4", "" on the CPU.
+std::string apiText(const SluiceDeviceProperties& properties);
 const char* backendName(SluiceBackend backend);                       // "vulkan", "cuda", "cpu"
 std::string deviceSelector(const SluiceDeviceProperties& properties); // "vulkan:0", "cuda:1", "cpu"
 // The devices that a selector could mean, the one to take first; never none. Throws Failure:

@@ -5,38 +5,51 @@
 #include <vector>
 
 #include "device.h"
+#include "machine.h"
 
 namespace sluice {
+namespace {
 
-int runDevices(bool json, const CommonOptions&)
+void printJson(const std::vector<SluiceDeviceProperties>& devices)
+{
+    std::printf("%s  \"devices\": [", machineJson(true).c_str());
+    const char* separator = "\n    {\n";
+    for (const SluiceDeviceProperties& device : devices) {
+        std::printf("%s%s\n    }", separator, deviceMembers(device, "      ").c_str());
+        separator = ",\n    {\n";
+    }
+    std::printf("\n  ]\n}\n");
+}
+
+void print(const SluiceDeviceProperties& device)
+{
+    std::printf("%-10s %s\n", deviceSelector(device).c_str(), device.name);
+    if (device.driver[0] != 0)
+        std::printf("%10s driver: %s, %s\n", "", device.driver, apiText(device).c_str());
+    std::printf("%10s %s, tiers: %s", "", device.isSoftware != 0 ? "software" : "GPU",
+                device.tiers[0] != 0 ? device.tiers : "none");
+    if (device.memorySize != 0) std::printf(", %s of memory", sizeText(device.memorySize).c_str());
+    std::printf("\n");
+    for (const MissingTier& one : missingTiers(device))
+        std::printf("%10s not %s: %s\n%10s   so %s\n", "", one.tier.c_str(), one.why.c_str(), "",
+                    one.costs);
+}
+
+} // namespace
+
+int runDevices(bool json, const CommonOptions& common)
 {
     const std::vector<SluiceDeviceProperties> devices = listDevices();
     if (json) {
-        std::printf("[");
-        for (const SluiceDeviceProperties& device : devices) {
-            std::printf("%s\n {\"device\": \"%s\", \"name\": %s, \"driver\": %s, \"software\": %s, "
-                        "\"memory\": %llu, "
-                        "\"tiers\": %s}",
-                        &device == &devices[0] ? "" : ",", deviceSelector(device).c_str(),
-                        jsonText(device.name).c_str(), jsonText(device.driver).c_str(),
-                        device.isSoftware != 0 ? "true" : "false", wide(device.memorySize),
-                        jsonText(device.tiers).c_str());
-        }
-        std::printf("\n]\n");
+        printJson(devices);
         return exitOk;
     }
-    for (const SluiceDeviceProperties& device : devices) {
-        std::printf("%-10s %s\n", deviceSelector(device).c_str(), device.name);
-        if (device.driver[0] != 0) {
-            std::printf("%10s driver: %s\n", "", device.driver);
-        }
-        std::printf("%10s %s, tiers: %s", "", device.isSoftware != 0 ? "software" : "GPU",
-                    device.tiers[0] != 0 ? device.tiers : "none");
-        if (device.memorySize != 0) {
-            std::printf(", %s of memory", sizeText(device.memorySize).c_str());
-        }
-        std::printf("\n");
+    if (common.verbosity > 0) {
+        for (const MachineMember& member : machineMembers(true))
+            std::printf("%-10s %s\n", member.name.c_str(), member.value.c_str());
     }
+    for (const SluiceDeviceProperties& device : devices)
+        print(device);
     return exitOk;
 }
 

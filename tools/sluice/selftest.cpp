@@ -7,6 +7,7 @@
 
 #include "decoder.h"
 #include "golden_vectors.h" // made from tests/data
+#include "machine.h"
 #include "selftest/cases.h"
 
 namespace sluice {
@@ -79,8 +80,8 @@ struct KernelResult {
 
 class TierTest {
 public:
-    TierTest(const SluiceDeviceProperties& properties, std::string testedTier)
-        : device(deviceSelector(properties)), name(properties.name), tier(std::move(testedTier))
+    TierTest(const SluiceDeviceProperties& tested, std::string testedTier)
+        : properties(tested), device(deviceSelector(tested)), tier(std::move(testedTier))
     {
     }
 
@@ -93,9 +94,11 @@ public:
     void print() const;
     void printJson() const;
 
-    std::string device, name, tier;
+    const SluiceDeviceProperties properties;
+    std::string device, tier;
     std::string notRun; // why, if it was not run
     std::vector<KernelResult> kernels;
+    std::vector<std::string> differences;
 
 private:
     void add(const char* kernel, const std::string& difference);
@@ -105,6 +108,7 @@ private:
 void TierTest::add(const char* kernel, const std::string& difference)
 {
     const bool passed = difference.empty();
+    if (!passed) differences.push_back(kernel + (": " + difference));
     if (!passed)
         std::fprintf(stderr, "%s %s: %s: %s\n", device.c_str(), tier.c_str(), kernel,
                      difference.c_str());
@@ -184,21 +188,25 @@ void TierTest::print() const
     for (const KernelResult& one : kernels) {
         std::printf(" %s %s ", one.kernel, one.passed ? "ok" : "FAILED");
     }
-    std::printf("%s %s\n", notRun.empty() ? "" : (" not run: " + notRun).c_str(), name.c_str());
+    std::printf("%s %s\n", notRun.empty() ? "" : (" not run: " + notRun).c_str(), properties.name);
     std::fflush(stdout);
 }
 
 void TierTest::printJson() const
 {
-    std::printf("\n {\"device\": \"%s\", \"name\": %s, \"tier\": \"%s\"", device.c_str(),
-                jsonText(name).c_str(), tier.c_str());
-    if (!notRun.empty()) {
-        std::printf(", \"notRun\": %s", jsonText(notRun).c_str());
-    }
-    for (const KernelResult& one : kernels) {
-        std::printf(", \"%s\": %s", one.kernel, one.passed ? "true" : "false");
-    }
+    std::printf("    {\n%s,\n      \"tier\": %s,\n      \"passed\": %s,\n",
+                deviceMembers(properties, "      ").c_str(), jsonText(tier).c_str(),
+                passed() ? "true" : "false");
+    if (!notRun.empty()) std::printf("      \"notRun\": %s,\n", jsonText(notRun).c_str());
+    std::printf("      \"kernels\": {");
+    for (const KernelResult& one : kernels)
+        std::printf("%s\n        \"%s\": %s", &one == &kernels[0] ? "" : ",", one.kernel,
+                    one.passed ? "true" : "false");
     std::printf("}");
+    for (const std::string& one : differences)
+        std::printf("%s\n        %s", &one == &differences[0] ? ",\n      \"differences\": [" : ",",
+                    jsonText(one).c_str());
+    std::printf("%s\n    }", differences.empty() ? "" : "]");
 }
 
 } // namespace
@@ -217,12 +225,13 @@ int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& co
                      "comparing results with the CPU reference's, its own with noted checksums, "
                      "and golden vectors of gdeflate, gstd and filter\n");
     }
+    if (json) std::printf("%s  \"results\": [", machineJson(options.device != "cpu").c_str());
     SelfTestCases cases;
     bool passed = true, printed = false;
     int absent = exitOk;
     const auto print = [&](const TierTest& test) {
         if (json) {
-            std::printf(printed ? "," : "[");
+            std::printf(printed ? ",\n" : "\n");
             printed = true;
             test.printJson();
         } else if (printsLines) {
@@ -244,7 +253,8 @@ int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& co
         print(none);
         absent = all ? exitOk : exitUnsupported;
     }
-    if (json) std::printf("\n]\n");
+    if (json)
+        std::printf("\n  ],\n  \"passed\": %s\n}\n", passed && absent == exitOk ? "true" : "false");
     return passed ? absent : exitDevice;
 }
 

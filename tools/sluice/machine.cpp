@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "machine.h"
+
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include <sys/utsname.h>
+
+#include "device.h"
+#include "device/vulkan_instance.h"
+
+namespace sluice {
+namespace {
+
+// The value of the first line of a file that begins with `key`, without what separates them.
+std::string valueOf(const char* path, const std::string& key)
+{
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        if (line.rfind(key, 0) != 0) continue;
+        const size_t begin = line.find_first_not_of(" \t:=\"", key.size());
+        if (begin == std::string::npos) return "";
+        return line.substr(begin, line.find_last_not_of("\" ") + 1 - begin);
+    }
+    return "";
+}
+
+std::string systemText()
+{
+    struct utsname names = {};
+    if (uname(&names) != 0) return "unknown";
+    const std::string kernel = formatText("%s %s %s", names.sysname, names.release, names.machine);
+    const std::string system = valueOf("/etc/os-release", "PRETTY_NAME");
+    return system.empty() ? kernel : system + ", " + kernel;
+}
+
+std::string compilerText()
+{
+#if defined(__clang__)
+    return formatText("Clang %d.%d.%d", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#elif defined(__GNUC__)
+    return formatText("GCC %d.%d.%d", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#else
+    return "unknown";
+#endif
+}
+
+// "available", or why there is no Vulkan.
+std::string vulkanText()
+{
+    std::unique_ptr<VulkanInstance> instance;
+    std::string error;
+    if (VulkanInstance::create(nullptr, instance, error) == SLUICE_OK) return "available";
+    return error.empty() ? "not available" : error;
+}
+
+} // namespace
+
+std::string jsonWords(const std::string& words)
+{
+    std::istringstream stream(words);
+    std::string text;
+    for (std::string word; stream >> word;)
+        text += (text.empty() ? "" : ", ") + jsonText(word);
+    return "[" + text + "]";
+}
+
+std::string machineJson(bool asksDrivers)
+{
+    std::string text = "{\n  \"schemaVersion\": 1,\n";
+    for (const MachineMember& member : machineMembers(asksDrivers))
+        text += "  " + jsonText(member.name) + ": " +
+                (member.isNumber ? member.value : jsonText(member.value)) + ",\n";
+    return text;
+}
+
+std::vector<MachineMember> machineMembers(bool asksDrivers)
+{
+#ifdef SLUICE_HAVE_CUDA
+    const char* const cuda = "built in";
+#else
+    const char* const cuda = "not built in";
+#endif
+    std::vector<MachineMember> members = {
+        {"sluice",
+         formatText("%u.%u.%u", SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH)},
+        {"compiler", compilerText()},
+        {"os", systemText()},
+        {"processor", valueOf("/proc/cpuinfo", "model name")},
+        {"cores", std::to_string(threadCount(0)), true},
+        {"cuda", cuda}};
+    if (asksDrivers) members.push_back({"vulkan", vulkanText()});
+    return members;
+}
+
+std::vector<MissingTier> missingTiers(const SluiceDeviceProperties& device)
+{
+    std::istringstream lines(device.missing);
+    std::vector<MissingTier> missing;
+    for (std::string line; std::getline(lines, line);) {
+        const size_t colon = line.find(": ");
+        if (colon == std::string::npos) continue; // the field is of fixed size: a line may be cut
+        const std::string tier = line.substr(0, colon);
+        missing.push_back({tier, line.substr(colon + 2),
+                           tier == "ext" ? "bytes at the edges of words are written by atomics"
+                           : tier == "base"
+                               ? "lanes talk through shared memory, not by subgroup operations"
+                               : "the device cannot be used"});
+    }
+    return missing;
+}
+
+std::string deviceMembers(const SluiceDeviceProperties& device, const std::string& indent)
+{
+    std::string text = indent + "\"device\": " + jsonText(deviceSelector(device)) + ",\n";
+    text += indent + "\"name\": " + jsonText(device.name) + ",\n";
+    text += indent + "\"driver\": " + jsonText(device.driver) + ",\n";
+    text += indent + "\"api\": " + jsonText(apiText(device)) + ",\n";
+    text += indent +
+            formatText("\"vendorId\": %u, \"deviceId\": %u,\n", device.vendorId, device.deviceId);
+    text += indent + "\"software\": " + (device.isSoftware != 0 ? "true" : "false") + ",\n";
+    text += indent + formatText("\"memory\": %llu,\n", wide(device.memorySize));
+    text += indent + "\"tiers\": " + jsonWords(device.tiers) + ",\n";
+    text += indent + "\"missing\": [";
+    const char* separator = "";
+    for (const MissingTier& one : missingTiers(device)) {
+        text += separator + ("\n" + indent) + "  {\"tier\": " + jsonText(one.tier) + ",\n" +
+                indent + "   \"why\":\n" + indent + "   " + jsonText(one.why) + ",\n" + indent +
+                "   \"costs\": " + jsonText(one.costs) + "}";
+        separator = ",";
+    }
+    return text + "]";
+}
+
+} // namespace sluice
