@@ -442,12 +442,12 @@ TEST_CASE("archive: a reader with memory checks each description of a filter onc
     parameters.insert(parameters.end(), filtered.parameters.begin(), filtered.parameters.end());
     Bytes records(size_t(4) * recordBytes);
     SluiceArchiveAsset asset = {};
-    asset.size = 16;
+    asset.size = asset.tilesSize = 16;
     asset.tileCount = 4;
     asset.tileSizeLog2 = SLUICE_ARCHIVE_MIN_TILE_LOG2;
     asset.extentSize = records.size() + 64;
-    asset.parameters = parameters.data();
-    asset.parameterSize = uint32_t(parameters.size());
+    asset.tileParameters = parameters.data();
+    asset.tileParameterSize = uint32_t(parameters.size());
     for (uint32_t i = 0; i < 4; ++i) {
         uint8_t* record = records.data() + i * recordBytes;
         storeLe64(record + recordOffset, records.size() + 16 * i);
@@ -459,7 +459,7 @@ TEST_CASE("archive: a reader with memory checks each description of a filter onc
     for (const bool remembers : {false, true}) {
         CAPTURE(remembers);
         Bytes changed = parameters, memory(parameters.size() / 4);
-        asset.parameters = changed.data();
+        asset.tileParameters = changed.data();
         SluiceArchiveTileReader reader = {};
         SluiceArchiveTile tiles[2];
         REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);

@@ -262,7 +262,7 @@ TEST_CASE("archive: every rule of the header")
     const auto header = [](uint32_t field, uint32_t value) {
         return changed([&](Editable& a) { storeLe32(a.header() + field, value); });
     };
-    CHECK(header(headerVersionMajor, 3) == SLUICE_ERROR_VERSION);
+    CHECK(header(headerVersionMajor, 4) == SLUICE_ERROR_VERSION);
     CHECK(header(headerVersionMajor, 0) == SLUICE_ERROR_FORMAT);
     CHECK(header(headerVersionMajor, 1 | 7 << 16) == SLUICE_OK); // a newer minor version
     CHECK(header(headerReserved, 1) == SLUICE_ERROR_FORMAT);

@@ -11,20 +11,34 @@
 
 namespace sluice::test {
 
+SluiceStatus OpenedArchive::open(const Bytes& file)
+{
+    const SluiceStatus status = sluiceParseArchiveHeader(
+        file.data(), std::min<size_t>(file.size(), 64), file.size(), &archive);
+    if (status != SLUICE_OK) return status;
+    index.resize(size_t(archive.indexSize));
+    return sluiceUnpackArchiveIndex(&archive, file.data() + archive.indexOffset,
+                                    file.size() - size_t(archive.indexOffset), index.data(),
+                                    index.size());
+}
+
+SluiceArchiveAsset OpenedArchive::asset(uint32_t number) const
+{
+    SluiceArchiveAsset asset = {};
+    REQUIRE(sluiceGetArchiveAsset(&archive, index.data(), index.size(), number, &asset) ==
+            SLUICE_OK);
+    return asset;
+}
+
 SluiceStatus check(const Bytes& file)
 {
-    SluiceArchive archive;
-    SluiceStatus status = sluiceParseArchiveHeader(file.data(), std::min<size_t>(file.size(), 64),
-                                                   file.size(), &archive);
-    if (status != SLUICE_OK) {
-        return status;
-    }
-    const uint8_t* index = file.data() + archive.indexOffset;
-    const size_t indexSize = size_t(archive.indexSize);
-    status = sluiceCheckArchiveIndex(&archive, index, indexSize, nullptr);
+    OpenedArchive opened;
+    SluiceStatus status = opened.open(file);
+    if (status != SLUICE_OK) return status;
+    const SluiceArchive& archive = opened.archive;
+    status = sluiceCheckArchiveIndex(&archive, opened.index.data(), opened.index.size(), nullptr);
     for (uint32_t i = 0; status == SLUICE_OK && i < archive.assetCount; ++i) {
-        SluiceArchiveAsset asset;
-        REQUIRE(sluiceGetArchiveAsset(&archive, index, indexSize, i, &asset) == SLUICE_OK);
+        const SluiceArchiveAsset asset = opened.asset(i);
         std::vector<SluiceArchiveTile> tiles(asset.tileCount);
         SluiceArchiveTileReader reader;
         REQUIRE(sluiceBeginArchiveTiles(&asset, &reader) == SLUICE_OK);

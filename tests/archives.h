@@ -17,6 +17,15 @@ using Bytes = std::vector<uint8_t>;
 // Everything that a reader does before it decodes.
 SluiceStatus check(const Bytes& file);
 
+// An archive's header, and its index in memory.
+struct OpenedArchive {
+    SluiceArchive archive = {};
+    Bytes index;
+
+    SluiceStatus open(const Bytes& file); // without checking the index
+    SluiceArchiveAsset asset(uint32_t number) const;
+};
+
 // An archive taken apart, to be changed and put together again with right checksums.
 struct Editable {
     Bytes file;

@@ -2,7 +2,6 @@
 #include "packed_archives.h"
 
 #include "archive_io.h"
-#include "archives.h"
 
 #include "../src/formats/archive_layout.h"
 
@@ -61,26 +60,59 @@ PackedAsset assetOfAllCodecs(const std::string& name, uint32_t seed)
     return asset;
 }
 
-Bytes packArchive(const std::vector<PackedAsset>& assets)
+PackedShare::PackedShare(std::vector<PackedAsset> assets, SluiceCodec codec, uint32_t tileSize,
+                         bool filtered)
+    : parts(std::move(assets))
+{
+    Bytes all;
+    for (const PackedAsset& part : parts) {
+        all.resize((all.size() + 15) / 16 * 16);
+        all.insert(all.end(), part.bytes.begin(), part.bytes.end());
+    }
+    whole.add(all, codec, tileSize, filtered);
+}
+
+namespace {
+
+SluiceArchiveAssetInfo infoOf(const PackedAsset& asset, MemorySource& source)
+{
+    SluiceArchiveAssetInfo info = {};
+    info.name = asset.name.data();
+    info.nameLength = asset.name.size();
+    info.size = asset.bytes.size();
+    info.read = MemorySource::read;
+    info.readUser = &source;
+    info.segments = asset.segments.data();
+    info.segmentCount = uint32_t(asset.segments.size());
+    info.parameterSize = uint32_t(asset.parameters.size());
+    info.parameters = asset.parameters.empty() ? nullptr : asset.parameters.data();
+    return info;
+}
+
+} // namespace
+
+Bytes packArchive(const std::vector<PackedAsset>& assets, const std::vector<PackedShare>& shares)
 {
     Bytes file;
     const SluiceArchiveWriterInfo writerInfo = {
-        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr, 0};
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr, shares.empty() ? 0u : 1u};
     SluiceArchiveWriter writer = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&writerInfo, &writer) == SLUICE_OK);
     for (const PackedAsset& asset : assets) {
         MemorySource source = {asset.bytes};
-        SluiceArchiveAssetInfo info = {};
-        info.name = asset.name.data();
-        info.nameLength = asset.name.size();
-        info.size = asset.bytes.size();
-        info.read = MemorySource::read;
-        info.readUser = &source;
-        info.segments = asset.segments.data();
-        info.segmentCount = uint32_t(asset.segments.size());
-        info.parameterSize = uint32_t(asset.parameters.size());
-        info.parameters = asset.parameters.empty() ? nullptr : asset.parameters.data();
+        const SluiceArchiveAssetInfo info = infoOf(asset, source);
         REQUIRE(sluiceAddArchiveAsset(writer, &info) == SLUICE_OK);
+    }
+    for (const PackedShare& share : shares) {
+        MemorySource source = {share.whole.bytes};
+        const SluiceArchiveAssetInfo info = infoOf(share.whole, source);
+        std::vector<SluiceArchivePart> parts;
+        for (const PackedAsset& part : share.parts)
+            parts.push_back({part.name.data(), part.name.size(), 0,
+                             uint32_t(part.parameters.size()), part.parameters.data(),
+                             part.bytes.size()});
+        REQUIRE(sluiceAddArchiveShare(writer, parts.data(), uint32_t(parts.size()), &info) ==
+                SLUICE_OK);
     }
     REQUIRE(sluiceFinishArchive(writer, nullptr) == SLUICE_OK);
     sluiceDestroyArchiveWriter(writer);
@@ -89,19 +121,12 @@ Bytes packArchive(const std::vector<PackedAsset>& assets)
 
 ParsedArchive::ParsedArchive(const Bytes& file) : m_file(file)
 {
-    REQUIRE(sluiceParseArchiveHeader(file.data(), file.size(), file.size(), &m_archive) ==
-            SLUICE_OK);
-    REQUIRE(sluiceCheckArchiveIndex(&m_archive, file.data() + m_archive.indexOffset,
-                                    size_t(m_archive.indexSize), nullptr) == SLUICE_OK);
+    REQUIRE(m_opened.open(file) == SLUICE_OK);
+    REQUIRE(sluiceCheckArchiveIndex(&m_opened.archive, m_opened.index.data(), m_opened.index.size(),
+                                    nullptr) == SLUICE_OK);
 }
 
-SluiceArchiveAsset ParsedArchive::asset(uint32_t number) const
-{
-    SluiceArchiveAsset info = {};
-    REQUIRE(sluiceGetArchiveAsset(&m_archive, m_file.data() + m_archive.indexOffset,
-                                  size_t(m_archive.indexSize), number, &info) == SLUICE_OK);
-    return info;
-}
+SluiceArchiveAsset ParsedArchive::asset(uint32_t number) const { return m_opened.asset(number); }
 
 std::vector<SluiceArchiveTile> ParsedArchive::records(uint32_t number) const
 {

@@ -5,6 +5,7 @@
 #include <sluice/sluice_archive.h>
 #include <sluice/sluice_tiles.h>
 
+#include "archives.h"
 #include "filters.h"
 
 #include <string>
@@ -25,8 +26,19 @@ struct PackedAsset {
 
 // Every codec, with and without filters, tiles of many sizes; about 4 MB.
 PackedAsset assetOfAllCodecs(const std::string& name, uint32_t seed);
-// The assets in the order of their names.
-Bytes packArchive(const std::vector<PackedAsset>& assets);
+// Assets that share tiles: they become whole's bytes, and its segments cut these.
+struct PackedShare {
+    std::vector<PackedAsset> parts; // in the order of their names; their segments mean nothing
+    PackedAsset whole;
+
+    // codec and what follows as in PackedAsset::add.
+    PackedShare(std::vector<PackedAsset> assets, SluiceCodec codec, uint32_t tileSize,
+                bool filtered = false);
+};
+
+// The assets in the order of their names, then the shares.
+Bytes packArchive(const std::vector<PackedAsset>& assets,
+                  const std::vector<PackedShare>& shares = {});
 
 // An archive that was parsed.
 class ParsedArchive {
@@ -40,7 +52,7 @@ public:
 
 private:
     const Bytes& m_file;
-    SluiceArchive m_archive = {};
+    OpenedArchive m_opened;
 };
 
 } // namespace sluice::test

@@ -105,6 +105,55 @@ TEST_CASE("stream: whole assets, parts of them, files and memory, to the host")
     }
 }
 
+TEST_CASE("stream: assets that share tiles, whole and in parts, beside one of its own")
+{
+    std::mt19937 random = makeRandom(12);
+    const PackedAsset own = assetOfAllCodecs("own", 3);
+    std::vector<PackedAsset> parts;
+    for (uint32_t i = 0; i < 40; ++i) {
+        PackedAsset part;
+        part.name = "part" + std::to_string(10 + i);
+        part.bytes = smoothBytes(random, 1 + random() % 3000);
+        parts.push_back(part);
+    }
+    const std::vector<PackedAsset> early(parts.begin(), parts.begin() + 25),
+        late(parts.begin() + 25, parts.end());
+    const Bytes packed = packArchive({own}, {PackedShare(late, SLUICE_CODEC_GDEFLATE, 4096, true),
+                                             PackedShare(early, SLUICE_CODEC_GSTD, 16384)});
+    for (const uint32_t threads : {0u, 2u}) {
+        CAPTURE(threads);
+        MemoryFile file(packed);
+        CpuStreamer streamer(threads);
+        const SluiceStreamFile opened = streamer.open(file);
+        std::vector<std::unique_ptr<GuardedBytes>> places;
+        std::vector<Bytes> expected;
+        std::vector<SluiceStreamRequest> requests;
+        for (uint32_t i = 0; i < 41; ++i) {
+            const Bytes& bytes = i == 0 ? own.bytes : parts[i - 1].bytes;
+            for (uint32_t k = 0; k < 2; ++k) {
+                const uint64_t offset = k == 0 ? 0 : random() % bytes.size();
+                const uint64_t size =
+                    k == 0 ? bytes.size() : random() % (bytes.size() - offset + 1);
+                places.push_back(std::make_unique<GuardedBytes>(size, random() % 20));
+                expected.push_back(partOf(bytes, offset, size));
+                requests.push_back(fromArchive(opened, i, offset, size, places.back()->data()));
+            }
+        }
+        CHECK(streamer.waitFor(streamer.submit(requests)).status == SLUICE_OK);
+        for (size_t i = 0; i < places.size(); ++i) {
+            CAPTURE(i);
+            CHECK(places[i]->content() == expected[i]);
+            places[i]->checkGuards();
+        }
+        // A part ends where it does, whatever its share goes on with.
+        SluiceStreamRequest tooLong = requests[2];
+        tooLong.size += 1;
+        const SluiceStreamGroupInfo info = {&tooLong, 1, 0, 0, 0, 0, {}, {}};
+        SluiceStreamGroup group = 0;
+        CHECK(sluiceStreamSubmit(streamer.get(), &info, &group) == SLUICE_ERROR_ARGUMENT);
+    }
+}
+
 TEST_CASE("stream: files that cannot be opened")
 {
     CpuStreamer streamer(0);

@@ -189,6 +189,66 @@ TEST_CASE("stream to Vulkan: images of several formats, level by level")
     }
 }
 
+TEST_CASE("stream to Vulkan: assets that share tiles, to buffers, an image and the host")
+{
+    if (!isVulkan()) return;
+    constexpr uint32_t kImage = 3;
+    const ImageCase& image = kImages[kImage];
+    const ImageAsset& about = vulkanContent().images[kImage];
+    std::vector<PackedAsset> parts;
+    for (uint32_t i = 0; i < 5; ++i) {
+        PackedAsset part;
+        part.name = "p" + std::to_string(i);
+        const size_t begin = 1000 * i;
+        part.bytes = Bytes(vulkanContent().small.bytes.begin() + ptrdiff_t(begin),
+                           vulkanContent().small.bytes.begin() + ptrdiff_t(begin + 1 + 711 * i));
+        parts.push_back(part);
+    }
+    PackedAsset picture = about.packed;
+    picture.name = "picture";
+    parts.push_back(picture);
+    const Bytes packed = packArchive({}, {PackedShare(parts, SLUICE_CODEC_GSTD, 1024, true)});
+    for (const bool decodesOnGpu : {true, false}) {
+        CAPTURE(decodesOnGpu);
+        Engine engine(device());
+        MemoryFile file(packed);
+        GpuStreamer streamer(device(), engine, decodesOnGpu);
+        const SluiceStreamFile opened = streamer.open(file);
+        const SluiceStreamMemory to = engine.makeBuffer(65536);
+        const VkImage texture = engine.makeImage(createInfoOf(image));
+        Bytes expected(size_t(to.buffer.size), Buffer::kPoison);
+        std::vector<Bytes> hosts;
+        std::vector<SluiceStreamRequest> requests;
+        for (uint32_t i = 0; i < 5; ++i) {
+            const Bytes& bytes = parts[i].bytes;
+            const uint64_t place = 4096 * i + i % 3, skipped = i > 2 ? 5 : 0;
+            SluiceStreamRequest request =
+                bufferRequest(opened, skipped, bytes.size() - skipped, to, place);
+            request.asset = i;
+            requests.push_back(request);
+            std::copy(bytes.begin() + ptrdiff_t(skipped), bytes.end(),
+                      expected.begin() + ptrdiff_t(place));
+            hosts.emplace_back(bytes.size());
+        }
+        for (uint32_t i = 0; i < 5; ++i)
+            requests.push_back(fromArchive(opened, i, 0, hosts[i].size(), hosts[i].data()));
+        for (uint32_t level = 0; level < image.levels; ++level)
+            requests.push_back(imageRequest(opened, 5, image, about, level, texture));
+        CHECK(streamer.waitFor(streamer.submit(requests)).status == SLUICE_OK);
+        engine.waitIdle();
+        CHECK(std::equal(expected.begin(), expected.end(), static_cast<const uint8_t*>(to.host)));
+        for (uint32_t i = 0; i < 5; ++i)
+            CHECK(hosts[i] == parts[i].bytes);
+        for (uint32_t level = 0; level < image.levels; ++level) {
+            const SluiceStreamRequest& request = requests[10 + level];
+            const Bytes read = engine.readImage(texture, request.image, size_t(request.size));
+            CHECK(std::equal(read.begin(), read.end(),
+                             about.packed.bytes.begin() + ptrdiff_t(request.offset)));
+        }
+        device().checkMessages();
+    }
+}
+
 TEST_CASE("stream to Vulkan: buffers, directly and through the ring, files and memory")
 {
     if (!isVulkan()) return;

@@ -95,19 +95,19 @@ TEST_CASE("tool cache: what changed is packed anew, and that alone")
 {
     const Tool tool;
     writeTree(tool);
-    REQUIRE(tool("pack -o 0.sluice -l 3 --filters none --cache cache a") == 0);
+    REQUIRE(tool("pack -o 0.sluice -l 3 --no-share --filters none --cache cache a") == 0);
     std::string changed = tool.read("a/long");
     changed[700000] ^= 1; // in its third tile of four
     tool.write("a/long", changed);
     tool.write("a/new", "new");
     fs::remove(tool.path / "a/many/3");
     fs::rename(tool.path / "a/many/4", tool.path / "a/4"); // is found under its own name
-    REQUIRE(tool("pack -v -o 1.sluice -l 3 --filters none --cache cache a") == 0);
+    REQUIRE(tool("pack -v -o 1.sluice -l 3 --no-share --filters none --cache cache a") == 0);
     const Found found = foundIn(tool.errors());
     CHECK(found.files - found.filesFound == 2);
     CHECK(found.tiles == 5);
     CHECK(found.tilesFound == 3);
-    REQUIRE(tool("pack -o 2.sluice -l 3 --filters none a") == 0);
+    REQUIRE(tool("pack -o 2.sluice -l 3 --no-share --filters none a") == 0);
     CHECK(tool.read("1.sluice") == tool.read("2.sluice"));
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("tool cache: damaged, empty, exchanged and missing entries are replace
 {
     const Tool tool;
     writeTree(tool);
-    const std::string pack = "pack -f -l 3 --cache cache a -v -o ";
+    const std::string pack = "pack -f -l 3 --no-share --cache cache a -v -o ";
     REQUIRE(tool(pack + "good.sluice") == 0);
     const std::string good = tool.read("good.sluice");
     const std::vector<fs::path> entries = entriesOf(tool.path / "cache");

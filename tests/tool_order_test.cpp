@@ -123,7 +123,7 @@ TEST_CASE("archive order: broken orders are refused")
                   storeLe32(successors + 4 * i, i + 1 < count ? i + 1 : 0xffffffffu);
           }) == SLUICE_ERROR_FORMAT);
     Editable newer(good);
-    newer.file[headerVersionMajor] = 3;
+    newer.file[headerVersionMajor] = 4;
     newer.sealHeader();
     CHECK(check(newer.file) == SLUICE_ERROR_VERSION);
 }
@@ -134,7 +134,7 @@ TEST_CASE("tool order: as the list says, the rest after it")
     for (const char* name : {"a/1", "a/2", "a/3", "a/4/x", "a/4/y", "a/5"})
         tool.write(name, std::string(1000, name[2]) + name);
     tool.write("list", "a/4/y\na/nowhere\r\n\na/2\r\na/4/y\na/2\na/one.txt\nb");
-    REQUIRE(tool("pack -l 1 --order list -o x.sluice a") == 0);
+    REQUIRE(tool("pack -l 1 --no-share --order list -o x.sluice a") == 0);
     CHECK(contains(tool.errors(), "2 lines name no file that is packed, the first 'a/nowhere'"));
     const std::string text = tool.read("x.sluice");
     const std::vector<std::string> expected = {"a/4/y", "a/2", "a/one.txt", "a/1",          "a/3",
@@ -149,16 +149,16 @@ TEST_CASE("tool order: as the list says, the rest after it")
         std::string names;
         for (int i = 1; i <= std::stoi(shards); ++i) {
             const std::string shard = std::to_string(i);
-            REQUIRE(tool("pack -q -f -l 1 --order list --cache c -o " + shard + " --shard " +
-                         shard + "/" + shards + " a") == 0);
+            REQUIRE(tool("pack -q -f -l 1 --no-share --order list --cache c -o " + shard +
+                         " --shard " + shard + "/" + shards + " a") == 0);
             names = shard + " " + names;
         }
         REQUIRE(tool("join -f -o joined.sluice " + names) == 0);
         CHECK(tool.read("joined.sluice") == text);
     }
-    REQUIRE(tool("pack -l 1 -o plain.sluice a") == 0);
+    REQUIRE(tool("pack -l 1 --no-share -o plain.sluice a") == 0);
     tool.write("list", "");
-    REQUIRE(tool("pack -l 1 --order list -o y.sluice a") == 0);
+    REQUIRE(tool("pack -l 1 --no-share --order list -o y.sluice a") == 0);
     CHECK(tool.read("y.sluice") == tool.read("plain.sluice"));
     CHECK(tool("pack -l 1 --order nowhere -f -o y.sluice a") == 2);
 }

@@ -51,7 +51,7 @@ typedef struct SluiceTileCache {
     void (*keep)(void* user, const uint8_t* key, uint32_t size, const void* bytes,
                  uint32_t storedSize, uint32_t filtered);
     // Says what a tile became, tile by tile in the order of the archive; may be NULL. asset: how
-    // many were added before it; key: NULL if the tile was not looked up (codec STORE, known
+    // many assets, shares and parts of shares were added before it; key: NULL if the tile was not looked up (codec STORE, known
     // matches, assets that are encoded already). Called in the calling thread.
     void (*wrote)(void* user, uint32_t asset, const SluiceArchiveTile* tile, const uint8_t* key);
 } SluiceTileCache;
@@ -170,6 +170,33 @@ typedef struct SluiceEncodedAssetInfo {
 // whether they decode to what the checksums say is the caller's matter. Errors: as
 // sluiceAddArchiveAsset.
 SLUICE_API SluiceStatus sluiceAddEncodedArchiveAsset(SluiceArchiveWriter writer,
+                                                     const SluiceEncodedAssetInfo* info);
+
+// A small asset that shares tiles with others.
+typedef struct SluiceArchivePart {
+    const char* name; // name, type, parameters as in SluiceArchiveAssetInfo; the parameters hold no
+                      // filters of the tiles
+    size_t nameLength;
+    uint32_t type;
+    uint32_t parameterSize;
+    const void* parameters;
+    uint64_t size; // bytes, at least 1
+} SluiceArchivePart;
+
+// Adds assets that share tiles, in a writer with anyOrder; readers of versions 1 and 2 refuse the
+// archive.
+//   parts, partCount  1 or more, in the order of their names. Each begins at the next multiple of
+//                     16 behind the one before; between them are zeros
+//   info              what the tiles decode to as if it were one asset: size is where the last part
+//                     ends, and read delivers the zeros too. name and type are not read, and
+//                     parameters describe filters alone
+// Errors: as sluiceAddArchiveAsset.
+SLUICE_API SluiceStatus sluiceAddArchiveShare(SluiceArchiveWriter writer,
+                                              const SluiceArchivePart* parts, uint32_t partCount,
+                                              const SluiceArchiveAssetInfo* info);
+SLUICE_API SluiceStatus sluiceAddEncodedArchiveShare(SluiceArchiveWriter writer,
+                                                     const SluiceArchivePart* parts,
+                                                     uint32_t partCount,
                                                      const SluiceEncodedAssetInfo* info);
 
 // Adds what Zstandard frames hold as an asset of codec GSTD, whatever the writer's: matches inside

@@ -67,7 +67,7 @@ SLUICE_API SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* strea
 //   header | per asset: tile records, tile data | index: asset table, parameter blocks, names
 //
 // To read one asset: header, index, then the asset's extent (its tile records and its data lie
-// together), or any part of it. A tile's data starts 16-byte aligned in the extent, so an extent
+// together; small assets may share one), or any part of it. A tile's data starts 16-byte aligned in the extent, so an extent
 // can be uploaded as it is.
 
 #define SLUICE_ARCHIVE_HEADER_SIZE 64u
@@ -99,17 +99,23 @@ typedef struct SluiceArchive {
     uint32_t blockBytes; // size of the parameter blocks
     uint32_t indexChecksum;
     uint64_t indexOffset; // bytes from the start of the file
-    uint64_t indexSize;   // bytes; the index ends the file
+    uint64_t indexSize;   // bytes that the index takes in memory
     uint64_t fileSize;
     uint64_t tileCount; // of all assets
+    // Bytes of the index in the file, which it ends: indexSize in versions 1 and 2.
+    uint64_t storedIndexSize;
+    uint32_t shareCount;     // shares: tiles that several small assets have together
+    uint32_t codedIndexSize; // bytes of indexSize that sluiceUnpackArchiveIndex works in
 } SluiceArchive;
+
+#define SLUICE_ARCHIVE_NO_SHARE 0xffffffffu
 
 typedef struct SluiceArchiveAsset {
     const char* name;    // UTF-8, not 0-terminated; points into the index
     uint32_t nameLength; // bytes
     uint32_t type;       // what the bytes are: 0 = plain bytes, SLUICE_ASSET_IMAGE, or of a newer
                          // version
-    uint64_t size;       // bytes after decoding
+    uint64_t size;       // bytes of the asset
     uint64_t offset;     // of the extent, from the start of the file, a multiple of 16
     uint64_t extentSize; // bytes: tile records, padding, data, padding
     uint32_t tileCount;
@@ -117,11 +123,19 @@ typedef struct SluiceArchiveAsset {
     uint32_t tileChecksum;  // XXH32 of the tile records
     const void* parameters; // the parameter block; points into the index; NULL if there is none
     uint32_t parameterSize; // bytes
+    // An asset of its own is all that its tiles decode to. Small assets may share an extent: each
+    // is size bytes from tilesOffset on of the tilesSize bytes that the share's tiles decode to, in
+    // one tile or over several, and offset, extentSize and all of tiles above are the share's.
+    uint32_t share;             // its number, 0 .. shareCount - 1; SLUICE_ARCHIVE_NO_SHARE: its own
+    uint64_t tilesOffset;       // a multiple of 16; 0 without a share
+    uint64_t tilesSize;         // == size without a share
+    const void* tileParameters; // which describe the tiles' filters; as parameters without a share
+    uint32_t tileParameterSize;
 } SluiceArchiveAsset;
 
 typedef struct SluiceArchiveTile {
     uint64_t offset;       // bytes from the start of the asset's extent, a multiple of 16
-    uint64_t outputOffset; // bytes from the start of the decoded asset, a multiple of 4
+    uint64_t outputOffset; // bytes from the start of what the tiles decode to, a multiple of 4
     uint32_t storedSize;   // == size if codec is STORE, less otherwise
     uint32_t size;         // bytes after decoding, 1 .. 1 << tileSizeLog2; for GDEFLATE at most
                            // 65,536
@@ -138,8 +152,17 @@ typedef struct SluiceArchiveTile {
 SLUICE_API SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t fileSize,
                                                  SluiceArchive* archive);
 
-// Checks the whole index once: its checksum, every asset entry, every name, every parameter block.
-//   index, indexSize   archive->indexSize bytes from archive->indexOffset
+// Makes the index of what the file holds of it, archive->storedIndexSize bytes from
+// archive->indexOffset. In versions 1 and 2 the two are the same, and it only copies.
+//   index, indexSize   receives archive->indexSize bytes; must not overlap stored
+// Errors: ARGUMENT, FORMAT, CHECKSUM, BUFFER_SIZE.
+SLUICE_API SluiceStatus sluiceUnpackArchiveIndex(const SluiceArchive* archive, const void* stored,
+                                                 size_t storedSize, void* index, size_t indexSize);
+
+// Checks the whole index once: its checksum, every asset entry, every name, every parameter block,
+// and that assets that share tiles lie in them one behind the other.
+//   index, indexSize   archive->indexSize bytes, as sluiceUnpackArchiveIndex made them; in versions
+//                      1 and 2 the file's may be given as they are
 //   badAsset           may be NULL; on failure the number of the asset at fault, or 0xffffffff if
 //                      it is none of them
 // Time: bytes of the index * log2(assets). Errors: ARGUMENT, FORMAT, CHECKSUM, VERSION,
@@ -174,16 +197,16 @@ typedef struct SluiceArchiveTileReader {
     uint32_t state[31];
 } SluiceArchiveTileReader;
 
-// Starts with record 0. The reader keeps asset->parameters, which descriptions of filters are in:
-// the index stays as it is until the last record is parsed. Errors: ARGUMENT.
+// Starts with record 0; assets of one share have the same records. The reader keeps
+// asset->tileParameters, which descriptions of filters are in: the index stays as it is until the last record is parsed. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
                                                 SluiceArchiveTileReader* reader);
 
 // Gives a reader memory to note in which descriptions of filters it has checked. Without it each
 // record whose description is another one than its neighbour's has its own checked, which a hostile
 // file may make long.
-//   memory, size  a byte for each 4 of asset->parameters, asset->parameterSize / 4, all of them 0
-//                 at first. They stay until the last record is parsed. Assets that share a block of
+//   memory, size  a byte for each 4 of asset->tileParameters, asset->tileParameterSize / 4, all of
+//                 them 0 at first. They stay until the last record is parsed. Assets that share a block of
 //                 parameters may share the memory
 // Before the first sluiceParseArchiveTiles. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceRememberArchiveFilters(SluiceArchiveTileReader* reader, void* memory,

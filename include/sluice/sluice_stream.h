@@ -217,9 +217,12 @@ SLUICE_API SluiceStatus sluiceStreamGetIoReport(SluiceStreamFile file,
 // Requests
 
 typedef enum SluiceStreamSource {
-    SLUICE_STREAM_FROM_ARCHIVE = 0, // decoded bytes [offset, offset + size) of an asset
-    SLUICE_STREAM_FROM_FILE = 1,    // bytes of a file as they are, any file
-    SLUICE_STREAM_FROM_MEMORY = 2,  // bytes at `memory`, which stay until the group has ended
+    SLUICE_STREAM_FROM_ARCHIVE =
+        0,                         // decoded bytes [offset, offset + size) of an asset, also of one
+                                   // that shares its tiles (as a part of a tile does, it takes
+                                   // the output ring to a buffer)
+    SLUICE_STREAM_FROM_FILE = 1,   // bytes of a file as they are, any file
+    SLUICE_STREAM_FROM_MEMORY = 2, // bytes at `memory`, which stay until the group has ended
     SLUICE_STREAM_SOURCE_MAX_ENUM = 0x7fffffff
 } SluiceStreamSource;
 

@@ -509,14 +509,14 @@ SluiceStatus sluiceGetArchiveTile(const SluiceArchiveAsset* asset, const SluiceA
              0};
     if (record->filterOffset == 0) return SLUICE_OK;
     const u32 at = record->filterOffset - 4;
-    if (record->filterOffset < 4 || at % 4 != 0 || asset->parameters == nullptr ||
-        asset->parameterSize < kItemHead || at > asset->parameterSize - kItemHead)
+    if (record->filterOffset < 4 || at % 4 != 0 || asset->tileParameters == nullptr ||
+        asset->tileParameterSize < kItemHead || at > asset->tileParameterSize - kItemHead)
         return SLUICE_ERROR_FORMAT;
-    const u8* item = static_cast<const u8*>(asset->parameters) + at;
+    const u8* item = static_cast<const u8*>(asset->tileParameters) + at;
     tile->filterSize = itemSize(item);
     tile->filter = item + kItemHead;
-    return tile->filterSize <= asset->parameterSize - kItemHead - at ? SLUICE_OK
-                                                                     : SLUICE_ERROR_FORMAT;
+    return tile->filterSize <= asset->tileParameterSize - kItemHead - at ? SLUICE_OK
+                                                                         : SLUICE_ERROR_FORMAT;
 }
 
 SluiceStatus sluiceAddTile(SluiceTileTotals* totals, const SluiceTile* tile)

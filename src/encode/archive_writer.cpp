@@ -10,78 +10,25 @@
 #include <algorithm>
 #include <string>
 
-#include "../formats/archive_layout.h"
 #include "../formats/errors.h"
+#include "archive_asset.h"
+#include "archive_index.h"
 #include "tile_pool.h"
 
 namespace sluice {
 namespace {
 
-constexpr u64 kMaxAssetSize = u64(UINT32_MAX) * 65536;
 constexpr size_t kRecordBatchBytes = 4096 * size_t(recordBytes); // kept before they are written
-
-SluiceArchiveSegment defaultSegment(const SluiceArchiveWriterInfo& info, u64 size)
-{
-    const u32 tileSize = info.codec == SLUICE_CODEC_STORE ? SLUICE_GD_TILE_BYTES
-                         : info.codec == SLUICE_CODEC_GSTD && info.tileSize != 0
-                             ? info.tileSize
-                             : maxTileBytes(info.codec);
-    return {size, info.codec,         tileSize,       info.level, info.decodeSpeed,
-            0,    SLUICE_FLOAT_BYTES, info.copyDepth, 0};
-}
-
-// An asset's segments, the caller's or a single one of ours.
-struct Segments {
-    const SluiceArchiveSegment* given;
-    u32 count;
-    SluiceArchiveSegment single;
-
-    const SluiceArchiveSegment& operator[](u32 i) const
-    {
-        return given != nullptr ? given[i] : single;
-    }
-};
-
-// What the index says of an asset, whoever encodes it.
-struct AssetHead {
-    std::string_view name;
-    u32 type;
-    u64 size;
-    const u8* parameters;
-    u32 parameterSize;
-    bool triesFilters; // tiles may have lost their filter
-};
-
-bool triesFilters(const SluiceEncodedAssetInfo& info) { return info.filterTrial != 0; }
-bool triesFilters(const SluiceArchiveAssetInfo& info)
-{
-    return info.segments != nullptr && std::any_of(info.segments, info.segments + info.segmentCount,
-                                                   [](const SluiceArchiveSegment& segment) {
-                                                       return segment.filterTrial != 0 &&
-                                                              segment.filterOffset != 0;
-                                                   });
-}
-
-template <class Info>
-AssetHead headOf(const Info& info)
-{
-    return {{info.name, info.nameLength},
-            info.type,
-            info.size,
-            static_cast<const u8*>(info.parameters),
-            info.parameterSize,
-            triesFilters(info)};
-}
 
 class ArchiveWriter {
 public:
     explicit ArchiveWriter(const SluiceArchiveWriterInfo& info) : m_info(info) {}
 
     void start() { m_pool.start(m_info.threadCount, m_info.cache); }
-    bool accepts(const SluiceArchiveAssetInfo& info) const;
-    bool accepts(const SluiceEncodedAssetInfo& info) const;
-    SluiceStatus add(const SluiceArchiveAssetInfo& info);
-    SluiceStatus add(const SluiceEncodedAssetInfo& info);
+    bool accepts(const SluiceArchiveAssetInfo& info, Parts parts) const;
+    bool accepts(const SluiceEncodedAssetInfo& info, Parts parts) const;
+    SluiceStatus add(const SluiceArchiveAssetInfo& info, Parts parts);
+    SluiceStatus add(const SluiceEncodedAssetInfo& info, Parts parts);
     SluiceStatus finish(SluiceArchiveStats* stats);
 
     SluiceStatus failure = SLUICE_OK; // the first one is final
@@ -95,14 +42,19 @@ private:
     }
     Segments segmentsOf(const SluiceArchiveAssetInfo& info) const;
     bool acceptsSegments(const SluiceArchiveAssetInfo& info) const;
-    bool acceptsHead(const AssetHead& head) const;
-    bool acceptsParameters(const AssetHead& head) const;
-    void addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeLog2);
+    bool acceptsHead(const AssetHead& head, Parts parts) const;
+    bool acceptsParts(const AssetHead& share, Parts parts) const;
+    bool acceptsName(std::string_view name) const;
+    bool acceptsParameters(const AssetHead& head, u64& held, u64& counted) const;
+    void addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeLog2, Parts parts);
+    void addPart(const SluiceArchivePart& part, u64 offset, u32 share);
+    u8* newEntry(const AssetHead& head);
     u32 addParameters(const AssetHead& head);
     void dropParameters();
-    bool sortByName();
-    SluiceStatus addTile(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment,
-                         u64 position, u64 left);
+    std::vector<u32> orderOfNames();
+    void sortByName(const std::vector<u32>& order);
+    SluiceStatus addTile(const SluiceArchiveAssetInfo& info, u32 number,
+                         const SluiceArchiveSegment& segment, u64 position, u64 left);
     SluiceStatus writeOldest();
     SluiceStatus writeTile(TilePool::Tile& tile);
     SluiceStatus flushRecords();
@@ -114,17 +66,20 @@ private:
     std::vector<u8> m_successors; // where extents have an order of their own
     std::vector<u8> m_blocks;     // parameter blocks
     std::string m_names;
-    // For each asset: its parameters are filters on trial that no tile has kept so far.
+    std::vector<u8> m_coded; // the index as it is stored, where assets share tiles
+    u32 m_codedSize = 0;
+    // For each entry: its parameters are filters on trial that no tile has kept so far.
     std::vector<u8> m_mayDrop;
-    u32 m_assetCount = 0;
+    u32 m_entryCount = 0; // assets, shares, and behind each share its parts
+    u32 m_shareCount = 0;
     u32 m_lastBlock = kNoParameters; // offset in blocks_
     u64 m_parameterBytes = 0;        // as kMaxParameterBytes limits them
     SluiceArchiveStats m_stats = {};
 
     // The state of writing.
     u64 m_position = headerBytes; // end of the data, always 16-byte aligned
-    u32 m_placedAssets = 0;       // assets that have their offset
-    // Of the last placed asset:
+    u32 m_placedAssets = 0;       // entries that have their offset
+    // Of the last placed extent:
     u32 m_tilesWritten = 0;
     std::vector<u8> m_records; // that are not written yet
     u64 m_recordsWritten = 0;  // bytes
@@ -137,15 +92,6 @@ Segments ArchiveWriter::segmentsOf(const SluiceArchiveAssetInfo& info) const
 {
     if (info.segmentCount != 0) return {info.segments, info.segmentCount, {}};
     return {nullptr, 1, defaultSegment(m_info, info.size)};
-}
-
-// The item that describes the segment's filter, NULL if there is none. The writer has accepted the
-// asset.
-const u8* filterItemOf(const SluiceArchiveAssetInfo& info, const SluiceArchiveSegment& segment)
-{
-    return segment.filterOffset == 0
-               ? nullptr
-               : static_cast<const u8*>(info.parameters) + segment.filterOffset - 4;
 }
 
 // Segments add up to the asset, and tiles to what an asset may have.
@@ -169,62 +115,67 @@ bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
     return left == 0;
 }
 
-// Are the items of a block that has been checked nothing but filters?
-bool areFilters(const u8* items, u32 size)
-{
-    bool filters = size != 0;
-    for (u32 at = 0; filters && at < size; at += kItemHead + u32(alignUp(itemSize(items + at), 4)))
-        filters = loadLe16(items + at) == kFilterItem;
-    return filters;
-}
-
-// Checks a block as strictly as a reader, except that kinds unknown here are accepted.
-bool ArchiveWriter::acceptsParameters(const AssetHead& head) const
+// held: bytes of blocks so far; counted: as kMaxParameterBytes limits them.
+bool ArchiveWriter::acceptsParameters(const AssetHead& head, u64& held, u64& counted) const
 {
     if (head.parameterSize == 0) return true;
-    const u64 room = SLUICE_ARCHIVE_MAX_BLOCK_BYTES - m_blocks.size();
+    held += u64(head.parameterSize) + 4;
+    counted += head.parameterSize;
     return head.parameters != nullptr && head.parameterSize % 4 == 0 &&
-           u64(head.parameterSize) + 4 <= room &&
-           head.parameterSize <= kMaxParameterBytes - m_parameterBytes &&
+           held <= SLUICE_ARCHIVE_MAX_BLOCK_BYTES && counted <= kMaxParameterBytes &&
            checkParameters(head.parameters, head.parameterSize) != SLUICE_ERROR_FORMAT;
 }
 
-bool ArchiveWriter::acceptsHead(const AssetHead& head) const
+bool ArchiveWriter::acceptsName(std::string_view name) const
 {
     const auto nameAt = [&](u32 asset) {
         const u8* entry = m_entries.data() + size_t(asset) * assetBytes;
         return std::string_view(m_names).substr(loadLe32(entry + assetNameOffset),
                                                 loadLe16(entry + assetNameLength));
     };
-    return sluiceIsArchiveName(head.name.data(), head.name.size()) && head.size <= kMaxAssetSize &&
-           m_assetCount < SLUICE_ARCHIVE_MAX_ASSETS &&
-           m_names.size() + head.name.size() <= SLUICE_ARCHIVE_MAX_NAME_BYTES &&
-           (m_info.anyOrder != 0 || nameMayFollow(nameAt, m_assetCount, head.name)) &&
-           acceptsParameters(head);
+    return sluiceIsArchiveName(name.data(), name.size()) &&
+           (m_info.anyOrder != 0 || nameMayFollow(nameAt, m_entryCount, name));
 }
 
-bool ArchiveWriter::accepts(const SluiceArchiveAssetInfo& info) const
+// Parts in the order of their names make up what the share's tiles decode to.
+bool ArchiveWriter::acceptsParts(const AssetHead& share, Parts parts) const
 {
-    return acceptsHead(headOf(info)) && (info.size == 0 || info.read != nullptr) &&
+    u64 end = 0, held = m_blocks.size(), counted = m_parameterBytes, names = m_names.size();
+    bool isGood = m_info.anyOrder != 0 && parts.list != nullptr &&
+                  acceptsParameters(share, held, counted) &&
+                  (share.parameterSize == 0 || areFilters(share.parameters, share.parameterSize));
+    for (u32 i = 0; i < parts.count && isGood; ++i) {
+        const AssetHead head = headOf(parts.list[i]);
+        end = alignUp(end, kPartAlignment);
+        isGood = acceptsName(head.name) && (i == 0 || headOf(parts.list[i - 1]).name < head.name) &&
+                 head.size != 0 && end <= share.size && head.size <= share.size - end &&
+                 acceptsParameters(head, held, counted);
+        end += head.size;
+        names += head.name.size();
+    }
+    return isGood && end == share.size && names <= SLUICE_ARCHIVE_MAX_NAME_BYTES;
+}
+
+bool ArchiveWriter::acceptsHead(const AssetHead& head, Parts parts) const
+{
+    u64 held = m_blocks.size(), counted = m_parameterBytes;
+    const u32 assets = m_entryCount - m_shareCount, more = std::max(parts.count, 1u);
+    if (head.size > kMaxAssetSize || more > SLUICE_ARCHIVE_MAX_ASSETS - assets) return false;
+    return parts.isShare() ? acceptsParts(head, parts)
+                           : m_names.size() + head.name.size() <= SLUICE_ARCHIVE_MAX_NAME_BYTES &&
+                                 acceptsName(head.name) && acceptsParameters(head, held, counted);
+}
+
+bool ArchiveWriter::accepts(const SluiceArchiveAssetInfo& info, Parts parts) const
+{
+    return acceptsHead(headOf(info, parts), parts) && (info.size == 0 || info.read != nullptr) &&
            acceptsSegments(info);
 }
 
-// The rules of docs/format.md, 4.3.
-bool isEncodedTile(const SluiceEncodedAssetInfo& info, const SluiceArchiveTile& tile, bool last)
+bool ArchiveWriter::accepts(const SluiceEncodedAssetInfo& info, Parts parts) const
 {
-    const bool goodSize = tile.codec == SLUICE_CODEC_STORE ? tile.storedSize == tile.size
-                                                           : tile.storedSize < tile.size;
-    return tile.size != 0 && tile.size <= 1u << info.tileSizeLog2 && (last || tile.size % 4 == 0) &&
-           tile.codec <= SLUICE_CODEC_GSTD && tile.size <= maxTileBytes(tile.codec) &&
-           tile.storedSize != 0 && goodSize &&
-           (tile.filterOffset == 0 ||
-            checkFilterItem(static_cast<const u8*>(info.parameters), info.parameterSize,
-                            tile.filterOffset) == SLUICE_OK);
-}
-
-bool ArchiveWriter::accepts(const SluiceEncodedAssetInfo& info) const
-{
-    if (!acceptsHead(headOf(info)) || info.tileSizeLog2 < SLUICE_ARCHIVE_MIN_TILE_LOG2 ||
+    if (!acceptsHead(headOf(info, parts), parts) ||
+        info.tileSizeLog2 < SLUICE_ARCHIVE_MIN_TILE_LOG2 ||
         info.tileSizeLog2 > SLUICE_ARCHIVE_MAX_TILE_LOG2 ||
         (info.tileCount != 0 && (info.tiles == nullptr || info.readTile == nullptr)))
         return false;
@@ -258,7 +209,7 @@ void ArchiveWriter::dropParameters()
     u32 kept = 0; // bytes of blocks
     // The old and the new place of the last block that was kept.
     u32 last = kNoParameters, lastKept = kNoParameters;
-    for (u32 asset = 0; asset < m_assetCount; ++asset) {
+    for (u32 asset = 0; asset < m_entryCount; ++asset) {
         const u32 offset = loadLe32(entry(asset) + assetParameterOffset);
         const bool drop = offset == kNoParameters || m_mayDrop[asset] != 0;
         if (!drop && offset != last) {
@@ -277,41 +228,71 @@ void ArchiveWriter::dropParameters()
     m_blocks.resize(kept);
 }
 
-// Adds the entry of an asset to the table.
-void ArchiveWriter::addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeLog2)
+// Adds an entry with what all kinds have.
+u8* ArchiveWriter::newEntry(const AssetHead& head)
 {
-    const u32 asset = m_assetCount;
     m_entries.resize(m_entries.size() + assetBytes);
-    storeLe64(entry(asset) + assetSize, head.size);
-    storeLe32(entry(asset) + assetTileCount, u32(tileCount));
-    // This is right without records, and replaced if there are any.
-    storeLe32(entry(asset) + assetTileChecksum, xxh32(nullptr, 0, 0));
-    storeLe32(entry(asset) + assetNameOffset, u32(m_names.size()));
-    storeLe16(entry(asset) + assetNameLength, u32(head.name.size()));
-    entry(asset)[assetTileSizeLog2] = u8(tileSizeLog2);
-    storeLe32(entry(asset) + assetType, head.type);
-    storeLe32(entry(asset) + assetParameterOffset, addParameters(head));
+    u8* to = entry(m_entryCount++);
+    storeLe64(to + assetSize, head.size);
+    storeLe32(to + assetNameOffset, u32(m_names.size()));
+    storeLe16(to + assetNameLength, u32(head.name.size()));
+    storeLe32(to + assetType, head.type);
+    storeLe32(to + assetParameterOffset, addParameters(head));
     m_names.append(head.name);
     m_mayDrop.push_back(head.triesFilters && areFilters(head.parameters, head.parameterSize));
-    ++m_assetCount;
-    m_stats.bytesIn += head.size;
-    m_stats.tileCount += tileCount;
+    return to;
 }
 
-SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
+// Adds the entry of an asset to the table, or those of a share and its parts.
+void ArchiveWriter::addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeLog2, Parts parts)
 {
+    const u32 number = m_entryCount;
+    u8* to = newEntry(head);
+    storeLe32(to + assetTileCount, u32(tileCount));
+    // This is right without records, and replaced if there are any.
+    storeLe32(to + assetTileChecksum, xxh32(nullptr, 0, 0));
+    to[assetTileSizeLog2] = u8(tileSizeLog2);
+    m_stats.tileCount += tileCount;
+    if (!parts.isShare()) {
+        m_stats.bytesIn += head.size;
+        return;
+    }
+    to[assetReserved] = entryShare;
+    ++m_shareCount;
+    u64 offset = 0;
+    for (u32 i = 0; i < parts.count; ++i) {
+        offset = alignUp(offset, kPartAlignment);
+        addPart(parts.list[i], offset, number);
+        offset += parts.list[i].size;
+    }
+}
+
+// share: the number of its entry, for now.
+void ArchiveWriter::addPart(const SluiceArchivePart& part, u64 offset, u32 share)
+{
+    u8* to = newEntry(headOf(part));
+    to[assetReserved] = entryPart;
+    storeLe64(to + assetOffset, offset);
+    storeLe32(to + assetTileChecksum, share);
+    m_stats.bytesIn += part.size;
+}
+
+SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info, Parts parts)
+{
+    const u32 number = m_entryCount;
     const Segments segments = segmentsOf(info);
     u64 tileCount = 0;
     for (u32 i = 0; i < segments.count; ++i)
         tileCount += countTiles(segments[i]);
     const SluiceArchiveSegment* list =
         segments.given != nullptr ? segments.given : &segments.single;
-    addEntry(headOf(info), tileCount, tileSizeLog2Of(list, segments.count));
+    addEntry(headOf(info, parts), tileCount, tileSizeLog2Of(list, segments.count), parts);
     u64 position = 0;
     for (u32 i = 0; i < segments.count; ++i) {
         const u64 end = position + segments[i].size;
         while (position != end) {
-            const SluiceStatus status = addTile(info, segments[i], position, end - position);
+            const SluiceStatus status =
+                addTile(info, number, segments[i], position, end - position);
             if (status != SLUICE_OK) return status;
             position += nextTileSize(segments[i], end - position);
         }
@@ -319,9 +300,9 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info)
     return SLUICE_OK;
 }
 
-// Reads the next tile of the last asset, from `position` on, and hands it to the pool. `left` bytes
+// Reads the next tile of the asset or share, from `position` on, and hands it to the pool. `left` bytes
 // of the segment follow from there on.
-SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info,
+SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, u32 number,
                                     const SluiceArchiveSegment& segment, u64 position, u64 left)
 {
     if (m_pool.full()) {
@@ -330,7 +311,7 @@ SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info,
     }
     TilePool::Tile& tile = m_pool.next();
     u8* input = tile.resize(nextTileSize(segment, left));
-    tile.asset = m_assetCount - 1;
+    tile.asset = number;
     tile.segment = segment;
     tile.isEncoded = false;
     tile.filter.clear();
@@ -348,9 +329,10 @@ SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info,
     return status;
 }
 
-SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info)
+SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info, Parts parts)
 {
-    addEntry(headOf(info), info.tileCount, info.tileSizeLog2);
+    const u32 number = m_entryCount;
+    addEntry(headOf(info, parts), info.tileCount, info.tileSizeLog2, parts);
     for (u32 i = 0; i < info.tileCount; ++i) {
         if (m_pool.full()) {
             const SluiceStatus status = writeOldest();
@@ -366,7 +348,7 @@ SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info)
             tile.size = given.size;
             tile.output.resize(given.storedSize);
         }
-        tile.asset = m_assetCount - 1;
+        tile.asset = number;
         tile.segment = {};
         tile.segment.codec = SluiceCodec(given.codec);
         tile.segment.filterOffset = given.filterOffset;
@@ -382,11 +364,13 @@ SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info)
     return SLUICE_OK;
 }
 
-// Gives assets up to `end` that have no place the current position. All but the last are empty.
+// Gives entries up to `end` that have no place the current position. All but the last are empty
+// assets, or parts, which have a place in their share.
 void ArchiveWriter::placeAssets(u32 end)
 {
     for (; m_placedAssets < end; ++m_placedAssets)
-        storeLe64(entry(m_placedAssets) + assetOffset, m_position);
+        if (entry(m_placedAssets)[assetReserved] != entryPart)
+            storeLe64(entry(m_placedAssets) + assetOffset, m_position);
 }
 
 SluiceStatus ArchiveWriter::writeOldest()
@@ -464,38 +448,46 @@ SluiceStatus ArchiveWriter::flushRecords()
     return status;
 }
 
-// Brings the table and the names into the order of the names, and notes that of the extents if it
-// is another one. False if two names are one, or a file is a folder.
-bool ArchiveWriter::sortByName()
+// The numbers of assets and parts in the order of their names; empty: two names are one, or a file
+// is a folder.
+std::vector<u32> ArchiveWriter::orderOfNames()
 {
     const auto nameOf = [&](u32 asset) {
         return std::string_view(m_names).substr(loadLe32(entry(asset) + assetNameOffset),
                                                 loadLe16(entry(asset) + assetNameLength));
     };
-    std::vector<u32> order(m_assetCount), place(m_assetCount);
-    for (u32 i = 0; i < m_assetCount; ++i)
-        order[i] = i;
+    std::vector<u32> order;
+    for (u32 i = 0; i < m_entryCount; ++i)
+        if (entry(i)[assetReserved] != entryShare) order.push_back(i);
     std::sort(order.begin(), order.end(), [&](u32 a, u32 b) { return nameOf(a) < nameOf(b); });
     const auto sortedName = [&](u32 i) { return nameOf(order[i]); };
+    for (u32 i = 0; i < order.size(); ++i)
+        if (!nameMayFollow(sortedName, i, sortedName(i))) return {};
+    return order;
+}
+
+// Brings the table and the names into an order, and notes that of the extents if it is another one.
+void ArchiveWriter::sortByName(const std::vector<u32>& order)
+{
+    std::vector<u32> place(m_entryCount);
     std::vector<u8> entries(m_entries.size());
     std::string names;
-    for (u32 i = 0; i < m_assetCount; ++i) {
-        if (!nameMayFollow(sortedName, i, sortedName(i))) return false;
+    for (u32 i = 0; i < m_entryCount; ++i) {
         u8* to = entries.data() + size_t(i) * assetBytes;
         std::memcpy(to, entry(order[i]), assetBytes);
+        const u32 begin = loadLe32(to + assetNameOffset);
         storeLe32(to + assetNameOffset, u32(names.size()));
-        names.append(sortedName(i));
+        names.append(m_names, begin, loadLe16(to + assetNameLength));
         place[order[i]] = i;
     }
     if (!std::is_sorted(order.begin(), order.end())) {
-        m_successors.resize(size_t(m_assetCount) * successorBytes);
-        for (u32 i = 0; i < m_assetCount; ++i)
+        m_successors.resize(size_t(m_entryCount) * successorBytes);
+        for (u32 i = 0; i < m_entryCount; ++i)
             storeLe32(&m_successors[size_t(place[i]) * successorBytes],
-                      i + 1 < m_assetCount ? place[i + 1] : kNoSuccessor);
+                      i + 1 < m_entryCount ? place[i + 1] : kNoSuccessor);
     }
     m_entries.swap(entries);
     m_names.swap(names);
-    return true;
 }
 
 SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
@@ -504,46 +496,54 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
         const SluiceStatus status = writeOldest();
         if (status != SLUICE_OK) return status;
     }
-    placeAssets(m_assetCount);
+    placeAssets(m_entryCount);
     dropParameters();
-    if (m_info.anyOrder != 0 && !sortByName()) return SLUICE_ERROR_ARGUMENT;
-
+    if (m_info.anyOrder != 0 && m_entryCount != 0) {
+        const std::vector<u32> order = orderOfNames();
+        if (order.empty()) return SLUICE_ERROR_ARGUMENT;
+        if (m_shareCount == 0)
+            sortByName(order);
+        else
+            m_coded = packArchiveIndex(m_entries, m_names, m_blocks, order, m_codedSize);
+    }
+    const bool isShared = m_shareCount != 0;
+    const struct {
+        const void* bytes;
+        size_t size;
+    } parts[] = {{m_entries.data(), isShared ? 0 : m_entries.size()},
+                 {m_successors.data(), m_successors.size()},
+                 {m_blocks.data(), isShared ? 0 : m_blocks.size()},
+                 {m_names.data(), isShared ? 0 : m_names.size()},
+                 {m_coded.data(), m_coded.size()}};
     Xxh32 hash;
     hash.begin(0);
-    hash.add(m_entries.data(), m_entries.size());
-    hash.add(m_successors.data(), m_successors.size());
-    hash.add(m_blocks.data(), m_blocks.size());
-    hash.add(m_names.data(), m_names.size());
-    const u64 blocksAt = m_position + m_entries.size() + m_successors.size(),
-              namesAt = blocksAt + m_blocks.size(), fileSize = namesAt + m_names.size();
+    u64 end = m_position;
+    SluiceStatus status = SLUICE_OK;
+    for (const auto& [bytes, size] : parts) {
+        if (status == SLUICE_OK && size != 0) status = write(end, bytes, size);
+        hash.add(bytes, size);
+        end += size;
+    }
     u8 header[headerBytes] = {};
     std::memcpy(header + headerMagic, kArchiveMagic, sizeof kArchiveMagic);
-    storeLe16(header + headerVersionMajor,
-              m_successors.empty() ? kArchiveVersionMajor : kArchiveVersionOrdered);
+    storeLe16(header + headerVersionMajor, isShared               ? kArchiveVersionShared
+                                           : m_successors.empty() ? kArchiveVersionMajor
+                                                                  : kArchiveVersionOrdered);
     storeLe16(header + headerVersionMinor, kArchiveVersionMinor);
-    storeLe32(header + headerAssetCount, m_assetCount);
-    storeLe64(header + headerFileSize, fileSize);
+    storeLe32(header + headerAssetCount, m_entryCount - m_shareCount);
+    storeLe64(header + headerFileSize, end);
     storeLe64(header + headerIndexOffset, m_position);
     storeLe64(header + headerTileCount, m_stats.tileCount);
     storeLe32(header + headerBlockBytes, u32(m_blocks.size()));
     storeLe32(header + headerNameBytes, u32(m_names.size()));
     storeLe32(header + headerIndexChecksum, hash.value());
+    storeLe32(header + headerShareCount, m_shareCount);
+    storeLe32(header + headerCodedBytes, m_codedSize);
     storeLe32(header + headerChecksum, xxh32(header, headerChecksum, 0));
-
-    const struct {
-        u64 offset;
-        const void* bytes;
-        size_t size;
-    } writes[] = {{m_position, m_entries.data(), m_entries.size()},
-                  {m_position + m_entries.size(), m_successors.data(), m_successors.size()},
-                  {blocksAt, m_blocks.data(), m_blocks.size()},
-                  {namesAt, m_names.data(), m_names.size()},
-                  {0, header, headerBytes}}; // last, since it makes the archive valid
-    SluiceStatus status = SLUICE_OK;
-    for (const auto& [offset, bytes, size] : writes)
-        if (status == SLUICE_OK && size != 0) status = write(offset, bytes, size);
-    m_stats.assetCount = m_assetCount;
-    m_stats.bytesOut = fileSize;
+    // Last, since it makes the archive valid.
+    if (status == SLUICE_OK) status = write(0, header, headerBytes);
+    m_stats.assetCount = m_entryCount - m_shareCount;
+    m_stats.bytesOut = end;
     if (stats != nullptr) *stats = m_stats;
     return status;
 }
@@ -583,21 +583,41 @@ SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo* info,
 
 void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer) { delete writer; }
 
-SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info)
+namespace {
+
+template <class Info>
+SluiceStatus addTo(SluiceArchiveWriter writer, Parts parts, const Info* info)
 {
     if (writer == nullptr || info == nullptr || writer->writer.finished ||
-        !writer->writer.accepts(*info))
+        !writer->writer.accepts(*info, parts))
         return SLUICE_ERROR_ARGUMENT;
-    return guarded(writer->writer, [&] { return writer->writer.add(*info); });
+    return guarded(writer->writer, [&] { return writer->writer.add(*info, parts); });
+}
+
+} // namespace
+
+SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info)
+{
+    return addTo(writer, {}, info);
 }
 
 SluiceStatus sluiceAddEncodedArchiveAsset(SluiceArchiveWriter writer,
                                           const SluiceEncodedAssetInfo* info)
 {
-    if (writer == nullptr || info == nullptr || writer->writer.finished ||
-        !writer->writer.accepts(*info))
-        return SLUICE_ERROR_ARGUMENT;
-    return guarded(writer->writer, [&] { return writer->writer.add(*info); });
+    return addTo(writer, {}, info);
+}
+
+SluiceStatus sluiceAddArchiveShare(SluiceArchiveWriter writer, const SluiceArchivePart* parts,
+                                   uint32_t partCount, const SluiceArchiveAssetInfo* info)
+{
+    return partCount == 0 ? SLUICE_ERROR_ARGUMENT : addTo(writer, {parts, partCount}, info);
+}
+
+SluiceStatus sluiceAddEncodedArchiveShare(SluiceArchiveWriter writer,
+                                          const SluiceArchivePart* parts, uint32_t partCount,
+                                          const SluiceEncodedAssetInfo* info)
+{
+    return partCount == 0 ? SLUICE_ERROR_ARGUMENT : addTo(writer, {parts, partCount}, info);
 }
 
 SluiceStatus sluiceFinishArchive(SluiceArchiveWriter writer, SluiceArchiveStats* stats)

@@ -14,9 +14,9 @@ struct Entry {
     u32 parameterOffset;
 };
 
-bool isOrdered(const SluiceArchive& archive)
+bool isShared(const SluiceArchive& archive)
 {
-    return archive.versionMajor == kArchiveVersionOrdered;
+    return archive.versionMajor == kArchiveVersionShared;
 }
 
 // The parts of an index.
@@ -24,8 +24,8 @@ class Index {
 public:
     Index(const SluiceArchive& archive, const void* bytes)
         : m_archive(archive), m_assets(static_cast<const u8*>(bytes)),
-          m_successors(m_assets + size_t(archive.assetCount) * assetBytes),
-          m_blocks(m_successors + successorSize(archive)),
+          m_successors(m_assets + size_t(entryCount()) * assetBytes),
+          m_blocks(m_successors + size_t(successorSize(archive))),
           m_names(reinterpret_cast<const char*>(m_blocks) + archive.blockBytes)
     {
     }
@@ -47,42 +47,91 @@ public:
         return {m_names + one.nameOffset, one.nameLength};
     }
 
-    static size_t successorSize(const SluiceArchive& archive)
+    static u64 successorSize(const SluiceArchive& archive)
     {
-        return isOrdered(archive) ? size_t(archive.assetCount) * successorBytes : 0;
+        return archive.versionMajor == kArchiveVersionMajor
+                   ? 0
+                   : (u64(archive.assetCount) + archive.shareCount) * successorBytes;
     }
 
-    // The asset whose extent follows, or kNoSuccessor.
-    u32 successor(u32 asset) const
+    // Assets, and behind them shares.
+    u32 entryCount() const { return m_archive.assetCount + m_archive.shareCount; }
+    u32 kind(u32 number) const
     {
-        if (isOrdered(m_archive)) return loadLe32(m_successors + size_t(asset) * successorBytes);
-        return asset + 1 < m_archive.assetCount ? asset + 1 : kNoSuccessor;
+        return isShared(m_archive) ? m_assets[size_t(number) * assetBytes + assetReserved]
+                                   : u32(entryAsset);
+    }
+    // The entry with the extent that an asset's tiles are in: its share's, or its own.
+    u32 tilesEntry(u32 asset) const
+    {
+        return kind(asset) == entryPart ? m_archive.assetCount + entry(asset).tileChecksum : asset;
     }
 
-    // The asset whose extent comes first, where successors are right: all numbers but it stand
-    // among them.
+    // The entry whose extent follows, or kNoSuccessor; for a part the next part.
+    u32 successor(u32 number) const
+    {
+        if (m_archive.versionMajor != kArchiveVersionMajor)
+            return loadLe32(m_successors + size_t(number) * successorBytes);
+        return number + 1 < m_archive.assetCount ? number + 1 : kNoSuccessor;
+    }
+
+    // The entry whose extent comes first, where successors are right: all numbers of those with
+    // extents but it stand among them.
     u32 first() const
     {
-        u32 number = 0;
-        for (u32 asset = 0; asset < m_archive.assetCount; ++asset) {
-            const u32 next = successor(asset);
-            number ^= asset ^ (next == kNoSuccessor ? 0 : next);
+        u32 first = 0;
+        for (u32 number = 0; number < entryCount(); ++number) {
+            if (kind(number) == entryPart) continue;
+            const u32 next = successor(number);
+            first ^= number ^ (next == kNoSuccessor ? 0 : next);
         }
-        return number;
+        return first;
     }
 
-    // Do the successors lead through all assets? From a first one that reaches the end after so
-    // many steps no asset can have been passed twice.
+    // Do the successors lead through all extents? From a first one that reaches the end after so
+    // many steps none can have been passed twice.
     bool checkOrder() const
     {
-        u32 asset = m_archive.assetCount == 0 ? kNoSuccessor : first();
-        u32 left = m_archive.assetCount;
-        for (; left != 0 && asset < m_archive.assetCount; --left)
-            asset = successor(asset);
-        return left == 0 && asset == kNoSuccessor;
+        u32 left = 0;
+        for (u32 number = 0; number < entryCount(); ++number)
+            left += kind(number) != entryPart ? 1 : 0;
+        u32 number = left == 0 ? kNoSuccessor : first();
+        for (; left != 0 && number < entryCount() && kind(number) != entryPart; --left)
+            number = successor(number);
+        return left == 0 && number == kNoSuccessor;
     }
 
-    // An asset's extent ends where the following one's starts. The order has been checked.
+    // Do the parts of a share follow each other, in the order of their names, and make up what it
+    // decodes to? parts counts them. The entries have been checked.
+    bool checkShare(u32 share, u32& parts) const
+    {
+        const Entry whole = entry(m_archive.assetCount + share);
+        u64 end = 0;
+        u32 least = 0; // so that every step goes up, and the walk ends
+        for (u32 at = whole.nameOffset; at != kNoSuccessor; at = successor(at)) {
+            if (at < least || at >= m_archive.assetCount || kind(at) != entryPart) return false;
+            const Entry part = entry(at);
+            if (part.tileChecksum != share || part.offset != alignUp(end, kPartAlignment) ||
+                part.offset > whole.size || part.size > whole.size - part.offset)
+                return false;
+            end = part.offset + part.size;
+            least = at + 1;
+            ++parts;
+        }
+        return least != 0 && end == whole.size;
+    }
+    // Is every part in a share?
+    bool checkShares() const
+    {
+        u32 parts = 0;
+        for (u32 share = 0; share < m_archive.shareCount; ++share)
+            if (!checkShare(share, parts)) return false;
+        for (u32 asset = 0; asset < m_archive.assetCount; ++asset)
+            parts -= kind(asset) == entryPart ? 1 : 0;
+        return parts == 0;
+    }
+
+    // An extent ends where the following one starts. The order has been checked.
     u64 extentEnd(u32 asset) const
     {
         const u32 next = successor(asset);
@@ -99,6 +148,16 @@ public:
         return size % 4 == 0 && size <= m_archive.blockBytes - 4 - offset;
     }
 
+    // NULL and 0: the entry has none.
+    void getParameters(const Entry& one, const void*& parameters, u32& size) const
+    {
+        const u8* block = nullptr;
+        const bool found =
+            one.parameterOffset != kNoParameters && findBlock(one.parameterOffset, block, size);
+        parameters = found ? block : nullptr;
+        if (!found) size = 0;
+    }
+
 private:
     const SluiceArchive& m_archive;
     const u8* m_assets;
@@ -107,24 +166,37 @@ private:
     const char* m_names;
 };
 
-// parameterBytes counts the parameter blocks of all assets.
-SluiceStatus checkAsset(const SluiceArchive& archive, const Index& index, u32 asset,
-                        u64& parameterBytes)
+// Is the entry's extent one, if it is to have one?
+bool checkExtent(const SluiceArchive& archive, const Index& index, u32 number, const Entry& entry)
 {
-    const Entry entry = index.entry(asset);
-    const u64 end = index.extentEnd(asset), tiles = entry.tileCount;
+    if (index.kind(number) == entryPart)
+        return entry.size != 0 && entry.tileCount == 0 && entry.tileSizeLog2 == 0 &&
+               entry.tileChecksum < archive.shareCount;
+    const u64 end = index.extentEnd(number), tiles = entry.tileCount;
     if (entry.tileSizeLog2 < SLUICE_ARCHIVE_MIN_TILE_LOG2 ||
-        entry.tileSizeLog2 > SLUICE_ARCHIVE_MAX_TILE_LOG2 ||
-        (entry.reserved != 0 && archive.versionMinor <= kArchiveVersionMinor))
-        return SLUICE_ERROR_FORMAT;
+        entry.tileSizeLog2 > SLUICE_ARCHIVE_MAX_TILE_LOG2)
+        return false;
     if (entry.offset % SLUICE_ARCHIVE_ALIGNMENT != 0 || entry.offset < headerBytes ||
         end < entry.offset || end > archive.indexOffset ||
         (end - entry.offset) / recordBytes < tiles)
-        return SLUICE_ERROR_FORMAT;
+        return false;
     // A tile has at most 1 << log2 bytes, the last one at least 1, and all others at least 4.
-    if (entry.size > tiles << entry.tileSizeLog2 ||
-        (tiles != 0 && entry.size < (tiles - 1) * 4 + 1))
-        return SLUICE_ERROR_FORMAT;
+    return entry.size <= tiles << entry.tileSizeLog2 &&
+           (tiles == 0 || entry.size >= (tiles - 1) * 4 + 1);
+}
+
+// parameterBytes counts the parameter blocks of all assets.
+SluiceStatus checkEntry(const SluiceArchive& archive, const Index& index, u32 number,
+                        u64& parameterBytes)
+{
+    const Entry entry = index.entry(number);
+    const bool isNamed = number < archive.assetCount;
+    const bool goodKind =
+        isShared(archive)
+            ? (isNamed ? entry.reserved <= entryPart
+                       : entry.reserved == entryShare && entry.nameLength == 0 && entry.type == 0)
+            : entry.reserved == 0 || archive.versionMinor > kArchiveVersionMinor;
+    if (!goodKind || !checkExtent(archive, index, number, entry)) return SLUICE_ERROR_FORMAT;
     if (entry.parameterOffset == kNoParameters) return SLUICE_OK;
     const u8* block = nullptr;
     u32 blockSize = 0;
@@ -218,6 +290,18 @@ bool parseRecord(TileReaderState& state, bool last, const u8* record, SluiceArch
     return true;
 }
 
+// Bounds what a small file may ask for. Entries and blocks stand in the coded bytes.
+bool checkCodedSize(const SluiceArchive& archive)
+{
+    const u64 coded = archive.codedIndexSize;
+    return archive.shareCount != 0 && archive.shareCount <= archive.assetCount &&
+           coded <= kMaxCodedBytes && archive.blockBytes <= coded &&
+           archive.nameBytes / SLUICE_ARCHIVE_MAX_NAME_LENGTH <= archive.assetCount &&
+           (u64(archive.assetCount) + archive.shareCount) <= coded / kMinCodedEntryBytes &&
+           archive.storedIndexSize <= kMaxCodedBytes + kMaxCodedBytes / 2 &&
+           coded <= archive.storedIndexSize * kMaxIndexRatio;
+}
+
 } // namespace
 
 SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t fileSize,
@@ -234,7 +318,7 @@ SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t f
         return SLUICE_ERROR_CHECKSUM;
     archive->versionMajor = loadLe16(header + headerVersionMajor);
     archive->versionMinor = loadLe16(header + headerVersionMinor);
-    if (archive->versionMajor > kArchiveVersionOrdered) return SLUICE_ERROR_VERSION;
+    if (archive->versionMajor > kArchiveVersionShared) return SLUICE_ERROR_VERSION;
     if (archive->versionMajor < kArchiveVersionMajor) return SLUICE_ERROR_FORMAT;
     archive->assetCount = loadLe32(header + headerAssetCount);
     archive->fileSize = loadLe64(header + headerFileSize);
@@ -243,19 +327,25 @@ SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t f
     archive->blockBytes = loadLe32(header + headerBlockBytes);
     archive->nameBytes = loadLe32(header + headerNameBytes);
     archive->indexChecksum = loadLe32(header + headerIndexChecksum);
-    archive->indexSize = u64(archive->assetCount) * assetBytes + archive->blockBytes +
-                         archive->nameBytes +
-                         (isOrdered(*archive) ? u64(archive->assetCount) * successorBytes : 0);
+    archive->shareCount = isShared(*archive) ? loadLe32(header + headerShareCount) : 0;
+    archive->codedIndexSize = isShared(*archive) ? loadLe32(header + headerCodedBytes) : 0;
+    archive->indexSize = (u64(archive->assetCount) + archive->shareCount) * assetBytes +
+                         Index::successorSize(*archive) + archive->blockBytes + archive->nameBytes +
+                         archive->codedIndexSize + (isShared(*archive) ? kIndexScratchBytes : 0);
 
-    if (loadLe64(header + headerReserved) != 0 && archive->versionMinor <= kArchiveVersionMinor)
+    if (!isShared(*archive) && loadLe64(header + headerReserved) != 0 &&
+        archive->versionMinor <= kArchiveVersionMinor)
         return SLUICE_ERROR_FORMAT;
     if (archive->assetCount > SLUICE_ARCHIVE_MAX_ASSETS ||
         archive->blockBytes > SLUICE_ARCHIVE_MAX_BLOCK_BYTES ||
         archive->nameBytes > SLUICE_ARCHIVE_MAX_NAME_BYTES || archive->blockBytes % 4 != 0)
         return SLUICE_ERROR_FORMAT;
     if (archive->indexOffset % SLUICE_ARCHIVE_ALIGNMENT != 0 ||
-        archive->indexOffset < headerBytes || archive->fileSize < archive->indexSize ||
-        archive->indexOffset != archive->fileSize - archive->indexSize)
+        archive->indexOffset < headerBytes || archive->fileSize < archive->indexOffset)
+        return SLUICE_ERROR_FORMAT;
+    archive->storedIndexSize = archive->fileSize - archive->indexOffset;
+    if (isShared(*archive) ? !checkCodedSize(*archive)
+                           : archive->storedIndexSize != archive->indexSize)
         return SLUICE_ERROR_FORMAT;
     return fileSize == archive->fileSize  ? SLUICE_OK
            : fileSize < archive->fileSize ? SLUICE_ERROR_BUFFER_SIZE
@@ -270,23 +360,27 @@ SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* i
     bad = kNoAsset;
     if (archive == nullptr || (index == nullptr && indexSize != 0)) return SLUICE_ERROR_ARGUMENT;
     if (indexSize < archive->indexSize) return SLUICE_ERROR_BUFFER_SIZE;
-    if (xxh32(index, size_t(archive->indexSize), 0) != archive->indexChecksum)
+    // That of version 3 is of what is stored, which sluiceUnpackArchiveIndex has checked.
+    if (!isShared(*archive) &&
+        xxh32(index, size_t(archive->indexSize), 0) != archive->indexChecksum)
         return SLUICE_ERROR_CHECKSUM;
     const Index parts(*archive, index);
     if (!parts.checkOrder()) return SLUICE_ERROR_FORMAT;
     u32 unknownAsset = kNoAsset; // reported last: a damaged index is not taken for a new version
     u64 tileCount = 0, parameterBytes = 0;
     u32 nameEnd = 0;
-    for (u32 asset = 0; asset < archive->assetCount; ++asset) {
-        const SluiceStatus status = checkAsset(*archive, parts, asset, parameterBytes);
-        if (status == SLUICE_ERROR_FORMAT || !checkName(*archive, parts, asset, nameEnd)) {
-            bad = asset;
+    for (u32 number = 0; number < parts.entryCount(); ++number) {
+        const bool isNamed = number < archive->assetCount;
+        const SluiceStatus status = checkEntry(*archive, parts, number, parameterBytes);
+        if (status == SLUICE_ERROR_FORMAT ||
+            (isNamed && !checkName(*archive, parts, number, nameEnd))) {
+            bad = isNamed ? number : kNoAsset;
             return SLUICE_ERROR_FORMAT;
         }
-        if (status != SLUICE_OK) unknownAsset = asset;
-        tileCount += parts.entry(asset).tileCount;
+        if (status != SLUICE_OK) unknownAsset = isNamed ? number : parts.entry(number).nameOffset;
+        tileCount += parts.entry(number).tileCount;
     }
-    if (nameEnd != archive->nameBytes || tileCount != archive->tileCount)
+    if (nameEnd != archive->nameBytes || tileCount != archive->tileCount || !parts.checkShares())
         return SLUICE_ERROR_FORMAT;
     bad = unknownAsset;
     return unknownAsset == kNoAsset ? SLUICE_OK : SLUICE_ERROR_VERSION;
@@ -304,17 +398,18 @@ SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* ind
     info->nameLength = entry.nameLength;
     info->type = entry.type;
     info->size = entry.size;
-    info->offset = entry.offset;
-    info->extentSize = parts.extentEnd(asset) - entry.offset;
-    info->tileCount = entry.tileCount;
-    info->tileSizeLog2 = entry.tileSizeLog2;
-    info->tileChecksum = entry.tileChecksum;
-    const u8* block = nullptr;
-    u32 blockSize = 0;
-    const bool found = entry.parameterOffset != kNoParameters &&
-                       parts.findBlock(entry.parameterOffset, block, blockSize);
-    info->parameters = found ? block : nullptr;
-    info->parameterSize = found ? blockSize : 0;
+    parts.getParameters(entry, info->parameters, info->parameterSize);
+    const u32 number = parts.tilesEntry(asset);
+    const Entry tiles = parts.entry(number);
+    info->share = number == asset ? SLUICE_ARCHIVE_NO_SHARE : number - archive->assetCount;
+    info->tilesOffset = number == asset ? 0 : entry.offset;
+    info->tilesSize = tiles.size;
+    info->offset = tiles.offset;
+    info->extentSize = parts.extentEnd(number) - tiles.offset;
+    info->tileCount = tiles.tileCount;
+    info->tileSizeLog2 = tiles.tileSizeLog2;
+    info->tileChecksum = tiles.tileChecksum;
+    parts.getParameters(tiles, info->tileParameters, info->tileParameterSize);
     return SLUICE_OK;
 }
 
@@ -325,9 +420,17 @@ SluiceStatus sluiceGetArchiveOrder(const SluiceArchive* archive, const void* ind
         return SLUICE_ERROR_ARGUMENT;
     if (indexSize < archive->indexSize) return SLUICE_ERROR_BUFFER_SIZE;
     const Index parts(*archive, index);
-    u32 asset = archive->assetCount == 0 ? 0 : parts.first();
-    for (u32 i = 0; i < archive->assetCount; ++i, asset = parts.successor(asset))
-        assets[i] = asset;
+    u32 number = archive->assetCount == 0 ? kNoSuccessor : parts.first();
+    u32 count = 0;
+    for (; number != kNoSuccessor; number = parts.successor(number)) {
+        if (parts.kind(number) == entryAsset) {
+            assets[count++] = number;
+            continue;
+        }
+        for (u32 part = parts.entry(number).nameOffset; part != kNoSuccessor;
+             part = parts.successor(part))
+            assets[count++] = part;
+    }
     return SLUICE_OK;
 }
 
@@ -356,14 +459,14 @@ SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
         return SLUICE_ERROR_ARGUMENT;
     TileReaderState state = {};
     state.hash.begin(0);
-    state.size = asset->size;
+    state.size = asset->tilesSize;
     state.extentSize = asset->extentSize;
     state.dataEnd = u64(asset->tileCount) * recordBytes;
     state.tileCount = asset->tileCount;
     state.tileSizeLog2 = asset->tileSizeLog2;
     state.tileChecksum = asset->tileChecksum;
-    state.parameterSize = asset->parameterSize;
-    state.parameters = static_cast<const u8*>(asset->parameters);
+    state.parameterSize = asset->tileParameterSize;
+    state.parameters = static_cast<const u8*>(asset->tileParameters);
     reader->next = 0;
     std::memcpy(reader->state, &state, sizeof state);
     return SLUICE_OK;

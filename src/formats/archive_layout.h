@@ -19,6 +19,7 @@ namespace sluice {
 constexpr u8 kArchiveMagic[8] = {0x8b, 'S', 'L', 'U', 'I', 'C', 'E', 0x0a};
 constexpr u32 kArchiveVersionMajor = 1;
 constexpr u32 kArchiveVersionOrdered = 2; // major, where extents have an order of their own
+constexpr u32 kArchiveVersionShared = 3;  // major, where assets share tiles
 constexpr u32 kArchiveVersionMinor = 0;
 
 // Byte offsets in the header.
@@ -33,7 +34,9 @@ enum HeaderField : u32 {
     headerBlockBytes = 40,    // u32
     headerNameBytes = 44,     // u32
     headerIndexChecksum = 48, // u32
-    headerReserved = 52,      // u32[2]
+    headerReserved = 52,      // u32[2] before version 3
+    headerShareCount = 52,    // u32
+    headerCodedBytes = 56,    // u32
     headerChecksum = 60,      // u32: XXH32 of bytes 0 .. 59
     headerBytes = SLUICE_ARCHIVE_HEADER_SIZE,
 };
@@ -47,14 +50,25 @@ enum AssetField : u32 {
     assetNameOffset = 24,      // u32
     assetNameLength = 28,      // u16
     assetTileSizeLog2 = 30,    // u8
-    assetReserved = 31,        // u8
+    assetReserved = 31,        // u8, in version 3 an ArchiveEntryKind
     assetType = 32,            // u32
     assetParameterOffset = 36, // u32, kNoParameters if there are none
     assetBytes = 40,
 };
 constexpr u32 kNoParameters = 0xffffffffu;
 
-// Version 2 has a u32 for each asset behind the asset table: the asset whose extent follows.
+// What an entry is in version 3, whose table has one for each share behind those of the assets. A
+// part has its share's number at assetTileChecksum and its place in what the share decodes to at
+// assetOffset; a share has the number of its first part at assetNameOffset.
+enum ArchiveEntryKind : u32 {
+    entryAsset = 0,
+    entryPart = 1,
+    entryShare = 2,
+};
+constexpr u64 kPartAlignment = 16; // of a part's place
+
+// From version 2 on there is a u32 for each entry behind the table: the entry whose extent follows,
+// for a part the next part of its share.
 constexpr u32 successorBytes = 4;
 constexpr u32 kNoSuccessor = 0xffffffffu;
 
@@ -67,6 +81,17 @@ enum RecordField : u32 {
     recordFilterOffset = 20, // u32
     recordBytes = SLUICE_ARCHIVE_RECORD_SIZE,
 };
+
+// Version 3 stores its index coded, in pieces; each is a Gstd tile, or as it is if its stored size
+// says so. The bounds keep a small file from asking for much memory.
+constexpr u32 kIndexPieceBytes = SLUICE_GS_TILE_BYTES;
+constexpr u32 kIndexPieceHead = 4; // u32: stored bytes
+constexpr u32 kMaxCodedBytes = 1u << 28;
+constexpr u32 kMaxIndexRatio = 64; // coded bytes to stored ones
+constexpr u32 kMinCodedEntryBytes = 4;
+constexpr u32 kIndexScratchBytes = 1u << 18; // of an index in memory, for decoding pieces
+// The head of a coded entry: an ArchiveEntryKind in bits 0 and 1, and
+constexpr u32 kCodedType = 4, kCodedParameters = 8; // it has a type, parameters
 
 inline u64 alignArchive(u64 offset) { return alignUp(offset, SLUICE_ARCHIVE_ALIGNMENT); }
 

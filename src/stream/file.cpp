@@ -188,31 +188,45 @@ SluiceStatus SluiceStreamFile_T::openArchive()
     SluiceStatus result = load(0, header, start);
     if (result == SLUICE_OK) result = sluiceParseArchiveHeader(header, start, size, &archive);
     if (result != SLUICE_OK) return result;
-    index.resize(size_t(archive.indexSize));
-    result = load(archive.indexOffset, index.data(), index.size());
+    {
+        std::vector<uint8_t> stored(size_t(archive.storedIndexSize));
+        index.resize(size_t(archive.indexSize));
+        result = load(archive.indexOffset, stored.data(), stored.size());
+        if (result == SLUICE_OK)
+            result = sluiceUnpackArchiveIndex(&archive, stored.data(), stored.size(), index.data(),
+                                              index.size());
+    }
     if (result == SLUICE_OK)
         result = sluiceCheckArchiveIndex(&archive, index.data(), index.size(), nullptr);
     if (result != SLUICE_OK) return result;
     // The index says no more tiles than the file has room for records of.
     if (archive.tileCount >= kMostRecords) return SLUICE_ERROR_OUT_OF_MEMORY;
-    firstRecords.resize(size_t(archive.assetCount) + 1);
-    for (uint32_t number = 0; number < archive.assetCount; ++number)
-        firstRecords[number + 1] = firstRecords[number] + asset(number).tileCount;
-    allRecords.resize(size_t(firstRecords.back()));
+    recordRanges.resize(archive.assetCount);
+    std::vector<RecordRange> shares(archive.shareCount);
+    uint64_t known = 0;
+    for (uint32_t number = 0; number < archive.assetCount; ++number) {
+        const SluiceArchiveAsset info = asset(number);
+        const bool isFirst = info.tilesOffset == 0; // of those that share, in the order of names
+        RecordRange& range = recordRanges[number];
+        range = isFirst ? RecordRange{known, info.tileCount} : shares[info.share];
+        if (isFirst) known += info.tileCount;
+        if (info.share != SLUICE_ARCHIVE_NO_SHARE) shares[info.share] = range;
+    }
+    allRecords.resize(size_t(known));
     std::vector<uint8_t> checkedFilters(index.size() / 4 + 1); // of each word of the index
     for (uint32_t number = 0; number < archive.assetCount && result == SLUICE_OK; ++number)
-        result = readRecords(number, checkedFilters);
+        if (asset(number).tilesOffset == 0) result = readRecords(number, checkedFilters);
     return result;
 }
 
 SluiceStatus SluiceStreamFile_T::readRecords(uint32_t number, std::vector<uint8_t>& checkedFilters)
 {
     const SluiceArchiveAsset info = asset(number);
-    TileRecord* to = allRecords.data() + firstRecords[number];
+    TileRecord* to = allRecords.data() + recordRanges[number].first;
     SluiceArchiveTileReader reader = {};
     SluiceStatus result = sluiceBeginArchiveTiles(&info, &reader);
-    if (result == SLUICE_OK && info.parameterSize != 0) {
-        const auto* parameters = static_cast<const uint8_t*>(info.parameters);
+    if (result == SLUICE_OK && info.tileParameterSize != 0) {
+        const auto* parameters = static_cast<const uint8_t*>(info.tileParameters);
         const size_t word = size_t(parameters - index.data()) / 4;
         result = sluiceRememberArchiveFilters(&reader, checkedFilters.data() + word,
                                               checkedFilters.size() - word);

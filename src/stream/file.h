@@ -82,11 +82,12 @@ struct SluiceStreamFile_T {
     // Once it is open:
     SluiceArchiveAsset asset(uint32_t number) const;
     uint64_t assetSize(uint32_t number) const { return asset(number).size; }
-    // The records of an asset, and how many there are.
+    // The records of the tiles that an asset is in, and how many there are. What they decode to is
+    // the asset, or holds it from SluiceArchiveAsset::tilesOffset on.
     const sluice::stream::TileRecord* records(uint32_t number, uint32_t& count) const
     {
-        count = uint32_t(firstRecords[number + 1] - firstRecords[number]);
-        return allRecords.data() + firstRecords[number];
+        count = recordRanges[number].count;
+        return allRecords.data() + recordRanges[number].first;
     }
 
     SluiceStreamer const owner;
@@ -106,7 +107,11 @@ struct SluiceStreamFile_T {
     int osError = 0;
     SluiceArchive archive{};
     std::vector<uint8_t> index;
-    std::vector<uint64_t> firstRecords;
+    struct RecordRange {
+        uint64_t first;
+        uint32_t count;
+    };
+    std::vector<RecordRange> recordRanges; // of each asset; those of a share have the same
     std::vector<sluice::stream::TileRecord> allRecords;
     uint32_t kernels = 0;
 

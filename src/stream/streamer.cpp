@@ -215,6 +215,9 @@ SluiceStatus SluiceStreamer_T::submit(const SluiceStreamGroupInfo& info, SluiceS
         m_freeRequest = request.next;
         request = Request();
         request.info = info.requests[i];
+        // From here on offsets count in what the tiles decode to, which assets may share.
+        if (request.info.source == SLUICE_STREAM_FROM_ARCHIVE)
+            request.info.offset += request.info.file->asset(request.info.asset).tilesOffset;
         request.index = i;
         request.next = group.firstRequest;
         group.firstRequest = slot;

@@ -176,6 +176,7 @@ TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOut
     }
     const Container container(std::move(file));
     for (uint32_t asset = 0; asset < container.assetCount(); ++asset) {
+        if (!container.ownsTiles(asset)) continue;
         container.forEachTile(asset, [&](uint32_t, const ContainerTile& tile) {
             if (set.outputBytes < maxOutput && tile.codec == uint32_t(codec.tileCodec))
                 addTile(set, container.file(), tile);

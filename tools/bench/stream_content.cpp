@@ -130,6 +130,8 @@ StreamContent::StreamContent(const std::string& path, uint64_t mostBytes)
     container = std::make_unique<Container>(std::move(file));
     if (!container->isArchive()) throw Failure{exitFormat, path + ": streaming takes archives"};
     for (uint32_t number = 0; number < container->assetCount(); ++number) {
+        // Requests are compared tile by tile, so assets that share tiles are left out.
+        if (container->archiveAsset(number).share != SLUICE_ARCHIVE_NO_SHARE) continue;
         const uint64_t size = container->asset(number).size;
         const uint64_t begin = alignedTo(plain.size(), kAssetAlignment);
         if (size == 0 || begin + size > mostBytes) continue;

@@ -91,6 +91,7 @@ std::vector<FloatSet> floatsOfArchive(const Container& container, uint64_t limit
     }
     Bytes bytes;
     for (uint32_t asset = 0; asset < container.assetCount(); ++asset) {
+        if (!container.ownsTiles(asset)) continue;
         container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
             if (tile.codec != SLUICE_CODEC_FLOAT) return;
             bytes.resize(tile.storedSize);

@@ -36,11 +36,14 @@ SluiceStatus createArchive(SluiceArchiveWriterInfo info, Transfer& transfer, Arc
 // Throws what a callback threw, or what the status says.
 void checkPacking(const Transfer& transfer, SluiceStatus status, const std::string& what);
 
+constexpr uint32_t kNoShare = 0xffffffff;
+
 struct ArchiveSource {
     std::string name; // in the archive
     std::string path;
     bool executable = false;
     uint64_t size = 0;
+    uint32_t share = kNoShare; // files in a row with the same number share tiles
 };
 // Throws a Failure where two have one name.
 void sortSources(std::vector<ArchiveSource>& sources);

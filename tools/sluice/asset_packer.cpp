@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "asset_summary.h"
 #include "encode/tile_encoder.h"
 #include "file_mode.h"
+#include "formats/archive_layout.h"
 #include "input_reader.h"
 #include "pack_images.h"
 #include "textures.h"
@@ -99,28 +101,65 @@ void AssetPacker::say(const std::string& path, const std::vector<PackNote>& note
 void AssetPacker::add(const ArchiveSource& source, const AssetOptions& options)
 {
     const InputFile file(source.path);
+    countImages(file, options);
+    addFile(source, file, options, {});
+    ++m_added;
+}
+
+void AssetPacker::countImages(const InputFile& file, const AssetOptions& options)
+{
     packedImages += !options.images && isPackedKtx2(file) ? 1 : 0;
     pictures += !options.images && isPicture(file) ? 1 : 0;
+}
+
+void AssetPacker::addFile(const ArchiveSource& source, const InputFile& file,
+                          const AssetOptions& options, const Parts& parts)
+{
     if (m_cache == nullptr || file.size() == 0) {
-        addAnew(source, file, options, nullptr);
-    } else {
-        const Digest content = m_cache->contentOf(file, source.path);
-        const Digest key = PackCache::keyOf(content, source.name, encodingText(options));
-        const std::optional<AssetEntry> entry = m_cache->findAsset(key);
-        const bool found = entry && addFromCache(source, file, *entry);
-        ++m_cache->counts.files;
-        m_cache->counts.filesFound += found ? 1 : 0;
-        if (!found) {
-            const CacheName name = {key, content};
-            addAnew(source, file, options, &name);
-        }
+        addAnew(source, file, options, parts, nullptr);
+        return;
     }
-    ++m_added;
+    const Digest content = m_cache->contentOf(file, source.path);
+    const Digest key = PackCache::keyOf(content, source.name, encodingText(options));
+    const std::optional<AssetEntry> entry = m_cache->findAsset(key);
+    const bool found = entry && addFromCache(source, file, *entry, parts);
+    const uint64_t count = std::max<size_t>(parts.size(), 1);
+    m_cache->counts.files += count;
+    m_cache->counts.filesFound += found ? count : 0;
+    if (found) return;
+    const CacheName name = {key, content};
+    addAnew(source, file, options, parts, &name);
+}
+
+void AssetPacker::addShare(const ArchiveSource* sources, size_t count, const AssetOptions& options)
+{
+    Bytes content, executable;
+    addExecutableItem(executable);
+    Parts parts;
+    for (const ArchiveSource* source = sources; source != sources + count; ++source) {
+        const InputFile file(source->path);
+        // Sizes have decided which files are together.
+        if (file.size() != source->size)
+            throw Failure{exitIo, source->path + ": has changed since its folder was read"};
+        countImages(file, options);
+        content.resize(size_t(alignUp(content.size(), kPartAlignment)));
+        const Bytes bytes = file.readAll();
+        content.insert(content.end(), bytes.begin(), bytes.end());
+        const bool hasItem = source->executable;
+        parts.push_back({source->name.data(), source->name.size(), 0,
+                         hasItem ? uint32_t(executable.size()) : 0,
+                         hasItem ? executable.data() : nullptr, source->size});
+    }
+    ArchiveSource share;
+    share.path = sources[0].path + formatText(" and %zu files more", count - 1);
+    share.name = "share." + typeOf(sources[0].name); // for the cache
+    addFile(share, InputFile(share.path, std::move(content)), options, parts);
+    m_added += 1 + uint32_t(count);
 }
 
 // Returns false if the entry is of no use; nothing was added then.
 bool AssetPacker::addFromCache(const ArchiveSource& source, const InputFile& file,
-                               const AssetEntry& entry)
+                               const AssetEntry& entry, const Parts& parts)
 {
     Bytes parameters = entry.parameters;
     if (source.executable) addExecutableItem(parameters);
@@ -144,10 +183,13 @@ bool AssetPacker::addFromCache(const ArchiveSource& source, const InputFile& fil
         asset.tiles = records.data();
         asset.readTile = HeldTiles::read;
         asset.readUser = &held;
-        status = sluiceAddEncodedArchiveAsset(m_writer.get(), &asset);
+        status = parts.empty() ? sluiceAddEncodedArchiveAsset(m_writer.get(), &asset)
+                               : sluiceAddEncodedArchiveShare(m_writer.get(), parts.data(),
+                                                              uint32_t(parts.size()), &asset);
         if (status == SLUICE_OK) m_progress.advance(file.size());
     } else if (!entry.converted && entry.size == file.size()) {
-        status = addSegments(source, file, file.size(), entry.type, entry.segments, parameters);
+        status =
+            addSegments(source, file, parts, file.size(), entry.type, entry.segments, parameters);
     }
     if (status == SLUICE_ERROR_ARGUMENT) return false;
     checkPacking(m_transfer, status, source.path);
@@ -156,7 +198,7 @@ bool AssetPacker::addFromCache(const ArchiveSource& source, const InputFile& fil
 }
 
 SluiceStatus AssetPacker::addSegments(const ArchiveSource& source, const InputFile& content,
-                                      uint64_t counted, uint32_t type,
+                                      const Parts& parts, uint64_t counted, uint32_t type,
                                       const std::vector<SluiceArchiveSegment>& segments,
                                       const Bytes& parameters)
 {
@@ -172,11 +214,13 @@ SluiceStatus AssetPacker::addSegments(const ArchiveSource& source, const InputFi
     asset.segmentCount = uint32_t(segments.size());
     asset.parameters = parameters.data();
     asset.parameterSize = uint32_t(parameters.size());
-    return sluiceAddArchiveAsset(m_writer.get(), &asset);
+    return parts.empty() ? sluiceAddArchiveAsset(m_writer.get(), &asset)
+                         : sluiceAddArchiveShare(m_writer.get(), parts.data(),
+                                                 uint32_t(parts.size()), &asset);
 }
 
 void AssetPacker::addAnew(const ArchiveSource& source, const InputFile& file,
-                          const AssetOptions& options, const CacheName* name)
+                          const AssetOptions& options, const Parts& parts, const CacheName* name)
 {
     std::vector<PackNote> notes;
     const PackPlan plan = planAsset(file, options, notes);
@@ -195,9 +239,10 @@ void AssetPacker::addAnew(const ArchiveSource& source, const InputFile& file,
         m_cache->begin(m_added, name->key, std::move(entry));
     }
     if (source.executable) addExecutableItem(parameters);
-    checkPacking(m_transfer,
-                 addSegments(source, content, file.size(), plan.type, plan.segments, parameters),
-                 source.path);
+    checkPacking(
+        m_transfer,
+        addSegments(source, content, parts, file.size(), plan.type, plan.segments, parameters),
+        source.path);
     if (name != nullptr) m_cache->confirm(m_added, m_cache->isStill(file, name->content));
 }
 

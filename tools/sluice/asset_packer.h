@@ -25,6 +25,8 @@ public:
                 PackCache* cache, Progress& progress, const CommonOptions& common);
 
     void add(const ArchiveSource& source, const AssetOptions& options);
+    // Files that share tiles, in the order of their names, all of them with these options.
+    void addShare(const ArchiveSource* sources, size_t count, const AssetOptions& options);
     SluiceArchiveStats finish(const std::string& output);
 
     // Files for which --images would do something, if it was not given.
@@ -35,15 +37,22 @@ private:
         Digest key, content;
     };
 
-    bool addFromCache(const ArchiveSource& source, const InputFile& file, const AssetEntry& entry);
+    using Parts = std::vector<SluiceArchivePart>;
+
+    // Through the cache if there is one. parts: none, or those of a share, which source stands for.
+    void addFile(const ArchiveSource& source, const InputFile& file, const AssetOptions& options,
+                 const Parts& parts);
+    bool addFromCache(const ArchiveSource& source, const InputFile& file, const AssetEntry& entry,
+                      const Parts& parts);
     // name: where the cache keeps what is made; null: nowhere
     void addAnew(const ArchiveSource& source, const InputFile& file, const AssetOptions& options,
-                 const CacheName* name);
+                 const Parts& parts, const CacheName* name);
     // counted: as of InputReader.
     SluiceStatus addSegments(const ArchiveSource& source, const InputFile& content,
-                             uint64_t counted, uint32_t type,
+                             const Parts& parts, uint64_t counted, uint32_t type,
                              const std::vector<SluiceArchiveSegment>& segments,
                              const Bytes& parameters);
+    void countImages(const InputFile& file, const AssetOptions& options);
     void say(const std::string& path, const std::vector<PackNote>& notes) const;
 
     Transfer m_transfer;

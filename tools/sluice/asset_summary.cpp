@@ -48,8 +48,8 @@ std::string filterText(const void* description, uint32_t size)
 AssetSummary summarize(const Container& container, uint32_t asset)
 {
     AssetSummary summary;
+    summary.storedSize = container.storedSize(asset);
     container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
-        summary.storedSize += tile.storedSize;
         ++summary.tiles[&codecOfTiles(tile.codec) - kCodecs];
         summary.filtered += tile.filter != nullptr ? 1 : 0;
         if (summary.runs.empty() || summary.runs.back().filter != tile.filter) {

@@ -78,9 +78,15 @@ void Container::readArchive()
         uint32_t badAsset = 0;
         place =
             m_file->name() + formatText(": index, from byte %llu on", wide(m_archive.indexOffset));
+        Bytes stored(size_t(m_archive.storedIndexSize));
+        m_file->read(m_archive.indexOffset, stored.data(), stored.size());
         m_index.resize(size_t(m_archive.indexSize));
-        m_file->read(m_archive.indexOffset, m_index.data(), m_index.size());
-        status = sluiceCheckArchiveIndex(&m_archive, m_index.data(), m_index.size(), &badAsset);
+        status = sluiceUnpackArchiveIndex(&m_archive, stored.data(), stored.size(), m_index.data(),
+                                          m_index.size());
+        if (status == SLUICE_OK)
+            status = sluiceCheckArchiveIndex(&m_archive, m_index.data(), m_index.size(), &badAsset);
+        else
+            badAsset = 0xffffffffu;
         if (status != SLUICE_OK && badAsset != 0xffffffffu) {
             place += formatText(", asset number %u, byte %llu", badAsset,
                                 wide(m_archive.indexOffset + uint64_t(badAsset) * assetBytes));
@@ -157,6 +163,28 @@ void Container::readRecords(
     }
 }
 
+uint64_t Container::storedSize(uint32_t number) const
+{
+    uint64_t begin = 0, end = UINT64_MAX;
+    if (m_isArchive && archiveAsset(number).share != SLUICE_ARCHIVE_NO_SHARE) {
+        const SluiceArchiveAsset info = archiveAsset(number);
+        begin = info.tilesOffset;
+        end = alignUp(begin + info.size, kPartAlignment);
+    }
+    uint64_t stored = 0;
+    forEachTile(number, [&](uint32_t, const ContainerTile& tile) {
+        // Rounded so that the parts of a tile add up to it.
+        const auto storedTo = [&](uint64_t output) {
+            const uint64_t inside = output <= tile.outputOffset
+                                        ? 0
+                                        : std::min<uint64_t>(output - tile.outputOffset, tile.size);
+            return uint64_t(tile.storedSize) * inside / tile.size;
+        };
+        stored += storedTo(end) - storedTo(begin);
+    });
+    return stored;
+}
+
 std::vector<uint32_t> Container::order() const
 {
     std::vector<uint32_t> assets(assetCount());
@@ -179,7 +207,7 @@ void Container::forEachTile(uint32_t number,
     if (!m_isArchive) {
         for (uint32_t i = 0; i < m_stream.tileCount; ++i) {
             call(i, {m_tiles[i].offset, m_tiles[i].compressedSize, m_tiles[i].size,
-                     SLUICE_CODEC_GDEFLATE, 0, nullptr, 0});
+                     SLUICE_CODEC_GDEFLATE, 0, nullptr, 0, uint64_t(i) * SLUICE_GD_TILE_BYTES});
         }
         return;
     }
@@ -193,7 +221,8 @@ void Container::forEachTile(uint32_t number,
                                tile.codec,
                                tile.checksum,
                                nullptr,
-                               0};
+                               0,
+                               tile.outputOffset};
         SluiceTile whole = {};
         sluiceGetArchiveTile(&info, &tile, 0, 0, &whole); // its filter's place has been checked
         found.filter = whole.filter;

@@ -22,6 +22,7 @@ struct ContainerTile {
     uint32_t checksum;  // archives only
     const void* filter; // its description, which is the container's; NULL: none
     uint32_t filterSize;
+    uint64_t outputOffset = 0; // of what the tiles of its extent decode to
 };
 
 struct ContainerAsset {
@@ -47,9 +48,17 @@ public:
 
     // The assets in the order of their extents; isArchive only.
     std::vector<uint32_t> order() const;
+    // Whether the asset's tiles have to be counted for it: not if an asset before it shares them.
+    bool ownsTiles(uint32_t number) const
+    {
+        return !m_isArchive || archiveAsset(number).tilesOffset == 0;
+    }
+    // The stored bytes of an asset: of tiles that it shares, its part.
+    uint64_t storedSize(uint32_t number) const;
     // All tile records of an asset, checked; isArchive only. Throws Failure.
     std::vector<SluiceArchiveTile> records(uint32_t number) const;
-    // Checks all tile records of an asset, then calls back for each of them. Throws Failure.
+    // Checks all tile records of an asset, then calls back for each of them, also for those that it
+    // shares and has no part of. Throws Failure.
     void
     forEachTile(uint32_t asset,
                 const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;

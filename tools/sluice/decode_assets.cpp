@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "decode_assets.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <unordered_map>
 
 namespace sluice {
 
@@ -14,25 +16,33 @@ AssetDecoder::AssetDecoder(const Container& container, const ToolDevice& device,
 {
 }
 
-void AssetDecoder::fail(Open& open, const Failure& failure)
+void AssetDecoder::fail(Part& part, const Failure& failure)
 {
     const bool isOfTheFile = failure.code == exitFormat || failure.code == exitUnsupported;
     if (!m_keepGoing || !isOfTheFile) throw failure;
     m_progress.clear();
     std::fprintf(stderr, "sluice: %s\n", failure.text.c_str());
-    if (!open.isBad) ++m_badAssets;
-    open.isBad = true;
+    if (!part.isBad) ++m_badAssets;
+    part.isBad = true;
     if (m_exitCode != exitFormat) m_exitCode = failure.code;
 }
 
 template <class Call>
-void AssetDecoder::attempt(Open& open, Call call)
+void AssetDecoder::attempt(Part& part, Call call)
 {
     try {
         call();
     } catch (const Failure& failure) {
-        fail(open, failure);
+        fail(part, failure);
     }
+}
+
+void AssetDecoder::endPart(Part& part)
+{
+    attempt(part, [&] {
+        if (!part.isBegun && !part.isBad) m_sink.begin(part.asset);
+    });
+    part.isBad ? m_sink.discard() : m_sink.end();
 }
 
 // Ends what is complete; begins and ends empty assets.
@@ -40,40 +50,86 @@ void AssetDecoder::finish()
 {
     while (!m_open.empty() && m_open.front().tilesLeft == 0) {
         Open& open = m_open.front();
-        attempt(open, [&] {
-            if (!m_begun && !open.isBad) m_sink.begin(open.asset);
-        });
-        open.isBad ? m_sink.discard() : m_sink.end();
-        m_begun = false;
+        for (; open.part < open.parts.size(); ++open.part)
+            endPart(open.parts[open.part]);
         m_open.pop_front();
     }
+}
+
+void AssetDecoder::takePart(Part& part, const DecodeTile& tile, uint32_t status,
+                            const uint8_t* bytes)
+{
+    if (status != SLUICE_TILE_OK) {
+        fail(part, {exitCodeOfTile(status), m_container.place(part.asset) + ", " +
+                                                m_container.tilePlace(tile.number, tile.tile) +
+                                                ": " + sluiceGetTileStatusText(status)});
+    }
+    const uint64_t tileBegin = tile.tile.outputOffset, begin = std::max(tileBegin, part.begin);
+    const uint64_t end = std::min(tileBegin + tile.tile.size, part.end);
+    attempt(part, [&] {
+        if (!part.isBegun && !part.isBad) {
+            part.isBegun = true;
+            m_sink.begin(part.asset);
+        }
+        if (!part.isBad)
+            m_sink.write(begin - part.begin, bytes + (begin - tileBegin), uint32_t(end - begin));
+    });
+    m_bytesOut += end - begin;
+    m_progress.advance(end - begin);
 }
 
 void AssetDecoder::take(const DecodeTile& tile, uint32_t status, const uint8_t* bytes)
 {
     Open& open = m_open.front();
-    if (status != SLUICE_TILE_OK) {
-        fail(open, {exitCodeOfTile(status), m_container.place(tile.asset) + ", " +
-                                                m_container.tilePlace(tile.number, tile.tile) +
-                                                ": " + sluiceGetTileStatusText(status)});
+    const uint64_t end = tile.tile.outputOffset + tile.tile.size;
+    for (; open.part < open.parts.size() && open.parts[open.part].begin < end; ++open.part) {
+        Part& part = open.parts[open.part];
+        takePart(part, tile, status, bytes);
+        if (part.end > end) break; // the next tile goes on with it
+        endPart(part);
     }
-    attempt(open, [&] {
-        if (!m_begun && !open.isBad) {
-            m_begun = true;
-            m_offset = 0;
-            m_sink.begin(tile.asset);
-        }
-        if (!open.isBad) m_sink.write(m_offset, bytes, tile.tile.size);
-    });
-    m_offset += tile.tile.size;
-    m_progress.advance(tile.tile.size);
     --open.tilesLeft;
     finish();
 }
 
-void AssetDecoder::addTiles(uint32_t asset)
+// The assets in their order; those that share tiles are together, where the first of them is.
+std::vector<AssetDecoder::Open> AssetDecoder::group(const std::vector<uint32_t>& assets) const
 {
+    std::vector<Open> groups;
+    std::unordered_map<uint32_t, size_t> shares;
+    for (const uint32_t asset : assets) {
+        Part part = {asset, 0, m_container.asset(asset).size};
+        size_t number = groups.size();
+        if (m_container.isArchive()) {
+            const SluiceArchiveAsset info = m_container.archiveAsset(asset);
+            part.begin = info.tilesOffset;
+            part.end += part.begin;
+            if (info.share != SLUICE_ARCHIVE_NO_SHARE)
+                number = shares.emplace(info.share, number).first->second;
+        }
+        if (number == groups.size()) groups.emplace_back();
+        groups[number].parts.push_back(part);
+    }
+    return groups;
+}
+
+// Of tiles that are shared, those that hold something of an asset that is wanted.
+void AssetDecoder::addTiles(const std::vector<Part>& parts)
+{
+    const uint32_t asset = parts.front().asset;
+    size_t at = 0;
+    const auto isWanted = [&](const ContainerTile& tile) {
+        while (at + 1 < parts.size() && parts[at].end <= tile.outputOffset)
+            ++at;
+        return parts[at].begin < tile.outputOffset + tile.size && parts[at].end > tile.outputOffset;
+    };
+    uint32_t count = 0;
+    m_container.forEachTile(
+        asset, [&](uint32_t, const ContainerTile& tile) { count += isWanted(tile) ? 1 : 0; });
+    m_open.back().tilesLeft = count;
+    at = 0;
     m_container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
+        if (!isWanted(tile)) return;
         uint8_t* const to = m_decoder.add({tile, m_container.isArchive(), asset, number});
         m_container.file().read(tile.offset, to, tile.storedSize);
     });
@@ -81,11 +137,14 @@ void AssetDecoder::addTiles(uint32_t asset)
 
 DecodeStats AssetDecoder::run(const std::vector<uint32_t>& assets)
 {
-    for (const uint32_t asset : assets) {
-        m_open.push_back({asset, m_container.asset(asset).tileCount, false});
+    for (Open& group : group(assets)) {
+        const std::vector<Part> parts = group.parts;
+        const uint32_t asset = parts.front().asset;
+        group.tilesLeft = m_container.asset(asset).tileCount;
+        m_open.push_back(std::move(group));
         if (m_open.size() == 1) finish(); // an empty asset at the front
         try {
-            addTiles(asset);
+            if (parts.front().end != 0) addTiles(parts);
         } catch (const Failure& failure) {
             try {
                 m_decoder.flush(); // the assets before the damaged one are still good
@@ -93,15 +152,22 @@ DecodeStats AssetDecoder::run(const std::vector<uint32_t>& assets)
                 // the first failure is the one to tell, unless it is not the end
                 if (m_keepGoing) throw;
             }
-            if (m_open.empty() || m_open.back().asset != asset) throw;
+            if (m_open.empty() || m_open.back().parts.front().asset != asset) throw;
             // Records are checked before the first tile: all of them are missing.
-            fail(m_open.back(), failure);
-            m_open.back().tilesLeft = 0;
+            Open& open = m_open.back();
+            for (Part& part : open.parts)
+                fail(part, part.asset == asset
+                               ? failure
+                               : Failure{failure.code, m_container.place(part.asset) +
+                                                           ": shares its tiles: " + failure.text});
+            open.tilesLeft = 0;
             finish();
         }
     }
     m_decoder.flush();
-    return m_decoder.stats();
+    DecodeStats stats = m_decoder.stats();
+    stats.bytesOut = m_bytesOut;
+    return stats;
 }
 
 } // namespace sluice

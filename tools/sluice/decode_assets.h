@@ -35,19 +35,30 @@ public:
     int exitCode() const { return m_exitCode; }
 
 private:
-    // An asset whose tiles have been handed to the decoder; empty ones wait for their turn too.
-    struct Open {
+    // An asset, and where it is in what its tiles decode to.
+    struct Part {
         uint32_t asset;
-        uint32_t tilesLeft;
-        bool isBad;
+        uint64_t begin, end;
+        bool isBegun = false; // the sink has it
+        bool isBad = false;
+    };
+    // Assets whose tiles have been handed to the decoder: one, or those that share them. Empty ones
+    // wait for their turn too.
+    struct Open {
+        std::vector<Part> parts; // in order
+        size_t part = 0;         // the first that is not done
+        uint32_t tilesLeft = 0;
     };
 
+    std::vector<Open> group(const std::vector<uint32_t>& assets) const;
     void take(const DecodeTile& tile, uint32_t status, const uint8_t* bytes);
-    void addTiles(uint32_t asset);
+    void takePart(Part& part, const DecodeTile& tile, uint32_t status, const uint8_t* bytes);
+    void addTiles(const std::vector<Part>& parts);
     void finish();
+    void endPart(Part& part);
     template <class Call>
-    void attempt(Open& open, Call call);
-    void fail(Open& open, const Failure& failure);
+    void attempt(Part& part, Call call);
+    void fail(Part& part, const Failure& failure);
 
     const Container& m_container;
     AssetSink& m_sink;
@@ -55,8 +66,7 @@ private:
     bool m_keepGoing;
     Decoder m_decoder;
     std::deque<Open> m_open;
-    bool m_begun = false; // the sink has the front of m_open
-    uint64_t m_offset = 0;
+    uint64_t m_bytesOut = 0; // of the assets
     uint64_t m_badAssets = 0;
     int m_exitCode = exitOk;
 };

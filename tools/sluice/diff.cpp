@@ -59,7 +59,8 @@ void PartLister::listExtents(const Container* old, const std::vector<uint32_t>& 
     cutTo(SLUICE_ARCHIVE_HEADER_SIZE);
     std::vector<std::pair<uint64_t, uint32_t>> order; // extents need not stand in that of names
     for (uint32_t number = 0; number < m_archive.assetCount(); ++number)
-        order.emplace_back(m_archive.archiveAsset(number).offset, number);
+        if (m_archive.ownsTiles(number))
+            order.emplace_back(m_archive.archiveAsset(number).offset, number);
     std::sort(order.begin(), order.end());
     for (const auto& [offset, number] : order) {
         const SluiceArchiveAsset asset = m_archive.archiveAsset(number);
@@ -79,8 +80,13 @@ void PartLister::listIndex(const Container* old, const std::vector<uint32_t>& li
 {
     const SluiceArchive& archive = m_archive.archive();
     Range before;
-    if (old != nullptr) before = {old->archive().indexOffset, old->archive().indexSize};
+    if (old != nullptr) before = {old->archive().indexOffset, old->archive().storedIndexSize};
     cutTo(archive.indexOffset);
+    // Where assets share tiles the index is packed: nothing in it stands at a known place.
+    if (archive.shareCount != 0 || (old != nullptr && old->archive().shareCount != 0)) {
+        cutTo(archive.fileSize, before);
+        return;
+    }
     // Entries of assets that follow each other in both archives are one table.
     for (uint32_t first = 0, next = 0; first < like.size(); first = next) {
         next = first + 1;

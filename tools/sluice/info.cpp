@@ -32,6 +32,16 @@ void printImage(const ImageSummary& image)
     std::printf("%14s %s\n", "image:", text.c_str());
 }
 
+void printShare(const Container& container, uint32_t number)
+{
+    if (!container.isArchive()) return;
+    const SluiceArchiveAsset asset = container.archiveAsset(number);
+    if (asset.share != SLUICE_ARCHIVE_NO_SHARE)
+        std::printf("%14s %u, bytes %llu to %llu of %llu\n", "share:", asset.share,
+                    wide(asset.tilesOffset), wide(asset.tilesOffset + asset.size - 1),
+                    wide(asset.tilesSize));
+}
+
 std::string imageJson(const ImageSummary& image)
 {
     if (!image.isImage()) return "";
@@ -118,6 +128,7 @@ void printInfo(const Container& container, const std::vector<uint64_t>& storedSi
         printColumns([&](size_t codec) { return std::to_string(summary.tiles[codec]); });
         std::printf("  %s\n", printable(asset.name).c_str());
         printImage(imageOf(container, i));
+        if (verbose) printShare(container, i);
         if (summary.filtered == 0) continue;
         std::string lists;
         for (const auto& [list, count] : summary.lists) {
@@ -157,6 +168,9 @@ void printInfoJson(const Container& container, const std::vector<uint64_t>& stor
                         jsonText(asset.name).c_str(), info.type, 1u << info.tileSizeLog2);
             std::printf("\"executable\": %s, %s", isExecutable(info) ? "true" : "false",
                         imageJson(imageOf(container, i)).c_str());
+            if (info.share != SLUICE_ARCHIVE_NO_SHARE)
+                std::printf("\"share\": %u, \"shareOffset\": %llu, ", info.share,
+                            wide(info.tilesOffset));
         }
         std::string filters;
         for (const FilterRun& run : summary.runs) {
@@ -202,8 +216,7 @@ int runInfo(const InfoOptions& options, const CommonOptions& common)
     // A damaged file gives an error, not half a table.
     std::vector<uint64_t> storedSizes(container.assetCount());
     for (uint32_t i = 0; i < container.assetCount(); ++i) {
-        container.forEachTile(
-            i, [&](uint32_t, const ContainerTile& tile) { storedSizes[i] += tile.storedSize; });
+        storedSizes[i] = container.storedSize(i);
         imageOf(container, i);
     }
     if (!options.html.empty())

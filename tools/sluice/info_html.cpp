@@ -77,13 +77,11 @@ private:
     bool m_isFirst = true;           // in the list that is open
 };
 
-uint64_t countTiles(const Container& container, uint32_t asset, TileCounts& counts)
+void countTiles(const Container& container, uint32_t asset, TileCounts& counts)
 {
-    uint64_t stored = 0;
     const void* last = nullptr;
     std::string lastNames = "none";
     container.forEachTile(asset, [&](uint32_t, const ContainerTile& tile) {
-        stored += tile.storedSize;
         ++counts
               .codecs[tile.codec == SLUICE_CODEC_STORE ? "stored" : codecOfTiles(tile.codec).name];
         if (tile.filter != last) {
@@ -99,7 +97,6 @@ uint64_t countTiles(const Container& container, uint32_t asset, TileCounts& coun
         counts.histogram.resize(std::max(counts.histogram.size(), log + 1));
         ++counts.histogram[log];
     });
-    return stored;
 }
 
 std::string pairs(const std::map<std::string, uint64_t>& counts)
@@ -123,7 +120,8 @@ std::string infoPage(const Container& container)
     uint64_t stored = 0;
     for (uint32_t i = 0; i < container.assetCount(); ++i) {
         const ContainerAsset asset = container.asset(i);
-        storedSizes.push_back(countTiles(container, i, counts));
+        if (container.ownsTiles(i)) countTiles(container, i, counts);
+        storedSizes.push_back(container.storedSize(i));
         stored += storedSizes.back();
         tree.add(asset.name, storedSizes.back(), asset.size);
     }

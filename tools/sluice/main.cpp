@@ -133,6 +133,8 @@ void definePack(CLI::App& verb, CommandLine& line)
         ->type_name("FORMAT")
         ->check(CLI::IsMember({"auto", "none", "bc1", "bc3", "bc4", "bc5"}));
     verb.add_flag("!--no-mips", options.mips, "--images: textures have their largest level alone");
+    verb.add_flag("!--no-share", options.share,
+                  "no tiles are shared: each small file has its own, as all others");
     addThreads(verb, options.threads);
     verb.add_option("--exclude", options.excludes,
                     "leave out what matches this glob, files and folders: * ? do not match /, ** "
@@ -210,6 +212,7 @@ int pack(const CLI::App& verb, CommandLine& line)
         throw Failure{exitUsage, "--raw writes gdeflate, df11 or ecf8 only"};
     const std::pair<const char*, bool> forArchives[] = {
         {"--images", options.images},
+        {"--no-share", !options.share},
         {"--exclude", !options.excludes.empty()},
         {"--cache", !options.cache.empty()},
         {"--rules", !options.rules.empty()},

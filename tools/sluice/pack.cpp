@@ -11,6 +11,7 @@
 #include "pack_ninja.h"
 #include "pack_order.h"
 #include "pack_rules.h"
+#include "pack_shares.h"
 #include "pack_sources.h"
 #include "progress.h"
 #include "shard.h"
@@ -98,6 +99,16 @@ int explain(const std::vector<ArchiveSource>& files, const PackRules& rules,
                                      printable(options.explain) + "'; --dry-run lists the names"};
     const InputFile file(source->path);
     std::vector<PackNote> notes;
+    if (source->share != kNoShare) {
+        const auto count =
+            std::count_if(files.begin(), files.end(),
+                          [&](const ArchiveSource& other) { return other.share == source->share; });
+        std::printf("%s: %s\n%sshares tiles with %lld other small files of its kind\n",
+                    printable(source->name).c_str(), sizeText(file.size()).c_str(),
+                    rules.explain(source->name, options).c_str(),
+                    static_cast<long long>(count - 1));
+        return exitOk;
+    }
     const PackPlan plan = planAsset(file, rules.optionsFor(source->name, options), notes);
     std::printf("%s: %s\n%s", printable(source->name).c_str(), sizeText(file.size()).c_str(),
                 rules.explain(source->name, options).c_str());
@@ -191,6 +202,8 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     if (!options.emitNinja.empty()) return emitNinja(options, sources, common);
     const PackRules rules =
         options.rules.empty() ? PackRules() : PackRules::fromFile(options.rules);
+    shareTiles(sources.files,
+               [&](const ArchiveSource& source) { return rules.optionsFor(source.name, options); });
     if (!options.explain.empty()) return explain(sources.files, rules, options);
     const Part part = partOf(sources.files, rules, options);
     if (options.dryRun) return printPlan(part.files, common);
@@ -202,8 +215,18 @@ int runPack(const PackOptions& options, const CommonOptions& common)
         output.write(head + offset, bytes, size);
     };
     AssetPacker packer(write, threadCount(options.threads), cache.get(), progress, common);
-    for (const ArchiveSource& source : part.files)
-        packer.add(source, rules.optionsFor(source.name, options));
+    for (size_t i = 0, next = 0; i < part.files.size(); i = next) {
+        const ArchiveSource& source = part.files[i];
+        const AssetOptions how = rules.optionsFor(source.name, options);
+        next = i + 1;
+        if (source.share == kNoShare) {
+            packer.add(source, how);
+            continue;
+        }
+        while (next < part.files.size() && part.files[next].share == source.share)
+            ++next;
+        packer.addShare(&source, next - i, how);
+    }
     const SluiceArchiveStats stats = packer.finish(options.output);
     if (head != 0) finishShard(output, part.head, stats.bytesOut);
     progress.clear();

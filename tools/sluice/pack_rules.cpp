@@ -51,6 +51,8 @@ const std::vector<Setting>& settings()
          [](const PackRule& r) { return r.bc.has_value(); }, 0},
         {"mips", [=](const AssetOptions& o) { return truth(o.mips); },
          [](const PackRule& r) { return r.mips.has_value(); }, 0},
+        {"share", [=](const AssetOptions& o) { return truth(o.share); },
+         [](const PackRule& r) { return r.share.has_value(); }, 0},
     };
     return all;
 }
@@ -66,6 +68,7 @@ void apply(const PackRule& rule, AssetOptions& options)
     options.images = rule.images.value_or(options.images);
     options.bc = rule.bc.value_or(options.bc);
     options.mips = rule.mips.value_or(options.mips);
+    options.share = rule.share.value_or(options.share);
 }
 
 // The first of the rule's globs that the name matches; null: none does.
@@ -113,6 +116,7 @@ private:
         if (key == "tile-size") return readNumber(key, node, 64, 256, m_rule.tileKib);
         if (key == "images") return readTruth(key, node, m_rule.images);
         if (key == "mips") return readTruth(key, node, m_rule.mips);
+        if (key == "share") return readTruth(key, node, m_rule.share);
         std::string known = "files";
         for (const Setting& setting : settings())
             known += std::string(", ") + setting.name;

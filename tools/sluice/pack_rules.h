@@ -25,7 +25,7 @@ struct PackRule {
     std::vector<std::string> globs;
     std::optional<std::string> codec, filters, bc;
     std::optional<uint32_t> level, decodeSpeed, copyDepth, tileKib;
-    std::optional<bool> images, mips;
+    std::optional<bool> images, mips, share;
 };
 
 class PackRules {

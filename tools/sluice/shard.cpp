@@ -102,11 +102,14 @@ std::pair<size_t, size_t> shardRange(const std::vector<ArchiveSource>& files, Sh
     };
     const uint64_t begin = endOf(shard.number - 1), end = endOf(shard.number);
     size_t first = 0, last = 0;
-    uint64_t position = 0;
-    for (const ArchiveSource& file : files) {
-        first += position < begin ? 1 : 0;
-        last += position < end ? 1 : 0;
-        position += file.size + kFileWeight;
+    uint64_t position = 0, together = 0; // where those begin that share tiles
+    for (size_t i = 0; i < files.size(); ++i) {
+        const bool joins =
+            i != 0 && files[i].share != kNoShare && files[i].share == files[i - 1].share;
+        if (!joins) together = position;
+        first += together < begin ? 1 : 0;
+        last += together < end ? 1 : 0;
+        position += files[i].size + kFileWeight;
     }
     return {first, last};
 }
@@ -122,6 +125,7 @@ Digest shardPlan(const std::vector<ArchiveSource>& files, uint32_t count,
         hash.addText(file.name);
         hash.addU64(file.size);
         hash.addU32(file.executable ? 1 : 0);
+        hash.addU32(file.share);
         hash.addText(encodingOf(file));
     }
     return hash.finish();
@@ -252,6 +256,21 @@ struct StoredTiles {
     }
 };
 
+// The assets from order[at] on that share the tiles of the first.
+std::vector<SluiceArchivePart> partsAt(const Container& archive, const std::vector<uint32_t>& order,
+                                       size_t at)
+{
+    const uint32_t share = archive.archiveAsset(order[at]).share;
+    std::vector<SluiceArchivePart> parts;
+    for (; at < order.size(); ++at) {
+        const SluiceArchiveAsset asset = archive.archiveAsset(order[at]);
+        if (asset.share != share) break;
+        parts.push_back({asset.name, asset.nameLength, asset.type, asset.parameterSize,
+                         asset.parameters, asset.size});
+    }
+    return parts;
+}
+
 } // namespace
 
 SluiceArchiveStats joinShards(std::vector<std::unique_ptr<ShardFile>> shards,
@@ -267,23 +286,32 @@ SluiceArchiveStats joinShards(std::vector<std::unique_ptr<ShardFile>> shards,
     checkPacking(transfer, createArchive(info, transfer, writer), "joining");
     for (const std::unique_ptr<ShardFile>& shard : shards) {
         const Container& archive = shard->archive();
-        for (const uint32_t i : archive.order()) {
+        const std::vector<uint32_t> order = archive.order();
+        for (size_t at = 0; at < order.size(); ++at) {
+            const uint32_t i = order[at];
+            if (!archive.ownsTiles(i)) continue;
             StoredTiles stored = {archive, archive.archiveAsset(i), archive.records(i), advance,
                                   transfer};
+            const bool isShare = stored.asset.share != SLUICE_ARCHIVE_NO_SHARE;
             SluiceEncodedAssetInfo asset = {};
             asset.name = stored.asset.name;
             asset.nameLength = stored.asset.nameLength;
             asset.type = stored.asset.type;
             asset.tileSizeLog2 = stored.asset.tileSizeLog2;
-            asset.size = stored.asset.size;
-            asset.parameters = stored.asset.parameters;
-            asset.parameterSize = stored.asset.parameterSize;
+            asset.size = stored.asset.tilesSize;
+            asset.parameters = stored.asset.tileParameters;
+            asset.parameterSize = stored.asset.tileParameterSize;
             asset.tileCount = uint32_t(stored.tiles.size());
             asset.tiles = stored.tiles.data();
             asset.readTile = StoredTiles::read;
             asset.readUser = &stored;
-            checkPacking(transfer, sluiceAddEncodedArchiveAsset(writer.get(), &asset),
-                         archive.place(i));
+            const std::vector<SluiceArchivePart> parts =
+                isShare ? partsAt(archive, order, at) : std::vector<SluiceArchivePart>();
+            const SluiceStatus status =
+                isShare ? sluiceAddEncodedArchiveShare(writer.get(), parts.data(),
+                                                       uint32_t(parts.size()), &asset)
+                        : sluiceAddEncodedArchiveAsset(writer.get(), &asset);
+            checkPacking(transfer, status, archive.place(i));
         }
     }
     SluiceArchiveStats stats = {};

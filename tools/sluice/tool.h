@@ -63,6 +63,7 @@ struct AssetOptions {
     bool images = false;
     std::string bc = "none"; // of textures that are made of pictures: their blocks
     bool mips = true;        // and whether they have all levels
+    bool share = true; // small files share tiles; shareTiles says which, so no part of the text
 };
 
 // All of them as text, which names what is kept in a cache and tells shards of different archives

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The index of an archive of version 3, as it is stored: docs/format.md, 4.11.
+#include "../cpu/fast/gstd.h"
+#include "archive_layout.h"
+
+#include <algorithm>
+
+using namespace sluice;
+
+namespace {
+
+// Reads coded bytes. What fails once fails from then on.
+class CodedReader {
+public:
+    CodedReader(const u8* bytes, size_t size) : m_at(bytes), m_end(bytes + size) {}
+
+    // Seven bits a byte, the lowest first; bit 7: another one follows.
+    u64 number()
+    {
+        u64 value = 0;
+        for (u32 shift = 0; shift < 64 && m_at != m_end; shift += 7) {
+            const u8 byte = *m_at++;
+            if (shift == 63 && byte > 1) break;
+            value |= u64(byte & 127) << shift;
+            if (byte < 128) {
+                if (byte == 0 && shift != 0) break; // longer than needed
+                return value;
+            }
+        }
+        fail();
+        return 0;
+    }
+    u32 number(u32 most)
+    {
+        const u64 value = number();
+        m_isBad = m_isBad || value > most;
+        return value > most ? 0 : u32(value);
+    }
+    // A number that counts from `from`, up or down.
+    u64 numberNear(u64 from)
+    {
+        const u64 value = number();
+        return from + ((value >> 1) ^ (0 - (value & 1)));
+    }
+    const u8* bytes(size_t size)
+    {
+        if (size > size_t(m_end - m_at)) {
+            fail();
+            return nullptr;
+        }
+        m_at += size;
+        return m_at - size;
+    }
+
+    void fail()
+    {
+        m_isBad = true;
+        m_at = m_end;
+    }
+    bool isGood() const { return !m_isBad; }
+    bool isAtEnd() const { return m_at == m_end; }
+
+private:
+    const u8* m_at;
+    const u8* m_end;
+    bool m_isBad = false;
+};
+
+// Decodes the pieces of what is stored. scratch: kIndexScratchBytes.
+bool decodePieces(const u8* stored, size_t storedSize, u8* coded, size_t codedSize, u8* scratch)
+{
+    scratch += (0 - reinterpret_cast<uintptr_t>(scratch)) % cpu::fast::kGstdScratchAlignment;
+    while (codedSize != 0) {
+        const size_t size = std::min<size_t>(codedSize, kIndexPieceBytes);
+        if (storedSize < kIndexPieceHead) return false;
+        const u32 taken = loadLe32(stored);
+        stored += kIndexPieceHead;
+        storedSize -= kIndexPieceHead;
+        if (taken == 0 || taken > size || taken > storedSize) return false;
+        if (taken == size)
+            std::memcpy(coded, stored, size);
+        else if (cpu::fast::decodeGstdTile(stored, taken, coded, size, scratch) != SLUICE_ST_OK)
+            return false;
+        stored += taken;
+        storedSize -= taken;
+        coded += size;
+        codedSize -= size;
+    }
+    return storedSize == 0;
+}
+
+// Writes the table, the successors, the blocks and the names of coded entries.
+class Expander {
+public:
+    Expander(const SluiceArchive& archive, u8* index)
+        : m_archive(archive), m_entries(archive.assetCount + archive.shareCount), m_table(index),
+          m_successors(index + size_t(m_entries) * assetBytes),
+          m_blocks(m_successors + size_t(m_entries) * successorBytes),
+          m_names(m_blocks + archive.blockBytes),
+          m_reader(index + (archive.indexSize - archive.codedIndexSize), archive.codedIndexSize)
+    {
+    }
+
+    bool run();
+
+private:
+    u8* entry(u32 number) { return m_table + size_t(number) * assetBytes; }
+    u8* successor(u32 number) { return m_successors + size_t(number) * successorBytes; }
+    void readName(u8* to);
+    void readExtent(u32 number, u8* to);
+    bool linkParts();
+
+    const SluiceArchive& m_archive;
+    const u32 m_entries;
+    u8 *m_table, *m_successors, *m_blocks, *m_names;
+    CodedReader m_reader;
+    u32 m_nameEnd = 0, m_lastName = 0;          // of the last name: where it ends and begins
+    u64 m_extent = 0, m_block = 0, m_share = 0; // of the last entry that has one
+};
+
+void Expander::readName(u8* to)
+{
+    const u32 common = m_reader.number(m_nameEnd - m_lastName);
+    const u32 more = m_reader.number(SLUICE_ARCHIVE_MAX_NAME_LENGTH);
+    const u8* bytes = m_reader.bytes(more);
+    const u32 length = common + more;
+    if (bytes == nullptr || length > SLUICE_ARCHIVE_MAX_NAME_LENGTH ||
+        length > m_archive.nameBytes - m_nameEnd) {
+        m_reader.fail();
+        return;
+    }
+    std::memmove(m_names + m_nameEnd, m_names + m_lastName, common);
+    std::memcpy(m_names + m_nameEnd + common, bytes, more);
+    storeLe32(to + assetNameOffset, m_nameEnd);
+    storeLe16(to + assetNameLength, length);
+    m_lastName = m_nameEnd;
+    m_nameEnd += length;
+}
+
+void Expander::readExtent(u32 number, u8* to)
+{
+    m_extent = m_reader.numberNear(m_extent);
+    storeLe64(to + assetOffset, m_extent * SLUICE_ARCHIVE_ALIGNMENT);
+    storeLe32(to + assetTileCount, m_reader.number(UINT32_MAX));
+    to[assetTileSizeLog2] = u8(m_reader.number(SLUICE_ARCHIVE_MAX_TILE_LOG2));
+    if (const u8* checksum = m_reader.bytes(4)) std::memcpy(to + assetTileChecksum, checksum, 4);
+    storeLe32(successor(number), u32(m_reader.numberNear(u64(number) + 1)));
+}
+
+// Links the parts of each share in the order of their names, and gives them their places.
+bool Expander::linkParts()
+{
+    for (u32 number = m_archive.assetCount; number-- != 0;) {
+        u8* part = entry(number);
+        if (part[assetReserved] != entryPart) continue;
+        const u32 share = loadLe32(part + assetTileChecksum);
+        if (share >= m_archive.shareCount) return false;
+        u8* first = entry(m_archive.assetCount + share) + assetNameOffset;
+        storeLe32(successor(number), loadLe32(first));
+        storeLe32(first, number);
+    }
+    for (u32 share = 0; share < m_archive.shareCount; ++share) {
+        u64 end = 0;
+        for (u32 at = loadLe32(entry(m_archive.assetCount + share) + assetNameOffset);
+             at != kNoSuccessor; at = loadLe32(successor(at))) {
+            end = alignUp(end, kPartAlignment);
+            storeLe64(entry(at) + assetOffset, end);
+            const u64 size = loadLe64(entry(at) + assetSize);
+            if (size > UINT64_MAX / 2 - end) return false;
+            end += size;
+        }
+    }
+    return true;
+}
+
+bool Expander::run()
+{
+    for (u32 number = 0; number < m_entries && m_reader.isGood(); ++number) {
+        u8* to = entry(number);
+        std::memset(to, 0, assetBytes);
+        const u32 head = m_reader.number(entryShare | kCodedType | kCodedParameters);
+        const u32 kind = head & 3;
+        if ((number < m_archive.assetCount) == (kind == entryShare)) return false;
+        to[assetReserved] = u8(kind);
+        if (kind != entryShare) readName(to);
+        storeLe64(to + assetSize, m_reader.number());
+        if ((head & kCodedType) != 0) storeLe32(to + assetType, m_reader.number(UINT32_MAX));
+        if ((head & kCodedParameters) != 0) m_block = m_reader.numberNear(m_block);
+        storeLe32(to + assetParameterOffset,
+                  (head & kCodedParameters) != 0 ? u32(m_block) : kNoParameters);
+        if (kind == entryPart) {
+            m_share = m_reader.numberNear(m_share);
+            storeLe32(to + assetTileChecksum, u32(m_share));
+            if (m_share >= m_archive.shareCount) return false;
+            continue;
+        }
+        readExtent(number, to);
+        if (kind == entryShare) storeLe32(to + assetNameOffset, kNoSuccessor);
+    }
+    const u8* blocks = m_reader.bytes(m_archive.blockBytes);
+    if (!m_reader.isGood() || !m_reader.isAtEnd() || m_nameEnd != m_archive.nameBytes) return false;
+    if (m_archive.blockBytes != 0) std::memcpy(m_blocks, blocks, m_archive.blockBytes);
+    return linkParts();
+}
+
+} // namespace
+
+SluiceStatus sluiceUnpackArchiveIndex(const SluiceArchive* archive, const void* stored,
+                                      size_t storedSize, void* index, size_t indexSize)
+{
+    if (archive == nullptr || (stored == nullptr && storedSize != 0) ||
+        (index == nullptr && indexSize != 0))
+        return SLUICE_ERROR_ARGUMENT;
+    if (storedSize < archive->storedIndexSize || indexSize < archive->indexSize)
+        return SLUICE_ERROR_BUFFER_SIZE;
+    storedSize = size_t(archive->storedIndexSize);
+    if (xxh32(stored, storedSize, 0) != archive->indexChecksum) return SLUICE_ERROR_CHECKSUM;
+    u8* to = static_cast<u8*>(index);
+    if (archive->codedIndexSize == 0) {
+        if (storedSize != 0) std::memcpy(to, stored, storedSize);
+        return SLUICE_OK;
+    }
+    u8* coded = to + (archive->indexSize - archive->codedIndexSize);
+    if (cpu::fast::kGstdScratchSize + cpu::fast::kGstdScratchAlignment > kIndexScratchBytes)
+        return SLUICE_ERROR_OUT_OF_MEMORY;
+    // Table, successors, blocks and names come to stand in front of the coded bytes, with the
+    // scratch between them.
+    if (!decodePieces(static_cast<const u8*>(stored), storedSize, coded, archive->codedIndexSize,
+                      coded - kIndexScratchBytes))
+        return SLUICE_ERROR_FORMAT;
+    return Expander(*archive, to).run() ? SLUICE_OK : SLUICE_ERROR_FORMAT;
+}
