@@ -336,7 +336,7 @@ TEST_CASE("tool: damaged files are 3, newer ones 5, and nothing half-written sta
     CHECK(verify(reserved) == 3);
     CHECK(contains(tool.errors(), "tile 0"));
     CHECK(verify(flipped(archive, 8, 1)) == 3); // version, but the checksum is wrong
-    std::string newer = flipped(archive, 8, 1);
+    std::string newer = flipped(archive, 8, 2);
     seal(newer);
     CHECK(verify(newer) == 5);
 
