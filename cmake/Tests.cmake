@@ -88,7 +88,7 @@ if(SLUICE_FUZZ)
     file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cpp)
     # The tool's own readers; what a fuzzer does not call is not linked.
     file(GLOB fuzz_tool_sources CONFIGURE_DEPENDS tools/sluice/*.cpp)
-    list(FILTER fuzz_tool_sources EXCLUDE REGEX "/(main|selftest|tune[a-z_]*)\\.cpp$")
+    list(FILTER fuzz_tool_sources EXCLUDE REGEX "/(main|selftest|command_table|completion|man_page|usage_error|tune[a-z_]*)\\.cpp$")
     add_library(sluice_fuzz_tool STATIC EXCLUDE_FROM_ALL ${fuzz_tool_sources})
     sluice_program(sluice_fuzz_tool)
     if(SLUICE_TOML_INCLUDE_DIR)

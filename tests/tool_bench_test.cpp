@@ -115,6 +115,29 @@ TEST_CASE("tool: the benchmark opens its outputs before it measures")
     CHECK(contains(tool.read("y"), "\"kernel\": \"copy\""));
 }
 
+TEST_CASE("tool: a signal ends the benchmark, and neither of its outputs is left behind")
+{
+    Tool tool;
+    // The tool runs beside a shell that waits for both files, then sends a signal.
+    const auto interrupted = [&](const std::string& before, const std::string& signals) {
+        tool.environment =
+            before +
+            "sluice() { \"$SLUICE\" bench --device cpu --seconds 30 --json x --html y "
+            "& p=$!; until [ \"$(ls -A | grep -c '^.sluice-')\" = 2 ]; do sleep 0.01; "
+            "done; for s in " +
+            signals + "; do kill -$s $p; done; wait $p; };";
+        return tool("--version; sluice");
+    };
+    CHECK(interrupted("", "TERM") == 143);
+    CHECK_FALSE(tool.hasTemporaries());
+    CHECK(interrupted("", "HUP") == 129);
+    CHECK_FALSE(tool.hasTemporaries());
+    CHECK(interrupted("trap '' HUP;", "HUP TERM") == 143); // as below nohup
+    CHECK_FALSE(tool.hasTemporaries());
+    CHECK_FALSE(tool.has("x"));
+    CHECK_FALSE(tool.has("y"));
+}
+
 TEST_CASE("tool: the benchmark's rows of decoding on the CPU")
 {
     Tool tool;

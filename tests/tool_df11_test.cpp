@@ -82,6 +82,24 @@ TEST_CASE("tool weights: modules of many different names")
     packAndBack(folder, "-c df11", 150);
 }
 
+TEST_CASE("tool weights: the ratio is that of everywhere, stored bytes to plain ones")
+{
+    std::mt19937 random = makeRandom(101);
+    const Folder folder("out");
+    Model model;
+    model.add("a.weight", "BF16", {512, 512}, random);
+    folder.write("m.safetensors", model);
+    REQUIRE(folder("pack -v --raw -c df11 m.safetensors -o out/p.safetensors") == 0);
+    const double plain = double(folder.read("m.safetensors").size()),
+                 stored = double(folder.read("out/p.safetensors").size());
+    CHECK(stored < 0.8 * plain);
+    const std::string said = folder.errors();
+    const size_t at = said.find("ratio      ");
+    REQUIRE(at != std::string::npos);
+    CHECK(std::stod(said.substr(at + 11)) == doctest::Approx(100 * stored / plain).epsilon(0.01));
+    CHECK(contains(said.substr(at), " %\n"));
+}
+
 TEST_CASE("tool weights: groups whose expression also matches other modules")
 {
     std::mt19937 random = makeRandom(102);

@@ -306,6 +306,23 @@ TEST_CASE("tool manners: summary, long options, typing errors")
     CHECK(contains(tool.errors(), "did you mean 'pack'?"));
     CHECK(tool("pack --exlude=x -o y.sluice a") == 1);
     CHECK(contains(tool.errors(), "no option '--exlude' (did you mean '--exclude'?)"));
+    const auto says = [&](const std::string& arguments, const std::string& message) {
+        CHECK(tool(arguments) == 1);
+        CHECK(tool.errors() == "sluice: " + message + "\n");
+    };
+    says("", "the line has no command; see sluice --help");
+    says("help pack", "there is no command 'help' (did you mean '--help'?); see sluice --help");
+    says("x x.sluice", "there is no command 'x' (did you mean 'unpack'?); see sluice --help");
+    says("-q list a",
+         "there is no command 'list' (did you mean 'unpack --list'?); see sluice --help");
+    says("pack -c gsdt -o y.sluice a",
+         "--codec: gsdt not in {gstd,gdeflate,float,huff,store,df11,ecf8} (did you mean 'gstd'?); "
+         "see sluice pack --help");
+    CHECK(tool("pack --codec store --threads 2 --output long.sluice a") == 0);
+    CHECK(tool("pack -c store -j 2 -o short.sluice a") == 0);
+    CHECK(tool.read("long.sluice") == tool.read("short.sluice"));
+    CHECK(tool.onCpu("unpack long.sluice --directory long --threads 1") == 0);
+    tool.checkSame("long");
     CHECK(tool("pack --zzzzzzzzz -o y.sluice a") == 1);
     CHECK_FALSE(contains(tool.errors(), "did you mean"));
 }

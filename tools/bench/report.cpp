@@ -107,9 +107,9 @@ void BenchReport::beginInput(const std::string& name, const std::string& codec, 
     if (partCount == 0) {
         std::fprintf(m_out, "%s: holds no %s %s\n", name.c_str(), codec.c_str(), parts);
     } else {
-        std::fprintf(m_out, "%s: %zu %s %s, %s -> %s, ratio %.4f\n", name.c_str(), partCount,
+        std::fprintf(m_out, "%s: %zu %s %s, %s -> %s, %.2f %%\n", name.c_str(), partCount,
                      codec.c_str(), parts, sizeText(outputBytes).c_str(),
-                     sizeText(compressedBytes).c_str(), m_inputs.back().ratio());
+                     sizeText(compressedBytes).c_str(), 100 * m_inputs.back().ratio());
     }
 }
 

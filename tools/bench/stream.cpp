@@ -191,7 +191,7 @@ void StreamBench::addOurs(const Place& place, const StreamFiles& files, const St
             if (place.isCold) files.dropFromMemory();
             return streamToBuffer(streamer, m_content, opened, groups, m_destination.whole(), {});
         });
-    const double ceiling = std::min(m_readRate * m_content.ratio(), m_decodeRate);
+    const double ceiling = std::min(m_readRate * m_content.growth(), m_decodeRate);
     row.figures.push_back({"of_ceiling", rateOf(row) / ceiling});
     row.figures.push_back({"ceiling_gb_per_s", ceiling * 1e-9});
     if (m_zstdCost > 0) row.figures.push_back({"cpu_of_zstd", row.figures[0].value / m_zstdCost});

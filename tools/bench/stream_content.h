@@ -29,7 +29,7 @@ struct StreamContent {
     // mostBytes: assets beyond that many decoded bytes are left out.
     StreamContent(const std::string& path, uint64_t mostBytes);
 
-    double ratio() const { return double(outputBytes) / double(storedBytes); }
+    double growth() const { return double(outputBytes) / double(storedBytes); }
 
     std::string description;
     std::unique_ptr<Container> container;

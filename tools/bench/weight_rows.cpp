@@ -67,8 +67,8 @@ void benchDecode(const BenchDevice& device, const WeightDecode& decode, BenchRep
     }
     const double ratio = double(decode.encodedBytes) / double(decode.outputBytes);
     report.addGroup({{decode.kernel, sizeText(decode.outputBytes),
-                      formatText("sluice, %s, %.4f of raw", decode.name, ratio), decode.outputBytes,
-                      device.time(1, record)}});
+                      formatText("sluice, %s, %.2f %% of raw", decode.name, 100 * ratio),
+                      decode.outputBytes, device.time(1, record)}});
 }
 
 std::vector<uint64_t> copiesOf(const BenchDevice& device, uint64_t outputBytes)

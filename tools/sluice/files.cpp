@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -104,28 +105,39 @@ uint64_t copyStream(int from, const std::string& fromName, int to, const std::st
     }
 }
 
-// The temporary file that was opened last, for an interrupt to remove.
-char interruptedFile[4096];
+// The names of temporary files, for an interrupt to remove. A verb has a few open at a time; were
+// there ever more than have a place here, an interrupt would leave those behind.
+std::atomic<const char*> openTemporaries[64];
+static_assert(std::atomic<const char*>::is_always_lock_free, "a signal handler reads them");
 
 void removeAndExit(int signal)
 {
-    if (interruptedFile[0] != 0) {
-        unlink(interruptedFile);
-    }
+    for (const std::atomic<const char*>& name : openTemporaries)
+        if (const char* const path = name.load()) unlink(path);
     std::signal(signal, SIG_DFL);
     raise(signal);
 }
 
-void setInterruptedFile(const std::string& path)
+// path: stays as it is until forgetTemporary.
+void rememberTemporary(const char* path)
 {
-    interruptedFile[0] = 0;
-    if (!path.empty() && path.size() < sizeof(interruptedFile)) {
-        std::memcpy(interruptedFile + 1, path.c_str() + 1,
-                    path.size()); // the first byte last: it marks the name as whole
-        interruptedFile[0] = path[0];
-        std::signal(SIGINT, removeAndExit);
-        std::signal(SIGTERM, removeAndExit);
-        std::signal(SIGHUP, removeAndExit);
+    static const bool installed = [] {
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) // what nohup ignores stays ignored
+            if (std::signal(signal, removeAndExit) == SIG_IGN) std::signal(signal, SIG_IGN);
+        return true;
+    }();
+    (void)installed;
+    for (std::atomic<const char*>& place : openTemporaries) {
+        const char* expected = nullptr;
+        if (place.compare_exchange_strong(expected, path)) return;
+    }
+}
+
+void forgetTemporary(const char* path)
+{
+    for (std::atomic<const char*>& place : openTemporaries) {
+        const char* expected = path;
+        if (place.compare_exchange_strong(expected, nullptr)) return;
     }
 }
 
@@ -275,7 +287,7 @@ OutputFile::OutputFile(const std::string& path, bool overwrite)
     const mode_t mask = umask(0); // mkstemp lets nobody else read
     umask(mask);
     fchmod(m_descriptor, 0666 & ~mask);
-    setInterruptedFile(m_temporary);
+    rememberTemporary(m_temporary.c_str());
 }
 
 OutputFile::~OutputFile()
@@ -285,7 +297,7 @@ OutputFile::~OutputFile()
     }
     if (!m_temporary.empty()) {
         unlink(m_temporary.c_str());
-        setInterruptedFile({});
+        forgetTemporary(m_temporary.c_str());
     }
 }
 
@@ -328,7 +340,7 @@ void OutputFile::commit()
     if (std::rename(m_temporary.c_str(), m_path.c_str()) != 0) {
         failErrno(m_path);
     }
-    setInterruptedFile({});
+    forgetTemporary(m_temporary.c_str());
     m_temporary.clear();
 }
 

@@ -13,9 +13,9 @@
 #include "codecs.h"
 #include "command_table.h"
 #include "shard.h"
-#include "suggest.h"
 #include "tools/bench/bench.h"
 #include "tune.h"
+#include "usage_error.h"
 
 namespace {
 
@@ -69,18 +69,22 @@ void addCopyDepth(CLI::App& verb, uint32_t& value)
 
 void addOutput(CLI::App& verb, std::string& output)
 {
-    verb.add_option("-o", output, "the archive; - is stdout")->type_name("FILE")->required();
+    verb.add_option("-o,--output", output, "the archive; - is stdout")
+        ->type_name("FILE")
+        ->required();
 }
 
 void addThreads(CLI::App& verb, uint32_t& threads)
 {
-    verb.add_option("-j", threads, "threads; default one a core")->check(CLI::Range(1u, 4096u));
+    verb.add_option("-j,--threads", threads, "threads; default one a core")
+        ->check(CLI::Range(1u, 4096u));
 }
 
 void addDecodeThreads(CLI::App& verb, uint32_t& threads)
 {
     threads = 0;
-    verb.add_option("-j", threads, "threads that decode tiles on the CPU; default one a core")
+    verb.add_option("-j,--threads", threads,
+                    "threads that decode tiles on the CPU; default one a core")
         ->check(CLI::Range(1u, 4096u));
 }
 
@@ -99,11 +103,13 @@ std::string codecHelp(std::vector<std::string>& names)
 void definePack(CLI::App& verb, CommandLine& line)
 {
     PackOptions& options = line.pack;
-    verb.add_option("-o", options.output, "the archive; - is stdout")->type_name("FILE");
+    verb.add_option("-o,--output", options.output, "the archive; - is stdout")->type_name("FILE");
     std::vector<std::string> names;
     const std::string help = codecHelp(names);
-    verb.add_option("-c", options.codec, help)->type_name("CODEC")->check(CLI::IsMember(names));
-    verb.add_option("-l", options.level,
+    verb.add_option("-c,--codec", options.codec, help)
+        ->type_name("CODEC")
+        ->check(CLI::IsMember(names));
+    verb.add_option("-l,--level", options.level,
                     "1 (fastest) to 12 (smallest); default 9; of float tiles only whether fp8 E4M3 "
                     "is to be smaller (10 and more)")
         ->check(CLI::Range(1u, 12u));
@@ -190,7 +196,7 @@ std::vector<std::string> shardWords(const CLI::App& verb)
             option->get_lnames().empty() ? "" : "--" + option->get_lnames()[0];
         if (longName == "--emit-ninja" || longName == "--shards") continue;
         const std::string name = longName.empty() ? "-" + option->get_snames().at(0) : longName;
-        if (name == "-o") continue;
+        if (name == "--output") continue;
         if (option->get_expected_max() == 0) {
             words.push_back(name);
             continue;
@@ -305,7 +311,7 @@ void defineJoin(CLI::App& verb, CommandLine& line)
 void defineTranscode(CLI::App& verb, CommandLine& line)
 {
     addOutput(verb, line.transcode.output);
-    verb.add_option("-l", line.transcode.level, "1 (fastest) to 12 (smallest); default 9")
+    verb.add_option("-l,--level", line.transcode.level, "1 (fastest) to 12 (smallest); default 9")
         ->check(CLI::Range(1u, 12u));
     addCopyDepth(verb, line.transcode.copyDepth);
     addThreads(verb, line.transcode.threads);
@@ -342,10 +348,10 @@ void defineUnpack(CLI::App& verb, CommandLine& line)
     verb.add_flag("--list", line.unpack.list,
                   "print the names, with -v the sizes, and unpack nothing");
     addKeepGoing(verb, line.unpack.keepGoing);
-    CLI::Option* folder =
-        verb.add_option("-C", line.unpack.folder, "the folder to unpack into; default .")
-            ->type_name("DIR");
-    verb.add_option("-o", line.unpack.output, "the file for a single asset; - is stdout")
+    CLI::Option* folder = verb.add_option("-C,--directory", line.unpack.folder,
+                                          "the folder to unpack into; default .")
+                              ->type_name("DIR");
+    verb.add_option("-o,--output", line.unpack.output, "the file for a single asset; - is stdout")
         ->type_name("FILE")
         ->excludes(folder);
     verb.add_option("--like", line.unpack.like,
@@ -390,7 +396,7 @@ void defineDiff(CLI::App& verb, CommandLine& line)
 {
     verb.add_option("OLD", line.diff.old, "the archive that its users have")->required();
     verb.add_option("NEW", line.diff.now, "the archive that they shall have")->required();
-    verb.add_option("-o", line.diff.output, "the patch; - is stdout")
+    verb.add_option("-o,--output", line.diff.output, "the patch; - is stdout")
         ->type_name("FILE")
         ->required();
 }
@@ -399,7 +405,7 @@ void definePatch(CLI::App& verb, CommandLine& line)
 {
     verb.add_option("OLD", line.patch.old, "the archive that the patch was made for")->required();
     verb.add_option("PATCH", line.patch.patch, "what diff wrote; - is stdin")->required();
-    verb.add_option("-o", line.patch.output,
+    verb.add_option("-o,--output", line.patch.output,
                     "the new archive; with -f it may be OLD, which is replaced when all is right")
         ->type_name("FILE")
         ->required();
@@ -603,38 +609,6 @@ int runVerb(const CLI::App& app, CommandLine& line)
     return exitUsage;
 }
 
-// What is wrong with the command line, and what may have been meant.
-std::string usageError(const CLI::App& app, const CLI::ParseError& error,
-                       const std::vector<std::string>& words)
-{
-    if (app.get_subcommands().empty()) { // CLI11 says only that there is none
-        const auto verb = std::find_if(words.begin(), words.end(), [](const std::string& word) {
-            return word.empty() || word[0] != '-';
-        });
-        if (verb == words.end()) return error.what();
-        std::vector<std::string> verbs;
-        for (const Verb& known : kVerbs)
-            verbs.emplace_back(known.name);
-        return "there is no command '" + printable(*verb) + "'" + suggestion(*verb, verbs);
-    }
-    std::vector<std::string> options;
-    for (const CLI::App* one : {&app, static_cast<const CLI::App*>(app.get_subcommands()[0])}) {
-        for (const CLI::Option* option : one->get_options()) {
-            for (const std::string& name : option->get_lnames())
-                options.push_back("--" + name);
-        }
-    }
-    for (const std::string& word : words) {
-        const std::string name = word.substr(0, word.find('='));
-        if (word == "--") break;
-        if (word.compare(0, 2, "--") != 0 ||
-            std::find(options.begin(), options.end(), name) != options.end())
-            continue;
-        return "there is no option '" + printable(name) + "'" + suggestion(name, options);
-    }
-    return printable(error.what());
-}
-
 } // namespace
 
 int main(int argc, char** argv)
@@ -653,7 +627,7 @@ int main(int argc, char** argv)
         if (error.get_exit_code() == 0) {
             return app.exit(error); // prints the help or the version that was asked for
         }
-        std::fprintf(stderr, "sluice: %s; see sluice --help\n",
+        std::fprintf(stderr, "sluice: %s\n",
                      usageError(app, error, {argv + 1, argv + argc}).c_str());
         return exitUsage;
     } catch (const Failure& failure) {

@@ -15,6 +15,7 @@
 #include "encode/df11_encoder.h"
 #include "module_pattern.h"
 #include "progress.h"
+#include "summary.h"
 #include "weights.h"
 
 namespace fs = std::filesystem;
@@ -542,9 +543,9 @@ int packUnits(const Format& format, const PackOptions& options, const CommonOpti
     packer.clearProgress();
     if (common.verbosity > 0 && !common.quiet) {
         const uint64_t bytesIn = input.file().size(), bytesOut = packer.outputSize();
-        std::fprintf(stderr, "units      %llu\nbytes in   %llu\nbytes out  %llu\nratio      %.3f\n",
+        std::fprintf(stderr, "units      %llu\nbytes in   %llu\nbytes out  %llu\nratio      %s\n",
                      wide(packer.packedUnits()), wide(bytesIn), wide(bytesOut),
-                     double(bytesIn) / double(bytesOut));
+                     ratioText(bytesOut, bytesIn).c_str());
     }
     return exitOk;
 }
