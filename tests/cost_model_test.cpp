@@ -38,9 +38,17 @@ public:
         x[kCostFloor] = 1;
         x[number % 3 == 2 ? kCostGstd : kCostGdeflate] = float(mib);
         if (number % 5 == 0) x[kCostGstd] += float(mib / 2);
-        if (number % 4 == 0) x[kCostCopy] = float(mib);
-        const double time = 0.25 + double(x[kCostGdeflate]) * 0.005 + double(x[kCostGstd]) * 0.02 +
-                            double(x[kCostCopy]) * 0.002;
+        if (number % 4 == 0) {
+            x[kCostCopy] = float(mib);
+            x[kCostCopies] = float(std::ceil(mib * 8));
+        }
+        const auto slow =
+            slownessOf(uint32_t(1024 + uniform() * 65536), uint32_t(1024 + uniform() * 65536));
+        x[number % 3 == 2 ? kCostSlowestGstd : kCostSlowestGdeflate] = slow;
+        const double time = 0.05 + double(x[kCostGdeflate]) * 0.005 + double(x[kCostGstd]) * 0.02 +
+                            double(x[kCostCopy]) * 0.002 + double(x[kCostCopies]) * 0.004 +
+                            double(x[kCostSlowestGdeflate]) * 1.2 +
+                            double(x[kCostSlowestGstd]) * 1.7;
         const double measured = time * m_scale * (0.95 + 0.1 * uniform()) * disturbance;
         const double error = std::abs(model.predict(x) - measured) / measured;
         model.learn(x, measured);

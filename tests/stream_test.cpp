@@ -404,6 +404,49 @@ TEST_CASE("stream: what is refused takes nothing")
     CHECK(changed([](auto&) {}) == SLUICE_ERROR_ARGUMENT); // a file that was given up
 }
 
+TEST_CASE("stream: groups of low priority leave room for urgent ones")
+{
+    MemoryFile file(sample().file);
+    SluiceStreamerInfo limits = {};
+    limits.maxGroups = 8;
+    limits.maxRequests = 16;
+    limits.reserveAbove = 5;
+    CpuStreamer streamer(0, limits);
+    const SluiceStreamFile opened = streamer.open(file);
+    const uint64_t size = sample().assets[0].bytes.size();
+    Bytes place(size);
+    uint32_t taken = 0;
+    const auto submit = [&](int32_t priority, size_t requestCount) {
+        const std::vector<SluiceStreamRequest> requests(
+            requestCount, fromArchive(opened, 0, 0, size, place.data()));
+        const SluiceStreamGroupInfo info = {
+            requests.data(), uint32_t(requestCount), priority, 0, 0, 0, {}, {}};
+        SluiceStreamGroup group = 0;
+        const SluiceStatus status = sluiceStreamSubmit(streamer.get(), &info, &group);
+        if (status == SLUICE_OK) ++taken;
+        return status;
+    };
+    const auto finish = [&] {
+        while (streamer.endCount() < taken)
+            streamer.turn(4);
+    };
+    for (uint32_t i = 0; i < 6; ++i)
+        CHECK(submit(4, 1) == SLUICE_OK);
+    CHECK(submit(4, 1) == SLUICE_ERROR_NOT_READY);
+    for (uint32_t i = 0; i < 2; ++i)
+        CHECK(submit(5, 1) == SLUICE_OK);
+    CHECK(submit(5, 1) == SLUICE_ERROR_NOT_READY);
+    finish();
+    CHECK(submit(4, 4) == SLUICE_OK);
+    CHECK(submit(4, 9) == SLUICE_ERROR_NOT_READY);
+    CHECK(submit(4, 8) == SLUICE_OK);
+    CHECK(submit(5, 4) == SLUICE_OK);
+    finish();
+    CHECK(submit(4, 16) == SLUICE_OK); // there is nothing else
+    finish();
+    CHECK(place == sample().assets[0].bytes);
+}
+
 TEST_CASE("stream: a real file, and a descriptor that says when to poll")
 {
     const std::string path = "stream_test.sluice";

@@ -83,11 +83,11 @@ typedef enum SluiceStreamIo {
 //   maxUnits       reads and decodes under way, together; 0: 1,024
 //   maxBatches     batches recorded and not complete, 1 .. 16: frames in flight + 1
 //   maxBatchTiles  tiles of one batch, 256 .. 65,536; 0: 1,024
-//   gstdTilesAtOnce, as in SluiceTilesInfo; 0: 64
+//   gstdTilesAtOnce, as in SluiceTilesInfo; 0: 256
 //   maxFilteredSize  bytes of filtered tiles in one batch; 0: 32 MiB
 //   threads        that read and decode, 1 .. 64; 0: none, and the engine calls sluiceStreamPump
-//   reserveAbove   groups of a priority below this one leave a quarter of the rings and of the
-//                  units to others
+//   reserveAbove   groups of a priority below this one leave a quarter of the rings, of the units
+//                  and of maxGroups and maxRequests to others
 //   io             how files are read
 //   wake, wakeUser may be NULL: called, from any thread, when sluiceStreamPump has something to do
 //                  that it had not before. It must return soon and call nothing of the streamer

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a batch costs the GPU: a floor, and so much for each MiB of a kind. Learnt from timestamps
-// by recursive least squares with a forgetting factor (Haykin, Adaptive Filter Theory, chapter on
-// RLS). The first batch says how fast the device is as a whole, so that one that is a thousand
-// times slower than expected is learnt as soon as any other.
+// What a batch costs the GPU: a floor, so much for each MiB of a kind and for each copy, and so much
+// for its slowest tiles, which all others wait for. Learnt from timestamps by recursive least
+// squares with a forgetting factor (Haykin, Adaptive Filter Theory, chapter on RLS). The first
+// batch says how fast the device is as a whole, so that one that is a thousand times slower than
+// expected is learnt as soon as any other.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +19,31 @@ enum CostKind : uint32_t {
     kCostGstd,
     kCostFloat,
     kCostCopy,
+    kCostCopies,          // how many
+    kCostSlowestGdeflate, // slownessOf a tile of GDeflate, stored or of floats
+    kCostSlowestGstd,
     kCostKinds
 };
 
-// One, then MiB of each kind.
+// One, MiB of each kind, copies, and the slowest tiles.
 using CostFeatures = std::array<float, kCostKinds>;
+
+// How long a tile takes whatever else there is, in units that the model learns. The shape was
+// fitted to 2,544 batches of one tile of GDeflate on an H100 (docs/notes/streaming.md): a tenth is
+// off by more than 19 %.
+inline float slownessOf(uint32_t storedSize, uint32_t size)
+{
+    const float stored = float(storedSize) / 1024, decoded = float(size) / 1024;
+    return 0.0154f * std::sqrt(stored) + 0.0074f * std::sqrt(decoded) + 0.0027f * stored +
+           0.0014f * decoded;
+}
 
 class CostModel {
 public:
     CostModel()
     {
         // Before the first measurement: what a middling GPU takes.
-        m_weights = {0.3, 0.03, 0.04, 0.03, 0.005};
+        m_weights = {0.1, 0.02, 0.03, 0.02, 0.005, 0.003, 1, 2};
     }
 
     double predict(const CostFeatures& x) const
@@ -51,7 +65,10 @@ public:
         if (!(measured > 0) || !std::isfinite(measured)) return;
         const double predicted = predict(features);
         m_error += 0.1 * (std::abs(predicted - measured) / measured - m_error);
-        if (!m_hasLearnt) start(predicted > 0 ? measured / predicted : 1);
+        if (!m_hasLearnt)
+            start(predicted > 0 ? measured / predicted : 1);
+        else
+            followClock(measured / std::max(predicted, kLeastMilliseconds));
         const double scale = 1 / std::max(measured, kLeastMilliseconds);
         std::array<double, kCostKinds> x, gain;
         for (uint32_t i = 0; i < kCostKinds; ++i)
@@ -74,6 +91,7 @@ public:
 
 private:
     static constexpr double kForgetting = 0.97, kMostVariance = 1e3, kLeastMilliseconds = 1e-3;
+    static constexpr double kSameClock = 1.4;
 
     // A weight may well be wrong by as much as itself.
     void start(double scale)
@@ -84,6 +102,20 @@ private:
             m_covariance[i][i] = m_weights[i] * m_weights[i];
             m_mostVariance[i] = kMostVariance * m_covariance[i][i];
         }
+    }
+
+    // A clock that changes makes everything slower or faster at once, which least squares would
+    // take long to learn weight by weight. Three batches in a row that are off in one direction
+    // make it likely: then all weights may change together.
+    void followClock(double ratio)
+    {
+        const int direction = ratio > kSameClock ? 1 : ratio < 1 / kSameClock ? -1 : 0;
+        m_sameDirection = direction != 0 && direction == m_direction ? m_sameDirection + 1 : 1;
+        m_direction = direction;
+        if (direction == 0 || m_sameDirection < 3) return;
+        for (uint32_t i = 0; i < kCostKinds; ++i)
+            for (uint32_t k = 0; k < kCostKinds; ++k)
+                m_covariance[i][k] += m_weights[i] * m_weights[k];
     }
 
     // A kind that no batch has for long must not gain variance without end.
@@ -108,6 +140,8 @@ private:
     std::array<double, kCostKinds> m_weights{};
     std::array<std::array<double, kCostKinds>, kCostKinds> m_covariance{};
     std::array<double, kCostKinds> m_mostVariance{};
+    int m_direction = 0;          // 1: the last batch took longer than predicted by kSameClock
+    uint32_t m_sameDirection = 0; // batches in a row
     double m_error = 0;
     bool m_hasLearnt = false;
 };

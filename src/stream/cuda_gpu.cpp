@@ -54,8 +54,8 @@ public:
     void barrierToCopies(SluiceCommands) override {}
     void barrierAfter(SluiceCommands) override {}
     // These are never called.
-    void beginImage(SluiceCommands, const SluiceStreamImage&) override {}
-    void endImage(SluiceCommands, const SluiceStreamImage&) override {}
+    void beginImages(SluiceCommands, const sluice::stream::ImageBegin*, uint32_t) override {}
+    void endImages(SluiceCommands, const SluiceStreamImage* const*, uint32_t) override {}
     void copyToImage(SluiceCommands, const sluice::stream::ImageCopy&) override {}
     SluiceStatus semaphoreValue(uint64_t, uint64_t&) override { return SLUICE_ERROR_UNSUPPORTED; }
     SluiceStatus signal(uint64_t, uint64_t) override { return SLUICE_ERROR_UNSUPPORTED; }

@@ -16,6 +16,15 @@ struct ImageCopy {
     uint32_t offset[3], extent[3];
 };
 
+// A level's layers that are about to be copied to.
+struct ImageBegin {
+    const SluiceStreamImage* image;
+    uint32_t oldLayout;
+};
+// As many change their layouts at once: a barrier for each would keep the device from doing more
+// than one copy at a time.
+constexpr uint32_t kImagesAtOnce = 64;
+
 } // namespace sluice::stream
 
 struct SluiceStreamGpu {
@@ -35,10 +44,12 @@ struct SluiceStreamGpu {
     virtual void barrierToCopies(SluiceCommands commands) = 0;
     // All of the batch before later uses of buffers, and before the host reads results.
     virtual void barrierAfter(SluiceCommands commands) = 0;
-    // The level's layers become TRANSFER_DST_OPTIMAL.
-    virtual void beginImage(SluiceCommands commands, const SluiceStreamImage& image) = 0;
-    // And then what the request says.
-    virtual void endImage(SluiceCommands commands, const SluiceStreamImage& image) = 0;
+    // The levels' layers become TRANSFER_DST_OPTIMAL, from the layouts that are given.
+    virtual void beginImages(SluiceCommands commands, const sluice::stream::ImageBegin* images,
+                             uint32_t count) = 0;
+    // And then what the requests say.
+    virtual void endImages(SluiceCommands commands, const SluiceStreamImage* const* images,
+                           uint32_t count) = 0;
     virtual void copyToImage(SluiceCommands commands, const sluice::stream::ImageCopy& copy) = 0;
     // Errors: DEVICE.
     virtual SluiceStatus copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
@@ -53,7 +64,7 @@ struct SluiceStreamGpu {
         isDone = false;
         return SLUICE_OK;
     }
-    // Without them beginImage, endImage, copyToImage, and the functions below are never called.
+    // Without them beginImages, endImages, copyToImage, and the functions below are never called.
     virtual bool hasImages() const { return true; }
     virtual bool hasSemaphores() const { return true; }
 

@@ -72,6 +72,14 @@ bool isCopied(const Unit& unit)
     return unit.route == Route::output || unit.route == Route::plain;
 }
 
+// Whether they share layers of a level.
+bool overlap(const SluiceStreamImage& a, const SluiceStreamImage& b)
+{
+    return a.image == b.image && a.level == b.level &&
+           a.firstLayer < uint64_t(b.firstLayer) + b.layerCount &&
+           b.firstLayer < uint64_t(a.firstLayer) + a.layerCount;
+}
+
 } // namespace
 
 // Fewer tiles than asked for wait for more, until the oldest has waited long enough.
@@ -173,13 +181,19 @@ SluiceStreamer_T::Added SluiceStreamer_T::addUnit(Batch& batch, Unit& unit,
 {
     CostFeatures features = batch.features;
     const Request& request = m_requests[unit.request];
-    if (isCopied(unit)) features[kCostCopy] += float(double(unit.size) / kMiB);
+    if (isCopied(unit)) {
+        features[kCostCopy] += float(double(unit.size) / kMiB);
+        features[kCostCopies] += 1;
+    }
     if (isDecodedByGpu(unit)) {
         uint32_t count = 0;
         const TileRecord* records = request.info.file->records(request.info.asset, count);
         for (uint32_t i = 0; i < unit.tileCount; ++i) {
             const TileRecord& tile = records[unit.firstTile + i];
             features[costOf(tile.codec)] += float(tile.size / kMiB);
+            float& slowest = features[tile.codec == SLUICE_CODEC_GSTD ? kCostSlowestGstd
+                                                                      : kCostSlowestGdeflate];
+            slowest = std::max(slowest, slownessOf(tile.storedSize, tile.size));
         }
     }
     const uint32_t copies = batch.copies + (isCopied(unit) ? 1 : 0);
@@ -387,13 +401,53 @@ SluiceStatus SluiceStreamer_T::recordCommands(const Batch& batch, SluiceCommands
         if (status != SLUICE_OK) return status;
     }
     gpu.barrierToCopies(commands);
-    for (uint32_t i = batch.firstUnit; i != kNone; i = m_units[i].next) {
-        const SluiceStatus status =
-            isCopied(m_units[i]) ? copyUnit(m_units[i], commands) : SLUICE_OK;
+    for (uint32_t at = batch.firstUnit; at != kNone;) {
+        const SluiceStatus status = copySome(at, commands);
         if (status != SLUICE_OK) return status;
     }
     gpu.barrierAfter(commands);
     gpu.timestamp(commands, m_gpuId, indexOf(batch), true);
+    return SLUICE_OK;
+}
+
+// Copies as many units, from `at` on, as can change their images' layouts at once: an image that
+// has two requests in a batch changes its layout twice.
+SluiceStatus SluiceStreamer_T::copySome(uint32_t& at, SluiceCommands commands)
+{
+    SluiceStreamGpu& gpu = *const_cast<SluiceStreamGpu*>(m_info.gpu);
+    ImageBegin begun[kImagesAtOnce];
+    const SluiceStreamImage* ended[kImagesAtOnce];
+    uint32_t begunCount = 0, endedCount = 0, end = at;
+    for (; end != kNone; end = m_units[end].next) {
+        const Unit& unit = m_units[end];
+        if (!isCopied(unit)) continue;
+        const Request& request = m_requests[unit.request];
+        const SluiceStreamImage& image = request.info.image;
+        if (unit.beginsImage) {
+            bool isThere = begunCount == kImagesAtOnce;
+            for (uint32_t i = 0; i < begunCount && !isThere; ++i)
+                isThere = overlap(*begun[i].image, image);
+            for (uint32_t i = 0; i < endedCount && !isThere; ++i)
+                isThere = overlap(*ended[i], image);
+            if (isThere) break;
+            const bool isRepeated = request.endIn != 0 && unit.isRetried;
+            begun[begunCount++] = {&image, isRepeated ? image.newLayout : image.oldLayout};
+        }
+        if (unit.endsImage) {
+            if (endedCount == kImagesAtOnce) {
+                begunCount -= unit.beginsImage ? 1 : 0;
+                break;
+            }
+            ended[endedCount++] = &image;
+        }
+    }
+    if (begunCount != 0) gpu.beginImages(commands, begun, begunCount);
+    for (; at != end; at = m_units[at].next) {
+        const SluiceStatus status =
+            isCopied(m_units[at]) ? copyUnit(m_units[at], commands) : SLUICE_OK;
+        if (status != SLUICE_OK) return status;
+    }
+    if (endedCount != 0) gpu.endImages(commands, ended, endedCount);
     return SLUICE_OK;
 }
 
@@ -415,9 +469,6 @@ SluiceStatus SluiceStreamer_T::copyUnit(const Unit& unit, SluiceCommands command
         return gpu.copyToBuffer(commands, ring.handle, from, to);
     }
     const SluiceStreamImage& image = request.info.image;
-    SluiceStreamImage before = image;
-    if (request.endIn != 0 && unit.isRetried) before.oldLayout = image.newLayout;
-    if (unit.beginsImage) gpu.beginImage(commands, before);
     ImageCopy copy = {&image, ring.handle, from, image.firstLayer, 1, {}, {}};
     std::copy(image.offset, image.offset + 3, copy.offset);
     std::copy(image.extent, image.extent + 3, copy.extent);
@@ -432,7 +483,6 @@ SluiceStatus SluiceStreamer_T::copyUnit(const Unit& unit, SluiceCommands command
     copy.extent[1] =
         std::min(unit.rows * image.blockHeight, image.extent[1] - unit.row * image.blockHeight);
     gpu.copyToImage(commands, copy);
-    if (unit.endsImage) gpu.endImage(commands, image);
     return SLUICE_OK;
 }
 

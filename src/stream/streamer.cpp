@@ -15,7 +15,7 @@ using namespace sluice::stream;
 
 namespace {
 
-constexpr uint32_t kDefaultUnits = 1024, kDefaultBatchTiles = 1024, kDefaultTilesAtOnce = 64;
+constexpr uint32_t kDefaultUnits = 1024, kDefaultBatchTiles = 1024, kDefaultTilesAtOnce = 256;
 constexpr uint64_t kDefaultFiltered = uint64_t(32) << 20;
 constexpr uint64_t kMaxRequestSize = uint64_t(1) << 48;
 constexpr uint32_t kPumpBenches = 16; // threads of the engine's that may decode at a time
@@ -185,6 +185,15 @@ SluiceStatus SluiceStreamer_T::check(const SluiceStreamGroupInfo& info)
     return SLUICE_OK;
 }
 
+// As mayTake: groups of low priority leave a quarter to others, but the only one is always taken.
+bool SluiceStreamer_T::hasRoom(const SluiceStreamGroupInfo& info) const
+{
+    if (m_freeGroup == kNone || m_freeRequests < info.requestCount) return false;
+    if (info.priority >= m_info.reserveAbove || m_groupsUsed == 0) return true;
+    return m_groupsUsed < m_info.maxGroups - m_info.maxGroups / 4 &&
+           m_freeRequests - info.requestCount >= m_info.maxRequests / 4;
+}
+
 SluiceStatus SluiceStreamer_T::submit(const SluiceStreamGroupInfo& info, SluiceStreamGroup& handle)
 {
     const Locked locked(*this);
@@ -193,7 +202,7 @@ SluiceStatus SluiceStreamer_T::submit(const SluiceStreamGroupInfo& info, SluiceS
     if (status == SLUICE_OK && info.signal.semaphore != 0)
         status = checkSignal(info.signal, signaller);
     if (status != SLUICE_OK) return status;
-    if (m_freeGroup == kNone || m_freeRequests < info.requestCount) return SLUICE_ERROR_NOT_READY;
+    if (!hasRoom(info)) return SLUICE_ERROR_NOT_READY;
 
     const uint32_t number = m_freeGroup;
     Group& group = m_groups[number];

@@ -258,6 +258,7 @@ private:
 
     // streamer.cpp: all with the lock held.
     SluiceStatus check(const SluiceStreamGroupInfo& info);
+    bool hasRoom(const SluiceStreamGroupInfo& info) const;
     SluiceStatus checkRequest(const SluiceStreamRequest& request) const;
     SluiceStatus checkSignal(const SluiceStreamSync& signal, uint32_t& slot);
     Group* find(SluiceStreamGroup handle);
@@ -333,6 +334,7 @@ private:
                   SluiceTileTotals& room, SluiceTilesRequirements& required) const;
     SluiceStatus prepare(Batch& batch);
     SluiceStatus recordCommands(const Batch& batch, SluiceCommands commands);
+    SluiceStatus copySome(uint32_t& at, SluiceCommands commands);
     SluiceStatus copyUnit(const Unit& unit, SluiceCommands commands);
     void putBack(Batch& batch);
     bool isWorthIt(const SluiceStreamBudget& budget);

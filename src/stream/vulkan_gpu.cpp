@@ -13,6 +13,8 @@
 
 namespace {
 
+using sluice::stream::kImagesAtOnce;
+
 #define SLUICE_STREAM_FUNCTIONS(X)                                                                 \
     X(CmdPipelineBarrier)                                                                          \
     X(CmdCopyBufferToImage)                                                                        \
@@ -42,8 +44,10 @@ public:
     void barrierBefore(SluiceCommands commands) override;
     void barrierToCopies(SluiceCommands commands) override;
     void barrierAfter(SluiceCommands commands) override;
-    void beginImage(SluiceCommands commands, const SluiceStreamImage& image) override;
-    void endImage(SluiceCommands commands, const SluiceStreamImage& image) override;
+    void beginImages(SluiceCommands commands, const sluice::stream::ImageBegin* images,
+                     uint32_t count) override;
+    void endImages(SluiceCommands commands, const SluiceStreamImage* const* images,
+                   uint32_t count) override;
     void copyToImage(SluiceCommands commands, const sluice::stream::ImageCopy& copy) override;
     SluiceStatus copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
                               const SluiceBuffer& to) override;
@@ -209,35 +213,47 @@ VkImageMemoryBarrier VulkanGpu::imageBarrier(const SluiceStreamImage& image) con
     return barrier;
 }
 
-void VulkanGpu::beginImage(SluiceCommands commands, const SluiceStreamImage& image)
+void VulkanGpu::beginImages(SluiceCommands commands, const sluice::stream::ImageBegin* images,
+                            uint32_t count)
 {
-    VkImageMemoryBarrier barrier = imageBarrier(image);
-    barrier.srcAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
-    barrier.dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
-    barrier.oldLayout = VkImageLayout(image.oldLayout);
-    barrier.newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    VkImageMemoryBarrier barriers[kImagesAtOnce];
+    for (uint32_t i = 0; i < count; ++i) {
+        barriers[i] = imageBarrier(*images[i].image);
+        barriers[i].srcAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+        barriers[i].dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+        barriers[i].oldLayout = VkImageLayout(images[i].oldLayout);
+        barriers[i].newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    }
     m_CmdPipelineBarrier(of(commands), VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-                         VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, nullptr, 0, nullptr, 1, &barrier);
+                         VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, nullptr, 0, nullptr, count,
+                         barriers);
 }
 
-void VulkanGpu::endImage(SluiceCommands commands, const SluiceStreamImage& image)
+void VulkanGpu::endImages(SluiceCommands commands, const SluiceStreamImage* const* images,
+                          uint32_t count)
 {
-    VkImageMemoryBarrier barrier = imageBarrier(image);
-    barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
-    barrier.dstAccessMask = image.accesses != 0 ? VkAccessFlags(image.accesses)
-                                                : VkAccessFlags(VK_ACCESS_MEMORY_READ_BIT);
-    barrier.oldLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
-    barrier.newLayout = VkImageLayout(image.newLayout);
-    VkPipelineStageFlags stages =
-        image.stages != 0 ? image.stages : VkPipelineStageFlags(VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
-    if (image.sourceFamily != image.destinationFamily) { // the other half makes it available
-        barrier.srcQueueFamilyIndex = image.sourceFamily;
-        barrier.dstQueueFamilyIndex = image.destinationFamily;
-        barrier.dstAccessMask = 0;
-        stages = VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+    VkImageMemoryBarrier barriers[kImagesAtOnce];
+    VkPipelineStageFlags stages = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const SluiceStreamImage& image = *images[i];
+        VkImageMemoryBarrier& barrier = barriers[i] = imageBarrier(image);
+        barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+        barrier.dstAccessMask = image.accesses != 0 ? VkAccessFlags(image.accesses)
+                                                    : VkAccessFlags(VK_ACCESS_MEMORY_READ_BIT);
+        barrier.oldLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+        barrier.newLayout = VkImageLayout(image.newLayout);
+        if (image.sourceFamily != image.destinationFamily) { // the other half makes it available
+            barrier.srcQueueFamilyIndex = image.sourceFamily;
+            barrier.dstQueueFamilyIndex = image.destinationFamily;
+            barrier.dstAccessMask = 0;
+            stages |= VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+        } else {
+            stages |= image.stages != 0 ? VkPipelineStageFlags(image.stages)
+                                        : VkPipelineStageFlags(VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+        }
     }
     m_CmdPipelineBarrier(of(commands), VK_PIPELINE_STAGE_TRANSFER_BIT, stages, 0, 0, nullptr, 0,
-                         nullptr, 1, &barrier);
+                         nullptr, count, barriers);
 }
 
 void VulkanGpu::copyToImage(SluiceCommands commands, const sluice::stream::ImageCopy& copy)

@@ -50,8 +50,8 @@ struct IdleGpu final : SluiceStreamGpu {
     void barrierBefore(SluiceCommands) override {}
     void barrierToCopies(SluiceCommands) override {}
     void barrierAfter(SluiceCommands) override {}
-    void beginImage(SluiceCommands, const SluiceStreamImage&) override {}
-    void endImage(SluiceCommands, const SluiceStreamImage&) override {}
+    void beginImages(SluiceCommands, const stream::ImageBegin*, uint32_t) override {}
+    void endImages(SluiceCommands, const SluiceStreamImage* const*, uint32_t) override {}
     void copyToImage(SluiceCommands, const stream::ImageCopy&) override {}
     SluiceStatus copyToBuffer(SluiceCommands, uint64_t, uint64_t, const SluiceBuffer&) override
     {
