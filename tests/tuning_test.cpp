@@ -108,7 +108,7 @@ constexpr OddRow kVulkanRows[] = {
      "scan.ringWorkgroups=4 compact.ringWorkgroups=5 compact.ringTiles=2 compact.callTiles=0",
      true},
     {"rings with much room",
-     "scan.ringWorkgroups=7 compact.ringWorkgroups=9 compact.ringTiles=4 compact.callTiles=64",
+     "scan.ringWorkgroups=7 compact.ringWorkgroups=9 compact.ringTiles=3 compact.callTiles=64",
      true},
     {"rings whose look-backs hardly wait",
      "scan.ringWorkgroups=5 compact.ringWorkgroups=6 compact.callTiles=0 lookback.polls=1", true},
@@ -301,13 +301,14 @@ TEST_CASE("tuning: what a device cannot run is rounded to what it can")
     CHECK(fitted("workgroup.filter=250").workgroup.filter == 128);
     CHECK(fitted("workgroup.intervalShares=3").workgroup.intervalShares == 2);
     CHECK(fitted("workgroup.intervalShares=1").workgroup.intervalShares == 2);
-    CHECK(fitted("compact.ringTiles=4").compact.ringTiles == 3);
+    CHECK(fitted("compact.ringTiles=3").compact.ringTiles == 3);
     CHECK(fitted("lookback.polls=5000").lookback.polls == 256);
     CHECK(fitted("lookback.polls=4294967295").lookback.polls == SLUICE_LOOKBACK_NEVER);
     traits.forwardProgress = true;
     traits.sharedBytes = 65536;
     CHECK(fitted("lookback.polls=5000").lookback.polls == 5000);
-    CHECK(fitted("compact.ringTiles=4").compact.ringTiles == 4);
+    traits.sharedBytes = 16384;
+    CHECK(fitted("compact.ringTiles=3").compact.ringTiles == 2);
     traits.variant = ShaderVariant::emu;
     CHECK(fitted("workgroup.scan=1024").workgroup.scan == 128);
     CHECK(fitted("workgroup.intervalShares=4").workgroup.intervalShares == 2);

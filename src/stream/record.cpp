@@ -191,8 +191,8 @@ SluiceStreamer_T::Added SluiceStreamer_T::addUnit(Batch& batch, Unit& unit,
         for (uint32_t i = 0; i < unit.tileCount; ++i) {
             const TileRecord& tile = records[unit.firstTile + i];
             features[costOf(tile.codec)] += float(tile.size / kMiB);
-            float& slowest = features[tile.codec == SLUICE_CODEC_GSTD ? kCostSlowestGstd
-                                                                      : kCostSlowestGdeflate];
+            float& slowest =
+                features[tile.codec == SLUICE_CODEC_GSTD ? kCostSlowestGstd : kCostSlowestGdeflate];
             slowest = std::max(slowest, slownessOf(tile.storedSize, tile.size));
         }
     }

@@ -397,7 +397,7 @@ void SluiceStreamer_T::releaseGroup(Group& group)
 
 void SluiceStreamer_T::afterUnlock(bool wakes, bool tells, bool submits, SluiceStreamFile dead)
 {
-    if (wakes && !m_threads.empty()) m_work.notify_one();
+    if (wakes) m_work.notify_one();
     if (submits && m_hasSubmitter) m_submitterWork.notify_one();
     if (wakes && m_info.wake != nullptr) m_info.wake(m_info.wakeUser);
 #ifdef __linux__
@@ -477,7 +477,7 @@ void SluiceStreamer_T::finishUnit(Unit& unit)
     unit.next = m_freeUnit;
     m_freeUnit = indexOf(unit);
     --m_unitsUsed;
-    wakeWorkers(); // there is room again
+    if (!m_toRead.empty()) wakeWorkers(); // there is room again
 }
 
 // --- Files ---

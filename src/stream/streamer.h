@@ -52,6 +52,8 @@ constexpr uint64_t kMinSourceBlock = 16384, kMinOutputBlock = 65536;
 // What a thread reads, and what a batch takes or gives back, between one lock and the next.
 constexpr uint32_t kReadsAtOnce = 16;
 constexpr uint64_t kReadSizeAtOnce = kUnitRead / 2;
+// So many bytes of them are taken also while other threads sleep: to wake one takes as long.
+constexpr uint64_t kReadSizeForOne = 65536;
 constexpr uint32_t kUnitsAtOnce = 16;
 
 // The queues that a group can be in.
@@ -275,7 +277,15 @@ private:
     uint32_t pop(uint32_t& head, uint32_t& tail);
     void makeReady(Unit& unit);
     void queueDecode(Unit& unit);
-    void wakeWorkers() { m_mustWake = true; }
+    // One thread at a time is woken, and wakes the next if there is more: a call to the system for
+    // each group would cost more than all else that Submit does.
+    void wakeWorkers()
+    {
+        if (m_hasLookout)
+            m_lookoutSeesWork = true;
+        else if (m_threads.empty() || (m_idleThreads != 0 && !m_isWaking))
+            m_mustWake = m_isWaking = true;
+    }
     void tellEvent() { m_mustTell = true; }
     void wakeSubmitter() { m_mustSubmit = m_submitterLooks = m_hasSubmitter; }
     void afterUnlock(bool wakes, bool tells, bool submits, SluiceStreamFile dead);
@@ -303,6 +313,7 @@ private:
     void work(Job& job, Bench* bench);
     uint32_t pickSome(Job* jobs);
     void runThread(uint32_t number);
+    void lookOut() const;
     void readUnit(Job& job);
     void readTiles(Job& job);
     void finishRead(Job& job);
@@ -366,7 +377,12 @@ private:
     bool m_mustWake = false, m_mustTell = false, m_mustSubmit = false;
     SluiceStreamFile m_deadFiles = nullptr;
     std::condition_variable m_work;
-    uint32_t m_idleThreads = 0;
+    uint32_t m_idleThreads = 0; // that sleep
+    bool m_isWaking = false;    // one of them has been told, and does not have the lock yet
+    // A thread that looks for work a little longer before it sleeps, and what it looks at: Submit
+    // then wakes nobody.
+    bool m_hasLookout = false;
+    std::atomic<bool> m_lookoutSeesWork{false};
     bool m_stops = false;
     std::vector<std::thread> m_threads;
     std::vector<Bench> m_benches;

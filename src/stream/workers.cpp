@@ -96,7 +96,8 @@ uint32_t SluiceStreamer_T::pickSome(Job* jobs)
 {
     uint32_t count = 0;
     uint64_t size = 0;
-    while (count < kReadsAtOnce && size < kReadSizeAtOnce && (count == 0 || m_idleThreads == 0)) {
+    while (count < kReadsAtOnce &&
+           (count == 0 || size < (m_idleThreads == 0 ? kReadSizeAtOnce : kReadSizeForOne))) {
         Job& job = jobs[count];
         job = {};
         if (!pick(job, true)) break;
@@ -107,34 +108,58 @@ uint32_t SluiceStreamer_T::pickSome(Job* jobs)
     return count;
 }
 
+// Waits for work for as long as it takes to fall asleep and to be woken.
+void SluiceStreamer_T::lookOut() const
+{
+    const Clock::time_point until = Clock::now() + std::chrono::microseconds(20);
+    while (!m_lookoutSeesWork && Clock::now() < until)
+        pauseShortly();
+}
+
 void SluiceStreamer_T::runThread(uint32_t number)
 {
     Bench& bench = m_benches[number];
     Job jobs[kReadsAtOnce];
+    bool isLookout = false;
+    uint32_t count = 0, reads = 0;
     for (;;) {
-        uint32_t count = 0, reads = 0;
         {
             Locked locked(*this);
+            for (uint32_t i = 0; i < reads; ++i)
+                finishRead(jobs[i]);
+            count = reads = 0;
             if (m_stops) return;
+            const bool hasLooked = isLookout;
+            if (isLookout) m_hasLookout = isLookout = false;
             count = pickSome(jobs);
             // Whoever finds work leaves the rest to the next thread.
             if (count != 0 && (!m_toRead.empty() || !m_toDecode.empty() || m_toOpen != nullptr))
                 wakeWorkers();
-            // What pick has ended is told first.
+            // What has ended is told first.
             if (count == 0 && !m_mustTell && !m_mustSubmit && m_deadFiles == nullptr) {
-                ++m_idleThreads;
-                m_work.wait(locked.lock());
-                --m_idleThreads;
+                if (!hasLooked && !m_hasLookout) {
+                    m_hasLookout = isLookout = true;
+                    m_lookoutSeesWork = false;
+                } else {
+                    ++m_idleThreads;
+                    m_work.wait(locked.lock());
+                    --m_idleThreads;
+                    m_isWaking = false;
+                }
             }
         }
+        if (isLookout) lookOut();
         for (; reads < count && jobs[reads].kind == Job::read; ++reads)
             readUnit(jobs[reads]);
+        if (reads == count) continue;
+        // Reads do not wait until something has been decoded.
         if (reads != 0) {
             const Locked locked(*this);
             for (uint32_t i = 0; i < reads; ++i)
                 finishRead(jobs[i]);
         }
-        if (reads != count) work(jobs[reads], &bench);
+        work(jobs[reads], &bench);
+        reads = 0;
     }
 }
 

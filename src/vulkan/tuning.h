@@ -51,7 +51,7 @@ struct VulkanTuning {
         uint32_t serialTiles;       // of a dispatch where one workgroup does everything in place
         uint32_t pollsInPlace;      // looks at a missing tile that nobody else can compute
         uint32_t ringWorkgroups;    // as for scans; 0: neither compact_ring nor compact_call
-        uint32_t ringTiles;         // tiles that wait in shared memory, 8 KB each
+        uint32_t ringTiles;         // tiles that wait in shared memory, 8 KB each: 2 or 3
         uint32_t callTiles;         // up to so many tiles compact_call is faster
     } compact;
 
@@ -134,7 +134,7 @@ inline constexpr TuningField kVulkanTuningFields[] = {
     SLUICE_TUNING_FIELD(VulkanTuning, compact.serialTiles, 1, 2048),
     SLUICE_TUNING_FIELD(VulkanTuning, compact.pollsInPlace, 1, 1u << 24),
     SLUICE_TUNING_FIELD_ALSO(VulkanTuning, compact.ringWorkgroups, 2, kMostRingWorkgroups, 0),
-    SLUICE_TUNING_FIELD(VulkanTuning, compact.ringTiles, 2, 4),
+    SLUICE_TUNING_FIELD(VulkanTuning, compact.ringTiles, 2, 3),
     SLUICE_TUNING_FIELD(VulkanTuning, compact.callTiles, 0, 64),
     SLUICE_TUNING_FIELD(VulkanTuning, interval.expandBytes, 1 << 10, 64 << 10),
     SLUICE_TUNING_FIELD(VulkanTuning, interval.shareBytes, 1 << 10, 64 << 10),

@@ -160,7 +160,7 @@ std::vector<Knob> compactKnobs()
         perProcessor("compact.wordBlocks", kCompact, {"compact"}, {0, 1, 2, 3, 4},
                      needsDependentLaunch),
         choose("compact.programmaticLaunch", kCompact, {"compact"}, {0, 1}, needsDependentLaunch),
-        made("compact.ringTiles", kCompact, {"compact", "compact by bytes"}, {2, 3, 4}, needsRing),
+        made("compact.ringTiles", kCompact, {"compact", "compact by bytes"}, {2, 3}, needsRing),
         perProcessor("compact.ringWorkgroups", kCompact, {"compact", "compact by bytes"},
                      {0, 1, 2, 3, 4, 6}, needsRing, "compact.ringWorkgroups=2"),
         threshold(Kind::upTo, "compact.callTiles", kCompact, "compact", 64, 0, "", needsRing,
