@@ -19,10 +19,16 @@ enum class Sizes {
     two    // very small ones, and large ones among them
 };
 
-// A device with a floor, and weights that are not those that the model starts from.
+// How a device does much at once: side by side, as far as there is room, or one after the other.
+enum class Overlap {
+    sideBySide,
+    none
+};
+
+// A device with weights that are not those that the model starts from.
 class MadeUpDevice {
 public:
-    explicit MadeUpDevice(double scale) : m_scale(scale) {}
+    MadeUpDevice(double scale, Overlap overlap) : m_scale(scale), m_overlap(overlap) {}
 
     void setScale(double scale) { m_scale = scale; }
     // One batch: predicts, measures with a noise of 5 %, learns. Returns the error in relation to
@@ -34,24 +40,24 @@ public:
                            : uniform() < 0.5     ? 0.2
                                                  : 30 * uniform();
         const uint32_t number = m_batches++;
-        CostFeatures x = {};
-        x[kCostFloor] = 1;
-        x[number % 3 == 2 ? kCostGstd : kCostGdeflate] = float(mib);
-        if (number % 5 == 0) x[kCostGstd] += float(mib / 2);
-        if (number % 4 == 0) {
-            x[kCostCopy] = float(mib);
-            x[kCostCopies] = float(std::ceil(mib * 8));
+        CostInputs inputs;
+        const auto size = [&] { return uint32_t(1024 + uniform() * 64512); };
+        for (double left = mib * 1048576; left > 0;) {
+            const uint32_t bytes = size();
+            const uint32_t stored = 1 + uint32_t(uniform() * bytes);
+            if (number % 3 == 2)
+                inputs.addGstdTile(stored, 4 * bytes, uniform() < 0.7);
+            else
+                inputs.addTile(stored, bytes, false);
+            left -= number % 3 == 2 ? 4 * bytes : bytes;
         }
-        const auto slow =
-            slownessOf(uint32_t(1024 + uniform() * 65536), uint32_t(1024 + uniform() * 65536));
-        x[number % 3 == 2 ? kCostSlowestGstd : kCostSlowestGdeflate] = slow;
-        const double time = 0.05 + double(x[kCostGdeflate]) * 0.005 + double(x[kCostGstd]) * 0.02 +
-                            double(x[kCostCopy]) * 0.002 + double(x[kCostCopies]) * 0.004 +
-                            double(x[kCostSlowestGdeflate]) * 1.2 +
-                            double(x[kCostSlowestGstd]) * 1.7;
-        const double measured = time * m_scale * (0.95 + 0.1 * uniform()) * disturbance;
-        const double error = std::abs(model.predict(x) - measured) / measured;
-        model.learn(x, measured);
+        if (number % 4 == 0)
+            for (uint32_t i = 0; i < 1 + number % 16; ++i)
+                inputs.addCopy(size());
+        const double measured =
+            time(inputs.features()) * m_scale * (0.95 + 0.1 * uniform()) * disturbance;
+        const double error = std::abs(model.predict(inputs) - measured) / measured;
+        model.learn(inputs, measured);
         return error;
     }
     // The error that a tenth of so many batches exceeds.
@@ -65,9 +71,20 @@ public:
     }
 
 private:
+    double time(const CostFeatures& x) const
+    {
+        const double slowest = 0.03 + x[kCostPasses] * 0.015 + x[kCostSlowestGdeflate] * 1.2 +
+                               x[kCostSlowestGstd] * 0.7 + x[kCostSlowestFilter] * 2;
+        const double bytes = x[kCostGdeflate] * 0.007 + x[kCostGstd] * 0.02;
+        const double copies = x[kCostCopy] * 0.002 + x[kCostCopies] * 0.004;
+        return copies + (m_overlap == Overlap::sideBySide
+                             ? std::sqrt(slowest * slowest + bytes * bytes)
+                             : slowest + bytes);
+    }
     double uniform() { return std::uniform_real_distribution<double>(0, 1)(m_random); }
 
     double m_scale;
+    Overlap m_overlap;
     uint32_t m_batches = 0;
     std::mt19937 m_random{20261124};
 };
@@ -81,14 +98,17 @@ TEST_CASE("cost model: devices of any speed are learnt in fifty batches")
 {
     for (const double scale : {0.02, 1.0, 100.0, 5000.0}) {
         for (const Sizes sizes : {Sizes::small, Sizes::any, Sizes::two}) {
-            CAPTURE(scale);
-            CAPTURE(int(sizes));
-            CostModel model;
-            MadeUpDevice device(scale);
-            for (uint32_t i = 0; i < kBatchesToLearn; ++i)
-                device.batch(model, sizes);
-            CHECK(device.error(model, sizes, 300) < kGoal);
-            CHECK(model.error() < kGoal);
+            for (const Overlap overlap : {Overlap::sideBySide, Overlap::none}) {
+                CAPTURE(scale);
+                CAPTURE(int(sizes));
+                CAPTURE(int(overlap));
+                CostModel model;
+                MadeUpDevice device(scale, overlap);
+                for (uint32_t i = 0; i < kBatchesToLearn; ++i)
+                    device.batch(model, sizes);
+                CHECK(device.error(model, sizes, 300) < kGoal);
+                CHECK(model.error() < kGoal);
+            }
         }
     }
 }
@@ -97,7 +117,7 @@ TEST_CASE(
     "cost model: a clock that changes is learnt anew, and one disturbed batch is not believed")
 {
     CostModel model;
-    MadeUpDevice device(1);
+    MadeUpDevice device(1, Overlap::sideBySide);
     for (uint32_t i = 0; i < 500; ++i)
         device.batch(model, Sizes::any);
     for (const double scale : {3.0, 0.5}) {
@@ -113,9 +133,9 @@ TEST_CASE(
 TEST_CASE("cost model: what makes no sense is not learnt")
 {
     CostModel model;
-    CostFeatures x = {};
-    x[kCostFloor] = 1;
-    x[kCostFloat] = 2;
+    CostInputs x;
+    x.addFloatTile(1 << 20, true);
+    CHECK(model.predict(CostInputs()) > 0);
     const double before = model.predict(x);
     for (const double measured : {0.0, -1.0, double(NAN), double(INFINITY)})
         model.learn(x, measured);

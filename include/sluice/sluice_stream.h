@@ -449,8 +449,8 @@ typedef struct SluiceStreamCounters {
                                       // count as a whole
     uint64_t wastedBytes;             // read for groups that were cancelled
     uint32_t retriedTiles;            // decoded again by the CPU
-    float floorMilliseconds;          // the cost model: of a batch
-    float millisecondsPerMiB[4];      // of decoded GDeflate, Gstd, float; of copies
+    float floorMilliseconds;          // the cost model: of a batch of one tile of 64 KiB
+    float millisecondsPerMiB[4]; // in large batches: of decoded GDeflate, Gstd, float; of copies
     float predictionError; // of the last batches: the mean of |predicted - measured| / measured
 } SluiceStreamCounters;
 SLUICE_API SluiceStatus sluiceStreamGetCounters(SluiceStreamer streamer,

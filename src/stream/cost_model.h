@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a batch costs the GPU: a floor, so much for each MiB of a kind and for each copy, and so much
-// for its slowest tiles, which all others wait for. Learnt from timestamps by recursive least
-// squares with a forgetting factor (Haykin, Adaptive Filter Theory, chapter on RLS). The first
-// batch says how fast the device is as a whole, so that one that is a thousand times slower than
-// expected is learnt as soon as any other.
+// What a batch costs the GPU, learnt from timestamps. All tiles are decoded side by side, so that a
+// batch takes as long as its slowest tiles while there are few, and as its bytes while there are
+// many; in between the root of the sum of both squares is near. Copies come after that. Weights are
+// learnt by recursive least squares with a forgetting factor, linearised at the present weights
+// (an extended Kalman filter: Haykin, Adaptive Filter Theory). The first batch says how fast the
+// device is as a whole, so that one that is a thousand times slower than expected is learnt as soon
+// as any other. The shapes were fitted to batches on an H100 (docs/notes/streaming.md).
 #pragma once
 
 #include <algorithm>
@@ -14,94 +16,175 @@
 namespace sluice::stream {
 
 enum CostKind : uint32_t {
+    // Of the slowest tiles.
     kCostFloor,
+    kCostPasses, // dispatches one after the other
+    kCostSlowestGdeflate,
+    kCostSlowestGstd,
+    kCostSlowestFilter,
+    // Of the bytes: MiB that are decoded.
     kCostGdeflate,
     kCostGstd,
     kCostFloat,
-    kCostCopy,
-    kCostCopies,          // how many
-    kCostSlowestGdeflate, // slownessOf a tile of GDeflate, stored or of floats
-    kCostSlowestGstd,
+    // Of the copies.
+    kCostCopy, // MiB
+    kCostCopies,
     kCostKinds
 };
+using CostFeatures = std::array<double, kCostKinds>;
 
-// One, MiB of each kind, copies, and the slowest tiles.
-using CostFeatures = std::array<float, kCostKinds>;
+// What is in a batch, as far as its time depends on that.
+class CostInputs {
+public:
+    // A tile of GDeflate, or one that the same kernel copies.
+    void addTile(uint32_t storedSize, uint32_t size, bool isFiltered)
+    {
+        m_features[kCostGdeflate] += mib(size);
+        const double stored = kib(storedSize), decoded = kib(size);
+        note(m_slowest[0][isFiltered], 0.0154 * std::sqrt(stored) + 0.0074 * std::sqrt(decoded) +
+                                           0.0027 * stored + 0.0014 * decoded);
+        noteFilter(size, isFiltered);
+    }
+    // Parts of 64 KiB are decoded side by side, and then written one after the other.
+    void addGstdTile(uint32_t storedSize, uint32_t size, bool isFiltered)
+    {
+        m_features[kCostGstd] += mib(size);
+        const double ofPart = kib(storedSize) / ((size + 65535) / 65536);
+        note(m_slowest[1][isFiltered],
+             0.0072 * ofPart + 0.0267 * std::sqrt(ofPart) + 0.00075 * kib(size));
+        noteFilter(size, isFiltered);
+    }
+    void addFloatTile(uint32_t size, bool isFiltered)
+    {
+        m_features[kCostFloat] += mib(size);
+        m_hasFloats[isFiltered] = true;
+        noteFilter(size, isFiltered);
+    }
+    void addCopy(uint64_t size)
+    {
+        m_features[kCostCopy] += mib(size);
+        m_features[kCostCopies] += 1;
+    }
 
-// How long a tile takes whatever else there is, in units that the model learns. The shape was
-// fitted to 2,544 batches of one tile of GDeflate on an H100 (docs/notes/streaming.md): a tenth is
-// off by more than 19 %.
-inline float slownessOf(uint32_t storedSize, uint32_t size)
-{
-    const float stored = float(storedSize) / 1024, decoded = float(size) / 1024;
-    return 0.0154f * std::sqrt(stored) + 0.0074f * std::sqrt(decoded) + 0.0027f * stored +
-           0.0014f * decoded;
-}
+    // Lists of tiles with and without filters come one after the other.
+    CostFeatures features() const
+    {
+        CostFeatures result = m_features;
+        result[kCostFloor] = 1;
+        for (uint32_t filtered = 0; filtered < 2; ++filtered) {
+            result[kCostSlowestGdeflate] += m_slowest[0][filtered];
+            result[kCostSlowestGstd] += m_slowest[1][filtered];
+            const bool lists[] = {m_slowest[0][filtered] > 0, m_slowest[1][filtered] > 0,
+                                  m_hasFloats[filtered]};
+            constexpr uint32_t kPasses[] = {1, 2, 1};
+            for (uint32_t i = 0; i < 3; ++i)
+                result[kCostPasses] += lists[i] ? kPasses[i] + filtered : 0;
+        }
+        return result;
+    }
+
+private:
+    static double kib(uint64_t bytes) { return double(bytes) / 1024; }
+    static double mib(uint64_t bytes) { return double(bytes) / 1048576; }
+    static void note(double& slowest, double time) { slowest = std::max(slowest, time); }
+    void noteFilter(uint32_t size, bool isFiltered)
+    {
+        if (isFiltered) note(m_features[kCostSlowestFilter], 0.0005 * kib(size));
+    }
+
+    CostFeatures m_features{};
+    double m_slowest[2][2] = {}; // of GDeflate and Gstd, without and with filters
+    bool m_hasFloats[2] = {};
+};
 
 class CostModel {
 public:
-    CostModel()
-    {
-        // Before the first measurement: what a middling GPU takes.
-        m_weights = {0.1, 0.02, 0.03, 0.02, 0.005, 0.003, 1, 2};
-    }
+    double predict(const CostInputs& inputs) const { return timeOf(inputs.features()).sum; }
 
-    double predict(const CostFeatures& x) const
+    // What one more unit would add to large batches.
+    double weight(CostKind kind) const { return m_scale * kStart[kind] * m_factors[kind]; }
+    // A batch of one tile of 64 KiB, of the codec that came last.
+    double floor() const
     {
-        double sum = 0;
-        for (uint32_t i = 0; i < kCostKinds; ++i)
-            sum += std::max(m_weights[i], 0.0) * double(x[i]);
-        return sum;
+        CostInputs one;
+        if (m_lastIsGstd)
+            one.addGstdTile(32768, 65536, false);
+        else
+            one.addTile(32768, 65536, false);
+        return predict(one);
     }
-
-    // What one more unit would add, beyond the floor.
-    double weight(CostKind kind) const { return std::max(m_weights[kind], 0.0); }
     double error() const { return m_error; }
 
-    // A batch that was predicted with these features took so many milliseconds. Errors count in
-    // relation to the measurement, so that large batches do not drown small ones.
-    void learn(const CostFeatures& features, double measured)
+    // A batch that was predicted from these took so many milliseconds. Errors count in relation to
+    // the measurement, so that large batches do not drown small ones.
+    void learn(const CostInputs& inputs, double measured)
     {
         if (!(measured > 0) || !std::isfinite(measured)) return;
-        const double predicted = predict(features);
+        const CostFeatures features = inputs.features();
+        const double predicted = timeOf(features).sum;
         m_error += 0.1 * (std::abs(predicted - measured) / measured - m_error);
-        if (!m_hasLearnt)
-            start(predicted > 0 ? measured / predicted : 1);
+        m_lastIsGstd = features[kCostGstd] > features[kCostGdeflate];
+        if (m_hasLearnt)
+            followClock(measured / std::max(predicted, measured * 1e-3));
         else
-            followClock(measured / std::max(predicted, kLeastMilliseconds));
-        const double scale = 1 / std::max(measured, kLeastMilliseconds);
-        std::array<double, kCostKinds> x, gain;
-        for (uint32_t i = 0; i < kCostKinds; ++i)
-            x[i] = double(features[i]) * scale;
+            start(predicted > 0 ? measured / predicted : 1);
+
+        // How much of the measurement each factor adds, were it a little larger.
+        const Time time = timeOf(features);
+        std::array<double, kCostKinds> slope, gain;
+        for (uint32_t i = 0; i < kCostKinds; ++i) {
+            const double share = i < kCostGdeflate ? time.slowestShare
+                                 : i < kCostCopy   ? time.bytesShare
+                                                   : 1;
+            slope[i] = share * features[i] * m_scale * kStart[i] / measured;
+        }
         double denominator = kForgetting;
         for (uint32_t i = 0; i < kCostKinds; ++i) {
             gain[i] = 0;
             for (uint32_t k = 0; k < kCostKinds; ++k)
-                gain[i] += m_covariance[i][k] * x[k];
+                gain[i] += m_covariance[i][k] * slope[k];
+            denominator += slope[i] * gain[i];
         }
-        for (uint32_t i = 0; i < kCostKinds; ++i)
-            denominator += x[i] * gain[i];
-        double residual = measured * scale;
-        for (uint32_t i = 0; i < kCostKinds; ++i)
-            residual -= m_weights[i] * x[i];
-        for (uint32_t i = 0; i < kCostKinds; ++i)
-            m_weights[i] += gain[i] / denominator * residual;
+        const double residual =
+            std::min(std::max((measured - time.sum) / measured, -kMostResidual), kMostResidual);
+        for (uint32_t i = 0; i < kCostKinds; ++i) {
+            m_factors[i] += gain[i] / denominator * residual;
+            m_factors[i] = std::min(std::max(m_factors[i], 1 / kMostFactor), kMostFactor);
+        }
         update(gain, denominator);
     }
 
 private:
-    static constexpr double kForgetting = 0.97, kMostVariance = 1e3, kLeastMilliseconds = 1e-3;
+    static constexpr double kForgetting = 0.995, kMostResidual = 3;
+    static constexpr double kMostFactor = 50;  // by which a weight may differ from what it began as
+    static constexpr double kMostVariance = 4; // of a factor of one: so much is never known better
     static constexpr double kSameClock = 1.4;
+    // Milliseconds, on a middling GPU.
+    static constexpr CostFeatures kStart = {0.01, 0.01, 1, 1, 1, 0.01, 0.02, 0.015, 0.005, 0.003};
+
+    struct Time {
+        double sum;
+        double slowestShare, bytesShare; // of a millisecond more, what the sum grows by
+    };
+    Time timeOf(const CostFeatures& features) const
+    {
+        double slowest = 0, bytes = 0, copies = 0;
+        for (uint32_t i = 0; i < kCostKinds; ++i)
+            (i < kCostGdeflate ? slowest
+             : i < kCostCopy   ? bytes
+                               : copies) += weight(CostKind(i)) * features[i];
+        const double decodes = std::sqrt(slowest * slowest + bytes * bytes);
+        if (!(decodes > 0)) return {copies, 1, 1};
+        return {decodes + copies, slowest / decodes, bytes / decodes};
+    }
 
     // A weight may well be wrong by as much as itself.
     void start(double scale)
     {
         m_hasLearnt = true;
-        for (uint32_t i = 0; i < kCostKinds; ++i) {
-            m_weights[i] *= scale;
-            m_covariance[i][i] = m_weights[i] * m_weights[i];
-            m_mostVariance[i] = kMostVariance * m_covariance[i][i];
-        }
+        m_scale = scale;
+        for (uint32_t i = 0; i < kCostKinds; ++i)
+            m_covariance[i][i] = 1;
     }
 
     // A clock that changes makes everything slower or faster at once, which least squares would
@@ -115,21 +198,20 @@ private:
         if (direction == 0 || m_sameDirection < 3) return;
         for (uint32_t i = 0; i < kCostKinds; ++i)
             for (uint32_t k = 0; k < kCostKinds; ++k)
-                m_covariance[i][k] += m_weights[i] * m_weights[k];
+                m_covariance[i][k] += m_factors[i] * m_factors[k];
     }
 
     // A kind that no batch has for long must not gain variance without end.
     void update(const std::array<double, kCostKinds>& gain, double denominator)
     {
+        for (uint32_t i = 0; i < kCostKinds; ++i)
+            for (uint32_t k = 0; k < kCostKinds; ++k)
+                m_covariance[i][k] =
+                    (m_covariance[i][k] - gain[i] * gain[k] / denominator) / kForgetting;
         for (uint32_t i = 0; i < kCostKinds; ++i) {
-            for (uint32_t k = 0; k < kCostKinds; ++k) {
-                double& entry = m_covariance[i][k];
-                entry = (entry - gain[i] * gain[k] / denominator) / kForgetting;
-            }
-        }
-        for (uint32_t i = 0; i < kCostKinds; ++i) {
-            if (m_covariance[i][i] <= m_mostVariance[i]) continue;
-            const double shrink = std::sqrt(m_mostVariance[i] / m_covariance[i][i]);
+            const double most = kMostVariance * std::max(m_factors[i] * m_factors[i], 1.0);
+            if (m_covariance[i][i] <= most) continue;
+            const double shrink = std::sqrt(most / m_covariance[i][i]);
             for (uint32_t k = 0; k < kCostKinds; ++k) {
                 m_covariance[i][k] *= shrink;
                 m_covariance[k][i] *= shrink;
@@ -137,13 +219,13 @@ private:
         }
     }
 
-    std::array<double, kCostKinds> m_weights{};
-    std::array<std::array<double, kCostKinds>, kCostKinds> m_covariance{};
-    std::array<double, kCostKinds> m_mostVariance{};
+    double m_scale = 1; // of all weights, from the first batch
+    std::array<double, kCostKinds> m_factors = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    std::array<double, kCostKinds> m_covariance[kCostKinds] = {}; // of the factors
     int m_direction = 0;          // 1: the last batch took longer than predicted by kSameClock
     uint32_t m_sameDirection = 0; // batches in a row
     double m_error = 0;
-    bool m_hasLearnt = false;
+    bool m_hasLearnt = false, m_lastIsGstd = false;
 };
 
 } // namespace sluice::stream

@@ -8,7 +8,6 @@ using namespace sluice::stream;
 
 namespace {
 
-constexpr double kMiB = 1048576;
 constexpr uint64_t kSlotAlignment = 256;
 
 SluiceBuffer partOf(const SluiceBuffer& buffer, uint64_t offset, uint64_t size)
@@ -22,11 +21,14 @@ uint64_t slotSize(const SluiceStreamMemory& memory, uint32_t batches)
     return memory.buffer.size / batches / kSlotAlignment * kSlotAlignment;
 }
 
-CostKind costOf(uint32_t codec)
+void addCost(CostInputs& cost, const TileRecord& tile)
 {
-    return codec == SLUICE_CODEC_GSTD    ? kCostGstd
-           : codec == SLUICE_CODEC_FLOAT ? kCostFloat
-                                         : kCostGdeflate;
+    const bool isFiltered = tile.filterOffset != 0;
+    switch (tile.codec) {
+    case SLUICE_CODEC_GSTD: cost.addGstdTile(tile.storedSize, tile.size, isFiltered); break;
+    case SLUICE_CODEC_FLOAT: cost.addFloatTile(tile.size, isFiltered); break;
+    default: cost.addTile(tile.storedSize, tile.size, isFiltered); break;
+    }
 }
 
 // The totals if some tiles more of the kinds that are there come, as far as filters allow.
@@ -106,8 +108,7 @@ SluiceStreamer_T::Batch* SluiceStreamer_T::beginBatch(const SluiceStreamBudget& 
     batch->unitCount = batch->copies = batch->targetCount = 0;
     batch->unitTargets.clear();
     batch->unitFirstTile.clear();
-    batch->features = {};
-    batch->features[kCostFloor] = 1;
+    batch->cost = {};
     ++m_pending.batches;
     return batch;
 }
@@ -128,7 +129,7 @@ SluiceStatus SluiceStreamer_T::record(SluiceCommands commands, const SluiceStrea
     SluiceStatus status = SLUICE_OK;
     if (batch->unitCount != 0) {
         result.copies = batch->copies;
-        result.predictedMilliseconds = batch->predicted = float(m_cost.predict(batch->features));
+        result.predictedMilliseconds = batch->predicted = float(m_cost.predict(batch->cost));
         status = prepare(*batch);
         const bool isPrepared = status == SLUICE_OK;
         if (isPrepared) status = recordCommands(*batch, commands);
@@ -179,25 +180,17 @@ SluiceStreamer_T::Added SluiceStreamer_T::addUnit(Batch& batch, Unit& unit,
                                                   const SluiceStreamBudget& budget,
                                                   SluiceStreamBatch& result)
 {
-    CostFeatures features = batch.features;
+    CostInputs cost = batch.cost;
     const Request& request = m_requests[unit.request];
-    if (isCopied(unit)) {
-        features[kCostCopy] += float(double(unit.size) / kMiB);
-        features[kCostCopies] += 1;
-    }
+    if (isCopied(unit)) cost.addCopy(unit.size);
     if (isDecodedByGpu(unit)) {
         uint32_t count = 0;
         const TileRecord* records = request.info.file->records(request.info.asset, count);
-        for (uint32_t i = 0; i < unit.tileCount; ++i) {
-            const TileRecord& tile = records[unit.firstTile + i];
-            features[costOf(tile.codec)] += float(tile.size / kMiB);
-            float& slowest =
-                features[tile.codec == SLUICE_CODEC_GSTD ? kCostSlowestGstd : kCostSlowestGdeflate];
-            slowest = std::max(slowest, slownessOf(tile.storedSize, tile.size));
-        }
+        for (uint32_t i = 0; i < unit.tileCount; ++i)
+            addCost(cost, records[unit.firstTile + i]);
     }
     const uint32_t copies = batch.copies + (isCopied(unit) ? 1 : 0);
-    const bool isOver = m_cost.predict(features) > double(budget.milliseconds) ||
+    const bool isOver = m_cost.predict(cost) > double(budget.milliseconds) ||
                         (budget.bytes != 0 && result.bytesOut + unit.size > budget.bytes) ||
                         (budget.copies != 0 && copies > budget.copies);
     if (batch.unitCount != 0 && (isOver || batch.unitCount == m_info.maxUnits)) return Added::full;
@@ -209,7 +202,7 @@ SluiceStreamer_T::Added SluiceStreamer_T::addUnit(Batch& batch, Unit& unit,
         batch.unitTargets.push_back(kNone);
         batch.unitFirstTile.push_back(0);
     }
-    batch.features = features;
+    batch.cost = cost;
     batch.copies = copies;
     result.bytesIn += unit.storedSize;
     result.bytesOut += unit.size;

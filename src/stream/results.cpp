@@ -77,7 +77,7 @@ void SluiceStreamer_T::finishBatch(Batch& batch, SluiceStatus status)
                                    ->milliseconds(m_gpuId, indexOf(batch), milliseconds);
     if (isMeasured) {
         const Locked locked(*this);
-        m_cost.learn(batch.features, milliseconds);
+        m_cost.learn(batch.cost, milliseconds);
     }
     // Some at a time: threads that read and decode get the lock in between.
     uint32_t order = 0;

@@ -537,7 +537,7 @@ void SluiceStreamer_T::counters(SluiceStreamCounters& result)
     result.bytesDecoded = m_bytesDecoded;
     result.wastedBytes = m_wastedBytes;
     result.retriedTiles = m_retriedTiles;
-    result.floorMilliseconds = float(m_cost.weight(kCostFloor));
+    result.floorMilliseconds = float(m_cost.floor());
     for (uint32_t i = 0; i < 4; ++i)
         result.millisecondsPerMiB[i] = float(m_cost.weight(CostKind(kCostGdeflate + i)));
     result.predictionError = float(m_cost.error());

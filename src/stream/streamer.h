@@ -163,7 +163,7 @@ struct Batch {
     TargetBatch targets[kTargets];
     std::vector<uint32_t> unitTargets;   // of each unit in its list: kNone without tiles
     std::vector<uint32_t> unitFirstTile; // in the target's tiles
-    CostFeatures features{};
+    CostInputs cost;
     float predicted = 0;
 };
 
@@ -244,7 +244,6 @@ struct SluiceStreamer_T {
 
 private:
     using Batch = sluice::stream::Batch;
-    using CostFeatures = sluice::stream::CostFeatures;
     using Bench = sluice::stream::Bench;
     using Group = sluice::stream::Group;
     using Request = sluice::stream::Request;
