@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <set>
 
 using namespace sluice::test;
@@ -15,6 +16,7 @@ namespace {
 // Tiles of an archive's first asset, each at a place of its own.
 struct TileBatch {
     const PackedAsset* packed;
+    std::shared_ptr<const ParsedArchive> archive; // has the descriptions of filters
     Bytes source;
     std::vector<SluiceTile> tiles;
     std::vector<uint64_t> places; // in the asset
@@ -23,12 +25,11 @@ struct TileBatch {
 
     // every: one of so many tiles is taken, beginning with `first`.
     TileBatch(const PackedAsset& asset, const Bytes& file, uint32_t first = 0, uint32_t every = 1)
-        : packed(&asset)
+        : packed(&asset), archive(std::make_shared<ParsedArchive>(file))
     {
-        const ParsedArchive archive(file);
-        const SluiceArchiveAsset info = archive.asset(0);
-        source.assign(archive.extent(0), archive.extent(0) + info.extentSize);
-        const std::vector<SluiceArchiveTile> records = archive.records(0);
+        const SluiceArchiveAsset info = archive->asset(0);
+        source.assign(archive->extent(0), archive->extent(0) + info.extentSize);
+        const std::vector<SluiceArchiveTile> records = archive->records(0);
         for (uint32_t i = first; i < records.size(); i += every) {
             const bool isFloat = records[i].codec == SLUICE_CODEC_FLOAT;
             if (isFloat) destinationSize = (destinationSize + 15) / 16 * 16;

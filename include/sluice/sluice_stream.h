@@ -59,6 +59,10 @@ typedef enum SluiceStreamIo {
 #define SLUICE_STREAM_BLOCK_SIZE 4194304u  // bytes of output that one unit takes at most
 #define SLUICE_STREAM_MIN_SOURCE 4194304u  // the least that the ring of stored bytes has
 #define SLUICE_STREAM_MIN_OUTPUT 16777216u // the least that the ring of decoded bytes has
+// What zeros in SluiceStreamerInfo stand for.
+#define SLUICE_STREAM_BATCH_TILES 1024u       // maxBatchTiles
+#define SLUICE_STREAM_GSTD_TILES 256u         // gstdTilesAtOnce: 128 MiB of scratch
+#define SLUICE_STREAM_FILTERED_SIZE 33554432u // maxFilteredSize
 
 // How a streamer works.
 //   context        decodes for buffers and images: a context of the gpu's API, or one of the CPU,
@@ -82,9 +86,9 @@ typedef enum SluiceStreamIo {
 //   maxRequests    requests of groups under way
 //   maxUnits       reads and decodes under way, together; 0: 1,024
 //   maxBatches     batches recorded and not complete, 1 .. 16: frames in flight + 1
-//   maxBatchTiles  tiles of one batch, 256 .. 65,536; 0: 1,024
-//   gstdTilesAtOnce, as in SluiceTilesInfo; 0: 256
-//   maxFilteredSize  bytes of filtered tiles in one batch; 0: 32 MiB
+//   maxBatchTiles  tiles of one batch, 256 .. 65,536; 0: SLUICE_STREAM_BATCH_TILES
+//   gstdTilesAtOnce, as in SluiceTilesInfo; 0: SLUICE_STREAM_GSTD_TILES
+//   maxFilteredSize  bytes of filtered tiles in one batch; 0: SLUICE_STREAM_FILTERED_SIZE
 //   threads        that read and decode, 1 .. 64; 0: none, and the engine calls sluiceStreamPump
 //   reserveAbove   groups of a priority below this one leave a quarter of the rings, of the units
 //                  and of maxGroups and maxRequests to others

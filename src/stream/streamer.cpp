@@ -15,8 +15,7 @@ using namespace sluice::stream;
 
 namespace {
 
-constexpr uint32_t kDefaultUnits = 1024, kDefaultBatchTiles = 1024, kDefaultTilesAtOnce = 256;
-constexpr uint64_t kDefaultFiltered = uint64_t(32) << 20;
+constexpr uint32_t kDefaultUnits = 1024;
 constexpr uint64_t kMaxRequestSize = uint64_t(1) << 48;
 constexpr uint32_t kPumpBenches = 16; // threads of the engine's that may decode at a time
 
@@ -27,9 +26,9 @@ uint64_t groupNumber(SluiceStreamGroup handle) { return handle & (kMaxGroups - 1
 SluiceStreamerInfo sluice::stream::withDefaults(SluiceStreamerInfo info)
 {
     if (info.maxUnits == 0) info.maxUnits = kDefaultUnits;
-    if (info.maxBatchTiles == 0) info.maxBatchTiles = kDefaultBatchTiles;
-    if (info.gstdTilesAtOnce == 0) info.gstdTilesAtOnce = kDefaultTilesAtOnce;
-    if (info.maxFilteredSize == 0) info.maxFilteredSize = kDefaultFiltered;
+    if (info.maxBatchTiles == 0) info.maxBatchTiles = SLUICE_STREAM_BATCH_TILES;
+    if (info.gstdTilesAtOnce == 0) info.gstdTilesAtOnce = SLUICE_STREAM_GSTD_TILES;
+    if (info.maxFilteredSize == 0) info.maxFilteredSize = SLUICE_STREAM_FILTERED_SIZE;
     return info;
 }
 

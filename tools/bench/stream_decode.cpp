@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include <sluice/sluice_stream.h>
 #include <sluice/sluice_tiles.h>
 
 #include "stream_places.h"
 
 namespace sluice {
 namespace {
-
-constexpr uint32_t kDefaultTiles = 1024, kDefaultTilesAtOnce = 64;
-constexpr uint64_t kDefaultFiltered = 32u << 20;
 
 struct TileBatch {
     std::vector<SluiceTile> tiles;
@@ -25,9 +23,10 @@ struct TileBatch {
 TileBatch fillBatch(const StreamContent& content, const StreamSetup& setup, uint64_t room,
                     bool mayRepeat)
 {
-    uint32_t most = setup.batchTiles != 0 ? setup.batchTiles : kDefaultTiles;
+    uint32_t most = setup.batchTiles != 0 ? setup.batchTiles : SLUICE_STREAM_BATCH_TILES;
     if (!mayRepeat) most = std::min(most, uint32_t(content.tiles.size()));
-    const uint64_t filtered = setup.filteredSize != 0 ? setup.filteredSize : kDefaultFiltered;
+    const uint64_t filtered =
+        setup.filteredSize != 0 ? setup.filteredSize : SLUICE_STREAM_FILTERED_SIZE;
     TileBatch batch;
     for (uint32_t i = 0; i < most; ++i) {
         const StreamTile& from = content.tiles[i % content.tiles.size()];
@@ -58,7 +57,7 @@ BenchRow timeDecode(StreamEngine& engine, const StreamContent& content, const St
     SluiceTilesInfo info = {};
     info.tiles = batch.tiles.data();
     info.tileCount = uint32_t(batch.tiles.size());
-    info.gstdTilesAtOnce = setup.tilesAtOnce != 0 ? setup.tilesAtOnce : kDefaultTilesAtOnce;
+    info.gstdTilesAtOnce = setup.tilesAtOnce != 0 ? setup.tilesAtOnce : SLUICE_STREAM_GSTD_TILES;
     SluiceTilesRequirements required = {};
     require(sluiceGetTilesRequirements(device.context(), &info, &batch.totals, &required), "tiles");
     const uint64_t sourceSize = content.stored.size() + 16;
