@@ -189,6 +189,43 @@ TEST_CASE("stream to Vulkan: images of several formats, level by level")
     }
 }
 
+TEST_CASE("stream to Vulkan: more images than change their layouts at once, and one twice")
+{
+    if (!isVulkan()) return;
+    constexpr uint32_t kImage = 0, kCopies = 30; // of 6 levels
+    const ImageCase& image = kImages[kImage];
+    const ImageAsset& about = vulkanContent().images[kImage];
+    Engine engine(device());
+    MemoryFile file(vulkanContent().file);
+    GpuStreamer streamer(device(), engine, true);
+    const SluiceStreamFile opened = streamer.open(file);
+    std::vector<SluiceStreamRequest> requests;
+    std::vector<VkImage> images;
+    for (uint32_t i = 0; i < kCopies; ++i) {
+        images.push_back(engine.makeImage(createInfoOf(image)));
+        for (uint32_t level = 0; level < image.levels; ++level)
+            requests.push_back(imageRequest(opened, kImage, image, about, level, images[i]));
+        if (i % 7 != 0) continue;
+        SluiceStreamRequest again = requests.back();
+        again.image.oldLayout = again.image.newLayout;
+        requests.push_back(again);
+    }
+    CHECK(streamer.waitFor(streamer.submit(requests)).status == SLUICE_OK);
+    engine.waitIdle();
+    for (uint32_t i = 0; i < kCopies; ++i) {
+        CAPTURE(i);
+        for (uint32_t level = 0; level < image.levels; ++level) {
+            CAPTURE(level);
+            const SluiceStreamRequest request =
+                imageRequest(opened, kImage, image, about, level, images[i]);
+            const Bytes read = engine.readImage(images[i], request.image, size_t(request.size));
+            CHECK(std::equal(read.begin(), read.end(),
+                             about.packed.bytes.begin() + ptrdiff_t(request.offset)));
+        }
+    }
+    device().checkMessages();
+}
+
 TEST_CASE("stream to Vulkan: assets that share tiles, to buffers, an image and the host")
 {
     if (!isVulkan()) return;
