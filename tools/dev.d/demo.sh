@@ -47,10 +47,17 @@ find_assets() {
     fi
 }
 
+# What zstd -19 makes of the files of folder $1, each cut into blocks of 256 KiB that stand alone as tiles do, by one
+# thread: bytes, and MB/s of its decoder.
+zstd_figures() {
+    find "$1" -type f -print0 | xargs -0 -n 100000 zstd -q -b19 -i1 -B256KiB |
+        awk '/MB\/s/ { bytes += $2; rate = $6 } END { print bytes, rate }'
+}
+
 run_demo() {
-    need $build_packages mesa-vulkan-drivers unzip
+    need $build_packages mesa-vulkan-drivers unzip zstd
     build_release
-    local assets device which=all sources key archive
+    local assets device which=all sources key archive peer
     find_assets "$1"
 
     if hardware vulkan || hardware cuda; then
@@ -64,7 +71,7 @@ run_demo() {
     # The archive is kept as long as the assets and the code that makes it stay the same.
     sources=$(find src/encode src/formats tools/sluice -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16)
     key=$( (cd "$assets" && find . -type f -printf '%P %s\n' | LC_ALL=C sort) | sha256sum | cut -c1-16)
-    archive=$cache/demo-$which-$key-$sources.sluice
+    archive=$cache/demo-$which-$key-$sources.sluice peer=$cache/demo-$which-$key.zstd
     if [ $which = quarter ]; then
         local quarter=$cache/quarter-$key/assets
         if [ ! -d "$quarter" ]; then
@@ -79,8 +86,29 @@ run_demo() {
     if [ ! -f "$archive" ]; then
         rm -f "$cache"/demo-$which-*.sluice
         note "packing"
-        $bin/sluice pack -f -c gdeflate -l 9 -j "$jobs" -o "$archive" "$assets"
+        $bin/sluice pack -f -v -j "$jobs" -o "$archive" "$assets"
+    fi
+    if [ ! -s "$peer" ]; then
+        note "zstd -19, for comparison (one thread)"
+        zstd_figures "$assets" >"$peer.part"
+        mv "$peer.part" "$peer"
     fi
     note "decoding and comparing"
-    $bin/sluice verify "$archive" --compare "$(dirname "$assets")" --device "$device"
+    $bin/sluice verify "$archive" --compare "$(dirname "$assets")" --device "$device" | tee "$archive.log"
+    note "size and speed"
+    awk -v stored="$(stat -c %s "$archive")" -v plain="$(find "$assets" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')" '
+        function line(what, bytes, rate, where) {
+            printf "%-34s %9.2f MB  %5.1f %%  %s\n", what, bytes / 1e6, 100 * bytes / plain,
+                rate == 0 ? "" : sprintf("%8.3f GB/s, %s", rate, where)
+        }
+        FNR == NR { peer = $1; peerRate = $2 / 1e3; next }
+        $1 == "device" { device = substr($0, 12) }
+        $1 == "GB/s" { rate = $2 }
+        END {
+            line("files", plain, 0, "")
+            line("zstd -19, blocks of 256 KiB", peer, peerRate, "one core of the CPU")
+            line("sluice pack, default codec", stored, rate, device)
+        }' "$peer" "$archive.log"
+    rm -f "$archive.log"
+    [ $which = all ] || echo "(This GPU is software: docs/performance.md has the speed of real ones.)"
 }
