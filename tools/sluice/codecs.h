@@ -2,6 +2,8 @@
 // The table of codecs: what the verbs and the benchmark know about each of them.
 #pragma once
 
+#include <map>
+
 #include "files.h"
 #include "pack_filters.h"
 
@@ -22,7 +24,8 @@ struct PackPlan {
     std::vector<SluiceArchiveSegment> segments;           // none: a single one, of Codec::fileCodec
     FilterPlan filters{nullptr, sluiceDestroyFilterPlan}; // keeps the descriptions
     uint32_t type = 0;                                    // of the asset
-    Bytes parameters; // of an asset whose type is not 0; else those of the filters
+    // Of an asset whose type is not 0 or that has no plan of filters; else those of the filters.
+    Bytes parameters;
     std::unique_ptr<InputFile> content; // in memory, if the plan has read all of it
     std::string note;                   // what was made of the file; empty: it is as it was
     std::string reason; // why the file is packed as Codec::fallback says; empty: it is not
@@ -30,12 +33,25 @@ struct PackPlan {
     // What goes into the asset's parameter block.
     Bytes items() const
     {
-        if (type != 0) return parameters;
+        if (type != 0 || filters == nullptr) return parameters;
         uint32_t size = 0;
         const void* found = sluiceGetFilterParameters(filters.get(), &size);
         const uint8_t* bytes = static_cast<const uint8_t*>(found);
         return Bytes(bytes, bytes + size);
     }
+};
+
+// Appends segments to a plan that keeps no plan of filters, and their filters to its parameters.
+class SegmentList {
+public:
+    explicit SegmentList(PackPlan& plan) : m_plan(plan) {}
+
+    // parameters: those that the segment's filterOffset is in.
+    void add(SluiceArchiveSegment segment, const uint8_t* parameters);
+
+private:
+    PackPlan& m_plan;
+    std::map<Bytes, uint32_t> m_items; // items of filters, and their filterOffset
 };
 
 struct Codec {

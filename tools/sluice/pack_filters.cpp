@@ -5,9 +5,13 @@
 #include <iterator>
 
 #include "codecs.h"
+#include "formats/archive_layout.h"
 
 namespace sluice {
 namespace {
+
+// Of a file, so that packing takes bounded memory; a multiple of 4.
+constexpr uint64_t kMostHeldBytes = uint64_t(1) << 28;
 
 struct FilterList {
     uint32_t features; // SluiceFilterFeatures that may be used
@@ -97,7 +101,41 @@ std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Byt
     return segments;
 }
 
-// Filters are chosen by a look at the whole file; one that is too large to hold gets none.
+void SegmentList::add(SluiceArchiveSegment segment, const uint8_t* parameters)
+{
+    if (segment.filterOffset != 0) {
+        const uint8_t* item = parameters + segment.filterOffset - 4;
+        const Bytes bytes(item, item + kItemHead + itemSize(item));
+        const auto [found, isNew] = m_items.emplace(bytes, uint32_t(m_plan.parameters.size()) + 4);
+        if (isNew) m_plan.parameters.insert(m_plan.parameters.end(), bytes.begin(), bytes.end());
+        segment.filterOffset = found->second;
+    }
+    m_plan.segments.push_back(segment);
+}
+
+namespace {
+
+// Plans a file too large to hold piece by piece, as if each were a file.
+void planPieces(const InputFile& input, const AssetOptions& options, PackPlan& plan)
+{
+    Bytes bytes;
+    SegmentList list(plan);
+    for (uint64_t at = 0; at < input.size(); at += bytes.size()) {
+        bytes.resize(size_t(std::min(kMostHeldBytes, input.size() - at)));
+        input.read(at, bytes.data(), bytes.size());
+        FilterPlan filters{nullptr, sluiceDestroyFilterPlan};
+        const std::vector<SluiceArchiveSegment> segments =
+            planFilters(input.name(), bytes, SLUICE_FILTER_LAYOUT_AUTO, options, filters);
+        uint32_t size = 0;
+        const void* parameters = sluiceGetFilterParameters(filters.get(), &size);
+        for (const SluiceArchiveSegment& segment : segments)
+            list.add(segment, static_cast<const uint8_t*>(parameters));
+    }
+}
+
+} // namespace
+
+// Filters are chosen by a look at the whole file, or at as much of it as is held at once.
 PackPlan planGstd(const InputFile& input, const AssetOptions& options)
 {
     constexpr uint64_t largest = uint64_t(1) << 30;
@@ -105,6 +143,10 @@ PackPlan planGstd(const InputFile& input, const AssetOptions& options)
     if (filterList(options.filters).features == 0 || input.size() == 0) return plan;
     if (input.size() > largest) {
         plan.reason = "it is larger than 1 GiB";
+        return plan;
+    }
+    if (input.size() > kMostHeldBytes) {
+        planPieces(input, options, plan);
         return plan;
     }
     Bytes bytes = input.readAll();
