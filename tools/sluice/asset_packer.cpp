@@ -55,8 +55,15 @@ bool triesFilters(const std::vector<SluiceArchiveSegment>& segments)
 
 } // namespace
 
-PackPlan planAsset(const InputFile& file, const AssetOptions& options, std::vector<PackNote>& notes)
+PackPlan planAsset(const InputFile& file, const std::string& name, const AssetOptions& options,
+                   const OldTiles* against, std::vector<PackNote>& notes)
 {
+    if (against != nullptr) {
+        if (std::optional<PackPlan> plan = against->plan(name, file, options)) {
+            notes.push_back({true, plan->note});
+            return std::move(*plan);
+        }
+    }
     const Codec& codec = codecNamed(options.codec);
     const auto tell = [&](const PackPlan& plan, const std::string& how) {
         if (!plan.reason.empty()) notes.push_back({false, "packed " + how + ": " + plan.reason});
@@ -76,8 +83,10 @@ PackPlan planAsset(const InputFile& file, const AssetOptions& options, std::vect
 }
 
 AssetPacker::AssetPacker(std::function<void(uint64_t, const void*, size_t)> write, uint32_t threads,
-                         PackCache* cache, Progress& progress, const CommonOptions& common)
-    : m_transfer({{}, std::move(write), {}}), m_cache(cache), m_progress(progress), m_common(common)
+                         PackCache* cache, const OldTiles* against, Progress& progress,
+                         const CommonOptions& common)
+    : m_transfer({{}, std::move(write), {}}), m_cache(cache), m_against(against),
+      m_progress(progress), m_common(common)
 {
     SluiceArchiveWriterInfo info = {};
     info.codec = SLUICE_CODEC_STORE; // assets bring their segments
@@ -120,7 +129,9 @@ void AssetPacker::addFile(const ArchiveSource& source, const InputFile& file,
         return;
     }
     const Digest content = m_cache->contentOf(file, source.path);
-    const Digest key = PackCache::keyOf(content, source.name, encodingText(options));
+    std::string encoding = encodingText(options);
+    if (m_against != nullptr && parts.empty()) encoding += m_against->textFor(source.name, options);
+    const Digest key = PackCache::keyOf(content, source.name, encoding);
     const std::optional<AssetEntry> entry = m_cache->findAsset(key);
     const bool found = entry && addFromCache(source, file, *entry, parts);
     const uint64_t count = std::max<size_t>(parts.size(), 1);
@@ -223,7 +234,8 @@ void AssetPacker::addAnew(const ArchiveSource& source, const InputFile& file,
                           const AssetOptions& options, const Parts& parts, const CacheName* name)
 {
     std::vector<PackNote> notes;
-    const PackPlan plan = planAsset(file, options, notes);
+    const PackPlan plan =
+        planAsset(file, source.name, options, parts.empty() ? m_against : nullptr, notes);
     say(source.path, notes);
     const InputFile& content = plan.content ? *plan.content : file;
     Bytes parameters = plan.items();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "against.h"
 #include "archive_writer.h"
 #include "codecs.h"
 #include "pack_cache.h"
@@ -14,15 +15,17 @@ namespace sluice {
 
 // How a file goes into the archive, with a segment at least unless it is empty. Appends to `notes`
 // what is to be said of it.
-PackPlan planAsset(const InputFile& file, const AssetOptions& options,
-                   std::vector<PackNote>& notes);
+// against: an older archive that has a say in the cuts of the asset `name`; may be null.
+PackPlan planAsset(const InputFile& file, const std::string& name, const AssetOptions& options,
+                   const OldTiles* against, std::vector<PackNote>& notes);
 
 class AssetPacker {
 public:
-    // write: where the archive goes; cache: may be null. All of them outlive the packer. Throws a
-    // Failure, as all its functions do.
+    // write: where the archive goes; cache, against: may be null. All of them outlive the packer.
+    // Throws a Failure, as all its functions do.
     AssetPacker(std::function<void(uint64_t, const void*, size_t)> write, uint32_t threads,
-                PackCache* cache, Progress& progress, const CommonOptions& common);
+                PackCache* cache, const OldTiles* against, Progress& progress,
+                const CommonOptions& common);
 
     void add(const ArchiveSource& source, const AssetOptions& options);
     // Files that share tiles, in the order of their names, all of them with these options.
@@ -58,6 +61,7 @@ private:
     Transfer m_transfer;
     ArchiveWriter m_writer{nullptr, sluiceDestroyArchiveWriter};
     PackCache* m_cache;
+    const OldTiles* m_against;
     Progress& m_progress;
     const CommonOptions& m_common;
     uint32_t m_added = 0;

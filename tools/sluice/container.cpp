@@ -185,6 +185,15 @@ uint64_t Container::storedSize(uint32_t number) const
     return stored;
 }
 
+std::optional<uint32_t> Container::find(const std::string& name) const
+{
+    uint32_t number = 0;
+    // This cannot fail: the index was checked.
+    sluiceFindArchiveAsset(&m_archive, m_index.data(), m_index.size(), name.data(), name.size(),
+                           &number);
+    return number < m_archive.assetCount ? std::optional(number) : std::nullopt;
+}
+
 std::vector<uint32_t> Container::order() const
 {
     std::vector<uint32_t> assets(assetCount());

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ public:
     ContainerAsset asset(uint32_t number) const;
     SluiceArchiveAsset archiveAsset(uint32_t number) const; // isArchive only
 
+    // The number of the asset of this name, if there is one; isArchive only.
+    std::optional<uint32_t> find(const std::string& name) const;
     // The assets in the order of their extents; isArchive only.
     std::vector<uint32_t> order() const;
     // Whether the asset's tiles have to be counted for it: not if an asset before it shares them.

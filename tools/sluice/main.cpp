@@ -165,6 +165,9 @@ void definePack(CLI::App& verb, CommandLine& line)
                     "lay files out in the order of this list of names, one a line, the rest after "
                     "them")
         ->type_name("FILE");
+    verb.add_option("--against", options.against,
+                    "an older archive of these files: tiles whose content is still in a file are "
+                    "cut as they were, so that a patch from it is small");
     verb.add_option("--shard", options.shard,
                     "K/N: only the Kth of N parts of the archive, which join puts together")
         ->type_name("K/N");
@@ -224,6 +227,7 @@ int pack(const CLI::App& verb, CommandLine& line)
         {"--rules", !options.rules.empty()},
         {"--explain", !options.explain.empty()},
         {"--order", !options.order.empty()},
+        {"--against", !options.against.empty()},
         {"--shard", !options.shard.empty()},
         {"--emit-ninja", !options.emitNinja.empty()},
         {"--dry-run", options.dryRun}};
@@ -266,7 +270,7 @@ int pack(const CLI::App& verb, CommandLine& line)
                           "--emit-ninja goes without --shard, --dry-run, --explain and -o -"};
         if (options.shards == 0) options.shards = 8;
         options.words = shardWords(verb);
-        for (const std::string& file : {options.rules, options.order})
+        for (const std::string& file : {options.rules, options.order, options.against})
             if (!file.empty()) options.dependencies.push_back(file);
     }
     if (!line.cacheSize.empty()) {

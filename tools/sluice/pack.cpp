@@ -61,7 +61,7 @@ struct Part {
 };
 
 Part partOf(const std::vector<ArchiveSource>& files, const PackRules& rules,
-            const PackOptions& options)
+            const PackOptions& options, const OldTiles* against)
 {
     if (options.shard.empty()) return {files, {}};
     Part part;
@@ -72,7 +72,10 @@ Part partOf(const std::vector<ArchiveSource>& files, const PackRules& rules,
     part.head.firstAsset = uint32_t(first);
     part.head.assetCount = uint32_t(last - first);
     const auto encodingOf = [&](const ArchiveSource& source) {
-        return encodingText(rules.optionsFor(source.name, options));
+        const AssetOptions how = rules.optionsFor(source.name, options);
+        return encodingText(how) + (against != nullptr && source.share == kNoShare
+                                        ? against->textFor(source.name, how)
+                                        : "");
     };
     part.head.plan = shardPlan(files, part.head.shard.count, encodingOf);
     return part;
@@ -89,7 +92,7 @@ int emitNinja(const PackOptions& options, const PackSources& sources, const Comm
 
 // pack --explain: how a file would be packed, and why.
 int explain(const std::vector<ArchiveSource>& files, const PackRules& rules,
-            const PackOptions& options)
+            const PackOptions& options, const OldTiles* against)
 {
     const auto source = std::find_if(files.begin(), files.end(), [&](const ArchiveSource& one) {
         return one.name == options.explain;
@@ -109,7 +112,8 @@ int explain(const std::vector<ArchiveSource>& files, const PackRules& rules,
                     static_cast<long long>(count - 1));
         return exitOk;
     }
-    const PackPlan plan = planAsset(file, rules.optionsFor(source->name, options), notes);
+    const PackPlan plan =
+        planAsset(file, source->name, rules.optionsFor(source->name, options), against, notes);
     std::printf("%s: %s\n%s", printable(source->name).c_str(), sizeText(file.size()).c_str(),
                 rules.explain(source->name, options).c_str());
     for (const PackNote& note : notes)
@@ -204,8 +208,12 @@ int runPack(const PackOptions& options, const CommonOptions& common)
         options.rules.empty() ? PackRules() : PackRules::fromFile(options.rules);
     shareTiles(sources.files,
                [&](const ArchiveSource& source) { return rules.optionsFor(source.name, options); });
-    if (!options.explain.empty()) return explain(sources.files, rules, options);
-    const Part part = partOf(sources.files, rules, options);
+    const std::unique_ptr<OldTiles> against =
+        options.against.empty()
+            ? nullptr
+            : std::make_unique<OldTiles>(options.against, threadCount(options.threads), common);
+    if (!options.explain.empty()) return explain(sources.files, rules, options, against.get());
+    const Part part = partOf(sources.files, rules, options, against.get());
     if (options.dryRun) return printPlan(part.files, common);
     const std::unique_ptr<PackCache> cache = openCache(options, common);
     OutputFile output(options.output, common.force);
@@ -214,7 +222,8 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     const auto write = [&](uint64_t offset, const void* bytes, size_t size) {
         output.write(head + offset, bytes, size);
     };
-    AssetPacker packer(write, threadCount(options.threads), cache.get(), progress, common);
+    AssetPacker packer(write, threadCount(options.threads), cache.get(), against.get(), progress,
+                       common);
     for (size_t i = 0, next = 0; i < part.files.size(); i = next) {
         const ArchiveSource& source = part.files[i];
         const AssetOptions how = rules.optionsFor(source.name, options);

@@ -79,6 +79,7 @@ struct PackOptions : AssetOptions {
     std::string rules;                 // --rules: a file; empty: none
     std::string explain;               // --explain: a name in the archive; empty: none
     std::string order;                 // --order: a file; empty: none
+    std::string against;               // --against: an archive; empty: none
     std::string shard;                 // --shard: "K/N"; empty: everything
     std::string emitNinja;             // --emit-ninja: a file; empty: none
     uint32_t shards = 0;               // --shards, of the build file
