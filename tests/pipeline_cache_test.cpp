@@ -55,9 +55,9 @@ Bytes driversData(size_t more, uint32_t seed)
     const VkPhysicalDeviceProperties device = properties();
     const uint32_t words[] = {32, VK_PIPELINE_CACHE_HEADER_VERSION_ONE, device.vendorID,
                               device.deviceID};
-    Bytes data(sizeof words);
+    Bytes data(sizeof words + VK_UUID_SIZE);
     std::memcpy(data.data(), words, sizeof words);
-    data.insert(data.end(), device.pipelineCacheUUID, device.pipelineCacheUUID + VK_UUID_SIZE);
+    std::memcpy(data.data() + sizeof words, device.pipelineCacheUUID, VK_UUID_SIZE);
     for (size_t i = 0; i < more; ++i)
         data.push_back(uint8_t((i + seed) * 2654435761u >> 24));
     return data;
