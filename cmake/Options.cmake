@@ -10,6 +10,8 @@ option(SLUICE_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 option(SLUICE_WERROR "Treat warnings as errors" OFF)
 set(SLUICE_CUDA AUTO CACHE STRING "CUDA backend: AUTO (if nvcc is found), ON or OFF")
 set_property(CACHE SLUICE_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(SLUICE_SHADERS_FROM "" CACHE PATH
+    "A folder shaders/ that another build of these sources with the same options made: shaders are not compiled again")
 set(SLUICE_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: \"address,undefined\" or \"thread\"")
 
 if(PROJECT_IS_TOP_LEVEL)

@@ -538,6 +538,7 @@ static std::unique_ptr<Device> openWith(uint32_t kernels)
 
 TEST_CASE("contexts with some of the kernels only")
 {
+    if (skipsSlowCompiler()) return;
     CHECK(device().info().kernels == SLUICE_KERNELS_ALL);
     const bool chooses = device().backend() == SLUICE_BACKEND_VULKAN;
     {

@@ -83,6 +83,17 @@ void skipCase(const char* reason)
     ++skippedCases;
 }
 
+bool skipsSlowCompiler()
+{
+    const bool isShort = environmentNumber("SLUICE_MUTATIONS", 100) < 1000;
+    SluiceDeviceProperties properties = {};
+    sluiceGetDeviceProperties(device().get(), &properties);
+    const std::string name = properties.name;
+    if (!isShort || name.find("SwiftShader") == std::string::npos) return false;
+    skipCase("SLUICE_MUTATIONS of 1,000 and more runs it on SwiftShader");
+    return true;
+}
+
 uint32_t takeSkippedCases() { return std::exchange(skippedCases, 0); }
 
 namespace {

@@ -73,6 +73,9 @@ private:
 // and then it returns.
 void skipCase(const char* reason);
 uint32_t takeSkippedCases();
+// SwiftShader compiles for minutes what some cases make anew, or let a program make, to test what
+// is the same on every device. Where this is true a short run leaves them out, and has said so.
+bool skipsSlowCompiler();
 
 // While it lives look-backs look at a tile that has published nothing `polls` times: 0 never waits,
 // SLUICE_LOOKBACK_NEVER reads no state at all, kUsualPolls changes nothing.

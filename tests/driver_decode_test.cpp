@@ -326,6 +326,7 @@ TEST_CASE("decode by the driver: who has it")
 // (One context only: software devices take seconds to make its pipelines.)
 TEST_CASE("decode by the driver: the list that it gets")
 {
+    if (skipsSlowCompiler()) return;
     if (device().backend() != SLUICE_BACKEND_VULKAN) {
         CHECK_FALSE(driverDecodes());
         return;

@@ -68,6 +68,7 @@ TEST_CASE("filter: tiles whose loops a driver leaves early")
 
 TEST_CASE("filter: workgroups whose loops end before their last tile")
 {
+    if (skipsSlowCompiler()) return;
     // 64 sections of 128 columns, all but the last one without bytes: eight such tiles are more
     // turns of loops than lavapipe makes, and a workgroup has more.
     std::mt19937 random = makeRandom(315);

@@ -40,6 +40,7 @@ TEST_SUITE_BEGIN("device");
 
 TEST_CASE("pipelines: a context has none at first, and a call makes as many as it may")
 {
+    if (skipsSlowCompiler()) return;
     const auto fresh = openWithout();
     uint32_t left = 0;
     CHECK(create(*fresh, SLUICE_KERNELS_ALL + 1u, 0, 0, &left) == SLUICE_ERROR_ARGUMENT);
@@ -90,6 +91,7 @@ TEST_CASE("pipelines: a context has none at first, and a call makes as many as i
 
 TEST_CASE("pipelines: results are the same without those that are a matter of speed")
 {
+    if (skipsSlowCompiler()) return;
     if (!isVulkan()) return;
     const auto fresh = openWithout();
     Device reference("cpu", "ref", 0);
@@ -115,6 +117,7 @@ TEST_CASE("pipelines: results are the same without those that are a matter of sp
 
 TEST_CASE("pipelines: the tool lists what they cost, whatever their cache file holds")
 {
+    if (skipsSlowCompiler()) return;
     const Folder run("pipelines");
     CHECK(run("devices --kernels fse") == 1); // only with --pipelines
     CHECK(run("devices --pipelines --device cpu") == 5);
@@ -141,6 +144,7 @@ TEST_CASE("pipelines: the tool lists what they cost, whatever their cache file h
 
 TEST_CASE("pipelines: made by several threads at once, while another records")
 {
+    if (skipsSlowCompiler()) return;
     if (!isVulkan()) return;
     const auto fresh = openWithout();
     constexpr uint32_t kernels =

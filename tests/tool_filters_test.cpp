@@ -269,6 +269,7 @@ TEST_SUITE_BEGIN("device");
 
 TEST_CASE("tool: tiles with filters are decoded and checked on the device")
 {
+    if (skipsSlowCompiler()) return;
     Tool tool;
     tool.write("f/picture.tga", picture());
     tool.write("f/sound.wav", sound());

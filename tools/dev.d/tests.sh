@@ -31,10 +31,10 @@ tests() {
     rm -f "$own"
 }
 
-# The same later, by run_queue: software devices keep one core busy, so as many runs as there are cores go at once. What they
+# Does it later, by run_queue: most of what runs keeps one core busy, so as many go at once as there are cores. What they
 # print comes when they end.
 queue=()
-tests_later() { queue+=("$(printf '%q ' tests "$@")"); }
+later() { queue+=("$(printf '%q ' "$@")"); }
 run_queue() {
     local run number=0 running=0
     for run in "${queue[@]}"; do
@@ -79,33 +79,34 @@ tiers_of() { # MANIFEST
         awk '/"device": /{ first = /"vulkan:0"/ } first && /"tiers": /{ gsub(/.*\[|[],"]/, ""); print }'
 }
 
-# Everything once: software Vulkan of every subgroup size, emulated sizes, and the GPUs that are there. $1: build folder.
+# Everything once, after what waits already: software Vulkan of every subgroup size, emulated sizes, and the GPUs that are
+# there. $1: build folder.
 all_devices() {
     local build=$1 width tier tiers
     # shellcheck disable=SC2046 # variables are words
+    if [ -n "$swiftshader_manifest" ]; then
+        # It compiles for minutes a tier: the other emulated sizes are tested on lavapipe.
+        for tier in base emu8; do
+            later tests swiftshader "$build" vulkan/$tier $(on_driver "$swiftshader_manifest")
+        done
+    else
+        not_run swiftshader all "not packaged here"
+    fi
+    # shellcheck disable=SC2046
     if [ -n "$lavapipe_manifest" ]; then
         # Emulated tiers do not depend on the vector width: once is enough.
         tiers=$(tiers_of "$lavapipe_manifest")
         for tier in ${tiers:-all}; do # "all" is no tier: a device that cannot be listed fails
-            tests_later lavapipe-8 "$build" vulkan/"$tier" $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=256
+            later tests lavapipe-8 "$build" vulkan/"$tier" $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=256
         done
         for width in 128 512; do
             for tier in base ext; do
-                tests_later lavapipe-$((width / 32)) "$build" vulkan/$tier \
+                later tests lavapipe-$((width / 32)) "$build" vulkan/$tier \
                     $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=$width
             done
         done
     else
         not_run lavapipe all "not installed"
-    fi
-    # shellcheck disable=SC2046
-    if [ -n "$swiftshader_manifest" ]; then
-        # It compiles for a minute a tier: the other emulated sizes are tested on lavapipe.
-        for tier in base emu8; do
-            tests_later swiftshader "$build" vulkan/$tier $(on_driver "$swiftshader_manifest")
-        done
-    else
-        not_run swiftshader all "not packaged here"
     fi
     run_queue
     gpu_devices "$build"
@@ -198,6 +199,21 @@ run_test() {
     note "consumers"
     tests/consumers/run build/consumers "$summary" || true
     deb_test
+    closing_table
+}
+
+# For the daily loop: the host and the best tier of one software device. What is left out is said.
+run_quick_test() {
+    use_ccache
+    start
+    check_style
+    later tests host build/release host,cpu
+    if [ -n "$lavapipe_manifest" ]; then
+        # shellcheck disable=SC2046 # variables are words
+        later tests lavapipe-8 build/release vulkan/ext $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=256
+    fi
+    run_queue
+    not_run "every other pair" all "--quick"
     closing_table
 }
 
