@@ -212,10 +212,11 @@ TEST_CASE("tool cache: eviction by age, info and trim")
     writeTree(tool);
     REQUIRE(tool("pack -o x.sluice -l 1 --cache cache a") == 0);
     std::vector<fs::path> entries = entriesOf(tool.path / "cache");
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, most = 0;
     for (size_t i = 0; i < entries.size(); ++i) {
         setAge(entries[i], int(1000 * (i + 1))); // the last is the oldest
         bytes += fs::file_size(entries[i]);
+        most = std::max(most, uint64_t{fs::file_size(entries[i])});
     }
     REQUIRE(tool("cache info cache") == 0);
     CHECK(contains(tool.output(), std::to_string(entries.size())));
@@ -226,13 +227,15 @@ TEST_CASE("tool cache: eviction by age, info and trim")
     CHECK_FALSE(fs::exists(entries[entries.size() - 1]));
     CHECK_FALSE(fs::exists(entries[entries.size() - 2]));
     CHECK(fs::exists(entries[entries.size() - 3]));
-    // A run makes what it uses young.
-    REQUIRE(tool("pack -f -o y.sluice -l 1 --cache cache a --cache-size 64K") == 0);
+    // A run makes what it uses young. Which entry is the youngest depends on its threads, and it
+    // stays.
+    const std::string mostText = std::to_string(most);
+    REQUIRE(tool("pack -f -o y.sluice -l 1 --cache cache a --cache-size " + mostText) == 0);
     CHECK(tool.read("y.sluice") == tool.read("x.sluice"));
     bytes = 0;
     for (const fs::path& entry : entriesOf(tool.path / "cache"))
         bytes += fs::file_size(entry);
-    CHECK(bytes <= 65536);
+    CHECK(bytes <= most);
     CHECK(bytes != 0);
     // What a killed process left behind goes after a day.
     const fs::path leftover = entries[0].parent_path() / ".tmp-123456";
