@@ -28,7 +28,9 @@ std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
     for (const SluiceDeviceProperties& other : listDevices()) {
         if (other.backend == SLUICE_BACKEND_CUDA &&
             std::strcmp(other.name, device.properties().name) == 0) {
-            return std::make_unique<BenchDevice>(deviceSelector(other));
+            auto twin = std::make_unique<BenchDevice>(deviceSelector(other));
+            if (device.isBrief()) twin->setBrief();
+            return twin;
         }
     }
     return nullptr;
@@ -140,10 +142,11 @@ uint32_t kernelsOf(const Wanted& wanted)
 }
 
 // Pipelines take their time to compile, where no driver's cache has them: those of a family are
-// made when it begins.
-void makePipelines(const BenchDevice& device, const Wanted& wanted,
+// made when it begins. False: time is over, and nothing of the family can be measured.
+bool makePipelines(const BenchDevice& device, const Wanted& wanted,
                    const std::vector<const char*>& prefixes, BenchReport& report)
 {
+    if (report.budget().isOver()) return false;
     report.showStep("what drivers compile");
     device.makePipelines(kernelsOf([&](const char* kernel) {
         return wanted(kernel) &&
@@ -151,6 +154,7 @@ void makePipelines(const BenchDevice& device, const Wanted& wanted,
                    return std::strncmp(kernel, one, std::strlen(one)) == 0;
                });
     }));
+    return true;
 }
 
 // CPU rows stand among those of the CPU, or where they were asked for.
@@ -206,8 +210,6 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
     const bool gstd = anyWanted(wanted, "gstd") || wanted("filter");
     const bool cpu = wantsCpuDecode(device, wanted, !options.filters.empty());
     const bool floats = anyWanted(wanted, "float"), df11 = anyWanted(wanted, "df11");
-    makePipelines(device, wanted,
-                  {"gdeflate", "checksum", "tile", "gstd", "filter", "float", "df11"}, report);
     bool hadFloats = false, hadDf11 = false;
     Words tilesAtOnce = options.tilesAtOnce;
     if (tilesAtOnce.empty()) tilesAtOnce = {SLUICE_GSTD_SLOTS};
@@ -226,18 +228,19 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
             report.beginInput(tiles, codec);
             return tiles;
         };
-        if ((decode || streams || cpu) && !report.budget().isOver()) {
+        if ((decode || streams || cpu) &&
+            makePipelines(device, wanted, {"gdeflate", "checksum", "tile"}, report)) {
             const TileSet tiles = load("gdeflate", options.decodeSpeed);
             if (decode && !tiles.tiles.empty()) benchGdeflate(device, tiles, report);
             if (streams && !tiles.tiles.empty()) benchTileStreams(device, tiles, report);
             if (cpu && !tiles.tiles.empty()) benchCpuDecode(tiles, report);
         }
-        if ((gstd || cpu) && !report.budget().isOver()) {
+        if ((gstd || cpu) && makePipelines(device, wanted, {"gstd", "filter"}, report)) {
             const TileSet tiles = load("gstd", 0);
             if (cpu && !tiles.tiles.empty()) benchCpuDecode(tiles, report);
             if (gstd && !tiles.tiles.empty()) benchGstd(device, tiles, tilesAtOnce, wanted, report);
         }
-        if (!input.empty()) {
+        if (!input.empty() && makePipelines(device, wanted, {"float", "df11"}, report)) {
             const bool isFloats = floats && benchFloatFile(device, input, wanted, report);
             const bool isDf11 = df11 && benchDf11File(device, input, wanted, report);
             any = any || isFloats || isDf11;
@@ -248,6 +251,7 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
         }
     }
     report.endInputs();
+    if (!makePipelines(device, wanted, {"float", "df11"}, report)) return;
     const bool mustFind = !options.inputs.empty() && !options.filters.empty();
     const std::string none = "no input holds what the chosen rows of ";
     if (mustFind && floats && !hadFloats) throw Failure{exitFormat, none + "the float codec take"};
@@ -263,16 +267,17 @@ void benchPrimitives(const BenchDevice& device, const BenchDevice* twin, const W
     const BenchDevice* const cuda = isCuda ? &device : twin;
     const bool scans = anyWanted(wanted, "scan") || wanted("reduce");
     const bool intervals = anyWanted(wanted, "interval") || anyWanted(wanted, "bulk");
-    makePipelines(device, wanted, {"scan", "reduce"}, report);
-    if (scans) benchScan(device, cuda, wanted, report);
-    makePipelines(device, wanted, {"compact"}, report);
-    if (anyWanted(wanted, "compact")) benchCompact(device, cuda, wanted, report);
-    makePipelines(device, wanted, {"interval", "bulk"}, report);
-    if (intervals) benchInterval(device, cuda, wanted, report);
+    if (scans && makePipelines(device, wanted, {"scan", "reduce"}, report))
+        benchScan(device, cuda, wanted, report);
+    if (anyWanted(wanted, "compact") && makePipelines(device, wanted, {"compact"}, report))
+        benchCompact(device, cuda, wanted, report);
+    if (intervals && makePipelines(device, wanted, {"interval", "bulk"}, report))
+        benchInterval(device, cuda, wanted, report);
     if (wanted("fse tables")) benchFse(device, cuda, report);
 }
 
 constexpr double kWholeSeconds = 48; // of everything; the last row may need some more
+constexpr double kBriefSeconds = 300;
 
 } // namespace
 
@@ -302,8 +307,8 @@ int runBench(const BenchOptions& options)
                        Budget(options.seconds >= 0 ? options.seconds
                               : isWhole            ? kWholeSeconds
                                                    : 0));
-    const BenchDevice device(options.device, SLUICE_KERNELS_FSE, options.graphicsQueue,
-                             options.tuning);
+    BenchDevice device(options.device, SLUICE_KERNELS_FSE, options.graphicsQueue, options.tuning);
+    if (report.budget().isLimited() && report.budget().seconds() < kBriefSeconds) device.setBrief();
     // It also keeps the GPU's clocks up: without a CUDA context an H200 (driver 580) falls from
     // 1,980 to 345 MHz whenever it idles, as while the CPU checks a result, and what ran next was
     // measured two to four times too slow.
@@ -313,12 +318,13 @@ int runBench(const BenchOptions& options)
     benchCopy(device, report);
     if (anyButStreams(wanted)) benchInputs(device, options, wanted, report);
     benchPrimitives(device, twin.get(), wanted, report);
-    if (!filters.empty() && wanted("worst")) {
-        makePipelines(device, wanted, {"worst"}, report);
+    // Of these the budget decides as a whole.
+    if (!filters.empty() && wanted("worst") && report.hasTime("worst", "") &&
+        makePipelines(device, wanted, {"worst"}, report))
         benchWorst(device, report);
-    }
-    if (!filters.empty()) makePipelines(device, wanted, {"stream "}, report);
-    benchStream(device, options, wanted, report);
+    if (anyWanted(wanted, "stream ") && report.hasTime("stream", "") &&
+        (filters.empty() || makePipelines(device, wanted, {"stream "}, report)))
+        benchStream(device, options, wanted, report);
     report.printCuts();
 
     const auto finish = [](const std::unique_ptr<OutputFile>& file, const std::string& text) {

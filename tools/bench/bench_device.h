@@ -28,6 +28,10 @@ public:
     void makePipelines(uint32_t kernels) const;
     SluiceBackend backend() const { return properties().backend; }
     bool isGpu() const { return properties().isSoftware == 0; }
+    // Where a minute must do, the host has no time to make and check gigabytes: then arrays and
+    // batches of GPUs have at most some hundred megabytes, which is still more than caches hold.
+    void setBrief() { m_isBrief = true; }
+    bool isBrief() const { return m_isBrief; }
 
     DeviceBuffer allocate(uint64_t size) const { return DeviceBuffer(*this, size); }
     template <class T>
@@ -58,6 +62,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
     uint32_t warmUp(const RecordRun& record) const;
+    bool m_isBrief = false;
     mutable bool m_wasWarm = false;
     mutable Clock::time_point m_lastUse;
 };

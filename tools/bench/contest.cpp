@@ -134,7 +134,7 @@ HostWords::HostWords(uint64_t size, const std::function<uint32_t(uint32_t index)
 
 uint64_t maxWords(const BenchDevice& device, uint64_t arrays)
 {
-    uint64_t count = device.isGpu() ? 1u << 30 : 1u << 20;
+    uint64_t count = !device.isGpu() ? 1u << 20 : device.isBrief() ? 1u << 26 : 1u << 30;
     while (count > 1u << 20 && count * 4 * arrays > device.properties().memorySize)
         count /= 4;
     return count;

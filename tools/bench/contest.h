@@ -84,7 +84,7 @@ struct HostWords {
 };
 
 // Words of the largest arrays, of which `arrays` must fit easily in the device's memory; a power of
-// two, 2^30 at most (2^20 without a GPU).
+// two, 2^30 at most (2^20 without a GPU, 2^26 where isBrief).
 uint64_t maxWords(const BenchDevice& device, uint64_t arrays);
 // Sizes of a sweep: from 2^10 on by `factor`, `limit` (a power of two) the last one.
 std::vector<uint64_t> sweepSizes(uint64_t limit, uint64_t factor);

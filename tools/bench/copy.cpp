@@ -26,7 +26,7 @@ std::vector<Copier> makeCopiers(const BenchDevice& device)
 
 void benchCopy(const BenchDevice& device, BenchReport& report)
 {
-    const uint64_t size = device.isGpu() ? 1u << 30 : 64u << 20;
+    const uint64_t size = !device.isGpu() ? 64u << 20 : device.isBrief() ? 256u << 20 : 1u << 30;
     const DeviceBuffer from = device.allocate(size), to = device.allocate(size);
     Words words(size / 4), copied(size / 4);
     for (uint32_t i = 0; i < words.size(); ++i)

@@ -76,7 +76,8 @@ void WeightScene<SluiceDf11Unit>::place(SluiceDf11Unit& unit, uint64_t sourceByt
 void benchDf11(const BenchDevice& device, const Wanted& wanted, BenchReport& report)
 {
     std::vector<uint64_t> counts = {1u << 18};
-    if (device.isGpu()) counts = {1u << 23, 1u << 28}; // 16 MB of bf16, and what a large layer has
+    // 16 MB of bf16, and what a large layer has
+    if (device.isGpu()) counts = {1u << 23, device.isBrief() ? 1u << 26 : 1u << 28};
     for (const WeightKind& kind : kKinds) {
         for (const uint64_t count : report.budget().ordered(counts)) {
             if (wanted(kind.filter) && report.hasTime(kind.filter, std::to_string(count)))

@@ -119,7 +119,8 @@ void WeightScene<SluiceFloatTensor>::place(SluiceFloatTensor& tensor, uint64_t s
 void benchFloat(const BenchDevice& device, const Wanted& wanted, BenchReport& report)
 {
     std::vector<uint64_t> sizes = {1};
-    if (device.isGpu()) sizes = {2, 64}; // 16 MB of bf16, and 2^28 weights
+    // 16 MB of bf16, and 2^26 or 2^28 weights
+    if (device.isGpu()) sizes = {2, device.isBrief() ? 16u : 64u};
     for (const WeightKind& kind : kKinds) {
         const bool decodes = wanted(kind.filter), encodes = wanted("float encode");
         if (!decodes && !encodes) continue;

@@ -423,7 +423,8 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
                    BenchReport& report)
 {
     const Contest contest{device, cudaDevice, report};
-    const HostWords content(device.isGpu() ? 1u << 28 : 1u << 20, scrambled);
+    const uint64_t most = device.isBrief() ? 1u << 26 : 1u << 28;
+    const HostWords content(device.isGpu() ? most : 1u << 20, scrambled);
     Intervals intervals(contest, content);
     const uint64_t bytes = intervals.bytes();
     // Elements that fill the target: a search writes two words for each.

@@ -55,6 +55,8 @@ void BenchReport::printHeader(const BenchDevice& device)
                  "timestamps,\n"
                  "median of the runs, spread = (slowest - fastest) / median\n%s\n\n",
                  properties.backend == SLUICE_BACKEND_CPU ? "host" : "device", kCheckedText);
+    if (device.isBrief() && device.isGpu())
+        std::fprintf(m_out, "for lack of time arrays have at most 2^26 words, batches 400 MB\n\n");
     std::fprintf(m_out, kColumns, "kernel", "size", "who", "ms", "spread", "GB/s", "of copy",
                  "of peer");
 }
@@ -180,6 +182,7 @@ BenchFigures BenchReport::figures(const BenchDevice& device) const
     head += "  \"driver\": " + jsonText(properties.driver) + ",\n";
     head += "  \"tier\": " + jsonText(device.tier()) + ",\n";
     head += "  \"copy_gb_per_s\": " + formatText("%.3f", m_copyRate / 1e9) + ",\n";
+    if (device.isBrief() && device.isGpu()) head += "  \"brief\": true,\n";
     if (m_budget.isLimited()) {
         head += formatText("  \"seconds\": %.6g,\n  \"cut\": [", m_budget.seconds());
         const char* separator = "\n    ";

@@ -49,7 +49,8 @@ void benchTileStreams(const BenchDevice& device, const TileSet& tiles, BenchRepo
 // Bytes of the largest batch of a GPU, which is far larger than any cache.
 inline uint64_t gpuOutputBudget(const BenchDevice& device)
 {
-    return std::min<uint64_t>(1350000000, device.properties().memorySize / 4);
+    const uint64_t most = device.isBrief() ? 400000000 : 1350000000;
+    return std::min(most, device.properties().memorySize / 4);
 }
 
 // Copies of something start at such places of a buffer.

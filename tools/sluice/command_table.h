@@ -9,7 +9,7 @@
 
 #include "tool.h"
 
-namespace CLI {
+namespace CLI { // NOLINT(readability-identifier-naming): the name is CLI11's
 class App;
 class FormatterBase;
 } // namespace CLI

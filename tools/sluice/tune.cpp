@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 
 #include "files.h"
 #include "tune_measure.h"
@@ -110,7 +111,9 @@ std::string tuningText(const std::string& option)
 
 int runTune(const TuneOptions& options, const CommonOptions& common)
 {
-    if (!options.json.empty()) checkOverwrite(options.json, common.force);
+    // What cannot be written is better known before a minute of work than after.
+    std::unique_ptr<OutputFile> file;
+    if (!options.json.empty()) file = std::make_unique<OutputFile>(options.json, common.force);
     std::vector<TuneResult> results;
     try {
         Tuner tuner(options.device, options.seconds);
@@ -122,11 +125,10 @@ int runTune(const TuneOptions& options, const CommonOptions& common)
             if (!common.quiet) std::fputs(lineOf(results.back()).c_str(), out);
             std::fflush(out);
         }
-        if (!options.json.empty()) {
+        if (file) {
             const std::string text = jsonOf(tuner.usual(), results);
-            OutputFile file(options.json, common.force);
-            file.write(0, text.data(), text.size());
-            file.commit();
+            file->write(0, text.data(), text.size());
+            file->commit();
         }
     } catch (const WorkFailure& failure) {
         throw Failure{exitCodeOf(failure.status), std::string("tune: ") + failure.what()};

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
+namespace CLI { // NOLINT(readability-identifier-naming): the name is CLI11's
 class App;
 class ParseError;
 } // namespace CLI
