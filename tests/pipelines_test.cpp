@@ -120,6 +120,7 @@ TEST_CASE("pipelines: the tool lists what they cost, whatever their cache file h
     if (skipsSlowCompiler()) return;
     const Folder run("pipelines");
     CHECK(run("devices --kernels fse") == 1); // only with --pipelines
+    CHECK(run("devices --subgroup-size 32") == 1);
     CHECK(run("devices --pipelines --device cpu") == 5);
     if (!isVulkan()) return;
     const std::string list = "devices --pipelines --device " + device().selector() + " --tier " +

@@ -63,6 +63,7 @@ SLUICE_API SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* propertie
 //           that does not, if there is one, which may run more at once (docs/portability.md).
 //           Vulkan only
 // tuning    as in SluiceVulkanContextInfo and SluiceCudaContextInfo; ignored on the CPU
+// requiredSubgroupSize  as in SluiceVulkanContextInfo; Vulkan only
 typedef struct SluiceDeviceInfo {
     const char* selector;
     const char* tier;
@@ -77,6 +78,7 @@ typedef struct SluiceDeviceInfo {
     uint32_t pipelineStatistics;
     uint32_t graphicsQueue;
     const char* tuning;
+    uint32_t requiredSubgroupSize;
 } SluiceDeviceInfo;
 
 // Opens a device. On failure *error (if not NULL) points to a one-line text owned by the library,

@@ -269,6 +269,7 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
     m_contextInfo.enabledExtensions = m_features->extensions().data();
     m_contextInfo.enabledExtensionCount = u32(m_features->extensions().size());
     m_contextInfo.tuning = info.tuning;
+    m_contextInfo.requiredSubgroupSize = info.requiredSubgroupSize;
     if (m_features->has(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME))
         m_contextInfo.pipelineFlags = VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR;
     if (info.pipelineCache != nullptr) {

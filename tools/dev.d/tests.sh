@@ -188,6 +188,15 @@ start() { # PACKAGE...: a build that fails is one failure
     : >"$summary"
 }
 
+# AMD's compiler, which needs no GPU.
+amd_test() {
+    if compgen -G '/usr/share/vulkan/icd.d/radeon_icd*.json' >/dev/null; then
+        step amd-compiler tests/compilers/amd "$bin/sluice"
+    else
+        not_run amd compiler "no RADV of Mesa"
+    fi
+}
+
 # The packages of the release build, made and tried.
 deb_test() {
     if command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null && command -v cpack >/dev/null; then
@@ -203,6 +212,7 @@ run_test() {
     later step hot-reload hot_reload_test
     later tests host build/release host,cpu
     later viewer_tests viewer build/release
+    later amd_test
     all_devices build/release
     note "consumers"
     tests/consumers/run build/consumers "$summary" || true

@@ -445,6 +445,11 @@ void defineDevices(CLI::App& verb, CommandLine& line)
     verb.add_option("--cache", options.cache, "a file that keeps what the driver compiled")
         ->type_name("FILE")
         ->needs(show);
+    verb.add_option("--subgroup-size", options.subgroupSize,
+                    "compiled for subgroups of so many lanes, if the device has such; default the "
+                    "size that a context takes")
+        ->check(CLI::Range(4u, 128u))
+        ->needs(show);
 }
 
 void defineSelftest(CLI::App& verb, CommandLine& line)

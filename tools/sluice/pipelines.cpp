@@ -156,6 +156,7 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
     info.kernels = kernelsNamed(options.kernels);
     info.pipelineFlags = options.necessary ? uint32_t(SLUICE_PIPELINES_NECESSARY) : 0;
     info.pipelineThreads = options.threads;
+    info.requiredSubgroupSize = options.subgroupSize;
     info.pipelineCache = options.cache.empty() ? nullptr : options.cache.c_str();
     const auto begin = std::chrono::steady_clock::now();
     const ToolDevice device(info, selector + ": ", exitUnsupported);

@@ -47,7 +47,8 @@ struct PipelineOptions {
     std::vector<std::string> kernels; // none: all
     bool necessary = false;           // without those that are a matter of speed alone
     unsigned threads = 1;
-    std::string cache; // a file; empty: none
+    std::string cache;         // a file; empty: none
+    uint32_t subgroupSize = 0; // 0: the context's choice
 };
 
 // How a file is encoded. Whatever is added here also goes into encodingText, unless the bytes are
