@@ -184,8 +184,8 @@ void checkFilters(const std::vector<std::string>& filters)
     }
 }
 
-// Bytes of made-up data that can be packed, by the peers' encoders too, in a tenth of the time that
-// is left.
+// Bytes of made-up data that can be packed, by the peers' encoders too, in a sixteenth of the time
+// that is left.
 uint64_t madeUpSize(const BenchDevice& device, const char* codec, bool hasPeers,
                     const Budget& budget)
 {
@@ -196,7 +196,7 @@ uint64_t madeUpSize(const BenchDevice& device, const char* codec, bool hasPeers,
     loadTileSet("", codecNamed(codec), trial, 0);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     const double rate = double(trial) / std::max(taken.count(), 1e-3) / (hasPeers ? 2 : 1);
-    const double size = std::min(rate * budget.left() / 10, double(most));
+    const double size = std::min(rate * budget.left() / 16, double(most));
     return std::max(uint64_t(std::max(size, 0.0)) / unit * unit, least);
 }
 
@@ -276,7 +276,7 @@ void benchPrimitives(const BenchDevice& device, const BenchDevice* twin, const W
     if (wanted("fse tables")) benchFse(device, cuda, report);
 }
 
-constexpr double kWholeSeconds = 48; // of everything; the last row may need some more
+constexpr double kWholeSeconds = 40; // of everything; the last row may need some more
 constexpr double kBriefSeconds = 300;
 
 } // namespace

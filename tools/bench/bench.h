@@ -15,7 +15,7 @@ struct BenchOptions {
     std::vector<std::string> inputs;   // tile streams, archives, .safetensors or any other files;
                                        // none: made-up data
     std::string json, html;            // also write the figures, or a page, here; empty: do not
-    double seconds = -1;               // about how long it may take; 0: no limit; below: 48 if
+    double seconds = -1;               // about how long it may take; 0: no limit; below: 40 if
                                        // there are neither filters nor inputs, else no limit
     uint32_t decodeSpeed = 0;          // for input that has to be packed
     std::vector<uint32_t> tilesAtOnce; // SluiceGstdInfo has it; none: some values

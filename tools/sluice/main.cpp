@@ -167,7 +167,8 @@ void definePack(CLI::App& verb, CommandLine& line)
         ->type_name("FILE");
     verb.add_option("--against", options.against,
                     "an older archive of these files: tiles whose content is still in a file are "
-                    "cut as they were, so that a patch from it is small");
+                    "cut as they were, so that a patch from it is small")
+        ->type_name("FILE");
     verb.add_option("--shard", options.shard,
                     "K/N: only the Kth of N parts of the archive, which join puts together")
         ->type_name("K/N");
@@ -495,7 +496,7 @@ void defineBench(CLI::App& verb, CommandLine& line)
     verb.add_flag("--stream-ours", options.streamOursOnly, "stream: without the peers");
     verb.add_option("--seconds", options.seconds,
                     "about how long it takes at most, what is left out is said; 0: no limit; "
-                    "default 48 without --filter and --input, else no limit")
+                    "default 40 without --filter and --input, else no limit")
         ->check(CLI::Range(0.0, 86400.0));
     verb.add_option("--json", options.json, "also write the figures to this file")
         ->type_name("FILE");
