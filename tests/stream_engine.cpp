@@ -98,6 +98,57 @@ SluiceStreamMemory Engine::makeBuffer(VkDeviceSize size)
     return {sluiceVulkanBuffer(buffer, 0, size), host};
 }
 
+bool Engine::importHost(void* host, VkDeviceSize size, SluiceStreamMemory& result)
+{
+    constexpr VkExternalMemoryHandleTypeFlagBits kKind =
+        VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    const SluiceVulkanContextInfo& about = m_handles.contextInfo;
+    const auto getPointerProperties = reinterpret_cast<PFN_vkGetMemoryHostPointerPropertiesEXT>(
+        reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+            about.getInstanceProcAddr(about.instance, "vkGetDeviceProcAddr"))(
+            m_device, "vkGetMemoryHostPointerPropertiesEXT"));
+    if (getPointerProperties == nullptr) return false;
+    VkMemoryHostPointerPropertiesEXT pointer = {};
+    pointer.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT;
+    REQUIRE(getPointerProperties(m_device, kKind, host, &pointer) == VK_SUCCESS);
+    VkExternalMemoryBufferCreateInfo external = {};
+    external.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO;
+    external.handleTypes = kKind;
+    VkBufferCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+    info.pNext = &external;
+    info.size = size;
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    REQUIRE(m_CreateBuffer(m_device, &info, nullptr, &buffer) == VK_SUCCESS);
+    m_buffers.push_back(buffer);
+    VkMemoryRequirements required = {};
+    m_GetBufferMemoryRequirements(m_device, buffer, &required);
+    const uint32_t types = required.memoryTypeBits & pointer.memoryTypeBits;
+    REQUIRE(types != 0);
+    VkImportMemoryHostPointerInfoEXT import = {};
+    import.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT;
+    import.handleType = kKind;
+    import.pHostPointer = host;
+    VkMemoryAllocateFlagsInfo flags = {};
+    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+    flags.pNext = &import;
+    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    VkMemoryAllocateInfo allocation = {};
+    allocation.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+    allocation.pNext = &flags;
+    allocation.allocationSize = size;
+    while ((types >> allocation.memoryTypeIndex & 1) == 0)
+        ++allocation.memoryTypeIndex;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    REQUIRE(m_AllocateMemory(m_device, &allocation, nullptr, &memory) == VK_SUCCESS);
+    m_memories.push_back(memory);
+    REQUIRE(m_BindBufferMemory(m_device, buffer, memory, 0) == VK_SUCCESS);
+    result = {sluiceVulkanBuffer(buffer, 0, size), host};
+    return true;
+}
+
 VkImage Engine::makeImage(const VkImageCreateInfo& info)
 {
     VkImage image = VK_NULL_HANDLE;

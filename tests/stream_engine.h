@@ -56,6 +56,9 @@ public:
     std::mutex& queueLock() const { return m_queueLock; }
     SluiceStreamVulkanInfo streamInfo() const;
     SluiceStreamMemory makeBuffer(VkDeviceSize size);
+    // A buffer in memory of the host's, which is there until the engine is not. Both are multiples
+    // of what the device wants. False: the device cannot import such memory.
+    bool importHost(void* host, VkDeviceSize size, SluiceStreamMemory& buffer);
     VkImage makeImage(const VkImageCreateInfo& info);
     VkSemaphore makeSemaphore();
     uint64_t valueOf(VkSemaphore semaphore) const;

@@ -14,8 +14,10 @@ namespace {
 // A streamer on an engine.
 class GpuStreamer {
 public:
-    // decodesOnGpu: with the device's own context; else the CPU decodes.
-    GpuStreamer(Device& on, Engine& engine, bool decodesOnGpu);
+    // decodesOnGpu: with the device's own context; else the CPU decodes. source: the ring of stored
+    // bytes, if it is not to be one of the engine's buffers.
+    GpuStreamer(Device& on, Engine& engine, bool decodesOnGpu,
+                const SluiceStreamMemory& source = {});
     ~GpuStreamer();
     GpuStreamer(const GpuStreamer&) = delete;
     GpuStreamer& operator=(const GpuStreamer&) = delete;
@@ -46,7 +48,9 @@ private:
     std::vector<SluiceStreamEvent> m_opened;
 };
 
-GpuStreamer::GpuStreamer(Device& on, Engine& engine, bool decodesOnGpu) : m_engine(engine)
+GpuStreamer::GpuStreamer(Device& on, Engine& engine, bool decodesOnGpu,
+                         const SluiceStreamMemory& source)
+    : m_engine(engine)
 {
     SluiceStreamerInfo info = {};
     REQUIRE(sluiceCreateCpuContext(&m_cpuContext) == SLUICE_OK);
@@ -61,7 +65,7 @@ GpuStreamer::GpuStreamer(Device& on, Engine& engine, bool decodesOnGpu) : m_engi
     SluiceStreamerRequirements required = {};
     REQUIRE(sluiceGetStreamerRequirements(&info, &required) == SLUICE_OK);
     CHECK((required.scratchSize != 0) == decodesOnGpu);
-    info.source = engine.makeBuffer(SLUICE_STREAM_MIN_SOURCE);
+    info.source = source.host != nullptr ? source : engine.makeBuffer(SLUICE_STREAM_MIN_SOURCE);
     info.output = engine.makeBuffer(SLUICE_STREAM_MIN_OUTPUT);
     if (decodesOnGpu) {
         info.control = engine.makeBuffer(required.controlSize);
@@ -187,6 +191,37 @@ TEST_CASE("stream to Vulkan: images of several formats, level by level")
         CHECK(counters.sourceUsed + counters.outputUsed + counters.groups == 0);
         device().checkMessages();
     }
+}
+
+TEST_CASE("stream to Vulkan: a ring in the host's memory that is imported")
+{
+    if (!isVulkan()) return;
+    constexpr uint64_t kSize = 2 * SLUICE_STREAM_MIN_SOURCE;
+    void* host = nullptr;
+    REQUIRE(sluiceStreamAllocateHost(kSize, &host) == SLUICE_OK);
+    {
+        Engine engine(device());
+        SluiceStreamMemory source = {};
+        if (!engine.importHost(host, kSize, source)) {
+            sluiceStreamFreeHost(host, kSize);
+            return skipCase("the device has no VK_EXT_external_memory_host");
+        }
+        const Bytes& bytes = vulkanContent().small.bytes;
+        for (const bool decodesOnGpu : {true, false}) {
+            CAPTURE(decodesOnGpu);
+            MemoryFile file(vulkanContent().file);
+            GpuStreamer streamer(device(), engine, decodesOnGpu, source);
+            const SluiceStreamFile opened = streamer.open(file);
+            const SluiceStreamMemory to = engine.makeBuffer(bytes.size());
+            SluiceStreamRequest request = bufferRequest(opened, 0, bytes.size(), to, 0);
+            request.asset = VulkanContent::kSmall;
+            CHECK(streamer.waitFor(streamer.submit({request})).status == SLUICE_OK);
+            engine.waitIdle();
+            CHECK(std::equal(bytes.begin(), bytes.end(), static_cast<const uint8_t*>(to.host)));
+        }
+    }
+    device().checkMessages();
+    sluiceStreamFreeHost(host, kSize);
 }
 
 TEST_CASE("stream to Vulkan: more images than change their layouts at once, and one twice")

@@ -243,7 +243,8 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
     s.sizeControl.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
     s.decompression.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_FEATURES_NV;
     s.maintenance5.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_5_FEATURES_KHR;
-    enable("VK_KHR_portability_subset"); // must be enabled where it exists
+    enable("VK_KHR_portability_subset");                // must be enabled where it exists
+    enable(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME); // rings of streamers in an engine's memory
     if (properties.apiVersion >= VK_API_VERSION_1_2) {
         append(&s.core11);
         append(&s.core12);
