@@ -52,7 +52,7 @@ constexpr const char* kBenchPageEnd = R"page(</script>
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const get = id => document.getElementById(id);
-const mostPlots = 48, mostRows = 2000, mostPoints = 200;
+const mostPlots = 36, mostRows = 1000, mostCompared = 300, mostPoints = 200;
 const colours = ["#4a90d9", "#d98a4a", "#5aa85a", "#b05ab0", "#a8a03a", "#4ab0b0", "#d05a6a", "#888"];
 const units = ["B", "kB", "MB", "GB", "TB"];
 function size(bytes) {
@@ -187,12 +187,16 @@ if (data.cut && data.cut.length != 0) {
     element("div", one.kernel + (one.all ? ": nothing measured" : ": without " + one.sizes.join(", ")), get("cut"));
 }
 const beside = timed.filter(row => row.of_peer !== undefined).sort((a, b) => a.of_peer - b.of_peer);
-table("peers", ["kernel", "size", "ours", "GB/s", "of the peer's", ""], beside.slice(0, mostRows).map(row => {
+table("peers", ["kernel", "size", "ours", "GB/s", "of the peer's", ""], beside.slice(0, mostCompared).map(row => {
   const bar = document.createElement("span");
   bar.className = row.of_peer < 1 ? "bar slower" : "bar";
   bar.style.width = Math.min(8 * row.of_peer, 32).toFixed(2) + "em";
   return [placeOf(row), row.size, row.who, number(row.gb_per_s), number(row.of_peer, 3), bar];
 }), [0, 1, 2, 5]);
+function sayMore(id, count) {
+  if (count > mostCompared) get(id).after(`${count - mostCompared} more are in the table of all rows only.`);
+}
+sayMore("peers", beside.length);
 if (beside.length == 0) get("peers").replaceWith("No peer was present on this device.");
 for (const [name, rows] of sweeps.slice(0, mostPlots)) {
   plot("speed", name, rows, row => Math.max(row.gb_per_s, 1e-6), "GB/s");
@@ -214,9 +218,12 @@ for (const [name, rows] of sweeps) {
   }
 }
 if (growth.length != 0)
-  table("growth", ["kernel", "who", "from", "to", "ms", "ms", "bytes, times", "ms, times"], growth.slice(0, mostRows),
+  table("growth", ["kernel", "who", "from", "to", "ms", "ms", "bytes, times", "ms, times"], growth.slice(0, mostCompared),
     [0, 1]);
+sayMore("growth", growth.length);
 for (const [name, rows] of others.slice(0, mostPlots)) bars(name, rows);
+if (others.length > mostPlots)
+  element("p", `${others.length - mostPlots} more are in the table only.`, get("bars"));
 function showRows(count) {
   table("rows", ["kernel", "size", "who", "input", "ms", "spread", "GB/s", "of copy", "of peer", "more"],
     data.rows.slice(0, count).map(row => {
