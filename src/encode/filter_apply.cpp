@@ -2,8 +2,8 @@
 // Applies filters: the inverse of src/cpu/filter.cpp.
 #include "filter_apply.h"
 
-#include "../formats/little_endian.h"
 #include "../formats/tga_packets.h"
+#include "filter_residuals.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,61 +11,15 @@
 namespace sluice {
 namespace {
 
-// Finds the mapped values of a column.
-void mappedValues(const FilterSection& section, u32 column, const u8* records, u32 count,
-                  std::vector<u32>& values)
-{
-    const FilterColumn& description = section.columns[column];
-    const u32 stride = section.stride(), bytes = description.bytes;
-    const u8* from = records + section.offsetOf(column);
-    values.resize(count);
-    for (u32 i = 0; i < count; ++i, from += stride)
-        values[i] = bytes == 1 ? *from : bytes == 2 ? loadLe16(from) : loadLe32(from);
-    if (!description.isMapped()) return;
-    for (u32& value : values)
-        value = mapValue(description, value);
-}
-
-} // namespace
-
-void columnValues(const FilterSection& section, u32 column, const u8* records, u32 count,
-                  std::vector<u32>& values)
-{
-    mappedValues(section, column, records, count, values);
-    if (section.columns[column].base == 0) return;
-    std::vector<u32> base;
-    mappedValues(section, section.columns[column].base - 1u, records, count, base);
-    const u32 mask = valueMask(section.columns[column].bits());
-    for (u32 i = 0; i < count; ++i)
-        values[i] = (values[i] - base[i]) & mask;
-}
-
-void writeResiduals(const FilterSection& section, const FilterColumn& column,
-                    const std::vector<u32>& values, const FilterPlane* planes, u8* to)
-{
-    const u32 bits = column.bits(), mask = valueMask(bits);
-    const bool zigzagged = column.has(filterZigzag);
-    predictAll(
-        column, u32(values.size()), section.width, section.first, [&](u32 i) { return values[i]; },
-        [&](u32 i, u32 guess) {
-            u32 residual = (values[i] - guess) & mask;
-            if (zigzagged) residual = zigzag(residual, bits);
-            for (u32 b = 0; b < column.bytes; ++b)
-                to[planes[b].start + size_t(i) * planes[b].step] = u8(residual >> 8 * b);
-        });
-}
-
-namespace {
-
 void applyRecords(const FilterSection& section, const u8* bytes, u32 size, u8* filtered)
 {
     const u32 stride = section.stride(), count = stride == 0 ? 0 : size / stride;
     FilterPlane planes[kFilterMaxStride];
     filterPlanes(section, count, planes);
-    std::vector<u32> values;
+    ColumnValues values;
     for (u32 c = 0; count != 0 && c < section.columnCount; ++c) {
-        columnValues(section, c, bytes, count, values);
-        writeResiduals(section, section.columns[c], values, planes + section.offsetOf(c), filtered);
+        values.read(section, c, bytes, count);
+        values.writeResiduals(section, section.columns[c], planes + section.offsetOf(c), filtered);
     }
     const size_t end = size_t(count) * stride;
     if (size != end) std::memcpy(filtered + end, bytes + end, size - end);

@@ -7,15 +7,6 @@
 
 namespace sluice {
 
-// Finds the values of a column before prediction: mapped, and its base subtracted. There are `count`
-// records.
-void columnValues(const FilterSection& section, u32 column, const u8* records, u32 count,
-                  std::vector<u32>& values);
-
-// Writes values as residuals, each byte to its plane below `to`.
-void writeResiduals(const FilterSection& section, const FilterColumn& column,
-                    const std::vector<u32>& values, const FilterPlane* planes, u8* to);
-
 // Takes `size` bytes of packets of a Targa file apart; false if they end inside a packet.
 bool splitPackets(const u8* bytes, u32 size, u32 pixelBytes, std::vector<u8>& headers,
                   std::vector<u8>& pixels);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "filter_choose.h"
 
+#include "filter_residuals.h"
+
 #include <zstd.h>
 
 #include <algorithm>
@@ -60,10 +62,10 @@ public:
         FilterColumn& column = m_section.columns[m_column];
         column.base = base;
         column.flags = u8(flags);
-        std::vector<std::vector<u32>> values(m_samples.size());
+        std::vector<ColumnValues> values(m_samples.size());
         for (size_t s = 0; s < m_samples.size(); ++s)
-            columnValues(m_section, m_column, m_samples[s].bytes,
-                         m_samples[s].size / m_section.stride(), values[s]);
+            values[s].read(m_section, m_column, m_samples[s].bytes,
+                           m_samples[s].size / m_section.stride());
         for (u32 p = 0; p < u32(FilterPredictor::count); ++p) {
             if ((predictors >> p & 1) == 0) continue;
             column.predictor = FilterPredictor(p);
@@ -80,18 +82,18 @@ public:
     const FilterColumn& best() const { return m_best; }
 
 private:
-    size_t cost(const std::vector<std::vector<u32>>& values)
+    size_t cost(const std::vector<ColumnValues>& values)
     {
         const FilterColumn& column = m_section.columns[m_column];
         size_t sum = 0;
-        for (const std::vector<u32>& sample : values) {
-            const u32 count = u32(sample.size());
+        for (const ColumnValues& sample : values) {
+            const u32 count = sample.count();
             FilterPlane planes[4];
             for (u32 b = 0; b < column.bytes; ++b)
                 planes[b] = column.has(filterSplit) ? FilterPlane{b * count, 1}
                                                     : FilterPlane{b, column.bytes};
             m_bytes.resize(size_t(count) * column.bytes);
-            writeResiduals(m_section, column, sample, planes, m_bytes.data());
+            sample.writeResiduals(m_section, column, planes, m_bytes.data());
             sum += m_trial.cost(m_bytes.data(), m_bytes.size());
         }
         return sum;
