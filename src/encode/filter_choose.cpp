@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <array>
 #include <new>
 
 namespace sluice {
@@ -22,37 +23,70 @@ FilterColumnFlags operator|(FilterColumnFlags a, FilterColumnFlags b)
 
 void FilterTrial::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 
-FilterTrial::Context FilterTrial::create(int level)
-{
-    ZSTD_CCtx* context = ZSTD_createCCtx();
-    if (context == nullptr) throw std::bad_alloc();
-    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
-    return Context(context);
-}
-
 FilterTrial::FilterTrial(const FilterEffort& effort)
-    : m_effort(effort), m_fast(create(effort.fastLevel)), m_final(create(effort.finalLevel)),
-      m_careful(create(effort.carefulLevel))
+    : m_effort(effort), m_context(ZSTD_createCCtx())
 {
+    if (m_context == nullptr) throw std::bad_alloc();
+    ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_contentSizeFlag, 0);
 }
 
-size_t FilterTrial::compress(const Context& context, const u8* bytes, size_t size)
+size_t FilterTrial::compress(int level, const u8* bytes, size_t size)
 {
-    m_out.resize(ZSTD_compressBound(size));
-    const size_t result = ZSTD_compress2(context.get(), m_out.data(), m_out.size(), bytes, size);
+    ZSTD_CCtx* const context = m_context.get();
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+    m_out.resize(std::max(m_out.size(), ZSTD_compressBound(size)));
+    const size_t result = ZSTD_compress2(context, m_out.data(), m_out.size(), bytes, size);
     return ZSTD_isError(result) ? size : std::min(result, size);
 }
 
 namespace {
 
-// Tries many filters for one column.
+// log2 of 1 + i / 256, in 1/65536.
+constexpr u32 kMantissaLogs = 256;
+constexpr std::array<u16, kMantissaLogs> makeMantissaLogs()
+{
+    std::array<u16, kMantissaLogs> logs{};
+    for (u32 i = 0; i < kMantissaLogs; ++i)
+        logs[i] = u16(log2Fixed(kMantissaLogs + i, 16) - (8u << 16));
+    return logs;
+}
+constexpr std::array<u16, kMantissaLogs> kMantissas = makeMantissaLogs();
+
+// value * log2(value) in 1/65536; value is not 0 and below 2^24.
+u64 valueLog(u32 value)
+{
+    const u32 log = floorLog2(value);
+    return u64(value) * (log << 16 | kMantissas[(value << (31 - log)) >> 23 & 255]);
+}
+
+// Estimates the bits of bytes that an entropy coder makes smaller without matches.
+u64 entropy(const u8* bytes, u32 size)
+{
+    u32 counts[256] = {};
+    if (size < 1024) {
+        for (u32 i = 0; i < size; ++i)
+            ++counts[bytes[i]];
+    } else { // several, so that equal bytes do not wait for each other
+        u32 parts[4][256] = {};
+        for (u32 i = 0; i < size; ++i)
+            ++parts[i % 4][bytes[i]];
+        for (u32 symbol = 0; symbol < 256; ++symbol)
+            counts[symbol] =
+                parts[0][symbol] + parts[1][symbol] + parts[2][symbol] + parts[3][symbol];
+    }
+    u64 sum = size == 0 ? 0 : valueLog(size);
+    for (const u32 count : counts)
+        if (count != 0) sum -= std::min(sum, valueLog(count));
+    return sum >> 16;
+}
+
+// Tries many filters for one column: those are compressed whose bytes have the least entropy, and
+// those without prediction, in which there may be matches.
 class ColumnTrial {
 public:
     ColumnTrial(FilterTrial& trial, const FilterSamples& samples, const FilterSection& section,
                 u32 column)
-        : m_trial(trial), m_samples(samples), m_section(section), m_column(column),
-          m_best(section.columns[column])
+        : m_trial(trial), m_samples(samples), m_section(section), m_column(column)
     {
     }
 
@@ -62,31 +96,71 @@ public:
         FilterColumn& column = m_section.columns[m_column];
         column.base = base;
         column.flags = u8(flags);
-        std::vector<ColumnValues> values(m_samples.size());
-        for (size_t s = 0; s < m_samples.size(); ++s)
-            values[s].read(m_section, m_column, m_samples[s].bytes,
-                           m_samples[s].size / m_section.stride());
+        readValues();
         for (u32 p = 0; p < u32(FilterPredictor::count); ++p) {
             if ((predictors >> p & 1) == 0) continue;
             column.predictor = FilterPredictor(p);
             const bool isSigned = (p != 0 || base != 0) && column.bytes > 1;
             column.flags = u8(isSigned ? flags | filterZigzag : flags);
-            keep(column, cost(values));
+            consider(column);
             if (isSigned) { // signs that repeat are better left alone
                 column.flags = u8(flags);
-                keep(column, cost(values));
+                consider(column);
             }
         }
     }
 
-    const FilterColumn& best() const { return m_best; }
+    FilterColumn best()
+    {
+        std::stable_sort(m_candidates.begin(), m_candidates.end(),
+                         [](const Candidate& a, const Candidate& b) { return a.bits < b.bits; });
+        FilterColumn best = m_candidates[0].column;
+        size_t all = 0;
+        for (const FilterSample& sample : m_samples)
+            all += sample.size / m_section.stride() * size_t(best.bytes);
+        if (all < kFew) return best;
+        size_t bestCost = SIZE_MAX;
+        u32 tried = 0;
+        for (const Candidate& candidate : m_candidates) {
+            const FilterColumn& column = candidate.column;
+            const bool isPlain = column.predictor == FilterPredictor::none && column.base == 0;
+            if (!isPlain && tried >= kTried) continue;
+            if (!isPlain) ++tried;
+            m_section.columns[m_column] = column;
+            readValues();
+            size_t cost = 0;
+            forEachSample(
+                [&](u32 count) { cost += m_trial.cost(m_bytes.data(), count * column.bytes); });
+            if (cost >= bestCost) continue;
+            bestCost = cost;
+            best = column;
+        }
+        return best;
+    }
 
 private:
-    size_t cost(const std::vector<ColumnValues>& values)
+    static constexpr u32 kTried = 2;     // of those with a prediction or a base
+    static constexpr size_t kFew = 1024; // bytes in which entropy alone decides
+
+    struct Candidate {
+        FilterColumn column;
+        u64 bits;
+    };
+
+    void readValues()
+    {
+        m_values.resize(m_samples.size());
+        for (size_t s = 0; s < m_samples.size(); ++s)
+            m_values[s].read(m_section, m_column, m_samples[s].bytes,
+                             m_samples[s].size / m_section.stride());
+    }
+
+    // Filters each sample into m_bytes.
+    template <typename Take>
+    void forEachSample(Take take)
     {
         const FilterColumn& column = m_section.columns[m_column];
-        size_t sum = 0;
-        for (const ColumnValues& sample : values) {
+        for (const ColumnValues& sample : m_values) {
             const u32 count = sample.count();
             FilterPlane planes[4];
             for (u32 b = 0; b < column.bytes; ++b)
@@ -94,27 +168,32 @@ private:
                                                     : FilterPlane{b, column.bytes};
             m_bytes.resize(size_t(count) * column.bytes);
             sample.writeResiduals(m_section, column, planes, m_bytes.data());
-            sum += m_trial.cost(m_bytes.data(), m_bytes.size());
+            take(count);
         }
-        return sum;
     }
 
-    void keep(const FilterColumn& column, size_t cost)
+    void consider(const FilterColumn& column)
     {
-        if (cost >= m_bestCost) return;
-        m_bestCost = cost;
-        m_best = column;
+        u64 bits = 0;
+        forEachSample([&](u32 count) {
+            if (column.has(filterSplit)) {
+                for (u32 b = 0; b < column.bytes; ++b)
+                    bits += entropy(m_bytes.data() + size_t(b) * count, count);
+            } else {
+                bits += entropy(m_bytes.data(), count * column.bytes);
+            }
+        });
+        m_candidates.push_back({column, bits});
     }
 
     FilterTrial& m_trial;
     const FilterSamples& m_samples;
     FilterSection m_section;
     u32 m_column;
-    FilterColumn m_best;
-    size_t m_bestCost = SIZE_MAX;
+    std::vector<Candidate> m_candidates;
+    std::vector<ColumnValues> m_values;
     std::vector<u8> m_bytes;
 };
-
 // Finds the best choice for each column alone.
 void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
                    FilterSection& section)
@@ -196,34 +275,42 @@ size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& sample
     return cost;
 }
 
-// Returns the index of the best candidate. Candidate 0, nothing filtered, is compared carefully with
-// those that seem best.
+// Returns the index of the best candidate, of which 0 filters nothing. Those whose estimates are close
+// are compared with more care.
 size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced,
               const std::vector<FilterSection>& candidates, double& ratio)
 {
+    constexpr size_t kClose = 32;      // a part of the cost
+    constexpr size_t kLeastGain = 256; // a part of the cost that a filter must gain, at least
+    const auto least = [&](size_t plain) {
+        return plain - std::min(plain, plain / kLeastGain + 16);
+    };
     size_t sampleBytes = 0;
     for (const FilterSample& sample : samples)
         sampleBytes += sample.size;
     ratio = 1;
-    const size_t plain = candidateCost(trial, true, samples, candidates[0]);
+    size_t plain = candidateCost(trial, false, samples, candidates[0]);
     if (!forced && plain < sampleBytes / 256) return 0; // hardly anything to gain
     std::vector<std::pair<size_t, size_t>> order;       // cost and index
     for (size_t i = 1; i < candidates.size(); ++i)
         order.emplace_back(candidateCost(trial, false, samples, candidates[i]), i);
+    if (!forced) order.emplace_back(least(plain), 0);
     std::sort(order.begin(), order.end());
-    order.resize(std::min<size_t>(order.size(), trial.effort().finalists));
-    size_t best = forced ? order[0].second : 0;
-    size_t bestCost = best == 0 ? plain : candidateCost(trial, true, samples, candidates[best]);
-    if (best == 0) bestCost -= std::min(bestCost, bestCost / 256 + 16); // what a filter must gain
-    for (const auto& [estimate, index] : order) {
-        const size_t cost =
-            index == best ? bestCost : candidateCost(trial, true, samples, candidates[index]);
-        if (cost >= bestCost) continue;
-        best = index;
-        bestCost = cost;
+    const size_t limit = order[0].first + order[0].first / kClose;
+    size_t close = 1;
+    while (close < std::min<size_t>(order.size(), trial.effort().finalists) &&
+           order[close].first <= limit)
+        ++close;
+    order.resize(close);
+    if (close > 1 && trial.hasFinalCost()) {
+        plain = candidateCost(trial, true, samples, candidates[0]);
+        for (auto& [cost, index] : order)
+            cost =
+                index == 0 ? least(plain) : candidateCost(trial, true, samples, candidates[index]);
+        std::sort(order.begin(), order.end());
     }
-    if (best != 0) ratio = double(bestCost) / double(std::max<size_t>(plain, 1));
-    return best;
+    if (order[0].second != 0) ratio = double(order[0].first) / double(std::max<size_t>(plain, 1));
+    return order[0].second;
 }
 
 } // namespace

@@ -26,24 +26,31 @@ public:
     // Throws std::bad_alloc.
     explicit FilterTrial(const FilterEffort& effort);
     const FilterEffort& effort() const { return m_effort; }
-    size_t cost(const u8* bytes, size_t size) { return compress(m_fast, bytes, size); }
+    size_t cost(const u8* bytes, size_t size) { return compress(m_effort.fastLevel, bytes, size); }
     size_t finalCost(const u8* bytes, size_t size)
     {
-        return compress(size <= kSmall ? m_careful : m_final, bytes, size);
+        return compress(size <= kSmall ? m_effort.carefulLevel : m_effort.finalLevel, bytes, size);
     }
-    size_t carefulCost(const u8* bytes, size_t size) { return compress(m_careful, bytes, size); }
+    size_t carefulCost(const u8* bytes, size_t size)
+    {
+        return compress(m_effort.carefulLevel, bytes, size);
+    }
+    // Whether it takes more care than cost.
+    bool hasFinalCost() const
+    {
+        return m_effort.finalLevel != m_effort.fastLevel ||
+               m_effort.carefulLevel != m_effort.fastLevel;
+    }
 
 private:
     static constexpr size_t kSmall = 32768;
     struct Free {
         void operator()(ZSTD_CCtx_s* context) const;
     };
-    using Context = std::unique_ptr<ZSTD_CCtx_s, Free>;
-    static Context create(int level);
-    size_t compress(const Context& context, const u8* bytes, size_t size);
+    size_t compress(int level, const u8* bytes, size_t size);
 
     FilterEffort m_effort;
-    Context m_fast, m_final, m_careful;
+    std::unique_ptr<ZSTD_CCtx_s, Free> m_context;
     std::vector<u8> m_out;
 };
 

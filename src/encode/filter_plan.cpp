@@ -93,7 +93,7 @@ bool mayTakeTooManySteps(const FilterPart& part, u32 maxTileSize)
 FilterEffort effortOf(const SluiceFilterPlanInfo& info)
 {
     constexpr FilterEffort efforts[3] = {
-        {1, 1, 1, 32768, 1, 1}, {3, 9, 19, 65536, 2, 2}, {6, 16, 19, 131072, 4, 3}};
+        {1, 1, 1, 32768, 1, 1}, {1, 3, 3, 65536, 2, 2}, {3, 9, 9, 131072, 4, 3}};
     return efforts[info.effort];
 }
 
@@ -166,8 +166,7 @@ bool holdsUp(FilterTrial& trial, const u8* bytes, const FilterPart& part, bool d
         buffer.resize(sample.size);
         applySection(part.section, sample.bytes, sample.size, buffer.data());
         const auto cost = [&](const u8* from) {
-            return doubtful ? trial.carefulCost(from, sample.size)
-                            : trial.finalCost(from, sample.size);
+            return doubtful ? trial.carefulCost(from, sample.size) : trial.cost(from, sample.size);
         };
         plain += cost(sample.bytes);
         filtered += cost(buffer.data());

@@ -79,6 +79,21 @@ void predictRun(FilterPredictor predictor, const T* at, u32 count, u32 width, T*
     }
 }
 
+// Puts one byte of each residual into its plane.
+template <u32 kByte, typename T>
+void storeByte(const T* residuals, u32 begin, u32 count, const FilterPlane& plane, u8* to)
+{
+    const size_t step = plane.step;
+    u8* const at = to + plane.start + begin * step;
+    if (step == 1) {
+        for (u32 i = 0; i < count; ++i)
+            at[i] = u8(residuals[i] >> 8 * kByte);
+    } else {
+        for (u32 i = 0; i < count; ++i)
+            at[i * step] = u8(residuals[i] >> 8 * kByte);
+    }
+}
+
 // Puts residuals into their planes.
 template <typename T>
 void store(T* residuals, u32 begin, u32 count, bool isZigzag, const FilterPlane* planes, u8* to)
@@ -88,16 +103,11 @@ void store(T* residuals, u32 begin, u32 count, bool isZigzag, const FilterPlane*
         for (u32 i = 0; i < count; ++i)
             residuals[i] = T(T(residuals[i] << 1) ^ T(0u - T(residuals[i] >> (bits - 1))));
     }
-    for (u32 b = 0; b < sizeof(T); ++b) {
-        const size_t step = planes[b].step;
-        u8* const plane = to + planes[b].start + begin * step;
-        if (step == 1) {
-            for (u32 i = 0; i < count; ++i)
-                plane[i] = u8(residuals[i] >> 8 * b);
-        } else {
-            for (u32 i = 0; i < count; ++i)
-                plane[i * step] = u8(residuals[i] >> 8 * b);
-        }
+    storeByte<0>(residuals, begin, count, planes[0], to);
+    if constexpr (sizeof(T) > 1) storeByte<1>(residuals, begin, count, planes[1], to);
+    if constexpr (sizeof(T) > 2) {
+        storeByte<2>(residuals, begin, count, planes[2], to);
+        storeByte<3>(residuals, begin, count, planes[3], to);
     }
 }
 

@@ -76,7 +76,7 @@ std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Byt
     SluiceFilterPlanInfo info = {};
     info.maxTileSize = gstdTileBytes(options);
     info.features = filters.features;
-    info.effort = options.level >= 9 ? 1 : 0;
+    info.effort = 1;
     info.force = filters.forced ? 1 : 0;
     info.layout = layout;
     SluiceFilterPlan made = nullptr;
@@ -95,7 +95,7 @@ std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Byt
         segment.level = options.level;
         segment.copyDepth = options.copyDepth;
         segment.filterOffset = found[i].filterOffset;
-        segment.filterTrial = info.effort != 0 ? found[i].doubtful : 0;
+        segment.filterTrial = options.level >= 9 ? found[i].doubtful : 0;
         segments.push_back(segment);
     }
     return segments;
