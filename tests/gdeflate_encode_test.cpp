@@ -318,7 +318,7 @@ TEST_CASE("gdeflate encoder: a tile's stream does not depend on earlier tiles")
 TEST_CASE("gdeflate encoder: the default's bytes are what they were")
 {
     constexpr uint32_t expected[kLevels] = {0x91027885, 0xfcd4f826, 0xaffaf123, 0xae7dd077,
-                                            0x34cabd09, 0x66ffb1a1, 0x4e073834, 0xae4c8a68,
+                                            0x34cabd09, 0x66ffb1a1, 0xb6b8a90e, 0xae4c8a68,
                                             0x999c4834, 0x31e5f911, 0x7c7cfa3d, 0x2b59b4be};
     for (uint32_t level = 1; level <= kLevels; ++level) {
         Encoder encoder(level);

@@ -19,6 +19,11 @@ struct Level {
     u32 passes;     // of optimal parsing over each block
 };
 
+// Optimal parsing looks at fewer candidates and at shorter matches than lazy parsing can, which makes
+// tiles larger that consist of long matches. Those that shrink to less than this part are parsed
+// lazily as well, and the smaller stream is kept.
+constexpr u32 kParsedAgain = 6;
+
 constexpr u32 kMaxLevel = 12;
 constexpr Level kLevels[kMaxLevel + 1] = {
     {},
@@ -35,6 +40,10 @@ constexpr Level kLevels[kMaxLevel + 1] = {
     {{70, 100}, 0, 64, 2, 3},
     {{120, 160}, 0, 96, 2, 4},
 };
+
+// Which parses are tried in addition: with the search of level 7 and each lookahead up to its own.
+// Level 7 does so too, since a lookahead of 2 is better for texts and of 1 for all else.
+constexpr u32 kLazyLevel = 7;
 
 // The cost of a decoder's work, by decodeSpeed, in proportions that were measured on a GPU: the
 // tables of a block take as long as about 20 rounds of 32 symbols, waiting for a source as long as
@@ -79,16 +88,17 @@ u32 storedWords(u32 size)
 
 class TileEncoder {
 public:
-    TileEncoder(const Level& level, const DecodeWork& work)
-        : m_level(level), m_work(work), m_tokens(new Token[kTileBytes]), m_words(new u32[kMaxWords])
+    TileEncoder(u32 level, const DecodeWork& work)
+        : m_level(kLevels[level]), m_mayParseAgain(level >= kLazyLevel && work.symbol == 0),
+          m_work(work), m_tokens(new Token[kTileBytes]), m_words(new u32[kMaxWords])
     {
-        if (level.tilePasses != 0) {
+        if (m_level.tilePasses != 0) {
             m_optimal.reset(new OptimalParser);
             m_refined.reset(new Token[kTileBytes]);
             m_candidate.reset(new Token[kTileBytes]);
-        } else {
-            m_chains.reset(new HashChains);
         }
+        if (m_level.tilePasses == 0 || m_mayParseAgain) m_chains.reset(new HashChains);
+        if (m_mayParseAgain) m_first.reset(new u32[kMaxWords]);
     }
 
     // Returns the words of the stream.
@@ -101,6 +111,7 @@ private:
     static constexpr u32 kMaxWords =
         kTileBytes / 4 + kStoredBlockBits * (kMaxChunks + 1) / 32 + 1 + 2 * kLanes;
 
+    u32 encodeTokens(const u8* tile, u32 size, u32 chunks, bool isOptimal);
     void parse(const u8* tile, u32 size);
     void refine(u32 passes);
     void setCosts(Costs& costs, const Histogram& histogram, const CodeLengths* lengths) const;
@@ -108,6 +119,7 @@ private:
     u32 write(const u8* tile, u32 size);
 
     Level m_level;
+    bool m_mayParseAgain;
     DecodeWork m_work;
     BlockSplitter m_splitter;
     std::unique_ptr<HashChains> m_chains;
@@ -119,7 +131,7 @@ private:
     std::unique_ptr<Token[]> m_refined;
     std::unique_ptr<Token[]> m_candidate;
     DynamicCodes m_codes;
-    std::unique_ptr<u32[]> m_words;
+    std::unique_ptr<u32[]> m_words, m_first;
 };
 
 // Parses the whole tile for the first time.
@@ -230,13 +242,33 @@ u32 TileEncoder::write(const u8* tile, u32 size)
     return stored.finish();
 }
 
+// Encodes the tokens of a parse. Returns the words of the stream.
+u32 TileEncoder::encodeTokens(const u8* tile, u32 size, u32 chunks, bool isOptimal)
+{
+    m_blockCount = m_splitter.split(m_tokens.get(), m_tokenCount, chunks, m_work.block, m_blocks);
+    if (isOptimal) refine(m_level.passes);
+    return write(tile, size);
+}
+
 u32 TileEncoder::encode(const u8* tile, u32 size)
 {
+    const bool isOptimal = m_level.tilePasses != 0;
     parse(tile, size);
-    m_blockCount =
-        m_splitter.split(m_tokens.get(), m_tokenCount, m_level.chunks, m_work.block, m_blocks);
-    if (m_level.tilePasses != 0) refine(m_level.passes);
-    return write(tile, size);
+    const u32 words = encodeTokens(tile, size, m_level.chunks, isOptimal);
+    if (!m_mayParseAgain || (isOptimal && 4 * words >= size / kParsedAgain)) return words;
+    const Level& lazy = kLevels[kLazyLevel];
+    u32 best = words;
+    for (u32 lookahead = 1; lookahead <= lazy.lookahead - (isOptimal ? 0 : 1); ++lookahead) {
+        m_words.swap(m_first);
+        m_tokenCount = parseLazily(*m_chains, tile, size, lazy.effort, lookahead, m_tokens.get());
+        const u32 again = encodeTokens(tile, size, lazy.chunks, false);
+        if (again < best) {
+            best = again;
+        } else {
+            m_words.swap(m_first);
+        }
+    }
+    return best;
 }
 
 } // namespace sluice::gdeflate
@@ -259,8 +291,8 @@ SluiceStatus sluiceCreateGdeflateEncoder(const SluiceGdeflateEncoderInfo* info,
         info->decodeSpeed > SLUICE_GDEFLATE_MAX_DECODE_SPEED)
         return SLUICE_ERROR_ARGUMENT;
     return withoutExceptions([&] {
-        *encoder = new SluiceGdeflateEncoder_T{
-            TileEncoder(kLevels[info->level], kDecodeWork[info->decodeSpeed])};
+        *encoder =
+            new SluiceGdeflateEncoder_T{TileEncoder(info->level, kDecodeWork[info->decodeSpeed])};
         return SLUICE_OK;
     });
 }
