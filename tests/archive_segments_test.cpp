@@ -370,16 +370,22 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
         }
     }
 
-    // Matches that the caller knows are of the bytes without a filter.
+    // Matches that the caller knows are of the bytes without a filter. Noise that repeats has long
+    // ones with the filter and without.
+    const Bytes noise = hard(1024);
+    Bytes repeats;
+    while (repeats.size() < 65536)
+        repeats.insert(repeats.end(), noise.begin(), noise.end());
+    CHECK((filters(packed({repeats}, 4, 1, block)) == std::vector<uint32_t>{0}));
     Segmented matched;
-    matched.add(words, {0, SLUICE_CODEC_GSTD, 65536, 9, 0, 4, 0, 4, 1});
+    matched.add(repeats, {0, SLUICE_CODEC_GSTD, 65536, 9, 0, 4, 0, 4, 1});
     matched.parameters = block;
     Bytes with;
     const SluiceArchiveWriterInfo single = {
         SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &with, 0, 0, nullptr, 0};
     SluiceArchiveWriter knowing = nullptr;
     REQUIRE(sluiceCreateArchiveWriter(&single, &knowing) == SLUICE_OK);
-    MemorySource source = {words};
+    MemorySource source = {repeats};
     const auto noMatches = [](void*, uint64_t, uint32_t, SluiceGstdMatch*, uint32_t* count) {
         *count = 0;
         return SLUICE_OK;
@@ -387,7 +393,7 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
     const SluiceArchiveAssetInfo known = {"asset",
                                           5,
                                           0,
-                                          words.size(),
+                                          repeats.size(),
                                           MemorySource::read,
                                           &source,
                                           matched.segments.data(),

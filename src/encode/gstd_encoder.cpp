@@ -2,81 +2,161 @@
 // Encodes Gstd tiles: sequences come from libzstd, and each part gets the tables that suit it.
 #include "../formats/little_endian.h"
 #include "../formats/errors.h"
+#include "gstd_encoder.h"
 #include "gstd_part.h"
 
 namespace sluice::gstd {
 namespace {
 
+constexpr u32 kContents = u32(GstdContent::count);
+
+// How tiles of each content are searched. All searches that are there are encoded, and the smallest
+// stream is kept.
+constexpr u32 kSearches = 2;
 struct Level {
-    int zstd;
     Effort effort;
+    Search searches[kContents][kSearches];
 };
 
 constexpr Effort kFast = {10, 10, 9, 9, false};
+constexpr Effort kMedium = {9, 11, 9, 9, true};
 constexpr Effort kThorough = {8, 11, 8, 10, true};
 
+// Searches that take the first or the longest match. What filters leave has cheap literals: matches
+// of 4 or 5 bytes, whose cost these searches do not know, make such tiles up to 5 % larger. And in
+// what is left of images the one that sees more often chooses worse, so `also` is tried there.
+constexpr Level upTo8(const Effort& effort, int zstd, int also = 0)
+{
+    const Search plain = {zstd, 0, 0, 0}, filtered = {zstd, 0, 0, 6}, second = {also, 0, 0, 6};
+    return {effort, {{plain}, {filtered, second}, {filtered}, {filtered}, {filtered}}};
+}
+
+// libzstd's strategies.
+constexpr u32 kBtlazy2 = 6, kBtopt = 7, kBtultra = 8;
+
+// Each level makes tiles of each content no larger than the one before it, on average. Sounds have so
+// few matches that a lazy search does as well as an optimal parser.
 constexpr Level kLevels[SLUICE_GSTD_MAX_LEVEL + 1] = {
     {},
-    {1, kFast},
-    {2, kFast},
-    {3, kFast},
-    {5, kFast},
-    {6, kFast},
-    {7, {9, 11, 9, 9, true}},
-    {9, {9, 11, 9, 9, true}},
-    {11, {9, 11, 9, 9, true}},
-    {13, kThorough},
-    {16, kThorough},
-    {18, kThorough},
-    {19, kThorough},
+    upTo8(kFast, 1),
+    upTo8(kFast, 3),
+    upTo8(kFast, 4),
+    upTo8(kFast, 5),
+    upTo8(kFast, 7),
+    upTo8(kMedium, 7),
+    upTo8(kMedium, 10, 7),
+    upTo8(kMedium, 11, 7),
+    {kThorough,
+     {{{13, 0, 0, 0}},
+      {{13, kBtopt, 2, 6}},
+      {{11, kBtlazy2, 5, 6}},
+      {{13, kBtopt, 3, 5}},
+      {{13, 0, 0, 0}}}},
+    {kThorough,
+     {{{16, 0, 0, 0}},
+      {{16, kBtopt, 4, 6}},
+      {{16, kBtopt, 4, 4}},
+      {{16, kBtopt, 4, 5}},
+      {{16, kBtopt, 5, 4}}}},
+    {kThorough,
+     {{{18, 0, 0, 0}},
+      {{16, kBtopt, 4, 6}, {16, kBtopt, 5, 4}},
+      {{19, kBtultra, 5, 4}},
+      {{19, kBtopt, 6, 5}},
+      {{19, kBtultra, 6, 4}}}},
+    {kThorough,
+     {{{19, 0, 0, 0}},
+      {{16, kBtopt, 4, 6}, {19, kBtultra, 5, 4}},
+      {{19, kBtultra, 5, 4}, {19, kBtopt, 4, 6}},
+      {{19, kBtopt, 8, 5}},
+      {{19, kBtultra, 6, 4}, {19, kBtultra, 8, 3}}}},
 };
+
+// Optimal parsers take the first long match that they see, which makes tiles larger that consist of
+// such. Those that shrink to less than this part are searched as at level 8 as well.
+constexpr u32 kSearchedAgain = 8;
+constexpr u32 kLazyLevel = 8;
+
+// What draftGstdTile takes.
+constexpr Level kDraft = kLevels[5];
 
 constexpr u32 kDefaultDepth = 4;
 
 class TileEncoder {
 public:
     explicit TileEncoder(const SluiceGstdEncoderInfo& info)
-        : m_depth(info.depth == 0 ? kDefaultDepth : info.depth),
-          m_finder(kLevels[info.level].zstd, m_depth), m_parts(kLevels[info.level].effort)
+        : m_level(kLevels[info.level]), m_depth(info.depth == 0 ? kDefaultDepth : info.depth),
+          m_finder(m_depth)
     {
     }
 
-    // Returns the stream, an empty one if the matches are wrong. matches may be NULL.
+    // Returns the stream.
+    const std::vector<u16>& encode(const u8* tile, u32 size, GstdContent content)
+    {
+        m_best.clear();
+        for (const Search& search : m_level.searches[u32(content)])
+            if (search.level != 0) keepBest(tile, size, search);
+        if (&m_level > &kLevels[kLazyLevel] && 2 * m_best.size() < size / kSearchedAgain)
+            keepBest(tile, size, kLevels[kLazyLevel].searches[u32(content)][0]);
+        return m_best;
+    }
+
+    // Returns the stream, an empty one if the matches are wrong.
     const std::vector<u16>& encode(const u8* tile, u32 size, const SluiceGstdMatch* matches,
                                    u32 matchCount)
     {
         m_words.clear();
-        if (matches == nullptr) {
-            m_finder.find(tile, size, m_found);
-        } else if (!m_finder.useMatches(tile, size, matches, matchCount, m_found)) {
-            return m_words;
-        }
+        if (m_finder.useMatches(tile, size, matches, matchCount, m_found))
+            write(tile, m_level.effort);
+        return m_words;
+    }
+
+    // Returns the stream of a low level.
+    const std::vector<u16>& draft(const u8* tile, u32 size)
+    {
+        m_finder.find(tile, size, kDraft.searches[u32(GstdContent::plain)][0], m_found);
+        write(tile, kDraft.effort);
+        return m_words;
+    }
+
+private:
+    // Makes m_best the stream with this search if it is smaller or the first one.
+    void keepBest(const u8* tile, u32 size, const Search& search)
+    {
+        m_finder.find(tile, size, search, m_found);
+        write(tile, m_level.effort);
+        if (m_best.empty() || m_words.size() < m_best.size()) m_best.swap(m_words);
+    }
+
+    // Makes m_words of m_found.
+    void write(const u8* tile, const Effort& effort)
+    {
+        m_words.clear();
         const u32 count = u32(m_found.size());
         add32((count - 1) | (m_depth - 1) << 4);
         for (u32 i = 0; i < count; ++i)
             add32(0);
-        m_parts.beginTile();
+        m_parts.beginTile(effort);
         for (u32 i = 0; i < count; ++i) {
             const size_t begin = m_words.size();
             m_parts.encode(tile, m_found[i], m_words);
             m_words[2 + 2 * i] = u16(m_found[i].size - 1);
             m_words[3 + 2 * i] = u16(m_words.size() - begin - 1);
         }
-        return m_words;
     }
 
-private:
     void add32(u32 value)
     {
         m_words.push_back(u16(value));
         m_words.push_back(u16(value >> 16));
     }
 
+    const Level& m_level;
     u32 m_depth;
     SequenceFinder m_finder;
     PartEncoder m_parts;
     std::vector<PartSequences> m_found;
-    std::vector<u16> m_words;
+    std::vector<u16> m_words, m_best;
 };
 
 } // namespace
@@ -112,17 +192,23 @@ size_t sluiceGstdTileBound(size_t size)
     return 4 + parts * 6 + divideUp<size_t>(size, 2) * 2;
 }
 
-static SluiceStatus encodeTile(SluiceGstdEncoder encoder, const void* bytes, size_t size,
-                               const SluiceGstdMatch* matches, u32 matchCount, void* out,
-                               size_t capacity, size_t* outSize)
+namespace {
+
+bool isTile(SluiceGstdEncoder encoder, const void* bytes, size_t size, const size_t* outSize)
 {
-    if (encoder == nullptr || bytes == nullptr || out == nullptr || outSize == nullptr ||
-        size == 0 || size > SLUICE_GS_TILE_BYTES)
-        return SLUICE_ERROR_ARGUMENT;
+    return encoder != nullptr && bytes != nullptr && outSize != nullptr && size != 0 &&
+           size <= SLUICE_GS_TILE_BYTES;
+}
+
+// Stores what `encode` returns for the tile.
+template <typename Encode>
+SluiceStatus encodeTile(SluiceGstdEncoder encoder, const void* bytes, size_t size, void* out,
+                        size_t capacity, size_t* outSize, Encode encode)
+{
+    if (!isTile(encoder, bytes, size, outSize) || out == nullptr) return SLUICE_ERROR_ARGUMENT;
     *outSize = 0;
     return withoutExceptions([&] {
-        const std::vector<u16>& words =
-            encoder->encoder.encode(static_cast<const u8*>(bytes), u32(size), matches, matchCount);
+        const std::vector<u16>& words = encode(static_cast<const u8*>(bytes), u32(size));
         if (words.empty()) return SLUICE_ERROR_ARGUMENT;
         if (capacity < words.size() * 2) return SLUICE_ERROR_BUFFER_SIZE;
         for (size_t i = 0; i < words.size(); ++i)
@@ -132,10 +218,32 @@ static SluiceStatus encodeTile(SluiceGstdEncoder encoder, const void* bytes, siz
     });
 }
 
+} // namespace
+
 SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const void* bytes, size_t size,
                                   void* out, size_t capacity, size_t* outSize)
 {
-    return encodeTile(encoder, bytes, size, nullptr, 0, out, capacity, outSize);
+    return encodeGstdTile(encoder, GstdContent::plain, bytes, size, out, capacity, outSize);
+}
+
+SluiceStatus sluice::encodeGstdTile(SluiceGstdEncoder encoder, GstdContent content,
+                                    const void* bytes, size_t size, void* out, size_t capacity,
+                                    size_t* outSize)
+{
+    return encodeTile(encoder, bytes, size, out, capacity, outSize,
+                      [&](const u8* tile, u32 tileSize) -> const std::vector<u16>& {
+                          return encoder->encoder.encode(tile, tileSize, content);
+                      });
+}
+
+SluiceStatus sluice::draftGstdTile(SluiceGstdEncoder encoder, const void* bytes, size_t size,
+                                   size_t* outSize)
+{
+    if (!isTile(encoder, bytes, size, outSize)) return SLUICE_ERROR_ARGUMENT;
+    return withoutExceptions([&] {
+        *outSize = 2 * encoder->encoder.draft(static_cast<const u8*>(bytes), u32(size)).size();
+        return SLUICE_OK;
+    });
 }
 
 SluiceStatus sluiceEncodeGstdTileWithMatches(SluiceGstdEncoder encoder, const void* bytes,
@@ -145,6 +253,9 @@ SluiceStatus sluiceEncodeGstdTileWithMatches(SluiceGstdEncoder encoder, const vo
 {
     const SluiceGstdMatch none = {};
     if (matches == nullptr && matchCount != 0) return SLUICE_ERROR_ARGUMENT;
-    return encodeTile(encoder, bytes, size, matches == nullptr ? &none : matches, matchCount, out,
-                      capacity, outSize);
+    return encodeTile(encoder, bytes, size, out, capacity, outSize,
+                      [&](const u8* tile, u32 tileSize) -> const std::vector<u16>& {
+                          return encoder->encoder.encode(
+                              tile, tileSize, matches == nullptr ? &none : matches, matchCount);
+                      });
 }

@@ -61,15 +61,18 @@ void LaneWriter::finish(std::vector<u16>& words) const
     const size_t begin = words.size();
     u32 states[kLanes];
     chooseStarts(states);
+    words.resize(begin + m_reads.size()); // no read takes more than a word
+    u16* end = words.data() + begin;
     for (size_t i = m_reads.size(); i-- > 0;) {
         const Read& read = m_reads[i];
-        u32 state = unread(states[read.lane], read.frequency, read.start, read.log);
-        if (state >= limitAfter(read.previous)) {
-            words.push_back(u16(state));
-            state >>= 16;
-        }
-        states[read.lane] = state;
+        const u32 state = unread(states[read.lane], read.frequency, read.start, read.log);
+        // Whether there is a word cannot be foreseen, so no branch depends on it.
+        const bool isFull = state >= limitAfter(read.previous);
+        *end = u16(state);
+        end += isFull ? 1 : 0;
+        states[read.lane] = isFull ? state >> 16 : state;
     }
+    words.resize(size_t(end - words.data()));
     for (u32 lane = kLanes; lane-- > 0;) {
         if (states[lane] != 0 || words.size() != begin) words.push_back(u16(states[lane]));
     }

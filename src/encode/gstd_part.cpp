@@ -172,11 +172,11 @@ u64 PartEncoder::countOffsets(u32 modulus)
 
 // Fits tables for offsets that are split by this modulus. Returns the cost of all sequences with
 // their tables.
-u64 PartEncoder::tryModulus(u32 modulus, SequenceTables& best)
+u64 PartEncoder::tryModulus(u32 modulus, u32 firstLog, u32 lastLog, SequenceTables& best)
 {
     const u64 extraCost = bitCost(countOffsets(modulus));
     u64 bestCost = UINT64_MAX;
-    for (u32 log = m_effort.firstSequenceLog; log <= m_effort.lastSequenceLog; ++log) {
+    for (u32 log = firstLog; log <= lastLog; ++log) {
         SequenceTables tables;
         tables.fit(m_counts, modulus, log);
         const u64 cost = extraCost + tables.cost(m_counts) + tables.describe().cost();
@@ -198,16 +198,21 @@ u64 PartEncoder::chooseSequences()
     static constexpr u8 moduli[] = {1,  4,  3,  2,  8,  12, 16, 6,  20, 24, 28, 32,
                                     36, 40, 44, 48, 52, 56, 60, 64, 9,  10, 14, 18};
     const size_t count = m_effort.allModuli ? std::size(moduli) : 6;
+    // The modulus is chosen with tables of one size, then their size.
+    const u32 firstLog = m_effort.firstSequenceLog, lastLog = m_effort.lastSequenceLog,
+              middleLog = (firstLog + lastLog) / 2;
     u64 best = UINT64_MAX;
     for (size_t i = 0; i < count; ++i) {
         SequenceTables tables;
-        const u64 cost = tryModulus(moduli[i], tables);
+        const u64 cost = tryModulus(moduli[i], middleLog, middleLog, tables);
         if (cost < best) {
             best = cost;
             m_sequenceTables = tables;
         }
         if (m_newOffsets == 0) break;
     }
+    if (firstLog != lastLog)
+        best = tryModulus(m_sequenceTables.modulus, firstLog, lastLog, m_sequenceTables);
     if (m_haveSequences) {
         const u64 extraCost = bitCost(countOffsets(m_lastSequences.modulus));
         const u64 cost = m_lastSequences.cost(m_counts);

@@ -55,9 +55,11 @@ struct SequenceTables {
 
 class PartEncoder {
 public:
-    explicit PartEncoder(const Effort& effort) : m_effort(effort) {}
-
-    void beginTile() { m_haveLiterals = m_haveSequences = false; }
+    void beginTile(const Effort& effort)
+    {
+        m_effort = effort;
+        m_haveLiterals = m_haveSequences = false;
+    }
     // Appends the part's words. Parts come in the tile's order, since a part may use the tables of
     // earlier ones.
     void encode(const u8* tile, const PartSequences& part, std::vector<u16>& words);
@@ -74,11 +76,11 @@ private:
     u64 chooseLiterals();
     u64 chooseSequences();
     u64 countOffsets(u32 modulus);
-    u64 tryModulus(u32 modulus, SequenceTables& best);
+    u64 tryModulus(u32 modulus, u32 firstLog, u32 lastLog, SequenceTables& best);
     void writeLiterals();
     void writeSequences();
 
-    Effort m_effort;
+    Effort m_effort = {};
     LaneWriter m_writer;
 
     // The content of the part.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr u32 kMinMatch = SLUICE_GS_MIN_MATCH;
 constexpr u32 kWindowLog = 18;
-constexpr int kSearchAgainLevel = 7; // of libzstd
+constexpr Search kSearchAgain = {7, 0, 0, 0};
 
 static_assert(1u << kWindowLog == SLUICE_GS_TILE_BYTES);
 
@@ -33,8 +33,7 @@ struct SequenceFinder::Zstd {
     ~Zstd() { ZSTD_freeCCtx(context); }
 };
 
-SequenceFinder::SequenceFinder(int zstdLevel, u32 depth)
-    : m_zstd(std::make_unique<Zstd>()), m_level(zstdLevel), m_maxDepth(depth)
+SequenceFinder::SequenceFinder(u32 depth) : m_zstd(std::make_unique<Zstd>()), m_maxDepth(depth)
 {
     if (m_zstd->context == nullptr) throw std::bad_alloc();
     m_zstd->sequences.resize(SLUICE_GS_TILE_BYTES / kMinMatch + 2);
@@ -43,23 +42,24 @@ SequenceFinder::SequenceFinder(int zstdLevel, u32 depth)
 SequenceFinder::~SequenceFinder() = default;
 
 // Finds matches with libzstd, into m_found and in order.
-void SequenceFinder::search(const u8* tile, u32 size, int level)
+void SequenceFinder::search(const u8* tile, u32 size, const Search& how)
 {
     ZSTD_CCtx* const context = m_zstd->context;
     m_found.clear();
     if (size < kMinMatch + 1) return;
-    const ZSTD_compressionParameters chosen = ZSTD_getCParams(level, size, 0);
+    const ZSTD_compressionParameters chosen = ZSTD_getCParams(how.level, size, 0);
+    const auto either = [](u32 wanted, u32 usual) { return wanted != 0 ? wanted : usual; };
     const std::pair<ZSTD_cParameter, u32> parameters[] = {
-        {ZSTD_c_compressionLevel, u32(level)},
+        {ZSTD_c_compressionLevel, u32(how.level)},
         // While its block splitter is on, libzstd 1.5.4 returns everything twice.
         {ZSTD_c_useBlockSplitter, ZSTD_ps_disable},
         {ZSTD_c_windowLog, kWindowLog},
         {ZSTD_c_hashLog, chosen.hashLog},
         {ZSTD_c_chainLog, chosen.chainLog},
-        {ZSTD_c_searchLog, chosen.searchLog},
-        {ZSTD_c_minMatch, chosen.minMatch},
+        {ZSTD_c_searchLog, either(how.searchLog, chosen.searchLog)},
+        {ZSTD_c_minMatch, either(how.minMatch, chosen.minMatch)},
         {ZSTD_c_targetLength, chosen.targetLength},
-        {ZSTD_c_strategy, chosen.strategy},
+        {ZSTD_c_strategy, either(how.strategy, u32(chosen.strategy))},
     };
     ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
     for (const auto& [parameter, value] : parameters)
@@ -210,9 +210,10 @@ void SequenceFinder::cut(std::vector<PartSequences>& parts)
     }
 }
 
-void SequenceFinder::find(const u8* tile, u32 size, std::vector<PartSequences>& parts)
+void SequenceFinder::find(const u8* tile, u32 size, const Search& how,
+                          std::vector<PartSequences>& parts)
 {
-    search(tile, size, m_level);
+    search(tile, size, how);
     makeParts(tile, size, parts);
 }
 
@@ -239,7 +240,7 @@ bool SequenceFinder::useMatches(const u8* tile, u32 size, const SluiceGstdMatch*
             m_kept.push_back({match.position, match.length, inside ? match.offset : 0});
     }
     m_found.clear();
-    if (open) search(tile, size, kSearchAgainLevel);
+    if (open) search(tile, size, kSearchAgain);
     std::vector<Match> all;
     size_t next = 0;
     for (const Match& match : m_kept) {

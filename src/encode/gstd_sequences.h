@@ -23,14 +23,20 @@ struct PartSequences {
     std::vector<Sequence> sequences;
 };
 
+// How libzstd searches: a level, and parameters that replace those of the level unless they are 0.
+struct Search {
+    int level;
+    u32 strategy, searchLog, minMatch;
+};
+
 class SequenceFinder {
 public:
-    // zstdLevel: of libzstd; depth: as in SluiceGstdEncoderInfo. Throws std::bad_alloc.
-    SequenceFinder(int zstdLevel, u32 depth);
+    // depth: as in SluiceGstdEncoderInfo. Throws std::bad_alloc.
+    explicit SequenceFinder(u32 depth);
     ~SequenceFinder();
 
     // Finds matches and cuts the tile into parts.
-    void find(const u8* tile, u32 size, std::vector<PartSequences>& parts);
+    void find(const u8* tile, u32 size, const Search& how, std::vector<PartSequences>& parts);
     // Does the same with matches that are known; returns false if they are wrong.
     bool useMatches(const u8* tile, u32 size, const SluiceGstdMatch* matches, u32 count,
                     std::vector<PartSequences>& parts);
@@ -41,7 +47,7 @@ private:
         u32 begin, length, offset;
     };
 
-    void search(const u8* tile, u32 size, int level);
+    void search(const u8* tile, u32 size, const Search& how);
     void planParts(u32 size);
     void makeParts(const u8* tile, u32 size, std::vector<PartSequences>& parts);
     void addShallow(const u8* tile, Match match);
@@ -55,7 +61,6 @@ private:
     void cut(std::vector<PartSequences>& parts);
 
     std::unique_ptr<Zstd> m_zstd;
-    int m_level;
     u32 m_maxDepth;
     std::vector<Match> m_found, m_kept, m_matches;
     std::vector<u32> m_ends;   // of the parts

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "../formats/archive_layout.h"
+#include "../formats/filter.h"
 #include "float_tile_encoder.h"
 
 namespace sluice {
@@ -92,21 +93,65 @@ SluiceStatus TileEncoders::encodeGdeflate(const SluiceArchiveSegment& segment, c
 }
 
 SluiceStatus TileEncoders::encodeGstd(const SluiceArchiveSegment& segment, const u8* bytes,
-                                      u32 size, std::vector<u8>& out,
+                                      u32 size, std::vector<u8>& out, GstdContent content,
                                       const std::vector<SluiceGstdMatch>* matches)
 {
     SluiceStatus status = m_gstd.want({segment.level, segment.copyDepth});
     if (status != SLUICE_OK) return status;
     out.resize(sluiceGstdTileBound(size));
     size_t encodedSize = 0;
-    status =
-        matches == nullptr
-            ? sluiceEncodeGstdTile(m_gstd.get(), bytes, size, out.data(), out.size(), &encodedSize)
-            : sluiceEncodeGstdTileWithMatches(m_gstd.get(), bytes, size, matches->data(),
-                                              u32(matches->size()), out.data(), out.size(),
-                                              &encodedSize);
+    status = matches == nullptr
+                 ? encodeGstdTile(m_gstd.get(), content, bytes, size, out.data(), out.size(),
+                                  &encodedSize)
+                 : sluiceEncodeGstdTileWithMatches(m_gstd.get(), bytes, size, matches->data(),
+                                                   u32(matches->size()), out.data(), out.size(),
+                                                   &encodedSize);
     out.resize(encodedSize);
     return status;
+}
+
+namespace {
+
+// Finds of what kind most of a tile's filtered values are.
+GstdContent contentOf(const std::vector<u8>& filter, u32 size)
+{
+    u32 sums[u32(GstdContent::count)] = {}, end = 0;
+    FilterReader reader(filter.data(), filter.size());
+    forEachSection(reader, size, end, [&](const FilterSection& section, u32, u32 bytes) {
+        const u32 stride = section.stride();
+        for (u32 c = 0; c < section.columnCount; ++c) {
+            const FilterColumn& column = section.columns[c];
+            const GstdContent content = column.bytes == 1    ? GstdContent::bytes
+                                        : column.bytes == 4  ? GstdContent::words
+                                        : section.width == 0 ? GstdContent::samples
+                                                             : GstdContent::vertices;
+            sums[u32(content)] += bytes / stride * column.bytes;
+        }
+        return true;
+    });
+    return GstdContent(std::max_element(sums, sums + u32(GstdContent::count)) - sums);
+}
+
+} // namespace
+
+SluiceStatus TileEncoders::encodeFiltered(const SluiceArchiveSegment& segment,
+                                          const std::vector<u8>& filter, const u8* bytes, u32 size,
+                                          std::vector<u8>& out)
+{
+    return segment.codec == SLUICE_CODEC_GSTD
+               ? encodeGstd(segment, bytes, size, out, contentOf(filter, size), nullptr)
+               : encode(segment, bytes, size, out);
+}
+
+bool TileEncoders::maySave(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
+                           size_t limit)
+{
+    size_t draft = 0;
+    if (segment.codec != SLUICE_CODEC_GSTD ||
+        m_gstd.want({segment.level, segment.copyDepth}) != SLUICE_OK ||
+        draftGstdTile(m_gstd.get(), bytes, size, &draft) != SLUICE_OK)
+        return true;
+    return draft - draft / 8 < limit;
 }
 
 SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
@@ -115,7 +160,8 @@ SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const u8*
     switch (segment.codec) {
     case SLUICE_CODEC_STORE: out.clear(); return SLUICE_OK;
     case SLUICE_CODEC_GDEFLATE: return encodeGdeflate(segment, bytes, size, out);
-    case SLUICE_CODEC_GSTD: return encodeGstd(segment, bytes, size, out, matches);
+    case SLUICE_CODEC_GSTD:
+        return encodeGstd(segment, bytes, size, out, GstdContent::plain, matches);
     case SLUICE_CODEC_FLOAT:
         if (m_float == nullptr) m_float = std::make_unique<FloatTileEncoder>();
         return m_float->encode(segment, bytes, size, out);

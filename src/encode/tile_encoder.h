@@ -9,6 +9,7 @@
 #include <sluice/sluice_archive.h>
 
 #include "../formats/integers.h"
+#include "gstd_encoder.h"
 
 namespace sluice {
 
@@ -55,12 +56,19 @@ public:
     SluiceStatus encode(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
                         std::vector<u8>& out,
                         const std::vector<SluiceGstdMatch>* matches = nullptr);
+    // The same of bytes that the filter has left.
+    SluiceStatus encodeFiltered(const SluiceArchiveSegment& segment, const std::vector<u8>& filter,
+                                const u8* bytes, u32 size, std::vector<u8>& out);
+    // Whether a tile may become smaller than `limit` bytes. An estimate, and true where there is
+    // none.
+    bool maySave(const SluiceArchiveSegment& segment, const u8* bytes, u32 size, size_t limit);
 
 private:
     SluiceStatus encodeGdeflate(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
                                 std::vector<u8>& out);
     SluiceStatus encodeGstd(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
-                            std::vector<u8>& out, const std::vector<SluiceGstdMatch>* matches);
+                            std::vector<u8>& out, GstdContent content,
+                            const std::vector<SluiceGstdMatch>* matches);
 
     KeptEncoder<SluiceGdeflateEncoder, SluiceGdeflateEncoderInfo> m_gdeflate;
     KeptEncoder<SluiceGstdEncoder, SluiceGstdEncoderInfo> m_gstd;

@@ -100,11 +100,15 @@ static SluiceStatus encodeBest(TileEncoders& encoders, TilePool::Tile& tile)
     SluiceStatus status = sluiceApplyFilter(tile.filter.data(), tile.filter.size(), bytes,
                                             tile.filtered.data(), tile.size);
     if (status == SLUICE_OK)
-        status = encoders.encode(tile.segment, tile.filtered.data(), tile.size, tile.output);
+        status = encoders.encodeFiltered(tile.segment, tile.filter, tile.filtered.data(), tile.size,
+                                         tile.output);
     if (status != SLUICE_OK || tile.segment.filterTrial == 0) return status;
-    status = encoders.encode(tile.segment, bytes, tile.size, tile.unfiltered, matches);
     const size_t block = 4 + kItemHead + tile.filter.size(); // that describes the filter
-    if (storedSize(tile.unfiltered, tile.size) <= storedSize(tile.output, tile.size) + block) {
+    const u64 filteredSize = storedSize(tile.output, tile.size) + block;
+    if (matches == nullptr && !encoders.maySave(tile.segment, bytes, tile.size, filteredSize))
+        return SLUICE_OK;
+    status = encoders.encode(tile.segment, bytes, tile.size, tile.unfiltered, matches);
+    if (storedSize(tile.unfiltered, tile.size) <= filteredSize) {
         tile.output.swap(tile.unfiltered);
         tile.filter.clear();
     }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What encoders of archives know of a Gstd tile beyond its bytes.
+#pragma once
+
+#include <sluice/sluice_encode.h>
+
+namespace sluice {
+
+// What most bytes of a tile are: as they were, or what a filter has left of values.
+enum class GstdContent {
+    plain,
+    bytes,    // of single bytes: images
+    samples,  // of two bytes, not in rows: sounds
+    vertices, // of two bytes, in rows: models, whose rows are frames
+    words,    // of four bytes: tables, floats
+    count
+};
+
+// As sluiceEncodeGstdTile.
+SluiceStatus encodeGstdTile(SluiceGstdEncoder encoder, GstdContent content, const void* bytes,
+                            size_t size, void* out, size_t capacity, size_t* outSize);
+
+// Estimates the size of a tile, at the cost of a low level. Levels make it at most an eighth smaller
+// than that.
+SluiceStatus draftGstdTile(SluiceGstdEncoder encoder, const void* bytes, size_t size,
+                           size_t* outSize);
+
+} // namespace sluice
