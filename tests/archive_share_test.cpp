@@ -90,6 +90,7 @@ Bytes withCoded(const Bytes& coded)
     const size_t index = size_t(loadLe64(&file[headerIndexOffset]));
     file.resize(index + kIndexPieceHead);
     storeLe32(&file[index], uint32_t(coded.size()));
+    storeLe32(&file[index + 4], uint32_t(coded.size()));
     file.insert(file.end(), coded.begin(), coded.end());
     storeLe64(&file[headerFileSize], file.size());
     storeLe32(&file[headerCodedBytes], uint32_t(coded.size()));

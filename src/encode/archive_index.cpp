@@ -14,6 +14,9 @@ namespace sluice {
 namespace {
 
 constexpr SluiceGstdEncoderInfo kEncoder = {12, 0};
+// A piece ends behind one of so many names, once it has so many bytes: what changes in some entries
+// changes the pieces that they are in, and a patch carries those alone.
+constexpr u32 kEndingNames = 256, kLeastPiece = 4096;
 
 class Coder {
 public:
@@ -23,6 +26,11 @@ public:
     }
 
     void addEntry(u32 entry, u32 place, u64 share, u64 next);
+    // May a piece that has so many bytes end behind the last entry?
+    bool endsPiece(size_t size) const
+    {
+        return size >= kLeastPiece && xxh32(m_name.data(), m_name.size(), 0) % kEndingNames == 0;
+    }
     void addBytes(const void* bytes, size_t size)
     {
         const u8* from = static_cast<const u8*>(bytes);
@@ -107,6 +115,7 @@ void packPiece(SluiceGstdEncoder encoder, const u8* bytes, size_t size, std::vec
     const size_t at = packed.size();
     packed.resize(at + kIndexPieceHead);
     storeLe32(&packed[at], u32(tile.size()));
+    storeLe32(&packed[at + 4], u32(size));
     packed.insert(packed.end(), tile.begin(), tile.end());
 }
 
@@ -131,23 +140,28 @@ std::vector<u8> packArchiveIndex(const std::vector<u8>& entries, const std::stri
         last = place[i];
     }
     Coder coder(entries, names);
+    std::vector<size_t> ends = {0};
     for (u32 i = 0; i < count; ++i) {
         const u32 number = all[i];
         const bool isPart = kindOf(number) == entryPart;
         const u32 share = loadLe32(&entries[size_t(number) * assetBytes + assetTileChecksum]);
         coder.addEntry(number, i, isPart ? place[share] - assets : 0, next[number]);
+        if (coder.endsPiece(coder.coded().size() - ends.back()))
+            ends.push_back(coder.coded().size());
     }
     coder.addBytes(blocks.data(), blocks.size());
     codedSize = u32(coder.coded().size());
+    ends.push_back(codedSize);
 
     SluiceGstdEncoder created = nullptr;
     if (sluiceCreateGstdEncoder(&kEncoder, &created) != SLUICE_OK) throw std::bad_alloc();
     const std::unique_ptr<SluiceGstdEncoder_T, decltype(&sluiceDestroyGstdEncoder)> encoder(
         created, sluiceDestroyGstdEncoder);
     std::vector<u8> packed;
-    for (size_t at = 0; at < codedSize; at += kIndexPieceBytes)
-        packPiece(created, coder.coded().data() + at,
-                  std::min<size_t>(kIndexPieceBytes, codedSize - at), packed);
+    for (size_t i = 1; i < ends.size(); ++i)
+        for (size_t at = ends[i - 1]; at < ends[i]; at += kIndexPieceBytes)
+            packPiece(created, coder.coded().data() + at,
+                      std::min<size_t>(kIndexPieceBytes, ends[i] - at), packed);
     return packed;
 }
 

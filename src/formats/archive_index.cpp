@@ -71,9 +71,9 @@ bool decodePieces(const u8* stored, size_t storedSize, u8* coded, size_t codedSi
 {
     scratch += (0 - reinterpret_cast<uintptr_t>(scratch)) % cpu::fast::kGstdScratchAlignment;
     while (codedSize != 0) {
-        const size_t size = std::min<size_t>(codedSize, kIndexPieceBytes);
         if (storedSize < kIndexPieceHead) return false;
-        const u32 taken = loadLe32(stored);
+        const u32 taken = loadLe32(stored), size = loadLe32(stored + 4);
+        if (size > std::min<size_t>(codedSize, kIndexPieceBytes)) return false;
         stored += kIndexPieceHead;
         storedSize -= kIndexPieceHead;
         if (taken == 0 || taken > size || taken > storedSize) return false;

@@ -85,7 +85,7 @@ enum RecordField : u32 {
 // Version 3 stores its index coded, in pieces; each is a Gstd tile, or as it is if its stored size
 // says so. The bounds keep a small file from asking for much memory.
 constexpr u32 kIndexPieceBytes = SLUICE_GS_TILE_BYTES;
-constexpr u32 kIndexPieceHead = 4; // u32: stored bytes
+constexpr u32 kIndexPieceHead = 8; // u32[2]: stored bytes, coded bytes
 constexpr u32 kMaxCodedBytes = 1u << 28;
 constexpr u32 kMaxIndexRatio = 64; // coded bytes to stored ones
 constexpr u32 kMinCodedEntryBytes = 4;

@@ -82,8 +82,16 @@ void PartLister::listIndex(const Container* old, const std::vector<uint32_t>& li
     Range before;
     if (old != nullptr) before = {old->archive().indexOffset, old->archive().storedIndexSize};
     cutTo(archive.indexOffset);
-    // Where assets share tiles the index is packed: nothing in it stands at a known place.
-    if (archive.shareCount != 0 || (old != nullptr && old->archive().shareCount != 0)) {
+    // Where assets share tiles the index is packed, in pieces that end where names say so.
+    if (archive.shareCount != 0) {
+        uint8_t stored[4];
+        for (uint64_t at = archive.indexOffset; at < archive.fileSize; cutTo(at, before)) {
+            m_archive.file().read(at, stored, sizeof stored);
+            at += kIndexPieceHead + uint64_t(loadLe32(stored));
+        }
+        return;
+    }
+    if (old != nullptr && old->archive().shareCount != 0) {
         cutTo(archive.fileSize, before);
         return;
     }
