@@ -40,7 +40,9 @@ typedef struct SluiceTile {
 } SluiceTile;
 
 // Makes the tile of a record. asset: whose tile it is; sourceOffset: where its stored bytes will
-// lie in source; destinationOffset: where its bytes go. Errors: ARGUMENT; FORMAT (the filter's
+// lie in source; destinationOffset: where its bytes go. Of an asset that shares tiles a tile holds
+// bytes of others too: decode it into memory of your own, and copy the asset's bytes from there, as
+// the streaming layer does. Errors: ARGUMENT; FORMAT (the filter's
 // place, which a tile reader that saw all records has checked, is outside the parameters).
 SLUICE_API SluiceStatus sluiceGetArchiveTile(const SluiceArchiveAsset* asset,
                                              const SluiceArchiveTile* record, uint64_t sourceOffset,
