@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -15,7 +17,85 @@ namespace {
 
 using nlohmann::json;
 
-constexpr u64 kMaxJson = 64u << 20;
+// What bounds the memory that a document takes: a larger one is not looked into, and of one with
+// more values or nested deeper nothing is used.
+constexpr u64 kMaxJson = 32u << 20;
+constexpr size_t kMaxValues = 1u << 19;
+constexpr size_t kMaxDepth = 8;
+
+// Builds the accessors and views of a document. Of what else is in it, only the depth is kept.
+class DocumentReader final : public nlohmann::json_sax<json> {
+public:
+    json document;
+
+    bool null() override { return add(nullptr); }
+    bool boolean(bool value) override { return add(value); }
+    bool number_integer(int64_t value) override { return add(value); }
+    bool number_unsigned(uint64_t value) override { return add(value); }
+    bool number_float(double value, const std::string&) override { return add(value); }
+    bool string(std::string& value) override { return add(std::move(value)); }
+    bool binary(json::binary_t&) override { return false; }
+    bool start_object(size_t) override { return open(json::object()); }
+    bool start_array(size_t) override { return open(json::array()); }
+    bool end_object() override { return shut(); }
+    bool end_array() override { return shut(); }
+    bool key(std::string& name) override
+    {
+        if (m_skipped != 0) return true;
+        m_skips = m_open.size() == 1 && name != "accessors" && name != "bufferViews";
+        m_key.swap(name);
+        return true;
+    }
+    bool parse_error(size_t, const std::string&, const json::exception&) override { return false; }
+
+private:
+    bool add(json value)
+    {
+        if (m_skipped != 0) return true;
+        if (m_skips) {
+            m_skips = false;
+            return true;
+        }
+        return put(std::move(value)) != nullptr;
+    }
+    bool open(json value)
+    {
+        if (m_skips) {
+            ++m_skipped;
+            return true;
+        }
+        json* const place = m_open.size() < kMaxDepth ? put(std::move(value)) : nullptr;
+        if (place != nullptr) m_open.push_back(place);
+        return place != nullptr;
+    }
+    bool shut()
+    {
+        if (m_skipped == 0)
+            m_open.pop_back();
+        else if (--m_skipped == 0)
+            m_skips = false;
+        return true;
+    }
+    // The place of a value stays the same while it is open, since nothing is added around it.
+    json* put(json value)
+    {
+        if (++m_values > kMaxValues) return nullptr;
+        if (m_open.empty()) {
+            document = std::move(value);
+            return &document;
+        }
+        json& around = *m_open.back();
+        if (around.is_object()) return &(around[m_key] = std::move(value));
+        around.push_back(std::move(value));
+        return &around.back();
+    }
+
+    std::vector<json*> m_open;
+    std::string m_key;
+    bool m_skips = false; // the value that is next, or open
+    size_t m_skipped = 0; // how many are open in what is skipped
+    size_t m_values = 0;
+};
 
 u64 numberOf(const json& object, const char* key, u64 otherwise)
 {
@@ -131,9 +211,10 @@ FilterParts findGlbParts(const u8* bytes, u64 size)
     const u64 binary = 28 + length;
     const u64 binarySize = std::min<u64>(loadLe32(bytes + binary - 8), size - binary);
     if (loadLe32(bytes + binary - 4) != 0x004e4942) return {};
-    // Without exceptions parse() throws nothing but bad_alloc.
-    const json document = json::parse(bytes + 20, bytes + 20 + length, nullptr, false);
-    return document.is_object() ? partsOf(document, binary, binarySize, size) : FilterParts();
+    DocumentReader reader;
+    if (!json::sax_parse(bytes + 20, bytes + 20 + length, &reader) || !reader.document.is_object())
+        return {};
+    return partsOf(reader.document, binary, binarySize, size);
 }
 
 } // namespace sluice

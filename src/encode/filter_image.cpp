@@ -10,8 +10,6 @@
 namespace sluice {
 namespace {
 
-constexpr u32 kMaxParts = 65536; // so that memory is bounded; what follows is not filtered
-
 enum class Blocks {
     none,
     bc1,

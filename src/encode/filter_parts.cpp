@@ -23,7 +23,7 @@ void FilterPartList::fillTo(u64 end)
 void FilterPartList::add(FilterPart part)
 {
     if (part.size == 0 || part.begin < m_end || part.begin > m_size ||
-        part.size > m_size - part.begin)
+        part.size > m_size - part.begin || m_parts.size() >= kMaxParts)
         return;
     fillTo(part.begin);
     m_end = part.begin + part.size;

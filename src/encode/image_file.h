@@ -10,6 +10,9 @@
 
 namespace sluice {
 
+// Of a file, so that memory is bounded; what follows them is not filtered.
+constexpr u32 kMaxParts = 65536;
+
 constexpr u64 kImageTile = 65536; // smaller levels share tiles
 
 // Bytes that stand together: a level, or one of its images where other levels stand between them.
