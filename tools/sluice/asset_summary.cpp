@@ -9,6 +9,8 @@
 
 namespace sluice {
 
+namespace {
+
 uint32_t featuresOf(const void* description, uint32_t size)
 {
     uint32_t features = 0;
@@ -28,6 +30,8 @@ uint32_t featuresOf(const void* description, uint32_t size)
     return features;
 }
 
+} // namespace
+
 std::string namesOf(uint32_t features, const char* separator, const char* quote)
 {
     std::string names;
@@ -38,18 +42,32 @@ std::string namesOf(uint32_t features, const char* separator, const char* quote)
     return names;
 }
 
-std::string filterText(const void* description, uint32_t size)
+uint32_t DescribedFilters::features(const void* description, uint32_t size)
 {
-    char text[4096];
-    sluiceGetFilterText(description, size, text, sizeof(text));
-    return text;
+    const auto [found, isNew] = m_features.try_emplace(description, 0);
+    if (isNew && description != nullptr) found->second = featuresOf(description, size);
+    return found->second;
 }
 
-AssetSummary summarize(const Container& container, uint32_t asset)
+const std::string& DescribedFilters::text(const void* description, uint32_t size)
+{
+    constexpr size_t mostTexts = 1024;
+    if (m_texts.size() == mostTexts) m_texts.clear();
+    const auto [found, isNew] = m_texts.try_emplace(description);
+    if (isNew) {
+        char text[4096];
+        sluiceGetFilterText(description, size, text, sizeof(text));
+        found->second = text;
+    }
+    return found->second;
+}
+
+AssetSummary summarize(const Container& container, uint32_t asset, DescribedFilters& filters)
 {
     AssetSummary summary;
     summary.storedSize = container.storedSize(asset);
-    container.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
+    container.forEachOwnTile(asset, [&](uint32_t number, const ContainerTile& tile) {
+        ++summary.tileCount;
         ++summary.tiles[&codecOfTiles(tile.codec) - kCodecs];
         summary.filtered += tile.filter != nullptr ? 1 : 0;
         if (summary.runs.empty() || summary.runs.back().filter != tile.filter) {
@@ -58,8 +76,8 @@ AssetSummary summarize(const Container& container, uint32_t asset)
         ++summary.runs.back().count;
     });
     for (const FilterRun& run : summary.runs) {
-        std::string list = "none";
-        if (run.filter != nullptr) list = namesOf(featuresOf(run.filter, run.size), ",", "");
+        const uint32_t features = filters.features(run.filter, run.size);
+        std::string list = run.filter == nullptr ? "none" : namesOf(features, ",", "");
         if (list.empty()) list = "plain";
         const auto found = std::find_if(summary.lists.begin(), summary.lists.end(),
                                         [&](const auto& known) { return known.first == list; });

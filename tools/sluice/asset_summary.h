@@ -6,6 +6,7 @@
 #include <sluice/sluice_image.h>
 
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct FilterRun {
 
 struct AssetSummary {
     uint64_t storedSize = 0;
+    uint32_t tileCount = 0;           // that the asset has a part of
     uint32_t tiles[kCodecCount] = {}; // by rows of kCodecs
     uint32_t filtered = 0;
     std::vector<FilterRun> runs;
@@ -39,12 +41,23 @@ struct ImageSummary {
     const char* kind() const { return info.container == SLUICE_IMAGE_DDS ? "DDS" : "KTX2"; }
 };
 
-AssetSummary summarize(const Container& container, uint32_t asset);
+// What descriptions of filters say, each of which is read once: tiles often share them.
+class DescribedFilters {
+public:
+    // SluiceFilterFeatures; of no description none.
+    uint32_t features(const void* description, uint32_t size);
+    // Until the next call.
+    const std::string& text(const void* description, uint32_t size);
+
+private:
+    std::unordered_map<const void*, uint32_t> m_features;
+    std::unordered_map<const void*, std::string> m_texts;
+};
+
+AssetSummary summarize(const Container& container, uint32_t asset, DescribedFilters& filters);
 ImageSummary imageOf(const Container& container, uint32_t number);
-// The names of SluiceFilterFeatures that a filter's description uses.
-uint32_t featuresOf(const void* description, uint32_t size);
+// The names of SluiceFilterFeatures.
 std::string namesOf(uint32_t features, const char* separator, const char* quote);
-std::string filterText(const void* description, uint32_t size);
 
 // What a file is by its name: the extension in lower case, "-" without one.
 std::string typeOf(const std::string& name);

@@ -139,6 +139,11 @@ void Container::readRecords(
     const SluiceArchiveAsset info = archiveAsset(number);
     SluiceArchiveTileReader reader = {};
     sluiceBeginArchiveTiles(&info, &reader);
+    if (info.tileParameterSize >= 4) { // no description is checked twice
+        Bytes& checked = m_checkedFilters[info.tileParameters];
+        checked.resize(info.tileParameterSize / 4);
+        sluiceRememberArchiveFilters(&reader, checked.data(), checked.size());
+    }
     Bytes records;
     std::vector<SluiceArchiveTile> tiles(std::min(info.tileCount, batch));
     for (uint32_t first = 0; first < info.tileCount; first += batch) {
@@ -172,7 +177,7 @@ uint64_t Container::storedSize(uint32_t number) const
         end = alignUp(begin + info.size, kPartAlignment);
     }
     uint64_t stored = 0;
-    forEachTile(number, [&](uint32_t, const ContainerTile& tile) {
+    forEachOwnTile(number, [&](uint32_t, const ContainerTile& tile) {
         // Rounded so that the parts of a tile add up to it.
         const auto storedTo = [&](uint64_t output) {
             const uint64_t inside = output <= tile.outputOffset
@@ -220,6 +225,50 @@ void Container::forEachTile(uint32_t number,
         }
         return;
     }
+    const SluiceArchiveAsset info = archiveAsset(number);
+    if (info.share != SLUICE_ARCHIVE_NO_SHARE) {
+        const std::vector<ContainerTile>& tiles = shareTiles(number);
+        for (uint32_t i = 0; i < tiles.size(); ++i)
+            call(i, tiles[i]);
+        return;
+    }
+    readTiles(number, call);
+}
+
+void Container::forEachOwnTile(
+    uint32_t number, const std::function<void(uint32_t, const ContainerTile&)>& call) const
+{
+    const SluiceArchiveAsset info = m_isArchive ? archiveAsset(number) : SluiceArchiveAsset{};
+    if (!m_isArchive || info.share == SLUICE_ARCHIVE_NO_SHARE) return forEachTile(number, call);
+    const std::vector<ContainerTile>& tiles = shareTiles(number);
+    const auto isBefore = [&](const ContainerTile& tile) {
+        return tile.outputOffset + tile.size <= info.tilesOffset;
+    };
+    auto tile = std::partition_point(tiles.begin(), tiles.end(), isBefore);
+    for (; tile != tiles.end() && tile->outputOffset < info.tilesOffset + info.size; ++tile)
+        call(uint32_t(tile - tiles.begin()), *tile);
+}
+
+// The tiles of the share that an asset is in. Many assets ask for the same.
+const std::vector<ContainerTile>& Container::shareTiles(uint32_t number) const
+{
+    const auto [found, isNew] = m_shareTiles.try_emplace(archiveAsset(number).share);
+    if (isNew) {
+        std::vector<ContainerTile> tiles;
+        try {
+            readTiles(number, [&](uint32_t, const ContainerTile& tile) { tiles.push_back(tile); });
+        } catch (...) {
+            m_shareTiles.erase(found);
+            throw;
+        }
+        found->second = std::move(tiles);
+    }
+    return found->second;
+}
+
+void Container::readTiles(uint32_t number,
+                          const std::function<void(uint32_t, const ContainerTile&)>& call) const
+{
     // The first pass checks: only the last record tells whether the records' checksum is right.
     const SluiceArchiveAsset info = archiveAsset(number);
     readRecords(number, {});

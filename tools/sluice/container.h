@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <sluice/sluice_formats.h>
@@ -65,6 +66,10 @@ public:
     void
     forEachTile(uint32_t asset,
                 const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
+    // The same for the tiles alone that the asset has a part of.
+    void forEachOwnTile(
+        uint32_t asset,
+        const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
 
     // "FILE: asset 'NAME'" or "FILE", for messages.
     std::string place(uint32_t asset) const;
@@ -76,11 +81,17 @@ private:
     void readStream();
     void readRecords(uint32_t asset,
                      const std::function<void(uint32_t, const SluiceArchiveTile&)>& call) const;
+    void readTiles(uint32_t asset,
+                   const std::function<void(uint32_t, const ContainerTile&)>& call) const;
+    const std::vector<ContainerTile>& shareTiles(uint32_t asset) const;
 
     std::unique_ptr<InputFile> m_file;
     bool m_isArchive = false;
     SluiceArchive m_archive = {};
     Bytes m_index;
+    // Of each block of parameters, what readers of records have noted of its filters.
+    mutable std::unordered_map<const void*, Bytes> m_checkedFilters;
+    mutable std::unordered_map<uint32_t, std::vector<ContainerTile>> m_shareTiles; // by share
     SluiceTileStream m_stream = {};
     std::vector<SluiceTileStreamTile> m_tiles;
 };

@@ -103,7 +103,7 @@ void printInfo(const Container& container, const std::vector<uint64_t>& storedSi
                const std::string& sort, bool verbose)
 {
     const char* kind = container.isArchive() ? "sluice archive" : "GDeflate tile stream";
-    std::printf("%s: %s", container.file().name().c_str(), kind);
+    std::printf("%s: %s", printable(container.file().name()).c_str(), kind);
     if (container.isArchive()) {
         std::printf(", version %u.%u", container.archive().versionMajor,
                     container.archive().versionMinor);
@@ -120,11 +120,12 @@ void printInfo(const Container& container, const std::vector<uint64_t>& storedSi
     std::printf("%14s %14s %8s %8s", "size", "stored", "ratio", "tiles");
     printColumns([](size_t i) { return std::string(kCodecs[i].infoColumn); });
     std::printf("  name\n");
+    DescribedFilters filters;
     for (const uint32_t i : orderOf(container, storedSizes, sort)) {
         const ContainerAsset asset = container.asset(i);
-        const AssetSummary summary = summarize(container, i);
+        const AssetSummary summary = summarize(container, i, filters);
         std::printf("%14llu %14llu %8s %8u", wide(asset.size), wide(summary.storedSize),
-                    ratioText(summary.storedSize, asset.size).c_str(), asset.tileCount);
+                    ratioText(summary.storedSize, asset.size).c_str(), summary.tileCount);
         printColumns([&](size_t codec) { return std::to_string(summary.tiles[codec]); });
         std::printf("  %s\n", printable(asset.name).c_str());
         printImage(imageOf(container, i));
@@ -138,7 +139,7 @@ void printInfo(const Container& container, const std::vector<uint64_t>& storedSi
         for (const FilterRun& run : summary.runs) {
             if (!verbose || run.filter == nullptr) continue;
             std::printf("%14s tiles %u to %u: %s\n", "", run.first, run.first + run.count - 1,
-                        filterText(run.filter, run.size).c_str());
+                        filters.text(run.filter, run.size).c_str());
         }
     }
     if (container.isArchive() && container.assetCount() > 1) printTypes(container, storedSizes);
@@ -157,9 +158,10 @@ void printInfoJson(const Container& container, const std::vector<uint64_t>& stor
     std::printf(", \"fileSize\": %llu, \"decodedSize\": %llu,\n \"assets\": [",
                 wide(container.file().size()), wide(container.decodedSize()));
     const char* separator = "";
+    DescribedFilters filters;
     for (const uint32_t i : orderOf(container, storedSizes, sort)) {
         const ContainerAsset asset = container.asset(i);
-        const AssetSummary summary = summarize(container, i);
+        const AssetSummary summary = summarize(container, i, filters);
         std::printf("%s\n  {", separator);
         separator = ",";
         if (container.isArchive()) {
@@ -172,21 +174,24 @@ void printInfoJson(const Container& container, const std::vector<uint64_t>& stor
                 std::printf("\"share\": %u, \"shareOffset\": %llu, ", info.share,
                             wide(info.tilesOffset));
         }
-        std::string filters;
-        for (const FilterRun& run : summary.runs) {
-            if (run.filter == nullptr) continue;
-            filters += formatText("%s\n    {\"firstTile\": %u, \"tiles\": %u, \"names\": [",
-                                  filters.empty() ? "" : ",", run.first, run.count) +
-                       namesOf(featuresOf(run.filter, run.size), ", ", "\"") +
-                       "], \"filter\": " + jsonText(filterText(run.filter, run.size)) + "}";
-        }
         std::printf("\"size\": %llu, \"storedSize\": %llu, \"tiles\": %u, ", wide(asset.size),
-                    wide(summary.storedSize), asset.tileCount);
+                    wide(summary.storedSize), summary.tileCount);
         for (size_t codec = 0; codec < kCodecCount; ++codec) {
             if (kCodecs[codec].infoKey != nullptr)
                 std::printf("\"%s\": %u, ", kCodecs[codec].infoKey, summary.tiles[codec]);
         }
-        std::printf("\"filteredTiles\": %u, \"filters\": [%s]}", summary.filtered, filters.c_str());
+        std::printf("\"filteredTiles\": %u, \"filters\": [", summary.filtered);
+        const char* comma = "";
+        for (const FilterRun& run : summary.runs) { // there may be too many to hold their texts
+            if (run.filter == nullptr) continue;
+            const uint32_t features = filters.features(run.filter, run.size);
+            std::printf("%s\n    {\"firstTile\": %u, \"tiles\": %u, \"names\": [%s], "
+                        "\"filter\": %s}",
+                        comma, run.first, run.count, namesOf(features, ", ", "\"").c_str(),
+                        jsonText(filters.text(run.filter, run.size)).c_str());
+            comma = ",";
+        }
+        std::printf("]}");
     }
     std::printf("\n ],\n \"types\": [%s\n ]}\n", typesJson(container, storedSizes).c_str());
 }

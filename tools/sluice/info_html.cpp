@@ -15,7 +15,7 @@ namespace {
 std::string scriptText(const std::string& text)
 {
     std::string safe;
-    for (const char c : jsonText(text))
+    for (const char c : jsonText(printable(text)))
         safe += c == '<' ? "\\u003c" : std::string(1, c);
     return safe;
 }
@@ -77,7 +77,8 @@ private:
     bool m_isFirst = true;           // in the list that is open
 };
 
-void countTiles(const Container& container, uint32_t asset, TileCounts& counts)
+void countTiles(const Container& container, uint32_t asset, DescribedFilters& filters,
+                TileCounts& counts)
 {
     const void* last = nullptr;
     std::string lastNames = "none";
@@ -86,8 +87,9 @@ void countTiles(const Container& container, uint32_t asset, TileCounts& counts)
               .codecs[tile.codec == SLUICE_CODEC_STORE ? "stored" : codecOfTiles(tile.codec).name];
         if (tile.filter != last) {
             last = tile.filter;
-            lastNames =
-                last == nullptr ? "none" : namesOf(featuresOf(last, tile.filterSize), ", ", "");
+            lastNames = last == nullptr
+                            ? "none"
+                            : namesOf(filters.features(last, tile.filterSize), ", ", "");
             if (lastNames.empty()) lastNames = "plain";
         }
         ++counts.filters[lastNames];
@@ -115,12 +117,13 @@ std::string pairs(const std::map<std::string, uint64_t>& counts)
 std::string infoPage(const Container& container)
 {
     TileCounts counts;
+    DescribedFilters filters;
     TreeWriter tree;
     std::vector<uint64_t> storedSizes;
     uint64_t stored = 0;
     for (uint32_t i = 0; i < container.assetCount(); ++i) {
         const ContainerAsset asset = container.asset(i);
-        if (container.ownsTiles(i)) countTiles(container, i, counts);
+        if (container.ownsTiles(i)) countTiles(container, i, filters, counts);
         storedSizes.push_back(container.storedSize(i));
         stored += storedSizes.back();
         tree.add(asset.name, storedSizes.back(), asset.size);
