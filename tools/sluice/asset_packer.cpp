@@ -101,9 +101,9 @@ void AssetPacker::say(const std::string& path, const std::vector<PackNote>& note
     if (m_common.quiet) return;
     for (const PackNote& note : notes) {
         if (!note.isDetail)
-            std::fprintf(stderr, "sluice: %s: %s\n", path.c_str(), note.text.c_str());
+            sayError(path + ": " + note.text);
         else if (m_common.verbosity > 0)
-            std::fprintf(stderr, "%s: %s\n", path.c_str(), note.text.c_str());
+            std::fprintf(stderr, "%s: %s\n", printable(path).c_str(), printable(note.text).c_str());
     }
 }
 

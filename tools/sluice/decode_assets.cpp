@@ -21,7 +21,7 @@ void AssetDecoder::fail(Part& part, const Failure& failure)
     const bool isOfTheFile = failure.code == exitFormat || failure.code == exitUnsupported;
     if (!m_keepGoing || !isOfTheFile) throw failure;
     m_progress.clear();
-    std::fprintf(stderr, "sluice: %s\n", failure.text.c_str());
+    sayError(failure.text);
     if (!part.isBad) ++m_badAssets;
     part.isBad = true;
     if (m_exitCode != exitFormat) m_exitCode = failure.code;

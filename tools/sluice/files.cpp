@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -73,9 +74,8 @@ void readAt(int descriptor, const std::string& path, uint64_t offset, void* byte
     }
 }
 
-// Copies a stream that cannot seek, to its end. Returns its size.
-uint64_t copyStream(int from, const std::string& fromName, int to, const std::string& toName,
-                    bool toSeeks)
+// Copies a stream to its end, into a file or, without one, to stdout. Returns its size.
+uint64_t copyStream(int from, const std::string& fromName, int to = -1)
 {
     std::vector<char> buffer(1 << 20);
     uint64_t size = 0;
@@ -90,36 +90,30 @@ uint64_t copyStream(int from, const std::string& fromName, int to, const std::st
         if (got == 0) {
             return size;
         }
-        if (toSeeks) {
-            writeAt(to, toName, size, buffer.data(), size_t(got));
-        } else {
-            for (ssize_t at = 0; at < got;) {
-                const ssize_t put = ::write(to, buffer.data() + at, size_t(got - at));
-                if (put < 0 && errno != EINTR) {
-                    failErrno(toName);
-                }
-                at += std::max<ssize_t>(put, 0);
-            }
-        }
+        if (to >= 0)
+            writeAt(to, fromName, size, buffer.data(), size_t(got));
+        else
+            writeStdout(buffer.data(), size_t(got));
         size += uint64_t(got);
     }
 }
 
-// The names of temporary files, for an interrupt to remove. A verb has a few open at a time; were
-// there ever more than have a place here, an interrupt would leave those behind.
-std::atomic<const char*> openTemporaries[64];
-static_assert(std::atomic<const char*>::is_always_lock_free, "a signal handler reads them");
+// Temporary files, for an interrupt to remove. A verb has a few open at a time; were there ever more
+// than have a place here, an interrupt would leave those behind.
+std::atomic<const TemporaryFile*> openTemporaries[64];
+static_assert(std::atomic<const TemporaryFile*>::is_always_lock_free,
+              "a signal handler reads them");
 
 void removeAndExit(int signal)
 {
-    for (const std::atomic<const char*>& name : openTemporaries)
-        if (const char* const path = name.load()) unlink(path);
+    for (const std::atomic<const TemporaryFile*>& place : openTemporaries)
+        if (const TemporaryFile* const file = place.load()) unlinkat(file->folder, file->name, 0);
     std::signal(signal, SIG_DFL);
     raise(signal);
 }
 
-// path: stays as it is until forgetTemporary.
-void rememberTemporary(const char* path)
+// file: stays as it is until forgetTemporary.
+void rememberTemporary(const TemporaryFile* file)
 {
     static const bool installed = [] {
         for (const int signal : {SIGINT, SIGTERM, SIGHUP}) // what nohup ignores stays ignored
@@ -127,18 +121,83 @@ void rememberTemporary(const char* path)
         return true;
     }();
     (void)installed;
-    for (std::atomic<const char*>& place : openTemporaries) {
-        const char* expected = nullptr;
-        if (place.compare_exchange_strong(expected, path)) return;
+    for (std::atomic<const TemporaryFile*>& place : openTemporaries) {
+        const TemporaryFile* expected = nullptr;
+        if (place.compare_exchange_strong(expected, file)) return;
     }
 }
 
-void forgetTemporary(const char* path)
+void forgetTemporary(const TemporaryFile* file)
 {
-    for (std::atomic<const char*>& place : openTemporaries) {
-        const char* expected = path;
+    for (std::atomic<const TemporaryFile*>& place : openTemporaries) {
+        const TemporaryFile* expected = file;
         if (place.compare_exchange_strong(expected, nullptr)) return;
     }
+}
+
+// Throws if something of that name exists in the folder, unless it may be overwritten. path: for
+// messages.
+void checkOverwriteIn(int folder, const std::string& name, const std::string& path, bool overwrite,
+                      const char* refusal)
+{
+    struct stat status = {};
+    if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR) return;
+        failErrno(path);
+    }
+    if (S_ISDIR(status.st_mode)) failIo(path, "is a folder");
+    if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) failIo(path, "is not a regular file");
+    if (!overwrite) failIo(path, refusal);
+}
+
+constexpr const char* kExists = "exists; -f overwrites it";
+constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+// Opens the folders of `name` below `root`, which are made where they are missing. Nobody can turn
+// one into a link in between: each is opened in the one before.
+int openFolders(const std::string& root, const std::string& name)
+{
+    std::error_code error;
+    fs::create_directories(root, error);
+    if (error) failIo(root, error.message());
+    int folder = open(root.c_str(), kFolderFlags);
+    if (folder < 0) failErrno(root);
+    size_t start = 0;
+    for (size_t slash; (slash = name.find('/', start)) != std::string::npos; start = slash + 1) {
+        const std::string part = name.substr(start, slash - start),
+                          path = root + "/" + name.substr(0, slash);
+        const bool isMade = mkdirat(folder, part.c_str(), 0777) == 0 || errno == EEXIST;
+        const int below = isMade ? openat(folder, part.c_str(), kFolderFlags | O_NOFOLLOW) : -1;
+        struct stat status = {};
+        const bool isLink = below < 0 &&
+                            fstatat(folder, part.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                            S_ISLNK(status.st_mode);
+        close(folder);
+        if (isLink) failIo(path, "is a link, which could lead out of " + root);
+        if (below < 0) failIo(path, "cannot be made a folder");
+        folder = below;
+    }
+    return folder;
+}
+
+// Makes an empty file that nothing had the name of. Returns its descriptor.
+int openTemporary(TemporaryFile& file, const std::string& path)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    std::random_device random;
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        std::string name = ".sluice-";
+        for (int i = 0; i < 8; ++i)
+            name += letters[random() % (sizeof(letters) - 1)];
+        static_assert(sizeof(file.name) > 16, "the name fits");
+        std::memcpy(file.name, name.c_str(), name.size() + 1);
+        const int descriptor = openat(file.folder, file.name,
+                                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (descriptor >= 0) return descriptor;
+        if (errno != EEXIST) break;
+    }
+    file.name[0] = 0;
+    failErrno(path);
 }
 
 } // namespace
@@ -161,7 +220,7 @@ InputFile::InputFile(const std::string& path) : m_name(path == "-" ? "stdin" : p
     if (standard || !S_ISREG(information.st_mode)) { // a pipe: keep what comes
         const int stream = m_descriptor;
         m_descriptor = openUnnamed(m_name);
-        m_size = copyStream(stream, m_name, m_descriptor, m_name, true);
+        m_size = copyStream(stream, m_name, m_descriptor);
         if (!standard) {
             close(stream);
         }
@@ -242,23 +301,8 @@ void InputFile::readChecked(uint64_t offset, void* bytes, size_t size) const
 
 void checkOverwrite(const std::string& path, bool overwrite, const char* refusal)
 {
-    if (path == "-") {
-        return;
-    }
-    std::error_code error;
-    const fs::file_status status = fs::symlink_status(path, error);
-    if (!fs::exists(status)) {
-        return;
-    }
-    if (fs::is_directory(status)) {
-        failIo(path, "is a folder");
-    }
-    if (!fs::is_regular_file(status) && !fs::is_symlink(status)) {
-        failIo(path, "is not a regular file");
-    }
-    if (!overwrite) {
-        failIo(path, refusal);
-    }
+    if (path != "-")
+        checkOverwriteIn(AT_FDCWD, path, path, overwrite, refusal != nullptr ? refusal : kExists);
 }
 
 void checkOutput(const std::string& path, bool overwrite)
@@ -277,17 +321,30 @@ OutputFile::OutputFile(const std::string& path, bool overwrite)
         m_descriptor = openUnnamed(m_path);
         return;
     }
-    const fs::path folder = fs::path(path).parent_path();
-    std::string temporary = (folder / ".sluice-XXXXXX").string();
-    m_descriptor = mkstemp(temporary.data());
-    if (m_descriptor < 0) {
-        failErrno(path);
+    const fs::path whole(path), folder = whole.parent_path();
+    m_name = whole.filename().string();
+    m_temporary.folder = open(folder.empty() ? "." : folder.c_str(), kFolderFlags);
+    if (m_temporary.folder < 0) failErrno(path);
+    begin();
+}
+
+OutputFile::OutputFile(const std::string& root, const std::string& name, bool overwrite)
+    : m_path(root + "/" + name), m_name(name.substr(name.rfind('/') + 1)), m_overwrite(overwrite)
+{
+    m_temporary.folder = openFolders(root, name);
+    begin();
+}
+
+void OutputFile::begin()
+{
+    try {
+        checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite, kExists);
+        m_descriptor = openTemporary(m_temporary, m_path);
+    } catch (...) {
+        close(m_temporary.folder);
+        throw;
     }
-    m_temporary = temporary;
-    const mode_t mask = umask(0); // mkstemp lets nobody else read
-    umask(mask);
-    fchmod(m_descriptor, 0666 & ~mask);
-    rememberTemporary(m_temporary.c_str());
+    rememberTemporary(&m_temporary);
 }
 
 OutputFile::~OutputFile()
@@ -295,10 +352,11 @@ OutputFile::~OutputFile()
     if (m_descriptor >= 0) {
         close(m_descriptor);
     }
-    if (!m_temporary.empty()) {
-        unlink(m_temporary.c_str());
-        forgetTemporary(m_temporary.c_str());
+    if (m_temporary.name[0] != 0) {
+        unlinkat(m_temporary.folder, m_temporary.name, 0);
+        forgetTemporary(&m_temporary);
     }
+    if (m_temporary.folder >= 0) close(m_temporary.folder);
 }
 
 void OutputFile::write(uint64_t offset, const void* bytes, size_t size)
@@ -314,21 +372,22 @@ void OutputFile::read(uint64_t offset, void* bytes, size_t size) const
 void OutputFile::makeExecutable()
 {
     struct stat information = {};
-    if (m_temporary.empty() || fstat(m_descriptor, &information) != 0) return; // stdout has no mode
+    if (m_temporary.name[0] == 0 || fstat(m_descriptor, &information) != 0)
+        return; // stdout has no mode
     const mode_t readers = information.st_mode & (S_IRUSR | S_IRGRP | S_IROTH);
     fchmod(m_descriptor, information.st_mode | readers >> 2);
 }
 
 void OutputFile::sync()
 {
-    if (!m_temporary.empty() && fsync(m_descriptor) != 0) failErrno(m_path);
+    if (m_temporary.name[0] != 0 && fsync(m_descriptor) != 0) failErrno(m_path);
 }
 
 void OutputFile::commit()
 {
-    if (m_temporary.empty()) {
+    if (m_temporary.name[0] == 0) {
         lseek(m_descriptor, 0, SEEK_SET);
-        copyStream(m_descriptor, m_path, STDOUT_FILENO, m_path, false);
+        copyStream(m_descriptor, m_path);
         return;
     }
     const int descriptor = m_descriptor;
@@ -336,35 +395,27 @@ void OutputFile::commit()
     if (close(descriptor) != 0) {
         failErrno(m_path);
     }
-    checkOverwrite(m_path, m_overwrite); // someone else may have made it meanwhile
-    if (std::rename(m_temporary.c_str(), m_path.c_str()) != 0) {
+    // Someone else may have made it meanwhile.
+    checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite, kExists);
+    if (renameat(m_temporary.folder, m_temporary.name, m_temporary.folder, m_name.c_str()) != 0) {
         failErrno(m_path);
     }
-    forgetTemporary(m_temporary.c_str());
-    m_temporary.clear();
+    forgetTemporary(&m_temporary);
+    m_temporary.name[0] = 0;
 }
 
-std::string makeFolders(const std::string& root, const std::string& name)
+void writeStdout(const void* bytes, size_t size)
 {
-    std::error_code error;
-    fs::create_directories(root, error);
-    if (error) {
-        failIo(root, error.message());
+    const char* from = static_cast<const char*>(bytes);
+    while (size != 0) {
+        const ssize_t written = ::write(STDOUT_FILENO, from, size);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) failErrno("stdout");
+        from += written;
+        size -= size_t(written);
     }
-    fs::path folder = root;
-    size_t start = 0;
-    for (size_t slash; (slash = name.find('/', start)) != std::string::npos; start = slash + 1) {
-        folder /= name.substr(start, slash - start);
-        fs::create_directory(folder, error); // no error if it exists
-        const fs::file_status status = fs::symlink_status(folder, error);
-        if (fs::is_symlink(status)) {
-            failIo(folder.string(), "is a link, which could lead out of " + root);
-        }
-        if (!fs::is_directory(status)) {
-            failIo(folder.string(), "cannot be made a folder");
-        }
-    }
-    return (folder / name.substr(start)).string();
 }
+
+void makeFolder(const std::string& path) { close(openFolders(path, "")); }
 
 } // namespace sluice

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Files as the tool uses them: inputs that can be read anywhere, outputs that appear only when they
-// are complete. "-" is stdin or stdout; both pass through an unnamed temporary file, since archives
-// are not read or written in order.
+// are complete. "-" is stdin or stdout; both pass through an unnamed temporary file where they are not
+// read or written in order.
 #pragma once
 
 #include <cstdint>
@@ -53,10 +53,19 @@ private:
     mutable Bytes m_held;
 };
 
+// A file without its final name yet. A signal handler reads it.
+struct TemporaryFile {
+    int folder = -1; // a descriptor, which goes on meaning the same folder
+    char name[24] = {};
+};
+
 class OutputFile {
 public:
     // Throws if the file exists and overwrite is not set; "-" writes to stdout on commit.
     OutputFile(const std::string& path, bool overwrite);
+    // The file `name` below the folder `root`. Folders are made; throws where one of those in `name`
+    // is a link, which could lead out of root, whoever puts it there meanwhile.
+    OutputFile(const std::string& root, const std::string& name, bool overwrite);
     ~OutputFile(); // without commit: nothing stays behind
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
@@ -74,21 +83,25 @@ public:
     void commit(); // gives the file its name
 
 private:
-    std::string m_path, m_temporary;
+    void begin();
+
+    std::string m_path, m_name; // for messages, and in its folder
+    TemporaryFile m_temporary;
     bool m_overwrite;
     int m_descriptor = -1;
 };
 
+// Writes all of it to stdout.
+void writeStdout(const void* bytes, size_t size);
+
 // Throws if something of that name exists (a link counts, even a dangling one) and overwrite is not
-// set.
-void checkOverwrite(const std::string& path, bool overwrite,
-                    const char* refusal = "exists; -f overwrites it");
+// set. refusal: what it says then, if not the usual.
+void checkOverwrite(const std::string& path, bool overwrite, const char* refusal = nullptr);
 
 // What -o names: refused as checkOverwrite does, and "-" where stdout is a terminal.
 void checkOutput(const std::string& path, bool overwrite);
 
-// Makes the folders of `name` below `root` and returns the file's path. Throws where one of them is
-// a link: a link could lead out of root.
-std::string makeFolders(const std::string& root, const std::string& name);
+// Makes a folder, and those that it is in.
+void makeFolder(const std::string& path);
 
 } // namespace sluice

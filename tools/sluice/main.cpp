@@ -341,6 +341,20 @@ void addKeepGoing(CLI::App& verb, bool& keepGoing)
                   "code is the same");
 }
 
+void addMaxOutput(CLI::App& verb, uint64_t& maxOutput)
+{
+    verb.add_option_function<std::string>(
+            "--max-output",
+            [&](const std::string& text) {
+                maxOutput = sizeFromText("--max-output", text);
+                if (maxOutput == 0)
+                    throw Failure{exitUsage, "--max-output: 0 would refuse everything"};
+            },
+            "refuse what decodes to more, such as 500M or 20G; default 1G, or 100 times the file's "
+            "size if that is more")
+        ->type_name("SIZE");
+}
+
 void defineUnpack(CLI::App& verb, CommandLine& line)
 {
     verb.add_option("IN", line.unpack.input,
@@ -353,6 +367,7 @@ void defineUnpack(CLI::App& verb, CommandLine& line)
     verb.add_flag("--list", line.unpack.list,
                   "print the names, with -v the sizes, and unpack nothing");
     addKeepGoing(verb, line.unpack.keepGoing);
+    addMaxOutput(verb, line.unpack.maxOutput);
     CLI::Option* folder = verb.add_option("-C,--directory", line.unpack.folder,
                                           "the folder to unpack into; default .")
                               ->type_name("DIR");
@@ -390,6 +405,7 @@ void defineVerify(CLI::App& verb, CommandLine& line)
     verb.add_option("NAME", line.verify.selection.names, "as for unpack");
     addOnly(verb, line.verify.selection);
     addKeepGoing(verb, line.verify.keepGoing);
+    addMaxOutput(verb, line.verify.maxOutput);
     verb.add_option("--compare", line.verify.compare,
                     "compare every byte with the files below this folder")
         ->type_name("DIR");
@@ -637,18 +653,17 @@ int main(int argc, char** argv)
         if (error.get_exit_code() == 0) {
             return app.exit(error); // prints the help or the version that was asked for
         }
-        std::fprintf(stderr, "sluice: %s\n",
-                     usageError(app, error, {argv + 1, argv + argc}).c_str());
+        sayError(usageError(app, error, {argv + 1, argv + argc}));
         return exitUsage;
     } catch (const Failure& failure) {
         std::fflush(stdout);
-        std::fprintf(stderr, "sluice: %s\n", failure.text.c_str());
+        sayError(failure.text);
         return failure.code;
     } catch (const std::bad_alloc&) {
         std::fprintf(stderr, "sluice: out of memory\n");
         return exitIo;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "sluice: %s\n", error.what());
+        sayError(error.what());
         return exitIo;
     }
 }

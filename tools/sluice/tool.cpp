@@ -68,33 +68,100 @@ std::string encodingText(const AssetOptions& options)
                       options.bc.c_str(), options.mips ? 1 : 0);
 }
 
+void checkOutputSize(const std::string& file, uint64_t fileSize, uint64_t decodedSize,
+                     uint64_t maxOutput)
+{
+    // A small file that becomes very large is more often an attack than not.
+    constexpr uint64_t least = uint64_t(1) << 30, ratio = 100;
+    const uint64_t usual =
+        fileSize < UINT64_MAX / ratio ? std::max(least, fileSize * ratio) : UINT64_MAX;
+    const uint64_t limit = maxOutput != 0 ? maxOutput : usual;
+    if (decodedSize > limit)
+        throw Failure{exitUsage, file + formatText(": decodes to %llu bytes, and the limit is "
+                                                   "%llu; --max-output sets another",
+                                                   wide(decodedSize), wide(limit))};
+}
+
 uint32_t threadCount(uint32_t asked)
 {
     return asked != 0 ? asked : std::max(std::thread::hardware_concurrency(), 1u);
 }
 
-std::string printable(std::string text)
+namespace {
+
+// A character of UTF-8, or a byte that is of none.
+struct Character {
+    uint32_t code = 0;
+    size_t bytes = 1;
+    bool isValid = false;
+};
+
+Character characterAt(const std::string& text, size_t at)
 {
-    for (char& c : text) {
-        if (uint8_t(c) < 0x20 || c == 0x7f) {
-            c = '?';
-        }
+    const uint8_t first = uint8_t(text[at]);
+    if (first < 0x80) return {first, 1, true};
+    const size_t bytes = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (first < 0xc2 || first > 0xf4 || bytes > text.size() - at) return {first, 1, false};
+    uint32_t code = first & (0x7fu >> bytes);
+    for (size_t i = 1; i < bytes; ++i) {
+        const uint8_t next = uint8_t(text[at + i]);
+        if ((next & 0xc0) != 0x80) return {first, 1, false};
+        code = code << 6 | (next & 0x3fu);
     }
-    return text;
+    const uint32_t least = bytes == 2 ? 0x80 : bytes == 3 ? 0x800 : 0x10000;
+    const bool isSurrogate = code >= 0xd800 && code < 0xe000;
+    if (code < least || code > 0x10ffff || isSurrogate) return {first, 1, false};
+    return {code, bytes, true};
+}
+
+// Control characters of both sets, ends of lines, and what changes the direction of text.
+bool isObeyed(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
+           code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+} // namespace
+
+std::string printable(const std::string& text)
+{
+    std::string result;
+    for (size_t at = 0; at < text.size();) {
+        const Character character = characterAt(text, at);
+        if (character.isValid && !isObeyed(character.code))
+            result.append(text, at, character.bytes);
+        else
+            result += '?';
+        at += character.bytes;
+    }
+    return result;
+}
+
+void sayError(const std::string& text)
+{
+    std::string lines;
+    for (size_t begin = 0, end; begin <= text.size(); begin = end + 1) {
+        end = std::min(text.find('\n', begin), text.size());
+        lines += (begin == 0 ? "sluice: " : "\n") + printable(text.substr(begin, end - begin));
+    }
+    std::fprintf(stderr, "%s\n", lines.c_str());
 }
 
 std::string jsonText(const std::string& text)
 {
     std::string result = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            result += '\\';
-            result += c;
-        } else if (uint8_t(c) < 0x20) {
-            result += formatText("\\u%04x", unsigned(uint8_t(c)));
-        } else {
-            result += c;
-        }
+    for (size_t at = 0; at < text.size();) {
+        const Character character = characterAt(text, at);
+        if (!character.isValid)
+            result += "\\ufffd";
+        else if (character.code == '"' || character.code == '\\')
+            result += std::string("\\") + text[at];
+        else if (isObeyed(character.code))
+            result += formatText("\\u%04x", character.code);
+        else
+            result.append(text, at, character.bytes);
+        at += character.bytes;
     }
     return result + "\"";
 }

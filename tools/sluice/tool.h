@@ -121,6 +121,7 @@ struct UnpackOptions {
     std::string like;   // --like, for .safetensors; empty: not given
     Selection selection;
     bool list = false, keepGoing = false;
+    uint64_t maxOutput = 0; // 0: not given
     DeviceOptions device;
 };
 
@@ -129,6 +130,7 @@ struct VerifyOptions {
     std::string compare; // folder; empty: not given
     Selection selection;
     bool keepGoing = false;
+    uint64_t maxOutput = 0; // 0: not given
     DeviceOptions device;
 };
 
@@ -167,12 +169,20 @@ int exitCodeOfTile(uint32_t status);
 // "12.3 MB": decimal units, three digits.
 std::string sizeText(uint64_t bytes);
 std::string formatText(const char* format, ...) __attribute__((format(printf, 1, 2)));
+// Refuses a file that decodes to more bytes than --max-output says, where 0 stands for what it is
+// without.
+void checkOutputSize(const std::string& file, uint64_t fileSize, uint64_t decodedSize,
+                     uint64_t maxOutput);
 // printf's %llu takes no uint64_t.
 inline unsigned long long wide(uint64_t value) { return value; }
 // Resolves -j, where 0 asks for one thread a core.
 uint32_t threadCount(uint32_t asked);
-// The text without control characters, which a terminal would obey.
-std::string printable(std::string text);
+// The text with '?' for bytes that are no UTF-8 and for characters that a terminal would obey: control
+// characters, ends of lines, changes of direction.
+std::string printable(const std::string& text);
+// Prints "sluice: TEXT" to stderr, whose lines become printable.
+void sayError(const std::string& text);
+// In quotes. What printable() replaces is escaped, so that the file is safe to look at.
 std::string jsonText(const std::string& text);
 
 } // namespace sluice

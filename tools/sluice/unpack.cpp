@@ -36,8 +36,10 @@ public:
 
     void begin(uint32_t asset) override
     {
-        m_output.emplace(
-            m_file.empty() ? makeFolders(m_root, m_container.asset(asset).name) : m_file, m_force);
+        if (m_file.empty())
+            m_output.emplace(m_root, m_container.asset(asset).name, m_force);
+        else
+            m_output.emplace(m_file, m_force);
         if (m_container.isArchive() && isExecutable(m_container.archiveAsset(asset)))
             m_output->makeExecutable();
     }
@@ -57,6 +59,15 @@ private:
     std::string m_root, m_file;
     bool m_force;
     std::optional<OutputFile> m_output;
+};
+
+// A single asset, as it comes: what is damaged ends it.
+class StdoutSink : public AssetSink {
+public:
+    void begin(uint32_t) override {}
+    void write(uint64_t, const uint8_t* bytes, uint32_t size) override { writeStdout(bytes, size); }
+    void end() override {}
+    void discard() override {}
 };
 
 class NullSink : public AssetSink {
@@ -157,8 +168,10 @@ std::string outputFile(const Container& container, const std::vector<uint32_t>& 
         }
     } else if (file.empty()) {
         file = withoutSuffix(options.input);
-        if (!options.folder.empty())
-            file = makeFolders(root, std::filesystem::path(file).filename().string());
+        if (!options.folder.empty()) {
+            makeFolder(root);
+            file = root + "/" + std::filesystem::path(file).filename().string();
+        }
     }
     if (!file.empty()) checkOutput(file, common.force);
     return file;
@@ -220,12 +233,16 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
     if (!options.like.empty()) throw Failure{exitUsage, "--like is for .safetensors files"};
     const std::vector<uint32_t> assets = selectAssets(container, options.selection);
     if (options.list) return printNames(container, assets, common);
+    checkOutputSize(container.file().name(), container.file().size(),
+                    decodedSize(container, assets), options.maxOutput);
     const std::string root = options.folder.empty() ? "." : options.folder;
     const std::string file = outputFile(container, assets, root, options, common);
     const ToolDevice device(options.device, common, Decoder::kernels());
-    if (file.empty()) makeFolders(root, "-"); // -C makes its folder even for an archive of no asset
+    if (file.empty()) makeFolder(root); // even for an archive of no asset
     Progress progress("unpacking", decodedSize(container, assets), common.quiet);
-    FileSink sink(container, root, file, common.force);
+    FileSink files(container, root, file, common.force);
+    StdoutSink standard;
+    AssetSink& sink = file == "-" ? static_cast<AssetSink&>(standard) : files;
     AssetDecoder decoder(container, device, sink, progress, options.keepGoing);
     const DecodeStats stats = decoder.run(assets);
     progress.clear();
@@ -249,6 +266,8 @@ int runVerify(const VerifyOptions& options, const CommonOptions& common)
                                      ": --compare needs an archive, whose assets have names"};
     }
     const std::vector<uint32_t> assets = selectAssets(container, options.selection);
+    checkOutputSize(container.file().name(), container.file().size(),
+                    decodedSize(container, assets), options.maxOutput);
     const ToolDevice device(options.device, common, Decoder::kernels());
     Progress progress("verifying", decodedSize(container, assets), common.quiet);
     NullSink nothing;
@@ -264,8 +283,8 @@ int runVerify(const VerifyOptions& options, const CommonOptions& common)
     if (!options.compare.empty()) {
         std::printf("all %zu files identical\n", assets.size());
     } else {
-        std::printf("%s: ok, %zu assets, %s\n", container.file().name().c_str(), assets.size(),
-                    sizeText(stats.bytesOut).c_str());
+        std::printf("%s: ok, %zu assets, %s\n", printable(container.file().name()).c_str(),
+                    assets.size(), sizeText(stats.bytesOut).c_str());
     }
     return exitOk;
 }

@@ -28,7 +28,8 @@ std::string outputPath(const UnpackOptions& options)
         throw Failure{exitUsage,
                       options.input + ": name the output with -o, or its folder with -C"};
     }
-    return makeFolders(options.folder, name);
+    makeFolder(options.folder);
+    return options.folder + "/" + name;
 }
 
 class WeightUnpacker {
@@ -125,8 +126,8 @@ std::string makeStart(const WeightFile& input, std::vector<OutputTensor>& output
 void printInfo(const WeightFile& file)
 {
     std::printf("%s: safetensors, %zu tensors, %zu units of DFloat11 or ECF8, %s\n",
-                file.file().name().c_str(), file.header().tensors.size(), file.units().size(),
-                sizeText(file.file().size()).c_str());
+                printable(file.file().name()).c_str(), file.header().tensors.size(),
+                file.units().size(), sizeText(file.file().size()).c_str());
     std::printf("%14s %14s %7s %8s %8s  %-8s  %s\n", "size", "stored", "bits", "blocks", "tensors",
                 "kind", "name");
     for (const WeightUnit& unit : file.units()) {
@@ -186,6 +187,8 @@ int runUnpackWeights(const WeightFile& input, const UnpackOptions& options,
     std::vector<OutputTensor> outputs = planOutput(input, options.input, options.like);
     uint64_t size = 0;
     const std::string start = makeStart(input, outputs, size);
+    checkOutputSize(input.file().name(), input.file().size(), start.size() + size,
+                    options.maxOutput);
     const std::string path = outputPath(options);
     checkOverwrite(path, common.force);
     const ToolDevice device(options.device, common, SLUICE_KERNELS_DF11);
@@ -219,6 +222,7 @@ int runVerifyWeights(const WeightFile& input, const VerifyOptions& options,
     for (const WeightUnit& unit : input.units()) {
         size += unit.size();
     }
+    checkOutputSize(input.file().name(), input.file().size(), size, options.maxOutput);
     const ToolDevice device(options.device, common, SLUICE_KERNELS_DF11);
     WeightDecoder decoder(device);
     Progress progress("verifying", size, common.quiet);
@@ -228,8 +232,8 @@ int runVerifyWeights(const WeightFile& input, const VerifyOptions& options,
     }
     progress.clear();
     if (!common.quiet) {
-        std::printf("%s: ok, %zu units, %s\n", input.file().name().c_str(), input.units().size(),
-                    sizeText(size).c_str());
+        std::printf("%s: ok, %zu units, %s\n", printable(input.file().name()).c_str(),
+                    input.units().size(), sizeText(size).c_str());
     }
     return exitOk;
 }
