@@ -212,11 +212,15 @@ TEST_CASE("tool hostile: files of many parts and deep ones are packed all the sa
     const Folder tool;
     const size_t size = 9'900'000;
     tool.write("chunks/chunks.wav", chunks(size));
+    std::string many = sound().substr(0, 36);
+    for (uint32_t i = 0; i < 4000; ++i) // so long that each may have a filter
+        many += std::string("data\210\0\0\0", 8) + sound().substr(44 + i % 9, 136);
+    tool.write("long/chunks.wav", many);
     tool.write("deep/deep.glb", glb(std::string(size, '[')));
     tool.write("deep2/deep.glb", glb(repeated("{\"accessors\":", size)));
     tool.write("many/many.glb",
                glb("{\"bufferViews\": [], \"accessors\": [" + repeated("{},", size) + "{}]}"));
-    for (const char* name : {"chunks", "deep", "deep2", "many"}) {
+    for (const char* name : {"chunks", "long", "deep", "deep2", "many"}) {
         checkCost(tool, std::string("pack -q -j 1 -o ") + name + ".sluice " + name);
         CHECK(tool.onCpu("verify --compare . " + std::string(name) + ".sluice") == 0);
     }

@@ -105,7 +105,7 @@ void addPiece(const FilterPart& part, u64 from, u64 to, std::vector<FilterSectio
 }
 
 // Makes the description of a tile, an empty one if nothing of it is filtered or if it would have
-// too many columns or take too many steps.
+// too many sections or columns, or take too many steps.
 std::vector<u32> describeTile(const FilterParts& parts, u64 from, u64 to)
 {
     std::vector<FilterSection> sections;
@@ -126,6 +126,10 @@ std::vector<u32> describeTile(const FilterParts& parts, u64 from, u64 to)
     std::vector<u32> description;
     for (const FilterSection& section : sections)
         appendSection(section, description);
+    // There may be more sections than a description has room for.
+    if (!description.empty() &&
+        checkFilter(description.data(), 4 * description.size()) != SLUICE_OK)
+        return {};
     return description;
 }
 
