@@ -120,6 +120,10 @@ TEST_CASE("tool rules: what is wrong in them is said with its line")
         const char *text, *message;
     } cases[] = {
         {"[[rule]]\nlevel = 3\n", "r.toml:1: a rule needs files"},
+        {"# \xc3\xa4\nG\xef\xb3\xbf", "r.toml:2: only strings and comments"},
+        {"a = '''\n\"\n''' \xc3\xa4", "r.toml:3: only strings and comments"},
+        {"a = \"\\\"\" \xc3\xa4", "r.toml:1: only strings and comments"},
+        {"'\xc3\xa4' = \"\xc3\xa4\"", "'\xc3\xa4': there are only [[rule]]"},
         {"[[rule]]\nfiles = []\n", "r.toml:1: a rule needs files"},
         {"[[rule]]\nfiles = \"*\"\nlevel = 13\n", "r.toml:3: level is a number from 1 to 12"},
         {"[[rule]]\nfiles = \"*\"\nlevel = \"3\"\n", "r.toml:3: level is a number"},

@@ -207,6 +207,52 @@ private:
     PackRule m_rule;
 };
 
+// The line of the first byte above 0x7f that is in no string and in no comment; 0: there is none.
+// TOML allows none there, and toml++ 3.3 ends the program at some. What is not closed on its line
+// is an error that the reader stops at, so that what comes after that does not matter.
+uint32_t lineOfStrayByte(const std::string& text)
+{
+    enum class In {
+        plain,
+        comment,
+        basic,
+        literal,
+        longBasic,
+        longLiteral
+    } in = In::plain;
+    uint32_t line = 1;
+    const auto isTriple = [&](size_t at) {
+        return text.compare(at, 3, std::string(3, text[at])) == 0;
+    };
+    const bool hasMark = text.compare(0, 3, "\xef\xbb\xbf") == 0; // of UTF-8
+    for (size_t i = hasMark ? 3 : 0; i < text.size(); ++i) {
+        const char c = text[i];
+        const bool isLong = in == In::longBasic || in == In::longLiteral;
+        if (c == '\n') {
+            ++line;
+            if (!isLong) in = In::plain;
+        } else if (in == In::plain) {
+            if (uint8_t(c) > 0x7f) return line;
+            const bool opensLong = (c == '"' || c == '\'') && isTriple(i);
+            if (c == '#') in = In::comment;
+            if (c == '"') in = opensLong ? In::longBasic : In::basic;
+            if (c == '\'') in = opensLong ? In::longLiteral : In::literal;
+            if (opensLong) i += 2;
+        } else if ((in == In::basic || in == In::longBasic) && c == '\\') {
+            if (i + 1 < text.size() && text[i + 1] != '\n') ++i;
+        } else if ((in == In::basic && c == '"') || (in == In::literal && c == '\'')) {
+            in = In::plain;
+        } else if (((in == In::longBasic && c == '"') || (in == In::longLiteral && c == '\'')) &&
+                   isTriple(i)) {
+            // Up to two more may stand before the three that close.
+            for (i += 2; i + 1 < text.size() && text[i + 1] == c; ++i) {
+            }
+            in = In::plain;
+        }
+    }
+    return 0;
+}
+
 #endif
 
 } // namespace
@@ -216,10 +262,12 @@ private:
 PackRules::PackRules(std::string name, const std::string& text) : m_name(std::move(name))
 {
     if (text.size() > kMaxRulesBytes) throw Failure{exitUsage, m_name + ": is larger than 1 MiB"};
-    const toml::parse_result parsed = toml::parse(text, m_name);
     const auto fail = [&](uint32_t line, const std::string& what) {
         throw Failure{exitUsage, m_name + ":" + std::to_string(line) + ": " + what};
     };
+    const uint32_t stray = lineOfStrayByte(text);
+    if (stray != 0) fail(stray, "only strings and comments hold other characters than ASCII's");
+    const toml::parse_result parsed = toml::parse(text, m_name);
     if (!parsed)
         fail(parsed.error().source().begin.line,
              printable(std::string(parsed.error().description())));
