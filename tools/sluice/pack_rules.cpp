@@ -207,50 +207,59 @@ private:
     PackRule m_rule;
 };
 
-// The line of the first byte above 0x7f that is in no string and in no comment; 0: there is none.
-// TOML allows none there, and toml++ 3.3 ends the program at some. What is not closed on its line
-// is an error that the reader stops at, so that what comes after that does not matter.
-uint32_t lineOfStrayByte(const std::string& text)
+// The same rules in ASCII: what else is in comments becomes a question mark, in strings "..." an
+// escape. Sets `stray` to the line of the first such character elsewhere, where TOML or rules have
+// none, or of what is no UTF-8; 0: there is none. toml++ 3.3 ends the program at some characters
+// where it looks for white space, which it does in more places than it should.
+std::string inAscii(const std::string& text, uint32_t& stray)
 {
     enum class In {
         plain,
         comment,
-        basic,
-        literal,
-        longBasic,
-        longLiteral
+        string, // "..."
+        other   // strings in which there are no escapes, or of several lines
     } in = In::plain;
+    std::string ascii, end; // of what `other` is in
     uint32_t line = 1;
-    const auto isTriple = [&](size_t at) {
-        return text.compare(at, 3, std::string(3, text[at])) == 0;
-    };
-    const bool hasMark = text.compare(0, 3, "\xef\xbb\xbf") == 0; // of UTF-8
-    for (size_t i = hasMark ? 3 : 0; i < text.size(); ++i) {
+    stray = 0;
+    const size_t first = text.compare(0, 3, "\xef\xbb\xbf") == 0 ? 3 : 0; // the mark of UTF-8
+    for (size_t i = first; i < text.size();) {
         const char c = text[i];
-        const bool isLong = in == In::longBasic || in == In::longLiteral;
-        if (c == '\n') {
-            ++line;
-            if (!isLong) in = In::plain;
-        } else if (in == In::plain) {
-            if (uint8_t(c) > 0x7f) return line;
-            const bool opensLong = (c == '"' || c == '\'') && isTriple(i);
-            if (c == '#') in = In::comment;
-            if (c == '"') in = opensLong ? In::longBasic : In::basic;
-            if (c == '\'') in = opensLong ? In::longLiteral : In::literal;
-            if (opensLong) i += 2;
-        } else if ((in == In::basic || in == In::longBasic) && c == '\\') {
-            if (i + 1 < text.size() && text[i + 1] != '\n') ++i;
-        } else if ((in == In::basic && c == '"') || (in == In::literal && c == '\'')) {
-            in = In::plain;
-        } else if (((in == In::longBasic && c == '"') || (in == In::longLiteral && c == '\'')) &&
-                   isTriple(i)) {
-            // Up to two more may stand before the three that close.
-            for (i += 2; i + 1 < text.size() && text[i + 1] == c; ++i) {
+        if (c == '\n') ++line;
+        if (uint8_t(c) > 0x7f) {
+            const Character character = characterAt(text, i);
+            if (!character.isValid || in == In::plain || in == In::other) {
+                stray = line;
+                return {};
             }
-            in = In::plain;
+            ascii += in == In::comment ? "?" : formatText("\\U%08x", character.code);
+            i += character.bytes;
+            continue;
         }
+        if (in == In::plain && c == '#') {
+            in = In::comment;
+        } else if (in == In::plain && (c == '"' || c == '\'')) {
+            end =
+                text.compare(i, 3, std::string(3, c)) == 0 ? std::string(3, c) : std::string(1, c);
+            in = c == '"' && end.size() == 1 ? In::string : In::other;
+            ascii += end;
+            i += end.size();
+            continue;
+        } else if (in != In::comment && in != In::plain && text.compare(i, end.size(), end) == 0) {
+            in = In::plain;
+            ascii += end;
+            i += end.size();
+            continue;
+        } else if (c == '\n' && end.size() != 3) {
+            in = In::plain;
+        } else if (c == '\\' && in != In::plain && in != In::comment && end[0] == '"' &&
+                   i + 1 < text.size() && uint8_t(text[i + 1]) <= 0x7f && text[i + 1] != '\n') {
+            ascii += c;
+            ++i; // and what is escaped
+        }
+        ascii += text[i++];
     }
-    return 0;
+    return ascii;
 }
 
 #endif
@@ -265,9 +274,12 @@ PackRules::PackRules(std::string name, const std::string& text) : m_name(std::mo
     const auto fail = [&](uint32_t line, const std::string& what) {
         throw Failure{exitUsage, m_name + ":" + std::to_string(line) + ": " + what};
     };
-    const uint32_t stray = lineOfStrayByte(text);
-    if (stray != 0) fail(stray, "only strings and comments hold other characters than ASCII's");
-    const toml::parse_result parsed = toml::parse(text, m_name);
+    uint32_t stray = 0;
+    const std::string ascii = inAscii(text, stray);
+    if (stray != 0)
+        fail(stray, "only comments and strings in \"\" of one line hold other characters than "
+                    "ASCII's");
+    const toml::parse_result parsed = toml::parse(ascii, m_name);
     if (!parsed)
         fail(parsed.error().source().begin.line,
              printable(std::string(parsed.error().description())));

@@ -87,15 +87,6 @@ uint32_t threadCount(uint32_t asked)
     return asked != 0 ? asked : std::max(std::thread::hardware_concurrency(), 1u);
 }
 
-namespace {
-
-// A character of UTF-8, or a byte that is of none.
-struct Character {
-    uint32_t code = 0;
-    size_t bytes = 1;
-    bool isValid = false;
-};
-
 Character characterAt(const std::string& text, size_t at)
 {
     const uint8_t first = uint8_t(text[at]);
@@ -113,6 +104,8 @@ Character characterAt(const std::string& text, size_t at)
     if (code < least || code > 0x10ffff || isSurrogate) return {first, 1, false};
     return {code, bytes, true};
 }
+
+namespace {
 
 // Control characters of both sets, ends of lines, and what changes the direction of text.
 bool isObeyed(uint32_t code)

@@ -163,6 +163,14 @@ int runDevices(bool json, const CommonOptions& common);
 int runPipelines(const PipelineOptions& options, bool json, const CommonOptions& common);
 int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& common);
 
+// A character of UTF-8, or a byte that is of none.
+struct Character {
+    uint32_t code = 0;
+    size_t bytes = 1;
+    bool isValid = false;
+};
+Character characterAt(const std::string& text, size_t at);
+
 int exitCodeOf(SluiceStatus status);
 // status: a SluiceTileStatus
 int exitCodeOfTile(uint32_t status);
