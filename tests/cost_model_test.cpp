@@ -48,7 +48,7 @@ public:
             if (number % 3 == 2)
                 inputs.addGstdTile(stored, 4 * bytes, uniform() < 0.7);
             else
-                inputs.addTile(stored, bytes, false);
+                inputs.addGdeflateTile(stored, bytes, false);
             left -= number % 3 == 2 ? 4 * bytes : bytes;
         }
         if (number % 4 == 0)
@@ -128,6 +128,17 @@ TEST_CASE(
     }
     device.batch(model, Sizes::any, 20);
     CHECK(device.error(model, Sizes::any, kBatchesToLearn) < kGoal);
+}
+
+TEST_CASE("cost model: a stored tile costs no more than its bytes in tiles that are decoded")
+{
+    const CostModel model;
+    CostInputs stored, decoded;
+    stored.addStoredTile(1 << 20, false);
+    for (uint32_t i = 0; i < 16; ++i)
+        decoded.addGdeflateTile(32768, 65536, false);
+    CHECK(model.predict(stored) < model.predict(decoded));
+    CHECK(model.predict(stored) > model.predict(CostInputs()));
 }
 
 TEST_CASE("cost model: what makes no sense is not learnt")

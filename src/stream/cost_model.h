@@ -36,8 +36,14 @@ using CostFeatures = std::array<double, kCostKinds>;
 // What is in a batch, as far as its time depends on that.
 class CostInputs {
 public:
-    // A tile of GDeflate, or one that the same kernel copies.
-    void addTile(uint32_t storedSize, uint32_t size, bool isFiltered)
+    // Bytes that GDeflate's kernel copies, at most 64 KiB at a time.
+    void addStoredTile(uint32_t size, bool isFiltered)
+    {
+        m_features[kCostGdeflate] += mib(size);
+        note(m_slowest[0][isFiltered], 0.0014 * kib(std::min(size, 65536u)));
+        noteFilter(size, isFiltered);
+    }
+    void addGdeflateTile(uint32_t storedSize, uint32_t size, bool isFiltered)
     {
         m_features[kCostGdeflate] += mib(size);
         const double stored = kib(storedSize), decoded = kib(size);
@@ -110,7 +116,7 @@ public:
         if (m_lastIsGstd)
             one.addGstdTile(32768, 65536, false);
         else
-            one.addTile(32768, 65536, false);
+            one.addGdeflateTile(32768, 65536, false);
         return predict(one);
     }
     double error() const { return m_error; }

@@ -27,7 +27,8 @@ void addCost(CostInputs& cost, const TileRecord& tile)
     switch (tile.codec) {
     case SLUICE_CODEC_GSTD: cost.addGstdTile(tile.storedSize, tile.size, isFiltered); break;
     case SLUICE_CODEC_FLOAT: cost.addFloatTile(tile.size, isFiltered); break;
-    default: cost.addTile(tile.storedSize, tile.size, isFiltered); break;
+    case SLUICE_CODEC_STORE: cost.addStoredTile(tile.size, isFiltered); break;
+    default: cost.addGdeflateTile(tile.storedSize, tile.size, isFiltered); break;
     }
 }
 
