@@ -51,8 +51,9 @@ typedef struct SluiceTileCache {
     void (*keep)(void* user, const uint8_t* key, uint32_t size, const void* bytes,
                  uint32_t storedSize, uint32_t filtered);
     // Says what a tile became, tile by tile in the order of the archive; may be NULL. asset: how
-    // many assets, shares and parts of shares were added before it; key: NULL if the tile was not looked up (codec STORE, known
-    // matches, assets that are encoded already). Called in the calling thread.
+    // many assets, shares and parts of shares were added before it; key: NULL if the tile was not
+    // looked up (codec STORE, known matches, assets that are encoded already). Called in the
+    // calling thread.
     void (*wrote)(void* user, uint32_t asset, const SluiceArchiveTile* tile, const uint8_t* key);
 } SluiceTileCache;
 

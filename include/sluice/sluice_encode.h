@@ -21,8 +21,8 @@ typedef struct SluiceGdeflateEncoder_T* SluiceGdeflateEncoder;
 #define SLUICE_GDEFLATE_MAX_DECODE_SPEED 6u
 
 // level        1 (fastest) .. 12 (smallest). 1 to 4 take the first good match, 5 to 7 look one or
-//              two bytes ahead (7 keeps the better), 8 to 12 search for the cheapest way through the
-//              tile, with more matches and more passes the higher the level
+//              two bytes ahead (7 keeps the better), 8 to 12 search for the cheapest way through
+//              the tile, with more matches and more passes the higher the level
 // decodeSpeed  0 (smallest) .. SLUICE_GDEFLATE_MAX_DECODE_SPEED: how many bytes the decoder's work
 //              is worth. From 1 no code of a dynamic block is longer than 10 bits (literals and
 //              lengths) or 8 bits (distances), so that tables of that size decode every symbol in

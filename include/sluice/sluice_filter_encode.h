@@ -45,9 +45,9 @@ typedef enum SluiceFilterLayout {
 //                end at rows or records where they can, so most are somewhat smaller, but for those
 //                whose filter is in doubt
 //   features     SluiceFilterFeatures; 0: nothing is filtered
-//   effort       0: filters by trial on one sample, the cheapest; 1: by trial on two; 2: on more and
-//                larger ones and with more care. At 1 the trials take 0.1 to 0.4 times as long as
-//                zstd -19 takes to encode the same bytes, at 0 half of that, at 2 three times
+//   effort       0: filters by trial on one sample, the cheapest; 1: by trial on two; 2: on more
+//                and larger ones and with more care. At 1 the trials take 0.1 to 0.4 times as long
+//                as zstd -19 takes to encode the same bytes, at 0 half of that, at 2 three times
 //   force        1: filters even where the trial finds that they do not pay
 //   layout       SluiceFilterLayout; the members that follow are for RECORDS
 //   begin        bytes before the first record, which are not filtered

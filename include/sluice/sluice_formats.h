@@ -67,8 +67,8 @@ SLUICE_API SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* strea
 //   header | per asset: tile records, tile data | index: asset table, parameter blocks, names
 //
 // To read one asset: header, index, then the asset's extent (its tile records and its data lie
-// together; small assets may share one), or any part of it. A tile's data starts 16-byte aligned in the extent, so an extent
-// can be uploaded as it is.
+// together; small assets may share one), or any part of it. A tile's data starts 16-byte aligned in
+// the extent, so an extent can be uploaded as it is.
 
 #define SLUICE_ARCHIVE_HEADER_SIZE 64u
 #define SLUICE_ARCHIVE_RECORD_SIZE 24u
@@ -198,7 +198,8 @@ typedef struct SluiceArchiveTileReader {
 } SluiceArchiveTileReader;
 
 // Starts with record 0; assets of one share have the same records. The reader keeps
-// asset->tileParameters, which descriptions of filters are in: the index stays as it is until the last record is parsed. Errors: ARGUMENT.
+// asset->tileParameters, which descriptions of filters are in: the index stays as it is until the
+// last record is parsed. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
                                                 SluiceArchiveTileReader* reader);
 
@@ -206,8 +207,8 @@ SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
 // record whose description is another one than its neighbour's has its own checked, which a hostile
 // file may make long.
 //   memory, size  a byte for each 4 of asset->tileParameters, asset->tileParameterSize / 4, all of
-//                 them 0 at first. They stay until the last record is parsed. Assets that share a block of
-//                 parameters may share the memory
+//                 them 0 at first. They stay until the last record is parsed. Assets that share a
+//                 block of parameters may share the memory
 // Before the first sluiceParseArchiveTiles. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceRememberArchiveFilters(SluiceArchiveTileReader* reader, void* memory,
                                                      size_t size);

@@ -59,7 +59,7 @@ typedef enum SluiceStreamIo {
 #define SLUICE_STREAM_BLOCK_SIZE 4194304u  // bytes of output that one unit takes at most
 #define SLUICE_STREAM_MIN_SOURCE 4194304u  // the least that the ring of stored bytes has
 #define SLUICE_STREAM_MIN_OUTPUT 16777216u // the least that the ring of decoded bytes has
-// What zeros in SluiceStreamerInfo stand for.
+// A zero in these members of SluiceStreamerInfo stands for:
 #define SLUICE_STREAM_BATCH_TILES 1024u       // maxBatchTiles
 #define SLUICE_STREAM_GSTD_TILES 256u         // gstdTilesAtOnce: 128 MiB of scratch
 #define SLUICE_STREAM_FILTERED_SIZE 33554432u // maxFilteredSize

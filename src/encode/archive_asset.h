@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a writer of archives is given of an asset, and the rules for it.
+// An asset as a writer of archives is given it, and the checks of it.
 #pragma once
 
 #include <sluice/sluice_archive.h>
@@ -36,7 +36,7 @@ struct Segments {
     }
 };
 
-// What the index says of an asset, whoever encodes it.
+// The index says this of every asset, whoever has encoded it.
 struct AssetHead {
     std::string_view name;
     u32 type;

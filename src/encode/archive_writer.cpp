@@ -79,7 +79,7 @@ private:
     // The state of writing.
     u64 m_position = headerBytes; // end of the data, always 16-byte aligned
     u32 m_placedAssets = 0;       // entries that have their offset
-    // Of the last placed extent:
+    // These are of the extent that was placed last.
     u32 m_tilesWritten = 0;
     std::vector<u8> m_records; // that are not written yet
     u64 m_recordsWritten = 0;  // bytes
@@ -300,8 +300,8 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info, Parts parts)
     return SLUICE_OK;
 }
 
-// Reads the next tile of the asset or share, from `position` on, and hands it to the pool. `left` bytes
-// of the segment follow from there on.
+// Reads the next tile of the asset or share, from `position` on, and hands it to the pool. `left`
+// bytes of the segment follow from there on.
 SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, u32 number,
                                     const SluiceArchiveSegment& segment, u64 position, u64 left)
 {

@@ -275,8 +275,8 @@ size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& sample
     return cost;
 }
 
-// Returns the index of the best candidate, of which 0 filters nothing. Those whose estimates are close
-// are compared with more care.
+// Returns the index of the best candidate, of which 0 filters nothing. Those whose estimates are
+// close are compared with more care.
 size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced,
               const std::vector<FilterSection>& candidates, double& ratio)
 {

@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-// What bounds the memory that a document takes: a larger one is not looked into, and of one with
-// more values or nested deeper nothing is used.
+// These bound the memory that a document takes: a larger one is not looked into, and nothing is
+// used of one that has more values or is nested deeper.
 constexpr u64 kMaxJson = 32u << 20;
 constexpr size_t kMaxValues = 1u << 19;
 constexpr size_t kMaxDepth = 8;

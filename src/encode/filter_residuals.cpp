@@ -32,7 +32,7 @@ void readMapped(const FilterSection& section, u32 column, const u8* records, u32
         value = T(mapValue(description, value));
 }
 
-// As guessOf, in the type of the values: comparisons are signed if `Compared` is.
+// This does what guessOf does, in the type of the values: comparisons are signed if `Compared` is.
 template <typename T, typename Compared>
 T guessMedian(T left, T up, T upLeft)
 {

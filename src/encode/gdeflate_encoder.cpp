@@ -19,9 +19,9 @@ struct Level {
     u32 passes;     // of optimal parsing over each block
 };
 
-// Optimal parsing looks at fewer candidates and at shorter matches than lazy parsing can, which makes
-// tiles larger that consist of long matches. Those that shrink to less than this part are parsed
-// lazily as well, and the smaller stream is kept.
+// Optimal parsing looks at fewer candidates and at shorter matches than lazy parsing can, which
+// makes tiles larger that consist of long matches. Those that shrink to less than this part are
+// parsed lazily as well, and the smaller stream is kept.
 constexpr u32 kParsedAgain = 6;
 
 constexpr u32 kMaxLevel = 12;
@@ -41,7 +41,7 @@ constexpr Level kLevels[kMaxLevel + 1] = {
     {{120, 160}, 0, 96, 2, 4},
 };
 
-// Which parses are tried in addition: with the search of level 7 and each lookahead up to its own.
+// More parses are tried, with the search of level 7 and each lookahead up to its own.
 // Level 7 does so too, since a lookahead of 2 is better for texts and of 1 for all else.
 constexpr u32 kLazyLevel = 7;
 
@@ -180,8 +180,8 @@ void TileEncoder::refine(u32 passes)
     m_tokenCount = made;
 }
 
-// Parses the bytes [begin, end) several times with the costs that the last parse leads to, and stores
-// the best parse, which may be the given one. Returns its tokens.
+// Parses the bytes [begin, end) several times with the costs that the last parse leads to, and
+// stores the best parse, which may be the given one. Returns its tokens.
 u32 TileEncoder::refineBlock(u32 begin, u32 end, const Token* tokens, u32 count, u32 passes,
                              Token* refined)
 {

@@ -34,8 +34,8 @@ constexpr Level upTo8(const Effort& effort, int zstd, int also = 0)
 // libzstd's strategies.
 constexpr u32 kBtlazy2 = 6, kBtopt = 7, kBtultra = 8;
 
-// Each level makes tiles of each content no larger than the one before it, on average. Sounds have so
-// few matches that a lazy search does as well as an optimal parser.
+// Each level makes tiles of each content no larger than the one before it, on average. Sounds have
+// so few matches that a lazy search does as well as an optimal parser.
 constexpr Level kLevels[SLUICE_GSTD_MAX_LEVEL + 1] = {
     {},
     upTo8(kFast, 1),
@@ -77,7 +77,7 @@ constexpr Level kLevels[SLUICE_GSTD_MAX_LEVEL + 1] = {
 constexpr u32 kSearchedAgain = 8;
 constexpr u32 kLazyLevel = 8;
 
-// What draftGstdTile takes.
+// draftGstdTile encodes with this one.
 constexpr Level kDraft = kLevels[5];
 
 constexpr u32 kDefaultDepth = 4;

@@ -31,8 +31,8 @@ struct BenchOptions {
 
 // The names that filters are compared with.
 std::string benchKernels();
-// Prints the table to stdout (stderr if json or html is "-"). Returns the tool's exit code or throws a
-// Failure.
+// Prints the table to stdout (stderr if json or html is "-"). Returns the tool's exit code or
+// throws a Failure.
 int runBench(const BenchOptions& options);
 
 } // namespace sluice

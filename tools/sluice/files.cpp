@@ -98,8 +98,8 @@ uint64_t copyStream(int from, const std::string& fromName, int to = -1)
     }
 }
 
-// Temporary files, for an interrupt to remove. A verb has a few open at a time; were there ever more
-// than have a place here, an interrupt would leave those behind.
+// Temporary files, for an interrupt to remove. A verb has a few open at a time; were there ever
+// more than have a place here, an interrupt would leave those behind.
 std::atomic<const TemporaryFile*> openTemporaries[64];
 static_assert(std::atomic<const TemporaryFile*>::is_always_lock_free,
               "a signal handler reads them");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Files as the tool uses them: inputs that can be read anywhere, outputs that appear only when they
-// are complete. "-" is stdin or stdout; both pass through an unnamed temporary file where they are not
-// read or written in order.
+// are complete. "-" is stdin or stdout; both pass through an unnamed temporary file where they are
+// not read or written in order.
 #pragma once
 
 #include <cstdint>
@@ -63,8 +63,8 @@ class OutputFile {
 public:
     // Throws if the file exists and overwrite is not set; "-" writes to stdout on commit.
     OutputFile(const std::string& path, bool overwrite);
-    // The file `name` below the folder `root`. Folders are made; throws where one of those in `name`
-    // is a link, which could lead out of root, whoever puts it there meanwhile.
+    // The file `name` below the folder `root`. Folders are made; throws where one of those in
+    // `name` is a link, which could lead out of root, whoever puts it there meanwhile.
     OutputFile(const std::string& root, const std::string& name, bool overwrite);
     ~OutputFile(); // without commit: nothing stays behind
     OutputFile(const OutputFile&) = delete;

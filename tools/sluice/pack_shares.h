@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which small files share tiles: those of a kind, so that one finds in another what it would have to
-// say anew by itself.
+// Which small files share tiles: those of a kind, so that one finds in another what it would have
+// to say anew by itself.
 #pragma once
 
 #include <functional>

@@ -185,8 +185,8 @@ void checkOutputSize(const std::string& file, uint64_t fileSize, uint64_t decode
 inline unsigned long long wide(uint64_t value) { return value; }
 // Resolves -j, where 0 asks for one thread a core.
 uint32_t threadCount(uint32_t asked);
-// The text with '?' for bytes that are no UTF-8 and for characters that a terminal would obey: control
-// characters, ends of lines, changes of direction.
+// The text with '?' for bytes that are no UTF-8 and for characters that a terminal would obey:
+// control characters, ends of lines, changes of direction.
 std::string printable(const std::string& text);
 // Prints "sluice: TEXT" to stderr, whose lines become printable.
 void sayError(const std::string& text);
