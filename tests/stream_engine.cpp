@@ -149,6 +149,14 @@ bool Engine::importHost(void* host, VkDeviceSize size, SluiceStreamMemory& resul
     return true;
 }
 
+uint64_t Engine::addressOf(const SluiceBuffer& buffer) const
+{
+    VkBufferDeviceAddressInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+    std::memcpy(&info.buffer, &buffer.handle, sizeof info.buffer);
+    return m_GetBufferDeviceAddress(m_device, &info);
+}
+
 VkImage Engine::makeImage(const VkImageCreateInfo& info)
 {
     VkImage image = VK_NULL_HANDLE;

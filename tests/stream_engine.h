@@ -17,6 +17,7 @@ namespace sluice::test {
 #define SLUICE_TEST_FUNCTIONS(X)                                                                   \
     X(CreateBuffer)                                                                                \
     X(DestroyBuffer)                                                                               \
+    X(GetBufferDeviceAddress)                                                                      \
     X(GetBufferMemoryRequirements)                                                                 \
     X(AllocateMemory)                                                                              \
     X(FreeMemory)                                                                                  \
@@ -59,6 +60,7 @@ public:
     // A buffer in memory of the host's, which is there until the engine is not. Both are multiples
     // of what the device wants. False: the device cannot import such memory.
     bool importHost(void* host, VkDeviceSize size, SluiceStreamMemory& buffer);
+    uint64_t addressOf(const SluiceBuffer& buffer) const;
     VkImage makeImage(const VkImageCreateInfo& info);
     VkSemaphore makeSemaphore();
     uint64_t valueOf(VkSemaphore semaphore) const;
