@@ -75,7 +75,8 @@ SluiceStatus sluiceCmdIntervalExpand(SluiceContext context, SluiceCommands comma
     const auto checkRest = [&](RangeChecker& check) {
         const uint32_t size = info->elementSize;
         check.require(validElementSize(size), SLUICE_ERROR_ARGUMENT);
-        const uint64_t alignment = (size & (size - 1)) == 0 ? size : 1;
+        const bool isPowerOf2 = size != 0 && (size & (size - 1)) == 0;
+        const uint64_t alignment = isPowerOf2 ? size : 1;
         checkIntervals(check, info->intervals);
         check.buffer(info->values, uint64_t(info->intervals.maxCount) * size, alignment);
         check.buffer(info->destination, 0, alignment);
