@@ -484,3 +484,91 @@ TEST_CASE("archive: a reader with memory checks each description of a filter onc
                                       tiles) == (remembers ? SLUICE_OK : SLUICE_ERROR_FORMAT));
     }
 }
+
+namespace {
+
+// What an encoder that was made for this segment alone makes of a tile.
+Bytes encodedAlone(const SluiceArchiveSegment& segment, const Bytes& tile)
+{
+    Bytes out(std::max(sluiceGdeflateTileBound(tile.size()), sluiceGstdTileBound(tile.size())));
+    size_t size = 0;
+    if (segment.codec == SLUICE_CODEC_GDEFLATE) {
+        const SluiceGdeflateEncoderInfo info = {segment.level, segment.decodeSpeed};
+        SluiceGdeflateEncoder encoder = nullptr;
+        REQUIRE(sluiceCreateGdeflateEncoder(&info, &encoder) == SLUICE_OK);
+        CHECK(sluiceEncodeGdeflateTile(encoder, tile.data(), tile.size(), out.data(), out.size(),
+                                       &size) == SLUICE_OK);
+        sluiceDestroyGdeflateEncoder(encoder);
+    } else {
+        const SluiceGstdEncoderInfo info = {segment.level, segment.copyDepth};
+        SluiceGstdEncoder encoder = nullptr;
+        REQUIRE(sluiceCreateGstdEncoder(&info, &encoder) == SLUICE_OK);
+        CHECK(sluiceEncodeGstdTile(encoder, tile.data(), tile.size(), out.data(), out.size(),
+                                   &size) == SLUICE_OK);
+        sluiceDestroyGstdEncoder(encoder);
+    }
+    out.resize(size);
+    return out;
+}
+
+// Text of few words, with copies of copies.
+Bytes words(size_t size)
+{
+    std::mt19937 random = makeRandom(91);
+    Bytes bytes;
+    while (bytes.size() < size) {
+        if (bytes.size() > 64 && random() % 4 != 0) {
+            const size_t from = bytes.size() - 1 - random() % std::min<size_t>(bytes.size(), 300);
+            for (size_t i = 0, length = 3 + random() % 20; i < length; ++i)
+                bytes.push_back(bytes[from + i]);
+        } else {
+            bytes.push_back(uint8_t('a' + random() % 26));
+        }
+    }
+    bytes.resize(size);
+    return bytes;
+}
+
+} // namespace
+
+TEST_CASE("archive: threads that keep their encoders follow the level, speed and depth of segments")
+{
+    const Bytes tile = words(12000);
+    Segmented asset;
+    const auto add = [&](uint32_t codec, uint32_t level, uint32_t decodeSpeed, uint32_t depth) {
+        SluiceArchiveSegment segment = {};
+        segment.codec = SluiceCodec(codec);
+        segment.tileSize = 65536;
+        segment.level = level;
+        segment.decodeSpeed = decodeSpeed;
+        segment.copyDepth = depth;
+        asset.add(tile, segment);
+    };
+    for (uint32_t repeat = 0; repeat < 2; ++repeat) {
+        // Each differs from the one before it in one respect.
+        add(SLUICE_CODEC_GDEFLATE, 1, 0, 0);
+        add(SLUICE_CODEC_GDEFLATE, 9, 0, 0);
+        add(SLUICE_CODEC_GDEFLATE, 9, 6, 0);
+        add(SLUICE_CODEC_GSTD, 9, 0, 1);
+        add(SLUICE_CODEC_GSTD, 9, 0, 8);
+        add(SLUICE_CODEC_GSTD, 2, 0, 8);
+    }
+    std::vector<Bytes> expected;
+    for (const SluiceArchiveSegment& segment : asset.segments) {
+        expected.push_back(encodedAlone(segment, tile));
+        if (expected.size() > 1) CHECK(expected.back() != expected[expected.size() - 2]);
+    }
+    for (const uint32_t threads : {1u, 2u, 9u}) {
+        CAPTURE(threads);
+        Bytes file;
+        REQUIRE(asset.pack(file, threads) == SLUICE_OK);
+        const std::vector<SluiceArchiveTile> tiles = tilesOf(file);
+        REQUIRE(tiles.size() == expected.size());
+        for (size_t i = 0; i < tiles.size(); ++i) {
+            CAPTURE(i);
+            const auto begin =
+                file.begin() + std::ptrdiff_t(onlyAsset(file).offset + tiles[i].offset);
+            CHECK(Bytes(begin, begin + std::ptrdiff_t(tiles[i].storedSize)) == expected[i]);
+        }
+    }
+}
