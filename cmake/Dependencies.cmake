@@ -4,7 +4,11 @@
 find_package(Threads REQUIRED)
 
 find_path(SLUICE_VULKAN_INCLUDE_DIR vulkan/vulkan_core.h HINTS $ENV{VULKAN_SDK}/include REQUIRED)
-find_path(SLUICE_VOLK_INCLUDE_DIR volk.h PATH_SUFFIXES volk Volk HINTS $ENV{VULKAN_SDK}/include REQUIRED)
+# sluice_device loads Vulkan with it; where it is missing, a plain embedding goes without that library.
+if(SLUICE_BUILD_TOOL OR SLUICE_BUILD_TESTS OR SLUICE_HOT_RELOAD)
+    set(volk_required REQUIRED)
+endif()
+find_path(SLUICE_VOLK_INCLUDE_DIR volk.h PATH_SUFFIXES volk Volk HINTS $ENV{VULKAN_SDK}/include ${volk_required})
 
 # sluice_find(name header library [REQUIRED]): an imported target sluice_<name>; without REQUIRED it may be missing.
 function(sluice_find name header library)

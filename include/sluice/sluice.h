@@ -275,7 +275,9 @@ SLUICE_API SluiceStatus sluiceCreatePipelines(SluiceContext context,
 
 // Records a memory barrier that orders all earlier sluice commands, transfers and indirect reads in
 // `commands` before all later ones: Vulkan COMPUTE_SHADER | TRANSFER | DRAW_INDIRECT, reads and
-// writes, both sides. Nothing is recorded on CUDA and on the CPU. Errors: ARGUMENT.
+// writes, both sides, and HOST, reads, behind it. So status words in mapped memory can be read when
+// a fence or a semaphore says that the submission has ended (memory that is not HOST_COHERENT must
+// be invalidated, too). Nothing is recorded on CUDA and on the CPU. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands commands);
 
 // -----------------------------------------------------------------------------------------------

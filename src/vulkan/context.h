@@ -131,7 +131,9 @@ private:
     template <typename Params>
     void dispatch(VkCommandBuffer commands, Pipeline pipeline, const Params& params,
                   uint64_t workgroups, std::initializer_list<Access> accesses);
-    void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses);
+    // toHost: what was written is also visible to the host, once a fence has passed.
+    void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses,
+                 bool toHost = false);
     void computeBarrier(VkCommandBuffer commands);
 
     RegionParams paramsOf(const SluiceChecksumInfo& list) const;

@@ -39,13 +39,18 @@ VulkanBackend::Access VulkanBackend::access(const SluiceBuffer& buffer, bool wri
 }
 
 void VulkanBackend::barrier(VkCommandBuffer commands, VkPipelineStageFlags stages,
-                            VkAccessFlags accesses)
+                            VkAccessFlags accesses, bool toHost)
 {
     VkMemoryBarrier memory{};
     memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
     memory.srcAccessMask = accesses;
     memory.dstAccessMask = accesses;
-    m_vk.CmdPipelineBarrier(commands, stages, stages, 0, 1, &memory, 0, nullptr, 0, nullptr);
+    VkPipelineStageFlags after = stages;
+    if (toHost) {
+        memory.dstAccessMask |= VK_ACCESS_HOST_READ_BIT;
+        after |= VK_PIPELINE_STAGE_HOST_BIT;
+    }
+    m_vk.CmdPipelineBarrier(commands, stages, after, 0, 1, &memory, 0, nullptr, 0, nullptr);
     if (m_recorder != nullptr) {
         m_recorder(m_recorderUser, commands, "barrier", nullptr, 0);
     }
@@ -74,7 +79,8 @@ SluiceStatus VulkanBackend::cmdBarrier(SluiceCommands commands)
             VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT |
                 VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
             kShaderAccess | VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT |
-                VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
+                VK_ACCESS_INDIRECT_COMMAND_READ_BIT,
+            true);
     return SLUICE_OK;
 }
 
