@@ -62,7 +62,7 @@ typedef enum SluiceStreamIo {
 // A zero in these members of SluiceStreamerInfo stands for:
 #define SLUICE_STREAM_BATCH_TILES 1024u       // maxBatchTiles
 #define SLUICE_STREAM_GSTD_TILES 256u         // gstdTilesAtOnce: 128 MiB of scratch
-#define SLUICE_STREAM_FILTERED_SIZE 33554432u // maxFilteredSize
+#define SLUICE_STREAM_FILTERED_SIZE 67108864u // maxFilteredSize: so many bytes of scratch
 
 // How a streamer works.
 //   context        decodes for buffers and images: a context of the gpu's API, or one of the CPU,
