@@ -145,6 +145,17 @@ TEST_CASE("stream: assets that share tiles, whole and in parts, beside one of it
             CHECK(places[i]->content() == expected[i]);
             places[i]->checkGuards();
         }
+        // The asset of its own is decoded twice. Of the others, one thread decodes a tile once for
+        // all parts in it, but where a part reaches into the next tile; with a decode a request it
+        // would be 16 times their bytes.
+        if (threads == 0) {
+            uint64_t shared = 0;
+            for (const PackedAsset& part : parts)
+                shared += part.bytes.size();
+            SluiceStreamCounters counters = {};
+            REQUIRE(sluiceStreamGetCounters(streamer.get(), &counters) == SLUICE_OK);
+            CHECK(counters.bytesDecoded <= 2 * own.bytes.size() + 4 * shared);
+        }
         // A part ends where it does, whatever its share goes on with.
         SluiceStreamRequest tooLong = requests[2];
         tooLong.size += 1;

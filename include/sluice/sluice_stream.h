@@ -449,11 +449,12 @@ typedef struct SluiceStreamCounters {
     uint32_t requests;                           // of them
     uint32_t reading, decoding, ready, recorded; // units
     uint64_t sourceUsed, outputUsed;
-    uint64_t bytesRead, bytesDecoded; // since creation; those of tiles that were wanted in parts
-                                      // count as a whole
-    uint64_t wastedBytes;             // read for groups that were cancelled
-    uint32_t retriedTiles;            // decoded again by the CPU
-    float floorMilliseconds;          // the cost model: of a batch of one tile of 64 KiB
+    // Since creation; tiles that were wanted in parts count as a whole, and once where a thread of
+    // the CPU needed the same one for several requests in a row.
+    uint64_t bytesRead, bytesDecoded;
+    uint64_t wastedBytes;        // read for groups that were cancelled
+    uint32_t retriedTiles;       // decoded again by the CPU
+    float floorMilliseconds;     // the cost model: of a batch of one tile of 64 KiB
     float millisecondsPerMiB[4]; // in large batches: of decoded GDeflate, Gstd, float; of copies
     float predictionError; // of the last batches: the mean of |predicted - measured| / measured
 } SluiceStreamCounters;

@@ -102,6 +102,7 @@ struct SluiceStreamFile_T {
     mutable std::atomic<int32_t> directError{0}; // errno
     uint64_t size = 0;
     uint64_t user = 0;
+    uint64_t serial = 0; // no other file that the streamer has or had has the same
     std::atomic<State> state{opening};
     SluiceStatus status = SLUICE_OK;
     int osError = 0;

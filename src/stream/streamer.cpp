@@ -487,6 +487,7 @@ SluiceStatus SluiceStreamer_T::open(const SluiceStreamOpenInfo& info, SluiceStre
         new (std::nothrow) SluiceStreamFile_T(this, info, m_system, m_info.io));
     if (made == nullptr) return SLUICE_ERROR_OUT_OF_MEMORY;
     const Locked locked(*this);
+    made->serial = ++m_fileSerial;
     m_files.push_back(made.get());
     file = made.release();
     file->next = m_toOpen;

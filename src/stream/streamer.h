@@ -193,6 +193,10 @@ constexpr size_t kBenchSize = (size_t(1) << 20) + 65536;
 struct Bench {
     std::unique_ptr<uint8_t[]> control, results, scratch, bounce;
     bool isTaken = false;
+    // The tile that was decoded into `bounce` last: a good one, with its checksum right. Small
+    // assets that share a tile are often wanted one after the other, and it is decoded once then.
+    uint64_t bouncedFile = 0; // SluiceStreamFile_T::serial; 0: there is none
+    const TileRecord* bouncedTile = nullptr; // among the records of that file
 };
 
 } // namespace sluice::stream
@@ -403,6 +407,7 @@ private:
     sluice::stream::Blocks m_source, m_output;
 
     std::vector<SluiceStreamFile> m_files;
+    uint64_t m_fileSerial = 0; // of the one that was opened last
     SluiceStreamFile m_toOpen = nullptr, m_opened = nullptr;
 
     std::vector<Batch> m_batches;
