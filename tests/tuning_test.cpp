@@ -4,6 +4,7 @@
 
 #include "tools/sluice/tune_work.h"
 #include "vulkan/context.h"
+#include "vulkan/tiers.h"
 #ifdef SLUICE_HAVE_CUDA
 #include "cuda/context.h"
 #endif
@@ -312,6 +313,36 @@ TEST_CASE("tuning: what a device cannot run is rounded to what it can")
     traits.variant = ShaderVariant::emu;
     CHECK(fitted("workgroup.scan=1024").workgroup.scan == 128);
     CHECK(fitted("workgroup.intervalShares=4").workgroup.intervalShares == 2);
+}
+
+TEST_CASE("tuning: large workgroups only where the vendor's compiler is known to take them")
+{
+    using namespace sluice;
+    VulkanProperties properties;
+    properties.type = VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+    for (const uint32_t says : {128u, 256u, 1024u}) {
+        properties.maxInvocations = says;
+        for (const uint32_t vendor : {0x10deu, 0x1002u, 0x8086u}) {
+            properties.vendor = vendor;
+            CHECK(safeInvocations(properties) == says);
+        }
+        properties.vendor = 0x5143; // Qualcomm
+        CHECK(safeInvocations(properties) == std::min(says, 256u));
+    }
+    properties.type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    CHECK(safeInvocations(properties) == 1024);
+
+    // No pipeline of such a device has more.
+    DeviceTraits traits;
+    traits.variant = ShaderVariant::ext;
+    traits.subgroupSize = 64;
+    traits.maxInvocations = 256;
+    traits.maxSubgroups = 16;
+    traits.sharedBytes = 65536;
+    const VulkanTuning row = tuningFor(traits);
+    for (const Pipeline pipeline : AllPipelines())
+        if (pipelineRow(pipeline).applies(traits, row))
+            CHECK(pipelineRow(pipeline).workgroup(traits, row) <= 256);
 }
 
 TEST_SUITE_BEGIN("device");

@@ -221,6 +221,8 @@ typedef struct SluiceContextInfo {
                                 // not available
     uint32_t kernels;           // SluiceKernels whose commands can be called now; on CUDA and the
                                 // CPU all that the library was built with
+    uint32_t refusedKernels;    // SluiceKernels of which the driver could not make a pipeline that
+                                // is necessary: their commands are UNSUPPORTED on this context
 } SluiceContextInfo;
 
 // Creates a context that runs every command in the calling thread, with decoders made for speed.
@@ -267,9 +269,13 @@ typedef struct SluicePipelinesInfo {
 // pipeline is made once, by one of them, those that take longest first, and a call returns when all
 // of the set are made or under way elsewhere. So N jobs that make the same call share the work;
 // when all of them have returned OK the set is there. sluiceGetContextInfo says which sets are.
+// A pipeline that the driver fails to compile is not tried again, and costs its own commands alone:
+// the rest of the set is made, and if it was a necessary one the call that leaves nothing returns
+// UNSUPPORTED.
 //   left   may be NULL; receives how many pipelines of the set nobody has begun to make
 // Errors: ARGUMENT (bits that are no SluiceKernels or flags), UNSUPPORTED (this build leaves out
-// the component of some kernels), OUT_OF_MEMORY, DEVICE. After an error the call may be made again.
+// the component of some kernels, or SluiceContextInfo::refusedKernels has some of them),
+// OUT_OF_MEMORY, DEVICE (it is lost). After the latter two the call may be made again.
 SLUICE_API SluiceStatus sluiceCreatePipelines(SluiceContext context,
                                               const SluicePipelinesInfo* info, uint32_t* left);
 

@@ -64,6 +64,9 @@ SLUICE_API SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* propertie
 //           Vulkan only
 // tuning    as in SluiceVulkanContextInfo and SluiceCudaContextInfo; ignored on the CPU
 // requiredSubgroupSize  as in SluiceVulkanContextInfo; Vulkan only
+// allowRefused  1: the device is opened without necessary pipelines of `kernels` that its driver
+//               fails to make (SluiceContextInfo::refusedKernels); 0: it is not opened then, and the
+//               error names them
 typedef struct SluiceDeviceInfo {
     const char* selector;
     const char* tier;
@@ -79,6 +82,7 @@ typedef struct SluiceDeviceInfo {
     uint32_t graphicsQueue;
     const char* tuning;
     uint32_t requiredSubgroupSize;
+    uint32_t allowRefused;
 } SluiceDeviceInfo;
 
 // Opens a device. On failure *error (if not NULL) points to a one-line text owned by the library,

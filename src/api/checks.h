@@ -32,7 +32,8 @@ inline RangeChecker checkerFor(SluiceContext context, SluiceCommands commands, u
     context->backend->contextInfo(info);
     RangeChecker check(info.backend != SLUICE_BACKEND_VULKAN);
     check.require(validCommands(info.backend, commands), SLUICE_ERROR_ARGUMENT);
-    check.require((kBuiltKernels & kernels) == kernels, SLUICE_ERROR_UNSUPPORTED);
+    check.require((kBuiltKernels & ~info.refusedKernels & kernels) == kernels,
+                  SLUICE_ERROR_UNSUPPORTED);
     check.require((info.kernels & kernels) == kernels, SLUICE_ERROR_NOT_READY);
     return check;
 }

@@ -12,6 +12,7 @@
 #include "device.h"
 #include "device_vulkan.h"
 #include "pipeline_cache.h"
+#include "vulkan/context.h"
 #include "vulkan/tiers.h"
 #include "vulkan/vulkan_new.h"
 #include "vulkan_instance.h"
@@ -295,6 +296,12 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
     if (status == SLUICE_OK) {
         reason = "pipelines could not be made";
         status = createPipelines(info);
+        const auto& backend = static_cast<const VulkanBackend&>(*context->backend);
+        const std::string refused = backend.refusedPipelines();
+        if (status == SLUICE_ERROR_UNSUPPORTED && !refused.empty()) {
+            if (info.allowRefused != 0) return SLUICE_OK;
+            return fail(status, "the driver cannot make these pipelines: " + refused, error);
+        }
     }
     if (status != SLUICE_OK)
         error = reason != nullptr ? std::string(reason) : sluiceGetStatusText(status);

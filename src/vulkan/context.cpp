@@ -106,7 +106,7 @@ SluiceStatus VulkanBackend::chooseTier(const SluiceVulkanContextInfo& info, cons
     const char* const notExt = notBase != nullptr ? notBase : whyNotExt(features);
 
     m_traits.vendor = properties.vendor;
-    m_traits.maxInvocations = properties.maxInvocations;
+    m_traits.maxInvocations = safeInvocations(properties);
     m_traits.maxSubgroups = properties.maxSubgroups;
     m_traits.sharedBytes = properties.sharedBytes;
     m_traits.forwardProgress = hasForwardProgress(properties);
@@ -180,6 +180,7 @@ void VulkanBackend::contextInfo(SluiceContextInfo& info) const
     info.report = m_report.c_str();
     info.driverRegionLimit = m_driver.regionLimit;
     info.kernels = m_ready.load();
+    info.refusedKernels = m_refused.load();
 }
 
 } // namespace sluice

@@ -80,6 +80,10 @@ public:
     // How long the driver took to make it.
     double millisecondsOf(Pipeline pipeline) const { return madeOf(pipeline).milliseconds; }
     size_t codeBytesOf(Pipeline pipeline) const { return madeOf(pipeline).shader.bytes(); }
+    // Whether the driver failed to make it. It is not asked again.
+    bool isRefused(Pipeline pipeline) const { return madeOf(pipeline).isRefused.load(); }
+    // The names of all such pipelines, with commas; empty if there are none.
+    std::string refusedPipelines() const;
 
     // Makes a pipeline from any SPIR-V with the same interface.
     VkResult createPipeline(Pipeline pipeline, const ShaderCode& code, VkPipeline& made) const;
@@ -100,9 +104,10 @@ private:
 
     struct Made {
         std::atomic<VkPipeline> handle{VK_NULL_HANDLE};
-        std::atomic<bool> isBegun{false}; // a thread makes it, or has made it
-        PackedShader shader{};            // none if its row does not apply
-        uint32_t workgroup = 0;           // invocations
+        std::atomic<bool> isBegun{false}; // a thread makes it, has made it, or could not
+        std::atomic<bool> isRefused{false};
+        PackedShader shader{};  // none if its row does not apply
+        uint32_t workgroup = 0; // invocations
         double milliseconds = 0;
     };
     const Made& madeOf(Pipeline pipeline) const { return m_made[size_t(pipeline)]; }
@@ -158,7 +163,8 @@ private:
     std::array<Made, kPipelineCount> m_made;
     std::array<Pipeline, kPipelineCount> m_applying{}; // in the order in which they are made
     uint32_t m_applyingCount = 0;
-    std::atomic<uint32_t> m_ready{0}; // SluiceKernels whose necessary pipelines are there
+    std::atomic<uint32_t> m_ready{0};   // SluiceKernels whose necessary pipelines are there
+    std::atomic<uint32_t> m_refused{0}; // and of which one never will be
     SluiceVulkanRecorder m_recorder = nullptr;
     void* m_recorderUser = nullptr;
 

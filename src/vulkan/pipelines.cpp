@@ -23,6 +23,14 @@ SluiceStatus statusOf(VkResult result)
     }
 }
 
+// Whether another try cannot end better, and other pipelines may still be made: the compiler failed
+// at this one. Drivers say so with any code but these.
+bool isRefusal(VkResult result)
+{
+    return result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST &&
+           result != VK_ERROR_OUT_OF_HOST_MEMORY && result != VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
 } // namespace
 
 SluiceStatus VulkanBackend::preparePipelines(const char** reason)
@@ -62,20 +70,36 @@ SluiceStatus VulkanBackend::preparePipelines(const char** reason)
 SluiceStatus VulkanBackend::createPipelines(const SluicePipelinesInfo& info, uint32_t& left)
 {
     SluiceStatus status = SLUICE_OK;
-    uint32_t made = 0;
+    uint32_t tried = 0;
+    bool isIncomplete = false;
     left = 0;
     for (uint32_t i = 0; i < m_applyingCount; ++i) {
         const Pipeline pipeline = m_applying[i];
+        const PipelineRow& row = pipelineRow(pipeline);
         Made& one = m_made[size_t(pipeline)];
-        if (!isWanted(pipelineRow(pipeline), info.kernels, info.flags)) continue;
-        if (status != SLUICE_OK || (info.most != 0 && made == info.most)) {
+        if (!isWanted(row, info.kernels, info.flags)) continue;
+        if (one.isRefused.load()) {
+            isIncomplete = isIncomplete || row.need == Need::always;
+            continue;
+        }
+        if (status != SLUICE_OK || (info.most != 0 && tried == info.most)) {
             left += one.isBegun.load() ? 0 : 1;
             continue;
         }
         if (one.isBegun.exchange(true)) continue;
+        ++tried;
         const auto begin = std::chrono::steady_clock::now();
         VkPipeline handle = VK_NULL_HANDLE;
-        status = statusOf(createPipeline(pipeline, one.shader, handle));
+        const VkResult result = createPipeline(pipeline, one.shader, handle);
+        if (isRefusal(result)) {
+            one.isRefused.store(true);
+            if (row.need == Need::always) {
+                m_refused.fetch_or(row.kernels);
+                isIncomplete = true;
+            }
+            continue;
+        }
+        status = statusOf(result);
         if (status != SLUICE_OK) {
             one.isBegun.store(false);
             ++left;
@@ -85,10 +109,19 @@ SluiceStatus VulkanBackend::createPipelines(const SluicePipelinesInfo& info, uin
             std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
                 .count();
         one.handle.store(handle);
-        ++made;
         noteReady();
     }
-    return status;
+    // Whoever makes a set piece by piece goes on until nothing is left.
+    return status == SLUICE_OK && isIncomplete && left == 0 ? SLUICE_ERROR_UNSUPPORTED : status;
+}
+
+std::string VulkanBackend::refusedPipelines() const
+{
+    std::string names;
+    for (uint32_t i = 0; i < m_applyingCount; ++i)
+        if (isRefused(m_applying[i]))
+            names += (names.empty() ? "" : ", ") + std::string(pipelineRow(m_applying[i]).name);
+    return names;
 }
 
 // Of the threads that make the last pipelines of a set at the same time, one at least sees all of

@@ -162,15 +162,30 @@ inline uint32_t chooseSubgroupSize(const VulkanFeatures& features,
     return usable ? size : 0;
 }
 
+// Whether the device is of a vendor on whose compilers and GPUs the kernels have been tried.
+inline bool isOfKnownVendor(const VulkanProperties& properties)
+{
+    constexpr uint32_t amd = 0x1002, nvidia = 0x10de, intel = 0x8086;
+    return properties.vendor == amd || properties.vendor == nvidia || properties.vendor == intel;
+}
+
+// How many invocations a workgroup may have. What a device says is an upper bound for all shaders,
+// and not every compiler keeps its word: Turnip (Mesa 25.0) for Adreno 630 and 740 ends the process
+// when float_decode is to have 512 invocations, and compiles it with 256.
+inline uint32_t safeInvocations(const VulkanProperties& properties)
+{
+    const bool isKnown =
+        isOfKnownVendor(properties) || properties.type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    return isKnown ? properties.maxInvocations : std::min(properties.maxInvocations, 256u);
+}
+
 // Whether a workgroup that has started is known to go on, whatever others do. Vulkan has no query
 // for it; Sorensen et al. (2021) found it so on the GPUs of these vendors.
 inline bool hasForwardProgress(const VulkanProperties& properties)
 {
-    constexpr uint32_t amd = 0x1002, nvidia = 0x10de, intel = 0x8086;
-    const bool known =
-        properties.vendor == amd || properties.vendor == nvidia || properties.vendor == intel;
-    return known && (properties.type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ||
-                     properties.type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU);
+    return isOfKnownVendor(properties) &&
+           (properties.type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ||
+            properties.type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU);
 }
 
 // Why a kind of tier cannot run: NULL if it can.

@@ -18,7 +18,7 @@ struct DeviceTraits {
     ShaderVariant variant = ShaderVariant::base;
     uint32_t vendor = 0;         // VkPhysicalDeviceProperties::vendorID
     uint32_t subgroupSize = 0;   // of the hardware, or the emulated size
-    uint32_t maxInvocations = 0; // of a workgroup
+    uint32_t maxInvocations = 0; // of a workgroup: safeInvocations (tiers.h)
     uint32_t maxSubgroups = 0;   // of a workgroup
     uint32_t sharedBytes = 0;    // of a workgroup
     // SMs, compute units or cores; 0 where the driver does not say.

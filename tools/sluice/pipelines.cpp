@@ -113,7 +113,9 @@ void printRow(const VulkanBackend& backend, Pipeline pipeline,
                 backend.millisecondsOf(pipeline), backend.codeBytesOf(pipeline),
                 valueOf(statistics, {"Binary Size", "Code size", "Instruction Count"}).c_str(),
                 valueOf(statistics, {"Register Count", "VGPRs", "Max live registers"}).c_str(),
-                row.need == Need::speed ? "for speed" : "");
+                backend.isRefused(pipeline) ? "refused by the driver"
+                : row.need == Need::speed   ? "for speed"
+                                            : "");
     for (const Statistic& one : statistics)
         if (all) std::printf("    %s: %s\n", one.name.c_str(), one.value.c_str());
 }
@@ -123,9 +125,10 @@ void printJson(const VulkanBackend& backend, Pipeline pipeline,
 {
     const PipelineRow& row = pipelineRow(pipeline);
     std::printf("%s\n  {\"name\": \"%s\", \"shader\": \"%s\", \"milliseconds\": %.3f, "
-                "\"spirv\": %zu, \"necessary\": %s, \"statistics\": {",
+                "\"spirv\": %zu, \"necessary\": %s, \"refused\": %s, \"statistics\": {",
                 separator, row.name, row.shader, backend.millisecondsOf(pipeline),
-                backend.codeBytesOf(pipeline), row.need == Need::always ? "true" : "false");
+                backend.codeBytesOf(pipeline), row.need == Need::always ? "true" : "false",
+                backend.isRefused(pipeline) ? "true" : "false");
     for (const Statistic& one : statistics)
         std::printf("%s%s: %s", &one == &statistics[0] ? "" : ", ", jsonText(one.name).c_str(),
                     one.value.c_str());
@@ -153,6 +156,7 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
     info.selector = selector.c_str();
     info.tier = options.device.tier.empty() ? nullptr : options.device.tier.c_str();
     info.pipelineStatistics = 1;
+    info.allowRefused = 1;
     info.kernels = kernelsNamed(options.kernels);
     info.pipelineFlags = options.necessary ? uint32_t(SLUICE_PIPELINES_NECESSARY) : 0;
     info.pipelineThreads = options.threads;
@@ -165,7 +169,7 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
     const auto& backend = static_cast<const VulkanBackend&>(*device.context()->backend);
     const Statistics statistics(device.handle());
     double sum = 0;
-    size_t spirv = 0, count = 0;
+    size_t spirv = 0, count = 0, refused = 0;
     if (json)
         std::printf("[");
     else if (!common.quiet)
@@ -173,8 +177,10 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
                     properties.name, device.tier(), "pipeline", "shader", "ms", "SPIR-V", "code",
                     "registers");
     for (const Pipeline pipeline : AllPipelines()) {
-        if (!backend.has(pipeline)) continue;
-        const std::vector<Statistic> known = statistics.of(backend.handle(pipeline));
+        const bool isRefused = backend.isRefused(pipeline);
+        if (!backend.has(pipeline) && !isRefused) continue;
+        const std::vector<Statistic> known =
+            isRefused ? std::vector<Statistic>() : statistics.of(backend.handle(pipeline));
         if (json)
             printJson(backend, pipeline, known, count == 0 ? "" : ",");
         else if (!common.quiet)
@@ -182,6 +188,7 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
         sum += backend.millisecondsOf(pipeline);
         spirv += backend.codeBytesOf(pipeline);
         ++count;
+        refused += isRefused ? 1 : 0;
     }
     if (json)
         std::printf("\n]\n");
@@ -189,6 +196,9 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
         std::printf("%zu pipelines of %zu bytes of SPIR-V: %.0f ms of %u thread%s, the device open "
                     "after %.0f ms\n",
                     count, spirv, sum, options.threads, options.threads == 1 ? "" : "s", wall);
+    if (refused != 0)
+        throw Failure{exitDevice, selector + ": the driver cannot make these pipelines: " +
+                                      backend.refusedPipelines()};
     return exitOk;
 }
 
