@@ -41,6 +41,8 @@ struct Drawn {
     Bytes file;
 };
 
+#if SLUICE_HAVE_SQUISH // which makes the blocks
+
 void colours(double x, double y, double* rgba)
 {
     rgba[0] = 128 + 100 * std::sin(x / 19) * std::cos(y / 23);
@@ -80,6 +82,8 @@ double quality(const UnpackedTexture& texture, uint32_t level, const Bytes& want
     }
     return 10 * std::log10(255 * 255 / std::max(1e-9, squares / double(count)));
 }
+
+#endif
 
 } // namespace
 
