@@ -1,5 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # sluice_tests holds every test; the devices that it runs on come from the environment (./tools/dev test).
+# What the tests call as the tool: a program for another processor is run by a script, as a user would run one of theirs.
+set(SLUICE_TOOL_PATH $<TARGET_FILE:sluice_tool>)
+if(CMAKE_CROSSCOMPILING_EMULATOR AND UNIX)
+    set(SLUICE_TOOL_PATH ${PROJECT_BINARY_DIR}/emulated/sluice)
+    file(CONFIGURE OUTPUT ${SLUICE_TOOL_PATH} @ONLY CONTENT
+        "#!/bin/sh\nexec @CMAKE_CROSSCOMPILING_EMULATOR@ '@PROJECT_BINARY_DIR@/bin/sluice' \"$@\"\n")
+    file(CHMOD ${SLUICE_TOOL_PATH} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endif()
+
 function(sluice_test name)
     add_executable(${name} ${ARGN})
     sluice_program(${name})
@@ -9,7 +18,7 @@ function(sluice_test name)
         SLUICE_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data" SLUICE_SHADER_DIR="${PROJECT_SOURCE_DIR}/shaders"
         SLUICE_GLSLANG="${SLUICE_GLSLANG}")
     if(TARGET sluice_tool)
-        target_compile_definitions(${name} PRIVATE SLUICE_TOOL_PATH="$<TARGET_FILE:sluice_tool>")
+        target_compile_definitions(${name} PRIVATE SLUICE_TOOL_PATH="${SLUICE_TOOL_PATH}")
         add_dependencies(${name} sluice_tool)
     endif()
     add_test(NAME ${name} COMMAND ${name})

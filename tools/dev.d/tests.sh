@@ -22,7 +22,7 @@ tests() {
     note "$label: $devices"
     own=$(mktemp "$summary.XXXXXX") || return 1
     env SLUICE_TEST_DEVICES="$devices" SLUICE_TEST_SUMMARY="$own" SLUICE_TEST_VALIDATION="$validation" \
-        SLUICE_MUTATIONS="$mutations" "$@" timeout "${limit:-1500}" "$program" ${test_arguments:-} || code=$?
+        SLUICE_MUTATIONS="$mutations" "$@" timeout "${limit:-1500}" ${emulator:-} "$program" ${test_arguments:-} || code=$?
     # Nor may a run say nothing at all.
     if [ ! -s "$own" ] || { [ "$code" != 0 ] && ! grep -q '^pair: .* failed [1-9]' "$own"; }; then
         echo "pair: $label ${devices// /,} passed 0 failed 1 (exit code $code)" >>"$own"
@@ -259,6 +259,8 @@ run_check() {
         # Not with large tiles: the layer's own search loops use up what lavapipe allows a subgroup, and its verdict is wrong then.
         validation=2 test_arguments='-tce=*golden*,*worst*' tests gpu-assisted build/release vulkan/base,vulkan/ext,vulkan/emu32 $(on_driver "$lavapipe_manifest")
     fi
+
+    mutations=100 arm_tests
 
     configure asan
     cmake --build build/asan -j "$jobs"
