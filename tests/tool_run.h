@@ -16,6 +16,14 @@ namespace sluice::test {
 
 namespace fs = std::filesystem;
 
+// Whether the tool is for another processor, and an emulator runs it. What then cannot be tested, since it
+// is about the emulator, says that it was not run.
+#ifdef SLUICE_TEST_EMULATED
+constexpr bool kEmulated = true;
+#else
+constexpr bool kEmulated = false;
+#endif
+
 std::string readFile(const fs::path& path);
 void writeFile(const fs::path& path, const std::string& text);
 bool contains(const std::string& text, const std::string& part);
