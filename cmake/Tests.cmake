@@ -27,7 +27,7 @@ function(sluice_test name)
 endfunction()
 
 file(GLOB test_sources CONFIGURE_DEPENDS tests/*.cpp)
-list(FILTER test_sources EXCLUDE REGEX "/(hot_reload_[a-z_]*|viewer_run_test)\\.cpp$")
+list(FILTER test_sources EXCLUDE REGEX "/(hot_reload_[a-z_]*|viewer_run_test|broken_driver)\\.cpp$")
 if(NOT TARGET sluice_tool)
     list(FILTER test_sources EXCLUDE REGEX "/(tool_[a-z0-9_]+|tune_test)\\.cpp$")
 endif()
@@ -41,14 +41,22 @@ endif()
 file(GLOB tune_work_sources CONFIGURE_DEPENDS tools/sluice/tune_work*.cpp)
 # Shards and entries of caches are read in the tests' own process too.
 set(kept_sources "")
-foreach(name archive_writer cache_entries cache_folder container files shard tool)
+foreach(name anonymous archive_writer cache_entries cache_folder container files processes_posix shard tool)
     list(APPEND kept_sources tools/sluice/${name}.cpp)
 endforeach()
+list(APPEND kept_sources tools/dev.d/devices_page.cpp)
 list(APPEND kept_sources tools/bench/bench_page.cpp) # a page of more rows than a test could measure
 # The parts of the viewer that need no device.
 set(viewer_parts bsp.cpp patch.cpp script.cpp scene.cpp camera.cpp residency.cpp)
 list(TRANSFORM viewer_parts PREPEND ${PROJECT_SOURCE_DIR}/tools/samples/viewer/)
 sluice_test(sluice_tests ${test_sources} ${tune_work_sources} ${viewer_parts} ${kept_sources})
+# A Vulkan driver that fails as it is told, before one that works.
+add_library(sluice_broken_driver MODULE tests/broken_driver.cpp)
+sluice_common(sluice_broken_driver)
+target_include_directories(sluice_broken_driver SYSTEM PRIVATE ${SLUICE_VULKAN_INCLUDE_DIR})
+target_link_libraries(sluice_broken_driver PRIVATE ${CMAKE_DL_LIBS})
+target_compile_definitions(sluice_tests PRIVATE SLUICE_BROKEN_DRIVER_PATH="$<TARGET_FILE:sluice_broken_driver>")
+add_dependencies(sluice_tests sluice_broken_driver)
 foreach(library png jpeg squish) # what the tool was built with
     if(TARGET sluice_${library})
         string(TOUPPER ${library} upper)

@@ -27,6 +27,10 @@ typedef struct SluiceDeviceProperties {
     uint32_t apiVersion;
     uint32_t vendorId, deviceId; // of PCI, as Vulkan says; else 0
     char missing[512]; // which better tiers it cannot run, one "TIER: why" a line; "" if none
+    // Names of the features and extensions that it has of those that tiers, kernels and streamers
+    // can use ("storageBuffer8BitAccess VK_EXT_external_memory_host"), separated by spaces; Vulkan
+    // only
+    char features[512];
 } SluiceDeviceProperties;
 
 // Lists what is there: the Vulkan devices, the CUDA devices, the CPU, in this order.

@@ -66,6 +66,25 @@ SluiceStatus statusOf(VkResult result)
                : SLUICE_ERROR_DEVICE;
 }
 
+// As SluiceDeviceProperties::features has them.
+std::string featureNames(const VulkanFeatureChain& chain, const VulkanFeatures& features)
+{
+    std::string names;
+    const auto add = [&](const char* name, bool has) {
+        if (has) names += (names.empty() ? "" : " ") + std::string(name);
+    };
+    add("bufferDeviceAddress", features.bufferDeviceAddress);
+    add("storageBuffer8BitAccess", features.storageBuffer8BitAccess);
+    add("subgroupSizeControl", features.subgroupSizeControl);
+    add("computeFullSubgroups", features.computeFullSubgroups);
+    add("shaderInt64", features.shaderInt64);
+    for (const char* extension :
+         {VK_NV_MEMORY_DECOMPRESSION_EXTENSION_NAME, VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME,
+          VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME})
+        add(extension, chain.has(extension));
+    return names;
+}
+
 SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice device, u32 index)
 {
     VkPhysicalDeviceProperties core{};
@@ -106,6 +125,7 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
     const VulkanProperties limits =
         readProperties(instance.GetPhysicalDeviceProperties2, device, VulkanInstance::kApiVersion,
                        features.subgroupSizeControl);
+    setText(properties.features, featureNames(chain, features));
     if (miss("emu32", whyNotVulkan(features, limits))) return properties;
     const bool noExt = miss("ext", whyNotExt(features)),
                noBase = miss("base", whyNotBase(features, limits, 0));

@@ -36,12 +36,14 @@ std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
     return nullptr;
 }
 
-// Does the name contain one of the filters? Without filters all are wanted.
+// Does the name contain one of the filters, or is it one behind a '='? Without filters all are
+// wanted.
 bool isWanted(const std::vector<std::string>& filters, const std::string& kernel)
 {
     return filters.empty() ||
            std::any_of(filters.begin(), filters.end(), [&](const std::string& filter) {
-               return kernel.find(filter) != std::string::npos;
+               return filter[0] == '=' ? kernel == filter.substr(1)
+                                       : kernel.find(filter) != std::string::npos;
            });
 }
 

@@ -11,7 +11,8 @@ namespace sluice {
 
 struct BenchOptions {
     std::string device;                // a selector for sluiceOpenDevice; empty: auto
-    std::vector<std::string> filters;  // only kernels whose name contains one of these; none: all
+    std::vector<std::string> filters;  // only kernels whose name contains one of these, or is
+                                       // one behind a '='; none: all
     std::vector<std::string> inputs;   // tile streams, archives, .safetensors or any other files;
                                        // none: made-up data
     std::string json, html;            // also write the figures, or a page, here; empty: do not

@@ -154,7 +154,8 @@ CommandTable tableOf(const CLI::App& app)
                 positional.words.push_back(one.name);
         }
         for (TableOption& option : verb.options)
-            if (verb.name == "selftest" && option.value == "DEV") option.words.push_back("all");
+            if ((verb.name == "selftest" || verb.name == "report") && option.value == "DEV")
+                option.words.push_back("all");
     }
     return table;
 }

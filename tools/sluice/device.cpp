@@ -34,11 +34,6 @@ bool hasWord(const std::string& list, const std::string& word)
            (" " + list + " ").find(" " + word + " ") != std::string::npos;
 }
 
-bool runsTier(const SluiceDeviceProperties& device, const std::string& tier)
-{
-    return tier.empty() ? device.tiers[0] != 0 : hasWord(device.tiers, tier);
-}
-
 // Asks no driver, as listDevices does.
 SluiceDeviceProperties cpuProperties()
 {
@@ -86,6 +81,18 @@ std::string deviceSelector(const SluiceDeviceProperties& properties)
 {
     const std::string name = backendName(properties.backend);
     return name == "cpu" ? name : name + ":" + std::to_string(properties.index);
+}
+
+void checkTierName(const std::string& tier)
+{
+    if (!tier.empty() && !hasWord(kTierNames, tier))
+        throw Failure{exitUsage,
+                      "--tier " + tier + ": use base, ext, emu4 ... emu128, native, fast or ref"};
+}
+
+bool runsTier(const SluiceDeviceProperties& device, const std::string& tier)
+{
+    return tier.empty() ? device.tiers[0] != 0 : hasWord(device.tiers, tier);
 }
 
 std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
@@ -139,11 +146,7 @@ uint32_t pipelineThreads() { return std::clamp(std::thread::hardware_concurrency
 
 ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common, uint32_t kernels)
 {
-    if (!options.tier.empty() && !hasWord(kTierNames, options.tier)) {
-        throw Failure{exitUsage, "--tier " + options.tier +
-                                     ": use base, ext, emu4 ... emu128, native, fast or "
-                                     "ref"};
-    }
+    checkTierName(options.tier);
     const std::vector<SluiceDeviceProperties> matches = matchDevices(options.device, options.tier);
     if (common.verbosity > 0 && matches.size() > 1) {
         for (const SluiceDeviceProperties& match : matches) {

@@ -22,6 +22,9 @@ std::vector<SluiceDeviceProperties> listDevices();
 std::string apiText(const SluiceDeviceProperties& properties);
 const char* backendName(SluiceBackend backend);                       // "vulkan", "cuda", "cpu"
 std::string deviceSelector(const SluiceDeviceProperties& properties); // "vulkan:0", "cuda:1", "cpu"
+// Throws Failure{exitUsage} if there is no such tier; empty, which is the best one, is right.
+void checkTierName(const std::string& tier);
+bool runsTier(const SluiceDeviceProperties& device, const std::string& tier); // empty: any
 // The devices that a selector could mean, the one to take first; never none. Throws Failure:
 // exitUsage if it is no selector, exitDevice if there is no such device, exitUnsupported if this
 // build cannot have one.

@@ -10,9 +10,9 @@
 namespace sluice {
 namespace {
 
-void printJson(const std::vector<SluiceDeviceProperties>& devices)
+void printJson(const std::vector<SluiceDeviceProperties>& devices, bool asksDrivers)
 {
-    std::printf("%s  \"devices\": [", machineJson(true).c_str());
+    std::printf("%s  \"devices\": [", machineJson(asksDrivers).c_str());
     const char* separator = "\n    {\n";
     for (const SluiceDeviceProperties& device : devices) {
         std::printf("%s%s\n    }", separator, deviceMembers(device, "      ").c_str());
@@ -37,15 +37,18 @@ void print(const SluiceDeviceProperties& device)
 
 } // namespace
 
-int runDevices(bool json, const CommonOptions& common)
+int runDevices(const std::string& wanted, bool json, const CommonOptions& common)
 {
-    const std::vector<SluiceDeviceProperties> devices = listDevices();
+    std::vector<SluiceDeviceProperties> devices =
+        wanted.empty() ? listDevices() : matchDevices(wanted, "");
+    if (!wanted.empty()) devices.resize(1);
+    const bool asksDrivers = wanted != "cpu";
     if (json) {
-        printJson(devices);
+        printJson(devices, asksDrivers);
         return exitOk;
     }
     if (common.verbosity > 0) {
-        for (const MachineMember& member : machineMembers(true))
+        for (const MachineMember& member : machineMembers(asksDrivers))
             std::printf("%-10s %s\n", member.name.c_str(), member.value.c_str());
     }
     for (const SluiceDeviceProperties& device : devices)

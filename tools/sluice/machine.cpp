@@ -46,6 +46,24 @@ std::string compilerText()
 #endif
 }
 
+constexpr const char* kNoByteStores = "bytes at the edges of words are written by atomics";
+constexpr const char* kNoSubgroups =
+    "where subgroups vary in size, lanes talk through shared memory, not by subgroup operations";
+constexpr const char* kNoDriverDecoder = "the driver decodes no GDeflate by this extension";
+// What SluiceDeviceProperties::features can name, and what a device pays that lacks it.
+constexpr struct {
+    const char *name, *costs;
+} kFeatures[] = {
+    {"bufferDeviceAddress", "the device cannot be used"},
+    {"storageBuffer8BitAccess", kNoByteStores},
+    {"subgroupSizeControl", kNoSubgroups},
+    {"computeFullSubgroups", kNoSubgroups},
+    {"shaderInt64", "the float codec does without shifts of 64 bits, which it uses on NVIDIA"},
+    {"VK_NV_memory_decompression", kNoDriverDecoder},
+    {"VK_EXT_memory_decompression", kNoDriverDecoder},
+    {"VK_EXT_external_memory_host", "a streamer's ring cannot lie in memory of an engine's own"},
+};
+
 // "available", or why there is no Vulkan.
 std::string vulkanText()
 {
@@ -103,13 +121,33 @@ std::vector<MissingTier> missingTiers(const SluiceDeviceProperties& device)
         if (colon == std::string::npos) continue; // the field is of fixed size: a line may be cut
         const std::string tier = line.substr(0, colon);
         missing.push_back({tier, line.substr(colon + 2),
-                           tier == "ext" ? "bytes at the edges of words are written by atomics"
+                           tier == "ext" ? kNoByteStores
                            : tier == "base"
                                ? "lanes talk through shared memory, not by subgroup operations"
                                : "the device cannot be used"});
     }
     return missing;
 }
+
+namespace {
+
+std::string featureMembers(const SluiceDeviceProperties& device, const std::string& indent)
+{
+    const std::string has = std::string(" ") + device.features + " ";
+    std::string features, absent;
+    for (const auto& [name, costs] : kFeatures) {
+        if (has.find(std::string(" ") + name + " ") != std::string::npos)
+            features += (features.empty() ? "\n" : ",\n") + indent + "  " + jsonText(name);
+        else
+            absent += (absent.empty() ? "\n" : ",\n") + indent +
+                      "  {\"feature\": " + jsonText(name) + ",\n" + indent + "   \"costs\":\n" +
+                      indent + "   " + jsonText(costs) + "}";
+    }
+    return indent + "\"features\": [" + features + "],\n" + indent + "\"absent\": [" + absent +
+           "],\n";
+}
+
+} // namespace
 
 std::string deviceMembers(const SluiceDeviceProperties& device, const std::string& indent)
 {
@@ -122,6 +160,7 @@ std::string deviceMembers(const SluiceDeviceProperties& device, const std::strin
     text += indent + "\"software\": " + (device.isSoftware != 0 ? "true" : "false") + ",\n";
     text += indent + formatText("\"memory\": %llu,\n", wide(device.memorySize));
     text += indent + "\"tiers\": " + jsonWords(device.tiers) + ",\n";
+    if (device.backend == SLUICE_BACKEND_VULKAN) text += featureMembers(device, indent);
     text += indent + "\"missing\": [";
     const char* separator = "";
     for (const MissingTier& one : missingTiers(device)) {

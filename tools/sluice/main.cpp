@@ -12,6 +12,7 @@
 #include "cache_folder.h"
 #include "codecs.h"
 #include "command_table.h"
+#include "field_report.h"
 #include "shard.h"
 #include "tools/bench/bench.h"
 #include "tune.h"
@@ -32,6 +33,7 @@ struct CommandLine {
     BenchOptions bench;
     TuneOptions tune;
     PipelineOptions pipelines;
+    ReportOptions report;
     std::string cacheAction, cacheFolder, cacheSize;
     DiffOptions diff;
     ApplyOptions patch;
@@ -440,9 +442,9 @@ void defineDevices(CLI::App& verb, CommandLine& line)
         "--pipelines", options.show,
         "a Vulkan device's pipelines instead, each made anew: milliseconds, bytes of SPIR-V and "
         "what the driver says of its code; with -v all that it says");
-    verb.add_option("--device", options.device.device, "whose pipelines, as for unpack")
-        ->type_name("DEV")
-        ->needs(show);
+    verb.add_option("--device", options.device.device,
+                    "this one alone, as for unpack; whose pipelines, default vulkan")
+        ->type_name("DEV");
     verb.add_option("--tier", options.device.tier, "of which tier, as for unpack")
         ->type_name("TIER")
         ->needs(show);
@@ -472,6 +474,8 @@ void defineDevices(CLI::App& verb, CommandLine& line)
 void defineSelftest(CLI::App& verb, CommandLine& line)
 {
     verb.add_option("--device", line.selftest.device, "as for unpack, or all")->type_name("DEV");
+    verb.add_option("--tier", line.selftest.tier, "this one alone; all that the device can run")
+        ->type_name("TIER");
     verb.add_flag("--json", line.selftestJson, "the results, for programs");
 }
 
@@ -481,9 +485,11 @@ void defineBench(CLI::App& verb, CommandLine& line)
     verb.add_option("--device", options.device, "as for unpack")->type_name("DEV");
     verb.add_flag("--graphics-queue", options.graphicsQueue,
                   "Vulkan: on a queue that also does graphics, not one for compute alone");
-    verb.add_option("--filter", options.filters,
-                    "only kernels whose name contains this; several with commas. They are " +
-                        benchKernels())
+    verb.add_option(
+            "--filter", options.filters,
+            "only kernels whose name contains this, or with = before it is this; several with "
+            "commas. They are " +
+                benchKernels())
         ->type_name("KERNEL")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -538,8 +544,23 @@ void defineTune(CLI::App& verb, CommandLine& line)
     verb.add_option("--only", options.only,
                     "members to measure, scan.workgroups or scan; several are allowed")
         ->type_name("NAME");
+    verb.add_flag("--candidates", options.candidates,
+                  "measure nothing: the row in use, and what would be measured");
     verb.add_option("--json", options.json, "also write all measurements to this file")
         ->type_name("FILE");
+}
+
+void defineReport(CLI::App& verb, CommandLine& line)
+{
+    ReportOptions& options = line.report;
+    verb.add_option("-o,--output", options.output, "the report, JSON; - is stdout")
+        ->type_name("FILE")
+        ->required();
+    verb.add_option("--device", options.device, "as for unpack; default all")->type_name("DEV");
+    verb.add_option("--seconds", options.seconds,
+                    "about how long it takes at most, what is left out is said; 0: no limit; "
+                    "default 90")
+        ->check(CLI::Range(0.0, 86400.0));
 }
 
 void defineCompletion(CLI::App& verb, CommandLine& line)
@@ -567,40 +588,43 @@ constexpr struct Verb {
     const char *name, *help;
     void (*define)(CLI::App& verb, CommandLine& line);
     int (*run)(const CLI::App& verb, CommandLine& line);
-} kVerbs[] = {{"pack", "pack files and folders into a .sluice archive", definePack, pack},
-              {"cache", "show or trim what pack --cache keeps", defineCache, cache},
-              {"join", "put the shards of pack --shard together", defineJoin,
-               [](const CLI::App&, CommandLine& l) { return runJoin(l.join, l.common); }},
-              {"transcode", "Zstandard files into an archive of gstd", defineTranscode,
-               [](const CLI::App&, CommandLine& l) { return runTranscode(l.transcode, l.common); }},
-              {"unpack", "decode an archive or a bare stream", defineUnpack,
-               [](const CLI::App&, CommandLine& l) { return runUnpack(l.unpack, l.common); }},
-              {"info", "show what is in an archive or a stream", defineInfo,
-               [](const CLI::App&, CommandLine& l) { return runInfo(l.info, l.common); }},
-              {"verify", "decode and check, write nothing", defineVerify,
-               [](const CLI::App&, CommandLine& l) { return runVerify(l.verify, l.common); }},
-              {"diff", "make a patch of an old and a new archive", defineDiff,
-               [](const CLI::App&, CommandLine& l) { return runDiff(l.diff, l.common); }},
-              {"patch", "make the new archive of the old one and a patch", definePatch,
-               [](const CLI::App&, CommandLine& l) { return runPatch(l.patch, l.common); }},
-              {"devices", "list the devices", defineDevices,
-               [](const CLI::App&, CommandLine& l) {
-                   return l.pipelines.show ? runPipelines(l.pipelines, l.devicesJson, l.common)
-                                           : runDevices(l.devicesJson, l.common);
-               }},
-              {"selftest", "compare every kernel with the CPU reference, on every tier of a device",
-               defineSelftest,
-               [](const CLI::App&, CommandLine& l) {
-                   return runSelftest(l.selftest, l.selftestJson, l.common);
-               }},
-              {"tune", "measure what the device's row of tuning should be", defineTune,
-               [](const CLI::App&, CommandLine& l) { return runTune(l.tune, l.common); }},
-              {"bench", "measure the kernels, and the peers that are present", defineBench, bench},
-              {"completion", "print what makes a shell complete command lines", defineCompletion,
-               [](const CLI::App& verb, CommandLine& l) {
-                   return runCompletion(tableOf(*verb.get_parent()), l.shell);
-               }},
-              {"man", "print a manual page", defineMan, man}};
+} kVerbs[] = {
+    {"pack", "pack files and folders into a .sluice archive", definePack, pack},
+    {"cache", "show or trim what pack --cache keeps", defineCache, cache},
+    {"join", "put the shards of pack --shard together", defineJoin,
+     [](const CLI::App&, CommandLine& l) { return runJoin(l.join, l.common); }},
+    {"transcode", "Zstandard files into an archive of gstd", defineTranscode,
+     [](const CLI::App&, CommandLine& l) { return runTranscode(l.transcode, l.common); }},
+    {"unpack", "decode an archive or a bare stream", defineUnpack,
+     [](const CLI::App&, CommandLine& l) { return runUnpack(l.unpack, l.common); }},
+    {"info", "show what is in an archive or a stream", defineInfo,
+     [](const CLI::App&, CommandLine& l) { return runInfo(l.info, l.common); }},
+    {"verify", "decode and check, write nothing", defineVerify,
+     [](const CLI::App&, CommandLine& l) { return runVerify(l.verify, l.common); }},
+    {"diff", "make a patch of an old and a new archive", defineDiff,
+     [](const CLI::App&, CommandLine& l) { return runDiff(l.diff, l.common); }},
+    {"patch", "make the new archive of the old one and a patch", definePatch,
+     [](const CLI::App&, CommandLine& l) { return runPatch(l.patch, l.common); }},
+    {"devices", "list the devices", defineDevices,
+     [](const CLI::App&, CommandLine& l) {
+         return l.pipelines.show ? runPipelines(l.pipelines, l.devicesJson, l.common)
+                                 : runDevices(l.pipelines.device.device, l.devicesJson, l.common);
+     }},
+    {"selftest", "compare every kernel with the CPU reference, on every tier of a device",
+     defineSelftest,
+     [](const CLI::App&, CommandLine& l) {
+         return runSelftest(l.selftest, l.selftestJson, l.common);
+     }},
+    {"tune", "measure what the device's row of tuning should be", defineTune,
+     [](const CLI::App&, CommandLine& l) { return runTune(l.tune, l.common); }},
+    {"bench", "measure the kernels, and the peers that are present", defineBench, bench},
+    {"report", "say what a report of a problem needs: machine, devices, tests, speed", defineReport,
+     [](const CLI::App&, CommandLine& l) { return runReport(l.report, l.common); }},
+    {"completion", "print what makes a shell complete command lines", defineCompletion,
+     [](const CLI::App& verb, CommandLine& l) {
+         return runCompletion(tableOf(*verb.get_parent()), l.shell);
+     }},
+    {"man", "print a manual page", defineMan, man}};
 
 void define(CLI::App& app, CommandLine& line)
 {
@@ -625,7 +649,8 @@ int runVerb(const CLI::App& app, CommandLine& line)
     const CLI::App& given = *app.get_subcommands().at(0);
     if (!line.common.tuning.empty()) {
         const std::string verb = given.get_name();
-        if (given.get_option_no_throw("--device") == nullptr || verb == "tune" || verb == "devices")
+        if (given.get_option_no_throw("--device") == nullptr || verb == "tune" ||
+            verb == "devices" || verb == "report")
             throw Failure{exitUsage, "--tuning is for unpack, verify, selftest and bench"};
         line.common.tuning = tuningText(line.common.tuning);
     }

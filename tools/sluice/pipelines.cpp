@@ -124,7 +124,7 @@ void printJson(const VulkanBackend& backend, Pipeline pipeline,
                const std::vector<Statistic>& statistics, const char* separator)
 {
     const PipelineRow& row = pipelineRow(pipeline);
-    std::printf("%s\n  {\"name\": \"%s\", \"shader\": \"%s\", \"milliseconds\": %.3f, "
+    std::printf("%s\n    {\"name\": \"%s\", \"shader\": \"%s\", \"milliseconds\": %.3f, "
                 "\"spirv\": %zu, \"necessary\": %s, \"refused\": %s, \"statistics\": {",
                 separator, row.name, row.shader, backend.millisecondsOf(pipeline),
                 backend.codeBytesOf(pipeline), row.need == Need::always ? "true" : "false",
@@ -147,8 +147,8 @@ std::vector<std::string> pipelineFamilies()
 
 int runPipelines(const PipelineOptions& options, bool json, const CommonOptions& common)
 {
-    const SluiceDeviceProperties properties =
-        matchDevices(options.device.device, options.device.tier)[0];
+    const std::string wanted = options.device.device.empty() ? "vulkan" : options.device.device;
+    const SluiceDeviceProperties properties = matchDevices(wanted, options.device.tier)[0];
     const std::string selector = deviceSelector(properties);
     if (properties.backend != SLUICE_BACKEND_VULKAN)
         throw Failure{exitUnsupported, selector + ": only Vulkan devices have pipelines"};
@@ -171,7 +171,10 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
     double sum = 0;
     size_t spirv = 0, count = 0, refused = 0;
     if (json)
-        std::printf("[");
+        std::printf("{\n  \"device\": %s,\n  \"tier\": %s,\n  \"threads\": %u,\n"
+                    "  \"milliseconds\": %.3f,\n  \"pipelines\": [",
+                    jsonText(selector).c_str(), jsonText(device.tier()).c_str(), options.threads,
+                    wall);
     else if (!common.quiet)
         std::printf("%s, %s, tier %s\n%-24s %-16s %9s %9s %9s %9s\n", selector.c_str(),
                     properties.name, device.tier(), "pipeline", "shader", "ms", "SPIR-V", "code",
@@ -191,7 +194,7 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
         refused += isRefused ? 1 : 0;
     }
     if (json)
-        std::printf("\n]\n");
+        std::printf("\n  ]\n}\n");
     else
         std::printf("%zu pipelines of %zu bytes of SPIR-V: %.0f ms of %u thread%s, the device open "
                     "after %.0f ms\n",

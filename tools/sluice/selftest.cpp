@@ -214,11 +214,19 @@ void TierTest::printJson() const
 int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& common)
 {
     const bool all = options.device == "all";
+    checkTierName(options.tier);
     std::vector<SluiceDeviceProperties> devices =
-        all ? listDevices() : matchDevices(options.device, "");
+        all ? listDevices() : matchDevices(options.device, options.tier);
     if (!all) {
         devices.resize(1);
     }
+    if (!options.tier.empty() && std::none_of(devices.begin(), devices.end(), [&](const auto& one) {
+            return runsTier(one, options.tier);
+        }))
+        throw Failure{exitUnsupported,
+                      "--tier " + options.tier + ": " +
+                          (all ? "no device runs it"
+                               : deviceSelector(devices[0]) + " runs " + devices[0].tiers)};
     const bool printsLines = !json && !common.quiet;
     if (printsLines) {
         std::fprintf(stderr,
@@ -242,6 +250,7 @@ int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& co
         std::istringstream tiers(properties.tiers);
         bool any = false;
         for (std::string tier; tiers >> tier; any = true) {
+            if (!options.tier.empty() && tier != options.tier) continue;
             TierTest test(properties, tier);
             test.run(cases, common);
             print(test);

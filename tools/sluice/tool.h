@@ -43,7 +43,7 @@ struct DeviceOptions {
 
 struct PipelineOptions {
     bool show = false;
-    DeviceOptions device = {"vulkan", ""};
+    DeviceOptions device = {"", ""};  // none: the first Vulkan device
     std::vector<std::string> kernels; // none: all
     bool necessary = false;           // without those that are a matter of speed alone
     unsigned threads = 1;
@@ -159,7 +159,8 @@ int runInfo(const InfoOptions& options, const CommonOptions& common);
 int runDiff(const DiffOptions& options, const CommonOptions& common);
 int runPatch(const ApplyOptions& options, const CommonOptions& common);
 std::vector<std::string> pipelineFamilies(); // of PipelineOptions::kernels
-int runDevices(bool json, const CommonOptions& common);
+// device: one selector, or empty for all
+int runDevices(const std::string& device, bool json, const CommonOptions& common);
 int runPipelines(const PipelineOptions& options, bool json, const CommonOptions& common);
 int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& common);
 

@@ -55,6 +55,15 @@ std::string lineOf(const TuneResult& result)
     return formatText("%-40s # %s%s\n", text.c_str(), change.c_str(), result.why.c_str());
 }
 
+// In place of what was measured.
+std::string listOf(const TuneResult& result)
+{
+    std::string text = "candidates:";
+    for (const uint32_t value : result.candidates)
+        text += " " + std::to_string(value);
+    return text;
+}
+
 std::string jsonOf(const TunePoint& point)
 {
     std::string text =
@@ -79,9 +88,12 @@ std::string jsonOf(const TuneDevice& device, const std::vector<TuneResult>& resu
         device.traits().processors);
     for (const TuneResult& result : results) {
         text += formatText("    {\"name\": \"%s\", \"value\": %u, \"usual\": %u, \"why\": %s, "
-                           "\"measurements\": [",
+                           "\"candidates\": [",
                            result.field.name, result.chosen, result.usual,
                            jsonText(result.why).c_str());
+        for (size_t i = 0; i < result.candidates.size(); ++i)
+            text += formatText("%s%u", i == 0 ? "" : ", ", result.candidates[i]);
+        text += "], \"measurements\": [";
         for (size_t i = 0; i < result.points.size(); ++i)
             text += (i == 0 ? "\n      " : ",\n      ") + jsonOf(result.points[i]);
         text += &result == &results.back() ? "]}\n" : "]},\n";
@@ -121,7 +133,12 @@ int runTune(const TuneOptions& options, const CommonOptions& common)
         FILE* const out = options.json == "-" ? stderr : stdout;
         if (!common.quiet) std::fprintf(out, "# %s\n", describe(tuner.usual()).c_str());
         for (size_t i = 0; i < wanted.size(); ++i) {
-            results.push_back(tuner.measure(*wanted[i], uint32_t(wanted.size() - i - 1)));
+            if (options.candidates) {
+                results.push_back(tuner.candidatesOf(*wanted[i]));
+                if (results.back().why.empty()) results.back().why = listOf(results.back());
+            } else {
+                results.push_back(tuner.measure(*wanted[i], uint32_t(wanted.size() - i - 1)));
+            }
             if (!common.quiet) std::fputs(lineOf(results.back()).c_str(), out);
             std::fflush(out);
         }

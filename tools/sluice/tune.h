@@ -14,6 +14,7 @@ struct TuneOptions {
     DeviceOptions device;
     std::vector<std::string> only; // members, or the first parts of their names; none: all
     double seconds = 60;           // about, for all of them
+    bool candidates = false;       // measures nothing
     std::string json;              // also write all measurements here; empty: do not
 };
 

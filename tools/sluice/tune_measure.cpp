@@ -81,10 +81,10 @@ std::vector<uint32_t> Tuner::valuesOf(const Knob& knob, uint32_t usual) const
     return values;
 }
 
-TuneResult Tuner::measure(const Knob& knob, uint32_t laterKnobs)
+TuneResult Tuner::candidatesOf(const Knob& knob) const
 {
     const TuningField& field = *m_usual.field(knob.field);
-    TuneResult result = {field, m_usual.value(field), m_usual.value(field), "", {}};
+    TuneResult result = {field, m_usual.value(field), m_usual.value(field), "", {}, {}};
     if (field.least == field.most) {
         result.why = "the only value there is";
         return result;
@@ -93,6 +93,16 @@ TuneResult Tuner::measure(const Knob& knob, uint32_t laterKnobs)
         result.why = std::string("left alone: ") + knob.whyNot(m_usual.traits());
         return result;
     }
+    result.candidates = knob.kind == Knob::Kind::choose ? valuesOf(knob, result.usual)
+                                                        : std::vector{knob.off, knob.on};
+    return result;
+}
+
+TuneResult Tuner::measure(const Knob& knob, uint32_t laterKnobs)
+{
+    TuneResult result = candidatesOf(knob);
+    if (result.candidates.empty()) return result;
+    const TuningField& field = result.field;
     const Clock::time_point now = Clock::now();
     m_knobEnd = now + std::max(m_end - now, Clock::duration()) / (laterKnobs + 1);
     if (knob.kind == Knob::Kind::choose)
@@ -144,7 +154,7 @@ TunePoint Tuner::contest(std::vector<Entrant>& entrants, const char* work, uint3
 // at one of an eighth; but none that is hardly faster than what is usual.
 void Tuner::choose(const Knob& knob, TuneResult& result)
 {
-    std::vector<uint32_t> values = valuesOf(knob, result.usual);
+    std::vector<uint32_t> values = result.candidates;
     const TuningField& field = result.field;
     std::vector<std::unique_ptr<TuneDevice>> devices;
     for (size_t i = 0; i < (knob.isMade ? values.size() : 1);) {

@@ -24,9 +24,10 @@ struct TunePoint {
 
 struct TuneResult {
     TuningField field;
-    uint32_t usual;  // what the device's row has
-    uint32_t chosen; // what it should have
-    std::string why; // what was measured, in short, or why nothing was
+    uint32_t usual;                   // what the device's row has
+    uint32_t chosen;                  // what it should have
+    std::string why;                  // what was measured, in short, or why nothing was
+    std::vector<uint32_t> candidates; // with which; of a threshold, the one without and with it
     std::vector<TunePoint> points;
 };
 
@@ -36,6 +37,8 @@ public:
 
     // The device with the row that is chosen for it, and no kernels to speak of.
     const TuneDevice& usual() const { return m_usual; }
+    // What would be measured.
+    TuneResult candidatesOf(const Knob& knob) const;
     // Measures, with what was chosen before. laterKnobs: how many will still be measured.
     TuneResult measure(const Knob& knob, uint32_t laterKnobs);
 

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A Vulkan driver that passes everything on to another one, but for what it was told to break. The
+// loader takes it like any other, from a manifest of the test. Variables of the environment:
+//   SLUICE_DRIVER_BEHIND  the library of the other driver
+//   SLUICE_DRIVER_BREAKS  abort: compiling a pipeline ends the process; refuse: it fails; ignore:
+//                         dispatches do nothing; anything else: nothing
+#include <vulkan/vulkan_core.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <dlfcn.h>
+
+namespace {
+
+bool breaks(const char* what)
+{
+    const char* const wanted = std::getenv("SLUICE_DRIVER_BREAKS");
+    return wanted != nullptr && std::strcmp(wanted, what) == 0;
+}
+
+const char* variable(const char* name)
+{
+    const char* const value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
+template <typename Function>
+Function symbolBehind(const char* name)
+{
+    static void* const library =
+        dlopen(variable("SLUICE_DRIVER_BEHIND"), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    return library != nullptr ? reinterpret_cast<Function>(dlsym(library, name)) : nullptr;
+}
+
+PFN_vkGetDeviceProcAddr deviceProcAddr = nullptr; // of the driver behind
+PFN_vkCreateComputePipelines createPipelines = nullptr;
+
+VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice device, VkPipelineCache cache, uint32_t count,
+                                       const VkComputePipelineCreateInfo* infos,
+                                       const VkAllocationCallbacks* allocator,
+                                       VkPipeline* pipelines)
+{
+    if (breaks("abort")) { // as drivers do, it says more than one would like
+        std::fprintf(stderr,
+                     "no cache in %s/.cache/driver for %s, job 00112233-4455-6677-8899-"
+                     "aabbccddeeff\n",
+                     variable("HOME"), variable("USER"));
+        std::abort();
+    }
+    if (breaks("refuse")) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    return createPipelines(device, cache, count, infos, allocator, pipelines);
+}
+
+VKAPI_ATTR void VKAPI_CALL ignoreDispatch(VkCommandBuffer, uint32_t, uint32_t, uint32_t) {}
+
+PFN_vkVoidFunction broken(const char* name, PFN_vkVoidFunction function)
+{
+    if (function != nullptr && std::strcmp(name, "vkCreateComputePipelines") == 0) {
+        createPipelines = reinterpret_cast<PFN_vkCreateComputePipelines>(function);
+        return reinterpret_cast<PFN_vkVoidFunction>(compile);
+    }
+    if (function != nullptr && std::strcmp(name, "vkCmdDispatch") == 0 && breaks("ignore"))
+        return reinterpret_cast<PFN_vkVoidFunction>(ignoreDispatch);
+    return function;
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL getDeviceProcAddr(VkDevice device, const char* name)
+{
+    return broken(name, deviceProcAddr(device, name));
+}
+
+} // namespace
+
+extern "C" {
+
+__attribute__((visibility("default"))) VKAPI_ATTR VkResult VKAPI_CALL
+vk_icdNegotiateLoaderICDInterfaceVersion(uint32_t* version)
+{
+    const auto behind =
+        symbolBehind<VkResult(VKAPI_PTR*)(uint32_t*)>("vk_icdNegotiateLoaderICDInterfaceVersion");
+    return behind != nullptr ? behind(version) : VK_ERROR_INITIALIZATION_FAILED;
+}
+
+__attribute__((visibility("default"))) VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
+vk_icdGetInstanceProcAddr(VkInstance instance, const char* name)
+{
+    const auto behind = symbolBehind<PFN_vkGetInstanceProcAddr>("vk_icdGetInstanceProcAddr");
+    const PFN_vkVoidFunction function = behind != nullptr ? behind(instance, name) : nullptr;
+    if (function != nullptr && std::strcmp(name, "vkGetDeviceProcAddr") == 0) {
+        deviceProcAddr = reinterpret_cast<PFN_vkGetDeviceProcAddr>(function);
+        return reinterpret_cast<PFN_vkVoidFunction>(getDeviceProcAddr);
+    }
+    return broken(name, function);
+}
+
+__attribute__((visibility("default"))) VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
+vk_icdGetPhysicalDeviceProcAddr(VkInstance instance, const char* name)
+{
+    const auto behind = symbolBehind<PFN_vkGetInstanceProcAddr>("vk_icdGetPhysicalDeviceProcAddr");
+    return behind != nullptr ? behind(instance, name) : nullptr;
+}
+
+} // extern "C"

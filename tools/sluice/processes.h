@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Other processes of this tool, whose crash or hang ends nobody else: processes_posix.cpp and
+// processes_windows.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+struct ChildResult {
+    enum class End {
+        exited,   // with `code`
+        killed,   // by the signal `code`, or on Windows by the exception of that number
+        stopped,  // by us, when its time was over
+        notBegun, // `error` says why
+    };
+    End end = End::notBegun;
+    int code = 0;
+    std::string output, errors; // the first 16 MiB of its stdout, the last 4 KiB of its stderr
+};
+
+constexpr size_t kMostChildOutput = 16u << 20, kMostChildErrors = 4096;
+
+// Runs the tool that is running, with other arguments and nothing on stdin, and waits until it has
+// ended or was stopped after so many seconds.
+ChildResult runTool(const std::vector<std::string>& arguments, double seconds);
+// How a process ended that did not exit: "signal 11 (Segmentation fault)".
+std::string endText(const ChildResult& result);
+std::string hostName(); // of this machine; empty: it has none
+
+} // namespace sluice
