@@ -2,8 +2,8 @@
 // A Vulkan driver that passes everything on to another one, but for what it was told to break. The
 // loader takes it like any other, from a manifest of the test. Variables of the environment:
 //   SLUICE_DRIVER_BEHIND  the library of the other driver
-//   SLUICE_DRIVER_BREAKS  abort: compiling a pipeline ends the process; refuse: it fails; ignore:
-//                         dispatches do nothing; anything else: nothing
+//   SLUICE_DRIVER_BREAKS  list: counting devices ends the process; abort: compiling a pipeline does;
+//                         refuse: compiling fails; ignore: dispatches do nothing
 #include <vulkan/vulkan_core.h>
 
 #include <cstdio>
@@ -55,8 +55,12 @@ VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice device, VkPipelineCache cache, u
 
 VKAPI_ATTR void VKAPI_CALL ignoreDispatch(VkCommandBuffer, uint32_t, uint32_t, uint32_t) {}
 
+VKAPI_ATTR VkResult VKAPI_CALL abortList(VkInstance, uint32_t*, VkPhysicalDevice*) { std::abort(); }
+
 PFN_vkVoidFunction broken(const char* name, PFN_vkVoidFunction function)
 {
+    if (std::strcmp(name, "vkEnumeratePhysicalDevices") == 0 && breaks("list"))
+        return reinterpret_cast<PFN_vkVoidFunction>(abortList);
     if (function != nullptr && std::strcmp(name, "vkCreateComputePipelines") == 0) {
         createPipelines = reinterpret_cast<PFN_vkCreateComputePipelines>(function);
         return reinterpret_cast<PFN_vkVoidFunction>(compile);

@@ -156,7 +156,7 @@ public:
     void run();
     bool passed() const { return m_json.at("failures").empty() && m_passed; }
     std::string text() const;
-    void printSummary() const; // to stderr
+    void printSummary(bool isQuiet) const; // to stderr; quiet: errors alone
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -298,14 +298,14 @@ void FieldReport::performAll(Steps (FieldReport::*stepsOf)(const OrderedJson& de
 
 std::string selectorOf(const OrderedJson& device) { return device.at("device"); }
 
-bool isGpuOf(const OrderedJson& device, const char* backend)
+bool runsOn(const OrderedJson& device, const char* backend)
 {
     return selectorOf(device).rfind(backend, 0) == 0 && !device.at("tiers").empty();
 }
 
 FieldReport::Steps FieldReport::pipelineSteps(const OrderedJson& device) const
 {
-    if (!isGpuOf(device, "vulkan")) return {};
+    if (!runsOn(device, "vulkan")) return {};
     const std::vector<std::string> all = {"devices",
                                           "--pipelines",
                                           "--json",
@@ -352,7 +352,7 @@ FieldReport::Steps FieldReport::laterTiers(const OrderedJson& device) const
 
 FieldReport::Steps FieldReport::tuningSteps(const OrderedJson& device) const
 {
-    if (!isGpuOf(device, "vulkan") && !isGpuOf(device, "cuda")) return {};
+    if (!runsOn(device, "vulkan") && !runsOn(device, "cuda")) return {};
     return {{"tuning",
              {"tune", "-q", "--candidates", "--device", selectorOf(device), "--json", "-"},
              keepTuning}};
@@ -428,7 +428,7 @@ std::string FieldReport::text() const
     return reportText(json);
 }
 
-void FieldReport::printSummary() const
+void FieldReport::printSummary(bool isQuiet) const
 {
     const auto say = [](const OrderedJson& entry, const char* member) {
         std::fprintf(stderr, "%s: %s: %s\n", entry.value("device", "sluice").c_str(),
@@ -436,13 +436,14 @@ void FieldReport::printSummary() const
                      printable(entry.at(member)).c_str());
     };
     for (const OrderedJson& device : m_json.at("devices"))
-        std::fprintf(stderr, "%-10s %-8s %s\n", selectorOf(device).c_str(),
-                     device.at("result").get<std::string>().c_str(),
-                     printable(device.at("name")).c_str());
+        if (!isQuiet)
+            std::fprintf(stderr, "%-10s %-8s %s\n", selectorOf(device).c_str(),
+                         device.at("result").get<std::string>().c_str(),
+                         printable(device.at("name")).c_str());
     for (const OrderedJson& one : m_json.at("failures"))
         say(one, "error");
     for (const OrderedJson& one : m_json.at("leftOut"))
-        say(one, "why");
+        if (!isQuiet) say(one, "why");
 }
 
 } // namespace
@@ -456,7 +457,7 @@ int runReport(const ReportOptions& options, const CommonOptions& common)
     const std::string text = report.text();
     file.write(0, text.data(), text.size());
     file.commit();
-    if (!common.quiet) report.printSummary();
+    report.printSummary(common.quiet);
     return report.passed() ? exitOk : exitDevice;
 }
 
