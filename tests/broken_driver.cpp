@@ -3,7 +3,8 @@
 // loader takes it like any other, from a manifest of the test. Variables of the environment:
 //   SLUICE_DRIVER_BEHIND  the library of the other driver
 //   SLUICE_DRIVER_BREAKS  list: counting devices ends the process; abort: compiling a pipeline does;
-//                         refuse: compiling fails; ignore: dispatches do nothing
+//                         refuse: compiling fails; ignore: nothing is compiled, and dispatches
+//                         do nothing
 #include <vulkan/vulkan_core.h>
 
 #include <cstdio>
@@ -49,11 +50,35 @@ VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice device, VkPipelineCache cache, u
                      variable("HOME"), variable("USER"));
         std::abort();
     }
-    if (breaks("refuse")) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    if (breaks("refuse")) return VK_ERROR_UNKNOWN;
+    if (breaks("ignore")) {
+        static char one; // whatever is no null handle: nobody looks at it
+        for (uint32_t i = 0; i < count; ++i)
+            pipelines[i] = reinterpret_cast<VkPipeline>(&one);
+        return VK_SUCCESS;
+    }
     return createPipelines(device, cache, count, infos, allocator, pipelines);
 }
 
+VKAPI_ATTR void VKAPI_CALL ignoreBind(VkCommandBuffer, VkPipelineBindPoint, VkPipeline) {}
 VKAPI_ATTR void VKAPI_CALL ignoreDispatch(VkCommandBuffer, uint32_t, uint32_t, uint32_t) {}
+VKAPI_ATTR void VKAPI_CALL ignoreIndirect(VkCommandBuffer, VkBuffer, VkDeviceSize) {}
+VKAPI_ATTR void VKAPI_CALL ignoreDestroy(VkDevice, VkPipeline, const VkAllocationCallbacks*) {}
+
+PFN_vkVoidFunction ignored(const char* name, PFN_vkVoidFunction function)
+{
+    const struct {
+        const char* name;
+        PFN_vkVoidFunction function;
+    } functions[] = {
+        {"vkCmdBindPipeline", reinterpret_cast<PFN_vkVoidFunction>(ignoreBind)},
+        {"vkCmdDispatch", reinterpret_cast<PFN_vkVoidFunction>(ignoreDispatch)},
+        {"vkCmdDispatchIndirect", reinterpret_cast<PFN_vkVoidFunction>(ignoreIndirect)},
+        {"vkDestroyPipeline", reinterpret_cast<PFN_vkVoidFunction>(ignoreDestroy)}};
+    for (const auto& one : functions)
+        if (std::strcmp(name, one.name) == 0) return one.function;
+    return function;
+}
 
 VKAPI_ATTR VkResult VKAPI_CALL abortList(VkInstance, uint32_t*, VkPhysicalDevice*) { std::abort(); }
 
@@ -65,9 +90,7 @@ PFN_vkVoidFunction broken(const char* name, PFN_vkVoidFunction function)
         createPipelines = reinterpret_cast<PFN_vkCreateComputePipelines>(function);
         return reinterpret_cast<PFN_vkVoidFunction>(compile);
     }
-    if (function != nullptr && std::strcmp(name, "vkCmdDispatch") == 0 && breaks("ignore"))
-        return reinterpret_cast<PFN_vkVoidFunction>(ignoreDispatch);
-    return function;
+    return function != nullptr && breaks("ignore") ? ignored(name, function) : function;
 }
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL getDeviceProcAddr(VkDevice device, const char* name)

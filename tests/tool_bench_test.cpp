@@ -98,6 +98,17 @@ TEST_CASE("tool: the benchmark ends when its time is over, and says what it left
     CHECK(tool("bench --device cpu --seconds -1") == 1);
 }
 
+TEST_CASE("tool: the benchmark's filters take parts of names, or with = whole ones")
+{
+    Tool tool;
+    REQUIRE(tool("bench -q --device cpu --filter =scan --json -") == 0);
+    CHECK(contains(tool.output(), "\"kernel\": \"scan\", \"size\": \"2^20"));
+    CHECK_FALSE(contains(tool.output(), "scan kinds"));
+    CHECK_FALSE(contains(tool.output(), "reduce: "));
+    CHECK(tool.onCpu("bench -q --filter =sca") == 1);
+    CHECK(tool.onCpu("bench -q --filter =") == 1);
+}
+
 TEST_CASE("tool: the benchmark opens its outputs before it measures")
 {
     Tool tool;

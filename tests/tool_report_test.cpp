@@ -52,6 +52,11 @@ void checkDevice(const Json& device)
     CHECK(device.at("memory").is_number_unsigned());
     CHECK(device.at("vendorId").is_number_unsigned());
     CHECK((device.at("api") == "") == (selector == "cpu"));
+    if (selector.rfind("vulkan", 0) == 0) { // each feature is there, or it is said what it costs
+        CHECK(device.at("features").size() + device.at("absent").size() == 8);
+        for (const Json& one : device.at("absent"))
+            CHECK(one.at("costs").get<std::string>().size() > 10);
+    }
     const Json &tiers = device.at("tiers"), &missing = device.at("missing");
     const auto has = [&](const char* tier) {
         return std::find(tiers.begin(), tiers.end(), tier) != tiers.end();
@@ -82,6 +87,12 @@ TEST_CASE("tool report: devices --json says what a report of a problem needs")
         checkDevice(device);
     CHECK(json.at("devices").back().at("device") == "cpu");
     CHECK(json.at("devices").back().at("tiers") == Json({"fast", "ref"}));
+    REQUIRE(tool("devices --json --device cpu") == 0);
+    const Json cpu = parsed(tool.output());
+    CHECK(cpu.count("vulkan") == 0); // no driver was loaded
+    REQUIRE(cpu.at("devices").size() == 1);
+    CHECK(cpu.at("devices")[0] == json.at("devices").back());
+    CHECK(tool("devices --device nothing") == 1);
     REQUIRE(tool("devices -v") == 0);
     CHECK(contains(tool.output(), json.at("os").get<std::string>()));
 
@@ -112,6 +123,10 @@ TEST_CASE("tool report: a tier that is missing is named with what it costs")
     CHECK(device.at("missing")[0].at("tier") == "ext");
     CHECK(contains(device.at("missing")[0].at("why"), "storageBuffer8BitAccess"));
     CHECK(contains(device.at("missing")[0].at("costs"), "atomics"));
+    const Json& features = device.at("features");
+    CHECK(std::find(features.begin(), features.end(), "storageBuffer8BitAccess") == features.end());
+    CHECK(std::find(features.begin(), features.end(), "bufferDeviceAddress") != features.end());
+    CHECK(device.at("absent")[0].at("feature") == "storageBuffer8BitAccess");
     REQUIRE(tool("devices") == 0);
     CHECK(contains(tool.output(), "not ext: storageBuffer8BitAccess"));
 }
@@ -136,4 +151,11 @@ TEST_CASE("tool report: selftest --json has each tier's results")
     }
     CHECK(json.at("results")[0].at("tier") == "fast");
     CHECK(json.at("results")[1].at("tier") == "ref");
+    REQUIRE(tool.onCpu("selftest --tier ref --json") == 0);
+    const Json one = parsed(tool.output());
+    REQUIRE(one.at("results").size() == 1);
+    CHECK(one.at("results")[0] == json.at("results")[1]);
+    CHECK(tool.onCpu("selftest --tier ext") == 5);
+    CHECK(contains(tool.errors(), "--tier ext: cpu runs fast ref"));
+    CHECK(tool.onCpu("selftest --tier nothing") == 1);
 }

@@ -98,6 +98,7 @@ TEST_CASE("tool shell: bash completes verbs, options and values")
           Names{"auto", "none", "bc1", "bc3", "bc4", "bc5"});
     CHECK(bashOffers(tool, "unpack --tier emu1") == Names{"emu16", "emu128"});
     CHECK(bashOffers(tool, "unpack --device = c") == Names{"cpu", "cuda"});
+    CHECK(bashOffers(tool, "report --device = a") == Names{"auto", "all"});
     CHECK(bashOffers(tool, "unpack --device =") == Names{"auto", "cpu", "vulkan", "cuda"});
     CHECK(bashOffers(tool, "bench --filter scan,gs") == Names{"scan,gstd"});
     CHECK(bashOffers(tool, "pack --filters up,pl") == Names{"up,planes"});

@@ -52,6 +52,14 @@ TEST_CASE("tune: prints a row that the device takes")
     std::string printed;
     CHECK(runTool("tune --only nothing" + where, printed) == 1);
     CHECK(runTool("selftest --tuning nothing=1 --device " + device().selector(), printed) == 1);
+    // What it would measure, and the row in use, which changes nothing.
+    REQUIRE(runTool("tune -q --candidates --json -" + where, printed) == 0);
+    CHECK(printed.find("{\"name\": \"lookback.scannerTiles\", ") != std::string::npos);
+    CHECK(printed.find("\"candidates\": [") != std::string::npos);
+    CHECK(printed.find("\"milliseconds\"") == std::string::npos);
+    REQUIRE(runTool("tune --candidates --only lookback" + where, printed) == 0);
+    CHECK(printed.find("\nlookback.scannerTiles=") != std::string::npos);
+    CHECK(printed.find("workgroup.scan=") == std::string::npos);
     // A number, a threshold over tiles and one over the lengths of runs, and what cannot be tuned.
     REQUIRE(runTool("tune --seconds 1 --only fseTables gstd interval.shortRunBytes" + where,
                     printed) == 0);

@@ -241,6 +241,12 @@ void benchInputs(const BenchDevice& device, const BenchOptions& options, const W
             const TileSet tiles = load("gstd", 0);
             if (cpu && !tiles.tiles.empty()) benchCpuDecode(tiles, report);
             if (gstd && !tiles.tiles.empty()) benchGstd(device, tiles, tilesAtOnce, wanted, report);
+            if (input.empty() && !options.filters.empty() && wanted("gstd filters")) {
+                const TileSet picture =
+                    loadPicture(madeUpSize(device, "gstd", false, report.budget()));
+                report.beginInput(picture, "gstd");
+                benchGstd(device, picture, tilesAtOnce, wanted, report);
+            }
         }
         if (!input.empty() && makePipelines(device, wanted, {"float", "df11"}, report)) {
             const bool isFloats = floats && benchFloatFile(device, input, wanted, report);

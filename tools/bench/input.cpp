@@ -158,18 +158,35 @@ void decodeOnHost(const std::vector<HostTile>& tiles, bool hasChecksums, const s
     });
 }
 
-TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOutput,
-                    uint32_t decodeSpeed)
+namespace {
+
+// Colours that change slowly over both directions, and some noise.
+Bytes makeUpPicture(uint64_t maxSize)
 {
-    constexpr uint64_t madeUpBytes = 32u << 20;
+    constexpr uint32_t width = 1024, header = 18;
+    const uint32_t height =
+        uint32_t(std::clamp<uint64_t>(maxSize / (3 * width), 64, 4096)); // up to 12.6 MB
+    Bytes file = {0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    for (const uint32_t value : {width, height, 24u}) {
+        file.push_back(uint8_t(value));
+        file.push_back(uint8_t(value >> 8));
+    }
+    file.reserve(header + size_t(3) * width * height);
+    std::mt19937 random(20251124);
+    for (uint32_t y = 0; y < height; ++y)
+        for (uint32_t x = 0; x < width; ++x)
+            for (uint32_t channel = 1; channel <= 3; ++channel)
+                file.push_back(uint8_t(x * channel / 8 + y * y / 2048 + random() % 5));
+    return file;
+}
+
+TileSet tilesOf(std::unique_ptr<InputFile> file, const Codec& codec, uint64_t maxOutput,
+                uint32_t decodeSpeed)
+{
     TileSet set;
-    set.description = path.empty() ? "made-up data" : path;
+    set.description = file->name();
     set.codec = codec.tileCodec;
-    auto file = path.empty()
-                    ? std::make_unique<InputFile>(
-                          set.description, makeUpContent(size_t(std::min(maxOutput, madeUpBytes))))
-                    : std::make_unique<InputFile>(path);
-    if (file->size() == 0) throw Failure{exitFormat, path + ": is empty"};
+    if (file->size() == 0) throw Failure{exitFormat, set.description + ": is empty"};
     if (!Container::recognises(*file)) {
         file = std::make_unique<InputFile>(set.description,
                                            packed(file->readStart(maxOutput), codec, decodeSpeed));
@@ -184,9 +201,29 @@ TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOut
     }
     if (set.tiles.empty()) return set;
     decode(set, codec, container.isArchive());
+    return set;
+}
+
+} // namespace
+
+TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOutput,
+                    uint32_t decodeSpeed)
+{
+    constexpr uint64_t madeUpBytes = 32u << 20;
+    auto file = path.empty()
+                    ? std::make_unique<InputFile>(
+                          "made-up data", makeUpContent(size_t(std::min(maxOutput, madeUpBytes))))
+                    : std::make_unique<InputFile>(path);
+    TileSet set = tilesOf(std::move(file), codec, maxOutput, decodeSpeed);
     if (!path.empty() && set.outputBytes >= maxOutput)
         set.description += " (first " + sizeText(set.outputBytes) + ")";
     return set;
+}
+
+TileSet loadPicture(uint64_t maxOutput)
+{
+    return tilesOf(std::make_unique<InputFile>("made-up picture", makeUpPicture(maxOutput)),
+                   codecNamed("gstd"), maxOutput, 0);
 }
 
 } // namespace sluice

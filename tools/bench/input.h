@@ -35,6 +35,10 @@ struct TileSet {
 TileSet loadTileSet(const std::string& path, const Codec& codec, uint64_t maxOutput,
                     uint32_t decodeSpeed);
 
+// A made-up picture of 24 bits a pixel, a .tga file, packed by Gstd as above: with filters, which
+// made-up data has no use for.
+TileSet loadPicture(uint64_t maxOutput);
+
 // Bytes that nobody has made: a quarter each of text-like words, records of floats and indices,
 // smooth pixels, and noise in a small alphabet.
 Bytes makeUpContent(size_t size);

@@ -28,7 +28,7 @@ constexpr double kStepPart = 2.0 / 3;
 // What is measured with a share of the time: rows of the benchmark that compile together.
 constexpr const char* kBenchFilters[] = {"=scan", "gdeflate,checksum", "gstd filters"};
 // Of the seconds each has a part, within bounds.
-constexpr double kBenchParts = 20, kLeastBench = 2, kMostBench = 10;
+constexpr double kBenchParts = 15, kLeastBench = 2, kMostBench = 10;
 // A row is measured on GPUs alone: software devices make pipelines too slowly.
 constexpr double kMostTune = 60;
 
@@ -58,13 +58,14 @@ void keepSelftest(OrderedJson& device, const OrderedJson& printed)
 
 OrderedJson pipelineTimes(const OrderedJson& printed)
 {
-    OrderedJson times, slowest;
+    OrderedJson times, slowest, refused;
     uint64_t spirv = 0;
     double sum = 0, most = -1;
     for (const OrderedJson& one : printed.at("pipelines")) {
         const double milliseconds = one.at("milliseconds");
         spirv += one.at("spirv").get<uint64_t>();
         sum += milliseconds;
+        if (one.at("refused") == true) refused.push_back(one.at("name"));
         if (milliseconds <= most) continue;
         most = milliseconds;
         slowest = {{"name", one.at("name")}, {"milliseconds", milliseconds}};
@@ -76,6 +77,7 @@ OrderedJson pipelineTimes(const OrderedJson& printed)
     times["milliseconds"] = printed.at("milliseconds");
     times["sum"] = std::round(sum * 1000) / 1000;
     times["slowest"] = slowest;
+    if (!refused.is_null()) times["refused"] = refused;
     return times;
 }
 
@@ -164,7 +166,7 @@ private:
 
     struct Ending {
         std::optional<OrderedJson> printed; // what the verb printed, if it did its work
-        std::string error;                  // else how it ended
+        std::string error;                  // else how it ended, or what it found wrong
         bool isOver = false;                // because time was over
         int code = exitDevice;
     };
@@ -208,16 +210,13 @@ FieldReport::Ending FieldReport::perform(const std::vector<std::string>& argumen
     Ending ending;
     ending.isOver = child.end == ChildResult::End::stopped;
     if (child.end == ChildResult::End::exited) ending.code = child.code;
-    // A self-test that found something wrong has printed what.
+    // One that found something wrong with the device has printed what.
     const bool didItsWork =
-        child.end == ChildResult::End::exited &&
-        (child.code == exitOk || (arguments[0] == "selftest" && child.code == exitDevice));
+        child.end == ChildResult::End::exited && (child.code == exitOk || child.code == exitDevice);
     if (didItsWork) {
         OrderedJson printed = OrderedJson::parse(child.output, nullptr, false);
-        if (!printed.is_discarded()) {
-            ending.printed = std::move(printed);
-            return ending;
-        }
+        if (!printed.is_discarded()) ending.printed = std::move(printed);
+        if (ending.printed && child.code == exitOk) return ending;
     }
     std::string said = child.errors;
     while (!said.empty() && (said.back() == '\n' || said.back() == ' '))
@@ -225,7 +224,8 @@ FieldReport::Ending FieldReport::perform(const std::vector<std::string>& argumen
     if (said.rfind("sluice: ", 0) == 0) said.erase(0, 8);
     switch (child.end) {
     case ChildResult::End::exited:
-        ending.error = didItsWork ? "printed no JSON" : formatText("exit code %d", child.code);
+        ending.error =
+            child.code == exitOk ? "printed no JSON" : formatText("exit code %d", child.code);
         break;
     case ChildResult::End::killed: ending.error = "ended by " + endText(child); break;
     case ChildResult::End::stopped:
@@ -280,7 +280,10 @@ void FieldReport::perform(OrderedJson& device, const Step& step)
                 (isLimited() ? formatText(", %.0f s left", left()) : ""));
     const Ending ending = perform(step.arguments, seconds);
     if (ending.isOver) return note("leftOut", device, step, "why", ending.error);
-    if (!ending.printed) return note("failures", device, step, "error", ending.error);
+    // A self-test says by its result what differs.
+    if (!ending.printed || (!ending.error.empty() && step.arguments[0] != "selftest"))
+        note("failures", device, step, "error", ending.error);
+    if (!ending.printed) return;
     try {
         step.keep(device, *ending.printed);
     } catch (const OrderedJson::exception& error) { // a crash in the middle of its output, say
