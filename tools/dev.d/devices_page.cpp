@@ -172,7 +172,7 @@ std::string pipelineTable(const std::vector<Report>& reports)
         text +=
             row({nameOf(report, device), cell(any.at("tier")),
                  std::to_string(any.at("threads").get<uint64_t>()), pipelineCells(decode),
-                 pipelineCells(all), number(any.at("sum"), 0) + " ms",
+                 pipelineCells(all), all.is_null() ? "–" : number(all.at("sum"), 0) + " ms",
                  cell(slowest.at("name")) + ", " + number(slowest.at("milliseconds"), 0) + " ms"});
     });
     return text;
