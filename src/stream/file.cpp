@@ -5,9 +5,6 @@
 #include <cerrno>
 #include <new>
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 using namespace sluice::stream;
 using sluice::alignUp;
 
@@ -38,8 +35,8 @@ SluiceStreamFile_T::SluiceStreamFile_T(SluiceStreamer owner_, const SluiceStream
 
 SluiceStreamFile_T::~SluiceStreamFile_T()
 {
-    if (descriptor >= 0) close(descriptor);
-    if (directDescriptor >= 0) close(directDescriptor);
+    if (descriptor >= 0) system.close(descriptor);
+    if (directDescriptor >= 0) system.close(directDescriptor);
     if (hasInterface && interface_.close != nullptr) interface_.close(interface_.user);
 }
 
@@ -114,15 +111,15 @@ ReadError SluiceStreamFile_T::readInto(uint64_t offset, uint8_t* bytes, uint64_t
 void SluiceStreamFile_T::openDirect()
 {
     directDescriptor = system.open(path.c_str(), true);
-    struct stat one = {}, other = {};
+    FileStatus one, other;
     if (directDescriptor < 0) {
         directError = -directDescriptor;
         return;
     }
     // The path may lead to another file by now.
-    if (fstat(descriptor, &one) != 0 || fstat(directDescriptor, &other) != 0 ||
-        one.st_dev != other.st_dev || one.st_ino != other.st_ino) {
-        directError = ESTALE;
+    if (system.status(descriptor, one) != 0 || system.status(directDescriptor, other) != 0 ||
+        one.device != other.device || one.number != other.number) {
+        directError = kOtherFileError;
         return;
     }
     directAlignment = system.directAlignment(directDescriptor);
@@ -154,16 +151,12 @@ void SluiceStreamFile_T::open()
     if (hasInterface) {
         size = interface_.size;
     } else {
-        struct stat about = {};
+        FileStatus about;
         descriptor = system.open(path.c_str(), false);
-        if (descriptor < 0)
-            osError = -descriptor;
-        else if (fstat(descriptor, &about) != 0)
-            osError = errno;
-        else if (!S_ISREG(about.st_mode))
-            osError = EINVAL;
+        osError = descriptor < 0 ? -descriptor : -system.status(descriptor, about);
+        if (osError == 0 && !about.isRegular) osError = EINVAL;
         if (osError != 0) status = SLUICE_ERROR_IO;
-        size = uint64_t(about.st_size);
+        size = about.size;
         if (osError == 0 && io == SLUICE_STREAM_IO_DIRECT) openDirect();
     }
     if (status == SLUICE_OK && isArchive) {

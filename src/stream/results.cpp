@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include <unistd.h>
-
 using namespace sluice::stream;
 
 namespace {
@@ -311,10 +309,7 @@ SluiceStatus SluiceStreamer_T::poll(SluiceStreamEvent* events, uint32_t& count)
     count = 0;
     // The descriptor is emptied before anything is looked at, so that it is written again for what
     // comes later; a write that is still to come is emptied by the next call.
-    if (m_isEventTold) {
-        uint64_t told = 0;
-        if (read(m_eventFd, &told, sizeof told) == ssize_t(sizeof told)) m_isEventTold = false;
-    }
+    if (m_isEventTold && resetEvent(m_eventFd)) m_isEventTold = false;
     if (m_pending.nothing() && !m_isLost) return status;
     const bool looks = m_info.gpu != nullptr && !m_hasSubmitter;
     if (looks) checkAll(status);

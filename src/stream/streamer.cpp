@@ -5,12 +5,6 @@
 #include <climits>
 #include <new>
 
-#include <unistd.h>
-
-#ifdef __linux__
-#include <sys/eventfd.h>
-#endif
-
 using namespace sluice::stream;
 
 namespace {
@@ -81,9 +75,7 @@ SluiceStatus SluiceStreamer_T::start()
         if (status == SLUICE_OK) m_gpuId = id;
     }
     if (status != SLUICE_OK) return status;
-#ifdef __linux__
-    m_eventFd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-#endif
+    m_eventFd = openEvent();
     for (Bench& bench : m_benches) {
         // Memory that is never touched is never taken from the system.
         for (std::unique_ptr<uint8_t[]>* part :
@@ -108,9 +100,7 @@ SluiceStreamer_T::~SluiceStreamer_T()
         delete file;
     if (m_gpuId != kNone) const_cast<SluiceStreamGpu*>(m_info.gpu)->end(m_gpuId);
     sluiceDestroyContext(m_cpuContext);
-#ifdef __linux__
-    if (m_eventFd >= 0) close(m_eventFd);
-#endif
+    if (m_eventFd >= 0) closeEvent(m_eventFd);
 }
 
 // --- Submission ---
@@ -399,12 +389,8 @@ void SluiceStreamer_T::afterUnlock(bool wakes, bool tells, bool submits, SluiceS
     if (wakes) m_work.notify_one();
     if (submits && m_hasSubmitter) m_submitterWork.notify_one();
     if (wakes && m_info.wake != nullptr) m_info.wake(m_info.wakeUser);
-#ifdef __linux__
-    const uint64_t one = 1;
-    if (tells && m_eventFd >= 0 && !m_isEventTold.exchange(true) &&
-        write(m_eventFd, &one, sizeof one) != ssize_t(sizeof one))
+    if (tells && m_eventFd >= 0 && !m_isEventTold.exchange(true) && !setEvent(m_eventFd))
         m_isEventTold = false;
-#endif
     while (dead != nullptr) {
         const SluiceStreamFile next = dead->next;
         delete dead;

@@ -9,13 +9,21 @@
 
 namespace sluice::stream {
 
-// Results below 0 are negative errnos.
+struct FileStatus {
+    bool isRegular = false;
+    uint64_t size = 0;
+    uint64_t device = 0, number = 0; // together they tell a file from all others
+};
+
+// Results below 0 are negative errnos. A descriptor of Windows is a HANDLE, of which 32 bits count.
 class System {
 public:
     virtual ~System() = default;
     // Of a path, for reading. isDirect: past the page cache; EINVAL where the system has no such
     // way.
     virtual int open(const char* path, bool isDirect) const;
+    virtual void close(int descriptor) const;
+    virtual int status(int descriptor, FileStatus& status) const; // 0: it worked
     virtual int64_t read(int descriptor, void* bytes, uint64_t size, uint64_t offset) const;
     // What offset, size and memory of direct reads are multiples of: a power of two, or 0: there
     // are none.
@@ -23,6 +31,20 @@ public:
 };
 
 const System& operatingSystem();
+
+// The errno that says that a path has come to lead to another file.
+extern const int kOtherFileError;
+
+// Descriptors that are readable while they are set; -1: the system has none. False: that failed.
+int openEvent();
+bool setEvent(int event);
+bool resetEvent(int event);
+void closeEvent(int event);
+
+// Zeroed memory at a multiple of the alignment, both multiples of 64 KiB, of huge pages where the
+// system has them; nullptr: there is none.
+void* mapMemory(uint64_t size, uint64_t alignment);
+void unmapMemory(void* memory, uint64_t size);
 
 // As sluiceCreateStreamer. The system outlives the streamer.
 SluiceStatus createStreamer(const SluiceStreamerInfo* info, const System& system,
