@@ -273,7 +273,7 @@ private:
         // Behind what is kept nothing is looked at, so large results end there.
         const uint64_t places =
             job.sets > 1 || job.partitions() ? uint64_t{job.count} * job.sets : reference.keptIn(0);
-        Work work = {record, job.sets * job.repeats, {}};
+        TimedWork work = {record, job.sets * job.repeats, {}};
         work.results.push_back({data.results.part(0, job.sets * 4ull), 4, expectCounts});
         const uint32_t size = job.info.elementSize;
         if (job.elements && places != 0)

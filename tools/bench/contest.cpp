@@ -157,7 +157,7 @@ uint32_t callsFor(uint64_t count, uint64_t limit)
 
 BenchRow Contest::measure(const BenchDevice& device, const std::string& kernel,
                           const std::string& size, const std::string& who, uint64_t bytes,
-                          const Work& work) const
+                          const TimedWork& work) const
 {
     for (const Result& result : work.results) {
         if (!result.poison) continue;

@@ -25,7 +25,7 @@ struct Result {
 
 extern const char* const kCheckedText;
 
-struct Work {
+struct TimedWork {
     std::function<void(SluiceCommands commands, uint32_t call)> record;
     uint32_t calls; // one command buffer or graph records it so often; a row is about one call
     std::vector<Result> results;
@@ -39,7 +39,7 @@ struct Contest {
     // Runs the work over poisoned results, checks these, then times it: in a graph where the device
     // has graphs, with the barriers that an engine would have between two of our commands.
     BenchRow measure(const BenchDevice& device, const std::string& kernel, const std::string& size,
-                     const std::string& who, uint64_t bytes, const Work& work) const;
+                     const std::string& who, uint64_t bytes, const TimedWork& work) const;
     // Says once why no CUB is beside `kernel`.
     void sayMissing(const std::string& kernel) const;
 };

@@ -118,7 +118,7 @@ struct List {
 
 struct Command {
     std::vector<DeviceBuffer> buffers;
-    Work work;
+    TimedWork work;
 
     SluiceBuffer keep(DeviceBuffer buffer)
     {
@@ -249,7 +249,7 @@ private:
         const BenchDevice& device = arena.device;
         const Form& form = list.form;
         Command command;
-        Work& work = command.work;
+        TimedWork& work = command.work;
         SluiceIntervals intervals = {};
         intervals.maxCount = list.count();
         (form.offsets ? intervals.offsets : intervals.counts) =
