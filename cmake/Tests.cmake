@@ -28,6 +28,12 @@ endfunction()
 
 file(GLOB test_sources CONFIGURE_DEPENDS tests/*.cpp)
 list(FILTER test_sources EXCLUDE REGEX "/(hot_reload_[a-z_]*|viewer_run_test|broken_driver)\\.cpp$")
+sluice_of_system(test_sources)
+# Tests that run the tool do so through a POSIX shell. That of Linux runs a tool for Windows too: SLUICE_TOOL names it.
+if(WIN32)
+    message(STATUS "sluice: tests of the tool and of documents are run by a build for Linux")
+    list(FILTER test_sources EXCLUDE REGEX "/(documents_test|tool_([a-z0-9_]+_)?test|tune_test)\\.cpp$")
+endif()
 if(NOT TARGET sluice_tool)
     list(FILTER test_sources EXCLUDE REGEX "/(tool_[a-z0-9_]+|tune_test)\\.cpp$")
 endif()
@@ -46,6 +52,10 @@ foreach(name anonymous archive_writer cache_entries cache_folder container files
     list(APPEND kept_sources tools/sluice/${name}.cpp)
 endforeach()
 list(APPEND kept_sources tools/dev.d/devices_page.cpp)
+file(GLOB platform_sources CONFIGURE_DEPENDS tools/sluice/platform_*.cpp tools/sluice/machine_*.cpp)
+sluice_of_system(platform_sources)
+list(APPEND kept_sources ${platform_sources})
+sluice_of_system(kept_sources)
 list(APPEND kept_sources tools/bench/bench_page.cpp) # a page of more rows than a test could measure
 # The parts of the viewer that need no device.
 set(viewer_parts bsp.cpp patch.cpp script.cpp scene.cpp camera.cpp residency.cpp)
@@ -110,6 +120,7 @@ if(SLUICE_FUZZ)
     file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cpp)
     # The tool's own readers; what a fuzzer does not call is not linked.
     file(GLOB fuzz_tool_sources CONFIGURE_DEPENDS tools/sluice/*.cpp)
+    sluice_of_system(fuzz_tool_sources)
     list(FILTER fuzz_tool_sources EXCLUDE REGEX "/(main|selftest|command_table|completion|man_page|usage_error|tune[a-z_]*)\\.cpp$")
     add_library(sluice_fuzz_tool STATIC EXCLUDE_FROM_ALL ${fuzz_tool_sources})
     sluice_program(sluice_fuzz_tool)

@@ -13,13 +13,9 @@
 #include "cpu/filter_undo.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <new>
 
-#if defined(__unix__)
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
+#include "system.h"
 
 using namespace sluice;
 using namespace sluice::test;
@@ -33,7 +29,7 @@ void* allocate(size_t size, size_t alignment)
 {
     ++allocations;
     const size_t rounded = (std::max<size_t>(size, 1) + alignment - 1) / alignment * alignment;
-    void* const memory = std::aligned_alloc(alignment, rounded);
+    void* const memory = allocateAligned(alignment, rounded);
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
 }
@@ -47,29 +43,26 @@ void* operator new(size_t size, std::align_val_t alignment)
 {
     return allocate(size, size_t(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { freeAligned(memory); }
+void operator delete[](void* memory) noexcept { freeAligned(memory); }
+void operator delete(void* memory, size_t) noexcept { freeAligned(memory); }
+void operator delete[](void* memory, size_t) noexcept { freeAligned(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { freeAligned(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { freeAligned(memory); }
 
 namespace {
 
-#if defined(__unix__)
 // Pages between two that nobody may touch.
 class Pages {
 public:
     explicit Pages(size_t size)
-        : m_page(size_t(sysconf(_SC_PAGESIZE))), m_size((size + m_page - 1) / m_page * m_page)
+        : m_page(pageSize()), m_size((size + m_page - 1) / m_page * m_page),
+          m_memory(mapMemory(m_size + 2 * m_page, false))
     {
-        void* const memory =
-            mmap(nullptr, m_size + 2 * m_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        REQUIRE(memory != MAP_FAILED);
-        m_memory = static_cast<uint8_t*>(memory);
-        REQUIRE(mprotect(m_memory + m_page, m_size, PROT_READ | PROT_WRITE) == 0);
+        REQUIRE(m_memory != nullptr);
+        REQUIRE(makeTouchable(m_memory + m_page, m_size));
     }
-    ~Pages() { munmap(m_memory, m_size + 2 * m_page); }
+    ~Pages() { unmapMemory(m_memory, m_size + 2 * m_page); }
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
 
@@ -79,7 +72,7 @@ public:
 
 private:
     size_t m_page, m_size;
-    uint8_t* m_memory = nullptr;
+    uint8_t* m_memory;
 };
 
 struct Places {
@@ -151,7 +144,6 @@ std::vector<Tile> withDamage(const std::vector<Tile>& whole, std::mt19937& rando
     }
     return tiles;
 }
-#endif
 
 Bytes someText(size_t size, std::mt19937& random)
 {
@@ -170,7 +162,6 @@ Bytes someText(size_t size, std::mt19937& random)
 
 } // namespace
 
-#if defined(__unix__)
 TEST_CASE("cpu fast: gdeflate touches nothing outside of a tile")
 {
     std::mt19937 random = makeRandom(481);
@@ -216,7 +207,6 @@ TEST_CASE("cpu fast: filters touch nothing outside of a tile")
         });
     }
 }
-#endif
 
 TEST_CASE("cpu fast: streaming allocates nothing once a file is open")
 {

@@ -7,7 +7,7 @@
 
 #include <sluice/sluice_interval.h>
 
-#include <sys/mman.h>
+#include "system.h"
 
 #include <algorithm>
 #include <memory>
@@ -75,14 +75,13 @@ class FencedMemory {
 public:
     explicit FencedMemory(size_t size) : m_size((size + kPage - 1) / kPage * kPage)
     {
-        void* memory =
-            mmap(nullptr, m_size + 2 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        REQUIRE(memory != MAP_FAILED);
-        m_pages = static_cast<uint8_t*>(memory) + kPage;
-        REQUIRE(mprotect(m_pages, m_size, PROT_READ | PROT_WRITE) == 0);
+        uint8_t* const memory = mapMemory(m_size + 2 * kPage, false);
+        REQUIRE(memory != nullptr);
+        m_pages = memory + kPage;
+        REQUIRE(makeTouchable(m_pages, m_size));
         std::memset(m_pages, Buffer::kPoison, m_size);
     }
-    ~FencedMemory() { munmap(m_pages - kPage, m_size + 2 * kPage); }
+    ~FencedMemory() { unmapMemory(m_pages - kPage, m_size + 2 * kPage); }
     FencedMemory(const FencedMemory&) = delete;
     FencedMemory& operator=(const FencedMemory&) = delete;
 

@@ -12,8 +12,6 @@
 #include <set>
 #include <thread>
 
-#include <unistd.h>
-
 using namespace sluice::test;
 
 namespace {

@@ -11,7 +11,7 @@
 #include <map>
 #include <thread>
 
-#include <poll.h>
+#include "system.h"
 
 using namespace sluice::test;
 
@@ -217,8 +217,7 @@ void SubmitRun::take(const SluiceStreamEvent& event)
 
 void SubmitRun::turn()
 {
-    pollfd wait = {sluiceStreamEventFd(streamer), POLLIN, 0};
-    REQUIRE(::poll(&wait, 1, 600000) == 1); // software devices take long
+    REQUIRE(waitForEvents(streamer));
     for (;;) {
         SluiceStreamEvent events[4];
         uint32_t count = 4;

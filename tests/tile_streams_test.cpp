@@ -7,7 +7,7 @@
 
 #include "formats/archive_layout.h"
 
-#include <sys/mman.h>
+#include "system.h"
 
 #include <algorithm>
 
@@ -49,10 +49,9 @@ TEST_CASE("tile streams: offsets past 4 GiB on the host")
     const Bytes stream = makeTileStream({tile}), expected = decodeOnHost({tile})[0].bytes;
     constexpr uint64_t far = (uint64_t(1) << 32) + 4096, size = far + 65536;
     const auto reserve = [] { // address space, of which the system backs what is touched
-        void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        REQUIRE(memory != MAP_FAILED);
-        return static_cast<uint8_t*>(memory);
+        uint8_t* const memory = mapMemory(size, true);
+        REQUIRE(memory != nullptr);
+        return memory;
     };
     uint8_t *source = reserve(), *destination = reserve();
     std::copy(stream.begin(), stream.end(), source + far);
@@ -94,8 +93,8 @@ TEST_CASE("tile streams: offsets past 4 GiB on the host")
     }
     CHECK(right);
     sluiceDestroyContext(context);
-    munmap(source, size);
-    munmap(destination, size);
+    unmapMemory(source, size);
+    unmapMemory(destination, size);
 }
 
 TEST_SUITE_BEGIN("device");

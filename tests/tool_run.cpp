@@ -6,10 +6,9 @@
 #include <fstream>
 #include <iterator>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "formats/archive_layout.h"
+#include "system.h"
+#include "tools/sluice/platform.h"
 
 namespace sluice::test {
 
@@ -31,11 +30,18 @@ bool contains(const std::string& text, const std::string& part)
     return text.find(part) != std::string::npos;
 }
 
+bool isWindowsTool(const char* why)
+{
+    const char* const system = std::getenv("SLUICE_TOOL_SYSTEM");
+    if (system == nullptr || std::string(system) != "windows") return false;
+    skipCase(why);
+    return true;
+}
+
 Folder::Folder(const char* subfolder)
 {
-    std::string pattern = (fs::temp_directory_path() / "sluice-test-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    path = pattern;
+    path = makeTemporaryFolder(fs::temp_directory_path().string(), "sluice-test-");
+    REQUIRE(!path.empty());
     fs::create_directories(path / subfolder);
 }
 
@@ -43,11 +49,9 @@ int Folder::operator()(const std::string& arguments) const
 {
     const char* other = std::getenv("SLUICE_TOOL");
     const std::string tool = other != nullptr ? other : SLUICE_TOOL_PATH;
-    const std::string line = "cd '" + path.string() + "' && { " + environment + " SLUICE='" + tool +
-                             "'; { '" + tool + "' " + arguments + "; } >.out 2>.err </dev/null; }";
-    const int result = std::system(line.c_str());
-    REQUIRE(WIFEXITED(result));
-    return WEXITSTATUS(result);
+    const int code = runInFolder(path.string(), environment, tool, arguments);
+    REQUIRE(code >= 0);
+    return code;
 }
 
 std::string Folder::unpackError(const std::string& arguments) const

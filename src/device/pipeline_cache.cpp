@@ -2,12 +2,13 @@
 #include "pipeline_cache.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <random>
 
 #include <sluice/sluice.h>
+
+#include "platform/shared_file.h"
 
 namespace sluice {
 namespace {
@@ -27,21 +28,15 @@ void putWord(std::vector<u8>& bytes, u32 word)
         bytes.push_back(u8(word >> 8 * i));
 }
 
-fs::path variable(const char* name)
-{
-    const char* const value = std::getenv(name);
-    return value != nullptr ? fs::u8path(value) : fs::path();
-}
-
 // Relative paths are no folders of the user's: the XDG base directory specification ignores them.
 fs::path cacheFolder()
 {
 #ifdef _WIN32
-    const fs::path folder = variable("LOCALAPPDATA");
+    const fs::path folder = folderFromVariable("LOCALAPPDATA");
 #else
-    fs::path folder = variable("XDG_CACHE_HOME");
+    fs::path folder = folderFromVariable("XDG_CACHE_HOME");
     if (!folder.is_absolute()) {
-        const fs::path home = variable("HOME");
+        const fs::path home = folderFromVariable("HOME");
         folder = home.is_absolute() ? home / ".cache" : fs::path();
     }
 #endif
@@ -112,18 +107,13 @@ std::vector<u8> PipelineCacheFile::header(const std::vector<u8>& data) const
 
 std::vector<u8> PipelineCacheFile::read() const
 {
-    std::error_code error;
-    if (m_path.empty() || !fs::is_regular_file(m_path, error)) return {};
-    // The size is that of the open file, for another process may replace it at any time.
-    std::ifstream file(m_path, std::ios::binary | std::ios::ate);
-    const std::streamoff end = file.tellg();
-    if (!file || end <= std::streamoff(kHeaderBytes) || u64(end) > kMaxBytes) return {};
-    file.seekg(0);
-    const u64 size = u64(end);
-    std::vector<u8> found(kHeaderBytes), data(size_t(size - kHeaderBytes));
-    file.read(reinterpret_cast<char*>(found.data()), std::streamsize(found.size()));
-    file.read(reinterpret_cast<char*>(data.data()), std::streamsize(data.size()));
-    if (!file || found != header(data) || !isDriversOwn(data, m_device)) return {};
+    if (m_path.empty()) return {};
+    const std::vector<u8> whole = readSharedFile(m_path, kMaxBytes);
+    if (whole.size() <= kHeaderBytes) return {};
+    const auto split = whole.begin() + kHeaderBytes;
+    const std::vector<u8> found(whole.begin(), split);
+    std::vector<u8> data(split, whole.end());
+    if (found != header(data) || !isDriversOwn(data, m_device)) return {};
     return data;
 }
 
@@ -172,8 +162,7 @@ bool PipelineCacheFile::write(const std::vector<u8>& data) const
         file.close();
         if (!file) error = std::make_error_code(std::errc::io_error);
     }
-    if (!error) fs::rename(temporary, m_path, error);
-    if (!error) return true;
+    if (!error && renameOver(temporary, m_path)) return true;
     std::error_code ignored;
     fs::remove(temporary, ignored);
     return false;

@@ -195,7 +195,7 @@ struct Bench {
     bool isTaken = false;
     // The tile that was decoded into `bounce` last: a good one, with its checksum right. Small
     // assets that share a tile are often wanted one after the other, and it is decoded once then.
-    uint64_t bouncedFile = 0; // SluiceStreamFile_T::serial; 0: there is none
+    uint64_t bouncedFile = 0;                // SluiceStreamFile_T::serial; 0: there is none
     const TileRecord* bouncedTile = nullptr; // among the records of that file
 };
 

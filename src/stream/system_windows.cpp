@@ -45,8 +45,8 @@ int System::open(const char* path, bool isDirect) const
     const std::wstring wide = widePath(path);
     if (wide.empty()) return -ENOENT;
     // With backup semantics a folder can be opened too, and is told from a file afterwards.
-    const DWORD flags = FILE_FLAG_OVERLAPPED | FILE_FLAG_BACKUP_SEMANTICS |
-                        (isDirect ? FILE_FLAG_NO_BUFFERING : 0);
+    const DWORD flags =
+        FILE_FLAG_OVERLAPPED | FILE_FLAG_BACKUP_SEMANTICS | (isDirect ? FILE_FLAG_NO_BUFFERING : 0);
     const HANDLE handle = CreateFileW(wide.c_str(), GENERIC_READ,
                                       FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
                                       nullptr, OPEN_EXISTING, flags, nullptr);
@@ -96,9 +96,8 @@ uint32_t System::directAlignment(int descriptor) const
     FILE_STORAGE_INFO about = {};
     if (!GetFileInformationByHandleEx(handleOf(descriptor), FileStorageInfo, &about, sizeof about))
         return kUsualAlignment;
-    const uint32_t alignment =
-        std::max(about.LogicalBytesPerSector,
-                 about.FileSystemEffectivePhysicalBytesPerSectorForAtomicity);
+    const uint32_t alignment = std::max(
+        about.LogicalBytesPerSector, about.FileSystemEffectivePhysicalBytesPerSectorForAtomicity);
     const bool isPower = alignment != 0 && (alignment & (alignment - 1)) == 0;
     return isPower && alignment <= kMaxAlignment ? std::max(alignment, kUsualAlignment) : 0;
 }

@@ -11,6 +11,7 @@
 #include "stream_ours.h"
 #include "stream_peers.h"
 #include "stream_read.h"
+#include "tools/sluice/platform.h"
 
 namespace sluice {
 namespace {
@@ -301,8 +302,7 @@ void StreamBench::runLatency(const StreamFiles& files)
 std::string diskFolder(const BenchOptions& options)
 {
     if (!options.streamFolder.empty()) return options.streamFolder;
-    const char* temporary = std::getenv("TMPDIR");
-    return temporary != nullptr && temporary[0] != 0 ? temporary : "/tmp";
+    return temporaryFolder();
 }
 
 } // namespace

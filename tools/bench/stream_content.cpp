@@ -5,11 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include <fcntl.h>
 #include <libdeflate.h>
-#include <sys/statvfs.h>
-#include <sys/vfs.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include <sluice/sluice_encode.h>
@@ -17,6 +13,7 @@
 #include "contest.h"
 #include "input.h"
 #include "tools/sluice/archive_writer.h"
+#include "tools/sluice/platform.h"
 
 namespace sluice {
 namespace {
@@ -222,28 +219,27 @@ StreamPack packGdeflate(const Bytes& plain)
 StreamFiles::StreamFiles(const std::string& folder, const InputFile& file, uint32_t copies)
     : m_size(file.size())
 {
-    std::string name = folder + "/sluice-bench-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) failFile(folder);
-    m_folder = name;
+    m_folder = makeTemporaryFolder(folder, "sluice-bench-");
+    if (m_folder.empty()) failFile(folder);
     constexpr size_t kPiece = 16u << 20;
     Bytes piece(size_t(std::min<uint64_t>(kPiece, m_size)));
     for (uint32_t i = 0; i < copies; ++i) {
         const std::string path = m_folder + formatText("/%05u", i);
-        const int descriptor = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-        bool isGood = descriptor >= 0;
+        const SystemFile to = createFile(path);
+        bool isGood = to != kNoFile;
         if (isGood) m_paths.push_back(path);
         for (uint64_t at = 0; at < m_size && isGood; at += piece.size()) {
             const size_t size = size_t(std::min<uint64_t>(piece.size(), m_size - at));
             file.read(at, piece.data(), size);
             for (size_t done = 0; done < size && isGood;) {
-                const ssize_t got = write(descriptor, piece.data() + done, size - done);
+                const int64_t got = writeSome(to, piece.data() + done, size - done);
                 isGood = got > 0;
                 done += isGood ? size_t(got) : 0;
             }
         }
-        isGood = isGood && fsync(descriptor) == 0; // what is dirty cannot be dropped from memory
+        isGood = isGood && syncFile(to); // what is dirty cannot be dropped from memory
         const int error = errno;
-        if (descriptor >= 0) close(descriptor);
+        if (to != kNoFile) closeFile(to);
         if (isGood) continue;
         remove();
         errno = error;
@@ -256,34 +252,28 @@ StreamFiles::~StreamFiles() { remove(); }
 void StreamFiles::remove() const
 {
     for (const std::string& path : m_paths)
-        unlink(path.c_str());
-    rmdir(m_folder.c_str());
+        removeFile(path);
+    removeFolder(m_folder);
 }
 
 void StreamFiles::dropFromMemory() const
 {
-    for (const std::string& path : m_paths) {
-        const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        if (descriptor < 0) failFile(path);
-        posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
-        close(descriptor);
-    }
+    for (const std::string& path : m_paths)
+        if (!::sluice::dropFromMemory(path)) failFile(path);
 }
 
 uint32_t copiesThatFit(const std::string& folder, uint64_t fileSize, uint32_t wanted)
 {
-    struct statvfs about = {};
-    if (statvfs(folder.c_str(), &about) != 0) failFile(folder);
-    const uint64_t free = uint64_t(about.f_bavail) * about.f_frsize / 10 * 9;
-    return uint32_t(std::min<uint64_t>(wanted, free / std::max<uint64_t>(fileSize, 1)));
+    const std::optional<uint64_t> free = freeSpace(folder);
+    if (!free) failFile(folder);
+    return uint32_t(std::min<uint64_t>(wanted, *free / 10 * 9 / std::max<uint64_t>(fileSize, 1)));
 }
 
 bool isInMemory(const std::string& folder)
 {
-    constexpr long kTmpfs = 0x01021994, kRamfs = 0x858458f6;
-    struct statfs about = {};
-    if (statfs(folder.c_str(), &about) != 0) failFile(folder);
-    return long(about.f_type) == kTmpfs || long(about.f_type) == kRamfs;
+    const std::optional<bool> isIt = isFolderInMemory(folder);
+    if (!isIt) failFile(folder);
+    return *isIt;
 }
 
 } // namespace sluice

@@ -4,22 +4,14 @@
 #include <algorithm>
 #include <chrono>
 
-#include <sys/resource.h>
+#include "tools/sluice/platform.h"
 
 namespace sluice {
 namespace {
 
 constexpr uint32_t kMostPasses = 11;
 
-double cpuSecondsNow()
-{
-    struct rusage used = {};
-    getrusage(RUSAGE_SELF, &used);
-    const auto seconds = [](const timeval& time) {
-        return double(time.tv_sec) + double(time.tv_usec) * 1e-6;
-    };
-    return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
+double cpuSecondsNow() { return processSeconds(); }
 
 } // namespace
 

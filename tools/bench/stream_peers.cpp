@@ -10,10 +10,8 @@
 #include <mutex>
 #include <thread>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "peers.h"
+#include "tools/sluice/platform.h"
 
 namespace sluice {
 namespace {
@@ -42,10 +40,10 @@ std::vector<Part> partsOf(const StreamPack& pack, uint64_t outputSize)
     return parts;
 }
 
-int readAt(int descriptor, uint64_t offset, uint8_t* bytes, uint64_t size)
+int readAt(SystemFile file, uint64_t offset, uint8_t* bytes, uint64_t size)
 {
     while (size != 0) {
-        const ssize_t got = pread(descriptor, bytes, size_t(size), off_t(offset));
+        const int64_t got = readSomeAt(file, offset, bytes, size_t(size));
         if (got <= 0) return got == 0 ? EIO : errno;
         offset += uint64_t(got);
         bytes += got;
@@ -78,21 +76,21 @@ struct StreamPeers::Pipeline {
         for (uint32_t i = 0; i < count; ++i)
             m_free.push_back(i);
         for (const std::string& path : from.paths()) {
-            m_descriptors.push_back(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-            if (m_descriptors.back() < 0) m_error = errno;
+            m_files.push_back(openForReading(path));
+            if (m_files.back() == kNoFile) m_error = errno;
         }
-        m_total = m_parts.size() * m_descriptors.size();
+        m_total = m_parts.size() * m_files.size();
     }
     ~Pipeline()
     {
-        for (const int descriptor : m_descriptors)
-            if (descriptor >= 0) close(descriptor);
+        for (const SystemFile file : m_files)
+            if (file != kNoFile) closeFile(file);
     }
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
 
     void work();
-    int produce(const Part& part, int descriptor, uint32_t slot, Bytes& bytes) const;
+    int produce(const Part& part, SystemFile file, uint32_t slot, Bytes& bytes) const;
     void list(const Part& part, uint32_t slot) const;
     void drive();
     void stop(bool hasFailed)
@@ -117,7 +115,7 @@ struct StreamPeers::Pipeline {
     const bool m_isDriver;
     uint64_t m_slotSize = 0;
     std::vector<Part> m_parts;
-    std::vector<int> m_descriptors;
+    std::vector<SystemFile> m_files;
     uint64_t m_total = 0, m_next = 0, m_done = 0;
     std::mutex m_mutex;
     std::condition_variable m_changed, m_hasFilled;
@@ -143,7 +141,7 @@ void StreamPeers::Pipeline::work()
             m_free.pop_back();
         }
         const Part& part = m_parts[number % m_parts.size()];
-        const int error = produce(part, m_descriptors[number / m_parts.size()], slot, bytes);
+        const int error = produce(part, m_files[number / m_parts.size()], slot, bytes);
         const std::lock_guard<std::mutex> lock(m_mutex);
         if (error != 0) m_error = error;
         m_filled.push_back({slot, &part});
@@ -151,16 +149,16 @@ void StreamPeers::Pipeline::work()
     }
 }
 
-int StreamPeers::Pipeline::produce(const Part& part, int descriptor, uint32_t slot,
+int StreamPeers::Pipeline::produce(const Part& part, SystemFile file, uint32_t slot,
                                    Bytes& bytes) const
 {
     uint8_t* to = hostOf(slot);
     if (m_pack.decode == nullptr) {
         if (m_isDriver) list(part, slot);
-        return readAt(descriptor, part.fileOffset, to, part.storedSize);
+        return readAt(file, part.fileOffset, to, part.storedSize);
     }
     bytes.resize(std::max<size_t>(bytes.size(), part.storedSize));
-    if (const int error = readAt(descriptor, part.fileOffset, bytes.data(), part.storedSize))
+    if (const int error = readAt(file, part.fileOffset, bytes.data(), part.storedSize))
         return error;
     for (uint32_t i = 0; i < part.chunkCount; ++i) {
         const StreamChunk& chunk = m_pack.chunks[part.firstChunk + i];

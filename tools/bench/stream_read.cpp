@@ -8,8 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include <fcntl.h>
-#include <unistd.h>
+#include "tools/sluice/platform.h"
 
 namespace sluice {
 namespace {
@@ -17,34 +16,34 @@ namespace {
 constexpr uint64_t kPage = 4096;
 
 struct OpenFiles {
-    OpenFiles(const std::vector<std::string>& paths, int flags)
+    OpenFiles(const std::vector<std::string>& paths, bool isDirect)
     {
         for (const std::string& path : paths) {
-            descriptors.push_back(open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
-            if (descriptors.back() < 0) throw Failure{exitIo, path + ": " + std::strerror(errno)};
+            files.push_back(isDirect ? openForDirectReading(path) : openForReading(path));
+            if (files.back() == kNoFile) throw Failure{exitIo, path + ": " + std::strerror(errno)};
         }
     }
     ~OpenFiles()
     {
-        for (const int descriptor : descriptors)
-            if (descriptor >= 0) close(descriptor);
+        for (const SystemFile file : files)
+            if (file != kNoFile) closeFile(file);
     }
     OpenFiles(const OpenFiles&) = delete;
     OpenFiles& operator=(const OpenFiles&) = delete;
 
-    std::vector<int> descriptors;
+    std::vector<SystemFile> files;
 };
 
 } // namespace
 
 std::string whyNotDirect(const std::string& path)
 {
-    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT);
-    if (descriptor < 0) return std::string("O_DIRECT: ") + std::strerror(errno);
+    const SystemFile file = openForDirectReading(path);
+    if (file == kNoFile) return std::string("O_DIRECT: ") + std::strerror(errno);
     const ReadRing ring(kPage);
-    const ssize_t got = pread(descriptor, ring.data(), kPage, 0);
+    const int64_t got = readSomeAt(file, 0, ring.data(), kPage);
     const int error = errno;
-    close(descriptor);
+    closeFile(file);
     return got >= 0 ? "" : std::string("O_DIRECT: ") + std::strerror(error);
 }
 
@@ -60,9 +59,9 @@ StreamPass readFiles(const StreamFiles& files, const ReadPlan& plan, uint8_t* ri
                      uint64_t ringSize)
 {
     if (plan.isCold) files.dropFromMemory();
-    const OpenFiles open(files.paths(), plan.isDirect ? O_DIRECT : 0);
+    const OpenFiles open(files.paths(), plan.isDirect);
     const uint64_t blocksOfFile = (files.fileSize() + plan.blockSize - 1) / plan.blockSize;
-    const uint64_t blocks = blocksOfFile * open.descriptors.size();
+    const uint64_t blocks = blocksOfFile * open.files.size();
     const uint64_t places = ringSize / plan.blockSize;
     std::atomic<uint64_t> next{0};
     std::atomic<int> error{0};
@@ -72,10 +71,9 @@ StreamPass readFiles(const StreamFiles& files, const ReadPlan& plan, uint8_t* ri
             const uint64_t wanted = std::min(plan.blockSize, files.fileSize() - offset);
             // With O_DIRECT whole pages are asked for, also at the end.
             const uint64_t asked = plan.isDirect ? (wanted + kPage - 1) / kPage * kPage : wanted;
-            const ssize_t got =
-                pread(open.descriptors[block / blocksOfFile],
-                      ring + block % places * plan.blockSize, size_t(asked), off_t(offset));
-            if (got < ssize_t(wanted)) error = got < 0 ? errno : EIO;
+            const int64_t got = readSomeAt(open.files[block / blocksOfFile], offset,
+                                           ring + block % places * plan.blockSize, size_t(asked));
+            if (got < int64_t(wanted)) error = got < 0 ? errno : EIO;
         }
     };
     const PassClock clock;
@@ -85,7 +83,7 @@ StreamPass readFiles(const StreamFiles& files, const ReadPlan& plan, uint8_t* ri
     for (std::thread& thread : threads)
         thread.join();
     if (error != 0) throw Failure{exitIo, files.paths()[0] + ": reading: " + std::strerror(error)};
-    return clock.finish(files.fileSize() * open.descriptors.size());
+    return clock.finish(files.fileSize() * open.files.size());
 }
 
 } // namespace sluice

@@ -6,18 +6,11 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <functional>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <xxhash.h>
 
 #include "files.h"
-
-namespace fs = std::filesystem;
 
 namespace sluice {
 namespace {
@@ -56,43 +49,28 @@ bool kindOfName(const std::string& name, EntryKind& kind)
     return kind == EntryKind::tile || kind == EntryKind::asset || kind == EntryKind::stamps;
 }
 
-// A descriptor that is closed.
-class Descriptor {
+// An open file that is closed.
+class OpenFile {
 public:
-    explicit Descriptor(int descriptor) : m_descriptor(descriptor) {}
-    ~Descriptor()
+    explicit OpenFile(SystemFile file) : m_file(file) {}
+    ~OpenFile()
     {
-        if (m_descriptor >= 0) close(m_descriptor);
+        if (m_file != kNoFile) closeFile(m_file);
     }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    operator int() const { return m_descriptor; }
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+    operator SystemFile() const { return m_file; }
 
 private:
-    int m_descriptor;
+    SystemFile m_file;
 };
 
-bool readWhole(int descriptor, Bytes& bytes)
+bool readWhole(SystemFile file, Bytes& bytes)
 {
-    size_t done = 0;
-    while (done != bytes.size()) {
-        const ssize_t got = read(descriptor, bytes.data() + done, bytes.size() - done);
-        if (got < 0 && errno == EINTR) continue;
+    for (size_t done = 0; done != bytes.size();) {
+        const int64_t got = readSome(file, bytes.data() + done, bytes.size() - done);
         if (got <= 0) return false;
         done += size_t(got);
-    }
-    return true;
-}
-
-bool writeWhole(int descriptor, const void* bytes, size_t size)
-{
-    const char* from = static_cast<const char*>(bytes);
-    while (size != 0) {
-        const ssize_t put = write(descriptor, from, size);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
-        from += put;
-        size -= size_t(put);
     }
     return true;
 }
@@ -101,37 +79,23 @@ bool writeWhole(int descriptor, const void* bytes, size_t size)
 // wins, and all of them have written the same.
 bool writeFile(const std::string& path, const void* bytes, size_t size)
 {
-    std::string temporary = path.substr(0, path.rfind('/') + 1) + kTemporary + "XXXXXX";
-    const Descriptor file(mkostemp(temporary.data(), O_CLOEXEC));
-    if (file < 0) return false;
-    const mode_t mask = umask(0); // mkostemp lets nobody else read
-    umask(mask);
-    if (fchmod(file, 0666 & ~mask) == 0 && writeWhole(file, bytes, size) &&
-        std::rename(temporary.c_str(), path.c_str()) == 0)
-        return true;
-    const int error = errno;
-    unlink(temporary.c_str());
-    errno = error;
-    return false;
+    return replaceFile(path, kTemporary, bytes, size);
 }
 
 // Calls back for each file of the cache's folders: its path, its name and what the system says of
 // it. Files that vanish meanwhile are left out.
 void forEachFile(const std::string& folder,
                  const std::function<void(const std::string& path, const std::string& name,
-                                          const struct stat& information)>& call)
+                                          const FileFacts& facts)>& call)
 {
     constexpr char digits[] = "0123456789abcdef";
     for (int i = 0; i < 256; ++i) {
         const std::string part = folder + "/" + digits[i / 16] + digits[i % 16];
-        std::error_code error;
-        fs::directory_iterator entry(part, error);
-        for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-            const std::string path = entry->path().string();
-            struct stat information = {};
-            if (lstat(path.c_str(), &information) == 0 && S_ISREG(information.st_mode))
-                call(path, entry->path().filename().string(), information);
-        }
+        std::vector<FolderEntry> entries;
+        listFolder(part, entries);
+        for (const FolderEntry& entry : entries)
+            if (entry.facts.kind == FileFacts::Kind::file)
+                call(part + "/" + entry.name, entry.name, entry.facts);
     }
 }
 
@@ -180,24 +144,25 @@ std::optional<Bytes> readCacheEntry(EntryKind kind, const Digest& digest, const 
 
 CacheFolder::CacheFolder(std::string path, bool create) : m_path(std::move(path))
 {
-    std::error_code error;
+    FileFacts facts;
     const std::string tag = m_path + kTagName;
-    if (fs::exists(tag, error)) {
+    if (factsOf(tag, true, facts)) {
         const Bytes start = InputFile(tag).readStart(kSignatureBytes);
         if (!std::equal(start.begin(), start.end(), kTag, kTag + kSignatureBytes))
             throw Failure{exitUsage, m_path + ": is no cache of sluice (its CACHEDIR.TAG says so)"};
         return;
     }
     if (!create) {
-        const bool isThere = fs::exists(m_path, error);
+        const bool isThere = factsOf(m_path, true, facts);
         throw Failure{isThere ? exitUsage : exitIo,
                       m_path + (isThere ? ": is no cache of sluice" : ": there is no such folder")};
     }
-    fs::create_directories(m_path, error);
-    if (error) throw Failure{exitIo, m_path + ": " + error.message()};
+    if (!createFolders(m_path)) throw Failure{exitIo, m_path + ": " + std::strerror(errno)};
     // Another process may be making the same cache: its temporary file does not count.
-    for (const fs::directory_entry& entry : fs::directory_iterator(m_path, error))
-        if (!isLeftover(entry.path().filename().string()) && !fs::exists(tag))
+    std::vector<FolderEntry> entries;
+    listFolder(m_path, entries);
+    for (const FolderEntry& entry : entries)
+        if (!isLeftover(entry.name) && !factsOf(tag, true, facts))
             throw Failure{exitUsage, m_path + ": is neither empty nor a cache of sluice"};
     if (!writeFile(tag, kTag, sizeof kTag - 1))
         throw Failure{exitIo, tag + ": " + std::strerror(errno)};
@@ -211,17 +176,16 @@ std::string CacheFolder::pathOf(EntryKind kind, const Digest& digest) const
 
 std::optional<Bytes> CacheFolder::find(EntryKind kind, const Digest& digest) const
 {
-    const Descriptor file(open(pathOf(kind, digest).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    struct stat information = {};
-    if (file < 0 || fstat(file, &information) != 0 || !S_ISREG(information.st_mode) ||
-        uint64_t(information.st_size) > kLargestEntry)
+    const OpenFile file(openForReading(pathOf(kind, digest), false));
+    FileFacts facts;
+    if (file == kNoFile || !factsOf(file, facts) || facts.kind != FileFacts::Kind::file ||
+        facts.size > kLargestEntry)
         return {};
-    Bytes bytes(size_t(information.st_size));
+    Bytes bytes(size_t(facts.size));
     if (!readWhole(file, bytes)) return {};
     std::optional<Bytes> content = readCacheEntry(kind, digest, bytes);
     // The time of the last change is the time of the last use: reading alone does not set it.
-    if (content && std::time(nullptr) - information.st_mtime > kTouchSeconds)
-        futimens(file, nullptr);
+    if (content && std::time(nullptr) - facts.modified.seconds > kTouchSeconds) touchFile(file);
     return content;
 }
 
@@ -230,8 +194,7 @@ void CacheFolder::keep(EntryKind kind, const Digest& digest, const Bytes& conten
     const std::string path = pathOf(kind, digest);
     const Bytes file = makeCacheEntry(kind, digest, content);
     if (file.size() > kLargestEntry || writeFile(path, file.data(), file.size())) return;
-    if (errno == ENOENT && mkdir(path.substr(0, path.rfind('/')).c_str(), 0777) != 0 &&
-        errno == EEXIST)
+    if (errno == ENOENT && !createFolder(path.substr(0, path.rfind('/'))) && errno == EEXIST)
         errno = ENOENT;
     if (writeFile(path, file.data(), file.size())) return;
     const int error = errno;
@@ -243,18 +206,17 @@ void CacheFolder::keep(EntryKind kind, const Digest& digest, const Bytes& conten
 CacheFolder::Usage CacheFolder::usage() const
 {
     Usage usage;
-    forEachFile(m_path,
-                [&](const std::string&, const std::string& name, const struct stat& information) {
-                    EntryKind kind;
-                    if (isLeftover(name)) ++usage.leftovers;
-                    if (!kindOfName(name, kind)) return;
-                    const int64_t time = information.st_mtime;
-                    const bool first = usage.allEntries() == 0;
-                    usage.oldest = first ? time : std::min(usage.oldest, time);
-                    usage.youngest = first ? time : std::max(usage.youngest, time);
-                    ++usage.entries[indexOf(kind)];
-                    usage.bytes[indexOf(kind)] += uint64_t(information.st_size);
-                });
+    forEachFile(m_path, [&](const std::string&, const std::string& name, const FileFacts& facts) {
+        EntryKind kind;
+        if (isLeftover(name)) ++usage.leftovers;
+        if (!kindOfName(name, kind)) return;
+        const int64_t time = facts.modified.seconds;
+        const bool first = usage.allEntries() == 0;
+        usage.oldest = first ? time : std::min(usage.oldest, time);
+        usage.youngest = first ? time : std::max(usage.youngest, time);
+        ++usage.entries[indexOf(kind)];
+        usage.bytes[indexOf(kind)] += facts.size;
+    });
     return usage;
 }
 
@@ -269,13 +231,12 @@ CacheFolder::Trimmed CacheFolder::trim(uint64_t limit) const
     uint64_t bytes = 0;
     const int64_t now = std::time(nullptr);
     forEachFile(m_path, [&](const std::string& path, const std::string& name,
-                            const struct stat& information) {
+                            const FileFacts& facts) {
         EntryKind kind;
-        if (isLeftover(name) && now - information.st_mtime > kDay) unlink(path.c_str());
+        if (isLeftover(name) && now - facts.modified.seconds > kDay) removeFile(path);
         if (!kindOfName(name, kind)) return;
-        const uint64_t size = uint64_t(information.st_size);
-        entries.push_back({information.st_mtim.tv_sec, information.st_mtim.tv_nsec, size, path});
-        bytes += size;
+        entries.push_back({facts.modified.seconds, facts.modified.nanoseconds, facts.size, path});
+        bytes += facts.size;
     });
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
         if (a.seconds != b.seconds) return a.seconds < b.seconds;
@@ -285,7 +246,7 @@ CacheFolder::Trimmed CacheFolder::trim(uint64_t limit) const
     for (const Entry& entry : entries) {
         if (bytes <= limit) break;
         bytes -= entry.size;
-        if (unlink(entry.path.c_str()) != 0) continue; // someone else has removed it
+        if (!removeFile(entry.path)) continue; // someone else has removed it
         ++trimmed.entries;
         trimmed.bytes += entry.size;
     }

@@ -199,7 +199,8 @@ int runPatch(const ApplyOptions& options, const CommonOptions& common)
         patchFile(old), patchFile(patch), output.writer(),
         [&](uint64_t bytes) { progress.advance(bytes); }, stats, reason));
     progress.clear();
-    if (std::filesystem::exists(options.output)) output.sync(); // what is replaced is gone
+    if (FileFacts facts; factsOf(options.output, true, facts))
+        output.sync(); // what is replaced is gone
     output.commit();
     printStats(stats, common);
     summary.print(1, header.newSize, stats.patchSize);

@@ -4,19 +4,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <atomic>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <xxhash.h>
-
-namespace fs = std::filesystem;
 
 namespace sluice {
 namespace {
@@ -28,29 +19,20 @@ namespace {
 
 [[noreturn]] void failErrno(const std::string& path) { failIo(path, std::strerror(errno)); }
 
-// A file without a name, gone when it is closed.
-int openUnnamed(const std::string& user)
+SystemFile openUnnamedFor(const std::string& user)
 {
-    const char* folder = std::getenv("TMPDIR");
-    std::string path =
-        std::string(folder != nullptr && *folder != 0 ? folder : "/tmp") + "/sluice-XXXXXX";
-    const int descriptor = mkstemp(path.data());
-    if (descriptor < 0) {
-        failErrno(user + ": temporary file " + path);
-    }
-    unlink(path.c_str());
-    return descriptor;
+    std::string path;
+    const SystemFile file = openUnnamed(path);
+    if (file == kNoFile) failErrno(user + ": temporary file " + path);
+    return file;
 }
 
-void writeAt(int descriptor, const std::string& path, uint64_t offset, const void* bytes,
+void writeAt(SystemFile file, const std::string& path, uint64_t offset, const void* bytes,
              size_t size)
 {
     const char* from = static_cast<const char*>(bytes);
     while (size != 0) {
-        const ssize_t written = pwrite(descriptor, from, size, off_t(offset));
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
+        const int64_t written = writeSomeAt(file, offset, from, size);
         if (written <= 0) {
             failErrno(path);
         }
@@ -60,12 +42,11 @@ void writeAt(int descriptor, const std::string& path, uint64_t offset, const voi
     }
 }
 
-void readAt(int descriptor, const std::string& path, uint64_t offset, void* bytes, size_t size)
+void readAt(SystemFile file, const std::string& path, uint64_t offset, void* bytes, size_t size)
 {
     char* to = static_cast<char*>(bytes);
     while (size != 0) {
-        const ssize_t got = pread(descriptor, to, size, off_t(offset));
-        if (got < 0 && errno == EINTR) continue;
+        const int64_t got = readSomeAt(file, offset, to, size);
         if (got < 0) failErrno(path);
         if (got == 0) failIo(path, "became shorter while it was read");
         to += got;
@@ -74,27 +55,30 @@ void readAt(int descriptor, const std::string& path, uint64_t offset, void* byte
     }
 }
 
-// Copies a stream to its end, into a file or, without one, to stdout. Returns its size.
-uint64_t copyStream(int from, const std::string& fromName, int to = -1)
+// Copies a stream to its end, into a file. Returns its size.
+uint64_t copyStream(SystemFile from, const std::string& fromName, SystemFile to)
 {
     std::vector<char> buffer(1 << 20);
     uint64_t size = 0;
     for (;;) {
-        const ssize_t got = ::read(from, buffer.data(), buffer.size());
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            failErrno(fromName);
-        }
-        if (got == 0) {
-            return size;
-        }
-        if (to >= 0)
-            writeAt(to, fromName, size, buffer.data(), size_t(got));
-        else
-            writeStdout(buffer.data(), size_t(got));
+        const int64_t got = readSome(from, buffer.data(), buffer.size());
+        if (got < 0) failErrno(fromName);
+        if (got == 0) return size;
+        writeAt(to, fromName, size, buffer.data(), size_t(got));
         size += uint64_t(got);
+    }
+}
+
+// Copies a file to stdout.
+void copyToStdout(SystemFile from, const std::string& fromName)
+{
+    std::vector<char> buffer(1 << 20);
+    for (uint64_t at = 0;;) {
+        const int64_t got = readSomeAt(from, at, buffer.data(), buffer.size());
+        if (got < 0) failErrno(fromName);
+        if (got == 0) return;
+        writeStdout(buffer.data(), size_t(got));
+        at += uint64_t(got);
     }
 }
 
@@ -104,20 +88,17 @@ std::atomic<const TemporaryFile*> openTemporaries[64];
 static_assert(std::atomic<const TemporaryFile*>::is_always_lock_free,
               "a signal handler reads them");
 
-void removeAndExit(int signal)
+void removeTemporaries()
 {
     for (const std::atomic<const TemporaryFile*>& place : openTemporaries)
-        if (const TemporaryFile* const file = place.load()) unlinkat(file->folder, file->name, 0);
-    std::signal(signal, SIG_DFL);
-    raise(signal);
+        if (const TemporaryFile* const file = place.load()) removeIn(file->folder, file->name);
 }
 
 // file: stays as it is until forgetTemporary.
 void rememberTemporary(const TemporaryFile* file)
 {
     static const bool installed = [] {
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) // what nohup ignores stays ignored
-            if (std::signal(signal, removeAndExit) == SIG_IGN) std::signal(signal, SIG_IGN);
+        onInterrupt(removeTemporaries);
         return true;
     }();
     (void)installed;
@@ -135,53 +116,56 @@ void forgetTemporary(const TemporaryFile* file)
     }
 }
 
-// Throws if something of that name exists in the folder, unless it may be overwritten. path: for
-// messages.
-void checkOverwriteIn(int folder, const std::string& name, const std::string& path, bool overwrite,
+// Throws if there is something that may not be overwritten. isThere: whether `facts` are known,
+// else errno says why not. path: for messages.
+void checkOverwriteOf(bool isThere, const FileFacts& facts, const std::string& path, bool overwrite,
                       const char* refusal)
 {
-    struct stat status = {};
-    if (fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (!isThere) {
         if (errno == ENOENT || errno == ENOTDIR) return;
         failErrno(path);
     }
-    if (S_ISDIR(status.st_mode)) failIo(path, "is a folder");
-    if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) failIo(path, "is not a regular file");
+    if (facts.kind == FileFacts::Kind::folder) failIo(path, "is a folder");
+    if (facts.kind == FileFacts::Kind::other) failIo(path, "is not a regular file");
     if (!overwrite) failIo(path, refusal);
 }
 
 constexpr const char* kExists = "exists; -f overwrites it";
-constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+void checkOverwriteIn(SystemFile folder, const std::string& name, const std::string& path,
+                      bool overwrite)
+{
+    FileFacts facts;
+    const bool isThere = factsIn(folder, name, facts);
+    checkOverwriteOf(isThere, facts, path, overwrite, kExists);
+}
 
 // Opens the folders of `name` below `root`, which are made where they are missing. Nobody can turn
 // one into a link in between: each is opened in the one before.
-int openFolders(const std::string& root, const std::string& name)
+SystemFile openFolders(const std::string& root, const std::string& name)
 {
-    std::error_code error;
-    fs::create_directories(root, error);
-    if (error) failIo(root, error.message());
-    int folder = open(root.c_str(), kFolderFlags);
-    if (folder < 0) failErrno(root);
+    if (!createFolders(root)) failErrno(root);
+    SystemFile folder = openFolder(root);
+    if (folder == kNoFile) failErrno(root);
     size_t start = 0;
     for (size_t slash; (slash = name.find('/', start)) != std::string::npos; start = slash + 1) {
         const std::string part = name.substr(start, slash - start),
                           path = root + "/" + name.substr(0, slash);
-        const bool isMade = mkdirat(folder, part.c_str(), 0777) == 0 || errno == EEXIST;
-        const int below = isMade ? openat(folder, part.c_str(), kFolderFlags | O_NOFOLLOW) : -1;
-        struct stat status = {};
-        const bool isLink = below < 0 &&
-                            fstatat(folder, part.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-                            S_ISLNK(status.st_mode);
-        close(folder);
+        const bool isMade = createFolderIn(folder, part) || errno == EEXIST;
+        const SystemFile below = isMade ? openFolderIn(folder, part) : kNoFile;
+        FileFacts facts;
+        const bool isLink =
+            below == kNoFile && factsIn(folder, part, facts) && facts.kind == FileFacts::Kind::link;
+        closeFile(folder);
         if (isLink) failIo(path, "is a link, which could lead out of " + root);
-        if (below < 0) failIo(path, "cannot be made a folder");
+        if (below == kNoFile) failIo(path, "cannot be made a folder");
         folder = below;
     }
     return folder;
 }
 
-// Makes an empty file that nothing had the name of. Returns its descriptor.
-int openTemporary(TemporaryFile& file, const std::string& path)
+// Makes an empty file that nothing had the name of.
+SystemFile openTemporary(TemporaryFile& file, const std::string& path)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
     std::random_device random;
@@ -191,9 +175,8 @@ int openTemporary(TemporaryFile& file, const std::string& path)
             name += letters[random() % (sizeof(letters) - 1)];
         static_assert(sizeof(file.name) > 16, "the name fits");
         std::memcpy(file.name, name.c_str(), name.size() + 1);
-        const int descriptor = openat(file.folder, file.name,
-                                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (descriptor >= 0) return descriptor;
+        const SystemFile made = createIn(file.folder, file.name);
+        if (made != kNoFile) return made;
         if (errno != EEXIST) break;
     }
     file.name[0] = 0;
@@ -205,25 +188,17 @@ int openTemporary(TemporaryFile& file, const std::string& path)
 InputFile::InputFile(const std::string& path) : m_name(path == "-" ? "stdin" : path)
 {
     const bool standard = path == "-";
-    m_descriptor = standard ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (m_descriptor < 0) {
-        failErrno(m_name);
-    }
-    struct stat information = {};
-    if (fstat(m_descriptor, &information) != 0) {
-        failErrno(m_name);
-    }
-    if (S_ISDIR(information.st_mode)) {
-        failIo(m_name, "is a folder");
-    }
-    m_size = uint64_t(information.st_size);
-    if (standard || !S_ISREG(information.st_mode)) { // a pipe: keep what comes
-        const int stream = m_descriptor;
-        m_descriptor = openUnnamed(m_name);
-        m_size = copyStream(stream, m_name, m_descriptor);
-        if (!standard) {
-            close(stream);
-        }
+    m_file = standard ? standardInput() : openForReading(path);
+    if (m_file == kNoFile) failErrno(m_name);
+    FileFacts facts;
+    if (!factsOf(m_file, facts)) failErrno(m_name);
+    if (facts.kind == FileFacts::Kind::folder) failIo(m_name, "is a folder");
+    m_size = facts.size;
+    if (standard || facts.kind != FileFacts::Kind::file) { // a pipe: keep what comes
+        const SystemFile stream = m_file;
+        m_file = openUnnamedFor(m_name);
+        m_size = copyStream(stream, m_name, m_file);
+        if (!standard) closeFile(stream);
     }
 }
 
@@ -234,14 +209,12 @@ InputFile::InputFile(std::string name, Bytes content)
 
 InputFile::~InputFile()
 {
-    if (m_descriptor >= 0) {
-        close(m_descriptor);
-    }
+    if (m_file != kNoFile) closeFile(m_file);
 }
 
-bool InputFile::status(struct stat& status) const
+bool InputFile::facts(FileFacts& facts) const
 {
-    return m_descriptor >= 0 && fstat(m_descriptor, &status) == 0;
+    return m_file != kNoFile && factsOf(m_file, facts);
 }
 
 Bytes InputFile::readStart(uint64_t size) const
@@ -262,8 +235,8 @@ void InputFile::read(uint64_t offset, void* bytes, size_t size) const
 void InputFile::readPlain(uint64_t offset, void* bytes, size_t size) const
 {
     offset += m_begin;
-    if (m_descriptor >= 0) {
-        readAt(m_descriptor, m_name, offset, bytes, size);
+    if (m_file != kNoFile) {
+        readAt(m_file, m_name, offset, bytes, size);
     } else {
         std::copy_n(m_content.begin() + ptrdiff_t(offset), size, static_cast<uint8_t*>(bytes));
     }
@@ -301,13 +274,15 @@ void InputFile::readChecked(uint64_t offset, void* bytes, size_t size) const
 
 void checkOverwrite(const std::string& path, bool overwrite, const char* refusal)
 {
-    if (path != "-")
-        checkOverwriteIn(AT_FDCWD, path, path, overwrite, refusal != nullptr ? refusal : kExists);
+    if (path == "-") return;
+    FileFacts facts;
+    const bool isThere = factsOf(path, false, facts);
+    checkOverwriteOf(isThere, facts, path, overwrite, refusal != nullptr ? refusal : kExists);
 }
 
 void checkOutput(const std::string& path, bool overwrite)
 {
-    if (path == "-" && isatty(STDOUT_FILENO) != 0)
+    if (path == "-" && isTerminal(OutputStream::out))
         throw Failure{exitUsage, "-o -: stdout is a terminal; redirect it, or name a file"};
     checkOverwrite(path, overwrite);
 }
@@ -318,19 +293,21 @@ OutputFile::OutputFile(const std::string& path, bool overwrite)
     checkOverwrite(path, overwrite);
     if (path == "-") {
         m_path = "stdout";
-        m_descriptor = openUnnamed(m_path);
+        m_file = openUnnamedFor(m_path);
         return;
     }
-    const fs::path whole(path), folder = whole.parent_path();
-    m_name = whole.filename().string();
-    m_temporary.folder = open(folder.empty() ? "." : folder.c_str(), kFolderFlags);
-    if (m_temporary.folder < 0) failErrno(path);
+    const std::filesystem::path whole = std::filesystem::u8path(path);
+    const std::string folder = whole.parent_path().u8string();
+    m_name = whole.filename().u8string();
+    m_temporary.folder = openFolder(folder.empty() ? "." : folder);
+    if (m_temporary.folder == kNoFile) failErrno(path);
     begin();
 }
 
 OutputFile::OutputFile(const std::string& root, const std::string& name, bool overwrite)
     : m_path(root + "/" + name), m_name(name.substr(name.rfind('/') + 1)), m_overwrite(overwrite)
 {
+    checkFileName(name, m_path);
     m_temporary.folder = openFolders(root, name);
     begin();
 }
@@ -338,10 +315,10 @@ OutputFile::OutputFile(const std::string& root, const std::string& name, bool ov
 void OutputFile::begin()
 {
     try {
-        checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite, kExists);
-        m_descriptor = openTemporary(m_temporary, m_path);
+        checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite);
+        m_file = openTemporary(m_temporary, m_path);
     } catch (...) {
-        close(m_temporary.folder);
+        closeFile(m_temporary.folder);
         throw;
     }
     rememberTemporary(&m_temporary);
@@ -349,57 +326,46 @@ void OutputFile::begin()
 
 OutputFile::~OutputFile()
 {
-    if (m_descriptor >= 0) {
-        close(m_descriptor);
-    }
+    if (m_file != kNoFile) closeFile(m_file);
     if (m_temporary.name[0] != 0) {
-        unlinkat(m_temporary.folder, m_temporary.name, 0);
+        removeIn(m_temporary.folder, m_temporary.name);
         forgetTemporary(&m_temporary);
     }
-    if (m_temporary.folder >= 0) close(m_temporary.folder);
+    if (m_temporary.folder != kNoFile) closeFile(m_temporary.folder);
 }
 
 void OutputFile::write(uint64_t offset, const void* bytes, size_t size)
 {
-    writeAt(m_descriptor, m_path, offset, bytes, size);
+    writeAt(m_file, m_path, offset, bytes, size);
 }
 
 void OutputFile::read(uint64_t offset, void* bytes, size_t size) const
 {
-    readAt(m_descriptor, m_path, offset, bytes, size);
+    readAt(m_file, m_path, offset, bytes, size);
 }
 
 void OutputFile::makeExecutable()
 {
-    struct stat information = {};
-    if (m_temporary.name[0] == 0 || fstat(m_descriptor, &information) != 0)
-        return; // stdout has no mode
-    const mode_t readers = information.st_mode & (S_IRUSR | S_IRGRP | S_IROTH);
-    fchmod(m_descriptor, information.st_mode | readers >> 2);
+    if (m_temporary.name[0] != 0) makeFileExecutable(m_file); // stdout has no mode
 }
 
 void OutputFile::sync()
 {
-    if (m_temporary.name[0] != 0 && fsync(m_descriptor) != 0) failErrno(m_path);
+    if (m_temporary.name[0] != 0 && !syncFile(m_file)) failErrno(m_path);
 }
 
 void OutputFile::commit()
 {
     if (m_temporary.name[0] == 0) {
-        lseek(m_descriptor, 0, SEEK_SET);
-        copyStream(m_descriptor, m_path);
+        copyToStdout(m_file, m_path);
         return;
     }
-    const int descriptor = m_descriptor;
-    m_descriptor = -1;
-    if (close(descriptor) != 0) {
-        failErrno(m_path);
-    }
+    const SystemFile file = m_file;
+    m_file = kNoFile;
+    if (!closeFile(file)) failErrno(m_path);
     // Someone else may have made it meanwhile.
-    checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite, kExists);
-    if (renameat(m_temporary.folder, m_temporary.name, m_temporary.folder, m_name.c_str()) != 0) {
-        failErrno(m_path);
-    }
+    checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite);
+    if (!renameIn(m_temporary.folder, m_temporary.name, m_name)) failErrno(m_path);
     forgetTemporary(&m_temporary);
     m_temporary.name[0] = 0;
 }
@@ -408,14 +374,19 @@ void writeStdout(const void* bytes, size_t size)
 {
     const char* from = static_cast<const char*>(bytes);
     while (size != 0) {
-        const ssize_t written = ::write(STDOUT_FILENO, from, size);
-        if (written < 0 && errno == EINTR) continue;
+        const int64_t written = writeSome(standardOutput(), from, size);
         if (written < 0) failErrno("stdout");
         from += written;
         size -= size_t(written);
     }
 }
 
-void makeFolder(const std::string& path) { close(openFolders(path, "")); }
+void makeFolder(const std::string& path) { closeFile(openFolders(path, "")); }
+
+void checkFileName(const std::string& name, const std::string& path)
+{
+    const std::string why = whyNoFileName(name);
+    if (!why.empty()) failIo(path, "cannot be a file here: " + why);
+}
 
 } // namespace sluice

@@ -8,9 +8,8 @@
 #include <filesystem>
 #include <string>
 
+#include "platform.h"
 #include "tool.h"
-
-struct stat;
 
 namespace sluice {
 
@@ -31,7 +30,7 @@ public:
     // when they are read.
     void checkBlocks(uint64_t blockBytes, std::vector<uint64_t> checks);
     // What the file system says of the file now; false: it has no place there.
-    bool status(struct stat& status) const;
+    bool facts(FileFacts& facts) const;
     // Reads exactly `size` bytes, which must lie inside the file.
     void read(uint64_t offset, void* bytes, size_t size) const;
     Bytes readAll() const;
@@ -43,8 +42,8 @@ private:
     void readChecked(uint64_t offset, void* bytes, size_t size) const;
 
     std::string m_name;
-    Bytes m_content; // a file in memory has this and no descriptor
-    int m_descriptor = -1;
+    Bytes m_content; // a file in memory has this and no other
+    SystemFile m_file = kNoFile;
     uint64_t m_begin = 0, m_size = 0;
     // With checkBlocks; the block that was read last is kept.
     uint64_t m_blockBytes = 0;
@@ -55,7 +54,7 @@ private:
 
 // A file without its final name yet. A signal handler reads it.
 struct TemporaryFile {
-    int folder = -1; // a descriptor, which goes on meaning the same folder
+    SystemFile folder = kNoFile;
     char name[24] = {};
 };
 
@@ -88,7 +87,7 @@ private:
     std::string m_path, m_name; // for messages, and in its folder
     TemporaryFile m_temporary;
     bool m_overwrite;
-    int m_descriptor = -1;
+    SystemFile m_file = kNoFile;
 };
 
 // Writes all of it to stdout.
@@ -100,6 +99,9 @@ void checkOverwrite(const std::string& path, bool overwrite, const char* refusal
 
 // What -o names: refused as checkOverwrite does, and "-" where stdout is a terminal.
 void checkOutput(const std::string& path, bool overwrite);
+
+// Throws if no file of this system can have this name below a folder. path: for the message.
+void checkFileName(const std::string& name, const std::string& path);
 
 // Makes a folder, and those that it is in.
 void makeFolder(const std::string& path);

@@ -1,39 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "machine.h"
 
-#include <fstream>
 #include <memory>
 #include <sstream>
 
-#include <sys/utsname.h>
-
 #include "device.h"
 #include "device/vulkan_instance.h"
+#include "platform.h"
 
 namespace sluice {
 namespace {
-
-// The value of the first line of a file that begins with `key`, without what separates them.
-std::string valueOf(const char* path, const std::string& key)
-{
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
-        if (line.rfind(key, 0) != 0) continue;
-        const size_t begin = line.find_first_not_of(" \t:=\"", key.size());
-        if (begin == std::string::npos) return "";
-        return line.substr(begin, line.find_last_not_of("\" ") + 1 - begin);
-    }
-    return "";
-}
-
-std::string systemText()
-{
-    struct utsname names = {};
-    if (uname(&names) != 0) return "unknown";
-    const std::string kernel = formatText("%s %s %s", names.sysname, names.release, names.machine);
-    const std::string system = valueOf("/etc/os-release", "PRETTY_NAME");
-    return system.empty() ? kernel : system + ", " + kernel;
-}
 
 std::string compilerText()
 {
@@ -105,7 +81,7 @@ std::vector<MachineMember> machineMembers(bool asksDrivers)
          formatText("%u.%u.%u", SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH)},
         {"compiler", compilerText()},
         {"os", systemText()},
-        {"processor", valueOf("/proc/cpuinfo", "model name")},
+        {"processor", processorText()},
         {"cores", std::to_string(threadCount(0)), true},
         {"cuda", cuda}};
     if (asksDrivers) members.push_back({"vulkan", vulkanText()});

@@ -664,11 +664,12 @@ int runVerb(const CLI::App& app, CommandLine& line)
 
 int main(int argc, char** argv)
 {
+    const std::vector<std::string> arguments = startProgram(argc, argv);
     CommandLine line;
     CLI::App app("Compressed assets in, bytes on the GPU out.", "sluice");
     try {
         define(app, line);
-        app.parse(argc, argv);
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // back to front
         const int code = runVerb(app, line);
         if (std::fflush(stdout) != 0) {
             throw Failure{exitIo, "stdout cannot be written"};
@@ -678,7 +679,7 @@ int main(int argc, char** argv)
         if (error.get_exit_code() == 0) {
             return app.exit(error); // prints the help or the version that was asked for
         }
-        sayError(usageError(app, error, {argv + 1, argv + argc}));
+        sayError(usageError(app, error, arguments));
         return exitUsage;
     } catch (const Failure& failure) {
         std::fflush(stdout);

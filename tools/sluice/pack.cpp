@@ -17,8 +17,6 @@
 #include "shard.h"
 #include "summary.h"
 
-namespace fs = std::filesystem;
-
 namespace sluice {
 namespace {
 
@@ -36,9 +34,8 @@ uint64_t sizeOf(const std::vector<ArchiveSource>& sources)
 {
     uint64_t total = 0;
     for (const ArchiveSource& source : sources) {
-        std::error_code error;
-        const uintmax_t size = fs::file_size(source.path, error);
-        total += error ? 0 : size;
+        FileFacts facts;
+        if (factsOf(source.path, true, facts)) total += facts.size;
     }
     return total;
 }
@@ -164,8 +161,9 @@ void adviseImages(const AssetPacker& packer)
 
 int packTileStream(const PackOptions& options, const CommonOptions& common)
 {
-    std::error_code error;
-    if (options.inputs.size() != 1 || fs::is_directory(options.inputs[0], error)) {
+    FileFacts facts;
+    if (options.inputs.size() != 1 ||
+        (factsOf(options.inputs[0], true, facts) && facts.kind == FileFacts::Kind::folder)) {
         throw Failure{exitUsage, "--raw packs one file"};
     }
     const InputFile input(options.inputs[0]);

@@ -7,9 +7,6 @@
 #include <filesystem>
 #include <string_view>
 
-#include <sys/stat.h>
-#include <sys/utsname.h>
-
 #include "encode/encoder_version.h"
 
 namespace fs = std::filesystem;
@@ -45,26 +42,22 @@ Digest hashContent(const InputFile& file)
 Digest machineDigest()
 {
     Blake2b hash;
-    struct utsname names = {};
-    if (uname(&names) == 0) hash.addText(std::string_view(names.nodename));
-    try {
-        hash.addText(InputFile("/etc/machine-id").readStart(64));
-    } catch (const Failure&) { // there is none: the name has to do
-    }
+    for (const std::string& text : machineIdentity())
+        hash.addText(text);
     return hash.finish();
 }
 
-Digest statusDigest(const Digest& machine, const std::string& path, const struct stat& status)
+Digest statusDigest(const Digest& machine, const std::string& path, const FileFacts& facts)
 {
     std::error_code error;
     Blake2b hash;
     hash.addText(std::string_view("sluice stamp"));
     hash.add(machine.data(), machine.size());
-    hash.addText(fs::absolute(path, error).lexically_normal().string());
+    hash.addText(fs::absolute(fs::u8path(path), error).lexically_normal().u8string());
     for (const uint64_t number :
-         {uint64_t(status.st_dev), uint64_t(status.st_ino), uint64_t(status.st_size),
-          uint64_t(status.st_mtim.tv_sec), uint64_t(status.st_mtim.tv_nsec),
-          uint64_t(status.st_ctim.tv_sec), uint64_t(status.st_ctim.tv_nsec)})
+         {facts.device, facts.number, facts.size, uint64_t(facts.modified.seconds),
+          uint64_t(facts.modified.nanoseconds), uint64_t(facts.changed.seconds),
+          uint64_t(facts.changed.nanoseconds)})
         hash.addU64(number);
     return hash.finish();
 }
@@ -79,7 +72,7 @@ PackCache::PackCache(const std::string& folder, const std::string& scope, bool q
     Blake2b hash;
     hash.addText(std::string_view("sluice stamps"));
     hash.add(m_machine.data(), m_machine.size());
-    hash.addText(fs::current_path(error).string());
+    hash.addText(fs::current_path(error).u8string());
     hash.addText(scope);
     m_scope = hash.finish();
     const std::optional<Bytes> content = m_folder.find(EntryKind::stamps, m_scope);
@@ -89,16 +82,16 @@ PackCache::PackCache(const std::string& folder, const std::string& scope, bool q
         m_stamps.emplace(stamp.status, stamp.content);
 }
 
-bool PackCache::isOld(const struct stat& status) const
+bool PackCache::isOld(const FileFacts& facts) const
 {
-    return std::time(nullptr) - std::max(status.st_mtim.tv_sec, status.st_ctim.tv_sec) >=
+    return std::time(nullptr) - std::max(facts.modified.seconds, facts.changed.seconds) >=
            kRacySeconds;
 }
 
 Digest PackCache::contentOf(const InputFile& file, const std::string& path)
 {
-    struct stat before = {}, after = {};
-    if (!file.status(before)) return hashContent(file);
+    FileFacts before, after;
+    if (!file.facts(before)) return hashContent(file);
     const Digest status = statusDigest(m_machine, path, before);
     const auto found = m_stamps.find(status);
     if (found != m_stamps.end()) {
@@ -107,7 +100,7 @@ Digest PackCache::contentOf(const InputFile& file, const std::string& path)
     }
     const bool wasOld = isOld(before);
     const Digest content = hashContent(file);
-    if (wasOld && file.status(after) && statusDigest(m_machine, path, after) == status)
+    if (wasOld && file.facts(after) && statusDigest(m_machine, path, after) == status)
         m_used.push_back({status, content});
     return content;
 }

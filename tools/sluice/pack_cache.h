@@ -70,7 +70,7 @@ private:
     static void wrote(void* user, uint32_t asset, const SluiceArchiveTile* tile,
                       const uint8_t* key);
     void storeIfComplete(uint32_t asset);
-    bool isOld(const struct stat& status) const;
+    bool isOld(const FileFacts& facts) const;
 
     struct DigestHash {
         size_t operator()(const Digest& digest) const { return size_t(loadLe64(digest.data())); }

@@ -462,7 +462,9 @@ struct ConfigFile {
 std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output, Json plain,
                                     Json patterns)
 {
-    const auto path = [&](const char* name) { return (output.parent_path() / name).string(); };
+    const auto path = [&](const char* name) {
+        return (output.parent_path() / name).generic_u8string();
+    };
     if (format.kind == SLUICE_DF11_BF16) {
         plain["dfloat11_config"] = {{"version", "0.5.0"},
                                     {"threads_per_block", {SLUICE_DF11_WINDOWS}},
@@ -486,13 +488,10 @@ Json readConfig(const fs::path& output, const fs::path& input)
 {
     for (const fs::path& path :
          {output.parent_path() / "config.json", input.parent_path() / "config.json"}) {
-        std::error_code error;
-        if (!fs::is_regular_file(path, error)) {
-            continue;
-        }
-        Json config = readJsonBeside(path);
+        if (!isFile(path.generic_u8string())) continue;
+        Json config = readJsonBeside(path.generic_u8string());
         if (!config.is_object()) {
-            throw Failure{exitFormat, path.string() + ": is no JSON object"};
+            throw Failure{exitFormat, path.generic_u8string() + ": is no JSON object"};
         }
         return config;
     }
@@ -509,18 +508,19 @@ int packUnits(const Format& format, const PackOptions& options, const CommonOpti
     checkOverwrite(options.output, common.force);
     Json config;
     if (hasConfig) {
-        for (const ConfigFile& one : makeConfigs(format, options.output, {}, {})) {
+        for (const ConfigFile& one : makeConfigs(format, fs::u8path(options.output), {}, {})) {
             checkOverwrite(one.path, common.force,
                            one.keepsRest ? "would be changed; -f allows it"
                                          : "exists; -f overwrites it");
         }
-        config = readConfig(options.output, options.inputs[0] == "-" ? "" : options.inputs[0]);
+        config = readConfig(fs::u8path(options.output),
+                            fs::u8path(options.inputs[0] == "-" ? "" : options.inputs[0]));
     }
     Df11Packer packer(input, format, options, common);
     std::vector<std::pair<std::string, std::string>> texts; // paths and contents
     if (hasConfig) {
-        for (const ConfigFile& one :
-             makeConfigs(format, options.output, std::move(config), packer.patterns())) {
+        for (const ConfigFile& one : makeConfigs(format, fs::u8path(options.output),
+                                                 std::move(config), packer.patterns())) {
             texts.emplace_back(one.path,
                                one.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
             if (texts.back().second.size() > kMaxJsonBytes) {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "pack_ninja.h"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+
+#include "platform.h"
+#include "shell.h"
 
 namespace fs = std::filesystem;
 
@@ -11,7 +16,7 @@ namespace {
 std::string absolute(const std::string& path)
 {
     std::error_code error;
-    const std::string whole = fs::absolute(path, error).lexically_normal().string();
+    const std::string whole = fs::absolute(fs::u8path(path), error).lexically_normal().u8string();
     if (whole.find('\n') != std::string::npos)
         throw Failure{exitUsage, printable(path) + ": a build file cannot name it"};
     return whole;
@@ -43,11 +48,15 @@ std::string commandWord(const std::string& word)
 
 std::string ninjaText(const PackOptions& options, const PackSources& sources)
 {
+    if (!hasPosixShell())
+        throw Failure{exitUnsupported, "--emit-ninja: its commands are for a POSIX shell, and this "
+                                       "system has none"};
     std::error_code error;
-    const std::string program = fs::read_symlink("/proc/self/exe", error).string();
-    if (error) throw Failure{exitIo, "/proc/self/exe: " + error.message()};
+    const std::string program = programPath();
+    if (program.empty())
+        throw Failure{exitIo, std::string("the path of this program: ") + std::strerror(errno)};
     const std::string change =
-        "cd " + commandWord(fs::current_path(error).string()) + " && " + commandWord(program);
+        "cd " + commandWord(fs::current_path(error).u8string()) + " && " + commandWord(program);
     std::string words, inputs;
     for (const std::string& word : options.words)
         words += " " + commandWord(word);

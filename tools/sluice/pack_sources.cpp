@@ -2,13 +2,13 @@
 #include "pack_sources.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "glob.h"
+#include "platform.h"
 
 namespace fs = std::filesystem;
 
@@ -19,29 +19,28 @@ namespace {
 class OwnOutput {
 public:
     explicit OwnOutput(const std::string& path)
-        : m_exists((path == "-" ? fstat(STDOUT_FILENO, &m_information)
-                                : stat(path.c_str(), &m_information)) == 0 &&
-                   S_ISREG(m_information.st_mode))
+        : m_exists(
+              (path == "-" ? factsOf(standardOutput(), m_facts) : factsOf(path, true, m_facts)) &&
+              m_facts.kind == FileFacts::Kind::file)
     {
     }
-    bool is(const struct stat& file) const
+    bool is(const FileFacts& file) const
     {
-        return m_exists && file.st_dev == m_information.st_dev &&
-               file.st_ino == m_information.st_ino;
+        return m_exists && file.device == m_facts.device && file.number == m_facts.number;
     }
 
 private:
-    struct stat m_information = {};
+    FileFacts m_facts;
     bool m_exists;
 };
 
 // The last component of a path, also of "a/", "a/." and "..".
-std::string lastComponent(const fs::path& path)
+std::string lastComponent(const std::string& path)
 {
     std::error_code error;
-    fs::path whole = fs::absolute(path, error).lexically_normal();
+    fs::path whole = fs::absolute(fs::u8path(path), error).lexically_normal();
     if (!whole.has_filename()) whole = whole.parent_path();
-    return whole.filename().string();
+    return whole.filename().u8string();
 }
 
 class Collector {
@@ -55,18 +54,18 @@ public:
     PackSources take() { return std::move(m_sources); }
 
 private:
-    void addFolder(const std::string& name, const fs::path& folder);
-    void addEntry(const std::string& name, const fs::path& path, const fs::file_status& status);
-    void addFile(std::string name, const fs::path& path, const struct stat& information);
+    void addFolder(const std::string& name, const std::string& folder);
+    void addEntry(const std::string& name, const std::string& path, const FileFacts& facts);
+    void addFile(std::string name, const std::string& path, const FileFacts& facts);
     bool isExcluded(const std::string& name) const
     {
         return std::any_of(m_options.excludes.begin(), m_options.excludes.end(),
                            [&](const std::string& glob) { return matchesPath(glob, name); });
     }
-    void leaveOut(const fs::path& path, const char* why) const
+    void leaveOut(const std::string& path, const char* why) const
     {
         if (m_common.verbosity > 0 && !m_common.quiet)
-            std::fprintf(stderr, "left out: %s (%s)\n", printable(path.string()).c_str(), why);
+            std::fprintf(stderr, "left out: %s (%s)\n", printable(path).c_str(), why);
     }
 
     const PackOptions& m_options;
@@ -75,9 +74,9 @@ private:
     PackSources m_sources;
 };
 
-void Collector::addFile(std::string name, const fs::path& path, const struct stat& information)
+void Collector::addFile(std::string name, const std::string& path, const FileFacts& facts)
 {
-    if (m_output.is(information)) {
+    if (m_output.is(facts)) {
         leaveOut(path, "the archive itself");
         m_sources.leftOut.output = true;
         return;
@@ -85,71 +84,62 @@ void Collector::addFile(std::string name, const fs::path& path, const struct sta
     if (!sluiceIsArchiveName(name.data(), name.size())) {
         throw Failure{
             exitUsage,
-            path.string() +
-                ": its name cannot stand in an archive (UTF-8, no control characters, no '\\', "
-                "no drive letter, no '..')"};
+            path + ": its name cannot stand in an archive (UTF-8, no control characters, no '\\', "
+                   "no drive letter, no '..')"};
     }
     if (m_sources.files.size() == SLUICE_ARCHIVE_MAX_ASSETS)
         throw Failure{exitUsage, formatText("more than %u files", SLUICE_ARCHIVE_MAX_ASSETS)};
-    const bool executable = (information.st_mode & S_IXUSR) != 0;
-    m_sources.files.push_back(
-        {std::move(name), path.string(), executable, uint64_t(information.st_size)});
+    m_sources.files.push_back({std::move(name), path, facts.isExecutable, facts.size});
 }
 
-void Collector::addEntry(const std::string& name, const fs::path& path,
-                         const fs::file_status& status)
+void Collector::addEntry(const std::string& name, const std::string& path, const FileFacts& facts)
 {
     LeftOut& out = m_sources.leftOut;
-    struct stat information = {};
     if (isExcluded(name)) {
         leaveOut(path, "excluded");
         ++out.excluded;
-    } else if (fs::is_directory(status)) {
+    } else if (facts.kind == FileFacts::Kind::folder) {
         addFolder(name, path);
-    } else if (fs::is_symlink(status)) {
+    } else if (facts.kind == FileFacts::Kind::link) {
         leaveOut(path, "a link");
         ++out.links;
-    } else if (!fs::is_regular_file(status)) {
+    } else if (facts.kind == FileFacts::Kind::gone) {
+        throw Failure{exitIo, path + ": vanished while its folder was read"};
+    } else if (facts.kind != FileFacts::Kind::file) {
         leaveOut(path, "no regular file");
         ++out.special;
-    } else if (lstat(path.c_str(), &information) == 0) {
-        addFile(name, path, information);
     } else {
-        throw Failure{exitIo, path.string() + ": vanished while its folder was read"};
+        addFile(name, path, facts);
     }
 }
 
-void Collector::addFolder(const std::string& name, const fs::path& folder)
+void Collector::addFolder(const std::string& name, const std::string& folder)
 {
-    std::error_code error;
-    m_sources.folders.push_back(folder.string());
-    fs::directory_iterator entry(folder, error);
-    if (!error && entry == fs::directory_iterator()) {
+    m_sources.folders.push_back(folder);
+    std::vector<FolderEntry> entries;
+    if (!listFolder(folder, entries)) throw Failure{exitIo, folder + ": " + std::strerror(errno)};
+    if (entries.empty()) {
         leaveOut(folder, "an empty folder");
         ++m_sources.leftOut.emptyFolders;
     }
-    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-        const fs::path path = entry->path();
-        const fs::file_status status = entry->symlink_status(error);
-        if (error) break;
-        addEntry(name + "/" + path.filename().string(), path, status);
-    }
-    if (error) throw Failure{exitIo, folder.string() + ": " + error.message()};
+    const std::string start = folder.back() == '/' ? folder : folder + "/";
+    for (const FolderEntry& entry : entries)
+        addEntry(name + "/" + entry.name, start + entry.name, entry.facts);
 }
 
 void Collector::addInput(const std::string& input)
 {
     if (input == "-")
         throw Failure{exitUsage, "-: stdin has no name to pack it under; only --raw takes it"};
-    std::error_code error;
-    const fs::file_status status = fs::symlink_status(input, error);
-    if (fs::is_symlink(status))
+    FileFacts facts;
+    if (!factsOf(input, false, facts)) throw Failure{exitIo, input + ": " + std::strerror(errno)};
+    if (facts.kind == FileFacts::Kind::link)
         throw Failure{exitUsage, input + ": is a link, and links are not followed"};
-    if (!fs::is_directory(status) && !fs::is_regular_file(status))
-        throw Failure{exitIo,
-                      input + ": " + (fs::exists(status) ? "is no regular file" : error.message())};
-    const bool isFolder = fs::is_directory(status);
-    addEntry(isFolder ? lastComponent(input) : fs::path(input).filename().string(), input, status);
+    const bool isFolder = facts.kind == FileFacts::Kind::folder;
+    if (!isFolder && facts.kind != FileFacts::Kind::file)
+        throw Failure{exitIo, input + ": is no regular file"};
+    addEntry(isFolder ? lastComponent(input) : fs::u8path(input).filename().u8string(), input,
+             facts);
 }
 
 // Different inputs may give a file and a folder of one name.

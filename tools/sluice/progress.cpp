@@ -5,21 +5,18 @@
 #include <cstdio>
 #include <utility>
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
+#include "platform.h"
 #include "tool.h"
 
 namespace sluice {
 
-StatusLine::StatusLine(bool quiet) : m_enabled(!quiet && isatty(STDERR_FILENO) != 0) {}
+StatusLine::StatusLine(bool quiet) : m_enabled(!quiet && isTerminal(OutputStream::error)) {}
 
 void StatusLine::show(std::string text)
 {
     if (!m_enabled) return;
-    struct winsize window = {};
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col != 0)
-        text.resize(std::min<size_t>(text.size(), window.ws_col - 1u)); // a full line would wrap
+    if (const unsigned columns = terminalColumns(); columns != 0)
+        text.resize(std::min<size_t>(text.size(), columns - 1u)); // a full line would wrap
     std::fprintf(stderr, "\r\033[K%s", text.c_str());
     std::fflush(stderr);
     m_shown = true;

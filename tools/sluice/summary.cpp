@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include <unistd.h>
+#include "platform.h"
 
 namespace sluice {
 
@@ -14,7 +14,7 @@ std::string ratioText(uint64_t stored, uint64_t plain)
 
 void Summary::print(uint64_t files, uint64_t plain, uint64_t stored) const
 {
-    const bool wanted = m_common.verbosity > 0 || isatty(STDERR_FILENO) != 0;
+    const bool wanted = m_common.verbosity > 0 || isTerminal(OutputStream::error);
     if (m_common.quiet || !wanted) return;
     const double seconds = std::chrono::duration<double>(Clock::now() - m_start).count();
     std::fprintf(stderr, "%llu file%s, %s, %s, %s, %.1f s\n", wide(files), files == 1 ? "" : "s",

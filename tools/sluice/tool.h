@@ -8,6 +8,16 @@
 
 #include <sluice/sluice.h>
 
+// As printf of C99: the compiler compares the arguments with the format. mingw-w64's "printf" would
+// be the one of Microsoft's old runtime.
+#if defined(__MINGW32__)
+#define SLUICE_PRINTF(format_, first) __attribute__((format(gnu_printf, format_, first)))
+#elif defined(__GNUC__)
+#define SLUICE_PRINTF(format_, first) __attribute__((format(printf, format_, first)))
+#else
+#define SLUICE_PRINTF(format_, first)
+#endif
+
 namespace sluice {
 
 using Bytes = std::vector<uint8_t>;
@@ -177,7 +187,7 @@ int exitCodeOf(SluiceStatus status);
 int exitCodeOfTile(uint32_t status);
 // "12.3 MB": decimal units, three digits.
 std::string sizeText(uint64_t bytes);
-std::string formatText(const char* format, ...) __attribute__((format(printf, 1, 2)));
+std::string formatText(const char* format, ...) SLUICE_PRINTF(1, 2);
 // Refuses a file that decodes to more bytes than --max-output says, where 0 stands for what it is
 // without.
 void checkOutputSize(const std::string& file, uint64_t fileSize, uint64_t decodedSize,

@@ -15,8 +15,8 @@ namespace {
 
 std::string assetName(const std::string& input)
 {
-    const fs::path file = fs::path(input).filename();
-    const std::string name = file.extension() == ".zst" ? file.stem().string() : file.string();
+    const fs::path file = fs::u8path(input).filename();
+    const std::string name = file.extension() == ".zst" ? file.stem().u8string() : file.u8string();
     if (!sluiceIsArchiveName(name.data(), name.size())) {
         throw Failure{exitUsage, input + ": its name cannot stand in an archive"};
     }

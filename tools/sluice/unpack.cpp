@@ -2,6 +2,7 @@
 // sluice unpack and sluice verify: decode on a device; write the files, or compare them.
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <optional>
 
 #include "decode_assets.h"
@@ -130,11 +131,11 @@ private:
 // "path/x.tga.gdeflate" gives "path/x.tga".
 std::string withoutSuffix(const std::string& path)
 {
-    const std::filesystem::path whole = path;
+    const std::filesystem::path whole = std::filesystem::u8path(path);
     if (path == "-" || !whole.has_extension() || whole.stem().empty()) {
         throw Failure{exitUsage, path + ": has no suffix to take off; name the output with -o"};
     }
-    return (whole.parent_path() / whole.stem()).string();
+    return (whole.parent_path() / whole.stem()).generic_u8string();
 }
 
 // unpack --list: with -v the sizes too.
@@ -147,6 +148,22 @@ int printNames(const Container& container, const std::vector<uint32_t>& assets,
         std::printf("%s\n", printable(asset.name).c_str());
     }
     return exitOk;
+}
+
+// Refuses what cannot be a file here, what would overwrite one, and two assets that would be one file.
+void checkNames(const Container& container, const std::vector<uint32_t>& assets,
+                const std::string& root, bool force)
+{
+    std::map<std::string, std::string> names;
+    for (const uint32_t asset : assets) {
+        const std::string name = container.asset(asset).name, path = root + "/" + name;
+        checkFileName(name, path);
+        checkOverwrite(path, force);
+        if (!fileNamesFold()) continue; // names of an archive differ
+        const auto [other, isNew] = names.emplace(foldedFileName(name), name);
+        if (!isNew)
+            throw Failure{exitIo, path + ": would be the same file here as " + other->second};
+    }
 }
 
 // Refuses before anything is written. Returns the file that a single asset goes to; empty: assets
@@ -162,15 +179,12 @@ std::string outputFile(const Container& container, const std::vector<uint32_t>& 
                           container.file().name() +
                               formatText(": -o takes one asset, and there are %zu", assets.size())};
         }
-        for (const uint32_t asset : assets) {
-            if (file.empty())
-                checkOverwrite(root + "/" + container.asset(asset).name, common.force);
-        }
+        if (file.empty()) checkNames(container, assets, root, common.force);
     } else if (file.empty()) {
         file = withoutSuffix(options.input);
         if (!options.folder.empty()) {
             makeFolder(root);
-            file = root + "/" + std::filesystem::path(file).filename().string();
+            file = root + "/" + std::filesystem::u8path(file).filename().u8string();
         }
     }
     if (!file.empty()) checkOutput(file, common.force);

@@ -23,7 +23,7 @@ std::string outputPath(const UnpackOptions& options)
     if (!options.output.empty()) {
         return options.output;
     }
-    const std::string name = std::filesystem::path(options.input).filename().string();
+    const std::string name = std::filesystem::u8path(options.input).filename().u8string();
     if (options.folder.empty() || options.input == "-" || name.empty()) {
         throw Failure{exitUsage,
                       options.input + ": name the output with -o, or its folder with -C"};

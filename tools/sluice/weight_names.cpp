@@ -50,8 +50,8 @@ public:
         if (path == "-") {
             return;
         }
-        const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-        m_path = (folder / "config.json").string();
+        const std::filesystem::path folder = std::filesystem::u8path(path).parent_path();
+        m_path = (folder / "config.json").generic_u8string();
         const Json config = readJsonBeside(m_path);
         const Json* own = memberOf(config, isEcf8 ? "dfloat_config" : "dfloat11_config");
         const Json* patterns = own != nullptr ? patternsOf(*own) : nullptr;
@@ -61,7 +61,7 @@ public:
             return;
         }
         const std::string inConfig = m_path;
-        m_path = (folder / "pattern_dict.json").string(); // ECF8's packer writes it
+        m_path = (folder / "pattern_dict.json").generic_u8string(); // ECF8's packer writes it
         const Json dictionary = readJsonBeside(m_path);
         if (!dictionary.is_null()) {
             readPatterns(dictionary);

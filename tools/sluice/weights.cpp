@@ -57,19 +57,16 @@ bool endsWith(const std::string& text, const std::string& end)
     return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-Json readJsonBeside(const std::filesystem::path& path)
+Json readJsonBeside(const std::string& path)
 {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error)) {
-        return nullptr;
-    }
-    const InputFile file(path.string());
+    if (!isFile(path)) return nullptr;
+    const InputFile file(path);
     if (file.size() > kMaxJsonBytes) {
-        throw Failure{exitFormat, path.string() + ": is larger than 1 MiB"};
+        throw Failure{exitFormat, path + ": is larger than 1 MiB"};
     }
     Json json = Json::parse(file.readAll(), nullptr, false);
     if (json.is_discarded()) {
-        throw Failure{exitFormat, path.string() + ": is no JSON"};
+        throw Failure{exitFormat, path + ": is no JSON"};
     }
     return json;
 }

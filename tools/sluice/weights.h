@@ -44,7 +44,7 @@ SluiceStatus readHeader(const InputFile& file, SafetensorsHeader& header, uint64
 // Does `text` end so, with something before?
 bool endsWith(const std::string& text, const std::string& end);
 // A JSON file beside the weights; null if there is no such file. Throws Failure{exitFormat}.
-nlohmann::ordered_json readJsonBeside(const std::filesystem::path& path);
+nlohmann::ordered_json readJsonBeside(const std::string& path);
 
 // A unit of the file, checked.
 struct WeightUnit {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "shared_file.h"
+
+#include <cstdlib>
+#include <fstream>
+
+namespace fs = std::filesystem;
+
+namespace sluice {
+
+std::vector<u8> readSharedFile(const fs::path& path, u64 most)
+{
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return {};
+    // The size is that of the open file, for another process may replace it at any time.
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    const std::streamoff end = file.tellg();
+    if (!file || end < 0 || u64(end) > most) return {};
+    file.seekg(0);
+    std::vector<u8> bytes(static_cast<size_t>(end));
+    file.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()));
+    return file ? bytes : std::vector<u8>();
+}
+
+bool renameOver(const fs::path& from, const fs::path& to)
+{
+    std::error_code error;
+    fs::rename(from, to, error);
+    return !error;
+}
+
+fs::path folderFromVariable(const char* name)
+{
+    const char* const value = std::getenv(name);
+    return value != nullptr ? fs::u8path(value) : fs::path();
+}
+
+} // namespace sluice

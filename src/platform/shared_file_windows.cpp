@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "shared_file.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "windows_path.h"
+
+namespace fs = std::filesystem;
+
+namespace sluice {
+namespace {
+
+constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+// Others hold the name for moments: who replaces the file just now, virus scanners.
+constexpr int kAttempts = 50;
+constexpr DWORD kPause = 2; // milliseconds
+
+HANDLE openShared(const std::wstring& path, DWORD access)
+{
+    for (int attempt = 0;; ++attempt) {
+        const HANDLE file = CreateFileW(path.c_str(), access, kShareAll, nullptr, OPEN_EXISTING,
+                                        FILE_ATTRIBUTE_NORMAL, nullptr);
+        const DWORD error = GetLastError();
+        const bool isHeld = error == ERROR_ACCESS_DENIED || error == ERROR_SHARING_VIOLATION;
+        if (file != INVALID_HANDLE_VALUE || !isHeld || attempt == kAttempts) return file;
+        Sleep(kPause);
+    }
+}
+
+// A file that is open can be replaced like this since Windows 10.
+bool renameOpen(const std::wstring& from, const std::wstring& to)
+{
+    constexpr DWORD kReplace = 1, kPosix = 2;
+    constexpr auto kRenameEx = FILE_INFO_BY_HANDLE_CLASS(22); // FileRenameInfoEx of newer headers
+    const HANDLE file = openShared(from, DELETE);
+    if (file == INVALID_HANDLE_VALUE) return false;
+    const size_t nameBytes = to.size() * sizeof(wchar_t);
+    std::vector<u64> memory((sizeof(FILE_RENAME_INFO) + nameBytes) / sizeof(u64) + 1);
+    FILE_RENAME_INFO* const info = reinterpret_cast<FILE_RENAME_INFO*>(memory.data());
+    const DWORD flags = kReplace | kPosix;
+    std::memcpy(memory.data(), &flags, sizeof flags); // where the older form has a boolean
+    info->FileNameLength = DWORD(nameBytes);
+    std::memcpy(info->FileName, to.data(), nameBytes);
+    const bool isDone = SetFileInformationByHandle(file, kRenameEx, info,
+                                                   DWORD(sizeof(FILE_RENAME_INFO) + nameBytes));
+    CloseHandle(file);
+    return isDone;
+}
+
+} // namespace
+
+std::vector<u8> readSharedFile(const fs::path& path, u64 most)
+{
+    const HANDLE file = openShared(widePath(path.u8string()), GENERIC_READ);
+    if (file == INVALID_HANDLE_VALUE) return {};
+    LARGE_INTEGER size = {};
+    std::vector<u8> bytes;
+    if (GetFileSizeEx(file, &size) && u64(size.QuadPart) <= most) {
+        bytes.resize(size_t(size.QuadPart));
+        for (size_t done = 0; done < bytes.size();) {
+            const DWORD wanted = DWORD(std::min<size_t>(bytes.size() - done, 1u << 30));
+            DWORD got = 0;
+            if (!ReadFile(file, bytes.data() + done, wanted, &got, nullptr) || got == 0) {
+                bytes.clear();
+                break;
+            }
+            done += got;
+        }
+    }
+    CloseHandle(file);
+    return bytes;
+}
+
+bool renameOver(const fs::path& from, const fs::path& to)
+{
+    const std::wstring source = widePath(from.u8string()), target = widePath(to.u8string());
+    if (renameOpen(source, target)) return true;
+    // File systems and versions without that form do it while nobody has the file open.
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        if (MoveFileExW(source.c_str(), target.c_str(), MOVEFILE_REPLACE_EXISTING)) return true;
+        const DWORD error = GetLastError();
+        if (error != ERROR_ACCESS_DENIED && error != ERROR_SHARING_VIOLATION) return false;
+        Sleep(kPause);
+    }
+    return false;
+}
+
+fs::path folderFromVariable(const char* name)
+{
+    const wchar_t* const value = _wgetenv(wideText(name).c_str());
+    return value != nullptr ? fs::path(value) : fs::path();
+}
+
+} // namespace sluice

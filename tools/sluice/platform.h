@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the tool asks of the operating system: platform_posix.cpp and platform_windows.cpp, and
+// machine_posix.cpp and machine_windows.cpp. Paths and names are UTF-8, '/' separates folders. A
+// function that returns false, kNoFile or a number below 0 has failed, and errno says why.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+// --- The program ---
+
+// Call it first, once. Prepares the streams, and returns the arguments without the program's name.
+std::vector<std::string> startProgram(int argc, char** argv);
+std::string programPath();
+// When someone ends the program from outside, `cleanUp` is called first, perhaps by a signal's
+// handler: it may call removeIn and read atomics, no more.
+void onInterrupt(void (*cleanUp)());
+double processSeconds(); // of all processors
+
+// --- Streams ---
+
+enum class OutputStream {
+    out,
+    error,
+};
+bool isTerminal(OutputStream stream);
+unsigned terminalColumns(); // of stderr; 0: nobody knows
+
+// --- Files ---
+
+// A file or folder that is open: a descriptor of POSIX or a HANDLE of Windows.
+using SystemFile = intptr_t;
+constexpr SystemFile kNoFile = -1;
+
+struct FileTime {
+    int64_t seconds = 0, nanoseconds = 0; // since 1970
+};
+
+struct FileFacts {
+    enum class Kind {
+        file,
+        folder,
+        link, // and whatever else leads elsewhere
+        other,
+        gone, // an entry of a folder that vanished while the folder was read
+    };
+    Kind kind = Kind::other;
+    bool isExecutable = false;       // by its owner; never on Windows
+    uint64_t size = 0;               // of a file
+    uint64_t device = 0, number = 0; // together they tell it from all others
+    FileTime modified;               // its content
+    FileTime changed;                // that, or what the system says of it
+};
+
+struct FolderEntry {
+    std::string name;
+    FileFacts facts; // of a link, not of what it leads to
+};
+
+SystemFile standardInput();
+SystemFile standardOutput();
+SystemFile openForReading(const std::string& path, bool followsLinks = true);
+// Past the page cache, for reads of whole pages into memory at a multiple of one.
+SystemFile openForDirectReading(const std::string& path);
+// A file that nobody has; it must not be there.
+SystemFile createFile(const std::string& path);
+// A file without a name in the folder for such, gone when it is closed. path: for a message, where
+// it was tried.
+SystemFile openUnnamed(std::string& path);
+bool closeFile(SystemFile file);
+bool syncFile(SystemFile file);
+bool touchFile(SystemFile file);          // modified now
+bool makeFileExecutable(SystemFile file); // by those who may read it; Windows has no such thing
+
+bool factsOf(SystemFile file, FileFacts& facts);
+bool factsOf(const std::string& path, bool followsLinks, FileFacts& facts);
+// Some bytes: how many; 0: the end.
+int64_t readSome(SystemFile file, void* bytes, size_t size); // of a stream, or where it stands
+int64_t readSomeAt(SystemFile file, uint64_t offset, void* bytes, size_t size);
+int64_t writeSome(SystemFile file, const void* bytes, size_t size);
+int64_t writeSomeAt(SystemFile file, uint64_t offset, const void* bytes, size_t size);
+
+bool removeFile(const std::string& path);
+bool removeFolder(const std::string& path);
+// Makes a file of these bytes and then gives it the name, in place of one that may have it.
+// temporary: what the name in between begins with.
+bool replaceFile(const std::string& path, const std::string& temporary, const void* bytes,
+                 size_t size);
+
+// --- Folders ---
+
+bool createFolders(const std::string& path); // and those that it is in; fine if they are there
+bool createFolder(const std::string& path);
+std::string temporaryFolder();
+// A folder of a new name below `parent`, which begins with `start`. Empty: it failed.
+std::string makeTemporaryFolder(const std::string& parent, const std::string& start);
+bool listFolder(const std::string& path, std::vector<FolderEntry>& entries);
+std::optional<uint64_t> freeSpace(const std::string& folder);
+std::optional<bool> isFolderInMemory(const std::string& folder); // so that nothing there is cold
+bool dropFromMemory(const std::string& path);                    // what the system keeps of it
+
+// An open folder goes on meaning the same one, whatever becomes of its name. `name` is of one entry
+// in it, and is not followed where it is a link.
+SystemFile openFolder(const std::string& path);
+SystemFile openFolderIn(SystemFile folder, const std::string& name);
+bool createFolderIn(SystemFile folder, const std::string& name);
+bool factsIn(SystemFile folder, const std::string& name, FileFacts& facts);
+SystemFile createIn(SystemFile folder, const char* name); // EEXIST: the name is taken
+bool renameIn(SystemFile folder, const char* name, const std::string& newName); // replaces
+bool removeIn(SystemFile folder, const char* name);
+
+// --- Names ---
+
+// Why no file of this system can have this name below a folder, which may have folders in it;
+// empty: one can.
+std::string whyNoFileName(const std::string& name);
+// Do file systems take names for the same that differ in case? Two names are of one file where they
+// are the same when folded.
+bool fileNamesFold();
+std::string foldedFileName(const std::string& name);
+
+inline bool isFile(const std::string& path)
+{
+    FileFacts facts;
+    return factsOf(path, true, facts) && facts.kind == FileFacts::Kind::file;
+}
+
+// --- The machine ---
+
+std::string systemText();    // "Debian GNU/Linux 12 (bookworm), Linux 6.1.0 x86_64"
+std::string processorText(); // empty: nobody knows
+// Texts that tell this machine from others that may share a folder with it.
+std::vector<std::string> machineIdentity();
+
+} // namespace sluice
