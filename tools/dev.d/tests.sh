@@ -245,7 +245,7 @@ fuzz_targets() {
 }
 
 run_check() {
-    start $check_packages
+    start $check_packages $windows_packages
     check_style
     check_names
 
@@ -283,5 +283,9 @@ run_check() {
     SLUICE_CORPUS=$root/build/fuzz/corpus/fuzz_gdeflate
     export SLUICE_CORPUS
     all_devices build/release
+
+    mutations=100 limit=3600 test_arguments=
+    unset SLUICE_CORPUS
+    windows_parts || echo "step windows-build fail" >>"$summary"
     closing_table
 }

@@ -94,3 +94,227 @@ windows_libraries() {
         windows_library squish "$(echo "$sources"/libsquish-*/)" libsquish.a -DBUILD_SQUISH_WITH_OPENMP=OFF \
             -DBUILD_SQUISH_EXTRA=OFF
 }
+
+# --- Building ---
+
+windows_build() { # NAME CMAKE_OPTION...: into build/windows/NAME, with the shaders of the release build
+    local name=$1
+    shift
+    note "building for Windows: $name"
+    cmake -G Ninja -S . -B "$windows/$name" -DCMAKE_TOOLCHAIN_FILE="$root/cmake/mingw-w64.cmake" \
+        -DSLUICE_WINDOWS_PREFIX="$windows_prefix" -DCMAKE_BUILD_TYPE=Release -DSLUICE_WERROR=ON -DSLUICE_CUDA=OFF \
+        -DSLUICE_INSTALL=ON -DSLUICE_SHADERS_FROM="$root/build/release/shaders" \
+        -DCMAKE_INSTALL_PREFIX="$windows/package/$name" "$@" | grep 'sluice: ' &&
+        cmake --build "$windows/$name" -j "$jobs"
+}
+
+# The zip: the tool, and the library twice, each with its headers and CMake files: as a DLL with its import library in
+# shared/, as static libraries in static/.
+windows_zip() {
+    local version archive
+    version=$(sed -n 's/.*PROJECT_VERSION:STATIC=//p' "$windows/static/CMakeCache.txt")
+    rm -rf "$windows/package"
+    cmake --install "$windows/static" --component library --strip >"$windows/install.log" &&
+        cmake --install "$windows/shared" --component library --strip >>"$windows/install.log" &&
+        mkdir -p "$windows/package/bin" "$windows/package/docs" &&
+        x86_64-w64-mingw32-strip -o "$windows/package/bin/sluice.exe" "$windows/static/bin/sluice.exe" &&
+        cp LICENSE-MIT LICENSE-APACHE "$windows/package/" && cp docs/tool.md docs/format.md "$windows/package/docs/" &&
+        archive=$windows/sluice-${version:-0}-windows-x86_64.zip && rm -f "$windows"/sluice-*.zip &&
+        (cd "$windows/package" && zip -q -r "$archive" .) && du -h "$archive"
+}
+
+# --- Running ---
+
+# Programs that Linux can start: they run their .exe under Wine. Its folder is ours, and so are the processes that it
+# leaves, which would keep a pipe open: they are started before anything is read from one. Arguments reach them in the
+# locale's encoding. Vulkan needs a display, which Xvfb gives.
+windows_wrappers() {
+    local name
+    mkdir -p "$windows/wrapped/bin" "$windows/displayed/bin"
+    for name in sluice sluice_tests; do
+        cat >"$windows/wrapped/bin/$name" <<END
+#!/bin/sh
+export WINEPREFIX='$windows/wine' WINEDEBUG=-all LC_ALL=C.UTF-8
+exec wine '$windows/static/bin/$name.exe' "\$@"
+END
+        chmod +x "$windows/wrapped/bin/$name"
+    done
+    printf '#!/bin/sh\nexec xvfb-run -a "%s" "$@"\n' "$windows/wrapped/bin/sluice_tests" >"$windows/displayed/bin/sluice_tests"
+    chmod +x "$windows/displayed/bin/sluice_tests"
+    note "starting Wine"
+    WINEPREFIX=$windows/wine WINEDEBUG=-all wine wineboot >/dev/null 2>&1 </dev/null
+    "$windows/wrapped/bin/sluice" --version >"$windows/version.txt" </dev/null && cat "$windows/version.txt"
+}
+windows_end() { WINEPREFIX=$windows/wine WINEDEBUG=-all wine wineboot -k >/dev/null 2>&1 </dev/null || true; }
+
+# A tree of 1,200 files: folders, names with umlauts and other letters, paths of 300 characters, empty files.
+windows_tree() { # FOLDER
+    local i folder long
+    long=$(printf 'folder-%.0s' {1..13})/$(printf 'ordner-äöü-%.0s' {1..9})
+    for ((i = 0; i < 1200; ++i)); do
+        case $((i % 6)) in
+        0) folder=$1/plain ;;
+        1) folder=$1/größe/straße ;;
+        2) folder=$1/"with blanks and (signs) & more" ;;
+        3) folder=$1/日本語/Ελλάδα ;;
+        *) folder=$1/$long/$((i % 7)) ;;
+        esac
+        mkdir -p "$folder"
+        case $((i % 5)) in
+        0) seq "$i" $((i * 9)) >"$folder/numbers-$i.txt" ;;
+        1) head -c $((i * 37)) /dev/zero >"$folder/zeros-ü-$i.bin" ;;
+        2) head -c $((i * 53)) build/release/bin/sluice | tail -c $((i * 29)) >"$folder/code-$i.bin" ;;
+        3) : >"$folder/empty-$i" ;;
+        4) cat docs/design.md >"$folder/$(printf 'long-%.0s' {1..22})$i.md" ;;
+        esac
+    done
+}
+
+# What Linux and Windows pack is the same to the byte, and each unpacks it.
+windows_same() {
+    local work=$windows/same longest
+    rm -rf "$work"
+    mkdir -p "$work"
+    windows_tree "$work/tree"
+    longest=$(cd "$work" && find tree -type f | awk '{ if (length($0) > n) n = length($0) } END { print n }')
+    echo "$(find "$work/tree" -type f | wc -l) files, the longest path has $longest characters"
+    [ "$longest" -ge 300 ] || return 1
+    (
+        cd "$work" || exit 1
+        "$root/build/release/bin/sluice" pack tree -q -o linux.sluice && "$windows/wrapped/bin/sluice" pack tree -q -o windows.sluice &&
+            cmp linux.sluice windows.sluice &&
+            "$windows/wrapped/bin/sluice" unpack linux.sluice -q -C windows --device cpu &&
+            "$root/build/release/bin/sluice" unpack windows.sluice -q -C linux --device cpu &&
+            diff -r tree windows/tree && diff -r tree linux/tree &&
+            "$windows/wrapped/bin/sluice" verify windows.sluice -q --compare . --device cpu || exit 1
+        # Names that stand on the command line.
+        for tool in "$root/build/release/bin/sluice" "$windows/wrapped/bin/sluice"; do
+            rm -rf wörter.sluice ein
+            "$tool" pack -q tree/größe tree/日本語/Ελλάδα/numbers-15.txt -o wörter.sluice && mkdir ein &&
+                "$tool" unpack -q wörter.sluice numbers-15.txt -o ein/größe.txt --device cpu &&
+                cmp ein/größe.txt tree/日本語/Ελλάδα/numbers-15.txt && mv wörter.sluice "$(basename "$(dirname "$tool")").$RANDOM.archive" || exit 1
+        done
+        cmp ./*.archive
+    )
+}
+
+# What a Windows program does to names that Linux allows.
+windows_names() {
+    local work=$windows/names name
+    rm -rf "$work"
+    mkdir -p "$work/tree/folder"
+    for name in CON nul.txt aux.tar.gz COM1 lpt9.log 'CONIN$' 'dot.' 'blank ' 'a<b' 'a:b' 'a"b' 'a|b' 'a?b' 'a*b' folder/PRN; do
+        (
+            cd "$work" || exit 1
+            rm -rf tree archive.sluice out good
+            mkdir -p tree/folder
+            echo content >"tree/$name" && echo content >tree/good.txt &&
+                "$root/build/release/bin/sluice" pack tree -q -o archive.sluice || exit 1
+            if "$windows/wrapped/bin/sluice" unpack archive.sluice -C out --device cpu >said.txt 2>&1; then
+                echo "$name: was unpacked"
+                exit 1
+            fi
+            grep -q "^sluice: out/tree/.*: cannot be a file here: " said.txt && [ ! -e out ] || {
+                echo "$name: $(cat said.txt)"
+                exit 1
+            }
+            # Under another name it can be had.
+            "$windows/wrapped/bin/sluice" unpack archive.sluice "tree/$name" -q -o good --device cpu && cmp good "tree/$name"
+        ) || return 1
+    done
+    (
+        cd "$work" || exit 1
+        rm -rf tree archive.sluice out good
+        mkdir tree
+        echo one >tree/Name.txt && echo two >tree/nÄME.txt && echo three >tree/Näme.txt &&
+            "$root/build/release/bin/sluice" pack tree -q -o archive.sluice || exit 1
+        ! "$windows/wrapped/bin/sluice" unpack archive.sluice -C out --device cpu >said.txt 2>&1 &&
+            grep -q 'would be the same file here' said.txt && [ ! -e out ]
+    )
+}
+
+# Ctrl+C, typed on a terminal that Wine makes a console of: the tool ends, and its unfinished files are gone.
+windows_interrupt() {
+    local work=$windows/interrupt i
+    rm -rf "$work"
+    mkdir -p "$work"
+    (
+        cd "$work" || exit 1
+        (
+            for ((i = 0; i < 600; ++i)); do
+                [ "$(find . -name '.sluice-*' | wc -l)" != 2 ] || break
+                sleep 0.1
+            done
+            find . -name '.sluice-*' | wc -l >there
+            printf '\003'
+            sleep 5
+        ) | timeout 120 script -qc "'$windows/wrapped/bin/sluice' bench -q --device cpu --seconds 100 --json x --html y" /dev/null >/dev/null
+        [ "$(cat there)" = 2 ] && [ -z "$(find . -name '.sluice-*')" ] && [ ! -e x ] && [ ! -e y ]
+    )
+}
+
+# The consumer's programs, built against what the zip has; they run with its DLL beside them. They check themselves.
+windows_consumer() { # KIND
+    local work=$windows/consumer-$1 program
+    rm -rf "$work"
+    mkdir -p "$work/zip"
+    (cd "$work/zip" && unzip -q "$windows"/sluice-*-windows-x86_64.zip) &&
+        cmake -G Ninja -S tests/consumers/package -B "$work/build" -DCMAKE_TOOLCHAIN_FILE="$root/cmake/mingw-w64.cmake" \
+            -DSLUICE_WINDOWS_PREFIX="$work/zip/$1" -DCMAKE_PREFIX_PATH="$work/zip/$1" \
+            -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXE_LINKER_FLAGS=-static &&
+        cmake --build "$work/build" || return 1
+    if [ "$1" = shared ]; then
+        cp "$work/zip/shared/bin/sluice.dll" "$work/build/" || return 1
+        x86_64-w64-mingw32-objdump -p "$work/build/c11.exe" | grep -q 'DLL Name: sluice.dll' || return 1
+    fi
+    for program in c11 cpp11 cpp20; do
+        WINEPREFIX=$windows/wine WINEDEBUG=-all wine "$work/build/$program.exe" </dev/null || return 1
+    done
+}
+
+# The DLL exports what headers declare and nothing else, and needs what every Windows has.
+windows_exports() {
+    local dump=$windows/dll.txt
+    x86_64-w64-mingw32-objdump -p "$windows/shared/bin/sluice.dll" >"$dump" || return 1
+    awk '/Ordinal\/Name Pointer/ { on = 1; next } on && !NF { exit } on { print $NF }' "$dump" >"$windows/exports.txt"
+    grep -q '^sluiceGetVersion$' "$windows/exports.txt" && ! grep -v '^sluice' "$windows/exports.txt" &&
+        ! grep 'DLL Name' "$dump" | grep -viE 'KERNEL32.dll|msvcrt.dll'
+}
+
+windows_parts() {
+    local tier
+    windows_libraries || return 1
+    windows_build static -DSLUICE_STATIC_TOOL=ON && windows_build shared -DBUILD_SHARED_LIBS=ON -DSLUICE_BUILD_TOOL=OFF \
+        -DSLUICE_BUILD_TESTS=OFF && windows_zip && windows_wrappers || return 1
+    step windows-exports windows_exports
+    step windows-consumer-shared windows_consumer shared
+    step windows-consumer-static windows_consumer static
+    step windows-same-bytes windows_same
+    step windows-names windows_names
+    step windows-interrupt windows_interrupt
+    tests windows build/windows/wrapped host,cpu
+    # The tests of the tool are those of Linux: a shell of Linux starts the tool for Windows.
+    test_arguments='-sf=*tests/tool_*,*tests/tune_test*' \
+        tests windows-tool build/release host SLUICE_TOOL="$windows/wrapped/bin/sluice" SLUICE_TOOL_SYSTEM=windows
+    if [ -z "$lavapipe_manifest" ]; then
+        not_run windows-lavapipe all "lavapipe is not installed"
+    elif ! command -v xvfb-run >/dev/null; then
+        not_run windows-lavapipe all "no Xvfb: without a display Wine has no Vulkan"
+    else
+        for tier in ext base; do # the layers of Linux do not see what Wine calls
+            # shellcheck disable=SC2046 # variables are words
+            validation=0 tests windows-lavapipe build/windows/displayed vulkan/$tier \
+                $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=256
+        done
+    fi
+    not_run windows viewer "not built for Windows"
+    not_run windows hot-reload "its watcher is Linux's"
+    not_run windows cuda "not built for Windows"
+    windows_end
+}
+
+run_windows() {
+    start $windows_packages
+    windows_parts || echo "step windows-build fail" >>"$summary"
+    closing_table
+}
