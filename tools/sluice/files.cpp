@@ -316,12 +316,14 @@ void OutputFile::begin()
 {
     try {
         checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite);
+        // First, so that an interrupt in between leaves nothing either.
+        rememberTemporary(&m_temporary);
         m_file = openTemporary(m_temporary, m_path);
     } catch (...) {
+        forgetTemporary(&m_temporary);
         closeFile(m_temporary.folder);
         throw;
     }
-    rememberTemporary(&m_temporary);
 }
 
 OutputFile::~OutputFile()
