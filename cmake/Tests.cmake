@@ -31,8 +31,8 @@ list(FILTER test_sources EXCLUDE REGEX "/(hot_reload_[a-z_]*|viewer_run_test|bro
 sluice_of_system(test_sources)
 # Tests that run the tool do so through a POSIX shell. That of Linux runs a tool for Windows too: SLUICE_TOOL names it.
 if(WIN32)
-    message(STATUS "sluice: tests of the tool and of documents are run by a build for Linux")
-    list(FILTER test_sources EXCLUDE REGEX "/(documents_test|tool_([a-z0-9_]+_)?test|tune_test)\\.cpp$")
+    message(STATUS "sluice: tests of the tool, of documents and pages are run by a build for Linux")
+    list(FILTER test_sources EXCLUDE REGEX "/(documents_test|devices_page_test|tool_([a-z0-9_]+_)?test|tune_test)\\.cpp$")
 endif()
 if(NOT TARGET sluice_tool)
     list(FILTER test_sources EXCLUDE REGEX "/(tool_[a-z0-9_]+|tune_test)\\.cpp$")

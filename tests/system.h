@@ -26,6 +26,9 @@ void freeAligned(void* memory);
 bool streamersHaveDescriptors();
 bool waitForEvents(SluiceStreamer streamer);
 
+// Can a file be replaced while it is open? Wine 8 refuses that.
+bool replacesOpenFiles();
+
 // Runs "TOOL ARGUMENTS" in a folder, with its output in the files .out and .err there. Returns the
 // exit code, below 0 where it was not run or did not end by itself. On POSIX a shell reads the line
 // and `environment`, commands before it; on Windows there is none, and blanks and quotes alone mean

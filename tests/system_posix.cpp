@@ -38,6 +38,8 @@ bool waitForEvents(SluiceStreamer streamer)
     return wait.fd >= 0 && ::poll(&wait, 1, 600000) == 1; // software devices take long
 }
 
+bool replacesOpenFiles() { return true; }
+
 int runInFolder(const std::string& folder, const std::string& environment, const std::string& tool,
                 const std::string& arguments)
 {

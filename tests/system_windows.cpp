@@ -41,6 +41,11 @@ bool waitForEvents(SluiceStreamer)
     return true;
 }
 
+bool replacesOpenFiles()
+{
+    return GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") == nullptr;
+}
+
 int runInFolder(const std::string& folder, const std::string& environment, const std::string& tool,
                 const std::string& arguments)
 {
