@@ -65,6 +65,7 @@ TEST_CASE("tool patch: the old archive stays until the new one is right")
     CHECK(tool("patch -f before.sluice p.patch -o before.sluice") != 0);
     tool.environment.clear();
     CHECK(tool.read("before.sluice") == before);
+    if (isWindowsTool("Wine replaces no file that is open")) return;
     CHECK(tool("patch -f before.sluice p.patch -o before.sluice") == 0);
     CHECK(tool.read("before.sluice") == after);
     CHECK(tool("patch -f before.sluice p.patch -o before.sluice") ==

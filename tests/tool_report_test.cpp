@@ -33,7 +33,7 @@ void checkMachine(const Json& json)
     CHECK(json.at("sluice") == std::to_string(SLUICE_VERSION_MAJOR) + "." +
                                    std::to_string(SLUICE_VERSION_MINOR) + "." +
                                    std::to_string(SLUICE_VERSION_PATCH));
-    CHECK(contains(json.at("os"), "Linux"));
+    CHECK((contains(json.at("os"), "Linux") || contains(json.at("os"), "Wine")));
     CHECK(json.at("compiler") != "unknown");
     CHECK(json.at("cores") > 0);
 #ifdef SLUICE_HAVE_CUDA
