@@ -147,8 +147,15 @@ private:
         u64 bits;
     };
 
+    // Reads the column's values, which depend on its base and how they are mapped, not on the
+    // predictor.
     void readValues()
     {
+        const FilterColumn& column = m_section.columns[m_column];
+        const u32 mapping = column.flags & (filterRotated | filterBlock);
+        if (!m_values.empty() && m_base == column.base && m_mapping == mapping) return;
+        m_base = column.base;
+        m_mapping = mapping;
         m_values.resize(m_samples.size());
         for (size_t s = 0; s < m_samples.size(); ++s)
             m_values[s].read(m_section, m_column, m_samples[s].bytes,
@@ -191,9 +198,11 @@ private:
     FilterSection m_section;
     u32 m_column;
     std::vector<Candidate> m_candidates;
-    std::vector<ColumnValues> m_values;
+    std::vector<ColumnValues> m_values; // with this base and mapping
+    u32 m_base = 0, m_mapping = 0;
     std::vector<u8> m_bytes;
 };
+
 // Finds the best choice for each column alone.
 void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
                    FilterSection& section)
@@ -315,7 +324,8 @@ size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced,
 
 } // namespace
 
-double chooseSection(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
+double chooseSection(FilterTrial& trial, const FilterSamples& columnSamples,
+                     const FilterSamples& samples, const FilterChoices& choices,
                      FilterSection& section)
 {
     double ratio = 1;
@@ -323,16 +333,17 @@ double chooseSection(FilterTrial& trial, const FilterSamples& samples, const Fil
     candidates[0].columnCount = 0;
     candidates[0].tgaRle = false;
     if (section.tgaRle) { // columns are chosen by the pixels alone
-        std::vector<std::vector<u8>> pixels(samples.size());
+        std::vector<std::vector<u8>> pixels(columnSamples.size());
         std::vector<u8> headers;
         FilterSamples pixelSamples;
-        for (size_t s = 0; s < samples.size(); ++s) {
-            splitPackets(samples[s].bytes, samples[s].size, section.stride(), headers, pixels[s]);
+        for (size_t s = 0; s < columnSamples.size(); ++s) {
+            splitPackets(columnSamples[s].bytes, columnSamples[s].size, section.stride(), headers,
+                         pixels[s]);
             pixelSamples.push_back({pixels[s].data(), u32(pixels[s].size())});
         }
         chooseColumns(trial, pixelSamples, choices, section);
     } else {
-        chooseColumns(trial, samples, choices, section);
+        chooseColumns(trial, columnSamples, choices, section);
     }
     // Columns that stand apart are planes too.
     for (u32 c = 1; c < section.columnCount && !choices.planes; ++c)

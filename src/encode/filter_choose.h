@@ -16,7 +16,8 @@ struct FilterEffort {
     // Levels of Zstandard: for most trials, for the few that decide, and where bytes are few or the
     // result is in doubt.
     int fastLevel, finalLevel, carefulLevel;
-    u32 sampleBytes, samples; // of a part
+    u32 sampleBytes, samples;       // of a part, in which matches are found
+    u32 columnBytes, columnSamples; // of a part, by which columns are chosen
     u32 finalists;
 };
 
@@ -77,8 +78,9 @@ struct FilterChoices {
 
 // Chooses how the section's columns are filtered: each alone in planes, some or all interleaved, or
 // not at all, which leaves the section without columns. Returns the cost in relation to that without
-// a filter.
-double chooseSection(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
+// a filter. What is tried for each column alone sees columnSamples, the rest sees samples.
+double chooseSection(FilterTrial& trial, const FilterSamples& columnSamples,
+                     const FilterSamples& samples, const FilterChoices& choices,
                      FilterSection& section);
 
 } // namespace sluice

@@ -56,6 +56,19 @@ FilterSamples samplesOf(const FilterPart& part, const u8* bytes, const FilterEff
     return samples;
 }
 
+// Takes samples by which columns are chosen: what predictors leave differs from place to place, so
+// that many short samples say more than a few long ones. They hold several rows, which predictors
+// look up.
+FilterSamples columnSamplesOf(const FilterPart& part, const u8* bytes, const FilterEffort& effort)
+{
+    constexpr u64 kRows = 4;
+    const u64 rows = kRows * part.section.stride() * part.section.width;
+    FilterEffort columns = effort;
+    columns.sampleBytes = u32(std::clamp<u64>(rows, effort.columnBytes, effort.sampleBytes));
+    columns.samples = std::max(1u, effort.columnBytes * effort.columnSamples / columns.sampleBytes);
+    return samplesOf(part, bytes, columns);
+}
+
 u32 allowedPredictors(u32 features)
 {
     u32 allowed = 0;
@@ -92,8 +105,9 @@ bool mayTakeTooManySteps(const FilterPart& part, u32 maxTileSize)
 
 FilterEffort effortOf(const SluiceFilterPlanInfo& info)
 {
-    constexpr FilterEffort efforts[3] = {
-        {1, 1, 1, 32768, 1, 1}, {1, 3, 3, 65536, 2, 2}, {3, 9, 9, 131072, 4, 3}};
+    constexpr FilterEffort efforts[3] = {{1, 1, 1, 32768, 1, 16384, 2, 1},
+                                         {1, 3, 3, 65536, 2, 16384, 4, 2},
+                                         {3, 9, 9, 131072, 4, 32768, 8, 3}};
     return efforts[info.effort];
 }
 
@@ -179,7 +193,8 @@ void chooseFilter(FilterTrial& trial, const u8* bytes, u64 fileSize, FilterPart&
 {
     FilterSection& section = part.section;
     const double ratio =
-        chooseSection(trial, samplesOf(part, bytes, trial.effort()), part.choices, section);
+        chooseSection(trial, columnSamplesOf(part, bytes, trial.effort()),
+                      samplesOf(part, bytes, trial.effort()), part.choices, section);
     const bool chosen = section.columnCount != 0 && !part.choices.forced;
     part.doubtful = chosen && (ratio > kLittle || fileSize <= kSmallFile);
     if (chosen && !holdsUp(trial, bytes, part, ratio > kDoubt)) {

@@ -111,12 +111,15 @@ public:
         return m_words;
     }
 
-    // Returns the stream of a low level.
-    const std::vector<u16>& draft(const u8* tile, u32 size)
+    // Estimates the words of a stream of a low level.
+    size_t draft(const u8* tile, u32 size)
     {
         m_finder.find(tile, size, kDraft.searches[u32(GstdContent::plain)][0], m_found);
-        write(tile, kDraft.effort);
-        return m_words;
+        m_parts.beginTile(kDraft.effort);
+        size_t words = 2;
+        for (const PartSequences& part : m_found)
+            words += 2 + m_parts.estimate(tile, part);
+        return words;
     }
 
 private:
@@ -241,7 +244,7 @@ SluiceStatus sluice::draftGstdTile(SluiceGstdEncoder encoder, const void* bytes,
 {
     if (!isTile(encoder, bytes, size, outSize)) return SLUICE_ERROR_ARGUMENT;
     return withoutExceptions([&] {
-        *outSize = 2 * encoder->encoder.draft(static_cast<const u8*>(bytes), u32(size)).size();
+        *outSize = 2 * encoder->encoder.draft(static_cast<const u8*>(bytes), u32(size));
         return SLUICE_OK;
     });
 }

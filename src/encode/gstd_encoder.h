@@ -20,8 +20,8 @@ enum class GstdContent {
 SluiceStatus encodeGstdTile(SluiceGstdEncoder encoder, GstdContent content, const void* bytes,
                             size_t size, void* out, size_t capacity, size_t* outSize);
 
-// Estimates the size of a tile, at the cost of a low level. Levels make it at most an eighth
-// smaller than that.
+// Estimates the size of a tile, at less than the cost of a low level. Levels make it at most an
+// eighth smaller than that.
 SluiceStatus draftGstdTile(SluiceGstdEncoder encoder, const void* bytes, size_t size,
                            size_t* outSize);
 

@@ -19,8 +19,8 @@ public:
     // The lane reads a symbol with `frequency` of 2^log slots, from `start` on.
     void symbol(u32 lane, u32 frequency, u32 start, u32 log)
     {
-        m_reads.push_back({u16(frequency), u16(start), u8(log), u8(lane), m_last[lane]});
-        m_last[lane] = int32_t(m_reads.size() - 1);
+        m_reads.push_back({u16(frequency), u16(start), u8(log), u8(lane), m_most[lane]});
+        m_most[lane] = u32((u64(frequency) << (32 - log)) - 1);
     }
     // The lane reads n bits, 0 .. 16.
     void bits(u32 lane, u32 value, u32 n)
@@ -31,17 +31,18 @@ public:
     void finish(std::vector<u16>& words) const;
 
 private:
-    u64 limitAfter(int32_t read) const;
     void chooseStarts(u32* starts) const;
 
     struct Read {
         u16 frequency, start;
         u8 log, lane;
-        int32_t previous; // the lane's read before this one, -1: none
+        u32 most; // that the lane's read before this one may leave as its state
     };
 
     std::vector<Read> m_reads;
-    int32_t m_last[kLanes];
+    // What the last read of each lane may leave: the state before it would have more than 32 bits
+    // otherwise. At its start a lane has a single word.
+    u32 m_most[kLanes];
 };
 
 } // namespace sluice::gstd

@@ -2,6 +2,7 @@
 #include "gstd_part.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace sluice::gstd {
 namespace {
@@ -21,11 +22,11 @@ Symbol lengthSymbol(u32 value, u32 direct)
     return splitSymbol(value, direct - 2 * floorLog2(direct));
 }
 
-Symbol offsetSymbol(u32 offset, u32 modulus)
+// The symbol of an offset's quotient.
+Symbol quotientSymbol(u32 quotient)
 {
-    const u32 value = offset / modulus + 1;
-    if (value == 1) return {kNoRepeat, 0, 0};
-    return splitSymbol(value, kNoRepeat + 1 - 2);
+    if (quotient == 0) return {kNoRepeat, 0, 0};
+    return splitSymbol(quotient + 1, kNoRepeat + 1 - 2);
 }
 
 // The offsets of the last matches, the latest first.
@@ -53,14 +54,18 @@ private:
 
 } // namespace
 
-void SequenceTables::fit(const Counts* counts, u32 newModulus, u32 newLog)
+void SequenceTables::fitLengths(const Counts* counts, u32 newLog)
+{
+    log = newLog;
+    tables[kLiteralLengths].fit(counts[kLiteralLengths], SLUICE_GS_LITERAL_LENGTHS, log);
+    tables[kMatchLengths].fit(counts[kMatchLengths], SLUICE_GS_MATCH_LENGTHS, log);
+}
+
+void SequenceTables::fitOffsets(const Counts* counts, u32 newModulus)
 {
     modulus = newModulus;
-    log = newLog;
-    const u32 sizes[kSequenceTables] = {SLUICE_GS_LITERAL_LENGTHS, SLUICE_GS_MATCH_LENGTHS,
-                                        SLUICE_GS_OFFSETS, modulus};
-    for (u32 i = 0; i < used(); ++i)
-        tables[i].fit(counts[i], sizes[i], log);
+    tables[kOffsets].fit(counts[kOffsets], SLUICE_GS_OFFSETS, log);
+    if (modulus > 1) tables[kRemainders].fit(counts[kRemainders], modulus, log);
 }
 
 Description SequenceTables::describe() const
@@ -89,7 +94,8 @@ void PartEncoder::collect(const u8* tile, const PartSequences& part)
     m_sequences.clear();
     m_literalCounts = m_counts[kLiteralLengths] = m_counts[kMatchLengths] = {};
     m_lengthBits = 0;
-    m_newOffsets = 0;
+    m_newOffsets.clear();
+    m_repeats = {};
     Repeats repeats;
     const u8* position = tile + part.begin;
     for (const Sequence& sequence : part.sequences) {
@@ -104,7 +110,11 @@ void PartEncoder::collect(const u8* tile, const PartSequences& part)
         m_counts[kLiteralLengths].add(coded.literals.symbol);
         m_counts[kMatchLengths].add(coded.length.symbol);
         m_lengthBits += coded.literals.bits + coded.length.bits;
-        m_newOffsets += coded.repeat == kNoRepeat ? 1 : 0;
+        if (coded.repeat == kNoRepeat) {
+            m_newOffsets.push_back(coded.offset);
+        } else {
+            m_repeats.add(coded.repeat);
+        }
     }
     m_literals.insert(m_literals.end(), position, tile + part.begin + part.size);
     for (const u8 literal : m_literals)
@@ -155,37 +165,30 @@ u64 PartEncoder::chooseLiterals()
 u64 PartEncoder::countOffsets(u32 modulus)
 {
     Counts &offsets = m_counts[kOffsets], &remainders = m_counts[kRemainders];
-    offsets = remainders = {};
+    offsets = m_repeats;
+    remainders = {};
     u64 bits = m_lengthBits;
-    for (const Coded& sequence : m_sequences) {
-        if (sequence.repeat != kNoRepeat) {
-            offsets.add(sequence.repeat);
-            continue;
-        }
-        const Symbol symbol = offsetSymbol(sequence.offset, modulus);
+    // An offset has at most 18 bits and a modulus 6, so the product's upper half is the quotient.
+    const u64 inverse = (u64(1) << 32) / modulus + 1;
+    static_assert(SLUICE_GS_TILE_BYTES <= 1 << 18 && SLUICE_GS_MAX_MODULUS <= 64);
+    for (const u32 offset : m_newOffsets) {
+        const u32 quotient = u32(offset * inverse >> 32);
+        const Symbol symbol = quotientSymbol(quotient);
         offsets.add(symbol.symbol);
-        remainders.add(sequence.offset % modulus);
+        remainders.add(offset - quotient * modulus);
         bits += symbol.bits;
     }
     return bits;
 }
 
-// Fits tables for offsets that are split by this modulus. Returns the cost of all sequences with
-// their tables.
-u64 PartEncoder::tryModulus(u32 modulus, u32 firstLog, u32 lastLog, SequenceTables& best)
+// Fits the tables, whose lengths are fitted, to offsets that are split by this modulus, and keeps
+// them if they are better than the best.
+void PartEncoder::tryModulus(u32 modulus, SequenceTables& tables, FittedTables& best)
 {
     const u64 extraCost = bitCost(countOffsets(modulus));
-    u64 bestCost = UINT64_MAX;
-    for (u32 log = firstLog; log <= lastLog; ++log) {
-        SequenceTables tables;
-        tables.fit(m_counts, modulus, log);
-        const u64 cost = extraCost + tables.cost(m_counts) + tables.describe().cost();
-        if (cost < bestCost) {
-            bestCost = cost;
-            best = tables;
-        }
-    }
-    return bestCost;
+    tables.fitOffsets(m_counts, modulus);
+    const u64 cost = extraCost + tables.cost(m_counts) + tables.describe().cost();
+    if (cost < best.cost) best = {cost, tables};
 }
 
 // Returns the cost of the sequences with their tables.
@@ -201,22 +204,22 @@ u64 PartEncoder::chooseSequences()
     // The modulus is chosen with tables of one size, then their size.
     const u32 firstLog = m_effort.firstSequenceLog, lastLog = m_effort.lastSequenceLog,
               middleLog = (firstLog + lastLog) / 2;
-    u64 best = UINT64_MAX;
-    for (size_t i = 0; i < count; ++i) {
-        SequenceTables tables;
-        const u64 cost = tryModulus(moduli[i], middleLog, middleLog, tables);
-        if (cost < best) {
-            best = cost;
-            m_sequenceTables = tables;
-        }
-        if (m_newOffsets == 0) break;
+    FittedTables best;
+    SequenceTables tables;
+    tables.fitLengths(m_counts, middleLog);
+    for (size_t i = 0; i < (m_newOffsets.empty() ? 1 : count); ++i)
+        tryModulus(moduli[i], tables, best);
+    const u32 modulus = best.tables.modulus;
+    for (u32 log = firstLog; log <= lastLog; ++log) {
+        if (log == middleLog) continue;
+        tables.fitLengths(m_counts, log);
+        tryModulus(modulus, tables, best);
     }
-    if (firstLog != lastLog)
-        best = tryModulus(m_sequenceTables.modulus, firstLog, lastLog, m_sequenceTables);
+    m_sequenceTables = best.tables;
     if (m_haveSequences) {
         const u64 extraCost = bitCost(countOffsets(m_lastSequences.modulus));
         const u64 cost = m_lastSequences.cost(m_counts);
-        if (cost != UINT64_MAX && extraCost + cost <= best) {
+        if (cost != UINT64_MAX && extraCost + cost <= best.cost) {
             m_reusesSequences = true;
             m_sequenceTables = m_lastSequences;
             return extraCost + cost;
@@ -224,27 +227,38 @@ u64 PartEncoder::chooseSequences()
     }
     m_sequenceDescription = m_sequenceTables.describe();
     m_sequenceDescription.cost(); // fits the classes
-    return best;
+    return best.cost;
+}
+
+// Calls write(lane, literal) for each, in the order in which lanes read them.
+template <typename Write>
+void PartEncoder::forEachLiteral(Write write) const
+{
+    const size_t count = m_literals.size();
+    const u8* const literals = m_literals.data();
+    size_t first = 0;
+    for (; first + 4 * kLanes <= count; first += 4 * kLanes)
+        for (u32 k = 0; k < 4; ++k)
+            for (u32 lane = 0; lane < kLanes; ++lane)
+                write(lane, literals[first + 4 * lane + k]);
+    for (u32 k = 0; k < 4; ++k)
+        for (u32 lane = 0; lane < kLanes; ++lane)
+            if (first + 4 * lane + k < count) write(lane, literals[first + 4 * lane + k]);
 }
 
 void PartEncoder::writeLiterals()
 {
-    if (m_literalMode == SLUICE_GS_LITERALS_ONE) return;
-    const size_t count = m_literals.size();
-    for (size_t first = 0; first < count; first += 4 * kLanes) {
-        for (u32 k = 0; k < 4; ++k) {
-            for (u32 lane = 0; lane < kLanes; ++lane) {
-                const size_t at = first + 4 * lane + k;
-                if (at >= count) continue;
-                if (m_literalMode == SLUICE_GS_LITERALS_RANS) {
-                    m_literalTables.table.write(m_writer, lane, m_literals[at]);
-                } else if (m_literalMode == SLUICE_GS_LITERALS_HUFFMAN) {
-                    m_literalTables.code.write(m_writer, lane, m_literals[at]);
-                } else {
-                    m_writer.bits(lane, m_literals[at], 8);
-                }
-            }
-        }
+    switch (m_literalMode) {
+    case SLUICE_GS_LITERALS_ONE: break;
+    case SLUICE_GS_LITERALS_RANS:
+        forEachLiteral(
+            [&](u32 lane, u8 literal) { m_literalTables.table.write(m_writer, lane, literal); });
+        break;
+    case SLUICE_GS_LITERALS_HUFFMAN:
+        forEachLiteral(
+            [&](u32 lane, u8 literal) { m_literalTables.code.write(m_writer, lane, literal); });
+        break;
+    default: forEachLiteral([&](u32 lane, u8 literal) { m_writer.bits(lane, literal, 8); });
     }
 }
 
@@ -258,7 +272,7 @@ void PartEncoder::writeSequences()
         for (u32 lane = 0; lane < count; ++lane) {
             offsets[lane] = batch[lane].repeat != kNoRepeat
                                 ? Symbol{batch[lane].repeat, 0, 0}
-                                : offsetSymbol(batch[lane].offset, t.modulus);
+                                : quotientSymbol(batch[lane].offset / t.modulus);
             t.tables[kOffsets].write(m_writer, lane, offsets[lane].symbol);
         }
         for (u32 lane = 0; lane < count; ++lane)
@@ -278,17 +292,11 @@ void PartEncoder::writeSequences()
     }
 }
 
-// Appends a part that is a run, or plain bytes.
-void PartEncoder::encodePlain(const u8* bytes, u32 size, std::vector<u16>& words) const
-{
-    if (std::all_of(bytes, bytes + size, [&](u8 byte) { return byte == bytes[0]; })) {
-        words.push_back(u16(SLUICE_GS_RUN | u32(bytes[0]) << 8));
-        return;
-    }
-    words.push_back(SLUICE_GS_PLAIN);
-    for (u32 i = 0; i < size; i += 2)
-        words.push_back(u16(bytes[i] | (i + 1 < size ? bytes[i + 1] << 8 : 0)));
-}
+// Whether all bytes are equal, so that the part is a run.
+bool isRun(const u8* bytes, u32 size) { return std::memcmp(bytes, bytes + 1, size - 1) == 0; }
+
+// Words of a part that is stored.
+size_t plainWords(u32 size) { return 1 + divideUp(size, 2u); }
 
 // Returns false, and leaves words and tables as they were, if it takes `most` words or more.
 bool PartEncoder::encodeCoded(const PartSequences& part, size_t most, std::vector<u16>& words)
@@ -331,15 +339,29 @@ bool PartEncoder::encodeCoded(const PartSequences& part, size_t most, std::vecto
     return true;
 }
 
+size_t PartEncoder::estimate(const u8* tile, const PartSequences& part)
+{
+    if (isRun(tile + part.begin, part.size)) return 1;
+    collect(tile, part);
+    const u64 bits = (chooseLiterals() + chooseSequences()) >> kCostShift;
+    return std::min(plainWords(part.size), SLUICE_GS_PART_HEADER + kLanes + size_t(bits / 16));
+}
+
 void PartEncoder::encode(const u8* tile, const PartSequences& part, std::vector<u16>& words)
 {
-    std::vector<u16> plain;
-    encodePlain(tile + part.begin, part.size, plain);
-    if (plain.size() > SLUICE_GS_PART_HEADER) {
-        collect(tile, part);
-        if (encodeCoded(part, plain.size(), words)) return;
+    const u8* const bytes = tile + part.begin;
+    if (isRun(bytes, part.size)) {
+        words.push_back(u16(SLUICE_GS_RUN | u32(bytes[0]) << 8));
+        return;
     }
-    words.insert(words.end(), plain.begin(), plain.end());
+    const size_t most = plainWords(part.size);
+    if (most > SLUICE_GS_PART_HEADER) {
+        collect(tile, part);
+        if (encodeCoded(part, most, words)) return;
+    }
+    words.push_back(SLUICE_GS_PLAIN);
+    for (u32 i = 0; i < part.size; i += 2)
+        words.push_back(u16(bytes[i] | (i + 1 < part.size ? bytes[i + 1] << 8 : 0)));
 }
 
 } // namespace sluice::gstd

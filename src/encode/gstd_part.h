@@ -47,7 +47,8 @@ struct SequenceTables {
     Table tables[kSequenceTables];
 
     u32 used() const { return modulus > 1 ? kSequenceTables : kRemainders; }
-    void fit(const Counts* counts, u32 newModulus, u32 newLog);
+    void fitLengths(const Counts* counts, u32 newLog);
+    void fitOffsets(const Counts* counts, u32 newModulus); // after the lengths
     Description describe() const;
     // The cost of all symbols; UINT64_MAX if one of them has no frequency.
     u64 cost(const Counts* counts) const;
@@ -64,19 +65,28 @@ public:
     // earlier ones.
     void encode(const u8* tile, const PartSequences& part, std::vector<u16>& words);
 
+    // Estimates how many words encode() would append.
+    size_t estimate(const u8* tile, const PartSequences& part);
+
 private:
     struct Coded {
         Symbol literals, length;
         u32 repeat, offset; // repeat: SLUICE_GS_REPEATS if the offset is a new one
     };
+    // Tables of a part's sequences and what these cost with them.
+    struct FittedTables {
+        u64 cost = UINT64_MAX;
+        SequenceTables tables;
+    };
 
-    void encodePlain(const u8* bytes, u32 size, std::vector<u16>& words) const;
     bool encodeCoded(const PartSequences& part, size_t most, std::vector<u16>& words);
     void collect(const u8* tile, const PartSequences& part);
     u64 chooseLiterals();
     u64 chooseSequences();
     u64 countOffsets(u32 modulus);
-    u64 tryModulus(u32 modulus, u32 firstLog, u32 lastLog, SequenceTables& best);
+    void tryModulus(u32 modulus, SequenceTables& tables, FittedTables& best);
+    template <typename Write>
+    void forEachLiteral(Write write) const;
     void writeLiterals();
     void writeSequences();
 
@@ -88,8 +98,9 @@ private:
     std::vector<Coded> m_sequences;
     Counts m_literalCounts;
     Counts m_counts[kSequenceTables];
-    u64 m_lengthBits = 0; // extra bits of all lengths
-    u32 m_newOffsets = 0;
+    u64 m_lengthBits = 0;          // extra bits of all lengths
+    std::vector<u32> m_newOffsets; // those that are none of the last ones
+    Counts m_repeats;              // of the others
 
     // The tables of the part, which may be those of an earlier one.
     LiteralTables m_literalTables;
