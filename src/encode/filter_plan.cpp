@@ -15,6 +15,7 @@ namespace {
 
 constexpr u64 kSmallPart = 128;   // bytes; a description would cost more than a filter gains
 constexpr double kDoubt = 0.8;    // filters that gain less are tried with more care
+constexpr double kClear = 0.7;    // filters that gain more hold up in whole tiles
 constexpr double kLittle = 0.85;  // Gstd without a filter gets up to a tenth below zstd, the
                                   // yardstick of the trials
 constexpr u64 kSmallFile = 32768; // so small that descriptions and padding decide
@@ -197,7 +198,7 @@ void chooseFilter(FilterTrial& trial, const u8* bytes, u64 fileSize, FilterPart&
                       samplesOf(part, bytes, trial.effort()), part.choices, section);
     const bool chosen = section.columnCount != 0 && !part.choices.forced;
     part.doubtful = chosen && (ratio > kLittle || fileSize <= kSmallFile);
-    if (chosen && !holdsUp(trial, bytes, part, ratio > kDoubt)) {
+    if (chosen && ratio > kClear && !holdsUp(trial, bytes, part, ratio > kDoubt)) {
         section.columnCount = 0;
         section.tgaRle = false;
     }
@@ -337,8 +338,13 @@ SluiceStatus sluiceCreateFilterPlan(const void* bytes, u64 size, const SluiceFil
         if (info->layout == SLUICE_FILTER_LAYOUT_IMAGE && image.parse(from, size))
             cuts = image.cuts(size);
         made->tiles = cutIntoTiles(parts, info->maxTileSize, cuts);
-        // Parts were judged alone; in a single tile they share tables and matches.
-        if (parts.size() > 2 && made->tiles.size() == 1 && !made->tiles[0].description.empty() &&
+        // Parts were judged alone; in a single tile they share tables and matches, unless nearly all
+        // of it is the pixels of an image.
+        const bool isMixed =
+            parts.size() > 2 && std::none_of(parts.begin(), parts.end(), [&](const FilterPart& p) {
+                return p.section.columns[0].bytes == 1 && p.size > size - size / 16;
+            });
+        if (isMixed && made->tiles.size() == 1 && !made->tiles[0].description.empty() &&
             info->force == 0 && !worthIt(trial, from, u32(size), made->tiles[0].description))
             made->tiles[0].description.clear();
         made->finish();

@@ -8,15 +8,6 @@ namespace {
 
 constexpr size_t kMostBytes = 4800000; // of rows; the rest of the page has some 15,000
 
-// Text inside a script element of HTML must not end it. In JSON a "<" stands only in strings.
-std::string scriptText(const std::string& json)
-{
-    std::string safe;
-    for (const char c : json)
-        safe += c == '<' ? "\\u003c" : std::string(1, c);
-    return safe;
-}
-
 } // namespace
 
 std::string benchJson(const BenchFigures& figures)
@@ -36,9 +27,9 @@ std::string benchPage(const BenchFigures& figures)
         if (rows.size() + row.size() > kMostBytes) break;
         rows += (shown == 0 ? "\n" : ",\n") + row;
     }
-    return kBenchPageStart + ("{" + scriptText(figures.head)) +
-           "\"left_out\": " + std::to_string(figures.rows.size() - shown) + ",\n\"rows\": [" +
-           rows + "]}" + kBenchPageEnd;
+    return htmlPage(kBenchPage, "{" + scriptText(figures.head) +
+                                    "\"left_out\": " + std::to_string(figures.rows.size() - shown) +
+                                    ",\n\"rows\": [" + rows + "]}");
 }
 
 } // namespace sluice

@@ -1,32 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What stands around the data of the page of bench --html.
+// The page that bench --html writes.
 #pragma once
+
+#include "tools/sluice/html_page.h"
 
 namespace sluice {
 
-constexpr const char* kBenchPageStart = R"page(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>sluice bench</title>
-<style>
-:root { color-scheme: light dark; --line: #8886; --bar: #4a90d9; --peer: #d98a4a; }
-body { font: 14px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 80rem; padding: 0 1rem; }
-h1 { font-size: 1.3rem; } h2 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
-h3 { font-size: .95rem; margin: .6rem 0 .2rem; overflow-wrap: anywhere; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: right; padding: .15rem .5rem; border-bottom: 1px solid var(--line); }
+constexpr HtmlPage kBenchPage = {
+    "sluice bench",
+    R"page(h3 { font-size: .95rem; margin: .6rem 0 .2rem; overflow-wrap: anywhere; }
 .left { text-align: left; overflow-wrap: anywhere; }
-.bar { display: inline-block; height: .7em; background: var(--bar); } .bar.slower { background: var(--peer); }
+.bar.slower { background: var(--peer); }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 0 1.5rem; }
 svg { width: 100%; height: auto; } svg text { font: 10px system-ui, sans-serif; fill: currentColor; }
 .scroll { overflow-x: auto; }
 button { font: inherit; }
-</style>
-</head>
-<body>
-<h1 id="title"></h1>
+)page",
+    R"page(<h1 id="title"></h1>
 <p id="about"></p>
 <details id="cut"></details>
 <h2>Ours beside peers</h2>
@@ -45,21 +35,9 @@ batch costs more than one of a small batch.</p>
 <h2>All rows</h2>
 <div class="scroll"><table id="rows"></table></div>
 <p><button id="more" hidden></button></p>
-<script id="data" type="application/json">)page";
-
-constexpr const char* kBenchPageEnd = R"page(</script>
-<script>
-"use strict";
-const data = JSON.parse(document.getElementById("data").textContent);
-const get = id => document.getElementById(id);
-const mostPlots = 36, mostRows = 1000, mostCompared = 300, mostPoints = 200;
+)page",
+    R"page(const mostPlots = 36, mostRows = 1000, mostCompared = 300, mostPoints = 200;
 const colours = ["#4a90d9", "#d98a4a", "#5aa85a", "#b05ab0", "#a8a03a", "#4ab0b0", "#d05a6a", "#888"];
-const units = ["B", "kB", "MB", "GB", "TB"];
-function size(bytes) {
-  let unit = 0;
-  while (bytes >= 999.5 && unit + 1 < units.length) { bytes /= 1000; ++unit; }
-  return Number(bytes.toPrecision(3)) + " " + units[unit];
-}
 const number = (value, digits) => value === undefined ? "-" : String(Number(value.toPrecision(digits || 4)));
 function element(tag, text, where) {
   const made = document.createElement(tag);
@@ -243,9 +221,6 @@ function showRows(count) {
 get("more").onclick = () => showRows(data.rows.length);
 showRows(mostRows);
 document.documentElement.dataset.ready = document.querySelectorAll("svg").length;
-</script>
-</body>
-</html>
-)page";
+)page"};
 
 } // namespace sluice

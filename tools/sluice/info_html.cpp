@@ -11,14 +11,7 @@
 namespace sluice {
 namespace {
 
-// Text inside a script element of HTML must not end it.
-std::string scriptText(const std::string& text)
-{
-    std::string safe;
-    for (const char c : jsonText(printable(text)))
-        safe += c == '<' ? "\\u003c" : std::string(1, c);
-    return safe;
-}
+std::string nameText(const std::string& name) { return scriptText(jsonText(printable(name))); }
 
 // The counts of all tiles.
 struct TileCounts {
@@ -46,11 +39,11 @@ public:
              begin = slash + 1) {
             separate();
             m_open.push_back(name.substr(begin, slash - begin));
-            text += "[" + scriptText(m_open.back()) + ",[";
+            text += "[" + nameText(m_open.back()) + ",[";
             m_isFirst = true;
         }
         separate();
-        text += "[" + scriptText(name.substr(begin)) +
+        text += "[" + nameText(name.substr(begin)) +
                 formatText(",%llu,%llu]", wide(stored), wide(plain));
     }
     void finish()
@@ -108,7 +101,7 @@ std::string pairs(const std::map<std::string, uint64_t>& counts)
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     std::string text;
     for (const auto& [name, count] : sorted)
-        text += (text.empty() ? "[" : ",[") + scriptText(name) + formatText(",%llu]", wide(count));
+        text += (text.empty() ? "[" : ",[") + nameText(name) + formatText(",%llu]", wide(count));
     return "[" + text + "]";
 }
 
@@ -131,18 +124,20 @@ std::string infoPage(const Container& container)
     tree.finish();
     std::string types, histogram;
     for (const TypeTotal& total : totalsByType(container, storedSizes))
-        types += (types.empty() ? "[" : ",[") + scriptText(total.type) +
+        types += (types.empty() ? "[" : ",[") + nameText(total.type) +
                  formatText(",%llu,%llu,%llu]", wide(total.files), wide(total.size),
                             wide(total.storedSize));
     for (const uint64_t count : counts.histogram)
         histogram += (histogram.empty() ? "" : ",") + std::to_string(count);
-    return kInfoPageStart + ("{\"file\":" + scriptText(container.file().name())) +
-           formatText(",\"version\":\"%u.%u\",\"assets\":%u,\"plain\":%llu,\"stored\":%llu,",
-                      container.archive().versionMajor, container.archive().versionMinor,
-                      container.assetCount(), wide(container.decodedSize()), wide(stored)) +
-           "\"types\":[" + types + "],\"codecs\":" + pairs(counts.codecs) +
-           ",\"filters\":" + pairs(counts.filters) + ",\"histogram\":[" + histogram +
-           "],\n\"tree\":" + tree.text + "}" + kInfoPageEnd;
+    return htmlPage(
+        kInfoPage,
+        "{\"file\":" + nameText(container.file().name()) +
+            formatText(",\"version\":\"%u.%u\",\"assets\":%u,\"plain\":%llu,\"stored\":%llu,",
+                       container.archive().versionMajor, container.archive().versionMinor,
+                       container.assetCount(), wide(container.decodedSize()), wide(stored)) +
+            "\"types\":[" + types + "],\"codecs\":" + pairs(counts.codecs) +
+            ",\"filters\":" + pairs(counts.filters) + ",\"histogram\":[" + histogram +
+            "],\n\"tree\":" + tree.text + "}");
 }
 
 } // namespace sluice

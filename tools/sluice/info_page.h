@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The page that sluice info --html writes, around its data: one file, no network.
+// The page that sluice info --html writes.
 #pragma once
+
+#include "html_page.h"
 
 namespace sluice {
 
-constexpr const char* kInfoPageStart = R"page(<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>sluice info</title>
-<style>
-:root { color-scheme: light dark; --line: #8886; --bar: #4a90d9; }
-body { font: 14px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 75rem; padding: 0 1rem; }
-h1 { font-size: 1.3rem; } h2 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: right; padding: .15rem .5rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
+constexpr HtmlPage kInfoPage = {
+    "sluice info",
+    R"page(th, td { white-space: nowrap; }
 th:last-child, td:last-child { text-align: left; width: 100%; white-space: normal; overflow-wrap: anywhere; }
-.bar { display: inline-block; height: .7em; background: var(--bar); }
 canvas { display: block; width: 100%; height: 30rem; border: 1px solid var(--line); }
 #path button { font: inherit; border: 0; background: none; color: var(--bar); cursor: pointer; padding: 0 .2rem; }
 #hover { min-height: 1.5em; overflow-wrap: anywhere; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(24rem, 1fr)); gap: 0 2rem; }
-</style>
-</head>
-<body>
-<h1 id="title"></h1>
+)page",
+    R"page(<h1 id="title"></h1>
 <p id="total"></p>
 <h2>Where the bytes are</h2>
 <p>Areas are stored bytes. A click opens a folder. Colours are ratios: green shrinks, red does not.</p>
@@ -46,20 +36,8 @@ canvas { display: block; width: 100%; height: 30rem; border: 1px solid var(--lin
 <p>Files that are stored with more than 95 % of their bytes: what another codec, filters, <code>--images</code> or a
 source that was not compressed before would gain most from.</p>
 <table id="least"></table>
-<script id="data" type="application/json">)page";
-
-constexpr const char* kInfoPageEnd = R"page(</script>
-<script>
-"use strict";
-const data = JSON.parse(document.getElementById("data").textContent);
-const get = id => document.getElementById(id);
-const units = ["B", "kB", "MB", "GB", "TB", "PB"];
-function size(bytes) {
-  let unit = 0;
-  while (bytes >= 999.5 && unit + 1 < units.length) { bytes /= 1000; ++unit; }
-  return (unit == 0 ? bytes : bytes.toPrecision(3)) + " " + units[unit];
-}
-const ratio = (stored, plain) => plain == 0 ? "-" : (100 * stored / plain).toFixed(1) + " %";
+)page",
+    R"page(const ratio = (stored, plain) => plain == 0 ? "-" : (100 * stored / plain).toFixed(1) + " %";
 function cell(row, content, tag) {
   const made = document.createElement(tag || "td");
   if (content instanceof Node) made.append(content); else made.textContent = content;
@@ -202,9 +180,6 @@ canvas.onclick = event => {
 window.onresize = draw;
 draw();
 document.documentElement.dataset.ready = areas.length;
-</script>
-</body>
-</html>
-)page";
+)page"};
 
 } // namespace sluice
