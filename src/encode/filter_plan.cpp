@@ -58,15 +58,16 @@ FilterSamples samplesOf(const FilterPart& part, const u8* bytes, const FilterEff
 }
 
 // Takes samples by which columns are chosen: what predictors leave differs from place to place, so
-// that many short samples say more than a few long ones. They hold several rows, which predictors
-// look up.
+// that several short samples say more than a few long ones. Those of rows, which predictors look up,
+// hold several of them, and half as many do.
 FilterSamples columnSamplesOf(const FilterPart& part, const u8* bytes, const FilterEffort& effort)
 {
     constexpr u64 kRows = 4;
-    const u64 rows = kRows * part.section.stride() * part.section.width;
+    const u64 row = u64(part.section.stride()) * part.section.width;
     FilterEffort columns = effort;
-    columns.sampleBytes = u32(std::clamp<u64>(rows, effort.columnBytes, effort.sampleBytes));
-    columns.samples = std::max(1u, effort.columnBytes * effort.columnSamples / columns.sampleBytes);
+    columns.sampleBytes = u32(std::clamp<u64>(kRows * row, effort.columnBytes, effort.sampleBytes));
+    const u32 all = effort.columnBytes * effort.columnSamples / (row != 0 ? 2 : 1);
+    columns.samples = std::max(1u, all / columns.sampleBytes);
     return samplesOf(part, bytes, columns);
 }
 

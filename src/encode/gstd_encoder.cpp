@@ -71,7 +71,7 @@ constexpr Level kLevels[SLUICE_GSTD_MAX_LEVEL + 1] = {
       {{19, kBtultra, 6, 4}}}},
     {kThorough,
      {{{19, 0, 0, 0}},
-      {{16, kBtopt, 4, 6}, {19, kBtultra, 5, 4}},
+      {{19, kBtopt, 7, 6}, {19, kBtultra, 5, 4}},
       {{19, kBtultra, 5, 4}, {19, kBtopt, 4, 6}},
       {{19, kBtopt, 8, 5}, {19, kBtopt, 8, 6}},
       {{19, kBtultra, 6, 4}, {19, kBtultra, 8, 3}}}},
