@@ -20,6 +20,18 @@ using namespace gdeflate;
 constexpr u32 kContinue = SLUICE_ST_PENDING; // the tile is neither finished nor bad
 constexpr u32 kRoundBytes = 4 * kLanes;      // a refill takes at most a word a lane
 
+// Masks of the low bits: a shift by a number that is not known costs more than a load.
+struct LowBits {
+    u32 masks[kTotalMask + 1] = {};
+
+    constexpr LowBits()
+    {
+        for (u32 i = 0; i <= kTotalMask; ++i)
+            masks[i] = (1u << i) - 1;
+    }
+};
+constexpr LowBits kLowBits;
+
 using Round = GdeflateRound;
 
 class TileDecoder {
@@ -193,7 +205,7 @@ private:
     {
         const u64 bits = m_lanes.bits[lane];
         const u32 total = entry & kTotalMask, code = entry >> kCodeShift & kCodeMask;
-        const u32 value = (entry >> kValueShift) + u32((bits & ((u64(1) << total) - 1)) >> code);
+        const u32 value = (entry >> kValueShift) + ((u32(bits) & kLowBits.masks[total]) >> code);
         const u32 left = u32(m_lanes.counts[lane]) - total, wants = left < 32 ? ~0u : 0;
         m_lanes.bits[lane] = bits >> total | u64(loadLe32(at.next) & wants) << left;
         m_lanes.counts[lane] = left + (wants & 32);
@@ -203,7 +215,8 @@ private:
         at.literals += entry >> kLiteralBit & 1;
         round.literalsBefore[lane] = at.literals;
         round.values[lane] = value;
-        at.matches |= (entry >> kTableLog & 1) << lane;
+        // After all lanes the bit of the first one is the lowest.
+        at.matches = at.matches >> 1 | (entry >> kTableLog & 1) << (kLanes - 1);
     }
 
     // A round in which hasEnded is or becomes true if the block's end was read. BAD_CODE or
