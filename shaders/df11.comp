@@ -336,6 +336,7 @@ void main() {
     uint unit = count, nextUnitAt = 0u; // the block from which on to look for another unit
     uint fetched = 0xffffffffu;         // the block whose windows are in raw
     RawWindow raw = RawWindow(uvec3(0u), uvec2(0u));
+    wgLoopsBegin();
     for (uint block = begin; block < stop; block++) {
         if (block >= nextUnitAt) {
             uint found = unitOf(p, block, count);
@@ -361,6 +362,7 @@ void main() {
                 status = decodeBlock(own, raw);
                 fetched = own + 1u < wg.unit.blocks ? block + 1u : 0xffffffffu;
             }
+            if (!wgLoopsGoOn()) status = SLUICE_ST_INTERNAL;
             if (wgInvocation() == 0u) writeStatus(p.status, p.maxBlockCount, block, status);
         }
     }

@@ -91,6 +91,7 @@ void decodeTile(bool enabled, uint tile) {
         decodeRows(kFloatBytes, target);
 #endif
     floatTileEnd();
+    if (!lgLoopsGoOn()) gFloatStatus = SLUICE_ST_INTERNAL;
     if (enabled && lgLane() == 0u) writeStatus(p.status, p.tileCount, tile, gFloatStatus);
 }
 

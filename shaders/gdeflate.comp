@@ -212,6 +212,7 @@ void main() {
     // A loop that the driver has left early must not pass for success.
     if (status == SLUICE_ST_PENDING || (status == SLUICE_ST_OK && gAt < gEnd))
         status = SLUICE_ST_INTERNAL;
+    if (!lgLoopsGoOn() && good) status = SLUICE_ST_INTERNAL;
 
     if (enabled && lgLane() == 0u && (!kPaired || lgIndex() >= kTiles))
         writeStatus(p.status, p.maxRegionCount, index, status);

@@ -52,8 +52,19 @@ uint sourceWord(uint index) {
     return WordsIn(gSource).w[index >> 1] >> (index & 1u) * 16u & 0xffffu;
 }
 
+// Where a driver may leave loops early (sgLoopsGoOn), runs may be missing, and what stands in their
+// place may lead out of the tile.
+uint insideTile(uint n) {
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
+    return min(n, gSize - 1u);
+#else
+    return n;
+#endif
+}
+
 // Byte n and word n of the tile, which other subgroups may have written.
 uint loadByte(uint n) {
+    n = insideTile(n);
 #ifdef SLUICE_EXT
     if (kPlainLoads != 0u) return uint(int(BytesPlain(gDestination).b[n])) & 0xffu;
     return uint(BytesOut(gDestination).b[n]);
@@ -62,6 +73,7 @@ uint loadByte(uint n) {
 #endif
 }
 uint loadWordAt(uint n) {
+    n = insideTile(4u * n) / 4u;
     if (kPlainLoads != 0u) return WordsPlain(gDestination).w[n];
     return WordsOut(gDestination).w[n];
 }
@@ -359,6 +371,7 @@ void main() {
     uint count = regionCount();
     if (wgInvocation() == 0u) sBadOffset = sTooDeep = 0u;
     wgBarrierShared();
+    wgLoopsBegin();
     if (slot < p.tileCount && index < count) {
         // gstd_symbols.comp has allowed the region and the header and parts that are read here; the
         // slot has OK only then.
@@ -374,6 +387,7 @@ void main() {
             else
                 status = expandTile();
         }
+        if (!wgLoopsGoOn()) status = SLUICE_ST_INTERNAL;
         if (wgInvocation() == 0u) writeStatus(p.status, p.maxRegionCount, index, status);
     }
 }

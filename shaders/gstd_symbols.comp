@@ -40,11 +40,14 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
                        turn == 0u || (turn == 2u && !oldLiterals),
                        turn == 1u || (turn == 2u && !oldSequences));
     }
-    bool literalsGood = buildLiterals(on && gTablesGood), good = on && gTablesGood && literalsGood;
+    // Tables whose loops a driver has left are not read: they may lead anywhere.
+    bool literalsGood = buildLiterals(on && gTablesGood), goOn = lgLoopsGoOn(),
+         good = on && gTablesGood && literalsGood && goOn;
     decodeLiterals(good, gLiteralMode, w3 >> 8, literalCount, begin + size);
     bool sequences = good && sequenceCount != 0u, sequencesGood = true;
     if (wgAny(sequences)) sequencesGood = buildSequences(sequences);
-    good = good && (!sequences || sequencesGood);
+    goOn = lgLoopsGoOn();
+    good = good && (!sequences || sequencesGood) && goOn;
     uint literalSum, matchSum;
     decodeSequences(good, sequenceCount, begin / SLUICE_GS_BYTES_PER_SEQUENCE + part, literalSum,
                     matchSum);
@@ -112,6 +115,7 @@ void main() {
     bool on = good && share < gParts;
     if (wgAny(on)) {
         uint result = decodePart(on, share);
+        if (!lgLoopsGoOn()) result = SLUICE_ST_INTERNAL;
         if (on && lgLane() == 0u) WordsOut(gSlot).w[SLUICE_GS_PARTS_AT + share] = result;
     }
 }

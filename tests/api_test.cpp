@@ -31,11 +31,11 @@ TEST_CASE("status texts")
     CHECK(std::string(sluiceGetTileStatusText(0xFFFFFFFFu)) == "unknown tile status");
 
     texts.clear();
-    for (uint32_t status = SLUICE_STREAM_PENDING; status <= SLUICE_STREAM_UNVERIFIED; ++status)
+    for (uint32_t status = SLUICE_STREAM_PENDING; status <= SLUICE_STREAM_INTERNAL; ++status)
         texts.insert(sluiceGetStreamStatusText(status));
-    CHECK(texts.size() == 10);
+    CHECK(texts.size() == 11);
     CHECK(texts.count("unknown stream status") == 0);
-    CHECK(std::string(sluiceGetStreamStatusText(10)) == "unknown stream status");
+    CHECK(std::string(sluiceGetStreamStatusText(11)) == "unknown stream status");
 }
 
 TEST_CASE("version")

@@ -13,6 +13,7 @@
 #include "filters.h"
 #include "formats/fse.h"
 #include "gdeflate_tiles.h"
+#include "gstd_encoder.h"
 #include "gstd_word_writer.h"
 #include "stream_batch.h"
 
@@ -114,9 +115,8 @@ Subject checksumSubject(const Bytes& bytes)
 }
 
 // The filtered bytes are the source, or the description is.
-Subject filterSubject(const Bytes& tile, bool descriptionMoves)
+Subject filterSubject(const Words& words, const Bytes& tile, bool descriptionMoves)
 {
-    const Words words = describe({records({columnRun(2, 0, 0, FilterPredictor::left)})});
     const Bytes description = bytesOf(words), filtered = applied(words, tile);
     Subject subject = {descriptionMoves ? "filter's description" : "filter",
                        descriptionMoves ? description : filtered,
@@ -150,37 +150,45 @@ Subject filterSubject(const Bytes& tile, bool descriptionMoves)
     return subject;
 }
 
-Subject fseSubject(bool fromCounts)
+// Counts, and their description: 4 bits of log - 5, then each count + 1 in as many bits as the
+// states left need.
+struct Distribution {
+    uint32_t log;
+    std::vector<int16_t> counts;
+    Bytes description;
+    uint16_t describedBytes; // without what follows
+};
+
+Subject fseSubject(const Distribution& given, bool fromCounts)
 {
-    const std::vector<int16_t> counts = {20, 9, -1, 0, 2}; // 32 states
-    // The description of the same: 4 bits of log - 5, then each count + 1 in as many bits as the
-    // states left need; it ends in its third byte.
-    const Bytes description = {0x50, 0x99, 0x18, 0, 0};
+    const std::vector<int16_t>& counts = given.counts;
     fse::Distribution distribution;
-    distribution.log = 5;
+    distribution.log = given.log;
     distribution.symbols = uint32_t(counts.size());
     std::copy(counts.begin(), counts.end(), distribution.count);
-    fse::State states[32];
-    fse::buildStates(distribution, states);
+    std::vector<fse::State> states(size_t{1} << given.log);
+    fse::buildStates(distribution, states.data());
 
     Subject subject = {fromCounts ? "fse tables of counts" : "fse tables",
-                       fromCounts ? bytesOf(counts) : description,
+                       fromCounts ? bytesOf(counts) : given.description,
                        {},
-                       Bytes(SLUICE_FSE_TABLE_SIZE(5)),
+                       Bytes(SLUICE_FSE_TABLE_SIZE(given.log)),
                        SLUICE_TILE_BAD_REGION,
                        4,
                        4,
                        {}};
-    const SluiceFseTableHeader header = {uint16_t(fromCounts ? 10 : 3), 5,
-                                         uint8_t(counts.size() - 1)};
+    const SluiceFseTableHeader header = {
+        uint16_t(fromCounts ? 2 * counts.size() : given.describedBytes), uint8_t(given.log),
+        uint8_t(counts.size() - 1)};
     std::memcpy(subject.expected.data(), &header, sizeof header);
-    std::memcpy(subject.expected.data() + sizeof header, states, sizeof states);
+    std::memcpy(subject.expected.data() + sizeof header, states.data(),
+                states.size() * sizeof(fse::State));
     const size_t sourceSize = subject.source.size(), size = subject.expected.size();
     subject.run = [=](Device& on, const Placement& at) {
         SluiceFseTablesInfo info = {};
         info.flags = fromCounts ? SLUICE_FSE_COUNTS : 0;
-        info.maxSymbols = 5;
-        info.maxLog = 5;
+        info.maxSymbols = uint32_t(given.counts.size());
+        info.maxLog = given.log;
         return runRegion<SluiceFseTablesInfo>(
             on, at, info, sourceSize, size,
             [&](SluiceCommands commands, const SluiceFseTablesInfo& i) {
@@ -190,18 +198,20 @@ Subject fseSubject(bool fromCounts)
     return subject;
 }
 
-Subject tileStreamSubject(const Tile& tile, const Bytes& expected)
+Subject tileStreamSubject(const std::vector<Tile>& tiles, const Bytes& expected)
 {
     Subject subject = {
-        "tile streams", makeTileStream({tile}), {}, expected, SLUICE_STREAM_BAD_RANGE, 4, 4, {}};
+        "tile streams", makeTileStream(tiles), {}, expected, SLUICE_STREAM_BAD_RANGE, 4, 4, {}};
+    const uint32_t tileCount = uint32_t(tiles.size());
     const size_t sourceSize = subject.source.size(), size = expected.size();
     subject.run = [=](Device& on, const Placement& at) {
         Buffer streams(on, bytesOf(std::vector<SluiceStreamRange>{
                                {at.sourceOffset, sourceSize, at.destinationOffset, size}}));
         Buffer results(on, sizeof(SluiceStreamResult) + sizeof(SluiceStreamSummary));
-        Buffer status(on, 12);
+        Buffer status(on, (tileCount + 2) * 4);
         SluiceTileStreamsInfo info = {};
-        info.maxStreamCount = info.maxTileCount = 1;
+        info.maxStreamCount = 1;
+        info.maxTileCount = tileCount;
         info.streams = streams.range();
         info.source = at.source;
         info.destination = at.destination;
@@ -270,24 +280,24 @@ std::vector<uint64_t> placeTables(const std::vector<Bytes>& tables, size_t first
     return offsets;
 }
 
-Subject floatSubject(uint32_t type, size_t first)
+// A tensor of one tile.
+Subject floatSubject(uint32_t type, size_t first, uint32_t count)
 {
-    constexpr uint64_t kCount = 301;
     std::mt19937 random = makeRandom(811 + type);
     const uint64_t elementSize = sluiceFloatElementSize(type);
-    Bytes plain(kCount * elementSize);
+    Bytes plain(count * elementSize);
     for (uint8_t& byte : plain)
         byte = uint8_t(random() % 7 + 0x38);
     uint64_t histogram[256] = {};
-    REQUIRE(sluiceFloatCountSymbols(type, plain.data(), kCount, histogram) == SLUICE_OK);
-    Bytes lengths(SLUICE_FLOAT_LENGTHS_SIZE), raw(sluiceFloatRawSize(type, kCount));
+    REQUIRE(sluiceFloatCountSymbols(type, plain.data(), count, histogram) == SLUICE_OK);
+    Bytes lengths(SLUICE_FLOAT_LENGTHS_SIZE), raw(sluiceFloatRawSize(type, count));
     REQUIRE(sluiceFloatCodeLengths(histogram, lengths.data()) == SLUICE_OK);
     Words words(SLUICE_FLOAT_TILE_BOUND);
     uint32_t wordCount = 0;
-    REQUIRE(sluiceFloatEncodeTile(type, lengths.data(), plain.data(), kCount, words.data(),
+    REQUIRE(sluiceFloatEncodeTile(type, lengths.data(), plain.data(), count, words.data(),
                                   SLUICE_FLOAT_TILE_BOUND, &wordCount) == SLUICE_OK);
     words.resize(wordCount);
-    REQUIRE(sluiceFloatPackRaw(type, kCount, plain.data(), 0, kCount, raw.data()) == SLUICE_OK);
+    REQUIRE(sluiceFloatPackRaw(type, count, plain.data(), 0, count, raw.data()) == SLUICE_OK);
 
     std::vector<Bytes> tables = {bytesOf(words), bytesOf(Words{0, wordCount / 2}), lengths};
     if (!raw.empty()) tables.push_back(raw);
@@ -309,7 +319,7 @@ Subject floatSubject(uint32_t type, size_t first)
         tensor.lengths = at.sourceAddress + offsets[2];
         tensor.raw = at.sourceAddress + (offsets.size() > 3 ? offsets[3] : 0);
         tensor.output = at.destinationAddress;
-        tensor.count = kCount;
+        tensor.count = count;
         tensor.type = type;
         Buffer list(on, bytesOf(std::vector<SluiceFloatTensor>{tensor}));
         Buffer status(on, 12);
@@ -326,10 +336,10 @@ Subject floatSubject(uint32_t type, size_t first)
 }
 
 // Tables of these units count as multiples of 16 bytes.
-Subject df11Subject(SluiceDf11Kind kind, size_t first)
+Subject df11Subject(SluiceDf11Kind kind, size_t first, uint32_t count)
 {
     std::mt19937 random = makeRandom(831);
-    const Bytes exponents = weightExponents(kind, 2003, random);
+    const Bytes exponents = weightExponents(kind, count, random);
     const Df11Tensors unit = packDf11("unit", kind, exponents, huffmanLengths(exponents), random);
     REQUIRE(unit.blockCount() == 1);
     const Bytes positions(unit.outputPositions.begin(),
@@ -372,6 +382,35 @@ Subject df11Subject(SluiceDf11Kind kind, size_t first)
     return subject;
 }
 
+Bytes encodedGdeflate(uint32_t level, const Bytes& bytes)
+{
+    const SluiceGdeflateEncoderInfo info = {level, 0};
+    SluiceGdeflateEncoder encoder = nullptr;
+    REQUIRE(sluiceCreateGdeflateEncoder(&info, &encoder) == SLUICE_OK);
+    Bytes out(sluiceGdeflateTileBound(bytes.size()));
+    size_t size = 0;
+    CHECK(sluiceEncodeGdeflateTile(encoder, bytes.data(), bytes.size(), out.data(), out.size(),
+                                   &size) == SLUICE_OK);
+    sluiceDestroyGdeflateEncoder(encoder);
+    out.resize(size);
+    return out;
+}
+
+// Letters, and copies of what was copied.
+Bytes copiesOfCopies(size_t size, std::mt19937& random)
+{
+    Bytes bytes;
+    while (bytes.size() < size) {
+        const bool copies = bytes.size() > 64 && random() % 3 != 0;
+        const size_t from =
+            copies ? bytes.size() - 1 - random() % std::min<size_t>(bytes.size(), 400) : 0;
+        for (size_t i = 0, length = copies ? 3 + random() % 40 : 1; i < length; ++i)
+            bytes.push_back(copies ? bytes[from + i] : uint8_t('a' + random() % 26));
+    }
+    bytes.resize(size);
+    return bytes;
+}
+
 } // namespace
 
 std::vector<Subject> rangeSubjects()
@@ -394,20 +433,81 @@ std::vector<Subject> rangeSubjects()
     subjects.push_back(gstdSubject(gstd, copied));
     subjects.push_back(gstdSubject(bytes, bytes));
     subjects.push_back(checksumSubject(bytes));
-    subjects.push_back(filterSubject(bytes, false));
-    subjects.push_back(filterSubject(bytes, true));
-    subjects.push_back(fseSubject(false));
-    subjects.push_back(fseSubject(true));
-    subjects.push_back(tileStreamSubject(tile, bytes));
+    const Words words = describe({records({columnRun(2, 0, 0, FilterPredictor::left)})});
+    subjects.push_back(filterSubject(words, bytes, false));
+    subjects.push_back(filterSubject(words, bytes, true));
+    const Distribution distribution = {5, {20, 9, -1, 0, 2}, {0x50, 0x99, 0x18, 0, 0}, 3};
+    subjects.push_back(fseSubject(distribution, false));
+    subjects.push_back(fseSubject(distribution, true));
+    subjects.push_back(tileStreamSubject({tile}, bytes));
     for (const uint32_t elementSize : {1u, 2u, 3u, 4u, 7u, 8u, 16u})
         subjects.push_back(intervalSubject(bytes, elementSize));
     for (size_t first = 0; first < 4; ++first)
-        subjects.push_back(floatSubject(SLUICE_FLOAT_BF16, first));
+        subjects.push_back(floatSubject(SLUICE_FLOAT_BF16, first, 301));
     for (uint32_t type = 1; type < SLUICE_FLOAT_TYPE_COUNT; ++type)
-        subjects.push_back(floatSubject(type, type % 4));
+        subjects.push_back(floatSubject(type, type % 4, 301));
     for (size_t first = 0; first < 5; ++first) {
-        subjects.push_back(df11Subject(SLUICE_DF11_BF16, first));
-        subjects.push_back(df11Subject(SLUICE_DF11_FP8_E4M3, first));
+        subjects.push_back(df11Subject(SLUICE_DF11_BF16, first, 2003));
+        subjects.push_back(df11Subject(SLUICE_DF11_FP8_E4M3, first, 2003));
+    }
+    return subjects;
+}
+
+std::vector<Subject> largerSubjects()
+{
+    std::mt19937 random = makeRandom(802);
+    std::vector<Subject> subjects;
+    const Bytes text = copiesOfCopies(6000, random), noise = randomBytes(random, 3000);
+    for (const uint32_t level : {1u, 9u}) {
+        const Tile tile = {"encoded", encodedGdeflate(level, text), uint32_t(text.size())};
+        subjects.push_back(gdeflateSubject(tile, text));
+        subjects.push_back(tileStreamSubject({tile}, text));
+    }
+    const Tile literals = literalTile(3000, random);
+    subjects.push_back(gdeflateSubject(literals, decodeOnHost({literals})[0].bytes));
+    subjects.push_back(gdeflateSubject({"stored blocks", encodedGdeflate(9, noise), 3000}, noise));
+    subjects.push_back(gdeflateSubject({"stored", noise, 3000}, noise));
+
+    for (const uint32_t level : {1u, 12u}) {
+        for (const uint32_t depth : {1u, 8u})
+            subjects.push_back(gstdSubject(GstdEncoder(level, depth).encode(text), text));
+    }
+    Bytes skewed = randomBytes(random, 3000);
+    for (uint8_t& byte : skewed)
+        byte = uint8_t(byte & random() & random());
+    subjects.push_back(gstdSubject(GstdEncoder(12, 4).encode(skewed), skewed));
+    subjects.push_back(gstdSubject(GstdEncoder(12, 4).encode(noise), noise));
+    subjects.push_back(gstdSubject(GstdEncoder(1, 4).encode(Bytes(3000, 7)), Bytes(3000, 7)));
+    subjects.push_back(gstdSubject(noise, noise));
+    subjects.push_back(checksumSubject(randomBytes(random, 20001)));
+
+    const Bytes smooth = smoothBytes(random, 5001);
+    for (const FilterPredictorRow& row : kFilterPredictors) {
+        const FilterPredictor predictor = FilterPredictor(row.number);
+        const Words run = {columnRun(3, 0, 0, predictor), columnRun(1, 2, 0, predictor)};
+        subjects.push_back(filterSubject(
+            describe({needsRows(predictor) ? rowsOf(20, run) : records(run)}), smooth, false));
+    }
+    subjects.push_back(filterSubject(
+        describe({records({columnRun(4, 0, filterSplit, FilterPredictor::left)})}), smooth, false));
+    const Distribution distribution = {5, {20, 9, -1, 0, 2}, {0x50, 0x99, 0x18, 0, 0}, 3};
+    subjects.push_back(fseSubject(distribution, false));
+    Distribution many = {9, {}, {}, 0}; // 512 states
+    for (uint32_t i = 0; i < 200; ++i)
+        many.counts.push_back(int16_t(i % 5 == 0 ? -1 : i % 3));
+    int16_t sum = 0;
+    for (const int16_t one : many.counts)
+        sum = int16_t(sum + std::abs(one));
+    many.counts.push_back(int16_t(512 - sum));
+    subjects.push_back(fseSubject(many, true));
+    SectionWords packets = records({columnRun(3, 0, filterSplit, FilterPredictor::left)});
+    packets.packets = true;
+    subjects.push_back(filterSubject(describe({packets}), randomPackets(random, 4000, 3), false));
+    for (uint32_t type = 0; type < SLUICE_FLOAT_TYPE_COUNT; ++type)
+        subjects.push_back(floatSubject(type, 0, 8001));
+    for (const uint32_t count : {300u, 9000u}) {
+        subjects.push_back(df11Subject(SLUICE_DF11_BF16, 0, count));
+        subjects.push_back(df11Subject(SLUICE_DF11_FP8_E4M3, 0, count));
     }
     return subjects;
 }

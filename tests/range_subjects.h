@@ -28,5 +28,8 @@ struct Subject {
 // Where a subject has several tables in its source there is one with each of them at the begin and
 // one with each at the end.
 std::vector<Subject> rangeSubjects();
+// Work of some thousand bytes for every command that gives its tiles statuses: each kind of block,
+// table, filter and type.
+std::vector<Subject> largerSubjects();
 
 } // namespace sluice::test

@@ -37,6 +37,7 @@ typedef enum SluiceStreamStatus {
     SLUICE_STREAM_BAD_TILE = 8,   // a tile failed: see the tile statuses
     SLUICE_STREAM_UNVERIFIED = 9, // no tile failed, but the driver decoded some, and no checksum
                                   // was asked for
+    SLUICE_STREAM_INTERNAL = 10,  // a driver has left a loop early (SLUICE_TILE_INTERNAL)
     SLUICE_STREAM_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceStreamStatus;
 

@@ -128,6 +128,9 @@ __device__ inline u32x2 lgBallot2Sum(bool a, bool b, u32 value, u32& total) {
     return lgBallot2(a, b);
 }
 __device__ inline void lgShare(u32) {}
+// No driver of CUDA has been seen to leave loops early.
+__device__ inline bool sgLoopsGoOn() { return true; }
+__device__ inline bool lgLoopsGoOn() { return true; }
 __device__ inline u32 lgShared(u32 value, u32 lane) {
     return __shfl_sync(kAllLanes, value, static_cast<int>(lane));
 }

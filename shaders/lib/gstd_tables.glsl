@@ -147,7 +147,7 @@ bool buildCode(bool on) {
     bool isLonger = own > kLongest && own < 16u && count != 0u;
     uint tooLong = lgBallot3Scan(false, isLonger, false, isLength ? count : 0u, shorter, symbols).y;
     lgScan(isLength ? count << kLongest - own : 0u, space, spaces);
-    bool good = tooLong == 0u && spaces == 1u << kLongest;
+    bool goOn = lgLoopsGoOn(), good = tooLong == 0u && spaces == 1u << kLongest && goOn;
     if (on && own < 16u) sRans[ransAt(kLengthsAt + own)] = shorter | space << 16;
     lgBarrierShared();
     [[dont_unroll]] for (uint r = 0u; r < 8u; ++r) {

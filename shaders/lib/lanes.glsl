@@ -334,12 +334,53 @@ bool sgLoopsGoOn(uint two) {
     return turns == two;
 }
 
+// The same. Such drivers have been met where subgroups are narrow alone, and elsewhere nothing is
+// asked.
+bool sgLoopsGoOn() {
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+    return sgLoopsGoOn(2u + gl_WorkGroupID.z); // which is 0
+#else
+    return true;
+#endif
+}
+
 // True if `condition` holds in any lane of this lane group or of one in lockstep with it.
 bool wgAnyLane(bool condition) {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     return wgAny(lgBallot(condition) != 0u);
 #else
     return subgroupBallot(condition) != uvec4(0u);
+#endif
+}
+
+// Whether none of the lane group's subgroups, nor those of a group in lockstep, has left a loop.
+bool lgLoopsGoOn() {
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+    return !wgAnyLane(!sgLoopsGoOn());
+#else
+    return true;
+#endif
+}
+
+// Whether no subgroup of the workgroup has, for kernels whose workgroups do one thing together.
+// Begin and end are called by all of it; the answer is for the invocation that writes a status,
+// since others may get it one call later.
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+shared uint sLoopsLeft;
+#endif
+void wgLoopsBegin() {
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+    if (wgInvocation() == 0u) sLoopsLeft = 0u;
+    wgBarrierShared();
+#endif
+}
+bool wgLoopsGoOn() {
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+    if (!sgLoopsGoOn()) sLoopsLeft = 1u;
+    wgBarrierShared();
+    return sLoopsLeft == 0u;
+#else
+    return true;
 #endif
 }
 

@@ -34,6 +34,7 @@ static_assert(SLUICE_STREAM_NO_SPACE == SLUICE_STREAM_ST_NO_SPACE, "");
 static_assert(SLUICE_STREAM_NO_TILES == SLUICE_STREAM_ST_NO_TILES, "");
 static_assert(SLUICE_STREAM_BAD_TILE == SLUICE_STREAM_ST_BAD_TILE, "");
 static_assert(SLUICE_STREAM_UNVERIFIED == SLUICE_STREAM_ST_UNVERIFIED, "");
+static_assert(SLUICE_STREAM_INTERNAL == SLUICE_STREAM_ST_INTERNAL, "");
 static_assert(sizeof(SluiceStreamRange) == 32 && sizeof(SluiceStreamResult) == 16,
               "as tile_streams.comp has them");
 static_assert(sizeof(SluiceStreamSummary) == 16, "");
@@ -99,6 +100,7 @@ const char* sluiceGetStreamStatusText(uint32_t streamStatus)
     case SLUICE_STREAM_NO_TILES: return "more tiles than the command allows";
     case SLUICE_STREAM_BAD_TILE: return "a tile failed";
     case SLUICE_STREAM_UNVERIFIED: return "decoded by the driver, not verified";
+    case SLUICE_STREAM_INTERNAL: return "the kernel stopped early";
     default: return "unknown stream status";
     }
 }

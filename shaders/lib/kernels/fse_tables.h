@@ -119,6 +119,7 @@ SLUICE_DEVICE void fseTables(SLUICE_IN(FseTablesParams) p, u32 group, u32 groupH
             }
             writeStates(table, on, symbolBits, states);
         }
+        if (!lgLoopsGoOn()) status = SLUICE_ST_INTERNAL;
         if (enabled && lgLane() == 0u) writeStatus(p.status, p.maxRegionCount, index, status);
     }
 }

@@ -21,6 +21,7 @@ SLUICE_CONSTANT u32 kFailedStreams = 0u, kFirstFailedStream = 1u, kTilesDecoded 
 // What an invocation finds, or-ed.
 SLUICE_CONSTANT u32 kBad = 1u;        // a table entry breaks a rule; a tile failed
 SLUICE_CONSTANT u32 kUnverified = 2u; // a tile was given to the driver
+SLUICE_CONSTANT u32 kStopped = 4u;    // a driver has left a loop early
 SLUICE_SHARED u32 sFound;
 
 // What the invocations of the workgroup have found, in invocation 0.
@@ -111,11 +112,13 @@ SLUICE_DEVICE void checkStream(SLUICE_IN(TileStreamsParams) p, u32 index, bool t
         u32 i = base + wgInvocation();
         if (i < stream.tileCount && isBadEntry(stream, i)) found = kBad;
     }
-    found = wgFound(found);
+    found = wgFound(sgLoopsGoOn() ? found : kStopped);
     if (wgInvocation() != 0u) return;
     bool good = there && status == SLUICE_STREAM_ST_PENDING;
     if (good) {
-        status = found != 0u ? SLUICE_STREAM_ST_BAD_TABLE : checkEnd(stream);
+        status = (found & kStopped) != 0u ? SLUICE_STREAM_ST_INTERNAL
+                 : found != 0u            ? SLUICE_STREAM_ST_BAD_TABLE
+                                          : checkEnd(stream);
         good = status == SLUICE_STREAM_ST_PENDING;
     }
     u64 result = add64(u64Of(p.results), mul64(index, 4u * kResultWords));
@@ -155,6 +158,7 @@ SLUICE_DEVICE void writeStream(SLUICE_IN(TileStreamsParams) p, u32 index) {
                      wide(i + 1u == stream.tileCount ? stream.lastSize : SLUICE_GD_TILE_BYTES));
         }
     }
+    if (!sgLoopsGoOn()) storeWord(result, kStatus, SLUICE_STREAM_ST_INTERNAL);
 }
 
 SLUICE_DEVICE void judgeStream(SLUICE_IN(TileStreamsParams) p, u32 index) {
@@ -170,12 +174,13 @@ SLUICE_DEVICE void judgeStream(SLUICE_IN(TileStreamsParams) p, u32 index) {
             found |= tile == SLUICE_ST_OK ? 0u : tile == SLUICE_ST_UNVERIFIED ? kUnverified : kBad;
         }
     }
-    found = wgFound(found);
+    found = wgFound(sgLoopsGoOn() ? found : kStopped);
     if (wgInvocation() != 0u) return;
     if (decoded) {
-        status = (found & kBad) != 0u ? SLUICE_STREAM_ST_BAD_TILE
-                 : found != 0u        ? SLUICE_STREAM_ST_UNVERIFIED
-                                      : SLUICE_STREAM_ST_OK;
+        status = (found & kStopped) != 0u ? SLUICE_STREAM_ST_INTERNAL
+                 : (found & kBad) != 0u   ? SLUICE_STREAM_ST_BAD_TILE
+                 : found != 0u            ? SLUICE_STREAM_ST_UNVERIFIED
+                                          : SLUICE_STREAM_ST_OK;
         storeWord(result, kStatus, status);
     }
     if (status != SLUICE_STREAM_ST_OK && status != SLUICE_STREAM_ST_UNVERIFIED) {

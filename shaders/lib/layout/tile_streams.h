@@ -18,6 +18,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_STREAM_ST_NO_TILES 7u
 #define SLUICE_STREAM_ST_BAD_TILE 8u
 #define SLUICE_STREAM_ST_UNVERIFIED 9u
+#define SLUICE_STREAM_ST_INTERNAL 10u
 
 // Passes of tile_streams.comp
 // header and table of each stream: its status, and its tiles into counts
