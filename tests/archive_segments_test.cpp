@@ -487,7 +487,7 @@ TEST_CASE("archive: a reader with memory checks each description of a filter onc
 
 namespace {
 
-// What an encoder that was made for this segment alone makes of a tile.
+// Encodes a tile with an encoder that was made for this segment alone.
 Bytes encodedAlone(const SluiceArchiveSegment& segment, const Bytes& tile)
 {
     Bytes out(std::max(sluiceGdeflateTileBound(tile.size()), sluiceGstdTileBound(tile.size())));

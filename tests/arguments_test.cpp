@@ -10,7 +10,7 @@ using namespace sluice::test;
 
 namespace {
 
-// What every command refuses.
+// Every command refuses a missing context, missing arguments, and commands that are none.
 template <typename Info>
 void checkHandles(const Cpu& cpu, const Info& info,
                   SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*))
@@ -53,6 +53,15 @@ SluiceIntervals threeIntervals(Cpu& cpu)
     return intervals;
 }
 
+// As much scratch as the intervals need, at byte 256 of the memory.
+SluiceBuffer scratchOf(Cpu& cpu, const SluiceIntervals& intervals)
+{
+    SluiceRequirements requirements = {};
+    REQUIRE(sluiceGetIntervalRequirements(cpu.context, &intervals, &requirements) == SLUICE_OK);
+    REQUIRE(requirements.scratchSize <= 512);
+    return cpu.range(256, requirements.scratchSize);
+}
+
 void checkBulk(Cpu& cpu,
                SluiceStatus (*command)(SluiceContext, SluiceCommands, const SluiceBulkInfo*),
                bool inserts)
@@ -91,7 +100,7 @@ void checkBulk(Cpu& cpu,
     CHECK(with(&SluiceBulkInfo::maxIndexCount, 3) == SLUICE_ERROR_BUFFER_SIZE);
     CHECK(with(&SluiceBulkInfo::maxIndexCount, ~0u) == SLUICE_ERROR_ARGUMENT);
     CHECK(with(&SluiceBulkInfo::maxIndexCount, ~0u - 1) == SLUICE_ERROR_BUFFER_SIZE);
-    // What is finished has at most 2^32 - 1 items. The counts in memory are 0, so nothing is read.
+    // Bulk commands end with at most 2^32 - 1 items, or refuse. The counts in memory are 0, so nothing is read.
     info.source.size = info.inserted.size = uint64_t(1) << 40;
     info.indices.size = uint64_t(1) << 40;
     CHECK(with(&SluiceBulkInfo::maxItemCount, ~0u - 1) ==
@@ -111,11 +120,7 @@ TEST_CASE("interval expand arguments")
     info.values = cpu.range(64, 12);
     info.destination = cpu.range(128, 16);
     info.result = cpu.range(192, 8);
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetIntervalRequirements(cpu.context, &info.intervals, &requirements) ==
-            SLUICE_OK);
-    REQUIRE(requirements.scratchSize <= 512);
-    info.scratch = cpu.range(256, requirements.scratchSize);
+    info.scratch = scratchOf(cpu, info.intervals);
     const auto call = [&] { return sluiceCmdIntervalExpand(cpu.context, nullptr, &info); };
     checkHandles(cpu, info, sluiceCmdIntervalExpand);
     checkIntervals(cpu, info.intervals, call);
@@ -149,11 +154,7 @@ TEST_CASE("interval search arguments")
     info.sources = cpu.range(64, 12);
     info.ranks = cpu.range(128, 16);
     info.result = cpu.range(192, 8);
-    SluiceRequirements requirements = {};
-    REQUIRE(sluiceGetIntervalRequirements(cpu.context, &info.intervals, &requirements) ==
-            SLUICE_OK);
-    REQUIRE(requirements.scratchSize <= 512);
-    info.scratch = cpu.range(256, requirements.scratchSize);
+    info.scratch = scratchOf(cpu, info.intervals);
     const auto call = [&] { return sluiceCmdIntervalSearch(cpu.context, nullptr, &info); };
     checkHandles(cpu, info, sluiceCmdIntervalSearch);
     checkIntervals(cpu, info.intervals, call);

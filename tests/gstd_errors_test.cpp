@@ -54,7 +54,7 @@ Bytes fewLiterals(uint32_t count)
     return bytes;
 }
 
-// What a part gives after `before`, by the rules alone.
+// Expands a part behind the bytes `before`, by the rules of docs/format.md alone, without a decoder.
 Bytes expandAfter(Bytes before, const GstdCoded& part)
 {
     size_t literal = 0;
@@ -107,7 +107,7 @@ Case good(const char* name, const GstdCoded& part, uint32_t depth = 8)
     return makeCase(name, kOk, {codedPart(part)}, expandAfter({}, part), depth);
 }
 
-// The same tile with something changed.
+// Makes a case of a tile of one part that is right but for what `change` does to it.
 Case changed(const char* name, uint32_t status, const GstdCoded& part,
              const std::function<void(GstdPart&)>& change)
 {

@@ -66,7 +66,8 @@ SluiceStatus statusOf(VkResult result)
                : SLUICE_ERROR_DEVICE;
 }
 
-// As SluiceDeviceProperties::features has them.
+// Lists the enabled features and extensions for SluiceDeviceProperties::features: names with
+// spaces between them.
 std::string featureNames(const VulkanFeatureChain& chain, const VulkanFeatures& features)
 {
     std::string names;

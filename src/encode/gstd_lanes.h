@@ -40,8 +40,8 @@ private:
     };
 
     std::vector<Read> m_reads;
-    // What the last read of each lane may leave: the state before it would have more than 32 bits
-    // otherwise. At its start a lane has a single word.
+    // The last read of each lane must not leave more than this, or the state before it would have
+    // more than 32 bits. At its start a lane has a single word.
     u32 m_most[kLanes];
 };
 

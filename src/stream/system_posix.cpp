@@ -15,7 +15,8 @@ namespace sluice::stream {
 namespace {
 
 #ifdef __linux__
-// What direct reads want where the kernel does not say: a page is enough everywhere.
+// Direct reads are aligned to a page where the kernel does not say what they need; it is enough
+// everywhere.
 constexpr uint32_t kUsualAlignment = 4096, kMaxAlignment = 65536;
 #endif
 

@@ -410,17 +410,23 @@ bool dropFromMemory(const std::string& path)
     return file != kNoFile && closeFile(file);
 }
 
+// Closes what was opened if it is no folder: kNoFile with errno ENOTDIR then.
+static SystemFile folderOrNone(SystemFile opened)
+{
+    FileFacts facts;
+    if (opened == kNoFile || (factsOf(opened, facts) && facts.kind == FileFacts::Kind::folder))
+        return opened;
+    closeFile(opened);
+    errno = ENOTDIR;
+    return kNoFile;
+}
+
 SystemFile openFolder(const std::string& path)
 {
     const SystemFile folder =
         openPath(path, FILE_LIST_DIRECTORY | FILE_TRAVERSE | FILE_READ_ATTRIBUTES, kShareAll,
                  OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
-    FileFacts facts;
-    if (folder == kNoFile || (factsOf(folder, facts) && facts.kind == FileFacts::Kind::folder))
-        return folder;
-    closeFile(folder);
-    errno = ENOTDIR;
-    return kNoFile;
+    return folderOrNone(folder);
 }
 
 SystemFile openFolderIn(SystemFile folder, const std::string& name)
@@ -428,12 +434,7 @@ SystemFile openFolderIn(SystemFile folder, const std::string& name)
     const SystemFile below =
         openEntry(folder, name, FILE_LIST_DIRECTORY | FILE_TRAVERSE | FILE_READ_ATTRIBUTES,
                   kShareAll, FILE_OPEN, FILE_DIRECTORY_FILE);
-    FileFacts facts;
-    if (below == kNoFile || (factsOf(below, facts) && facts.kind == FileFacts::Kind::folder))
-        return below;
-    closeFile(below);
-    errno = ENOTDIR;
-    return kNoFile;
+    return folderOrNone(below);
 }
 
 bool createFolderIn(SystemFile folder, const std::string& name)

@@ -6,14 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#ifndef WIN32_LEAN_AND_MEAN
-#define WIN32_LEAN_AND_MEAN
-#endif
-#include <windows.h>
-
+#include "platform/windows_path.h"
 #include "tool.h"
 
 namespace sluice {
@@ -38,14 +31,6 @@ public:
 private:
     HANDLE m_handle;
 };
-
-std::wstring wideText(const std::string& text)
-{
-    const int size = MultiByteToWideChar(CP_UTF8, 0, text.data(), int(text.size()), nullptr, 0);
-    std::wstring result(size_t(std::max(size, 0)), L'\0');
-    MultiByteToWideChar(CP_UTF8, 0, text.data(), int(text.size()), result.data(), size);
-    return result;
-}
 
 // As CommandLineToArgvW takes lines apart.
 std::wstring quoted(const std::wstring& word)
