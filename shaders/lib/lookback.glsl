@@ -61,7 +61,7 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackHea
     coherent uint done;
 };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer LookbackStates {
-    coherent volatile LookbackState s[];
+    volatile LookbackState s[]; // which is coherent, too
 };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackWords { uint w[]; };
 

@@ -67,7 +67,7 @@ bool ringComes(LookbackStates states, uint tile, LookbackState seen, out uint pr
 }
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingStates {
-    coherent volatile uvec4 s[]; // two states each
+    volatile uvec4 s[]; // two states each
 };
 
 // The scanner turns what tiles have published of themselves into what lies up to their end, two
@@ -127,7 +127,7 @@ uint ringTake() {
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingHead {
     coherent uint ticket;
-    coherent volatile uint done;
+    volatile uint done;
     coherent uint cleared; // counts workgroups that have cleared their part, and in multiples of
                            // kRingClears those that have not
 };

@@ -100,12 +100,24 @@ uint runLane() { return wgInvocation(); }
 uint runLane() { return gl_SubgroupInvocationID; }
 #endif
 
+#if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
+// The maximum of this lane and those below it in the subgroup: subgroupInclusiveMax, which Metal's
+// language lacks.
+uint sgInclusiveMax(uint value) {
+    [[unroll]] for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
+        uint below = subgroupShuffle(value, gl_SubgroupInvocationID - reach & kSubgroupSize - 1u);
+        value = max(value, gl_SubgroupInvocationID >= reach ? below : 0u);
+    }
+    return value;
+}
+#endif
+
 // Joins the runs of this lane and those below it in the subgroup.
 Run sgInclusiveRun(Run run) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
     if (!kSegmented) {
         if (kOperation == SLUICE_SCAN_OP_SUM) return Run(subgroupInclusiveAdd(run.value), false);
-        if (kOperation == SLUICE_SCAN_OP_MAX) return Run(subgroupInclusiveMax(run.value), false);
+        if (kOperation == SLUICE_SCAN_OP_MAX) return Run(sgInclusiveMax(run.value), false);
         return Run(floatBitsToUint(subgroupInclusiveAdd(uintBitsToFloat(run.value))), false);
     }
 #endif

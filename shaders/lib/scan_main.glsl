@@ -34,8 +34,7 @@ Value lookbackInclusiveLanes(Value value) {
     }
     return value;
 #else
-    return kOperation == SLUICE_SCAN_OP_SUM ? subgroupInclusiveAdd(value)
-                                            : subgroupInclusiveMax(value);
+    return kOperation == SLUICE_SCAN_OP_SUM ? subgroupInclusiveAdd(value) : sgInclusiveMax(value);
 #endif
 }
 #endif

@@ -125,9 +125,11 @@ void printJson(const VulkanBackend& backend, Pipeline pipeline,
 {
     const PipelineRow& row = pipelineRow(pipeline);
     std::printf("%s\n    {\"name\": \"%s\", \"shader\": \"%s\", \"milliseconds\": %.3f, "
-                "\"spirv\": %zu, \"necessary\": %s, \"refused\": %s, \"statistics\": {",
+                "\"spirv\": %zu, \"subgroupSize\": %u, \"necessary\": %s, \"refused\": %s, "
+                "\"statistics\": {",
                 separator, row.name, row.shader, backend.millisecondsOf(pipeline),
-                backend.codeBytesOf(pipeline), row.need == Need::always ? "true" : "false",
+                backend.codeBytesOf(pipeline), backend.traits().subgroupSize,
+                row.need == Need::always ? "true" : "false",
                 backend.isRefused(pipeline) ? "true" : "false");
     for (const Statistic& one : statistics)
         std::printf("%s%s: %s", &one == &statistics[0] ? "" : ", ", jsonText(one.name).c_str(),
@@ -171,10 +173,10 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
     double sum = 0;
     size_t spirv = 0, count = 0, refused = 0;
     if (json)
-        std::printf("{\n  \"device\": %s,\n  \"tier\": %s,\n  \"threads\": %u,\n"
+        std::printf("{\n  \"device\": %s,\n  \"driver\": %s,\n  \"tier\": %s,\n  \"threads\": %u,\n"
                     "  \"milliseconds\": %.3f,\n  \"pipelines\": [",
-                    jsonText(selector).c_str(), jsonText(device.tier()).c_str(), options.threads,
-                    wall);
+                    jsonText(selector).c_str(), jsonText(properties.driver).c_str(),
+                    jsonText(device.tier()).c_str(), options.threads, wall);
     else if (!common.quiet)
         std::printf("%s, %s, tier %s\n%-24s %-16s %9s %9s %9s %9s\n", selector.c_str(),
                     properties.name, device.tier(), "pipeline", "shader", "ms", "SPIR-V", "code",

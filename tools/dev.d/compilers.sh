@@ -1,0 +1,158 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# As root: the compilers of other vendors, which need no GPU, and what newer releases of Debian check and translate. Each release
+# is a folder of its own (debootstrap), in which the programs built here run as they are.
+compilers=$cache/compilers
+compilers_work=$root/build/compilers
+compilers_mirror=http://deb.debian.org/debian
+compilers_mesa=trixie # Mesa 25.0 and layers 1.4.309
+compilers_new=forky   # the newest spirv-val and spirv-cross that are packaged
+
+in_release() { # RELEASE COMMAND...
+    "$root/tools/dev.d/in_folder" "$compilers/$1" "$root" "${@:2}"
+}
+
+# A release with packages, made once: make_release RELEASE PACKAGE... Signatures are checked, but not the date until which
+# a list is good: that of a release in the making may be some weeks old.
+make_release() {
+    local release=$1 script=/usr/share/debootstrap/scripts/$1
+    shift
+    [ ! -f "$compilers/$release/.made" ] || return 0
+    note "a folder of Debian's $release"
+    [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
+    rm -rf "$compilers/${release:?}"
+    debootstrap --variant=minbase "$release" "$compilers/$release" "$compilers_mirror" "$script" &&
+        echo "deb-src $compilers_mirror $release main" | tee "$compilers/$release/etc/apt/sources.list.d/source.list" &&
+        in_release "$release" sh -c 'apt-get -o Acquire::Check-Valid-Until=false update -q &&
+            DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" && apt-get clean' sh "$@" &&
+        touch "$compilers/$release/.made"
+}
+
+# Mesa's stand-ins for kernel drivers, which answer drivers as if there were such a GPU, and Turnip, which Debian builds
+# for Arm alone: of Debian's own source. NVK asks four things that the stand-in for nouveau does not know.
+make_shims() {
+    [ ! -f "$compilers/$compilers_mesa/opt/shims/.made" ] || return 0
+    note "building Mesa's stand-ins for kernel drivers, and Turnip"
+    in_release "$compilers_mesa" sh -c '
+        set -e
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends meson ninja-build gcc g++ pkg-config \
+            python3-mako python3-yaml bison flex libdrm-dev libexpat1-dev zlib1g-dev libzstd-dev dpkg-dev glslang-tools \
+            libxml2-dev libelf-dev libarchive-dev
+        rm -rf /src && mkdir /src && cd /src
+        apt-get source -q mesa
+        cd mesa-*/
+        sed -i "s/^   case NOUVEAU_GETPARAM_PTIMER_TIME:/   case NOUVEAU_GETPARAM_EXEC_PUSH_MAX:\n      gp->value = 512;\n      return 0;\n   case NOUVEAU_GETPARAM_VRAM_BAR_SIZE:\n      gp->value = 256 << 20;\n      return 0;\n   case NOUVEAU_GETPARAM_VRAM_USED:\n   case NOUVEAU_GETPARAM_HAS_VMA_TILEMODE:\n&/" \
+            src/nouveau/drm-shim/nouveau_noop.c
+        meson setup /src/build -Dbuildtype=release -Dtools=drm-shim,intel -Dvulkan-drivers=freedreno -Dfreedreno-kmds=msm \
+            -Dgallium-drivers=nouveau -Dplatforms= -Dglx=disabled -Degl=disabled -Dgbm=disabled -Dopengl=false \
+            -Dgles1=disabled -Dgles2=disabled -Dllvm=disabled -Dintel-elk=false -Dshared-glapi=disabled \
+            -Dxmlconfig=disabled -Dgallium-vdpau=disabled -Dgallium-va=disabled
+        cd /src/build
+        files="src/intel/tools/libintel_noop_drm_shim.so src/nouveau/drm-shim/libnouveau_noop_drm_shim.so
+            src/freedreno/drm-shim/libfreedreno_noop_drm_shim.so src/freedreno/vulkan/libvulkan_freedreno.so"
+        ninja -j "$1" $files
+        mkdir -p /opt/shims
+        cp $files /opt/shims/
+        echo "{\"file_format_version\": \"1.0.0\", \"ICD\": {\"library_path\": \"/opt/shims/libvulkan_freedreno.so\",
+            \"api_version\": \"1.3.0\"}}" >/opt/shims/freedreno_icd.json
+        rm -rf /src
+        touch /opt/shims/.made' sh "$jobs"
+}
+
+# Libraries of this system that newer releases have in other versions; the C and C++ runtime and the loader are theirs.
+compilers_libraries() {
+    mkdir -p "$compilers_work/lib"
+    ldd "$bin/sluice" "$bin/sluice_tests" | awk '$3 ~ /^\// { print $3 }' | sort -u |
+        grep -vE '/lib(c|m|dl|pthread|rt|stdc\+\+|gcc_s|vulkan)\.so' | xargs cp -L -t "$compilers_work/lib"
+}
+
+# One target: compile TARGET DRIVER ARGUMENTS [VARIABLE=VALUE...]. ARGUMENTS are for `sluice devices --pipelines`. What it
+# prints and the seconds of processor time that it took stand in results/TARGET.json and .seconds.
+compile() {
+    local target=$1 manifest=/usr/share/vulkan/icd.d/$2_icd.json arguments=$3 result=$compilers_work/results/$1 code=0 taken
+    shift 3
+    [ "$manifest" != /usr/share/vulkan/icd.d/freedreno_icd.json ] || manifest=/opt/shims/freedreno_icd.json
+    # shellcheck disable=SC2086 # arguments are words
+    taken=$(
+        exec 2>&1
+        TIMEFORMAT='%U %S'
+        time in_release "$compilers_mesa" env LD_LIBRARY_PATH="$compilers_work/lib" VK_DRIVER_FILES="$manifest" \
+            MESA_SHADER_CACHE_DISABLE=true "$@" "$root/$bin/sluice" devices --pipelines --json $arguments \
+            >"$result.json" 2>"$result.log"
+    ) || code=$?
+    awk '{ printf "%.1f\n", $1 + $2 }' <<<"$taken" >"$result.seconds"
+    [ "$code" = 0 ] || {
+        echo "$target: exit code $code"
+        tail -n 3 "$result.log"
+    }
+    echo "$code" >"$result.code"
+}
+
+compile_all() {
+    local entry family size shims=/opt/shims
+    rm -rf "$compilers_work/results"
+    mkdir -p "$compilers_work/results"
+    for entry in "polaris10 64" "vega10 64" "navi21 32" "navi21 64" "navi31 32" "navi31 64" "gfx1200 32" "gfx1200 64"; do
+        read -r family size <<<"$entry"
+        compile "amd-$family-$size" radeon "--subgroup-size $size" RADV_FORCE_FAMILY="$family"
+    done
+    compile amd-vega10-base radeon "--tier base" RADV_FORCE_FAMILY=vega10
+    compile amd-navi21-emu32 radeon "--tier emu32" RADV_FORCE_FAMILY=navi21
+    for family in tgl dg2 lnl bmg; do
+        for size in "" 8 16 32; do
+            case $family-$size in lnl-8 | bmg-8) continue ;; esac # 16 is their least
+            compile "intel-$family${size:+-$size}" intel "${size:+--subgroup-size $size}" \
+                LD_PRELOAD=$shims/libintel_noop_drm_shim.so INTEL_STUB_GPU_PLATFORM="$family"
+        done
+    done
+    for family in 630 740; do
+        compile "qualcomm-a$family" freedreno "" LD_PRELOAD=$shims/libfreedreno_noop_drm_shim.so FD_GPU_ID="$family"
+    done
+    compile nvidia-nvk-ga102 nouveau "" LD_PRELOAD=$shims/libnouveau_noop_drm_shim.so NOUVEAU_CHIPSET=172
+}
+
+# Every module: validated, and translated to Metal's language of three versions.
+compilers_modules() {
+    in_release "$compilers_new" sh -c '
+        cd "$1" && spirv-val --version | head -n 1 && bad=0
+        for module in *.spv; do
+            spirv-val --target-env vulkan1.2 "$module" || { echo "$module is not valid"; bad=1; }
+            for version in 20300 20400 30000; do
+                spirv-cross --msl --msl-version $version "$module" --output /tmp/module.metal ||
+                    { echo "$module: not translated to Metal $version"; bad=1; }
+            done
+        done
+        exit $bad' sh "$root/build/release/shaders"
+}
+
+run_compilers() {
+    local tier
+    [ "$(id -u)" = 0 ] || {
+        echo "as root: it works in folders of other releases (chroot)" >&2
+        exit 1
+    }
+    start debootstrap python3
+    make_release "$compilers_mesa" mesa-vulkan-drivers vulkan-validationlayers libvulkan1 libstdc++6 &&
+        make_release "$compilers_new" spirv-tools spirv-cross && make_shims || exit 1
+    compilers_libraries
+    step modules compilers_modules
+    compile_all
+    step figures python3 tools/dev.d/compilers_page.py "$compilers_work/results" tests/compilers/figures.json docs/compilers.md
+    # The newer lavapipe by itself, and one tier under the newer layers.
+    validation=0 limit=3600
+    emulator="$root/tools/dev.d/in_folder $compilers/$compilers_mesa $root env LD_LIBRARY_PATH=$compilers_work/lib"
+    # shellcheck disable=SC2046 # variables are words
+    for tier in ext base emu32; do
+        later tests lavapipe-25 "$root/build/release" vulkan/$tier LP_NATIVE_VECTOR_WIDTH=256 \
+            $(on_driver /usr/share/vulkan/icd.d/lvp_icd.json)
+    done
+    later compilers_layers
+    run_queue
+    closing_table
+}
+
+compilers_layers() {
+    # shellcheck disable=SC2046
+    validation=1 tests lavapipe-25-layers "$root/build/release" vulkan/ext LP_NATIVE_VECTOR_WIDTH=256 \
+        $(on_driver /usr/share/vulkan/icd.d/lvp_icd.json)
+}
