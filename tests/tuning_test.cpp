@@ -345,6 +345,32 @@ TEST_CASE("tuning: large workgroups only where the vendor's compiler is known to
             CHECK(pipelineRow(pipeline).workgroup(traits, row) <= 256);
 }
 
+TEST_CASE("tuning: subgroups have 32 lanes, on Intel's GPUs of few registers 16")
+{
+    using namespace sluice;
+    VulkanFeatures features;
+    features.subgroupSizeControl = features.computeFullSubgroups = true;
+    VulkanProperties properties;
+    properties.canRequireSize = true;
+    properties.maxSubgroups = 64;
+    const auto chosen = [&](uint32_t vendor, uint32_t least, uint32_t most) {
+        properties.vendor = vendor;
+        properties.minSubgroupSize = least;
+        properties.maxSubgroupSize = most;
+        return chooseSubgroupSize(features, properties, 0);
+    };
+    CHECK(chosen(kVendorNvidia, 32, 32) == 32);
+    CHECK(chosen(kVendorAmd, 32, 64) == 32);
+    CHECK(chosen(kVendorAmd, 64, 64) == 64);
+    CHECK(chosen(kVendorIntel, 8, 32) == 16);
+    CHECK(chosen(kVendorIntel, 16, 32) == 32);
+    CHECK(chosen(kVendorIntel, 32, 32) == 32);
+    CHECK(chosen(0x5143, 8, 32) == 32);
+    properties.maxSubgroups = 4; // a workgroup of 128 does not fit at 16
+    CHECK(chosen(kVendorIntel, 8, 32) == 32);
+    CHECK(chooseSubgroupSize(features, properties, 16) == 0);
+}
+
 TEST_SUITE_BEGIN("device");
 
 TEST_CASE("tuning: commands are right under odd rows")

@@ -140,8 +140,19 @@ inline bool canChooseSize(const VulkanFeatures& features, const VulkanProperties
            properties.canRequireSize;
 }
 
-// The hardware subgroup size to run with: `required` if given, else 32, the lane group's own, or
-// what comes nearest. 0 if there is none.
+constexpr uint32_t kVendorAmd = 0x1002, kVendorNvidia = 0x10de, kVendorIntel = 0x8086;
+
+// The subgroup size that a device runs best with: 32, the lane group's own. Intel's GPUs whose
+// least size is 8, up to Xe and Arc A, have too few registers for it: at 32 lanes their compiler
+// spills in nearly all kernels, five times as much as at 16, and takes three times as long
+// (docs/compilers.md). Later ones, whose least size is 16, have twice as many.
+inline uint32_t bestSubgroupSize(const VulkanProperties& properties)
+{
+    return properties.vendor == kVendorIntel && properties.minSubgroupSize <= 8 ? 16 : 32;
+}
+
+// The hardware subgroup size to run with: `required` if given, else the best one, or what comes
+// nearest. 0 if there is none.
 inline uint32_t chooseSubgroupSize(const VulkanFeatures& features,
                                    const VulkanProperties& properties, uint32_t required)
 {
@@ -151,7 +162,8 @@ inline uint32_t chooseSubgroupSize(const VulkanFeatures& features,
     }
     // Kernels have workgroups of up to 128 invocations; more subgroups than the device allows rule
     // a size out.
-    uint32_t size = required != 0 ? required : std::min(std::max(32u, low), high);
+    uint32_t size =
+        required != 0 ? required : std::min(std::max(bestSubgroupSize(properties), low), high);
     if (required == 0 && low != high) {
         while (size < high && properties.maxSubgroups * size < 128) {
             size *= 2;
@@ -165,8 +177,8 @@ inline uint32_t chooseSubgroupSize(const VulkanFeatures& features,
 // Whether the device is of a vendor on whose compilers and GPUs the kernels have been tried.
 inline bool isOfKnownVendor(const VulkanProperties& properties)
 {
-    constexpr uint32_t amd = 0x1002, nvidia = 0x10de, intel = 0x8086;
-    return properties.vendor == amd || properties.vendor == nvidia || properties.vendor == intel;
+    return properties.vendor == kVendorAmd || properties.vendor == kVendorNvidia ||
+           properties.vendor == kVendorIntel;
 }
 
 // How many invocations a workgroup may have. What a device says is an upper bound for all shaders,

@@ -85,6 +85,8 @@ def changes(target, before):
     if before is None:
         return "new"
     said = []
+    if column(target, "lanes") and set(column(target, "lanes")) != set(column(before, "lanes")):
+        said.append(f"lanes were {', '.join(map(str, sorted(set(column(before, 'lanes')))))}")
     for name in ("spills", "scratch", "code"):
         now, then = total(target, name), total(before, name)
         if now is not None and then is not None and now != then:
@@ -174,8 +176,8 @@ def changed_pipelines(targets, before):
     for name, target in targets.items():
         for pipeline, now in target["pipelines"].items():
             then = before.get(name, {}).get("pipelines", {}).get(pipeline)
-            if then is None or then == now:
-                continue
+            if then is None or then == now or then[0] != now[0]:
+                continue  # other lanes change everything
             said = [f"{what} {shown(a)} to {shown(b)}" for what, a, b in zip(NAMES, then, now) if a != b and what != "code"]
             if said:
                 rows.append([name, f"`{pipeline}`", "; ".join(said)])
