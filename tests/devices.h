@@ -69,10 +69,9 @@ private:
     std::string m_messages;
 };
 
-// Says why a test case has nothing to do on this device; it does not count as passed. Once a case,
-// and then it returns.
+// Says why a test case, or what is left of it, has nothing to do here; it does not count as passed.
 void skipCase(const char* reason);
-uint32_t takeSkippedCases();
+bool takeSkippedCase(); // whether the last case was such a one
 // SwiftShader compiles for minutes what some cases make anew, or let a program make, to test what
 // is the same on every device. Where this is true a short run leaves them out, and has said so.
 bool skipsSlowCompiler();

@@ -17,6 +17,7 @@ using sluice::test::Device;
 struct Counts {
     uint32_t passed = 0;
     uint32_t failed = 0;
+    uint32_t skipped = 0; // by skipCase
 };
 Counts lastRun;
 
@@ -25,14 +26,16 @@ struct Counter : doctest::IReporter {
     void test_run_end(const doctest::TestRunStats& run) override
     {
         lastRun.failed = run.numTestCasesFailed;
-        lastRun.passed = run.numTestCasesPassingFilters - run.numTestCasesFailed -
-                         sluice::test::takeSkippedCases();
+        lastRun.passed = run.numTestCasesPassingFilters - run.numTestCasesFailed - lastRun.skipped;
     }
     void report_query(const doctest::QueryData&) override {}
     void test_run_start() override {}
     void test_case_start(const doctest::TestCaseData&) override {}
     void test_case_reenter(const doctest::TestCaseData&) override {}
-    void test_case_end(const doctest::CurrentTestCaseStats&) override {}
+    void test_case_end(const doctest::CurrentTestCaseStats& stats) override
+    {
+        if (sluice::test::takeSkippedCase() && stats.testCaseSuccess) ++lastRun.skipped;
+    }
     void test_case_exception(const doctest::TestCaseException&) override {}
     void subcase_start(const doctest::SubcaseSignature&) override {}
     void subcase_end() override {}
@@ -88,7 +91,7 @@ private:
         const std::string pair = "pair: " + row.device + " " + row.tier + " ";
         if (!row.notRun.empty()) return pair + "not run: " + row.notRun;
         return pair + "passed " + std::to_string(row.counts.passed) + " failed " +
-               std::to_string(row.counts.failed);
+               std::to_string(row.counts.failed) + " skipped " + std::to_string(row.counts.skipped);
     }
 
     std::vector<Row> m_rows;

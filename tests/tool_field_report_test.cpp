@@ -104,22 +104,26 @@ const Json* deviceOf(const Json& report, const std::string& selector)
 // The tool starts itself, as many times as there are steps.
 bool skipsForEmulator()
 {
-    if (kEmulated) MESSAGE("not run: a tool that starts itself, which only an emulator can start");
+    if (kEmulated) skipCase("a tool that starts itself, which only an emulator can start");
     return kEmulated;
 }
+
+constexpr const char* kWineCrash =
+    "a driver of Linux that calls abort() ends or hangs Wine in a way of its own";
 
 // A manifest for the driver that breaks what it is told to; false: there is no lavapipe behind it.
 bool breakDriver(Tool& tool, const std::string& what)
 {
 #ifndef SLUICE_BROKEN_DRIVER_PATH
     (void)tool;
-    MESSAGE("not run: a driver that fails at ", what, "; there is none for this system");
+    (void)what;
+    skipCase("there is no driver for this system that fails where it is told to");
     return false;
 #else
     const char* const manifest = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json";
     if (skipsForEmulator()) return false;
     if (!fs::exists(manifest)) {
-        MESSAGE("not run: a driver that fails; there is no lavapipe that it could stand before");
+        skipCase("there is no lavapipe that a driver that fails could stand before");
         return false;
     }
     const Json real = Json::parse(readFile(manifest));
@@ -221,7 +225,7 @@ TEST_CASE("tool field report: a driver that crashes, and the rest goes on")
 {
     Tool tool;
     const Secrets secrets(tool);
-    if (!breakDriver(tool, "abort")) return;
+    if (isWindowsTool(kWineCrash) || !breakDriver(tool, "abort")) return;
     CHECK(tool("report --seconds 40 -o -") == 4);
     const std::string text = tool.output();
     secrets.check(text);
@@ -246,7 +250,7 @@ TEST_CASE("tool field report: a driver with which devices cannot even be listed"
 {
     Tool tool;
     const Secrets secrets(tool);
-    if (!breakDriver(tool, "list")) return;
+    if (isWindowsTool(kWineCrash) || !breakDriver(tool, "list")) return;
     CHECK(tool("report --seconds 0.001 -q -o -") == 4);
     CHECK(contains(tool.errors(), "sluice: devices: ended by signal 6"));
     secrets.check(tool.output());

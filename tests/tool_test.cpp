@@ -211,18 +211,33 @@ TEST_CASE("tool: names")
     tool.write("b/a", "a file");
     CHECK(tool("pack -o y.sluice a b/a") == 1);
     CHECK_FALSE(tool.has("y.sluice"));
-    // What no archive may hold.
+    // UTF-8 and spaces.
+    tool.write("e/\xc3\xa4 \xe2\x82\xac", "text");
+    CHECK(tool("pack -o e.sluice e") == 0);
+    CHECK(tool.onCpu("unpack e.sluice -C eo") == 0);
+    CHECK(tool.read("eo/e/\xc3\xa4 \xe2\x82\xac") == "text");
+}
+
+TEST_CASE("tool: names that no archive may hold")
+{
+    if (isWindowsTool("Windows has no such names of files")) return;
+    Tool tool;
     tool.write("c/back\\slash", "");
     CHECK(tool("pack -o y.sluice c") == 1);
     tool.write("d/\xff", "");
     CHECK(tool("pack -o y.sluice d") == 1);
-    // UTF-8 and spaces; links are left out.
-    tool.write("e/\xc3\xa4 \xe2\x82\xac", "text");
+}
+
+TEST_CASE("tool: links are left out")
+{
+    if (isWindowsTool("Wine shows links of Linux as what they lead to")) return;
+    Tool tool;
+    tool.write("e/file", "text");
     fs::create_symlink("/etc/passwd", tool.path / "e/link");
     fs::create_directory_symlink("..", tool.path / "e/up");
     CHECK(tool("pack -o e.sluice e") == 0);
     CHECK(tool.onCpu("unpack e.sluice -C eo") == 0);
-    CHECK(tool.read("eo/e/\xc3\xa4 \xe2\x82\xac") == "text");
+    CHECK(tool.read("eo/e/file") == "text");
     CHECK_FALSE(fs::exists(fs::symlink_status(tool.path / "eo/e/link")));
     CHECK_FALSE(fs::exists(fs::symlink_status(tool.path / "eo/e/up")));
     CHECK(tool("pack -o l.sluice e/link") == 1);
@@ -247,7 +262,14 @@ TEST_CASE("tool: an archive cannot write outside its folder")
         CHECK(contains(tool.errors(), "bad.sluice"));
     }
     CHECK_FALSE(tool.has("box/evil"));
-    // A link that is already there is not followed.
+}
+
+TEST_CASE("tool: a link below the folder is not followed")
+{
+    if (isWindowsTool("Wine shows links of Linux as what they lead to")) return;
+    Tool tool;
+    tool.write("in/aaaa", "payload");
+    REQUIRE(tool("pack -o x.sluice in") == 0);
     fs::create_directories(tool.path / "box2");
     fs::create_directories(tool.path / "outside");
     fs::create_directory_symlink("../outside", tool.path / "box2/in");

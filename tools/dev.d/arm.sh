@@ -28,7 +28,7 @@ arm_tests() {
     # shellcheck disable=SC2086 # names are words
     need $arm_packages
     step arm-build arm_build
-    emulator=qemu-aarch64 limit=5400 tests aarch64 build/arm host,cpu
+    where=qemu/ emulator=qemu-aarch64 limit=5400 tests aarch64 build/arm host,cpu
 }
 
 run_arm() {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The test runs. Each appends lines to $summary, which becomes the closing table:
-#   "pair: DEVICE TIER passed N failed N", "pair: DEVICE TIER not run: REASON", "consumer NAME pass|fail"
+#   "pair: DEVICE TIER passed N failed N skipped N", "pair: DEVICE TIER not run: REASON", "consumer NAME pass|fail"
 summary=$root/build/summary.txt
 lavapipe_manifest=
 validation=1
@@ -16,6 +16,7 @@ find_drivers() {
 }
 
 # Runs sluice_tests: tests LABEL BUILD DEVICES [VARIABLE=VALUE...]. A run that dies before it says what failed is a failure.
+# $where: what the closing table puts before the names of devices ("aarch64/").
 tests() {
     local label=$1 program=$2/bin/sluice_tests devices=$3 own code=0
     shift 3
@@ -27,7 +28,7 @@ tests() {
     if [ ! -s "$own" ] || { [ "$code" != 0 ] && ! grep -q '^pair: .* failed [1-9]' "$own"; }; then
         echo "pair: $label ${devices// /,} passed 0 failed 1 (exit code $code)" >>"$own"
     fi
-    cat "$own" >>"$summary" || return 1
+    sed "s|^pair: |pair: ${where:-}|" "$own" >>"$summary" || return 1
     rm -f "$own"
 }
 
@@ -135,7 +136,8 @@ closing_table() {
         }
         $1 == "pair:" {
             passed += $5; failed += $7
-            printf "%-32s %-8s %s (%d of %d tests)\n", $2, $3, $7 ? "FAIL" : "pass", $5, $5 + $7
+            printf "%-32s %-8s %s (%d of %d tests%s)\n", $2, $3, $7 ? "FAIL" : "pass", $5, $5 + $7,
+                $8 == "skipped" && $9 ? ", " $9 " not run" : ""
             next
         }
         {

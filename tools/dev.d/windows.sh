@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Windows by mingw-w64: the libraries that are linked, cross-built from the distribution's sources.
-windows_packages="mingw-w64 wine wine64 xvfb xauth zip unzip dpkg-dev make
+windows_packages="mingw-w64 wine wine64 xvfb zip unzip dpkg-dev make bsdutils
     perl python3 unicode-data"
 windows=$root/build/windows
 windows_prefix=$windows/prefix
@@ -125,12 +125,25 @@ windows_zip() {
 
 # --- Running ---
 
+# Wine shows Vulkan to programs where there is a display, which Xvfb gives.
+windows_display_process=
+windows_display() {
+    Xvfb -displayfd 1 -screen 0 640x480x24 -nolisten tcp >"$windows/display" 2>"$windows/display.log" &
+    windows_display_process=$!
+    local i
+    for ((i = 0; i < 100; ++i)); do
+        [ ! -s "$windows/display" ] || break
+        sleep 0.1
+    done
+    DISPLAY=:$(cat "$windows/display") && [ "$DISPLAY" != : ] && export DISPLAY
+}
+
 # Programs that Linux can start: they run their .exe under Wine. Its folder is ours, and so are the processes that it
 # leaves, which would keep a pipe open: they are started before anything is read from one. Arguments reach them in the
-# locale's encoding. Vulkan needs a display, which Xvfb gives.
+# locale's encoding.
 windows_wrappers() {
     local name
-    mkdir -p "$windows/wrapped/bin" "$windows/displayed/bin"
+    mkdir -p "$windows/wrapped/bin"
     for name in sluice sluice_tests; do
         cat >"$windows/wrapped/bin/$name" <<END
 #!/bin/sh
@@ -139,13 +152,15 @@ exec wine '$windows/static/bin/$name.exe' "\$@"
 END
         chmod +x "$windows/wrapped/bin/$name"
     done
-    printf '#!/bin/sh\nexec xvfb-run -a "%s" "$@"\n' "$windows/wrapped/bin/sluice_tests" >"$windows/displayed/bin/sluice_tests"
-    chmod +x "$windows/displayed/bin/sluice_tests"
     note "starting Wine"
     WINEPREFIX=$windows/wine WINEDEBUG=-all wine wineboot >/dev/null 2>&1 </dev/null
     "$windows/wrapped/bin/sluice" --version >"$windows/version.txt" </dev/null && cat "$windows/version.txt"
 }
-windows_end() { WINEPREFIX=$windows/wine WINEDEBUG=-all wine wineboot -k >/dev/null 2>&1 </dev/null || true; }
+windows_end() {
+    WINEPREFIX=$windows/wine WINEDEBUG=-all wine wineboot -k >/dev/null 2>&1 </dev/null || true
+    [ -z "$windows_display_process" ] || kill "$windows_display_process" || true
+    unset DISPLAY
+}
 
 # A tree of 1,200 files: folders, names with umlauts and other letters, paths of 300 characters, empty files.
 windows_tree() { # FOLDER
@@ -281,36 +296,40 @@ windows_exports() {
         ! grep 'DLL Name' "$dump" | grep -viE 'KERNEL32.dll|msvcrt.dll'
 }
 
-windows_parts() {
+windows_steps() {
     local tier
     windows_libraries || return 1
     windows_build static -DSLUICE_STATIC_TOOL=ON && windows_build shared -DBUILD_SHARED_LIBS=ON -DSLUICE_BUILD_TOOL=OFF \
-        -DSLUICE_BUILD_TESTS=OFF && windows_zip && windows_wrappers || return 1
+        -DSLUICE_BUILD_TESTS=OFF && windows_zip && windows_display && windows_wrappers || return 1
     step windows-exports windows_exports
     step windows-consumer-shared windows_consumer shared
     step windows-consumer-static windows_consumer static
     step windows-same-bytes windows_same
     step windows-names windows_names
     step windows-interrupt windows_interrupt
-    tests windows build/windows/wrapped host,cpu
+    where=wine/ tests windows build/windows/wrapped host,cpu
     # The tests of the tool are those of Linux: a shell of Linux starts the tool for Windows.
-    test_arguments='-sf=*tests/tool_*,*tests/tune_test*' \
+    where=wine/tool/ test_arguments='-sf=*tests/tool_*,*tests/tune_test*' \
         tests windows-tool build/release host SLUICE_TOOL="$windows/wrapped/bin/sluice" SLUICE_TOOL_SYSTEM=windows
     if [ -z "$lavapipe_manifest" ]; then
-        not_run windows-lavapipe all "lavapipe is not installed"
-    elif ! command -v xvfb-run >/dev/null; then
-        not_run windows-lavapipe all "no Xvfb: without a display Wine has no Vulkan"
+        not_run wine/lavapipe all "lavapipe is not installed"
     else
         for tier in ext base; do # the layers of Linux do not see what Wine calls
             # shellcheck disable=SC2046 # variables are words
-            validation=0 tests windows-lavapipe build/windows/displayed vulkan/$tier \
+            where=wine/ validation=0 tests windows-lavapipe build/windows/wrapped vulkan/$tier \
                 $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=256
         done
     fi
-    not_run windows viewer "not built for Windows"
-    not_run windows hot-reload "its watcher is Linux's"
-    not_run windows cuda "not built for Windows"
+    not_run wine/viewer all "not built for Windows"
+    not_run wine/hot-reload all "its watcher is Linux's"
+    not_run wine/cuda all "not built for Windows"
+}
+
+windows_parts() {
+    local code=0
+    windows_steps || code=1
     windows_end
+    return $code
 }
 
 run_windows() {

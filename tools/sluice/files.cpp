@@ -190,8 +190,8 @@ InputFile::InputFile(const std::string& path) : m_name(path == "-" ? "stdin" : p
     const bool standard = path == "-";
     m_file = standard ? standardInput() : openForReading(path);
     if (m_file == kNoFile) failErrno(m_name);
-    FileFacts facts;
-    if (!factsOf(m_file, facts)) failErrno(m_name);
+    FileFacts facts; // stdin's do not matter, and Wine does not know them
+    if (!standard && !factsOf(m_file, facts)) failErrno(m_name);
     if (facts.kind == FileFacts::Kind::folder) failIo(m_name, "is a folder");
     m_size = facts.size;
     if (standard || facts.kind != FileFacts::Kind::file) { // a pipe: keep what comes

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <cstdio>
+#include <cstdlib>
 
 #include "platform.h"
 #include "shell.h"
@@ -40,6 +41,9 @@ std::vector<std::string> startProgram(int argc, char** argv)
     // Bytes stay what they are: no carriage returns, and text is UTF-8 also on a console.
     for (std::FILE* const stream : {stdin, stdout, stderr})
         _setmode(_fileno(stream), _O_BINARY);
+    // Without a buffer, which a console's stream does not have, each character is a call of its own
+    // and UTF-8 is torn apart. What is to be seen before the end is flushed.
+    std::setvbuf(stdout, nullptr, _IOFBF, 1u << 16);
     consoleCodePage = GetConsoleOutputCP();
     if (consoleCodePage != 0 && SetConsoleOutputCP(CP_UTF8))
         std::atexit([] { SetConsoleOutputCP(consoleCodePage); });
@@ -102,8 +106,12 @@ unsigned terminalColumns()
 std::string systemText()
 {
     const wchar_t* const key = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion";
-    const std::string name = registryText(key, L"ProductName");
+    std::string name = registryText(key, L"ProductName");
     const std::string build = registryText(key, L"CurrentBuild");
+    // Windows 11 says here that it is Windows 10.
+    const size_t ten = name.find("Windows 10");
+    if (ten != std::string::npos && std::atoi(build.c_str()) >= 22000)
+        name.replace(ten, 10, "Windows 11");
     std::string text = name.empty() ? "Windows" : name;
     if (!build.empty()) text += ", build " + build;
     // Wine says so in its own library; who reads a report wants to know.

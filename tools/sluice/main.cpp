@@ -671,7 +671,7 @@ int main(int argc, char** argv)
         define(app, line);
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // back to front
         const int code = runVerb(app, line);
-        if (std::fflush(stdout) != 0) {
+        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
             throw Failure{exitIo, "stdout cannot be written"};
         }
         return code;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "platform/windows_path.h"
 #include "tool.h"
@@ -56,18 +55,24 @@ std::wstring programFile()
     return path;
 }
 
-// Until the writer has closed its end.
-void readAll(HANDLE from, std::string& text, size_t most, bool keepsEnd)
+constexpr DWORD kPipeBytes = 1u << 20, kPartBytes = 65536;
+constexpr DWORD kPause = 5; // milliseconds between looks into empty pipes
+
+// What stands in a pipe by now. Returns whether that is anything.
+bool takeBytes(HANDLE from, std::string& text, size_t most, bool keepsEnd)
 {
-    char part[65536];
-    for (DWORD size = 0; ReadFile(from, part, sizeof part, &size, nullptr) != 0 && size != 0;) {
-        text.append(part, size);
-        if (text.size() <= most) continue;
-        if (keepsEnd)
-            text.erase(0, text.size() - most);
-        else
-            text.resize(most);
-    }
+    char part[kPartBytes];
+    DWORD there = 0, size = 0;
+    if (PeekNamedPipe(from, nullptr, 0, nullptr, &there, nullptr) == 0 || there == 0) return false;
+    const DWORD wanted = std::min<DWORD>(there, sizeof part);
+    if (ReadFile(from, part, wanted, &size, nullptr) == 0 || size == 0) return false;
+    text.append(part, size);
+    if (text.size() <= most) return true;
+    if (keepsEnd)
+        text.erase(0, text.size() - most);
+    else
+        text.resize(most);
+    return true;
 }
 
 } // namespace
@@ -87,13 +92,14 @@ ChildResult runTool(const std::vector<std::string>& arguments, double seconds)
     Handle job(CreateJobObjectW(nullptr, nullptr));
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {};
     limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
-    const bool isReady = nothing.isOpen() && job.isOpen() &&
-                         CreatePipe(output.place(), outputEnd.place(), &inherited, 0) != 0 &&
-                         CreatePipe(errors.place(), errorsEnd.place(), &inherited, 0) != 0 &&
-                         SetHandleInformation(output.get(), HANDLE_FLAG_INHERIT, 0) != 0 &&
-                         SetHandleInformation(errors.get(), HANDLE_FLAG_INHERIT, 0) != 0 &&
-                         SetInformationJobObject(job.get(), JobObjectExtendedLimitInformation,
-                                                 &limits, sizeof limits) != 0;
+    const bool isReady =
+        nothing.isOpen() && job.isOpen() &&
+        CreatePipe(output.place(), outputEnd.place(), &inherited, kPipeBytes) != 0 &&
+        CreatePipe(errors.place(), errorsEnd.place(), &inherited, kPipeBytes) != 0 &&
+        SetHandleInformation(output.get(), HANDLE_FLAG_INHERIT, 0) != 0 &&
+        SetHandleInformation(errors.get(), HANDLE_FLAG_INHERIT, 0) != 0 &&
+        SetInformationJobObject(job.get(), JobObjectExtendedLimitInformation, &limits,
+                                sizeof limits) != 0;
     STARTUPINFOW start = {};
     start.cb = sizeof start;
     start.dwFlags = STARTF_USESTDHANDLES;
@@ -112,21 +118,28 @@ ChildResult runTool(const std::vector<std::string>& arguments, double seconds)
     ResumeThread(thread.get());
     outputEnd.close();
     errorsEnd.close();
-    std::thread readsOutput([&] { readAll(output.get(), result.output, kMostChildOutput, false); });
-    std::thread readsErrors([&] { readAll(errors.get(), result.errors, kMostChildErrors, true); });
-    const double milliseconds = std::min(seconds * 1000, double(INFINITE - 1));
-    const bool ended =
-        WaitForSingleObject(process.get(), DWORD(std::max(milliseconds, 0.0))) == WAIT_OBJECT_0;
-    if (!ended) {
+    // The pipes end no sooner than the last process that has inherited them, which may be one that a
+    // driver started and left behind: what counts is that ours has ended, and what it wrote.
+    const auto begun = std::chrono::steady_clock::now();
+    const auto take = [&] {
+        const bool isOutput = takeBytes(output.get(), result.output, kMostChildOutput, false);
+        return takeBytes(errors.get(), result.errors, kMostChildErrors, true) || isOutput;
+    };
+    bool ended = false, stopped = false;
+    while (!ended) {
+        ended = WaitForSingleObject(process.get(), take() ? 0 : kPause) == WAIT_OBJECT_0;
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun;
+        if (ended || stopped || spent.count() < seconds) continue;
         TerminateProcess(process.get(), 1);
-        WaitForSingleObject(process.get(), INFINITE);
+        stopped = true;
     }
-    readsOutput.join();
-    readsErrors.join();
+    // No more than the pipes hold: another process may go on writing.
+    for (DWORD rest = 0; rest < 2 * kPipeBytes && take();)
+        rest += kPartBytes;
     DWORD code = 1;
     GetExitCodeProcess(process.get(), &code);
     const bool isException = code >= 0xC0000000; // STATUS_ACCESS_VIOLATION and its like
-    result.end = !ended        ? ChildResult::End::stopped
+    result.end = stopped       ? ChildResult::End::stopped
                  : isException ? ChildResult::End::killed
                                : ChildResult::End::exited;
     result.code = int(code);

@@ -17,7 +17,7 @@ void StatusLine::show(std::string text)
     if (!m_enabled) return;
     if (const unsigned columns = terminalColumns(); columns != 0)
         text.resize(std::min<size_t>(text.size(), columns - 1u)); // a full line would wrap
-    std::fprintf(stderr, "\r\033[K%s", text.c_str());
+    std::fputs(("\r\033[K" + text).c_str(), stderr); // in one piece, so that it does not flicker
     std::fflush(stderr);
     m_shown = true;
 }

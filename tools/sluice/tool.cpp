@@ -138,7 +138,7 @@ void sayError(const std::string& text)
         end = std::min(text.find('\n', begin), text.size());
         lines += (begin == 0 ? "sluice: " : "\n") + printable(text.substr(begin, end - begin));
     }
-    std::fprintf(stderr, "%s\n", lines.c_str());
+    std::fputs((lines + "\n").c_str(), stderr); // in one piece: others may write to it too
 }
 
 std::string jsonText(const std::string& text)
