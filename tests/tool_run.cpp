@@ -30,10 +30,15 @@ bool contains(const std::string& text, const std::string& part)
     return text.find(part) != std::string::npos;
 }
 
-bool isWindowsTool(const char* why)
+bool isWindowsTool()
 {
     const char* const system = std::getenv("SLUICE_TOOL_SYSTEM");
-    if (system == nullptr || std::string(system) != "windows") return false;
+    return system != nullptr && std::string(system) == "windows";
+}
+
+bool isWindowsTool(const char* why)
+{
+    if (!isWindowsTool()) return false;
     skipCase(why);
     return true;
 }

@@ -51,6 +51,7 @@ public:
 // Where the tool under test is one for Windows (SLUICE_TOOL_SYSTEM=windows), says that the case, or
 // what follows of it, is not run, and why.
 bool isWindowsTool(const char* why);
+bool isWindowsTool();
 
 // A folder of its own for each test, and the tool run in it.
 class Folder {

@@ -228,6 +228,30 @@ TEST_CASE("tool: names that no archive may hold")
     CHECK(tool("pack -o y.sluice d") == 1);
 }
 
+TEST_CASE("tool: a name with an asterisk is a file's where it can be one, else a pattern")
+{
+    Tool tool;
+    if (isWindowsTool()) {
+        tool.write("a/Two.TXT", "2");
+        REQUIRE(tool("pack -o w.sluice 'a/*.txt' a/sub 'a\\t?o.*'") == 1); // Two.TXT is named twice
+        REQUIRE(tool("pack -o w.sluice 'a/*.txt' a/sub") == 0);
+        REQUIRE(tool.onCpu("unpack w.sluice -C wo") == 0);
+        CHECK(tool.read("wo/one.txt") == tool.read("a/one.txt"));
+        CHECK(tool.read("wo/Two.TXT") == "2");
+        CHECK(tool.has("wo/sub/two.bin"));
+        CHECK_FALSE(tool.has("wo/empty"));
+        CHECK(tool("pack -o x.sluice 'a/*.nothing'") == 2);
+        CHECK(contains(tool.errors(), "a/*.nothing: there is no such file"));
+    } else {
+        CHECK(tool("pack -o w.sluice 'a/*.txt'") == 2);
+        tool.write("a/*.txt", "starred");
+        REQUIRE(tool("pack -o w.sluice 'a/*.txt'") == 0);
+        REQUIRE(tool.onCpu("unpack w.sluice -C wo") == 0);
+        CHECK(tool.read("wo/*.txt") == "starred");
+        CHECK_FALSE(tool.has("wo/one.txt"));
+    }
+}
+
 TEST_CASE("tool: links are left out")
 {
     if (isWindowsTool("Wine shows links of Linux as what they lead to")) return;

@@ -210,8 +210,7 @@ void LatencyBench::addBatches(BenchReport& report, bool isListed)
     for (size_t i = 0; i < m_times.size(); ++i) {
         const StreamBatchTime& one = m_times[i];
         if (isListed) {
-            std::fprintf(stderr,
-                         "batch %zu: %u tiles, %u copies, %llu -> %llu bytes, predicted %.4f, "
+            printMessage("batch %zu: %u tiles, %u copies, %llu -> %llu bytes, predicted %.4f, "
                          "measured %.4f ms\n",
                          i, one.batch.tiles, one.batch.copies, wide(one.batch.bytesIn),
                          wide(one.batch.bytesOut), double(one.batch.predictedMilliseconds),

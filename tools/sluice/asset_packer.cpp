@@ -103,7 +103,7 @@ void AssetPacker::say(const std::string& path, const std::vector<PackNote>& note
         if (!note.isDetail)
             sayError(path + ": " + note.text);
         else if (m_common.verbosity > 0)
-            std::fprintf(stderr, "%s: %s\n", printable(path).c_str(), printable(note.text).c_str());
+            printMessage("%s: %s\n", printable(path).c_str(), printable(note.text).c_str());
     }
 }
 

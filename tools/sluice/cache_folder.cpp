@@ -199,8 +199,8 @@ void CacheFolder::keep(EntryKind kind, const Digest& digest, const Bytes& conten
     if (writeFile(path, file.data(), file.size())) return;
     const int error = errno;
     if (!m_hasFailed.exchange(true) && !quiet)
-        std::fprintf(stderr, "sluice: %s: %s: the cache does not get this run's results\n",
-                     m_path.c_str(), std::strerror(error));
+        printMessage("sluice: %s: %s: the cache does not get this run's results\n", m_path.c_str(),
+                     std::strerror(error));
 }
 
 CacheFolder::Usage CacheFolder::usage() const

@@ -150,13 +150,12 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
     const std::vector<SluiceDeviceProperties> matches = matchDevices(options.device, options.tier);
     if (common.verbosity > 0 && matches.size() > 1) {
         for (const SluiceDeviceProperties& match : matches) {
-            std::fprintf(stderr, "%s %s: %s (%s)\n",
-                         &match == &matches[0] ? "taking  " : "matching",
+            printMessage("%s %s: %s (%s)\n", &match == &matches[0] ? "taking  " : "matching",
                          deviceSelector(match).c_str(), match.name, match.driver);
         }
     }
     if (options.device == "auto" && matches[0].isSoftware != 0 && !common.quiet) {
-        std::fprintf(stderr, "sluice: there is no GPU that can do this; taking %s (%s)\n",
+        printMessage("sluice: there is no GPU that can do this; taking %s (%s)\n",
                      deviceSelector(matches[0]).c_str(), matches[0].name);
     }
     SluiceDeviceInfo info = {};
@@ -170,7 +169,7 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
     open(info, selector + ": ", exitUnsupported);
     if (m_properties.backend == SLUICE_BACKEND_CPU) m_threads = threadCount(options.threads);
     if (common.verbosity > 1 && m_info.report != nullptr) {
-        std::fprintf(stderr, "%s", m_info.report);
+        printMessage("%s", m_info.report);
     }
 }
 

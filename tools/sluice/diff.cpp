@@ -147,7 +147,7 @@ PatchFile patchFile(const InputFile& file)
 void printStats(const PatchStats& stats, const CommonOptions& common)
 {
     if (common.verbosity == 0 || common.quiet) return;
-    std::fprintf(stderr, "copied     %llu\ncarried    %llu\noperations %u\nbytes out  %llu\n",
+    printMessage("copied     %llu\ncarried    %llu\noperations %u\nbytes out  %llu\n",
                  wide(stats.copied), wide(stats.carried), stats.operations, wide(stats.patchSize));
 }
 

@@ -434,13 +434,13 @@ std::string FieldReport::text() const
 void FieldReport::printSummary(bool isQuiet) const
 {
     const auto say = [](const OrderedJson& entry, const char* member) {
-        std::fprintf(stderr, "%s: %s: %s\n", entry.value("device", "sluice").c_str(),
+        printMessage("%s: %s: %s\n", entry.value("device", "sluice").c_str(),
                      entry.at("step").get<std::string>().c_str(),
                      printable(entry.at(member)).c_str());
     };
     for (const OrderedJson& device : m_json.at("devices"))
         if (!isQuiet)
-            std::fprintf(stderr, "%-10s %-8s %s\n", selectorOf(device).c_str(),
+            printMessage("%-10s %-8s %s\n", selectorOf(device).c_str(),
                          device.at("result").get<std::string>().c_str(),
                          printable(device.at("name")).c_str());
     for (const OrderedJson& one : m_json.at("failures"))

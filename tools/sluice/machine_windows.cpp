@@ -44,6 +44,7 @@ std::vector<std::string> startProgram(int argc, char** argv)
     // Without a buffer, which a console's stream does not have, each character is a call of its own
     // and UTF-8 is torn apart. What is to be seen before the end is flushed.
     std::setvbuf(stdout, nullptr, _IOFBF, 1u << 16);
+    std::setvbuf(stderr, nullptr, _IOFBF, 1u << 12);
     consoleCodePage = GetConsoleOutputCP();
     if (consoleCodePage != 0 && SetConsoleOutputCP(CP_UTF8))
         std::atexit([] { SetConsoleOutputCP(consoleCodePage); });

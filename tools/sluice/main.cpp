@@ -12,6 +12,7 @@
 #include "cache_folder.h"
 #include "codecs.h"
 #include "command_table.h"
+#include "expand_paths.h"
 #include "field_report.h"
 #include "shard.h"
 #include "tools/bench/bench.h"
@@ -654,6 +655,8 @@ int runVerb(const CLI::App& app, CommandLine& line)
             throw Failure{exitUsage, "--tuning is for unpack, verify, selftest and bench"};
         line.common.tuning = tuningText(line.common.tuning);
     }
+    for (auto* const paths : {&line.pack.inputs, &line.join.inputs, &line.transcode.inputs})
+        *paths = expandedPaths(*paths);
     for (const Verb& verb : kVerbs) {
         if (given.get_name() == verb.name) return verb.run(given, line);
     }
@@ -686,7 +689,7 @@ int main(int argc, char** argv)
         sayError(failure.text);
         return failure.code;
     } catch (const std::bad_alloc&) {
-        std::fprintf(stderr, "sluice: out of memory\n");
+        printMessage("sluice: out of memory\n");
         return exitIo;
     } catch (const std::exception& error) {
         sayError(error.what());

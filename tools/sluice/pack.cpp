@@ -24,7 +24,7 @@ void printResult(uint64_t bytesIn, uint64_t bytesOut, const CommonOptions& commo
                  const std::string& more)
 {
     if (common.verbosity > 0 && !common.quiet) {
-        std::fprintf(stderr, "bytes in   %llu\nbytes out  %llu\nratio      %s\n%s", wide(bytesIn),
+        printMessage("bytes in   %llu\nbytes out  %llu\nratio      %s\n%s", wide(bytesIn),
                      wide(bytesOut), ratioText(bytesOut, bytesIn).c_str(), more.c_str());
     }
 }
@@ -46,7 +46,7 @@ int printPlan(const std::vector<ArchiveSource>& sources, const CommonOptions& co
     for (const ArchiveSource& source : sources)
         std::printf("%s\n", printable(source.name).c_str());
     if (!common.quiet)
-        std::fprintf(stderr, "sluice: would pack %zu files, %s\n", sources.size(),
+        printMessage("sluice: would pack %zu files, %s\n", sources.size(),
                      sizeText(sizeOf(sources)).c_str());
     return exitOk;
 }
@@ -146,13 +146,11 @@ void adviseImages(const AssetPacker& packer)
 {
     const uint32_t packed = packer.packedImages, pictures = packer.pictures;
     if (packed != 0)
-        std::fprintf(stderr,
-                     "sluice: %u KTX2 file%s supercompressed: --images undoes that, which lets "
+        printMessage("sluice: %u KTX2 file%s supercompressed: --images undoes that, which lets "
                      "filters work and GPUs decode all of it\n",
                      packed, packed == 1 ? " is" : "s are");
     if (pictures != 0)
-        std::fprintf(stderr,
-                     "sluice: %u file%s TGA, PNG or JPEG: --images makes textures with mip "
+        printMessage("sluice: %u file%s TGA, PNG or JPEG: --images makes textures with mip "
                      "levels of such, which GPUs can sample\n",
                      pictures, pictures == 1 ? " is" : "s are");
 }

@@ -257,7 +257,7 @@ void Df11Packer::count(Unit& unit)
     if (unit.plain.empty()) {
         ++m_packedUnits;
     } else if (!m_quiet) {
-        std::fprintf(stderr, "sluice: '%s' stays plain: %s\n", printable(unit.module).c_str(),
+        printMessage("sluice: '%s' stays plain: %s\n", printable(unit.module).c_str(),
                      unit.plain.c_str());
     }
 }
@@ -543,7 +543,7 @@ int packUnits(const Format& format, const PackOptions& options, const CommonOpti
     packer.clearProgress();
     if (common.verbosity > 0 && !common.quiet) {
         const uint64_t bytesIn = input.file().size(), bytesOut = packer.outputSize();
-        std::fprintf(stderr, "units      %llu\nbytes in   %llu\nbytes out  %llu\nratio      %s\n",
+        printMessage("units      %llu\nbytes in   %llu\nbytes out  %llu\nratio      %s\n",
                      wide(packer.packedUnits()), wide(bytesIn), wide(bytesOut),
                      ratioText(bytesOut, bytesIn).c_str());
     }

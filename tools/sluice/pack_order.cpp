@@ -49,7 +49,7 @@ void orderFiles(std::vector<ArchiveSource>& files, const std::string& list, bool
         ordered.push_back(std::move(files[number]));
     files.swap(ordered);
     if (unknown != 0 && !quiet)
-        std::fprintf(stderr, "sluice: %s: %llu line%s no file that is packed, the first '%s'\n",
+        printMessage("sluice: %s: %llu line%s no file that is packed, the first '%s'\n",
                      input.name().c_str(), wide(unknown), unknown == 1 ? " names" : "s name",
                      printable(firstUnknown.substr(0, 200)).c_str());
 }

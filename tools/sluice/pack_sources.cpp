@@ -65,7 +65,7 @@ private:
     void leaveOut(const std::string& path, const char* why) const
     {
         if (m_common.verbosity > 0 && !m_common.quiet)
-            std::fprintf(stderr, "left out: %s (%s)\n", printable(path).c_str(), why);
+            printMessage("left out: %s (%s)\n", printable(path).c_str(), why);
     }
 
     const PackOptions& m_options;
@@ -188,7 +188,7 @@ PackSources collectSources(const PackOptions& options, const CommonOptions& comm
     checkFolders(sources.files);
     const std::string leftOut = sources.leftOut.text();
     if (!leftOut.empty() && !common.quiet)
-        std::fprintf(stderr, "sluice: left out: %s%s\n", leftOut.c_str(),
+        printMessage("sluice: left out: %s%s\n", leftOut.c_str(),
                      common.verbosity > 0 ? "" : "; -v names them");
     return sources;
 }

@@ -2,7 +2,6 @@
 #include "progress.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "platform.h"
@@ -17,16 +16,14 @@ void StatusLine::show(std::string text)
     if (!m_enabled) return;
     if (const unsigned columns = terminalColumns(); columns != 0)
         text.resize(std::min<size_t>(text.size(), columns - 1u)); // a full line would wrap
-    std::fputs(("\r\033[K" + text).c_str(), stderr); // in one piece, so that it does not flicker
-    std::fflush(stderr);
+    printMessage("\r\033[K%s", text.c_str());
     m_shown = true;
 }
 
 void StatusLine::clear()
 {
     if (!m_shown) return;
-    std::fputs("\r\033[K", stderr);
-    std::fflush(stderr);
+    printMessage("\r\033[K");
     m_shown = false;
 }
 

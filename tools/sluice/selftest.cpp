@@ -110,8 +110,7 @@ void TierTest::add(const char* kernel, const std::string& difference)
     const bool passed = difference.empty();
     if (!passed) differences.push_back(kernel + (": " + difference));
     if (!passed)
-        std::fprintf(stderr, "%s %s: %s: %s\n", device.c_str(), tier.c_str(), kernel,
-                     difference.c_str());
+        printMessage("%s %s: %s: %s\n", device.c_str(), tier.c_str(), kernel, difference.c_str());
     const auto known = std::find_if(kernels.begin(), kernels.end(), [&](const KernelResult& one) {
         return one.kernel == std::string(kernel);
     });
@@ -229,8 +228,7 @@ int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& co
                                : deviceSelector(devices[0]) + " runs " + devices[0].tiers)};
     const bool printsLines = !json && !common.quiet;
     if (printsLines) {
-        std::fprintf(stderr,
-                     "comparing results with the CPU reference's, its own with noted checksums, "
+        printMessage("comparing results with the CPU reference's, its own with noted checksums, "
                      "and golden vectors of gdeflate, gstd and filter\n");
     }
     if (json) std::printf("%s  \"results\": [", machineJson(options.device != "cpu").c_str());

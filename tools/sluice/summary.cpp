@@ -17,7 +17,7 @@ void Summary::print(uint64_t files, uint64_t plain, uint64_t stored) const
     const bool wanted = m_common.verbosity > 0 || isTerminal(OutputStream::error);
     if (m_common.quiet || !wanted) return;
     const double seconds = std::chrono::duration<double>(Clock::now() - m_start).count();
-    std::fprintf(stderr, "%llu file%s, %s, %s, %s, %.1f s\n", wide(files), files == 1 ? "" : "s",
+    printMessage("%llu file%s, %s, %s, %s, %.1f s\n", wide(files), files == 1 ? "" : "s",
                  sizeText(plain).c_str(), sizeText(stored).c_str(),
                  ratioText(stored, plain).c_str(), seconds);
 }

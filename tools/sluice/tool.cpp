@@ -45,18 +45,35 @@ std::string sizeText(uint64_t bytes)
     return formatText("%.*f %s", decimals, value, units[unit]);
 }
 
-std::string formatText(const char* format, ...)
+static std::string formatArguments(const char* format, va_list arguments)
 {
-    va_list arguments, again;
-    va_start(arguments, format);
+    va_list again;
     va_copy(again, arguments);
     const int length = std::vsnprintf(nullptr, 0, format, arguments);
-    va_end(arguments);
     std::string text(length < 0 ? 0 : size_t(length) + 1, '\0');
     std::vsnprintf(text.data(), text.size(), format, again);
     va_end(again);
     text.resize(text.empty() ? 0 : text.size() - 1);
     return text;
+}
+
+std::string formatText(const char* format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const std::string text = formatArguments(format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+void printMessage(const char* format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const std::string text = formatArguments(format, arguments);
+    va_end(arguments);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
 }
 
 std::string encodingText(const AssetOptions& options)
@@ -138,7 +155,7 @@ void sayError(const std::string& text)
         end = std::min(text.find('\n', begin), text.size());
         lines += (begin == 0 ? "sluice: " : "\n") + printable(text.substr(begin, end - begin));
     }
-    std::fputs((lines + "\n").c_str(), stderr); // in one piece: others may write to it too
+    printMessage("%s\n", lines.c_str());
 }
 
 std::string jsonText(const std::string& text)

@@ -199,6 +199,9 @@ uint32_t threadCount(uint32_t asked);
 // The text with '?' for bytes that are no UTF-8 and for characters that a terminal would obey:
 // control characters, ends of lines, changes of direction.
 std::string printable(const std::string& text);
+// Prints to stderr, in one piece: others may write there too, and a console takes UTF-8 apart that
+// comes byte by byte.
+void printMessage(const char* format, ...) SLUICE_PRINTF(1, 2);
 // Prints "sluice: TEXT" to stderr, whose lines become printable.
 void sayError(const std::string& text);
 // In quotes. What printable() replaces is escaped, so that the file is safe to look at.

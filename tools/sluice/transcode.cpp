@@ -88,7 +88,7 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
     progress.clear();
     output.commit();
     if (common.verbosity > 0 && !common.quiet) {
-        std::fprintf(stderr, "bytes in   %llu, %llu decoded\nbytes out  %llu\n", wide(total),
+        printMessage("bytes in   %llu, %llu decoded\nbytes out  %llu\n", wide(total),
                      wide(stats.bytesIn), wide(stats.bytesOut));
     }
     summary.print(stats.assetCount, stats.bytesIn, stats.bytesOut);

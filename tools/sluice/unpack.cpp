@@ -203,8 +203,8 @@ uint64_t decodedSize(const Container& container, const std::vector<uint32_t>& as
 int endOf(const AssetDecoder& decoder, size_t assetCount)
 {
     if (decoder.badAssets() != 0)
-        std::fprintf(stderr, "sluice: %llu of %zu assets are not right\n",
-                     wide(decoder.badAssets()), assetCount);
+        printMessage("sluice: %llu of %zu assets are not right\n", wide(decoder.badAssets()),
+                     assetCount);
     return decoder.exitCode();
 }
 
@@ -218,8 +218,7 @@ void tellTextures(const Container& container, const std::vector<uint32_t>& asset
                hasPictureName(container.asset(asset).name);
     });
     if (textures != 0)
-        std::fprintf(stderr,
-                     "sluice: %lld of the files have names of pictures and are KTX2 textures\n",
+        printMessage("sluice: %lld of the files have names of pictures and are KTX2 textures\n",
                      static_cast<long long>(textures));
 }
 

@@ -201,8 +201,7 @@ int runUnpackWeights(const WeightFile& input, const UnpackOptions& options,
     output.commit();
     progress.clear();
     if (common.verbosity > 0 && !common.quiet) {
-        std::fprintf(stderr,
-                     "units      %zu\nbytes in   %llu\nbytes out  %llu\ndevice     %s\ntier       "
+        printMessage("units      %zu\nbytes in   %llu\nbytes out  %llu\ndevice     %s\ntier       "
                      "%s\n%-10s %.3f\n",
                      input.units().size(), wide(input.file().size()), wide(start.size() + size),
                      device.properties().name, device.tier(), device.millisecondsName(),
