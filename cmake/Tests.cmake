@@ -94,6 +94,7 @@ foreach(form base narrow emu) # a shader of the tests' own
     string(TOUPPER ${form} flag)
     sluice_add_program_shader(sluice_tests tests/scan_bits.comp scan_bits_${form} -DSLUICE_${flag})
 endforeach()
+sluice_add_program_shader(sluice_tests tests/nothing.comp)
 if(SLUICE_HOT_RELOAD)
     file(GLOB reload_sources CONFIGURE_DEPENDS tests/hot_reload_*.cpp)
     sluice_test(hot_reload_test ${reload_sources})

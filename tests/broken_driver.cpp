@@ -4,12 +4,15 @@
 //   SLUICE_DRIVER_BEHIND  the library of the other driver
 //   SLUICE_DRIVER_BREAKS  list: counting devices ends the process; abort: compiling a pipeline does;
 //                         refuse: compiling fails; ignore: nothing is compiled, and dispatches
-//                         do nothing
+//                         do nothing; subgroups: pipelines that ask for full subgroups do nothing
 #include <vulkan/vulkan_core.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
 
 #include <dlfcn.h>
 
@@ -38,6 +41,10 @@ Function symbolBehind(const char* name)
 PFN_vkGetDeviceProcAddr deviceProcAddr = nullptr; // of the driver behind
 PFN_vkCreateComputePipelines createPipelines = nullptr;
 
+std::mutex guard; // of these two
+std::set<VkPipeline> idlePipelines;
+std::map<VkCommandBuffer, bool> isIdle; // what is bound there
+
 VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice device, VkPipelineCache cache, uint32_t count,
                                        const VkComputePipelineCreateInfo* infos,
                                        const VkAllocationCallbacks* allocator,
@@ -57,7 +64,34 @@ VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice device, VkPipelineCache cache, u
             pipelines[i] = reinterpret_cast<VkPipeline>(&one);
         return VK_SUCCESS;
     }
-    return createPipelines(device, cache, count, infos, allocator, pipelines);
+    const VkResult result = createPipelines(device, cache, count, infos, allocator, pipelines);
+    for (uint32_t i = 0; i < count && result == VK_SUCCESS && breaks("subgroups"); ++i) {
+        const std::lock_guard<std::mutex> lock(guard);
+        if ((infos[i].stage.flags & VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT) !=
+            0)
+            idlePipelines.insert(pipelines[i]);
+        else
+            idlePipelines.erase(pipelines[i]); // a handle may come again
+    }
+    return result;
+}
+
+PFN_vkCmdBindPipeline bindPipeline = nullptr;
+PFN_vkCmdDispatch dispatch = nullptr;
+
+VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer commands, VkPipelineBindPoint point,
+                                VkPipeline pipeline)
+{
+    const std::lock_guard<std::mutex> lock(guard);
+    isIdle[commands] = idlePipelines.count(pipeline) != 0;
+    bindPipeline(commands, point, pipeline);
+}
+
+VKAPI_ATTR void VKAPI_CALL dispatchUnlessIdle(VkCommandBuffer commands, uint32_t x, uint32_t y,
+                                              uint32_t z)
+{
+    const std::lock_guard<std::mutex> lock(guard);
+    if (!isIdle[commands]) dispatch(commands, x, y, z);
 }
 
 VKAPI_ATTR void VKAPI_CALL ignoreBind(VkCommandBuffer, VkPipelineBindPoint, VkPipeline) {}
@@ -89,6 +123,16 @@ PFN_vkVoidFunction broken(const char* name, PFN_vkVoidFunction function)
     if (function != nullptr && std::strcmp(name, "vkCreateComputePipelines") == 0) {
         createPipelines = reinterpret_cast<PFN_vkCreateComputePipelines>(function);
         return reinterpret_cast<PFN_vkVoidFunction>(compile);
+    }
+    if (function != nullptr && breaks("subgroups")) {
+        if (std::strcmp(name, "vkCmdBindPipeline") == 0) {
+            bindPipeline = reinterpret_cast<PFN_vkCmdBindPipeline>(function);
+            return reinterpret_cast<PFN_vkVoidFunction>(bind);
+        }
+        if (std::strcmp(name, "vkCmdDispatch") == 0) {
+            dispatch = reinterpret_cast<PFN_vkCmdDispatch>(function);
+            return reinterpret_cast<PFN_vkVoidFunction>(dispatchUnlessIdle);
+        }
     }
     return function != nullptr && breaks("ignore") ? ignored(name, function) : function;
 }

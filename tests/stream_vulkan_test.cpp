@@ -3,6 +3,8 @@
 #include "stream_content.h"
 #include "streams.h"
 
+#include "api/backend.h"
+
 #include <algorithm>
 #include <cfloat>
 #include <set>
@@ -370,6 +372,35 @@ TEST_CASE("stream to Vulkan: buffers, directly and through the ring, files and m
         CHECK(std::equal(expected.begin(), expected.end(), static_cast<const uint8_t*>(to.host)));
         device().checkMessages();
     }
+}
+
+TEST_CASE("stream to Vulkan: the CPU decodes what a self-test has found wrong")
+{
+    if (!isVulkan()) return;
+    // Without pipelines, so that nothing could be decoded by them.
+    Device fresh(device().selector(), device().info().tier,
+                 environmentNumber("SLUICE_TEST_VALIDATION", 1), 0);
+    REQUIRE_MESSAGE(fresh.isOpen(), fresh.openError());
+    const Bytes& bytes = vulkanContent().small.bytes;
+    Engine engine(fresh);
+    MemoryFile file(vulkanContent().file);
+    GpuStreamer streamer(fresh, engine, true);
+    const SluiceStreamFile opened = streamer.open(file);
+    uint32_t kernels = 0;
+    REQUIRE(sluiceStreamGetKernels(opened, &kernels) == SLUICE_OK);
+    CHECK((kernels & SLUICE_KERNELS_GDEFLATE_LINEAR) != 0);
+    fresh.context()->distrusted = SLUICE_KERNELS_GDEFLATE_LINEAR;
+    const SluiceStreamMemory to = engine.makeBuffer(4 << 20);
+    SluiceStreamRequest all = bufferRequest(opened, 0, bytes.size(), to, 0),
+                        part = bufferRequest(opened, 3001, 50003, to, 3 << 20);
+    all.asset = part.asset = VulkanContent::kSmall;
+    CHECK(streamer.waitFor(streamer.submit({all, part})).status == SLUICE_OK);
+    engine.waitIdle();
+    const auto* const got = static_cast<const uint8_t*>(to.host);
+    CHECK(std::equal(bytes.begin(), bytes.end(), got));
+    CHECK(std::equal(bytes.begin() + 3001, bytes.begin() + 3001 + 50003, got + (3 << 20)));
+    CHECK(streamer.counters().retriedTiles == 0);
+    fresh.checkMessages();
 }
 
 TEST_CASE("stream to Vulkan: waits, signals, discarded batches, budgets, cancellation")

@@ -16,6 +16,7 @@
 #include <sluice/sluice_gstd.h>
 #include <sluice/sluice_interval.h>
 #include <sluice/sluice_scan.h>
+#include <sluice/sluice_self_test.h>
 #include <sluice/sluice_tile_streams.h>
 #include <sluice/sluice_tiles.h>
 

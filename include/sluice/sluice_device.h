@@ -71,6 +71,10 @@ SLUICE_API SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* propertie
 // allowRefused  1: the device is opened without necessary pipelines of `kernels` that its driver
 //               fails to make (SluiceContextInfo::refusedKernels); 0: it is not opened then, and the
 //               error names them
+// selfTest      1: known tiles go through the pipelines of `kernels` (sluice_self_test.h). If one comes
+//               out wrong, the next tier of the device is opened instead (of ext, base and emu32),
+//               and sluiceGetDeviceSelfTest says so; where none is right, or another tier than these
+//               or a tier by name was asked for, the error names what fails
 typedef struct SluiceDeviceInfo {
     const char* selector;
     const char* tier;
@@ -87,6 +91,7 @@ typedef struct SluiceDeviceInfo {
     const char* tuning;
     uint32_t requiredSubgroupSize;
     uint32_t allowRefused;
+    uint32_t selfTest;
 } SluiceDeviceInfo;
 
 // Opens a device. On failure *error (if not NULL) points to a one-line text owned by the library,
@@ -97,6 +102,9 @@ SLUICE_API SluiceStatus sluiceOpenDevice(const SluiceDeviceInfo* info, SluiceDev
 SLUICE_API void sluiceCloseDevice(SluiceDevice device); // waits for the device; frees everything
                                                         // allocated from it
 SLUICE_API SluiceContext sluiceGetDeviceContext(SluiceDevice device);
+// Which better tiers a self-test has found wrong, one "TIER: what" a line; "" if none, or if
+// SluiceDeviceInfo::selfTest was 0. It lives as long as the device.
+SLUICE_API const char* sluiceGetDeviceSelfTest(SluiceDevice device);
 SLUICE_API SluiceStatus sluiceGetDeviceProperties(SluiceDevice device,
                                                   SluiceDeviceProperties* properties);
 

@@ -3,6 +3,8 @@
 // calls these.
 #pragma once
 
+#include <atomic>
+
 #include <sluice/sluice_all.h>
 
 #include "command_list.h"
@@ -63,4 +65,6 @@ public:
 
 struct SluiceContext_T {
     sluice::Backend* backend; // owned
+    // SluiceKernels whose pipelines a self-test has found wrong.
+    std::atomic<uint32_t> distrusted{0};
 };

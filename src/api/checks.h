@@ -10,12 +10,17 @@
 
 namespace sluice {
 
-inline SluiceBackend backendOf(SluiceContext context)
+inline SluiceContextInfo contextInfoOf(SluiceContext context)
 {
     SluiceContextInfo info = {};
     context->backend->contextInfo(info);
-    return info.backend;
+    const uint32_t distrusted = context->distrusted.load();
+    info.kernels &= ~distrusted;
+    info.refusedKernels |= distrusted;
+    return info;
 }
+
+inline SluiceBackend backendOf(SluiceContext context) { return contextInfoOf(context).backend; }
 
 // A Vulkan command needs a command buffer; the CPU has none; NULL is CUDA's default stream.
 inline bool validCommands(SluiceBackend backend, SluiceCommands commands)
@@ -28,8 +33,7 @@ inline bool validCommands(SluiceBackend backend, SluiceCommands commands)
 // that the command needs.
 inline RangeChecker checkerFor(SluiceContext context, SluiceCommands commands, uint32_t kernels)
 {
-    SluiceContextInfo info = {};
-    context->backend->contextInfo(info);
+    const SluiceContextInfo info = contextInfoOf(context);
     RangeChecker check(info.backend != SLUICE_BACKEND_VULKAN);
     check.require(validCommands(info.backend, commands), SLUICE_ERROR_ARGUMENT);
     check.require((kBuiltKernels & ~info.refusedKernels & kernels) == kernels,

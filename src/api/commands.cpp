@@ -21,8 +21,7 @@ void sluiceDestroyContext(SluiceContext context)
 SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContextInfo* info)
 {
     if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    *info = {};
-    context->backend->contextInfo(*info);
+    *info = sluice::contextInfoOf(context);
     return SLUICE_OK;
 }
 

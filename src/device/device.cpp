@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstring>
 #include <new>
 #include <sstream>
 
@@ -94,6 +95,46 @@ bool isSelector(const std::string& text)
            (text.rfind("cuda:", 0) == 0 && text.size() > 5);
 }
 
+SluiceStatus openTier(const SluiceDeviceProperties& chosen, const SluiceDeviceInfo& info,
+                      std::unique_ptr<Device>& device, std::string& error)
+{
+    const bool isAuto = info.tier == nullptr || std::strcmp(info.tier, "auto") == 0;
+    switch (chosen.backend) {
+    case SLUICE_BACKEND_VULKAN: return openVulkanDevice(chosen.index, info, device, error);
+    case SLUICE_BACKEND_CUDA: return openCudaDevice(chosen.index, info, device, error);
+    default: return openCpuDevice(isAuto ? nullptr : info.tier, device, error);
+    }
+}
+
+// Opens the best tier whose self-test passes.
+SluiceStatus openTested(const SluiceDeviceProperties& chosen, SluiceDeviceInfo info,
+                        const std::string& tier, std::unique_ptr<Device>& device,
+                        std::string& error)
+{
+    std::istringstream tiers(tier.empty() ? chosen.tiers : tier);
+    std::string one, failedTiers;
+    while (tiers >> one) {
+        info.tier = one.c_str();
+        SluiceStatus status = openTier(chosen, info, device, error);
+        std::string failed;
+        if (status == SLUICE_OK) status = testDevice(*device, failed);
+        if (status != SLUICE_OK) {
+            device.reset();
+            return error.empty() ? fail(status, "the self-test could not run", error) : status;
+        }
+        if (failed.empty()) {
+            device->failedTiers = failedTiers;
+            return SLUICE_OK;
+        }
+        device.reset();
+        failedTiers += one + ": the self-test of " + failed + " fails\n";
+        if (one == "emu32") break; // emulations of other sizes are for tests
+    }
+    failedTiers.resize(failedTiers.empty() ? 0 : failedTiers.size() - 1);
+    std::replace(failedTiers.begin(), failedTiers.end(), '\n', ';');
+    return fail(SLUICE_ERROR_UNSUPPORTED, failedTiers, error);
+}
+
 SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& device,
                         std::string& error)
 {
@@ -119,11 +160,8 @@ SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& d
                     std::string(chosen->name) + " cannot run " +
                         (tier.empty() ? "any tier" : "tier " + tier),
                     error);
-    switch (chosen->backend) {
-    case SLUICE_BACKEND_VULKAN: return openVulkanDevice(chosen->index, info, device, error);
-    case SLUICE_BACKEND_CUDA: return openCudaDevice(chosen->index, info, device, error);
-    default: return openCpuDevice(tier.empty() ? nullptr : tier.c_str(), device, error);
-    }
+    return info.selfTest != 0 ? openTested(*chosen, info, tier, device, error)
+                              : openTier(*chosen, info, device, error);
 }
 
 } // namespace
@@ -171,6 +209,11 @@ void sluiceCloseDevice(SluiceDevice device) { delete device; }
 SluiceContext sluiceGetDeviceContext(SluiceDevice device)
 {
     return device != nullptr ? device->device->context : nullptr;
+}
+
+const char* sluiceGetDeviceSelfTest(SluiceDevice device)
+{
+    return device != nullptr ? device->device->failedTiers.c_str() : "";
 }
 
 SluiceStatus sluiceGetDeviceProperties(SluiceDevice device, SluiceDeviceProperties* properties)

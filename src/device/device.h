@@ -28,6 +28,7 @@ public:
 
     SluiceDeviceProperties properties{};
     SluiceContext context = nullptr; // the backend's destructor destroys it
+    std::string failedTiers;         // as sluiceGetDeviceSelfTest gives them
 };
 
 using DeviceList = std::vector<SluiceDeviceProperties>;
@@ -42,6 +43,9 @@ SluiceStatus openCudaDevice(u32 index, const SluiceDeviceInfo& info,
                             std::unique_ptr<Device>& device, std::string& error);
 void listCpuDevice(DeviceList& list);
 SluiceStatus openCpuDevice(const char* tier, std::unique_ptr<Device>& device, std::string& error);
+
+// Runs the self-test of what the context has ready. failed: names of what comes out wrong, with commas.
+SluiceStatus testDevice(Device& device, std::string& failed);
 
 // Copies `text`, cut if need be, into a fixed field of SluiceDeviceProperties.
 template <size_t Size>

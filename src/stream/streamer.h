@@ -257,7 +257,9 @@ private:
     struct Job;
     struct Failure;
 
-    bool gpuDecodes() const { return m_gpuDecodes; }
+    // Whether the GPU decodes an archive's tiles: it does not where pipelines that they need are
+    // refused, by the driver or after a self-test, if the CPU can reach the output ring.
+    bool gpuDecodes(const SluiceStreamFile_T& file) const;
     bool isImmediate() const { return m_info.gpu != nullptr && m_info.gpu->isImmediate(); }
     bool hasSemaphores() const { return m_info.gpu != nullptr && m_info.gpu->hasSemaphores(); }
 

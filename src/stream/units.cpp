@@ -160,8 +160,17 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutPlain(Request& request, Unit& unit)
     return Cut::made;
 }
 
+bool SluiceStreamer_T::gpuDecodes(const SluiceStreamFile_T& file) const
+{
+    if (!m_gpuDecodes || m_info.output.host == nullptr) return m_gpuDecodes;
+    SluiceContextInfo about = {};
+    return sluiceGetContextInfo(m_info.context, &about) != SLUICE_OK ||
+           (about.refusedKernels & file.kernels) == 0;
+}
+
 SluiceStreamer_T::Cut SluiceStreamer_T::cutTiles(Group& group, Request& request, Unit& unit)
 {
+    const bool onGpu = gpuDecodes(*request.info.file);
     uint32_t count = 0;
     const TileRecord* records = request.info.file->records(request.info.asset, count);
     const uint64_t first = request.info.offset + request.cut;
@@ -169,7 +178,7 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutTiles(Group& group, Request& request,
     const auto routeOf = [&](const TileRecord& tile) {
         if (request.info.target == SLUICE_STREAM_TO_HOST || m_info.gpu == nullptr)
             return Route::host;
-        if (!gpuDecodes() || tile.outputOffset < first || tile.outputOffset + tile.size > end)
+        if (!onGpu || tile.outputOffset < first || tile.outputOffset + tile.size > end)
             return Route::output;
         const uint64_t place =
             request.info.buffer.offset + (tile.outputOffset - request.info.offset);
@@ -178,7 +187,7 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutTiles(Group& group, Request& request,
     };
     unit.firstTile = tileAt(records, count, first);
     unit.route = routeOf(records[unit.firstTile]);
-    unit.decodesOnCpu = unit.route == Route::host || !gpuDecodes();
+    unit.decodesOnCpu = unit.route == Route::host || !onGpu;
     const uint64_t room = roomOf(request);
     TileSum sum;
     for (uint32_t i = unit.firstTile; i < count && records[i].outputOffset < end; ++i) {
@@ -274,7 +283,7 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutImage(Group& group, Request& request,
         return Cut::made;
     }
     unit.route = Route::output;
-    unit.decodesOnCpu = !gpuDecodes();
+    unit.decodesOnCpu = !gpuDecodes(*request.info.file);
     unit.decodedSize = sum.decoded;
     unit.storedSize = sum.stored;
     // Blocks begin at multiples of 64 KiB, so that only blocks of 3 or 12 bytes depend on which one

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The self-test: a batch of tiles (sluice_tiles.h) that is part of the library, in one piece of the
+// caller's memory.
+#include <sluice/sluice_self_test.h>
+
+#include <cstring>
+#include <iterator>
+
+#include <sluice/sluice_tiles.h>
+
+#include "checks.h"
+#include "self_test_tiles.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kMostTiles = uint32_t(std::size(kSelfTestTiles));
+constexpr uint8_t kPoison = 0xa5;
+constexpr uint64_t kGap = 64; // poisoned bytes, at least, behind each tile
+
+constexpr uint64_t placeAfter(uint64_t end) { return (end + 255) / 256 * 256; }
+
+SluiceTile tileOf(const SelfTestTile& row, uint64_t destinationOffset)
+{
+    return {row.offset,
+            destinationOffset,
+            row.storedSize,
+            row.size,
+            row.codec,
+            row.checksum,
+            row.filterSize != 0 ? kSelfTestFilter : nullptr,
+            row.filterSize};
+}
+
+// What one tile takes; 0 if this build lacks its codec.
+uint32_t kernelsOf(const SluiceTile& tile)
+{
+    SluiceTileTotals totals = {};
+    if (sluiceAddTile(&totals, &tile) != SLUICE_OK) return 0;
+    // Checksums are compared for every tile.
+    return sluiceGetTilesKernels(&totals) | SLUICE_KERNELS_CHECKSUM;
+}
+
+// The tiles that some kernels can be tested with, and where everything stands in the memory.
+class TestBatch {
+public:
+    TestBatch(SluiceContext context, const SluiceSelfTestInfo& info) : m_context(context)
+    {
+        uint64_t end = 0;
+        for (const SelfTestTile& row : kSelfTestTiles) {
+            const SluiceTile tile = tileOf(row, end);
+            const uint32_t needed = kernelsOf(tile);
+            if (needed == 0 || (needed & ~info.kernels) != 0) continue;
+            if (sluiceAddTile(&m_totals, &tile) != SLUICE_OK) continue;
+            m_tiles[m_count++] = tile;
+            m_kernels |= needed;
+            end = placeAfter(end + row.size + kGap);
+        }
+        m_info.tiles = m_tiles;
+        m_info.tileCount = m_count;
+        m_info.totals = &m_totals;
+        m_destinationSize = end;
+        SluiceTilesRequirements required = {};
+        if (m_count == 0 ||
+            sluiceGetTilesRequirements(context, &m_info, &m_totals, &required) != SLUICE_OK)
+            return;
+        m_destination = placeAfter(sizeof kSelfTestWords);
+        m_control = placeAfter(m_destination + m_destinationSize);
+        m_results = placeAfter(m_control + required.controlSize);
+        const uint64_t scratch = placeAfter(m_results + required.resultsSize);
+        m_size = placeAfter(scratch + required.scratchSize);
+        const auto part = [&](uint64_t at, uint64_t size) {
+            return SluiceBuffer{info.memory.handle, info.memory.offset + at, size};
+        };
+        m_info.source = part(0, sizeof kSelfTestWords);
+        m_info.destination = part(m_destination, m_destinationSize);
+        m_info.control = part(m_control, required.controlSize);
+        m_info.results = part(m_results, required.resultsSize);
+        m_info.scratch = part(scratch, required.scratchSize);
+        m_info.sourceHost = kSelfTestWords;
+        m_bytes = static_cast<uint8_t*>(info.bytes);
+        m_info.controlHost = m_bytes + m_control;
+        m_info.resultsHost = m_bytes + m_results;
+    }
+    TestBatch(const TestBatch&) = delete;
+    TestBatch& operator=(const TestBatch&) = delete;
+
+    uint32_t kernels() const { return m_kernels; }
+    uint64_t size() const { return m_size; }
+    const SluiceTilesInfo& info() const { return m_info; }
+
+    SluiceStatus write() const
+    {
+        std::memset(m_bytes, kPoison, m_size);
+        std::memcpy(m_bytes, kSelfTestWords, sizeof kSelfTestWords);
+        return sluicePrepareTiles(m_context, &m_info);
+    }
+
+    SluiceStatus read(uint32_t& failed) const
+    {
+        uint32_t statuses[kMostTiles] = {};
+        const SluiceStatus status = sluiceGetTileResults(&m_info, statuses, nullptr);
+        failed = 0;
+        // A tile without a filter comes before the one of its codec that has one.
+        for (uint32_t i = 0; i < m_count && status == SLUICE_OK; ++i) {
+            if (statuses[i] == SLUICE_TILE_OK && isRight(i)) continue;
+            const uint32_t needed = kernelsOf(m_tiles[i]);
+            const uint32_t codec =
+                needed & ~uint32_t(SLUICE_KERNELS_FILTER | SLUICE_KERNELS_CHECKSUM);
+            const bool isFiltered = (needed & SLUICE_KERNELS_FILTER) != 0;
+            failed |= !isFiltered ? codec : (failed & codec) == 0 ? +SLUICE_KERNELS_FILTER : 0u;
+        }
+        if ((failed & SLUICE_KERNELS_GDEFLATE_LINEAR) != 0) failed |= SLUICE_KERNELS_TILE_STREAMS;
+        return status;
+    }
+
+private:
+    // Whether a tile has its bytes, and the poison behind it is whole.
+    bool isRight(uint32_t i) const
+    {
+        const uint8_t* const destination = m_bytes + m_destination;
+        const uint64_t begin = m_tiles[i].destinationOffset, end = begin + m_tiles[i].size,
+                       next =
+                           i + 1 < m_count ? m_tiles[i + 1].destinationOffset : m_destinationSize;
+        for (uint64_t at = end; at < next; ++at)
+            if (destination[at] != kPoison) return false;
+        return sluiceTileChecksum(destination + begin, m_tiles[i].size) == m_tiles[i].checksum;
+    }
+
+    SluiceContext m_context;
+    uint8_t* m_bytes = nullptr;
+    SluiceTile m_tiles[kMostTiles] = {};
+    uint32_t m_count = 0, m_kernels = 0;
+    SluiceTileTotals m_totals = {};
+    SluiceTilesInfo m_info = {};
+    uint64_t m_destinationSize = 0, m_destination = 0, m_control = 0, m_results = 0, m_size = 0;
+};
+
+// Whether a test may run as it is described.
+SluiceStatus check(const TestBatch& batch, const SluiceSelfTestInfo& info)
+{
+    if (info.kernels == 0 || info.bytes == nullptr || batch.kernels() != info.kernels)
+        return SLUICE_ERROR_ARGUMENT;
+    return info.memory.size < batch.size() ? SLUICE_ERROR_BUFFER_SIZE : SLUICE_OK;
+}
+
+} // namespace
+} // namespace sluice
+
+using sluice::TestBatch;
+
+SluiceStatus sluiceGetSelfTestRequirements(SluiceContext context, const SluiceSelfTestInfo* info,
+                                           SluiceSelfTestRequirements* requirements)
+{
+    if (context == nullptr || info == nullptr || requirements == nullptr ||
+        (info->kernels & ~uint32_t(SLUICE_KERNELS_ALL)) != 0)
+        return SLUICE_ERROR_ARGUMENT;
+    const SluiceContextInfo about = sluice::contextInfoOf(context);
+    SluiceSelfTestInfo possible = *info;
+    possible.kernels &= about.kernels & ~about.refusedKernels;
+    const TestBatch batch(context, possible);
+    *requirements = {batch.kernels(), batch.size()};
+    return SLUICE_OK;
+}
+
+SluiceStatus sluiceWriteSelfTest(SluiceContext context, const SluiceSelfTestInfo* info)
+{
+    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
+    const TestBatch batch(context, *info);
+    const SluiceStatus status = check(batch, *info);
+    return status == SLUICE_OK ? batch.write() : status;
+}
+
+SluiceStatus sluiceCmdSelfTest(SluiceContext context, SluiceCommands commands,
+                               const SluiceSelfTestInfo* info)
+{
+    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
+    const TestBatch batch(context, *info);
+    const SluiceStatus status = check(batch, *info);
+    return status == SLUICE_OK ? sluiceCmdTiles(context, commands, &batch.info()) : status;
+}
+
+SluiceStatus sluiceReadSelfTest(SluiceContext context, const SluiceSelfTestInfo* info,
+                                uint32_t* failed)
+{
+    if (context == nullptr || info == nullptr || failed == nullptr) return SLUICE_ERROR_ARGUMENT;
+    const TestBatch batch(context, *info);
+    SluiceStatus status = check(batch, *info);
+    if (status == SLUICE_OK) status = batch.read(*failed);
+    if (status == SLUICE_OK) context->distrusted.fetch_or(*failed);
+    return status;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Known tiles through the pipelines of a device that has just been opened.
+#include "device.h"
+
+#include <sluice/sluice_self_test.h>
+
+namespace sluice {
+
+#if SLUICE_HAVE_CODECS
+namespace {
+
+struct Name {
+    uint32_t kernels;
+    const char* name;
+};
+constexpr Name kNames[] = {{SLUICE_KERNELS_GDEFLATE_LINEAR, "GDeflate"},
+                           {SLUICE_KERNELS_GSTD, "Gstd"},
+                           {SLUICE_KERNELS_FLOAT, "the float codec"},
+                           {SLUICE_KERNELS_FILTER, "filters"}};
+
+// Memory of a device that goes with its scope.
+struct Memory {
+    Device& device;
+    SluiceBuffer buffer{};
+    ~Memory()
+    {
+        if (buffer.handle != 0) device.release(buffer);
+    }
+};
+
+} // namespace
+
+SluiceStatus testDevice(Device& device, std::string& failed)
+{
+    SluiceSelfTestInfo info = {};
+    info.kernels = SLUICE_KERNELS_ALL;
+    SluiceSelfTestRequirements required = {};
+    SluiceStatus status = sluiceGetSelfTestRequirements(device.context, &info, &required);
+    if (status != SLUICE_OK || required.kernels == 0) return status;
+    info.kernels = required.kernels;
+    std::vector<uint8_t> bytes(required.memorySize);
+    info.bytes = bytes.data();
+    Memory memory{device};
+    status = device.allocate(required.memorySize, memory.buffer);
+    info.memory = memory.buffer;
+    if (status == SLUICE_OK) status = sluiceWriteSelfTest(device.context, &info);
+    if (status == SLUICE_OK) status = device.upload(info.memory, bytes.data(), bytes.size());
+    SluiceCommands commands = nullptr;
+    if (status == SLUICE_OK) status = device.begin(commands);
+    if (status != SLUICE_OK) return status;
+    const SluiceStatus recorded = sluiceCmdSelfTest(device.context, commands, &info);
+    double milliseconds = 0;
+    status = device.submit(commands, milliseconds);
+    if (recorded != SLUICE_OK) status = recorded;
+    if (status == SLUICE_OK) status = device.download(info.memory, bytes.data(), bytes.size());
+    uint32_t kernels = 0;
+    if (status == SLUICE_OK) status = sluiceReadSelfTest(device.context, &info, &kernels);
+    for (const Name& one : kNames)
+        if ((kernels & one.kernels) != 0)
+            failed += (failed.empty() ? "" : ", ") + std::string(one.name);
+    return status;
+}
+#else
+// There are no codecs, and so no tiles.
+SluiceStatus testDevice(Device&, std::string&) { return SLUICE_OK; }
+#endif
+
+} // namespace sluice
