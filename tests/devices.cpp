@@ -4,7 +4,7 @@
 
 #include "devices.h"
 
-#include "vulkan/context.h"
+#include "replaced_shaders.h"
 #ifdef SLUICE_HAVE_CUDA
 #include "cuda/context.h"
 #endif
@@ -46,7 +46,18 @@ Device::Device(const std::string& selector, const std::string& tier, uint32_t va
     if (status != SLUICE_OK) {
         m_handle = nullptr;
         m_error = text != nullptr ? text : sluiceGetStatusText(status);
+        return;
     }
+    const char* folder = std::getenv("SLUICE_TEST_SHADERS");
+    SluiceContextInfo opened = {};
+    sluiceGetContextInfo(context(), &opened);
+    if (folder == nullptr || *folder == '\0' || opened.backend != SLUICE_BACKEND_VULKAN) return;
+    auto& own = static_cast<VulkanBackend&>(*context()->backend);
+    const std::string error =
+        replaceShaders(own, folder, kernels == SLUICE_KERNELS_ALL, m_replacedShaders);
+    if (error.empty()) return;
+    m_error = "SLUICE_TEST_SHADERS: " + error;
+    close();
 }
 
 Device::~Device() { close(); }

@@ -17,6 +17,9 @@
 //   SLUICE_TEST_LARGE       1: also the cases of buffers above 4 GiB, which take up to 17 GiB of
 //                           device memory each
 //   SLUICE_TEST_TUNING      SluiceDeviceInfo::tuning of every device; the pair's name gets "+tuned"
+//   SLUICE_TEST_SHADERS     a folder of SHADER.VARIANT.spv that Vulkan devices take instead of the
+//                           library's own; a device that can use none of them is not tested, and
+//                           the run fails
 //   SLUICE_SEED             seed of everything random (default 1)
 #pragma once
 
@@ -53,6 +56,8 @@ public:
     SluiceBackend backend() const { return info().backend; }
     SluiceContextInfo info() const;
     const std::string& selector() const { return m_opened; } // as given
+    // A line for each shader of SLUICE_TEST_SHADERS.
+    const std::string& replacedShaders() const { return m_replacedShaders; }
 
     // Begins, records, submits, waits; the test fails on any error and on any message of a layer or
     // the barrier checker.
@@ -66,6 +71,7 @@ private:
     std::string m_opened;
     SluiceDevice m_handle = nullptr;
     std::string m_error;
+    std::string m_replacedShaders;
     std::string m_messages;
 };
 

@@ -148,7 +148,7 @@ Row runPair(int argc, char** argv, const std::string& selector, const std::strin
     SluiceDeviceProperties properties = {};
     sluiceGetDeviceProperties(device.get(), &properties);
     row.device = shortName(properties);
-    std::printf("\n%s %s\n", row.device.c_str(), tier.c_str());
+    std::printf("\n%s %s\n%s", row.device.c_str(), tier.c_str(), device.replacedShaders().c_str());
     std::fflush(stdout);
     std::string messages = device.takeMessages(); // of opening it
     sluice::test::setDevice(&device);

@@ -2,31 +2,35 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Puts single faults into shaders and sources, one at a time, and asks which of them CI's tests notice.
 
-It works in a copy of the tree under build/mutants, which it builds incrementally. Each fault is built, then the tests
-that concern its file run, and if they pass, all tests of the host, the CPU and lavapipe's tiers. Verdicts are kept in
-build/mutants/results.txt, so that a run goes on where the one before has stopped; build/mutants/report.txt is the table.
+Two stages, so that the second may run on a larger machine. The first builds the tests in a copy of the tree and makes a
+folder a fault: of a fault in a shader the SPIR-V of every variant that it changes, which the one test program takes in
+the place of its own (SLUICE_TEST_SHADERS); of a fault in C++ a test program, as its difference from the common one. The
+second is mutants_judge.py, which is copied there and needs no compiler. What the first leaves out is in left_out.txt
+with the reason: what does not compile, and what changes no code that software devices run.
 """
 import argparse
 import collections
 import hashlib
+import json
 import os
 import random
 import re
-import resource
+import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-HOME = os.path.join(ROOT, "build", "mutants")
-TREE = os.path.join(HOME, "tree")
-RESULTS = os.path.join(HOME, "results.txt")
-REPORT = os.path.join(HOME, "report.txt")
-LAVAPIPE = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
 
-SOURCES = re.compile(r"^(shaders/[^/]+\.comp|shaders/lib/.+\.(glsl|h)|src/(formats|api|cpu)/.+\.(cpp|h))$")
+SHADERS = re.compile(r"^shaders/([^/]+\.comp|lib/.+\.(glsl|h))$")
+SOURCES = re.compile(r"^src/(formats|api|cpu)/.+\.(cpp|h)$")
+# A header that more objects than this include is left alone: each would be compiled anew for every fault in it.
+MOST_OBJECTS = 12
+# The shaders' forms that software devices run, as cmake/Shaders.cmake compiles them, and the devices that do.
+VARIANTS = {"extNarrow": (["-DSLUICE_EXT", "-DSLUICE_NARROW"], "vulkan/ext"),
+            "baseNarrow": (["-DSLUICE_NARROW"], "vulkan/base"),
+            "emu": (["-DSLUICE_EMU"], "vulkan/emu32")}
+BASELINE = "baseline"
 
 # Faults: what they are called, what is sought, what it becomes.
 FAULTS = [
@@ -59,7 +63,9 @@ CONCERNS = [
     ("image", "*image*,*ktx2*,*dds*"), ("safetensors", "*safetensors*"), ("status", "*status*,*arguments*"),
     ("region", "range*,*region*,*arguments*"), ("api/", "*arguments*,*requirements*"), ("api/tiles", "tiles*"),
 ]
-HOST_ONLY = re.compile(r"^src/(formats|api)/")
+# Those of a file that no word tells of.
+BROAD = "*golden*,range*,*filter*,*scan*,*interval*"
+ALL_SECONDS, NEAR_SECONDS = 2400, 400
 
 
 def tracked():
@@ -84,18 +90,9 @@ def write(path, text):
         file.write(text)
 
 
-def copy_tree():
-    """Brings the copy up to date; files that did not change keep their times, so that little is built again."""
-    for path in tracked():
-        source, target = os.path.join(ROOT, path), os.path.join(TREE, path)
-        with open(source, "rb") as file:
-            content = file.read()
-        if os.path.isfile(target):
-            with open(target, "rb") as file:
-                if file.read() == content:
-                    continue
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        shutil.copy(source, target)
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
 
 
 class Fault:
@@ -105,6 +102,12 @@ class Fault:
         self.after = (text[:begin] + becomes + text[end:]).strip()
         # The line's own text, so that a verdict outlives changes elsewhere in the file.
         self.name = hashlib.sha256(f"{path}|{kind}|{begin}|{text}".encode()).hexdigest()[:12]
+
+    def apply(self, text):
+        lines = text.split("\n")
+        line = lines[self.line]
+        lines[self.line] = line[:self.begin] + self.becomes + line[self.end:]
+        return "\n".join(lines)
 
 
 def faults_of(path):
@@ -124,11 +127,11 @@ def faults_of(path):
     return found
 
 
-def choose(count, seed):
-    """The same faults for the same seed and files: of each file in turn one of another kind, until there are enough."""
+def order(paths, seed):
+    """The same faults for the same seed and files: of each file in turn one of another kind."""
     draw = random.Random(seed)
     queues = []
-    for path in sorted(path for path in tracked() if SOURCES.match(path)):
+    for path in paths:
         by_kind = collections.defaultdict(list)
         for fault in faults_of(path):
             by_kind[fault.kind].append(fault)
@@ -142,154 +145,292 @@ def choose(count, seed):
             queue += [kind.pop() for kind in kinds]
         queues.append(queue)
     draw.shuffle(queues)
-    chosen = []
-    while len(chosen) < count and any(queues):
-        for queue in queues:
-            if queue and len(chosen) < count:
-                chosen.append(queue.pop(0))
-    return chosen
+    ordered = []
+    while any(queues):
+        ordered += [queue.pop(0) for queue in queues if queue]
+    return ordered
 
 
-def run(command, seconds, environment=None, log=None):
-    """True, False, or None where it took more processor time, or ten times as long. Other programs do not count."""
-    with open(os.path.join(HOME, log or "log.txt"), "w", encoding="utf-8") as out:
-        child = subprocess.Popen(command, cwd=TREE, stdout=out, stderr=subprocess.STDOUT,
-                                 env={**os.environ, **(environment or {})}, start_new_session=True,
-                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5)))
+def run(command, cwd, log):
+    with open(log, "w", encoding="utf-8") as out:
+        return subprocess.run(command, cwd=cwd, stdout=out, stderr=subprocess.STDOUT, check=False).returncode == 0
+
+
+def near(path):
+    cases = {case for word, cases in CONCERNS if word in path for case in cases.split(",")}
+    return ",".join(sorted(cases)) or BROAD
+
+
+def cases_of_tool():
+    """Tests that run the tool, whose code has no fault: they can notice none, and take most of the host's time."""
+    names = []
+    for path in tracked():
+        if re.match(r"^tests/(tool|tune|documents|devices_page)_(\w+_)?test\.cpp$", path):
+            bodies = re.split(r'^TEST_CASE\("', read(os.path.join(ROOT, path)), flags=re.M)[1:]
+            names += [body.split('"')[0] for body in bodies if "tool_" not in path or re.search(r"\bTool\b|tool\(", body)]
+    return ",".join(sorted({re.sub(r"[,\\*]", "?", name) for name in names}))
+
+
+def step(devices, cases, seconds, without, **environment):
+    return {"devices": devices, "cases": cases, "seconds": seconds, "without": without, "environment": environment}
+
+
+def shader_steps(path, variants, without, all_of_them=False):
+    """From the tests near the file, on every size of subgroups that CI runs, to all tests on a device or two."""
+    cases, devices = near(path), [VARIANTS[variant][1] for variant in variants]
+    steps = [step(device, cases, NEAR_SECONDS, without) for device in devices]
+    if "emu" in variants:
+        steps += [step(f"vulkan/emu{size}", cases, NEAR_SECONDS, without) for size in (128, 64, 4)]
+    narrow = [device for device in devices if "emu" not in device]
+    for device in narrow[:1]:
+        steps += [step(device, cases, NEAR_SECONDS, without, LP_NATIVE_VECTOR_WIDTH=width) for width in ("128", "512")]
+    if all_of_them:
+        return [{**one, "cases": "", "seconds": ALL_SECONDS} for one in steps]
+    return steps + [step(device, "", ALL_SECONDS, without) for device in narrow[:1] + [one for one in devices
+                                                                                      if "emu" in one]]
+
+
+def source_steps(path, without):
+    return [step("host,cpu", near(path), NEAR_SECONDS, without), step("host,cpu", "", ALL_SECONDS, without),
+            step("vulkan/ext", "", ALL_SECONDS, without)]
+
+
+class Workshop:
+    """The copy of the tree, built, and the folder that faults go to."""
+
+    def __init__(self, home, seed):
+        self.home, self.seed = home, seed
+        self.tree, self.build = os.path.join(home, "tree"), os.path.join(home, "tree", "build", "release")
+        self.left_out_path = os.path.join(home, "left_out.txt")
+        self.left_out = {}
+        if os.path.isfile(self.left_out_path):
+            self.left_out = {line.split("\t")[0]: line for line in read(self.left_out_path).splitlines()}
+        self.without = cases_of_tool()
+
+    def make(self, jobs):
+        """Brings the copy up to date; files that did not change keep their times, so that little is built again."""
+        for path in tracked():
+            source, target = os.path.join(ROOT, path), os.path.join(self.tree, path)
+            if os.path.isfile(target) and read_bytes(target) == read_bytes(source):
+                continue
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy(source, target)
+        os.makedirs(os.path.join(self.home, "faults"), exist_ok=True)
+        os.makedirs(os.path.join(self.home, "base"), exist_ok=True)
+        log = os.path.join(self.home, "build.txt")
+        # The test program is to run on machines that have none of these libraries.
+        configure = ["cmake", "--preset", "release", "-DSLUICE_CUDA=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+                     "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON",
+                     "-DCMAKE_EXE_LINKER_FLAGS=-static-libgcc -static-libstdc++ -s"]
+        build = ["cmake", "--build", "build/release", "-j", str(jobs), "--target", "sluice_tests"]
+        if not run(configure, self.tree, log) or not run(build, self.tree, log):
+            sys.exit(f"the tree itself does not build: {log}")
+        shutil.copy(os.path.join(ROOT, "tools", "dev.d", "mutants_judge.py"), os.path.join(self.home, "judge.py"))
+        self.read_objects()
+        self.read_shaders()
+        base = os.path.join(self.home, "base", "sluice_tests")
+        self.link_tests({}, base + ".new")
+        if os.path.isfile(base) and read_bytes(base) != read_bytes(base + ".new"):
+            sys.exit(f"what {self.home} holds was made of another tree: remove it")
+        os.replace(base + ".new", base)
+
+    def read_objects(self):
+        """The compile command and the files of each object that the test program links."""
+        listing = subprocess.run(["ninja", "-C", "build/release", "-t", "commands", "bin/sluice_tests"], cwd=self.tree,
+                                 check=True, capture_output=True, text=True).stdout.splitlines()
+        self.link = [line for line in listing if "-o bin/sluice_tests" in line][-1].replace(" -o ", " -fuse-ld=gold -o ")
+        for line in listing:
+            # An archive becomes a list of what it holds, so that one object can be another and all others stay in place.
+            found = re.search(r"ar qc (libsluice\w*\.a) +(.*?\.o) *&&", line)
+            if found:
+                self.link = self.link.replace(f" {found.group(1)} ",
+                                              f" -Wl,--start-lib {found.group(2)} -Wl,--end-lib ")
+        self.commands = {}
+        for entry in json.loads(read(os.path.join(self.build, "compile_commands.json"))):
+            found = re.search(r" -o (\S+\.o) ", entry["command"])
+            if found and re.search(r"/sluice_(tests|objects|device|encode|stream)\.dir/", found.group(1)):
+                self.commands[found.group(1)] = entry["command"]
+        self.objects_of = collections.defaultdict(set)
+        current = ""
+        for line in subprocess.run(["ninja", "-C", "build/release", "-t", "deps"], cwd=self.tree, check=True,
+                                   capture_output=True, text=True).stdout.splitlines():
+            if not line.startswith(" "):
+                current = line.split(":")[0]
+            elif current in self.commands:
+                path = os.path.normpath(os.path.join(self.build, line.strip()))
+                self.objects_of[os.path.relpath(path, self.tree)].add(current)
+
+    def read_shaders(self):
+        """Which shaders include a file, and their SPIR-V without faults."""
+        self.shaders_of = collections.defaultdict(set)
+        self.spirv = {}
+        folder = os.path.join(self.home, "faults", BASELINE)
+        os.makedirs(folder, exist_ok=True)
+        for name in sorted(os.listdir(os.path.join(self.tree, "shaders"))):
+            shader, extension = os.path.splitext(name)
+            if extension != ".comp":
+                continue
+            for variant in VARIANTS:
+                code = self.compile(shader, variant, os.path.join(folder, f"{shader}.{variant}.spv"))
+                if code is None:
+                    sys.exit(f"{shader} does not compile as {variant}")
+                self.spirv[shader, variant] = code
+            self.visit(f"shaders/{name}", shader)
+
+    def visit(self, path, shader):
+        if shader in self.shaders_of[path]:
+            return
+        self.shaders_of[path].add(shader)
+        for included in re.findall(r'^#include "([^"]+)"', read(os.path.join(self.tree, path)), re.M):
+            for folder in (os.path.dirname(path), "shaders", "shaders/lib"):
+                candidate = os.path.normpath(os.path.join(folder, included))
+                if os.path.isfile(os.path.join(self.tree, candidate)):
+                    self.visit(candidate, shader)
+                    break
+
+    def compile(self, shader, variant, output):
+        """The SPIR-V, or None. Not optimised: drivers do that too."""
+        folder = os.path.join(self.tree, "shaders")
+        command = ["glslangValidator", "--quiet", "-V", "-g0", "--target-env", "vulkan1.2", *VARIANTS[variant][0],
+                   "-I" + folder, "-o", output, os.path.join(folder, shader + ".comp")]
+        done = subprocess.run(command, capture_output=True, check=False)
+        return read_bytes(output) if done.returncode == 0 else None
+
+    def leave_out(self, fault, reason):
+        line = "\t".join([fault.name, reason, f"{fault.path}:{fault.line + 1}", fault.kind, fault.before, fault.after])
+        self.left_out[fault.name] = line
+        with open(self.left_out_path, "a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    def prepare(self, fault):
+        """Whether the fault can be judged."""
+        folder = os.path.join(self.home, "faults", fault.name)
+        if os.path.isfile(os.path.join(folder, "fault.json")):
+            return True
+        if fault.name in self.left_out:
+            return False
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        target = os.path.join(self.tree, fault.path)
+        good, times = read(target), os.stat(target)
+        write(target, fault.apply(good))
         try:
-            code = child.wait(timeout=10 * seconds)
-            return None if code in (-signal.SIGXCPU, -signal.SIGKILL) else code == 0
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-            return None
+            steps, reason = self.prepare_shaders(fault, folder) if SHADERS.match(fault.path) else ([], "")
+            if not reason and self.objects_of[fault.path]:
+                more, reason = self.prepare_program(fault, folder)
+                steps += more
+        finally:
+            write(target, good)
+            os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
+        if not reason and not steps:
+            reason = "no code that software devices run"
+        if reason:
+            shutil.rmtree(folder)
+            self.leave_out(fault, reason)
+            return False
+        self.write_fault(folder, {"name": fault.name, "path": fault.path, "line": fault.line + 1, "kind": fault.kind,
+                                  "before": fault.before, "after": fault.after, "steps": steps})
+        return True
 
+    @staticmethod
+    def write_fault(folder, fields):
+        names = os.listdir(folder)
+        fields["shaders"] = any(name.endswith(".spv") for name in names)
+        fields["program"] = "sluice_tests.zst" in names
+        write(os.path.join(folder, "fault.json"), json.dumps(fields, indent=1) + "\n")
 
-def build(jobs, seconds):
-    return run(["cmake", "--build", "build/release", "-j", str(jobs), "--target", "sluice_tests"], seconds,
-               log="build.txt")
+    def prepare_shaders(self, fault, folder):
+        variants = []
+        for shader in sorted(self.shaders_of[fault.path]):
+            for variant in VARIANTS:
+                output = os.path.join(folder, f"{shader}.{variant}.spv")
+                code = self.compile(shader, variant, output)
+                if code is None:
+                    return [], "does not compile"
+                if code == self.spirv[shader, variant]:
+                    os.remove(output)
+                elif variant not in variants:
+                    variants.append(variant)
+        return shader_steps(fault.path, variants, self.without), ""
 
+    def prepare_program(self, fault, folder):
+        changed = []
+        for index, name in enumerate(sorted(self.objects_of[fault.path])):
+            output = os.path.join(folder, f"{index}.o")
+            command = self.commands[name].replace(f" -o {name} ", f" -o {output} ")
+            command = re.sub(r" -MD -MT \S+ -MF \S+| -Werror\b", "", command)
+            if not run(shlex.split(command), self.build, os.path.join(self.home, "compile.txt")):
+                return [], "does not compile"
+            if read_bytes(output) != read_bytes(os.path.join(self.build, name)):
+                changed.append((name, output))
+        if not changed:
+            return [], "" if SHADERS.match(fault.path) else "the compiler makes the same code of it"
+        program = os.path.join(folder, "sluice_tests")
+        self.link_tests(dict(changed), program)
+        subprocess.run(["zstd", "-q", "-f", "-9", "--long=27", "--patch-from=" + os.path.join(self.home, "base",
+                        "sluice_tests"), program, "-o", program + ".zst"], check=True)
+        for name in os.listdir(folder):
+            if name.endswith(".o") or name == "sluice_tests":
+                os.remove(os.path.join(folder, name))
+        return source_steps(fault.path, self.without), ""
 
-def tests(devices, cases, seconds):
-    """Whether the tests pass. Vulkan's devices are lavapipe's at 8 lanes."""
-    environment = {"SLUICE_TEST_DEVICES": devices, "VK_DRIVER_FILES": LAVAPIPE, "VK_ICD_FILENAMES": LAVAPIPE,
-                   "LP_NATIVE_VECTOR_WIDTH": "256"}
-    command = ["build/release/bin/sluice_tests"] + (["-tc=" + cases] if cases else [])
-    return run(command, seconds, environment, "tests.txt")
+    def link_tests(self, changed, program):
+        """Links the test program, some of its objects by others."""
+        link = self.link.replace("-o bin/sluice_tests", "-o " + program)
+        for name, output in changed.items():
+            link = link.replace(f" {name} ", f" {output} ")
+        if not run(["sh", "-c", link], self.build, os.path.join(self.home, "link.txt")):
+            sys.exit(f"a test program does not link: {self.home}/link.txt")
 
-
-def devices_for(path, whole):
-    if HOST_ONLY.match(path) and not whole:
-        return "host,cpu"
-    return "host,cpu,vulkan/ext,vulkan/base,vulkan/emu32" if whole else "host,cpu,vulkan/ext,vulkan/emu32"
-
-
-def judge(fault, options):
-    target = os.path.join(TREE, fault.path)
-    good = read(target)
-    lines = good.split("\n")
-    line = lines[fault.line]
-    lines[fault.line] = line[:fault.begin] + fault.becomes + line[fault.end:]
-    write(target, "\n".join(lines))
-    try:
-        built = build(options.jobs, options.build_seconds)
-        if built is None:
-            return "not built in time"
-        if not built:
-            return "does not compile"
-        cases = ",".join(sorted({case for word, cases in CONCERNS if word in fault.path for case in cases.split(",")}))
-        if cases:
-            passed = tests(devices_for(fault.path, False), cases, options.test_seconds)
-            if not passed:
-                return "noticed" if passed is False else "noticed by time"
-            if options.near:
-                return "passed the tests near it"
-        passed = tests(devices_for(fault.path, True), "", options.all_seconds)
-        return "not noticed" if passed else "noticed" if passed is False else "noticed by time"
-    finally:
-        write(target, good)
-
-
-def load_results():
-    results = {}
-    if os.path.isfile(RESULTS):
-        for line in read(RESULTS).splitlines():
-            fields = line.split("\t")
-            if len(fields) == 6:
-                results[fields[0]] = fields
-    return results
-
-
-def report(chosen, results):
-    noticed, missed, other, open_ = [], [], [], 0
-    for fault in chosen:
-        fields = results.get(fault.name)
-        if fields is None:
-            open_ += 1
-        elif fields[1].startswith("noticed"):
-            noticed.append(fault)
-        elif fields[1] in ("not noticed", "passed the tests near it"):
-            missed.append((fault, fields[1]))
-        else:
-            other.append((fault, fields[1]))
-    judged = len(noticed) + len(missed)
-    text = [f"{len(chosen)} faults: {len(noticed)} noticed of {judged} judged"
-            + (f" ({100 * len(noticed) / judged:.0f} %)" if judged else "")
-            + f", {len(other)} that do not compile, {open_} not tried yet", ""]
-    by_file = collections.Counter(fault.path for fault in noticed + [fault for fault, _ in missed])
-    for path in sorted(by_file):
-        ours = sum(1 for fault in noticed if fault.path == path)
-        text.append(f"{path:44} {ours:3} of {by_file[path]:3}")
-    text += ["", "Not noticed:"]
-    for fault, verdict in missed:
-        text += [f"{fault.path}:{fault.line + 1}: {fault.kind} ({verdict})", f"  - {fault.before}", f"  + {fault.after}"]
-    write(REPORT, "\n".join(text) + "\n")
-    return text[0]
+    def baseline(self):
+        """All that steps run, without a fault: what fails there says nothing."""
+        folder = os.path.join(self.home, "faults", BASELINE)
+        steps = []
+        for other in shader_steps("", list(VARIANTS), self.without, True) + source_steps("", self.without):
+            if not other["cases"] and other not in steps:
+                steps.append(other)
+        self.write_fault(folder, {"name": BASELINE, "path": BASELINE, "line": 0, "kind": "", "before": "", "after": "",
+                                  "steps": steps})
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="./tools/dev mutants", description=__doc__.split("\n")[0])
-    parser.add_argument("--count", type=int, default=400, help="faults to choose (default 400)")
+    parser = argparse.ArgumentParser(prog="./tools/dev mutants", description=__doc__.split("\n")[0],
+                                     epilog="What is left on the line after -- goes to mutants_judge.py.")
+    parser.add_argument("--count", type=int, default=400,
+                        help="faults to make (default 400), half of them in shaders and half in C++")
     parser.add_argument("--seed", type=int, default=1, help="another seed chooses others (default 1)")
-    parser.add_argument("--minutes", type=float, default=0, help="stop after so long; the next run goes on (0: never)")
+    parser.add_argument("--home", default=os.path.join(ROOT, "build", "mutants"),
+                        help="the folder (default build/mutants); it is judged at the same path")
     parser.add_argument("--only", default="", help="a regular expression that paths must match")
-    parser.add_argument("--near", action="store_true",
-                        help="run the tests that concern the file alone: a fault that passes may still be noticed")
-    parser.add_argument("--list", action="store_true", help="print the faults and stop")
+    parser.add_argument("--list", action="store_true", help="print the faults in their order and stop")
+    parser.add_argument("--prepare", action="store_true", help="do not judge them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--build-seconds", type=int, default=900)
-    parser.add_argument("--test-seconds", type=int, default=300)
-    parser.add_argument("--all-seconds", type=int, default=1500)
+    parser.add_argument("judge", nargs="*", help=argparse.SUPPRESS)
     options = parser.parse_args()
 
-    chosen = [fault for fault in choose(options.count, options.seed) if re.search(options.only, fault.path)]
+    shop = Workshop(options.home, options.seed)
+    orders = []
+    for pattern in (SHADERS, SOURCES):
+        orders.append(order(sorted(path for path in tracked() if pattern.match(path)), options.seed))
     if options.list:
-        for fault in chosen:
+        for fault in orders[0] + orders[1]:
             print(f"{fault.path}:{fault.line + 1}: {fault.kind}: {fault.after}")
         return 0
-    os.makedirs(HOME, exist_ok=True)
-    copy_tree()
-    if not run(["cmake", "--preset", "release", "-DSLUICE_CUDA=OFF"], 600) or \
-            not build(options.jobs, 7200):
-        print(f"the tree itself does not build: {HOME}/log.txt, build.txt", file=sys.stderr)
-        return 1
-    results = load_results()
-    begin = time.monotonic()
-    for fault in chosen:
-        if fault.name in results:
-            continue
-        if options.minutes and time.monotonic() - begin > 60 * options.minutes:
-            break
-        verdict = judge(fault, options)
-        results[fault.name] = [fault.name, verdict, f"{fault.path}:{fault.line + 1}", fault.kind, fault.before,
-                               fault.after]
-        with open(RESULTS, "a", encoding="utf-8") as file:
-            file.write("\t".join(field.replace("\t", " ") for field in results[fault.name]) + "\n")
-        print(f"{verdict}: {fault.path}:{fault.line + 1}: {fault.kind}: {fault.after}", flush=True)
-        report(chosen, results)
-    print(report(chosen, results))
-    print(f"{REPORT} lists those that were not noticed")
-    return 0
+    shop.make(options.jobs)
+    shop.baseline()
+    for faults in orders:
+        made = 0
+        for fault in faults:
+            if made == options.count // 2:
+                break
+            if not re.search(options.only, fault.path) or len(shop.objects_of[fault.path]) > MOST_OBJECTS:
+                continue
+            made += shop.prepare(fault)
+            print(f"{made}: {fault.path}:{fault.line + 1}: {fault.kind}", flush=True)
+    if options.prepare:
+        return 0
+    return subprocess.run([sys.executable, os.path.join(options.home, "judge.py"), *options.judge],
+                          check=False).returncode
 
 
 if __name__ == "__main__":
