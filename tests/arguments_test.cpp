@@ -193,6 +193,10 @@ TEST_CASE("interval requirements: arguments")
     CHECK(get() == SLUICE_ERROR_ARGUMENT);
     intervals.maxCount = 0;
     CHECK(get() == SLUICE_OK);
+    intervals.counts = cpu.range(0, 4); // of no interval one list may be there, not both
+    CHECK(get() == SLUICE_OK);
+    intervals.offsets = cpu.range(32, 4);
+    CHECK(get() == SLUICE_ERROR_ARGUMENT);
 }
 
 TEST_CASE("bulk remove and insert arguments")

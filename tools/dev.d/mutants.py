@@ -61,11 +61,12 @@ CONCERNS = [
     ("lookback", "*scan*,*compact*"), ("ring", "*scan*,*compact*"), ("interval", "*interval*,*bulk*,range*"),
     ("runs", "*interval*,*bulk*"), ("archive", "*archive*"), ("dds", "*dds*"), ("ktx2", "*ktx2*,*image*"),
     ("image", "*image*,*ktx2*,*dds*"), ("safetensors", "*safetensors*"), ("status", "*status*,*arguments*"),
-    ("region", "range*,*region*,*arguments*"), ("api/", "*arguments*,*requirements*"), ("api/tiles", "tiles*"),
+    ("tile_lists", "*pitch*,*gdeflate*,*gstd*"), ("commands", "*pipelines*"), ("cpu_context", "*context*,edges*"),
+    ("region", "range*,*region*,*arguments*"), ("api/", "*arguments*,*requirements*,edges*"), ("plan_", "edges*"), ("api/tiles", "tiles*"),
 ]
 # Those of a file that no word tells of.
 BROAD = "*golden*,range*,*filter*,*scan*,*interval*"
-ALL_SECONDS, NEAR_SECONDS = 2400, 400
+ALL_SECONDS, NEAR_SECONDS = 1500, 120
 
 
 def tracked():

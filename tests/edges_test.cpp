@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The edges of ranges that no other test stands on: the largest value that is taken, and the first
+// that is not.
+#include "arguments.h"
+
+#include <sluice/sluice_cuda.h>
+#include <sluice/sluice_float.h>
+#include <sluice/sluice_fse.h>
+#include <sluice/sluice_tile_streams.h>
+
+#include "api/plan_float.h"
+#include "api/plan_fse.h"
+#include "api/plan_gstd.h"
+#include "formats/float_format.h"
+#include "formats/image.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+uint64_t noAddress(const SluiceBuffer&) { return 0; }
+
+} // namespace
+
+TEST_CASE("edges: arguments of requirements and contexts")
+{
+    Cpu cpu;
+    SluiceRequirements requirements = {};
+    SluiceTileStreamsInfo streams = {};
+    streams.maxStreamCount = 65536;
+    CHECK(sluiceGetTileStreamsRequirements(cpu.context, &streams, &requirements) == SLUICE_OK);
+    streams.maxStreamCount = 65537;
+    CHECK(sluiceGetTileStreamsRequirements(cpu.context, &streams, &requirements) ==
+          SLUICE_ERROR_ARGUMENT);
+
+    SluicePipelinesInfo pipelines = {};
+    pipelines.kernels = SLUICE_KERNELS_GSTD;
+    CHECK(sluiceCreatePipelines(cpu.context, &pipelines, nullptr) == SLUICE_OK);
+    pipelines.kernels = uint32_t(SLUICE_KERNELS_ALL) + 1;
+    CHECK(sluiceCreatePipelines(cpu.context, &pipelines, nullptr) == SLUICE_ERROR_ARGUMENT);
+
+    SluiceContext context = cpu.context;
+    CHECK(sluiceCreateCpuContextOfTier("slow", &context) == SLUICE_ERROR_ARGUMENT);
+    CHECK(context == nullptr);
+    CHECK(sluiceCreateCpuContextOfTier("fast", nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceCreateCudaContextWithInfo(nullptr, nullptr) == SLUICE_ERROR_ARGUMENT);
+#ifndef SLUICE_HAVE_CUDA
+    context = cpu.context;
+    CHECK(sluiceCreateCudaContext(0, &context) == SLUICE_ERROR_UNSUPPORTED);
+    CHECK(context == nullptr);
+#endif
+}
+
+TEST_CASE("edges: float types and sizes")
+{
+    CHECK(sluiceFloatRawSize(SLUICE_FLOAT_TYPE_COUNT, 1) == 0);
+    for (uint32_t type = 0; type < SLUICE_FLOAT_TYPE_COUNT; ++type) {
+        CAPTURE(type);
+        CHECK(sluiceFloatRawSize(type, floats::kMaxCount) ==
+              floats::rawBytes(floats::layoutOf(type), floats::kMaxCount));
+        CHECK(sluiceFloatRawSize(type, floats::kMaxCount + 1) == 0);
+    }
+    CHECK(floats::wholeRows(floats::kTailRows) == 0);
+    CHECK(floats::wholeRows(floats::kTailRows + 1) == 1);
+}
+
+TEST_CASE("edges: sums and products of sizes")
+{
+    uint64_t result = 1;
+    CHECK(add(7, 0, result));
+    CHECK(result == 7);
+    CHECK(add(UINT64_MAX - 1, 1, result));
+    CHECK_FALSE(add(UINT64_MAX, 1, result));
+    CHECK(multiply(0, UINT64_MAX, result));
+    CHECK(multiply(UINT64_MAX, 1, result));
+    CHECK_FALSE(multiply(uint64_t(1) << 32, uint64_t(1) << 32, result));
+}
+
+TEST_CASE("edges: a table of tile streams that is not there")
+{
+    SluiceTileStream stream = {};
+    stream.tileCount = 1;
+    stream.dataOffset = 12;
+    const uint32_t word = 0;
+    SluiceTileStreamTile tile = {};
+    CHECK(sluiceParseTileStreamTable(&stream, nullptr, 4, 100, &tile) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceParseTileStreamTable(&stream, &word, 4, 100, nullptr) == SLUICE_ERROR_ARGUMENT);
+    CHECK(sluiceParseTileStreamTable(nullptr, &word, 4, 100, &tile) == SLUICE_ERROR_ARGUMENT);
+}
+
+TEST_CASE("edges: how plans share tiles out")
+{
+    // As many tiles as workgroups divide evenly.
+    CHECK(floatTilesPerWorkgroup(10, 4, 8, 5) == 2);
+    CHECK(floatTilesPerWorkgroup(11, 4, 8, 5) == 3);
+    CHECK(floatTilesPerWorkgroup(0, 4, 8, 5) == 1);
+    CHECK(floatTilesPerWorkgroup(1000, 4, 8, 5) == 32);
+
+    SluiceFseTablesInfo tables = {};
+    for (const auto& [regions, each] : {std::pair<uint32_t, uint32_t>{0, 1}, {4, 2}, {5, 3}}) {
+        CAPTURE(regions);
+        tables.maxRegionCount = regions;
+        CHECK(fseTablesParams(tables, noAddress, 2).tablesPerGroup == each);
+    }
+
+    // Turns overlap from two slots on, where one turn does not take all.
+    GstdParams tiles = {};
+    tiles.maxRegionCount = 3;
+    CHECK(GstdTurns(tiles, 2).overlapping());
+    CHECK(GstdTurns(tiles, 2).count() == 3);
+    CHECK_FALSE(GstdTurns(tiles, 3).overlapping());
+    CHECK(GstdTurns(tiles, 3).count() == 1);
+    CHECK_FALSE(GstdTurns(tiles, 1).overlapping());
+}
