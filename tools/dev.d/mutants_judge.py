@@ -108,7 +108,7 @@ class Judge:
         if fault["shaders"] and devices.count("vulkan") > text.count("pipelines replaced)") and code == 0:
             return "not judged", "no shader was replaced"
         if code == 0:
-            ran = sum(int(match) for match in re.findall(r"^pair: .* passed (\d+) failed 0$", text, re.M))
+            ran = sum(int(match) for match in re.findall(r"^pair: .* passed (\d+) failed 0\b", text, re.M))
             return ("passed", str(ran)) if ran else ("not judged", "no test ran")
         if code in ("time", -signal.SIGXCPU, -signal.SIGKILL):
             return "noticed by time", last_case(text)
