@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A program of the build: packs the variants of one shader into a header.
 //
-//   sluice_pack_shaders KERNEL OUT.h VARIANT=FILE.spv...
+//   sluice_pack_shaders KERNEL OUT.h VARIANT[@ID:VALUE,...]=FILE.spv...
 //
 // The header has the packed bytes as KERNEL_packed, and a row of the table of shader_code.cpp for
-// each variant. src/vulkan/shader_packing.h says how they are packed. The variant that most devices
+// each variant; ids and values are of the specialization constants that a module has fixed. src/vulkan/shader_packing.h says how they are packed. The variant that most devices
 // take comes first, because those after it are unpacked with it.
 #include <algorithm>
 #include <cstdio>
@@ -191,6 +191,7 @@ Bytes packCodes(const Words& codes)
 
 struct Variant {
     std::string name;
+    std::string constants; // as an initializer of PipelineConstants
     Words words;
     uint32_t firstWord = 0;
 };
@@ -206,7 +207,7 @@ void writeHeader(const std::string& path, const std::string& kernel, const Bytes
     for (const Variant& one : variants)
         text += "    {\"" + kernel + "\", ShaderVariant::" + one.name + ", {" + kernel +
                 "_packed, sizeof(" + kernel + "_packed), " + std::to_string(one.firstWord) + ", " +
-                std::to_string(one.words.size()) + "}},\n";
+                std::to_string(one.words.size()) + "}, " + one.constants + "},\n";
     text += "};\n";
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (file == nullptr) throw std::runtime_error(path + " cannot be written");
@@ -215,6 +216,23 @@ void writeHeader(const std::string& path, const std::string& kernel, const Bytes
         std::remove(path.c_str());
         throw std::runtime_error(path + " cannot be written");
     }
+}
+
+// "0:64,3:true" is "{{{0, 64}, {3, true}}, 2}".
+std::string initializerOf(const std::string& constants)
+{
+    std::string text;
+    int count = 0;
+    for (size_t at = 0; at < constants.size();) {
+        const size_t end = std::min(constants.find(',', at), constants.size());
+        const size_t colon = constants.find(':', at);
+        if (colon == std::string::npos || colon >= end)
+            throw std::runtime_error(constants + " is no list of ID:VALUE");
+        text += (count++ == 0 ? "{" : ", {") + constants.substr(at, colon - at) + ", " +
+                constants.substr(colon + 1, end - colon - 1) + "}";
+        at = end + 1;
+    }
+    return "{{" + text + "}, " + std::to_string(count) + "}";
 }
 
 void pack(const std::string& kernel, const std::string& output, char** files, int count)
@@ -226,7 +244,10 @@ void pack(const std::string& kernel, const std::string& output, char** files, in
         const size_t equals = argument.find('=');
         if (equals == std::string::npos) throw std::runtime_error(argument + " is no VARIANT=FILE");
         Variant one;
-        one.name = argument.substr(0, equals);
+        const size_t nameEnd = std::min(argument.find('@'), equals);
+        one.name = argument.substr(0, nameEnd);
+        one.constants = initializerOf(
+            nameEnd == equals ? "" : argument.substr(nameEnd + 1, equals - nameEnd - 1));
         one.words = readModule(argument.substr(equals + 1));
         const auto same = std::find_if(variants.begin(), variants.end(),
                                        [&](const Variant& v) { return v.words == one.words; });
@@ -250,7 +271,8 @@ void pack(const std::string& kernel, const std::string& output, char** files, in
 int main(int count, char** arguments)
 {
     if (count < 4) {
-        std::fprintf(stderr, "usage: sluice_pack_shaders KERNEL OUT.h VARIANT=FILE.spv...\n");
+        std::fprintf(
+            stderr, "usage: sluice_pack_shaders KERNEL OUT.h VARIANT[@ID:VALUE,...]=FILE.spv...\n");
         return 1;
     }
     try {

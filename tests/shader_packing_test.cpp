@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The form in which the library holds its SPIR-V. That a module comes back as the compiler made it
 // is checked when the library is built.
+#include "layout/constants.h"
 #include "vulkan/registry.h"
 #include "vulkan/shader_code.h"
+#include "vulkan/tuning.h"
 
 #include <doctest/doctest.h>
 
 #include <random>
+#include <string>
 #include <vector>
 
 namespace {
@@ -53,6 +56,53 @@ TEST_CASE("shader packing: every variant of every shader unpacks to a module")
         }
     }
     CHECK(findShader("none of them", ShaderVariant::ext).packed == nullptr);
+}
+
+// The list of cmake/Shaders.cmake is of today's constants.
+TEST_CASE("shader packing: an NVIDIA GPU gets GDeflate and filters with their constants fixed")
+{
+    if (!hasFixedShaders()) {
+        MESSAGE("not run: this build has no such shaders");
+        return;
+    }
+    DeviceTraits traits;
+    traits.variant = ShaderVariant::ext;
+    traits.vendor = 0x10de;
+    traits.subgroupSize = 32;
+    traits.maxInvocations = 1024;
+    traits.maxSubgroups = 32;
+    traits.sharedBytes = 48 << 10;
+    traits.processors = 132;
+    traits.forwardProgress = traits.plainStoresVisible = true;
+    size_t fixed = 0;
+    for (const bool isComputeQueue : {false, true}) {
+        traits.ampleSharedMemory = isComputeQueue;
+        VulkanTuning tuning = tuningFor(traits);
+        fitTuning(traits, tuning);
+        for (const Pipeline pipeline : AllPipelines()) {
+            const PipelineRow& row = pipelineRow(pipeline);
+            const std::string shader = row.shader;
+            if (!row.applies(traits, tuning) || (shader != "gdeflate" && shader != "filter"))
+                continue;
+            PipelineConstants constants;
+            constants.set(SLUICE_CONSTANT_WORKGROUP_SIZE, row.workgroup(traits, tuning));
+            constants.set(SLUICE_CONSTANT_SUBGROUP_SIZE, traits.subgroupSize);
+            row.constants(traits, tuning, constants);
+            CAPTURE(row.name);
+            CAPTURE(isComputeQueue);
+            const PackedShader found = findShader(row.shader, traits.variant, constants);
+            REQUIRE(found.packed != nullptr);
+            CHECK(found.firstWord != findShader(row.shader, traits.variant).firstWord);
+            Words words(found.wordCount);
+            REQUIRE(unpackShader(found, words.data()));
+            CHECK(isModule(words));
+            // OpSpecConstantTrue .. OpSpecConstantOp
+            for (size_t at = kModuleHeaderWords; at < words.size(); at += words[at] >> 16)
+                CHECK(((words[at] & 0xffff) < 48 || (words[at] & 0xffff) > 52));
+            ++fixed;
+        }
+    }
+    CHECK(fixed == 10);
 }
 
 namespace {

@@ -333,7 +333,6 @@ uint valueIn(uint column, uint i, bool inScratch) {
     bool hasZigzag = (sColumn[column] & kZigzag) != 0u && !inScratch;
     return hasZigzag ? filterUnzigzag(value, maskOf(bytes)) : value;
 }
-uint residual(uint column, uint i) { return valueIn(column, i, false); }
 uint valueOf(uint column, uint i) {
     return valueIn(column, i, predictorOf(column) != SLUICE_PREDICTOR_NONE);
 }

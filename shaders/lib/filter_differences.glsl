@@ -7,7 +7,8 @@
 #include "filter_columns.glsl"
 #include "filter_team.glsl"
 
-const uint kRowsAhead = 4u; // rows whose loads are under way when sums go down columns
+// Rows whose loads are under way when sums go down columns, of bytes and of wider values.
+const uint kRowsAhead = 4u, kWideRowsAhead = 8u;
 
 // Replaces the team's values by their prefix sums, which are one order of a difference. `carry` is
 // the sum of all values before them.
@@ -149,14 +150,23 @@ void undoWideUps() {
     uint across = min(gWidth, gCount);
     for (uint task = wgInvocation(); task < sWideUps * across; task += gl_WorkGroupSize.x) {
         uint image = task / across, x = task - image * across, column = sUps[kStride - 1u - image];
-        uint sum = loadValue(column, x);
-        for (uint i = x + gWidth; i < gCount; i += kRowsAhead * gWidth) {
-            uint values[kRowsAhead];
-            [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) values[k] =
-                residual(column, min(i + k * gWidth, gCount - 1u));
-            [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) {
-                sum += values[k];
-                if (i + k * gWidth < gCount) storeValue(column, i + k * gWidth, sum);
+        bool hasZigzag = (sColumn[column] & kZigzag) != 0u;
+        uint sum = loadValue(column, x), mask = maskOf(bytesOf(column));
+        for (uint i = x + gWidth; i < gCount; i += kWideRowsAhead * gWidth) {
+            uint values[kWideRowsAhead];
+            [[unroll]] for (uint k = 0u; k < kWideRowsAhead; k++) values[k] = 0u;
+            // A byte of all rows a turn, so that code is there once for all bytes.
+            [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++) {
+                uint plane = sFrom[column] + b * sByteStep[column], step = sStep[column];
+                [[unroll]] for (uint k = 0u; k < kWideRowsAhead; k++) values[k] |=
+                    sourceByte(plane + min(i + k * gWidth, gCount - 1u) * step) << 8u * b;
+            }
+            [[unroll]] for (uint k = 0u; k < kWideRowsAhead; k++) sum = values[k] =
+                sum + (hasZigzag ? filterUnzigzag(values[k], mask) : values[k]);
+            [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++) {
+                uint to = sValues[column] + i + b * gPlaneBytes;
+                [[unroll]] for (uint k = 0u; k < kWideRowsAhead; k++) if (i + k * gWidth < gCount)
+                    storeScratchByte(to + k * gWidth, values[k] >> 8u * b);
             }
         }
     }

@@ -7,6 +7,8 @@
 #include "lanes.glsl"
 #include "scan.glsl"
 
+const uint kTeamTaken = 8u; // no team has fewer lanes
+
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 const uint kTeamSize = gl_WorkGroupSize.x, kTeams = 1u;
 
@@ -28,6 +30,14 @@ uint teamBefore(uint value) {
     return value;
 }
 
+// What the first kTeamTaken lanes have, for all lanes.
+void teamTake(uint value, out uint taken[kTeamTaken]) {
+    if (wgInvocation() < kTeamTaken) sTeam[gTeamTurn][wgInvocation()] = value;
+    wgBarrierShared();
+    [[unroll]] for (uint k = 0u; k < kTeamTaken; k++) taken[k] = sTeam[gTeamTurn][k];
+    gTeamTurn ^= 1u;
+}
+
 uint teamExclusiveAdd(uint value, out uint total) { return wgExclusiveAdd(value, total); }
 #else
 const uint kTeamSize = kSubgroupSize, kTeams = kSubgroups;
@@ -46,6 +56,10 @@ void teamBarrierAll() {
 
 uint teamBefore(uint value) {
     return subgroupShuffle(value, max(gl_SubgroupInvocationID, 1u) - 1u);
+}
+
+void teamTake(uint value, out uint taken[kTeamTaken]) {
+    [[unroll]] for (uint k = 0u; k < kTeamTaken; k++) taken[k] = subgroupShuffle(value, k);
 }
 
 uint teamExclusiveAdd(uint value, out uint total) {

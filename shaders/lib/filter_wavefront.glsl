@@ -17,7 +17,7 @@ shared uint sStage[gl_WorkGroupSize.x * kPitch]; // words of a round on their wa
 
 uint rowsOf() { return (gFirst + gCount + gWidth - 1u) / gWidth; }
 
-const uint kWaveSteps = 8u; // whose loads are under way at once
+const uint kWaveSteps = kTeamTaken; // whose loads are under way at once
 
 // Undoes a column of any size, a record a step. Where no record has another one above it, lane 0
 // does all of them, however wide the rows are. A step waits for nothing but the one before it.
@@ -28,19 +28,32 @@ void undoWave(uint column) {
     // Bytes without a base are compared as unsigned numbers, all other values as signed ones.
     uint bias = mask == 0xffu && sColumn[column] >> 24 == 0u ? 0u : (mask >> 1) + 1u;
     uint from = mix(0u, gFirst, oneLine), columns = mix(gWidth, gCount, oneLine);
+    bool hasZigzag = (sColumn[column] & kZigzag) != 0u;
     for (uint band = 0u; sgUniform(band < rows); band += kTeamSize) {
         uint begin = (band + lane) * gWidth, steps = columns + min(kTeamSize, rows - band) - 1u;
         uint value = 0u, left = 0u, upLeft = 0u;
         teamBarrierAll(); // the band above is in scratch
         for (uint s = 0u; sgUniform(s < steps); s += kWaveSteps) {
             uint values[kWaveSteps], above[kWaveSteps], first = begin + from + s - lane - gFirst;
-            [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) {
-                values[k] = residual(column, min(first + k, lastRecord));
-                above[k] = 0u;
+            [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) values[k] = above[k] = 0u;
+            // A byte of all values a turn, so that the code is there once for all bytes.
+            [[dont_unroll]] for (uint b = 0u; b < bytes; b++) {
+                uint plane = sFrom[column] + b * sByteStep[column], step = sStep[column];
+                [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) values[k] |=
+                    sourceByte(plane + min(first + k, lastRecord) * step) << 8u * b;
             }
-            if (lane == 0u && band != 0u) [[unroll]]
+            if (hasZigzag) [[unroll]]
                 for (uint k = 0u; k < kWaveSteps; k++)
-                    above[k] = valueIn(column, min(first + k - gWidth, lastRecord), true);
+                    values[k] = filterUnzigzag(values[k], mask);
+            // Only lane 0 needs values of the band above. A lane loads one of them, so that this
+            // code is there once.
+            if (sgUniform(band != 0u))
+                teamTake(valueIn(column,
+                                 min(begin - lane * gWidth + from + s - gFirst +
+                                         min(lane, kWaveSteps - 1u) - gWidth,
+                                     lastRecord),
+                                 true),
+                         above);
             [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) {
                 uint x = from + s + k - lane, at = begin + x, i = at - gFirst,
                      up = teamBefore(value);

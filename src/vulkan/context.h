@@ -79,7 +79,7 @@ public:
     VkPipeline handle(Pipeline pipeline) const { return madeOf(pipeline).handle.load(); }
     // How long the driver took to make it.
     double millisecondsOf(Pipeline pipeline) const { return madeOf(pipeline).milliseconds; }
-    size_t codeBytesOf(Pipeline pipeline) const { return madeOf(pipeline).shader.bytes(); }
+    size_t codeBytesOf(Pipeline pipeline) const { return shaderOf(pipeline).bytes(); }
     // Whether the driver failed to make it. It is not asked again.
     bool isRefused(Pipeline pipeline) const { return madeOf(pipeline).isRefused.load(); }
     // The names of all such pipelines, with commas; empty if there are none.
@@ -96,6 +96,9 @@ private:
     struct Access; // what one dispatch reads or writes
 
     VkResult createPipeline(Pipeline pipeline, const PackedShader& shader, VkPipeline& made) const;
+    PipelineConstants constantsOf(Pipeline pipeline) const;
+    // What the pipeline is made of: a shader whose constants are fixed already, if there is one.
+    PackedShader shaderOf(Pipeline pipeline) const;
 
     VulkanBackend() = default;
     SluiceStatus chooseTier(const SluiceVulkanContextInfo& info, const char** reason);
@@ -106,7 +109,7 @@ private:
         std::atomic<VkPipeline> handle{VK_NULL_HANDLE};
         std::atomic<bool> isBegun{false}; // a thread makes it, has made it, or could not
         std::atomic<bool> isRefused{false};
-        PackedShader shader{};  // none if its row does not apply
+        PackedShader shader{};  // for any constants; none if its row does not apply
         uint32_t workgroup = 0; // invocations
         double milliseconds = 0;
     };

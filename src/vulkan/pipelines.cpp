@@ -90,7 +90,7 @@ SluiceStatus VulkanBackend::createPipelines(const SluicePipelinesInfo& info, uin
         ++tried;
         const auto begin = std::chrono::steady_clock::now();
         VkPipeline handle = VK_NULL_HANDLE;
-        const VkResult result = createPipeline(pipeline, one.shader, handle);
+        const VkResult result = createPipeline(pipeline, shaderOf(pipeline), handle);
         if (isRefusal(result)) {
             one.isRefused.store(true);
             if (row.need == Need::always) {
@@ -148,6 +148,22 @@ VkResult VulkanBackend::createPipeline(Pipeline pipeline, const PackedShader& sh
     }
 }
 
+PipelineConstants VulkanBackend::constantsOf(Pipeline pipeline) const
+{
+    PipelineConstants constants;
+    constants.set(SLUICE_CONSTANT_WORKGROUP_SIZE, workgroup(pipeline));
+    constants.set(SLUICE_CONSTANT_SUBGROUP_SIZE, m_traits.subgroupSize);
+    pipelineRow(pipeline).constants(m_traits, m_tuning, constants);
+    return constants;
+}
+
+PackedShader VulkanBackend::shaderOf(Pipeline pipeline) const
+{
+    const PackedShader fixed =
+        findShader(pipelineRow(pipeline).shader, m_traits.variant, constantsOf(pipeline));
+    return applies(pipeline) && fixed.packed != nullptr ? fixed : madeOf(pipeline).shader;
+}
+
 VkResult VulkanBackend::createPipeline(Pipeline pipeline, const ShaderCode& code,
                                        VkPipeline& made) const
 {
@@ -160,10 +176,7 @@ VkResult VulkanBackend::createPipeline(Pipeline pipeline, const ShaderCode& code
         return result;
     }
 
-    PipelineConstants constants;
-    constants.set(SLUICE_CONSTANT_WORKGROUP_SIZE, workgroup(pipeline));
-    constants.set(SLUICE_CONSTANT_SUBGROUP_SIZE, m_traits.subgroupSize);
-    pipelineRow(pipeline).constants(m_traits, m_tuning, constants);
+    const PipelineConstants constants = constantsOf(pipeline);
     VkSpecializationMapEntry entries[std::size(constants.values)];
     for (uint32_t i = 0; i < constants.count; ++i) {
         using One = PipelineConstants::One;

@@ -103,17 +103,6 @@ enum class SelfTestCase : uint32_t {
 #undef SLUICE_ENUMERATOR
 };
 
-// Specialization constants by name: the ids stand in shaders/lib/layout/constants.h.
-struct PipelineConstants {
-    struct One {
-        uint32_t id, value;
-    };
-    One values[8];
-    uint32_t count = 0;
-
-    void set(uint32_t id, uint32_t value) { values[count++] = {id, value}; }
-};
-
 // Whether commands can do without a pipeline.
 enum class Need : uint32_t {
     always,
