@@ -280,7 +280,8 @@ windows_consumer() { # KIND
         cmake --build "$work/build" || return 1
     if [ "$1" = shared ]; then
         cp "$work/zip/shared/bin/sluice.dll" "$work/build/" || return 1
-        x86_64-w64-mingw32-objdump -p "$work/build/c11.exe" | grep -q 'DLL Name: sluice.dll' || return 1
+        x86_64-w64-mingw32-objdump -p "$work/build/c11.exe" >"$work/c11.txt" &&
+            grep -q 'DLL Name: sluice.dll' "$work/c11.txt" || return 1
     fi
     for program in c11 cpp11 cpp20; do
         WINEPREFIX=$windows/wine WINEDEBUG=-all wine "$work/build/$program.exe" </dev/null || return 1
