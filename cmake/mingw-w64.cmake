@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Toolchain: Windows on x86-64, by mingw-w64 (`./tools/dev windows`). Of its two thread models std::thread needs "posix".
+# Toolchain: Windows on SLUICE_WINDOWS_PROCESSOR, x86_64 (the default) or i686, by mingw-w64 (`./tools/dev windows`). Of its
+# two thread models std::thread needs "posix".
 # SLUICE_WINDOWS_PREFIX is a folder with the libraries and headers that are linked; nothing else of this machine is.
 set(CMAKE_SYSTEM_NAME Windows)
-set(CMAKE_SYSTEM_PROCESSOR x86_64)
-set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
-set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
-set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
-set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES SLUICE_WINDOWS_PREFIX)
-set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32 ${SLUICE_WINDOWS_PREFIX})
+if(NOT SLUICE_WINDOWS_PROCESSOR)
+    set(SLUICE_WINDOWS_PROCESSOR x86_64)
+endif()
+set(CMAKE_SYSTEM_PROCESSOR ${SLUICE_WINDOWS_PROCESSOR})
+set(CMAKE_C_COMPILER ${SLUICE_WINDOWS_PROCESSOR}-w64-mingw32-gcc-posix)
+set(CMAKE_CXX_COMPILER ${SLUICE_WINDOWS_PROCESSOR}-w64-mingw32-g++-posix)
+set(CMAKE_RC_COMPILER ${SLUICE_WINDOWS_PROCESSOR}-w64-mingw32-windres)
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES SLUICE_WINDOWS_PREFIX SLUICE_WINDOWS_PROCESSOR)
+set(CMAKE_FIND_ROOT_PATH /usr/${SLUICE_WINDOWS_PROCESSOR}-w64-mingw32 ${SLUICE_WINDOWS_PREFIX})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

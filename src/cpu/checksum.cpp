@@ -57,7 +57,7 @@ namespace cpu {
 
 static u32 regionChecksum(const SluiceChecksumInfo& info, const SluiceRegion& tile)
 {
-    TileHash hash(tile.decompressedSize);
+    TileHash hash(size_t(tile.decompressedSize));
     forEachRun(info, tile, [&](const u8* run, size_t, size_t count) { hash.add(run, count); });
     return hash.value();
 }

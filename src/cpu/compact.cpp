@@ -64,7 +64,7 @@ struct Sink {
 
     void write(u32 index, const u8* element)
     {
-        const u64 size = info.elementSize;
+        const size_t size = info.elementSize;
         if (info.output.size != 0 && written < info.output.size / size)
             std::memcpy(pointer<u8>(info.output) + written * size, element, size);
         if (written < info.indices.size / 4) pointer<u32>(info.indices)[written] = index;
@@ -76,7 +76,7 @@ struct Sink {
 void writeElements(const SluiceCompactInfo& info, bool kept, Sink& sink)
 {
     const u32 count = countOf(info.count, info.maxCount);
-    const u64 size = info.elementSize;
+    const size_t size = info.elementSize;
     const u8* input = pointer<const u8>(info.input);
     u8 element[16] = {}, previous[16] = {}; // copies, since the output may be the input
     for (u32 i = 0; i < count; ++i) {

@@ -9,7 +9,7 @@ namespace sluice::cpu {
 
 void intervalExpand(const SluiceIntervalExpandInfo& info)
 {
-    const u64 size = info.elementSize;
+    const size_t size = info.elementSize;
     const u8* values = pointer<const u8>(info.values);
     u8* destination = pointer<u8>(info.destination);
     forEachInterval(info.intervals, info.destination.size / size, info.result,

@@ -17,7 +17,7 @@ u64 positionOf(const SluiceBuffer& list, u32 positionSize, u64 i)
 
 void copy(u8* to, const u8* from, u64 bytes)
 {
-    if (bytes != 0) std::memcpy(to, from, bytes);
+    if (bytes != 0) std::memcpy(to, from, size_t(bytes));
 }
 
 // How many of `count` items fit from `place` on.

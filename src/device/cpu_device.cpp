@@ -35,7 +35,9 @@ public:
     SluiceStatus allocate(u64 size, SluiceBuffer& buffer) override
     {
         // device.cpp catches bad_alloc
-        void* const block = ::operator new(wordsEnd(size), kAlignment);
+        const u64 room = wordsEnd(size);
+        if (room > SIZE_MAX) return SLUICE_ERROR_OUT_OF_MEMORY; // of 32 bits
+        void* const block = ::operator new(size_t(room), kAlignment);
         m_blocks.insert(block);
         buffer = {reinterpret_cast<uintptr_t>(block), 0, size};
         return SLUICE_OK;
@@ -51,13 +53,13 @@ public:
 
     SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) override
     {
-        std::memcpy(memoryOf(buffer), bytes, size);
+        std::memcpy(memoryOf(buffer), bytes, size_t(size));
         return SLUICE_OK;
     }
 
     SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) override
     {
-        std::memcpy(bytes, memoryOf(buffer), size);
+        std::memcpy(bytes, memoryOf(buffer), size_t(size));
         return SLUICE_OK;
     }
 

@@ -622,10 +622,11 @@ SluiceStatus VulkanDevice::transfer(const SluiceBuffer& buffer, const char* from
     const VkBuffer device = found->second.buffer, staging = m_staging.buffer;
     for (u64 at = 0; at < size && result == VK_SUCCESS; at += kStagingSize) {
         const u64 part = std::min(size - at, kStagingSize);
-        if (from != nullptr) std::memcpy(m_stagingBytes, from + at, part);
+        if (from != nullptr) std::memcpy(m_stagingBytes, from + at, size_t(part));
         result = from != nullptr ? copy(staging, 0, device, buffer.offset + at, part)
                                  : copy(device, buffer.offset + at, staging, 0, part);
-        if (to != nullptr && result == VK_SUCCESS) std::memcpy(to + at, m_stagingBytes, part);
+        if (to != nullptr && result == VK_SUCCESS)
+            std::memcpy(to + at, m_stagingBytes, size_t(part));
     }
     return statusOf(result);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Little-endian numbers at any address, on machines of either byte order.
+// Little-endian numbers at any address.
 #pragma once
 
 #include <cstring>
@@ -8,13 +8,11 @@
 
 namespace sluice {
 
-// Turns a number of this machine's byte order into a little-endian one, and back.
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-constexpr u32 littleEndian(u32 value) { return __builtin_bswap32(value); }
-constexpr u64 littleEndian(u64 value) { return __builtin_bswap64(value); }
-#else
-constexpr u32 littleEndian(u32 value) { return value; }
-constexpr u64 littleEndian(u64 value) { return value; }
+// Shaders' structures and what they read are in memory as formats say: nothing here swaps bytes.
+#if defined(__BYTE_ORDER__)
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+              "sluice is for little-endian machines: its formats and GPU structures are used in "
+              "memory as they are");
 #endif
 
 // A number of `size` bytes, 0 .. 8.
@@ -35,13 +33,13 @@ inline u32 loadLe32(const void* from)
 {
     u32 value;
     std::memcpy(&value, from, sizeof value);
-    return littleEndian(value);
+    return value;
 }
 inline u64 loadLe64(const void* from)
 {
     u64 value;
     std::memcpy(&value, from, sizeof value);
-    return littleEndian(value);
+    return value;
 }
 
 // Stores the low `size` bytes of a number.
@@ -51,15 +49,7 @@ inline void storeLe(void* to, u64 value, size_t size)
         static_cast<u8*>(to)[i] = u8(value >> 8 * i);
 }
 inline void storeLe16(void* to, u32 value) { storeLe(to, value, 2); }
-inline void storeLe32(void* to, u32 value)
-{
-    value = littleEndian(value);
-    std::memcpy(to, &value, sizeof value);
-}
-inline void storeLe64(void* to, u64 value)
-{
-    value = littleEndian(value);
-    std::memcpy(to, &value, sizeof value);
-}
+inline void storeLe32(void* to, u32 value) { std::memcpy(to, &value, sizeof value); }
+inline void storeLe64(void* to, u64 value) { std::memcpy(to, &value, sizeof value); }
 
 } // namespace sluice

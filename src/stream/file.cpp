@@ -179,7 +179,8 @@ SluiceStatus SluiceStreamFile_T::openArchive()
     };
     const uint64_t start = std::min<uint64_t>(size, sizeof header);
     SluiceStatus result = load(0, header, start);
-    if (result == SLUICE_OK) result = sluiceParseArchiveHeader(header, start, size, &archive);
+    if (result == SLUICE_OK)
+        result = sluiceParseArchiveHeader(header, size_t(start), size, &archive);
     if (result != SLUICE_OK) return result;
     {
         std::vector<uint8_t> stored(size_t(archive.storedIndexSize));
@@ -193,7 +194,8 @@ SluiceStatus SluiceStreamFile_T::openArchive()
         result = sluiceCheckArchiveIndex(&archive, index.data(), index.size(), nullptr);
     if (result != SLUICE_OK) return result;
     // The index says no more tiles than the file has room for records of.
-    if (archive.tileCount >= kMostRecords) return SLUICE_ERROR_OUT_OF_MEMORY;
+    if (archive.tileCount >= std::min<uint64_t>(kMostRecords, allRecords.max_size()))
+        return SLUICE_ERROR_OUT_OF_MEMORY;
     recordRanges.resize(archive.assetCount);
     std::vector<RecordRange> shares(archive.shareCount);
     uint64_t known = 0;

@@ -254,9 +254,9 @@ void SluiceStreamer_T::startGroup(Group& group)
 SluiceStreamer_T::Group* SluiceStreamer_T::find(SluiceStreamGroup handle)
 {
     const uint64_t number = groupNumber(handle);
-    return handle != 0 && number < m_groups.size() && m_groups[number].handle == handle
-               ? &m_groups[number]
-               : nullptr;
+    if (handle == 0 || number >= m_groups.size()) return nullptr;
+    Group& group = m_groups[size_t(number)];
+    return group.handle == handle ? &group : nullptr;
 }
 
 void SluiceStreamer_T::setPriority(SluiceStreamGroup handle, int32_t priority)

@@ -63,6 +63,7 @@ int64_t System::read(int descriptor, void* bytes, uint64_t size, uint64_t offset
 
 void* mapMemory(uint64_t size, uint64_t alignment)
 {
+    if (size > SIZE_MAX - alignment) return nullptr;
     // More than is wanted, of which the ends are given back.
     void* mapped = mmap(nullptr, size_t(size + alignment), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "formats/integers.h"
 #include "platform/windows_path.h"
 
 namespace sluice::stream {
@@ -110,13 +111,13 @@ void closeEvent(int) {}
 
 void* mapMemory(uint64_t size, uint64_t alignment)
 {
+    if (size > SIZE_MAX - alignment) return nullptr;
     // Another thread may take the place between it being found and being taken: it is sought anew.
     for (int attempt = 0; attempt < 16; ++attempt) {
         void* const found =
             VirtualAlloc(nullptr, size_t(size + alignment), MEM_RESERVE, PAGE_NOACCESS);
         if (found == nullptr) return nullptr;
-        const uintptr_t place =
-            (reinterpret_cast<uintptr_t>(found) + uintptr_t(alignment) - 1) / alignment * alignment;
+        const uintptr_t place = uintptr_t(alignUp(reinterpret_cast<uintptr_t>(found), alignment));
         VirtualFree(found, 0, MEM_RELEASE);
         void* const memory = VirtualAlloc(reinterpret_cast<void*>(place), size_t(size),
                                           MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);

@@ -272,7 +272,7 @@ Clock::time_point SluiceStreamSubmitter_T::submitWhatIsReady()
 SluiceStatus SluiceStreamSubmitter_T::submitOne(const SluiceStreamBudget& budget, bool& isSubmitted)
 {
     const uint64_t value = m_submitted + 1; // this thread alone changes it
-    const VkCommandBuffer commands = m_buffers[value % m_buffers.size()];
+    const VkCommandBuffer commands = m_buffers[size_t(value % m_buffers.size())];
     VkCommandBufferBeginInfo begin = {};
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;

@@ -225,7 +225,8 @@ void SluiceStreamer_T::readUnit(Job& job)
     uint8_t* to = unit.route == Route::plain ? ringPlace(m_info.source, unit.outputBase)
                                              : hostPlace(request, unit.offset);
     if (request.source == SLUICE_STREAM_FROM_MEMORY)
-        std::memcpy(to, static_cast<const uint8_t*>(request.memory) + unit.offset, unit.size);
+        std::memcpy(to, static_cast<const uint8_t*>(request.memory) + unit.offset,
+                    size_t(unit.size));
     else if (unit.route == Route::plain)
         job.error =
             request.file->readInto(unit.offset, to, unit.size, unit.outputBase - unit.source,
@@ -313,7 +314,7 @@ bool SluiceStreamer_T::decodeTile(const Job& job, uint32_t number, uint64_t sour
     }
     const bool isBounced = to != wanted;
     const auto copyBounced = [&] {
-        std::memcpy(wanted, to + (begin - tile.outputOffset), end - begin);
+        std::memcpy(wanted, to + (begin - tile.outputOffset), size_t(end - begin));
     };
     if (isBounced && bench.bouncedFile == request.file->serial && bench.bouncedTile == &tile) {
         copyBounced();

@@ -108,6 +108,14 @@ windows_build() { # NAME CMAKE_OPTION...: into build/windows/NAME, with the shad
         cmake --build "$windows/$name" -j "$jobs"
 }
 
+# The libraries for 32-bit processors: that they build without warnings. Nothing of it runs.
+windows_32() {
+    cmake -G Ninja -S . -B "$windows/32" -DCMAKE_TOOLCHAIN_FILE="$root/cmake/mingw-w64.cmake" \
+        -DSLUICE_WINDOWS_PROCESSOR=i686 -DSLUICE_WINDOWS_PREFIX="$windows_prefix" -DCMAKE_BUILD_TYPE=Release \
+        -DSLUICE_WERROR=ON -DSLUICE_CUDA=OFF -DSLUICE_SHADERS_FROM="$root/build/release/shaders" \
+        -DSLUICE_BUILD_TOOL=OFF -DSLUICE_BUILD_TESTS=OFF && cmake --build "$windows/32" -j "$jobs"
+}
+
 # The zip: the tool, and the library twice, each with its headers and CMake files: as a DLL with its import library in
 # shared/, as static libraries in static/.
 windows_zip() {
@@ -302,6 +310,7 @@ windows_steps() {
     windows_libraries || return 1
     windows_build static -DSLUICE_STATIC_TOOL=ON && windows_build shared -DBUILD_SHARED_LIBS=ON -DSLUICE_BUILD_TOOL=OFF \
         -DSLUICE_BUILD_TESTS=OFF && windows_zip && windows_display && windows_wrappers || return 1
+    step windows-32 windows_32
     step windows-exports windows_exports
     step windows-consumer-shared windows_consumer shared
     step windows-consumer-static windows_consumer static
