@@ -164,8 +164,10 @@ CacheFolder::CacheFolder(std::string path, bool create) : m_path(std::move(path)
     for (const FolderEntry& entry : entries)
         if (!isLeftover(entry.name) && !factsOf(tag, true, facts))
             throw Failure{exitUsage, m_path + ": is neither empty nor a cache of sluice"};
-    if (!writeFile(tag, kTag, sizeof kTag - 1))
-        throw Failure{exitIo, tag + ": " + std::strerror(errno)};
+    if (writeFile(tag, kTag, sizeof kTag - 1)) return;
+    const int error = errno;
+    // Some file systems of Windows replace no file that another process has open, which made it.
+    if (!isFile(tag)) throw Failure{exitIo, tag + ": " + std::strerror(error)};
 }
 
 std::string CacheFolder::pathOf(EntryKind kind, const Digest& digest) const
