@@ -10,6 +10,7 @@
 #endif
 
 #include <map>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -369,6 +370,50 @@ TEST_CASE("tuning: subgroups have 32 lanes, on Intel's GPUs of few registers 16"
     properties.maxSubgroups = 4; // a workgroup of 128 does not fit at 16
     CHECK(chosen(kVendorIntel, 8, 32) == 32);
     CHECK(chooseSubgroupSize(features, properties, 16) == 0);
+}
+
+// Which pipelines the odd rows below bring to no software device, as those that every test run has
+// are: lavapipe's subgroups of 4, 8 and 16, SwiftShader's of 4, and the emulated sizes, all with 32
+// KiB of shared memory. What an imitated driver decodes is prepared on them, too.
+TEST_CASE("tuning: pipelines that ran on a GPU only are few, and named")
+{
+    using namespace sluice;
+    std::set<std::string> reached, only;
+    const auto reach = [&](ShaderVariant variant, uint32_t subgroup) {
+        DeviceTraits traits;
+        traits.variant = variant;
+        traits.subgroupSize = subgroup;
+        traits.maxInvocations = 1024;
+        traits.maxSubgroups = 1024 / subgroup;
+        traits.sharedBytes = 32768;
+        traits.driverDecodes = true;
+        for (const OddRow& odd : kVulkanRows) {
+            if (odd.needsRings && !traits.runsRings()) continue;
+            VulkanTuning row = tuningFor(traits);
+            REQUIRE(readTuning(odd.text, row) == SLUICE_OK);
+            fitTuning(traits, row);
+            for (const Pipeline pipeline : AllPipelines())
+                if (pipelineRow(pipeline).applies(traits, row))
+                    reached.insert(pipelineRow(pipeline).name);
+        }
+    };
+    for (const uint32_t subgroup : {4u, 8u, 16u})
+        for (const ShaderVariant variant : {ShaderVariant::baseNarrow, ShaderVariant::extNarrow})
+            reach(variant, subgroup);
+    for (const uint32_t subgroup : {4u, 8u, 16u, 32u, 64u, 128u})
+        reach(ShaderVariant::emu, subgroup);
+    std::string text;
+    for (const Pipeline pipeline : AllPipelines()) {
+        const std::string name = pipelineRow(pipeline).name;
+        if (reached.count(name) != 0) continue;
+        only.insert(name);
+        text += (text.empty() ? "" : ", ") + name;
+    }
+    MESSAGE("ran on a GPU only: ", text);
+    // Two lane groups a tile, or one of a subgroup, want hardware subgroups of 32 lanes; workgroups
+    // of 512 want 34,016 bytes of shared memory.
+    CHECK(only ==
+          std::set<std::string>{"gdeflate_few", "gdeflate_many", "gdeflate_pitched", "filter_few"});
 }
 
 TEST_SUITE_BEGIN("device");
