@@ -8,11 +8,14 @@
 #include <sluice/sluice_fse.h>
 #include <sluice/sluice_tile_streams.h>
 
+#include "api/df11_form.h"
+#include "api/plan_filter.h"
 #include "api/plan_float.h"
 #include "api/plan_fse.h"
 #include "api/plan_gstd.h"
 #include "formats/float_format.h"
 #include "formats/image.h"
+#include "layout/gdeflate.h"
 
 using namespace sluice;
 using namespace sluice::test;
@@ -89,6 +92,21 @@ TEST_CASE("edges: a table of tile streams that is not there")
     CHECK(sluiceParseTileStreamTable(nullptr, &word, 4, 100, &tile) == SLUICE_ERROR_ARGUMENT);
 }
 
+TEST_CASE("edges: the largest compressed tile of a tile stream")
+{
+    SluiceTileStream stream = {};
+    stream.tileCount = 1;
+    stream.dataOffset = 12;
+    stream.size = 65536;
+    for (const bool over : {false, true}) {
+        const uint32_t size = SLUICE_GD_MAX_COMPRESSED + (over ? 1 : 0);
+        SluiceTileStreamTile tile = {};
+        CHECK(sluiceParseTileStreamTable(&stream, &size, 4, 12 + uint64_t(size), &tile) ==
+              (over ? SLUICE_ERROR_FORMAT : SLUICE_OK));
+        if (!over) CHECK(tile.compressedSize == size);
+    }
+}
+
 TEST_CASE("edges: how plans share tiles out")
 {
     // As many tiles as workgroups divide evenly.
@@ -103,6 +121,15 @@ TEST_CASE("edges: how plans share tiles out")
         tables.maxRegionCount = regions;
         CHECK(fseTablesParams(tables, noAddress, 2).tablesPerGroup == each);
     }
+    FseTablesParams made = {};
+    made.maxRegionCount = 4;
+    made.tablesPerGroup = 2;
+    CHECK(fseTablesGroups(made) == 2);
+    made.maxRegionCount = 5;
+    CHECK(fseTablesGroups(made) == 3);
+    tables.maxRegionCount = 4;
+    tables.flags = SLUICE_FSE_COUNTS; // whose tables are made one at a time
+    CHECK(fseTablesParams(tables, noAddress, 1).tablesPerGroup == 1);
 
     // Turns overlap from two slots on, where one turn does not take all.
     GstdParams tiles = {};
@@ -112,4 +139,34 @@ TEST_CASE("edges: how plans share tiles out")
     CHECK_FALSE(GstdTurns(tiles, 3).overlapping());
     CHECK(GstdTurns(tiles, 3).count() == 1);
     CHECK_FALSE(GstdTurns(tiles, 1).overlapping());
+
+    SluiceGstdInfo decode = {};
+    decode.maxRegionCount = 100000;
+    CHECK(gstdSlots(decode) == SLUICE_GS_SLOTS);
+    decode.tilesAtOnce = 5;
+    CHECK(gstdSlots(decode) == 5);
+    decode.maxRegionCount = 3;
+    CHECK(gstdSlots(decode) == 3);
+
+    SluiceFilterInfo filters = {};
+    filters.maxTileCount = 3;
+    CHECK(filterWorkgroups(filters) == 3);
+    filters.maxTileCount = 1u << 20;
+    CHECK(filterWorkgroups(filters) == SLUICE_FILTER_WORKGROUPS);
+
+    SluiceDf11Unit unit = {};
+    unit.kind = SLUICE_DF11_FP8_E4M3;
+    unit.elementCount = 7; // halves of bytes, two to a byte
+    CHECK(df11SignMantissaBytes(unit) == 4);
+    unit.kind = SLUICE_DF11_BF16;
+    CHECK(df11SignMantissaBytes(unit) == 7);
+}
+
+TEST_CASE("edges: the most levels of an image")
+{
+    CHECK(maxImageLevels(1, 1, 0) == 1);
+    CHECK(maxImageLevels(2, 1, 0) == 2);
+    CHECK(maxImageLevels(255, 3, 0) == 8);
+    CHECK(maxImageLevels(3, 256, 0) == 9);
+    CHECK(maxImageLevels(1, 1, 5) == 3);
 }

@@ -120,7 +120,8 @@ class Judge:
 
 
 def last_case(text):
-    cases = re.findall(r"^TEST CASE:\s*(.*)$", text, re.M)
+    """The test that failed; where none did, the one that was named last."""
+    cases = re.findall(r"^TEST CASE:\s*(.*)$", text.split("ERROR:")[0], re.M)
     return cases[-1] if cases else ""
 
 
