@@ -16,7 +16,10 @@ using Constants = PipelineConstants;
 // --- When a pipeline applies
 
 bool always(const Device&, const Tuning&) { return true; }
-bool paired(const Device& device, const Tuning&) { return device.runsPairedTiles(); }
+bool gdeflatePitched(const Device&, const Tuning& tuning)
+{
+    return tuning.gdeflate.pitchApart != 0;
+}
 bool driverDecodes(const Device& device, const Tuning&) { return device.driverDecodes; }
 bool gdeflateFew(const Device& device, const Tuning& tuning)
 {
@@ -110,9 +113,9 @@ void gdeflate(const Device& device, const Tuning& tuning, Constants& constants)
     const bool isPaired = device.runsPairedTiles() && Kind != GdeflateKind::many;
     plainStores(device, tuning, constants);
     constants.set(SLUICE_CONSTANT_GDEFLATE_PAIRED, isPaired ? 1 : 0);
-    constants.set(SLUICE_CONSTANT_GDEFLATE_PITCH, Kind == GdeflateKind::pitched ? pitched
-                                                  : device.runsPairedTiles()    ? neverPitched
-                                                                                : asksForPitch);
+    constants.set(SLUICE_CONSTANT_GDEFLATE_PITCH, Kind == GdeflateKind::pitched     ? pitched
+                                                  : tuning.gdeflate.pitchApart != 0 ? neverPitched
+                                                                                    : asksForPitch);
     constants.set(SLUICE_CONSTANT_GDEFLATE_ROOM, !isPaired ? 0
                                                  : Kind == GdeflateKind::few
                                                      ? roomOfFew
@@ -227,7 +230,7 @@ constexpr PipelineRow kRows[] = {
                asItIs),
     SLUICE_ROW(gdeflate, "gdeflate", kGdeflateLinear | kGdeflateRows, Need::always, always,
                tilePair, gdeflate<GdeflateKind::any>, T::gdeflate, noVariants),
-    SLUICE_ROW(gdeflate_pitched, "gdeflate", kGdeflateRows, Need::always, paired, tilePair,
+    SLUICE_ROW(gdeflate_pitched, "gdeflate", kGdeflateRows, Need::always, gdeflatePitched, tilePair,
                gdeflate<GdeflateKind::pitched>, T::gdeflate_pitched, asItIs),
     SLUICE_ROW(gdeflate_few, "gdeflate", kGdeflateLinear, Need::speed, gdeflateFew, tilePair,
                gdeflate<GdeflateKind::few>, T::gdeflate, fewGdeflate),

@@ -42,6 +42,7 @@ VulkanTuning tuningFor(const DeviceTraits& device)
     row.gdeflate.fewTiles = many ? 8 * processors : 0;
     row.gdeflate.manyTiles = many ? 128 * processors : 0;
     row.gdeflate.room = device.ampleSharedMemory ? 1 : 0;
+    row.gdeflate.pitchApart = device.runsPairedTiles() ? 1 : 0;
     row.gstd.fewTiles = few ? 3 * processors : 0;
     row.filter.fewTiles = few ? 4 * processors : 0;
     row.filter.takeNextTiles = device.forwardProgress ? 24 * processors : 0;

@@ -69,6 +69,9 @@ struct VulkanTuning {
         // takes some four times that many, for the last ones take longer. 0: never.
         uint32_t manyTiles;
         uint32_t room; // SLUICE_CONSTANT_GDEFLATE_ROOM of the pipelines that are not `few`
+        // 1: tiles in rows with padding have a pipeline of their own, and the others do not ask for
+        // it, which takes them a tenth of the speed.
+        uint32_t pitchApart;
     } gdeflate;
 
     struct Gstd {
@@ -149,6 +152,7 @@ inline constexpr TuningField kVulkanTuningFields[] = {
     SLUICE_TUNING_FIELD(VulkanTuning, gdeflate.fewTiles, 0, UINT32_MAX),
     SLUICE_TUNING_FIELD(VulkanTuning, gdeflate.manyTiles, 0, UINT32_MAX),
     SLUICE_TUNING_FIELD(VulkanTuning, gdeflate.room, 0, 1),
+    SLUICE_TUNING_FIELD(VulkanTuning, gdeflate.pitchApart, 0, 1),
     SLUICE_TUNING_FIELD(VulkanTuning, gstd.fewTiles, 0, UINT32_MAX),
     SLUICE_TUNING_FIELD(VulkanTuning, gstd.symbolsOnly, 0, 1),
     SLUICE_TUNING_FIELD(VulkanTuning, filter.fewTiles, 0, UINT32_MAX),

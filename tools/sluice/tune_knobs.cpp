@@ -199,6 +199,7 @@ std::vector<Knob> codecKnobs()
 {
     std::vector<Knob> list = {
         made("gdeflate.room", kGdeflate, {"gdeflate"}, {0, 1}, needsPairs),
+        made("gdeflate.pitchApart", kGdeflate, {"gdeflate"}, {0, 1}, needsHardware),
         threshold(Kind::upTo, "gdeflate.fewTiles", kGdeflate, "gdeflate", kAny, 0,
                   "gdeflate.fewTiles=1", needsPairs),
         threshold(Kind::from, "gdeflate.manyTiles", kGdeflate, "gdeflate", 1, 0,

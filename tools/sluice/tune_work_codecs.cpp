@@ -74,9 +74,12 @@ struct Tiles {
     }
 };
 
+// Rows of the destination with bytes between them that no tile writes.
+constexpr uint32_t kRowBytes = 512, kRowPitch = 576;
+
 // Uploads the tiles; makes destination and status. Fills what lists of regions have in common.
 template <typename Info>
-void setRegions(Work& work, Tiles& tiles, Info& info)
+void setRegions(Work& work, Tiles& tiles, Info& info, bool inRows = false)
 {
     work.unit = "tiles";
     work.most = uint32_t(tiles.regions.size());
@@ -86,7 +89,7 @@ void setRegions(Work& work, Tiles& tiles, Info& info)
         region.dstAddress = size;
         size += aligned(region.decompressedSize);
     }
-    info.destination = work.output(size);
+    info.destination = work.output(inRows ? (size + kRowBytes - 1) / kRowBytes * kRowPitch : size);
     for (SluiceRegion& region : tiles.regions) {
         region.srcAddress += work.address(info.source);
         region.dstAddress += work.address(info.destination);
@@ -128,12 +131,15 @@ Tiles gdeflateTiles(const WorkLimits& limits)
     return tiles;
 }
 
+template <bool InRows>
 std::unique_ptr<Work> decodeGdeflate(SluiceDevice device, const WorkLimits& limits)
 {
     auto work = std::make_unique<Work>(device);
     Tiles tiles = gdeflateTiles(limits);
     SluiceGdeflateInfo info = {};
-    setRegions(*work, tiles, info);
+    setRegions(*work, tiles, info, InRows);
+    info.rowBytes = InRows ? kRowBytes : 0;
+    info.rowPitch = InRows ? kRowPitch : 0;
     work->record = [info, own = work.get()](SluiceCommands commands, uint32_t length) {
         return own->withScratch(commands, cut(info, length), sluiceGetGdeflateRequirements,
                                 sluiceCmdGdeflate);
@@ -377,7 +383,8 @@ std::unique_ptr<Work> buildFseTables(SluiceDevice device, const WorkLimits& limi
 std::vector<WorkKind> codecWorks()
 {
     return {
-        {"gdeflate", SLUICE_KERNELS_GDEFLATE, decodeGdeflate},
+        {"gdeflate", SLUICE_KERNELS_GDEFLATE, decodeGdeflate<false>},
+        {"gdeflate rows", SLUICE_KERNELS_GDEFLATE, decodeGdeflate<true>},
         {"tile streams", SLUICE_KERNELS_TILE_STREAMS, decodeTileStreams},
         {"gstd", SLUICE_KERNELS_GSTD, decodeGstd},
         {"filter", SLUICE_KERNELS_FILTER, undoFilters},
