@@ -38,6 +38,8 @@ void checkIntervals(Cpu& cpu, SluiceIntervals& intervals, Call call)
     intervals.maxCount = 0;
     CHECK(call() == SLUICE_ERROR_ARGUMENT);
     intervals = good;
+    intervals.maxCount = 0; // none, of a list that is there
+    CHECK(call() == SLUICE_OK);
     intervals.maxCount = 4;
     CHECK(call() == SLUICE_ERROR_BUFFER_SIZE);
     intervals.maxCount = ~0u;
