@@ -52,15 +52,14 @@ SLUICE_API SluiceStatus sluiceGetSelfTestRequirements(SluiceContext context,
 SLUICE_API SluiceStatus sluiceWriteSelfTest(SluiceContext context, const SluiceSelfTestInfo* info);
 
 // Records the decode of all tiles: a fixed amount of work, some 32 KB of output. info->bytes are as
-// sluiceWriteSelfTest has left them. Barriers: as for
-// every command; those inside are recorded by the call. Errors: ARGUMENT, BUFFER_SIZE, NOT_READY,
-// UNSUPPORTED.
+// sluiceWriteSelfTest has left them. Barriers: as for every command; those inside are recorded by
+// the call. Errors: ARGUMENT, BUFFER_SIZE, NOT_READY, UNSUPPORTED.
 SLUICE_API SluiceStatus sluiceCmdSelfTest(SluiceContext context, SluiceCommands commands,
                                           const SluiceSelfTestInfo* info);
 
 // Compares, on the host, what the device has made of the memory: each tile's bytes, their
-// neighbours, which must not have changed, and each status.
-// info->bytes are info->memory's bytes now, downloaded.
+// neighbours, which must not have changed, and each status. info->bytes are info->memory's bytes now,
+// downloaded.
 //   failed   receives the SluiceKernels that have failed, 0 if all is right; TILE_STREAMS with
 //            GDEFLATE_LINEAR, whose pipelines they share. Where tiles fail with and without filters
 //            the codec is blamed, not the filters

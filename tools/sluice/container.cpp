@@ -121,6 +121,35 @@ ContainerAsset Container::asset(uint32_t number) const
     return {std::string(info.name, info.nameLength), info.size, info.tileCount};
 }
 
+uint32_t Container::kernelsOf(const std::vector<uint32_t>& assets) const
+{
+    constexpr uint32_t all = SLUICE_KERNELS_GDEFLATE_LINEAR | SLUICE_KERNELS_GSTD |
+                             SLUICE_KERNELS_FLOAT | SLUICE_KERNELS_FILTER | SLUICE_KERNELS_CHECKSUM;
+    constexpr size_t kMostAssets = 10000; // whose records are read a second time in no time
+    if (assets.size() > kMostAssets) return all;
+    uint32_t needed = 0;
+    try {
+        for (const uint32_t asset : assets) {
+            forEachOwnTile(asset, [&](uint32_t, const ContainerTile& tile) {
+                SluiceTileTotals totals = {};
+                const SluiceTile one = {0,
+                                        0,
+                                        tile.storedSize,
+                                        tile.size,
+                                        tile.codec,
+                                        tile.checksum,
+                                        tile.filter,
+                                        tile.filterSize};
+                needed |= sluiceAddTile(&totals, &one) == SLUICE_OK ? sluiceGetTilesKernels(&totals)
+                                                                    : all;
+            });
+        }
+    } catch (const Failure&) {
+        return all; // who decodes them says what is wrong
+    }
+    return needed != 0 ? needed : +SLUICE_KERNELS_CHECKSUM;
+}
+
 std::string Container::place(uint32_t number) const
 {
     return m_isArchive ? m_file->name() + ": asset '" + asset(number).name + "'" : m_file->name();

@@ -71,6 +71,10 @@ public:
         uint32_t asset,
         const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
 
+    // The SluiceKernels that some assets' tiles need, or all that tiles can need where their records
+    // are bad or very many.
+    uint32_t kernelsOf(const std::vector<uint32_t>& assets) const;
+
     // "FILE: asset 'NAME'" or "FILE", for messages.
     std::string place(uint32_t asset) const;
     // "tile 3, bytes 4096 to 8191": where in the file it is.

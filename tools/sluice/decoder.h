@@ -30,7 +30,7 @@ public:
     // valid during the call.
     using Done = std::function<void(const DecodeTile& tile, uint32_t status, const uint8_t* bytes)>;
 
-    static uint32_t kernels();
+    static uint32_t kernels(); // of every codec
 
     Decoder(const ToolDevice& device, Done done);
 

@@ -144,7 +144,14 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
 
 uint32_t pipelineThreads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 16u); }
 
-ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common, uint32_t kernels)
+uint32_t pipelineFlagsFor(uint64_t decodedSize)
+{
+    constexpr uint64_t kPays = uint64_t(4) << 30;
+    return decodedSize < kPays ? +SLUICE_PIPELINES_NECESSARY : 0u;
+}
+
+ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common, uint32_t kernels,
+                       uint32_t pipelineFlags)
 {
     checkTierName(options.tier);
     const std::vector<SluiceDeviceProperties> matches = matchDevices(options.device, options.tier);
@@ -163,6 +170,7 @@ ToolDevice::ToolDevice(const DeviceOptions& options, const CommonOptions& common
     info.selector = selector.c_str();
     info.tier = options.tier.empty() ? nullptr : options.tier.c_str();
     info.kernels = kernels;
+    info.pipelineFlags = pipelineFlags;
     info.pipelineThreads = pipelineThreads();
     info.pipelineCache = "";
     info.tuning = common.tuning.empty() ? nullptr : common.tuning.c_str();

@@ -34,12 +34,16 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
 // How many threads make pipelines: there are some fifty, and drivers compile them side by side.
 uint32_t pipelineThreads();
 
+// SluicePipelineFlags for who decodes so many bytes once: drivers take longer for the variants that
+// are a matter of speed than these save.
+uint32_t pipelineFlagsFor(uint64_t decodedSize);
+
 class ToolDevice {
 public:
     using Record = std::function<void(SluiceCommands commands)>;
 
     ToolDevice(const DeviceOptions& options, const CommonOptions& common,
-               uint32_t kernels = SLUICE_KERNELS_ALL);
+               uint32_t kernels = SLUICE_KERNELS_ALL, uint32_t pipelineFlags = 0);
     // place: in front of messages. absent: the exit code where there is no such device.
     explicit ToolDevice(const SluiceDeviceInfo& info, const std::string& place = "",
                         int absent = exitDevice)

@@ -250,7 +250,8 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
                     decodedSize(container, assets), options.maxOutput);
     const std::string root = options.folder.empty() ? "." : options.folder;
     const std::string file = outputFile(container, assets, root, options, common);
-    const ToolDevice device(options.device, common, Decoder::kernels());
+    const ToolDevice device(options.device, common, container.kernelsOf(assets),
+                            pipelineFlagsFor(decodedSize(container, assets)));
     if (file.empty()) makeFolder(root); // even for an archive of no asset
     Progress progress("unpacking", decodedSize(container, assets), common.quiet);
     FileSink files(container, root, file, common.force);
@@ -281,7 +282,8 @@ int runVerify(const VerifyOptions& options, const CommonOptions& common)
     const std::vector<uint32_t> assets = selectAssets(container, options.selection);
     checkOutputSize(container.file().name(), container.file().size(),
                     decodedSize(container, assets), options.maxOutput);
-    const ToolDevice device(options.device, common, Decoder::kernels());
+    const ToolDevice device(options.device, common, container.kernelsOf(assets),
+                            pipelineFlagsFor(decodedSize(container, assets)));
     Progress progress("verifying", decodedSize(container, assets), common.quiet);
     NullSink nothing;
     CompareSink compare(container, options.compare, options.keepGoing);
