@@ -15,7 +15,7 @@ struct SelfTestTile {
     uint32_t checksum; // of the decoded bytes
     uint32_t filterSize;
 };
-// clang-format off: tables
+// clang-format off
 constexpr SelfTestTile kSelfTestTiles[] = {
     {0, 3128, 7008, 1, 0x2f96fefbu, 0},
     {3136, 1944, 4000, 1, 0x1f69e819u, 20},

@@ -66,6 +66,10 @@ SluiceStatus recordByDriver(SluiceContext context, SluiceCommands commands,
 SluiceStatus listUnit(const SluiceDf11Tables& tables, uint32_t& blockCount, SluiceDf11Unit& unit,
                       uint64_t (*place)(const void* bytes, uint64_t size), const void* encoded,
                       const void* signMantissa, const void* gaps, uint64_t weightOffset);
+SluiceStatus testDriver(SluiceContext context, SluiceCommands commands, SluiceBuffer memory,
+                        void* bytes, void (*upload)(const SluiceBuffer& to, const void* from),
+                        void (*download)(void* to, const SluiceBuffer& from),
+                        void (*submitAndWait)(), uint32_t& failed);
 SluiceStatus startReload(SluiceContext context, void (*onReload)(void*, const SluiceReloadEvent*),
                          SluiceHotReload& reload);
 
@@ -385,6 +389,32 @@ SluiceStatus listUnit(const SluiceDf11Tables& tables, uint32_t& blockCount, Slui
     unit.destinationOffset = weightOffset;
     unit.firstBlock = blockCount; // one status word a block, over all units of the command
     blockCount += (unit.encodedSize + SLUICE_DF11_BLOCK_BYTES - 1) / SLUICE_DF11_BLOCK_BYTES;
+    // [/embedding]
+    return status;
+}
+
+SluiceStatus testDriver(SluiceContext context, SluiceCommands commands, SluiceBuffer memory,
+                        void* bytes, void (*upload)(const SluiceBuffer& to, const void* from),
+                        void (*download)(void* to, const SluiceBuffer& from),
+                        void (*submitAndWait)(), uint32_t& failed)
+{
+    // [embedding]
+    SluiceSelfTestInfo test = {};
+    test.kernels = SLUICE_KERNELS_ALL;
+    SluiceSelfTestRequirements need = {};
+    SluiceStatus status = sluiceGetSelfTestRequirements(context, &test, &need);
+    test.kernels = need.kernels; // what can be tested; 0: nothing
+    test.memory = memory;        // need.memorySize bytes of the device
+    test.bytes = bytes;          // as many of the host
+    if (status == SLUICE_OK) status = sluiceWriteSelfTest(context, &test);
+    if (status != SLUICE_OK) return status;
+
+    upload(test.memory, test.bytes);
+    status = sluiceCmdSelfTest(context, commands, &test);
+    if (status != SLUICE_OK) return status;
+    submitAndWait(); // with a barrier before the host reads
+    download(test.bytes, test.memory);
+    status = sluiceReadSelfTest(context, &test, &failed); // SluiceKernels
     // [/embedding]
     return status;
 }
