@@ -3,9 +3,13 @@
 // that is not.
 #include "arguments.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <sluice/sluice_cuda.h>
 #include <sluice/sluice_float.h>
 #include <sluice/sluice_fse.h>
+#include <sluice/sluice_interval.h>
 #include <sluice/sluice_tile_streams.h>
 
 #include "api/df11_form.h"
@@ -169,4 +173,24 @@ TEST_CASE("edges: the most levels of an image")
     CHECK(maxImageLevels(255, 3, 0) == 8);
     CHECK(maxImageLevels(3, 256, 0) == 9);
     CHECK(maxImageLevels(1, 1, 5) == 3);
+}
+
+TEST_CASE("edges: to the reference an interval whose offsets descend is empty")
+{
+    Cpu cpu;
+    auto* words = reinterpret_cast<uint32_t*>(cpu.memory);
+    const uint32_t offsets[] = {0, 5, 3}, values[] = {7, 9};
+    std::copy(std::begin(offsets), std::end(offsets), words + 4);
+    std::copy(std::begin(values), std::end(values), words + 16);
+    SluiceIntervalExpandInfo info = {};
+    info.elementSize = 4;
+    info.intervals.maxCount = 2;
+    info.intervals.offsets = cpu.range(16, 12);
+    info.values = cpu.range(64, 8);
+    info.destination = cpu.range(128, 48);
+    REQUIRE(sluiceCmdIntervalExpand(cpu.context, nullptr, &info) == SLUICE_OK);
+    for (uint32_t i = 0; i < 12; ++i) {
+        CAPTURE(i);
+        CHECK(words[32 + i] == (i < 5 ? 7u : 0u));
+    }
 }
