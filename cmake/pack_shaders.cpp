@@ -4,8 +4,9 @@
 //   sluice_pack_shaders KERNEL OUT.h VARIANT[@ID:VALUE,...]=FILE.spv...
 //
 // The header has the packed bytes as KERNEL_packed, and a row of the table of shader_code.cpp for
-// each variant; ids and values are of the specialization constants that a module has fixed. src/vulkan/shader_packing.h says how they are packed. The variant that most devices
-// take comes first, because those after it are unpacked with it.
+// each variant; ids and values are of the specialization constants that a module has fixed.
+// src/vulkan/shader_packing.h says how they are packed. The variant that most devices take comes
+// first, because those after it are unpacked with it.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The form in which the library holds its SPIR-V. That a module comes back as the compiler made it
 // is checked when the library is built.
-#include "layout/constants.h"
+#include "devices.h"
 #include "vulkan/registry.h"
 #include "vulkan/shader_code.h"
+#include "vulkan/tiers.h"
 #include "vulkan/tuning.h"
 
 #include <doctest/doctest.h>
@@ -15,6 +16,7 @@
 namespace {
 
 using namespace sluice;
+using sluice::test::skipCase;
 using Words = std::vector<uint32_t>;
 
 constexpr ShaderVariant kVariants[] = {ShaderVariant::base,       ShaderVariant::ext,
@@ -62,12 +64,12 @@ TEST_CASE("shader packing: every variant of every shader unpacks to a module")
 TEST_CASE("shader packing: an NVIDIA GPU gets GDeflate and filters with their constants fixed")
 {
     if (!hasFixedShaders()) {
-        MESSAGE("not run: this build has no such shaders");
+        skipCase("this build has no such shaders");
         return;
     }
     DeviceTraits traits;
     traits.variant = ShaderVariant::ext;
-    traits.vendor = 0x10de;
+    traits.vendor = kVendorNvidia;
     traits.subgroupSize = 32;
     traits.maxInvocations = 1024;
     traits.maxSubgroups = 32;
@@ -84,10 +86,8 @@ TEST_CASE("shader packing: an NVIDIA GPU gets GDeflate and filters with their co
             const std::string shader = row.shader;
             if (!row.applies(traits, tuning) || (shader != "gdeflate" && shader != "filter"))
                 continue;
-            PipelineConstants constants;
-            constants.set(SLUICE_CONSTANT_WORKGROUP_SIZE, row.workgroup(traits, tuning));
-            constants.set(SLUICE_CONSTANT_SUBGROUP_SIZE, traits.subgroupSize);
-            row.constants(traits, tuning, constants);
+            const PipelineConstants constants =
+                constantsOf(row, traits, tuning, row.workgroup(traits, tuning));
             CAPTURE(row.name);
             CAPTURE(isComputeQueue);
             const PackedShader found = findShader(row.shader, traits.variant, constants);

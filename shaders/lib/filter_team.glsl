@@ -30,7 +30,7 @@ uint teamBefore(uint value) {
     return value;
 }
 
-// What the first kTeamTaken lanes have, for all lanes.
+// Gives every lane the values of the first kTeamTaken lanes.
 void teamTake(uint value, out uint taken[kTeamTaken]) {
     if (wgInvocation() < kTeamTaken) sTeam[gTeamTurn][wgInvocation()] = value;
     wgBarrierShared();

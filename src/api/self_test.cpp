@@ -32,7 +32,7 @@ SluiceTile tileOf(const SelfTestTile& row, uint64_t destinationOffset)
             row.filterSize};
 }
 
-// What one tile takes; 0 if this build lacks its codec.
+// The kernels that one tile takes; 0 if this build lacks its codec.
 uint32_t kernelsOf(const SluiceTile& tile)
 {
     SluiceTileTotals totals = {};

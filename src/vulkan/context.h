@@ -97,7 +97,7 @@ private:
 
     VkResult createPipeline(Pipeline pipeline, const PackedShader& shader, VkPipeline& made) const;
     PipelineConstants constantsOf(Pipeline pipeline) const;
-    // What the pipeline is made of: a shader whose constants are fixed already, if there is one.
+    // The pipeline is made of this shader: of one whose constants are fixed already, if there is one.
     PackedShader shaderOf(Pipeline pipeline) const;
 
     VulkanBackend() = default;

@@ -58,11 +58,12 @@ SluiceStatus VulkanBackend::preparePipelines(const char** reason)
         m_applying[m_applyingCount++] = pipeline;
     }
     // A driver takes longest for large shaders: they come first, so that threads end together.
-    std::stable_sort(
-        m_applying.begin(), m_applying.begin() + m_applyingCount, [this](Pipeline a, Pipeline b) {
-            return pipelineRow(a).need != pipelineRow(b).need ? pipelineRow(a).need == Need::always
-                                                              : codeBytesOf(a) > codeBytesOf(b);
-        });
+    std::stable_sort(m_applying.begin(), m_applying.begin() + m_applyingCount,
+                     [this](Pipeline a, Pipeline b) {
+                         return pipelineRow(a).need != pipelineRow(b).need
+                                    ? pipelineRow(a).need == Need::always
+                                    : madeOf(a).shader.bytes() > madeOf(b).shader.bytes();
+                     });
     *reason = nullptr;
     return SLUICE_OK;
 }
@@ -150,11 +151,7 @@ VkResult VulkanBackend::createPipeline(Pipeline pipeline, const PackedShader& sh
 
 PipelineConstants VulkanBackend::constantsOf(Pipeline pipeline) const
 {
-    PipelineConstants constants;
-    constants.set(SLUICE_CONSTANT_WORKGROUP_SIZE, workgroup(pipeline));
-    constants.set(SLUICE_CONSTANT_SUBGROUP_SIZE, m_traits.subgroupSize);
-    pipelineRow(pipeline).constants(m_traits, m_tuning, constants);
-    return constants;
+    return sluice::constantsOf(pipelineRow(pipeline), m_traits, m_tuning, workgroup(pipeline));
 }
 
 PackedShader VulkanBackend::shaderOf(Pipeline pipeline) const

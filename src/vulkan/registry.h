@@ -9,6 +9,7 @@
 
 #include <sluice/sluice.h>
 
+#include "layout/constants.h"
 #include "vulkan/traits.h"
 #include "vulkan/tuning.h"
 
@@ -128,6 +129,17 @@ struct PipelineRow {
 };
 
 const PipelineRow& pipelineRow(Pipeline pipeline);
+
+// All constants of a pipeline in workgroups of so many invocations.
+inline PipelineConstants constantsOf(const PipelineRow& row, const DeviceTraits& device,
+                                     const VulkanTuning& tuning, uint32_t workgroup)
+{
+    PipelineConstants constants;
+    constants.set(SLUICE_CONSTANT_WORKGROUP_SIZE, workgroup);
+    constants.set(SLUICE_CONSTANT_SUBGROUP_SIZE, device.subgroupSize);
+    row.constants(device, tuning, constants);
+    return constants;
+}
 
 // Whether a pipeline is one of those that sluiceCreatePipelines is asked for.
 inline bool isWanted(const PipelineRow& row, uint32_t kernels, uint32_t flags)
