@@ -10,6 +10,7 @@ with the reason: what does not compile, and what changes no code that software d
 """
 import argparse
 import collections
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -67,6 +68,8 @@ CONCERNS = [
 # Those of a file that no word tells of.
 BROAD = "*golden*,range*,*filter*,*scan*,*interval*"
 ALL_SECONDS, NEAR_SECONDS = 1500, 120
+# All tests on a device are so many steps, which run at once or are begun again where time was up.
+PARTS, PART_SECONDS = 6, 500
 
 
 def tracked():
@@ -176,8 +179,16 @@ def step(devices, cases, seconds, without, **environment):
     return {"devices": devices, "cases": cases, "seconds": seconds, "without": without, "environment": environment}
 
 
-def shader_steps(path, variants, without, all_of_them=False):
-    """From the tests near the file, on every size of subgroups that CI runs, to all tests on a device or two."""
+def parts_of(whole, count):
+    """All tests on a device, of which there are so many, in parts."""
+    edges = [count * part // PARTS for part in range(PARTS + 1)]
+    return [{**whole, "seconds": PART_SECONDS, "first": begin + 1, "last": end}
+            for begin, end in zip(edges, edges[1:]) if end > begin]
+
+
+def shader_steps(path, variants, without, count):
+    """From the tests near the file, on every size of subgroups that CI runs, to all others on a device or two. count:
+    says how many tests of devices are left without some."""
     cases, devices = near(path), [VARIANTS[variant][1] for variant in variants]
     steps = [step(device, cases, NEAR_SECONDS, without) for device in devices]
     if "emu" in variants:
@@ -185,10 +196,18 @@ def shader_steps(path, variants, without, all_of_them=False):
     narrow = [device for device in devices if "emu" not in device]
     for device in narrow[:1]:
         steps += [step(device, cases, NEAR_SECONDS, without, LP_NATIVE_VECTOR_WIDTH=width) for width in ("128", "512")]
-    if all_of_them:
-        return [{**one, "cases": "", "seconds": ALL_SECONDS} for one in steps]
-    return steps + [step(device, "", ALL_SECONDS, without) for device in narrow[:1] + [one for one in devices
-                                                                                      if "emu" in one]]
+    others = f"{without},{cases}"
+    for device in narrow[:1] + [one for one in devices if "emu" in one]:
+        steps += parts_of(step(device, "", PART_SECONDS, others), count(others))
+    return steps
+
+
+def baseline_steps(without):
+    """All that steps of faults run."""
+    devices = [device for _, device in VARIANTS.values()] + [f"vulkan/emu{size}" for size in (128, 64, 4)]
+    steps = [step(device, "", ALL_SECONDS, without) for device in devices]
+    steps += [step("vulkan/ext", "", ALL_SECONDS, without, LP_NATIVE_VECTOR_WIDTH=width) for width in ("128", "512")]
+    return steps + [step("host,cpu", "", ALL_SECONDS, without)]
 
 
 def source_steps(path, without):
@@ -199,16 +218,17 @@ def source_steps(path, without):
 class Workshop:
     """The copy of the tree, built, and the folder that faults go to."""
 
-    def __init__(self, home, seed):
-        self.home, self.seed = home, seed
+    def __init__(self, home, jobs):
+        self.home, self.jobs = home, jobs
         self.tree, self.build = os.path.join(home, "tree"), os.path.join(home, "tree", "build", "release")
         self.left_out_path = os.path.join(home, "left_out.txt")
         self.left_out = {}
         if os.path.isfile(self.left_out_path):
             self.left_out = {line.split("\t")[0]: line for line in read(self.left_out_path).splitlines()}
         self.without = cases_of_tool()
+        self.counts = {}
 
-    def make(self, jobs):
+    def make(self):
         """Brings the copy up to date; files that did not change keep their times, so that little is built again."""
         for path in tracked():
             source, target = os.path.join(ROOT, path), os.path.join(self.tree, path)
@@ -223,7 +243,7 @@ class Workshop:
         configure = ["cmake", "--preset", "release", "-DSLUICE_CUDA=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
                      "-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON",
                      "-DCMAKE_EXE_LINKER_FLAGS=-static-libgcc -static-libstdc++ -s"]
-        build = ["cmake", "--build", "build/release", "-j", str(jobs), "--target", "sluice_tests"]
+        build = ["cmake", "--build", "build/release", "-j", str(self.jobs), "--target", "sluice_tests"]
         if not run(configure, self.tree, log) or not run(build, self.tree, log):
             sys.exit(f"the tree itself does not build: {log}")
         shutil.copy(os.path.join(ROOT, "tools", "dev.d", "mutants_judge.py"), os.path.join(self.home, "judge.py"))
@@ -271,12 +291,12 @@ class Workshop:
             shader, extension = os.path.splitext(name)
             if extension != ".comp":
                 continue
-            for variant in VARIANTS:
-                code = self.compile(shader, variant, os.path.join(folder, f"{shader}.{variant}.spv"))
-                if code is None:
-                    sys.exit(f"{shader} does not compile as {variant}")
-                self.spirv[shader, variant] = code
             self.visit(f"shaders/{name}", shader)
+            self.spirv.update({(shader, variant): None for variant in VARIANTS})
+        self.spirv = self.compile_all(self.spirv, folder)
+        for (shader, variant), code in self.spirv.items():
+            if code is None:
+                sys.exit(f"{shader} does not compile as {variant}")
 
     def visit(self, path, shader):
         if shader in self.shaders_of[path]:
@@ -289,6 +309,12 @@ class Workshop:
                     self.visit(candidate, shader)
                     break
 
+    def compile_all(self, pairs, folder):
+        """The SPIR-V of each (shader, variant), which goes into the folder too."""
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            return dict(pool.map(lambda pair: (pair, self.compile(*pair, os.path.join(folder, "%s.%s.spv" % pair))),
+                                 pairs))
+
     def compile(self, shader, variant, output):
         """The SPIR-V, or None. Not optimised: drivers do that too."""
         folder = os.path.join(self.tree, "shaders")
@@ -296,6 +322,15 @@ class Workshop:
                    "-I" + folder, "-o", output, os.path.join(folder, shader + ".comp")]
         done = subprocess.run(command, capture_output=True, check=False)
         return read_bytes(output) if done.returncode == 0 else None
+
+    def count(self, without):
+        """How many tests of devices are left without some."""
+        if without not in self.counts:
+            told = subprocess.run([os.path.join(self.home, "base", "sluice_tests"), "--count", "--no-colors",
+                                   "-tce=" + without], check=True, capture_output=True, text=True,
+                                  env={**os.environ, "SLUICE_TEST_DEVICES": "cpu"}).stdout
+            self.counts[without] = int(re.search(r"filters: *(\d+)", told).group(1))
+        return self.counts[without]
 
     def leave_out(self, fault, reason):
         line = "\t".join([fault.name, reason, f"{fault.path}:{fault.line + 1}", fault.kind, fault.before, fault.after])
@@ -342,17 +377,16 @@ class Workshop:
 
     def prepare_shaders(self, fault, folder):
         variants = []
-        for shader in sorted(self.shaders_of[fault.path]):
-            for variant in VARIANTS:
-                output = os.path.join(folder, f"{shader}.{variant}.spv")
-                code = self.compile(shader, variant, output)
-                if code is None:
-                    return [], "does not compile"
-                if code == self.spirv[shader, variant]:
-                    os.remove(output)
-                elif variant not in variants:
-                    variants.append(variant)
-        return shader_steps(fault.path, variants, self.without), ""
+        pairs = [(shader, variant) for shader in sorted(self.shaders_of[fault.path]) for variant in VARIANTS]
+        compiled = self.compile_all(pairs, folder)
+        if None in compiled.values():
+            return [], "does not compile"
+        for (shader, variant), code in compiled.items():
+            if code == self.spirv[shader, variant]:
+                os.remove(os.path.join(folder, f"{shader}.{variant}.spv"))
+            elif variant not in variants:
+                variants.append(variant)
+        return shader_steps(fault.path, variants, self.without, self.count), ""
 
     def prepare_program(self, fault, folder):
         changed = []
@@ -386,12 +420,8 @@ class Workshop:
     def baseline(self):
         """All that steps run, without a fault: what fails there says nothing."""
         folder = os.path.join(self.home, "faults", BASELINE)
-        steps = []
-        for other in shader_steps("", list(VARIANTS), self.without, True) + source_steps("", self.without):
-            if not other["cases"] and other not in steps:
-                steps.append(other)
         self.write_fault(folder, {"name": BASELINE, "path": BASELINE, "line": 0, "kind": "", "before": "", "after": "",
-                                  "steps": steps})
+                                  "steps": baseline_steps(self.without)})
 
 
 def main():
@@ -409,7 +439,7 @@ def main():
     parser.add_argument("judge", nargs="*", help=argparse.SUPPRESS)
     options = parser.parse_args()
 
-    shop = Workshop(options.home, options.seed)
+    shop = Workshop(options.home, options.jobs)
     orders = []
     for pattern in (SHADERS, SOURCES):
         orders.append(order(sorted(path for path in tracked() if pattern.match(path)), options.seed))
@@ -417,7 +447,7 @@ def main():
         for fault in orders[0] + orders[1]:
             print(f"{fault.path}:{fault.line + 1}: {fault.kind}: {fault.after}")
         return 0
-    shop.make(options.jobs)
+    shop.make()
     shop.baseline()
     for faults in orders:
         made = 0

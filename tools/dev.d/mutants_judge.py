@@ -78,6 +78,7 @@ class Judge:
         command = [self.program(fault), "--abort-after=1", "--no-colors"]
         command += ["-tc=" + cases] if cases else []
         command += ["-tce=" + step["without"]] if step.get("without") else []
+        command += [f"--first={step['first']}", f"--last={step['last']}"] if step.get("last") else []
         with tempfile.TemporaryFile() as out:
             child = subprocess.Popen(command, cwd=HOME, stdout=out, stderr=subprocess.STDOUT, env=environment,
                                      start_new_session=True, preexec_fn=lambda: limit(seconds))
@@ -143,15 +144,18 @@ def read_verdict(fault, index):
 
 
 def summary(fault):
-    """(verdict, step, text) of a fault; "open" where a step is left."""
-    used = False
+    """(verdict, step, text) of a fault; "open" where no step says anything yet and one is left."""
+    used, left = False, None
     for index, step in enumerate(fault["steps"]):
         verdict = read_verdict(fault, index)
         if verdict is None:
-            return "open", step, ""
-        if verdict[0] not in ("passed", "unused"):
+            left = left or step
+        elif verdict[0] not in ("passed", "unused"):
             return verdict[0], step, verdict[1]
-        used = used or verdict[0] == "passed"
+        else:
+            used = used or verdict[0] == "passed"
+    if left:
+        return "open", left, ""
     return "not noticed" if used else "unused", None, ""
 
 
@@ -184,34 +188,68 @@ def report(faults):
     return "\n".join(lines[:2])
 
 
-def run_all(faults, judge, options):
-    """Every fault's first step, then every second one that is left, and so on. The baseline's are all run, and at once."""
-    done = {fault["name"]: False for fault in faults}
+def name_of(step):
+    part = f" {step['first']}..{step['last']}" if step.get("last") else ""
+    return f"{step['devices']} {step['cases'] or 'all'}{part}"
 
-    def one(fault, index):
-        if done[fault["name"]] or (judge.end is not None and time.monotonic() > judge.end):
-            return
+
+class Schedule:
+    """Hands out steps: first those of the faults that have come least far, and of one fault several at once only where
+    there would be nothing to do otherwise. What notices a fault ends it; all of the baseline's steps are run."""
+
+    def __init__(self, faults, judge, steps):
+        self.faults, self.judge, self.steps = faults, judge, steps
+        self.next = {fault["name"]: 0 for fault in faults}
+        self.running = {fault["name"]: 0 for fault in faults}
+        self.done, self.lock = set(), threading.Lock()
+
+    def take(self):
+        """(fault, index), or None where no step is left or time is up."""
+        with self.lock:
+            if self.judge.end is not None and time.monotonic() > self.judge.end:
+                return None
+            waiting = [fault for fault in self.faults if fault["name"] not in self.done
+                       and self.next[fault["name"]] < min(len(fault["steps"]), self.steps or len(fault["steps"]))]
+            if not waiting:
+                return None
+            fault = min(waiting, key=lambda one: (self.running[one["name"]], self.next[one["name"]]))
+            self.next[fault["name"]] += 1
+            self.running[fault["name"]] += 1
+            return fault, self.next[fault["name"]] - 1
+
+    def one(self, fault, index):
         verdict = read_verdict(fault, index)
         if verdict is None:
-            verdict = judge.step(fault, fault["steps"][index])
+            verdict = self.judge.step(fault, fault["steps"][index])
             if verdict is None:
                 return
             with open(path_of(fault, index) + ".part", "w", encoding="utf-8") as file:
                 file.write("\n".join(verdict))
             os.rename(path_of(fault, index) + ".part", path_of(fault, index))
-            print(f"{verdict[0]}: {describe(fault)} [{fault['steps'][index]['devices']}"
-                  f" {fault['steps'][index]['cases'] or 'all'}] {verdict[1][-80:]!r}", flush=True)
-        if verdict[0] not in ("passed", "unused"):
-            done[fault["name"]] = True
+            print(f"{verdict[0]}: {describe(fault)} [{name_of(fault['steps'][index])}] {verdict[1][-80:]!r}", flush=True)
+        if verdict[0] not in ("passed", "unused") and fault["name"] != BASELINE:
+            self.done.add(fault["name"])
 
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        if faults[0]["name"] == BASELINE:
-            list(pool.map(lambda index: one(faults[0], index), range(len(faults[0]["steps"]))))
-            return
-        for index in range(max(len(fault["steps"]) for fault in faults)):
-            list(pool.map(lambda fault: one(fault, index) if index < len(fault["steps"]) else None, faults))
-            if options.steps and index + 1 >= options.steps:
-                break
+    def work(self):
+        taken = self.take()
+        while taken is not None:
+            self.one(*taken)
+            with self.lock:
+                self.running[taken[0]["name"]] -= 1
+            taken = self.take()
+
+
+def run_all(faults, judge, jobs, steps):
+    schedule = Schedule(faults, judge, steps)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for worker in [pool.submit(schedule.work) for _ in range(jobs)]:
+            worker.result()
+
+
+def baseline_passes(baseline, judge, jobs):
+    run_all([baseline], judge, jobs, 0)
+    verdicts = [read_verdict(baseline, index) or ("passed",) for index in range(len(baseline["steps"]))]
+    return all(verdict[0] == "passed" for verdict in verdicts)
 
 
 def main():
@@ -221,6 +259,8 @@ def main():
     parser.add_argument("--only", default="", help="a regular expression that PATH:LINE: KIND, or the name, must match")
     parser.add_argument("--steps", type=int, default=0, help="so many steps of each fault at most (0: all)")
     parser.add_argument("--driver", default="/usr/share/vulkan/icd.d/lvp_icd.x86_64.json", help="its manifest")
+    parser.add_argument("--without-baseline", action="store_true",
+                        help="leaves the run without a fault out, where it has passed on this machine or another")
     parser.add_argument("--again", action="store_true", help="judge again what was not noticed or not judged")
     parser.add_argument("--report", action="store_true", help="write report.txt and stop")
     options = parser.parse_args()
@@ -238,15 +278,11 @@ def main():
         options.scratch = tempfile.mkdtemp(prefix="sluice-mutants-")
         judge = Judge(options)
         try:
-            baseline = [fault for fault in chosen if fault["name"] == BASELINE]
-            run_all(baseline, judge, options)
-            if any((read_verdict(baseline[0], index) or ("passed",))[0] != "passed"
-                   for index in range(len(baseline[0]["steps"]))):
+            baseline = next(fault for fault in chosen if fault["name"] == BASELINE)
+            if not options.without_baseline and not baseline_passes(baseline, judge, options.jobs):
                 print("the tests fail, or do not run, without a fault", file=sys.stderr)
                 return 1
-            others = [fault for fault in chosen if fault["name"] != BASELINE]
-            if others:
-                run_all(others, judge, options)
+            run_all([fault for fault in chosen if fault["name"] != BASELINE], judge, options.jobs, options.steps)
         finally:
             shutil.rmtree(options.scratch)
     print(report(faults))
