@@ -34,7 +34,7 @@ TEST_CASE("every pipeline that the device can run is reached by its own self-tes
                 if ((std::string(",") + only + ",").find(std::string(",") + row.name + ",") ==
                     std::string::npos)
                     continue;
-            VulkanBackend* const backend = device.use(SelfTestCases::kernels(row.selfTest), error);
+            VulkanBackend* const backend = device.use(selftest::kernelsOf(row.selfTest), error);
             REQUIRE_MESSAGE(backend != nullptr, (error ? error : ""));
             if (!backend->has(pipeline)) {
                 MESSAGE(std::string(row.name) << ": this device cannot run it");

@@ -163,7 +163,7 @@ SluiceReloadResult KernelReload::testGroup(const Pipelines& group, const ShaderC
 {
     const char* error = nullptr;
     VulkanBackend* const backend =
-        m_device.use(SelfTestCases::kernels(pipelineRow(group.front()).selfTest), error);
+        m_device.use(selftest::kernelsOf(pipelineRow(group.front()).selfTest), error);
     if (backend == nullptr) {
         text = error;
         return SLUICE_RELOAD_PIPELINE_ERROR;

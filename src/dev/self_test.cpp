@@ -48,7 +48,7 @@ Verdict SelfTest::run(TestDevice& device, const Pipelines& group)
 {
     const PipelineRow& row = pipelineRow(group.front());
     const char* error = nullptr;
-    VulkanBackend* const backend = device.use(SelfTestCases::kernels(row.selfTest), error);
+    VulkanBackend* const backend = device.use(selftest::kernelsOf(row.selfTest), error);
     if (backend == nullptr) return {Verdict::lost, error};
     const VulkanTuning base = backend->tuning();
     for (const bool crowded : {false, true}) {

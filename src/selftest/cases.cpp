@@ -10,8 +10,8 @@ SluiceStatus SelfTestCases::run(SelfTestCase which, SluiceDevice device, Words& 
     CaseBuffers on(device, out);
     switch (which) {
     case SelfTestCase::none: return SLUICE_ERROR_ARGUMENT;
-#define SLUICE_CASE(name, kernels, call)                                                           \
-    case SelfTestCase::name: call; break;
+#define SLUICE_CASE(name, ...)                                                                     \
+    case SelfTestCase::name: test<SelfTestCase::name>(on); break;
         SLUICE_SELF_TESTS(SLUICE_CASE)
 #undef SLUICE_CASE
     }
@@ -45,15 +45,10 @@ SluiceStatus SelfTestCases::compare(SelfTestCase which, SluiceDevice device,
     return SLUICE_OK;
 }
 
-uint32_t SelfTestCases::kernels(SelfTestCase which)
+uint32_t kernelsOf(SelfTestCase which)
 {
-    switch (which) {
-    case SelfTestCase::none: break;
-#define SLUICE_CASE(name, kernels, call)                                                           \
-    case SelfTestCase::name: return kernels;
-        SLUICE_SELF_TESTS(SLUICE_CASE)
-#undef SLUICE_CASE
-    }
+    for (const SelfTestRow& row : kSelfTests)
+        if (row.which == which) return row.kernels;
     return SLUICE_KERNELS_ALL;
 }
 

@@ -39,35 +39,35 @@ public:
     // if none.
     SluiceStatus compare(SelfTestCase which, SluiceDevice device, std::string& difference);
 
-    // What a context needs for a case (SluiceKernels).
-    static uint32_t kernels(SelfTestCase which);
-
 private:
+    // Each case has one, which the registry's table declares.
+    template <SelfTestCase Which>
+    void test(CaseBuffers& on);
     const TileList& gdeflateTiles(SluiceStatus& status);
     const TileList& gstdTiles(SluiceStatus& status);
-    void gdeflate(CaseBuffers& on);
-    void gdeflatePitched(CaseBuffers& on);
-    void gdeflateByDriver(CaseBuffers& on);
-    void tileStreams(CaseBuffers& on);
-    void gstd(CaseBuffers& on);
 
     TileList m_gdeflate, m_gstd;            // made when they are first wanted
     std::map<SelfTestCase, Words> m_wanted; // the CPU's words of a case
 };
 
-// The other cases.
-void testStatusWords(CaseBuffers& on);
-void testChecksum(CaseBuffers& on);
-void testFseTables(CaseBuffers& on);
-void testFilter(CaseBuffers& on);
-void testCompact(CaseBuffers& on, uint32_t elementSize);
-void testScan(CaseBuffers& on);
-void testReduce(CaseBuffers& on);
-void testIntervalExpand(CaseBuffers& on);
-void testIntervalMove(CaseBuffers& on);
-void testBulk(CaseBuffers& on);
-void testIntervalSearch(CaseBuffers& on);
-void testFloatDecode(CaseBuffers& on);
-void testDf11(CaseBuffers& on);
+#define SLUICE_CASE(name, ...)                                                                     \
+    template <>                                                                                    \
+    void SelfTestCases::test<SelfTestCase::name>(CaseBuffers & on);
+SLUICE_SELF_TESTS(SLUICE_CASE)
+#undef SLUICE_CASE
+
+// What the registry's table says of the cases, in its order.
+struct SelfTestRow {
+    SelfTestCase which;
+    const char* kernel;
+    uint32_t kernels;
+    uint32_t checksum;
+};
+#define SLUICE_CASE(name, ...) {SelfTestCase::name, __VA_ARGS__},
+constexpr SelfTestRow kSelfTests[] = {SLUICE_SELF_TESTS(SLUICE_CASE)};
+#undef SLUICE_CASE
+
+// What a context needs for a case (SluiceKernels).
+uint32_t kernelsOf(SelfTestCase which);
 
 } // namespace sluice::selftest

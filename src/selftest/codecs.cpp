@@ -142,7 +142,8 @@ void takeTiles(CaseBuffers& on, const TileList& list, const Info& info, uint32_t
 
 // Lists of no tiles: nothing changes their status words after they were set. The command is a small
 // one.
-void testStatusWords(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::status>(CaseBuffers& on)
 {
     for (const uint32_t count : {5000u, 1u, 0u}) {
         SluiceFseTablesInfo info = {};
@@ -160,7 +161,8 @@ void testStatusWords(CaseBuffers& on)
 }
 
 // Right and wrong sums of tiles of all sizes, in all places of a long list, linear and with rows.
-void testChecksum(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::checksum>(CaseBuffers& on)
 {
     for (const uint32_t rowBytes : {0u, 260u, 12u}) {
         Random random(7);
@@ -337,7 +339,8 @@ const TileList& SelfTestCases::gdeflateTiles(SluiceStatus& status)
     return list;
 }
 
-void SelfTestCases::gdeflate(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::gdeflate>(CaseBuffers& on)
 {
     // A long list, so that there are statuses of tiles everywhere in it.
     TileList list = gdeflateTiles(on.status);
@@ -361,10 +364,11 @@ void SelfTestCases::gdeflate(CaseBuffers& on)
     takeTiles(on, stored, plain);
 
     // Rows, which this pipeline decodes where no other one does.
-    gdeflatePitched(on);
+    test<SelfTestCase::gdeflate_pitched>(on);
 }
 
-void SelfTestCases::gdeflatePitched(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::gdeflate_pitched>(CaseBuffers& on)
 {
     struct Rows {
         uint32_t bytes, pitch;
@@ -388,7 +392,8 @@ void SelfTestCases::gdeflatePitched(CaseBuffers& on)
 
 // The driver decodes on a Vulkan device. Good tiles alone, for it need not report others; but bad
 // regions, which our kernel sorts out. With checksums, so that statuses are the same everywhere.
-void SelfTestCases::gdeflateByDriver(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::gdeflate_by_driver>(CaseBuffers& on)
 {
     TileList list;
     list.repeat(gdeflateTiles(on.status), 0, kGoodTiles);
@@ -408,7 +413,8 @@ void SelfTestCases::gdeflateByDriver(CaseBuffers& on)
 }
 
 // Streams of one tile and of many, in a long list of empty ones and of such that break each rule.
-void SelfTestCases::tileStreams(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::tile_streams>(CaseBuffers& on)
 {
     const TileList& tiles = gdeflateTiles(on.status);
     Words source;
@@ -525,7 +531,8 @@ const TileList& SelfTestCases::gstdTiles(SluiceStatus& status)
     return list;
 }
 
-void SelfTestCases::gstd(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::gstd>(CaseBuffers& on)
 {
     TileList list = gstdTiles(on.status);
     list.addEmpty(2200);

@@ -169,7 +169,8 @@ FilterTiles filterTiles()
 
 } // namespace
 
-void testFilter(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::filter>(CaseBuffers& on)
 {
     FilterTiles list = filterTiles();
     const auto good = uint32_t(list.tiles.size());
@@ -222,7 +223,8 @@ void testFilter(CaseBuffers& on)
 
 // Descriptions of any bytes, most of which say something, and counts, of every log. The second list
 // is one of few tables, the first one of so many that lane groups build several.
-void testFseTables(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::fse_tables>(CaseBuffers& on)
 {
     constexpr uint32_t sourceBytes = 64, room = SLUICE_FSE_TABLE_SIZE(SLUICE_FSE_MAX_LOG);
     for (const uint32_t flags : {0u, SLUICE_FSE_COUNTS}) {

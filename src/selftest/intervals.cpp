@@ -86,7 +86,8 @@ void expand(CaseBuffers& on, const Words& counts, uint32_t elementSize, bool off
 
 } // namespace
 
-void testIntervalExpand(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::interval_expand>(CaseBuffers& on)
 {
     const Words mixed = mixedCounts(3001, 2000);
     for (const uint32_t elementSize : {1u, 2u, 3u, 4u, 8u, 12u, 16u}) {
@@ -199,7 +200,8 @@ void search(CaseBuffers& on, const Words& counts, bool offsets, bool sources, bo
 
 } // namespace
 
-void testIntervalMove(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::interval_move>(CaseBuffers& on)
 {
     Random random(5);
     const Words runs = mixedCounts(1201, 1500);
@@ -214,10 +216,11 @@ void testIntervalMove(CaseBuffers& on)
             move(on, longRuns, kind, elementSize, !wide, kind == SLUICE_INTERVAL_SCATTER);
         }
     }
-    testBulk(on);
+    test<SelfTestCase::interval_bulk>(on);
 }
 
-void testBulk(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::interval_bulk>(CaseBuffers& on)
 {
     for (const uint32_t elementSize : {1u, 3u, 4u, 16u}) {
         bulk(on, false, elementSize);
@@ -225,7 +228,8 @@ void testBulk(CaseBuffers& on)
     }
 }
 
-void testIntervalSearch(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::interval_search>(CaseBuffers& on)
 {
     const Words mixed = mixedCounts(3001, 2000);
     search(on, mixed, false, true, true);

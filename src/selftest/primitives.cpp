@@ -43,7 +43,8 @@ void append(CaseBuffers& on, const SluiceScanInfo& info)
 
 // Every kind, operation and type, in segments and not; then the same with fewer elements than there
 // is room for, in place or at places that are not aligned.
-void testScan(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::scan>(CaseBuffers& on)
 {
     Random random(1);
     Words heads((kCount + 31) / 32);
@@ -72,7 +73,8 @@ void testScan(CaseBuffers& on)
 
 // Every operation and type. Where one element decides the result it lies in another place each
 // time.
-void testReduce(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::reduce>(CaseBuffers& on)
 {
     constexpr uint32_t places = 6;
     for (uint32_t i = 0; i < 12 * places; ++i) {
@@ -203,8 +205,6 @@ Bytes compactInput(const CompactCall& call, uint32_t elementSize)
     return bytes;
 }
 
-} // namespace
-
 void testCompact(CaseBuffers& on, uint32_t elementSize)
 {
     Random random(2);
@@ -242,6 +242,34 @@ void testCompact(CaseBuffers& on, uint32_t elementSize)
         on.take(info.resultCount);
         on.take(info.argument);
     }
+}
+
+} // namespace
+
+template <>
+void SelfTestCases::test<SelfTestCase::compact_1>(CaseBuffers& on)
+{
+    testCompact(on, 1);
+}
+template <>
+void SelfTestCases::test<SelfTestCase::compact_2>(CaseBuffers& on)
+{
+    testCompact(on, 2);
+}
+template <>
+void SelfTestCases::test<SelfTestCase::compact_4>(CaseBuffers& on)
+{
+    testCompact(on, 4);
+}
+template <>
+void SelfTestCases::test<SelfTestCase::compact_8>(CaseBuffers& on)
+{
+    testCompact(on, 8);
+}
+template <>
+void SelfTestCases::test<SelfTestCase::compact_16>(CaseBuffers& on)
+{
+    testCompact(on, 16);
 }
 
 } // namespace sluice::selftest

@@ -75,7 +75,8 @@ SluiceStatus FloatTensors::encode(uint32_t type, uint32_t count, uint32_t seed)
 
 // Tensors of some tiles of every type; then so many small ones that their statuses take more than 8
 // KiB; then ones with each kind of damage.
-void testFloatDecode(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::float_decode>(CaseBuffers& on)
 {
     FloatTensors list;
     for (uint32_t type = 0; type < SLUICE_FLOAT_TYPE_COUNT && on.status == SLUICE_OK; ++type)
@@ -159,7 +160,8 @@ SluiceStatus Df11Units::encode(SluiceDf11Kind kind, uint32_t count, uint32_t see
 
 // Units of some blocks of both kinds; then so many small ones that their statuses take more than 8
 // KiB; then ones with each kind of damage.
-void testDf11(CaseBuffers& on)
+template <>
+void SelfTestCases::test<SelfTestCase::df11>(CaseBuffers& on)
 {
     Df11Units list;
     constexpr SluiceDf11Kind kinds[] = {SLUICE_DF11_BF16, SLUICE_DF11_FP8_E4M3};

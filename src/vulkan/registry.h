@@ -10,99 +10,23 @@
 #include <sluice/sluice.h>
 
 #include "layout/constants.h"
+#include "vulkan/registry_table.h"
 #include "vulkan/traits.h"
 #include "vulkan/tuning.h"
 
 namespace sluice {
 
+#define SLUICE_ENUMERATOR(name, ...) name,
 enum class Pipeline : uint32_t {
-    status,
-    checksum,
-    gdeflate,
-    gdeflate_pitched,
-    gdeflate_few,
-    gdeflate_many,
-    driver_regions,
-    tile_streams,
-    gstd_symbols,
-    gstd_expand,
-    gstd_expand_few,
-    fse_tables,
-    filter,
-    filter_few,
-    compact_1,
-    compact_2,
-    compact_4,
-    compact_8,
-    compact_16,
-    compact_ring,
-    compact_ring_selectors,
-    compact_ring_words,
-    compact_ring_bytes,
-    compact_call,
-    compact_call_selectors,
-    interval_plan,
-    interval_expand,
-    interval_expand_words,
-    interval_move,
-    interval_move_short,
-    interval_search,
-    scan_sum,
-    scan_max,
-    scan_sum_f32,
-    scan_sum_segments,
-    scan_max_segments,
-    scan_sum_f32_segments,
-    scan_sum_ring,
-    scan_sum_u64,
-    scan_max_u64,
-    scan_sum_u64_segments,
-    scan_max_u64_segments,
-    reduce_sum,
-    reduce_max,
-    reduce_sum_f32,
-    reduce_sum_f32_segments,
-    reduce_sum_u64,
-    reduce_max_u64,
-    float_decode,
-    df11,
-    count // no pipeline
+    SLUICE_PIPELINES(SLUICE_ENUMERATOR) count // no pipeline
 };
 constexpr size_t kPipelineCount = size_t(Pipeline::count);
 
-// The commands that run a pipeline when it is tested by itself. X(name, kernels, call): a context
-// with these kernels is needed, and `call` fills the commands and takes their results; it is of
-// SelfTestCases (src/selftest/cases.h), of which tests that keep nothing are free functions.
-#define SLUICE_SELF_TESTS(X)                                                                       \
-    X(status, SLUICE_KERNELS_FSE, testStatusWords(on))                                             \
-    X(checksum, SLUICE_KERNELS_CHECKSUM, testChecksum(on))                                         \
-    X(gdeflate, SLUICE_KERNELS_GDEFLATE, gdeflate(on))                                             \
-    X(gdeflate_pitched, SLUICE_KERNELS_GDEFLATE, gdeflatePitched(on))                              \
-    X(gdeflate_by_driver, SLUICE_KERNELS_GDEFLATE, gdeflateByDriver(on))                           \
-    X(tile_streams, SLUICE_KERNELS_TILE_STREAMS, tileStreams(on))                                  \
-    X(gstd, SLUICE_KERNELS_GSTD, gstd(on))                                                         \
-    X(fse_tables, SLUICE_KERNELS_FSE, testFseTables(on))                                           \
-    X(filter, SLUICE_KERNELS_FILTER, testFilter(on))                                               \
-    X(compact_1, SLUICE_KERNELS_COMPACT, testCompact(on, 1))                                       \
-    X(compact_2, SLUICE_KERNELS_COMPACT, testCompact(on, 2))                                       \
-    X(compact_4, SLUICE_KERNELS_COMPACT_WORDS, testCompact(on, 4))                                 \
-    X(compact_8, SLUICE_KERNELS_COMPACT, testCompact(on, 8))                                       \
-    X(compact_16, SLUICE_KERNELS_COMPACT, testCompact(on, 16))                                     \
-    X(interval_expand, SLUICE_KERNELS_INTERVAL, testIntervalExpand(on))                            \
-    X(interval_move, SLUICE_KERNELS_INTERVAL, testIntervalMove(on))                                \
-    X(interval_bulk, SLUICE_KERNELS_INTERVAL, testBulk(on))                                        \
-    X(interval_search, SLUICE_KERNELS_INTERVAL, testIntervalSearch(on))                            \
-    X(scan, SLUICE_KERNELS_SCAN, testScan(on))                                                     \
-    X(reduce, SLUICE_KERNELS_SCAN, testReduce(on))                                                 \
-    X(float_decode, SLUICE_KERNELS_FLOAT, testFloatDecode(on))                                     \
-    X(df11, SLUICE_KERNELS_DF11, testDf11(on))
-
 enum class SelfTestCase : uint32_t {
     none, // no row may have it
-#define SLUICE_ENUMERATOR(name, kernels, call) name,
     SLUICE_SELF_TESTS(SLUICE_ENUMERATOR)
-#undef SLUICE_ENUMERATOR
 };
+#undef SLUICE_ENUMERATOR
 
 // Whether commands can do without a pipeline.
 enum class Need : uint32_t {

@@ -14,40 +14,7 @@ namespace sluice {
 namespace {
 
 using selftest::SelfTestCases;
-
-struct KernelCase {
-    const char* kernel;
-    SelfTestCase which;
-    // The sluiceTileChecksum of the case's words, which every backend gave when it was noted here:
-    // what the tier `ref`, the others' reference, is compared with. 0: libzstd's choices are in the
-    // words.
-    uint32_t checksum;
-};
-
-constexpr KernelCase kCases[] = {
-    {"scan", SelfTestCase::scan, 0xdf3a5658},
-    {"compact", SelfTestCase::compact_1, 0xc1b38b48},
-    {"compact", SelfTestCase::compact_2, 0x2c0c45fc},
-    {"compact", SelfTestCase::compact_4, 0x8481ccfd},
-    {"compact", SelfTestCase::compact_8, 0x742ef172},
-    {"compact", SelfTestCase::compact_16, 0x77645a2d},
-    {"reduce", SelfTestCase::reduce, 0xfaae24ea},
-    {"intervals", SelfTestCase::interval_expand, 0x3dd5c789},
-    {"intervals", SelfTestCase::interval_move, 0xe0f5dea4},
-    {"intervals", SelfTestCase::interval_search, 0xc0f0c660},
-    {"bulk", SelfTestCase::interval_bulk, 0x7d03294c},
-    {"gdeflate", SelfTestCase::gdeflate, 0x04682a94},
-    {"gdeflate", SelfTestCase::gdeflate_pitched, 0x4e4852fe},
-    {"gdeflate", SelfTestCase::gdeflate_by_driver, 0x519ab845},
-    {"checksum", SelfTestCase::checksum, 0x2027ed46},
-    {"tile_streams", SelfTestCase::tile_streams, 0x24c52712},
-    {"gstd", SelfTestCase::gstd, 0},
-    {"filter", SelfTestCase::filter, 0x34c70a66},
-    {"float", SelfTestCase::float_decode, 0x7d0310f4},
-    {"fse_tables", SelfTestCase::status, 0xe89cccf5},
-    {"fse_tables", SelfTestCase::fse_tables, 0x25e2d815},
-    {"df11", SelfTestCase::df11, 0x8ffc6e6a},
-};
+using selftest::SelfTestRow;
 
 // A file of tests/data, and the sluiceTileChecksum of all that it decodes to.
 struct GoldenVector {
@@ -127,7 +94,7 @@ std::string checksumDifference(uint32_t checksum, uint32_t wanted)
                                            checksum, wanted);
 }
 
-std::string caseDifference(SelfTestCases& cases, const KernelCase& test, const ToolDevice& device)
+std::string caseDifference(SelfTestCases& cases, const SelfTestRow& test, const ToolDevice& device)
 {
     std::string difference;
     SluiceContextInfo info = {};
@@ -135,7 +102,7 @@ std::string caseDifference(SelfTestCases& cases, const KernelCase& test, const T
     if (info.tier != std::string("ref")) {
         const SluiceStatus status = cases.compare(test.which, device.handle(), difference);
         if (status != SLUICE_ERROR_UNSUPPORTED) device.check(status, test.kernel);
-    } else if (test.checksum != 0) {
+    } else if (test.checksum != 0) { // the others' reference
         Words words;
         device.check(cases.run(test.which, device.handle(), words), test.kernel);
         difference =
@@ -170,7 +137,7 @@ void TierTest::run(SelfTestCases& cases, const CommonOptions& common)
 {
     try {
         const ToolDevice opened({device, tier}, common);
-        for (const KernelCase& test : kCases)
+        for (const SelfTestRow& test : selftest::kSelfTests)
             add(test.kernel, caseDifference(cases, test, opened));
         for (const GoldenVector& vector : goldenVectors())
             add(vector.kernel, goldenDifference(vector, opened));
