@@ -309,11 +309,12 @@ TEST_CASE("archive: tiles are filtered, but for those that are stored")
     changed(4, uint8_t(filter.description.size() + 4)); // more than there is
 }
 
-TEST_CASE("archive: filters on trial stay where they pay, and parameters where a tile or anybody "
-          "else wants them")
+namespace {
+
+// Words of one to five letters, in any order: differences of records only hurt.
+Bytes shortWords()
 {
-    const FilteredRamp filter = filteredRamp();
-    Bytes words; // of one to five letters, in any order: differences of records only hurt
+    Bytes words;
     std::mt19937 random = makeRandom(58);
     while (words.size() < 65536) {
         const char* const word = std::array<const char*, 7>{
@@ -321,7 +322,23 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
         words.insert(words.end(), word, word + std::strlen(word));
     }
     words.resize(65536);
+    return words;
+}
+
+// A block with one more item, which is unknown.
+Bytes withUnknownItem(Bytes block)
+{
     const Bytes unknownItem = {9, 0, 0, 0, 2, 0, 0, 0, 1, 2, 0, 0};
+    block.insert(block.end(), unknownItem.begin(), unknownItem.end());
+    return block;
+}
+
+} // namespace
+
+TEST_CASE("archive: filters on trial stay where they pay")
+{
+    const FilteredRamp filter = filteredRamp();
+    const Bytes words = shortWords();
     const auto packed = [&](const std::vector<Bytes>& parts, uint32_t filterOffset, uint32_t trial,
                             const Bytes& parameters, SluiceCodec codec = SLUICE_CODEC_GSTD) {
         Segmented asset;
@@ -349,8 +366,7 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
     const Bytes both = packed({words, filter.ramp}, 4, 1, block);
     CHECK((filters(both) == std::vector<uint32_t>{0, 4}));
     CHECK(both.size() < packed({words, filter.ramp}, 4, 0, block).size());
-    Bytes more = block;
-    more.insert(more.end(), unknownItem.begin(), unknownItem.end());
+    const Bytes more = withUnknownItem(block);
     const Bytes kept = packed({words}, 4, 1, more);
     CHECK((filters(kept) == std::vector<uint32_t>{0}));
     CHECK(onlyAsset(kept).parameterSize == more.size());
@@ -406,8 +422,13 @@ TEST_CASE("archive: filters on trial stay where they pay, and parameters where a
     sluiceDestroyArchiveWriter(knowing);
     // Without a match it is the filter that wins.
     CHECK((filters(with) == std::vector<uint32_t>{4}));
+}
 
-    // Assets that share a block, of which the last wants it; the next one has another.
+TEST_CASE("archive: parameters stay where a tile or anybody else wants them")
+{
+    // Assets share a block, of which the last wants it; the next one has another.
+    const FilteredRamp filter = filteredRamp();
+    const Bytes words = shortWords(), &block = filter.parameters, more = withUnknownItem(block);
     Bytes archive;
     const SluiceArchiveWriterInfo info = {SLUICE_CODEC_STORE, 0, 0, 2,       writeMemory,
                                           &archive,           0, 0, nullptr, 0};

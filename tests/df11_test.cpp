@@ -261,7 +261,13 @@ TEST_CASE("df11: what sluiceCheckDf11Unit refuses, in its words")
     CHECK(refused(bf16, [](Df11Tensors& u) { u.encoded.resize(u.encoded.size() + 8192); }) == gaps);
     CHECK(refused(bf16, [](Df11Tensors& u) { u.signMantissa.resize(u.encoded.size() * 8 + 1); }) ==
           "encoded_exponent has fewer bits than there are elements");
+}
 
+TEST_CASE("df11: what sluiceCheckDf11Unit refuses for its size")
+{
+    std::mt19937 random = makeRandom(77);
+    const Df11Tensors bf16 = weights(SLUICE_DF11_BF16, 60000, random),
+                      fp8 = weights(SLUICE_DF11_FP8_E4M3, 60000, random);
     SluiceDf11Tables tables = bf16.tables();
     SluiceDf11Unit unit = {};
     const char* reason = nullptr;

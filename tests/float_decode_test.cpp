@@ -365,25 +365,63 @@ TEST_CASE("float codec: any tiles of a tensor as tensors of the list")
     CHECK(found.status[scene.tiles] == 0);
 }
 
-TEST_CASE("float codec: what each fault of a tensor, an index, code lengths and words is called")
-{
-    constexpr uint32_t ok = SLUICE_TILE_OK, region = SLUICE_TILE_BAD_REGION,
-                       code = SLUICE_TILE_BAD_CODE, cut = SLUICE_TILE_TRUNCATED;
-    Scene scene;
-    Words expected;
+namespace {
+
+constexpr uint32_t kOk = SLUICE_TILE_OK, kRegion = SLUICE_TILE_BAD_REGION,
+                   kCode = SLUICE_TILE_BAD_CODE, kCut = SLUICE_TILE_TRUNCATED;
+
+// Tensors that are right or have a fault, and the status that each of their tiles shall have.
+struct Faults {
     using Change = std::function<void(SluiceFloatTensor&)>;
-    const auto add = [&](const Encoded& one, const Words& statuses, const Change& change = {}) {
+
+    Faults()
+    {
+        add(bytes, {kOk, kOk, kOk});
+        add(weights, {kOk});
+    }
+    void add(const Encoded& one, const Words& statuses, const Change& change = {})
+    {
         scene.add(one);
         if (change) change(scene.tensors.back());
         expected.insert(expected.end(), statuses.begin(), statuses.end());
-    };
+    }
+    void check() const;
+
     const Encoded bytes = handMadeBytes(), weights = handMadeWeights();
-    add(bytes, {ok, ok, ok});
-    add(weights, {ok});
-    // Tensors.
-    const auto tensor = [&](const Change& change) {
-        add(bytes, {region, region, region}, change);
-        add(weights, {region}, change);
+    Scene scene;
+    Words expected;
+};
+
+void Faults::check() const
+{
+    const Outcome found = decode(device(), scene);
+    for (size_t i = 0; i < scene.tensors.size(); ++i) {
+        CAPTURE(i);
+        const SluiceFloatTensor& one = scene.tensors[i];
+        const uint32_t end =
+            i + 1 < scene.tensors.size() ? scene.tensors[i + 1].firstTile : scene.tiles;
+        const auto begin = [&](const Words& words) {
+            return words.begin() + std::ptrdiff_t(one.firstTile);
+        };
+        const Words is(begin(found.status), begin(found.status) + (end - one.firstTile));
+        const Words shall(begin(expected), begin(expected) + (end - one.firstTile));
+        CHECK(is == shall);
+    }
+    CHECK(found.status[scene.tiles] ==
+          expected.size() - size_t(std::count(expected.begin(), expected.end(), kOk)));
+    CHECK(std::equal(bytes.plain.begin(), bytes.plain.end(), found.output.begin()));
+    CHECK(std::equal(weights.plain.begin(), weights.plain.end(),
+                     found.output.begin() + std::ptrdiff_t(scene.tensors[1].output)));
+}
+
+} // namespace
+
+TEST_CASE("float codec: what each fault of a tensor is called")
+{
+    Faults faults;
+    const auto tensor = [&](const Faults::Change& change) {
+        faults.add(faults.bytes, {kRegion, kRegion, kRegion}, change);
+        faults.add(faults.weights, {kRegion}, change);
     };
     tensor([](SluiceFloatTensor& one) { one.type = SLUICE_FLOAT_TYPE_COUNT; });
     tensor([](SluiceFloatTensor& one) { one.type = ~0u; });
@@ -400,28 +438,38 @@ TEST_CASE("float codec: what each fault of a tensor, an index, code lengths and 
     }
     for (const uint64_t wrong : {uint64_t(1), uint64_t(4), uint64_t(1) << 40, uint64_t(1) << 63})
         tensor([&](SluiceFloatTensor& one) { one.wordsSize += wrong; });
-    add(bytes, {ok, ok, region}, [](SluiceFloatTensor& one) { one.wordsSize -= 8; });
-    add(bytes, {region, region, region}, [](SluiceFloatTensor& one) { one.wordsSize = 0; });
-    add(bytes, {ok, region, region}, [](SluiceFloatTensor& one) { one.wordsSize = 288 * 4; });
-    // Indices and words.
+    faults.add(faults.bytes, {kOk, kOk, kRegion},
+               [](SluiceFloatTensor& one) { one.wordsSize -= 8; });
+    faults.add(faults.bytes, {kRegion, kRegion, kRegion},
+               [](SluiceFloatTensor& one) { one.wordsSize = 0; });
+    faults.add(faults.bytes, {kOk, kRegion, kRegion},
+               [](SluiceFloatTensor& one) { one.wordsSize = 288 * 4; });
+    faults.check();
+}
+
+TEST_CASE("float codec: what each fault of an index, code lengths and words is called")
+{
+    Faults faults;
+    const Encoded& bytes = faults.bytes;
     const auto indexed = [&](const Words& index, const Words& statuses) {
         Encoded one = bytes;
         one.index = index;
-        add(one, statuses);
+        faults.add(one, statuses);
     };
-    indexed({0, 145, 288, 296}, {ok, cut, ok});
-    indexed({0, 143, 288, 296}, {cut, ok, ok});
-    indexed({0, 0, 288, 296}, {cut, ok, ok});
-    indexed({0, 144, 288, 295}, {ok, ok, cut});
-    indexed({0, 144, 288, 288}, {ok, ok, cut});
-    indexed({1, 144, 288, 296}, {cut, ok, ok});
-    indexed({0, 144, 288, 297}, {ok, ok, region});
-    indexed({0, 288, 144, 296}, {ok, region, ok});
-    indexed({0, ~0u, 288, 296}, {region, region, ok});
-    indexed({0, 0x20000090, 288, 296}, {region, region, ok}); // 8 times that is 144 * 8 in 32 bits
-    indexed({~0u, 144, 288, 296}, {region, ok, ok});
-    indexed({296, 296, 296, 296}, {cut, cut, cut});
-    indexed({0, 0, 0, 8}, {cut, cut, ok});
+    indexed({0, 145, 288, 296}, {kOk, kCut, kOk});
+    indexed({0, 143, 288, 296}, {kCut, kOk, kOk});
+    indexed({0, 0, 288, 296}, {kCut, kOk, kOk});
+    indexed({0, 144, 288, 295}, {kOk, kOk, kCut});
+    indexed({0, 144, 288, 288}, {kOk, kOk, kCut});
+    indexed({1, 144, 288, 296}, {kCut, kOk, kOk});
+    indexed({0, 144, 288, 297}, {kOk, kOk, kRegion});
+    indexed({0, 288, 144, 296}, {kOk, kRegion, kOk});
+    indexed({0, ~0u, 288, 296}, {kRegion, kRegion, kOk});
+    indexed({0, 0x20000090, 288, 296},
+            {kRegion, kRegion, kOk}); // 8 times that is 144 * 8 in 32 bits
+    indexed({~0u, 144, 288, 296}, {kRegion, kOk, kOk});
+    indexed({296, 296, 296, 296}, {kCut, kCut, kCut});
+    indexed({0, 0, 0, 8}, {kCut, kCut, kOk});
     // Code lengths: of 'a' or 'b', of the symbols around them, of all.
     const auto coded = [&](const std::vector<std::pair<uint32_t, uint32_t>>& lengths,
                            const Words& statuses) {
@@ -429,59 +477,41 @@ TEST_CASE("float codec: what each fault of a tensor, an index, code lengths and 
         one.lengths.assign(SLUICE_FLOAT_LENGTHS_SIZE, 0);
         for (const auto& [symbol, length] : lengths)
             one.lengths[symbol / 2] = uint8_t(one.lengths[symbol / 2] | length << symbol % 2 * 4);
-        add(one, statuses);
+        faults.add(one, statuses);
     };
     const auto all = [&](uint8_t both, const Words& statuses) {
         Encoded one = bytes;
         one.lengths.assign(SLUICE_FLOAT_LENGTHS_SIZE, both);
-        add(one, statuses);
+        faults.add(one, statuses);
     };
-    const Words bad = {code, code, code};
+    const Words bad = {kCode, kCode, kCode};
     all(0x00, bad);
     all(0x11, bad);
     all(0xff, bad);
-    all(0x99, bad);             // complete but for half
-    all(0x88, {cut, cut, cut}); // complete
-    coded({{'a', 1}}, {ok, ok, ok});
+    all(0x99, bad);                // complete but for half
+    all(0x88, {kCut, kCut, kCut}); // complete
+    coded({{'a', 1}}, {kOk, kOk, kOk});
     coded({{'a', 2}}, bad);
     coded({{'a', 12}}, bad);
     coded({{'a', 1}, {'b', 2}}, bad);
     coded({{'a', 1}, {'b', 1}, {'c', 12}}, bad);
     coded({{'a', 1}, {'b', 13}}, bad);
     coded({{'a', 1}, {'b', 1}, {0, 15}}, bad);
-    coded({{'a', 1}, {'b', 2}, {'c', 2}}, {ok, cut, ok}); // a row of 8 codes and 15 bits a lane
-    coded({{'a', 2}, {'b', 2}, {'c', 1}}, {ok, cut, ok}); // 0 is 'c', 10 'a'
+    coded({{'a', 1}, {'b', 2}, {'c', 2}}, {kOk, kCut, kOk}); // a row of 8 codes and 15 bits a lane
+    coded({{'a', 2}, {'b', 2}, {'c', 1}}, {kOk, kCut, kOk}); // 0 is 'c', 10 'a'
     std::vector<std::pair<uint32_t, uint32_t>> deep = {{0, 12}, {1, 12}};
     for (uint32_t length = 1; length < 12; ++length)
         deep.emplace_back(20 + length, length);
-    coded(deep, {ok, cut, ok});
+    coded(deep, {kOk, kCut, kOk});
     deep.back().second = 12;
     coded(deep, bad);
     {
         Encoded both = bytes; // an index is looked at before the code
         both.index[1] = ~0u;
         both.lengths.assign(SLUICE_FLOAT_LENGTHS_SIZE, 0);
-        add(both, {region, region, code});
+        faults.add(both, {kRegion, kRegion, kCode});
     }
-
-    const Outcome found = decode(device(), scene);
-    for (size_t i = 0; i < scene.tensors.size(); ++i) {
-        CAPTURE(i);
-        const SluiceFloatTensor& one = scene.tensors[i];
-        const uint32_t end =
-            i + 1 < scene.tensors.size() ? scene.tensors[i + 1].firstTile : scene.tiles;
-        const auto begin = [&](const Words& words) {
-            return words.begin() + std::ptrdiff_t(one.firstTile);
-        };
-        const Words is(begin(found.status), begin(found.status) + (end - one.firstTile));
-        const Words shall(begin(expected), begin(expected) + (end - one.firstTile));
-        CHECK(is == shall);
-    }
-    CHECK(found.status[scene.tiles] ==
-          expected.size() - size_t(std::count(expected.begin(), expected.end(), ok)));
-    CHECK(std::equal(bytes.plain.begin(), bytes.plain.end(), found.output.begin()));
-    CHECK(std::equal(weights.plain.begin(), weights.plain.end(),
-                     found.output.begin() + std::ptrdiff_t(scene.tensors[1].output)));
+    faults.check();
 }
 
 TEST_CASE("float codec: bad tensors, indices, code lengths and words")

@@ -13,18 +13,34 @@ using namespace sluice::test;
 
 TEST_SUITE_BEGIN("device");
 
-TEST_CASE("large: intervals moved and expanded" * doctest::skip(!wanted()))
-{
-    // Intervals of some 2 MB, in order in the source, in another order in the destination.
+namespace {
+
+// Intervals of some 2 MB each.
+struct LongIntervals {
     const uint64_t elements = sized((uint64_t(1) << 30) + (100 << 20));
-    Words counts, gather, scatter;
-    uint64_t sum = 0;
-    while (sum < elements) {
-        gather.push_back(uint32_t(sum));
-        counts.push_back(
-            uint32_t(std::min<uint64_t>(elements - sum, 400000 + hashOf(counts.size()) % 200000)));
-        sum += counts.back();
+    Words counts, begins;
+
+    LongIntervals()
+    {
+        uint64_t sum = 0;
+        while (sum < elements) {
+            begins.push_back(uint32_t(sum));
+            counts.push_back(uint32_t(
+                std::min<uint64_t>(elements - sum, 400000 + hashOf(counts.size()) % 200000)));
+            sum += counts.back();
+        }
     }
+};
+
+} // namespace
+
+TEST_CASE("large: intervals moved" * doctest::skip(!wanted()))
+{
+    // They are in order in the source, in another order in the destination.
+    const LongIntervals list;
+    const uint64_t elements = list.elements;
+    const Words &counts = list.counts, &gather = list.begins;
+    Words scatter;
     std::vector<uint32_t> order(counts.size());
     std::iota(order.begin(), order.end(), 0u);
     std::mt19937 random = makeRandom(91);
@@ -93,8 +109,19 @@ TEST_CASE("large: intervals moved and expanded" * doctest::skip(!wanted()))
         const size_t k = intervalAt(i);
         return hashOf(gather[order[k]] + (i - starts[k]));
     }));
+}
 
-    // Of 5 bytes: 5.4 GB; each has its interval's number and a byte of it.
+TEST_CASE("large: intervals expanded" * doctest::skip(!wanted()))
+{
+    // Elements of 5 bytes: 5.4 GB. Each has its interval's number and a byte of it.
+    const LongIntervals list;
+    const uint64_t elements = list.elements;
+    const Words &counts = list.counts, &begins = list.begins;
+    Buffer countList(device(), counts), result(device(), 8);
+    SluiceIntervals intervals = {};
+    intervals.maxCount = uint32_t(counts.size());
+    intervals.counts = countList.range();
+    Buffer scratch = intervalScratch(intervals);
     constexpr uint64_t size = 5;
     LargeBuffer expanded(size * elements / 4 * 4);
     Bytes values(size * counts.size());
@@ -118,8 +145,8 @@ TEST_CASE("large: intervals moved and expanded" * doctest::skip(!wanted()))
         uint32_t word = 0;
         for (uint64_t byte = 4 * i; byte < 4 * i + 4; ++byte) {
             const size_t k =
-                size_t(std::upper_bound(gather.begin(), gather.end(), uint32_t(byte / size)) -
-                       gather.begin()) -
+                size_t(std::upper_bound(begins.begin(), begins.end(), uint32_t(byte / size)) -
+                       begins.begin()) -
                 1;
             word |= uint32_t(values[size * k + byte % size]) << 8 * (byte % 4);
         }

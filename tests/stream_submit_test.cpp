@@ -359,7 +359,7 @@ TEST_CASE("stream submit mode: buffers, images and host memory, on a queue that 
     }
 }
 
-TEST_CASE("stream submit mode: pace, waits, signals, sleep, and back to record mode")
+TEST_CASE("stream submit mode: pace, waits, signals and sleep")
 {
     if (!isVulkan()) return;
     Engine engine(device());
@@ -427,6 +427,23 @@ TEST_CASE("stream submit mode: pace, waits, signals, sleep, and back to record m
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         REQUIRE(Clock::now() < end);
     }
+    for (uint64_t at = 0; at < place; at += 200000)
+        CHECK(isSmallAt(to, at));
+    device().checkMessages();
+}
+
+TEST_CASE("stream submit mode: back to record mode")
+{
+    if (!isVulkan()) return;
+    Engine engine(device());
+    MemoryFile file(vulkanContent().file);
+    SluiceStreamPace pace = kBulk;
+    pace.budget.milliseconds = 0; // nothing is submitted
+    SubmitRun run(engine, nullptr, pace);
+    const SluiceStreamFile opened = run.open(file);
+    const SluiceStreamMemory to = engine.makeBuffer(4 << 20);
+    uint64_t place = 0;
+    const auto next = [&] { return smallTo(opened, to, (place += 200000) - 200000); };
 
     SluiceStreamBatch batch = {};
     const SluiceStreamBudget budget = kBulk.budget;
@@ -446,6 +463,7 @@ TEST_CASE("stream submit mode: pace, waits, signals, sleep, and back to record m
                            [&](SluiceStreamGroup group) { return run.ended.count(group) != 0; });
     };
     bool isBegun = true; // `commands`
+    const auto end = Clock::now() + std::chrono::seconds(60);
     while (!hasAll()) {
         const VkCommandBuffer current = isBegun ? commands : engine.begin();
         isBegun = false;

@@ -65,6 +65,34 @@ private_members() {
         END { exit bad }'
 }
 
+# Files stay below 700 lines. Functions that run on the host have at most 100 lines: .clang-format gives their braces
+# lines of their own.
+lengths() {
+    sources | xargs -r awk '
+        FNR == 1 {
+            delete begin
+            isHost = FILENAME ~ /\.(cpp|h|c)$/
+        }
+        FNR == 701 {
+            printf "%s: more than 700 lines\n", FILENAME
+            bad = 1
+        }
+        isHost && /^ *\{$/ {
+            match($0, /^ */)
+            begin[RLENGTH] = before ~ /\)( const| noexcept| override| final)*$/ && before !~ /^ *(if|for|while|switch|else)/ ? FNR : 0
+        }
+        isHost && /^ *\}$/ {
+            match($0, /^ */)
+            if (begin[RLENGTH] != 0 && FNR - begin[RLENGTH] > 101) {
+                printf "%s:%d: a function of %d lines\n", FILENAME, begin[RLENGTH], FNR - begin[RLENGTH] - 1
+                bad = 1
+            }
+            begin[RLENGTH] = 0
+        }
+        { before = $0 }
+        END { exit bad }'
+}
+
 check_style() {
     local program
     if program=$(version_14 clang-format); then
@@ -73,6 +101,7 @@ check_style() {
         not_run clang-format layout "no clang-format 14"
     fi
     step private-members private_members
+    step lengths lengths
 }
 
 # All names in C++ that is compiled here; the build has made the headers that it includes.
