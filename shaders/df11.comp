@@ -138,7 +138,7 @@ uvec2 loadRest(uvec2 address, uint from, uint to) {
     return loaded.xy >> shift | (loaded.yz << 1) << 31u - shift;
 }
 
-// Eight bf16 from their exponents less sBase and their bytes of sign and mantissa.
+// Makes eight bf16 from their exponents less sBase and their bytes of sign and mantissa.
 uvec4 mergeBf16(uint exponents, uvec2 rest, uint base) {
     uvec4 low = uvec4(exponents >> 21, exponents >> 13, exponents >> 5, exponents << 3) & 0x780u;
     uvec4 high =
@@ -177,8 +177,8 @@ void fetchRests(bool bf16, uvec2 restAt, out uvec2 rests[kFetched]) {
     }
 }
 
-// What is staged goes out. unitsAt: the address of place 0, restAt: of its sign and mantissa. These
-// are the units of fetchRests, with code for each format.
+// Stores what is staged. unitsAt is the address of place 0, restAt that of its sign and mantissa.
+// These are the units of fetchRests, with code for each format.
 void copyFetched(bool bf16, uvec2 unitsAt, uvec2 rests[kFetched]) {
     uint each = bf16 ? 8u : 16u;
     uvec2 units = ownUnits(each);
@@ -226,8 +226,8 @@ uvec2 positionOf(uint block) {
 // Who has the least to write.
 bool isPlanner() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
 
-// By the whole workgroup: a block of a good unit. raw: the invocation's first window, after that of
-// the next block, if there is one in the unit, which is planned too.
+// The whole workgroup decodes a block of a good unit, and plans the next block if the unit has one.
+// raw: the invocation's first window; afterwards that of the next block.
 uint decodeBlock(uint block, inout RawWindow raw) {
     uint firstWindow = block * kWindows + wgInvocation() * kOwnWindows;
 

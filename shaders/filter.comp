@@ -25,7 +25,7 @@ shared uint sDone; // how many invocations have done all of their part of the ti
 // -----------------------------------------------------------------------------------------------
 // Predictions
 
-// By a team.
+// A team undoes the prediction of a column.
 void undoColumn(uint column) {
     uint predictor = predictorOf(column);
     if (sgUniform(SLUICE_PREDICTOR_IS_SUM(predictor))) {

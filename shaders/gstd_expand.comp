@@ -37,8 +37,8 @@ const uint kValue = 0x8000u;
 
 // A bit for each byte of the group that a run begins with, for this group and the next in turn.
 shared uint sStarts[2u * kWords];
-// For these bytes: how far the source is, times 2, and whether the run overlaps it. An invocation
-// reads its own all at once.
+// Says of these bytes how far their source is, times 2, and whether the run overlaps it. An
+// invocation reads its own all at once.
 shared uvec4 sRuns[kGroup / 4u];
 shared uint sMade[kGroup / 2u]; // the bytes of the group, two in each word
 shared uint sFirst[2];          // the entry that goes on behind the group, or kUnknown
@@ -159,8 +159,8 @@ void markRuns(Part part, uint at, uint turn, uint i, uvec3 record) {
     }
 }
 
-// value modulo divisor, for values below 2^16 and divisors from 1 to 2^18: the quotient of floats
-// is at most one off.
+// Returns value modulo divisor, for values below 2^16 and divisors from 1 to 2^18, where the
+// quotient of floats is at most one off.
 uint modulo(uint value, uint divisor) {
     uint quotient = uint(float(value) / float(divisor)), remainder = value - quotient * divisor;
     return min(remainder, min(remainder + divisor, remainder - divisor));

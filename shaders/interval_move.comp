@@ -189,7 +189,7 @@ PieceBytes loadPieceBytes(uint piece, uint pieces) {
     return part;
 }
 
-// All pieces so, 4 at a time.
+// Copies all pieces by bytes, 4 at a time.
 void copyBytes(uint pieces) {
     for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
         PieceBytes parts[kWordsAtOnce];

@@ -42,9 +42,9 @@ uint bitsWord(uint index) {
     return mix(word, word & 0xffffffffu >> (8u * past), index + 1u == bitsWords());
 }
 
-// The second half of a refill. The lanes with `take` have fewer than 32 bits, but at least one, and
-// `takers` is their ballot. `unchecked`: bitsEnough was true of all words taken since and of 32
-// more.
+// Does the second half of a refill. The lanes with `take` have fewer than 32 bits, but at least
+// one, and `takers` is their ballot. `unchecked`: bitsEnough was true of all words taken since and
+// of 32 more.
 void bitsTake(bool take, uint takers, const bool unchecked) {
     uint index = gBitsNext + uint(bitCount(takers & lgLanesBelow())), word = 0u;
     if (!unchecked)
@@ -71,7 +71,7 @@ void bitsTakeTwo(bool first, uint takersFirst, uint takers) {
     gBitsNext += uint(bitCount(takers));
 }
 
-// A refill, by all lane groups in lockstep. Those that are not `enabled` take no words.
+// All lane groups in lockstep refill together. Those that are not `enabled` take no words.
 void bitsRefill(bool enabled) {
     bool take = enabled && gBitsCount < 32u;
     bitsTake(take, lgBallot(take), false);

@@ -15,8 +15,8 @@ layout(constant_id = SLUICE_CONSTANT_COMPACT_KIND) const uint kKind = 0u;
 
 #include "ring.glsl"
 
-// 0: a comparison; 1: a test of bytes or a mask. Where more is known, code is shorter: 2: a
-// comparison of whole numbers that is not inverted, 3: a test of bytes, both with elements as
+// Kind 0 is a comparison, 1 a test of bytes or a mask. Where more is known, code is shorter: kind 2
+// is a comparison of whole numbers that is not inverted, 3 a test of bytes, both with elements as
 // output.
 const bool kComparesWords = kKind == 2u;
 const bool kSelects = kKind == 1u || kKind == 3u;

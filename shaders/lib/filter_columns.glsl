@@ -48,7 +48,7 @@ shared uint sPredicted[kStride]; // the columns with a prediction
 // it, and z is kNothing if nothing is.
 shared uvec4 sBytes[kStride];
 const uint kNothing = ~0u;
-// The section; sPackets is 1 if it has packets, then their number.
+// What the head of the section says. sPackets is 1 if it has packets, and later their number.
 shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets;
 shared uint sRowColumns;  // how many columns need rows
 shared uint sTileColumns; // of the sections so far
@@ -56,7 +56,7 @@ shared uint sTileSteps;   // of the sections so far, which depend on each other:
 // Columns with UP: those of bytes from the front on, wider ones from the end on.
 shared uint sUps[kStride], sByteUps, sWideUps;
 shared uint sStrideReciprocal; // see reciprocalOf
-// The description: its next word, and how many sections are to come.
+// Where the next word of the description is, and how many sections are to come.
 shared uint sCursor, sSections;
 shared bool sIsRest; // the section is what stands behind all sections of the description
 shared uint sStatus;
@@ -105,7 +105,7 @@ void loadWindow() {
         if (sCursor + k < gDescriptionWords) sWindow[k] = WordsIn(gDescription).w[sCursor + k];
 }
 
-// Word k of the section; past the end of the description, the section is bad.
+// Returns word k of the section. Past the end of the description the section is bad.
 uint windowWord(uint k) {
     if (k < kWindow && sCursor + k < gDescriptionWords) return sWindow[k];
     sStatus = SLUICE_ST_BAD_FILTER;
@@ -257,15 +257,15 @@ bool isGathered(uint column) {
            sStep[column] != 1u &&
            (SLUICE_PREDICTOR_IS_SUM(predictorOf(column)) || isWaveOfBytes(column));
 }
-// Whether its bytes in the planes or in scratch differ from those of the record, less those of its
-// base.
+// Whether a column's bytes in the planes or in scratch differ from those of the record, less those
+// of its base.
 bool isChanged(uint column) {
     uint word = sColumn[column];
     return (word & (kRotated | kBlock)) != 0u ||
            ((word & kZigzag) != 0u && predictorOf(column) == SLUICE_PREDICTOR_NONE);
 }
-// Whether the column is finished in scratch: such columns, and those whose sum with the base
-// carries from byte to byte.
+// Whether the column is finished in scratch. Those that are changed are, and those whose sum with
+// the base carries from byte to byte.
 bool becomesFinal(uint column) {
     uint base = sColumn[column] >> 24;
     return isChanged(column) ||

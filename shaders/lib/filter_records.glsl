@@ -12,8 +12,8 @@ uint recordOf(uint at) { return quotient(at, gStride, sStrideReciprocal); }
 
 uvec2 memoryOf(uint place) { return mix(gSource, gScratch, bvec2((place & 1u) != 0u)); }
 
-// Byte `at` of the records, or behind them: the last bytes of a section may be too few for a record,
-// and are not filtered.
+// Returns byte `at` of the records or behind them, where the last bytes of a section may be too few
+// for a record and are not filtered.
 uint planesByte(uint at) {
     bool isRecord = at < gCount * gStride;
     uint i = recordOf(min(at, gCount * gStride));
@@ -39,8 +39,8 @@ uvec4 transposed(uvec4 row) {
                        row.x >> 8 & 0x00ff00ffu | row.y & 0xff00ff00u,
                        row.z & 0x00ff00ffu | (row.w & 0x00ff00ffu) << 8,
                        row.z >> 8 & 0x00ff00ffu | row.w & 0xff00ff00u);
-    // even.x: records 0 and 2 of columns 0 and 1; even.y: records 1 and 3; even.z, even.w: of
-    // columns 2 and 3
+    // even.x has records 0 and 2 of columns 0 and 1, even.y records 1 and 3; even.z and even.w have
+    // the same of columns 2 and 3.
     return uvec4(even.x & 0xffffu | even.z << 16, even.y & 0xffffu | even.w << 16,
                  even.x >> 16 | even.z & 0xffff0000u, even.y >> 16 | even.w & 0xffff0000u);
 }

@@ -21,7 +21,7 @@ uint teamIndex() { return 0u; }
 void teamBarrier() { wgBarrierShared(); }
 void teamBarrierAll() { wgBarrierAll(); }
 
-// The value of the lane before this one; the first lane's own.
+// Returns the value of the lane before this one; the first lane gets its own.
 uint teamBefore(uint value) {
     sTeam[gTeamTurn][wgInvocation()] = value;
     wgBarrierShared();

@@ -138,8 +138,8 @@ void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow ro
 }
 
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
-// A round of steps, from step `s` on. Two steps are written out, since a branch around the barrier
-// would have NVIDIA's compiler (580) match lanes eight times a step.
+// Does a round of steps, from step `s` on. Two steps are written out, since a branch around the
+// barrier would have NVIDIA's compiler (580) match lanes eight times a step.
 void waveRound(const uint predictor, Wave wave, uint s, uint own, inout WaveRow row) {
     [[dont_unroll]] for (uint k = 0u; k < kSteps; k += 2u) {
         waveStep(predictor, wave, s + k, own + k, row);

@@ -17,7 +17,7 @@ struct FloatRaw {
 };
 FloatRaw floatNoRaw() { return FloatRaw(uvec4(0u), uvec2(0u), 0u, 0u); }
 
-// at, next: the words with the first bit and with the last one, for 3 bits an element.
+// `at` and `next` are the words with the first bit and with the last one, for 3 bits an element.
 FloatRaw floatRawAt(uint type, uint eight, uint at, uint next) {
     FloatRaw raw = floatNoRaw();
     if (type <= kFloatF32) raw.high = floatRawBytes(eight);

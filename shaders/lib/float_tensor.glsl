@@ -32,7 +32,7 @@ shared uint sFloatSorted[256];
 shared uint sFloatCounts[16];
 shared uint sFloatLengths[32]; // of the codes, 4 bits each
 
-// The tensor; these are the same in the whole workgroup.
+// What is known of the tensor is the same in the whole workgroup.
 uvec2 gFloatOutput, gFloatCount;
 uint gFloatType, gFloatFirstTile;
 bool gFloatGood;
@@ -47,7 +47,7 @@ struct FloatParts {
 };
 shared FloatParts sFloatParts;
 
-// The tile; these are the same in the lane group.
+// What is known of the tile is the same in the lane group.
 uint gFloatElements, gFloatRows, gFloatStatus;
 // The mask of sFloatParts. A constant would cost NVIDIA's compiler (580) two instructions for each
 // selection.
@@ -71,8 +71,8 @@ uint floatRawBits(uint type) {
     return (type == kFloatF32 ? 24u : type < kFloatF32 ? 8u : 0u) + floatWidth(type);
 }
 uint floatAligned16(uint size) { return (size + 15u) & ~15u; }
-// Where the planes of a tile begin: that of 2 bytes an element at 0, x: that of bytes, y: that of
-// bits, z: the end of all.
+// Returns where the planes of a tile begin: that of bytes in x, that of bits in y; all end at z.
+// The plane of 2 bytes an element begins at 0.
 uvec3 floatPlanes(uint type, uint elements) {
     uint bytesAt = type == kFloatF32 ? floatAligned16(2u * elements) : 0u;
     uint bitsAt = bytesAt + (type <= kFloatF32 ? floatAligned16(elements) : 0u);

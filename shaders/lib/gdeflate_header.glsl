@@ -121,7 +121,7 @@ void readHeader(bool enabled) {
         dynamic = dynamic && gState != kDone;
     }
     if (fixedCodes) {
-        // RFC 1951, 3.2.6; eight code lengths a word.
+        // The code lengths are those of RFC 1951, 3.2.6; a word has eight.
         sToken[gLengths + lane] = lane < 18u ? 0x88888888u : 0x99999999u;
         if (lane < 8u)
             sToken[gLengths + 32u + lane] = lane < 3u   ? 0x77777777u

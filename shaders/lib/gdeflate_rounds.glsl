@@ -8,8 +8,8 @@
 
 bool inMatch() { return gUpper > 0xffffu; }
 
-// The lane's next symbol, of the code that it reads next. x: the length of its code, y: its
-// payload.
+// Returns the lane's next symbol, of the code that it reads next: the length of its code in x, its
+// payload in y.
 uvec2 nextSymbol() { return huffmanDecode(bitsPeek(), mix(kLitCode, kDistCode, inMatch())); }
 
 // The value of a symbol, with its extra bits.

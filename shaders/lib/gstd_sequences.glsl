@@ -20,7 +20,7 @@ uint third(uint changes, uint swaps) {
     return mix(34u, second(changes & (1u << (highest(others) & 31u)) - 1u), others != 0u);
 }
 
-// The offset of such an origin; value: the lane's, if it is a lane.
+// Returns the offset of such an origin. value: that of the lane, if the origin is one.
 uint offsetOf(uint origin, uint value, uvec3 repeats) {
     return mix(mix(repeats.z, mix(repeats.y, repeats.x, origin == 32u), origin < 34u), value,
                origin < 32u);
@@ -83,8 +83,8 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
 
         // Where the offset comes from. Sequences that repeat the latest offset do not change the
         // list of the last three. The latest of the other sequences made the first of the three,
-        // the one before it the second; the third was the second when the latest sequence came that
-        // did more than swap the first two.
+        // the one before it made the second. The third was the second until the latest sequence
+        // came that did more than swap the first two.
         uint used = symbol + uint(literals == 0u); // for a repeated offset 0 .. 3, and 3 means 0
         used = mix(used, 0u, used == SLUICE_GS_REPEATS);
         bool old = here && !fresh;

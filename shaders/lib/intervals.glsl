@@ -46,7 +46,7 @@ uint lgExclusiveAdd(uint value, out uint total) {
     return before;
 }
 
-// The same, saturated. The halves of 32 values cannot overflow.
+// The same sums, saturated. The halves of 32 values cannot overflow.
 uint lgExclusiveAddSaturated(uint value, out uint total) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
     if (!wgAnyLane(value >= 1u << 27)) return lgExclusiveAdd(value, total);
@@ -89,7 +89,7 @@ uint runBegin(uint i, uint items) {
                items);
 }
 
-// i < intervals
+// `i` is below `intervals`.
 uint intervalLength(uint i, uint intervals) {
     if (p.form == SLUICE_INTERVAL_COUNTS) return wordAt(p.counts, i);
     if (p.form == SLUICE_INTERVAL_OFFSETS)

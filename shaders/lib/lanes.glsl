@@ -78,14 +78,14 @@ uint lgLanesBelow() { return (1u << lgLane()) - 1u; }
 // -----------------------------------------------------------------------------------------------
 // Barriers
 
-// Workgroup execution barrier; shared memory written before is visible after.
+// Waits for the whole workgroup; what was written to shared memory before is visible after.
 void wgBarrierShared() {
     memoryBarrierShared();
     barrier();
 }
 
-// For buffer memory too. plain: whether an execution barrier makes plain stores visible to the
-// workgroup; a wider one would wait for the last level of the caches.
+// Does so for buffer memory too. plain: whether an execution barrier makes plain stores visible to
+// the workgroup; a wider one would wait for the last level of the caches.
 void wgBarrierAll(const bool plain) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
     if (plain) {
@@ -160,7 +160,8 @@ bool wgAny(bool condition) {
 
 #ifdef SLUICE_EMU
 
-// Three ballots: bit i of .x is a of lane i, and so on. One join for the three of them.
+// Returns three ballots, for which lane groups are joined once: bit i of .x is a of lane i, and so
+// on.
 uvec3 lgBallot3(bool a, bool b, bool c) {
     uint group = lgIndex() * 32u;
     sLanesBits[gLanesTurn][wgInvocation()] = (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
@@ -254,7 +255,7 @@ uint sgInclusiveAddShuffled(uint value) {
     return sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(value, 1u), 2u), 4u), 8u), 16u);
 }
 
-// As in lgBallot3Scan, with the ballot of a.
+// Scans as lgBallot3Scan does, with the ballot of a.
 void lgScanUntil(uint stops, uint value, out uint prefix, out uint total) {
     uint inclusive = sgInclusiveAddShuffled(value);
     uint first = kLockstep ? gl_SubgroupInvocationID & ~31u : 0u;
@@ -334,8 +335,8 @@ bool sgLoopsGoOn(uint two) {
     return turns == two;
 }
 
-// The same. Such drivers have been met where subgroups are narrow alone, and elsewhere nothing is
-// asked.
+// Asks the same of the subgroup. Such drivers have been met where subgroups are narrow alone, and
+// elsewhere nothing is asked.
 bool sgLoopsGoOn() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     return sgLoopsGoOn(2u + gl_WorkGroupID.z); // which is 0

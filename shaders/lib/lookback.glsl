@@ -194,7 +194,7 @@ void lookbackPublish(uvec2 scratch, uint tile, LookbackValue own, bool final, bo
 }
 
 // Whether a tile that was computed from the input, in place, has not published since. If it has,
-// its input may be overwritten, and its state counts. By the whole workgroup.
+// its input may be overwritten, and its state counts. The whole workgroup calls it.
 bool lookbackUnpublished(uvec2 scratch, uint tile) {
     memoryBarrierBuffer();
     wgBarrierShared();
@@ -206,8 +206,8 @@ bool lookbackUnpublished(uvec2 scratch, uint tile) {
     return sLookbackNext == 0u;
 }
 
-// Returns the combined value of all tiles before `tile`, whose own value is published. By the whole
-// workgroup.
+// Returns the combined value of all tiles before `tile`, whose own value is published. The whole
+// workgroup calls it.
 //   own, final, inPlace  as for lookbackPublish
 //   polls    how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER: no
 //            state is looked at

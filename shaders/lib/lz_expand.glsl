@@ -244,8 +244,8 @@ uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks)
     return source - distance * uvec4((vec4(behind) + 0.5) / vec4(distance));
 }
 
-// The lane's four bytes of a group that lies inside one match: they repeat the last bytes before
-// the group. So no byte of a long run is copied from bytes that are made at the same time.
+// Makes the lane's four bytes of a group that lies inside one match. They repeat the last bytes
+// before the group. So no byte of a long run is copied from bytes that are made at the same time.
 uvec4 lzRepeat() {
     uint self = 4u * lgLane(), distance = (sToken[tokenAt(gBegun - 1u)] & 0xffffu) + 1u;
     uvec4 behind;
@@ -257,8 +257,8 @@ uvec4 lzRepeat() {
     return loadMade(min(gAt - distance + behind, uvec4(max(gAt, 1u) - 1u)));
 }
 
-// The lane's four bytes of any group; `starts`: its bits, `begun`: how many tokens have begun,
-// which is brought up to the end of the group.
+// Makes the lane's four bytes of any group. `starts` has the group's bits; `begun`, how many tokens
+// have begun, is brought up to the end of the group.
 uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     uint lane = lgLane(), self = 4u * lane;
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;

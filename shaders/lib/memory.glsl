@@ -55,7 +55,8 @@ uvec2 mul64(uint a, uint b) {
     return r;
 }
 
-// Whether [address, address + size) lies wholly inside [base, base + baseSize). Nothing overflows.
+// Whether [address, address + size) lies wholly inside [base, base + baseSize). No value makes it
+// overflow.
 bool inside64(uvec2 address, uvec2 size, uvec2 base, uvec2 baseSize) {
     uvec2 start = sub64(address, base);
     return !less64(address, base) && !less64(baseSize, start) &&

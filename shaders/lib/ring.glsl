@@ -48,7 +48,8 @@ uint ringExclusive(uint value, const uint lanes, out uint total) {
     return before;
 }
 
-// The sum of the values in sRingTotals of the subgroups below this one, and of all.
+// Returns the sum of the values in sRingTotals of the subgroups below this one; `all` gets that of
+// all.
 const uint kRingLanes = kSubgroups <= 8u ? 8u : kSubgroups <= 16u ? 16u : 32u;
 uint ringBefore(uint turn, out uint all) {
     uint lane = sgLane() & kRingLanes - 1u, own = 0u;
@@ -150,9 +151,10 @@ void ringClear(uint part, uint parts, uint tiles) {
         lookbackStates(p.scratch).s[tiles - 1u] = LookbackState(0u);
 }
 
-// lookbackClean() for many tiles: 2^28 elements have 1 MB of states, which one workgroup clears in
-// 17 us. So each workgroup waits a while for the others to be done with the states, then clears its
-// part. The last one clears the head, and all states if a workgroup has not waited long enough.
+// Does what lookbackClean() does, for many tiles: 2^28 elements have 1 MB of states, which one
+// workgroup clears in 17 us. So each workgroup waits a while for the others to be done with the
+// states, then clears its part. The last one clears the head, and all states if a workgroup has not
+// waited long enough.
 void ringClean(uint workgroups, uint tiles) {
     RingHead head = RingHead(p.scratch);
     if (tiles <= kRingClearsAlone * workgroups) {

@@ -134,7 +134,7 @@ Run sgInclusiveRun(Run run) {
     return run;
 }
 
-// Of sgInclusiveRun's result: the same of the lanes below this one. `total` joins all of the
+// Makes of sgInclusiveRun's result that of the lanes below this one. `total` joins all of the
 // subgroup's.
 Run sgRunBefore(Run inclusive, out Run total) {
     total = sgRunOf(inclusive, runLane() | (kSubgroupSize - 1u));

@@ -96,7 +96,7 @@ Scanned scanElements(Elements e) {
     return s;
 }
 
-// The results of a row; `before` joins everything before the subgroup's elements.
+// Computes the results of a row; `before` joins everything before the subgroup's elements.
 Row resultRow(Elements e, Scanned s, Run before, uint row) {
     bool inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
     Run running = join(before, s.starts[row]);

@@ -25,7 +25,7 @@ uint beginWord(uvec2 source, uint from) {
     return (source.x & 3u) + from < 4u ? WordsIn(uvec2(source.x & ~3u, source.y)).w[0] : 0u;
 }
 
-// low: the result of beginWord.
+// low is the result of beginWord.
 uint endWord(uvec2 source, uint to, uint low) {
     uint shift = source.x & 3u;
     uint value = low >> 8u * shift;

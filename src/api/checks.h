@@ -42,7 +42,7 @@ inline RangeChecker checkerFor(SluiceContext context, SluiceCommands commands, u
     return check;
 }
 
-// All of sluiceCmdGstd's.
+// Makes all checks of sluiceCmdGstd.
 SluiceStatus checkGstd(SluiceContext context, SluiceCommands commands, const SluiceGstdInfo* info);
 
 } // namespace sluice

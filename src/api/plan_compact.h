@@ -139,8 +139,8 @@ void setAddresses(CompactParams& params, const SluiceCompactInfo& info, const Ad
     params.scratch = pair(addressOf(info.scratch));
 }
 
-// Turns a test for zero, or an inverted comparison of whole numbers, into a comparison that is not
-// inverted, where there is one. For elements of 4 bytes.
+// Turns a test of elements of 4 bytes, for zero or by an inverted comparison of whole numbers, into
+// a comparison that is not inverted, where there is one.
 inline void normalizeTest(CompactParams& params)
 {
     const u32 test = params.mode & SLUICE_COMPACT_MODE_TEST;

@@ -60,7 +60,8 @@ public:
     }
 
 private:
-    // The element that a block starts with; their number for the place behind the last block.
+    // Returns the element that a block starts with, and the number of elements for the place behind
+    // the last block.
     u64 position(u32 block) const
     {
         if (block == m_blockCount) return m_unit.elementCount;

@@ -71,8 +71,8 @@ __device__ inline void append(uint4& held, uint32_t entry, uint32_t words)
 namespace sluice {
 namespace {
 
-// What a block's windows are decoded from, as it is in memory: them and the word behind, and their
-// gaps and the next one.
+// What a block's windows are decoded from, as it is in memory: the windows and the word behind
+// them, their gaps and the next one.
 struct Input {
     uint2 windows[kWindows + 1];
     uint32_t gaps[kWindows / 32 * 5 + 1];
@@ -84,7 +84,7 @@ __shared__ uint64_t sStop[2], sNextStop;
 constexpr uint32_t kFetched = 4;
 __shared__ uint2 sRests[kFetched * kThreads];
 __shared__ uint32_t sSums[2][kWarps];
-// Of a block: the status of its first bad window, and how many codes there are up to it.
+// The status of a block's first bad window, and how many codes there are up to it.
 __shared__ uint32_t sFailure[2];
 
 // From what is in memory. left: how many bytes the stream has from the window on; gaps: two words
@@ -125,7 +125,8 @@ __device__ Window loadWindow(Form, uint32_t index)
                             loadWord(wg.unit.gaps, min(at + 1, last)), index, left);
 }
 
-// By the whole block: starts to load the input of a block of the unit, and the position after it.
+// The whole block of threads starts to load the input of a block of the unit, and the position
+// after it.
 template <typename Form>
 __device__ void fetchInput(uint32_t block)
 {
@@ -197,7 +198,8 @@ template <uint32_t Pair>
 __device__ inline uint32_t mergeBf16(uint32_t even, uint32_t odd, uint32_t rest, uint32_t base)
 {
     constexpr uint32_t byte = 3 - Pair, first = Pair % 2 * 2;
-    // Bytes of even and odd; 8 in a selector: of the byte only its highest bit, all over.
+    // The selector takes bytes of even and odd; 8 in it stands for the byte's highest bit in all
+    // eight.
     uint32_t exponents;
     asm("prmt.b32 %0, %1, %2, %3;"
         : "=r"(exponents)
@@ -236,7 +238,7 @@ __device__ inline uint2 ownUnits(uint32_t staged, uint32_t begin, uint32_t end)
 }
 
 // Starts to load signs and mantissas of a thread's first units, if they are at a multiple of 8
-// bytes. rest: of place 0.
+// bytes. rest: the address of those of place 0.
 __device__ inline void fetchRests(uint2 units, uint64_t rest)
 {
     if (rest % 8 == 0) {
@@ -251,8 +253,8 @@ __device__ inline void fetchRests(uint2 units, uint64_t rest)
     __pipeline_commit();
 }
 
-// What is staged of places [begin, end) goes out. output: where place 0 is; rest: its sign and
-// mantissa.
+// Stores what is staged of places [begin, end). output: where place 0 is; rest: where its sign and
+// mantissa are.
 template <typename Form>
 __device__ inline void copyOut(uint32_t staged, uint32_t begin, uint32_t end, uint64_t output,
                                uint64_t rest, uint32_t turn)
@@ -315,7 +317,7 @@ __device__ uint64_t positionOf(uint32_t block)
     return Form::isBf16 ? loadWord(wg.unit.positions, block) : loadU64(wg.unit.positions, block);
 }
 
-// By one thread: plans a block that starts with element `begin` and ends before sNextStop.
+// One thread plans a block that starts with element `begin` and ends before sNextStop.
 template <typename Form>
 __device__ void planNext(uint32_t block, uint64_t begin)
 {
@@ -323,8 +325,8 @@ __device__ void planNext(uint32_t block, uint64_t begin)
     sStop[block % 2] = sNextStop;
 }
 
-// By the whole block of threads: a block of a good unit, which has been loaded and planned; so is
-// the next one, if there is one in the unit.
+// The whole block of threads decodes a block of a good unit, which has been loaded and planned, and
+// loads and plans the next one if the unit has one.
 template <typename Form>
 __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
 {

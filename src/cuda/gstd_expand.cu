@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// The status of a part, for all threads; by part they wait for it.
+// Returns the status of a part to all threads; by part they wait for it.
 template <uint32_t Warps>
 __device__ uint32_t partStatus(const GstdExpandTile& tile, GstdExpandShared<Warps>& shared,
                                uint32_t part, uint32_t epoch)
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
     if (byPart && blockIdx.x == 0) waitForPreviousLaunch();
 }
 
-// Many tiles: more of them are at work at a time. Few tiles: each takes less time.
+// Of many tiles more are at work at a time; of few each takes less time.
 constexpr uint32_t kManyWarps = 8, kFewWarps = 16;
 constexpr auto kManyKernel = gstdExpandKernel<kManyWarps, 5>;
 constexpr auto kFewKernel = gstdExpandKernel<kFewWarps, 2>;

@@ -31,7 +31,7 @@ __device__ uint32_t shuffle(uint32_t value, uint32_t lane)
     return __shfl_sync(kAllLanes, value, static_cast<int>(lane));
 }
 
-// A tile; lane i holds what is known of its part i.
+// Lane i holds what is known of the tile's part i.
 struct Tile : GstdTile {
     uint32_t* slot;
     uint32_t sourceBytes, size, parts;
@@ -335,7 +335,8 @@ private:
     {
         return literalMode == SLUICE_GS_LITERALS_HUFFMAN ? 1 : 0;
     }
-    // A literal, in byte placeOf(Mode). Enough: all lanes take one, and there are words for all.
+    // Decodes a literal to byte placeOf(Mode). Enough: all lanes take one, and there are words for
+    // all.
     template <uint32_t Mode, bool Enough>
     __device__ uint32_t literal(bool on, uint32_t one)
     {

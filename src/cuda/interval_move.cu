@@ -17,8 +17,8 @@ namespace {
 constexpr uint32_t kLongRun = 256; // bytes, on average
 constexpr uint32_t kSector = 32;
 constexpr uint32_t kUnitsAtOnce = 4, kWordsAtOnce = 6, kRunsAtOnce = 4; // in flight for a lane
-// Few warps with much in flight each: with more of them the L2 cache turns over before a warp comes
-// back to a sector.
+// There are few warps with much in flight each: with more of them the L2 cache turns over before a
+// warp comes back to a sector.
 constexpr uint32_t kMoveWarps = 1; // of a block
 constexpr uint32_t kBlocksPerProcessor = 24;
 

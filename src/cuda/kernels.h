@@ -28,7 +28,7 @@ cudaError_t launchGdeflate(cudaStream_t stream, const RegionParams& params);
 cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
 
 uint32_t floatDecodeWarps(); // of a block
-// programmatic: right behind launchStatus alone.
+// programmatic is for a launch right behind launchStatus alone.
 cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params,
                               bool programmatic);
 
@@ -41,8 +41,9 @@ struct GstdTurnParams : GstdParams {
 };
 // A published word is a status below an epoch.
 constexpr uint32_t kGstdStatusMask = 255, kGstdFirstEpoch = kGstdStatusMask + 1;
-// turn.tileCount tiles each: the symbols first. By part launchGstdExpand is programmatic, too, and
-// comes right behind the symbols. fewTiles: larger blocks, for tiles that are all at work at once.
+// Both take turn.tileCount tiles, the symbols first. By part launchGstdExpand is programmatic, too,
+// and comes right behind the symbols. fewTiles chooses larger blocks, for tiles that are all at
+// work at once.
 cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdTurnParams& turn, bool programmatic);
 cudaError_t launchGstdExpand(cudaStream_t stream, const GstdTurnParams& turn, bool fewTiles);
 
@@ -92,7 +93,8 @@ cudaError_t launchCompact(cudaStream_t stream, uint32_t elementSize, const Compa
 bool compactsWords(const CompactParams& params);
 cudaError_t launchCompactWords(cudaStream_t stream, const CompactParams& params);
 
-// The prefix sums of the counts and the result words; then one of the others.
+// The plan makes the prefix sums of the counts and the result words; one of the others comes after
+// it.
 cudaError_t launchIntervalPlan(cudaStream_t stream, const IntervalParams& params);
 cudaError_t launchIntervalExpand(cudaStream_t stream, const IntervalParams& params,
                                  uint32_t blocks);

@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// Reductions: each block combines its share of the input; the last one to finish combines the
-// results of all of them, in an order that is the same in every run. No block waits for another.
-// Also the first half of an f32 scan: one tile a block, and what comes before each tile stays in
-// scratch.
+// SPDX-License-Identifier: MIT OR Apache-2.0 Reductions: each block combines its share of the
+// input; the last one to finish combines the results of all of them, in an order that is the same
+// in every run. No block waits for another. The first half of an f32 scan is here too: a block
+// takes one tile, and what comes before each tile stays in scratch.
 #include "kernels.h"
 #include "lib/launch.cuh"
 #include "lib/scan_tile.cuh"
@@ -154,8 +153,8 @@ __device__ typename Op::Value blockValue(typename Op::Value own)
         .value;
 }
 
-// Combines the block's value with those of the others. True, with the result, in thread 0 of the
-// last block.
+// Combines the block's value with those of the others. Thread 0 of the last block gets true, and
+// the result.
 template <typename Op>
 __device__ bool combineBlocks(const ScanParams& params, typename Op::Value& all)
 {

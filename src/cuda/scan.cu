@@ -184,7 +184,7 @@ struct Scan {
                 }
             }
             if (finishing) {
-                // Valid in thread 0.
+                // It is valid in thread 0.
                 const OneRun total = {totals[oldest], Segmented && totalHeads[oldest]};
                 if (threadIdx.x == 0) {
                     fenceCopyEngine();

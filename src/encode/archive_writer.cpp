@@ -72,7 +72,7 @@ private:
     std::vector<u8> m_mayDrop;
     u32 m_entryCount = 0; // assets, shares, and behind each share its parts
     u32 m_shareCount = 0;
-    u32 m_lastBlock = kNoParameters; // offset in blocks_
+    u32 m_lastBlock = kNoParameters; // offset in m_blocks
     u64 m_parameterBytes = 0;        // as kMaxParameterBytes limits them
     SluiceArchiveStats m_stats = {};
 

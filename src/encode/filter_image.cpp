@@ -20,7 +20,7 @@ enum class Blocks {
     other
 };
 
-// Of a format of the table.
+// Returns the blocks of a format of the table.
 Blocks blocksOf(const SluiceImageFormat& format)
 {
     if (format.compressed == 0) return Blocks::none;

@@ -11,9 +11,9 @@ namespace {
 
 constexpr u32 kOne = 65535; // light and alpha of 1.0
 
-// Of a value of sRGB, 0.0 .. 1.0. Powers are rounded differently by different libraries, but no
-// result that is used here lies so near to the middle of two integers that this could matter, which
-// a test checks.
+// Returns the light of a value of sRGB, 0.0 .. 1.0. Powers are rounded differently by different
+// libraries, but no result that is used here lies so near to the middle of two integers that this
+// could matter, which a test checks.
 double lightOf(double value)
 {
     return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
@@ -48,7 +48,8 @@ struct Taps {
     u32 weights[3];
 };
 
-// extent: of the level above. The weights' sum is the same for all texels: 1, 2 or an odd extent.
+// extent is that of the level above. The weights' sum is the same for all texels: 1, 2 or an odd
+// extent.
 Taps tapsOf(u32 extent, u32 i)
 {
     if (extent == 1) return {0, 1, {1, 0, 0}};

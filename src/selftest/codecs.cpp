@@ -160,7 +160,8 @@ void SelfTestCases::test<SelfTestCase::status>(CaseBuffers& on)
     }
 }
 
-// Right and wrong sums of tiles of all sizes, in all places of a long list, linear and with rows.
+// Checks right and wrong sums of tiles of all sizes, in all places of a long list, linear and with
+// rows.
 template <>
 void SelfTestCases::test<SelfTestCase::checksum>(CaseBuffers& on)
 {

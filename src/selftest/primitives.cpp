@@ -41,8 +41,8 @@ void append(CaseBuffers& on, const SluiceScanInfo& info)
 
 } // namespace
 
-// Every kind, operation and type, in segments and not; then the same with fewer elements than there
-// is room for, in place or at places that are not aligned.
+// Runs every kind, operation and type, in segments and not; then the same with fewer elements than
+// there is room for, in place or at places that are not aligned.
 template <>
 void SelfTestCases::test<SelfTestCase::scan>(CaseBuffers& on)
 {
@@ -71,7 +71,7 @@ void SelfTestCases::test<SelfTestCase::scan>(CaseBuffers& on)
     }
 }
 
-// Every operation and type. Where one element decides the result it lies in another place each
+// Runs every operation and type. Where one element decides the result it lies in another place each
 // time.
 template <>
 void SelfTestCases::test<SelfTestCase::reduce>(CaseBuffers& on)

@@ -16,17 +16,17 @@
 namespace sluice::stream {
 
 enum CostKind : uint32_t {
-    // Of the slowest tiles.
+    // What the slowest tiles cost.
     kCostFloor,
     kCostPasses, // dispatches one after the other
     kCostSlowestGdeflate,
     kCostSlowestGstd,
     kCostSlowestFilter,
-    // Of the bytes: MiB that are decoded.
+    // What bytes cost, in MiB that are decoded.
     kCostGdeflate,
     kCostGstd,
     kCostFloat,
-    // Of the copies.
+    // What copies cost.
     kCostCopy, // MiB
     kCostCopies,
     kCostKinds

@@ -66,7 +66,7 @@ private:
             put(at, m_heap[(at - 1) / 2]);
         put(at, entry);
     }
-    // Or below it.
+    // Puts the entry at this place or below it.
     void settle(uint32_t at, const Entry& entry)
     {
         for (;;) {

@@ -89,7 +89,8 @@ struct Unit {
     bool beginsImage = false, endsImage = false; // it changes the layout, before and after its copy
     uint32_t group = 0, request = 0;
     uint32_t next = kNone; // in a list of its group, or of its batch
-    // Archives: tiles of the asset. Else bytes of the file or of memory.
+    // What is read of an archive are tiles of the asset, of anything else bytes of the file or of
+    // memory.
     uint32_t firstTile = 0, tileCount = 0;
     uint64_t offset = 0, size = 0; // what is wanted: bytes of the asset, file or memory
     uint64_t decodedSize = 0;      // of its tiles

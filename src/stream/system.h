@@ -19,8 +19,8 @@ struct FileStatus {
 class System {
 public:
     virtual ~System() = default;
-    // Of a path, for reading. isDirect: past the page cache; EINVAL where the system has no such
-    // way.
+    // Opens a path for reading. isDirect asks for a way past the page cache, and gives EINVAL where
+    // the system has none.
     virtual int open(const char* path, bool isDirect) const;
     virtual void close(int descriptor) const;
     virtual int status(int descriptor, FileStatus& status) const; // 0: it worked

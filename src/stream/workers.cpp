@@ -263,7 +263,7 @@ void SluiceStreamer_T::readTiles(Job& job)
     }
 }
 
-// With the lock held.
+// It is called with the lock held.
 void SluiceStreamer_T::finishRead(Job& job)
 {
     Unit& unit = *job.unit;

@@ -128,7 +128,7 @@ private:
     uint32_t compactRingTile() const;
     uint32_t compactCallTile() const;
     VkDeviceAddress address(const SluiceBuffer& buffer) const;
-    // The same for the plans: 0 for an empty range.
+    // The address of a range as plans take it: 0 for an empty one.
     auto addressOf() const
     {
         return [this](const SluiceBuffer& buffer) { return address(buffer); };

@@ -56,7 +56,7 @@ void VulkanBackend::barrier(VkCommandBuffer commands, VkPipelineStageFlags stage
     }
 }
 
-// Between the dispatches of one command.
+// Stands between the dispatches of one command.
 void VulkanBackend::computeBarrier(VkCommandBuffer commands)
 {
     barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kShaderAccess);

@@ -43,7 +43,7 @@ struct PipelineRow {
     // Whether the device can run it and the tuning ever asks for it.
     bool (*applies)(const DeviceTraits& device, const VulkanTuning& tuning);
     uint32_t (*workgroup)(const DeviceTraits& device, const VulkanTuning& tuning);
-    // Those beside workgroup and subgroup size.
+    // Sets the constants beside workgroup and subgroup size.
     void (*constants)(const DeviceTraits& device, const VulkanTuning& tuning,
                       PipelineConstants& constants);
     SelfTestCase selfTest;

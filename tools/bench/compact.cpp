@@ -332,7 +332,7 @@ Job makeJob(const std::string& kernel, const std::string& size, uint64_t count,
     return job;
 }
 
-// Half of `words` words kept, in every other way.
+// Jobs that keep half of `words` words, in every other way.
 std::vector<Job> kindJobs(uint64_t words)
 {
     constexpr const char* kernel = "compact kinds";

@@ -153,7 +153,7 @@ public:
                    m_device.time(1, record));
     }
 
-    // Only for a CUDA device.
+    // It is for a CUDA device only.
     BenchRow rans() const
     {
         Sources sources;

@@ -34,7 +34,7 @@ private:
     std::vector<SluiceTile> m_tiles;
     SluiceTilesInfo m_info = {};
     DeviceBuffer m_source, m_destination, m_control, m_results, m_scratch;
-    // Of 16-byte units.
+    // Units of 16 bytes align the memory.
     struct Unit {
         alignas(16) uint8_t bytes[16];
     };

@@ -66,7 +66,7 @@ struct TypeTotal {
     std::string type;
     uint64_t files = 0, size = 0, storedSize = 0;
 };
-// The largest first. storedSizes: bytes of each asset's tiles.
+// Sums up assets by type, the largest sum first. storedSizes: bytes of each asset's tiles.
 std::vector<TypeTotal> totalsByType(const Container& container,
                                     const std::vector<uint64_t>& storedSizes);
 

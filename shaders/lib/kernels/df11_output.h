@@ -56,7 +56,7 @@ SLUICE_DEVICE void stageOwn(u32 staged, u32x4 held, u32 codes, u32 place) {
     if (words > 3) stageAt(last - 3, funnelLeft(held.w, held.z, shift));
 }
 
-// The rest of them: what stands in a word that began before.
+// Stages the rest of them, which share a word with symbols before.
 SLUICE_DEVICE void stageShared(u32 staged, u32x4 held, u32 codes, u32 place) {
     u32 end = place + (codes & kCount), first = place >> 3, at = first - (staged >> 3);
     if ((place & 7u) == 0u || codes > kCount || at >= kStageWords) return;

@@ -30,8 +30,8 @@ struct Unit {
 SLUICE_CONSTANT u32 kTableBits = 10u, kSingles = 1u << kTableBits, kEntrySymbols = 0xfffffu,
                     kMaxEntryBits = 20u;
 
-// Symbols on their way out, four bits each, the first of a word highest; some 12,600 of a block as
-// a rule.
+// Symbols on their way out have four bits each, the first of a word highest. A block has some
+// 12,600 as a rule.
 SLUICE_CONSTANT u32 kStageWords = 1856u, kStage = kStageWords * 8u;
 
 // Symbols without four bits, of which a block of bf16 has one or two as a rule.
@@ -45,7 +45,7 @@ struct Block {
     u32 status;          // PENDING, BAD_INDEX; OK if the unit ends with this block
 };
 
-// The workgroup's, in one piece: CUDA addresses all of it from one register then.
+// What the workgroup shares is in one piece, so that CUDA addresses all of it from one register.
 struct SharedMemory {
     u32 stage[kStageWords];
     Unit unit;
@@ -72,7 +72,7 @@ SLUICE_DEVICE bool isTable(u64 sourceSize, u64 offset, u32 size) {
            inside64(offset, wide((size + 15u) & ~15u), kNull, sourceSize);
 }
 
-// By one invocation.
+// One invocation reads what is said of a unit.
 SLUICE_DEVICE void openUnit(SLUICE_IN(Df11Params) p, u32 index) {
     Df11Unit from = loadUnit(unitAt(p, index));
     u32 rows = from.rows, elements = from.elements, encoded = from.encodedSize;
@@ -147,7 +147,7 @@ SLUICE_DEVICE u32 singleOf(u32 bits) {
     return different == 0u ? singleEntry(symbol, length_) : 0u;
 }
 
-// By the whole workgroup.
+// The whole workgroup builds the table together.
 SLUICE_DEVICE void buildTable() {
     if (wgInvocation() < 8u) wg.same[wgInvocation()] = 0u;
     if (wgInvocation() == 0u) wg.best = 0u;
@@ -188,7 +188,7 @@ SLUICE_DEVICE void buildTable() {
     for (u32 i = wgInvocation(); i < kSingles; i += kThreads)
         wg.table[kSingles + i] = singleOf(i);
     if (wgInvocation() == 0u) wg.table[1] = 0u;
-    // A code and what fewer bits lead to.
+    // An entry begins with a code and goes on with what fewer bits lead to.
     for (u32 known = 1u; known <= kTableBits; ++known) {
         wgBarrierShared();
         for (u32 i = wgInvocation(); i < 1u << known; i += kThreads) {

@@ -37,8 +37,8 @@ SLUICE_DEVICE u32 bitsLeft(SLUICE_IN(Window) window, u32 at) {
     return left - min(at, left);
 }
 
-// A code at the upper end of `bits`, of which the stream has `left`: its symbol in bits 0 .. 7, its
-// length in 8 .. 15 and from 16 on the status, PENDING if all is well.
+// Reads the code at the upper end of `bits`, of which the stream has `left`. Returns its symbol in
+// bits 0 .. 7, its length in 8 .. 15 and from 16 on the status, PENDING if all is well.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE u32 readCode(Form form, u32 bits, u32 left) {
     u32 row = 0u, code = SLUICE_ST_BAD_CODE << 16;
@@ -80,8 +80,8 @@ SLUICE_DEVICE u32 tableEndOf(SLUICE_IN(Window) window) {
     return window.index < wg.unit.tableWindows ? window.end : 0u;
 }
 
-// An entry for the codes at progress.at; of one without four bits, 15. If the code there is bad,
-// the status says so, there are no symbols and the window is over.
+// Returns the entry for the codes at progress.at, with symbol 15 for one that four bits cannot
+// hold. If the code there is bad, the status says so, there are no symbols and the window is over.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE u32 nextEntry(Form form, SLUICE_IN(Window) window, u32 tableEnd,
                             SLUICE_INOUT(Progress, progress)) {
@@ -144,7 +144,7 @@ SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u
         append(held, fourth, 3u);
         append(held, fifth, 4u);
         append(held, sixth, 4u);
-        // Four times the symbols, and 256 times the bits.
+        // Counts are four times the symbols, and 256 times the bits.
         u32 counts = (first >> 20) + (second >> 20) + (third >> 20) + (fourth >> 20) +
                      (fifth >> 20) + (sixth >> 20);
         progress.at += counts >> 8;

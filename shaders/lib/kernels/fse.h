@@ -73,7 +73,7 @@ SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 
             symbol += repeat;
             zeros = repeat == 3u;
         } else {
-            // A value up to left + 1; the lowest ones are a bit shorter.
+            // The value is at most left + 1; the lowest ones take a bit less.
             u32 n = u32(findMSB(left + 1u)), shorter = (2u << n) - 2u - left;
             u32 low = bits & ((1u << n) - 1u);
             bool longer = low >= shorter;
@@ -116,7 +116,7 @@ struct FseTable {
 };
 
 SLUICE_DEVICE u32 fseInverse(u32 log) { // of the step, modulo 2^log
-    // right in 3 bits; each turn doubles them
+    // The inverse is right in 3 bits, and each turn doubles them.
     u32 walk = (1u << log >> 1) + (1u << log >> 3) + 3u, inverse = walk;
     inverse *= 2u - walk * inverse;
     return inverse * (2u - walk * inverse);
@@ -153,7 +153,8 @@ SLUICE_DEVICE void fseRow(SLUICE_INOUT(FseTable, table), bool on, u32 symbol, u3
 
 // Writes the 2^log states: base, symbol << 16, bits << 24.
 SLUICE_DEVICE void fseStates(SLUICE_IN(FseTable) table, bool on, u32 symbolBits, u64 states) {
-    // for each step of the walk whose turn it is; behind, the symbols that occur less than once
+    // The slots say for each step of the walk whose turn it is; behind them stand the symbols that
+    // occur less than once.
     slotsFill(table.slots, on);
     u32 lane = lgLane(), words = table.group * 16u, before, sum;
     lgScan(lane < 16u ? u32(bitCount(sFseSkipped[words + (lane & 15u)].x)) : 0u, before, sum);

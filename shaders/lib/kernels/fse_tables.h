@@ -13,7 +13,7 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Bytes before the states: those of the description, log << 16, last symbol << 24.
+// Bytes before the states: they hold the size of the description, log << 16 and last symbol << 24.
 SLUICE_CONSTANT u32 kFseHeader = 4u;
 
 SLUICE_DEVICE u32 fseHeader(u32 bytes, u32 log, u32 lastSymbol) {
@@ -34,7 +34,8 @@ SLUICE_DEVICE u32 checkRegion(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) re
                                                                     : SLUICE_ST_OK;
 }
 
-// The log that the counts add up to. One symbol a lane and row; all lanes of the group.
+// Finds the log of the sum that the counts have, and checks them. All lanes of the group call it; a
+// lane has one symbol a row.
 SLUICE_DEVICE u32 checkCounts(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) region, bool on,
                               SLUICE_OUT(u32, log), SLUICE_OUT(u32, lastSymbol)) {
     u32 symbols = on ? lowWord(region.sourceSize) / 2u : 0u, sum = 0u, bad = 0u;
@@ -66,7 +67,7 @@ SLUICE_DEVICE u32 readDescription(SLUICE_IN(FseTablesParams) p, u32 index) {
     return d.entries | (d.log & 15u) << 9 | d.status << 13;
 }
 
-// group: of the dispatch; groupHere: of the workgroup.
+// group counts lane groups in the dispatch, groupHere those in the workgroup.
 SLUICE_DEVICE void fseTables(SLUICE_IN(FseTablesParams) p, u32 group, u32 groupHere, bool counts) {
     u32 first = group * p.tablesPerGroup, last = regionCount(p), known = 0u;
     u32 symbolBits = u32(findMSB((p.maxSymbols - 1u) | 1u)) + 1u;

@@ -16,7 +16,7 @@ SLUICE_KERNEL_BEGIN
 // in the round for its rank.
 SLUICE_SHARED u32x2 sOwners[kThreads];
 
-// One round, one interval a lane. All lane groups in lockstep call it together.
+// Does a round, one interval a lane. All lane groups in lockstep call it together.
 SLUICE_DEVICE void searchRound(SLUICE_IN(IntervalParams) p, SLUICE_IN(Interval) own) {
     u32 to = min(own.to, p.capacity - min(p.capacity, own.before));
     u32 elements = to - min(own.from, to), start, total;

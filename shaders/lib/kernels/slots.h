@@ -11,8 +11,9 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Building: slotsBegin, then a row of 32 symbols at a time, in order, then slotsFill. All lanes of
-// the group; loops are as long as the largest table of the groups in lockstep wants.
+// To build a table, all lanes of the group call slotsBegin, then give a row of 32 symbols at a
+// time, in order, then call slotsFill. Loops are as long as the largest table of the groups in
+// lockstep wants.
 struct SlotTable {
     SlotMemory memory;
     u32 log, sum; // sum: slots so far

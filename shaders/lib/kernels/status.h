@@ -8,7 +8,7 @@
 
 SLUICE_KERNEL_BEGIN
 
-// count: at most 2^24
+// count is at most 2^24.
 SLUICE_DEVICE void beginStatus(u64 status, u32 count, u32 index) {
     // Behind the statuses: how many tiles have failed, and the first of them.
     u32 value = index < count ? SLUICE_ST_PENDING : index == count ? 0u : 0xffffffffu;

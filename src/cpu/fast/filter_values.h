@@ -50,7 +50,8 @@ public:
             m_planes[b] = filtered + planes[b].start;
     }
 
-    // Those of records first .. first + count - 1, as differences. count: at most kChunk.
+    // Reads the values of records first .. first + count - 1, as differences. count is at most
+    // kChunk.
     void read(u32 first, u32 count, T* to) const
     {
         if (sizeof(T) == 1 && m_step == 1) {

@@ -183,7 +183,7 @@ private:
                    : SLUICE_ST_BAD_CODE;
     }
 
-    // The entry of a lane's next symbol; of a long code its own.
+    // Returns the entry of a lane's next symbol; a long code has its own.
     u32 lookUp(u32 lane) const
     {
         const u32 entry =

@@ -148,7 +148,7 @@ void readSequences(Lanes& lanes, u32 count, const SequenceTables& tables, Sequen
     readExtraBits<kIsSafe>(lanes, count, kMatchLengths.rows, to.matchSymbols, to.lengths);
 }
 
-// All lanes, and words enough for them.
+// Reads sequences of all lanes, for which there are words enough.
 void readSequencesAvx2(Lanes& lanes, const SequenceTables& tables, Sequences& to)
 {
     const u32 log = tables.log;

@@ -89,7 +89,7 @@ private:
         storeLe64(to + last, loadLe64(from + last) + kOnes);
     }
 
-    // The first `period` bytes, again and again.
+    // Writes the first `period` bytes again and again.
     static void repeat(u8* to, u32 period, u32 size)
     {
         if (period == 1) {

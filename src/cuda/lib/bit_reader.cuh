@@ -24,7 +24,7 @@ struct BitReader {
     uint32_t ahead;    // this lane's word of the row after the window
     uint32_t low, high, bits;
 
-    // All lanes together. False: there are fewer than 32 words.
+    // All lanes begin together. False: there are fewer than 32 words.
     __device__ bool begin(const uint32_t* source, uint32_t bytes, uint32_t* shared)
     {
         words = source;
@@ -53,7 +53,7 @@ struct BitReader {
         bits -= n;
     }
 
-    // All lanes together. False: the input was too short.
+    // All lanes refill together. False: the input was too short.
     __device__ bool refill()
     {
         const bool full = bits >= 32;
@@ -74,7 +74,7 @@ struct BitReader {
 
     // Refills for two rounds at once. There must be room(), and no lane may have consumed more bits
     // than it had, so that none takes two words. `first` is how many bits this lane had after the
-    // first round. All lanes together.
+    // first round. All lanes call it together.
     __device__ void refillTwo(uint32_t first)
     {
         const uint32_t takersFirst = __ballot_sync(kAllLanes, first < 32),

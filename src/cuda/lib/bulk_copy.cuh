@@ -19,7 +19,7 @@ __device__ inline void fenceCopyEngine()
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// By one thread. Addresses and size are multiples of 16.
+// One thread starts the copy. Addresses and size are multiples of 16.
 __device__ inline void copyBulk(void* to, const void* from, uint32_t bytes, uint64_t* barrier)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(sharedAddress(barrier)),

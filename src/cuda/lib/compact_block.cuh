@@ -172,8 +172,8 @@ struct Compact {
                    min(number, params.indexCapacity - min(to, params.indexCapacity)));
     }
 
-    // How many elements the tiles before `index` keep. By the whole block; the tile's own count is
-    // published before.
+    // How many elements the tiles before `index` keep. The whole block calls it; the tile's own
+    // count is published before.
     __device__ uint32_t keptBefore(uint32_t index, uint32_t kept) const
     {
         const auto recompute = [&](uint32_t missing, uint32_t& value) {

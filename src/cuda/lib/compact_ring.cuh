@@ -38,7 +38,7 @@ struct CompactRing : Compact<Bytes> {
         uint32_t kept[kCompactStages];
     };
 
-    // By one thread: begins to load the tile of a ticket, if it is a whole one.
+    // One thread begins to load the tile of a ticket, if it is a whole one.
     __device__ void load(Ring& ring, uint32_t stage, uint32_t ticket, uint32_t wholeTiles) const
     {
         if (ticket >= wholeTiles) return;
@@ -134,7 +134,8 @@ struct CompactRing : Compact<Bytes> {
         return ring.tickets[oldest];
     }
 
-    // Writes tile `index`, which stands compacted in a stage. By the whole block, after await().
+    // Writes tile `index`, which stands compacted in a stage. The whole block calls it after
+    // await().
     __device__ void finish(const Ring& ring, uint32_t stage, uint32_t index) const
     {
         const uint32_t kept = ring.kept[stage];

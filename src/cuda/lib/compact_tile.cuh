@@ -206,7 +206,7 @@ public:
         e.kept = prefix.total;
     }
 
-    // How many elements the tile keeps. By the whole block.
+    // How many elements the tile keeps. The whole block calls it.
     __device__ uint32_t kept(uint32_t (&shared)[kCompactWarps]) const
     {
         Elements e;

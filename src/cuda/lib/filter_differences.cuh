@@ -217,7 +217,7 @@ struct FilterDifferences : FilterColumns<Threads> {
     }
 
     // Adds up values down the columns of all images of more than a byte, a thread a column; the
-    // first rows are done. By the whole block.
+    // first rows are done. The whole block calls it.
     __device__ void undoUps() const
     {
         const uint32_t across = min(width, count);

@@ -48,7 +48,7 @@ struct FilterPixels : FilterWavefront<Threads> {
 
     __device__ uint32_t quadsOfRow() const { return (width + 3) / 4; }
 
-    // Whether the section is of pixels; the same in all threads.
+    // Whether the section is of pixels; all threads get the same answer.
     __device__ bool arePixels() const
     {
         const uint32_t groups = groupsOf(stride);
@@ -491,7 +491,7 @@ struct FilterPixels : FilterWavefront<Threads> {
             loadQuad<Columns>(static_cast<int32_t>(kept[2]), areJoined, kept + 3);
         }
     }
-    // last: the last word of each of the thread's quads in the round before.
+    // `last` is the last word of each of the thread's quads in the round before.
     template <uint32_t Columns>
     __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad,
                                uint32_t* last) const

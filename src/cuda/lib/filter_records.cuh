@@ -19,7 +19,7 @@ struct FilterRecords : FilterPixels<Threads> {
     using Base::stride;
     using Base::target;
 
-    // Byte `at` of the section: records, then bytes that are too few for one.
+    // Returns byte `at` of the section, whose last bytes may be too few for a record.
     __device__ uint32_t planesByte(uint32_t at, uint32_t reciprocal) const
     {
         return at >= count * stride ? planes[at] : recordByte(at, reciprocal);

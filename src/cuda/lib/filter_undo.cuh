@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-// The undoing of a tile's filters by a block: all predictions first, then records, section by
-// section; the steps are those of shaders/filter.comp. And its kernel.
+// SPDX-License-Identifier: MIT OR Apache-2.0 The undoing of a tile's filters by a block: all
+// predictions first, then records, section by section; the steps are those of shaders/filter.comp.
+// The kernel stands here too.
 #pragma once
 
 #include "../kernels.h"
@@ -87,8 +87,8 @@ struct FilterUndo : FilterPackets<Threads> {
         }
     }
 
-    // What a warp does of a column; for differences from the left the records from a whole number
-    // of steps on, and the value before them.
+    // What a warp does of a column. For differences from the left that is the records from a whole
+    // number of steps on, and the value before them counts.
     struct Part {
         uint32_t column, begin, end, before;
     };

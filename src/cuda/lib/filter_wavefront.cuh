@@ -198,9 +198,9 @@ public:
             load();
 #pragma unroll 1
             for (uint32_t pair = 0; pair < kSteps; pair += 2) {
-                // Two steps; what does not come from the lane above is loaded first. What lane 0
-                // reads of the last lane was stored at least two steps ago, so there was a barrier
-                // since.
+                // These are two steps; what does not come from the lane above is loaded first. What
+                // lane 0 reads of the last lane was stored at least two steps ago, so there was a
+                // barrier since.
                 const uint32_t next = quad + 1 == period ? 0 : quad + 1;
                 uint32_t topRow[2] = {}, packed[2];
                 if (lane == 0 && quad < quads) topRow[0] = above[quad];
@@ -213,7 +213,7 @@ public:
 #pragma unroll
                     for (uint32_t e = 0; e < 2; ++e) {
                         if (hasZigzag) packed[e] = filterUnzigzagBytes(packed[e]);
-                        // Row 0: nothing before the first record.
+                        // In row 0 there is nothing before the first record.
                         const uint32_t at = s + pair + e,
                                        before = first - min(first, 4 * max(at, 1u) - 4);
                         const uint32_t kept = before >= 4 ? 0 : 0xffffffffu << 8 * before;

@@ -86,7 +86,8 @@ struct Stream {
     // Times this, a ballot has only the bits of lanes below this one, as its highest bits.
     uint32_t below;
     uint32_t next, moveAt; // addresses in shared memory: of the next word, and where the ring moves
-    // Two words of the lane; in the last rows the bits that it has, the next one above all others.
+    // The lane has two words here, and in the last rows the bits that are left to it, the next one
+    // above all others.
     uint32_t high = 0, low = 0;
     uint32_t used = 0;   // how many bits of `high` are used; bits above 5 have no meaning
     uint32_t before = 0; // `used` at the last take: a word is used up when bit 5 has changed since
@@ -235,8 +236,8 @@ __device__ inline uint32_t shortOnes(const uint32_t (&pairs)[4])
                    high = __byte_perm(pairs[1], pairs[0], 0x40);
     return __byte_perm(low, high, 0x5410) & kShort * 0x1010101;
 }
-// Replaces a by bytes of a and b if `what` is `with`, or more than `than`. From C++ the compiler
-// selects after the permutation.
+// Replaces a by bytes of a and b if `what` is `with`, or more than `than`. Written in C++, the
+// compiler selects after the permutation.
 template <uint32_t Selector>
 __device__ inline void permuteIfSame(uint32_t& a, uint32_t b, uint32_t what, uint32_t with)
 {
@@ -268,7 +269,8 @@ __device__ inline void addSymbol(uint32_t (&pairs)[4], uint32_t& shorts, uint32_
     shorts &= shorts - 1;
 }
 
-// Decodes a row but the last two: two symbols to each of the four words, as in table entries.
+// Decodes a row that is not one of the last two. Each of the four words gets two symbols, as in
+// table entries.
 template <uint32_t Type>
 __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
 {

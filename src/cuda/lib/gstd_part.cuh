@@ -17,8 +17,8 @@ constexpr uint32_t kNoEntry = 0xffffffffu;
 // what is known of the byte that it copies, less this.
 constexpr int32_t kPointer = 0x8000;
 
-// Known of a part from its header; the counts only if it is coded. Its entries are its sequences,
-// literals and a match each, and the literals behind them.
+// What is known of a part from its header; the counts are there only if it is coded. Its entries
+// are its sequences, literals and a match each, and the literals behind them.
 struct GstdPartHeader {
     uint32_t begin, end; // of its output
     uint32_t first;      // where its words begin

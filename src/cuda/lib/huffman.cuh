@@ -46,8 +46,8 @@ struct HuffmanScratch {
 // makeEntry(symbol, length), and fills the table of the codes of up to Bits bits, whose index is a
 // code's bits, lowest first. Returns false for a code that is neither complete, nor a single symbol
 // of length 1, nor empty (the rule of libdeflate 1.8; the last two decode to one symbol whatever
-// the bit). All lanes together; lengths must be visible, the results are. The table may lie over
-// the lengths.
+// the bit). All lanes call it together; lengths must be visible, and the results are. The table may
+// lie over the lengths.
 //
 // Time goes with waiting, each step for the one before; so rows are worked on side by side, and
 // nothing is searched: a symbol's codes follow those of the symbol before, and an index finds its

@@ -132,7 +132,7 @@ public:
         return m_shared.ticket;
     }
 
-    // Publishes the value of `tile`. By the whole block.
+    // Publishes the value of `tile`. The whole block calls it.
     //   own      the tile's value, needed in thread 0 only
     //   final    nothing before the tile counts for the tiles after it
     //   inPlace  the caller will overwrite the tile's input
@@ -145,7 +145,7 @@ public:
     }
 
     // Returns the combined value of all tiles before `tile`, whose own value is published already.
-    // By the whole block.
+    // The whole block calls it.
     //   own, final, inPlace  as for publish
     //   polls      how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER:
     //              look at none
@@ -208,7 +208,7 @@ public:
         m_shared.next = found ? 0 : tile;
     }
 
-    // publish() and wait(). By the whole block.
+    // Does publish() and wait(). The whole block calls it.
     template <typename Recompute>
     __device__ Value prefix(uint32_t tile, Value own, bool final, uint32_t polls, bool inPlace,
                             Recompute recompute)
@@ -254,8 +254,8 @@ public:
         }
     }
 
-    // This block neither reads nor writes a state any more. By the whole block, once; the latency
-    // passes while the block does something else, up to clean().
+    // Says that this block neither reads nor writes a state any more. The whole block calls it,
+    // once; the latency passes while the block does something else, up to clean().
     __device__ void leave()
     {
         __syncthreads();
@@ -264,7 +264,7 @@ public:
         m_shared.left = atomicAdd(&m_head->done, 1u);
     }
 
-    // The last block to leave clears the scratch. By the whole block.
+    // The last block to leave clears the scratch. The whole block calls it.
     __device__ void clean(uint32_t tiles)
     {
         __syncthreads();

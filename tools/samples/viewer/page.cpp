@@ -47,7 +47,7 @@ std::vector<double> thinned(const std::vector<double>& values)
     return columns;
 }
 
-// To 1, 2, 2.5 or 5 times a power of ten.
+// Rounds up to 1, 2, 2.5 or 5 times a power of ten.
 double roundedUp(double value)
 {
     const double power = std::pow(10, std::floor(std::log10(value)));

@@ -60,13 +60,13 @@ public:
                              GroupClass groupClass, uint64_t key);
     void setPriority(SluiceStreamGroup group, int32_t priority);
     void cancel(SluiceStreamGroup group);
-    // An asset as a whole, to host memory.
+    // Reads an asset as a whole, to host memory.
     SluiceStreamRequest readAsset(uint32_t index, std::vector<uint8_t>& bytes) const;
-    // The same, waiting for it: for what a start needs.
+    // Does the same and waits for it: a start needs some assets.
     std::vector<uint8_t> readAssetNow(uint32_t index);
 
     std::vector<EndedGroup> poll();
-    // Into a command buffer whose submit signals the semaphore with `frame`.
+    // Records into a command buffer whose submit signals the semaphore with `frame`.
     SluiceStreamBatch record(VkCommandBuffer commands, float milliseconds, VkSemaphore semaphore,
                              uint64_t frame);
     SluiceStreamCounters counters() const;

@@ -327,7 +327,7 @@ bool Viewer::compare()
     return m_report.comparison.differentBytes == 0;
 }
 
-// Somewhere else twice a second, in another map now and then.
+// Goes somewhere else twice a second, and to another map now and then.
 bool Viewer::teleport()
 {
     m_samples = nullptr;
