@@ -4,7 +4,7 @@
 // A tile's kept elements are gathered in shared memory and written from there, so that stores fill
 // whole lines. Where there are many tiles a workgroup looks one tile ahead: while a tile lies
 // compacted in shared memory, the next one is loaded and its count published before the workgroup
-// waits for what lies before the first.
+// waits for what lies before the first. src/cuda/compact.cu says what differs there.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/compact_tile.glsl"

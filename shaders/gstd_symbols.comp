@@ -3,7 +3,7 @@
 // many lane groups as it may have parts. The literals go to the end of the part's output, where
 // gstd_expand.comp reads them before it writes there, and the sequences go to scratch.
 //
-// src/cuda/gstd_symbols.cu does the same, a warp a part.
+// src/cuda/gstd_symbols.cu does the same, a warp a part, with branches in place of predicates.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout/gstd.h"

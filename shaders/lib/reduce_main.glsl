@@ -4,7 +4,8 @@
 //
 // The kind REDUCE writes the result; PARTIALS, the first half of an f32 scan, has one tile a
 // workgroup and leaves in scratch what comes before each tile. Scratch is that of a look-back, with
-// partial results for states; a reduction leaves it zero.
+// partial results for states; a reduction leaves it zero. src/cuda/reduce.cu says what differs
+// there.
 #include "lib/scan_tile.glsl"
 #include "lib/partials.glsl"
 

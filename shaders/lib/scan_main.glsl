@@ -6,7 +6,7 @@
 // workgroups do not wait long for a value, and the loads of one tile hide the waiting for another.
 //
 // Sums of f32 depend on the order of their additions, so reduce.comp adds up the tiles' sums
-// beforehand, in a fixed order.
+// beforehand, in a fixed order. src/cuda/scan.cu says what differs there.
 #include "lib/scan_tile.glsl"
 #include "lib/partials.glsl"
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Stable compaction in one pass with decoupled look-back: a tile a block (compact_block.cuh), or
 // many tiles through a ring (compact_ring.cuh, compact_words.cuh).
+//
+// shaders/compact.comp, compact_ring.comp and compact_call.comp are its counterparts. Vulkan has no
+// copies to shared memory that go on by themselves, so that its ring is for elements of 4 bytes
+// alone, and compact_call.comp, with little code, for short lists, which are one launch here.
 #include <algorithm>
 
 #include "kernels.h"

@@ -10,14 +10,14 @@
 #include "lib/launch.cuh"
 #include "lib/region.cuh"
 #include "lib/warp.cuh"
+#include "tuning.h"
 
 #include <cuda_pipeline_primitives.h>
 
 namespace sluice {
 namespace {
 
-constexpr uint32_t kThreads = SLUICE_DF11_WINDOWS, kWarps = kThreads / kWarpSize,
-                   kBlocksPerProcessor = 3;
+constexpr uint32_t kThreads = SLUICE_DF11_WINDOWS, kWarps = kThreads / kWarpSize;
 
 __device__ Df11Unit loadUnit(uint64_t address) { return *pointerTo<const Df11Unit>(address); }
 
@@ -412,7 +412,7 @@ __device__ inline uint32_t decodeNext(uint32_t block, bool isFirst, uint32_t& tu
     return decodeBlock<Form>(block, turn);
 }
 
-__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
+__global__ void __launch_bounds__(kThreads, kDf11BlocksPerProcessor)
     df11Kernel(const __grid_constant__ Df11Params params)
 {
     const uint32_t begin = blockIdx.x * params.blocksPerWorkgroup;
@@ -460,7 +460,7 @@ cudaError_t loadDf11(uint32_t& atOnce)
 {
     uint32_t processors = 0;
     const cudaError_t error = countProcessors(processors);
-    atOnce = processors * kBlocksPerProcessor;
+    atOnce = processors * kDf11BlocksPerProcessor;
     return error != cudaSuccess ? error : load(df11Kernel);
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters undone by blocks of 256 threads, for many tiles (lib/filter_undo.cuh).
+// Filters undone by blocks of kFilterThreads, for many tiles (lib/filter_undo.cuh).
 #include "lib/filter_undo.cuh"
 
 namespace sluice {
-
-constexpr uint32_t kFilterThreads = 256;
 
 cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params)
 {

@@ -5,8 +5,6 @@
 
 namespace sluice {
 
-constexpr uint32_t kFilterFewThreads = 512;
-
 cudaError_t loadFilterFew() { return load(filterKernel<kFilterFewThreads>); }
 
 cudaError_t launchFilterFew(cudaStream_t stream, const FilterLaunchParams& params)

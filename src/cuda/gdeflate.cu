@@ -12,6 +12,7 @@
 #include "lib/pitch.cuh"
 #include "lib/region.cuh"
 #include "lib/warp.cuh"
+#include "tuning.h"
 
 namespace sluice {
 namespace {
@@ -476,10 +477,9 @@ __device__ void copyPlain(const uint8_t* source, const Tile& out, uint32_t size)
     if (at < size) *out.template pointer<uint8_t>(at) = source[at];
 }
 
-// 13 tiles fill the shared memory of a processor of compute capability 9.0; registers must not
-// allow fewer.
 template <typename Tile>
-__global__ void __launch_bounds__(kThreads, 13) gdeflateKernel(RegionParams params)
+__global__ void __launch_bounds__(kThreads, kGdeflateBlocksPerProcessor)
+    gdeflateKernel(RegionParams params)
 {
     __shared__ TileShared shared;
     const uint32_t index = blockIdx.x;

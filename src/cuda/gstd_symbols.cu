@@ -14,8 +14,6 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kBlocksPerTile = SLUICE_GS_LANE_GROUPS, kThreads = kWarpSize;
-// 20, 24, 28, 32 blocks: 3.4, 3.2, 3.1, 3.0 ms of textures and 2.9, 2.8, 2.6, 2.6 of maps.
-constexpr uint32_t kBlocksPerProcessor = 28;
 constexpr uint32_t kNone = 0xffffffffu;
 constexpr uint32_t kCodeBits = SLUICE_GS_MAX_CODE_LENGTH;
 
@@ -539,7 +537,7 @@ __device__ void decodeParts(const GstdTurnParams& params, RansShared& shared)
     }
 }
 
-__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
+__global__ void __launch_bounds__(kThreads, kGstdSymbolBlocksPerProcessor)
     gstdSymbolsKernel(GstdTurnParams params)
 {
     __shared__ RansShared shared;

@@ -5,6 +5,7 @@
 #include "kernels.h"
 #include "lib/intervals.cuh"
 #include "lib/units.cuh"
+#include "tuning.h"
 
 namespace sluice {
 namespace {
@@ -14,13 +15,8 @@ namespace {
 //          that one instruction writes all that the run has of a sector
 //   units  2 lanes take each whole sector of a run, 16 bytes each; the parts of sectors at its ends
 //          are copied as words
-constexpr uint32_t kLongRun = 256; // bytes, on average
 constexpr uint32_t kSector = 32;
 constexpr uint32_t kUnitsAtOnce = 4, kWordsAtOnce = 6, kRunsAtOnce = 4; // in flight for a lane
-// There are few warps with much in flight each: with more of them the L2 cache turns over before a
-// warp comes back to a sector.
-constexpr uint32_t kMoveWarps = 1; // of a block
-constexpr uint32_t kBlocksPerProcessor = 24;
 
 // Part of an interval, seen from the beginning of the destination's sector in which it begins.
 struct Run {
@@ -284,7 +280,7 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
 
     const bool ends = __any_sync(kAllLanes, any && (run.lead | run.end % kSector) != 0);
     const bool asUnits = __all_sync(kAllLanes, !any || within) &&
-                         (!ends || uniform(warpSum(piece.bytes)) >= runs * kLongRun);
+                         (!ends || uniform(warpSum(piece.bytes)) >= runs * kLongRunBytes);
     const uint32_t sectors =
         asUnits ? (run.bodyEnd() - run.bodyBegin()) / kSector : (run.end + kSector - 1) / kSector;
     const uint32_t pieces = any ? sectors : 0, inclusive = warpInclusiveSum(pieces);
@@ -337,7 +333,7 @@ __device__ void insertItem(const IntervalParams& p, const Interval& own)
 }
 
 template <uint32_t Form, uint32_t Kind>
-__global__ void __launch_bounds__(kMoveWarps* kWarpSize, kBlocksPerProcessor)
+__global__ void __launch_bounds__(kMoveWarps* kWarpSize, kMoveBlocksPerProcessor)
     moveKernel(IntervalParams p)
 {
     __shared__ MoveShared shared[kMoveWarps];

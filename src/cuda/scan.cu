@@ -8,6 +8,10 @@
 //
 // Sums of f32 depend on the order of their additions: there reduce.cu adds up the tiles' sums
 // beforehand.
+//
+// The shaders have two texts, shaders/lib/scan_main.glsl and scan_ring.comp. Vulkan has no copies
+// to shared memory that go on by themselves (bulk_copy.cuh), so that its ring keeps tiles in
+// registers too, and serves sums of words alone.
 #include "kernels.h"
 #include "lib/bulk_copy.cuh"
 #include "lib/launch.cuh"
@@ -66,8 +70,6 @@ __device__ void storeTotal(const ScanParams& params, typename Op::Value all)
     if (threadIdx.x == 0 && u64From(params.total) != 0) storeResult<Op>(params, all);
 }
 
-constexpr uint32_t kScanStages = 3;
-[[maybe_unused]] constexpr uint32_t kScanAhead = 2;
 constexpr uint32_t kScanRingBytes = kScanStages * kScanTileBytes;
 
 // The tiles of a scan.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Every number that the CUDA backend chooses by measurement. First those that are compiled into
-// kernels and that the host needs too; then one row of numbers that the host decides by, which
+// kernels; then one row of numbers that the host decides by, which
 // tuningFor() fills from what the device reports. Commands only read it; a context takes another
 // row as text (SluiceCudaContextInfo::tuning), and `sluice tune` prints one.
 //
@@ -21,12 +21,36 @@ namespace sluice {
 // Blocks that a processor runs at the same time, which bound their registers.
 constexpr uint32_t kScanBlocksPerProcessor = 2;
 constexpr uint32_t kCompactBlocksPerProcessor = 4;
+// 13 tiles fill the shared memory of a processor of compute capability 9.0; registers must not
+// allow fewer.
+constexpr uint32_t kGdeflateBlocksPerProcessor = 13;
+// 20, 24, 28, 32 blocks: 3.4, 3.2, 3.1, 3.0 ms of textures and 2.9, 2.8, 2.6, 2.6 of maps.
+constexpr uint32_t kGstdSymbolBlocksPerProcessor = 28;
+// Of many tiles more are at work at a time; of few each takes less time.
+constexpr uint32_t kGstdManyWarps = 8, kGstdManyBlocksPerProcessor = 5;
+constexpr uint32_t kGstdFewWarps = 16, kGstdFewBlocksPerProcessor = 2;
+// Blocks of filters: many tiles are fastest by small ones, few by large ones (filter.fewTiles).
+constexpr uint32_t kFilterThreads = 256, kFilterFewThreads = 512;
+constexpr uint32_t kFilterThreadsPerProcessor = 1024;
+constexpr uint32_t kDf11BlocksPerProcessor = 3;
+// There are few warps with much in flight each: with more of them the L2 cache turns over before a
+// warp comes back to a sector.
+constexpr uint32_t kMoveWarps = 1, kMoveBlocksPerProcessor = 24;
+// Runs of so many bytes on average are copied as units of 16 bytes, shorter ones as words.
+constexpr uint32_t kLongRunBytes = 256;
 // The ring that loads to registers: with 3 blocks and 4 stages 0.86 to 0.90 of the copy, with 4
 // blocks and 3 stages 0.83 to 0.86.
-constexpr uint32_t kCompactWordBlocksPerProcessor = 3;
+constexpr uint32_t kCompactWordBlocksPerProcessor = 3, kCompactWordStages = 4;
 // Two tables for 42 warps of a processor are better than three for 48, for which there are too few
 // registers.
 constexpr uint32_t kFloatBlocksPerProcessor = 2;
+// Tiles of the rings in shared memory, and how many tiles later one is written: it takes that long
+// until what lies before it is known. Scans reach 0.95 of the copy so, with one tile ahead 0.85.
+constexpr uint32_t kScanStages = 3, kScanAhead = 2;
+constexpr uint32_t kCompactStages = 3, kCompactAhead = 2;
+// Loads of 16 bytes that a thread of a reduction has under way: eight take 61 us of 2^26 words, four
+// 63.5.
+constexpr uint32_t kReduceThreads = 512, kReduceLoads = 8;
 // Reductions of so many elements let the next launch begin early: 0.3 to 0.5 us of a short one.
 constexpr uint32_t kShortReduceElements = 1u << 20;
 

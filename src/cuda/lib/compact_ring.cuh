@@ -6,14 +6,13 @@
 #pragma once
 
 #include "../../../shaders/lib/layout/compact.h"
+#include "../tuning.h"
 #include "bulk_copy.cuh"
 #include "compact_block.cuh"
 
 namespace sluice {
 
 constexpr uint32_t kCompactLeadBytes = 128; // the last 16 of them are those before the tile
-constexpr uint32_t kCompactStages = 3;
-[[maybe_unused]] constexpr uint32_t kCompactAhead = 2;
 constexpr uint32_t kCompactRingBytes = kCompactStages * (kCompactLeadBytes + kCompactTileBytes);
 
 template <uint32_t Bytes>

@@ -5,11 +5,11 @@
 #pragma once
 
 #include "../../../shaders/lib/layout/compact.h"
+#include "../tuning.h"
 #include "compact_block.cuh"
 
 namespace sluice {
 
-constexpr uint32_t kCompactWordStages = 4;
 constexpr uint32_t kCompactWordRingBytes = kCompactWordStages * kCompactTileBytes;
 
 #if __CUDA_ARCH__ >= 900

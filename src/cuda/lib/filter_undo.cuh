@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 The undoing of a tile's filters by a block: all
-// predictions first, then records, section by section; the steps are those of shaders/filter.comp.
-// The kernel stands here too.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The undoing of a tile's filters by a block: all predictions first, then records, section by
+// section; the steps are those of shaders/filter.comp. The kernel stands here too.
 #pragma once
 
 #include "../kernels.h"
+#include "../tuning.h"
 #include "filter_packets.cuh"
 #include "publish.cuh"
 
@@ -294,8 +295,6 @@ struct FilterUndo : FilterPackets<Threads> {
     }
 };
 
-constexpr uint32_t kThreadsPerProcessor = 1024; // of blocks that run at the same time
-
 // How many tiles blocks have taken beyond their first one.
 __host__ __device__ inline uint32_t* ticketOf(const FilterParams& params)
 {
@@ -319,7 +318,7 @@ __device__ inline uint32_t tileStatus(const uint32_t* status, bool isDecoded)
 }
 
 template <uint32_t Threads>
-__global__ void __launch_bounds__(Threads, kThreadsPerProcessor / Threads)
+__global__ void __launch_bounds__(Threads, kFilterThreadsPerProcessor / Threads)
     filterKernel(FilterLaunchParams params)
 {
     __shared__ FilterShared<Threads> shared;
