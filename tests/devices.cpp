@@ -5,6 +5,7 @@
 #include "devices.h"
 
 #include "replaced_shaders.h"
+#include "short_runs.h"
 #ifdef SLUICE_HAVE_CUDA
 #include "cuda/context.h"
 #endif
@@ -94,14 +95,31 @@ void skipCase(const char* reason)
     isCaseSkipped = true;
 }
 
-bool skipsSlowCompiler()
+namespace {
+
+bool isShortRunOn(const char* driver)
 {
-    const bool isShort = environmentNumber("SLUICE_MUTATIONS", 100) < 1000;
     SluiceDeviceProperties properties = {};
     sluiceGetDeviceProperties(device().get(), &properties);
-    const std::string name = properties.name;
-    if (!isShort || name.find("SwiftShader") == std::string::npos) return false;
+    return environmentNumber("SLUICE_MUTATIONS", 100) < 1000 &&
+           std::string(properties.name).find(driver) != std::string::npos;
+}
+
+} // namespace
+
+bool skipsSlowCompiler()
+{
+    if (!isShortRunOn("SwiftShader")) return false;
     skipCase("SLUICE_MUTATIONS of 1,000 and more runs it on SwiftShader");
+    return true;
+}
+
+bool skipsOtherSizes()
+{
+    const SluiceContextInfo info = device().info();
+    const bool emulated = std::string(info.tier).rfind("emu", 0) == 0;
+    if (!isShortRunOn("llvmpipe") || info.subgroupSize == (emulated ? 32u : 8u)) return false;
+    skipCase("SLUICE_MUTATIONS of 1,000 and more runs it with this size of subgroups");
     return true;
 }
 
