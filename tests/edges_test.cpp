@@ -4,10 +4,12 @@
 #include "arguments.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 #include <sluice/sluice_cuda.h>
 #include <sluice/sluice_float.h>
+#include <sluice/sluice_formats.h>
 #include <sluice/sluice_fse.h>
 #include <sluice/sluice_interval.h>
 #include <sluice/sluice_tile_streams.h>
@@ -17,6 +19,8 @@
 #include "api/plan_float.h"
 #include "api/plan_fse.h"
 #include "api/plan_gstd.h"
+#include "api/plan_tiles.h"
+#include "formats/archive_layout.h"
 #include "formats/float_format.h"
 #include "formats/image.h"
 #include "layout/gdeflate.h"
@@ -166,6 +170,19 @@ TEST_CASE("edges: how plans share tiles out")
     CHECK(df11SignMantissaBytes(unit) == 7);
 }
 
+TEST_CASE("edges: lists of a batch of tiles that end where the next begins")
+{
+    for (const uint32_t count : {3u, 4u}) { // with one part more than tiles: 16 bytes, and 20
+        CAPTURE(count);
+        SluiceTileTotals totals = {};
+        totals.counts[kFloatKind][0] = totals.parts[kFloatKind][0] = count;
+        totals.counts[kLargeKind][0] = totals.parts[kLargeKind][0] = 1;
+        const TilesLayout layout = layoutOf(totals, SLUICE_TILES_UNCHECKED);
+        CHECK(layout.lists[kLargeKind][0].status - layout.lists[kFloatKind][0].firstParts ==
+              (count == 3 ? 16 : 32));
+    }
+}
+
 TEST_CASE("edges: the most levels of an image")
 {
     CHECK(maxImageLevels(1, 1, 0) == 1);
@@ -192,5 +209,53 @@ TEST_CASE("edges: to the reference an interval whose offsets descend is empty")
     for (uint32_t i = 0; i < 12; ++i) {
         CAPTURE(i);
         CHECK(words[32 + i] == (i < 5 ? 7u : 0u));
+    }
+}
+
+TEST_CASE("edges: what the header of an archive may say of a packed index")
+{
+    struct Header {
+        uint32_t assets = 2, shares = 2, block = 0, names = 0, coded = 16;
+        uint64_t stored = 1;
+    };
+    const auto parse = [](const Header& is) {
+        uint8_t bytes[headerBytes] = {};
+        std::memcpy(bytes, kArchiveMagic, sizeof kArchiveMagic);
+        bytes[headerVersionMajor] = kArchiveVersionShared;
+        storeLe32(bytes + headerAssetCount, is.assets);
+        storeLe64(bytes + headerFileSize, headerBytes + is.stored);
+        storeLe64(bytes + headerIndexOffset, headerBytes);
+        storeLe32(bytes + headerBlockBytes, is.block);
+        storeLe32(bytes + headerNameBytes, is.names);
+        storeLe32(bytes + headerShareCount, is.shares);
+        storeLe32(bytes + headerCodedBytes, is.coded);
+        storeLe32(bytes + headerChecksum, xxh32(bytes, headerChecksum, 0));
+        SluiceArchive archive = {};
+        return sluiceParseArchiveHeader(bytes, sizeof bytes, headerBytes + is.stored, &archive);
+    };
+    constexpr uint32_t name = SLUICE_ARCHIVE_MAX_NAME_LENGTH, most = kMaxCodedBytes,
+                       ratio = kMaxIndexRatio;
+    const Header good[] = {{},
+                           {2, 1},
+                           {2, 2, 16},
+                           {2, 2, 0, 3 * name - 1},
+                           {2, 2, 0, 0, ratio},
+                           {2, 2, 0, 0, most, most / ratio},
+                           {2, 2, 0, 0, most, uint64_t(most) + most / 2}};
+    const Header bad[] = {{2, 3},
+                          {2, 0},
+                          {2, 2, 20},
+                          {2, 2, 0, 3 * name},
+                          {2, 2, 0, 0, 15}, // 4 entries of 4 bytes
+                          {2, 2, 0, 0, ratio + 1},
+                          {2, 2, 0, 0, most + 1, most},
+                          {2, 2, 0, 0, most, uint64_t(most) + most / 2 + 1}};
+    for (const Header& header : good) {
+        CAPTURE(&header - good);
+        CHECK(parse(header) == SLUICE_OK);
+    }
+    for (const Header& header : bad) {
+        CAPTURE(&header - bad);
+        CHECK(parse(header) == SLUICE_ERROR_FORMAT);
     }
 }

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Asks sluice_tests which of the faults that ./tools/dev mutants has prepared it notices.
 
-It needs the folder that it lies in, at the same path as where it was made, a Vulkan driver for software (--driver) and
-the zstd command, but no compiler: the folder may be judged on another machine. Each fault has steps, from the tests that
-concern its file on one device to all tests on every software device; what a step notices ends it. Verdicts are kept in
-verdicts/, so that a run goes on where the one before has stopped.
+It needs the folder that it lies in, at the same path as where it was made (of the tree in it tests/data alone), a Vulkan
+driver for software (--driver) and the zstd command, but no compiler: the folder may be judged on another machine. Each
+fault has steps, from the tests that concern its file on one device to all tests on every software device; what a step
+notices ends it. Verdicts are kept in verdicts/, so that a run goes on where the one before has stopped.
 """
 import argparse
 import concurrent.futures
