@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The contract of sluice.h: every bad argument gives its documented error, and records nothing.
 #include "arguments.h"
+#include "short_runs.h"
 
 #include <sluice/sluice_all.h>
 
@@ -453,7 +454,7 @@ static std::unique_ptr<Device> openWith(uint32_t kernels)
 
 TEST_CASE("contexts with some of the kernels only")
 {
-    if (skipsSlowCompiler()) return;
+    if (skipsSlowCompiler() || skipsOtherSizes()) return;
     CHECK(device().info().kernels == SLUICE_KERNELS_ALL);
     const bool chooses = device().backend() == SLUICE_BACKEND_VULKAN;
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Pipelines made in pieces: what is missing is said, what is made twice is not, and results are the
 // same without those that are a matter of speed.
-#include "devices.h"
+#include "short_runs.h"
 #include "tool_run.h"
 
 #include <sluice/sluice_fse.h>
@@ -40,7 +40,7 @@ TEST_SUITE_BEGIN("device");
 
 TEST_CASE("pipelines: a context has none at first, and a call makes as many as it may")
 {
-    if (skipsSlowCompiler()) return;
+    if (skipsSlowCompiler() || skipsOtherSizes()) return;
     const auto fresh = openWithout();
     uint32_t left = 0;
     CHECK(create(*fresh, SLUICE_KERNELS_ALL + 1u, 0, 0, &left) == SLUICE_ERROR_ARGUMENT);
@@ -117,7 +117,7 @@ TEST_CASE("pipelines: results are the same without those that are a matter of sp
 
 TEST_CASE("pipelines: the tool lists what they cost, whatever their cache file holds")
 {
-    if (skipsSlowCompiler()) return;
+    if (skipsSlowCompiler() || skipsOtherSizes()) return;
     const Folder run("pipelines");
     CHECK(run("devices --kernels fse") == 1); // only with --pipelines
     CHECK(run("devices --subgroup-size 32") == 1);
@@ -145,7 +145,7 @@ TEST_CASE("pipelines: the tool lists what they cost, whatever their cache file h
 
 TEST_CASE("pipelines: made by several threads at once, while another records")
 {
-    if (skipsSlowCompiler()) return;
+    if (skipsSlowCompiler() || skipsOtherSizes()) return;
     if (!isVulkan()) return;
     const auto fresh = openWithout();
     constexpr uint32_t kernels =

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "short_runs.h"
 #include "tool_run.h"
 
 using namespace sluice;
@@ -191,7 +192,7 @@ TEST_SUITE_BEGIN("device");
 
 TEST_CASE("tool weights: an archive of several codecs is decoded and checked on the device")
 {
-    if (skipsSlowCompiler()) return;
+    if (skipsSlowCompiler() || skipsOtherSizes()) return;
     std::mt19937 random = makeRandom(101);
     const Folder folder;
     Model model;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // sluice tune: it ends, and what it prints is a row that its device takes.
-#include "devices.h"
+#include "short_runs.h"
 
 #include <sys/wait.h>
 
@@ -46,6 +46,7 @@ TEST_CASE("tune: prints a row that the device takes")
 {
     if (device().backend() == SLUICE_BACKEND_VULKAN && std::string(device().info().tier) != "ext")
         return skipCase("it is run on the best tier alone, for it makes pipelines again and again");
+    if (skipsOtherSizes()) return;
     const std::string tier = device().info().tier;
     if (device().backend() == SLUICE_BACKEND_CPU || tier.rfind("emu", 0) == 0) return;
     const std::string where = " --device " + device().selector() + " --tier " + tier;
