@@ -7,7 +7,7 @@
 
 #include <sluice/sluice_all.h>
 
-#include "command_list.h"
+#include "kernel_table.h"
 
 namespace sluice {
 
@@ -35,19 +35,12 @@ public:
 
 #define SLUICE_COMMAND(Name, kernel, Info)                                                         \
     virtual SluiceStatus cmd##Name(SluiceCommands, const Info&) { return SLUICE_ERROR_UNSUPPORTED; }
-    SLUICE_ALL_COMMANDS(SLUICE_COMMAND)
+    SLUICE_ALL(COMMANDS, SLUICE_COMMAND)
     SLUICE_COMMAND(TileStreams, tileStreams, SluiceTileStreamsInfo)
 #undef SLUICE_COMMAND
 #define SLUICE_REQUIREMENTS(name, Info)                                                            \
     virtual SluiceRequirements name##Requirements(const Info&) const { return kNoScratch; }
-    SLUICE_REQUIREMENTS(scan, SluiceScanInfo)
-    SLUICE_REQUIREMENTS(reduce, SluiceReduceInfo)
-    SLUICE_REQUIREMENTS(compact, SluiceCompactInfo)
-    SLUICE_REQUIREMENTS(interval, SluiceIntervals)
-    SLUICE_REQUIREMENTS(gdeflate, SluiceGdeflateInfo)
-    SLUICE_REQUIREMENTS(gstd, SluiceGstdInfo)
-    SLUICE_REQUIREMENTS(filter, SluiceFilterInfo)
-    SLUICE_REQUIREMENTS(tileStreams, SluiceTileStreamsInfo)
+    SLUICE_ALL(SCRATCH, SLUICE_REQUIREMENTS)
     SLUICE_REQUIREMENTS(df11, SluiceDf11Info)
     SLUICE_REQUIREMENTS(floatDecode, SluiceFloatDecodeInfo)
 #undef SLUICE_REQUIREMENTS
@@ -60,6 +53,12 @@ public:
         return status == SLUICE_OK ? cmdFilter(commands, filter) : status;
     }
 };
+
+// What a backend's class says of a command, and of the scratch of one.
+#define SLUICE_OVERRIDE_COMMAND(Name, kernel, Info)                                                \
+    SluiceStatus cmd##Name(SluiceCommands commands, const Info& info) override;
+#define SLUICE_OVERRIDE_SCRATCH(name, Info)                                                        \
+    SluiceRequirements name##Requirements(const Info& info) const override;
 
 } // namespace sluice
 

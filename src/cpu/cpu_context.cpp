@@ -38,7 +38,7 @@ public:
         cpu::kernel(info);                                                                         \
         return SLUICE_OK;                                                                          \
     }
-    SLUICE_BUILT_COMMANDS(SLUICE_COMMAND)
+    SLUICE_BUILT(COMMANDS, SLUICE_COMMAND)
 #undef SLUICE_COMMAND
 
 #if SLUICE_HAVE_CODECS

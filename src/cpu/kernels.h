@@ -6,13 +6,13 @@
 
 #include <algorithm>
 
-#include "../api/command_list.h"
+#include "../api/kernel_table.h"
 #include "../formats/integers.h"
 
 namespace sluice::cpu {
 
 #define SLUICE_REFERENCE(Name, kernel, Info) void kernel(const Info& info);
-SLUICE_ALL_COMMANDS(SLUICE_REFERENCE)
+SLUICE_ALL(COMMANDS, SLUICE_REFERENCE)
 #undef SLUICE_REFERENCE
 // The passes of sluiceCmdTileStreams around scan and decode. counts, which the scan turns into
 // firstTiles: a word a stream.

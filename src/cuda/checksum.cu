@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kWarps* kWarpSize) checksumKernel(RegionParams
 
 } // namespace
 
-cudaError_t loadChecksum() { return load(checksumKernel); }
+cudaError_t loadChecksum(CudaTraits&) { return load(checksumKernel); }
 
 cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params)
 {

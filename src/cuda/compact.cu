@@ -129,7 +129,7 @@ cudaError_t launchCompactWords(cudaStream_t stream, const CompactParams& params)
                   params.workgroups, kCompactThreads, params, kCompactWordRingBytes);
 }
 
-cudaError_t launchCompact(cudaStream_t stream, uint32_t elementSize, const CompactParams& params,
+cudaError_t launchCompact(cudaStream_t stream, const CompactParams& params, uint32_t elementSize,
                           bool programmatic)
 {
     const bool ring = (params.mode & SLUICE_COMPACT_MODE_AHEAD) != 0;

@@ -34,29 +34,9 @@ cudaError_t loadKernels(int device, CudaTraits& traits)
     int processors = 0;
     cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     traits.processors = static_cast<uint32_t>(processors);
-#define SLUICE_LOAD(Name)                                                                          \
-    if (error == cudaSuccess) error = load##Name();
-    const auto loadTuned = [&error, &traits](auto... loads) {
-        for (const auto load : {loads...})
-            if (error == cudaSuccess) error = load(traits);
-    };
-    SLUICE_CORE_LOADS(SLUICE_LOAD)
-#if SLUICE_HAVE_CODECS
-    SLUICE_CODEC_LOADS(SLUICE_LOAD)
-    loadTuned(loadGstdSymbols);
-#endif
-#if SLUICE_HAVE_PRIMITIVES || SLUICE_HAVE_CODECS
-    SLUICE_SUM_LOADS(SLUICE_LOAD)
-    loadTuned(loadScan);
-#endif
-#if SLUICE_HAVE_PRIMITIVES
-    SLUICE_PRIMITIVE_LOADS(SLUICE_LOAD)
-    loadTuned(loadCompact);
-#endif
-#if SLUICE_HAVE_WEIGHTS
-    if (error == cudaSuccess) error = loadDf11(traits.df11Blocks);
-    loadTuned(loadFloatDecode);
-#endif
+#define SLUICE_LOAD(Name, ...)                                                                     \
+    if (error == cudaSuccess) error = load##Name(traits);
+    SLUICE_BUILT(KERNELS, SLUICE_LOAD)
 #undef SLUICE_LOAD
     return error;
 }

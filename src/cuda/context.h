@@ -32,23 +32,11 @@ public:
 
     void contextInfo(SluiceContextInfo& info) const override;
     SluiceStatus cmdBarrier(SluiceCommands commands) override;
-    SLUICE_BUILT_COMMANDS(SLUICE_OVERRIDE_COMMAND)
-
-    // Scans and reductions are primitives; the decode of tile streams sums words too.
-#if SLUICE_HAVE_PRIMITIVES || SLUICE_HAVE_CODECS
-    SluiceRequirements scanRequirements(const SluiceScanInfo& info) const override;
-    SluiceRequirements reduceRequirements(const SluiceReduceInfo& info) const override;
-#endif
-#if SLUICE_HAVE_PRIMITIVES
-    SluiceRequirements compactRequirements(const SluiceCompactInfo& info) const override;
-    SluiceRequirements intervalRequirements(const SluiceIntervals& intervals) const override;
-#endif
+    SLUICE_BUILT(COMMANDS, SLUICE_OVERRIDE_COMMAND)
+    SLUICE_BUILT(SCRATCH, SLUICE_OVERRIDE_SCRATCH)
 #if SLUICE_HAVE_CODECS
-    SluiceRequirements gstdRequirements(const SluiceGstdInfo& info) const override;
     SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode,
                                const SluiceFilterInfo& filter) override;
-    SluiceRequirements filterRequirements(const SluiceFilterInfo& info) const override;
-    SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo& info) const override;
     SluiceStatus cmdTileStreams(SluiceCommands commands,
                                 const SluiceTileStreamsInfo& info) override;
 #endif

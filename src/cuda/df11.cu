@@ -456,12 +456,10 @@ __global__ void __launch_bounds__(kThreads, kDf11BlocksPerProcessor)
 
 } // namespace
 
-cudaError_t loadDf11(uint32_t& atOnce)
+cudaError_t loadDf11(CudaTraits& traits)
 {
-    uint32_t processors = 0;
-    const cudaError_t error = countProcessors(processors);
-    atOnce = processors * kDf11BlocksPerProcessor;
-    return error != cudaSuccess ? error : load(df11Kernel);
+    traits.df11Blocks = traits.processors * kDf11BlocksPerProcessor;
+    return load(df11Kernel);
 }
 
 cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks)

@@ -49,12 +49,12 @@ SluiceStatus CudaBackend::cmdCompact(SluiceCommands commands, const SluiceCompac
     if (size == 4 && (plan.params.mode & SLUICE_COMPACT_MODE_AHEAD) != 0)
         normalizeTest(plan.params);
     if (plan.countingWorkgroups != 0) {
-        const cudaError_t error = launchCompact(stream, size, plan.counting, false);
+        const cudaError_t error = launchCompact(stream, plan.counting, size, false);
         if (error != cudaSuccess) return statusFrom(error);
     }
     return statusFrom(plan.path == CompactPlan::Path::ring
                           ? launchCompactWords(stream, plan.params)
-                          : launchCompact(stream, size, plan.params, programmatic));
+                          : launchCompact(stream, plan.params, size, programmatic));
 }
 
 } // namespace sluice

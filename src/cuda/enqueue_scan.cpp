@@ -65,7 +65,7 @@ SluiceStatus CudaBackend::cmdScan(SluiceCommands commands, const SluiceScanInfo&
     params.share = plan.tilesPerWorkgroup;
     cudaError_t error = plan.partials ? launchPartials(stream, params) : cudaSuccess;
     if (error == cudaSuccess)
-        error = launchScan(stream, scanOperation(info.operation, info.type), params,
+        error = launchScan(stream, params, scanOperation(info.operation, info.type),
                            tuning.programmaticLaunch != 0);
     return statusFrom(error);
 }
@@ -75,8 +75,9 @@ SluiceStatus CudaBackend::cmdReduce(SluiceCommands commands, const SluiceReduceI
     ScanParams params = reduceParams(info);
     setAddresses(params, info, addressOf);
     params.workgroups = reduceBlocksFor(info);
-    return statusFrom(launchReduce(streamFrom(commands), scanOperation(info.operation, info.type),
-                                   params, m_tuning.reduce.programmaticLaunch != 0));
+    return statusFrom(launchReduce(streamFrom(commands), params,
+                                   scanOperation(info.operation, info.type),
+                                   m_tuning.reduce.programmaticLaunch != 0));
 }
 
 } // namespace sluice

@@ -11,7 +11,7 @@ cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params)
     return cudaMemsetAsync(ticketOf(params), 0, sizeof(uint32_t), stream);
 }
 
-cudaError_t loadFilter() { return load(filterKernel<kFilterThreads>); }
+cudaError_t loadFilter(CudaTraits&) { return load(filterKernel<kFilterThreads>); }
 
 cudaError_t launchFilter(cudaStream_t stream, const FilterLaunchParams& params)
 {

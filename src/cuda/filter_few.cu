@@ -5,7 +5,7 @@
 
 namespace sluice {
 
-cudaError_t loadFilterFew() { return load(filterKernel<kFilterFewThreads>); }
+cudaError_t loadFilterFew(CudaTraits&) { return load(filterKernel<kFilterFewThreads>); }
 
 cudaError_t launchFilterFew(cudaStream_t stream, const FilterLaunchParams& params)
 {

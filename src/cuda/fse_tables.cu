@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kThreads) fseTablesKernel(FseTablesParams para
 
 } // namespace
 
-cudaError_t loadFseTables()
+cudaError_t loadFseTables(CudaTraits&)
 {
     const cudaError_t error = load(fseTablesKernel<false>);
     return error != cudaSuccess ? error : load(fseTablesKernel<true>);

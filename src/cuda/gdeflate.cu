@@ -509,7 +509,7 @@ __global__ void __launch_bounds__(kThreads, kGdeflateBlocksPerProcessor)
 
 } // namespace
 
-cudaError_t loadGdeflate()
+cudaError_t loadGdeflate(CudaTraits&)
 {
     const cudaError_t error = load(gdeflateKernel<LinearTile>);
     return error != cudaSuccess ? error : load(gdeflateKernel<PitchedTile>);

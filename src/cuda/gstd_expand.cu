@@ -166,7 +166,7 @@ cudaError_t launchKernel(cudaStream_t stream, void (*kernel)(GstdTurnParams),
 
 } // namespace
 
-cudaError_t loadGstdExpand()
+cudaError_t loadGstdExpand(CudaTraits&)
 {
     const cudaError_t error = loadKernel<kGstdManyWarps>(kManyKernel);
     return error != cudaSuccess ? error : loadKernel<kGstdFewWarps>(kFewKernel);

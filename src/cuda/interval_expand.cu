@@ -198,7 +198,7 @@ void (*expandKernelFor(uint32_t elementSize))(IntervalParams)
 
 } // namespace
 
-cudaError_t loadIntervalExpand()
+cudaError_t loadIntervalExpand(CudaTraits&)
 {
     for (const uint32_t size : {1u, 2u, 3u, 4u, 8u, 16u}) {
         cudaError_t error = load(expandKernelFor<SLUICE_INTERVAL_COUNTS>(size));

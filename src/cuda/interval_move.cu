@@ -367,7 +367,7 @@ void (*moveKernelFor(uint32_t kind))(IntervalParams)
 
 } // namespace
 
-cudaError_t loadIntervalMove()
+cudaError_t loadIntervalMove(CudaTraits&)
 {
     cudaError_t error = load(moveKernel<SLUICE_INTERVAL_REMOVED, SLUICE_INTERVAL_KIND_REMOVE>);
     if (error == cudaSuccess)

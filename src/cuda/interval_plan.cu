@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(kThreads) scanGroupsKernel(IntervalParams p)
 
 } // namespace
 
-cudaError_t loadIntervalPlan()
+cudaError_t loadIntervalPlan(CudaTraits&)
 {
     const cudaError_t error = load(sumGroupsKernel);
     return error != cudaSuccess ? error : load(scanGroupsKernel);

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kThreads) searchKernel(IntervalParams p)
 
 } // namespace
 
-cudaError_t loadIntervalSearch()
+cudaError_t loadIntervalSearch(CudaTraits&)
 {
     const cudaError_t error = load(searchKernel<SLUICE_INTERVAL_COUNTS>);
     return error != cudaSuccess ? error : load(searchKernel<SLUICE_INTERVAL_OFFSETS>);

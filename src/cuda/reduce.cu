@@ -258,7 +258,7 @@ ReduceKernel kernelFor(ScanOperation operation, bool isFloat)
 
 } // namespace
 
-cudaError_t loadReduce()
+cudaError_t loadReduce(CudaTraits&)
 {
     for (uint32_t i = 0; i < 2 * kScanOperations; ++i) {
         const cudaError_t error = load(kernelFor(static_cast<ScanOperation>(i / 2), i % 2 != 0));
@@ -274,7 +274,7 @@ uint64_t reduceRounds(uint64_t bytes)
     return (bytes + roundBytes - 1) / roundBytes;
 }
 
-cudaError_t launchReduce(cudaStream_t stream, ScanOperation operation, const ScanParams& params,
+cudaError_t launchReduce(cudaStream_t stream, const ScanParams& params, ScanOperation operation,
                          bool programmatic)
 {
     return launch(stream, kernelFor(operation, params.isFloat != 0), params.workgroups,

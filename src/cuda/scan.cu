@@ -320,7 +320,7 @@ cudaError_t loadScan(CudaTraits& traits)
     return error;
 }
 
-cudaError_t launchScan(cudaStream_t stream, ScanOperation operation, const ScanParams& params,
+cudaError_t launchScan(cudaStream_t stream, const ScanParams& params, ScanOperation operation,
                        bool programmatic)
 {
     return launch(stream, kernelFor(operation, u64From(params.heads) != 0), params.workgroups,

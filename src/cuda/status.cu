@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kThreads) statusKernel(RegionParams params)
 
 } // namespace
 
-cudaError_t loadStatus() { return load(statusKernel); }
+cudaError_t loadStatus(CudaTraits&) { return load(statusKernel); }
 
 cudaError_t launchStatus(cudaStream_t stream, const RegionParams& params)
 {

@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kThreads) tileStreamsKernel(TileStreamsParams 
 
 } // namespace
 
-cudaError_t loadTileStreams() { return load(tileStreamsKernel); }
+cudaError_t loadTileStreams(CudaTraits&) { return load(tileStreamsKernel); }
 
 cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params)
 {

@@ -81,17 +81,6 @@ cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks,
     return cudaLaunchKernelEx(&config, kernel, params);
 }
 
-// The streaming multiprocessors of the current device.
-inline cudaError_t countProcessors(uint32_t& processors)
-{
-    int device = 0, count = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-    processors = static_cast<uint32_t>(count);
-    return error;
-}
-
 // Whether __CUDA_ARCH__ was at least 900 for the kernel as it was loaded.
 inline bool isSm90(const cudaFuncAttributes& attributes) { return attributes.ptxVersion >= 90; }
 

@@ -1,6 +1,113 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table behind registry.h: a new pipeline is a row here, and its self-test another one.
+// What there is, in lists from which declarations, enumerations and tables of all backends are made.
+// A new kernel has a row in each of them.
 #pragma once
+
+// The commands, component by component. X(Name, kernel, Info): sluiceCmdName has a cmdName in every
+// backend, and cpu::kernel is its reference. Commands that are made of others, cmdTileStreams and
+// cmdGstdFilter, are declared by hand. Sums are primitives that the decode of tile streams needs too.
+#define SLUICE_CORE_COMMANDS(X) X(Checksum, checksum, SluiceChecksumInfo)
+
+#define SLUICE_SUM_COMMANDS(X)                                                                     \
+    X(Scan, scan, SluiceScanInfo)                                                                  \
+    X(Reduce, reduce, SluiceReduceInfo)
+
+#define SLUICE_PRIMITIVE_COMMANDS(X)                                                               \
+    X(Compact, compact, SluiceCompactInfo)                                                         \
+    X(IntervalExpand, intervalExpand, SluiceIntervalExpandInfo)                                    \
+    X(IntervalMove, intervalMove, SluiceIntervalMoveInfo)                                          \
+    X(IntervalSearch, intervalSearch, SluiceIntervalSearchInfo)                                    \
+    X(BulkRemove, bulkRemove, SluiceBulkInfo)                                                      \
+    X(BulkInsert, bulkInsert, SluiceBulkInfo)
+
+#define SLUICE_CODEC_COMMANDS(X)                                                                   \
+    X(Gdeflate, gdeflate, SluiceGdeflateInfo)                                                      \
+    X(Gstd, gstd, SluiceGstdInfo)                                                                  \
+    X(Filter, filter, SluiceFilterInfo)                                                            \
+    X(FseTables, fseTables, SluiceFseTablesInfo)
+
+#define SLUICE_WEIGHT_COMMANDS(X)                                                                  \
+    X(FloatDecode, floatDecode, SluiceFloatDecodeInfo)                                             \
+    X(Df11, df11, SluiceDf11Info)
+
+// What takes scratch on GPUs: both backends have nameRequirements(info).
+#define SLUICE_CORE_SCRATCH(X)
+
+#define SLUICE_SUM_SCRATCH(X)                                                                      \
+    X(scan, SluiceScanInfo)                                                                        \
+    X(reduce, SluiceReduceInfo)
+
+#define SLUICE_PRIMITIVE_SCRATCH(X)                                                                \
+    X(compact, SluiceCompactInfo)                                                                  \
+    X(interval, SluiceIntervals)
+
+#define SLUICE_CODEC_SCRATCH(X)                                                                    \
+    X(gdeflate, SluiceGdeflateInfo)                                                                \
+    X(gstd, SluiceGstdInfo)                                                                        \
+    X(filter, SluiceFilterInfo)                                                                    \
+    X(tileStreams, SluiceTileStreamsInfo)
+
+#define SLUICE_WEIGHT_SCRATCH(X)
+
+// The kernels of the CUDA backend. X(Name, ...): src/cuda has loadName(CudaTraits&) and
+// launchName(cudaStream_t, ...), which kernels.h explains.
+#define SLUICE_CORE_KERNELS(X)                                                                     \
+    X(Status, const struct RegionParams&)                                                          \
+    X(Checksum, const struct RegionParams&)
+
+#define SLUICE_SUM_KERNELS(X)                                                                      \
+    X(Scan, const struct ScanParams&, ScanOperation, bool)                                         \
+    X(Reduce, const struct ScanParams&, ScanOperation, bool)
+
+#define SLUICE_PRIMITIVE_KERNELS(X)                                                                \
+    X(Compact, const struct CompactParams&, uint32_t, bool)                                        \
+    X(IntervalPlan, const struct IntervalParams&)                                                  \
+    X(IntervalExpand, const struct IntervalParams&, uint32_t)                                      \
+    X(IntervalMove, const struct IntervalParams&, uint32_t)                                        \
+    X(IntervalSearch, const struct IntervalParams&, uint32_t)
+
+#define SLUICE_CODEC_KERNELS(X)                                                                    \
+    X(Gdeflate, const struct RegionParams&)                                                        \
+    X(GstdSymbols, const struct GstdTurnParams&, bool)                                             \
+    X(GstdExpand, const struct GstdTurnParams&, bool)                                              \
+    X(Filter, const struct FilterLaunchParams&)                                                    \
+    X(FilterFew, const struct FilterLaunchParams&)                                                 \
+    X(FseTables, const struct FseTablesParams&, uint32_t)                                          \
+    X(TileStreams, const struct TileStreamsParams&)
+
+#define SLUICE_WEIGHT_KERNELS(X)                                                                   \
+    X(FloatDecode, const struct FloatDecodeParams&, bool)                                          \
+    X(Df11, const struct Df11Params&, uint32_t)
+
+// All lists of COMMANDS, SCRATCH or KERNELS, and those of the components that the library is built
+// with.
+#define SLUICE_ALL(KIND, X)                                                                        \
+    SLUICE_CORE_##KIND(X) SLUICE_SUM_##KIND(X) SLUICE_PRIMITIVE_##KIND(X) SLUICE_CODEC_##KIND(X)   \
+        SLUICE_WEIGHT_##KIND(X)
+#if SLUICE_HAVE_PRIMITIVES || SLUICE_HAVE_CODECS
+#define SLUICE_IF_SUMS(list, X) list(X)
+#else
+#define SLUICE_IF_SUMS(list, X)
+#endif
+#if SLUICE_HAVE_PRIMITIVES
+#define SLUICE_IF_PRIMITIVES(list, X) list(X)
+#else
+#define SLUICE_IF_PRIMITIVES(list, X)
+#endif
+#if SLUICE_HAVE_CODECS
+#define SLUICE_IF_CODECS(list, X) list(X)
+#else
+#define SLUICE_IF_CODECS(list, X)
+#endif
+#if SLUICE_HAVE_WEIGHTS
+#define SLUICE_IF_WEIGHTS(list, X) list(X)
+#else
+#define SLUICE_IF_WEIGHTS(list, X)
+#endif
+#define SLUICE_BUILT(KIND, X)                                                                      \
+    SLUICE_CORE_##KIND(X) SLUICE_IF_SUMS(SLUICE_SUM_##KIND, X)                                     \
+        SLUICE_IF_PRIMITIVES(SLUICE_PRIMITIVE_##KIND, X) SLUICE_IF_CODECS(SLUICE_CODEC_##KIND, X)  \
+            SLUICE_IF_WEIGHTS(SLUICE_WEIGHT_##KIND, X)
 
 // The commands that run pipelines when these are tested by themselves. X(name, kernel, kernels,
 // checksum): `sluice selftest` shows the test under the name `kernel`; a context with `kernels`
@@ -31,8 +138,8 @@
     X(fse_tables, "fse_tables", SLUICE_KERNELS_FSE, 0x25e2d815)                                    \
     X(df11, "df11", SLUICE_KERNELS_DF11, 0x8ffc6e6a)
 
-// The pipelines. X(name, shader, ...): the members of PipelineRow from `shader` on. The functions
-// and the short names of kernels and operations are those of registry.cpp, and T is SelfTestCase.
+// The pipelines of the Vulkan backend (vulkan/registry.h). X(name, shader, ...): the members of PipelineRow from `shader` on. The functions
+// and the short names of kernels and operations are those of vulkan/registry.cpp, and T is SelfTestCase.
 // clang-format off: a table
 #define SLUICE_PIPELINES(X)                                                                        \
     X(status, "status", kAll, Need::always, always, minimum, none, T::status, asItIs)              \
