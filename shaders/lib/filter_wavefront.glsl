@@ -210,12 +210,13 @@ void undoByteWave(uint predictor, uint column) {
                 teamBarrier(); // lane 0 reads what the last lane stored two steps ago or earlier
         }
 #else
-        if (sgUniform(predictor == SLUICE_PREDICTOR_MEDIAN))
-            waveRound(SLUICE_PREDICTOR_MEDIAN, wave, s, own, row);
-        else if (sgUniform(predictor == SLUICE_PREDICTOR_AVERAGE))
-            waveRound(SLUICE_PREDICTOR_AVERAGE, wave, s, own, row);
-        else
-            waveRound(SLUICE_PREDICTOR_GRADIENT, wave, s, own, row);
+#define SLUICE_WAVE(number)                                                                        \
+    if (sgUniform(predictor == number))                                                            \
+        waveRound(number, wave, s, own, row);                                                      \
+    else
+        SLUICE_OTHER_WAVES(SLUICE_WAVE)
+        waveRound(SLUICE_PREDICTOR_GRADIENT, wave, s, own, row);
+#undef SLUICE_WAVE
 #endif
         if (isAligned) [[unroll]]
             for (uint m = 0u; m < kSteps; m++) {

@@ -111,9 +111,11 @@ void store(T* residuals, u32 begin, u32 count, bool isZigzag, const FilterPlane*
     }
 }
 
-// How many of the first records lack a neighbour that the predictor may read.
+// How many of the first records lack a neighbour that the predictor may read; all of them if
+// predictRun has no loop for it.
 u32 headOf(FilterPredictor predictor, u32 width)
 {
+    if (predictor > FilterPredictor::average) return UINT32_MAX;
     if (predictor == FilterPredictor::up) return width;
     return needsRows(predictor) ? width + 1 : 3;
 }

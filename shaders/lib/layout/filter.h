@@ -42,6 +42,8 @@ SLUICE_LAYOUT_BEGIN
 // A wavefront undoes it, each row a step behind the row above.
 #define SLUICE_PREDICTOR_IS_WAVE(predictor) ((predictor) >= SLUICE_PREDICTOR_GRADIENT)
 #define SLUICE_PREDICTOR_NEEDS_ROWS(predictor) ((predictor) >= SLUICE_PREDICTOR_UP)
+// The wavefronts but GRADIENT: kernels have code for each, and choose it by X(number).
+#define SLUICE_OTHER_WAVES(X) X(SLUICE_PREDICTOR_MEDIAN) X(SLUICE_PREDICTOR_AVERAGE)
 
 // Hosts make their lists of predictors from this one, which is in the order of the numbers:
 // X(name, number, the SluiceFilterFeatures of which one lets encoders try it; 0: always).

@@ -55,6 +55,21 @@ void undoUp(const Residuals<T>& residuals, u32 count, u32 width, const Values<T>
     });
 }
 
+// Undoes any predictor, if more slowly than the others.
+template <typename T>
+void undoAny(const FilterSection& section, const FilterColumn& column,
+             const Residuals<T>& residuals, u32 count, const Values<T>& values)
+{
+    T some[kChunk];
+    predictAll(
+        column, count, section.width, section.first,
+        [&](u32 i) { return u32(loadValue<T>(values.at(i))); },
+        [&](u32 i, u32 guess) {
+            if (i % kChunk == 0) residuals.read(i, std::min(kChunk, count - i), some);
+            storeValue(values.at(i), T(some[i % kChunk] + guess));
+        });
+}
+
 // A section, whose columns have these things in common.
 struct Records {
     const FilterSection& section;
@@ -81,7 +96,10 @@ void undoPrediction(const Records& all, const FilterColumn& column, const Filter
     case FilterPredictor::median:
         RowLoop<T, Median>(all.section, column, residuals, values).undo(all.count);
         break;
-    default: RowLoop<T, Average<T>>(all.section, column, residuals, values).undo(all.count); break;
+    case FilterPredictor::average:
+        RowLoop<T, Average<T>>(all.section, column, residuals, values).undo(all.count);
+        break;
+    default: undoAny(all.section, column, residuals, all.count, values);
     }
 }
 

@@ -116,13 +116,15 @@ struct FilterUndo : FilterPackets<Threads> {
                 undoDifferences(column, order, part.begin, min(records, part.end), part.before);
             }
         } else if (uniform(isWaveOfBytes(column))) {
-            if (predictor == kMedian) {
-                this->template undoByteWave<kMedian>(column, from);
-            } else if (predictor == kAverage) {
-                this->template undoByteWave<kAverage>(column, from);
-            } else {
+#define SLUICE_WAVE(number)                                                                        \
+    if (predictor == number) {                                                                     \
+        this->template undoByteWave<number>(column, from);                                         \
+    } else
+            SLUICE_OTHER_WAVES(SLUICE_WAVE)
+            {
                 this->template undoByteWave<kGradient>(column, from);
             }
+#undef SLUICE_WAVE
         } else {
             undoWave(column);
         }
