@@ -33,7 +33,7 @@ public:
     SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; }
 #define SLUICE_COMMAND(Name, kernel, Info)                                                         \
     SluiceStatus cmd##Name(SluiceCommands, const Info&) override { return SLUICE_OK; }
-    SLUICE_ALL_COMMANDS(SLUICE_COMMAND)
+    SLUICE_ALL(COMMANDS, SLUICE_COMMAND)
 #undef SLUICE_COMMAND
 };
 
