@@ -20,6 +20,8 @@ public:
     {
         while (minBlock << (m_orders - 1) < maxBlock)
             ++m_orders;
+        while (uint64_t(1) << m_minBlockLog2 < minBlock)
+            ++m_minBlockLog2;
         const size_t count = size_t(size / maxBlock) << (m_orders - 1);
         m_order.assign(count, kInside);
         m_next.assign(count, kEnd);
@@ -57,7 +59,7 @@ public:
 
     void give(uint64_t offset)
     {
-        uint32_t at = uint32_t(offset / m_minBlock), order = m_order[at] & kOrderMask;
+        uint32_t at = uint32_t(offset >> m_minBlockLog2), order = m_order[at] & kOrderMask;
         m_used -= m_minBlock << order;
         m_order[at] = kInside;
         while (order + 1 < m_orders) {
@@ -100,7 +102,7 @@ private:
     }
 
     uint64_t m_minBlock, m_capacity = 0, m_used = 0;
-    uint32_t m_orders = 1;
+    uint32_t m_orders = 1, m_minBlockLog2 = 0;
     std::vector<uint8_t> m_order; // of the block that begins here: kFree or kTaken and its order
     std::vector<uint32_t> m_next, m_previous, m_free; // lists of free blocks, one an order
 };

@@ -46,19 +46,22 @@ public:
     void addGdeflateTile(uint32_t storedSize, uint32_t size, bool isFiltered)
     {
         m_features[kCostGdeflate] += mib(size);
+        noteFilter(size, isFiltered);
+        if (!mayBeSlowest(m_largest[0][isFiltered], storedSize, size)) return;
         const double stored = kib(storedSize), decoded = kib(size);
         note(m_slowest[0][isFiltered], 0.0154 * std::sqrt(stored) + 0.0074 * std::sqrt(decoded) +
                                            0.0027 * stored + 0.0014 * decoded);
-        noteFilter(size, isFiltered);
     }
     // Parts of 64 KiB are decoded side by side, and then written one after the other.
     void addGstdTile(uint32_t storedSize, uint32_t size, bool isFiltered)
     {
         m_features[kCostGstd] += mib(size);
-        const double ofPart = kib(storedSize) / ((size + 65535) / 65536);
+        noteFilter(size, isFiltered);
+        const uint32_t parts = (size + 65535) / 65536;
+        if (!mayBeSlowest(m_largest[1][isFiltered], storedSize / parts, size)) return;
+        const double ofPart = kib(storedSize) / parts;
         note(m_slowest[1][isFiltered],
              0.0072 * ofPart + 0.0267 * std::sqrt(ofPart) + 0.00075 * kib(size));
-        noteFilter(size, isFiltered);
     }
     void addFloatTile(uint32_t size, bool isFiltered)
     {
@@ -93,19 +96,59 @@ private:
     static double kib(uint64_t bytes) { return double(bytes) / 1024; }
     static double mib(uint64_t bytes) { return double(bytes) / 1048576; }
     static void note(double& slowest, double time) { slowest = std::max(slowest, time); }
+    // A tile none of whose sizes is larger than those of one before is not slower, which spares most
+    // tiles the roots.
+    struct Sizes {
+        uint32_t stored = 0, decoded = 0;
+    };
+    static bool mayBeSlowest(Sizes& largest, uint32_t stored, uint32_t decoded)
+    {
+        if (stored <= largest.stored && decoded <= largest.decoded) return false;
+        if (stored >= largest.stored && decoded >= largest.decoded) largest = {stored, decoded};
+        return true;
+    }
     void noteFilter(uint32_t size, bool isFiltered)
     {
         if (isFiltered) note(m_features[kCostSlowestFilter], 0.0005 * kib(size));
     }
 
     CostFeatures m_features{};
-    double m_slowest[2][2] = {}; // of GDeflate and Gstd, without and with filters
+    // Of GDeflate and Gstd, without and with filters.
+    double m_slowest[2][2] = {};
+    Sizes m_largest[2][2] = {};
     bool m_hasFloats[2] = {};
+};
+
+// Milliseconds for one of each feature.
+struct CostWeights {
+    CostFeatures of{};
+
+    struct Time {
+        double sum;
+        double slowestShare, bytesShare; // of a millisecond more, what the sum grows by
+    };
+    Time timeOf(const CostFeatures& features) const
+    {
+        double slowest = 0, bytes = 0, copies = 0;
+        for (uint32_t i = 0; i < kCostKinds; ++i)
+            (i < kCostGdeflate ? slowest : i < kCostCopy ? bytes : copies) += of[i] * features[i];
+        const double decodes = std::sqrt(slowest * slowest + bytes * bytes);
+        if (!(decodes > 0)) return {copies, 1, 1};
+        return {decodes + copies, slowest / decodes, bytes / decodes};
+    }
+    double predict(const CostInputs& inputs) const { return timeOf(inputs.features()).sum; }
 };
 
 class CostModel {
 public:
-    double predict(const CostInputs& inputs) const { return timeOf(inputs.features()).sum; }
+    CostWeights weights() const
+    {
+        CostWeights result;
+        for (uint32_t i = 0; i < kCostKinds; ++i)
+            result.of[i] = weight(CostKind(i));
+        return result;
+    }
+    double predict(const CostInputs& inputs) const { return weights().predict(inputs); }
 
     // What one more unit would add to large batches.
     double weight(CostKind kind) const { return m_scale * kStart[kind] * m_factors[kind]; }
@@ -127,7 +170,7 @@ public:
     {
         if (!(measured > 0) || !std::isfinite(measured)) return;
         const CostFeatures features = inputs.features();
-        const double predicted = timeOf(features).sum;
+        const double predicted = weights().timeOf(features).sum;
         m_error += 0.1 * (std::abs(predicted - measured) / measured - m_error);
         m_lastIsGstd = features[kCostGstd] > features[kCostGdeflate];
         if (m_hasLearnt)
@@ -136,7 +179,7 @@ public:
             start(predicted > 0 ? measured / predicted : 1);
 
         // How much of the measurement each factor adds, were it a little larger.
-        const Time time = timeOf(features);
+        const CostWeights::Time time = weights().timeOf(features);
         std::array<double, kCostKinds> slope, gain;
         for (uint32_t i = 0; i < kCostKinds; ++i) {
             const double share = i < kCostGdeflate ? time.slowestShare
@@ -167,22 +210,6 @@ private:
     static constexpr double kSameClock = 1.4;
     // Milliseconds, on a middling GPU.
     static constexpr CostFeatures kStart = {0.01, 0.01, 1, 1, 1, 0.01, 0.02, 0.015, 0.005, 0.003};
-
-    struct Time {
-        double sum;
-        double slowestShare, bytesShare; // of a millisecond more, what the sum grows by
-    };
-    Time timeOf(const CostFeatures& features) const
-    {
-        double slowest = 0, bytes = 0, copies = 0;
-        for (uint32_t i = 0; i < kCostKinds; ++i)
-            (i < kCostGdeflate ? slowest
-             : i < kCostCopy   ? bytes
-                               : copies) += weight(CostKind(i)) * features[i];
-        const double decodes = std::sqrt(slowest * slowest + bytes * bytes);
-        if (!(decodes > 0)) return {copies, 1, 1};
-        return {decodes + copies, slowest / decodes, bytes / decodes};
-    }
 
     // A weight may well be wrong by as much as itself.
     void start(double scale)

@@ -196,16 +196,21 @@ SluiceStatus SluiceStreamFile_T::openArchive()
     // The index says no more tiles than the file has room for records of.
     if (archive.tileCount >= std::min<uint64_t>(kMostRecords, allRecords.max_size()))
         return SLUICE_ERROR_OUT_OF_MEMORY;
-    recordRanges.resize(archive.assetCount);
-    std::vector<RecordRange> shares(archive.shareCount);
+    assetTiles.resize(archive.assetCount);
+    std::vector<uint64_t> shares(archive.shareCount); // where the records of each begin
     uint64_t known = 0;
     for (uint32_t number = 0; number < archive.assetCount; ++number) {
         const SluiceArchiveAsset info = asset(number);
         const bool isFirst = info.tilesOffset == 0; // of those that share, in the order of names
-        RecordRange& range = recordRanges[number];
-        range = isFirst ? RecordRange{known, info.tileCount} : shares[info.share];
+        const uint64_t first = isFirst ? known : shares[info.share];
+        assetTiles[number] = {first,
+                              info.size,
+                              info.tilesOffset,
+                              info.tileParameters,
+                              uint32_t(info.tileParameterSize),
+                              info.tileCount};
         if (isFirst) known += info.tileCount;
-        if (info.share != SLUICE_ARCHIVE_NO_SHARE) shares[info.share] = range;
+        if (info.share != SLUICE_ARCHIVE_NO_SHARE) shares[info.share] = first;
     }
     allRecords.resize(size_t(known));
     std::vector<uint8_t> checkedFilters(index.size() / 4 + 1); // of each word of the index
@@ -217,7 +222,7 @@ SluiceStatus SluiceStreamFile_T::openArchive()
 SluiceStatus SluiceStreamFile_T::readRecords(uint32_t number, std::vector<uint8_t>& checkedFilters)
 {
     const SluiceArchiveAsset info = asset(number);
-    TileRecord* to = allRecords.data() + recordRanges[number].first;
+    TileRecord* to = allRecords.data() + assetTiles[number].firstRecord;
     SluiceArchiveTileReader reader = {};
     SluiceStatus result = sluiceBeginArchiveTiles(&info, &reader);
     if (result == SLUICE_OK && info.tileParameterSize != 0) {

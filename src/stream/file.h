@@ -81,13 +81,30 @@ struct SluiceStreamFile_T {
 
     // Once it is open:
     SluiceArchiveAsset asset(uint32_t number) const;
-    uint64_t assetSize(uint32_t number) const { return asset(number).size; }
+    // What each request needs of an asset, without parsing the index again.
+    struct AssetTiles {
+        uint64_t firstRecord = 0;
+        uint64_t size = 0;        // of the asset
+        uint64_t tilesOffset = 0; // SluiceArchiveAsset::tilesOffset
+        const void* tileParameters = nullptr;
+        uint32_t tileParameterSize = 0;
+        uint32_t count = 0; // of records
+    };
+    const AssetTiles& tilesOf(uint32_t number) const { return assetTiles[number]; }
+    // An asset of which only that is filled in which sluiceGetArchiveTile reads.
+    SluiceArchiveAsset filtersOf(uint32_t number) const
+    {
+        SluiceArchiveAsset result = {};
+        result.tileParameters = assetTiles[number].tileParameters;
+        result.tileParameterSize = assetTiles[number].tileParameterSize;
+        return result;
+    }
     // The records of the tiles that an asset is in, and how many there are. What they decode to is
     // the asset, or holds it from SluiceArchiveAsset::tilesOffset on.
     const sluice::stream::TileRecord* records(uint32_t number, uint32_t& count) const
     {
-        count = recordRanges[number].count;
-        return allRecords.data() + recordRanges[number].first;
+        count = assetTiles[number].count;
+        return allRecords.data() + assetTiles[number].firstRecord;
     }
 
     SluiceStreamer const owner;
@@ -108,11 +125,7 @@ struct SluiceStreamFile_T {
     int osError = 0;
     SluiceArchive archive{};
     std::vector<uint8_t> index;
-    struct RecordRange {
-        uint64_t first;
-        uint32_t count;
-    };
-    std::vector<RecordRange> recordRanges; // of each asset; those of a share have the same
+    std::vector<AssetTiles> assetTiles; // of each asset; those of a share have the same records
     std::vector<sluice::stream::TileRecord> allRecords;
     uint32_t kernels = 0;
 

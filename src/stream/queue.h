@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Groups in the order in which they are served: a binary heap that knows where each group stands,
-// so that a group may leave it or change its priority.
+// Groups in the order in which they are served. Most come in the order in which they leave: those
+// stand in a ring, where both cost a few instructions. A group that is more urgent than the ring's
+// last one goes into a binary heap. A group knows where it stands, so that it may leave either or
+// change its priority.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +17,40 @@ constexpr uint32_t kNotQueued = UINT32_MAX;
 template <class Group, uint32_t queue>
 class PriorityQueue {
 public:
-    void reserve(size_t count) { m_heap.reserve(count); }
-    bool empty() const { return m_heap.empty(); }
-    Group* top() const { return m_heap.empty() ? nullptr : m_heap.front().group; }
+    // At most `count` groups at a time.
+    void reserve(size_t count)
+    {
+        m_heap.reserve(count);
+        size_t places = 1;
+        while (places < count)
+            places *= 2;
+        m_ring.resize(places);
+        m_mask = places - 1;
+    }
+    bool empty() const { return m_first == m_end && m_heap.empty(); }
+    Group* top() const
+    {
+        if (m_first == m_end) return m_heap.empty() ? nullptr : m_heap.front().group;
+        const Entry& first = m_ring[m_first & m_mask];
+        return m_heap.empty() || before(first, m_heap.front()) ? first.group : m_heap.front().group;
+    }
 
     // Does nothing if it is there already.
     void insert(Group* group)
     {
         if (group->place[queue] != kNotQueued) return;
-        m_heap.emplace_back(); // has room for every group
-        rise(uint32_t(m_heap.size() - 1), entryOf(group));
+        add(entryOf(group));
     }
     void remove(Group* group)
     {
         const uint32_t at = group->place[queue];
         if (at == kNotQueued) return;
         group->place[queue] = kNotQueued;
+        if ((at & kInRing) != 0) {
+            m_ring[at - kInRing].group = nullptr;
+            dropEnds();
+            return;
+        }
         const Entry last = m_heap.back();
         m_heap.pop_back();
         if (at < m_heap.size()) settle(at, last);
@@ -38,21 +58,44 @@ public:
     // Its priority has changed.
     void update(Group* group)
     {
-        const uint32_t at = group->place[queue];
-        if (at != kNotQueued) settle(at, entryOf(group));
+        if (group->place[queue] == kNotQueued) return;
+        remove(group);
+        add(entryOf(group));
     }
 
 private:
-    // What decides the order stands in the heap itself, so that no group is read on the way.
+    // What decides the order stands in the entry itself, so that no group is read on the way.
     struct Entry {
         uint64_t sequence = 0;
-        Group* group = nullptr;
+        Group* group = nullptr; // NULL in the ring: it has left
         int32_t priority = 0;
     };
+    static constexpr uint32_t kInRing = 1u << 31; // of `place`: the rest is an index of the ring
     static Entry entryOf(Group* group) { return {group->sequence, group, group->priority}; }
     static bool before(const Entry& a, const Entry& b)
     {
         return a.priority != b.priority ? a.priority > b.priority : a.sequence < b.sequence;
+    }
+    void add(const Entry& entry)
+    {
+        // Groups that left from the middle take places of the ring, so that it may be full.
+        const bool isLast = m_first == m_end || before(m_ring[(m_end - 1) & m_mask], entry);
+        if (isLast && m_end - m_first < m_ring.size()) {
+            const size_t at = m_end++ & m_mask;
+            m_ring[at] = entry;
+            entry.group->place[queue] = uint32_t(at) | kInRing;
+            return;
+        }
+        m_heap.emplace_back(); // has room for every group
+        rise(uint32_t(m_heap.size() - 1), entry);
+    }
+    // Neither end of the ring is a group that has left.
+    void dropEnds()
+    {
+        while (m_first != m_end && m_ring[m_first & m_mask].group == nullptr)
+            ++m_first;
+        while (m_first != m_end && m_ring[(m_end - 1) & m_mask].group == nullptr)
+            --m_end;
     }
     void put(uint32_t at, const Entry& entry)
     {
@@ -81,6 +124,9 @@ private:
     }
 
     std::vector<Entry> m_heap;
+    std::vector<Entry> m_ring; // a power of two; each of its entries comes before the next
+    size_t m_mask = 0;
+    uint64_t m_first = 0, m_end = 0; // of its entries, as if it had no end
 };
 
 } // namespace sluice::stream

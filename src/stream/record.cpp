@@ -8,17 +8,9 @@ using namespace sluice::stream;
 
 namespace {
 
-constexpr uint64_t kSlotAlignment = 256;
-
 SluiceBuffer partOf(const SluiceBuffer& buffer, uint64_t offset, uint64_t size)
 {
     return {buffer.handle, buffer.offset + offset, size};
-}
-
-// Each batch under way has a part of control and of results.
-uint64_t slotSize(const SluiceStreamMemory& memory, uint32_t batches)
-{
-    return memory.buffer.size / batches / kSlotAlignment * kSlotAlignment;
 }
 
 void addCost(CostInputs& cost, const TileRecord& tile)
@@ -110,6 +102,7 @@ SluiceStreamer_T::Batch* SluiceStreamer_T::beginBatch(const SluiceStreamBudget& 
     batch->unitTargets.clear();
     batch->unitFirstTile.clear();
     batch->cost = {};
+    batch->weights = m_cost.weights();
     ++m_pending.batches;
     return batch;
 }
@@ -130,7 +123,8 @@ SluiceStatus SluiceStreamer_T::record(SluiceCommands commands, const SluiceStrea
     SluiceStatus status = SLUICE_OK;
     if (batch->unitCount != 0) {
         result.copies = batch->copies;
-        result.predictedMilliseconds = batch->predicted = float(m_cost.predict(batch->cost));
+        result.predictedMilliseconds = batch->predicted =
+            float(batch->weights.predict(batch->cost));
         status = prepare(*batch);
         const bool isPrepared = status == SLUICE_OK;
         if (isPrepared) status = recordCommands(*batch, commands);
@@ -181,7 +175,7 @@ SluiceStreamer_T::Added SluiceStreamer_T::addUnit(Batch& batch, Unit& unit,
                                                   const SluiceStreamBudget& budget,
                                                   SluiceStreamBatch& result)
 {
-    CostInputs cost = batch.cost;
+    CostInputs cost = batch.cost; // a copy, since the unit may not fit
     const Request& request = m_requests[unit.request];
     if (isCopied(unit)) cost.addCopy(unit.size);
     if (isDecodedByGpu(unit)) {
@@ -191,7 +185,7 @@ SluiceStreamer_T::Added SluiceStreamer_T::addUnit(Batch& batch, Unit& unit,
             addCost(cost, records[unit.firstTile + i]);
     }
     const uint32_t copies = batch.copies + (isCopied(unit) ? 1 : 0);
-    const bool isOver = m_cost.predict(cost) > double(budget.milliseconds) ||
+    const bool isOver = batch.weights.predict(cost) > double(budget.milliseconds) ||
                         (budget.bytes != 0 && result.bytesOut + unit.size > budget.bytes) ||
                         (budget.copies != 0 && copies > budget.copies);
     if (batch.unitCount != 0 && (isOver || batch.unitCount == m_info.maxUnits)) return Added::full;
@@ -226,9 +220,9 @@ uint32_t SluiceStreamer_T::targetFor(Batch& batch, uint64_t handle)
 
 // Targets have control and results of their own, and scratch in turns.
 bool SluiceStreamer_T::fits(const Batch& batch, uint32_t target,
-                            const SluiceTilesRequirements& required,
-                            const SluiceTileTotals& totals) const
+                            const SluiceTilesRequirements& required) const
 {
+    const SluiceTileTotals& totals = batch.targets[target].totals;
     uint64_t control = required.controlSize, results = required.resultsSize, tiles = 0;
     uint64_t filtered = totals.filteredSize;
     for (uint32_t i = 0; i < batch.targetCount; ++i) {
@@ -239,25 +233,28 @@ bool SluiceStreamer_T::fits(const Batch& batch, uint32_t target,
         filtered += batch.targets[i].totals.filteredSize;
     }
     return tiles + totals.tileCount <= m_info.maxBatchTiles &&
-           control + kSlotAlignment <= slotSize(m_info.control, m_info.maxBatches) &&
-           results + kSlotAlignment <= slotSize(m_info.results, m_info.maxBatches) &&
+           control + kSlotAlignment <= m_controlSlot && results + kSlotAlignment <= m_resultsSlot &&
            required.scratchSize <= m_info.scratch.size &&
            (filtered <= m_info.maxFilteredSize || batch.unitCount == 0);
 }
 
 // Finds what the totals need, or already some more tiles, since asking for every unit would cost as
 // much as all else that Record does for it. False: there is no room for the totals.
-bool SluiceStreamer_T::makeRoom(const Batch& batch, uint32_t target, const SluiceTileTotals& totals,
-                                SluiceTileTotals& room, SluiceTilesRequirements& required) const
+bool SluiceStreamer_T::makeRoom(Batch& batch, uint32_t number) const
 {
-    if (isWithin(totals, room) && fits(batch, target, required, totals)) return true;
+    TargetBatch& target = batch.targets[number];
+    const SluiceTileTotals& totals = target.totals;
+    if (isWithin(totals, target.room) && fits(batch, number, target.required)) return true;
     SluiceTilesInfo info = {};
     info.gstdTilesAtOnce = m_info.gstdTilesAtOnce;
-    for (const SluiceTileTotals& one : {withMore(totals, m_info.maxFilteredSize), totals}) {
-        room = one;
+    for (const SluiceTileTotals& room : {withMore(totals, m_info.maxFilteredSize), totals}) {
+        SluiceTilesRequirements required = {};
         if (sluiceGetTilesRequirements(m_info.context, &info, &room, &required) == SLUICE_OK &&
-            fits(batch, target, required, totals))
+            fits(batch, number, required)) {
+            target.room = room;
+            target.required = required;
             return true;
+        }
     }
     return false;
 }
@@ -270,10 +267,10 @@ SluiceStreamer_T::Added SluiceStreamer_T::addTiles(Batch& batch, const Unit& uni
     const uint32_t known = batch.targetCount, number = targetFor(batch, destination.handle);
     if (number == kNone) return Added::full;
     TargetBatch& target = batch.targets[number];
-    const SluiceArchiveAsset asset = request.file->asset(request.asset);
+    const SluiceArchiveAsset asset = request.file->filtersOf(request.asset);
     uint32_t count = 0;
     const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
-    SluiceTileTotals totals = target.totals;
+    const SluiceTileTotals before = target.totals;
     const size_t firstTile = target.tiles.size();
     uint64_t source = unit.sourceBase;
     bool isGood = firstTile + unit.tileCount <= m_info.maxBatchTiles;
@@ -284,22 +281,17 @@ SluiceStreamer_T::Added SluiceStreamer_T::addTiles(Batch& batch, const Unit& uni
             destination.offset +
             (isDirect ? tile.outputOffset - request.offset
                       : unit.outputBase + tile.outputOffset - tiles[0].outputOffset);
-        SluiceTile one = {};
+        SluiceTile& one = target.tiles.emplace_back();
         isGood = sluiceGetArchiveTile(&asset, &record, source, place, &one) == SLUICE_OK &&
-                 sluiceAddTile(&totals, &one) == SLUICE_OK;
-        target.tiles.push_back(one);
+                 sluiceAddTile(&target.totals, &one) == SLUICE_OK;
         source += storedRoom(tile);
     }
-    SluiceTileTotals room = target.room;
-    SluiceTilesRequirements required = target.required;
-    if (!isGood || !makeRoom(batch, number, totals, room, required)) {
+    if (!isGood || !makeRoom(batch, number)) {
+        target.totals = before;
         target.tiles.resize(firstTile);
         batch.targetCount = known;
         return batch.unitCount == 0 ? Added::impossible : Added::full;
     }
-    target.totals = totals;
-    target.room = room;
-    target.required = required;
     target.destination.size =
         std::max(target.destination.size, destination.offset + destination.size);
     batch.unitTargets.push_back(number);
@@ -347,8 +339,8 @@ void SluiceStreamer_T::tellIfRecorded(Group& group)
 SluiceStatus SluiceStreamer_T::prepare(Batch& batch)
 {
     const uint64_t slot = indexOf(batch);
-    uint64_t control = slot * slotSize(m_info.control, m_info.maxBatches);
-    uint64_t results = slot * slotSize(m_info.results, m_info.maxBatches);
+    uint64_t control = slot * m_controlSlot;
+    uint64_t results = slot * m_resultsSlot;
     uint32_t kernels = 0;
     SluiceStatus status = SLUICE_OK;
     for (uint32_t i = 0; i < batch.targetCount && status == SLUICE_OK; ++i) {

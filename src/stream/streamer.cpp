@@ -33,10 +33,22 @@ bool sluice::stream::isGpu(SluiceContext context)
            about.backend != SLUICE_BACKEND_CPU;
 }
 
+namespace {
+
+// Each batch under way has a part of control and of results.
+uint64_t slotSize(const SluiceStreamMemory& memory, uint32_t batches)
+{
+    return memory.buffer.size / batches / kSlotAlignment * kSlotAlignment;
+}
+
+} // namespace
+
 SluiceStreamer_T::SluiceStreamer_T(const SluiceStreamerInfo& info, const System& system)
     : m_info(withDefaults(info)), m_system(system), m_gpuDecodes(isGpu(info.context)),
       m_source(info.source.buffer.size, kMinSourceBlock, kUnitSource),
-      m_output(info.output.buffer.size, kMinOutputBlock, kUnitOutput)
+      m_output(info.output.buffer.size, kMinOutputBlock, kUnitOutput),
+      m_controlSlot(slotSize(m_info.control, m_info.maxBatches)),
+      m_resultsSlot(slotSize(m_info.results, m_info.maxBatches))
 {
     m_groups.resize(m_info.maxGroups);
     m_requests.resize(m_info.maxRequests);
@@ -121,7 +133,7 @@ SluiceStatus SluiceStreamer_T::checkRequest(const SluiceStreamRequest& request) 
         if (request.source == SLUICE_STREAM_FROM_ARCHIVE) {
             if (!request.file->isArchive || request.asset >= request.file->archive.assetCount)
                 return SLUICE_ERROR_ARGUMENT;
-            available = request.file->assetSize(request.asset);
+            available = request.file->tilesOf(request.asset).size;
         }
     } else {
         return SLUICE_ERROR_ARGUMENT;
@@ -215,7 +227,7 @@ SluiceStatus SluiceStreamer_T::submit(const SluiceStreamGroupInfo& info, SluiceS
         request.info = info.requests[i];
         // From here on offsets count in what the tiles decode to, which assets may share.
         if (request.info.source == SLUICE_STREAM_FROM_ARCHIVE)
-            request.info.offset += request.info.file->asset(request.info.asset).tilesOffset;
+            request.info.offset += request.info.file->tilesOf(request.info.asset).tilesOffset;
         request.index = i;
         request.next = group.firstRequest;
         group.firstRequest = slot;

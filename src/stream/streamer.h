@@ -154,6 +154,8 @@ struct TargetBatch {
     std::vector<SluiceTile> tiles;
 };
 constexpr uint32_t kTargets = 4;
+// In control and results, of what each batch and each of its targets has there.
+constexpr uint64_t kSlotAlignment = 256;
 
 struct Batch {
     uint64_t number = 0; // 0: free
@@ -165,6 +167,7 @@ struct Batch {
     std::vector<uint32_t> unitTargets;   // of each unit in its list: kNone without tiles
     std::vector<uint32_t> unitFirstTile; // in the target's tiles
     CostInputs cost;
+    CostWeights weights; // as they were when it began
     float predicted = 0;
 };
 
@@ -261,6 +264,8 @@ private:
     // Whether the GPU decodes an archive's tiles: it does not where pipelines that they need are
     // refused, by the driver or after a self-test, if the CPU can reach the output ring.
     bool gpuDecodes(const SluiceStreamFile_T& file) const;
+    // Asked once for all units that a thread cuts while it holds the lock.
+    void noteRefusedKernels();
     bool isImmediate() const { return m_info.gpu != nullptr && m_info.gpu->isImmediate(); }
     bool hasSemaphores() const { return m_info.gpu != nullptr && m_info.gpu->hasSemaphores(); }
 
@@ -345,10 +350,8 @@ private:
     uint32_t targetFor(Batch& batch, uint64_t handle);
     void tellIfRecorded(Group& group);
     void forgetRecorded(Group& group);
-    bool fits(const Batch& batch, uint32_t target, const SluiceTilesRequirements& required,
-              const SluiceTileTotals& totals) const;
-    bool makeRoom(const Batch& batch, uint32_t target, const SluiceTileTotals& totals,
-                  SluiceTileTotals& room, SluiceTilesRequirements& required) const;
+    bool fits(const Batch& batch, uint32_t target, const SluiceTilesRequirements& required) const;
+    bool makeRoom(Batch& batch, uint32_t number) const;
     SluiceStatus prepare(Batch& batch);
     SluiceStatus recordCommands(const Batch& batch, SluiceCommands commands);
     SluiceStatus copySome(uint32_t& at, SluiceCommands commands);
@@ -414,8 +417,9 @@ private:
     SluiceStreamFile m_toOpen = nullptr, m_opened = nullptr;
 
     std::vector<Batch> m_batches;
-    uint64_t m_batchNumber = 0; // of the newest
-    uint64_t m_completed = 0;   // all up to this one, as the engine said
+    const uint64_t m_controlSlot, m_resultsSlot; // bytes of control and results of each batch
+    uint64_t m_batchNumber = 0;                  // of the newest
+    uint64_t m_completed = 0;                    // all up to this one, as the engine said
     uint64_t m_recordCalls = 0;
     uint64_t m_readySince = 0; // the call of Record that first saw what is ready
     uint32_t m_readyTiles = 0; // of units that are ready
@@ -423,6 +427,7 @@ private:
     sluice::stream::CostModel m_cost;
     std::atomic<bool> m_isLost{false};
     bool m_toldLost = false;
+    uint32_t m_refusedKernels = 0; // SluiceContextInfo::refusedKernels, if the CPU can stand in
     // Submit mode: its thread touches batches, and Poll only gives events.
     std::atomic<bool> m_hasSubmitter{false};
     std::condition_variable m_submitterWork;

@@ -160,12 +160,18 @@ SluiceStreamer_T::Cut SluiceStreamer_T::cutPlain(Request& request, Unit& unit)
     return Cut::made;
 }
 
+// Where the CPU cannot reach the output ring it is of no use to know.
+void SluiceStreamer_T::noteRefusedKernels()
+{
+    if (!m_gpuDecodes || m_info.output.host == nullptr || m_toRead.empty()) return;
+    SluiceContextInfo about = {};
+    if (sluiceGetContextInfo(m_info.context, &about) == SLUICE_OK)
+        m_refusedKernels = about.refusedKernels;
+}
+
 bool SluiceStreamer_T::gpuDecodes(const SluiceStreamFile_T& file) const
 {
-    if (!m_gpuDecodes || m_info.output.host == nullptr) return m_gpuDecodes;
-    SluiceContextInfo about = {};
-    return sluiceGetContextInfo(m_info.context, &about) != SLUICE_OK ||
-           (about.refusedKernels & file.kernels) == 0;
+    return m_gpuDecodes && (m_refusedKernels & file.kernels) == 0;
 }
 
 SluiceStreamer_T::Cut SluiceStreamer_T::cutTiles(Group& group, Request& request, Unit& unit)

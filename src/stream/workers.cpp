@@ -96,6 +96,7 @@ uint32_t SluiceStreamer_T::pickSome(Job* jobs)
 {
     uint32_t count = 0;
     uint64_t size = 0;
+    noteRefusedKernels();
     while (count < kReadsAtOnce &&
            (count == 0 || size < (m_idleThreads == 0 ? kReadSizeAtOnce : kReadSizeForOne))) {
         Job& job = jobs[count];
@@ -173,6 +174,7 @@ uint32_t SluiceStreamer_T::pump(uint32_t jobs)
         {
             const Locked locked(*this);
             bench = m_threads.empty() ? takeBench() : nullptr;
+            noteRefusedKernels();
             isPicked = pick(job, bench != nullptr);
         }
         if (isPicked) work(job, bench);
@@ -357,7 +359,7 @@ void SluiceStreamer_T::decodeUnit(Job& job, Bench& bench)
 {
     const Unit& unit = *job.unit;
     const SluiceStreamRequest& request = job.request->info;
-    const SluiceArchiveAsset asset = request.file->asset(request.asset);
+    const SluiceArchiveAsset asset = request.file->filtersOf(request.asset);
     uint32_t count = 0;
     const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
     uint64_t source = unit.sourceBase;
