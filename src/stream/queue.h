@@ -35,6 +35,12 @@ public:
         return m_heap.empty() || before(first, m_heap.front()) ? first.group : m_heap.front().group;
     }
 
+    // A group that will probably be the top when so many others have left; NULL: nobody knows.
+    Group* later(uint32_t others) const
+    {
+        return others < m_end - m_first ? m_ring[(m_first + others) & m_mask].group : nullptr;
+    }
+
     // Does nothing if it is there already.
     void insert(Group* group)
     {

@@ -142,6 +142,20 @@ SluiceStatus SluiceStreamer_T::record(SluiceCommands commands, const SluiceStrea
     return status;
 }
 
+// Of groups of a unit each nothing is in this core's caches. Each step reads what an earlier one has
+// had fetched.
+void SluiceStreamer_T::prefetchReady() const
+{
+    constexpr uint32_t kRequest = 2, kUnit = 4, kGroup = 6;
+    const auto unitOf = [&](uint32_t others) -> const Unit* {
+        const Group* group = m_toRecord.later(others);
+        return group != nullptr && group->readyHead != kNone ? &m_units[group->readyHead] : nullptr;
+    };
+    if (const Unit* unit = unitOf(kRequest)) prefetch(m_requests[unit->request]);
+    if (const Unit* unit = unitOf(kUnit)) prefetch(*unit);
+    if (const Group* group = m_toRecord.later(kGroup)) prefetch(*group);
+}
+
 // Adds some units; threads that read and decode get the lock in between. False: there are no more,
 // or the batch is full.
 bool SluiceStreamer_T::gather(Batch& batch, const SluiceStreamBudget& budget,
@@ -151,6 +165,7 @@ bool SluiceStreamer_T::gather(Batch& batch, const SluiceStreamBudget& budget,
     for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
         Group* group = m_toRecord.top();
         if (group == nullptr) break;
+        prefetchReady();
         Unit& unit = m_units[group->readyHead];
         const Added added = addUnit(batch, unit, budget, result);
         if (added == Added::full) return false;

@@ -84,6 +84,10 @@ void SluiceStreamer_T::finishBatch(Batch& batch, SluiceStatus status)
         for (uint32_t i = 0; i < kUnitsAtOnce && at != kNone; ++i, ++order) {
             Unit& unit = m_units[at];
             at = unit.next;
+            if (at != kNone) {
+                prefetch(m_requests[m_units[at].request]);
+                prefetch(m_groups[m_units[at].group]);
+            }
             const uint32_t target = batch.unitTargets[order];
             finishRecorded(unit, status,
                            target != kNone ? m_statuses[target].data() + batch.unitFirstTile[order]
