@@ -323,6 +323,7 @@ void SluiceStreamer_T::markRecorded(Batch& batch, Unit& unit)
     unit.state = UnitState::recorded;
     --request.unrecorded;
     --group.unrecorded;
+    ++group.underWay;
     group.event.value = batch.value;
     unit.beginsImage = unit.endsImage = false;
     if (request.info.target == SLUICE_STREAM_TO_IMAGE) {
@@ -515,6 +516,7 @@ void SluiceStreamer_T::putBack(Batch& batch)
         Request& request = m_requests[unit.request];
         ++request.unrecorded;
         ++group.unrecorded;
+        --group.underWay;
         if (request.begunIn == batch.number) request.begunIn = 0;
         if (request.endIn == batch.number) request.endIn = 0;
         unit.state = UnitState::ready;

@@ -150,6 +150,7 @@ bool SluiceStreamer_T::retry(Unit& unit)
     unit.isRetried = unit.decodesOnCpu = true;
     ++request.unrecorded;
     ++group.unrecorded;
+    --group.underWay;
     m_retriedTiles += unit.tileCount;
     queueDecode(unit);
     return true;

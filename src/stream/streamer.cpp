@@ -303,14 +303,9 @@ void SluiceStreamer_T::cancelTags(uint64_t mask, uint64_t value)
 void SluiceStreamer_T::cancelGroup(Group& group)
 {
     if (group.hasEnded || group.isCancelled) return;
-    const bool isAllRecorded =
-        group.currentRequest == kNone && group.unrecorded == 0 && group.openUnits != 0;
-    bool isAllUnderWayOnGpu = isAllRecorded;
-    for (uint32_t i = 0; isAllUnderWayOnGpu && i < m_units.size(); ++i)
-        if (m_units[i].state != UnitState::free && &m_groups[m_units[i].group] == &group &&
-            m_units[i].state != UnitState::recorded)
-            isAllUnderWayOnGpu = false;
-    if (isAllUnderWayOnGpu) { // too late: it ends as it would
+    const bool isAllUnderWay =
+        group.currentRequest == kNone && group.openUnits != 0 && group.underWay == group.openUnits;
+    if (isAllUnderWay) { // too late: it ends as it would
         group.isCancelledIfPutBack = true;
         return;
     }
@@ -463,7 +458,9 @@ void SluiceStreamer_T::finishUnit(Unit& unit)
 {
     Group& group = m_groups[unit.group];
     Request& request = m_requests[unit.request];
-    if (unit.state != UnitState::recorded && unit.route != Route::host) {
+    if (unit.state == UnitState::recorded) {
+        --group.underWay;
+    } else if (unit.route != Route::host) {
         --request.unrecorded;
         --group.unrecorded;
     }

@@ -140,6 +140,7 @@ struct Group {
     uint32_t readyHead = kNone, readyTail = kNone;   // units to be recorded
     uint32_t decodeHead = kNone, decodeTail = kNone; // units to be decoded by the CPU
     uint32_t unrecorded = 0;                         // units for the GPU
+    uint32_t underWay = 0;                           // units that are UnitState::recorded
     uint32_t next = kNone;                           // in the list of free, waiting or ended groups
     uint32_t nextSignal = kNone; // in the list of those that signal the same semaphore
     bool isCancelled = false, hasEnded = false, isPolled = false, isSignalled = false;
