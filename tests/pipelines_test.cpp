@@ -91,7 +91,7 @@ TEST_CASE("pipelines: a context has none at first, and a call makes as many as i
 
 TEST_CASE("pipelines: results are the same without those that are a matter of speed")
 {
-    if (skipsSlowCompiler()) return;
+    if (skipsSlowCompiler() || skipsOtherSizes()) return;
     if (!isVulkan()) return;
     const auto fresh = openWithout();
     Device reference("cpu", "ref", 0);
