@@ -60,7 +60,7 @@ CONCERNS = [
     ("df11", "*df11*,range*"), ("tile_stream", "*tile stream*,range*"), ("checksum", "*checksum*,*xxh*"),
     ("xxh", "*checksum*,*xxh*"), ("compact", "*compact*"), ("scan", "*scan*,*reduce*"), ("reduce", "*reduce*,*scan*"),
     ("lookback", "*scan*,*compact*"), ("ring", "*scan*,*compact*"), ("interval", "*interval*,*bulk*,range*"),
-    ("runs", "*interval*,*bulk*"), ("archive", "*archive*"), ("dds", "*dds*"), ("ktx2", "*ktx2*,*image*"),
+    ("runs", "*interval*,*bulk*,*scan*"), ("archive", "*archive*"), ("dds", "*dds*"), ("ktx2", "*ktx2*,*image*"),
     ("image", "*image*,*ktx2*,*dds*"), ("safetensors", "*safetensors*"), ("status", "*status*,*arguments*"),
     ("tile_lists", "*pitch*,*gdeflate*,*gstd*"), ("commands", "*pipelines*"), ("cpu_context", "*context*,edges*"),
     ("region", "range*,*region*,*arguments*"), ("api/", "*arguments*,*requirements*,edges*"), ("plan_", "edges*"), ("api/tiles", "tiles*"),
