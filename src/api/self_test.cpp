@@ -91,7 +91,7 @@ public:
 
     SluiceStatus write() const
     {
-        std::memset(m_bytes, kPoison, m_size);
+        std::memset(m_bytes, kPoison, size_t(m_size));
         std::memcpy(m_bytes, kSelfTestWords, sizeof kSelfTestWords);
         return sluicePrepareTiles(m_context, &m_info);
     }

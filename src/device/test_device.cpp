@@ -38,7 +38,7 @@ SluiceStatus testDevice(Device& device, std::string& failed)
     SluiceStatus status = sluiceGetSelfTestRequirements(device.context, &info, &required);
     if (status != SLUICE_OK || required.kernels == 0) return status;
     info.kernels = required.kernels;
-    std::vector<uint8_t> bytes(required.memorySize);
+    std::vector<uint8_t> bytes(size_t(required.memorySize));
     info.bytes = bytes.data();
     Memory memory{device};
     status = device.allocate(required.memorySize, memory.buffer);
