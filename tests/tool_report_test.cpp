@@ -36,11 +36,7 @@ void checkMachine(const Json& json)
     CHECK((contains(json.at("os"), "Linux") || contains(json.at("os"), "Wine")));
     CHECK(json.at("compiler") != "unknown");
     CHECK(json.at("cores") > 0);
-#ifdef SLUICE_HAVE_CUDA
-    CHECK(json.at("cuda") == "built in");
-#else
-    CHECK(json.at("cuda") == "not built in");
-#endif
+    CHECK(json.at("cuda") == (toolHasCuda() ? "built in" : "not built in"));
 }
 
 void checkDevice(const Json& device)

@@ -43,6 +43,15 @@ bool isWindowsTool(const char* why)
     return true;
 }
 
+bool toolHasCuda()
+{
+#ifdef SLUICE_HAVE_CUDA
+    return !isWindowsTool();
+#else
+    return false;
+#endif
+}
+
 Folder::Folder(const char* subfolder)
 {
     path = makeTemporaryFolder(fs::temp_directory_path().string(), "sluice-test-");

@@ -52,6 +52,9 @@ public:
 // what follows of it, is not run, and why.
 bool isWindowsTool(const char* why);
 bool isWindowsTool();
+// Whether the tool under test was built with CUDA: the tests' own build was, unless the tool is
+// another's.
+bool toolHasCuda();
 
 // A folder of its own for each test, and the tool run in it.
 class Folder {

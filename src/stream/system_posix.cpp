@@ -17,7 +17,10 @@ namespace {
 #ifdef __linux__
 // Direct reads are aligned to a page where the kernel does not say what they need; it is enough
 // everywhere.
-constexpr uint32_t kUsualAlignment = 4096, kMaxAlignment = 65536;
+constexpr uint32_t kUsualAlignment = 4096;
+#ifdef STATX_DIOALIGN
+constexpr uint32_t kMaxAlignment = 65536;
+#endif
 #endif
 
 } // namespace

@@ -55,6 +55,37 @@ download() {
     }
 }
 
+# The distribution's own sources into FOLDER/sources, by lists of our own: the system's stay as they are.
+debian_sources() { # FOLDER [--download-only] PACKAGE...
+    local options folder=$1
+    shift
+    mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial" "$folder/sources"
+    (
+        . /etc/os-release
+        case $ID in
+        debian) echo "deb-src http://deb.debian.org/debian $VERSION_CODENAME main" ;;
+        ubuntu) echo "deb-src http://archive.ubuntu.com/ubuntu $VERSION_CODENAME main universe" ;;
+        *)
+            echo "the sources of $ID's packages: not known where they are" >&2
+            exit 1
+            ;;
+        esac
+    ) >"$folder/apt/sources.list" || return 1
+    options=(-o "Dir::Etc::sourcelist=$folder/apt/sources.list" -o Dir::Etc::sourceparts=-
+        -o "Dir::State::lists=$folder/apt/lists" -o "Dir::Cache=$folder/apt/cache")
+    apt-get "${options[@]}" update -q && (cd "$folder/sources" && apt-get "${options[@]}" source -q "$@")
+}
+
+# Headers alone, of packages of this system, into a folder for a system with other libraries: they are the same there.
+header_links() { # PREFIX
+    local name
+    mkdir -p "$1/include" "$1/lib/cmake"
+    for name in CLI nlohmann toml++ doctest vulkan vk_video volk.h volk.c; do
+        [ ! -e "/usr/include/$name" ] || ln -sfn "/usr/include/$name" "$1/include/$name"
+    done
+    ln -sfn /usr/share/cmake/nlohmann_json "$1/lib/cmake/nlohmann_json"
+}
+
 # Prints the driver manifest of SwiftShader, from the system or from the cache; nothing where it cannot be had.
 swiftshader() {
     local manifest deb

@@ -6,26 +6,6 @@ windows_packages="mingw-w64 wine wine64 xvfb zip unzip dpkg-dev make bsdutils
 windows=$root/build/windows
 windows_prefix=$windows/prefix
 
-# The distribution's own sources, by lists of our own: the system's stay as they are.
-windows_sources() { # PACKAGE...
-    local options
-    mkdir -p "$windows/apt/lists/partial" "$windows/apt/cache/archives/partial" "$windows/sources"
-    (
-        . /etc/os-release
-        case $ID in
-        debian) echo "deb-src http://deb.debian.org/debian $VERSION_CODENAME main" ;;
-        ubuntu) echo "deb-src http://archive.ubuntu.com/ubuntu $VERSION_CODENAME main universe" ;;
-        *)
-            echo "the sources of $ID's packages: not known where they are" >&2
-            exit 1
-            ;;
-        esac
-    ) >"$windows/apt/sources.list" || return 1
-    options=(-o "Dir::Etc::sourcelist=$windows/apt/sources.list" -o Dir::Etc::sourceparts=-
-        -o "Dir::State::lists=$windows/apt/lists" -o "Dir::Cache=$windows/apt/cache")
-    apt-get "${options[@]}" update -q && (cd "$windows/sources" && apt-get "${options[@]}" source -q "$@")
-}
-
 # windows_library NAME SOURCE_FOLDER ARCHIVE CMAKE_OPTION...: a static library into the prefix, unless it is there.
 windows_library() {
     local name=$1 source=$2 archive=$windows_prefix/lib/$3
@@ -65,22 +45,12 @@ windows_re2() {
         cp "$source/obj/libre2.a" "$windows_prefix/lib/"
 }
 
-# Headers alone, of packages of this system: they are the same everywhere.
-windows_headers() {
-    local name
-    mkdir -p "$windows_prefix/include" "$windows_prefix/lib/cmake"
-    for name in CLI nlohmann toml++ doctest vulkan vk_video volk.h volk.c; do
-        [ ! -e "/usr/include/$name" ] || ln -sfn "/usr/include/$name" "$windows_prefix/include/$name"
-    done
-    ln -sfn /usr/share/cmake/nlohmann_json "$windows_prefix/lib/cmake/nlohmann_json"
-}
-
 windows_libraries() {
     local sources=$windows/sources
-    windows_headers
+    header_links "$windows_prefix"
     if ! compgen -G "$sources/re2-*" >/dev/null; then
         note "sources of libraries"
-        windows_sources libzstd libdeflate xxhash zlib libpng1.6 libjpeg-turbo libsquish re2 || return 1
+        debian_sources "$windows" libzstd libdeflate xxhash zlib libpng1.6 libjpeg-turbo libsquish re2 || return 1
     fi
     windows_libdeflate "$(echo "$sources"/libdeflate-*/)" && windows_zlib "$(echo "$sources"/zlib-*/)" &&
         windows_library zstd "$(echo "$sources"/libzstd-*/build/cmake)" libzstd.a -DZSTD_BUILD_PROGRAMS=OFF \
