@@ -56,6 +56,12 @@ file(GLOB platform_sources CONFIGURE_DEPENDS tools/sluice/platform_*.cpp tools/s
 sluice_of_system(platform_sources)
 list(APPEND kept_sources ${platform_sources})
 sluice_of_system(kept_sources)
+if(WIN32 OR CMAKE_SYSTEM_NAME STREQUAL Linux) # hot reload's watcher, which is tested without glslang
+    list(APPEND kept_sources src/dev/watcher_posix.cpp src/dev/watcher_windows.cpp)
+    sluice_of_system(kept_sources)
+else()
+    list(FILTER test_sources EXCLUDE REGEX "/watcher_test\\.cpp$")
+endif()
 list(APPEND kept_sources tools/bench/bench_page.cpp) # a page of more rows than a test could measure
 # The parts of the viewer that need no device.
 set(viewer_parts bsp.cpp patch.cpp script.cpp scene.cpp camera.cpp residency.cpp)

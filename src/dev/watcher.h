@@ -2,16 +2,15 @@
 // Tells which files of some folders were written.
 #pragma once
 
-#include <mutex>
+#include <memory>
 #include <set>
 #include <string>
-#include <unordered_map>
 
 namespace sluice::dev {
 
 class Watcher {
 public:
-    Watcher() = default;
+    Watcher();
     ~Watcher();
     Watcher(const Watcher&) = delete;
     Watcher& operator=(const Watcher&) = delete;
@@ -29,18 +28,8 @@ public:
     void wake();
 
 private:
-    struct Watched {
-        std::string folder; // ends in '/'
-        bool deep;
-    };
-
-    bool addOne(const std::string& folder, bool deep);
-    void read(std::set<std::string>& changed);
-
-    int m_notify = -1;
-    int m_wake = -1; // an eventfd
-    std::mutex m_mutex;
-    std::unordered_map<int, Watched> m_watches; // by watch descriptor
+    struct State; // the system's own
+    std::unique_ptr<State> m_state;
 };
 
 } // namespace sluice::dev

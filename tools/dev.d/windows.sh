@@ -275,28 +275,55 @@ windows_exports() {
         ! grep 'DLL Name' "$dump" | grep -viE 'KERNEL32.dll|msvcrt.dll'
 }
 
+# Does a part unless it has passed with these very programs: a command that was interrupted goes on where it was.
+windows_once() { # NAME COMMAND...
+    local name=$1 passed=$windows/passed/$1 programs lines
+    shift
+    programs=$({
+        sha256sum "$windows"/static/bin/*.exe "$windows"/shared/bin/*.dll build/release/bin/sluice{,_tests} \
+            tools/dev.d/{windows,tests}.sh
+        dpkg-query -W wine mesa-vulkan-drivers
+    } | sha256sum)
+    if [ -f "$passed" ] && [ "$(head -n 1 "$passed")" = "$programs" ]; then
+        note "$name: passed before with the same programs"
+        tail -n +2 "$passed" >>"$summary"
+        return
+    fi
+    lines=$(wc -l <"$summary")
+    "$@"
+    mkdir -p "$windows/passed"
+    {
+        echo "$programs"
+        tail -n +$((lines + 1)) "$summary"
+    } >"$passed.part"
+    if grep -qE ' fail$| failed [1-9]' "$passed.part"; then rm "$passed.part"; else mv "$passed.part" "$passed"; fi
+}
+windows_step() { # NAME COMMAND...
+    windows_once "$1" step "windows-$1" "${@:2}"
+}
+
 windows_steps() {
     local tier
     windows_libraries || return 1
     windows_build static -DSLUICE_STATIC_TOOL=ON && windows_build shared -DBUILD_SHARED_LIBS=ON -DSLUICE_BUILD_TOOL=OFF \
         -DSLUICE_BUILD_TESTS=OFF && windows_zip && windows_display && windows_wrappers || return 1
-    step windows-32 windows_32
-    step windows-exports windows_exports
-    step windows-consumer-shared windows_consumer shared
-    step windows-consumer-static windows_consumer static
-    step windows-same-bytes windows_same
-    step windows-names windows_names
-    step windows-interrupt windows_interrupt
-    where=wine/ tests windows build/windows/wrapped host,cpu
+    windows_step 32 windows_32
+    windows_step exports windows_exports
+    windows_step consumer-shared windows_consumer shared
+    windows_step consumer-static windows_consumer static
+    windows_step same-bytes windows_same
+    windows_step names windows_names
+    windows_step interrupt windows_interrupt
+    where=wine/ windows_once tests tests windows build/windows/wrapped host,cpu
     # The tests of the tool are those of Linux: a shell of Linux starts the tool for Windows.
     where=wine/tool/ test_arguments='-sf=*tests/tool_*,*tests/tune_test*' \
-        tests windows-tool build/release host SLUICE_TOOL="$windows/wrapped/bin/sluice" SLUICE_TOOL_SYSTEM=windows
+        windows_once tool tests windows-tool build/release host SLUICE_TOOL="$windows/wrapped/bin/sluice" SLUICE_TOOL_SYSTEM=windows
     if [ -z "$lavapipe_manifest" ]; then
         not_run wine/lavapipe all "lavapipe is not installed"
     else
         for tier in ext base; do # the layers of Linux do not see what Wine calls
             # shellcheck disable=SC2046 # variables are words
-            where=wine/ validation=0 tests windows-lavapipe build/windows/wrapped vulkan/$tier \
+            where=wine/ validation=0 windows_once lavapipe-$tier tests windows-lavapipe build/windows/wrapped vulkan/$tier \
                 $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=256
         done
     fi
