@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cfloat>
 #include <cstdio>
+#include <cstring>
 #include <set>
 #include <thread>
 
@@ -37,6 +38,8 @@ public:
         directBytes += size;
         return System::read(descriptor, bytes, std::min(size, mostAtOnce), offset);
     }
+    // Every read is seen.
+    bool readsTogether() const override { return false; }
     uint32_t directAlignment(int) const override { return alignment; }
 
     uint32_t alignment = 4096;
@@ -49,6 +52,32 @@ public:
 
 private:
     mutable std::atomic<int> m_direct{-1};
+};
+
+// Reads of several places go on together, and some of them on purpose not to their end.
+class TogetherSystem : public sluice::stream::System {
+public:
+    explicit TogetherSystem(bool bindsFiles = true) : m_bindsFiles(bindsFiles) {}
+
+    bool readsTogether() const override { return true; }
+    bool usesCompletionPort() const override { return m_bindsFiles; }
+    void readMany(sluice::stream::Read* reads, uint32_t count) const override
+    {
+        System::readMany(reads, count);
+        for (sluice::stream::Read* one = reads; one != reads + count; ++one) {
+            const uint32_t number = ++together;
+            if (one->got != int64_t(one->size)) ++incomplete;
+            if (spoils == 0 || number % spoils != 0) continue;
+            std::memset(one->bytes, 0xee, size_t(one->size));
+            one->got = number % 2 == 0 ? -EIO : int64_t(one->size / 2);
+        }
+    }
+
+    uint32_t spoils = 0; // every so many; 0: none
+    mutable std::atomic<uint32_t> together{0}, incomplete{0};
+
+private:
+    bool m_bindsFiles;
 };
 
 // A file of the system's, which goes away with the test.
@@ -84,8 +113,8 @@ const Sample& sample()
 // bytes and not more, as mapped memory may be.
 class IoRun {
 public:
-    IoRun(const sluice::stream::System& system, SluiceStreamIo io)
-        : m_memory(SLUICE_STREAM_MIN_SOURCE + 4096 + 64)
+    IoRun(const sluice::stream::System& system, SluiceStreamIo io, uint32_t threads = 0)
+        : m_threads(threads), m_memory(SLUICE_STREAM_MIN_SOURCE + 4096 + 64)
     {
         REQUIRE(sluiceCreateCpuContext(&m_context) == SLUICE_OK);
         uint8_t* start = m_memory.data();
@@ -98,6 +127,7 @@ public:
         info.maxRequests = 256;
         info.maxBatches = 1;
         info.io = io;
+        info.threads = threads;
         REQUIRE(sluice::stream::createStreamer(&info, system, &m_streamer) == SLUICE_OK);
     }
     ~IoRun()
@@ -172,8 +202,11 @@ private:
     {
         SluiceStreamEvent event = {};
         uint32_t count = 0;
-        for (int i = 0; i < 10000 && count == 0; ++i) {
-            REQUIRE(sluiceStreamPump(m_streamer, 16, nullptr) == SLUICE_OK);
+        for (int i = 0; (i < 10000 || m_threads != 0) && count == 0; ++i) {
+            if (m_threads != 0)
+                std::this_thread::yield();
+            else
+                REQUIRE(sluiceStreamPump(m_streamer, 16, nullptr) == SLUICE_OK);
             count = 1;
             REQUIRE(sluiceStreamPoll(m_streamer, &event, &count) == SLUICE_OK);
         }
@@ -181,6 +214,7 @@ private:
         return event;
     }
 
+    uint32_t m_threads;
     Bytes m_memory;
     SluiceContext m_context = nullptr;
     SluiceStreamer m_streamer = nullptr;
@@ -289,6 +323,50 @@ TEST_CASE("stream io: the system's own reads, and who asks for none")
     SluiceStreamerInfo info = {};
     info.io = SluiceStreamIo(9);
     CHECK(sluiceCreateStreamer(&info, &none) == SLUICE_ERROR_ARGUMENT);
+}
+
+TEST_CASE("stream io: threads that read many small places together")
+{
+    const RealFile file(sample().file, "stream_io_together.sluice");
+    const Bytes& whole = sample().file;
+    for (const uint32_t spoils : {0u, 3u}) {
+        for (const bool bindsFiles : {true, false}) {
+            for (const SluiceStreamIo io : {SLUICE_STREAM_IO_PREAD, SLUICE_STREAM_IO_DIRECT}) {
+                CAPTURE(spoils);
+                CAPTURE(bindsFiles);
+                CAPTURE(int(io));
+                TogetherSystem system(bindsFiles);
+                system.spoils = spoils;
+                IoRun run(system, io, 3);
+                const SluiceStreamFile opened = run.open(file.path());
+                run.checkAll(opened, false);
+                std::mt19937 random = makeRandom(22);
+                for (int turn = 0; turn < 20; ++turn) {
+                    std::vector<std::unique_ptr<GuardedBytes>> places;
+                    std::vector<uint64_t> offsets;
+                    std::vector<SluiceStreamRequest> requests;
+                    for (int i = 0; i < 100; ++i) {
+                        const uint64_t size = 1 + random() % 1000;
+                        offsets.push_back(random() % (whole.size() - size));
+                        places.push_back(std::make_unique<GuardedBytes>(size, random() % 16));
+                        requests.push_back(
+                            fromFile(opened, offsets.back(), size, places.back()->data()));
+                    }
+                    CHECK(run.stream(requests).status == SLUICE_OK);
+                    bool isRight = true;
+                    for (size_t i = 0; i < places.size(); ++i) {
+                        const Bytes got = places[i]->content();
+                        isRight = isRight && std::equal(got.begin(), got.end(),
+                                                        whole.begin() + ptrdiff_t(offsets[i]));
+                        places[i]->checkGuards();
+                    }
+                    CHECK(isRight);
+                }
+                CHECK(system.together != 0);
+                if (io == SLUICE_STREAM_IO_PREAD) CHECK(system.incomplete == 0);
+            }
+        }
+    }
 }
 
 TEST_CASE("stream io: memory for rings")

@@ -52,7 +52,7 @@ public:
             auto text = std::make_unique<std::string>();
             if (!readText(place, *text)) continue;
             auto result =
-                std::make_unique<IncludeResult>(fs::path(place).lexically_normal().string(),
+                std::make_unique<IncludeResult>(fs::path(place).lexically_normal().generic_string(),
                                                 text->data(), text->size(), text.get());
             text.release();
             return result.release();
@@ -152,7 +152,8 @@ std::string normalizedPath(const std::string& path)
     std::error_code error;
     const fs::path normal = fs::absolute(path, error).lexically_normal();
     const fs::path folder = fs::weakly_canonical(normal.parent_path(), error);
-    return ((error ? normal.parent_path() : folder) / normal.filename()).string();
+    fs::path result = (error ? normal.parent_path() : folder) / normal.filename();
+    return result.make_preferred().string();
 }
 
 bool isShaderFile(const std::string& file)

@@ -41,7 +41,7 @@ Pipelines pipelinesOf(const std::string& shader)
 
 SluiceStatus KernelReload::start(const SluiceHotReloadInfo& info, const char*& error)
 {
-    m_folder = std::filesystem::absolute(info.shaderFolder).lexically_normal().string();
+    m_folder = std::filesystem::absolute(info.shaderFolder).lexically_normal().generic_string();
     m_selector = info.device;
     m_program = vulkanBackend(info.context);
     if (!m_program) {

@@ -86,16 +86,28 @@ bool SluiceStreamFile_T::readDirect(uint64_t offset, uint8_t* bytes, uint64_t co
     return true;
 }
 
-ReadError SluiceStreamFile_T::readInto(uint64_t offset, uint8_t* bytes, uint64_t count,
-                                       uint64_t before, uint64_t after) const
+// What of a read goes past the page cache: all of it, and what of the bytes beside it may be
+// written, but for its edges.
+bool SluiceStreamFile_T::directPart(uint64_t offset, const uint8_t* bytes, uint64_t count,
+                                    uint64_t before, uint64_t after, uint64_t& begin,
+                                    uint64_t& end) const
 {
     const uint64_t step = directAlignment;
     if (!isDirect || (uint64_t(reinterpret_cast<uintptr_t>(bytes)) - offset) % step != 0)
-        return read(offset, bytes, count);
-    uint64_t begin = offset / step * step, end = alignUp(offset + count, step);
+        return false;
+    begin = offset / step * step;
+    end = alignUp(offset + count, step);
     if (offset - begin > before) begin += step;
     if (end - (offset + count) > after) end -= step;
-    if (begin >= end) return read(offset, bytes, count);
+    return begin < end;
+}
+
+ReadError SluiceStreamFile_T::readInto(uint64_t offset, uint8_t* bytes, uint64_t count,
+                                       uint64_t before, uint64_t after) const
+{
+    uint64_t begin = 0, end = 0;
+    if (!directPart(offset, bytes, count, before, after, begin, end))
+        return read(offset, bytes, count);
     uint8_t* const to = begin >= offset ? bytes + (begin - offset) : bytes - (offset - begin);
     if (!readDirect(begin, to, end - begin, std::min(end, offset + count) - begin))
         return read(offset, bytes, count);
@@ -105,6 +117,21 @@ ReadError SluiceStreamFile_T::readInto(uint64_t offset, uint8_t* bytes, uint64_t
     if (error.status == SLUICE_OK && end < offset + count)
         error = read(end, bytes + (end - offset), offset + count - end);
     return error;
+}
+
+bool SluiceStreamFile_T::asOneRead(uint64_t offset, uint8_t* bytes, uint64_t count, uint64_t before,
+                                   uint64_t after, Read& one, uint64_t& needed) const
+{
+    if (hasInterface || count == 0) return false;
+    uint64_t begin = 0, end = 0;
+    if (!directPart(offset, bytes, count, before, after, begin, end)) {
+        one = {descriptor, bytes, count, offset, 0};
+        needed = count;
+        return true;
+    }
+    one = {directDescriptor, bytes - (offset - begin), end - begin, begin, 0};
+    needed = offset + count - begin;
+    return begin <= offset && end >= offset + count;
 }
 
 // The file stays readable through the page cache, whatever comes of it.

@@ -73,6 +73,9 @@ struct SluiceStreamFile_T {
     // destination may be written.
     sluice::stream::ReadError readInto(uint64_t offset, uint8_t* bytes, uint64_t size,
                                        uint64_t before, uint64_t after) const;
+    // Whether one read of the system's can do what readInto does, and which, of how many wanted bytes.
+    bool asOneRead(uint64_t offset, uint8_t* bytes, uint64_t size, uint64_t before, uint64_t after,
+                   sluice::stream::Read& read, uint64_t& needed) const;
     // How many bytes more than it reads a block needs, so that all of it is read directly.
     uint64_t directRoom() const { return isDirect ? 2 * uint64_t(directAlignment) : 0; }
     SluiceStreamIoReport ioReport() const;
@@ -138,6 +141,8 @@ struct SluiceStreamFile_T {
 private:
     void openDirect();
     bool readDirect(uint64_t offset, uint8_t* bytes, uint64_t size, uint64_t needed) const;
+    bool directPart(uint64_t offset, const uint8_t* bytes, uint64_t size, uint64_t before,
+                    uint64_t after, uint64_t& begin, uint64_t& end) const;
     SluiceStatus openArchive();
     SluiceStatus readRecords(uint32_t number, std::vector<uint8_t>& checkedFilters);
 };

@@ -63,8 +63,8 @@ constexpr uint64_t kStripSize = SLUICE_STREAM_READ_SIZE; // of images, aimed at
 constexpr uint64_t kUnitWork = uint64_t(8) << 20; // tiles times the largest of them, for scratch
 constexpr uint64_t kMinSourceBlock = 16384, kMinOutputBlock = 65536;
 
-// What a thread reads, and what a batch takes or gives back, between one lock and the next.
-constexpr uint32_t kReadsAtOnce = 16;
+// How many bytes a thread reads at most, in kReadsAtOnce reads, and what a batch takes or gives back,
+// between one lock and the next.
 constexpr uint64_t kReadSizeAtOnce = kUnitRead / 2;
 // So many bytes of them are taken also while other threads sleep: to wake one takes as long.
 constexpr uint64_t kReadSizeForOne = 65536;
@@ -340,6 +340,8 @@ private:
     uint32_t pickSome(Job* jobs);
     void runThread(uint32_t number);
     void lookOut() const;
+    void readTogether(Job* jobs, uint32_t count);
+    uint64_t asOneRead(const Job& job, sluice::stream::Read& read, uint64_t& needed) const;
     void readUnit(Job& job);
     void readTiles(Job& job);
     void finishRead(Job& job);
@@ -516,6 +518,7 @@ struct SluiceStreamer_T::Job {
     SluiceStreamFile file = nullptr;
     Unit* unit = nullptr;
     const Request* request = nullptr;
+    bool isRead = false;
     sluice::stream::ReadError error;
     uint32_t badTile = sluice::stream::kNone, badStatus = SLUICE_TILE_OK;
 };

@@ -15,6 +15,16 @@ struct FileStatus {
     uint64_t device = 0, number = 0; // together they tell a file from all others
 };
 
+// A read of System::readMany.
+struct Read {
+    int descriptor = -1;
+    void* bytes = nullptr;
+    uint64_t size = 0, offset = 0;
+    int64_t got = 0; // as System::read returns it
+};
+// What a thread reads between one lock and the next.
+constexpr uint32_t kReadsAtOnce = 16;
+
 // Results below 0 are negative errnos. A descriptor of Windows is a HANDLE, of which 32 bits count.
 class System {
 public:
@@ -25,9 +35,18 @@ public:
     virtual void close(int descriptor) const;
     virtual int status(int descriptor, FileStatus& status) const; // 0: it worked
     virtual int64_t read(int descriptor, void* bytes, uint64_t size, uint64_t offset) const;
+    // At most kReadsAtOnce, which all go on at the same time where the system can do that.
+    virtual void readMany(Read* reads, uint32_t count) const;
+    // Whether it can: else nothing is gained by readMany.
+    virtual bool readsTogether() const;
     // What offset, size and memory of direct reads are multiples of: a power of two, or 0: there
     // are none.
     virtual uint32_t directAlignment(int descriptor) const;
+
+protected:
+    // Windows: files are bound to a completion port, by which many reads are under way at once. Where
+    // one cannot be bound each read is waited for by the thread that asked for it.
+    virtual bool usesCompletionPort() const { return true; }
 };
 
 const System& operatingSystem();

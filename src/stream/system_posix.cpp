@@ -64,6 +64,14 @@ int64_t System::read(int descriptor, void* bytes, uint64_t size, uint64_t offset
     return got >= 0 ? int64_t(got) : -int64_t(errno);
 }
 
+void System::readMany(Read* reads, uint32_t count) const
+{
+    for (Read* one = reads; one != reads + count; ++one)
+        one->got = read(one->descriptor, one->bytes, one->size, one->offset);
+}
+
+bool System::readsTogether() const { return false; }
+
 void* mapMemory(uint64_t size, uint64_t alignment)
 {
     if (size > SIZE_MAX - alignment) return nullptr;

@@ -2,6 +2,10 @@
 #include "system.h"
 
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <set>
 
 #include "formats/integers.h"
 #include "platform/windows_path.h"
@@ -14,8 +18,151 @@ constexpr uint64_t kLargestRead = uint64_t(1) << 30;
 
 HANDLE handleOf(int descriptor) { return reinterpret_cast<HANDLE>(intptr_t(descriptor)); }
 
+// What a read that did not begin, or has ended, came to.
+int64_t resultOf(bool isGood, DWORD got)
+{
+    if (isGood) return got;
+    const DWORD error = GetLastError();
+    return error == ERROR_HANDLE_EOF ? 0 : -errnoOf(error);
+}
+
+void setPlace(OVERLAPPED& request, uint64_t offset)
+{
+    request.Offset = DWORD(offset);
+    request.OffsetHigh = DWORD(offset >> 32);
+}
+
+// One port for all files, since a thread has reads of several under way. Of the threads that wait
+// one looks at the port, for all of them.
+class CompletionPort {
+public:
+    CompletionPort() : m_port(CreateIoCompletionPort(INVALID_HANDLE_VALUE, nullptr, 0, 0)) {}
+    CompletionPort(const CompletionPort&) = delete;
+    CompletionPort& operator=(const CompletionPort&) = delete;
+
+    // What is read at once, as from the cache, needs no packet.
+    bool bind(HANDLE file)
+    {
+        return m_port != nullptr &&
+               SetFileCompletionNotificationModes(file, FILE_SKIP_COMPLETION_PORT_ON_SUCCESS) &&
+               CreateIoCompletionPort(file, m_port, 0, 0) != nullptr;
+    }
+    void readAll(Read* reads, uint32_t count);
+
+private:
+    struct Request : OVERLAPPED {
+        Request() : OVERLAPPED() {}
+        Read* read = nullptr;
+        uint32_t* pending = nullptr; // of those that were begun with it
+    };
+
+    static bool begin(Request& request);
+    void waitFor(const uint32_t& pending, std::unique_lock<std::mutex>& lock);
+
+    HANDLE m_port; // until the program ends
+    std::mutex m_mutex;
+    std::condition_variable m_changed;
+    bool m_isWatched = false; // by a thread
+};
+
+// False: it has ended already.
+bool CompletionPort::begin(Request& request)
+{
+    Read& read = *request.read;
+    setPlace(request, read.offset);
+    DWORD got = 0;
+    const bool isGood = ReadFile(handleOf(read.descriptor), read.bytes,
+                                 DWORD(std::min(read.size, kLargestRead)), &got, &request) != 0;
+    if (!isGood && GetLastError() == ERROR_IO_PENDING) return true;
+    read.got = resultOf(isGood, got);
+    return false;
+}
+
+void CompletionPort::readAll(Read* reads, uint32_t count)
+{
+    Request requests[kReadsAtOnce];
+    uint32_t pending = count, ended = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        requests[i].read = &reads[i];
+        requests[i].pending = &pending;
+        if (!begin(requests[i])) ++ended;
+    }
+    if (ended == count) return;
+    std::unique_lock<std::mutex> lock(m_mutex); // which guards `pending`
+    pending -= ended;
+    waitFor(pending, lock);
+}
+
+void CompletionPort::waitFor(const uint32_t& pending, std::unique_lock<std::mutex>& lock)
+{
+    while (pending != 0) {
+        if (m_isWatched) {
+            m_changed.wait(lock);
+            continue;
+        }
+        m_isWatched = true;
+        lock.unlock();
+        OVERLAPPED_ENTRY entries[kReadsAtOnce];
+        ULONG count = 0;
+        if (!GetQueuedCompletionStatusEx(m_port, entries, kReadsAtOnce, &count, INFINITE, FALSE))
+            count = 0;
+        lock.lock();
+        m_isWatched = false;
+        for (ULONG i = 0; i < count; ++i) {
+            Request& request = *static_cast<Request*>(entries[i].lpOverlapped);
+            DWORD got = 0;
+            const bool isGood =
+                GetOverlappedResult(handleOf(request.read->descriptor), &request, &got, FALSE) != 0;
+            request.read->got = resultOf(isGood, got);
+            --*request.pending;
+        }
+        // Those whose reads have ended, and one that looks at the port next.
+        m_changed.notify_all();
+    }
+}
+
+CompletionPort& completionPort()
+{
+    static CompletionPort one;
+    return one;
+}
+
+// Files that are not bound to the port: none, but where the system refuses.
+class Unbound {
+public:
+    void add(int descriptor)
+    {
+        const std::lock_guard<std::mutex> lock(m_mutex);
+        m_files.insert(descriptor);
+        m_count = m_files.size();
+    }
+    void remove(int descriptor)
+    {
+        if (m_count == 0) return;
+        const std::lock_guard<std::mutex> lock(m_mutex);
+        m_files.erase(descriptor);
+        m_count = m_files.size();
+    }
+    bool has(int descriptor)
+    {
+        if (m_count == 0) return false;
+        const std::lock_guard<std::mutex> lock(m_mutex);
+        return m_files.count(descriptor) != 0;
+    }
+
+private:
+    std::mutex m_mutex;
+    std::set<int> m_files;
+    std::atomic<size_t> m_count{0};
+};
+Unbound& unbound()
+{
+    static Unbound one;
+    return one;
+}
+
 // Reads of one file by several threads go on at once only where it is open for overlapped reads;
-// each thread then waits for its own.
+// without a completion port each thread waits for its own.
 class ThreadEvent {
 public:
     ThreadEvent() : m_event(CreateEventW(nullptr, TRUE, FALSE, nullptr)) {}
@@ -30,6 +177,21 @@ public:
 private:
     HANDLE m_event;
 };
+
+int64_t readByEvent(HANDLE handle, void* bytes, uint64_t size, uint64_t offset)
+{
+    thread_local const ThreadEvent event;
+    if (event.handle() == nullptr) return -ENOMEM;
+    OVERLAPPED request = {};
+    setPlace(request, offset);
+    request.hEvent = event.handle();
+    DWORD got = 0;
+    if (!ReadFile(handle, bytes, DWORD(std::min(size, kLargestRead)), nullptr, &request) &&
+        GetLastError() != ERROR_IO_PENDING)
+        return resultOf(false, 0);
+    const bool isGood = GetOverlappedResult(handle, &request, &got, TRUE) != 0;
+    return resultOf(isGood, got);
+}
 
 } // namespace
 
@@ -52,10 +214,16 @@ int System::open(const char* path, bool isDirect) const
                                       FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
                                       nullptr, OPEN_EXISTING, flags, nullptr);
     if (handle == INVALID_HANDLE_VALUE) return -errnoOf(GetLastError());
-    return int(reinterpret_cast<intptr_t>(handle));
+    const int descriptor = int(reinterpret_cast<intptr_t>(handle));
+    if (!usesCompletionPort() || !completionPort().bind(handle)) unbound().add(descriptor);
+    return descriptor;
 }
 
-void System::close(int descriptor) const { CloseHandle(handleOf(descriptor)); }
+void System::close(int descriptor) const
+{
+    unbound().remove(descriptor); // before another file gets its number
+    CloseHandle(handleOf(descriptor));
+}
 
 int System::status(int descriptor, FileStatus& status) const
 {
@@ -74,23 +242,22 @@ int System::status(int descriptor, FileStatus& status) const
 
 int64_t System::read(int descriptor, void* bytes, uint64_t size, uint64_t offset) const
 {
-    thread_local const ThreadEvent event;
-    if (event.handle() == nullptr) return -ENOMEM;
-    OVERLAPPED place = {};
-    place.Offset = DWORD(offset);
-    place.OffsetHigh = DWORD(offset >> 32);
-    place.hEvent = event.handle();
-    const HANDLE handle = handleOf(descriptor);
-    DWORD got = 0;
-    if (!ReadFile(handle, bytes, DWORD(std::min(size, kLargestRead)), nullptr, &place)) {
-        const DWORD error = GetLastError();
-        if (error == ERROR_HANDLE_EOF) return 0;
-        if (error != ERROR_IO_PENDING) return -errnoOf(error);
-    }
-    if (GetOverlappedResult(handle, &place, &got, TRUE)) return got;
-    const DWORD error = GetLastError();
-    return error == ERROR_HANDLE_EOF ? 0 : -errnoOf(error);
+    if (unbound().has(descriptor)) return readByEvent(handleOf(descriptor), bytes, size, offset);
+    Read one = {descriptor, bytes, size, offset, 0};
+    completionPort().readAll(&one, 1);
+    return one.got;
 }
+
+void System::readMany(Read* reads, uint32_t count) const
+{
+    if (std::none_of(reads, reads + count,
+                     [](const Read& one) { return unbound().has(one.descriptor); }))
+        return completionPort().readAll(reads, count);
+    for (Read* one = reads; one != reads + count; ++one)
+        one->got = System::read(one->descriptor, one->bytes, one->size, one->offset);
+}
+
+bool System::readsTogether() const { return usesCompletionPort(); }
 
 uint32_t System::directAlignment(int descriptor) const
 {

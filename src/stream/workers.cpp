@@ -150,6 +150,7 @@ void SluiceStreamer_T::runThread(uint32_t number)
             }
         }
         if (isLookout) lookOut();
+        if (count > 1 && m_system.readsTogether()) readTogether(jobs, count);
         for (; reads < count && jobs[reads].kind == Job::read; ++reads)
             readUnit(jobs[reads]);
         if (reads == count) continue;
@@ -216,10 +217,64 @@ void SluiceStreamer_T::finishOpen(SluiceStreamFile file)
     tellEvent();
 }
 
+// Reads what one read of the system's each can bring, all at the same time. What has not come whole,
+// for whatever reason, readUnit reads anew.
+void SluiceStreamer_T::readTogether(Job* jobs, uint32_t count)
+{
+    Read reads[kReadsAtOnce];
+    uint64_t needed[kReadsAtOnce] = {}, wanted[kReadsAtOnce] = {};
+    Job* of[kReadsAtOnce] = {};
+    uint32_t used = 0;
+    for (Job* job = jobs; job != jobs + count; ++job) {
+        if (job->kind != Job::read) break;
+        wanted[used] = asOneRead(*job, reads[used], needed[used]);
+        if (wanted[used] != 0) of[used++] = job;
+    }
+    if (used < 2) return;
+    m_system.readMany(reads, used);
+    for (uint32_t i = 0; i < used; ++i) {
+        of[i]->isRead =
+            reads[i].got >= int64_t(needed[i]) && uint64_t(reads[i].got) <= reads[i].size;
+        if (of[i]->isRead) m_bytesRead += wanted[i];
+    }
+}
+
+// The bytes that are wanted; 0: it takes more than one read.
+uint64_t SluiceStreamer_T::asOneRead(const Job& job, Read& read, uint64_t& needed) const
+{
+    const Unit& unit = *job.unit;
+    const SluiceStreamRequest& request = job.request->info;
+    if (request.source == SLUICE_STREAM_FROM_MEMORY) return 0;
+    uint64_t offset = unit.offset, size = unit.size, before = 0, after = 0;
+    uint8_t* to = nullptr;
+    if (request.source == SLUICE_STREAM_FROM_ARCHIVE) {
+        uint32_t count = 0;
+        const TileRecord* tile = request.file->records(request.asset, count) + unit.firstTile;
+        const TileRecord* const last = tile + unit.tileCount - 1;
+        offset = tile->offset;
+        for (size = 0; tile != last; ++tile) {
+            size += storedRoom(*tile);
+            if (tile[1].offset != offset + size) return 0;
+        }
+        size += last->storedSize;
+        to = ringPlace(m_info.source, unit.sourceBase);
+        before = unit.sourceBase - unit.source;
+        after = unit.sourceEnd - unit.sourceBase - size;
+    } else if (unit.route == Route::plain) {
+        to = ringPlace(m_info.source, unit.outputBase);
+        before = unit.outputBase - unit.source;
+        after = unit.sourceEnd - unit.outputBase - size;
+    } else {
+        to = hostPlace(request, offset);
+    }
+    return request.file->asOneRead(offset, to, size, before, after, read, needed) ? size : 0;
+}
+
 void SluiceStreamer_T::readUnit(Job& job)
 {
     const Unit& unit = *job.unit;
     const SluiceStreamRequest& request = job.request->info;
+    if (job.isRead) return;
     if (request.source == SLUICE_STREAM_FROM_ARCHIVE) {
         readTiles(job);
         return;

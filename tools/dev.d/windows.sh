@@ -50,7 +50,7 @@ windows_libraries() {
     header_links "$windows_prefix"
     if ! compgen -G "$sources/re2-*" >/dev/null; then
         note "sources of libraries"
-        debian_sources "$windows" libzstd libdeflate xxhash zlib libpng1.6 libjpeg-turbo libsquish re2 || return 1
+        debian_sources "$windows" libzstd libdeflate xxhash zlib libpng1.6 libjpeg-turbo libsquish glslang re2 || return 1
     fi
     windows_libdeflate "$(echo "$sources"/libdeflate-*/)" && windows_zlib "$(echo "$sources"/zlib-*/)" &&
         windows_library zstd "$(echo "$sources"/libzstd-*/build/cmake)" libzstd.a -DZSTD_BUILD_PROGRAMS=OFF \
@@ -84,6 +84,21 @@ windows_32() {
         -DSLUICE_WINDOWS_PROCESSOR=i686 -DSLUICE_WINDOWS_PREFIX="$windows_prefix" -DCMAKE_BUILD_TYPE=Release \
         -DSLUICE_WERROR=ON -DSLUICE_CUDA=OFF -DSLUICE_SHADERS_FROM="$root/build/release/shaders" \
         -DSLUICE_BUILD_TOOL=OFF -DSLUICE_BUILD_TESTS=OFF && cmake --build "$windows/32" -j "$jobs"
+}
+
+# Hot reload, with the compiler of shaders that it brings along, on lavapipe.
+windows_reload_build() {
+    windows_library glslang "$(echo "$windows"/sources/glslang-*/)" libglslang.a -DENABLE_OPT=OFF -DENABLE_HLSL=OFF \
+        -DENABLE_CTEST=OFF -DCMAKE_INSTALL_LIBDIR=lib &&
+        cmake -G Ninja -S . -B "$windows/reload" -DCMAKE_TOOLCHAIN_FILE="$root/cmake/mingw-w64.cmake" \
+            -DSLUICE_WINDOWS_PREFIX="$windows_prefix" -DCMAKE_BUILD_TYPE=Release -DSLUICE_WERROR=ON -DSLUICE_CUDA=OFF \
+            -DSLUICE_HOT_RELOAD=ON -DSLUICE_STATIC_TOOL=ON &&
+        cmake --build "$windows/reload" -j "$jobs" --target hot_reload_test
+}
+windows_reload() {
+    # shellcheck disable=SC2046 # variables are words
+    env $(on_driver "$lavapipe_manifest") WINEPREFIX="$windows/wine" WINEDEBUG=-all \
+        wine "$windows/reload/bin/hot_reload_test.exe" </dev/null
 }
 
 # The zip: the tool, and the library twice, each with its headers and CMake files: as a DLL with its import library in
@@ -280,8 +295,8 @@ windows_once() { # NAME COMMAND...
     local name=$1 passed=$windows/passed/$1 programs lines
     shift
     programs=$({
-        sha256sum "$windows"/static/bin/*.exe "$windows"/shared/bin/*.dll build/release/bin/sluice{,_tests} \
-            tools/dev.d/{windows,tests}.sh
+        find "$windows"/{static,reload}/bin build/release/bin/sluice{,_tests} "$windows/package" tests/consumers/package \
+            tests/data tools/dev.d/{windows,tests}.sh -type f -print0 | sort -z | xargs -0 sha256sum
         dpkg-query -W wine mesa-vulkan-drivers
     } | sha256sum)
     if [ -f "$passed" ] && [ "$(head -n 1 "$passed")" = "$programs" ]; then
@@ -307,7 +322,8 @@ windows_steps() {
     windows_libraries || return 1
     windows_build static -DSLUICE_STATIC_TOOL=ON && windows_build shared -DBUILD_SHARED_LIBS=ON -DSLUICE_BUILD_TOOL=OFF \
         -DSLUICE_BUILD_TESTS=OFF && windows_zip && windows_display && windows_wrappers || return 1
-    windows_step 32 windows_32
+    step windows-hot-reload-build windows_reload_build
+    step windows-32 windows_32
     windows_step exports windows_exports
     windows_step consumer-shared windows_consumer shared
     windows_step consumer-static windows_consumer static
@@ -326,9 +342,9 @@ windows_steps() {
             where=wine/ validation=0 windows_once lavapipe-$tier tests windows-lavapipe build/windows/wrapped vulkan/$tier \
                 $(on_driver "$lavapipe_manifest") LP_NATIVE_VECTOR_WIDTH=256
         done
+        windows_step hot-reload windows_reload
     fi
     not_run wine/viewer all "not built for Windows"
-    not_run wine/hot-reload all "its watcher is Linux's"
     not_run wine/cuda all "not built for Windows"
 }
 
