@@ -67,8 +67,8 @@ list(APPEND kept_sources tools/bench/bench_page.cpp) # a page of more rows than 
 set(viewer_parts bsp.cpp patch.cpp script.cpp scene.cpp camera.cpp residency.cpp)
 list(TRANSFORM viewer_parts PREPEND ${PROJECT_SOURCE_DIR}/tools/samples/viewer/)
 sluice_test(sluice_tests ${test_sources} ${tune_work_sources} ${viewer_parts} ${kept_sources})
-# A Vulkan driver that fails as it is told, before one that works.
-if(UNIX)
+# A Vulkan driver that fails as it is told, before one that works. A program without a dynamic linker loads none.
+if(UNIX AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-static")
     add_library(sluice_broken_driver MODULE tests/broken_driver.cpp)
     sluice_common(sluice_broken_driver)
     target_include_directories(sluice_broken_driver SYSTEM PRIVATE ${SLUICE_VULKAN_INCLUDE_DIR})

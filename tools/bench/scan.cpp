@@ -261,6 +261,33 @@ private:
         keys.uploadTo(theirs.device, theirs.keys.whole());
     }
 
+    auto ours(const Job& job)
+    {
+        const Data& data = m_data.ours;
+        m_scratch =
+            job.reduces()
+                ? data.device.allocateScratch(sluiceGetReduceRequirements, job.reduce(data, 0))
+                : data.device.allocateScratch(sluiceGetScanRequirements, job.scan(data, 0));
+        return [&](SluiceCommands commands, uint32_t set) {
+            SluiceScanInfo scan = job.scan(data, set);
+            SluiceReduceInfo reduce = job.reduce(data, set);
+            scan.scratch = reduce.scratch = m_scratch.whole();
+            require(job.reduces() ? sluiceCmdReduce(data.device.context(), commands, &reduce)
+                                  : sluiceCmdScan(data.device.context(), commands, &scan),
+                    job.kind.kernel());
+        };
+    }
+    auto theirs(const Job& job)
+    {
+        const Data& data = m_data.theirs();
+        m_cubScratch = data.device.allocate(cubScratchSize(job.cub(data, 0)));
+        return [&](SluiceCommands commands, uint32_t set) {
+            CubCall call = job.cub(data, set);
+            call.scratch = m_cubScratch.whole();
+            recordCub(commands, call);
+        };
+    }
+
     template <typename T>
     void sweepOf(const Kind& kind)
     {
@@ -291,33 +318,6 @@ private:
                 rows.push_back(run(m_data.theirs(), kind.cubName(), theirs(job)));
             m_contest.report.addGroup(rows);
         }
-    }
-
-    auto ours(const Job& job)
-    {
-        const Data& data = m_data.ours;
-        m_scratch =
-            job.reduces()
-                ? data.device.allocateScratch(sluiceGetReduceRequirements, job.reduce(data, 0))
-                : data.device.allocateScratch(sluiceGetScanRequirements, job.scan(data, 0));
-        return [&](SluiceCommands commands, uint32_t set) {
-            SluiceScanInfo scan = job.scan(data, set);
-            SluiceReduceInfo reduce = job.reduce(data, set);
-            scan.scratch = reduce.scratch = m_scratch.whole();
-            require(job.reduces() ? sluiceCmdReduce(data.device.context(), commands, &reduce)
-                                  : sluiceCmdScan(data.device.context(), commands, &scan),
-                    job.kind.kernel());
-        };
-    }
-    auto theirs(const Job& job)
-    {
-        const Data& data = m_data.theirs();
-        m_cubScratch = data.device.allocate(cubScratchSize(job.cub(data, 0)));
-        return [&](SluiceCommands commands, uint32_t set) {
-            CubCall call = job.cub(data, set);
-            call.scratch = m_cubScratch.whole();
-            recordCub(commands, call);
-        };
     }
 
     const Contest& m_contest;
