@@ -10,9 +10,14 @@ if(CMAKE_CROSSCOMPILING_EMULATOR AND UNIX)
     file(CHMOD ${SLUICE_TOOL_PATH} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 endif()
 
+# In C++ Clang's -Wconversion asks for more than GCC's. The libraries and the tool are clean of that too.
+add_library(sluice_test_warnings INTERFACE)
+target_compile_options(sluice_test_warnings INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>)
+
 function(sluice_test name)
     add_executable(${name} ${ARGN})
     sluice_program(${name})
+    target_link_libraries(${name} PRIVATE sluice_test_warnings) # behind those that it takes something from
     target_include_directories(${name} SYSTEM PRIVATE ${SLUICE_DOCTEST_INCLUDE_DIR})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_compile_definitions(${name} PRIVATE

@@ -226,10 +226,9 @@ TEST_CASE("gstd arguments: output over its own input is refused")
         info.destination = cpu.range(offset, size);
         CHECK(sluiceCmdGstd(cpu.context, nullptr, &info) == SLUICE_OK);
     }
-    for (const auto& [offset, size] :
-         {std::pair{16u, 16u}, {0u, 17u}, {31u, 1u}, {20u, 4u}, {0u, 64u}}) {
-        CAPTURE(offset);
-        info.destination = cpu.range(offset, size);
+    for (const auto& place : {std::pair{16u, 16u}, {0u, 17u}, {31u, 1u}, {20u, 4u}, {0u, 64u}}) {
+        CAPTURE(place.first);
+        info.destination = cpu.range(place.first, place.second);
         CHECK(sluiceCmdGstd(cpu.context, nullptr, &info) == SLUICE_ERROR_ARGUMENT);
     }
 }

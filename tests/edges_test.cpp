@@ -124,10 +124,10 @@ TEST_CASE("edges: how plans share tiles out")
     CHECK(floatTilesPerWorkgroup(1000, 4, 8, 5) == 32);
 
     SluiceFseTablesInfo tables = {};
-    for (const auto& [regions, each] : {std::pair<uint32_t, uint32_t>{0, 1}, {4, 2}, {5, 3}}) {
-        CAPTURE(regions);
-        tables.maxRegionCount = regions;
-        CHECK(fseTablesParams(tables, noAddress, 2).tablesPerGroup == each);
+    for (const auto& share : {std::pair<uint32_t, uint32_t>{0, 1}, {4, 2}, {5, 3}}) {
+        CAPTURE(share.first);
+        tables.maxRegionCount = share.first;
+        CHECK(fseTablesParams(tables, noAddress, 2).tablesPerGroup == share.second);
     }
     FseTablesParams made = {};
     made.maxRegionCount = 4;

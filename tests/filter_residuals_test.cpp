@@ -53,7 +53,8 @@ TEST_CASE("filter residuals: loops and formulas agree")
                                   {1, 4, 0},       {3, 4, 2},      {5, 4, 3},       {64, 4, 1},
                                   {1000, 31, 0},   {1000, 31, 30}, {5000, 1500, 7}, {3000, 2999, 0},
                                   {2100, 2500, 3}, {2048, 1024, 0}};
-    for (const auto& [count, width, first] : shapes) {
+    for (const uint32_t(&shape)[3] : shapes) {
+        const uint32_t count = shape[0], width = shape[1], first = shape[2];
         for (const uint8_t bytes : {uint8_t(1), uint8_t(2), uint8_t(4)}) {
             for (uint32_t p = 0; p < uint32_t(FilterPredictor::count); ++p) {
                 for (uint32_t variant = 0; variant < 16; ++variant) {

@@ -405,7 +405,8 @@ TEST_CASE("a wrong edit of any shader is refused, and the good text is taken aga
                                             : isShort   ? source.readingAtFirst()
                                                         : source.rightAtFirst());
         }
-        for (const auto& [shader, text] : good) {
+        for (const auto& one : good) {
+            const std::string& shader = one.first;
             const Event event = program.next(shader, 600);
             CAPTURE(shader);
             if (edit < 3) CAPTURE(edits[edit]);

@@ -193,7 +193,8 @@ TEST_CASE("texture: mip levels are averages of light over areas")
 {
     const uint32_t sizes[][2] = {{2, 2}, {1, 9},   {9, 1},   {3, 5},
                                  {7, 8}, {16, 16}, {33, 20}, {31, 31}};
-    for (const auto& [width, height] : sizes) {
+    for (const uint32_t(&size)[2] : sizes) {
+        const uint32_t width = size[0], height = size[1];
         for (const Averaging averaging : {Averaging::colour, Averaging::linear}) {
             CAPTURE(width);
             CAPTURE(height);

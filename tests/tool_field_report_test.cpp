@@ -296,8 +296,8 @@ TEST_CASE("tool field report: the page lists the schema's members")
     const std::string section = page.substr(begin, page.find("\n## ", begin + 1) - begin);
     const Json whole = schema();
     const auto check = [&](const Json& members) {
-        for (const auto& [name, inner] : members.items())
-            CHECK_MESSAGE(contains(section, "`" + name + "`"), name);
+        for (const auto& member : members.items())
+            CHECK_MESSAGE(contains(section, "`" + member.key() + "`"), member.key());
     };
     check(whole.at("properties"));
     check(whole.at("$defs").at("device").at("properties"));
