@@ -80,6 +80,8 @@ if(UNIX AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-static")
     target_link_libraries(sluice_broken_driver PRIVATE ${CMAKE_DL_LIBS})
     target_compile_definitions(sluice_tests PRIVATE SLUICE_BROKEN_DRIVER_PATH="$<TARGET_FILE:sluice_broken_driver>")
     add_dependencies(sluice_tests sluice_broken_driver)
+elseif(UNIX)
+    target_compile_definitions(sluice_tests PRIVATE SLUICE_TEST_LOADS_NO_DRIVERS)
 endif()
 foreach(library png jpeg squish) # what the tool was built with
     if(TARGET sluice_${library})

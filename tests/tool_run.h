@@ -23,6 +23,12 @@ constexpr bool kEmulated = true;
 #else
 constexpr bool kEmulated = false;
 #endif
+// A program without a dynamic linker loads no drivers.
+#ifdef SLUICE_TEST_LOADS_NO_DRIVERS
+constexpr bool kLoadsDrivers = false;
+#else
+constexpr bool kLoadsDrivers = true;
+#endif
 
 std::string readFile(const fs::path& path);
 void writeFile(const fs::path& path, const std::string& text);

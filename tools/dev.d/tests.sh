@@ -263,6 +263,7 @@ run_check() {
     fi
 
     mutations=100 arm_tests
+    mutations=100 musl_tests
 
     configure asan
     cmake --build build/asan -j "$jobs"

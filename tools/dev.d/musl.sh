@@ -1,0 +1,105 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Builds against musl (cmake/musl.cmake): what uses glibc alone does not compile or link. Debian has musl, but no C++
+# library for it: libc++ and what else is linked are built from the distribution's sources.
+musl_packages="clang-14 musl-tools linux-libc-dev dpkg-dev make perl python3 unicode-data"
+musl=$root/build/musl
+musl_prefix=$musl/prefix
+
+# musl_library NAME SOURCE_FOLDER ARCHIVE CMAKE_OPTION...: a static library into the prefix, unless it is there.
+musl_library() {
+    local name=$1 source=$2 archive=$musl_prefix/lib/$3
+    shift 3
+    [ ! -f "$archive" ] || return 0
+    note "building $name for musl"
+    cmake -G Ninja -S "$source" -B "$musl/libraries/$name" -DCMAKE_TOOLCHAIN_FILE="$root/cmake/musl.cmake" \
+        -DSLUICE_MUSL_PREFIX="$musl_prefix" -DCMAKE_INSTALL_PREFIX="$musl_prefix" -DCMAKE_INSTALL_LIBDIR=lib \
+        -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF "$@" >"$musl/$name.log" &&
+        cmake --build "$musl/libraries/$name" -j "$jobs" && cmake --install "$musl/libraries/$name" >>"$musl/$name.log" &&
+        [ -f "$archive" ]
+}
+
+# libc++ is a part of the sources of LLVM, of which it needs some scripts.
+musl_cxx() {
+    local archive option options=()
+    [ ! -f "$musl_prefix/lib/libc++.a" ] || return 0
+    if [ ! -d "$musl/llvm" ]; then
+        debian_sources "$musl" --download-only llvm-toolchain-14 || return 1
+        archive=$(echo "$musl"/sources/llvm-toolchain-14_*.orig.tar.xz)
+        rm -rf "$musl/llvm.part" && mkdir "$musl/llvm.part" && tar -xJf "$archive" -C "$musl/llvm.part" --strip-components=1 \
+            --wildcards '*/libcxx/*' '*/libcxxabi/*' '*/libunwind/*' '*/runtimes/*' '*/cmake/*' &&
+            mv "$musl/llvm.part" "$musl/llvm" && rm "$archive" || return 1
+    fi
+    for option in LIBCXX LIBCXXABI LIBUNWIND; do
+        options+=(-D${option}_ENABLE_SHARED=OFF -D${option}_INCLUDE_TESTS=OFF -D${option}_USE_COMPILER_RT=ON)
+    done
+    # It is what CMake would try the compiler with.
+    musl_library libc++ "$musl/llvm/runtimes" libc++.a -DCMAKE_CXX_COMPILER_WORKS=ON -DLLVM_INCLUDE_TESTS=OFF \
+        -DLLVM_ENABLE_RUNTIMES="libcxx;libcxxabi;libunwind" -DLIBCXX_HAS_MUSL_LIBC=ON \
+        -DLIBCXX_INCLUDE_BENCHMARKS=OFF -DLIBCXXABI_USE_LLVM_UNWINDER=ON "${options[@]}"
+}
+
+# Those without CMake files of their own, or such as do too much.
+musl_made() {
+    local sources=$musl/sources clang flags
+    clang=$(clang-14 -print-resource-dir)
+    flags="--target=x86_64-linux-musl -O2 -nostdinc -isystem $clang/include -isystem /usr/include/x86_64-linux-musl"
+    if [ ! -f "$musl_prefix/lib/libdeflate.a" ]; then
+        note "building libdeflate for musl"
+        make -C "$(echo "$sources"/libdeflate-*/)" -j "$jobs" CC=clang-14 CFLAGS="$flags" libdeflate.a &&
+            cp "$sources"/libdeflate-*/libdeflate.h "$musl_prefix/include/" &&
+            cp "$sources"/libdeflate-*/libdeflate.a "$musl_prefix/lib/" || return 1
+    fi
+    if [ ! -f "$musl_prefix/lib/libz.a" ]; then
+        note "building zlib for musl"
+        (cd "$sources"/zlib-*/ && CHOST=x86_64 CC=clang-14 CFLAGS="$flags -D_LARGEFILE64_SOURCE=1" ./configure --static &&
+            make -j "$jobs" libz.a && cp zlib.h zconf.h "$musl_prefix/include/" && cp libz.a "$musl_prefix/lib/") || return 1
+    fi
+    if [ ! -f "$musl_prefix/lib/libre2.a" ]; then
+        note "building RE2 for musl"
+        make -C "$(echo "$sources"/re2-*/)" -j "$jobs" REBUILD_TABLES=1 CXX=clang++-14 \
+            CXXFLAGS="-nostdinc++ -isystem $musl_prefix/include/c++/v1 $flags -DNDEBUG -std=c++11" obj/libre2.a &&
+            mkdir -p "$musl_prefix/include/re2" &&
+            cp "$sources"/re2-*/re2/re2.h "$sources"/re2-*/re2/stringpiece.h "$musl_prefix/include/re2/" &&
+            cp "$sources"/re2-*/obj/libre2.a "$musl_prefix/lib/"
+    fi
+}
+
+musl_libraries() {
+    local sources=$musl/sources name
+    mkdir -p "$sources" "$musl_prefix/lib"
+    header_links "$musl_prefix"
+    # Those of the kernel: they are no part of a C library.
+    for name in linux asm-generic "$(uname -m)-linux-gnu/asm"; do
+        ln -sfn "/usr/include/$name" "$musl_prefix/include/$(basename "$name")"
+    done
+    musl_cxx || return 1
+    if ! compgen -G "$sources/re2-*" >/dev/null; then
+        note "sources of libraries"
+        debian_sources "$musl" libzstd libdeflate xxhash zlib re2 || return 1
+    fi
+    musl_made && musl_library zstd "$(echo "$sources"/libzstd-*/build/cmake)" libzstd.a -DZSTD_BUILD_PROGRAMS=OFF \
+        -DZSTD_BUILD_SHARED=OFF -DZSTD_BUILD_STATIC=ON -DZSTD_MULTITHREAD_SUPPORT=OFF &&
+        musl_library xxhash "$(echo "$sources"/xxhash-*/cmake_unofficial)" libxxhash.a -DXXHASH_BUILD_XXHSUM=OFF
+}
+
+musl_build() {
+    cmake -S . -B build/musl/sluice -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE="$root/cmake/musl.cmake" \
+        -DSLUICE_MUSL_PREFIX="$musl_prefix" -DSLUICE_CUDA=OFF -DSLUICE_WERROR=ON -DSLUICE_STATIC_TOOL=ON \
+        -DSLUICE_SHADERS_FROM="$root/build/release/shaders" &&
+        cmake --build build/musl/sluice -j "$jobs"
+}
+
+# For run_musl and run_check, after start.
+musl_tests() {
+    need $musl_packages
+    step musl-libraries musl_libraries
+    step musl-build musl_build
+    where=musl/ tests musl build/musl/sluice host,cpu
+}
+
+run_musl() {
+    start
+    musl_tests
+    closing_table
+}
