@@ -138,8 +138,9 @@
     X(fse_tables, "fse_tables", SLUICE_KERNELS_FSE, 0x25e2d815)                                    \
     X(df11, "df11", SLUICE_KERNELS_DF11, 0x8ffc6e6a)
 
-// The pipelines of the Vulkan backend (vulkan/registry.h). X(name, shader, ...): the members of PipelineRow from `shader` on. The functions
-// and the short names of kernels and operations are those of vulkan/registry.cpp, and T is SelfTestCase.
+// The pipelines of the Vulkan backend (vulkan/registry.h). X(name, shader, ...): the members of
+// PipelineRow from `shader` on. The functions and the short names of kernels and operations are
+// those of vulkan/registry.cpp, and T is SelfTestCase.
 // clang-format off: a table
 #define SLUICE_PIPELINES(X)                                                                        \
     X(status, "status", kAll, Need::always, always, minimum, none, T::status, asItIs)              \

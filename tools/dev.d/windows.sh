@@ -121,12 +121,13 @@ windows_zip() {
 # Wine shows Vulkan to programs where there is a display, which Xvfb gives.
 windows_display_process=
 windows_display() {
+    rm -f "$windows/display" # what an earlier run has left is there before Xvfb empties it
     Xvfb -displayfd 1 -screen 0 640x480x24 -nolisten tcp >"$windows/display" 2>"$windows/display.log" &
     windows_display_process=$!
     local i
     for ((i = 0; i < 100; ++i)); do
-        [ ! -s "$windows/display" ] || break
         sleep 0.1
+        [ ! -s "$windows/display" ] || break
     done
     DISPLAY=:$(cat "$windows/display") && [ "$DISPLAY" != : ] && export DISPLAY
 }
