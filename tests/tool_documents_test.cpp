@@ -59,16 +59,17 @@ TEST_CASE("tool documents: the commands of the page about packing")
     std::string packed;
     for (const std::string& block : codeOf("docs/packing.md")) {
         if (contains(block, "sbatch") || contains(block, "SBATCH")) continue; // ./tools/dev slurm
+        if (isWindowsTool() && contains(block, "--emit-ninja")) continue; // for a POSIX shell
         ran += runBlock(tool, block, "/var/cache/sluice", "cache");
         if (!tool.has("game.sluice")) continue;
         if (packed.empty()) packed = tool.read("game.sluice");
         CHECK((tool.read("game.sluice") == packed)); // by shards too
         fs::remove(tool.path / "game.sluice");
     }
-    CHECK(ran == 7);
+    CHECK(ran == (isWindowsTool() ? 6 : 7));
     REQUIRE(tool("patch game-1.0.sluice 1.1.patch -o again.sluice") == 0);
     CHECK((tool.read("again.sluice") == tool.read("game-1.1.sluice")));
-    CHECK(contains(tool.read("pack.ninja"), "--shard"));
+    if (!isWindowsTool()) CHECK(contains(tool.read("pack.ninja"), "--shard"));
 }
 
 TEST_CASE("tool documents: the rules of the manual")
