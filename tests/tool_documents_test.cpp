@@ -59,7 +59,7 @@ TEST_CASE("tool documents: the commands of the page about packing")
     std::string packed;
     for (const std::string& block : codeOf("docs/packing.md")) {
         if (contains(block, "sbatch") || contains(block, "SBATCH")) continue; // ./tools/dev slurm
-        if (isWindowsTool() && contains(block, "--emit-ninja")) continue; // for a POSIX shell
+        if (isWindowsTool() && contains(block, "--emit-ninja")) continue;     // for a POSIX shell
         ran += runBlock(tool, block, "/var/cache/sluice", "cache");
         if (!tool.has("game.sluice")) continue;
         if (packed.empty()) packed = tool.read("game.sluice");

@@ -132,7 +132,7 @@ private:
     std::vector<Entry> m_heap;
     std::vector<Entry> m_ring; // a power of two; each of its entries comes before the next
     size_t m_mask = 0;
-    uint64_t m_first = 0, m_end = 0; // of its entries, as if it had no end
+    size_t m_first = 0, m_end = 0; // of its entries, as if it had no end; they may wrap around
 };
 
 } // namespace sluice::stream
