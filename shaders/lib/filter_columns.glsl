@@ -48,7 +48,7 @@ shared uint sPredicted[kStride]; // the columns with a prediction
 // it, and z is kNothing if nothing is.
 shared uvec4 sBytes[kStride];
 const uint kNothing = ~0u;
-// What the head of the section says. sPackets is 1 if it has packets, and later their number.
+// They hold what the head of the section says. sPackets is 1 if it has packets, later their number.
 shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets;
 shared uint sRowColumns;  // how many columns need rows
 shared uint sTileColumns; // of the sections so far

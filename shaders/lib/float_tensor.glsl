@@ -32,7 +32,7 @@ shared uint sFloatSorted[256];
 shared uint sFloatCounts[16];
 shared uint sFloatLengths[32]; // of the codes, 4 bits each
 
-// What is known of the tensor is the same in the whole workgroup.
+// These say what is known of the tensor, which is the same in the whole workgroup.
 uvec2 gFloatOutput, gFloatCount;
 uint gFloatType, gFloatFirstTile;
 bool gFloatGood;
@@ -47,7 +47,7 @@ struct FloatParts {
 };
 shared FloatParts sFloatParts;
 
-// What is known of the tile is the same in the lane group.
+// These say what is known of the tile, which is the same in the lane group.
 uint gFloatElements, gFloatRows, gFloatStatus;
 // The mask of sFloatParts. A constant would cost NVIDIA's compiler (580) two instructions for each
 // selection.

@@ -54,7 +54,7 @@ public:
     }
 };
 
-// What a backend's class says of a command, and of the scratch of one.
+// A backend's class declares each command with the first, and the scratch of one with the second.
 #define SLUICE_OVERRIDE_COMMAND(Name, kernel, Info)                                                \
     SluiceStatus cmd##Name(SluiceCommands commands, const Info& info) override;
 #define SLUICE_OVERRIDE_SCRATCH(name, Info)                                                        \

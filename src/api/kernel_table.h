@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What there is, in lists from which declarations, enumerations and tables of all backends are made.
-// A new kernel has a row in each of them.
+// These lists say what there is: declarations, enumerations and tables of all backends are made of
+// them. A new kernel has a row in each.
 #pragma once
 
 // The commands, component by component. X(Name, kernel, Info): sluiceCmdName has a cmdName in every

@@ -33,7 +33,7 @@ SLUICE_DEVICE u32 wgFound(u32 found) {
     return sFound;
 }
 
-// What is known of a stream is the same in all invocations.
+// These say what is known of a stream, which is the same in all invocations.
 struct TileStream {
     u64 source, sourceSize, destination, destinationSize; // addresses and bytes
     u32 tileCount, lastSize, size;                        // size: decoded
