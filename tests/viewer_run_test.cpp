@@ -182,6 +182,25 @@ TEST_CASE("viewer: the GPU decodes")
     CHECK(out["failed_groups"] == 0);
 }
 
+TEST_CASE("viewer: batches beside the frames, and the frame equals the full one")
+{
+    for (const char* context : {"cpu", "gpu"}) {
+        Run run;
+        REQUIRE(run.view(std::string("--map rooms --frames 600 --memory 1.2 --async --compare "
+                                     "--json out.json --html out.html --context ") +
+                         context) == 0);
+        const nlohmann::json out = run.json("out.json");
+        CHECK((out["queue"] == "own" || out["queue"] == "shared"));
+        CHECK(out["residency"]["lowered"] >= 1);
+        CHECK(out["batches"]["count"] >= 1);
+        CHECK(out["compare"]["equal"] == true);
+        CHECK(out["compare"]["reduced_textures"] >= 3);
+        CHECK(out["failed_groups"] == 0);
+        CHECK(out["validation_errors"] == 0);
+        CHECK(run.read("out.html").find("beside it") != std::string::npos);
+    }
+}
+
 TEST_CASE("viewer: a damaged texture stays coarse, and nothing else suffers")
 {
     Run run;

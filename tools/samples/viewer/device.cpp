@@ -34,7 +34,7 @@ Device::Device(const DeviceOptions& options)
         createInstance(options);
         if (options.makeSurface) m_surface = options.makeSurface(m_instance);
         choosePhysical(options.name);
-        chooseFamily();
+        chooseFamilies(options.wantsStreamingQueue);
         createDevice(options);
     } catch (...) {
         destroyAll();
@@ -130,22 +130,34 @@ void Device::choosePhysical(const std::string& name)
     vkGetPhysicalDeviceMemoryProperties(m_physical, &m_memoryProperties);
 }
 
-void Device::chooseFamily()
+void Device::chooseFamilies(bool wantsStreamingQueue)
 {
     VkQueueFamilyProperties families[16];
     uint32_t count = 16;
     vkGetPhysicalDeviceQueueFamilyProperties(m_physical, &count, families);
     const VkQueueFlags wanted = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
-    for (m_family = 0; m_family < count; ++m_family) {
+    const auto draws = [&](uint32_t family) {
         VkBool32 canPresent = VK_TRUE;
         if (m_surface != VK_NULL_HANDLE)
-            vkGetPhysicalDeviceSurfaceSupportKHR(m_physical, m_family, m_surface, &canPresent);
-        if ((families[m_family].queueFlags & wanted) == wanted && canPresent == VK_TRUE) {
-            m_timestampBits = families[m_family].timestampValidBits;
-            return;
-        }
+            vkGetPhysicalDeviceSurfaceSupportKHR(m_physical, family, m_surface, &canPresent);
+        return (families[family].queueFlags & wanted) == wanted && canPresent == VK_TRUE;
+    };
+    m_family = 0;
+    while (m_family < count && !draws(m_family))
+        ++m_family;
+    if (m_family == count) throw NoDevice("no queue that draws and computes");
+    m_streamingFamily = m_family;
+    m_streamingIndex = wantsStreamingQueue && families[m_family].queueCount > 1 ? 1 : 0;
+    for (uint32_t family = 0; wantsStreamingQueue && family < count; ++family) {
+        if ((families[family].queueFlags & wanted) != VK_QUEUE_COMPUTE_BIT) continue;
+        m_streamingFamily = family;
+        m_streamingIndex = 0;
+        break;
     }
-    throw NoDevice("no queue that draws and computes");
+    m_timestampBits = families[m_family].timestampValidBits;
+    m_streamingTimestampBits = families[m_streamingFamily].timestampValidBits;
+    m_families[0] = m_family;
+    m_families[1] = m_streamingFamily;
 }
 
 void Device::createDevice(const DeviceOptions& options)
@@ -186,28 +198,40 @@ void Device::createDevice(const DeviceOptions& options)
     m_features13.subgroupSizeControl = has13.subgroupSizeControl;
     m_features13.computeFullSubgroups = has13.computeFullSubgroups;
 
-    const float priority = 1;
-    VkDeviceQueueCreateInfo queue = {};
-    queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
-    queue.queueFamilyIndex = m_family;
-    queue.queueCount = 1;
-    queue.pQueuePriorities = &priority;
+    const float priorities[] = {1, 1};
+    VkDeviceQueueCreateInfo queues[2] = {};
+    for (VkDeviceQueueCreateInfo& queue : queues) {
+        queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+        queue.queueCount = 1;
+        queue.pQueuePriorities = priorities;
+    }
+    queues[0].queueFamilyIndex = m_family;
+    queues[0].queueCount += m_streamingIndex;
+    queues[1].queueFamilyIndex = m_streamingFamily;
     const char* const swapchain = VK_KHR_SWAPCHAIN_EXTENSION_NAME;
     VkDeviceCreateInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
     info.pNext = &m_features;
-    info.queueCreateInfoCount = 1;
-    info.pQueueCreateInfos = &queue;
+    info.queueCreateInfoCount = m_streamingFamily != m_family ? 2 : 1;
+    info.pQueueCreateInfos = queues;
     info.enabledExtensionCount = m_surface != VK_NULL_HANDLE ? 1 : 0;
     info.ppEnabledExtensionNames = &swapchain;
     require(vkCreateDevice(m_physical, &info, nullptr, &m_device), "vkCreateDevice");
     volkLoadDevice(m_device);
     vkGetDeviceQueue(m_device, m_family, 0, &m_queue);
+    vkGetDeviceQueue(m_device, m_streamingFamily, m_streamingIndex, &m_streamingQueue);
 }
 
-double Device::millisecondsPerTick() const
+double Device::millisecondsPerTick(uint32_t timestampBits) const
 {
-    return m_timestampBits == 0 ? 0 : double(m_properties.limits.timestampPeriod) / 1e6;
+    return timestampBits == 0 ? 0 : double(m_properties.limits.timestampPeriod) / 1e6;
+}
+
+double Device::millisecondsPerTick() const { return millisecondsPerTick(m_timestampBits); }
+
+double Device::streamingMillisecondsPerTick() const
+{
+    return millisecondsPerTick(m_streamingTimestampBits);
 }
 
 bool Device::hasFormat(VkFormat format) const
@@ -251,6 +275,11 @@ VkDeviceMemory Device::allocate(VkDeviceSize size, uint32_t type, const void* ne
     return memory;
 }
 
+VkSharingMode Device::sharing() const
+{
+    return m_streamingFamily != m_family ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
+}
+
 Buffer Device::makeBuffer(VkDeviceSize size, VkBufferUsageFlags usage, MemoryKind kind)
 {
     const bool hasAddress = m_features12.bufferDeviceAddress == VK_TRUE;
@@ -260,6 +289,9 @@ Buffer Device::makeBuffer(VkDeviceSize size, VkBufferUsageFlags usage, MemoryKin
     info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
     info.size = size;
     info.usage = usage | (hasAddress ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0);
+    info.sharingMode = sharing();
+    info.queueFamilyIndexCount = 2;
+    info.pQueueFamilyIndices = m_families;
     require(vkCreateBuffer(m_device, &info, nullptr, &made.buffer), "vkCreateBuffer");
     VkMemoryRequirements needs = {};
     vkGetBufferMemoryRequirements(m_device, made.buffer, &needs);

@@ -48,6 +48,7 @@ struct DeviceOptions {
     std::string name; // the device's number, or a part of its name; empty: the best one
     bool isValidated = false;
     bool allowsBindless = true;
+    bool wantsStreamingQueue = false;            // beside the one that draws
     std::vector<const char*> instanceExtensions; // for a window
     std::function<VkSurfaceKHR(VkInstance)> makeSurface;
 };
@@ -64,6 +65,11 @@ public:
     VkDevice get() const { return m_device; }
     VkQueue queue() const { return m_queue; }
     uint32_t family() const { return m_family; }
+    // Where batches of the streamer go: a queue for compute alone, a second one that draws, or, if
+    // neither was wanted or there is none, the same.
+    VkQueue streamingQueue() const { return m_streamingQueue; }
+    uint32_t streamingFamily() const { return m_streamingFamily; }
+    bool hasStreamingQueue() const { return m_streamingQueue != m_queue; }
     VkSurfaceKHR surface() const { return m_surface; }
     const VkPhysicalDeviceProperties& properties() const { return m_properties; }
     bool isSoftware() const { return m_properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU; }
@@ -72,7 +78,8 @@ public:
     uint32_t apiVersion() const { return m_apiVersion; }
     // The chain of features that was given to vkCreateDevice.
     const void* enabledFeatures() const { return &m_features; }
-    double millisecondsPerTick() const;    // of timestamps; 0: there are none
+    double millisecondsPerTick() const; // of timestamps; 0: there are none
+    double streamingMillisecondsPerTick() const;
     bool hasFormat(VkFormat format) const; // can be sampled with filters and copied to
 
     Buffer makeBuffer(VkDeviceSize size, VkBufferUsageFlags usage, MemoryKind kind);
@@ -96,11 +103,14 @@ private:
 
     void createInstance(const DeviceOptions& options);
     void choosePhysical(const std::string& name);
-    void chooseFamily();
+    void chooseFamilies(bool wantsStreamingQueue);
+    double millisecondsPerTick(uint32_t timestampBits) const;
     void createDevice(const DeviceOptions& options);
     void destroyAll();
     uint32_t memoryType(uint32_t allowed, MemoryKind kind) const;
     VkDeviceMemory allocate(VkDeviceSize size, uint32_t type, const void* next);
+    // What is streamed is used by both queues, without handing it over from one to the other.
+    VkSharingMode sharing() const;
     bool allocateFrom(uint32_t block, const VkMemoryRequirements& needs, ImageMemory& memory);
     ImageMemory allocateImage(const VkMemoryRequirements& needs);
     void release(const ImageMemory& memory);
@@ -116,10 +126,11 @@ private:
     VkPhysicalDeviceVulkan13Features m_features13 = {};
     uint32_t m_apiVersion = VK_API_VERSION_1_2;
     bool m_isBindless = false;
-    uint32_t m_timestampBits = 0;
+    uint32_t m_timestampBits = 0, m_streamingTimestampBits = 0;
     VkDevice m_device = VK_NULL_HANDLE;
-    VkQueue m_queue = VK_NULL_HANDLE;
-    uint32_t m_family = 0;
+    VkQueue m_queue = VK_NULL_HANDLE, m_streamingQueue = VK_NULL_HANDLE;
+    uint32_t m_family = 0, m_streamingFamily = 0, m_streamingIndex = 0; // in its family
+    uint32_t m_families[2] = {};
     std::vector<Block> m_blocks;
     uint64_t m_allocatedBytes = 0;
     uint32_t m_validationErrors = 0;

@@ -83,7 +83,15 @@ Image Device::makeImage(const VkImageCreateInfo& info, VkImageAspectFlags aspect
                         VkImageViewType viewType)
 {
     Image made;
-    require(vkCreateImage(m_device, &info, nullptr, &made.image), "vkCreateImage");
+    VkImageCreateInfo create = info;
+    const VkImageUsageFlags attachments =
+        VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    if ((info.usage & attachments) == 0) {
+        create.sharingMode = sharing();
+        create.queueFamilyIndexCount = 2;
+        create.pQueueFamilyIndices = m_families;
+    }
+    require(vkCreateImage(m_device, &create, nullptr, &made.image), "vkCreateImage");
     VkMemoryRequirements needs = {};
     vkGetImageMemoryRequirements(m_device, made.image, &needs);
     made.memory = allocateImage(needs);

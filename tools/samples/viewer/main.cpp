@@ -37,6 +37,9 @@ void describe(CLI::App& app, Arguments& arguments)
     app.add_option("--budget-ms", options.budgetMilliseconds,
                    "milliseconds of the GPU that streaming may take of a frame; default 1")
         ->check(CLI::Range(0.0, 1000.0));
+    app.add_flag("--async", options.isAsync,
+                 "stream beside the frames, in submits of their own: on a queue for compute, or a "
+                 "second one, where the device has one");
     app.add_option("--memory", options.memoryMiB, "MiB of textures; default 64")
         ->check(CLI::Range(0.1, 1e6));
     app.add_option("--ring", options.ringMiB, "MiB of each ring of the streamer; default 64")

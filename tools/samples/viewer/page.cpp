@@ -102,6 +102,11 @@ std::vector<double> valuesOf(const std::vector<FrameSample>& frames,
     return values;
 }
 
+const char* streamingName(const Report& report)
+{
+    return report.queue == "frames" ? "of it streaming" : "streaming beside it";
+}
+
 double mib(uint64_t bytes) { return double(bytes) / 1048576; }
 
 std::string rowOf(const char* name, const std::vector<float>& values)
@@ -125,7 +130,8 @@ std::string tableOf(const Report& report)
     if (!report.resident.empty())
         rows +=
             rowOf("GPU frame, all resident", frames(report.resident, &FrameSample::milliseconds));
-    rows += rowOf("of it streaming", frames(report.streamed, &FrameSample::streamingMilliseconds));
+    rows +=
+        rowOf(streamingName(report), frames(report.streamed, &FrameSample::streamingMilliseconds));
     for (const ClassLatencies& group : report.latencies)
         rows += rowOf(("latency, " + group.name).c_str(), group.milliseconds);
     return rows + "</table>\n";
@@ -174,7 +180,7 @@ std::string pageOf(const Report& report)
                         valuesOf(report.resident,
                                  [](const FrameSample& f) { return double(f.milliseconds); })});
     time.push_back(
-        {"of it streaming", "#d1495b", valuesOf(report.streamed, [](const FrameSample& f) {
+        {streamingName(report), "#d1495b", valuesOf(report.streamed, [](const FrameSample& f) {
              return double(f.streamingMilliseconds);
          })});
     page += plotOf("GPU time of a frame", "ms", " frames", frames, time);

@@ -217,26 +217,37 @@ void Renderer::draw(const Map* map, const Pose& pose, const std::vector<std::str
     copyFeedback();
 }
 
-void Renderer::submit(VkSemaphore wait, VkSemaphore signal)
+void Renderer::submit(const Sync& sync)
 {
     Frame& frame = current();
     mark(3);
     require(vkEndCommandBuffer(frame.commands), "vkEndCommandBuffer");
-    const VkSemaphore signals[] = {m_semaphore, signal};
-    const uint64_t values[] = {m_frame, 0}, waitValue = 0;
-    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_TRANSFER_BIT;
+    const VkSemaphore signals[] = {m_semaphore, sync.drawn};
+    const uint64_t values[] = {m_frame, 0};
+    VkSemaphore waits[2] = {};
+    uint64_t waitValues[2] = {};
+    VkPipelineStageFlags stages[2] = {};
+    uint32_t waitCount = 0;
+    const auto wait = [&](VkSemaphore semaphore, uint64_t value, VkPipelineStageFlags stage) {
+        if (semaphore == VK_NULL_HANDLE) return;
+        waits[waitCount] = semaphore;
+        waitValues[waitCount] = value;
+        stages[waitCount++] = stage;
+    };
+    wait(sync.acquired, 0, VK_PIPELINE_STAGE_TRANSFER_BIT);
+    wait(sync.streamed, sync.streamedValue, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
     VkTimelineSemaphoreSubmitInfo timeline = {};
     timeline.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
-    timeline.waitSemaphoreValueCount = wait != VK_NULL_HANDLE ? 1 : 0;
-    timeline.pWaitSemaphoreValues = &waitValue;
-    timeline.signalSemaphoreValueCount = signal != VK_NULL_HANDLE ? 2 : 1;
+    timeline.waitSemaphoreValueCount = waitCount;
+    timeline.pWaitSemaphoreValues = waitValues;
+    timeline.signalSemaphoreValueCount = sync.drawn != VK_NULL_HANDLE ? 2 : 1;
     timeline.pSignalSemaphoreValues = values;
     VkSubmitInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
     info.pNext = &timeline;
-    info.waitSemaphoreCount = timeline.waitSemaphoreValueCount;
-    info.pWaitSemaphores = &wait;
-    info.pWaitDstStageMask = &stage;
+    info.waitSemaphoreCount = waitCount;
+    info.pWaitSemaphores = waits;
+    info.pWaitDstStageMask = stages;
     info.commandBufferCount = 1;
     info.pCommandBuffers = &frame.commands;
     info.signalSemaphoreCount = timeline.signalSemaphoreValueCount;
@@ -258,7 +269,7 @@ std::vector<uint8_t> Renderer::readPixels()
                            m_pixels.buffer, 1, &region);
     memoryBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
                   VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-    submit(VK_NULL_HANDLE, VK_NULL_HANDLE);
+    submit({});
     waitIdle();
     const uint8_t* pixels = static_cast<const uint8_t*>(m_pixels.host);
     return std::vector<uint8_t>(pixels, pixels + size);

@@ -43,8 +43,14 @@ public:
     void streamingEnds() { mark(2); }
     // map: may be NULL. lines: in capital letters.
     void draw(const Map* map, const Pose& pose, const std::vector<std::string>& lines);
-    // Waits for `wait` and signals `signal`, of a swapchain; both may be VK_NULL_HANDLE.
-    void submit(VkSemaphore wait, VkSemaphore signal);
+    // Of a swapchain: an image is there, the frame is in it. Of the streamer's queue: the batches
+    // whose textures are shown. Semaphores may be VK_NULL_HANDLE.
+    struct Sync {
+        VkSemaphore acquired, drawn;
+        VkSemaphore streamed;
+        uint64_t streamedValue;
+    };
+    void submit(const Sync& sync);
     void waitIdle();
     // Pixels of the last frame, four bytes each; waits.
     std::vector<uint8_t> readPixels();

@@ -104,6 +104,7 @@ std::string jsonOf(const Report& report)
         latencies[group.name] = spreadOf(group.milliseconds);
     Json json = {{"device", report.device},
                  {"context", report.context},
+                 {"queue", report.queue},
                  {"bindless", report.isBindless},
                  {"width", report.width},
                  {"height", report.height},

@@ -10,7 +10,7 @@ namespace viewer {
 
 struct FrameSample {
     float milliseconds;          // of the GPU, all of the frame
-    float streamingMilliseconds; // of that, what the streamer recorded
+    float streamingMilliseconds; // of batches in it, or that ended beside it
     uint64_t imageBytes, wantedBytes;
     uint32_t groups;  // under way
     uint32_t missing; // textures that wait for levels
@@ -40,6 +40,7 @@ struct Comparison {
 
 struct Report {
     std::string device, context, maps;
+    std::string queue; // of batches: frames (they are in frames), own, or shared with frames
     bool isBindless = false, hasTimestamps = false;
     uint32_t width = 0, height = 0;
     float budgetMilliseconds = 0;

@@ -18,7 +18,6 @@ namespace {
 
 constexpr uint32_t kMaxGroups = 4096;
 constexpr uint32_t kMaxRequests = 32768;
-constexpr uint32_t kMaxBatches = 4;             // more than frames in flight
 constexpr int32_t kReserveAbove = 1 << 29;      // between levels and tails
 constexpr uint32_t kMinTiles = 16, kMaxAge = 4; // frames for which small batches wait for more
 constexpr uint64_t kMaxFileSize = uint64_t{256} << 20; // of maps and scripts
@@ -77,7 +76,8 @@ void Streaming::destroyAll()
 void Streaming::createContext(bool decodesOnGpu)
 {
     const SluiceStreamVulkanInfo gpu = {vkGetInstanceProcAddr, m_device.instance(),
-                                        m_device.physical(), m_device.get(), m_device.family()};
+                                        m_device.physical(), m_device.get(),
+                                        m_device.streamingFamily()};
     require(sluiceCreateStreamVulkan(&gpu, &m_gpu), "sluiceCreateStreamVulkan");
     if (!decodesOnGpu) {
         require(sluiceCreateCpuContext(&m_context), "sluiceCreateCpuContext");
@@ -260,14 +260,14 @@ std::vector<EndedGroup> Streaming::poll()
 }
 
 SluiceStreamBatch Streaming::record(VkCommandBuffer commands, float milliseconds,
-                                    VkSemaphore semaphore, uint64_t frame)
+                                    VkSemaphore semaphore, uint64_t value)
 {
     SluiceStreamBudget budget = {};
     budget.milliseconds = milliseconds;
     budget.minTiles = kMinTiles;
     budget.maxAge = kMaxAge;
     budget.semaphore = sluiceStreamSemaphoreHandle(semaphore);
-    budget.value = frame;
+    budget.value = value;
     SluiceStreamBatch batch = {};
     require(sluiceStreamRecord(m_streamer, sluiceVulkanCommands(commands), &budget, &batch),
             "sluiceStreamRecord");

@@ -25,6 +25,8 @@ enum class GroupClass : uint32_t {
 };
 constexpr const char* kGroupClassNames[] = {"script", "map", "tail", "level"};
 
+constexpr uint32_t kMaxBatches = 4; // that are under way: more than frames in flight
+
 struct StreamingOptions {
     std::string archive;
     bool decodesOnGpu = true;
@@ -66,9 +68,9 @@ public:
     std::vector<uint8_t> readAssetNow(uint32_t index);
 
     std::vector<EndedGroup> poll();
-    // Records into a command buffer whose submit signals the semaphore with `frame`.
+    // Records into a command buffer whose submit signals the semaphore with `value`.
     SluiceStreamBatch record(VkCommandBuffer commands, float milliseconds, VkSemaphore semaphore,
-                             uint64_t frame);
+                             uint64_t value);
     SluiceStreamCounters counters() const;
     size_t pending() const { return m_pending.size(); } // groups whose end was not polled
 

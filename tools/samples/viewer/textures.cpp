@@ -269,8 +269,10 @@ void Textures::raise(uint32_t index, uint32_t level)
     image.image = sluiceStreamImageHandle(texture.coming.image.image);
     image.oldLayout = VK_IMAGE_LAYOUT_UNDEFINED;
     image.newLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
-    image.stages = VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-    image.accesses = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+    if (m_device.streamingFamily() == m_device.family()) { // else the other's stages are unknown
+        image.stages = VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+        image.accesses = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+    }
     std::vector<SluiceStreamRequest> requests(SLUICE_IMAGE_MAX_LEVELS);
     if (index != 0) {
         uint32_t count = SLUICE_IMAGE_MAX_LEVELS;

@@ -75,6 +75,7 @@ void Viewer::createDevice()
     device.name = m_options.device;
     device.isValidated = m_options.isValidated;
     device.allowsBindless = m_options.allowsBindless;
+    device.wantsStreamingQueue = m_options.isAsync;
     if (m_options.hasWindow) {
         m_window = Window::open(m_options.size);
         device.instanceExtensions = m_window->instanceExtensions();
@@ -97,6 +98,7 @@ void Viewer::createStreaming()
     streaming.ringMiB = m_options.ringMiB;
     streaming.threads = m_options.threads;
     m_streaming = std::make_unique<Streaming>(*m_device, streaming);
+    if (m_options.isAsync) m_queue = std::make_unique<StreamQueue>(*m_device);
 }
 
 void Viewer::chooseMaps()
@@ -126,6 +128,7 @@ Viewer::~Viewer()
     m_lightmaps.reset();
     m_textures.reset();
     m_streaming.reset();
+    m_queue.reset();
     m_window.reset();
 }
 
@@ -137,7 +140,9 @@ void Viewer::takeResult(const FrameResult& result)
         PendingSample& pending = m_pending.front();
         if (pending.frame == result.frame) {
             pending.sample.milliseconds = float(result.milliseconds);
-            pending.sample.streamingMilliseconds = float(result.streamingMilliseconds);
+            pending.sample.streamingMilliseconds =
+                m_queue ? m_batchMilliseconds : float(result.streamingMilliseconds);
+            m_batchMilliseconds = 0;
             m_last = pending.sample;
             if (pending.isMeasured && m_samples != nullptr) m_samples->push_back(pending.sample);
             if (pending.isMeasured && pending.batch.number != 0)
@@ -146,6 +151,15 @@ void Viewer::takeResult(const FrameResult& result)
                                             pending.batch.bytesOut});
         }
         m_pending.pop_front();
+    }
+}
+
+// Of batches that are not in frames.
+void Viewer::takeBatches()
+{
+    for (const StreamQueue::Ended& batch : m_queue->takeEnded()) {
+        m_batchMilliseconds += batch.sample.measured;
+        if (batch.isMeasured) m_report.batches.push_back(batch.sample);
     }
 }
 
@@ -182,21 +196,33 @@ void Viewer::tick(const Pose& pose, float budgetMilliseconds, bool isMeasured)
     if (m_window && !m_window->handleEvents()) m_isOpen = false;
     FrameResult result;
     const VkCommandBuffer commands = m_renderer->begin(result);
+    if (m_queue) takeBatches();
     takeResult(result);
     dispatchEvents();
+    // All batches whose textures the events have brought into use.
+    const uint64_t streamed = m_queue ? m_queue->finished() : 0;
     updateMaps();
     const uint64_t frame = m_renderer->frame();
     m_textures->update(commands, frame, m_renderer->finishedFrame());
     m_renderer->streamingBegins();
-    const SluiceStreamBatch batch =
-        m_streaming->record(commands, budgetMilliseconds, m_renderer->semaphore(), frame);
+    SluiceStreamBatch batch = {};
+    if (m_queue)
+        m_queue->submit(*m_streaming, budgetMilliseconds, isMeasured);
+    else
+        batch = m_streaming->record(commands, budgetMilliseconds, m_renderer->semaphore(), frame);
     m_renderer->streamingEnds();
     const bool hasOverlay = m_options.hasOverlay && m_map != nullptr && !m_isComparing;
     m_renderer->draw(m_map.get(), pose,
                      hasOverlay ? overlayLines(pose) : std::vector<std::string>{});
-    VkSemaphore wait = VK_NULL_HANDLE, signal = VK_NULL_HANDLE;
-    if (m_window) m_window->blit(commands, m_renderer->image(), m_renderer->size(), wait, signal);
-    m_renderer->submit(wait, signal);
+    Renderer::Sync sync = {};
+    if (m_queue) {
+        sync.streamed = m_queue->semaphore();
+        sync.streamedValue = streamed;
+    }
+    if (m_window)
+        m_window->blit(commands, m_renderer->image(), m_renderer->size(), sync.acquired,
+                       sync.drawn);
+    m_renderer->submit(sync);
     if (m_window) m_window->present();
     const SluiceStreamCounters counters = m_streaming->counters();
     m_pending.push_back({frame,
@@ -373,6 +399,7 @@ void Viewer::fillReport()
     report.context = m_decodesOnGpu ? "GPU" : "CPU";
     for (const std::string& map : m_options.maps)
         report.maps += (report.maps.empty() ? "" : " ") + map;
+    report.queue = !m_queue ? "frames" : m_device->hasStreamingQueue() ? "own" : "shared";
     report.isBindless = m_device->isBindless();
     report.hasTimestamps = m_device->millisecondsPerTick() != 0;
     report.width = m_options.size.width;

@@ -11,6 +11,7 @@
 #include "map.h"
 #include "renderer.h"
 #include "report.h"
+#include "stream_queue.h"
 #include "window.h"
 
 namespace viewer {
@@ -23,6 +24,7 @@ struct Options {
     uint64_t frames = 0;           // the same, 60 a second
     VkExtent2D size = {1280, 720};
     float budgetMilliseconds = 1;
+    bool isAsync = false; // batches in submits of their own, beside the frames
     double memoryMiB = 64;
     std::string context = "auto"; // or "gpu", "cpu"
     uint32_t ringMiB = 64;
@@ -62,6 +64,7 @@ private:
     // One frame of the current map, if there is one. isMeasured: its times go to m_samples.
     void tick(const Pose& pose, float budgetMilliseconds, bool isMeasured);
     void takeResult(const FrameResult& result);
+    void takeBatches();
     void dispatchEvents();
     std::vector<std::string> overlayLines(const Pose& pose) const;
 
@@ -86,6 +89,7 @@ private:
     std::unique_ptr<Window> m_window;
     std::unique_ptr<Device> m_device;
     std::unique_ptr<Streaming> m_streaming;
+    std::unique_ptr<StreamQueue> m_queue; // if batches are not in frames
     std::unique_ptr<Textures> m_textures;
     std::unique_ptr<LightmapSets> m_lightmaps;
     std::unique_ptr<Renderer> m_renderer;
@@ -97,6 +101,7 @@ private:
     std::deque<PendingSample> m_pending;
     std::vector<FrameSample>* m_samples = nullptr;
     FrameSample m_last = {};
+    float m_batchMilliseconds = 0; // that have ended beside frames since the last result
     Pose m_pose;
     bool m_isComparing = false; // without text, which differs
     bool m_isOpen = true;       // the window, if there is one

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Batches of the streamer in submits of their own, beside the frames: a batch that takes longer
+// than its budget, and one tile may, then makes no frame longer. On a queue for compute alone where
+// the device has one, else on a second queue, else between the frames.
+#pragma once
+
+#include <vector>
+
+#include "report.h"
+#include "streaming.h"
+
+namespace viewer {
+
+class StreamQueue {
+public:
+    explicit StreamQueue(Device& device);
+    ~StreamQueue(); // no batch is under way
+    StreamQueue(const StreamQueue&) = delete;
+    StreamQueue& operator=(const StreamQueue&) = delete;
+
+    // Records what is ready and submits it, unless as many batches are under way as a streamer has.
+    void submit(Streaming& streaming, float milliseconds, bool isMeasured);
+    // What batches took that have ended since the last call.
+    struct Ended {
+        BatchSample sample;
+        bool isMeasured;
+    };
+    std::vector<Ended> takeEnded();
+
+    // A frame that shows what was streamed waits for the value that the semaphore has when the
+    // frame is recorded, for memory's sake: it does not hold the frame up.
+    VkSemaphore semaphore() const { return m_semaphore; }
+    uint64_t finished() const;
+
+private:
+    struct Slot {
+        VkCommandBuffer commands = VK_NULL_HANDLE;
+        SluiceStreamBatch batch = {};
+        bool isMeasured = false;
+    };
+
+    Device& m_device;
+    VkCommandPool m_pool = VK_NULL_HANDLE;
+    VkQueryPool m_times = VK_NULL_HANDLE; // two a slot
+    VkSemaphore m_semaphore = VK_NULL_HANDLE;
+    Slot m_slots[kMaxBatches];
+    uint64_t m_submitted = 0; // batches, and the value of the last one
+    uint64_t m_taken = 0;     // of those, by takeEnded
+};
+
+} // namespace viewer
