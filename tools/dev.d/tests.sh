@@ -236,16 +236,6 @@ run_quick_test() {
     closing_table
 }
 
-fuzz_targets() {
-    local target name seconds=${SLUICE_FUZZ_SECONDS:-60}
-    for target in build/fuzz/bin/fuzz/*; do
-        name=$(basename "$target")
-        mkdir -p "build/fuzz/corpus/$name"
-        step "fuzz-$name" "$target" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
-            -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name"
-    done
-}
-
 run_check() {
     start $check_packages $windows_packages
     check_style
@@ -278,12 +268,11 @@ run_check() {
     cmake --build build/tsan -j "$jobs"
     tests tsan build/tsan host,cpu
 
-    configure fuzz
-    cmake --build build/fuzz -j "$jobs" --target fuzzers
-    fuzz_targets
+    soak_prepare
+    step fuzz soak_each "${SLUICE_FUZZ_SECONDS:-60}"
     # What the fuzzer found, on the GPU tiers: each run is a process of its own under a time limit.
     limit=600 test_arguments='-tc=*corpus*'
-    SLUICE_CORPUS=$root/build/fuzz/corpus/fuzz_gdeflate
+    SLUICE_CORPUS=$soak/corpus/fuzz_gdeflate
     export SLUICE_CORPUS
     all_devices build/release
 
