@@ -379,6 +379,25 @@ TEST_CASE("documents: options are those of the tool")
     }
 }
 
+TEST_CASE("documents: the commands of tools/dev are listed, and all that pages name are there")
+{
+    const std::string script = readText("tools/dev");
+    const size_t end = script.find("\nEND\n");
+    REQUIRE(end != std::string::npos);
+    const Lines described = matchesOf(script.substr(0, end), "\n  ([a-z]+(?:-[a-z]+)*)[ \n]");
+    const Lines handled = matchesOf(script.substr(end), "\n([a-z]+(?:-[a-z]+)*)\\)");
+    const Names listedOnes(described.begin(), described.end());
+    CHECK(listed(listedOnes) == listed(Names(handled.begin(), handled.end())));
+    CHECK(listedOnes.size() > 10);
+    for (const char* page : {"README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/design.md",
+                             "docs/embedding.md", "docs/packing.md", "docs/performance.md",
+                             "docs/portability.md", "docs/streaming.md", "docs/tool.md"}) {
+        const std::string text = std::regex_replace(readText(page), std::regex("\\s+"), " ");
+        for (const std::string& name : matchesOf(text, "\\./tools/dev ([a-z-]+)"))
+            CHECK_MESSAGE((listedOnes.count(name) == 1 || name == "help"), page << ": " << name);
+    }
+}
+
 TEST_CASE("documents: exit codes are listed")
 {
     Names codes, rows;

@@ -2,6 +2,10 @@
 // Commands and files that docs/packing.md and docs/tool.md show, run and read as they stand there.
 #include "tool_run.h"
 
+#include <zstd.h>
+
+#include <algorithm>
+#include <map>
 #include <sstream>
 
 using namespace sluice::test;
@@ -43,6 +47,130 @@ uint32_t runBlock(const Folder& tool, const std::string& block, const std::strin
         ++ran;
     }
     return ran;
+}
+
+using Commands = std::vector<std::string>;
+
+// The end of a group that begins with the bracket at `begin`.
+size_t endOfGroup(const std::string& text, size_t begin)
+{
+    size_t depth = 0, at = begin;
+    do {
+        REQUIRE(at < text.size());
+        depth += text[at] == '[' || text[at] == '(' ? 1 : 0;
+        depth -= text[at] == ']' || text[at] == ')' ? 1 : 0;
+        ++at;
+    } while (depth != 0);
+    return at;
+}
+
+// What a synopsis allows: "[a]" with and without, "(a | b)" and "[a | b]" each, "a|b" in a word each,
+// "a..." once.
+Commands expanded(const std::string& synopsis)
+{
+    const size_t begin = synopsis.find_first_of("[(");
+    if (begin != std::string::npos) {
+        const size_t end = endOfGroup(synopsis, begin);
+        std::string inner = synopsis.substr(begin + 1, end - begin - 2) + " | ";
+        std::string behind = synopsis.substr(end);
+        if (behind.rfind("...", 0) == 0) behind.erase(0, 3);
+        Commands all, choices;
+        if (synopsis[begin] == '[') choices.emplace_back();
+        for (size_t at; (at = inner.find(" | ")) != std::string::npos; inner.erase(0, at + 3))
+            choices.push_back(inner.substr(0, at));
+        for (const std::string& choice : choices)
+            for (const std::string& one : expanded(synopsis.substr(0, begin) + choice + behind))
+                all.push_back(one);
+        return all;
+    }
+    std::istringstream words(synopsis);
+    Commands all = {""};
+    for (std::string word; words >> word;) {
+        if (word.size() > 3 && word.compare(word.size() - 3, 3, "...") == 0)
+            word.resize(word.size() - 3);
+        if (word.back() == ',') word.pop_back(); // "NAME,..."
+        Commands longer;
+        std::istringstream choices(word);
+        for (std::string choice; std::getline(choices, choice, '|');)
+            for (const std::string& begun : all)
+                longer.push_back(begun + (begun.empty() ? "" : " ") + choice);
+        all = longer;
+    }
+    return all;
+}
+
+// Words in capital letters, and what begins with one, stand for something.
+std::string replaced(const std::string& command, const std::map<std::string, std::string>& values)
+{
+    std::istringstream words(command);
+    std::string result;
+    for (std::string word; words >> word;) {
+        if (std::isupper(static_cast<unsigned char>(word[0])) != 0) {
+            REQUIRE_MESSAGE(values.count(word) == 1, word << " in " << command);
+            word = values.at(word);
+        }
+        result += (result.empty() ? "" : " ") + word;
+    }
+    return result;
+}
+
+// What the verbs want to find. Everything that they write is new.
+void makeFiles(const Folder& tool)
+{
+    std::mt19937 random = makeRandom(412);
+    tool.write("dir/a.txt", std::string(30000, 'x'));
+    tool.write("file", normalBytes("BF16", 40000, random));
+    Model model = taggedModel();
+    model.add("a.b.weight", "BF16", {200, 100}, random);
+    tool.write("bf16.safetensors", model);
+    Model bytes = taggedModel();
+    bytes.add("a.b.weight", "F8_E4M3", {200, 100}, random);
+    tool.write("fp8.safetensors", bytes);
+    fs::create_directories(tool.path / "units"); // beside a packed model goes a config.json
+    REQUIRE(tool("pack --raw -c df11 bf16.safetensors -o units/model.safetensors") == 0);
+    REQUIRE(tool("pack --cache cache -o in.sluice dir file") == 0);
+    REQUIRE(tool("pack --shard 1/1 -o shard dir") == 0);
+    REQUIRE(tool("pack -o new.sluice dir") == 0);
+    REQUIRE(tool("diff in.sluice new.sluice -o old.patch") == 0);
+    std::string frame(ZSTD_compressBound(5000), 0);
+    const std::string plain(5000, 'z');
+    frame.resize(ZSTD_compress(&frame[0], frame.size(), plain.data(), plain.size(), 3));
+    tool.write("in.zst", frame);
+}
+
+// Values of a verb's words that differ from those of the others.
+std::map<std::string, std::string> valuesFor(const std::string& command)
+{
+    std::map<std::string, std::string> values = {
+        {"OUT.sluice", "out.sluice"},
+        {"OUT", "out"},
+        {"FILE", "file"},
+        {"DIR", "dir"},
+        {"IN", "in.sluice"},
+        {"NAME", "file"},
+        {"REGEX", "'a'"},
+        {"IN.safetensors", "bf16.safetensors"},
+        {"OUT.safetensors", "out.safetensors"},
+        {"MODEL.safetensors", "units/model.safetensors"},
+        {"ORIGINAL.safetensors", "bf16.safetensors"},
+        {"SIZE", "1M"},
+        {"SHARD", "shard"},
+        {"LEVEL", "3"},
+        {"FILE.zst", "in.zst"},
+        {"OLD", "in.sluice"},
+        {"NEW", "new.sluice"},
+        {"PATCH", "out.patch"},
+        {"DEV", "cpu"},
+        {"FAMILY", "scan"},
+        {"COMMAND", "pack"},
+    };
+    const auto is = [&](const char* begin) { return command.rfind(begin, 0) == 0; };
+    if (is("sluice cache")) values["DIR"] = "cache";
+    if (is("sluice unpack") || is("sluice man")) values["DIR"] = "out";
+    if (is("sluice unpack") && contains(command, "-o FILE")) values["FILE"] = "out";
+    if (is("sluice patch")) values["PATCH"] = "old.patch", values["NEW"] = "again.sluice";
+    if (contains(command, "ecf8")) values["IN.safetensors"] = "fp8.safetensors";
+    return values;
 }
 
 } // namespace
@@ -91,4 +219,43 @@ TEST_CASE("tool documents: the rules of the manual")
     CHECK(contains(tool.output(), "store"));
     CHECK(fs::file_size(tool.path / "x.sluice") > 100000);
     CHECK(fs::file_size(tool.path / "x.sluice") < 110000);
+}
+
+TEST_CASE("tool documents: the synopses of the manual")
+{
+    // Each takes half a minute and more, and has tests of its own.
+    std::map<std::string, const char*> notRun = {
+        {"sluice selftest", "tests of selftest, on each device"},
+        {"sluice tune", "tests of tune"},
+        {"sluice bench", "tests of bench"},
+        {"sluice report", "tests of report"},
+    };
+    uint32_t lines = 0, ran = 0;
+    for (const std::string& block : codeOf("docs/tool.md")) {
+        std::istringstream synopses(block);
+        for (std::string synopsis; std::getline(synopses, synopsis);) {
+            if (synopsis.rfind("sluice ", 0) != 0) continue;
+            ++lines;
+            const std::string verb = synopsis.substr(0, synopsis.find(' ', 7));
+            if (notRun.erase(verb) != 0) continue;
+            for (const std::string& command : expanded(synopsis)) {
+                const Folder tool;
+                makeFiles(tool);
+                if (contains(command, "unpack"))
+                    fs::remove_all(tool.path / "dir"), fs::remove(tool.path / "file");
+                const std::string given = replaced(command, valuesFor(command)).substr(7);
+                const int code = tool(given);
+                const std::string said = tool.errors();
+                CAPTURE(command);
+                CAPTURE(given);
+                CAPTURE(said);
+                // Without a Vulkan device there are no pipelines to list.
+                CHECK((code == 0 || (code == 5 && contains(given, "--pipelines"))));
+                ++ran;
+            }
+        }
+    }
+    CHECK(notRun.empty());
+    CHECK(lines == 23);
+    CHECK(ran > 40);
 }

@@ -2,10 +2,13 @@
 // sluice man: manual pages, in the macros of man(7).
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "command_table.h"
 #include "files.h"
+#include "platform.h"
 
 namespace sluice {
 namespace {
@@ -151,6 +154,7 @@ int runManual(const CommandTable& table, const std::string& verb, const std::str
         std::fputs(manualPage(table, verb).c_str(), stdout);
         return exitOk;
     }
+    if (!createFolders(folder)) throw Failure{exitIo, folder + ": " + std::strerror(errno)};
     std::vector<std::string> verbs = {""};
     for (const TableVerb& one : table.verbs)
         verbs.push_back(one.name);
