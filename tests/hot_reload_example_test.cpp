@@ -5,7 +5,12 @@
 
 #include <vulkan/vulkan.h>
 
+#include <sluice/sluice_all.h>
+#include <sluice/sluice_dev.h>
 #include <sluice/sluice_device.h>
+#include <sluice/sluice_formats.h>
+#include <sluice/sluice_image.h>
+#include <sluice/sluice_vulkan.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -13,8 +18,19 @@
 #include <fstream>
 #include <mutex>
 #include <string>
+#include <vector>
 
-#define vkCmdCopyBufferToImage(...) // the page's only call of Vulkan's own
+namespace {
+
+// The page's only call of Vulkan's own, which this test does not get to.
+void copyNothing(VkCommandBuffer, VkBuffer, VkImage, VkImageLayout, uint32_t,
+                 const VkBufferImageCopy*)
+{
+}
+
+} // namespace
+
+#define vkCmdCopyBufferToImage copyNothing
 namespace example {
 #include "consumers/readme/decode.cpp"
 void Report::operator()(const char*, uint32_t) const {}
