@@ -239,8 +239,8 @@ TEST_CASE("archive shares: parts that overlap or lie outside are refused")
         for (const uint32_t kind : {0, 1, 2, 3, 255})
             isRefused([&](uint8_t* table, uint8_t*) { table[at + assetReserved] = uint8_t(kind); });
         for (const uint32_t next : {0u, 1u, 5u, assets, assets + 1, entries, 1u << 30, ~0u})
-            isRefused([&](uint8_t*, uint8_t* next_) {
-                storeLe32(next_ + size_t(i) * successorBytes, next);
+            isRefused([&](uint8_t*, uint8_t* successors) {
+                storeLe32(successors + size_t(i) * kSuccessorBytes, next);
             });
         const bool isPart = good.index[at + assetReserved] == entryPart;
         const bool isShare = good.index[at + assetReserved] == entryShare;

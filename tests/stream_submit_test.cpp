@@ -132,8 +132,8 @@ private:
     std::vector<SluiceStreamEvent> m_opened;
 };
 
-SubmitRun::SubmitRun(Engine& engine, SluiceContext context, SluiceStreamPace pace_)
-    : pace(pace_), m_engine(engine)
+SubmitRun::SubmitRun(Engine& engine, SluiceContext context, SluiceStreamPace withPace)
+    : pace(withPace), m_engine(engine)
 {
     const SluiceStreamVulkanInfo real = engine.streamInfo();
     fake.queueLock = &engine.queueLock();

@@ -169,13 +169,13 @@ typedef struct SluiceStreamFileInterface {
 } SluiceStreamFileInterface;
 
 // Opens an archive or a plain file.
-//   path       UTF-8; NULL: interface is used
+//   path       UTF-8; NULL: functions are called instead
 //   isArchive  1: a .sluice archive, whose header, index and tile records are read and checked; 0:
 //              bytes
 //   user       comes back in the event
 typedef struct SluiceStreamOpenInfo {
     const char* path;
-    const SluiceStreamFileInterface* interface_;
+    const SluiceStreamFileInterface* functions;
     uint32_t isArchive;
     uint64_t user;
 } SluiceStreamOpenInfo;

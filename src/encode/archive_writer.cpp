@@ -481,9 +481,9 @@ void ArchiveWriter::sortByName(const std::vector<u32>& order)
         place[order[i]] = i;
     }
     if (!std::is_sorted(order.begin(), order.end())) {
-        m_successors.resize(size_t(m_entryCount) * successorBytes);
+        m_successors.resize(size_t(m_entryCount) * kSuccessorBytes);
         for (u32 i = 0; i < m_entryCount; ++i)
-            storeLe32(&m_successors[size_t(place[i]) * successorBytes],
+            storeLe32(&m_successors[size_t(place[i]) * kSuccessorBytes],
                       i + 1 < m_entryCount ? place[i + 1] : kNoSuccessor);
     }
     m_entries.swap(entries);

@@ -51,7 +51,7 @@ public:
     {
         return archive.versionMajor == kArchiveVersionMajor
                    ? 0
-                   : (u64(archive.assetCount) + archive.shareCount) * successorBytes;
+                   : (u64(archive.assetCount) + archive.shareCount) * kSuccessorBytes;
     }
 
     // Assets, and behind them shares.
@@ -71,7 +71,7 @@ public:
     u32 successor(u32 number) const
     {
         if (m_archive.versionMajor != kArchiveVersionMajor)
-            return loadLe32(m_successors + size_t(number) * successorBytes);
+            return loadLe32(m_successors + size_t(number) * kSuccessorBytes);
         return number + 1 < m_archive.assetCount ? number + 1 : kNoSuccessor;
     }
 

@@ -95,7 +95,7 @@ public:
     Expander(const SluiceArchive& archive, u8* index)
         : m_archive(archive), m_entries(archive.assetCount + archive.shareCount), m_table(index),
           m_successors(index + size_t(m_entries) * assetBytes),
-          m_blocks(m_successors + size_t(m_entries) * successorBytes),
+          m_blocks(m_successors + size_t(m_entries) * kSuccessorBytes),
           m_names(m_blocks + archive.blockBytes),
           m_reader(index + (archive.indexSize - archive.codedIndexSize), archive.codedIndexSize)
     {
@@ -105,7 +105,7 @@ public:
 
 private:
     u8* entry(u32 number) { return m_table + size_t(number) * assetBytes; }
-    u8* successor(u32 number) { return m_successors + size_t(number) * successorBytes; }
+    u8* successor(u32 number) { return m_successors + size_t(number) * kSuccessorBytes; }
     void readName(u8* to);
     void readExtent(u32 number, u8* to);
     bool linkParts();

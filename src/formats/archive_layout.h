@@ -69,7 +69,7 @@ constexpr u64 kPartAlignment = 16; // of a part's place
 
 // From version 2 on there is a u32 for each entry behind the table: the entry whose extent follows,
 // for a part the next part of its share.
-constexpr u32 successorBytes = 4;
+constexpr u32 kSuccessorBytes = 4;
 constexpr u32 kNoSuccessor = 0xffffffffu;
 
 // Byte offsets in a tile record.

@@ -167,8 +167,8 @@ SluiceStatus sluiceStreamOpen(SluiceStreamer streamer, const SluiceStreamOpenInf
                               SluiceStreamFile* file)
 {
     if (streamer == nullptr || info == nullptr || file == nullptr ||
-        (info->path == nullptr) != (info->interface_ != nullptr) ||
-        (info->interface_ != nullptr && info->interface_->read == nullptr))
+        (info->path == nullptr) != (info->functions != nullptr) ||
+        (info->functions != nullptr && info->functions->read == nullptr))
         return SLUICE_ERROR_ARGUMENT;
     return guarded([&] { return streamer->open(*info, *file); });
 }

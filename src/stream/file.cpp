@@ -23,21 +23,21 @@ bool isUnfit(int error)
 
 } // namespace
 
-SluiceStreamFile_T::SluiceStreamFile_T(SluiceStreamer owner_, const SluiceStreamOpenInfo& info,
-                                       const System& system_, SluiceStreamIo io_)
-    : owner(owner_), system(system_), io(io_), path(info.path != nullptr ? info.path : ""),
+SluiceStreamFile_T::SluiceStreamFile_T(SluiceStreamer streamer, const SluiceStreamOpenInfo& info,
+                                       const System& withSystem, SluiceStreamIo withIo)
+    : owner(streamer), system(withSystem), io(withIo), path(info.path != nullptr ? info.path : ""),
       isArchive(info.isArchive != 0), user(info.user)
 {
     if (info.path != nullptr) return;
     hasInterface = true;
-    interface_ = *info.interface_;
+    functions = *info.functions;
 }
 
 SluiceStreamFile_T::~SluiceStreamFile_T()
 {
     if (descriptor >= 0) system.close(descriptor);
     if (directDescriptor >= 0) system.close(directDescriptor);
-    if (hasInterface && interface_.close != nullptr) interface_.close(interface_.user);
+    if (hasInterface && functions.close != nullptr) functions.close(functions.user);
 }
 
 ReadError SluiceStreamFile_T::read(uint64_t offset, void* bytes, uint64_t count) const
@@ -45,7 +45,7 @@ ReadError SluiceStreamFile_T::read(uint64_t offset, void* bytes, uint64_t count)
     uint8_t* to = static_cast<uint8_t*>(bytes);
     bool isRepeated = false;
     while (count != 0) {
-        const int64_t got = hasInterface ? interface_.read(interface_.user, offset, to, count)
+        const int64_t got = hasInterface ? functions.read(functions.user, offset, to, count)
                                          : system.read(descriptor, to, count, offset);
         const int error = got >= 0 ? 0 : int(-got);
         if (error == EINTR) continue;
@@ -176,7 +176,7 @@ void SluiceStreamFile_T::open()
 {
     status = SLUICE_OK;
     if (hasInterface) {
-        size = interface_.size;
+        size = functions.size;
     } else {
         FileStatus about;
         descriptor = system.open(path.c_str(), false);

@@ -61,8 +61,8 @@ struct SluiceStreamFile_T {
         failed
     };
 
-    SluiceStreamFile_T(SluiceStreamer owner_, const SluiceStreamOpenInfo& info,
-                       const sluice::stream::System& system_, SluiceStreamIo io_);
+    SluiceStreamFile_T(SluiceStreamer streamer, const SluiceStreamOpenInfo& info,
+                       const sluice::stream::System& withSystem, SluiceStreamIo withIo);
     ~SluiceStreamFile_T();
     SluiceStreamFile_T(const SluiceStreamFile_T&) = delete;
     SluiceStreamFile_T& operator=(const SluiceStreamFile_T&) = delete;
@@ -114,7 +114,7 @@ struct SluiceStreamFile_T {
     const sluice::stream::System& system;
     const SluiceStreamIo io;
     std::string path;
-    SluiceStreamFileInterface interface_{};
+    SluiceStreamFileInterface functions{};
     bool hasInterface = false, isArchive = false;
     int descriptor = -1, directDescriptor = -1;
     uint32_t directAlignment = 0;                // a power of two

@@ -38,8 +38,8 @@ StreamSetup setupFor(uint32_t threads)
 
 // Groups of one priority, which go to a part of the destination in turn.
 struct LatencyBench::Class {
-    Class(int32_t priority_, uint64_t flag_, uint64_t mostSize_, SluiceBuffer part_)
-        : priority(priority_), flag(flag_), mostSize(mostSize_), part(part_), places(part_.size)
+    Class(int32_t withPriority, uint64_t withFlag, uint64_t atMost, SluiceBuffer of)
+        : priority(withPriority), flag(withFlag), mostSize(atMost), part(of), places(of.size)
     {
     }
 

@@ -55,7 +55,8 @@ int readAt(SystemFile file, uint64_t offset, uint8_t* bytes, uint64_t size)
 } // namespace
 
 // One pass.
-struct StreamPeers::Pipeline {
+class StreamPeers::Pipeline {
+public:
     struct Filled {
         uint32_t slot;
         const Part* part;
@@ -93,6 +94,7 @@ struct StreamPeers::Pipeline {
     int produce(const Part& part, SystemFile file, uint32_t slot, Bytes& bytes) const;
     void list(const Part& part, uint32_t slot) const;
     void drive();
+    int error() const { return m_error; } // an errno
     void stop(bool hasFailed)
     {
         const std::lock_guard<std::mutex> lock(m_mutex);
@@ -110,6 +112,7 @@ struct StreamPeers::Pipeline {
         return {buffer.handle, buffer.offset + offset, size};
     }
 
+private:
     StreamPeers& m_owner;
     const StreamPack& m_pack;
     const bool m_isDriver;
@@ -298,8 +301,8 @@ StreamPass StreamPeers::run(const StreamPack& pack, const StreamFiles& files, ui
     for (std::thread& worker : workers)
         worker.join();
     if (failure != nullptr) std::rethrow_exception(failure);
-    if (pipeline.m_error != 0)
-        throw Failure{exitIo, std::string("bench: a peer: ") + std::strerror(pipeline.m_error)};
+    if (pipeline.error() != 0)
+        throw Failure{exitIo, std::string("bench: a peer: ") + std::strerror(pipeline.error())};
     return clock.finish(pack.outputBytes * files.paths().size());
 }
 

@@ -30,7 +30,7 @@ public:
     void check(const Bytes& plain, const std::string& who) const;
 
 private:
-    struct Pipeline;
+    class Pipeline;
     StreamPass run(const StreamPack& pack, const StreamFiles& files, uint32_t threads, bool isCold,
                    bool isDriver);
 
