@@ -250,9 +250,14 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
 // visible afterwards.
 bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                  const bool wide) {
+#ifdef SLUICE_NARROW
+    // Compilers for Intel's GPUs, whose subgroups are narrow, spill the rows side by side.
+    return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
+#else
     // Where kUnpaired, registers decide how many tiles an SM holds.
     if (kUnpaired) return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
     return huffmanSortRows(enabled, kind, code, first, lengths, n, wide);
+#endif
 }
 
 // Decodes the code at the low end of `next` without a branch. x: its length, y: its symbol's
