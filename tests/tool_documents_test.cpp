@@ -230,6 +230,8 @@ TEST_CASE("tool documents: the synopses of the manual")
         {"sluice bench", "tests of bench"},
         {"sluice report", "tests of report"},
     };
+    const Folder files;
+    makeFiles(files);
     uint32_t lines = 0, ran = 0;
     for (const std::string& block : codeOf("docs/tool.md")) {
         std::istringstream synopses(block);
@@ -240,7 +242,7 @@ TEST_CASE("tool documents: the synopses of the manual")
             if (notRun.erase(verb) != 0) continue;
             for (const std::string& command : expanded(synopsis)) {
                 const Folder tool;
-                makeFiles(tool);
+                fs::copy(files.path, tool.path, fs::copy_options::recursive);
                 if (contains(command, "unpack"))
                     fs::remove_all(tool.path / "dir"), fs::remove(tool.path / "file");
                 const std::string given = replaced(command, valuesFor(command)).substr(7);

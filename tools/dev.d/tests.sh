@@ -153,7 +153,7 @@ closing_table() {
 # Optimised and with the shaders of the release build, so that the compiler's cache has most of the library.
 hot_reload_test() {
     cmake -S . -B build/reload -G Ninja -DCMAKE_BUILD_TYPE=Release -DSLUICE_WERROR=ON -DSLUICE_HOT_RELOAD=ON \
-        -DSLUICE_BUILD_TOOL=OFF -DSLUICE_SHADERS_FROM="$root/build/release/shaders" &&
+        -DSLUICE_BUILD_TOOL=OFF -DSLUICE_CUDA=OFF -DSLUICE_SHADERS_FROM="$root/build/release/shaders" &&
         cmake --build build/reload -j "$jobs" --target hot_reload_test &&
         env $(on_driver "$lavapipe_manifest") build/reload/bin/hot_reload_test
 }
