@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 using namespace sluice::test;
 
@@ -325,6 +326,46 @@ TEST_CASE("float codec: many tiles of one tensor, so that a workgroup does sever
     const Outcome found = decode(device(), scene);
     CHECK(std::memcmp(found.output.data(), one.plain.data(), one.plain.size()) == 0);
     CHECK(found.status[scene.tiles] == 0);
+}
+
+// Workgroups have three tiles each; with one tensor more or less the last one does not begin with a
+// share.
+TEST_CASE("float codec: tensors that begin and end inside of a workgroup's tiles")
+{
+    std::mt19937 random = makeRandom(407);
+    const uint32_t tiles[] = {3, 1, 2, 1, 5};
+    std::vector<Encoded> some;
+    for (uint32_t i = 0; i < 5; ++i) {
+        const uint32_t type = i % SLUICE_FLOAT_TYPE_COUNT;
+        const uint64_t count =
+            (tiles[i] - 1) * uint64_t(kTileElements) + 1 + random() % kTileElements;
+        some.push_back(encode(type, makePlain(type, count, Kind::weights, random)));
+    }
+    std::unique_ptr<Device> tuned;
+    if (device().backend() == SLUICE_BACKEND_VULKAN) {
+        tuned = std::make_unique<Device>(
+            device().selector(), device().info().tier, 1, SLUICE_KERNELS_FLOAT,
+            "floatDecode.laneGroups=1 floatDecode.tilesPerLaneGroup=3");
+        REQUIRE_MESSAGE(tuned->isOpen(), tuned->openError());
+    }
+    for (uint32_t more = 0; more < 2; ++more) {
+        Scene scene;
+        std::vector<const Encoded*> added;
+        // The last but one has three tiles, the last one has one.
+        for (uint32_t i = 0; i < more + 22; ++i)
+            added.push_back(&some[i < more ? 1 : (i - more) % 5]);
+        for (const Encoded* one : added)
+            scene.add(*one);
+        const Outcome found = decode(tuned ? *tuned : device(), scene);
+        uint32_t wrong = 0;
+        for (size_t i = 0; i < added.size(); ++i)
+            wrong += std::memcmp(&found.output[scene.tensors[i].output], added[i]->plain.data(),
+                                 added[i]->plain.size()) != 0
+                         ? 1
+                         : 0;
+        CHECK(wrong == 0);
+        CHECK(found.status[scene.tiles] == 0);
+    }
 }
 
 TEST_CASE("float codec: any tiles of a tensor as tensors of the list")
