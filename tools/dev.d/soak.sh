@@ -62,6 +62,13 @@ soak_add() { # FOLDER
         return 1
     }
     mkdir -p "$soak/corpus" "$soak/findings"
+    local known
+    known=$(sha256sum <"$1/runs.tsv")
+    if grep -qxF "$known" "$soak/added" 2>/dev/null; then
+        echo "$1/runs.tsv: these runs are counted already" >&2
+        return 1
+    fi
+    echo "$known" >>"$soak/added"
     cat "$1/runs.tsv" >>"$soak/runs.tsv"
     cp -rn "$1/corpus/." "$soak/corpus"
     [ ! -d "$1/findings" ] || cp -rn "$1/findings/." "$soak/findings"
