@@ -26,4 +26,32 @@ TEST_CASE("df11: a pointer to the row of the lengths leads nowhere, whatever sta
         CHECK((decoded.statuses == Words{SLUICE_TILE_BAD_CODE}));
 }
 
+// Codes of four bits fill a block. The last window then starts at its second code, and everything
+// else is as if that were right.
+TEST_CASE("df11: the window before the last ends where the last one starts")
+{
+    std::mt19937 random = makeRandom(80);
+    constexpr uint32_t kElements = 8192;
+    CodeLengths lengths(kDf11End + 1);
+    lengths[kDf11End] = 4;
+    for (uint32_t exponent = 0; exponent < 15; ++exponent)
+        lengths[exponent] = 4;
+    Bytes exponents(kElements);
+    for (uint8_t& exponent : exponents)
+        exponent = uint8_t(random() % 15);
+    const Df11Tensors good = packDf11("full", SLUICE_DF11_BF16, exponents, lengths, random);
+    REQUIRE(good.encoded.size() == 4096);
+    REQUIRE(good.gaps.size() == 320);
+    Df11Tensors bad = good;
+    bad.gaps.back() |= 4;
+    bad.elementCount = kElements - 1;
+    for (uint32_t i = 0; i < 4; ++i)
+        bad.outputPositions[4 + i] = uint8_t((kElements - 1) >> 8 * i);
+    bad.signMantissa.pop_back();
+    bad.expected.resize(2 * (kElements - 1));
+    const std::vector<DecodedDf11> decoded = decodeDf11(device(), {good, bad});
+    CHECK((decoded[0].statuses == Words{SLUICE_TILE_OK}));
+    CHECK((decoded[1].statuses == Words{SLUICE_TILE_BAD_INDEX}));
+}
+
 TEST_SUITE_END();
