@@ -150,12 +150,9 @@ closing_table() {
         }' "$summary"
 }
 
-# Optimised and with the shaders of the release build, so that the compiler's cache has most of the library.
 hot_reload_test() {
-    cmake -S . -B build/reload -G Ninja -DCMAKE_BUILD_TYPE=Release -DSLUICE_WERROR=ON -DSLUICE_HOT_RELOAD=ON \
-        -DSLUICE_BUILD_TOOL=OFF -DSLUICE_CUDA=OFF -DSLUICE_SHADERS_FROM="$root/build/release/shaders" &&
-        cmake --build build/reload -j "$jobs" --target hot_reload_test &&
-        env $(on_driver "$lavapipe_manifest") build/reload/bin/hot_reload_test
+    configure dev -DSLUICE_CUDA=OFF -DSLUICE_BUILD_TOOL=OFF && cmake --build build/dev -j "$jobs" --target hot_reload_test &&
+        env $(on_driver "$lavapipe_manifest") build/dev/bin/hot_reload_test
 }
 
 # The viewer on a map of the test's own, with the validation layers: lavapipe of old has no descriptor indexing,
@@ -176,7 +173,7 @@ viewer_tests() { # NAME BUILD
     done
 }
 
-# Consumers compile the library again as it is, and hot reload most of it: the compiler's cache has that.
+# Consumers compile the library again as it is, and hot reload nearly so: the compiler's cache knows most of that.
 use_ccache() {
     command -v ccache >/dev/null || return 0
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
