@@ -344,7 +344,8 @@ TEST_CASE("float codec: tensors that begin and end inside of a workgroup's tiles
     std::unique_ptr<Device> tuned;
     if (device().backend() == SLUICE_BACKEND_VULKAN) {
         tuned = std::make_unique<Device>(
-            device().selector(), device().info().tier, 1, SLUICE_KERNELS_FLOAT,
+            device().selector(), device().info().tier,
+            environmentNumber("SLUICE_TEST_VALIDATION", 1), SLUICE_KERNELS_FLOAT,
             "floatDecode.laneGroups=1 floatDecode.tilesPerLaneGroup=3");
         REQUIRE_MESSAGE(tuned->isOpen(), tuned->openError());
     }
