@@ -64,8 +64,8 @@ size_t endOfGroup(const std::string& text, size_t begin)
     return at;
 }
 
-// What a synopsis allows: "[a]" with and without, "(a | b)" and "[a | b]" each, "a|b" in a word each,
-// "a..." once.
+// Returns the commands that a synopsis allows: with "[a]" and without it, with each of "(a | b)", of
+// "[a | b]" and of "a|b" in a word, and with "a..." once.
 Commands expanded(const std::string& synopsis)
 {
     const size_t begin = synopsis.find_first_of("[(");
@@ -114,7 +114,7 @@ std::string replaced(const std::string& command, const std::map<std::string, std
     return result;
 }
 
-// What the verbs want to find. Everything that they write is new.
+// Writes the files that the verbs read. What verbs write has other names.
 void makeFiles(const Folder& tool)
 {
     std::mt19937 random = makeRandom(412);

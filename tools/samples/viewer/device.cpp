@@ -316,6 +316,30 @@ void Device::destroy(Buffer& buffer)
     buffer = {};
 }
 
+VkSemaphore Device::makeTimeline() const
+{
+    VkSemaphoreTypeCreateInfo type = {};
+    type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
+    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+    VkSemaphoreCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
+    info.pNext = &type;
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    require(vkCreateSemaphore(m_device, &info, nullptr, &semaphore), "vkCreateSemaphore");
+    return semaphore;
+}
+
+VkCommandPool Device::makeCommandPool(uint32_t family) const
+{
+    VkCommandPoolCreateInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+    info.queueFamilyIndex = family;
+    VkCommandPool pool = VK_NULL_HANDLE;
+    require(vkCreateCommandPool(m_device, &info, nullptr, &pool), "vkCreateCommandPool");
+    return pool;
+}
+
 VkShaderModule Device::makeShader(const uint32_t* code, size_t bytes) const
 {
     VkShaderModuleCreateInfo info = {};

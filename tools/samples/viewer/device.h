@@ -88,6 +88,8 @@ public:
     Image makeImage(const VkImageCreateInfo& info, VkImageAspectFlags aspect,
                     VkImageViewType viewType = VK_IMAGE_VIEW_TYPE_2D);
     void destroy(Image& image);
+    VkSemaphore makeTimeline() const;                     // its value begins with 0
+    VkCommandPool makeCommandPool(uint32_t family) const; // its buffers can be begun again
     VkShaderModule makeShader(const uint32_t* code, size_t bytes) const;
 
     uint64_t allocatedBytes() const { return m_allocatedBytes; } // of the device, blocks as a whole
@@ -109,7 +111,7 @@ private:
     void destroyAll();
     uint32_t memoryType(uint32_t allowed, MemoryKind kind) const;
     VkDeviceMemory allocate(VkDeviceSize size, uint32_t type, const void* next);
-    // What is streamed is used by both queues, without handing it over from one to the other.
+    // Both queues use what is streamed, and neither hands it over to the other.
     VkSharingMode sharing() const;
     bool allocateFrom(uint32_t block, const VkMemoryRequirements& needs, ImageMemory& memory);
     ImageMemory allocateImage(const VkMemoryRequirements& needs);

@@ -43,8 +43,8 @@ public:
     void streamingEnds() { mark(2); }
     // map: may be NULL. lines: in capital letters.
     void draw(const Map* map, const Pose& pose, const std::vector<std::string>& lines);
-    // Of a swapchain: an image is there, the frame is in it. Of the streamer's queue: the batches
-    // whose textures are shown. Semaphores may be VK_NULL_HANDLE.
+    // A frame waits until a swapchain's image is acquired, and signals that it is drawn; it waits
+    // for the streamer's batches whose textures it shows. Semaphores may be VK_NULL_HANDLE.
     struct Sync {
         VkSemaphore acquired, drawn;
         VkSemaphore streamed;

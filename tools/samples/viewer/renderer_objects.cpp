@@ -96,18 +96,8 @@ void Renderer::createTargets()
 void Renderer::createFrames()
 {
     const VkDevice device = m_device.get();
-    VkSemaphoreTypeCreateInfo type = {};
-    type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
-    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
-    VkSemaphoreCreateInfo semaphore = {};
-    semaphore.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
-    semaphore.pNext = &type;
-    require(vkCreateSemaphore(device, &semaphore, nullptr, &m_semaphore), "vkCreateSemaphore");
-    VkCommandPoolCreateInfo pool = {};
-    pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
-    pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-    pool.queueFamilyIndex = m_device.family();
-    require(vkCreateCommandPool(device, &pool, nullptr, &m_pool), "vkCreateCommandPool");
+    m_semaphore = m_device.makeTimeline();
+    m_pool = m_device.makeCommandPool(m_device.family());
     const VkDeviceSize feedbackSize = VkDeviceSize{kMaxTextures} * 2 * sizeof(uint32_t);
     m_feedback =
         m_device.makeBuffer(feedbackSize,

@@ -5,11 +5,7 @@ namespace viewer {
 
 StreamQueue::StreamQueue(Device& device) : m_device(device)
 {
-    VkCommandPoolCreateInfo pool = {};
-    pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
-    pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-    pool.queueFamilyIndex = device.streamingFamily();
-    require(vkCreateCommandPool(device.get(), &pool, nullptr, &m_pool), "vkCreateCommandPool");
+    m_pool = device.makeCommandPool(device.streamingFamily());
     VkCommandBuffer commands[kMaxBatches];
     VkCommandBufferAllocateInfo allocate = {};
     allocate.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
@@ -20,14 +16,7 @@ StreamQueue::StreamQueue(Device& device) : m_device(device)
             "vkAllocateCommandBuffers");
     for (uint32_t i = 0; i < kMaxBatches; ++i)
         m_slots[i].commands = commands[i];
-    VkSemaphoreTypeCreateInfo type = {};
-    type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
-    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
-    VkSemaphoreCreateInfo semaphore = {};
-    semaphore.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
-    semaphore.pNext = &type;
-    require(vkCreateSemaphore(device.get(), &semaphore, nullptr, &m_semaphore),
-            "vkCreateSemaphore");
+    m_semaphore = device.makeTimeline();
     VkQueryPoolCreateInfo times = {};
     times.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
     times.queryType = VK_QUERY_TYPE_TIMESTAMP;

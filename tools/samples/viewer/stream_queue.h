@@ -20,7 +20,7 @@ public:
 
     // Records what is ready and submits it, unless as many batches are under way as a streamer has.
     void submit(Streaming& streaming, float milliseconds, bool isMeasured);
-    // What batches took that have ended since the last call.
+    // Each batch that has ended since the last call has an element, which says what it took.
     struct Ended {
         BatchSample sample;
         bool isMeasured;

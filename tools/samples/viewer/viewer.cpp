@@ -154,7 +154,7 @@ void Viewer::takeResult(const FrameResult& result)
     }
 }
 
-// Of batches that are not in frames.
+// Batches that are not in frames end by themselves: their times go into the report here.
 void Viewer::takeBatches()
 {
     for (const StreamQueue::Ended& batch : m_queue->takeEnded()) {
