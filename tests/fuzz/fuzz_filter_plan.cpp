@@ -1,53 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plans of any bytes, as a file of each type: segments must cover them, and every tile must come
-// back.
-#include <sluice/sluice_filter.h>
-#include <sluice/sluice_filter_encode.h>
+// Plans of any bytes, as a file of each type.
+#include "filter_plan_check.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <vector>
-
-namespace {
-
-void require(bool condition)
-{
-    if (!condition) std::abort();
-}
-
-} // namespace
+using namespace sluice::fuzz;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
+    const CostLimit cost(size);
     SluiceFilterPlanInfo info = {};
     info.maxTileSize = 4096;
     info.features = SLUICE_FILTER_ALL;
     info.force = size % 2;
     info.layout = size % 3 == 0 ? SLUICE_FILTER_LAYOUT_IMAGE : SLUICE_FILTER_LAYOUT_AUTO;
-    SluiceFilterPlan plan = nullptr;
-    require(sluiceCreateFilterPlan(data, size, &info, &plan) == SLUICE_OK);
-    uint32_t count = 0;
-    const SluiceFilterSegment* segments = sluiceGetFilterSegments(plan, &count);
-    size_t at = 0;
-    std::vector<uint8_t> filtered, back;
-    for (uint32_t s = 0; s < count; ++s) {
-        const SluiceFilterSegment& segment = segments[s];
-        require(segment.size != 0 && segment.size <= size - at &&
-                segment.tileSize <= info.maxTileSize);
-        const size_t end = at + size_t(segment.size);
-        require(end == size || (segment.size % 4 == 0 && segment.tileSize % 4 == 0));
-        for (; at < end; at += filtered.size()) {
-            filtered.resize(std::min<size_t>(segment.tileSize, end - at));
-            back.resize(filtered.size());
-            if (segment.description == nullptr) continue;
-            require(sluiceApplyFilter(segment.description, segment.descriptionSize, data + at,
-                                      filtered.data(), filtered.size()) == SLUICE_OK);
-            require(sluiceUndoFilter(segment.description, segment.descriptionSize, filtered.data(),
-                                     back.data(), back.size()) == SLUICE_OK);
-            require(std::equal(back.begin(), back.end(), data + at));
-        }
-    }
-    require(at == size);
-    sluiceDestroyFilterPlan(plan);
+    checkFilterPlan(data, size, info);
     return 0;
 }
