@@ -25,7 +25,7 @@ shared uint sDone; // how many invocations have done all of their part of the ti
 // -----------------------------------------------------------------------------------------------
 // Predictions
 
-// A team undoes the prediction of a column.
+// A team undoes the prediction of a column, unless undoWaves does.
 void undoColumn(uint column) {
     uint predictor = predictorOf(column);
     if (sgUniform(SLUICE_PREDICTOR_IS_SUM(predictor))) {
@@ -33,14 +33,14 @@ void undoColumn(uint column) {
         undoDifferences(column, isUp ? min(gWidth, gCount) : gCount, isUp ? 1u : predictor);
         return;
     }
-    bool isWave = isWaveOfBytes(column);
-    // These are no two arms of a branch, since both have barriers (docs/portability.md).
-    if (sgUniform(isWave)) undoByteWave(predictor, column);
-    if (sgUniform(!isWave)) undoWave(column);
+    if (sgUniform(isWaveOfBytes(column))) undoByteWave(predictor, column);
 }
 
-// Brings residuals of bytes that do not stand side by side into a row, in scratch.
+// Brings residuals of bytes that do not stand side by side into a row, in scratch, and those of
+// waves.
 void gatherResiduals() {
+    for (uint n = 0u; n < sWaveCount; n++)
+        gatherWave(sWaves[n]);
     for (uint n = 0u; n < sPredictedCount; n++) {
         uint column = sPredicted[n], step = sStep[column], lead = sValues[column] & 3u;
         if (isGathered(column)) {
@@ -64,6 +64,7 @@ void undoPredictions() {
     if (gAnyByteWave) teams = clamp(kRowWords / ((gWidth + 3u) / 4u), 1u, kTeams);
     for (uint n = teamIndex(); sgUniform(teamIndex() < teams && n < sPredictedCount); n += teams)
         undoColumn(sPredicted[n]);
+    undoWaves();
     wgBarrierAll();
     if (gAnyUp) { // their first rows are in scratch
         undoByteUps();

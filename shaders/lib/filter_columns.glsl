@@ -31,8 +31,9 @@ const uint kFinal = 1u << 15;
 const uint kStride = SLUICE_FILTER_MAX_STRIDE;
 // The words of a description that a good section has at most: head, rows and runs.
 const uint kWindow = kStride + 4u;
-const uint kPerLane = 16u;    // values of a lane in a step of a scan
-const uint kRowWords = 1024u; // for the rows that wavefronts of bytes pass to the next band
+const uint kPerLane = 16u;      // values of a lane in a step of a scan
+const uint kRowWords = 1024u;   // for the rows that wavefronts of bytes pass to the next band
+const uint kMinQuadWidth = 32u; // bytes of a row that wavefronts of quads undo
 
 shared uint sWindow[kWindow];
 // Each column's run of the description, with its place in the record instead of the repeat count.
@@ -43,6 +44,8 @@ shared uint sGroupEnd[kStride]; // for a leader: where its group ends in the rec
 shared uint sFrom[kStride], sStep[kStride], sByteStep[kStride];
 shared uint sValues[kStride];    // where its values are in scratch: a plane for each byte
 shared uint sPredicted[kStride]; // the columns with a prediction
+shared uint sWaves[kStride];     // those of them that undoWave undoes, in any order
+shared uint sWaveCount;
 // Where each byte of a record comes from. x: its place in the first record, y: the step from record
 // to record << 1, and 1 if it is in scratch, 0 if in the tile; z, w: the same of what is added to
 // it, and z is kNothing if nothing is.
@@ -112,6 +115,9 @@ uint windowWord(uint k) {
     return 0u;
 }
 
+// The same run or column, predicted from the left.
+uint withLeft(uint word) { return word & ~(0xffu << 16) | SLUICE_PREDICTOR_LEFT << 16; }
+
 void readColumns(uint at, uint runs) {
     uint columns = 0u, stride = 0u, leader = 0u, predicted = 0u, rowColumns = 0u, byteUps = 0u,
          wideUps = 0u;
@@ -119,15 +125,20 @@ void readColumns(uint at, uint runs) {
     for (uint r = 0u; r < runs && good; r++) {
         uint run = windowWord(at + r), repeat = run & 0xffu, log2Bytes = run >> 8 & 3u,
              predictor = run >> 16 & 0xffu;
+        bool needsRows = SLUICE_PREDICTOR_NEEDS_ROWS(predictor);
         bool same = columns != 0u && ((sColumn[max(columns, 1u) - 1u] ^ run) & kSplit) == 0u;
         bool bad = log2Bytes == 3u || (run >> 15 & 1u) != 0u ||
                    predictor >= SLUICE_PREDICTOR_COUNT || repeat == 0u ||
                    repeat > kStride - columns || ((run & kJoined) != 0u && !same) ||
-                   (SLUICE_PREDICTOR_NEEDS_ROWS(predictor) && sWidth == 0u) ||
-                   (repeat << log2Bytes) > kStride - stride ||
+                   (needsRows && sWidth == 0u) || (repeat << log2Bytes) > kStride - stride ||
                    ((run & kBlock) != 0u && (log2Bytes == 0u || (run & kRotated) != 0u));
         good = !bad && sStatus == SLUICE_ST_OK;
-        if (SLUICE_PREDICTOR_NEEDS_ROWS(predictor)) rowColumns += repeat;
+        if (needsRows) rowColumns += repeat;
+        // Where rows have one record, what is above it is the record before.
+        if (sWidth == 1u && filterIsSum(predictor)) {
+            predictor = SLUICE_PREDICTOR_LEFT;
+            run = withLeft(run);
+        }
         for (uint k = 0u; k < repeat && good; k++) {
             if ((run & kJoined) == 0u) leader = columns;
             sColumn[columns] = (run & ~0xffu) | stride;
@@ -145,6 +156,7 @@ void readColumns(uint at, uint runs) {
     sRowColumns = rowColumns;
     sByteUps = byteUps;
     sWideUps = wideUps;
+    sWaveCount = 0u;
     sStride = stride;
     sStrideReciprocal = reciprocalOf(stride);
     if (!good || (sPackets != 0u && columns == 0u)) sStatus = SLUICE_ST_BAD_FILTER;
@@ -244,12 +256,16 @@ uint bytesOf(uint column) { return 1u << (sColumn[column] >> 8 & 3u); }
 uint predictorOf(uint column) { return sColumn[column] >> 16 & 0xffu; }
 uint maskOf(uint bytes) { return 0xffffffffu >> (32u - 8u * bytes); }
 
-// Teams that undo many columns at once have room for short rows only.
+// Whether a wavefront of quads undoes the column. Teams that undo many columns at once have room for
+// short rows only, and in rows of few quads most steps would be in vain.
 bool isWaveOfBytes(uint column) {
     uint room = sRowColumns <= SLUICE_FILTER_STEP_COLUMNS ? kRowWords
                                                           : kRowWords / SLUICE_FILTER_STEP_COLUMNS;
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && bytesOf(column) == 1u &&
-           gWidth <= 4u * room && gWidth < gCount;
+           gWidth <= 4u * room && gWidth >= kMinQuadWidth && gWidth < gCount;
+}
+bool isWaveOfValues(uint column) {
+    return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && !isWaveOfBytes(column);
 }
 // Whether its residuals are brought into a row first.
 bool isGathered(uint column) {
@@ -287,6 +303,12 @@ void placeColumns() {
     gPlaneBytes = (gCount + 3u + kPerLane - 1u) / kPerLane * kPerLane;
     if (isColumn) {
         uint word = sColumn[c], place = word & 0xffu, leader = sLeader[c];
+        // In a single row the median and the gradient are the value to the left.
+        if (gFirst + gCount <= gWidth && SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)) &&
+            predictorOf(c) != SLUICE_PREDICTOR_AVERAGE) {
+            word = withLeft(word);
+            sColumn[c] = word; // nobody reads the predictor before the next barrier
+        }
         uint group = sColumn[leader] & 0xffu, groupBytes = sGroupEnd[leader] - group;
         bool split = (word & kSplit) != 0u;
         sFrom[c] = gPlanes + (split ? place * gCount : group * gCount + place - group);
@@ -305,6 +327,7 @@ void placeColumns() {
         hasBase = sColumn[c] >> 24 != 0u && !isFinal;
         isUp = predictorOf(c) == SLUICE_PREDICTOR_UP;
         isByteWave = isWaveOfBytes(c);
+        if (isWaveOfValues(c)) sWaves[atomicAdd(sWaveCount, 1u)] = c;
         for (uint b = 0u; b < bytesOf(c); b++) {
             uvec2 base = uvec2(kNothing, 0u);
             if (hasBase) base = placeOf((sColumn[c] >> 24) - 1u, b);

@@ -17,69 +17,121 @@ shared uint sStage[gl_WorkGroupSize.x * kPitch]; // words of a round on their wa
 
 uint rowsOf() { return (gFirst + gCount + gWidth - 1u) / gWidth; }
 
-const uint kWaveSteps = kTeamTaken; // whose loads are under way at once
+const uint kWaveSteps = kTeamTaken; // a batch, whose loads are under way together
+// Batches from one band to the next where these have teams of their own. The last row of the band
+// above is read from scratch, a batch ahead.
+const uint kWaveLag = (kTeamSize + kWaveSteps - 1u) / kWaveSteps + 2u;
+const uint kWaveBytes = 4u, kWaveWords = kWaveSteps / 4u + 1u; // of each byte of a batch's values
+
+// Brings the residuals of a wave into scratch, a plane for each byte, where the values replace them.
+void gatherWave(uint column) {
+    for (uint i = 4u * wgInvocation(); i < gCount; i += 4u * gl_WorkGroupSize.x) {
+        uvec4 value;
+        [[unroll]] for (uint k = 0u; k < 4u; k++) value[k] =
+            valueIn(column, min(i + k, gCount - 1u), false);
+        [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++)
+            storeScratchWord(sValues[column] + b * gPlaneBytes + i, packBytes(value >> 8u * b));
+    }
+}
 
 // Undoes a column of any size, a record a step. Where no record has another one above it, lane 0
-// does all of them, however wide the rows are. A step waits for nothing but the one before it.
-void undoWave(uint column) {
+// does all of them, however wide the rows are. Of `teams` teams this one does each band whose number
+// is `part` modulo teams; where there are several, all of the workgroup is here, and it meets
+// between batches. A turn does a batch and loads the next one, so a band takes a turn more than it
+// has batches.
+void undoWave(uint column, bool hasColumn, uint teams, uint part) {
     bool oneLine = gCount <= gWidth;
     uint lane = teamLane(), rows = mix(rowsOf(), 1u, oneLine), bytes = bytesOf(column),
-         mask = maskOf(bytes), predictor = predictorOf(column), lastRecord = gCount - 1u;
-    // Bytes without a base are compared as unsigned numbers, all other values as signed ones.
+         mask = maskOf(bytes), predictor = predictorOf(column);
+    // Values differ from those of the column by `bias`, so that they compare as numbers that are not
+    // negative. Bytes without a base are such already.
     uint bias = mask == 0xffu && sColumn[column] >> 24 == 0u ? 0u : (mask >> 1) + 1u;
     uint from = mix(0u, gFirst, oneLine), columns = mix(gWidth, gCount, oneLine);
-    bool hasZigzag = (sColumn[column] & kZigzag) != 0u;
-    for (uint band = 0u; sgUniform(band < rows); band += kTeamSize) {
-        uint begin = (band + lane) * gWidth, steps = columns + min(kTeamSize, rows - band) - 1u;
-        uint value = 0u, left = 0u, upLeft = 0u;
-        teamBarrierAll(); // the band above is in scratch
-        for (uint s = 0u; sgUniform(s < steps); s += kWaveSteps) {
-            uint values[kWaveSteps], above[kWaveSteps], first = begin + from + s - lane - gFirst;
-            [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) values[k] = above[k] = 0u;
-            // A byte of all values a turn, so that the code is there once for all bytes.
-            [[dont_unroll]] for (uint b = 0u; b < bytes; b++) {
-                uint plane = sFrom[column] + b * sByteStep[column], step = sStep[column];
+    uint bands = (rows + kTeamSize - 1u) / kTeamSize;
+    uint batches = (columns + min(rows, kTeamSize) + kWaveSteps - 2u) / kWaveSteps;
+    uint period = max(batches + 1u, teams * kWaveLag); // turns from a band of the team to its next
+    uint turns = (bands - 1u) / teams * period + (bands - 1u) % teams * kWaveLag + batches + 1u;
+    uint planes = sValues[column] >> 2, planeWords = gPlaneBytes >> 2, lastWord = gCount - 1u >> 2;
+    uint band = part, turn = 0u - part * kWaveLag; // of the band; the first ones are below 0
+    uint value = bias, left = bias, upLeft = bias;
+    uint words[kWaveBytes][kWaveWords], above[kWaveBytes];
+    [[unroll]] for (uint b = 0u; b < kWaveBytes; b++) {
+        above[b] = 0u;
+        [[unroll]] for (uint n = 0u; n < kWaveWords; n++) words[b][n] = 0u;
+    }
+    for (uint t = 0u; sgUniform(t < turns); t++) {
+        if (sgUniform(teams > 1u)) wgBarrierAll(); // what other teams wrote is in scratch
+        teamBarrierAll();
+        if (sgUniform(hasColumn && band < bands && turn <= batches)) {
+            // The lane's record in the first step of the batch that is done now, and that of lane 0
+            // in the row above. They may lie before the row's begin, which is no record.
+            uint x = from + (turn - 1u) * kWaveSteps - lane;
+            uint at = (band * kTeamSize + lane) * gWidth + x, first = at - gFirst;
+            uint over = band * kTeamSize * gWidth + from + (turn - 1u) * kWaveSteps +
+                        min(lane, kWaveSteps - 1u) - gFirst - gWidth;
+            uint values[kWaveSteps], taken[kWaveSteps];
+            uint shift = 8u * (first & 3u), overShift = 8u * (over & 3u),
+                 overValue = above[0] >> overShift & 0xffu;
+            [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) values[k] =
+                shiftedWord(words[0][k / 4u], words[0][k / 4u + 1u], shift) >> 8u * (k % 4u) &
+                0xffu;
+            [[unroll]] for (uint b = 1u; b < kWaveBytes; b++) if (b < bytes) {
+                overValue |= (above[b] >> overShift & 0xffu) << 8u * b;
                 [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) values[k] |=
-                    sourceByte(plane + min(first + k, lastRecord) * step) << 8u * b;
+                    (shiftedWord(words[b][k / 4u], words[b][k / 4u + 1u], shift) >> 8u * (k % 4u) &
+                     0xffu)
+                    << 8u * b;
             }
-            if (hasZigzag) [[unroll]]
-                for (uint k = 0u; k < kWaveSteps; k++)
-                    values[k] = filterUnzigzag(values[k], mask);
-            // Only lane 0 needs values of the band above. A lane loads one of them, so that this
-            // code is there once.
-            if (sgUniform(band != 0u))
-                teamTake(valueIn(column,
-                                 min(begin - lane * gWidth + from + s - gFirst +
-                                         min(lane, kWaveSteps - 1u) - gWidth,
-                                     lastRecord),
-                                 true),
-                         above);
+            // Nothing is above the first band, nor in front of a row.
+            overValue = mix(bias, overValue ^ bias, band != 0u && turn != 0u);
+            [[unroll]] for (uint b = 0u; b < kWaveBytes; b++) if (b < bytes) {
+                uint plane = planes + b * planeWords;
+                int begin = int(first + kWaveSteps) >> 2;
+                [[unroll]] for (uint n = 0u; n < kWaveWords; n++) words[b][n] =
+                    loadFrom(gScratch, plane + uint(clamp(begin + int(n), 0, int(lastWord))));
+                above[b] = loadFrom(
+                    gScratch, plane + uint(clamp(int(over + kWaveSteps) >> 2, 0, int(lastWord))));
+            }
+            teamTake(overValue, taken);
             [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) {
-                uint x = from + s + k - lane, at = begin + x, i = at - gFirst,
-                     up = teamBefore(value);
-                if (band + lane < rows && x - from < columns) {
-                    if (lane == 0u) up = mix(0u, above[k], at >= gFirst + gWidth);
-                    value = 0u;
-                    left = mix(left, 0u, at == gWidth);
-                    if (at >= gFirst && i < gCount) {
-                        uint guess = filterGuess(predictor, left + bias & mask, up + bias & mask,
-                                                 upLeft + bias & mask);
-                        value = values[k] + guess - bias & mask;
-                    }
-                    left = value;
-                    upLeft = up;
-                }
-                values[k] = value;
+                uint up = teamBefore(value);
+                up = mix(up, taken[k], lane == 0u);
+                left = mix(left, bias, oneLine && at + k == gWidth);
+                bool isRecord = turn != 0u && band * kTeamSize + lane < rows &&
+                                x + k - from < columns && first + k < gCount;
+                value = mix(bias, values[k] + filterGuess(predictor, left, up, upLeft) & mask,
+                            isRecord);
+                left = value;
+                upLeft = up;
+                values[k] = value ^ bias;
             }
             [[dont_unroll]] for (uint b = 0u; b < bytes; b++) {
                 uint to = sValues[column] + b * gPlaneBytes + first;
-                [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) {
-                    uint x = from + s + k - lane, i = first + k;
-                    if (band + lane < rows && x - from < columns && i < gCount)
-                        storeScratchByte(to + k, values[k] >> 8u * b);
-                }
+                [[unroll]] for (uint k = 0u; k < kWaveSteps;
+                                k++) if (turn != 0u && band * kTeamSize + lane < rows &&
+                                         x + k - from < columns && first + k < gCount)
+                    storeScratchByte(to + k, values[k] >> 8u * b);
             }
         }
+        turn++;
+        bool wraps = turn == period;
+        band += mix(0u, teams, wraps);
+        turn = mix(turn, 0u, wraps);
+    }
+}
+
+// Undoes all waves but those of quads. Where there are more teams than such columns, several do the
+// bands of each, unless rows are so short that a team is done with a band before the next one could
+// begin.
+void undoWaves() {
+    uint waves = sWaveCount, bands = (rowsOf() + kTeamSize - 1u) / kTeamSize;
+    uint teams = clamp(kTeams / max(waves, 1u), 1u, bands);
+    if (gCount <= gWidth || gWidth + kTeamSize <= 2u * kWaveLag * kWaveSteps) teams = 1u;
+    uint atOnce = kTeams / teams, own = teamIndex() / teams;
+    for (uint base = 0u; sgUniform(base < waves); base += atOnce) {
+        bool hasColumn = own < atOnce && base + own < waves;
+        if (sgUniform(hasColumn || teams > 1u))
+            undoWave(sWaves[min(base + own, waves - 1u)], hasColumn, teams, teamIndex() % teams);
     }
 }
 

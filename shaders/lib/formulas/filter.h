@@ -31,6 +31,12 @@ SLUICE_FORMULA u32 filterGuess(u32 predictor, u32 left, u32 up, u32 upLeft) {
                                        filterMedian(left, up, upLeft)));
 }
 
+// Whether the prediction is the record before where what is to the left and above to the left is
+// nothing, or all that is above: of rows of one record and of single rows.
+SLUICE_FORMULA bool filterIsSum(u32 predictor) {
+    return SLUICE_PREDICTOR_NEEDS_ROWS(predictor) && predictor != SLUICE_PREDICTOR_AVERAGE;
+}
+
 // The steps of a section, each of which needs what the one before it made: its rows and columns of
 // records, for every 8 of the columns (`columns`) whose predictors need rows. It stays below 2^26.
 SLUICE_FORMULA u32 filterSteps(u32 count, u32 width, u32 first, u32 columns) {
