@@ -102,7 +102,9 @@ uint undoSection() {
     uint size = sSize, packets = 0u;
     bool hasPackets = sPackets != 0u;
     gStride = sStride;
-    gWidth = sWidth;
+    // In rows of one record all that counts is the record before, as in a single row: the median and
+    // the gradient are that, and the average is half of it.
+    gWidth = sWidth == 1u ? SLUICE_FILTER_MAX_WIDTH : sWidth;
     gFirst = sFirst;
     gPlanes = gPosition;
     if (sgUniform(gStride == 0u || size == 0u)) {
@@ -181,8 +183,9 @@ uint undoTile(bool goodRegion) {
 }
 
 // Where the driver has left the loop over tiles early, those that the workgroup has not come to
-// still have the status that they came with. They get INTERNAL, a tile an invocation: lists for
-// which a workgroup has more turns than invocations are recorded in parts.
+// still have the status that they came with. They get INTERNAL, a tile an invocation. Some
+// subgroups may never come here (lavapipe ends a workgroup with the first one that ends), so lists
+// for which a workgroup has more turns than a subgroup has lanes are recorded in parts.
 void refuseTiles(uint from, uint count) {
     uint index = from + wgInvocation() * p.workgroups;
     if (p.tickets != 0u || from >= count || index >= count) return;

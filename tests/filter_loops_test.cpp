@@ -52,7 +52,7 @@ TEST_CASE("filter: tiles whose loops a driver leaves early")
     const auto add = [&](uint32_t log2Bytes, FilterPredictor predictor) {
         const uint32_t columns = 128u >> log2Bytes;
         const std::vector<SectionWords> sections(
-            std::min(sluice::kFilterMaxSections, SLUICE_FILTER_MAX_COLUMNS / columns),
+            SLUICE_FILTER_MAX_COLUMNS / (columns + SLUICE_FILTER_SECTION_COLUMNS),
             records({columnRun(columns, log2Bytes, sluice::filterZigzag, predictor)}, 2 * 128));
         batch.add(describe(sections), randomBytes(random, 256 * sluice::kFilterMaxSections));
     };
@@ -70,18 +70,17 @@ TEST_CASE("filter: tiles whose loops a driver leaves early")
 TEST_CASE("filter: workgroups whose loops end before their last tile")
 {
     if (skipsSlowCompiler()) return;
-    // 64 sections of 128 columns, all but the last one without bytes: eight such tiles are more
-    // turns of loops than lavapipe makes, and a workgroup has more. A few workgroups show that, so
-    // the others' tiles are left alone.
+    // As many columns as there may be, all but the last ones without bytes: twenty such tiles are
+    // more turns of loops than lavapipe makes, and a workgroup has more. A few workgroups show that,
+    // so the others' tiles are left alone.
     std::mt19937 random = makeRandom(315);
-    std::vector<SectionWords> sections(SLUICE_FILTER_MAX_COLUMNS / 128,
-                                       records({columnRun(128, 0, 0, FilterPredictor::left)}, 0));
+    std::vector<SectionWords> sections = asManyColumns(0, FilterPredictor::left, 0);
     sections.back() = records({columnRun(1, 0, 0, FilterPredictor::left)});
     const Words good = describe(sections);
     sections.back() = records({columnRun(1, 3, 0, FilterPredictor::left)});
     const Words bad = describe(sections);
     FilterBatch batch;
-    for (uint32_t i = 0; i < 9 * SLUICE_FILTER_WORKGROUPS + 100; ++i) {
+    for (uint32_t i = 0; i < 21 * SLUICE_FILTER_WORKGROUPS + 100; ++i) {
         batch.add(i % 7 == 3 ? bad : good, randomBytes(random, 12));
         batch.before.push_back(i % SLUICE_FILTER_WORKGROUPS < 14 ? SLUICE_TILE_OK
                                                                  : SLUICE_TILE_PENDING);
@@ -98,10 +97,9 @@ TEST_CASE("filter: descriptions with as many columns as there may be")
 {
     // They are few enough turns of loops for lavapipe, so that nothing is INTERNAL.
     std::mt19937 random = makeRandom(316);
-    std::vector<SectionWords> sections(SLUICE_FILTER_MAX_COLUMNS / 128,
-                                       records({columnRun(128, 0, 0, FilterPredictor::none)}, 128));
+    std::vector<SectionWords> sections = asManyColumns(0);
     FilterBatch batch;
-    const Bytes tile = randomBytes(random, SLUICE_FILTER_MAX_COLUMNS);
+    const Bytes tile = randomBytes(random, sizeOf(sections));
     batch.add(describe(sections), tile);
     sections.back() = records({columnRun(1, 3, 0, FilterPredictor::none)});
     batch.add(describe(sections), tile);
@@ -115,7 +113,7 @@ TEST_CASE("filter: descriptions with as many columns as there may be")
 
 TEST_CASE("filter: more tiles than a dispatch takes")
 {
-    // 512 workgroups of 128 invocations have no more turns than that.
+    // 512 workgroups of at most 128 turns.
     if (device().backend() == SLUICE_BACKEND_VULKAN && std::string(device().info().tier) != "ext")
         return skipCase("tier ext has the same list, which takes long");
     if (skipsOtherSizes()) return;

@@ -17,7 +17,7 @@ struct Shape {
 // Single rows, narrow ones, widths around that of a subgroup and of what quads have room for, and
 // so many rows that bands of them go on.
 const Shape kShapes[] = {
-    {1, 0, 1},       {1, 1, 0},         {1, 700, 0},     {2, 3, 1},    {3, 500, 2},
+    {1, 0, 1},       {1, 1, 0},         {1, 4000, 0},    {2, 3, 1},    {3, 4000, 2},
     {4, 33, 0},      {7, 0, 5},         {31, 31, 7},     {32, 32, 0},  {33, 70, 32},
     {40, 1, 1},      {63, 65, 0},       {90, 5, 89},     {97, 1, 0},   {128, 40, 3},
     {200, 70, 1},    {257, 129, 5},     {1000, 35, 999}, {3001, 2, 0}, {4100, 34, 17},
@@ -54,8 +54,9 @@ TEST_CASE("filter waves: every shape")
             const uint32_t first = turn % 3 == 0 ? uint32_t(random() % shape.width) : 0;
             const uint32_t records = shape.width * shape.rows + shape.lastRow,
                            bytes = records * (columns.count << columns.log2Bytes);
-            if (bytes > most || sluice::filterSteps(records, shape.width, first, columns.count) >
-                                    SLUICE_FILTER_MAX_STEPS)
+            if (bytes > most ||
+                sluice::filterSteps(records, shape.width, first,
+                                    columns.count << columns.log2Bytes) > SLUICE_FILTER_MAX_STEPS)
                 continue;
             const uint32_t flags = uint32_t(random() % 4); // zigzag, split
             SectionWords section = rowsOf(shape.width, {});

@@ -110,6 +110,26 @@ Bytes randomPackets(std::mt19937& random, size_t size, uint32_t pixelBytes)
     return packets;
 }
 
+std::vector<SectionWords> asManyColumns(uint32_t more, FilterPredictor predictor, uint32_t bytes)
+{
+    constexpr uint32_t each = 128 + SLUICE_FILTER_SECTION_COLUMNS,
+                       rest = SLUICE_FILTER_MAX_COLUMNS % each;
+    static_assert(rest > SLUICE_FILTER_SECTION_COLUMNS && rest < each - 1, "");
+    std::vector<SectionWords> sections(SLUICE_FILTER_MAX_COLUMNS / each,
+                                       records({columnRun(128, 0, 0, predictor)}, bytes));
+    const uint32_t last = rest - SLUICE_FILTER_SECTION_COLUMNS + more;
+    sections.push_back(records({columnRun(last, 0, 0, FilterPredictor::left)}, last));
+    return sections;
+}
+
+uint32_t sizeOf(const std::vector<SectionWords>& sections)
+{
+    uint32_t sum = 0;
+    for (const SectionWords& section : sections)
+        sum += section.size;
+    return sum;
+}
+
 Bytes applied(const Words& description, const Bytes& tile)
 {
     Bytes filtered(tile.size());

@@ -25,6 +25,13 @@ Words describe(const std::vector<SectionWords>& sections);
 SectionWords rowsOf(uint32_t width, Words runs);
 SectionWords records(Words runs, uint32_t size = kFilterRest);
 
+// Sections with as many columns as there may be, and `more`: all but the last have 128 columns and
+// `bytes` bytes.
+std::vector<SectionWords> asManyColumns(uint32_t more,
+                                        FilterPredictor predictor = FilterPredictor::none,
+                                        uint32_t bytes = 128);
+uint32_t sizeOf(const std::vector<SectionWords>& sections);
+
 // A good description for tiles of `size` bytes at most, with sections of any kind but packets.
 Words randomDescription(std::mt19937& random, uint32_t size);
 Bytes randomBytes(std::mt19937& random, size_t size);

@@ -77,9 +77,10 @@ std::string textOf(const Bytes& bytes) { return {bytes.begin(), bytes.end()}; }
 Bytes largeFilterItem(FilterPredictor predictor)
 {
     Words runs;
-    for (uint32_t i = 0; i < 32; ++i)
+    for (uint32_t i = 0; i < 128; ++i)
         runs.push_back(columnRun(1, 0, 0, predictor));
-    std::vector<SectionWords> sections(123, records(runs, 0));
+    std::vector<SectionWords> sections(
+        SLUICE_FILTER_MAX_COLUMNS / (128 + SLUICE_FILTER_SECTION_COLUMNS), records(runs, 0));
     sections.push_back(records({columnRun(1, 0, 0, predictor)}));
     const Words description = describe(sections);
     Bytes item(kItemHead + description.size() * 4);

@@ -21,9 +21,11 @@ extern "C" {
 #define SLUICE_FILTER_MAX_DESCRIPTION 16384u
 #define SLUICE_FILTER_MAX_TILE 1048576u
 
-// The most columns that all sections have together, and the most steps of a tile that wait for each
-// other (docs/format.md, 8.6): what takes more is refused, since it would hold up a GPU.
-#define SLUICE_FILTER_MAX_COLUMNS 8192u
+// The most columns that all sections have together, each section counting as
+// SLUICE_FILTER_SECTION_COLUMNS more, and the most steps of a tile that wait for each other
+// (docs/format.md, 8.6): what takes more is refused, since it would hold up a GPU.
+#define SLUICE_FILTER_MAX_COLUMNS 4096u
+#define SLUICE_FILTER_SECTION_COLUMNS 16u
 #define SLUICE_FILTER_MAX_STEPS 17408u
 
 // Checks every rule of docs/format.md, 8, that does not depend on a tile.

@@ -33,7 +33,6 @@ const uint kStride = SLUICE_FILTER_MAX_STRIDE;
 const uint kWindow = kStride + 4u;
 const uint kPerLane = 16u;      // values of a lane in a step of a scan
 const uint kRowWords = 1024u;   // for the rows that wavefronts of bytes pass to the next band
-const uint kMinQuadWidth = 32u; // bytes of a row that wavefronts of quads undo
 
 shared uint sWindow[kWindow];
 // Each column's run of the description, with its place in the record instead of the repeat count.
@@ -53,8 +52,8 @@ shared uvec4 sBytes[kStride];
 const uint kNothing = ~0u;
 // They hold what the head of the section says. sPackets is 1 if it has packets, later their number.
 shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets;
-shared uint sRowColumns;  // how many columns need rows
-shared uint sTileColumns; // of the sections so far
+shared uint sRowBytes;    // of the columns that need rows
+shared uint sTileColumns; // of the sections so far, which count too
 shared uint sTileSteps;   // of the sections so far, which depend on each other: filterSteps
 // Columns with UP: those of bytes from the front on, wider ones from the end on.
 shared uint sUps[kStride], sByteUps, sWideUps;
@@ -115,11 +114,8 @@ uint windowWord(uint k) {
     return 0u;
 }
 
-// The same run or column, predicted from the left.
-uint withLeft(uint word) { return word & ~(0xffu << 16) | SLUICE_PREDICTOR_LEFT << 16; }
-
 void readColumns(uint at, uint runs) {
-    uint columns = 0u, stride = 0u, leader = 0u, predicted = 0u, rowColumns = 0u, byteUps = 0u,
+    uint columns = 0u, stride = 0u, leader = 0u, predicted = 0u, rowBytes = 0u, byteUps = 0u,
          wideUps = 0u;
     bool good = true;
     for (uint r = 0u; r < runs && good; r++) {
@@ -133,12 +129,7 @@ void readColumns(uint at, uint runs) {
                    (needsRows && sWidth == 0u) || (repeat << log2Bytes) > kStride - stride ||
                    ((run & kBlock) != 0u && (log2Bytes == 0u || (run & kRotated) != 0u));
         good = !bad && sStatus == SLUICE_ST_OK;
-        if (needsRows) rowColumns += repeat;
-        // Where rows have one record, what is above it is the record before.
-        if (sWidth == 1u && filterIsSum(predictor)) {
-            predictor = SLUICE_PREDICTOR_LEFT;
-            run = withLeft(run);
-        }
+        if (needsRows) rowBytes += repeat << log2Bytes;
         for (uint k = 0u; k < repeat && good; k++) {
             if ((run & kJoined) == 0u) leader = columns;
             sColumn[columns] = (run & ~0xffu) | stride;
@@ -153,7 +144,7 @@ void readColumns(uint at, uint runs) {
     }
     sColumns = columns;
     sPredictedCount = predicted;
-    sRowColumns = rowColumns;
+    sRowBytes = rowBytes;
     sByteUps = byteUps;
     sWideUps = wideUps;
     sWaveCount = 0u;
@@ -181,8 +172,8 @@ void readSection() {
     if (!good) sStatus = SLUICE_ST_BAD_FILTER;
     readColumns(at, runs);
     sCursor += at + runs;
-    sTileSteps += filterSteps(sSize / max(sStride, 1u), sWidth, sFirst, sRowColumns);
-    sTileColumns += sColumns;
+    sTileSteps += filterSteps(sSize / max(sStride, 1u), sWidth, sFirst, sRowBytes);
+    sTileColumns += sColumns + SLUICE_FILTER_SECTION_COLUMNS;
     if (sTileSteps > SLUICE_FILTER_MAX_STEPS || sTileColumns > SLUICE_FILTER_MAX_COLUMNS)
         sStatus = SLUICE_ST_BAD_FILTER;
     if (sSections == 0u && sCursor != gDescriptionWords) sStatus = SLUICE_ST_BAD_FILTER;
@@ -249,6 +240,18 @@ uint packBytes(uvec4 value) {
     return value.x & 0xffu | (value.y & 0xffu) << 8 | (value.z & 0xffu) << 16 | value.w << 24;
 }
 
+// Transposes a square of bytes.
+uvec4 transposed(uvec4 row) {
+    uvec4 even = uvec4(row.x & 0x00ff00ffu | (row.y & 0x00ff00ffu) << 8,
+                       row.x >> 8 & 0x00ff00ffu | row.y & 0xff00ff00u,
+                       row.z & 0x00ff00ffu | (row.w & 0x00ff00ffu) << 8,
+                       row.z >> 8 & 0x00ff00ffu | row.w & 0xff00ff00u);
+    // even.x has records 0 and 2 of columns 0 and 1, even.y records 1 and 3; even.z and even.w have
+    // the same of columns 2 and 3.
+    return uvec4(even.x & 0xffffu | even.z << 16, even.y & 0xffffu | even.w << 16,
+                 even.x >> 16 | even.z & 0xffff0000u, even.y >> 16 | even.w & 0xffff0000u);
+}
+
 // -----------------------------------------------------------------------------------------------
 // Columns and values
 
@@ -257,12 +260,12 @@ uint predictorOf(uint column) { return sColumn[column] >> 16 & 0xffu; }
 uint maskOf(uint bytes) { return 0xffffffffu >> (32u - 8u * bytes); }
 
 // Whether a wavefront of quads undoes the column. Teams that undo many columns at once have room for
-// short rows only, and in rows of few quads most steps would be in vain.
+// short rows only.
 bool isWaveOfBytes(uint column) {
-    uint room = sRowColumns <= SLUICE_FILTER_STEP_COLUMNS ? kRowWords
-                                                          : kRowWords / SLUICE_FILTER_STEP_COLUMNS;
+    uint room =
+        sRowBytes <= SLUICE_FILTER_STEP_BYTES ? kRowWords : kRowWords / SLUICE_FILTER_STEP_BYTES;
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && bytesOf(column) == 1u &&
-           gWidth <= 4u * room && gWidth >= kMinQuadWidth && gWidth < gCount;
+           gWidth <= 4u * room && gWidth >= SLUICE_FILTER_QUAD_WIDTH && gWidth < gCount;
 }
 bool isWaveOfValues(uint column) {
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && !isWaveOfBytes(column);
@@ -306,7 +309,7 @@ void placeColumns() {
         // In a single row the median and the gradient are the value to the left.
         if (gFirst + gCount <= gWidth && SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)) &&
             predictorOf(c) != SLUICE_PREDICTOR_AVERAGE) {
-            word = withLeft(word);
+            word = word & ~(0xffu << 16) | SLUICE_PREDICTOR_LEFT << 16;
             sColumn[c] = word; // nobody reads the predictor before the next barrier
         }
         uint group = sColumn[leader] & 0xffu, groupBytes = sGroupEnd[leader] - group;

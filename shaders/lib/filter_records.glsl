@@ -33,18 +33,6 @@ void storeTileWord(uint word, uint value, uint begin, uint end) {
     storeWord(add64(gTarget, 4u * word), value, from, to);
 }
 
-// Transposes a square of bytes.
-uvec4 transposed(uvec4 row) {
-    uvec4 even = uvec4(row.x & 0x00ff00ffu | (row.y & 0x00ff00ffu) << 8,
-                       row.x >> 8 & 0x00ff00ffu | row.y & 0xff00ff00u,
-                       row.z & 0x00ff00ffu | (row.w & 0x00ff00ffu) << 8,
-                       row.z >> 8 & 0x00ff00ffu | row.w & 0xff00ff00u);
-    // even.x has records 0 and 2 of columns 0 and 1, even.y records 1 and 3; even.z and even.w have
-    // the same of columns 2 and 3.
-    return uvec4(even.x & 0xffffu | even.z << 16, even.y & 0xffffu | even.w << 16,
-                 even.x >> 16 | even.z & 0xffff0000u, even.y >> 16 | even.w & 0xffff0000u);
-}
-
 // Each lane takes four records and does a word of each, or all bytes if these are three. It begins
 // `lead` bytes into the section, where the target is aligned. Returns how many bytes it has
 // written; 0: the records do not come in planes or values.

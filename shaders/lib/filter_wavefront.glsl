@@ -21,7 +21,7 @@ const uint kWaveSteps = kTeamTaken; // a batch, whose loads are under way togeth
 // Batches from one band to the next where these have teams of their own. The last row of the band
 // above is read from scratch, a batch ahead.
 const uint kWaveLag = (kTeamSize + kWaveSteps - 1u) / kWaveSteps + 2u;
-const uint kWaveBytes = 4u, kWaveWords = kWaveSteps / 4u + 1u; // of each byte of a batch's values
+const uint kWaveWords = kWaveSteps / 4u + 1u; // that hold a byte of all values of a batch
 
 // Brings the residuals of a wave into scratch, a plane for each byte, where the values replace them.
 void gatherWave(uint column) {
@@ -32,6 +32,14 @@ void gatherWave(uint column) {
         [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++)
             storeScratchWord(sValues[column] + b * gPlaneBytes + i, packBytes(value >> 8u * b));
     }
+}
+
+// Which of the kWaveSteps records from `x` of a row on are records of the section, a bit each. x:
+// from the row's begin, below 0 in front of it; first: the number of the record.
+uint recordsFrom(uint x, uint columns, uint first) {
+    int begin = max(max(-int(x), -int(first)), 0),
+        end = min(min(int(columns - x), int(gCount - first)), int(kWaveSteps));
+    return begin < end ? (1u << end) - (1u << begin) : 0u;
 }
 
 // Undoes a column of any size, a record a step. Where no record has another one above it, lane 0
@@ -51,65 +59,61 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
     uint batches = (columns + min(rows, kTeamSize) + kWaveSteps - 2u) / kWaveSteps;
     uint period = max(batches + 1u, teams * kWaveLag); // turns from a band of the team to its next
     uint turns = (bands - 1u) / teams * period + (bands - 1u) % teams * kWaveLag + batches + 1u;
-    uint planes = sValues[column] >> 2, planeWords = gPlaneBytes >> 2, lastWord = gCount - 1u >> 2;
+    uint planes = sValues[column] >> 2, planeWords = gPlaneBytes >> 2;
+    int lastWord = int(gCount - 1u >> 2);
     uint band = part, turn = 0u - part * kWaveLag; // of the band; the first ones are below 0
     uint value = bias, left = bias, upLeft = bias;
-    uint words[kWaveBytes][kWaveWords], above[kWaveBytes];
-    [[unroll]] for (uint b = 0u; b < kWaveBytes; b++) {
-        above[b] = 0u;
-        [[unroll]] for (uint n = 0u; n < kWaveWords; n++) words[b][n] = 0u;
-    }
+    uvec4 words[kWaveWords], above = uvec4(0u); // a component for each byte of the values
+    [[unroll]] for (uint n = 0u; n < kWaveWords; n++) words[n] = uvec4(0u);
     for (uint t = 0u; sgUniform(t < turns); t++) {
         if (sgUniform(teams > 1u)) wgBarrierAll(); // what other teams wrote is in scratch
         teamBarrierAll();
         if (sgUniform(hasColumn && band < bands && turn <= batches)) {
-            // The lane's record in the first step of the batch that is done now, and that of lane 0
-            // in the row above. They may lie before the row's begin, which is no record.
-            uint x = from + (turn - 1u) * kWaveSteps - lane;
-            uint at = (band * kTeamSize + lane) * gWidth + x, first = at - gFirst;
-            uint over = band * kTeamSize * gWidth + from + (turn - 1u) * kWaveSteps +
-                        min(lane, kWaveSteps - 1u) - gFirst - gWidth;
-            uint values[kWaveSteps], taken[kWaveSteps];
-            uint shift = 8u * (first & 3u), overShift = 8u * (over & 3u),
-                 overValue = above[0] >> overShift & 0xffu;
-            [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) values[k] =
-                shiftedWord(words[0][k / 4u], words[0][k / 4u + 1u], shift) >> 8u * (k % 4u) &
-                0xffu;
-            [[unroll]] for (uint b = 1u; b < kWaveBytes; b++) if (b < bytes) {
-                overValue |= (above[b] >> overShift & 0xffu) << 8u * b;
-                [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) values[k] |=
-                    (shiftedWord(words[b][k / 4u], words[b][k / 4u + 1u], shift) >> 8u * (k % 4u) &
-                     0xffu)
-                    << 8u * b;
+            // The lane's record in the first step of the batch that is done now, which may lie
+            // before the row's begin, and a record of the row above lane 0.
+            uint x = (turn - 1u) * kWaveSteps - lane;
+            uint row = band * kTeamSize + lane, first = row * gWidth + from + x - gFirst;
+            uint over = (band * kTeamSize - 1u) * gWidth + from + (turn - 1u) * kWaveSteps +
+                        min(lane, kWaveSteps - 1u) - gFirst;
+            uint records = turn != 0u && row < rows ? recordsFrom(x, columns, first) : 0u;
+            // Where the one line goes on in the next row there is nothing to the left.
+            uint begins = oneLine && gWidth - gFirst - first < kWaveSteps
+                              ? 1u << gWidth - gFirst - first
+                              : 0u;
+            uint shift = 8u * (first & 3u), values[kWaveSteps], taken[kWaveSteps];
+            [[unroll]] for (uint n = 0u; n < kWaveWords - 1u; n++) {
+                uvec4 packed;
+                [[unroll]] for (uint b = 0u; b < 4u; b++) packed[b] =
+                    shiftedWord(words[n][b], words[n + 1u][b], shift);
+                packed = transposed(packed);
+                [[unroll]] for (uint k = 0u; k < 4u; k++) values[4u * n + k] = packed[k];
             }
-            // Nothing is above the first band, nor in front of a row.
-            overValue = mix(bias, overValue ^ bias, band != 0u && turn != 0u);
-            [[unroll]] for (uint b = 0u; b < kWaveBytes; b++) if (b < bytes) {
+            uint overValue = packBytes(above >> 8u * (over & 3u));
+            [[unroll]] for (uint b = 0u; b < 4u; b++) if (b < bytes) {
                 uint plane = planes + b * planeWords;
                 int begin = int(first + kWaveSteps) >> 2;
-                [[unroll]] for (uint n = 0u; n < kWaveWords; n++) words[b][n] =
-                    loadFrom(gScratch, plane + uint(clamp(begin + int(n), 0, int(lastWord))));
-                above[b] = loadFrom(
-                    gScratch, plane + uint(clamp(int(over + kWaveSteps) >> 2, 0, int(lastWord))));
+                [[unroll]] for (uint n = 0u; n < kWaveWords; n++) words[n][b] =
+                    loadFrom(gScratch, plane + uint(clamp(begin + int(n), 0, lastWord)));
+                if (band != 0u)
+                    above[b] = loadFrom(
+                        gScratch, plane + uint(clamp(int(over + kWaveSteps) >> 2, 0, lastWord)));
             }
-            teamTake(overValue, taken);
+            // Nothing is above the first band, nor in front of a row.
+            [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) taken[k] = bias;
+            if (sgUniform(band != 0u && turn != 0u)) teamTake(overValue ^ bias, taken);
             [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) {
                 uint up = teamBefore(value);
                 up = mix(up, taken[k], lane == 0u);
-                left = mix(left, bias, oneLine && at + k == gWidth);
-                bool isRecord = turn != 0u && band * kTeamSize + lane < rows &&
-                                x + k - from < columns && first + k < gCount;
+                left = mix(left, bias, (begins >> k & 1u) != 0u);
                 value = mix(bias, values[k] + filterGuess(predictor, left, up, upLeft) & mask,
-                            isRecord);
+                            (records >> k & 1u) != 0u);
                 left = value;
                 upLeft = up;
                 values[k] = value ^ bias;
             }
             [[dont_unroll]] for (uint b = 0u; b < bytes; b++) {
                 uint to = sValues[column] + b * gPlaneBytes + first;
-                [[unroll]] for (uint k = 0u; k < kWaveSteps;
-                                k++) if (turn != 0u && band * kTeamSize + lane < rows &&
-                                         x + k - from < columns && first + k < gCount)
+                [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) if ((records >> k & 1u) != 0u)
                     storeScratchByte(to + k, values[k] >> 8u * b);
             }
         }

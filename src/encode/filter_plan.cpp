@@ -99,7 +99,7 @@ bool mayTakeTooManySteps(const FilterPart& part, u32 maxTileSize)
     const FilterSection& section = part.section;
     if (section.width == 0 || section.columnCount == 0) return false;
     const u32 records = u32(std::min<u64>(part.size, maxTileSize) / section.stride());
-    return filterSteps(records, section.width, section.width - 1, section.columnCount) >
+    return filterSteps(records, section.width, section.width - 1, section.stride()) >
            SLUICE_FILTER_MAX_STEPS;
 }
 

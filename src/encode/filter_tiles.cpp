@@ -116,7 +116,7 @@ std::vector<u32> describeTile(const FilterParts& parts, u64 from, u64 to)
     FilterSteps steps;
     u32 columns = 0;
     for (const FilterSection& section : sections) {
-        columns += section.columnCount;
+        columns += section.columnCount + SLUICE_FILTER_SECTION_COLUMNS;
         if (!steps.add(section, section.size) || columns > SLUICE_FILTER_MAX_COLUMNS) return {};
     }
     // A decoder copies the end of a tile that no section describes.

@@ -90,7 +90,7 @@ bool FilterReader::readColumns(FilterSection& section, u32 runs)
         const FilterColumn& base = section.columns[column.base - 1];
         if (base.base != 0 || base.bytes != column.bytes) return fail(SLUICE_ERROR_FORMAT);
     }
-    m_columns += section.columnCount;
+    m_columns += section.columnCount + SLUICE_FILTER_SECTION_COLUMNS;
     if (m_columns > SLUICE_FILTER_MAX_COLUMNS) return fail(SLUICE_ERROR_FORMAT);
     const bool badPackets = section.tgaRle && (section.columnCount == 0 || section.width != 0);
     if (section.stride() > kFilterMaxStride || badPackets) return fail(SLUICE_ERROR_FORMAT);
@@ -100,11 +100,11 @@ bool FilterReader::readColumns(FilterSection& section, u32 runs)
 bool FilterSteps::add(const FilterSection& section, u32 bytes)
 {
     if (section.width == 0) return true; // no column needs rows
-    u32 columns = 0;
+    u32 predicted = 0;
     for (u32 c = 0; c < section.columnCount; ++c)
-        columns += needsRows(section.columns[c].predictor) ? 1 : 0;
-    if (columns == 0) return true;
-    m_steps += filterSteps(bytes / section.stride(), section.width, section.first, columns);
+        predicted += needsRows(section.columns[c].predictor) ? section.columns[c].bytes : 0;
+    if (predicted == 0) return true;
+    m_steps += filterSteps(bytes / section.stride(), section.width, section.first, predicted);
     return m_steps <= SLUICE_FILTER_MAX_STEPS;
 }
 

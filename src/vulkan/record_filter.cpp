@@ -10,6 +10,8 @@
 
 namespace sluice {
 
+constexpr uint32_t kSmallestSubgroup = 4; // lanes
+
 SluiceRequirements VulkanBackend::filterRequirements(const SluiceFilterInfo& info) const
 {
     return filterScratch(info);
@@ -34,10 +36,14 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
         has(Pipeline::filter_few) && info.maxTileCount <= m_tuning.filter.fewTiles
             ? Pipeline::filter_few
             : Pipeline::filter;
-    // A workgroup has no more turns than invocations, see refuseTiles in filter.comp. Tickets are
-    // for drivers that leave no loop early.
-    const uint32_t invocations = pipelineRow(pipeline).workgroup(m_traits, m_tuning);
-    const uint32_t step = params.tickets != 0 ? info.maxTileCount : params.workgroups * invocations;
+    // A driver that leaves loops early ends a workgroup when the first of its subgroups has ended,
+    // which refuses the tiles that the workgroup has not come to, one a lane (refuseTiles in
+    // filter.comp): so a workgroup has no more turns than the smallest subgroup has lanes. Such
+    // drivers have narrow subgroups, or emulate wide ones; tickets are for others.
+    const bool leavesLoops = m_traits.isEmulated() || m_traits.subgroupSize < 32;
+    const uint32_t turns =
+        leavesLoops ? kSmallestSubgroup : pipelineRow(pipeline).workgroup(m_traits, m_tuning);
+    const uint32_t step = params.tickets != 0 ? info.maxTileCount : params.workgroups * turns;
     for (uint32_t first = 0; first < info.maxTileCount; first += step) {
         if (first != 0) computeBarrier(cmd); // the scratch is the same
         params.firstTile = first;

@@ -13,11 +13,11 @@ SLUICE_LAYOUT_BEGIN
 SLUICE_FORMULA u32 filterGradient(u32 left, u32 up, u32 upLeft) { return left + up - upLeft; }
 
 // The median of left, up and their gradient (Weinberger, Seroussi, Sapiro: The LOCO-I lossless
-// image compression algorithm, IEEE Transactions on Image Processing 9(8), 2000).
+// image compression algorithm, IEEE Transactions on Image Processing 9(8), 2000): the gradient of
+// the value above to the left, cut to what is between the other two.
 SLUICE_FORMULA u32 filterMedian(u32 left, u32 up, u32 upLeft) {
     u32 low = SLUICE_MIN(left, up), high = SLUICE_MAX(left, up);
-    return SLUICE_SELECT(upLeft >= high, low,
-                         SLUICE_SELECT(upLeft <= low, high, left + up - upLeft));
+    return left + up - SLUICE_MIN(SLUICE_MAX(upLeft, low), high);
 }
 
 // Half of the sum, rounded down; the sum itself may need 33 bits.
@@ -31,18 +31,14 @@ SLUICE_FORMULA u32 filterGuess(u32 predictor, u32 left, u32 up, u32 upLeft) {
                                        filterMedian(left, up, upLeft)));
 }
 
-// Whether the prediction is the record before where what is to the left and above to the left is
-// nothing, or all that is above: of rows of one record and of single rows.
-SLUICE_FORMULA bool filterIsSum(u32 predictor) {
-    return SLUICE_PREDICTOR_NEEDS_ROWS(predictor) && predictor != SLUICE_PREDICTOR_AVERAGE;
-}
-
-// The steps of a section, each of which needs what the one before it made: its rows and columns of
-// records, for every 8 of the columns (`columns`) whose predictors need rows. It stays below 2^26.
-SLUICE_FORMULA u32 filterSteps(u32 count, u32 width, u32 first, u32 columns) {
+// The steps of a section, each of which needs what the one before it made: its records in a row, and
+// its rows, which count more since those of a band begin one after the other; for every 8 bytes of
+// the columns (`bytes` in all) whose predictors need rows. It stays below 2^27.
+SLUICE_FORMULA u32 filterSteps(u32 count, u32 width, u32 first, u32 bytes) {
     u32 rows = (first + count + width - 1u) / SLUICE_MAX(width, 1u);
-    u32 turns = (columns + SLUICE_FILTER_STEP_COLUMNS - 1u) / SLUICE_FILTER_STEP_COLUMNS;
-    return SLUICE_SELECT(count != 0u, turns * (rows + SLUICE_MIN(width, count)), 0u);
+    u32 turns = (bytes + SLUICE_FILTER_STEP_BYTES - 1u) / SLUICE_FILTER_STEP_BYTES;
+    return SLUICE_SELECT(count != 0u,
+                         turns * (SLUICE_FILTER_ROW_STEPS * rows + SLUICE_MIN(width, count)), 0u);
 }
 
 // A residual from its zigzag form; mask: the bits of a value.

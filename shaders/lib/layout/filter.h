@@ -12,12 +12,14 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_FILTER_MAX_SECTIONS 255u
 #define SLUICE_FILTER_DESCRIPTION_BYTES 16384u // at most
 // A section's head: size : 21, runs : 8, rows : 1, packets : 1, reserved : 1.
-#define SLUICE_FILTER_REST 0x1fffffu     // as a size: all that remains of the tile
-#define SLUICE_FILTER_MAX_WIDTH 1048576u // records of a row
-#define SLUICE_FILTER_MAX_STRIDE 128u    // bytes of a record, and columns
-#define SLUICE_FILTER_MAX_COLUMNS 8192u  // of all sections together
-#define SLUICE_FILTER_MAX_STEPS 17408u   // of all sections of a tile: filterSteps
-#define SLUICE_FILTER_STEP_COLUMNS 8u    // columns whose steps count once
+#define SLUICE_FILTER_REST 0x1fffffu      // as a size: all that remains of the tile
+#define SLUICE_FILTER_MAX_WIDTH 1048576u  // records of a row
+#define SLUICE_FILTER_MAX_STRIDE 128u     // bytes of a record, and columns
+#define SLUICE_FILTER_MAX_COLUMNS 4096u   // of all sections together, ...
+#define SLUICE_FILTER_SECTION_COLUMNS 16u // ... of which each counts as so many more
+#define SLUICE_FILTER_MAX_STEPS 17408u    // of all sections of a tile: filterSteps
+#define SLUICE_FILTER_STEP_BYTES 8u       // bytes of columns whose steps count once
+#define SLUICE_FILTER_ROW_STEPS 4u        // what a row counts
 // A run of columns: repeat : 8, log2 bytes : 2, flags : 5, reserved : 1, predictor : 8, base : 8.
 #define SLUICE_FILTER_FLAGS_AT 10u   // the first bit of the flags
 #define SLUICE_FILTER_FLAG_ZIGZAG 1u // residuals are signed: 0, -1, 1, -2, ...
@@ -44,6 +46,10 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_PREDICTOR_NEEDS_ROWS(predictor) ((predictor) >= SLUICE_PREDICTOR_UP)
 // The wavefronts but GRADIENT: kernels have code for each, and choose it by X(number).
 #define SLUICE_OTHER_WAVES(X) X(SLUICE_PREDICTOR_MEDIAN) X(SLUICE_PREDICTOR_AVERAGE)
+
+// Bytes of a row from which on a wavefront of quads undoes it. In rows of fewer most of its steps
+// would be in vain, and one of values takes fewer.
+#define SLUICE_FILTER_QUAD_WIDTH 32u
 
 // Hosts make their lists of predictors from this one, which is in the order of the numbers:
 // X(name, number, the SluiceFilterFeatures of which one lets encoders try it; 0: always).

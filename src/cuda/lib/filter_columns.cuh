@@ -57,11 +57,14 @@ struct FilterShared {
     uint32_t step[kStride], byteStep[kStride];
     uint32_t values[kStride];    // where its values are in scratch: a plane for each byte
     uint32_t predicted[kStride]; // the columns with a prediction
-    ByteSource bytes[kStride];   // the sources of a record's bytes
+    uint32_t waves[kStride];     // those of them that undoWaves undoes, in any order
+    uint32_t waveCount;
+    ByteSource bytes[kStride];                                    // the sources of a record's bytes
     uint32_t predictedCount, columns, stride, size, width, first; // describe the section
-    uint32_t rowColumns, byteWaves; // columns that need rows, and those of bytes with a wavefront
-    uint32_t tileColumns;           // of the sections so far
-    uint32_t steps; // of the sections so far, which depend on each other: filterSteps
+    uint32_t rowBytes,
+        byteWaves;        // bytes of columns that need rows; columns of a wavefront of bytes
+    uint32_t tileColumns; // of the sections so far, which count too
+    uint32_t steps;       // of the sections so far, which depend on each other: filterSteps
     uint32_t ups[kStride], upCount; // columns of more than a byte with UP
     uint32_t packets;               // 1, then the count of them
     uint32_t next;                  // the block's next tile
@@ -113,7 +116,7 @@ struct FilterColumns {
 
     __device__ void readColumns(uint32_t at, uint32_t runs) const
     {
-        uint32_t columns = 0, bytes = 0, leader = 0, predicted = 0, rowColumns = 0, ups = 0,
+        uint32_t columns = 0, bytes = 0, leader = 0, predicted = 0, rowBytes = 0, ups = 0,
                  byteWaves = 0;
         bool good = true;
         for (uint32_t r = 0; r < runs && good; ++r) {
@@ -126,7 +129,7 @@ struct FilterColumns {
                    (!SLUICE_PREDICTOR_NEEDS_ROWS(predictor) || shared.width != 0) &&
                    (repeat << log2Bytes) <= kStride - bytes &&
                    ((run & kBlock) == 0 || (log2Bytes != 0 && (run & kRotated) == 0));
-            if (SLUICE_PREDICTOR_NEEDS_ROWS(predictor)) rowColumns += repeat;
+            if (SLUICE_PREDICTOR_NEEDS_ROWS(predictor)) rowBytes += repeat << log2Bytes;
             if (SLUICE_PREDICTOR_IS_WAVE(predictor) && log2Bytes == 0) byteWaves += repeat;
             for (uint32_t k = 0; good && k < repeat; ++k) {
                 if ((run & kJoined) == 0) leader = columns;
@@ -141,9 +144,10 @@ struct FilterColumns {
         }
         shared.columns = columns;
         shared.predictedCount = predicted;
-        shared.rowColumns = rowColumns;
+        shared.rowBytes = rowBytes;
         shared.byteWaves = byteWaves;
         shared.upCount = ups;
+        shared.waveCount = 0;
         shared.stride = bytes;
         if (!good || (shared.packets != 0 && columns == 0)) shared.status = SLUICE_ST_BAD_FILTER;
     }
@@ -170,8 +174,8 @@ struct FilterColumns {
         readColumns(at, runs);
         shared.cursor += at + runs;
         shared.steps += filterSteps(shared.size / max(shared.stride, 1u), shared.width,
-                                    shared.first, shared.rowColumns);
-        shared.tileColumns += shared.columns;
+                                    shared.first, shared.rowBytes);
+        shared.tileColumns += shared.columns + SLUICE_FILTER_SECTION_COLUMNS;
         if (shared.steps > SLUICE_FILTER_MAX_STEPS ||
             shared.tileColumns > SLUICE_FILTER_MAX_COLUMNS)
             shared.status = SLUICE_ST_BAD_FILTER;
@@ -199,15 +203,19 @@ struct FilterColumns {
     // Warps that undo many columns at once have room for short rows only.
     __device__ bool haveRoomForRows() const
     {
-        const uint32_t room = shared.rowColumns <= SLUICE_FILTER_STEP_COLUMNS
+        const uint32_t room = shared.rowBytes <= SLUICE_FILTER_STEP_BYTES
                                   ? kRowWords
-                                  : kRowWords / SLUICE_FILTER_STEP_COLUMNS;
-        return width <= 4 * room && width < count;
+                                  : kRowWords / SLUICE_FILTER_STEP_BYTES;
+        return width <= 4 * room && width >= SLUICE_FILTER_QUAD_WIDTH && width < count;
     }
     __device__ bool isWaveOfBytes(uint32_t column) const
     {
         return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && bytesOf(column) == 1 &&
                haveRoomForRows();
+    }
+    __device__ bool isWaveOfValues(uint32_t column) const
+    {
+        return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && !isWaveOfBytes(column);
     }
     // Whether its residuals are first brought into a row in scratch.
     __device__ bool isGathered(uint32_t column) const
@@ -238,7 +246,14 @@ struct FilterColumns {
         uint32_t area = 0;
         planeBytes = (count + 3 + kPerLane - 1) / kPerLane * kPerLane;
         if (c < columns) {
-            const uint32_t word = shared.column[c], place = word & 0xff, leader = shared.leader[c];
+            uint32_t word = shared.column[c];
+            // In a single row the median and the gradient are the value to the left.
+            if (first + count <= width && SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)) &&
+                predictorOf(c) != kAverage) {
+                word = (word & ~(0xffu << 16)) | SLUICE_PREDICTOR_LEFT << 16;
+                shared.column[c] = word; // nobody reads the predictor before the next barrier
+            }
+            const uint32_t place = word & 0xff, leader = shared.leader[c];
             const uint32_t group = shared.column[leader] & 0xff,
                            groupBytes = shared.groupEnd[leader] - group;
             const bool split = (word & kSplit) != 0;
@@ -255,6 +270,7 @@ struct FilterColumns {
         anyBase =
             __syncthreads_or(c < columns && shared.column[c] >> 24 != 0 && !needsFinal(c)) != 0;
         if (c < columns) {
+            if (isWaveOfValues(c)) shared.waves[atomicAdd(&shared.waveCount, 1)] = c;
             const uint32_t base = shared.column[c] >> 24;
             for (uint32_t b = 0; b < bytesOf(c); ++b) {
                 ByteSource byte = {};

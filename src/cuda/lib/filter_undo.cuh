@@ -54,7 +54,6 @@ struct FilterUndo : FilterPackets<Threads> {
     using Base::undoDifferences;
     using Base::undoPixels;
     using Base::undoUps;
-    using Base::undoWave;
     using Base::width;
     using Base::writePackets;
     using Base::writeRecords;
@@ -62,6 +61,8 @@ struct FilterUndo : FilterPackets<Threads> {
     // Brings residuals that are bytes but do not stand in a row into one in scratch.
     __device__ void gatherResiduals(bool ofPixels) const
     {
+        for (uint32_t n = 0; n < shared.waveCount && !ofPixels; ++n)
+            this->gatherWave(shared.waves[n]);
         for (uint32_t p = 0; p < (ofPixels ? stride : shared.predictedCount); ++p) {
             const uint32_t column = ofPixels ? p : shared.predicted[p];
             const uint32_t step = shared.step[column], lead = shared.values[column] & 3;
@@ -115,7 +116,7 @@ struct FilterUndo : FilterPackets<Threads> {
             } else {
                 undoDifferences(column, order, part.begin, min(records, part.end), part.before);
             }
-        } else if (uniform(isWaveOfBytes(column))) {
+        } else if (uniform(isWaveOfBytes(column))) { // undoWaves undoes the others
 #define SLUICE_WAVE(number)                                                                        \
     if (predictor == number) {                                                                     \
         this->template undoByteWave<number>(column, from);                                         \
@@ -125,8 +126,6 @@ struct FilterUndo : FilterPackets<Threads> {
                 this->template undoByteWave<kGradient>(column, from);
             }
 #undef SLUICE_WAVE
-        } else {
-            undoWave(column);
         }
     }
 
@@ -188,6 +187,7 @@ struct FilterUndo : FilterPackets<Threads> {
             isPart = false;
             undoColumn(part);
         }
+        if (!ofPixels) this->undoWaves();
         __syncthreads();
         if (uniform(shared.upCount) != 0) {
             undoUps();
@@ -229,7 +229,9 @@ struct FilterUndo : FilterPackets<Threads> {
         const bool hasPackets = uniform(shared.packets) != 0;
         uint32_t packets = 0;
         stride = uniform(shared.stride);
-        width = uniform(shared.width);
+        // In rows of one record all that counts is the record before, as in a single row: the median
+        // and the gradient are that, and the average is half of it.
+        width = uniform(shared.width) == 1 ? SLUICE_FILTER_MAX_WIDTH : uniform(shared.width);
         first = uniform(shared.first);
         planes = source + position;
         if (stride == 0 || size == 0) {

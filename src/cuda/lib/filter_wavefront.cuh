@@ -13,12 +13,9 @@ struct FilterWavefront : FilterDifferences<Threads> {
     using Base::bytesOf;
     using Base::count;
     using Base::first;
-    using Base::loadValue;
-    using Base::predictorOf;
     using Base::residual;
     using Base::scratch;
     using Base::shared;
-    using Base::storeValue;
     using Base::width;
 
     // Steps of a round, whose words are loaded and stored together: 32 bytes of each row.
@@ -27,77 +24,165 @@ struct FilterWavefront : FilterDifferences<Threads> {
 
     __device__ uint32_t rows() const { return (first + count + width - 1) / width; }
 
-    // Undoes a column of any size: lane k does row k of a band, a record behind the row above it.
-    // Where no record has one above it, lane 0 does all of them, however wide the rows are. A step
-    // waits for nothing but the one before it, since loads are under way for several at once.
-    __device__ void undoWave(uint32_t column) const
+    // Brings the residuals of a wave into scratch, a plane for each byte, where the values replace
+    // them. By the whole block.
+    __device__ void gatherWave(uint32_t column) const
     {
-        undoWaveApart(shared, this->planes, scratch, this->planeBytes, count, width, first, column);
+        for (uint32_t i = 4 * threadIdx.x; i < count; i += 4 * Threads) {
+            uint32_t value[4];
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k)
+                value[k] = residual(column, min(i + k, count - 1));
+            for (uint32_t b = 0; b < bytesOf(column); ++b)
+                *reinterpret_cast<uint32_t*>(scratch + shared.values[column] +
+                                             b * this->planeBytes + i) =
+                    packBytes(value[0] >> 8 * b, value[1] >> 8 * b, value[2] >> 8 * b,
+                              value[3] >> 8 * b);
+        }
+    }
+
+    // Undoes all waves but those of quads, by the whole block. Where there are more warps than such
+    // columns, several do the bands of each, unless rows are so short that a warp is done with a
+    // band before the next one could begin.
+    __device__ void undoWaves() const
+    {
+        constexpr uint32_t warps = Threads / kWarpSize;
+        const uint32_t waves = uniform(shared.waveCount);
+        if (waves == 0) return;
+        const uint32_t bands = (rows() + kWarpSize - 1) / kWarpSize;
+        uint32_t team = min(max(warps / waves, 1u), bands);
+        if (count <= width || width + kWarpSize <= 2 * kWaveLag * kWaveSteps) team = 1;
+        const uint32_t atOnce = warps / team, warp = uniform(warpIndex()), own = warp / team;
+        for (uint32_t base = 0; base < waves; base += atOnce) {
+            const bool hasColumn = own < atOnce && base + own < waves;
+            if (!hasColumn && team == 1) continue;
+            const uint32_t column = uniform(shared.waves[min(base + own, waves - 1)]);
+            undoWaveApart(shared, scratch, this->planeBytes, count, width, first, column, hasColumn,
+                          team, warp % team);
+        }
     }
 
 private:
-    // It has registers of its own: beside everything else there are too few for its loads.
-    __device__ __noinline__ static void undoWaveApart(FilterShared<Threads>& shared,
-                                                      const uint8_t* planes, uint8_t* scratch,
-                                                      uint32_t planeBytes, uint32_t count,
-                                                      uint32_t width, uint32_t first,
-                                                      uint32_t column)
+    static constexpr uint32_t kWaveSteps = 8; // a batch, whose loads are under way together
+    // Batches from one band to the next where these have warps of their own. The last row of the
+    // band above is read from scratch, a batch ahead.
+    static constexpr uint32_t kWaveLag = kWarpSize / kWaveSteps + 2;
+    static constexpr uint32_t kWaveWords = kWaveSteps / 4 + 1; // with a byte of a batch's values
+
+    // Which of the kWaveSteps records from `x` of a row on are records of the section, a bit each.
+    // x: from the row's begin, below 0 in front of it; record: the number of the first.
+    __device__ static uint32_t recordsFrom(uint32_t x, uint32_t columns, uint32_t record,
+                                           uint32_t count)
     {
-        FilterWavefront own{{{shared, nullptr, 0, nullptr, nullptr, scratch, 0}}};
-        own.planes = planes;
-        own.planeBytes = planeBytes;
-        own.count = count;
-        own.width = width;
-        own.first = first;
-        own.undoSteps(column);
+        const int32_t begin = max(max(-static_cast<int32_t>(x), -static_cast<int32_t>(record)), 0),
+                      end = min(min(static_cast<int32_t>(columns - x),
+                                    static_cast<int32_t>(count - record)),
+                                static_cast<int32_t>(kWaveSteps));
+        return begin < end ? (1u << end) - (1u << begin) : 0;
     }
 
-    __device__ __forceinline__ void undoSteps(uint32_t column) const
+    // Undoes a column of any size: lane k does row k of a band, a record behind the row above it.
+    // Where no record has one above it, lane 0 does all of them, however wide the rows are. Of
+    // `team` warps this one does each band whose number is `part` modulo team; where there are
+    // several, all of the block is here, and it meets between batches. A turn does a batch and loads
+    // the next one, so a band takes a turn more than it has batches. It has registers of its own:
+    // beside everything else there are too few for its loads.
+    __device__ __noinline__ static void undoWaveApart(FilterShared<Threads>& shared,
+                                                      uint8_t* scratch, uint32_t planeBytes,
+                                                      uint32_t count, uint32_t width,
+                                                      uint32_t first, uint32_t column,
+                                                      bool hasColumn, uint32_t team, uint32_t part)
     {
-        constexpr uint32_t atOnce = 8;
-        const uint32_t lane = laneIndex(), bytes = uniform(bytesOf(column)), mask = maskOf(bytes),
-                       predictor = uniform(predictorOf(column)), lastRecord = count - 1;
-        // Bytes without a base are unsigned.
-        const uint32_t bias =
-            mask == 0xff && shared.column[column] >> 24 == 0 ? 0 : (mask >> 1) + 1;
+        const uint32_t word = uniform(shared.column[column]), bytes = 1u << (word >> 8 & 3),
+                       mask = maskOf(bytes), predictor = word >> 16 & 0xff, lane = laneIndex();
+        // Values differ from those of the column by `bias`, so that they compare as numbers that
+        // are not negative. Bytes without a base are such already.
+        const uint32_t bias = mask == 0xff && word >> 24 == 0 ? 0 : (mask >> 1) + 1;
         const bool oneLine = count <= width;
-        const uint32_t rowCount = oneLine ? 1 : rows(), from = oneLine ? first : 0,
-                       columns = oneLine ? count : width;
-        for (uint32_t band = 0; band < rowCount; band += kWarpSize) {
-            const uint32_t begin = (band + lane) * width,
-                           steps = columns + min(kWarpSize, rowCount - band) - 1;
-            uint32_t value = 0, left = 0, corner = 0;
-            __syncwarp(); // the band above is in scratch
-            for (uint32_t s = 0; s < steps; s += atOnce) {
-                const uint32_t record = begin + from + s - lane - first; // of the first step
-                uint32_t values[atOnce], above[atOnce] = {};
+        const uint32_t rowCount = oneLine ? 1 : (first + count + width - 1) / width,
+                       from = oneLine ? first : 0, columns = oneLine ? count : width;
+        const uint32_t bands = (rowCount + kWarpSize - 1) / kWarpSize;
+        const uint32_t batches = (columns + min(rowCount, kWarpSize) + kWaveSteps - 2) / kWaveSteps;
+        const uint32_t period = max(batches + 1, team * kWaveLag);
+        const uint32_t turns =
+            (bands - 1) / team * period + (bands - 1) % team * kWaveLag + batches + 1;
+        uint8_t* const values = scratch + uniform(shared.values[column]);
+        const int32_t lastWord = static_cast<int32_t>((count - 1) / 4);
+        // The turn of the band; the first ones are below 0.
+        uint32_t band = part, turn = 0u - part * kWaveLag;
+        uint32_t value = bias, left = bias, corner = bias;
+        uint32_t words[kWaveWords][4] = {}, above[4] = {}; // of each byte of the values
+        for (uint32_t t = 0; t < turns; ++t) {
+            if (team > 1) __syncthreads(); // what other warps wrote is in scratch
+            __syncwarp();
+            if (hasColumn && band < bands && turn <= batches) {
+                // The lane's record in the first step of the batch that is done now, which may lie
+                // before the row's begin, and a record of the row above lane 0.
+                const uint32_t x = (turn - 1) * kWaveSteps - lane, row = band * kWarpSize + lane,
+                               record = row * width + from + x - first;
+                const uint32_t over = (band * kWarpSize - 1) * width + from +
+                                      (turn - 1) * kWaveSteps + min(lane, kWaveSteps - 1) - first;
+                const uint32_t records =
+                    turn != 0 && row < rowCount ? recordsFrom(x, columns, record, count) : 0;
+                // Where the one line goes on in the next row there is nothing to the left.
+                const uint32_t begins = oneLine && width - first - record < kWaveSteps
+                                            ? 1u << (width - first - record)
+                                            : 0;
+                const uint32_t shift = 8 * (record & 3);
+                uint32_t next[kWaveSteps];
 #pragma unroll
-                for (uint32_t k = 0; k < atOnce; ++k)
-                    values[k] = residual(column, min(record + k, lastRecord));
-                if (lane == 0 && band != 0) {
+                for (uint32_t n = 0; n < kWaveWords - 1; ++n) {
+                    uint32_t packed[4];
 #pragma unroll
-                    for (uint32_t k = 0; k < atOnce; ++k)
-                        above[k] = loadValue(column, min(record + k - width, lastRecord));
+                    for (uint32_t b = 0; b < 4; ++b)
+                        packed[b] = __funnelshift_r(words[n][b], words[n + 1][b], shift);
+                    transpose(packed);
+#pragma unroll
+                    for (uint32_t k = 0; k < 4; ++k)
+                        next[4 * n + k] = packed[k];
                 }
+                const uint32_t overShift = 8 * (over & 3);
+                const uint32_t overValue = packBytes(above[0] >> overShift, above[1] >> overShift,
+                                                     above[2] >> overShift, above[3] >> overShift);
+                const int32_t begin = static_cast<int32_t>(record + kWaveSteps) >> 2,
+                              overWord = static_cast<int32_t>(over + kWaveSteps) >> 2;
 #pragma unroll
-                for (uint32_t k = 0; k < atOnce; ++k) {
-                    const uint32_t x = from + s + k - lane, at = begin + x, i = at - first;
+                for (uint32_t b = 0; b < 4; ++b) {
+                    if (b >= bytes) continue;
+                    const uint32_t* plane =
+                        reinterpret_cast<const uint32_t*>(values + b * planeBytes);
+#pragma unroll
+                    for (uint32_t n = 0; n < kWaveWords; ++n)
+                        words[n][b] = plane[min(max(begin + static_cast<int32_t>(n), 0), lastWord)];
+                    if (band != 0) above[b] = plane[min(max(overWord, 0), lastWord)];
+                }
+                // Nothing is above the first band, nor in front of a row.
+                const uint32_t known = band != 0 && turn != 0 ? overValue ^ bias : bias;
+#pragma unroll
+                for (uint32_t k = 0; k < kWaveSteps; ++k) {
+                    const uint32_t overhead = __shfl_sync(kAllLanes, known, k);
                     uint32_t up = __shfl_up_sync(kAllLanes, value, 1);
-                    if (band + lane < rowCount && x - from < columns) {
-                        if (lane == 0) up = at >= first + width ? above[k] : 0;
-                        value = 0;
-                        if (at == width) left = 0;
-                        if (at >= first && i < count) {
-                            const uint32_t guess =
-                                filterGuess(predictor, (left + bias) & mask, (up + bias) & mask,
-                                            (corner + bias) & mask);
-                            value = (values[k] + guess - bias) & mask;
-                            storeValue(column, i, value);
-                        }
-                        left = value;
-                        corner = up;
-                    }
+                    up = lane == 0 ? overhead : up;
+                    left = (begins >> k & 1) != 0 ? bias : left;
+                    const uint32_t sum =
+                        (next[k] + filterGuess(predictor, left, up, corner)) & mask;
+                    value = (records >> k & 1) != 0 ? sum : bias;
+                    left = value;
+                    corner = up;
+                    next[k] = value ^ bias;
                 }
+#pragma unroll 1
+                for (uint32_t b = 0; b < bytes; ++b) {
+                    uint8_t* to = values + b * planeBytes + static_cast<int32_t>(record);
+#pragma unroll
+                    for (uint32_t k = 0; k < kWaveSteps; ++k)
+                        if ((records >> k & 1) != 0) to[k] = static_cast<uint8_t>(next[k] >> 8 * b);
+                }
+            }
+            ++turn;
+            if (turn == period) {
+                turn = 0;
+                band += team;
             }
         }
     }
