@@ -7,18 +7,10 @@
 #ifndef SLUICE_FILTER_COLUMNS_GLSL
 #define SLUICE_FILTER_COLUMNS_GLSL
 
+#include "filter_team.glsl"
 #include "formulas/filter.h"
 #include "memory.glsl"
 #include "scan.glsl"
-
-// Whether the lanes of a workgroup see each other's plain stores behind a barrier. Where they never
-// do this is no constant to choose by, since branches in code with barriers cost SwiftShader
-// minutes of compilation.
-#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
-const bool kPlainHistory = false;
-#else
-layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHistory = false;
-#endif
 
 // The flags in a column's word.
 const uint kZigzag = SLUICE_FILTER_FLAG_ZIGZAG << SLUICE_FILTER_FLAGS_AT;
@@ -31,8 +23,8 @@ const uint kFinal = 1u << 15;
 const uint kStride = SLUICE_FILTER_MAX_STRIDE;
 // The words of a description that a good section has at most: head, rows and runs.
 const uint kWindow = kStride + 4u;
-const uint kPerLane = 16u;      // values of a lane in a step of a scan
-const uint kRowWords = 1024u;   // for the rows that wavefronts of bytes pass to the next band
+const uint kPerLane = 16u;    // values of a lane in a step of a scan
+const uint kRowWords = 1024u; // for the rows that wavefronts of bytes pass to the next band
 
 shared uint sWindow[kWindow];
 // Each column's run of the description, with its place in the record instead of the repeat count.
@@ -70,9 +62,6 @@ uint gPosition; // of the section in the tile
 uint gPlanes;   // where its planes begin in the tile, behind the headers of packets
 uint gCount, gStride, gWidth, gFirst, gPlaneBytes;
 bool gAnyBase, gAnyUp, gAnyFinal, gAnyByteWave;
-
-// A barrier for shared memory and scratch.
-void wgBarrierAll() { wgBarrierAll(kPlainHistory); }
 
 // The bits that any invocation has, without a loop. There are three words in turn: one is cleared
 // while the next one is read, and before the one after it is written.
@@ -260,12 +249,14 @@ uint predictorOf(uint column) { return sColumn[column] >> 16 & 0xffu; }
 uint maskOf(uint bytes) { return 0xffffffffu >> (32u - 8u * bytes); }
 
 // Whether a wavefront of quads undoes the column. Teams that undo many columns at once have room for
-// short rows only.
+// short rows only. Quads of rows that do not begin at words are stored byte by byte, so with teams to
+// spare a wave of values, which several share, is faster.
 bool isWaveOfBytes(uint column) {
     uint room =
         sRowBytes <= SLUICE_FILTER_STEP_BYTES ? kRowWords : kRowWords / SLUICE_FILTER_STEP_BYTES;
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && bytesOf(column) == 1u &&
-           gWidth <= 4u * room && gWidth >= SLUICE_FILTER_QUAD_WIDTH && gWidth < gCount;
+           gWidth <= 4u * room && gWidth >= SLUICE_FILTER_QUAD_WIDTH && gWidth < gCount &&
+           ((gWidth & 3u) == 0u || 4u * sRowBytes > kTeams);
 }
 bool isWaveOfValues(uint column) {
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && !isWaveOfBytes(column);

@@ -13,10 +13,17 @@ const uint kRowsAhead = 4u, kWideRowsAhead = 8u;
 // Replaces the team's values by their prefix sums, which are one order of a difference. `carry` is
 // the sum of all values before them.
 void addPrefixSums(inout uint values[kPerLane], inout uint carry) {
-    uint sum = 0u, total;
-    [[unroll]] for (uint k = 0u; k < kPerLane; k++) sum = values[k] += sum;
+    // Four at a time, so that fewer additions wait for others.
+    uint sums[kPerLane / 4u], sum = 0u, total;
+    [[unroll]] for (uint k = 0u; k < kPerLane; k++) {
+        if (k % 4u != 0u) values[k] += values[max(k, 1u) - 1u];
+        if (k % 4u == 3u) {
+            sums[k / 4u] = sum;
+            sum += values[k];
+        }
+    }
     uint before = teamExclusiveAdd(sum, total) + carry;
-    [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] += before;
+    [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] += before + sums[k / 4u];
     carry += total;
 }
 

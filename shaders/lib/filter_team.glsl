@@ -7,6 +7,18 @@
 #include "lanes.glsl"
 #include "scan.glsl"
 
+// Whether the lanes of a workgroup see each other's plain stores behind a barrier. Where they never
+// do this is no constant to choose by, since branches in code with barriers cost SwiftShader
+// minutes of compilation.
+#if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
+const bool kPlainHistory = false;
+#else
+layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHistory = false;
+#endif
+
+// A barrier for shared memory and scratch.
+void wgBarrierAll() { wgBarrierAll(kPlainHistory); }
+
 const uint kTeamTaken = 8u; // no team has fewer lanes
 
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)

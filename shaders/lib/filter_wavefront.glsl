@@ -19,8 +19,8 @@ uint rowsOf() { return (gFirst + gCount + gWidth - 1u) / gWidth; }
 
 const uint kWaveSteps = kTeamTaken; // a batch, whose loads are under way together
 // Batches from one band to the next where these have teams of their own. The last row of the band
-// above is read from scratch, a batch ahead.
-const uint kWaveLag = (kTeamSize + kWaveSteps - 1u) / kWaveSteps + 2u;
+// above is read from scratch, a batch ahead, and its last bytes come there a batch late.
+const uint kWaveLag = (kTeamSize + kWaveSteps - 1u) / kWaveSteps + 3u;
 const uint kWaveWords = kWaveSteps / 4u + 1u; // that hold a byte of all values of a batch
 
 // Brings the residuals of a wave into scratch, a plane for each byte, where the values replace them.
@@ -40,6 +40,16 @@ uint recordsFrom(uint x, uint columns, uint first) {
     int begin = max(max(-int(x), -int(first)), 0),
         end = min(min(int(columns - x), int(gCount - first)), int(kWaveSteps));
     return begin < end ? (1u << end) - (1u << begin) : 0u;
+}
+
+// Stores those bytes of a word of scratch whose bits are set.
+void storeReady(uint at, uint word, uint ready) {
+    if (ready == 15u) {
+        storeScratchWord(at, word);
+    } else if (ready != 0u) {
+        [[unroll]] for (uint k = 0u; k < 4u; k++) if ((ready >> k & 1u) != 0u)
+            storeScratchByte(at + k, word >> 8u * k);
+    }
 }
 
 // Undoes a column of any size, a record a step. Where no record has another one above it, lane 0
@@ -63,7 +73,9 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
     int lastWord = int(gCount - 1u >> 2);
     uint band = part, turn = 0u - part * kWaveLag; // of the band; the first ones are below 0
     uint value = bias, left = bias, upLeft = bias;
+    uint before = 0u;                           // which records of the batch before are there
     uvec4 words[kWaveWords], above = uvec4(0u); // a component for each byte of the values
+    uvec4 tails = uvec4(0u);                    // the last four of the batch before
     [[unroll]] for (uint n = 0u; n < kWaveWords; n++) words[n] = uvec4(0u);
     for (uint t = 0u; sgUniform(t < turns); t++) {
         if (sgUniform(teams > 1u)) wgBarrierAll(); // what other teams wrote is in scratch
@@ -111,11 +123,29 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
                 upLeft = up;
                 values[k] = value ^ bias;
             }
+            // Words are stored as wholes. What is left of the batch goes into the first word of the
+            // next one, unless the row ends here.
+            uint odd = first & 3u, ready = before >> kWaveSteps - odd | records << odd;
+            bool ends =
+                int(x + kWaveSteps) >= int(columns) || int(first + kWaveSteps) >= int(gCount);
+            before = ends ? 0u : records;
             [[dont_unroll]] for (uint b = 0u; b < bytes; b++) {
-                uint to = sValues[column] + b * gPlaneBytes + first;
-                [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) if ((records >> k & 1u) != 0u)
-                    storeScratchByte(to + k, values[k] >> 8u * b);
+                uint to = sValues[column] + b * gPlaneBytes + (first & ~3u);
+                uint packed[kWaveWords + 1u]; // from the end of the batch before on
+                packed[0] = tails.x;
+                [[unroll]] for (uint n = 0u; n < kWaveSteps / 4u; n++) packed[n + 1u] =
+                    packBytes(uvec4(values[4u * n], values[4u * n + 1u], values[4u * n + 2u],
+                                    values[4u * n + 3u]) >>
+                              8u * b);
+                packed[kWaveWords] = 0u;
+                tails = uvec4(tails.yzw, packed[kWaveWords - 1u]); // they rotate
+                [[unroll]] for (uint n = 0u; n < kWaveWords; n++) if (n + 1u < kWaveWords || ends)
+                    storeReady(to + 4u * n,
+                               odd == 0u ? packed[n + 1u]
+                                         : shiftedWord(packed[n], packed[n + 1u], 32u - 8u * odd),
+                               ready >> 4u * n & 15u);
             }
+            tails = bytes == 1u ? tails.wxyz : bytes == 2u ? tails.zwxy : tails;
         }
         turn++;
         bool wraps = turn == period;

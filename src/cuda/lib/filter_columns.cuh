@@ -206,7 +206,10 @@ struct FilterColumns {
         const uint32_t room = shared.rowBytes <= SLUICE_FILTER_STEP_BYTES
                                   ? kRowWords
                                   : kRowWords / SLUICE_FILTER_STEP_BYTES;
-        return width <= 4 * room && width >= SLUICE_FILTER_QUAD_WIDTH && width < count;
+        // Quads of rows that do not begin at words are stored byte by byte, so with warps to spare a
+        // wave of values, which several share, is faster.
+        return width <= 4 * room && width >= SLUICE_FILTER_QUAD_WIDTH && width < count &&
+               (width % 4 == 0 || 4 * shared.rowBytes > kWarps);
     }
     __device__ bool isWaveOfBytes(uint32_t column) const
     {

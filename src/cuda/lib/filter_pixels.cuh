@@ -56,7 +56,8 @@ struct FilterPixels : FilterWavefront<Threads> {
             anyFinal)
             return false;
         // Work is bounded by the records, however wide rows are said to be.
-        if (width == 0 || width > 4 * count || quadsOfRow() * 2 * groups > kRowWords / 4)
+        if (width < SLUICE_FILTER_QUAD_WIDTH || width > 4 * count ||
+            quadsOfRow() * 2 * groups > kRowWords / 4)
             return false;
         bool isWave = false;
         for (uint32_t c = 0; c < stride; ++c)

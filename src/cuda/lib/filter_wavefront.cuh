@@ -65,8 +65,8 @@ struct FilterWavefront : FilterDifferences<Threads> {
 private:
     static constexpr uint32_t kWaveSteps = 8; // a batch, whose loads are under way together
     // Batches from one band to the next where these have warps of their own. The last row of the
-    // band above is read from scratch, a batch ahead.
-    static constexpr uint32_t kWaveLag = kWarpSize / kWaveSteps + 2;
+    // band above is read from scratch, a batch ahead, and its last bytes come there a batch late.
+    static constexpr uint32_t kWaveLag = kWarpSize / kWaveSteps + 3;
     static constexpr uint32_t kWaveWords = kWaveSteps / 4 + 1; // with a byte of a batch's values
 
     // Which of the kWaveSteps records from `x` of a row on are records of the section, a bit each.
@@ -79,6 +79,18 @@ private:
                                     static_cast<int32_t>(count - record)),
                                 static_cast<int32_t>(kWaveSteps));
         return begin < end ? (1u << end) - (1u << begin) : 0;
+    }
+
+    // Stores those bytes of a word whose bits are set.
+    __device__ static void storeReady(uint8_t* to, uint32_t word, uint32_t ready)
+    {
+        if (ready == 15) {
+            *global(reinterpret_cast<uint32_t*>(to)) = word;
+        } else if (ready != 0) {
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k)
+                if ((ready >> k & 1) != 0) *global(to + k) = static_cast<uint8_t>(word >> 8 * k);
+        }
     }
 
     // Undoes a column of any size: lane k does row k of a band, a record behind the row above it.
@@ -111,7 +123,9 @@ private:
         // The turn of the band; the first ones are below 0.
         uint32_t band = part, turn = 0u - part * kWaveLag;
         uint32_t value = bias, left = bias, corner = bias;
+        uint32_t before = 0;                               // the records of the batch before
         uint32_t words[kWaveWords][4] = {}, above[4] = {}; // of each byte of the values
+        uint32_t tails[4] = {};                            // the last four of the batch before
         for (uint32_t t = 0; t < turns; ++t) {
             if (team > 1) __syncthreads(); // what other warps wrote is in scratch
             __syncwarp();
@@ -157,12 +171,19 @@ private:
                     if (band != 0) above[b] = plane[min(max(overWord, 0), lastWord)];
                 }
                 // Nothing is above the first band, nor in front of a row.
-                const uint32_t known = band != 0 && turn != 0 ? overValue ^ bias : bias;
+                uint32_t taken[kWaveSteps];
+#pragma unroll
+                for (uint32_t k = 0; k < kWaveSteps; ++k)
+                    taken[k] = bias;
+                if (band != 0 && turn != 0) {
+#pragma unroll
+                    for (uint32_t k = 0; k < kWaveSteps; ++k)
+                        taken[k] = __shfl_sync(kAllLanes, overValue ^ bias, k);
+                }
 #pragma unroll
                 for (uint32_t k = 0; k < kWaveSteps; ++k) {
-                    const uint32_t overhead = __shfl_sync(kAllLanes, known, k);
                     uint32_t up = __shfl_up_sync(kAllLanes, value, 1);
-                    up = lane == 0 ? overhead : up;
+                    up = lane == 0 ? taken[k] : up;
                     left = (begins >> k & 1) != 0 ? bias : left;
                     const uint32_t sum =
                         (next[k] + filterGuess(predictor, left, up, corner)) & mask;
@@ -171,12 +192,34 @@ private:
                     corner = up;
                     next[k] = value ^ bias;
                 }
-#pragma unroll 1
-                for (uint32_t b = 0; b < bytes; ++b) {
-                    uint8_t* to = values + b * planeBytes + static_cast<int32_t>(record);
+                // Words are stored as wholes. What is left of the batch goes into the first word of
+                // the next one, unless the row ends here.
+                const uint32_t odd = record & 3,
+                               ready = before >> (kWaveSteps - odd) | records << odd;
+                const bool ends =
+                    static_cast<int32_t>(x + kWaveSteps) >= static_cast<int32_t>(columns) ||
+                    static_cast<int32_t>(record + kWaveSteps) >= static_cast<int32_t>(count);
+                before = ends ? 0 : records;
 #pragma unroll
-                    for (uint32_t k = 0; k < kWaveSteps; ++k)
-                        if ((records >> k & 1) != 0) to[k] = static_cast<uint8_t>(next[k] >> 8 * b);
+                for (uint32_t b = 0; b < 4; ++b) {
+                    if (b >= bytes) continue;
+                    uint8_t* to =
+                        global(values + b * planeBytes + static_cast<int32_t>(record & ~3u));
+                    uint32_t last = tails[b];
+#pragma unroll
+                    for (uint32_t n = 0; n < kWaveWords; ++n) {
+                        uint32_t packed = 0;
+                        if (n + 1 < kWaveWords)
+                            packed = packBytes(next[4 * n] >> 8 * b, next[4 * n + 1] >> 8 * b,
+                                               next[4 * n + 2] >> 8 * b, next[4 * n + 3] >> 8 * b);
+                        if (n + 1 < kWaveWords || ends)
+                            storeReady(to + 4 * n,
+                                       odd == 0 ? packed
+                                                : __funnelshift_r(last, packed, 32 - 8 * odd),
+                                       ready >> 4 * n & 15);
+                        if (n + 1 < kWaveWords) last = packed;
+                    }
+                    tails[b] = last;
                 }
             }
             ++turn;
