@@ -28,11 +28,11 @@ SectionWords sized(uint32_t records, uint32_t width, uint32_t columns, uint32_t 
     return section;
 }
 
-std::vector<FilterPredictor> predictorsWithRows()
+std::vector<FilterPredictor> wavePredictors()
 {
     std::vector<FilterPredictor> found;
     for (const sluice::FilterPredictorRow& row : sluice::kFilterPredictors)
-        if (needsRows(FilterPredictor(row.number))) found.push_back(FilterPredictor(row.number));
+        if (SLUICE_PREDICTOR_IS_WAVE(row.number)) found.push_back(FilterPredictor(row.number));
     return found;
 }
 
@@ -41,7 +41,7 @@ struct Shape {
     bool isGood;
 };
 // Rows of one record, one row, a square, many columns, a first record that adds a row.
-const Shape kShapes[] = {
+const Shape kWaveShapes[] = {
     {kMost / 4 - 1, 1, 1, 0, 0, true},
     {kMost / 4, 1, 1, 0, 0, false},
     {kMost - 4, 1u << 20, 1, 0, 0, true},
@@ -58,17 +58,24 @@ const Shape kShapes[] = {
     {kMost / 2 - 3, 1u << 20, 9, 0, 0, false},
     {kMost / 2 - 4, 1u << 20, 3, 2, 0, true},
     {kMost / 2 - 3, 1u << 20, 3, 2, 0, false},
-    {1u << 16, 16384, 2, 0, 16383, true},
+    {1u << 16, 8192, 2, 0, 8191, true},
     {kMost / 4 - 1, 1, 8, 0, 0, true},
+};
+// UP is a sum down each column, so only rows count.
+const Shape kUpShapes[] = {
+    {kMost / 4, 1, 1, 0, 0, true},       {kMost / 4 + 1, 1, 1, 0, 0, false},
+    {1u << 20, 1u << 20, 1, 0, 0, true}, {1u << 16, 16384, 8, 1, 5, true},
+    {kMost / 2, 2, 4, 1, 0, true},       {kMost / 2 + 1, 2, 4, 1, 0, false},
+    {kMost / 4, 2, 9, 0, 0, true},       {kMost / 4 + 1, 2, 9, 0, 0, false},
 };
 
 } // namespace
 
 TEST_CASE("filter steps: what a description says of them")
 {
-    for (const FilterPredictor predictor : predictorsWithRows()) {
+    for (const FilterPredictor predictor : wavePredictors()) {
         CAPTURE(uint32_t(predictor));
-        for (const Shape& shape : kShapes) {
+        for (const Shape& shape : kWaveShapes) {
             CAPTURE(shape.records);
             CAPTURE(shape.width);
             SectionWords section =
@@ -98,6 +105,25 @@ TEST_CASE("filter steps: what a description says of them")
                                      size) == SLUICE_OK) == (size == kMost - 4));
         }
     }
+}
+
+TEST_CASE("filter steps: sums down columns")
+{
+    for (const Shape& shape : kUpShapes) {
+        CAPTURE(shape.records);
+        CAPTURE(shape.width);
+        SectionWords section =
+            sized(shape.records, shape.width, shape.columns, shape.log2Bytes, FilterPredictor::up);
+        section.first = shape.first;
+        CHECK((check({section}) == SLUICE_OK) == shape.isGood);
+    }
+    // They add up with those of waves.
+    SectionWords both = rowsOf(
+        2, {columnRun(8, 0, 0, FilterPredictor::up), columnRun(8, 0, 0, FilterPredictor::median)});
+    both.size = 16 * (kMost / 4 - 2);
+    CHECK(check({both}) == SLUICE_OK);
+    both.size += 16;
+    CHECK(check({both}) == SLUICE_ERROR_FORMAT);
 }
 
 TEST_CASE("filter steps: columns of all sections")
@@ -157,8 +183,9 @@ TEST_CASE("filter steps: plans stay within them")
                 }
             }
             CHECK(at == bytes.size());
-            // Images of up to 16,384 pixels a row are no exception, and of 256 bytes or more.
-            if (width >= 256 && width <= 16384 && stride <= 8) CHECK(looksUp);
+            // Images whose rows have at least a 1,024th of a tile are no exception. (Of those wider
+            // than 8,192 pixels it is UP alone.)
+            if (width <= 16384 && width * stride >= 1024 && stride <= 8) CHECK(looksUp);
             sluiceDestroyFilterPlan(plan);
         }
     }
@@ -176,8 +203,8 @@ TEST_CASE("filter steps: tiles at the limit, and past it")
         good.push_back(isGood);
     };
     uint32_t turn = 0;
-    const std::vector<FilterPredictor> predictors = predictorsWithRows();
-    for (const Shape& shape : kShapes) {
+    const std::vector<FilterPredictor> predictors = wavePredictors();
+    for (const Shape& shape : kWaveShapes) {
         for (uint32_t k = 0; k < (shape.isGood ? 1u : predictors.size()); ++k) {
             const FilterPredictor predictor = predictors[turn++ % predictors.size()];
             SectionWords section =
@@ -190,6 +217,12 @@ TEST_CASE("filter steps: tiles at the limit, and past it")
             section.size = sluice::kFilterRest;
             add({records({}, 8), section}, 8 + size, shape.isGood);
         }
+    }
+    for (const Shape& shape : kUpShapes) {
+        SectionWords section =
+            sized(shape.records, shape.width, shape.columns, shape.log2Bytes, FilterPredictor::up);
+        section.first = shape.first;
+        if (section.size <= 1u << 18) add({section}, section.size, shape.isGood);
     }
     const SectionWords half = sized(kMost / 2 - 4, 1u << 20, 1, 0, FilterPredictor::median);
     add({half, half}, kMost - 8, true);

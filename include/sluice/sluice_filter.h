@@ -25,8 +25,8 @@ extern "C" {
 // SLUICE_FILTER_SECTION_COLUMNS more, and the most steps of a tile that wait for each other
 // (docs/format.md, 8.6): what takes more is refused, since it would hold up a GPU.
 #define SLUICE_FILTER_MAX_COLUMNS 4096u
-#define SLUICE_FILTER_SECTION_COLUMNS 16u
-#define SLUICE_FILTER_MAX_STEPS 17408u
+#define SLUICE_FILTER_SECTION_COLUMNS 24u
+#define SLUICE_FILTER_MAX_STEPS 9216u
 
 // Checks every rule of docs/format.md, 8, that does not depend on a tile.
 //   description   size bytes, any alignment and contents

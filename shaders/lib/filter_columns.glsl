@@ -44,9 +44,9 @@ shared uvec4 sBytes[kStride];
 const uint kNothing = ~0u;
 // They hold what the head of the section says. sPackets is 1 if it has packets, later their number.
 shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets;
-shared uint sRowBytes;    // of the columns that need rows
-shared uint sTileColumns; // of the sections so far, which count too
-shared uint sTileSteps;   // of the sections so far, which depend on each other: filterSteps
+shared uint sUpBytes, sWaveBytes; // of the columns with UP, and with a wavefront
+shared uint sTileColumns;         // of the sections so far, which count too
+shared uint sTileSteps;           // of the sections so far, which depend on each other: filterSteps
 // Columns with UP: those of bytes from the front on, wider ones from the end on.
 shared uint sUps[kStride], sByteUps, sWideUps;
 shared uint sStrideReciprocal; // see reciprocalOf
@@ -104,8 +104,8 @@ uint windowWord(uint k) {
 }
 
 void readColumns(uint at, uint runs) {
-    uint columns = 0u, stride = 0u, leader = 0u, predicted = 0u, rowBytes = 0u, byteUps = 0u,
-         wideUps = 0u;
+    uint columns = 0u, stride = 0u, leader = 0u, predicted = 0u, upBytes = 0u, waveBytes = 0u,
+         byteUps = 0u, wideUps = 0u;
     bool good = true;
     for (uint r = 0u; r < runs && good; r++) {
         uint run = windowWord(at + r), repeat = run & 0xffu, log2Bytes = run >> 8 & 3u,
@@ -118,7 +118,8 @@ void readColumns(uint at, uint runs) {
                    (needsRows && sWidth == 0u) || (repeat << log2Bytes) > kStride - stride ||
                    ((run & kBlock) != 0u && (log2Bytes == 0u || (run & kRotated) != 0u));
         good = !bad && sStatus == SLUICE_ST_OK;
-        if (needsRows) rowBytes += repeat << log2Bytes;
+        if (predictor == SLUICE_PREDICTOR_UP) upBytes += repeat << log2Bytes;
+        if (SLUICE_PREDICTOR_IS_WAVE(predictor)) waveBytes += repeat << log2Bytes;
         for (uint k = 0u; k < repeat && good; k++) {
             if ((run & kJoined) == 0u) leader = columns;
             sColumn[columns] = (run & ~0xffu) | stride;
@@ -133,7 +134,8 @@ void readColumns(uint at, uint runs) {
     }
     sColumns = columns;
     sPredictedCount = predicted;
-    sRowBytes = rowBytes;
+    sUpBytes = upBytes;
+    sWaveBytes = waveBytes;
     sByteUps = byteUps;
     sWideUps = wideUps;
     sWaveCount = 0u;
@@ -161,7 +163,7 @@ void readSection() {
     if (!good) sStatus = SLUICE_ST_BAD_FILTER;
     readColumns(at, runs);
     sCursor += at + runs;
-    sTileSteps += filterSteps(sSize / max(sStride, 1u), sWidth, sFirst, sRowBytes);
+    sTileSteps += filterSteps(sSize / max(sStride, 1u), sWidth, sFirst, sUpBytes, sWaveBytes);
     sTileColumns += sColumns + SLUICE_FILTER_SECTION_COLUMNS;
     if (sTileSteps > SLUICE_FILTER_MAX_STEPS || sTileColumns > SLUICE_FILTER_MAX_COLUMNS)
         sStatus = SLUICE_ST_BAD_FILTER;
@@ -253,10 +255,10 @@ uint maskOf(uint bytes) { return 0xffffffffu >> (32u - 8u * bytes); }
 // spare a wave of values, which several share, is faster.
 bool isWaveOfBytes(uint column) {
     uint room =
-        sRowBytes <= SLUICE_FILTER_STEP_BYTES ? kRowWords : kRowWords / SLUICE_FILTER_STEP_BYTES;
+        sWaveBytes <= SLUICE_FILTER_STEP_BYTES ? kRowWords : kRowWords / SLUICE_FILTER_STEP_BYTES;
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && bytesOf(column) == 1u &&
            gWidth <= 4u * room && gWidth >= SLUICE_FILTER_QUAD_WIDTH && gWidth < gCount &&
-           ((gWidth & 3u) == 0u || 4u * sRowBytes > kTeams);
+           ((gWidth & 3u) == 0u || 4u * sWaveBytes > kTeams);
 }
 bool isWaveOfValues(uint column) {
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && !isWaveOfBytes(column);

@@ -36,6 +36,7 @@ void undoDifferences(uint column, uint records, uint order) {
     // What is not needed in each step is read again, for registers are scarce.
     bool inPlanes = inScratch || sStep[column] == 1u, isBytes = bytesOf(column) == 1u;
     uvec3 carry = uvec3(0u);
+    bool isSecond = sgUniform(order > 1u), isThird = sgUniform(order > 2u);
     uint step = kTeamSize * kPerLane, steps = (records + step - 1u) / step;
     uint begin = teamLane() * kPerLane;
     uint next[kPerLane / 4u + 1u];
@@ -90,8 +91,8 @@ void undoDifferences(uint column, uint records, uint order) {
         // This is no loop because NVIDIA's compiler (580) matches lanes before each shuffle of a
         // loop inside a loop.
         addPrefixSums(values, carry.x);
-        if (sgUniform(order > 1u)) addPrefixSums(values, carry.y);
-        if (sgUniform(order > 2u)) addPrefixSums(values, carry.z);
+        if (isSecond) addPrefixSums(values, carry.y);
+        if (isThird) addPrefixSums(values, carry.z);
 #endif
         if (inScratch && begin < records && begin + kPerLane > records) {
             // Residuals of the next row may stand in the word of the last value.

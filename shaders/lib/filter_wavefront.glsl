@@ -117,8 +117,9 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
                 uint up = teamBefore(value);
                 up = mix(up, taken[k], lane == 0u);
                 left = mix(left, bias, (begins >> k & 1u) != 0u);
-                value = mix(bias, values[k] + filterGuess(predictor, left, up, upLeft) & mask,
-                            (records >> k & 1u) != 0u);
+                bool isRecord = (records >> k & 1u) != 0u;
+                uint kept = mix(0u, mask, isRecord), none = mix(bias, 0u, isRecord);
+                value = values[k] + filterGuess(predictor, left, up, upLeft) & kept | none;
                 left = value;
                 upLeft = up;
                 values[k] = value ^ bias;

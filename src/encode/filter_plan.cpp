@@ -93,14 +93,20 @@ FilterParts givenRecords(u64 size, const SluiceFilterPlanInfo& info)
     return list.finish();
 }
 
-// Whether a tile of the part may take too many steps if all columns look upwards.
-bool mayTakeTooManySteps(const FilterPart& part, u32 maxTileSize)
+// Those predictors with which no tile of the part takes too many steps, whichever columns have them.
+u32 predictorsWithinSteps(const FilterPart& part, u32 maxTileSize)
 {
     const FilterSection& section = part.section;
-    if (section.width == 0 || section.columnCount == 0) return false;
+    if (section.width == 0 || section.columnCount == 0) return kRows | kWithoutRows;
     const u32 records = u32(std::min<u64>(part.size, maxTileSize) / section.stride());
-    return filterSteps(records, section.width, section.width - 1, section.stride()) >
-           SLUICE_FILTER_MAX_STEPS;
+    const auto fits = [&](u32 ups, u32 waves) {
+        return filterSteps(records, section.width, section.width - 1, ups, waves) <=
+               SLUICE_FILTER_MAX_STEPS;
+    };
+    // Columns of both kinds may take a turn more than those of one.
+    const u32 bytes = section.stride();
+    if (fits(SLUICE_FILTER_STEP_BYTES, bytes)) return kRows | kWithoutRows;
+    return fits(bytes, 0) ? kWithoutRows | bitOf(FilterPredictor::up) : kWithoutRows;
 }
 
 } // namespace
@@ -128,8 +134,9 @@ FilterParts wantedParts(const u8* bytes, u64 size, const SluiceFilterPlanInfo& i
         choices.predictors &= allowedPredictors(info.features);
         // Decoders look upwards with a lane for each row or column, so narrow rows are slow, and
         // tiles of very long or very many rows take more steps than they may.
-        if (part.section.width < kNarrow || mayTakeTooManySteps(part, info.maxTileSize))
-            choices.predictors &= kWithoutRows;
+        choices.predictors &= part.section.width < kNarrow
+                                  ? kWithoutRows
+                                  : predictorsWithinSteps(part, info.maxTileSize);
         choices.planes = (info.features & SLUICE_FILTER_PLANES) != 0;
         choices.floats = choices.floats && (info.features & SLUICE_FILTER_FLOAT) != 0;
         choices.forced = info.force != 0;

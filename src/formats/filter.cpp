@@ -100,11 +100,14 @@ bool FilterReader::readColumns(FilterSection& section, u32 runs)
 bool FilterSteps::add(const FilterSection& section, u32 bytes)
 {
     if (section.width == 0) return true; // no column needs rows
-    u32 predicted = 0;
-    for (u32 c = 0; c < section.columnCount; ++c)
-        predicted += needsRows(section.columns[c].predictor) ? section.columns[c].bytes : 0;
-    if (predicted == 0) return true;
-    m_steps += filterSteps(bytes / section.stride(), section.width, section.first, predicted);
+    u32 ups = 0, waves = 0;              // bytes
+    for (u32 c = 0; c < section.columnCount; ++c) {
+        const FilterColumn& column = section.columns[c];
+        if (column.predictor == FilterPredictor::up) ups += column.bytes;
+        if (SLUICE_PREDICTOR_IS_WAVE(u32(column.predictor))) waves += column.bytes;
+    }
+    if (ups + waves == 0) return true;
+    m_steps += filterSteps(bytes / section.stride(), section.width, section.first, ups, waves);
     return m_steps <= SLUICE_FILTER_MAX_STEPS;
 }
 

@@ -326,28 +326,33 @@ std::vector<WorstTile> worstFilterTiles()
     tiles.back().isTypical = true;
     add("typical, of 1 MiB", 1, 262144, 512, run(4, 0, median, 0));
     // As many steps as there may be, in every shape.
+    const auto up = FilterPredictor::up;
     add("one row, u8 median", 1, most - 4, 1u << 20, run(1, 0, median, 0));
     add("one row, u8 average", 1, most - 4, 1u << 20, run(1, 0, average, 0));
     add("one row, 2 columns of u32 average", 1, most - 4, 1u << 20, run(2, 2, average, zigzag));
     add("one row, 32 columns of u32 average", 1, most / 16 - 4, 1u << 20,
         run(32, 2, average, zigzag));
     add("rows of one, u8 average", 1, most / 4 - 1, 1, run(1, 0, average, 0));
-    add("rows of two, 2 columns of u32 up", 1, 2 * (most / 4 - 1), 2,
-        run(2, 2, FilterPredictor::up, zigzag));
+    add("rows of two, 2 columns of u32 up", 1, most / 2, 2, run(2, 2, up, zigzag));
     add("rows of four, u8 median", 1, most - 4, 4, run(1, 0, median, 0));
-    add("rows of four, u8 up", 1, most - 4, 4, run(1, 0, FilterPredictor::up, 0));
+    add("rows of four, u8 up", 1, most, 4, run(1, 0, up, 0));
     add("rows of 31, u8 median", 1, 31 * (most / 4 - 8), 31, run(1, 0, median, 0));
     add("rows of 60, u8 median", 1, 60 * (most / 4 - 15), 60, run(1, 0, median, 0));
-    add("rows of 64, 2 columns of u32 median", 1, 64 * 2048, 64, run(2, 2, median, zigzag));
-    add("rows of 242, u8 median", 1, 242 * (most / 4 - 61), 242, run(1, 0, median, 0));
-    add("two rows of 16,384, 8 columns of u8", 1, 32768, 16384, run(8, 0, median, 0));
-    add("two rows of 16,384, 2 columns of u32", 1, 32768, 16384, run(2, 2, median, zigzag));
-    add("1 MiB in rows of 16,384, u8 average", 1, 1u << 20, 16384, run(1, 0, average, 0));
-    add("1 MiB in rows of 8,192, u8 median", 1, 1u << 20, 8192, run(1, 0, median, 0));
+    add("rows of 112, u32 median", 1, 112 * (most / 4 - 28), 112, run(1, 2, median, zigzag));
+    add("rows of 450, u8 median", 1, 450 * (most / 4 - 113), 450, run(1, 0, median, 0));
+    add("two rows of 9,208, 8 columns of u8", 1, 2 * (most - 8), most - 8, run(8, 0, median, 0));
+    add("two rows of 9,208, 2 columns of u32", 1, 2 * (most - 8), most - 8,
+        run(2, 2, median, zigzag));
+    add("1 MiB in rows of 8,192, u8 average", 1, 1u << 20, 8192, run(1, 0, average, 0));
+    add("1 MiB in rows of 8,190, u8 median", 1, 1u << 20, 8190, run(1, 0, median, 0));
     add("1 MiB in rows of 1,024, u8 median", 1, 1u << 20, 1024, run(1, 0, median, 0));
+    add("1 MiB in rows of 1,021, u8 median", 1, 1u << 20, 1021, run(1, 0, median, 0));
     add("1 MiB in rows of 512, u32 median", 1, 1u << 18, 512, run(1, 2, median, zigzag));
+    add("1 MiB in rows of 512, 4 columns of u8", 1, 1u << 18, 512, run(4, 0, median, 0));
     add("1 MiB in rows of 90, 128 columns", 1, 8192, 90, run(128, 0, median, 0));
     add("1 MiB of u8 left3", 1, 1u << 20, 0, run(1, 0, FilterPredictor::left3, zigzag));
+    add("1 MiB of u32 left3", 1, 1u << 18, 0, run(1, 2, FilterPredictor::left3, zigzag));
+    add("1 MiB in rows of 16,384, u16 up", 1, 1u << 19, 16384, run(1, 1, up, zigzag));
     // As many columns as there may be.
     constexpr uint32_t columns = SLUICE_FILTER_MAX_COLUMNS, own = SLUICE_FILTER_SECTION_COLUMNS;
     add("sections of 32 columns", columns / (32 + own), 32, 0,

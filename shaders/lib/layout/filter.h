@@ -16,8 +16,8 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_FILTER_MAX_WIDTH 1048576u  // records of a row
 #define SLUICE_FILTER_MAX_STRIDE 128u     // bytes of a record, and columns
 #define SLUICE_FILTER_MAX_COLUMNS 4096u   // of all sections together, ...
-#define SLUICE_FILTER_SECTION_COLUMNS 16u // ... of which each counts as so many more
-#define SLUICE_FILTER_MAX_STEPS 17408u    // of all sections of a tile: filterSteps
+#define SLUICE_FILTER_SECTION_COLUMNS 24u // ... of which each counts as so many more
+#define SLUICE_FILTER_MAX_STEPS 9216u     // of all sections of a tile: filterSteps
 #define SLUICE_FILTER_STEP_BYTES 8u       // bytes of columns whose steps count once
 #define SLUICE_FILTER_ROW_STEPS 4u        // what a row counts
 // A run of columns: repeat : 8, log2 bytes : 2, flags : 5, reserved : 1, predictor : 8, base : 8.

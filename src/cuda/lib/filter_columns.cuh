@@ -61,10 +61,10 @@ struct FilterShared {
     uint32_t waveCount;
     ByteSource bytes[kStride];                                    // the sources of a record's bytes
     uint32_t predictedCount, columns, stride, size, width, first; // describe the section
-    uint32_t rowBytes,
-        byteWaves;        // bytes of columns that need rows; columns of a wavefront of bytes
-    uint32_t tileColumns; // of the sections so far, which count too
-    uint32_t steps;       // of the sections so far, which depend on each other: filterSteps
+    uint32_t upBytes, waveBytes; // of the columns with UP, and with a wavefront
+    uint32_t byteWaves;          // columns of bytes with a wavefront
+    uint32_t tileColumns;        // of the sections so far, which count too
+    uint32_t steps;              // of the sections so far, which depend on each other: filterSteps
     uint32_t ups[kStride], upCount; // columns of more than a byte with UP
     uint32_t packets;               // 1, then the count of them
     uint32_t next;                  // the block's next tile
@@ -116,8 +116,8 @@ struct FilterColumns {
 
     __device__ void readColumns(uint32_t at, uint32_t runs) const
     {
-        uint32_t columns = 0, bytes = 0, leader = 0, predicted = 0, rowBytes = 0, ups = 0,
-                 byteWaves = 0;
+        uint32_t columns = 0, bytes = 0, leader = 0, predicted = 0, upBytes = 0, waveBytes = 0,
+                 ups = 0, byteWaves = 0;
         bool good = true;
         for (uint32_t r = 0; r < runs && good; ++r) {
             const uint32_t run = windowWord(at + r), repeat = run & 0xff, log2Bytes = run >> 8 & 3,
@@ -129,7 +129,8 @@ struct FilterColumns {
                    (!SLUICE_PREDICTOR_NEEDS_ROWS(predictor) || shared.width != 0) &&
                    (repeat << log2Bytes) <= kStride - bytes &&
                    ((run & kBlock) == 0 || (log2Bytes != 0 && (run & kRotated) == 0));
-            if (SLUICE_PREDICTOR_NEEDS_ROWS(predictor)) rowBytes += repeat << log2Bytes;
+            if (predictor == kUp) upBytes += repeat << log2Bytes;
+            if (SLUICE_PREDICTOR_IS_WAVE(predictor)) waveBytes += repeat << log2Bytes;
             if (SLUICE_PREDICTOR_IS_WAVE(predictor) && log2Bytes == 0) byteWaves += repeat;
             for (uint32_t k = 0; good && k < repeat; ++k) {
                 if ((run & kJoined) == 0) leader = columns;
@@ -144,7 +145,8 @@ struct FilterColumns {
         }
         shared.columns = columns;
         shared.predictedCount = predicted;
-        shared.rowBytes = rowBytes;
+        shared.upBytes = upBytes;
+        shared.waveBytes = waveBytes;
         shared.byteWaves = byteWaves;
         shared.upCount = ups;
         shared.waveCount = 0;
@@ -174,7 +176,7 @@ struct FilterColumns {
         readColumns(at, runs);
         shared.cursor += at + runs;
         shared.steps += filterSteps(shared.size / max(shared.stride, 1u), shared.width,
-                                    shared.first, shared.rowBytes);
+                                    shared.first, shared.upBytes, shared.waveBytes);
         shared.tileColumns += shared.columns + SLUICE_FILTER_SECTION_COLUMNS;
         if (shared.steps > SLUICE_FILTER_MAX_STEPS ||
             shared.tileColumns > SLUICE_FILTER_MAX_COLUMNS)
@@ -203,13 +205,13 @@ struct FilterColumns {
     // Warps that undo many columns at once have room for short rows only.
     __device__ bool haveRoomForRows() const
     {
-        const uint32_t room = shared.rowBytes <= SLUICE_FILTER_STEP_BYTES
+        const uint32_t room = shared.waveBytes <= SLUICE_FILTER_STEP_BYTES
                                   ? kRowWords
                                   : kRowWords / SLUICE_FILTER_STEP_BYTES;
         // Quads of rows that do not begin at words are stored byte by byte, so with warps to spare a
         // wave of values, which several share, is faster.
         return width <= 4 * room && width >= SLUICE_FILTER_QUAD_WIDTH && width < count &&
-               (width % 4 == 0 || 4 * shared.rowBytes > kWarps);
+               (width % 4 == 0 || 4 * shared.waveBytes > kWarps);
     }
     __device__ bool isWaveOfBytes(uint32_t column) const
     {

@@ -185,9 +185,9 @@ private:
                     uint32_t up = __shfl_up_sync(kAllLanes, value, 1);
                     up = lane == 0 ? taken[k] : up;
                     left = (begins >> k & 1) != 0 ? bias : left;
-                    const uint32_t sum =
-                        (next[k] + filterGuess(predictor, left, up, corner)) & mask;
-                    value = (records >> k & 1) != 0 ? sum : bias;
+                    const bool isRecord = (records >> k & 1) != 0;
+                    const uint32_t kept = isRecord ? mask : 0, none = isRecord ? 0 : bias;
+                    value = ((next[k] + filterGuess(predictor, left, up, corner)) & kept) | none;
                     left = value;
                     corner = up;
                     next[k] = value ^ bias;
