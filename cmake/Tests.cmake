@@ -20,6 +20,9 @@ function(sluice_test name)
     target_link_libraries(${name} PRIVATE sluice_test_warnings) # behind those that it takes something from
     target_include_directories(${name} SYSTEM PRIVATE ${SLUICE_DOCTEST_INCLUDE_DIR})
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    # What is tested is optimized; what tests it is compiled in half the time so.
+    target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang>:$<$<CONFIG:Release>:-O1>>)
+    target_compile_definitions(${name} PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
     target_compile_definitions(${name} PRIVATE
         SLUICE_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/tests/data" SLUICE_SHADER_DIR="${PROJECT_SOURCE_DIR}/shaders"
         SLUICE_GLSLANG="${SLUICE_GLSLANG}")

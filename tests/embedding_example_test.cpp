@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs code that docs/embedding.md shows, on an archive and on every device: the list of tiles, the
+// Runs code that README.md and docs/embedding.md show, on an archive and on every device: the list of tiles, the
 // decoders, the status, and the primitives.
 #include "packed_archives.h"
 
@@ -52,6 +52,7 @@ SluiceStatus startNoReload(const SluiceHotReloadInfo*, SluiceHotReload*, const c
 #define sluiceStartHotReload startNoReload
 namespace example {
 #include "consumers/readme/decode.cpp"
+#include "consumers/readme/embed.cpp"
 void Report::operator()(const char*, uint32_t) const {}
 } // namespace example
 #undef vkCmdCopyBufferToImage
@@ -175,6 +176,19 @@ TEST_CASE("embedding example: GDeflate tiles of an archive, into an image")
                                      VK_NULL_HANDLE, copy) == SLUICE_OK);
         CHECK(copied.from == scene.output->handle());
         CHECK(copied.copy.bufferRowLength == 64);
+    });
+    scene.checkDecoded();
+}
+
+TEST_CASE("README's example: GDeflate tiles")
+{
+    Device& on = device();
+    Scene scene(on, SLUICE_CODEC_GDEFLATE, 65536);
+    on.run([&](SluiceCommands commands) {
+        CHECK(example::record(on.context(), commandBufferOf(commands), uint32_t(scene.tiles.size()),
+                              scene.list->handle(), scene.source->handle(), scene.extent.size(),
+                              scene.output->handle(), scene.asset.bytes.size(),
+                              scene.status->handle()) == SLUICE_OK);
     });
     scene.checkDecoded();
 }

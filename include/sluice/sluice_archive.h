@@ -120,7 +120,8 @@ typedef struct SluiceArchiveAssetInfo {
     uint32_t segmentCount;                // 0: one segment, with the writer's codec
     uint32_t parameterSize;               // bytes of the parameter block, a multiple of 4; 0: none
     const void* parameters;               // its items (docs/format.md 4.5), without the length in
-                                          // front
+                                          // front. Those that only a newer version knows are
+                                          // written too: readers of this one say VERSION
     SluiceReadMatches readMatches;        // GSTD; NULL: matches are searched, as they are in
                                           // filtered tiles. Called with readUser
 } SluiceArchiveAssetInfo;

@@ -211,7 +211,13 @@ void checkContents(const Bytes& archive, const std::vector<const Asset*>& added)
     StreamedFile file;
     file.bytes = archive;
     SluiceStreamFile opened = nullptr;
-    require(streamer.open(file, &opened) == SLUICE_OK);
+    const SluiceStatus status = streamer.open(file, &opened);
+    // Parameters may have items that only newer readers know, and those that must be known.
+    if (status == SLUICE_ERROR_VERSION &&
+        std::any_of(added.begin(), added.end(),
+                    [](const Asset* asset) { return !asset->parameters.empty(); }))
+        return require(sluiceStreamClose(streamer.handle, opened) == SLUICE_OK);
+    require(status == SLUICE_OK);
     std::vector<Bytes> places(added.size());
     std::vector<const Asset*> expected(added.size());
     for (uint32_t i = 0; i < added.size(); ++i) {
