@@ -2,7 +2,7 @@
 // Undoes filters (docs/format.md, 8), a workgroup a tile, section after section:
 //   the description  is read by one invocation (lib/filter_columns.glsl)
 //   packets          are counted, and their headers found (lib/filter_packets.glsl)
-//   predictions      are undone, several columns at a time, each by a team of lanes
+//   predictions      are undone, several columns at a time, each by a team of lanes or by several
 //                    (lib/filter_team.glsl): sums (lib/filter_differences.glsl) and wavefronts
 //                    (lib/filter_wavefront.glsl). The values go to scratch, a plane for each byte
 //   columns          that are rotated or of blocks, and wide ones with a base, are finished there

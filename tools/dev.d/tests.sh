@@ -150,9 +150,8 @@ closing_table() {
         }' "$summary"
 }
 
-# Optimized, so that the compiler's cache has the library already.
 hot_reload_test() {
-    configure dev -DCMAKE_BUILD_TYPE=Release -DSLUICE_CUDA=OFF -DSLUICE_BUILD_TOOL=OFF && cmake --build build/dev -j "$jobs" --target hot_reload_test &&
+    configure dev -DSLUICE_CUDA=OFF -DSLUICE_BUILD_TOOL=OFF && cmake --build build/dev -j "$jobs" --target hot_reload_test &&
         env $(on_driver "$lavapipe_manifest") build/dev/bin/hot_reload_test
 }
 

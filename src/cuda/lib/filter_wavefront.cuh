@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Predictions from the row above undone as a wavefront by a warp a column: lane k is a step behind
-// lane k - 1, which does the row above.
+// Predictions from the row above undone as a wavefront by a warp a column, or by several: lane k is
+// a step behind lane k - 1, which does the row above.
 #pragma once
 
 #include "filter_differences.cuh"
