@@ -12,7 +12,7 @@ namespace sluice {
 // Shared memory that a workgroup takes, and each of its invocations besides: of float_tile.glsl, and
 // of filter.comp with filter_columns.glsl.
 constexpr uint32_t kFloatSharedBytes = 17808, kFloatSharedBytesEach = 16;
-constexpr uint32_t kFilterSharedBytes = 16100, kFilterSharedBytesEach = 36;
+constexpr uint32_t kFilterSharedBytes = 16104, kFilterSharedBytesEach = 36;
 
 struct DeviceTraits {
     ShaderVariant variant = ShaderVariant::base;
