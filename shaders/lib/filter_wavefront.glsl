@@ -34,7 +34,7 @@ void gatherWave(uint column) {
     }
 }
 
-// Which of the kWaveSteps records from `x` of a row on are records of the section, a bit each. x:
+// Returns a bit for each of the kWaveSteps records from `x` of a row on: is it one of the section? x:
 // from the row's begin, below 0 in front of it; first: the number of the record.
 uint recordsFrom(uint x, uint columns, uint first) {
     int begin = max(max(-int(x), -int(first)), 0),

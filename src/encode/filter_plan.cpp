@@ -93,7 +93,7 @@ FilterParts givenRecords(u64 size, const SluiceFilterPlanInfo& info)
     return list.finish();
 }
 
-// Those predictors with which no tile of the part takes too many steps, whichever columns have them.
+// Returns the predictors with which no tile of the part takes too many steps, in whatever columns.
 u32 predictorsWithinSteps(const FilterPart& part, u32 maxTileSize)
 {
     const FilterSection& section = part.section;

@@ -69,7 +69,7 @@ private:
     static constexpr uint32_t kWaveLag = kWarpSize / kWaveSteps + 3;
     static constexpr uint32_t kWaveWords = kWaveSteps / 4 + 1; // with a byte of a batch's values
 
-    // Which of the kWaveSteps records from `x` of a row on are records of the section, a bit each.
+    // Returns a bit for each of the kWaveSteps records from `x` of a row on: is it one of the section?
     // x: from the row's begin, below 0 in front of it; record: the number of the first.
     __device__ static uint32_t recordsFrom(uint32_t x, uint32_t columns, uint32_t record,
                                            uint32_t count)
