@@ -70,9 +70,10 @@ TEST_CASE("filter: tiles whose loops a driver leaves early")
 TEST_CASE("filter: workgroups whose loops end before their last tile")
 {
     if (skipsSlowCompiler()) return;
-    // As many columns as there may be, all but the last ones without bytes: twenty such tiles are
-    // more turns of loops than lavapipe makes, and a workgroup has more. A few workgroups show that,
-    // so the others' tiles are left alone.
+    // These tiles have as many columns as there may be, all but the last ones without bytes. A dozen
+    // of them are more turns of loops than lavapipe makes in a dispatch, and a workgroup has 21, so
+    // their list must be recorded in parts. A few workgroups show that, and the others' tiles are
+    // left alone.
     std::mt19937 random = makeRandom(315);
     std::vector<SectionWords> sections = asManyColumns(0, FilterPredictor::left, 0);
     sections.back() = records({columnRun(1, 0, 0, FilterPredictor::left)});

@@ -7,15 +7,9 @@
 #include <vector>
 
 #include "image_ranges.h"
+#include "fuzzing.h"
 
-namespace {
-
-void require(bool condition)
-{
-    if (!condition) std::abort();
-}
-
-} // namespace
+using sluice::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {

@@ -9,12 +9,9 @@
 #include <memory>
 #include <vector>
 
-static void require(bool condition)
-{
-    if (!condition) {
-        std::abort();
-    }
-}
+#include "fuzzing.h"
+
+using sluice::fuzz::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {

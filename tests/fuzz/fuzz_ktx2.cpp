@@ -8,13 +8,11 @@
 #include <vector>
 
 #include "image_ranges.h"
+#include "fuzzing.h"
+
+using sluice::fuzz::require;
 
 namespace {
-
-void require(bool condition)
-{
-    if (!condition) std::abort();
-}
 
 constexpr uint64_t kMostBytes = 1 << 20; // of what is decoded
 

@@ -11,15 +11,13 @@
 #include "../../src/encode/patch.h"
 #include "../../src/encode/patch_layout.h"
 #include "../../src/formats/xxh32.h"
+#include "fuzzing.h"
+
+using sluice::fuzz::require;
 
 using namespace sluice;
 
 namespace {
-
-void require(bool condition)
-{
-    if (!condition) std::abort();
-}
 
 PatchFile fileOf(const std::vector<uint8_t>& bytes)
 {

@@ -6,17 +6,11 @@
 
 #include "../../src/encode/texture.h"
 #include "../../src/formats/image.h"
+#include "fuzzing.h"
+
+using sluice::fuzz::require;
 
 using namespace sluice;
-
-namespace {
-
-void require(bool condition)
-{
-    if (!condition) std::abort();
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {

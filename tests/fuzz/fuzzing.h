@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What fuzz targets share.
+// Fuzz targets share an assertion and a limit on what an input costs.
 #pragma once
 
 #include <cstdint>

@@ -325,7 +325,7 @@ std::vector<WorstTile> worstFilterTiles()
     add("typical", 1, 65536, 256, run(4, 0, median, 0));
     tiles.back().isTypical = true;
     add("typical, of 1 MiB", 1, 262144, 512, run(4, 0, median, 0));
-    // As many steps as there may be, in every shape.
+    // These take as many steps as there may be, in every shape.
     const auto up = FilterPredictor::up;
     add("one row, u8 median", 1, most - 4, 1u << 20, run(1, 0, median, 0));
     add("one row, u8 average", 1, most - 4, 1u << 20, run(1, 0, average, 0));
@@ -353,7 +353,7 @@ std::vector<WorstTile> worstFilterTiles()
     add("1 MiB of u8 left3", 1, 1u << 20, 0, run(1, 0, FilterPredictor::left3, zigzag));
     add("1 MiB of u32 left3", 1, 1u << 18, 0, run(1, 2, FilterPredictor::left3, zigzag));
     add("1 MiB in rows of 16,384, u16 up", 1, 1u << 19, 16384, run(1, 1, up, zigzag));
-    // As many columns as there may be.
+    // These have as many columns as there may be.
     constexpr uint32_t columns = SLUICE_FILTER_MAX_COLUMNS, own = SLUICE_FILTER_SECTION_COLUMNS;
     add("sections of 32 columns", columns / (32 + own), 32, 0,
         run(32, 2, FilterPredictor::left3, zigzag));

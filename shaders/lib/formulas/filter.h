@@ -31,12 +31,14 @@ SLUICE_FORMULA u32 filterGuess(u32 predictor, u32 left, u32 up, u32 upLeft) {
                                        filterMedian(left, up, upLeft)));
 }
 
-// The steps of a section, each of which needs what the one before it made: its rows, and for waves
-// its records in a row, for every 8 bytes of the columns with UP (`upBytes` in all) and of those with
-// a wavefront. Rows count more, since those of a band begin one after the other. It stays below 2^27.
+// How often the steps of columns with so many bytes count.
 SLUICE_FORMULA u32 filterTurns(u32 bytes) {
     return (bytes + SLUICE_FILTER_STEP_BYTES - 1u) / SLUICE_FILTER_STEP_BYTES;
 }
+
+// The steps of a section, each of which needs what the one before it made: its rows, and for waves
+// its records in a row, for every 8 bytes of the columns with UP (`upBytes` in all) and of those with
+// a wavefront. Rows count more, since those of a band begin one after the other. It stays below 2^27.
 SLUICE_FORMULA u32 filterSteps(u32 count, u32 width, u32 first, u32 upBytes, u32 waveBytes) {
     u32 rows = (first + count + width - 1u) / SLUICE_MAX(width, 1u);
     u32 ups = filterTurns(upBytes), waves = filterTurns(waveBytes);
