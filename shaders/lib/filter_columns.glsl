@@ -29,8 +29,8 @@ const uint kRowWords = 1024u; // for the rows that wavefronts of bytes pass to t
 shared uint sWindow[kWindow];
 // Each column's run of the description, with its place in the record instead of the repeat count.
 shared uint sColumn[kStride];
-shared uint sLeader[kStride];   // the first column of its group
-shared uint sGroupEnd[kStride]; // for a leader: where its group ends in the record
+shared uint sGroup[kStride];    // where its group begins in the record
+shared uint sGroupEnd[kStride]; // for where a group begins: where it ends
 // Byte b of value i stands in the tile at sFrom + i * sStep + b * sByteStep.
 shared uint sFrom[kStride], sStep[kStride], sByteStep[kStride];
 shared uint sValues[kStride];    // where its values are in scratch: a plane for each byte
@@ -104,7 +104,7 @@ uint windowWord(uint k) {
 }
 
 void readColumns(uint at, uint runs) {
-    uint columns = 0u, stride = 0u, leader = 0u, predicted = 0u, upBytes = 0u, waveBytes = 0u,
+    uint columns = 0u, stride = 0u, group = 0u, predicted = 0u, upBytes = 0u, waveBytes = 0u,
          byteUps = 0u, wideUps = 0u;
     bool good = true;
     for (uint r = 0u; r < runs && good; r++) {
@@ -121,14 +121,14 @@ void readColumns(uint at, uint runs) {
         if (predictor == SLUICE_PREDICTOR_UP) upBytes += repeat << log2Bytes;
         if (SLUICE_PREDICTOR_IS_WAVE(predictor)) waveBytes += repeat << log2Bytes;
         for (uint k = 0u; k < repeat && good; k++) {
-            if ((run & kJoined) == 0u) leader = columns;
+            if ((run & kJoined) == 0u) group = stride;
             sColumn[columns] = (run & ~0xffu) | stride;
-            sLeader[columns] = leader;
+            sGroup[columns] = group;
             if (predictor != SLUICE_PREDICTOR_NONE) sPredicted[predicted++] = columns;
             if (predictor == SLUICE_PREDICTOR_UP)
                 sUps[log2Bytes == 0u ? byteUps++ : kStride - ++wideUps] = columns;
             stride += 1u << log2Bytes;
-            sGroupEnd[leader] = stride;
+            sGroupEnd[group] = stride;
             columns++;
         }
     }
@@ -294,29 +294,30 @@ uvec2 placeOf(uint column, uint b) {
 
 // Finds the places of columns and of a record's bytes, a column an invocation.
 void placeColumns() {
-    uint c = wgInvocation(), columns = sColumns, area = 0u, total;
+    uint c = wgInvocation(), columns = sColumns, area = 0u, word = 0u, total;
     bool isColumn = c < columns, isFinal = false;
     gPlaneBytes = (gCount + 3u + kPerLane - 1u) / kPerLane * kPerLane;
     if (isColumn) {
-        uint word = sColumn[c], place = word & 0xffu, leader = sLeader[c];
+        word = sColumn[c];
+        uint place = word & 0xffu, group = sGroup[c], groupBytes = sGroupEnd[group] - group;
         // In a single row the median and the gradient are the value to the left.
         if (gFirst + gCount <= gWidth && SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)) &&
-            predictorOf(c) != SLUICE_PREDICTOR_AVERAGE) {
+            predictorOf(c) != SLUICE_PREDICTOR_AVERAGE)
             word = word & ~(0xffu << 16) | SLUICE_PREDICTOR_LEFT << 16;
-            sColumn[c] = word; // nobody reads the predictor before the next barrier
-        }
-        uint group = sColumn[leader] & 0xffu, groupBytes = sGroupEnd[leader] - group;
         bool split = (word & kSplit) != 0u;
         sFrom[c] = gPlanes + (split ? place * gCount : group * gCount + place - group);
         sStep[c] = split ? 1u : groupBytes;
         sByteStep[c] = split ? gCount : 1u;
         area = gPlaneBytes * bytesOf(c);
         isFinal = becomesFinal(c);
-        if (isFinal) sColumn[c] = word | kFinal; // nobody reads that bit before the next barrier
+        if (isFinal) word |= kFinal;
     }
-    uint values = wgExclusiveAdd(area, total);
-    if (isColumn) // a row of quads that starts at a multiple of 4 records starts at a word
+    uint values = wgExclusiveAdd(area, total); // behind its barrier nobody reads the old words
+    if (isColumn) {
+        sColumn[c] = word;
+        // A row of quads that starts at a multiple of 4 records starts at a word.
         sValues[c] = values + (isWaveOfBytes(c) ? gFirst & 3u : 0u);
+    }
     wgBarrierShared();
     bool hasBase = false, isUp = false, isByteWave = false;
     if (isColumn) {

@@ -89,6 +89,22 @@ Script readScript(FuzzedDataProvider& input)
     return script;
 }
 
+// An encoder makes tables for each tile, of 16 bytes too: a tile costs what so many bytes may.
+constexpr uint64_t kTileCost = 250;
+
+// How many tiles an asset takes, at most.
+uint64_t tilesOf(const Script& script, const Asset& asset)
+{
+    const auto tiles = [](uint64_t size, uint32_t tileSize) {
+        return tileSize == 0 ? 0 : size / tileSize + 1;
+    };
+    if (asset.segments.empty()) return tiles(asset.bytes.size(), script.info.tileSize);
+    uint64_t sum = 0;
+    for (const SluiceArchiveSegment& segment : asset.segments)
+        sum += tiles(segment.size, segment.tileSize);
+    return sum;
+}
+
 // Where bytes come from and go to.
 struct Run {
     explicit Run(const Script& of) : script(of) {}
@@ -250,7 +266,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     const Script script = readScript(input);
     uint64_t bytes = size;
     for (const Asset& asset : script.assets)
-        bytes += asset.bytes.size();
+        bytes += asset.bytes.size() + kTileCost * tilesOf(script, asset);
     const CostLimit cost(2 * bytes);
     Cache cache;
     const SluiceTileCache functions = {&cache, Cache::find, Cache::keep, nullptr};

@@ -51,8 +51,8 @@ struct FilterShared {
 
     uint32_t window[kWindow];
     uint32_t column[kStride];   // as described, with its place in the record in the low 8 bits
-    uint32_t leader[kStride];   // the first column of its group
-    uint32_t groupEnd[kStride]; // where a leader's group ends in the record
+    uint32_t group[kStride];    // where its group begins in the record
+    uint32_t groupEnd[kStride]; // for where a group begins: where it ends
     uint32_t from[kStride];     // byte b of value i in the planes: from + i * step + b * byteStep
     uint32_t step[kStride], byteStep[kStride];
     uint32_t values[kStride];    // where its values are in scratch: a plane for each byte
@@ -116,7 +116,7 @@ struct FilterColumns {
 
     __device__ void readColumns(uint32_t at, uint32_t runs) const
     {
-        uint32_t columns = 0, bytes = 0, leader = 0, predicted = 0, upBytes = 0, waveBytes = 0,
+        uint32_t columns = 0, bytes = 0, group = 0, predicted = 0, upBytes = 0, waveBytes = 0,
                  ups = 0, byteWaves = 0;
         bool good = true;
         for (uint32_t r = 0; r < runs && good; ++r) {
@@ -133,13 +133,13 @@ struct FilterColumns {
             if (SLUICE_PREDICTOR_IS_WAVE(predictor)) waveBytes += repeat << log2Bytes;
             if (SLUICE_PREDICTOR_IS_WAVE(predictor) && log2Bytes == 0) byteWaves += repeat;
             for (uint32_t k = 0; good && k < repeat; ++k) {
-                if ((run & kJoined) == 0) leader = columns;
+                if ((run & kJoined) == 0) group = bytes;
                 shared.column[columns] = (run & ~0xffu) | bytes;
-                shared.leader[columns] = leader;
+                shared.group[columns] = group;
                 if (predictor != kNone) shared.predicted[predicted++] = columns;
                 if (predictor == kUp && log2Bytes != 0) shared.ups[ups++] = columns;
                 bytes += 1u << log2Bytes;
-                shared.groupEnd[leader] = bytes;
+                shared.groupEnd[group] = bytes;
                 ++columns;
             }
         }
@@ -256,11 +256,10 @@ struct FilterColumns {
             if (first + count <= width && SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)) &&
                 predictorOf(c) != kAverage) {
                 word = (word & ~(0xffu << 16)) | SLUICE_PREDICTOR_LEFT << 16;
-                shared.column[c] = word; // nobody reads the predictor before the next barrier
+                shared.column[c] = word; // others read it behind the next barrier
             }
-            const uint32_t place = word & 0xff, leader = shared.leader[c];
-            const uint32_t group = shared.column[leader] & 0xff,
-                           groupBytes = shared.groupEnd[leader] - group;
+            const uint32_t place = word & 0xff, group = shared.group[c],
+                           groupBytes = shared.groupEnd[group] - group;
             const bool split = (word & kSplit) != 0;
             shared.from[c] = split ? place * count : group * count + place - group;
             shared.step[c] = split ? 1 : groupBytes;
