@@ -74,7 +74,10 @@ endfunction()
 function(sluice_program target)
     sluice_common(${target})
     target_include_directories(${target} SYSTEM PRIVATE ${SLUICE_VULKAN_INCLUDE_DIR} ${SLUICE_VOLK_INCLUDE_DIR})
-    foreach(library sluice_dev sluice_device sluice_stream sluice_encode sluice_internal sluice_libdeflate sluice_zstd
+    if(SLUICE_HOT_RELOAD)
+        target_link_libraries(${target} PRIVATE sluice_dev)
+    endif()
+    foreach(library sluice_device sluice_stream sluice_encode sluice_internal sluice_libdeflate sluice_zstd
             sluice_xxhash sluice_zlib sluice_re2 nlohmann_json::nlohmann_json)
         if(TARGET ${library})
             target_link_libraries(${target} PRIVATE ${library})

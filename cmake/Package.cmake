@@ -28,9 +28,9 @@ install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION ${CMAKE_INSTALL_DOCDIR} COM
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${package_dir} COMPONENT library)
 # The component dev. It reaches inside the library, so it comes with the static one alone.
-if(TARGET sluice_dev AND BUILD_SHARED_LIBS)
+if(SLUICE_HOT_RELOAD AND BUILD_SHARED_LIBS)
     message(STATUS "sluice: a shared library's installation has no component dev")
-elseif(TARGET sluice_dev)
+elseif(SLUICE_HOT_RELOAD)
     install(TARGETS sluice_dev EXPORT sluiceDevTargets COMPONENT dev)
     install(FILES include/sluice/sluice_dev.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sluice COMPONENT dev)
     install(EXPORT sluiceDevTargets NAMESPACE sluice:: DESTINATION ${package_dir} COMPONENT dev)

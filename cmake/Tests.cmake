@@ -111,12 +111,13 @@ foreach(form base narrow emu) # a shader of the tests' own
     sluice_add_program_shader(sluice_tests tests/scan_bits.comp scan_bits_${form} -DSLUICE_${flag})
 endforeach()
 sluice_add_program_shader(sluice_tests tests/nothing.comp)
-if(SLUICE_HOT_RELOAD)
+if(TARGET sluice_dev)
     file(GLOB reload_sources CONFIGURE_DEPENDS tests/hot_reload_*.cpp)
     if(WIN32) # one runs glslangValidator, which is Linux's
         list(FILTER reload_sources EXCLUDE REGEX "/hot_reload_edits_test\\.cpp$")
     endif()
     sluice_test(hot_reload_test ${reload_sources})
+    target_link_libraries(hot_reload_test PRIVATE sluice_dev)
 endif()
 
 # The viewer is run on a map that its test makes.

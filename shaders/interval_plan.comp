@@ -4,7 +4,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/compat.h"
-#include "lib/intervals.glsl"
+#include "lib/interval_list.glsl"
 #include "lib/scan.glsl"
 
 const uint kThreads = gl_WorkGroupSize.x;

@@ -25,11 +25,16 @@ namespace {
 // How often this thread has asked for memory.
 thread_local uint64_t allocations = 0;
 
-void* allocate(size_t size, size_t alignment)
+void* allocateOrNull(size_t size, size_t alignment)
 {
     ++allocations;
     const size_t rounded = (std::max<size_t>(size, 1) + alignment - 1) / alignment * alignment;
-    void* const memory = allocateAligned(alignment, rounded);
+    return allocateAligned(alignment, rounded);
+}
+
+void* allocate(size_t size, size_t alignment)
+{
+    void* const memory = allocateOrNull(size, alignment);
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
 }
@@ -42,6 +47,14 @@ void* operator new[](size_t size) { return allocate(size, alignof(std::max_align
 void* operator new(size_t size, std::align_val_t alignment)
 {
     return allocate(size, size_t(alignment));
+}
+void* operator new(size_t size, const std::nothrow_t&) noexcept
+{
+    return allocateOrNull(size, alignof(std::max_align_t));
+}
+void* operator new[](size_t size, const std::nothrow_t&) noexcept
+{
+    return allocateOrNull(size, alignof(std::max_align_t));
 }
 void operator delete(void* memory) noexcept { freeAligned(memory); }
 void operator delete[](void* memory) noexcept { freeAligned(memory); }

@@ -261,3 +261,68 @@ TEST_CASE("tool documents: the synopses of the manual")
     CHECK(lines == 23);
     CHECK(ran > 40);
 }
+
+// A block with a line that begins so is for a shell.
+bool isForShell(const std::string& block)
+{
+    for (const char* begin : {"sluice ", "./tools/dev ", "build/", "cmake ", "spirv ", "    diff "})
+        if (block.rfind(begin, 0) == 0 || contains(block, "\n" + std::string(begin))) return true;
+    return false;
+}
+
+TEST_CASE("tool documents: what other pages show for a shell runs, or is named here")
+{
+    // How a block begins, and why it does not run here.
+    std::map<std::string, const char*> notRun = {
+        {"./tools/dev demo", "fetches assets of games; `test` is what runs this test"},
+        {"./tools/dev build", "is how this test was built; selftest and tune have tests"},
+        {"sass() {", "takes CUDA's cuobjdump, and two builds"},
+        {"sluice bench", "takes minutes; bench has tests"},
+    };
+    uint32_t ran = 0;
+    for (const char* page :
+         {"README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/compilers.md", "docs/design.md",
+          "docs/devices.md", "docs/embedding.md", "docs/format.md", "docs/performance.md",
+          "docs/portability.md", "docs/streaming.md"}) {
+        for (const std::string& block : codeOf(page)) {
+            if (!isForShell(block)) continue;
+            CAPTURE(block);
+            const auto known = std::find_if(notRun.begin(), notRun.end(), [&](const auto& one) {
+                return block.rfind(one.first, 0) == 0;
+            });
+            if (known != notRun.end()) {
+                notRun.erase(known);
+                continue;
+            }
+            ++ran;
+            // The only other one compares what all shaders become with what they became before.
+            REQUIRE(block.rfind("spirv() {", 0) == 0);
+            if (isWindowsTool() || std::system("command -v spirv-opt >/dev/null") != 0) {
+                skipCase("a block of CONTRIBUTING.md is for a POSIX shell with spirv-opt");
+                continue;
+            }
+            const Folder folder;
+            const fs::path shaders = fs::path(SLUICE_SHADER_DIR);
+            for (const char* state : {"before", "after"}) {
+                fs::create_directories(folder.path / state / "shaders");
+                fs::copy(shaders / "lib", folder.path / state / "shaders/lib",
+                         fs::copy_options::recursive);
+                fs::copy(shaders / "status.comp", folder.path / state / "shaders");
+            }
+            folder.write("block", block);
+            const std::string command =
+                "cd '" + (folder.path / "after").string() + "' && bash ../block >../said 2>&1";
+            CHECK(std::system(command.c_str()) == 0);
+            CHECK(folder.read("said") == "");
+            const std::string text = folder.read("after/shaders/status.comp");
+            const size_t main = text.find("void main() {\n");
+            REQUIRE(main != std::string::npos);
+            folder.write("after/shaders/status.comp",
+                         std::string(text).insert(main + 14, "    memoryBarrierBuffer();\n"));
+            CHECK(std::system(command.c_str()) != 0);
+            CHECK(contains(folder.read("said"), "> status.comp -DSLUICE_EMU "));
+        }
+    }
+    CHECK(notRun.empty());
+    CHECK(ran == 1);
+}

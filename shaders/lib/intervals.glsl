@@ -7,37 +7,17 @@
 // too. "Before" an interval always means the sum of the lengths of all intervals below it. Sums
 // saturate at 2^32 - 1.
 //
-// Lists have up to 2^32 entries. Each access gets a base address of its own, since an index above
-// 2^31 counts as negative.
-//
 // Lane groups share nothing: with whole workgroups, whose lane groups wait for each other, moves
 // were up to 1.3 times slower.
 #ifndef SLUICE_INTERVALS_GLSL
 #define SLUICE_INTERVALS_GLSL
 
-#include "formulas/interval.h"
-#include "lanes.glsl"
-#include "memory.glsl"
+#include "interval_list.glsl"
 
 layout(constant_id = SLUICE_CONSTANT_ELEMENT_BYTES) const uint kElementSize = 0u; // 0: any
 
-layout(push_constant, std430) uniform Push { IntervalParams p; };
-
 uint elementSize() { return kElementSize != 0u ? kElementSize : p.elementSize; }
 uint intervalCost() { return max(SLUICE_INTERVAL_COST_BYTES / elementSize(), 1u); }
-
-uint wordAt(uvec2 list, uint index) { return WordsIn(add64(list, mul64(index, 4u))).w[0]; }
-
-uint addSaturated(uint a, uint b) {
-    uint carry, sum = uaddCarry(a, b, carry);
-    return carry != 0u ? ~0u : sum;
-}
-uint subSaturated(uint a, uint b) { return a - min(a, b); }
-// The low word of a - b, at most 2^32 - 1 and at least 0.
-uint subSaturated64(uvec2 a, uvec2 b) {
-    uvec2 difference = sub64(a, b);
-    return less64(a, b) ? 0u : difference.y != 0u ? ~0u : difference.x;
-}
 
 // The exclusive sum over the lane group.
 uint lgExclusiveAdd(uint value, out uint total) {
@@ -70,53 +50,6 @@ uint lgSumSaturated(uint value) {
 #endif
     lgExclusiveAddSaturated(value, total);
     return total;
-}
-
-// -----------------------------------------------------------------------------------------------
-// The list of intervals. A bulk operation's intervals are the runs of items between its indices, of
-// which there is one more than indices.
-
-uint listCount() { return countOf(p.countBuffer, p.maxCount); }
-uint itemCount() { return countOf(p.scatter, p.itemCount); }
-
-bool isBulk() { return p.form >= SLUICE_INTERVAL_REMOVED; }
-uint intervalCount() { return listCount() + (isBulk() ? 1u : 0u); }
-
-// The first item of run i of a bulk operation.
-uint runBegin(uint i, uint items) {
-    if (i == 0u) return 0u;
-    return min(addSaturated(wordAt(p.counts, i - 1u), p.form == SLUICE_INTERVAL_REMOVED ? 1u : 0u),
-               items);
-}
-
-// `i` is below `intervals`.
-uint intervalLength(uint i, uint intervals) {
-    if (p.form == SLUICE_INTERVAL_COUNTS) return wordAt(p.counts, i);
-    if (p.form == SLUICE_INTERVAL_OFFSETS)
-        return subSaturated(wordAt(p.counts, i + 1u), wordAt(p.counts, i));
-    uint items = itemCount();
-    uint end = i + 1u == intervals ? items : min(wordAt(p.counts, i), items);
-    return subSaturated(end, runBegin(i, items));
-}
-
-// The sum of all lengths.
-uint elementCount(uint intervals) {
-    if (p.form == SLUICE_INTERVAL_COUNTS) return WordsIn(p.prefixes).w[0];
-    if (p.form == SLUICE_INTERVAL_OFFSETS) return wordAt(p.counts, intervals);
-    return p.form == SLUICE_INTERVAL_REMOVED ? subSaturated(itemCount(), intervals - 1u)
-                                             : itemCount();
-}
-
-// The elements before interval `batch` * SLUICE_INTERVAL_BATCH.
-uint beforeBatch(uint batch) {
-    uint i = batch * SLUICE_INTERVAL_BATCH;
-    if (p.form == SLUICE_INTERVAL_COUNTS)
-        return addSaturated(
-            wordAt(p.prefixes, SLUICE_INTERVAL_GROUPS_AT + i / intervalGroupSize(p.maxCount)),
-            wordAt(p.prefixes, SLUICE_INTERVAL_BATCHES_AT + batch));
-    if (p.form == SLUICE_INTERVAL_OFFSETS) return wordAt(p.counts, i);
-    uint begin = runBegin(i, itemCount());
-    return p.form == SLUICE_INTERVAL_REMOVED ? subSaturated(begin, i) : begin;
 }
 
 // -----------------------------------------------------------------------------------------------
