@@ -28,7 +28,7 @@ constexpr uint64_t kMostMemory = uint64_t(4) << 30; // the sanitizer's own is co
 #else
 constexpr uint64_t kMostMemory = uint64_t(512) << 20;
 #endif
-constexpr double kMostSeconds = kEmulated ? 200 : 20; // of a core
+constexpr double kMostSeconds = kSlow ? 200 : 20; // of a core
 
 struct Cost {
     int code = -1;

@@ -23,6 +23,12 @@ constexpr bool kEmulated = true;
 #else
 constexpr bool kEmulated = false;
 #endif
+// Whether it takes ten times as long and more.
+#ifdef __SANITIZE_THREAD__
+constexpr bool kSlow = true;
+#else
+constexpr bool kSlow = kEmulated;
+#endif
 // A program without a dynamic linker loads no drivers.
 #ifdef SLUICE_TEST_LOADS_NO_DRIVERS
 constexpr bool kLoadsDrivers = false;

@@ -186,7 +186,8 @@ SLUICE_API SluiceStatus sluiceStreamOpen(SluiceStreamer streamer, const SluiceSt
                                          SluiceStreamFile* file);
 
 // Gives a file up, also one that could not be opened or is being opened. Groups that name it go on;
-// it is closed when the last of them has ended. Errors: ARGUMENT.
+// it is closed when the last of them has ended. No other call may name it from here on. Errors:
+// ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamClose(SluiceStreamer streamer, SluiceStreamFile file);
 
 // About an archive that has been opened (NOT_READY before that). Names and parameters point into
