@@ -142,22 +142,20 @@ void Device::chooseFamilies(bool wantsStreamingQueue)
             vkGetPhysicalDeviceSurfaceSupportKHR(m_physical, family, m_surface, &canPresent);
         return (families[family].queueFlags & wanted) == wanted && canPresent == VK_TRUE;
     };
-    m_family = 0;
-    while (m_family < count && !draws(m_family))
-        ++m_family;
-    if (m_family == count) throw NoDevice("no queue that draws and computes");
-    m_streamingFamily = m_family;
-    m_streamingIndex = wantsStreamingQueue && families[m_family].queueCount > 1 ? 1 : 0;
+    uint32_t drawing = 0;
+    while (drawing < count && !draws(drawing))
+        ++drawing;
+    if (drawing == count) throw NoDevice("no queue that draws and computes");
+    m_families[0] = m_families[1] = drawing;
+    m_streamingIndex = wantsStreamingQueue && families[drawing].queueCount > 1 ? 1 : 0;
     for (uint32_t family = 0; wantsStreamingQueue && family < count; ++family) {
         if ((families[family].queueFlags & wanted) != VK_QUEUE_COMPUTE_BIT) continue;
-        m_streamingFamily = family;
+        m_families[1] = family;
         m_streamingIndex = 0;
         break;
     }
-    m_timestampBits = families[m_family].timestampValidBits;
-    m_streamingTimestampBits = families[m_streamingFamily].timestampValidBits;
-    m_families[0] = m_family;
-    m_families[1] = m_streamingFamily;
+    m_timestampBits = families[family()].timestampValidBits;
+    m_streamingTimestampBits = families[streamingFamily()].timestampValidBits;
 }
 
 void Device::createDevice(const DeviceOptions& options)
@@ -205,21 +203,21 @@ void Device::createDevice(const DeviceOptions& options)
         queue.queueCount = 1;
         queue.pQueuePriorities = priorities;
     }
-    queues[0].queueFamilyIndex = m_family;
+    queues[0].queueFamilyIndex = family();
     queues[0].queueCount += m_streamingIndex;
-    queues[1].queueFamilyIndex = m_streamingFamily;
+    queues[1].queueFamilyIndex = streamingFamily();
     const char* const swapchain = VK_KHR_SWAPCHAIN_EXTENSION_NAME;
     VkDeviceCreateInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
     info.pNext = &m_features;
-    info.queueCreateInfoCount = m_streamingFamily != m_family ? 2 : 1;
+    info.queueCreateInfoCount = streamingFamily() != family() ? 2 : 1;
     info.pQueueCreateInfos = queues;
     info.enabledExtensionCount = m_surface != VK_NULL_HANDLE ? 1 : 0;
     info.ppEnabledExtensionNames = &swapchain;
     require(vkCreateDevice(m_physical, &info, nullptr, &m_device), "vkCreateDevice");
     volkLoadDevice(m_device);
-    vkGetDeviceQueue(m_device, m_family, 0, &m_queue);
-    vkGetDeviceQueue(m_device, m_streamingFamily, m_streamingIndex, &m_streamingQueue);
+    vkGetDeviceQueue(m_device, family(), 0, &m_queue);
+    vkGetDeviceQueue(m_device, streamingFamily(), m_streamingIndex, &m_streamingQueue);
 }
 
 double Device::millisecondsPerTick(uint32_t timestampBits) const
@@ -277,7 +275,7 @@ VkDeviceMemory Device::allocate(VkDeviceSize size, uint32_t type, const void* ne
 
 VkSharingMode Device::sharing() const
 {
-    return m_streamingFamily != m_family ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
+    return streamingFamily() != family() ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
 }
 
 Buffer Device::makeBuffer(VkDeviceSize size, VkBufferUsageFlags usage, MemoryKind kind)

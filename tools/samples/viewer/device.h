@@ -64,11 +64,11 @@ public:
     VkPhysicalDevice physical() const { return m_physical; }
     VkDevice get() const { return m_device; }
     VkQueue queue() const { return m_queue; }
-    uint32_t family() const { return m_family; }
+    uint32_t family() const { return m_families[0]; }
     // Where batches of the streamer go: a queue for compute alone, a second one that draws, or, if
     // neither was wanted or there is none, the same.
     VkQueue streamingQueue() const { return m_streamingQueue; }
-    uint32_t streamingFamily() const { return m_streamingFamily; }
+    uint32_t streamingFamily() const { return m_families[1]; }
     bool hasStreamingQueue() const { return m_streamingQueue != m_queue; }
     VkSurfaceKHR surface() const { return m_surface; }
     const VkPhysicalDeviceProperties& properties() const { return m_properties; }
@@ -131,8 +131,8 @@ private:
     uint32_t m_timestampBits = 0, m_streamingTimestampBits = 0;
     VkDevice m_device = VK_NULL_HANDLE;
     VkQueue m_queue = VK_NULL_HANDLE, m_streamingQueue = VK_NULL_HANDLE;
-    uint32_t m_family = 0, m_streamingFamily = 0, m_streamingIndex = 0; // in its family
-    uint32_t m_families[2] = {};
+    uint32_t m_families[2] = {};   // the one that draws, the one that streams: the same, or another
+    uint32_t m_streamingIndex = 0; // in its family
     std::vector<Block> m_blocks;
     uint64_t m_allocatedBytes = 0;
     uint32_t m_validationErrors = 0;
