@@ -155,6 +155,11 @@ hot_reload_test() { # BUILD
     env $(on_driver "$lavapipe_manifest") "$1/bin/hot_reload_test"
 }
 
+# The same with shaders that are not optimised, as a program has them that reloads them.
+dev_test() {
+    configure dev && cmake --build build/dev -j "$jobs" --target hot_reload_test && hot_reload_test build/dev
+}
+
 # The viewer on a map of the test's own, with the validation layers: lavapipe of old has no descriptor indexing,
 # SwiftShader has.
 viewer_test() { # BUILD MANIFEST
@@ -251,6 +256,8 @@ run_check() {
         # Not with large tiles: the layer's own search loops use up what lavapipe allows a subgroup, and its verdict is wrong then.
         validation=2 test_arguments='-tce=*golden*,*worst*' tests gpu-assisted build/release vulkan/base,vulkan/ext,vulkan/emu32 $(on_driver "$lavapipe_manifest")
     fi
+
+    step dev dev_test
 
     mutations=100 arm_tests
     mutations=100 musl_tests
