@@ -271,6 +271,32 @@ bool isForShell(const std::string& block)
     return false;
 }
 
+// The block compares what all shaders become with what they became before.
+void checkShaderComparison(const std::string& block)
+{
+    if (isWindowsTool() || std::system("command -v spirv-opt >/dev/null") != 0)
+        return skipCase("a block of CONTRIBUTING.md is for a POSIX shell with spirv-opt");
+    const Folder folder;
+    const fs::path shaders = fs::path(SLUICE_SHADER_DIR);
+    for (const char* state : {"before", "after"}) {
+        fs::create_directories(folder.path / state / "shaders");
+        fs::copy(shaders / "lib", folder.path / state / "shaders/lib", fs::copy_options::recursive);
+        fs::copy(shaders / "status.comp", folder.path / state / "shaders");
+    }
+    folder.write("block", block);
+    const std::string command =
+        "cd '" + (folder.path / "after").string() + "' && bash ../block >../said 2>&1";
+    CHECK(std::system(command.c_str()) == 0);
+    CHECK(folder.read("said") == "");
+    const std::string text = folder.read("after/shaders/status.comp");
+    const size_t main = text.find("void main() {\n");
+    REQUIRE(main != std::string::npos);
+    folder.write("after/shaders/status.comp",
+                 std::string(text).insert(main + 14, "    memoryBarrierBuffer();\n"));
+    CHECK(std::system(command.c_str()) != 0);
+    CHECK(contains(folder.read("said"), "> status.comp -DSLUICE_EMU "));
+}
+
 TEST_CASE("tool documents: what other pages show for a shell runs, or is named here")
 {
     // How a block begins, and why it does not run here.
@@ -296,32 +322,9 @@ TEST_CASE("tool documents: what other pages show for a shell runs, or is named h
                 continue;
             }
             ++ran;
-            // The only other one compares what all shaders become with what they became before.
+            // The only other one.
             REQUIRE(block.rfind("spirv() {", 0) == 0);
-            if (isWindowsTool() || std::system("command -v spirv-opt >/dev/null") != 0) {
-                skipCase("a block of CONTRIBUTING.md is for a POSIX shell with spirv-opt");
-                continue;
-            }
-            const Folder folder;
-            const fs::path shaders = fs::path(SLUICE_SHADER_DIR);
-            for (const char* state : {"before", "after"}) {
-                fs::create_directories(folder.path / state / "shaders");
-                fs::copy(shaders / "lib", folder.path / state / "shaders/lib",
-                         fs::copy_options::recursive);
-                fs::copy(shaders / "status.comp", folder.path / state / "shaders");
-            }
-            folder.write("block", block);
-            const std::string command =
-                "cd '" + (folder.path / "after").string() + "' && bash ../block >../said 2>&1";
-            CHECK(std::system(command.c_str()) == 0);
-            CHECK(folder.read("said") == "");
-            const std::string text = folder.read("after/shaders/status.comp");
-            const size_t main = text.find("void main() {\n");
-            REQUIRE(main != std::string::npos);
-            folder.write("after/shaders/status.comp",
-                         std::string(text).insert(main + 14, "    memoryBarrierBuffer();\n"));
-            CHECK(std::system(command.c_str()) != 0);
-            CHECK(contains(folder.read("said"), "> status.comp -DSLUICE_EMU "));
+            checkShaderComparison(block);
         }
     }
     CHECK(notRun.empty());

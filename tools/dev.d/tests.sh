@@ -157,7 +157,8 @@ hot_reload_test() { # BUILD
 
 # The same with shaders that are not optimised, as a program has them that reloads them.
 dev_test() {
-    configure dev && cmake --build build/dev -j "$jobs" --target hot_reload_test && SLUICE_MUTATIONS=1000 hot_reload_test build/dev
+    configure dev && cmake --build build/dev -j "$jobs" --target hot_reload_test &&
+        SLUICE_MUTATIONS=1000 hot_reload_test build/dev
 }
 
 # The viewer on a map of the test's own, with the validation layers: lavapipe of old has no descriptor indexing,
