@@ -97,15 +97,22 @@ void skipCase(const char* reason)
 
 namespace {
 
-bool isShortRunOn(const char* driver)
+SluiceDeviceProperties propertiesOfDevice()
 {
     SluiceDeviceProperties properties = {};
     sluiceGetDeviceProperties(device().get(), &properties);
+    return properties;
+}
+
+bool isShortRunOn(const char* driver)
+{
     return environmentNumber("SLUICE_MUTATIONS", 100) < 1000 &&
-           std::string(properties.name).find(driver) != std::string::npos;
+           std::string(propertiesOfDevice().name).find(driver) != std::string::npos;
 }
 
 } // namespace
+
+bool isSoftware() { return propertiesOfDevice().isSoftware != 0; }
 
 bool skipsSlowCompiler()
 {
@@ -153,7 +160,41 @@ uint32_t exchangePolls(Device& device, uint32_t polls)
     return before;
 }
 
+// Changes the row of the device's backend, and returns all of what it was before.
+std::string exchangeRow(Device& device, const char* vulkanRow, const char* cudaRow)
+{
+    std::string before;
+    const bool isVulkan = device.backend() == SLUICE_BACKEND_VULKAN;
+    withBackend(device, [&](auto& backend) {
+        auto tuning = backend.tuning();
+        before.resize(writeTuning(tuning, nullptr, 0) + 1);
+        before.resize(writeTuning(tuning, before.data(), before.size()));
+        REQUIRE(readTuning(isVulkan ? vulkanRow : cudaRow, tuning) == SLUICE_OK);
+        backend.setTuning(tuning);
+    });
+    return before;
+}
+
 } // namespace
+
+PlannedBy::PlannedBy(Device& device, const char* vulkanRow, const char* cudaRow)
+    : m_device(device), m_before(exchangeRow(device, vulkanRow, cudaRow))
+{
+}
+
+PlannedBy::~PlannedBy() { exchangeRow(m_device, m_before.c_str(), m_before.c_str()); }
+
+uint32_t reduceTileElements(Device& device)
+{
+    uint32_t elements = 1 << 12; // the CPU has no tiles
+#ifdef SLUICE_HAVE_CUDA
+    if (device.backend() == SLUICE_BACKEND_CUDA) return kReduceThreads * kReduceLoads * 4;
+#endif
+    withBackend(device, [&](auto& backend) {
+        elements = backend.scanMachine(SluiceScanInfo()).tileElements;
+    });
+    return elements;
+}
 
 LookbackPolls::LookbackPolls(Device& device, uint32_t polls)
     : m_device(device), m_before(exchangePolls(device, polls))

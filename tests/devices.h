@@ -97,6 +97,27 @@ private:
     uint32_t m_before;
 };
 
+// While it lives the device's commands are planned by these members of its row of tuning, so that a
+// few elements are shared out as many would be. Only members that no pipeline is made of; the row of
+// another kind of device is left as it is.
+class PlannedBy {
+public:
+    PlannedBy(Device& device, const char* vulkanRow, const char* cudaRow);
+    ~PlannedBy();
+    PlannedBy(const PlannedBy&) = delete;
+    PlannedBy& operator=(const PlannedBy&) = delete;
+
+private:
+    Device& m_device;
+    std::string m_before;
+};
+
+// Whether the device under test runs on processors, where much work is slow work.
+bool isSoftware();
+
+// How many elements of 4 bytes a workgroup takes at a time of a reduction.
+uint32_t reduceTileElements(Device& device);
+
 // From how many elements of 4 bytes on sums and compactions go through rings of tiles that wait for
 // what lies before them. 0: they never do on this device.
 uint32_t scanRingElements(Device& device);

@@ -72,8 +72,9 @@ TEST_CASE("reduce: all operations and types")
 TEST_CASE("reduce: so many elements that a workgroup takes several rounds")
 {
     std::mt19937 random = makeRandom(23);
-    for (const size_t count :
-         std::initializer_list<size_t>{(1u << 20) - 1, (1u << 20) + 1, 3000017}) {
+    const PlannedBy few(device(), "scan.reduceWorkgroups=16", "reduce.blocks=16");
+    const size_t round = 16 * reduceTileElements(device());
+    for (const size_t count : {round - 1, round + 1, 3 * round + 17}) {
         checkReduce(SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, randomWords(count, random));
         checkReduce(SLUICE_OPERATION_SUM, SLUICE_VALUE_F32,
                     randomValues(SLUICE_VALUE_F32, count, false, random));
@@ -86,6 +87,13 @@ TEST_CASE("reduce: so many elements that a workgroup takes several rounds")
         checkReduce(SLUICE_OPERATION_MIN, SLUICE_VALUE_U32, last);
         checkReduce(SLUICE_OPERATION_SUM, SLUICE_VALUE_U32, last, uint32_t(count - 1));
     }
+}
+
+TEST_CASE("reduce: as many workgroups as the device has")
+{
+    std::mt19937 random = makeRandom(24);
+    for (const SluiceValueType type : {SLUICE_VALUE_U32, SLUICE_VALUE_F32})
+        checkReduce(SLUICE_OPERATION_SUM, type, randomValues(type, 3000017, false, random));
 }
 
 TEST_CASE("reduce: the count comes from GPU memory and is clamped")

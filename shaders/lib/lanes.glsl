@@ -124,12 +124,32 @@ void lgBarrierAll() {
 // before last, which every lane has left.
 
 #ifdef SLUICE_EMU
-shared uint sLanesBits[2][gl_WorkGroupSize.x];
-shared uint sLanesValue[2][gl_WorkGroupSize.x];
+// The values of four neighbouring lanes are one vector: lavapipe makes a loop of each load, so that
+// loads one by one took most of the compilation, and other devices load a vector as fast as a word.
+shared uvec4 sLanesBits[2][gl_WorkGroupSize.x / 4u];
+shared uvec4 sLanesValue[2][gl_WorkGroupSize.x / 4u];
 #elif defined(SLUICE_NARROW)
 shared uvec4 sJoin[2][kSubgroupsPerGroup];
 #endif
 uint gLanesTurn = 0u;
+
+#ifdef SLUICE_EMU
+void lanesGive(bool a, bool b, bool c) {
+    sLanesBits[gLanesTurn][wgInvocation() / 4u][wgInvocation() & 3u] =
+        (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
+}
+
+// What a lane gave, joined to the ballots, and its value added to the sums.
+void lanesJoin(uint bits, uint lane, inout uvec3 ballots) {
+    ballots |= (uvec3(bits, bits >> 1, bits >> 2) & 1u) << lane;
+}
+void lanesAdd(uint bits, uint value, uint lane, inout uvec3 ballots, inout uint prefix,
+              inout uint total) {
+    lanesJoin(bits, lane, ballots);
+    prefix += lane < lgLane() ? value : 0u;
+    total += ballots.x == 0u ? value : 0u;
+}
+#endif
 
 // -----------------------------------------------------------------------------------------------
 // The lane group's operations
@@ -144,11 +164,11 @@ uint gLanesTurn = 0u;
 bool wgAny(bool condition) {
 #if defined(SLUICE_EMU)
     if (!kLockstep) return condition;
-    sLanesBits[gLanesTurn][wgInvocation()] = condition ? 1u : 0u;
+    lanesGive(condition, false, false);
     barrier();
     uint bits = 0u;
     [[unroll]] for (uint g = 0u; g < 4u; ++g) if (g < kGroupsPerWorkgroup) bits |=
-        sLanesBits[gLanesTurn][g * 32u];
+        sLanesBits[gLanesTurn][g * 8u].x;
     gLanesTurn ^= 1u;
     return bits != 0u;
 #elif defined(SLUICE_NARROW)
@@ -163,13 +183,15 @@ bool wgAny(bool condition) {
 // Returns three ballots, for which lane groups are joined once: bit i of .x is a of lane i, and so
 // on.
 uvec3 lgBallot3(bool a, bool b, bool c) {
-    uint group = lgIndex() * 32u;
-    sLanesBits[gLanesTurn][wgInvocation()] = (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
+    lanesGive(a, b, c);
     barrier();
     uvec3 result = uvec3(0u);
-    [[unroll]] for (uint i = 0u; i < 32u; ++i) {
-        uint bits = sLanesBits[gLanesTurn][group + i];
-        result |= (uvec3(bits, bits >> 1, bits >> 2) & 1u) << i;
+    [[unroll]] for (uint i = 0u; i < 8u; ++i) {
+        uvec4 bits = sLanesBits[gLanesTurn][lgIndex() * 8u + i];
+        lanesJoin(bits.x, i * 4u, result);
+        lanesJoin(bits.y, i * 4u + 1u, result);
+        lanesJoin(bits.z, i * 4u + 2u, result);
+        lanesJoin(bits.w, i * 4u + 3u, result);
     }
     gLanesTurn ^= 1u;
     return result;
@@ -180,18 +202,19 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
 //   total    sum of value over the lanes below the lowest lane with `a` set; over all lanes if none
 //            has
 uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
-    uint group = lgIndex() * 32u, lane = lgLane();
-    sLanesBits[gLanesTurn][wgInvocation()] = (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
-    sLanesValue[gLanesTurn][wgInvocation()] = value;
+    lanesGive(a, b, c);
+    sLanesValue[gLanesTurn][wgInvocation() / 4u][wgInvocation() & 3u] = value;
     barrier();
     uvec3 result = uvec3(0u);
     prefix = 0u;
     total = 0u;
-    [[unroll]] for (uint i = 0u; i < 32u; ++i) {
-        uint bits = sLanesBits[gLanesTurn][group + i], v = sLanesValue[gLanesTurn][group + i];
-        result |= (uvec3(bits, bits >> 1, bits >> 2) & 1u) << i;
-        prefix += i < lane ? v : 0u;
-        total += result.x == 0u ? v : 0u;
+    [[unroll]] for (uint i = 0u; i < 8u; ++i) {
+        uvec4 bits = sLanesBits[gLanesTurn][lgIndex() * 8u + i];
+        uvec4 values = sLanesValue[gLanesTurn][lgIndex() * 8u + i];
+        lanesAdd(bits.x, values.x, i * 4u, result, prefix, total);
+        lanesAdd(bits.y, values.y, i * 4u + 1u, result, prefix, total);
+        lanesAdd(bits.z, values.z, i * 4u + 2u, result, prefix, total);
+        lanesAdd(bits.w, values.w, i * 4u + 3u, result, prefix, total);
     }
     gLanesTurn ^= 1u;
     return result;

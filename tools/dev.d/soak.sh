@@ -37,8 +37,8 @@ soak_mutations() {
 soak_report() {
     printf '| target | processor hours | executions | edges, most | turns that did not end well |\n|---|--:|--:|--:|--:|\n'
     awk -F'\t' '{ s[$2] += $3; n[$2] += $4; if ($5 > e[$2]) e[$2] = $5; if ($6 != 0) ++b[$2]; S += $3; N += $4; B += $6 != 0 }
-        END { for (t in s) printf "| %s | %.2f | %d | %d | %d |\n", t, s[t] / 3600, n[t], e[t], b[t] | "sort"
-              close("sort"); printf "| all | %.2f | %d | | %d |\n", S / 3600, N, B }' "$soak/runs.tsv"
+        END { for (t in s) printf "| %s | %.2f | %.0f | %d | %d |\n", t, s[t] / 3600, n[t], e[t], b[t] | "sort"
+              close("sort"); printf "| all | %.2f | %.0f | | %d |\n", S / 3600, N, B }' "$soak/runs.tsv"
 }
 
 # For another machine with a Linux of this kind: targets without symbols, their libraries, corpora.
