@@ -148,18 +148,6 @@ bool withBackend(Device& device, const Function& function)
     }
 }
 
-uint32_t exchangePolls(Device& device, uint32_t polls)
-{
-    uint32_t before = kUsualPolls;
-    if (polls == kUsualPolls) return before;
-    withBackend(device, [&](auto& backend) {
-        auto tuning = backend.tuning();
-        before = std::exchange(tuning.lookback.polls, polls);
-        backend.setTuning(tuning);
-    });
-    return before;
-}
-
 // Changes the row of the device's backend, and returns all of what it was before.
 std::string exchangeRow(Device& device, const char* vulkanRow, const char* cudaRow)
 {
@@ -173,6 +161,11 @@ std::string exchangeRow(Device& device, const char* vulkanRow, const char* cudaR
         backend.setTuning(tuning);
     });
     return before;
+}
+
+std::string rowOfPolls(uint32_t polls)
+{
+    return polls == kUsualPolls ? "" : "lookback.polls=" + std::to_string(polls);
 }
 
 } // namespace
@@ -197,11 +190,9 @@ uint32_t reduceTileElements(Device& device)
 }
 
 LookbackPolls::LookbackPolls(Device& device, uint32_t polls)
-    : m_device(device), m_before(exchangePolls(device, polls))
+    : PlannedBy(device, rowOfPolls(polls).c_str(), rowOfPolls(polls).c_str())
 {
 }
-
-LookbackPolls::~LookbackPolls() { exchangePolls(m_device, m_before); }
 
 uint32_t scanRingElements(Device& device)
 {

@@ -82,21 +82,6 @@ bool takeSkippedCase(); // whether the last case was such a one
 // is the same on every device. Where this is true a short run leaves them out, and has said so.
 bool skipsSlowCompiler();
 
-// While it lives look-backs look at a tile that has published nothing `polls` times: 0 never waits,
-// SLUICE_LOOKBACK_NEVER reads no state at all, kUsualPolls changes nothing.
-constexpr uint32_t kUsualPolls = 0xfffffffeu;
-class LookbackPolls {
-public:
-    LookbackPolls(Device& device, uint32_t polls);
-    ~LookbackPolls();
-    LookbackPolls(const LookbackPolls&) = delete;
-    LookbackPolls& operator=(const LookbackPolls&) = delete;
-
-private:
-    Device& m_device;
-    uint32_t m_before;
-};
-
 // While it lives the device's commands are planned by these members of its row of tuning, so that a
 // few elements are shared out as many would be. Only members that no pipeline is made of; the row of
 // another kind of device is left as it is.
@@ -110,6 +95,14 @@ public:
 private:
     Device& m_device;
     std::string m_before;
+};
+
+// While it lives look-backs look at a tile that has published nothing `polls` times: 0 never waits,
+// SLUICE_LOOKBACK_NEVER reads no state at all, kUsualPolls changes nothing.
+constexpr uint32_t kUsualPolls = 0xfffffffeu;
+class LookbackPolls : public PlannedBy {
+public:
+    LookbackPolls(Device& device, uint32_t polls);
 };
 
 // Whether the device under test runs on processors, where much work is slow work.

@@ -322,7 +322,7 @@ TEST_CASE("tool documents: what other pages show for a shell runs, or is named h
                 continue;
             }
             ++ran;
-            // The only other one.
+            // One block is left that neither runs as an example does nor is named.
             REQUIRE(block.rfind("spirv() {", 0) == 0);
             checkShaderComparison(block);
         }

@@ -134,15 +134,18 @@ shared uvec4 sJoin[2][kSubgroupsPerGroup];
 uint gLanesTurn = 0u;
 
 #ifdef SLUICE_EMU
+// Leaves this lane's three conditions for the others to read after a barrier.
 void lanesGive(bool a, bool b, bool c) {
     sLanesBits[gLanesTurn][wgInvocation() / 4u][wgInvocation() & 3u] =
         (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
 }
 
-// What a lane gave, joined to the ballots, and its value added to the sums.
+// Sets the bit of `lane` in each of the three ballots whose condition that lane had given in `bits`.
 void lanesJoin(uint bits, uint lane, inout uvec3 ballots) {
     ballots |= (uvec3(bits, bits >> 1, bits >> 2) & 1u) << lane;
 }
+// Does so and adds that lane's value to the sums of lgBallot3Scan. Lanes must come in order, since
+// `total` ends at the first bit of ballots.x.
 void lanesAdd(uint bits, uint value, uint lane, inout uvec3 ballots, inout uint prefix,
               inout uint total) {
     lanesJoin(bits, lane, ballots);
