@@ -302,6 +302,8 @@ int runBench(const BenchOptions& options)
     const std::vector<std::string> filters = plainFilters(options.filters);
     const Wanted wanted = [&](const char* kernel) { return isWanted(filters, kernel); };
     checkFilters(filters);
+    refuseOwnInput(options.json, options.inputs);
+    refuseOwnInput(options.html, options.inputs);
     // What cannot be written is better known before minutes of work than after.
     std::unique_ptr<OutputFile> json, html;
     if (!options.json.empty()) json = std::make_unique<OutputFile>(options.json, options.force);

@@ -156,7 +156,7 @@ void printStats(const PatchStats& stats, const CommonOptions& common)
 int runDiff(const DiffOptions& options, const CommonOptions& common)
 {
     const Summary summary(common);
-    checkOutput(options.output, common.force);
+    checkOutput(options.output, common.force, {options.old, options.now});
     const Container old(options.old), now(options.now);
     const std::vector<uint32_t> like = sameNames(old, now);
     const std::vector<PatchPart> oldParts = PartLister(old).list(nullptr, {}),
@@ -180,7 +180,7 @@ int runDiff(const DiffOptions& options, const CommonOptions& common)
 int runPatch(const ApplyOptions& options, const CommonOptions& common)
 {
     const Summary summary(common);
-    checkOutput(options.output, common.force);
+    checkOutput(options.output, common.force, {options.patch}); // OLD may be replaced
     const InputFile old(options.old), patch(options.patch);
     PatchHeader header = {};
     std::string reason;

@@ -453,7 +453,7 @@ void FieldReport::printSummary(bool isQuiet) const
 
 int runReport(const ReportOptions& options, const CommonOptions& common)
 {
-    checkOutput(options.output, common.force);
+    checkOutput(options.output, common.force, {});
     OutputFile file(options.output, common.force);
     FieldReport report(options, common);
     report.run();

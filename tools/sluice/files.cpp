@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <random>
+#include <string_view>
 
 #include <xxhash.h>
 
@@ -69,15 +70,26 @@ uint64_t copyStream(SystemFile from, const std::string& fromName, SystemFile to)
     }
 }
 
-// Copies a file to stdout.
-void copyToStdout(SystemFile from, const std::string& fromName)
+void writeAll(SystemFile stream, const std::string& name, const void* bytes, size_t size)
+{
+    const char* from = static_cast<const char*>(bytes);
+    while (size != 0) {
+        const int64_t written = writeSome(stream, from, size);
+        if (written < 0) failErrno(name);
+        from += written;
+        size -= size_t(written);
+    }
+}
+
+// Copies a file to a stream. name: of the stream, for messages.
+void copyToStream(SystemFile from, SystemFile stream, const std::string& name)
 {
     std::vector<char> buffer(1 << 20);
     for (uint64_t at = 0;;) {
         const int64_t got = readSomeAt(from, at, buffer.data(), buffer.size());
-        if (got < 0) failErrno(fromName);
+        if (got < 0) failErrno(name);
         if (got == 0) return;
-        writeStdout(buffer.data(), size_t(got));
+        writeAll(stream, name, buffer.data(), size_t(got));
         at += uint64_t(got);
     }
 }
@@ -164,15 +176,18 @@ SystemFile openFolders(const std::string& root, const std::string& name)
     return folder;
 }
 
+constexpr std::string_view kTemporaryStart = ".sluice-",
+                           kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+constexpr size_t kTemporaryLetters = 8;
+
 // Makes an empty file that nothing had the name of.
 SystemFile openTemporary(TemporaryFile& file, const std::string& path)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
     std::random_device random;
     for (int attempt = 0; attempt < 100; ++attempt) {
-        std::string name = ".sluice-";
-        for (int i = 0; i < 8; ++i)
-            name += letters[random() % (sizeof(letters) - 1)];
+        std::string name(kTemporaryStart);
+        for (size_t i = 0; i < kTemporaryLetters; ++i)
+            name += kLetters[random() % kLetters.size()];
         static_assert(sizeof(file.name) > 16, "the name fits");
         std::memcpy(file.name, name.c_str(), name.size() + 1);
         const SystemFile made = createIn(file.folder, file.name);
@@ -184,6 +199,14 @@ SystemFile openTemporary(TemporaryFile& file, const std::string& path)
 }
 
 } // namespace
+
+bool isTemporaryName(const std::string& path)
+{
+    const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+    return name.size() == kTemporaryStart.size() + kTemporaryLetters &&
+           name.substr(0, kTemporaryStart.size()) == kTemporaryStart &&
+           name.find_first_not_of(kLetters, kTemporaryStart.size()) == name.npos;
+}
 
 InputFile::InputFile(const std::string& path) : m_name(path == "-" ? "stdin" : path)
 {
@@ -274,16 +297,28 @@ void InputFile::readChecked(uint64_t offset, void* bytes, size_t size) const
 
 void checkOverwrite(const std::string& path, bool overwrite, const char* refusal)
 {
-    if (path == "-") return;
+    if (path == "-" || leadsToStream(path)) return;
     FileFacts facts;
     const bool isThere = factsOf(path, false, facts);
     checkOverwriteOf(isThere, facts, path, overwrite, refusal != nullptr ? refusal : kExists);
 }
 
-void checkOutput(const std::string& path, bool overwrite)
+void refuseOwnInput(const std::string& output, const std::vector<std::string>& inputs)
+{
+    FileFacts facts, other;
+    if (output == "-" || !factsOf(output, true, facts) || facts.kind != FileFacts::Kind::file)
+        return;
+    for (const std::string& input : inputs)
+        if (input != "-" && factsOf(input, true, other) && other.device == facts.device &&
+            other.number == facts.number)
+            failIo(output, "is an input too (" + input + "), and would be lost");
+}
+
+void checkOutput(const std::string& path, bool overwrite, const std::vector<std::string>& inputs)
 {
     if (path == "-" && isTerminal(OutputStream::out))
         throw Failure{exitUsage, "-o -: stdout is a terminal; redirect it, or name a file"};
+    refuseOwnInput(path, inputs);
     checkOverwrite(path, overwrite);
 }
 
@@ -296,7 +331,19 @@ OutputFile::OutputFile(const std::string& path, bool overwrite)
         m_file = openUnnamedFor(m_path);
         return;
     }
-    const std::filesystem::path whole = std::filesystem::u8path(path);
+    if (leadsToStream(path)) {
+        m_stream = openStream(path);
+        if (m_stream == kNoFile) failErrno(path);
+        try {
+            m_file = openUnnamedFor(m_path);
+        } catch (...) {
+            closeFile(m_stream);
+            throw;
+        }
+        return;
+    }
+    // A link stays, and what it leads to is replaced.
+    const std::filesystem::path whole = std::filesystem::u8path(followLinks(path));
     const std::string folder = whole.parent_path().u8string();
     m_name = whole.filename().u8string();
     m_temporary.folder = openFolder(folder.empty() ? "." : folder);
@@ -319,6 +366,7 @@ void OutputFile::begin()
         // First, so that an interrupt in between leaves nothing either.
         rememberTemporary(&m_temporary);
         m_file = openTemporary(m_temporary, m_path);
+        takeModeOf(m_temporary.folder, m_name, m_file); // of what is replaced, if anything
     } catch (...) {
         forgetTemporary(&m_temporary);
         closeFile(m_temporary.folder);
@@ -334,6 +382,7 @@ OutputFile::~OutputFile()
         forgetTemporary(&m_temporary);
     }
     if (m_temporary.folder != kNoFile) closeFile(m_temporary.folder);
+    if (m_stream != kNoFile) closeFile(m_stream);
 }
 
 void OutputFile::write(uint64_t offset, const void* bytes, size_t size)
@@ -359,7 +408,7 @@ void OutputFile::sync()
 void OutputFile::commit()
 {
     if (m_temporary.name[0] == 0) {
-        copyToStdout(m_file, m_path);
+        copyToStream(m_file, m_stream != kNoFile ? m_stream : standardOutput(), m_path);
         return;
     }
     const SystemFile file = m_file;
@@ -374,13 +423,7 @@ void OutputFile::commit()
 
 void writeStdout(const void* bytes, size_t size)
 {
-    const char* from = static_cast<const char*>(bytes);
-    while (size != 0) {
-        const int64_t written = writeSome(standardOutput(), from, size);
-        if (written < 0) failErrno("stdout");
-        from += written;
-        size -= size_t(written);
-    }
+    writeAll(standardOutput(), "stdout", bytes, size);
 }
 
 void makeFolder(const std::string& path) { closeFile(openFolders(path, "")); }

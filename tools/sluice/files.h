@@ -88,7 +88,11 @@ private:
     TemporaryFile m_temporary;
     bool m_overwrite;
     SystemFile m_file = kNoFile;
+    SystemFile m_stream = kNoFile; // a device, a pipe or a descriptor, which commit() writes to
 };
+
+// Is it the name of a file that OutputFile has not given its own name yet?
+bool isTemporaryName(const std::string& path);
 
 // Writes all of it to stdout.
 void writeStdout(const void* bytes, size_t size);
@@ -97,8 +101,12 @@ void writeStdout(const void* bytes, size_t size);
 // set. refusal: what it says then, if not the usual.
 void checkOverwrite(const std::string& path, bool overwrite, const char* refusal = nullptr);
 
-// What -o names: refused as checkOverwrite does, and "-" where stdout is a terminal.
-void checkOutput(const std::string& path, bool overwrite);
+// Throws if the output is the same file as one of the inputs, whatever the names and links that lead
+// to it. Empty names and "-" are none.
+void refuseOwnInput(const std::string& output, const std::vector<std::string>& inputs);
+
+// What -o names: refused as checkOverwrite and refuseOwnInput do, and "-" where stdout is a terminal.
+void checkOutput(const std::string& path, bool overwrite, const std::vector<std::string>& inputs);
 
 // Throws if no file of this system can have this name below a folder. path: for the message.
 void checkFileName(const std::string& name, const std::string& path);

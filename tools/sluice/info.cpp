@@ -211,6 +211,7 @@ void writePage(const Container& container, const std::string& path, const Common
 
 int runInfo(const InfoOptions& options, const CommonOptions& common)
 {
+    refuseOwnInput(options.html, {options.input});
     auto file = std::make_unique<InputFile>(options.input);
     if (WeightFile::recognises(*file)) {
         if (!options.html.empty())

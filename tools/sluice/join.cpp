@@ -11,7 +11,7 @@ namespace sluice {
 int runJoin(const JoinOptions& options, const CommonOptions& common)
 {
     const Summary summary(common);
-    checkOutput(options.output, common.force);
+    checkOutput(options.output, common.force, options.inputs);
     std::vector<std::unique_ptr<ShardFile>> shards;
     uint64_t total = 0;
     for (const std::string& input : options.inputs) {

@@ -171,7 +171,7 @@ int packTileStream(const PackOptions& options, const CommonOptions& common)
                                      sizeText(maxSize)};
     }
     const Summary summary(common);
-    checkOutput(options.output, common.force);
+    checkOutput(options.output, common.force, options.inputs);
     OutputFile output(options.output, common.force);
     Progress progress("packing", input.size(), common.quiet);
     Transfer transfer = {InputReader(input, input.size(), progress), output.writer(), {}};
@@ -196,7 +196,10 @@ int runPack(const PackOptions& options, const CommonOptions& common)
 {
     if (options.raw) return codecNamed(options.codec).packRaw(options, common);
     const Summary summary(common);
-    if (!options.writesNothing()) checkOutput(options.output, common.force);
+    std::vector<std::string> named = options.inputs;
+    named.insert(named.end(), {options.order, options.rules, options.against});
+    refuseOwnInput(options.emitNinja, named);
+    if (!options.writesNothing()) checkOutput(options.output, common.force, named);
     PackSources sources = collectSources(options, common);
     if (!options.order.empty()) orderFiles(sources.files, options.order, common.quiet);
     if (!options.emitNinja.empty()) return emitNinja(options, sources, common);

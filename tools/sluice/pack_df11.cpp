@@ -505,7 +505,7 @@ int packUnits(const Format& format, const PackOptions& options, const CommonOpti
     }
     const WeightFile input(options.inputs[0]);
     const bool hasConfig = options.output != "-";
-    checkOverwrite(options.output, common.force);
+    checkOutput(options.output, common.force, options.inputs);
     Json config;
     if (hasConfig) {
         for (const ConfigFile& one : makeConfigs(format, fs::u8path(options.output), {}, {})) {

@@ -7,8 +7,11 @@
 #include <cstring>
 #include <filesystem>
 
+#include "files.h"
+#include "formats/archive_layout.h"
 #include "glob.h"
 #include "platform.h"
+#include "shard.h"
 
 namespace fs = std::filesystem;
 
@@ -33,6 +36,15 @@ private:
     FileFacts m_facts;
     bool m_exists;
 };
+
+// Is it an archive or a shard of one, which pack may replace?
+bool isOurs(const std::string& path)
+{
+    const InputFile file(path);
+    const Bytes start = file.readStart(sizeof kArchiveMagic);
+    return isShard(file) || (start.size() == sizeof kArchiveMagic &&
+                             std::memcmp(start.data(), kArchiveMagic, start.size()) == 0);
+}
 
 // The last component of a path, also of "a/", "a/." and "..".
 std::string lastComponent(const std::string& path)
@@ -60,7 +72,11 @@ private:
     bool isExcluded(const std::string& name) const
     {
         return std::any_of(m_options.excludes.begin(), m_options.excludes.end(),
-                           [&](const std::string& glob) { return matchesPath(glob, name); });
+                           [&](std::string glob) { // people write "./dir" and "dir/" for "dir"
+                               if (glob.compare(0, 2, "./") == 0) glob.erase(0, 2);
+                               if (glob.size() > 1 && glob.back() == '/') glob.pop_back();
+                               return matchesPath(glob, name);
+                           });
     }
     void leaveOut(const std::string& path, const char* why) const
     {
@@ -77,6 +93,10 @@ private:
 void Collector::addFile(std::string name, const std::string& path, const FileFacts& facts)
 {
     if (m_output.is(facts)) {
+        if (facts.size != 0 && !isOurs(path))
+            throw Failure{exitIo, path +
+                                      ": is among what is packed, and no archive that an earlier "
+                                      "run wrote: it would be lost"};
         leaveOut(path, "the archive itself");
         m_sources.leftOut.output = true;
         return;
@@ -98,6 +118,9 @@ void Collector::addEntry(const std::string& name, const std::string& path, const
     if (isExcluded(name)) {
         leaveOut(path, "excluded");
         ++out.excluded;
+    } else if (facts.kind == FileFacts::Kind::file && isTemporaryName(path)) {
+        leaveOut(path, "what a run of sluice has not finished");
+        ++out.unfinished;
     } else if (facts.kind == FileFacts::Kind::folder) {
         addFolder(name, path);
     } else if (facts.kind == FileFacts::Kind::link) {
@@ -174,6 +197,7 @@ std::string LeftOut::text() const
     add(special, "1 special file", "special files");
     add(emptyFolders, "1 empty folder", "empty folders");
     add(excluded, "1 name excluded", "names excluded");
+    add(unfinished, "1 unfinished file of sluice", "unfinished files of sluice");
     add(output ? 1 : 0, "the archive itself", "");
     return text;
 }

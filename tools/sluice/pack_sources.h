@@ -11,7 +11,8 @@ namespace sluice {
 
 struct LeftOut {
     uint64_t links = 0, special = 0, emptyFolders = 0, excluded = 0;
-    bool output = false; // the archive itself, which lies in a folder that is packed
+    uint64_t unfinished = 0; // temporary files of other runs, which were killed or still go on
+    bool output = false;     // the archive itself, which lies in a folder that is packed
 
     // "2 links, 1 empty folder"; empty: nothing was left out.
     std::string text() const;

@@ -64,6 +64,12 @@ struct FolderEntry {
 SystemFile standardInput();
 SystemFile standardOutput();
 SystemFile openForReading(const std::string& path, bool followsLinks = true);
+// Does the path lead to what is written to and never replaced: a device, a pipe, or a descriptor of
+// this process (/dev/fd/3)? Never on Windows.
+bool leadsToStream(const std::string& path);
+SystemFile openStream(const std::string& path);
+// The path that a link leads to in the end, whether or not something is there; of no link, itself.
+std::string followLinks(const std::string& path);
 // Past the page cache, for reads of whole pages into memory at a multiple of one.
 SystemFile openForDirectReading(const std::string& path);
 // A file that nobody has; it must not be there.
@@ -75,6 +81,9 @@ bool closeFile(SystemFile file);
 bool syncFile(SystemFile file);
 bool touchFile(SystemFile file);          // modified now
 bool makeFileExecutable(SystemFile file); // by those who may read it; Windows has no such thing
+// Gives `file` the permissions of an entry of the folder and, where the user may, its owner and group.
+// Windows has no such thing.
+void takeModeOf(SystemFile folder, const std::string& name, SystemFile file);
 
 bool factsOf(SystemFile file, FileFacts& facts);
 bool factsOf(const std::string& path, bool followsLinks, FileFacts& facts);

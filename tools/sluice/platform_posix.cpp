@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 namespace sluice {
 namespace {
 
+constexpr int exitCannotStart = 2; // as of a file that cannot be opened
+constexpr int kMaxLinks = 40;      // as many as Linux follows
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
 int descriptorOf(SystemFile file) { return int(file); }
@@ -48,6 +50,14 @@ bool setErrno(const std::error_code& error)
     return !error;
 }
 
+// The mode bits that new files do not get. The system tells them only by changing them for the whole
+// process, so they are read before there is a second thread.
+const mode_t creationMask = [] {
+    const mode_t mask = umask(0);
+    umask(mask);
+    return mask;
+}();
+
 void (*cleanUpOnSignal)() = nullptr;
 
 void onSignal(int signal)
@@ -59,7 +69,16 @@ void onSignal(int signal)
 
 } // namespace
 
-std::vector<std::string> startProgram(int argc, char** argv) { return {argv + 1, argv + argc}; }
+std::vector<std::string> startProgram(int argc, char** argv)
+{
+    // A standard descriptor that is closed would become the number of the next file that is opened,
+    // and messages would go into it. Each gets /dev/null, opened so that using it is an error.
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) != descriptor)
+            std::_Exit(exitCannotStart);
+    return {argv + 1, argv + argc};
+}
 
 std::string programPath()
 {
@@ -72,7 +91,10 @@ std::string programPath()
 void onInterrupt(void (*cleanUp)())
 {
     cleanUpOnSignal = cleanUp;
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) // what nohup ignores stays ignored
+    // All whose default is to end the program, but those of a fault in it.
+    for (const int signal :
+         {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ,
+          SIGVTALRM, SIGPROF}) // what nohup ignores stays ignored
         if (std::signal(signal, onSignal) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
@@ -105,6 +127,40 @@ SystemFile standardOutput() { return STDOUT_FILENO; }
 SystemFile openForReading(const std::string& path, bool followsLinks)
 {
     return open(path.c_str(), O_RDONLY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW));
+}
+
+std::string followLinks(const std::string& path)
+{
+    fs::path at = path;
+    std::error_code error;
+    for (int links = 0; links < kMaxLinks && fs::is_symlink(at, error); ++links) {
+        const fs::path target = fs::read_symlink(at, error);
+        if (error) break;
+        at = at.parent_path() / target; // which is target alone where that is absolute
+    }
+    return at.string();
+}
+
+bool leadsToStream(const std::string& path)
+{
+    struct stat status = {};
+    if (stat(path.c_str(), &status) != 0) return false;
+    if (!S_ISREG(status.st_mode)) return !S_ISDIR(status.st_mode);
+    const std::string descriptors = "/proc/" + std::to_string(getpid()) + "/fd";
+    fs::path at = path;
+    std::error_code error;
+    for (int links = 0; links < kMaxLinks && fs::is_symlink(at, error); ++links) {
+        const fs::path folder = at.has_parent_path() ? at.parent_path() : fs::path(".");
+        if (fs::canonical(folder, error) == descriptors) return true;
+        at = folder / fs::read_symlink(at, error);
+    }
+    return false;
+}
+
+SystemFile openStream(const std::string& path)
+{
+    // Behind what others wrote to a file that the descriptor is of.
+    return open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
 }
 
 SystemFile openForDirectReading(const std::string& path)
@@ -141,6 +197,18 @@ bool makeFileExecutable(SystemFile file)
     if (fstat(descriptorOf(file), &status) != 0) return false;
     const mode_t readers = status.st_mode & (S_IRUSR | S_IRGRP | S_IROTH);
     return fchmod(descriptorOf(file), status.st_mode | readers >> 2) == 0;
+}
+
+void takeModeOf(SystemFile folder, const std::string& name, SystemFile file)
+{
+    struct stat status = {};
+    const int to = descriptorOf(file);
+    if (fstatat(descriptorOf(folder), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return;
+    mode_t mode = status.st_mode & 0777;
+    // Where the group cannot be kept, another one must not get its rights.
+    if (fchown(to, status.st_uid, status.st_gid) != 0 && fchown(to, uid_t(-1), status.st_gid) != 0)
+        mode &= mode_t(~0070);
+    fchmod(to, mode);
 }
 
 bool factsOf(SystemFile file, FileFacts& facts)
@@ -204,9 +272,8 @@ bool replaceFile(const std::string& path, const std::string& temporary, const vo
     std::string between = path.substr(0, path.rfind('/') + 1) + temporary + "XXXXXX";
     const int descriptor = mkostemp(between.data(), O_CLOEXEC);
     if (descriptor < 0) return false;
-    const mode_t mask = umask(0); // mkostemp lets nobody else read
-    umask(mask);
-    bool isGood = fchmod(descriptor, 0666 & ~mask) == 0;
+    // mkostemp lets nobody else read.
+    bool isGood = fchmod(descriptor, 0666 & ~creationMask) == 0;
     const char* from = static_cast<const char*>(bytes);
     while (isGood && size != 0) {
         const int64_t put = writeSome(descriptor, from, size);

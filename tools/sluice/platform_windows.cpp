@@ -205,6 +205,10 @@ bool touchFile(SystemFile file)
 }
 
 bool makeFileExecutable(SystemFile) { return true; }
+bool leadsToStream(const std::string&) { return false; }
+SystemFile openStream(const std::string&) { return kNoFile; }
+std::string followLinks(const std::string& path) { return path; }
+void takeModeOf(SystemFile, const std::string&, SystemFile) {}
 
 bool factsOf(SystemFile file, FileFacts& facts) { return factsOfHandle(handleOf(file), facts); }
 

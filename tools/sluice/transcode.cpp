@@ -39,7 +39,7 @@ void check(const Transfer& transfer, SluiceStatus status, const std::string& wha
 int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
 {
     const Summary summary(common);
-    checkOutput(options.output, common.force);
+    checkOutput(options.output, common.force, options.inputs);
     std::vector<ArchiveSource> inputs;
     uint64_t total = 0;
     for (const std::string& path : options.inputs) {

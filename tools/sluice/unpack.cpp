@@ -187,7 +187,7 @@ std::string outputFile(const Container& container, const std::vector<uint32_t>& 
             file = root + "/" + std::filesystem::u8path(file).filename().u8string();
         }
     }
-    if (!file.empty()) checkOutput(file, common.force);
+    if (!file.empty()) checkOutput(file, common.force, {options.input});
     return file;
 }
 

@@ -190,7 +190,7 @@ int runUnpackWeights(const WeightFile& input, const UnpackOptions& options,
     checkOutputSize(input.file().name(), input.file().size(), start.size() + size,
                     options.maxOutput);
     const std::string path = outputPath(options);
-    checkOverwrite(path, common.force);
+    checkOutput(path, common.force, {options.input, options.like});
     const ToolDevice device(options.device, common, SLUICE_KERNELS_DF11);
     WeightDecoder decoder(device);
     Progress progress("unpacking", size, common.quiet);
