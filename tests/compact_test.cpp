@@ -673,4 +673,27 @@ TEST_CASE("compact: three in a row share scratch, in one submission")
     CHECK((last.words() == expected));
 }
 
+TEST_CASE("compact: without elements, the members that tell of them may hold anything")
+{
+    SluiceCompactInfo info = {};
+    info.test = SLUICE_COMPACT_MASK;
+    info.elementSize = 4; // for the requirements
+    info.maxCount = 1000;
+    Buffer mask(device(), Words(32, 0x11111111u)), indices(device(), 4000), result(device(), 4);
+    info.selectors = mask.range(), info.indices = indices.range(),
+    info.resultCount = result.range();
+    for (const uint64_t hostile : {0ull, 1ull, 6ull, 17ull, 64ull, 1ull << 31, 0xffffffffull}) {
+        info.constant = hostile;
+        info.input = {hostile, hostile, hostile};
+        runWithScratch<SluiceCompactInfo>(
+            device(), info, sluiceGetCompactRequirements,
+            [](SluiceContext context, SluiceCommands commands, const SluiceCompactInfo* given) {
+                SluiceCompactInfo odd = *given;
+                odd.elementSize = uint32_t(given->constant);
+                return sluiceCmdCompact(context, commands, &odd);
+            });
+        CHECK(result.words() == Words{250});
+    }
+}
+
 TEST_SUITE_END();

@@ -53,11 +53,18 @@ SluiceStatus sluiceGetCompactRequirements(SluiceContext context, const SluiceCom
 }
 
 SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands,
-                              const SluiceCompactInfo* info)
+                              const SluiceCompactInfo* given)
 {
-    if (context == nullptr || info == nullptr) return SLUICE_ERROR_ARGUMENT;
-    if (info->test > SLUICE_COMPACT_UNIQUE || !validElements(*info) || !validComparison(*info))
+    if (context == nullptr || given == nullptr) return SLUICE_ERROR_ARGUMENT;
+    if (given->test > SLUICE_COMPACT_UNIQUE || !validElements(*given) || !validComparison(*given))
         return SLUICE_ERROR_ARGUMENT;
+    // No backend sees a member that is ignored: it may hold anything.
+    SluiceCompactInfo used = *given;
+    if (!sluice::readsElements(used)) {
+        used.elementSize = sluice::compactedBytes(used);
+        used.input = {};
+    }
+    const SluiceCompactInfo* const info = &used;
     const uint64_t count = info->maxCount;
     const uint32_t size = info->elementSize;
     constexpr uint32_t known = SLUICE_COMPACT_DROP | SLUICE_COMPACT_PARTITION;
