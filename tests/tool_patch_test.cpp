@@ -74,6 +74,20 @@ TEST_CASE("tool patch: the old archive stays until the new one is right")
     CHECK(tool.read("before.sluice") == after);
 }
 
+TEST_CASE("tool patch: what becomes very large needs leave")
+{
+    const Versions tool;
+    REQUIRE(tool("diff before.sluice after.sluice -o p.patch") == 0);
+    const std::string size = std::to_string(tool.read("after.sluice").size());
+    const std::string less = std::to_string(tool.read("after.sluice").size() - 1);
+    CHECK(tool("patch before.sluice p.patch -o new.sluice --max-output " + less) == 3);
+    CHECK(contains(tool.errors(),
+                   "p.patch: decodes to " + size + " bytes, and the limit is " + less));
+    CHECK_FALSE(tool.has("new.sluice"));
+    CHECK_FALSE(tool.hasTemporaries());
+    CHECK(tool("patch before.sluice p.patch -o new.sluice --max-output " + size) == 0);
+}
+
 TEST_CASE("tool patch: other files")
 {
     const Versions tool;

@@ -192,6 +192,8 @@ int runPatch(const ApplyOptions& options, const CommonOptions& common)
                       patch.name() + ": " + reason};
     };
     check(readPatchHeader(patchFile(patch), header, reason));
+    // What is new comes from both files.
+    checkOutputSize(patch.name(), old.size() + patch.size(), header.newSize, options.maxOutput);
     OutputFile output(options.output, common.force);
     Progress progress("patching", header.newSize, common.quiet);
     PatchStats stats;

@@ -316,6 +316,20 @@ void defineJoin(CLI::App& verb, CommandLine& line)
         ->required();
 }
 
+void addMaxOutput(CLI::App& verb, uint64_t& maxOutput)
+{
+    verb.add_option_function<std::string>(
+            "--max-output",
+            [&](const std::string& text) {
+                maxOutput = sizeFromText("--max-output", text);
+                if (maxOutput == 0)
+                    throw Failure{exitUsage, "--max-output: 0 would refuse everything"};
+            },
+            "refuse what decodes to more, such as 500M or 20G; default 512M, or 100 times the "
+            "file's size if that is more")
+        ->type_name("SIZE");
+}
+
 void defineTranscode(CLI::App& verb, CommandLine& line)
 {
     addOutput(verb, line.transcode.output);
@@ -323,6 +337,7 @@ void defineTranscode(CLI::App& verb, CommandLine& line)
         ->check(CLI::Range(1u, 12u));
     addCopyDepth(verb, line.transcode.copyDepth);
     addThreads(verb, line.transcode.threads);
+    addMaxOutput(verb, line.transcode.maxOutput);
     verb.add_option("FILE", line.transcode.inputs,
                     "Zstandard files, with windows up to 128 MiB and without dictionaries")
         ->required();
@@ -342,20 +357,6 @@ void addKeepGoing(CLI::App& verb, bool& keepGoing)
     verb.add_flag("--keep-going", keepGoing,
                   "name everything that is wrong in the file, not only what comes first; the exit "
                   "code is the same");
-}
-
-void addMaxOutput(CLI::App& verb, uint64_t& maxOutput)
-{
-    verb.add_option_function<std::string>(
-            "--max-output",
-            [&](const std::string& text) {
-                maxOutput = sizeFromText("--max-output", text);
-                if (maxOutput == 0)
-                    throw Failure{exitUsage, "--max-output: 0 would refuse everything"};
-            },
-            "refuse what decodes to more, such as 500M or 20G; default 1G, or 100 times the file's "
-            "size if that is more")
-        ->type_name("SIZE");
 }
 
 void defineUnpack(CLI::App& verb, CommandLine& line)
@@ -429,6 +430,7 @@ void definePatch(CLI::App& verb, CommandLine& line)
 {
     verb.add_option("OLD", line.patch.old, "the archive that the patch was made for")->required();
     verb.add_option("PATCH", line.patch.patch, "what diff wrote; - is stdin")->required();
+    addMaxOutput(verb, line.patch.maxOutput);
     verb.add_option("-o,--output", line.patch.output,
                     "the new archive; with -f it may be OLD, which is replaced when all is right")
         ->type_name("FILE")

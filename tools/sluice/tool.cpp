@@ -89,14 +89,14 @@ void checkOutputSize(const std::string& file, uint64_t fileSize, uint64_t decode
                      uint64_t maxOutput)
 {
     // A small file that becomes very large is more often an attack than not.
-    constexpr uint64_t least = uint64_t(1) << 30, ratio = 100;
+    constexpr uint64_t least = uint64_t(512) << 20, ratio = 100;
     const uint64_t usual =
         fileSize < UINT64_MAX / ratio ? std::max(least, fileSize * ratio) : UINT64_MAX;
     const uint64_t limit = maxOutput != 0 ? maxOutput : usual;
     if (decodedSize > limit)
-        throw Failure{exitUsage, file + formatText(": decodes to %llu bytes, and the limit is "
-                                                   "%llu; --max-output sets another",
-                                                   wide(decodedSize), wide(limit))};
+        throw Failure{exitFormat, file + formatText(": decodes to %llu bytes, and the limit is "
+                                                    "%llu; --max-output sets another",
+                                                    wide(decodedSize), wide(limit))};
 }
 
 uint32_t threadCount(uint32_t asked)

@@ -112,7 +112,8 @@ struct TranscodeOptions {
     std::string output;
     uint32_t copyDepth = 0;
     uint32_t level = 9;
-    uint32_t threads = 0; // 0: one a core
+    uint32_t threads = 0;   // 0: one a core
+    uint64_t maxOutput = 0; // 0: not given
     std::vector<std::string> inputs;
 };
 
@@ -150,6 +151,7 @@ struct DiffOptions {
 
 struct ApplyOptions {
     std::string old, patch, output;
+    uint64_t maxOutput = 0; // 0: not given
 };
 
 struct InfoOptions {

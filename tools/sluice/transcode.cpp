@@ -41,7 +41,7 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
     const Summary summary(common);
     checkOutput(options.output, common.force, options.inputs);
     std::vector<ArchiveSource> inputs;
-    uint64_t total = 0;
+    uint64_t total = 0, decoded = 0;
     for (const std::string& path : options.inputs) {
         if (path == "-") {
             throw Failure{exitUsage, "-: stdin has no name to transcode it under"};
@@ -63,6 +63,12 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
         const Bytes frames = InputFile(input.path).readAll();
         if (frames.empty()) {
             throw Failure{exitFormat, input.path + ": the file is empty"};
+        }
+        // Damage is what adding the file tells of.
+        uint64_t size = 0;
+        if (ZstdReader(frames.data(), frames.size()).measure(size) == SLUICE_OK) {
+            decoded = size <= UINT64_MAX - decoded ? decoded + size : UINT64_MAX;
+            checkOutputSize(input.path, total, decoded, options.maxOutput);
         }
         SluiceArchiveZstdInfo asset = {};
         asset.name = input.name.data();
