@@ -7,6 +7,7 @@
 // waits for what lies before the first. src/cuda/compact.cu says what differs there.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "lib/loops.glsl"
 #include "lib/compact_tile.glsl"
 #include "lib/lookback.glsl"
 
@@ -30,17 +31,20 @@ bool lookbackTile(uint index, out uint value) {
 // others.
 
 void gather(Tile tile, Elements e, bool indices, bool dropped) {
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++) {
         uint rank = e.ranks[row], at = rowStart(row);
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kPerRow; i++) {
             bool keep = (e.keep >> row * kPerRow + i & 1u) != 0u;
             if (keep || (dropped && at + i < tile.size)) {
                 uint place = keep ? rank : e.kept + at + i - rank;
                 if (indices) {
                     sTile[place] = tile.start + at + i;
                 } else {
-                    [[unroll]] for (uint k = 0u; k < kWords; k++) sTile[place * kWords + k] =
-                        e.rows[row].w[i * kWords + k];
+                    SLUICE_UNROLL
+                    for (uint k = 0u; k < kWords; k++)
+                        sTile[place * kWords + k] = e.rows[row].w[i * kWords + k];
                 }
             }
             rank += keep ? 1u : 0u;
@@ -65,8 +69,10 @@ void storeSmall(uvec2 target, uint from, uint count) {
     uvec2 words = uvec2(target.x & ~3u, target.y);
     for (uint i = wgInvocation(); 4u * i < bytes; i += gl_WorkGroupSize.x) {
         uint value = 0u, begin = i == 0u ? lead : 0u, end = min(bytes - 4u * i, 4u);
-        [[unroll]] for (uint b = 0u; b < 4u; b += kBytes) if (b >= begin && b < end) value |=
-            sTile[from + (4u * i + b - lead) / kBytes] << 8u * b;
+        SLUICE_UNROLL
+        for (uint b = 0u; b < 4u; b += kBytes)
+            if (b >= begin && b < end)
+                value |= sTile[from + (4u * i + b - lead) / kBytes] << 8u * b;
         storeWord(add64(words, 4u * i), value, begin, end);
     }
 }

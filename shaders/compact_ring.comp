@@ -10,6 +10,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING
+#include "lib/loops.glsl"
 #include "lib/lanes.glsl"
 #include "lib/layout/compact.h"
 
@@ -46,7 +47,8 @@ uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
     uint h0 = ~0u, h1 = ~0u, h2 = ~0u, h3 = ~0u, k0 = 0u, k1 = 0u, k2 = 0u;
     uvec4 next[kRows], held[kRows];
     uint selectors[kRows];
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++) {
         next[row] = held[row] = uvec4(0u);
         selectors[row] = 0u;
     }
@@ -67,13 +69,15 @@ uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
         LookbackState seen = lookbackPack(0u, kTileWhole);
         if (stores && current != 0u) seen = states.s[current - 1u];
         uvec4 putting[kRows];
-        [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++) {
             putting[row] = held[row];
             held[row] = next[row];
         }
         if (writesIndices()) {
-            [[unroll]] for (uint row = 0u; row < kRows; row++) held[row] =
-                laneStart(ticket) + row * (4u * kSubgroupSize) + uvec4(0u, 1u, 2u, 3u);
+            SLUICE_UNROLL
+            for (uint row = 0u; row < kRows; row++)
+                held[row] = laneStart(ticket) + row * (4u * kSubgroupSize) + uvec4(0u, 1u, 2u, 3u);
         }
         loadRows(following < wideTiles ? following : 0u, next, selectors);
         uint place = (slot == 0u ? kRingTiles - 1u : slot - 1u) * kTile;
@@ -132,7 +136,8 @@ void main() {
     }
     // Where the ring has ended early, one tile comes after the other.
     if (unfinished) {
-        [[dont_unroll]] for (;; round++) {
+        SLUICE_DONT_UNROLL
+        for (;; round++) {
             bool known = gl_WorkGroupID.x == 0u ? round == 0u : int(round - published) <= 1;
             if (!known) {
                 if (!more) break;

@@ -15,6 +15,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCAN_SHUFFLED
+#include "lib/loops.glsl"
 #include "lib/compat.h"
 #include "lib/layout/df11.h"
 #include "lib/scan.glsl"
@@ -132,8 +133,9 @@ uvec2 loadRest(uvec2 address, uint from, uint to) {
     uint lead = address.x & 3u;
     WordsIn words = WordsIn(uvec2(address.x & ~3u, address.y));
     uvec3 loaded = uvec3(0u);
-    [[unroll]] for (uint i = 0u; i < 3u; ++i) if (4u * i < to + lead && 4u * i + 4u > from + lead)
-        loaded[i] = words.w[i];
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 3u; ++i)
+        if (4u * i < to + lead && 4u * i + 4u > from + lead) loaded[i] = words.w[i];
     uint shift = 8u * lead;
     return loaded.xy >> shift | (loaded.yz << 1) << 31u - shift;
 }
@@ -169,7 +171,8 @@ const uint kFetched = 4u;
 
 void fetchRests(bool bf16, uvec2 restAt, out uvec2 rests[kFetched]) {
     uvec2 units = ownUnits(bf16 ? 8u : 16u);
-    [[unroll]] for (uint i = 0u; i < kFetched; ++i) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kFetched; ++i) {
         uint unit = units.x + i * gl_WorkGroupSize.x;
         rests[i] = uvec2(0u);
         if ((restAt.x & 7u) == 0u && (bf16 || i < kFetched / 2u) && unit < units.y)
@@ -182,10 +185,12 @@ void fetchRests(bool bf16, uvec2 restAt, out uvec2 rests[kFetched]) {
 void copyFetched(bool bf16, uvec2 unitsAt, uvec2 rests[kFetched]) {
     uint each = bf16 ? 8u : 16u;
     uvec2 units = ownUnits(each);
-    [[unroll]] for (uint i = 0u; i < kFetched; ++i) if (bf16 || i < kFetched / 2u) {
-        uint unit = units.x + i * gl_WorkGroupSize.x;
-        if (unit < units.y) UnitsOut(unitsAt).v[unit] = mergeUnit(bf16, unit * each, rests[i]);
-    }
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kFetched; ++i)
+        if (bf16 || i < kFetched / 2u) {
+            uint unit = units.x + i * gl_WorkGroupSize.x;
+            if (unit < units.y) UnitsOut(unitsAt).v[unit] = mergeUnit(bf16, unit * each, rests[i]);
+        }
 }
 
 // All other units, and the ends, whose words others may write too. fetched: how many units of the
@@ -197,8 +202,9 @@ void copyOthers(bool bf16, uvec2 unitsAt, uvec2 restAt, uint fetched) {
     uvec2 units = ownUnits(each);
     uint stop = units.y;
     WordsIn words = WordsIn(uvec2(restAt.x & ~3u, restAt.y));
-    [[dont_unroll]] for (uint unit = units.x + fetched * gl_WorkGroupSize.x; unit < stop;
-                         unit += gl_WorkGroupSize.x) {
+    SLUICE_DONT_UNROLL
+    for (uint unit = units.x + fetched * gl_WorkGroupSize.x; unit < stop;
+         unit += gl_WorkGroupSize.x) {
         uvec3 loaded = uvec3(words.w[2u * unit], words.w[2u * unit + 1u], 0u);
         if (shift != 0u) loaded.z = words.w[2u * unit + 2u];
         uvec2 rest = loaded.xy >> shift | (loaded.yz << 1) << 31u - shift;

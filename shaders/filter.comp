@@ -11,6 +11,7 @@
 // src/cuda/filter.cu does the same with warps, and undoes pixels of bytes in one go besides.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "lib/loops.glsl"
 #include "lib/filter_columns.glsl"
 #include "lib/filter_differences.glsl"
 #include "lib/filter_wavefront.glsl"
@@ -48,8 +49,10 @@ void gatherResiduals() {
             for (uint w = wgInvocation(); w < words; w += gl_WorkGroupSize.x) {
                 uvec4 value;
                 // Bytes of the first and the last word that are no residuals may have any value.
-                [[unroll]] for (uint k = 0u; k < 4u; k++) value[k] = sourceByte(
-                    sFrom[column] + min(max(4u * w + k, lead) - lead, gCount - 1u) * step);
+                SLUICE_UNROLL
+                for (uint k = 0u; k < 4u; k++)
+                    value[k] = sourceByte(sFrom[column] +
+                                          min(max(4u * w + k, lead) - lead, gCount - 1u) * step);
                 storeScratchWord(sValues[column] - lead + 4u * w, packBytes(value));
             }
         }
@@ -77,14 +80,16 @@ void undoPredictions() {
 // they need the base as it stands.
 void finishColumns() {
     for (uint i = wgInvocation(); i < gCount; i += gl_WorkGroupSize.x) {
-        [[dont_unroll]] for (uint c = 0u; c < 2u * sColumns; c++) {
+        SLUICE_DONT_UNROLL
+        for (uint c = 0u; c < 2u * sColumns; c++) {
             bool second = c >= sColumns;
             uint column = second ? c - sColumns : c, word = sColumn[column], base = word >> 24,
                  bytes = bytesOf(column);
             if (needsFinal(column) && (base == 0u) == second) {
                 uint value = 0u, parts = second ? 1u : 2u;
-                [[dont_unroll]] for (uint part = 0u; part < parts; part++) value +=
-                    valueOf(mix(column, base - 1u, part != 0u), i);
+                SLUICE_DONT_UNROLL
+                for (uint part = 0u; part < parts; part++)
+                    value += valueOf(mix(column, base - 1u, part != 0u), i);
                 value &= maskOf(bytes);
                 if ((word & kRotated) != 0u) value = value >> 1 | value << 8u * bytes - 1u;
                 if ((word & kBlock) != 0u) value = filterUnmapBlock(value, bytes == 2u);

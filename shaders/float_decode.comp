@@ -7,6 +7,7 @@
 // prefetched.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "lib/loops.glsl"
 #include "lib/float_tile.glsl"
 
 layout(push_constant, std430) uniform Push { FloatDecodeParams p; };
@@ -35,9 +36,12 @@ void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
 void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
     uint size = floatSize(type), bytes = count * size;
     target = add64(target, 8u * size * eight);
-    [[dont_unroll]] for (uint at = 0u; at < bytes; at += 4u) {
+    SLUICE_DONT_UNROLL
+    for (uint at = 0u; at < bytes; at += 4u) {
         storeWord(add64(target, at), words[0], 0u, min(bytes - at, 4u));
-        [[unroll]] for (uint i = 0u; i < 7u; ++i) words[i] = words[i + 1u];
+        SLUICE_UNROLL
+        for (uint i = 0u; i < 7u; ++i)
+            words[i] = words[i + 1u];
     }
 }
 
@@ -46,14 +50,16 @@ void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
 void decodeRows(uint type, uvec2 target) {
     uint row = 0u;
     if (kNative) {
-        [[dont_unroll]] for (; wgAny(row + kFloatTailRows < gFloatRows); row++) {
+        SLUICE_DONT_UNROLL
+        for (; wgAny(row + kFloatTailRows < gFloatRows); row++) {
             FloatRaw raw = floatRawOfRow(type, row);
             storeEight(type, floatJoin(type, floatWholeRow(type, true), raw), target,
                        32u * row + lgLane());
         }
         floatTailBegin(row != 0u);
     }
-    [[dont_unroll]] for (; wgAny(row < gFloatRows); row++) {
+    SLUICE_DONT_UNROLL
+    for (; wgAny(row < gFloatRows); row++) {
         uint eight = 32u * row + lgLane();
         bool inside = 8u * eight < gFloatElements;
         FloatRaw raw = floatNoRaw();

@@ -13,6 +13,7 @@
 // shape.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "lib/loops.glsl"
 #include "lib/layout/gdeflate.h"
 #include "lib/lanes.glsl"
 
@@ -76,8 +77,8 @@ void decodePhase() {
         uint left = kRounds;
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
         if (kSuspends) {
-            [[dont_unroll]] while (
-                !wgAny(!symbols || left == 0u || !bitsEnough(32u * kRoundsAtOnce))) {
+            SLUICE_DONT_UNROLL
+            while (!wgAny(!symbols || left == 0u || !bitsEnough(32u * kRoundsAtOnce))) {
                 if (!symbolRoundsAtOnce(ahead)) break;
                 left -= kRoundsAtOnce;
             }
@@ -85,7 +86,8 @@ void decodePhase() {
 #endif
         symbolRounds(symbols, left);
     }
-    [[dont_unroll]] for (uint i = 0u; i < kRounds && wgAny(stored && gState == kInStored); ++i)
+    SLUICE_DONT_UNROLL
+    for (uint i = 0u; i < kRounds && wgAny(stored && gState == kInStored); ++i)
         storedRound(stored && gState == kInStored);
 }
 
@@ -93,10 +95,11 @@ void decodePhase() {
 void copyStored(bool enabled, uvec2 source, uint size) {
     uint words = enabled ? size >> 2 : 0u;
     for (uint i = 0u; wgAny(i < words); i += 256u)
-        [[unroll]] for (uint k = 0u; k < 8u; ++k) {
-            uint index = i + k * 32u + lgLane();
-            if (index < words) storeMade(4u * index, WordsIn(source).w[index], 4u);
-        }
+        SLUICE_UNROLL
+    for (uint k = 0u; k < 8u; ++k) {
+        uint index = i + k * 32u + lgLane();
+        if (index < words) storeMade(4u * index, WordsIn(source).w[index], 4u);
+    }
     if (enabled && lgLane() == 0u && (size & 3u) != 0u)
         storeMade(words * 4u, WordsIn(source).w[words], size & 3u);
 }
@@ -109,7 +112,8 @@ uint decodePaired() {
     if (lgLane() == 0u) // what the turn before the first one has left
         sPhase[kTiles + tileIndex()] = uvec4(0u, SLUICE_ST_PENDING, SLUICE_ST_OK, 0u);
     wgBarrierShared();
-    [[dont_unroll]] while (wgAny(running)) {
+    SLUICE_DONT_UNROLL
+    while (wgAny(running)) {
         uint place = turn * kTiles + tileIndex();
         if (wgAny(lgIndex() < kTiles)) {
             decodeResume();
@@ -129,9 +133,11 @@ uint decodePaired() {
         wgBarrierShared();
         running = more;
         more = false;
-        [[unroll]] for (uint i = 0u; i < 4u; ++i) if (i < kTiles) more =
-            more || (sPhase[turn * kTiles + i].y == SLUICE_ST_PENDING &&
-                     sPhase[turn * kTiles + i].z == SLUICE_ST_OK);
+        SLUICE_UNROLL
+        for (uint i = 0u; i < 4u; ++i)
+            if (i < kTiles)
+                more = more || (sPhase[turn * kTiles + i].y == SLUICE_ST_PENDING &&
+                                sPhase[turn * kTiles + i].z == SLUICE_ST_OK);
         turn ^= 1u;
     }
     lzResume();
@@ -143,7 +149,8 @@ uint decodePaired() {
 uint decodeInTurn() {
     uint status = SLUICE_ST_OK;
     bool again;
-    [[dont_unroll]] do {
+    SLUICE_DONT_UNROLL
+    do {
         decodeResume();
         decodePhase();
         uint complete = tokensComplete();
@@ -155,9 +162,7 @@ uint decodeInTurn() {
         lzSuspend();
         status = mix(status, result, kUnpaired || status == SLUICE_ST_OK);
         again = wgAny(more && status == SLUICE_ST_OK);
-    }
-    while (again)
-        ;
+    } while (again);
     decodeResume();
     lzResume();
     return status != SLUICE_ST_OK ? status : gStatus;

@@ -18,6 +18,7 @@
 // first, and nothing bounds its chains.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "lib/loops.glsl"
 #include "lib/layout/gstd.h"
 #include "lib/lanes.glsl"
 #include "lib/memory.glsl"
@@ -179,7 +180,8 @@ uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
 #else
     uint lane = lgLane(), source = 0u;
     anyMine = false;
-    [[unroll]] for (uint i = 0u; i < kWords; i += 64u) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kWords; i += 64u) {
         bool low = i + lane < kWords && sStarts[starts + min(i + lane, kWords - 1u)] != 0u;
         bool high =
             i + lane + 32u < kWords && sStarts[starts + min(i + lane + 32u, kWords - 1u)] != 0u;
@@ -224,8 +226,9 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
         uint w2 = skew != 0u ? loadWordAt((from >> 2) + 2u) : 0u;
         uvec2 words = uvec2(w0, w1);
         if (skew != 0u) words = uvec2(w0 >> skew | w1 << 32u - skew, w1 >> skew | w2 << 32u - skew);
-        [[unroll]] for (uint k = 0u; k < kBytes; ++k) made[k] =
-            kValue | (words[k >> 2] >> (k & 3u) * 8u & 0xffu);
+        SLUICE_UNROLL
+        for (uint k = 0u; k < kBytes; ++k)
+            made[k] = kValue | (words[k >> 2] >> (k & 3u) * 8u & 0xffu);
     } else {
         uint mine = marks >> shift, left = max(at + own, size) - at - own, overlaps = 0u,
              last = run;
@@ -234,7 +237,8 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
         uint begun[kBytes] =
             uint[kBytes](low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w);
         uint sources[kBytes]; // from the group on
-        [[unroll]] for (uint k = 0u; k < kBytes; ++k) {
+        SLUICE_UNROLL
+        for (uint k = 0u; k < kBytes; ++k) {
             if (k != 0u) last = mix(last, begun[k], (mine & 1u << k) != 0u);
             sources[k] = own + k + uint(int(last) >> 1);
             overlaps |= last;
@@ -251,7 +255,8 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
             }
             sources[0] -= skip;
             last = run;
-            [[unroll]] for (uint k = 1u; k < kBytes; ++k) {
+            SLUICE_UNROLL
+            for (uint k = 1u; k < kBytes; ++k) {
                 bool begins = (mine & 1u << k) != 0u;
                 last = mix(last, begun[k], begins);
                 past = mix(past + 1u, 0u, begins);
@@ -262,15 +267,17 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
                 sources[k] -= skip;
             }
         }
-        [[unroll]] for (uint k = 0u; k < kBytes; ++k) {
+        SLUICE_UNROLL
+        for (uint k = 0u; k < kBytes; ++k) {
             bool inside = k < left, copied = inside && sources[k] < own + k;
             made[k] = mix(kValue, sources[k], copied);
             if (inside && !copied) made[k] |= loadByte(group + sources[k]);
             open = open || copied;
         }
     }
-    [[unroll]] for (uint k = 0u; k < kBytes; k += 2u) sMade[(own + k) / 2u] = made[k] | made[k + 1u]
-                                                                                            << 16;
+    SLUICE_UNROLL
+    for (uint k = 0u; k < kBytes; k += 2u)
+        sMade[(own + k) / 2u] = made[k] | made[k + 1u] << 16;
     wgBarrierShared();
 
     // Follows the chains of copies of all bytes, as long as they may be: in each 512 bytes gDepth
@@ -279,13 +286,15 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     for (uint hop = 0u; hop < most; ++hop) {
         if (hop == gDepth) {
             bool inside = false;
-            [[unroll]] for (uint k = 0u; k < kBytes; ++k) inside =
-                inside || ((made[k] ^ own) & 0xffffu) < SLUICE_GS_GROUP;
+            SLUICE_UNROLL
+            for (uint k = 0u; k < kBytes; ++k)
+                inside = inside || ((made[k] ^ own) & 0xffffu) < SLUICE_GS_GROUP;
             if (inside) sTooDeep = 1u;
         }
         uint every = kValue;
         // Bytes that have their value read some entry in vain, which is cheaper than a branch.
-        [[unroll]] for (uint k = 0u; k < kBytes; ++k) {
+        SLUICE_UNROLL
+        for (uint k = 0u; k < kBytes; ++k) {
             // `next` has another entry in the upper half.
             uint next = sMade[(made[k] & kValue - 1u) >> 1] >> (made[k] << 4 & 31u);
             made[k] = mix(next, made[k], (made[k] & kValue) != 0u);
@@ -294,8 +303,9 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
         if (every != 0u) break;
     }
     uvec2 bytes = uvec2(0u);
-    [[unroll]] for (uint k = 0u; k < kBytes; ++k) bytes[k >> 2] |= (made[k] & 0xffu)
-                                                                   << (k & 3u) * 8u;
+    SLUICE_UNROLL
+    for (uint k = 0u; k < kBytes; ++k)
+        bytes[k >> 2] |= (made[k] & 0xffu) << (k & 3u) * 8u;
     return bytes;
 }
 

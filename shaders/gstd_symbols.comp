@@ -6,6 +6,7 @@
 // src/cuda/gstd_symbols.cu does the same, a warp a part, with branches in place of predicates.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "lib/loops.glsl"
 #include "lib/layout/gstd.h"
 
 layout(push_constant, std430) uniform Push { GstdParams p; };
@@ -30,7 +31,8 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
     // Reads the tables of earlier parts that this one uses, then its own, behind which its symbols
     // stand.
     bool oldLiterals = literalOwner != part, oldSequences = sequenceOwner != part;
-    [[dont_unroll]] for (uint turn = 0u; turn < 3u; ++turn) {
+    SLUICE_DONT_UNROLL
+    for (uint turn = 0u; turn < 3u; ++turn) {
         bool wanted = on && (turn == 2u || (turn == 0u ? oldLiterals : oldSequences));
         if (wgAny(wanted))
             readTables(wanted,

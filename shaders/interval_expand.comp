@@ -4,6 +4,7 @@
 // after the other, each put together from the values of all intervals that reach into it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "lib/loops.glsl"
 #include "lib/intervals.glsl"
 #include "lib/units.glsl"
 
@@ -33,7 +34,8 @@ uvec4 valueOf(uint index) {
 // Joins bytes [from, 16) of b and the bytes before them of a.
 uvec4 joined(uvec4 a, uvec4 b, uint from) {
     uvec4 result;
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 4u; ++i) {
         uint kept = min(subSaturated(from, 4u * i), 4u); // bytes of a in word i
         uint mask = kept == 4u ? 0u : ~0u << 8u * kept;
         result[i] = (a[i] & ~mask) | (b[i] & mask);
@@ -44,8 +46,9 @@ uvec4 joined(uvec4 a, uvec4 b, uint from) {
 // For elements of 4 bytes, a value is stored together with those of the three intervals after it.
 void putValues(uint place, uint value) {
     sIntervalData[lgFirst() + place].x = value;
-    [[unroll]] for (uint i = 1u; i < 4u; ++i) if (place >= i)
-        sIntervalData[lgFirst() + place - i][i] = value;
+    SLUICE_UNROLL
+    for (uint i = 1u; i < 4u; ++i)
+        if (place >= i) sIntervalData[lgFirst() + place - i][i] = value;
 }
 uvec4 unitOfWords(uint element) {
     uvec2 marks = sMarks[lgFirst() + (element >> 5)];
@@ -72,7 +75,8 @@ uvec4 regularUnit(uint element, uint size) {
         (sMarks[lgFirst() + (element >> 5)].x >> (element & 31u) & (1u << perUnit) - 1u) & ~1u;
     if (size >= 4u) { // a word has at most one mark
         later = size == 8u ? later << 1 : later;
-        [[unroll]] for (uint i = 1u; i < 4u; ++i) {
+        SLUICE_UNROLL
+        for (uint i = 1u; i < 4u; ++i) {
             rank += later >> i & 1u;
             value[i] = sIntervalData[lgFirst() + rank][i];
         }
@@ -120,7 +124,8 @@ void writeRegular(Output to, uint start, bool exists, uint size) {
 // Finds the interval that an element belongs to, the last of `runs` that starts at or before it.
 uint rankOf(uint element, uint runs) {
     uint rank = 0u;
-    [[unroll]] for (uint i = 0u; i < 5u; ++i) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 5u; ++i) {
         uint next = rank + (16u >> i);
         rank = next < runs && sStarts[lgFirst() + min(next, 31u)] <= element ? next : rank;
     }
@@ -135,15 +140,17 @@ void writeIrregular(Output to, uint runs) {
         uint element = first / elementSize(), within = first % elementSize(),
              rank = rankOf(element, runs);
         uvec4 value = uvec4(0u);
-        [[unroll]] for (uint i = 0u; i < 16u; ++i) if (i >= from && i < end) {
-            uint word = sIntervalData[lgFirst() + rank][within >> 2];
-            value[i >> 2] |= (word >> 8u * (within & 3u) & 0xffu) << 8u * (i & 3u);
-            if (++within == elementSize()) {
-                within = 0u;
-                ++element;
-                if (rank + 1u < runs && sStarts[lgFirst() + rank + 1u] <= element) ++rank;
+        SLUICE_UNROLL
+        for (uint i = 0u; i < 16u; ++i)
+            if (i >= from && i < end) {
+                uint word = sIntervalData[lgFirst() + rank][within >> 2];
+                value[i >> 2] |= (word >> 8u * (within & 3u) & 0xffu) << 8u * (i & 3u);
+                if (++within == elementSize()) {
+                    within = 0u;
+                    ++element;
+                    if (rank + 1u < runs && sStarts[lgFirst() + rank + 1u] <= element) ++rank;
+                }
             }
-        }
         storeUnit(to.target, unit, value, from, end);
     }
 }

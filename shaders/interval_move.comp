@@ -11,6 +11,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCANS_CALLED // 2 to 14 % faster here
+#include "lib/loops.glsl"
 #include "lib/intervals.glsl"
 #include "lib/units.glsl"
 
@@ -193,9 +194,11 @@ PieceBytes loadPieceBytes(uint piece, uint pieces) {
 void copyBytes(uint pieces) {
     for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
         PieceBytes parts[kWordsAtOnce];
-        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i) parts[i] =
-            loadPieceBytes(first + 4u * i + (lgLane() >> 3), pieces);
-        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i) {
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kWordsAtOnce; ++i)
+            parts[i] = loadPieceBytes(first + 4u * i + (lgLane() >> 3), pieces);
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kWordsAtOnce; ++i) {
             if (parts[i].hasWord)
                 WordsPlain(parts[i].target).w[parts[i].index] =
                     parts[i].low >> parts[i].shift | (parts[i].high << 1) << 31u - parts[i].shift;
@@ -210,9 +213,12 @@ void copyBytes(uint pieces) {
 void copyWords(uint pieces, bool aligned) {
     for (uint first = 0u; first < pieces; first += 4u * kWordsAtOnce) {
         Word words[kWordsAtOnce];
-        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i) words[i] =
-            loadPiece(first + 4u * i + (lgLane() >> 3), pieces, aligned);
-        [[unroll]] for (uint i = 0u; i < kWordsAtOnce; ++i) storeWord(words[i], aligned);
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kWordsAtOnce; ++i)
+            words[i] = loadPiece(first + 4u * i + (lgLane() >> 3), pieces, aligned);
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kWordsAtOnce; ++i)
+            storeWord(words[i], aligned);
     }
 }
 
@@ -220,7 +226,8 @@ void copyWords(uint pieces, bool aligned) {
 // part before a run's first whole sector, 8 the part after its last.
 void copyEnds(uint first, uint runs, uint withUnits, bool aligned) {
     Word words[kRunsAtOnce / 2u];
-    [[unroll]] for (uint i = 0u; i < kRunsAtOnce / 2u; ++i) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kRunsAtOnce / 2u; ++i) {
         uint index = first + 2u * i + (lgLane() >> 4), place = (lgLane() & 7u) * 4u;
         bool behind = (lgLane() & 8u) != 0u;
         Run run = getRun(index < withUnits ? index : 31u - min(index - withUnits, 31u));
@@ -228,7 +235,9 @@ void copyEnds(uint first, uint runs, uint withUnits, bool aligned) {
         words[i] = loadWord(run, behind ? bodyEnd(run) + place : place, behind ? 0u : run.lead, end,
                             aligned);
     }
-    [[unroll]] for (uint i = 0u; i < kRunsAtOnce / 2u; ++i) storeWord(words[i], aligned);
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kRunsAtOnce / 2u; ++i)
+        storeWord(words[i], aligned);
 }
 
 // Copies all pieces as units, 16 pieces at a time, and the ends of runs soon after their units,
@@ -240,7 +249,8 @@ void copyUnits(uint pieces, uint runs, uint withUnits, bool ends, bool aligned) 
             uvec4 low[kUnitsAtOnce], high[kUnitsAtOnce];
             uvec2 base[kUnitsAtOnce];
             uint index[kUnitsAtOnce], shift[kUnitsAtOnce];
-            [[unroll]] for (uint i = 0u; i < kUnitsAtOnce; ++i) {
+            SLUICE_UNROLL
+            for (uint i = 0u; i < kUnitsAtOnce; ++i) {
                 uint piece = first + 16u * i + (lgLane() >> 1);
                 Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
                 uint unit = (bodyBegin(run) >> 4) + (piece - run.start) * 2u + (lgLane() & 1u);
@@ -250,9 +260,11 @@ void copyUnits(uint pieces, uint runs, uint withUnits, bool ends, bool aligned) 
                 if (piece < pieces) low[i] = UnitsIn(run.source).v[unit];
                 if (piece < pieces && run.shift != 0u) high[i] = UnitsIn(run.source).v[unit + 1u];
             }
-            [[unroll]] for (uint i = 0u; i < kUnitsAtOnce;
-                            ++i) if (first + 16u * i + (lgLane() >> 1) < pieces) UnitsOut(base[i])
-                .v[index[i]] = shift[i] == 0u ? low[i] : funnelShift(low[i], high[i], shift[i]);
+            SLUICE_UNROLL
+            for (uint i = 0u; i < kUnitsAtOnce; ++i)
+                if (first + 16u * i + (lgLane() >> 1) < pieces)
+                    UnitsOut(base[i]).v[index[i]] =
+                        shift[i] == 0u ? low[i] : funnelShift(low[i], high[i], shift[i]);
         }
         first += 16u * kUnitsAtOnce;
         uint done = first < pieces ? rankOfPiece(first - 1u) : runs + kRunsAtOnce - 1u;

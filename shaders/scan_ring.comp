@@ -11,6 +11,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCAN_RING
+#include "lib/loops.glsl"
 #include "lib/scan_tile.glsl"
 
 #ifdef SLUICE_EMU
@@ -37,7 +38,8 @@ uvec2 ringRow(uvec2 base, uint tile) {
 uint ringTile(uint tile) {
     uvec2 base = add64(p.input_, mul64(tile, kTile * kValueBytes));
     uint value = 0u;
-    [[dont_unroll]] for (uint i = 0u; i < kTile / 4u; i++) {
+    SLUICE_DONT_UNROLL
+    for (uint i = 0u; i < kTile / 4u; i++) {
         uvec4 v = VectorsIn(base).v[i];
         value += v.x + v.y + v.z + v.w;
     }
@@ -49,7 +51,8 @@ uint ringTile(uint tile) {
 // stops.
 uint ringLookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, idle = 0u;
-    [[dont_unroll]] for (uint next = tile; next != 0u;) {
+    SLUICE_DONT_UNROLL
+    for (uint next = tile; next != 0u;) {
         uint value, state = lookbackUnpack(states.s[next - 1u], value);
         if (state == 0u && idle++ >= p.polls) {
             uint own = ringTile(next - 1u);
@@ -87,7 +90,8 @@ void ringTiles(LookbackStates states, uint tiles) {
     uvec4 next[kRows], held[kRows];
     {
         VectorsIn first = VectorsIn(ringRow(p.input_, ticket < tiles ? ticket : 0u));
-        [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++) {
             next[row] = first.v[row * kSubgroupSize];
             held[row] = uvec4(0u);
         }
@@ -101,12 +105,14 @@ void ringTiles(LookbackStates states, uint tiles) {
         bool loads = ticket < tiles, stores = current < tiles;
 
         uint before[kRows], totals[kRows], total = 0u;
-        [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++) {
             totals[row] = next[row].x + next[row].y + next[row].z + next[row].w;
             before[row] = 0u;
         }
 #define SLUICE_STEP(reach)                                                                         \
-    [[unroll]] for (uint row = 0u; row < kRows; row++)                                             \
+    SLUICE_UNROLL                                                                                  \
+    for (uint row = 0u; row < kRows; row++)                                                        \
         ringStep(reach, kSubgroupSize, before[row], totals[row]);
         SLUICE_STEP(1u)
         SLUICE_STEP(2u)
@@ -117,7 +123,8 @@ void ringTiles(LookbackStates states, uint tiles) {
         SLUICE_STEP(64u)
 #undef SLUICE_STEP
         uvec4 scanned[kRows];
-        [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++) {
             uvec4 x = next[row], own = inclusive ? x : uvec4(0u, x.xyz);
             scanned[row].x = total + before[row] + own.x;
             scanned[row].y = scanned[row].x + own.y;
@@ -135,9 +142,12 @@ void ringTiles(LookbackStates states, uint tiles) {
         LookbackState seen = lookbackPack(0u, kTileWhole);
         if (stores && current != 0u) seen = states.s[current - 1u];
         VectorsIn first = VectorsIn(ringRow(p.input_, following < tiles ? following : 0u));
-        [[unroll]] for (uint row = 0u; row < kRows; row++) next[row] = first.v[row * kSubgroupSize];
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++)
+            next[row] = first.v[row * kSubgroupSize];
         uvec4 oldest[kRows];
-        [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++) {
             uvec4 x = base + scanned[row];
             uint at = (slot * kRows + row) * gl_WorkGroupSize.x + wgInvocation();
             oldest[row] = sRing[at];
@@ -150,8 +160,9 @@ void ringTiles(LookbackStates states, uint tiles) {
         if (!ringComes(states, current, seen, prefix)) prefix = ringLookBack(states, current);
         if (stores) {
             VectorsOut target = VectorsOut(ringRow(p.output_, current));
-            [[unroll]] for (uint row = 0u; row < kRows; row++) target.v[row * kSubgroupSize] =
-                prefix + oldest[row];
+            SLUICE_UNROLL
+            for (uint row = 0u; row < kRows; row++)
+                target.v[row * kSubgroupSize] = prefix + oldest[row];
         }
         slot = slot + 1u >= kRingShared ? 0u : slot + 1u;
         turn ^= 1u;
@@ -170,17 +181,20 @@ void ringLast(LookbackStates states, Tile tile, bool inclusive) {
     if (tile.index != 0u) seen = states.s[tile.index - 1u];
     uint prefix, own = 0u, all;
     if (!ringComes(states, tile.index, seen, prefix)) prefix = ringLookBack(states, tile.index);
-    [[dont_unroll]] for (uint row = 0u; row < kRows; row++) own +=
-        subgroupAdd(rowRun(loadRow(tile, row), 0u).value);
+    SLUICE_DONT_UNROLL
+    for (uint row = 0u; row < kRows; row++)
+        own += subgroupAdd(rowRun(loadRow(tile, row), 0u).value);
     wgBarrierShared(); // the ring is done with it
     if (sgLane() == 0u) sRingTotals[0][sgIndex()] = own;
     wgBarrierShared();
     uint running = prefix + ringBefore(0u, all);
     uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
-    [[dont_unroll]] for (uint row = 0u; row < kRows; row++) {
+    SLUICE_DONT_UNROLL
+    for (uint row = 0u; row < kRows; row++) {
         Row values = loadRow(tile, row);
         uint total, at = running + ringExclusive(rowRun(values, 0u).value, kSubgroupSize, total);
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kPerRow; i++) {
             uint after = at + values.x[i];
             values.x[i] = inclusive ? after : at;
             at = after;

@@ -6,6 +6,7 @@
 #ifndef SLUICE_COMPACT_TILE_GLSL
 #define SLUICE_COMPACT_TILE_GLSL
 
+#include "loops.glsl"
 #include "layout/compact.h"
 #include "lanes.glsl"
 #include "memory.glsl"
@@ -81,16 +82,18 @@ uint smallElement(uvec2 address) {
 // Unpacks elements of 1 or 2 bytes, a word each.
 Row unpackedRow(uint first, uint second) {
     Row row;
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++) row.w[i] =
-        kBytes == 1u ? first >> 8u * i & 0xffu
-                     : (i < 2u ? first : second) >> 16u * (i & 1u) & 0xffffu;
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kPerRow; i++)
+        row.w[i] = kBytes == 1u ? first >> 8u * i & 0xffu
+                                : (i < 2u ? first : second) >> 16u * (i & 1u) & 0xffffu;
     return row;
 }
 
 // Loads `bytes` bytes of elements of 1 or 2 bytes at any address.
 Row loadSmall(uvec2 source, uint bytes) {
     uint packed[2];
-    [[unroll]] for (uint i = 0u; i < 2u; i++) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 2u; i++) {
         uvec2 address = add64(source, 4u * i);
         uint here = bytes > 4u * i ? min(bytes - 4u * i, 4u) : 0u;
         packed[i] = here != 0u ? endWord(address, here, beginWord(address, 0u)) : 0u;
@@ -104,8 +107,9 @@ Row loadRow(Tile tile, uint row) {
     if (kSmall) return loadSmall(add64(tile.input_, at * kBytes), rowSize(tile, row) * kBytes);
     uint words = tile.size * kWords, first = at * kWords;
     Row result;
-    [[unroll]] for (uint i = 0u; i < kRowWords; i++) result.w[i] =
-        WordsIn(tile.input_).w[first + i < words ? first + i : 0u];
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kRowWords; i++)
+        result.w[i] = WordsIn(tile.input_).w[first + i < words ? first + i : 0u];
     return result;
 }
 
@@ -118,7 +122,9 @@ Row loadWideRow(Tile tile, uint row) {
     }
     uvec4 v = RowsIn(tile.input_).v[rowStart(row) / kPerRow];
     Row result;
-    [[unroll]] for (uint i = 0u; i < kRowWords; i++) result.w[i] = v[i];
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kRowWords; i++)
+        result.w[i] = v[i];
     return result;
 }
 
@@ -143,8 +149,9 @@ bool isNew(Tile tile, uint row, Row values) {
     uvec2 address = add64(sub64(tile.input_, uvec2(kBytes, 0u)), at * kBytes);
     if (kSmall) return smallElement(address) != values.w[0];
     bool differs = false;
-    [[unroll]] for (uint k = 0u; k < kWords; k++) differs =
-        differs || WordsIn(address).w[k] != values.w[k];
+    SLUICE_UNROLL
+    for (uint k = 0u; k < kWords; k++)
+        differs = differs || WordsIn(address).w[k] != values.w[k];
     return differs;
 }
 
@@ -165,24 +172,29 @@ uint keptOfRow(Tile tile, uint row, Row values, uint selector) {
     uint size = rowSize(tile, row), test = testKind(), bits = 0u;
     if (test == SLUICE_COMPACT_TEST_COMPARE) {
         if (hasMode(SLUICE_COMPACT_MODE_F32)) {
-            [[unroll]] for (uint i = 0u; i < kPerRow; i++) bits |=
-                isFloatInRange(values, i) ? 1u << i : 0u;
+            SLUICE_UNROLL
+            for (uint i = 0u; i < kPerRow; i++)
+                bits |= isFloatInRange(values, i) ? 1u << i : 0u;
         } else {
-            [[unroll]] for (uint i = 0u; i < kPerRow; i++) bits |=
-                isInRange(values, i) ? 1u << i : 0u;
+            SLUICE_UNROLL
+            for (uint i = 0u; i < kPerRow; i++)
+                bits |= isInRange(values, i) ? 1u << i : 0u;
         }
     } else if (test == SLUICE_COMPACT_TEST_BYTES) {
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++) bits |=
-            (selector & 0xffu << 8u * i) != 0u ? 1u << i : 0u;
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kPerRow; i++)
+            bits |= (selector & 0xffu << 8u * i) != 0u ? 1u << i : 0u;
     } else if (test == SLUICE_COMPACT_TEST_MASK) {
         bits = selector;
     } else if (test == SLUICE_COMPACT_TEST_NON_ZERO) {
-        [[unroll]] for (uint i = 0u; i < kRowWords; i++) bits |=
-            values.w[i] != 0u ? 1u << i / kWords : 0u;
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kRowWords; i++)
+            bits |= values.w[i] != 0u ? 1u << i / kWords : 0u;
     } else {
         bits = size != 0u && isNew(tile, row, values) ? 1u : 0u;
-        [[unroll]] for (uint i = kWords; i < kRowWords; i++) bits |=
-            values.w[i] != values.w[i - kWords] ? 1u << i / kWords : 0u;
+        SLUICE_UNROLL
+        for (uint i = kWords; i < kRowWords; i++)
+            bits |= values.w[i] != values.w[i - kWords] ? 1u << i / kWords : 0u;
     }
     if (hasMode(SLUICE_COMPACT_MODE_INVERT)) bits = ~bits;
     return bits & (1u << size) - 1u;
@@ -202,18 +214,27 @@ void loadElements(Tile tile, bool wide, out Elements e) {
     uint selectors[kRows];
     if (readsElements() && tile.size != 0u) {
         if (wide) {
-            [[unroll]] for (uint row = 0u; row < kRows; row++) e.rows[row] = loadWideRow(tile, row);
+            SLUICE_UNROLL
+            for (uint row = 0u; row < kRows; row++)
+                e.rows[row] = loadWideRow(tile, row);
         } else {
-            [[unroll]] for (uint row = 0u; row < kRows; row++) e.rows[row] = loadRow(tile, row);
+            SLUICE_UNROLL
+            for (uint row = 0u; row < kRows; row++)
+                e.rows[row] = loadRow(tile, row);
         }
     }
-    [[unroll]] for (uint row = 0u; row < kRows; row++) selectors[row] = 0u;
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++)
+        selectors[row] = 0u;
     if (testKind() <= SLUICE_COMPACT_TEST_MASK && tile.size != 0u) {
-        [[unroll]] for (uint row = 0u; row < kRows; row++) selectors[row] = loadSelector(tile, row);
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++)
+            selectors[row] = loadSelector(tile, row);
     }
     e.keep = 0u;
-    [[unroll]] for (uint row = 0u; row < kRows; row++) e.keep |=
-        keptOfRow(tile, row, e.rows[row], selectors[row]) << row * kPerRow;
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++)
+        e.keep |= keptOfRow(tile, row, e.rows[row], selectors[row]) << row * kPerRow;
 }
 
 uint keptInRow(uint keep, uint row) { return bitCount(keep >> row * kPerRow & kRowBits); }
@@ -227,13 +248,16 @@ const uint kFieldMask = (1u << kFieldBits) - 1u;
 // Finds the ranks within the subgroup. Returns, in all lanes, how many elements it keeps.
 uint rankInSubgroup(inout Elements e) {
     uint kept = 0u;
-    [[unroll]] for (uint first = 0u; first < kRows; first += kFields) {
+    SLUICE_UNROLL
+    for (uint first = 0u; first < kRows; first += kFields) {
         uint counts = 0u;
-        [[unroll]] for (uint i = 0u; i < kFields; i++) counts |= keptInRow(e.keep, first + i)
-                                                                 << i * kFieldBits;
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kFields; i++)
+            counts |= keptInRow(e.keep, first + i) << i * kFieldBits;
         uint inclusive = sgInclusiveAdd(counts), totals = sgLast(inclusive),
              before = inclusive - counts;
-        [[unroll]] for (uint i = 0u; i < kFields; i++) {
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kFields; i++) {
             e.ranks[first + i] = kept + (before >> i * kFieldBits & kFieldMask);
             kept += totals >> i * kFieldBits & kFieldMask;
         }
@@ -244,7 +268,8 @@ uint rankInSubgroup(inout Elements e) {
 // The same where an invocation has one element in a row.
 uint rankSingles(inout Elements e) {
     uint kept = 0u;
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++) {
         uint inRow;
         e.ranks[row] = kept + sgExclusiveAddBits(keptInRow(e.keep, row), 1u, inRow);
         kept += inRow;
@@ -256,14 +281,17 @@ uint rankSingles(inout Elements e) {
 void rankElements(inout Elements e) {
     uint subgroupKept = kPerRow == 1u ? rankSingles(e) : rankInSubgroup(e);
     uint before = wgSubgroupsBefore(subgroupKept, e.kept);
-    [[unroll]] for (uint row = 0u; row < kRows; row++) e.ranks[row] += before;
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++)
+        e.ranks[row] += before;
 }
 
 // Counts how many elements the tile keeps, by the whole workgroup. It is a loop because it is
 // called rarely and its code is long.
 uint tileKept(Tile tile) {
     uint kept = 0u, total;
-    [[dont_unroll]] for (uint row = 0u; row < kRows; row++) {
+    SLUICE_DONT_UNROLL
+    for (uint row = 0u; row < kRows; row++) {
         Row values;
         if (readsElements() && tile.size != 0u) values = loadRow(tile, row);
         bool selectors = testKind() <= SLUICE_COMPACT_TEST_MASK && tile.size != 0u;

@@ -8,6 +8,7 @@
 #ifndef SLUICE_COMPACT_WORDS_GLSL
 #define SLUICE_COMPACT_WORDS_GLSL
 
+#include "loops.glsl"
 #include "compact_tile.glsl"
 #include "lookback.glsl"
 
@@ -38,23 +39,30 @@ void loadRows(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     uint at = laneStart(tile);
     if (!kSelects || !writesIndices()) {
         RowsIn first = RowsIn(add64(p.input_, mul64(at, 4u)));
-        [[unroll]] for (uint row = 0u; row < kRows; row++) rows[row] = first.v[row * kSubgroupSize];
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++)
+            rows[row] = first.v[row * kSubgroupSize];
     }
     if (kSelects) {
         uint step = testsMask() ? kSubgroupSize / 8u : kSubgroupSize;
         WordsIn first = WordsIn(add64(p.selectors, testsMask() ? at >> 5 << 2 : at));
-        [[unroll]] for (uint row = 0u; row < kRows; row++) selectors[row] = first.w[row * step];
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++)
+            selectors[row] = first.w[row * step];
     }
 }
 
 // Loads the lane's rows of any tile, which has `size` elements. Words past the end mean nothing.
 void loadSomeRows(uint tile, uint size, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++) {
         uint at = laneStart(tile) + row * (4u * kSubgroupSize), end = tile * kTile + size;
         WordsIn words = WordsIn(add64(p.input_, mul64(at, 4u)));
         selectors[row] = 0u;
         if (!kSelects || !writesIndices()) {
-            [[unroll]] for (uint i = 0u; i < 4u; i++) if (at + i < end) rows[row][i] = words.w[i];
+            SLUICE_UNROLL
+            for (uint i = 0u; i < 4u; i++)
+                if (at + i < end) rows[row][i] = words.w[i];
         }
         if (kSelects && at < end)
             selectors[row] = WordsIn(add64(p.selectors, testsMask() ? at >> 5 << 2 : at)).w[0];
@@ -72,23 +80,28 @@ uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
     if (kSelects) {
         if (testsMask()) {
             uint shift = 4u * sgLane() & 31u;
-            [[unroll]] for (uint row = 0u; row < kRows; row++) keep |=
-                (selectors[row] >> shift & 15u) << 8u * row;
+            SLUICE_UNROLL
+            for (uint row = 0u; row < kRows; row++)
+                keep |= (selectors[row] >> shift & 15u) << 8u * row;
         } else {
-            [[unroll]] for (uint row = 0u; row < kRows; row++) {
+            SLUICE_UNROLL
+            for (uint row = 0u; row < kRows; row++) {
                 uint s = selectors[row],
                      set = ((s & 0x7f7f7f7fu) + 0x7f7f7f7fu | s) >> 7 & 0x01010101u;
                 keep |= (set * 0x10204080u >> 28) << 8u * row;
             }
         }
     } else if (testsFloats()) {
-        [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++) {
             uvec4 v = rows[row];
             keep |= inRange(uvec4(floatKey(v.x), floatKey(v.y), floatKey(v.z), floatKey(v.w)))
                     << 8u * row;
         }
     } else {
-        [[unroll]] for (uint row = 0u; row < kRows; row++) keep |= inRange(rows[row]) << 8u * row;
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++)
+            keep |= inRange(rows[row]) << 8u * row;
     }
     return keep ^ (inverts() ? 0x0f0f0f0fu >> 8u * (4u - kRows) : 0u);
 }
@@ -96,7 +109,8 @@ uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
 // Counts how many elements of a tile are kept, by a subgroup.
 uint countTile(uint tile) {
     uint kept = 0u, start = tile * kTile, size = min(elementCount() - start, kTile);
-    [[dont_unroll]] for (uint at = sgLane(); at < size; at += kSubgroupSize) {
+    SLUICE_DONT_UNROLL
+    for (uint at = sgLane(); at < size; at += kSubgroupSize) {
         uint i = start + at;
         bool keep;
         if (!kSelects) {
@@ -145,7 +159,8 @@ void storeWords(uint from, uint count, uint to) {
     if (at + gl_WorkGroupSize.x < fits)
         WordsStored(target).w[gl_WorkGroupSize.x] = sRing[from + gl_WorkGroupSize.x];
     if (fits + lead > 2u * gl_WorkGroupSize.x) {
-        [[unroll]] for (uint i = 2u; i < kRows * 4u + 1u; i++) {
+        SLUICE_UNROLL
+        for (uint i = 2u; i < kRows * 4u + 1u; i++) {
             const uint ahead = i * gl_WorkGroupSize.x;
             if (at + ahead < fits) WordsStored(target).w[ahead] = sRing[from + ahead];
         }
@@ -157,7 +172,8 @@ void storeWords(uint from, uint count, uint to) {
 // Counts how many elements of the tiles before `tile` are kept, by a subgroup.
 uint lookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, next = tile, idle = 0u;
-    [[dont_unroll]] while (sgUniform(next != 0u)) {
+    SLUICE_DONT_UNROLL
+    while (sgUniform(next != 0u)) {
         LookbackState words = lookbackPack(0u, kTileWhole); // before the first tile
         if (sgLane() < next) words = states.s[next - 1u - sgLane()];
         uint value, state = lookbackUnpack(words, value);
@@ -182,14 +198,17 @@ uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, b
     uint start = tile * kTile, size = min(p.maxCount - min(start, p.maxCount), kTile);
     uvec4 rows[kRows];
     uint selectors[kRows];
-    [[unroll]] for (uint row = 0u; row < kRows; row++) rows[row] = uvec4(0u);
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++)
+        rows[row] = uvec4(0u);
     if (size == kTile)
         loadRows(tile, rows, selectors);
     else
         loadSomeRows(tile, size, rows, selectors);
     uint keep = keptRows(rows, selectors), count = elementCount();
     if (start + kTile > count || start + kTile < start) {
-        [[unroll]] for (uint row = 0u; row < kRows; row++) {
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++) {
             uint at = laneStart(tile) + row * (4u * kSubgroupSize),
                  here = at < count ? min(count - at, 4u) : 0u;
             keep &= ~((15u & ~0u << here) << 8u * row);
@@ -203,7 +222,8 @@ uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, b
     uint kept, place = ringBefore(0u, kept);
     if (wgInvocation() == 0u && publishes)
         states.s[tile] = lookbackPack(kept, tile == 0u ? kTileWhole : kTileOwn);
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++) {
         uvec4 places = laneStart(tile) + row * (4u * kSubgroupSize) + uvec4(0u, 1u, 2u, 3u);
         putRow(keep, row, writesIndices() ? places : rows[row],
                place + (before >> 8u * row & 0xffu));

@@ -140,6 +140,7 @@ __device__ inline u32 lgShared(u32 value, u32 lane) {
 #else // GLSL
 
 #include "lanes.glsl"
+#include "loops.glsl"
 #include "memory.glsl"
 #include "units.glsl"
 
@@ -154,9 +155,7 @@ __device__ inline u32 lgShared(u32 value, u32 lane) {
 #define SLUICE_OUT(type, name) out type name
 #define SLUICE_INOUT(type, name) inout type name
 #define SLUICE_AT(word) word // of an atomic
-#define SLUICE_UNROLL [[unroll]]
 #define SLUICE_UNROLL_BY(times) // GLSL has no hint for a part of a loop
-#define SLUICE_DONT_UNROLL [[dont_unroll]]
 // A loop that ends by itself, after `limit` rounds at most; GLSL counts them all the same.
 #define SLUICE_WHILE(limit, condition) for (u32 round = 0u; round < limit && (condition); ++round)
 

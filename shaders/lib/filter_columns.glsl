@@ -7,6 +7,7 @@
 #ifndef SLUICE_FILTER_COLUMNS_GLSL
 #define SLUICE_FILTER_COLUMNS_GLSL
 
+#include "loops.glsl"
 #include "filter_team.glsl"
 #include "formulas/filter.h"
 #include "memory.glsl"
@@ -346,10 +347,12 @@ uint valueIn(uint column, uint i, bool inScratch) {
          at =
              mix(sFrom[column], sValues[column], inScratch) + i * mix(sStep[column], 1u, inScratch),
          value = 0u;
-    [[unroll]] for (uint b = 0u; b < 4u; b++) if (b < bytes) {
-        uint from = at + b * byteStep;
-        value |= (loadFrom(base, from >> 2) >> 8u * (from & 3u) & 0xffu) << 8u * b;
-    }
+    SLUICE_UNROLL
+    for (uint b = 0u; b < 4u; b++)
+        if (b < bytes) {
+            uint from = at + b * byteStep;
+            value |= (loadFrom(base, from >> 2) >> 8u * (from & 3u) & 0xffu) << 8u * b;
+        }
     bool hasZigzag = (sColumn[column] & kZigzag) != 0u && !inScratch;
     return hasZigzag ? filterUnzigzag(value, maskOf(bytes)) : value;
 }
@@ -360,13 +363,15 @@ uint valueOf(uint column, uint i) {
 // Values of columns with a prediction stand in scratch.
 uint loadValue(uint column, uint i) {
     uint value = 0u;
-    [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++) value |=
-        scratchByte(sValues[column] + i + b * gPlaneBytes) << 8u * b;
+    SLUICE_DONT_UNROLL
+    for (uint b = 0u; b < bytesOf(column); b++)
+        value |= scratchByte(sValues[column] + i + b * gPlaneBytes) << 8u * b;
     return value;
 }
 
 void storeValue(uint column, uint i, uint value) {
-    [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++)
+    SLUICE_DONT_UNROLL
+    for (uint b = 0u; b < bytesOf(column); b++)
         storeScratchByte(sValues[column] + i + b * gPlaneBytes, value >> 8u * b);
 }
 

@@ -4,6 +4,7 @@
 #ifndef SLUICE_FILTER_DIFFERENCES_GLSL
 #define SLUICE_FILTER_DIFFERENCES_GLSL
 
+#include "loops.glsl"
 #include "filter_columns.glsl"
 #include "filter_team.glsl"
 
@@ -15,7 +16,8 @@ const uint kRowsAhead = 4u, kWideRowsAhead = 8u;
 void addPrefixSums(inout uint values[kPerLane], inout uint carry) {
     // Four at a time, so that fewer additions wait for others.
     uint sums[kPerLane / 4u], sum = 0u, total;
-    [[unroll]] for (uint k = 0u; k < kPerLane; k++) {
+    SLUICE_UNROLL
+    for (uint k = 0u; k < kPerLane; k++) {
         if (k % 4u != 0u) values[k] += values[max(k, 1u) - 1u];
         if (k % 4u == 3u) {
             sums[k / 4u] = sum;
@@ -23,7 +25,9 @@ void addPrefixSums(inout uint values[kPerLane], inout uint carry) {
         }
     }
     uint before = teamExclusiveAdd(sum, total) + carry;
-    [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] += before + sums[k / 4u];
+    SLUICE_UNROLL
+    for (uint k = 0u; k < kPerLane; k++)
+        values[k] += before + sums[k / 4u];
     carry += total;
 }
 
@@ -47,26 +51,34 @@ void undoDifferences(uint column, uint records, uint order) {
         uint values[kPerLane];
         if (inPlanes) { // a column of bytes, or its first plane, is loaded a step ahead
             uint packed[kPerLane / 4u];
-            [[unroll]] for (uint k = 0u; k < kPerLane / 4u; k++) packed[k] =
-                shiftedWord(next[k], next[k + 1u], shift);
-            [[unroll]] for (uint k = 0u; k <= kPerLane / 4u; k++) next[k] =
-                loadFrom(base, min((from + begin + step >> 2) + k, lastWord));
-            [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] =
-                mix(packed[k / 4u], filterUnzigzagBytes(packed[k / 4u]), hasZigzag && isBytes) >>
-                    8u * (k % 4u) &
-                0xffu;
+            SLUICE_UNROLL
+            for (uint k = 0u; k < kPerLane / 4u; k++)
+                packed[k] = shiftedWord(next[k], next[k + 1u], shift);
+            SLUICE_UNROLL
+            for (uint k = 0u; k <= kPerLane / 4u; k++)
+                next[k] = loadFrom(base, min((from + begin + step >> 2) + k, lastWord));
+            SLUICE_UNROLL
+            for (uint k = 0u; k < kPerLane; k++)
+                values[k] = mix(packed[k / 4u], filterUnzigzagBytes(packed[k / 4u]),
+                                hasZigzag && isBytes) >>
+                                8u * (k % 4u) &
+                            0xffu;
         } else {
-            [[unroll]] for (uint k = 0u; k < kPerLane; k++) values[k] = 0u;
+            SLUICE_UNROLL
+            for (uint k = 0u; k < kPerLane; k++)
+                values[k] = 0u;
         }
         if (!inPlanes || !isBytes) {
             // Half of the values a turn, the first ones: with all of them at once as many more
             // registers would wait for loads.
             const uint kHalf = kPerLane / 2u;
-            [[dont_unroll]] for (uint n = inPlanes ? 2u : 0u; n < 2u * bytesOf(column); n++) {
+            SLUICE_DONT_UNROLL
+            for (uint n = inPlanes ? 2u : 0u; n < 2u * bytesOf(column); n++) {
                 uint b = n >> 1, stride = sStep[column], plane = from + b * sByteStep[column],
                      at = plane + (begin + (n & 1u) * kHalf) * stride,
                      last = plane + (records - 1u) * stride >> 2;
-                [[unroll]] for (uint k = 0u; k < kHalf; k++) {
+                SLUICE_UNROLL
+                for (uint k = 0u; k < kHalf; k++) {
                     uint value =
                         values[k] | (loadFrom(base, min(at >> 2, last)) >> 8u * (at & 3u) & 0xffu)
                                         << 8u * b;
@@ -97,16 +109,20 @@ void undoDifferences(uint column, uint records, uint order) {
         if (inScratch && begin < records && begin + kPerLane > records) {
             // Residuals of the next row may stand in the word of the last value.
             uint kept = loadFrom(gScratch, from + records - 1u >> 2);
-            [[unroll]] for (uint k = 0u; k < kPerLane; k++) if (begin + k >= records) values[k] =
-                kept >> 8u * (k % 4u);
+            SLUICE_UNROLL
+            for (uint k = 0u; k < kPerLane; k++)
+                if (begin + k >= records) values[k] = kept >> 8u * (k % 4u);
         }
         // Other planes have room for what stands in the word of their last value.
-        [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++) {
+        SLUICE_DONT_UNROLL
+        for (uint b = 0u; b < bytesOf(column); b++) {
             uint to = sValues[column] + b * gPlaneBytes + begin;
-            [[unroll]] for (uint k = 0u; k < kPerLane; k += 4u) if (begin + k < records)
-                storeScratchWord(to + k, packBytes(uvec4(values[k], values[k + 1u], values[k + 2u],
-                                                         values[k + 3u]) >>
-                                                   8u * b));
+            SLUICE_UNROLL
+            for (uint k = 0u; k < kPerLane; k += 4u)
+                if (begin + k < records)
+                    storeScratchWord(to + k, packBytes(uvec4(values[k], values[k + 1u],
+                                                             values[k + 2u], values[k + 3u]) >>
+                                                       8u * b));
         }
         begin += step;
     }
@@ -126,25 +142,33 @@ void undoByteUps() {
         uint sum = loadFrom(gScratch, (values >> 2) + quad);
         for (uint row = 1u; row < rows; row += kRowsAhead) {
             uint packed[kRowsAhead];
-            [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) {
+            SLUICE_UNROLL
+            for (uint k = 0u; k < kRowsAhead; k++) {
                 uint at = from + (row + k) * gWidth + 4u * quad;
                 packed[k] =
                     shiftedWord(loadFrom(base, min(at >> 2, lastFrom)),
                                 loadFrom(base, min((at >> 2) + 1u, lastFrom)), 8u * (at & 3u));
             }
             uint sums[kRowsAhead];
-            [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) sum = sums[k] =
-                filterAddBytes(sum, mix(packed[k], filterUnzigzagBytes(packed[k]), hasZigzag));
+            SLUICE_UNROLL
+            for (uint k = 0u; k < kRowsAhead; k++)
+                sum = sums[k] =
+                    filterAddBytes(sum, mix(packed[k], filterUnzigzagBytes(packed[k]), hasZigzag));
             uint i = row * gWidth + 4u * quad;
             if (isAligned) {
-                [[unroll]] for (uint k = 0u; k < kRowsAhead; k++) if (i + k * gWidth < gCount)
-                    storeScratchWord(values + i + k * gWidth, sums[k]);
+                SLUICE_UNROLL
+                for (uint k = 0u; k < kRowsAhead; k++)
+                    if (i + k * gWidth < gCount) storeScratchWord(values + i + k * gWidth, sums[k]);
             } else {
-                [[dont_unroll]] for (uint k = 0u; k < kRowsAhead; k++) {
-                    [[unroll]] for (uint b = 0u; b < 4u;
-                                    b++) if (i + b < gCount && 4u * quad + b < gWidth)
-                        storeScratchByte(values + i + b, sums[0] >> 8u * b);
-                    [[unroll]] for (uint n = 1u; n < kRowsAhead; n++) sums[n - 1u] = sums[n];
+                SLUICE_DONT_UNROLL
+                for (uint k = 0u; k < kRowsAhead; k++) {
+                    SLUICE_UNROLL
+                    for (uint b = 0u; b < 4u; b++)
+                        if (i + b < gCount && 4u * quad + b < gWidth)
+                            storeScratchByte(values + i + b, sums[0] >> 8u * b);
+                    SLUICE_UNROLL
+                    for (uint n = 1u; n < kRowsAhead; n++)
+                        sums[n - 1u] = sums[n];
                     i += gWidth;
                 }
             }
@@ -162,19 +186,28 @@ void undoWideUps() {
         uint sum = loadValue(column, x), mask = maskOf(bytesOf(column));
         for (uint i = x + gWidth; i < gCount; i += kWideRowsAhead * gWidth) {
             uint values[kWideRowsAhead];
-            [[unroll]] for (uint k = 0u; k < kWideRowsAhead; k++) values[k] = 0u;
+            SLUICE_UNROLL
+            for (uint k = 0u; k < kWideRowsAhead; k++)
+                values[k] = 0u;
             // A byte of all rows a turn, so that code is there once for all bytes.
-            [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++) {
+            SLUICE_DONT_UNROLL
+            for (uint b = 0u; b < bytesOf(column); b++) {
                 uint plane = sFrom[column] + b * sByteStep[column], step = sStep[column];
-                [[unroll]] for (uint k = 0u; k < kWideRowsAhead; k++) values[k] |=
-                    sourceByte(plane + min(i + k * gWidth, gCount - 1u) * step) << 8u * b;
+                SLUICE_UNROLL
+                for (uint k = 0u; k < kWideRowsAhead; k++)
+                    values[k] |= sourceByte(plane + min(i + k * gWidth, gCount - 1u) * step)
+                                 << 8u * b;
             }
-            [[unroll]] for (uint k = 0u; k < kWideRowsAhead; k++) sum = values[k] =
-                sum + (hasZigzag ? filterUnzigzag(values[k], mask) : values[k]);
-            [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++) {
+            SLUICE_UNROLL
+            for (uint k = 0u; k < kWideRowsAhead; k++)
+                sum = values[k] = sum + (hasZigzag ? filterUnzigzag(values[k], mask) : values[k]);
+            SLUICE_DONT_UNROLL
+            for (uint b = 0u; b < bytesOf(column); b++) {
                 uint to = sValues[column] + i + b * gPlaneBytes;
-                [[unroll]] for (uint k = 0u; k < kWideRowsAhead; k++) if (i + k * gWidth < gCount)
-                    storeScratchByte(to + k * gWidth, values[k] >> 8u * b);
+                SLUICE_UNROLL
+                for (uint k = 0u; k < kWideRowsAhead; k++)
+                    if (i + k * gWidth < gCount)
+                        storeScratchByte(to + k * gWidth, values[k] >> 8u * b);
             }
         }
     }

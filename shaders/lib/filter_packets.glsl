@@ -4,6 +4,7 @@
 #ifndef SLUICE_FILTER_PACKETS_GLSL
 #define SLUICE_FILTER_PACKETS_GLSL
 
+#include "loops.glsl"
 #include "filter_columns.glsl"
 #include "filter_records.glsl"
 
@@ -23,12 +24,14 @@ uint countPackets(uint size) {
          base += gl_WorkGroupSize.x * kEach) {
         uint k = base + wgInvocation() * kEach, sum = 0u, total;
         uint own[kEach];
-        [[unroll]] for (uint e = 0u; e < kEach; e++) {
+        SLUICE_UNROLL
+        for (uint e = 0u; e < kEach; e++) {
             own[e] = k + e < size ? packetBytes(sourceByte(gPosition + k + e)) : 0u;
             sum += own[e];
         }
         uint at = bytes + wgExclusiveAdd(sum, total);
-        [[unroll]] for (uint e = 0u; e < kEach; e++) {
+        SLUICE_UNROLL
+        for (uint e = 0u; e < kEach; e++) {
             if (own[e] != 0u && at < size)
                 atomicOr(WordsOut(gScratch).w[bits + (lead + at >> 5)], 1u << (lead + at & 31u));
             at += own[e];

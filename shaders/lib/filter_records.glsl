@@ -5,6 +5,7 @@
 #ifndef SLUICE_FILTER_RECORDS_GLSL
 #define SLUICE_FILTER_RECORDS_GLSL
 
+#include "loops.glsl"
 #include "filter_columns.glsl"
 #include "units.glsl"
 
@@ -49,7 +50,8 @@ uint writeQuads(uint lead) {
     uvec4 first = sBytes[byte];
     uvec2 own[4], base[4];
     uvec4 ownAt = uvec4(0u), baseAt = uvec4(0u), baseMask = uvec4(0u);
-    [[unroll]] for (uint k = 0u; k < 4u; k++) {
+    SLUICE_UNROLL
+    for (uint k = 0u; k < 4u; k++) {
         uint next = mix(byte, byte + k, k < bytes);
         bool wraps = next >= gStride;
         uint i = 4u * begin + record + mix(0u, 1u, wraps);
@@ -73,11 +75,14 @@ uint writeQuads(uint lead) {
     uint to = gPosition + lead + 4u * (begin * gStride + part);
     for (uint quad = begin; quad < quads; quad += lanes) {
         uvec4 word;
-        [[unroll]] for (uint k = 0u; k < 4u; k++) word[k] = loadBytes4(own[k], ownAt[k]);
+        SLUICE_UNROLL
+        for (uint k = 0u; k < 4u; k++)
+            word[k] = loadBytes4(own[k], ownAt[k]);
         ownAt += advance;
         if (gAnyBase) {
-            [[unroll]] for (uint k = 0u; k < 4u; k++) word[k] =
-                filterAddBytes(word[k], loadBytes4(base[k], baseAt[k]) & baseMask[k]);
+            SLUICE_UNROLL
+            for (uint k = 0u; k < 4u; k++)
+                word[k] = filterAddBytes(word[k], loadBytes4(base[k], baseAt[k]) & baseMask[k]);
             baseAt += advance;
         }
         if (bytes == 4u) {
@@ -85,8 +90,9 @@ uint writeQuads(uint lead) {
             if (gStride == 4u) {
                 UnitsOut(add64(gTarget, to)).v[0] = word;
             } else {
-                [[unroll]] for (uint k = 0u; k < 4u; k++) WordOut(add64(gTarget, to + k * gStride))
-                    .w = word[k];
+                SLUICE_UNROLL
+                for (uint k = 0u; k < 4u; k++)
+                    WordOut(add64(gTarget, to + k * gStride)).w = word[k];
             }
         } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
             uvec4 shifts = uvec4(0u, 8u, 16u, 24u), a = uvec4(word.x) >> shifts & 0xffu;
@@ -111,9 +117,11 @@ uint headerWords(uint size) { return (size + 3u + 31u) / 32u; }
 uint withHeaders(uint w, uint lead, uint marks, uint before, uvec4 pixel, uint size) {
     uint value = 0u;
     uvec4 header;
-    [[unroll]] for (uint k = 0u; k < 4u; k++) header[k] =
-        sourceByte(gPosition + min(before + k, size - 1u));
-    [[unroll]] for (uint k = 0u; k < 4u; k++) {
+    SLUICE_UNROLL
+    for (uint k = 0u; k < 4u; k++)
+        header[k] = sourceByte(gPosition + min(before + k, size - 1u));
+    SLUICE_UNROLL
+    for (uint k = 0u; k < 4u; k++) {
         bool isHeader = (marks >> k & 1u) != 0u;
         value |= mix(pixel.x, header.x, isHeader) << 8u * k;
         if (isHeader)
@@ -146,7 +154,8 @@ void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
             at = max(4u * n, skipped) - skipped - before;
         }
         uvec4 bytes;
-        [[unroll]] for (uint k = 0u; k < 4u; k++) {
+        SLUICE_UNROLL
+        for (uint k = 0u; k < 4u; k++) {
             bool isIn = hasPackets || at + k - begin < end - begin;
             bytes[k] = isIn ? planesByte(min(at + k, limit)) : 0u;
         }

@@ -4,6 +4,7 @@
 #ifndef SLUICE_FILTER_TEAM_GLSL
 #define SLUICE_FILTER_TEAM_GLSL
 
+#include "loops.glsl"
 #include "lanes.glsl"
 #include "scan.glsl"
 
@@ -46,7 +47,9 @@ uint teamBefore(uint value) {
 void teamTake(uint value, out uint taken[kTeamTaken]) {
     if (wgInvocation() < kTeamTaken) sTeam[gTeamTurn][wgInvocation()] = value;
     wgBarrierShared();
-    [[unroll]] for (uint k = 0u; k < kTeamTaken; k++) taken[k] = sTeam[gTeamTurn][k];
+    SLUICE_UNROLL
+    for (uint k = 0u; k < kTeamTaken; k++)
+        taken[k] = sTeam[gTeamTurn][k];
     gTeamTurn ^= 1u;
 }
 
@@ -71,7 +74,9 @@ uint teamBefore(uint value) {
 }
 
 void teamTake(uint value, out uint taken[kTeamTaken]) {
-    [[unroll]] for (uint k = 0u; k < kTeamTaken; k++) taken[k] = subgroupShuffle(value, k);
+    SLUICE_UNROLL
+    for (uint k = 0u; k < kTeamTaken; k++)
+        taken[k] = subgroupShuffle(value, k);
 }
 
 uint teamExclusiveAdd(uint value, out uint total) {

@@ -4,6 +4,7 @@
 #ifndef SLUICE_FILTER_WAVEFRONT_GLSL
 #define SLUICE_FILTER_WAVEFRONT_GLSL
 
+#include "loops.glsl"
 #include "filter_columns.glsl"
 #include "filter_team.glsl"
 
@@ -27,9 +28,11 @@ const uint kWaveWords = kWaveSteps / 4u + 1u; // that hold a byte of all values 
 void gatherWave(uint column) {
     for (uint i = 4u * wgInvocation(); i < gCount; i += 4u * gl_WorkGroupSize.x) {
         uvec4 value;
-        [[unroll]] for (uint k = 0u; k < 4u; k++) value[k] =
-            valueIn(column, min(i + k, gCount - 1u), false);
-        [[dont_unroll]] for (uint b = 0u; b < bytesOf(column); b++)
+        SLUICE_UNROLL
+        for (uint k = 0u; k < 4u; k++)
+            value[k] = valueIn(column, min(i + k, gCount - 1u), false);
+        SLUICE_DONT_UNROLL
+        for (uint b = 0u; b < bytesOf(column); b++)
             storeScratchWord(sValues[column] + b * gPlaneBytes + i, packBytes(value >> 8u * b));
     }
 }
@@ -47,8 +50,9 @@ void storeReady(uint at, uint word, uint ready) {
     if (ready == 15u) {
         storeScratchWord(at, word);
     } else if (ready != 0u) {
-        [[unroll]] for (uint k = 0u; k < 4u; k++) if ((ready >> k & 1u) != 0u)
-            storeScratchByte(at + k, word >> 8u * k);
+        SLUICE_UNROLL
+        for (uint k = 0u; k < 4u; k++)
+            if ((ready >> k & 1u) != 0u) storeScratchByte(at + k, word >> 8u * k);
     }
 }
 
@@ -76,7 +80,9 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
     uint before = 0u;                           // which records of the batch before are there
     uvec4 words[kWaveWords], above = uvec4(0u); // a component for each byte of the values
     uvec4 tails = uvec4(0u);                    // the last four of the batch before
-    [[unroll]] for (uint n = 0u; n < kWaveWords; n++) words[n] = uvec4(0u);
+    SLUICE_UNROLL
+    for (uint n = 0u; n < kWaveWords; n++)
+        words[n] = uvec4(0u);
     for (uint t = 0u; sgUniform(t < turns); t++) {
         if (sgUniform(teams > 1u)) wgBarrierAll(); // what other teams wrote is in scratch
         teamBarrierAll();
@@ -93,27 +99,39 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
                               ? 1u << gWidth - gFirst - first
                               : 0u;
             uint shift = 8u * (first & 3u), values[kWaveSteps], taken[kWaveSteps];
-            [[unroll]] for (uint n = 0u; n < kWaveWords - 1u; n++) {
+            SLUICE_UNROLL
+            for (uint n = 0u; n < kWaveWords - 1u; n++) {
                 uvec4 packed;
-                [[unroll]] for (uint b = 0u; b < 4u; b++) packed[b] =
-                    shiftedWord(words[n][b], words[n + 1u][b], shift);
+                SLUICE_UNROLL
+                for (uint b = 0u; b < 4u; b++)
+                    packed[b] = shiftedWord(words[n][b], words[n + 1u][b], shift);
                 packed = transposed(packed);
-                [[unroll]] for (uint k = 0u; k < 4u; k++) values[4u * n + k] = packed[k];
+                SLUICE_UNROLL
+                for (uint k = 0u; k < 4u; k++)
+                    values[4u * n + k] = packed[k];
             }
             uint overValue = packBytes(above >> 8u * (over & 3u));
-            [[unroll]] for (uint b = 0u; b < 4u; b++) if (b < bytes) {
-                uint plane = planes + b * planeWords;
-                int begin = int(first + kWaveSteps) >> 2;
-                [[unroll]] for (uint n = 0u; n < kWaveWords; n++) words[n][b] =
-                    loadFrom(gScratch, plane + uint(clamp(begin + int(n), 0, lastWord)));
-                if (band != 0u)
-                    above[b] = loadFrom(
-                        gScratch, plane + uint(clamp(int(over + kWaveSteps) >> 2, 0, lastWord)));
-            }
+            SLUICE_UNROLL
+            for (uint b = 0u; b < 4u; b++)
+                if (b < bytes) {
+                    uint plane = planes + b * planeWords;
+                    int begin = int(first + kWaveSteps) >> 2;
+                    SLUICE_UNROLL
+                    for (uint n = 0u; n < kWaveWords; n++)
+                        words[n][b] =
+                            loadFrom(gScratch, plane + uint(clamp(begin + int(n), 0, lastWord)));
+                    if (band != 0u)
+                        above[b] =
+                            loadFrom(gScratch,
+                                     plane + uint(clamp(int(over + kWaveSteps) >> 2, 0, lastWord)));
+                }
             // Nothing is above the first band, nor in front of a row.
-            [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) taken[k] = bias;
+            SLUICE_UNROLL
+            for (uint k = 0u; k < kWaveSteps; k++)
+                taken[k] = bias;
             if (sgUniform(band != 0u && turn != 0u)) teamTake(overValue ^ bias, taken);
-            [[unroll]] for (uint k = 0u; k < kWaveSteps; k++) {
+            SLUICE_UNROLL
+            for (uint k = 0u; k < kWaveSteps; k++) {
                 uint up = teamBefore(value);
                 up = mix(up, taken[k], lane == 0u);
                 left = mix(left, bias, (begins >> k & 1u) != 0u);
@@ -130,21 +148,26 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
             bool ends =
                 int(x + kWaveSteps) >= int(columns) || int(first + kWaveSteps) >= int(gCount);
             before = ends ? 0u : records;
-            [[dont_unroll]] for (uint b = 0u; b < bytes; b++) {
+            SLUICE_DONT_UNROLL
+            for (uint b = 0u; b < bytes; b++) {
                 uint to = sValues[column] + b * gPlaneBytes + (first & ~3u);
                 uint packed[kWaveWords + 1u]; // from the end of the batch before on
                 packed[0] = tails.x;
-                [[unroll]] for (uint n = 0u; n < kWaveSteps / 4u; n++) packed[n + 1u] =
-                    packBytes(uvec4(values[4u * n], values[4u * n + 1u], values[4u * n + 2u],
-                                    values[4u * n + 3u]) >>
-                              8u * b);
+                SLUICE_UNROLL
+                for (uint n = 0u; n < kWaveSteps / 4u; n++)
+                    packed[n + 1u] = packBytes(uvec4(values[4u * n], values[4u * n + 1u],
+                                                     values[4u * n + 2u], values[4u * n + 3u]) >>
+                                               8u * b);
                 packed[kWaveWords] = 0u;
                 tails = uvec4(tails.yzw, packed[kWaveWords - 1u]); // they rotate
-                [[unroll]] for (uint n = 0u; n < kWaveWords; n++) if (n + 1u < kWaveWords || ends)
-                    storeReady(to + 4u * n,
-                               odd == 0u ? packed[n + 1u]
-                                         : shiftedWord(packed[n], packed[n + 1u], 32u - 8u * odd),
-                               ready >> 4u * n & 15u);
+                SLUICE_UNROLL
+                for (uint n = 0u; n < kWaveWords; n++)
+                    if (n + 1u < kWaveWords || ends)
+                        storeReady(to + 4u * n,
+                                   odd == 0u
+                                       ? packed[n + 1u]
+                                       : shiftedWord(packed[n], packed[n + 1u], 32u - 8u * odd),
+                                   ready >> 4u * n & 15u);
             }
             tails = bytes == 1u ? tails.wxyz : bytes == 2u ? tails.zwxy : tails;
         }
@@ -204,7 +227,8 @@ void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow ro
     uint left = mix(row.left, bias & 0xffu, quad == 0u),
          upLeft = mix(row.upLeft, bias & 0xffu, quad == 0u);
     uvec4 value;
-    [[unroll]] for (uint b = 0u; b < 4u; b++) {
+    SLUICE_UNROLL
+    for (uint b = 0u; b < 4u; b++) {
         uint over = up >> 8u * b & 0xffu;
         if (predictor == SLUICE_PREDICTOR_MEDIAN) { // as filterMedian, with minima and maxima alone
             int plane = int(left) + (int(over) - int(upLeft));
@@ -228,7 +252,8 @@ void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow ro
 // Does a round of steps, from step `s` on. Two steps are written out, since a branch around the
 // barrier would have NVIDIA's compiler (580) match lanes eight times a step.
 void waveRound(const uint predictor, Wave wave, uint s, uint own, inout WaveRow row) {
-    [[dont_unroll]] for (uint k = 0u; k < kSteps; k += 2u) {
+    SLUICE_DONT_UNROLL
+    for (uint k = 0u; k < kSteps; k += 2u) {
         waveStep(predictor, wave, s + k, own + k, row);
         waveStep(predictor, wave, s + k + 1u, own + k + 1u, row);
         teamBarrier(); // lane 0 reads what the last lane stored two steps ago or earlier
@@ -278,18 +303,24 @@ void undoByteWave(uint predictor, uint column) {
     Wave wave = Wave(above, quads, period, shift, bias, hasZigzag);
     WaveRow row = WaveRow(0u - lane - 1u, 0u, 0u, 0u, 0u);
     teamBarrier();
-    [[unroll]] for (uint m = 0u; m < kSteps; m++) words[m] = loadFrom(
-        base, min(loadIndex + m * rowsStep - mix(0u, jump, loadPlace < kRows * m), lastFrom));
+    SLUICE_UNROLL
+    for (uint m = 0u; m < kSteps; m++)
+        words[m] = loadFrom(
+            base, min(loadIndex + m * rowsStep - mix(0u, jump, loadPlace < kRows * m), lastFrom));
     for (uint s = 0u; sgUniform(s < steps); s += kSteps) {
-        [[unroll]] for (uint m = 0u; m < kSteps; m++) sStage[others + m * kRows * kPitch] =
-            words[m];
+        SLUICE_UNROLL
+        for (uint m = 0u; m < kSteps; m++)
+            sStage[others + m * kRows * kPitch] = words[m];
         loadPlace += kSteps;
         bool wraps = loadPlace >= period;
         loadIndex += kSteps + mix(0u, jump, wraps);
         loadPlace -= mix(0u, period, wraps);
         teamBarrier();
-        [[unroll]] for (uint m = 0u; m < kSteps; m++) words[m] = loadFrom(
-            base, min(loadIndex + m * rowsStep - mix(0u, jump, loadPlace < kRows * m), lastFrom));
+        SLUICE_UNROLL
+        for (uint m = 0u; m < kSteps; m++)
+            words[m] =
+                loadFrom(base, min(loadIndex + m * rowsStep - mix(0u, jump, loadPlace < kRows * m),
+                                   lastFrom));
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
         for (uint k = 0u; k < kSteps; k++) {
             waveStep(predictor, wave, s + k, own + k, row);
@@ -315,17 +346,18 @@ void undoByteWave(uint predictor, uint column) {
             }
         else [[dont_unroll]]
             for (uint half_ = 0u; half_ < kSteps; half_ += kSteps / 2u)
-                [[unroll]] for (uint n = 0u; n < kSteps / 2u; n++) {
-                    uint m = half_ + n;
-                    bool isBack = storePlace < kRows * m;
-                    uint i = storeAt + 4u * (m * rowsStep - mix(0u, jump, isBack));
-                    uint q = storePlace - kRows * m + mix(0u, period, isBack) - 1u,
-                         bytes = sStage[others + m * kRows * kPitch];
-                    if (q < quads) [[unroll]]
-                        for (uint b = 0u; b < 4u; b++)
-                            if (i + b < gCount && 4u * q + b < gWidth)
-                                storeScratchByte(values + i + b, bytes >> 8u * b);
-                }
+                SLUICE_UNROLL
+        for (uint n = 0u; n < kSteps / 2u; n++) {
+            uint m = half_ + n;
+            bool isBack = storePlace < kRows * m;
+            uint i = storeAt + 4u * (m * rowsStep - mix(0u, jump, isBack));
+            uint q = storePlace - kRows * m + mix(0u, period, isBack) - 1u,
+                 bytes = sStage[others + m * kRows * kPitch];
+            if (q < quads) [[unroll]]
+                for (uint b = 0u; b < 4u; b++)
+                    if (i + b < gCount && 4u * q + b < gWidth)
+                        storeScratchByte(values + i + b, bytes >> 8u * b);
+        }
         storePlace += kSteps;
         wraps = storePlace >= period;
         storeAt += 4u * (kSteps + mix(0u, jump, wraps));

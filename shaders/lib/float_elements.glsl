@@ -3,6 +3,7 @@
 #ifndef SLUICE_FLOAT_ELEMENTS_GLSL
 #define SLUICE_FLOAT_ELEMENTS_GLSL
 
+#include "loops.glsl"
 #include "float_tensor.glsl"
 #include "units.glsl"
 
@@ -61,7 +62,8 @@ uint floatSelect(uint symbols, uint other) {
 
 uvec4 floatBf16(uvec4 row, uvec2 raw) {
     uvec4 words;
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 4u; ++i) {
         uint two = raw[i >> 1] >> (i & 1u) * 16u;
         // The product has each byte twice.
         words[i] = floatSelect(row[i], ((two & 0xffu) + (two & 0xff00u) * 256u) * 257u);
@@ -72,7 +74,8 @@ uvec4 floatBf16(uvec4 row, uvec2 raw) {
 uvec4 floatF16(uvec4 row, FloatRaw raw) {
     uvec4 words;
     uint bits = floatBits(kFloatF16, raw);
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 4u; ++i) {
         uint two = raw.high[i >> 1] >> (i & 1u) * 16u, six = bits >> (i >> 1) * 12u,
              down = (i & 1u) * 6u;
         // The lower two of 3 bits go to 8 and 24, the sign to 15 and 31, without carries.
@@ -107,7 +110,9 @@ uint floatFour(uint type, uint first, uint second, uint raw) {
 
 uint[8] floatJoin(uint type, uvec4 row, FloatRaw raw) {
     uint words[8];
-    [[unroll]] for (uint i = 0u; i < 8u; ++i) words[i] = 0u;
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 8u; ++i)
+        words[i] = 0u;
     if (type > kFloatF32) {
         uint bits = floatBits(type, raw);
         words[0] = floatFour(type, row.x, row.y, bits);
@@ -115,7 +120,8 @@ uint[8] floatJoin(uint type, uvec4 row, FloatRaw raw) {
         return words;
     }
     uvec4 pairs = type == kFloatF16 ? floatF16(row, raw) : floatBf16(row, raw.high);
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 4u; ++i) {
         if (type == kFloatF32) {
             words[2u * i] = (raw.low[i] & 0xffffu) | pairs[i] << 16;
             words[2u * i + 1u] = raw.low[i] >> 16 | (pairs[i] & 0xffff0000u);

@@ -4,6 +4,7 @@
 #ifndef SLUICE_FLOAT_ROWS_GLSL
 #define SLUICE_FLOAT_ROWS_GLSL
 
+#include "loops.glsl"
 #include "float_stream.glsl"
 #include "float_table.glsl"
 
@@ -53,7 +54,8 @@ void floatSingle(uint type, inout uvec4 row, inout uint missing) {
 uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
     uint missing = on ? floatMissing(row) : 0u;
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
-    [[dont_unroll]] for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
+    SLUICE_DONT_UNROLL
+    for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
         if (!wgAnyLane(missing != 0u)) break;
         floatSingle(type, row, missing);
     }
@@ -84,7 +86,8 @@ uvec4 floatWholeRow(uint type, bool on) {
     uint aheadOf = gFloatAheadAt;
     uvec4 row;
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
-    [[dont_unroll]] for (uint i = 0u; i < kFloatLookUps; i += 2u) {
+    SLUICE_DONT_UNROLL
+    for (uint i = 0u; i < kFloatLookUps; i += 2u) {
         floatTake(on);
         uint bits = floatNext(), first = floatEntry(bits),
              second = floatEntry(bits << (first & 31u));
@@ -152,11 +155,13 @@ uvec4 floatTailRow(uint type, bool on) {
     uvec2 ahead = floatAhead();
     uint aheadOf = gFloatAheadAt;
     uvec4 row = uvec4(0u);
-    [[dont_unroll]] for (uint i = 0u; i < kFloatLookUps; ++i) row =
-        uvec4(row.yzw, floatTailEntry(type, on, false));
+    SLUICE_DONT_UNROLL
+    for (uint i = 0u; i < kFloatLookUps; ++i)
+        row = uvec4(row.yzw, floatTailEntry(type, on, false));
     floatMove(ahead, aheadOf);
     uint missing = on ? floatMissing(row) : 0u;
-    [[dont_unroll]] for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
+    SLUICE_DONT_UNROLL
+    for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
         if (!wgAnyLane(missing != 0u)) break;
         uint entry = floatTailEntry(type, missing != 0u, true);
         if (missing != 0u) row = floatInsert(type, row, entry, missing);

@@ -3,6 +3,7 @@
 #ifndef SLUICE_FLOAT_TABLE_GLSL
 #define SLUICE_FLOAT_TABLE_GLSL
 
+#include "loops.glsl"
 #include "float_tensor.glsl"
 
 // The entry for the bits at the upper end of a word.
@@ -13,8 +14,9 @@ uint floatCodeLength(uint symbol) { return sFloatLengths[symbol >> 3] >> (symbol
 // The length of the code at the upper end of 12 bits.
 uint floatLengthAt(uint bits) {
     uint codeLength = 1u;
-    [[unroll]] for (uint i = 1u; i < kFloatMaxBits; ++i) codeLength +=
-        bits >= sFloatLimits[i] ? 1u : 0u;
+    SLUICE_UNROLL
+    for (uint i = 1u; i < kFloatMaxBits; ++i)
+        codeLength += bits >= sFloatLimits[i] ? 1u : 0u;
     return codeLength;
 }
 
@@ -50,8 +52,11 @@ void floatTable() {
     uint code = 0u, rank = 0u, tooLong = sFloatCounts[13] + sFloatCounts[14] + sFloatCounts[15];
     uint ranks[kFloatMaxBits + 1u];
     bool single = sFloatCounts[1] == 1u;
-    [[unroll]] for (uint i = 2u; i <= kFloatMaxBits; ++i) single = single && sFloatCounts[i] == 0u;
-    [[unroll]] for (uint i = 1u; i <= kFloatMaxBits; ++i) {
+    SLUICE_UNROLL
+    for (uint i = 2u; i <= kFloatMaxBits; ++i)
+        single = single && sFloatCounts[i] == 0u;
+    SLUICE_UNROLL
+    for (uint i = 1u; i <= kFloatMaxBits; ++i) {
         ranks[i] = rank;
         if (wgInvocation() == 0u) {
             sFloatPlaces[i] = rank - code;
@@ -68,8 +73,9 @@ void floatTable() {
     for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x) {
         uint codeLength = floatCodeLength(symbol), place = 0u;
         if (codeLength != 0u && codeLength <= kFloatMaxBits) {
-            [[unroll]] for (uint i = 1u; i <= kFloatMaxBits; ++i) place =
-                i == codeLength ? ranks[i] : place;
+            SLUICE_UNROLL
+            for (uint i = 1u; i <= kFloatMaxBits; ++i)
+                place = i == codeLength ? ranks[i] : place;
             for (uint word = 0u; word < symbol >> 3; word++) {
                 uint differ = sFloatLengths[word] ^ codeLength * 0x11111111u;
                 differ |= differ >> 2;
@@ -90,7 +96,8 @@ void floatTable() {
     for (uint i = 8u * wgInvocation(); i < 1u << kFloatMaxBits; i += 8u * gl_WorkGroupSize.x) {
         uint codeLength = floatLengthAt(i),
              entry = floatEntryOf(i, codeLength, mask, firstAt, lengthAt);
-        [[dont_unroll]] for (uint k = i; k < i + 8u; ++k) {
+        SLUICE_DONT_UNROLL
+        for (uint k = i; k < i + 8u; ++k) {
             if (codeLength > 9u) entry = floatEntryOf(k, floatLengthAt(k), mask, firstAt, lengthAt);
             sFloatTable[k] = entry;
         }
@@ -99,11 +106,12 @@ void floatTable() {
     // second one already or not.
     const uint each = 4u;
     uint secondAt = firstAt + (gFloatType > kFloatF32 ? 8u : 16u);
-    [[dont_unroll]] for (uint begin = 0u; begin < 1u << kFloatMaxBits;
-                         begin += each * gl_WorkGroupSize.x) {
+    SLUICE_DONT_UNROLL
+    for (uint begin = 0u; begin < 1u << kFloatMaxBits; begin += each * gl_WorkGroupSize.x) {
         uint entries[each];
         wgBarrierShared();
-        [[unroll]] for (uint k = 0u; k < each; ++k) {
+        SLUICE_UNROLL
+        for (uint k = 0u; k < each; ++k) {
             uint i = begin + k * gl_WorkGroupSize.x + wgInvocation();
             uint first = sFloatTable[i & kFloatEntries], length1 = first >> lengthAt & 15u;
             uint second = sFloatTable[i << length1 & kFloatEntries],
@@ -112,7 +120,8 @@ void floatTable() {
             entries[k] = first | mix(length1 | kFloatShort, both | symbol, both <= kFloatMaxBits);
         }
         wgBarrierShared();
-        [[unroll]] for (uint k = 0u; k < each; ++k) {
+        SLUICE_UNROLL
+        for (uint k = 0u; k < each; ++k) {
             uint i = begin + k * gl_WorkGroupSize.x + wgInvocation();
             if (i <= kFloatEntries) sFloatTable[i] = entries[k];
         }

@@ -7,6 +7,7 @@
 #ifndef SLUICE_FSE_GLSL
 #define SLUICE_FSE_GLSL
 
+#include "loops.glsl"
 #include "compat.h"
 #include "layout/fse.h"
 
@@ -38,7 +39,8 @@ uint symbolAt(SlotMemory memory, uint symbol) { return sSymbols[memory.symbols +
 // The lanes whose symbol is the same, of symbols below 2^bits; bits is the same for all.
 uint fseSame(uint symbol, uint bits) {
     uint same = 0xffffffffu;
-    [[dont_unroll]] for (uint b = 0u; b < bits; b += 3u) {
+    SLUICE_DONT_UNROLL
+    for (uint b = 0u; b < bits; b += 3u) {
         uvec3 one = uvec3(symbol) >> uvec3(b, b + 1u, b + 2u) & 1u;
         // lanes that agree with this one
         uvec3 votes = lgBallot3(one.x != 0u, one.y != 0u, one.z != 0u) ^ (one - 1u);

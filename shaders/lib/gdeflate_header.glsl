@@ -3,6 +3,7 @@
 #ifndef SLUICE_GDEFLATE_HEADER_GLSL
 #define SLUICE_GDEFLATE_HEADER_GLSL
 
+#include "loops.glsl"
 #include "gdeflate_state.glsl"
 #include "huffman.glsl"
 
@@ -18,7 +19,8 @@ void readCodeLengths(bool enabled, uint total) {
     uint lane = lgLane();
     uint position = 0u;
     uint carried = 0u; // the last length of the previous round
-    [[dont_unroll]] while (wgAny(enabled && gState != kDone && position < total)) {
+    SLUICE_DONT_UNROLL
+    while (wgAny(enabled && gState != kDone && position < total)) {
         bool on = enabled && gState != kDone && position < total;
         uvec2 decoded = huffmanDecode(bitsPeek(), kLitCode);
         uint len = decoded.x, symbol = decoded.y & 31u;

@@ -3,6 +3,7 @@
 #ifndef SLUICE_GDEFLATE_ROUNDS_GLSL
 #define SLUICE_GDEFLATE_ROUNDS_GLSL
 
+#include "loops.glsl"
 #include "gdeflate_state.glsl"
 #include "huffman.glsl"
 
@@ -119,7 +120,8 @@ void restoreRound(RoundState to) {
 
 // Does up to `rounds` rounds, one by one.
 void symbolRounds(bool enabled, uint rounds) {
-    [[dont_unroll]] for (uint i = 0u; i < rounds && wgAny(enabled && gState == kInSymbols); ++i) {
+    SLUICE_DONT_UNROLL
+    for (uint i = 0u; i < rounds && wgAny(enabled && gState == kInSymbols); ++i) {
         bool on = enabled && gState == kInSymbols, last;
         RoundState begin = saveRound();
         symbolRound(on, last);

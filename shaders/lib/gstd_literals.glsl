@@ -3,6 +3,7 @@
 #ifndef SLUICE_GSTD_LITERALS_GLSL
 #define SLUICE_GSTD_LITERALS_GLSL
 
+#include "loops.glsl"
 #include "gstd_tables.glsl"
 #include "units.glsl"
 
@@ -27,8 +28,9 @@ uint takeLiterals(uint first, uint count, uint mode, uint one) {
     uint own = first + 4u * lgLane();
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     uint word = 0u;
-    [[dont_unroll]] for (uint k = 0u; k < 4u; ++k) word |= takeLiteral(own + k < count, mode, one)
-                                                           << 8u * k;
+    SLUICE_DONT_UNROLL
+    for (uint k = 0u; k < 4u; ++k)
+        word |= takeLiteral(own + k < count, mode, one) << 8u * k;
     return word;
 #else
     // This is written out because NVIDIA's compiler (580) unrolls no loops with ballots.

@@ -3,6 +3,7 @@
 #ifndef SLUICE_GSTD_SEQUENCES_GLSL
 #define SLUICE_GSTD_SEQUENCES_GLSL
 
+#include "loops.glsl"
 #include "formulas/gstd.h"
 #include "gstd_tables.glsl"
 #include "units.glsl"
@@ -35,7 +36,9 @@ uint jump(uint origin) {
 }
 uint followed(uint origin) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
-    [[dont_unroll]] for (uint i = 0u; i < 5u; ++i) origin = jump(origin);
+    SLUICE_DONT_UNROLL
+    for (uint i = 0u; i < 5u; ++i)
+        origin = jump(origin);
     return origin;
 #else
     return jump(jump(jump(jump(jump(origin)))));

@@ -4,6 +4,7 @@
 #ifndef SLUICE_GSTD_TABLES_GLSL
 #define SLUICE_GSTD_TABLES_GLSL
 
+#include "loops.glsl"
 #include "gstd_tile.glsl"
 
 // Shared memory holds a table of literals, 2^11 slots and 256 symbols: marks, then entries, and
@@ -24,11 +25,15 @@ struct Rows {
 };
 uint pairOf(Rows rows, uint pair) {
     uint value = 0u;
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) value = mix(value, rows.v[i], i == pair);
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 4u; ++i)
+        value = mix(value, rows.v[i], i == pair);
     return value;
 }
 void setPair(inout Rows rows, uint pair, uint value) {
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) rows.v[i] = mix(rows.v[i], value, i == pair);
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 4u; ++i)
+        rows.v[i] = mix(rows.v[i], value, i == pair);
 }
 // The tables of sequences, a pair of rows each.
 const uint kLiteralLengths = 0u, kMatchLengths = 1u, kOffsets = 2u, kRemainders = 3u;
@@ -68,7 +73,8 @@ Rows readRows(bool on, bool sequences, bool lengths) {
     if (on && !good) gTablesGood = false;
     on = on && good;
     Rows rows;
-    [[dont_unroll]] for (uint pair = 0u; pair < 4u; ++pair) {
+    SLUICE_DONT_UNROLL
+    for (uint pair = 0u; pair < 4u; ++pair) {
         bool low = on && hasSymbol(sequences, 2u * pair),
              high = on && hasSymbol(sequences, 2u * pair + 1u);
         ahead = wordsAhead();
@@ -77,7 +83,8 @@ Rows readRows(bool on, bool sequences, bool lengths) {
         setPair(rows, pair, mix(0u, first, low) | mix(0u, second << 16, high));
         wordsMove(ahead);
     }
-    [[dont_unroll]] for (uint pair = 0u; pair < 4u; ++pair) {
+    SLUICE_DONT_UNROLL
+    for (uint pair = 0u; pair < 4u; ++pair) {
         ahead = wordsAhead();
         uint classes = pairOf(rows, pair), low = classes & 0xffffu, high = classes >> 16;
         uint slots = ransSlots(on && !lengths && hasSymbol(sequences, 2u * pair), low);
@@ -96,7 +103,8 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     bool literals = on && (gLiteralOwners >> part & 1u) != 0u,
          sequences = on && (gSequenceOwners >> part & 1u) != 0u;
     uint mode = w0 >> 2 & 3u, before = gModulus;
-    [[dont_unroll]] for (uint turn = 0u; turn < 2u; ++turn) {
+    SLUICE_DONT_UNROLL
+    for (uint turn = 0u; turn < 2u; ++turn) {
         bool ofSequences = turn == 1u, here = ofSequences ? sequences : literals;
         if (wgAny(here)) {
             gModulus = here && ofSequences ? (w3 & 63u) + 1u : gModulus;
@@ -128,7 +136,8 @@ bool buildCode(bool on) {
     if (on && own < 16u) sRans[ransAt(kLengthsAt + own)] = 0u; // counts the symbols of a length
     ransTable(on, 0u, kLongest);
     // A symbol's number among those of its length goes beside the length.
-    [[dont_unroll]] for (uint r = 0u; r < 8u; ++r) {
+    SLUICE_DONT_UNROLL
+    for (uint r = 0u; r < 8u; ++r) {
         uint shift = 16u * (r & 1u), pair = pairOf(rows, r >> 1), codeLength = pair >> shift & 15u;
         uvec3 bits = uvec3(codeLength) >> uvec3(0u, 1u, 2u) & 1u;
         uvec3 agree = lgBallot3(bits.x != 0u, bits.y != 0u, bits.z != 0u) ^ (bits - 1u);
@@ -150,7 +159,8 @@ bool buildCode(bool on) {
     bool goOn = lgLoopsGoOn(), good = tooLong == 0u && spaces == 1u << kLongest && goOn;
     if (on && own < 16u) sRans[ransAt(kLengthsAt + own)] = shorter | space << 16;
     lgBarrierShared();
-    [[dont_unroll]] for (uint r = 0u; r < 8u; ++r) {
+    SLUICE_DONT_UNROLL
+    for (uint r = 0u; r < 8u; ++r) {
         uint value = pairOf(rows, r >> 1) >> 16u * (r & 1u) & 0xffffu, codeLength = value & 15u,
              index = value >> 4;
         uint begins = sRans[ransAt(kLengthsAt + codeLength)], place = (begins & 0xffffu) + index;
@@ -175,7 +185,8 @@ bool buildLiterals(bool on) {
     if (wgAny(rans)) {
         uint log = min(gLiteralLog, SLUICE_GS_MAX_LITERAL_LOG);
         ransTable(rans, 0u, log);
-        [[dont_unroll]] for (uint r = 0u; r < 8u; ++r)
+        SLUICE_DONT_UNROLL
+        for (uint r = 0u; r < 8u; ++r)
             ransRow(rans, 0u, kLiteralEntries, log, 32u * r + lgLane(),
                     pairOf(gLiterals, r >> 1) >> 16u * (r & 1u) & 0xffffu);
         bool complete = ransFill(rans, 0u, log);
@@ -192,11 +203,13 @@ uint entriesOf(uint table) {
 bool buildSequences(bool on) {
     uint log = min(gSequenceLog, SLUICE_GS_MAX_SEQUENCE_LOG);
     bool good = true;
-    [[dont_unroll]] for (uint t = 0u; t < 4u; ++t) {
+    SLUICE_DONT_UNROLL
+    for (uint t = 0u; t < 4u; ++t) {
         uint marks = kSequenceMarks * t, entries = entriesOf(t), pair = pairOf(gSequences, t);
         bool built = on && alphabet(t) != 0u;
         ransTable(built, marks, log);
-        [[dont_unroll]] for (uint r = 0u; r < 2u; ++r) {
+        SLUICE_DONT_UNROLL
+        for (uint r = 0u; r < 2u; ++r) {
             bool here = hasSymbol(true, 2u * t + r);
             ransRow(built, marks, entries, log, 32u * r + lgLane(),
                     mix(0u, pair >> 16u * r & 0xffffu, here));

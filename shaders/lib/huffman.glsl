@@ -11,6 +11,7 @@
 #ifndef SLUICE_HUFFMAN_GLSL
 #define SLUICE_HUFFMAN_GLSL
 
+#include "loops.glsl"
 #include "lanes.glsl"
 
 const uint kSymbols = 320u; // of both alphabets together
@@ -102,9 +103,10 @@ uint huffmanPlace(uint len, uint holders, inout uint next) {
 void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
     uvec3 index = gSorted + min(place / 2u, uvec3(kSymbols / 2u - 1u)), other = uvec3(0u);
     if (odd) other = uvec3(sSorted[index.x], sSorted[index.y], sSorted[index.z]);
-    [[unroll]] for (uint k = 0u; k < 3u;
-                    ++k) if (len[k] != 0u && (place[k] & 1u) == (odd ? 1u : 0u)) sSorted[index[k]] =
-        odd ? other[k] | payload[k] << 16 : payload[k];
+    SLUICE_UNROLL
+    for (uint k = 0u; k < 3u; ++k)
+        if (len[k] != 0u && (place[k] & 1u) == (odd ? 1u : 0u))
+            sSorted[index[k]] = odd ? other[k] | payload[k] << 16 : payload[k];
 }
 
 struct HuffmanCode {
@@ -141,7 +143,8 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
     lgBarrierShared();
     if (lane < 16u) sToken[gRanks + lane] = 0u;
     lgBarrierShared();
-    [[dont_unroll]] for (uint chunk = 0u; chunk < chunks; ++chunk) {
+    SLUICE_DONT_UNROLL
+    for (uint chunk = 0u; chunk < chunks; ++chunk) {
         uint symbol = chunk * 32u + lane;
         uint len = enabled && symbol < n ? codeLength(lengths + symbol) : 0u;
         if (len != 0u) atomicAdd(sToken[gRanks + len], 1u);
@@ -158,7 +161,8 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
                 sSorted[gSorted + first / 2u + i * 32u + lane] = none;
     lgBarrierShared();
 
-    [[dont_unroll]] for (uint chunk = 0u; chunk < chunks; ++chunk) {
+    SLUICE_DONT_UNROLL
+    for (uint chunk = 0u; chunk < chunks; ++chunk) {
         uint symbol = chunk * 32u + lane;
         uint len = enabled && symbol < n ? codeLength(lengths + symbol) : 0u;
         uvec3 low = lgBallot3((len & 1u) != 0u, (len & 2u) != 0u, (len & 4u) != 0u);
@@ -219,7 +223,8 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
         placeC.x = huffmanPlace(lenC.x, holdersC.x, next);
         placeC.y = huffmanPlace(lenC.y, holdersC.y, next);
         placeC.z = huffmanPlace(lenC.z, holdersC.z, next);
-        [[unroll]] for (uint k = 0u; k < 3u; ++k) {
+        SLUICE_UNROLL
+        for (uint k = 0u; k < 3u; ++k) {
             payloadA[k] = huffmanPayload(kind, symbolA[k], lenA[k]) * twice;
             payloadB[k] = huffmanPayload(kind, symbolA[k] + 96u, lenB[k]) * twice;
             payloadC[k] = huffmanPayload(kind, symbolC[k], lenC[k]) * twice;

@@ -12,6 +12,7 @@
 #ifndef SLUICE_INTERVALS_GLSL
 #define SLUICE_INTERVALS_GLSL
 
+#include "loops.glsl"
 #include "interval_list.glsl"
 
 layout(constant_id = SLUICE_CONSTANT_ELEMENT_BYTES) const uint kElementSize = 0u; // 0: any
@@ -105,12 +106,14 @@ uint findBatch() {
 void skipRounds() {
     const uint rounds = SLUICE_INTERVAL_BATCH / kRound - 1u;
     uint lengths[rounds];
-    [[unroll]] for (uint i = 0u; i < rounds; ++i) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < rounds; ++i) {
         uint own = addSaturated(gBase, i * kRound + lgLane());
         lengths[i] = own < gIntervals ? intervalLength(own, gIntervals) : 0u;
     }
     bool skip = true;
-    [[unroll]] for (uint i = 0u; i < rounds; ++i) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < rounds; ++i) {
         uint after = addSaturated(gBefore, lgSumSaturated(lengths[i]));
         skip = skip && gIntervals - gBase > kRound &&
                !less64(shareBegin(), workBefore(after, gBase + kRound));

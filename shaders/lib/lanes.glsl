@@ -26,6 +26,7 @@
 #define SLUICE_LANES_GLSL
 
 #extension GL_EXT_control_flow_attributes : require
+#include "loops.glsl"
 #include "layout/base.h"
 #include "layout/constants.h"
 
@@ -170,8 +171,9 @@ bool wgAny(bool condition) {
     lanesGive(condition, false, false);
     barrier();
     uint bits = 0u;
-    [[unroll]] for (uint g = 0u; g < 4u; ++g) if (g < kGroupsPerWorkgroup) bits |=
-        sLanesBits[gLanesTurn][g * 8u].x;
+    SLUICE_UNROLL
+    for (uint g = 0u; g < 4u; ++g)
+        if (g < kGroupsPerWorkgroup) bits |= sLanesBits[gLanesTurn][g * 8u].x;
     gLanesTurn ^= 1u;
     return bits != 0u;
 #elif defined(SLUICE_NARROW)
@@ -189,7 +191,8 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
     lanesGive(a, b, c);
     barrier();
     uvec3 result = uvec3(0u);
-    [[unroll]] for (uint i = 0u; i < 8u; ++i) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 8u; ++i) {
         uvec4 bits = sLanesBits[gLanesTurn][lgIndex() * 8u + i];
         lanesJoin(bits.x, i * 4u, result);
         lanesJoin(bits.y, i * 4u + 1u, result);
@@ -211,7 +214,8 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
     uvec3 result = uvec3(0u);
     prefix = 0u;
     total = 0u;
-    [[unroll]] for (uint i = 0u; i < 8u; ++i) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 8u; ++i) {
         uvec4 bits = sLanesBits[gLanesTurn][lgIndex() * 8u + i];
         uvec4 values = sLanesValue[gLanesTurn][lgIndex() * 8u + i];
         lanesAdd(bits.x, values.x, i * 4u, result, prefix, total);
@@ -230,8 +234,9 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
     if (gl_SubgroupInvocationID == 0u) sJoin[gLanesTurn][gl_SubgroupID] = uvec4(own, 0u);
     wgBarrierShared();
     uvec3 result = uvec3(0u);
-    [[unroll]] for (uint i = 0u; i < 8u; ++i) if (i < kSubgroupsPerGroup) result |=
-        sJoin[gLanesTurn][i].xyz << (i * kSubgroupSize);
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 8u; ++i)
+        if (i < kSubgroupsPerGroup) result |= sJoin[gLanesTurn][i].xyz << (i * kSubgroupSize);
     gLanesTurn ^= 1u;
     return result;
 }
@@ -247,12 +252,14 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
     uvec3 result = uvec3(0u);
     prefix = inclusive - value;
     total = 0u;
-    [[unroll]] for (uint i = 0u; i < 8u; ++i) if (i < kSubgroupsPerGroup) {
-        uvec4 join = sJoin[gLanesTurn][i];
-        total += result.x == 0u ? join.w : 0u;
-        prefix += i < gl_SubgroupID ? join.z : 0u;
-        result |= uvec3(join.x & 0xffffu, join.x >> 16, join.y) << (i * kSubgroupSize);
-    }
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 8u; ++i)
+        if (i < kSubgroupsPerGroup) {
+            uvec4 join = sJoin[gLanesTurn][i];
+            total += result.x == 0u ? join.w : 0u;
+            prefix += i < gl_SubgroupID ? join.z : 0u;
+            result |= uvec3(join.x & 0xffffu, join.x >> 16, join.y) << (i * kSubgroupSize);
+        }
     gLanesTurn ^= 1u;
     return result;
 }
@@ -357,7 +364,9 @@ bool sgUniform(bool condition) {
 // a loop of two turns tells of all those before it. `two` is 2, but the compiler must not know.
 bool sgLoopsGoOn(uint two) {
     uint turns = 0u;
-    [[dont_unroll]] for (uint k = 0u; k < two; k++) turns++;
+    SLUICE_DONT_UNROLL
+    for (uint k = 0u; k < two; k++)
+        turns++;
     return turns == two;
 }
 

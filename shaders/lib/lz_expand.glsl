@@ -18,6 +18,7 @@
 #ifndef SLUICE_LZ_EXPAND_GLSL
 #define SLUICE_LZ_EXPAND_GLSL
 
+#include "loops.glsl"
 #include "lanes.glsl"
 #include "memory.glsl"
 #include "pitch.glsl"
@@ -99,10 +100,13 @@ uint loadByte(uvec2 base, uint n) {
 uvec4 loadMade(uvec4 position) {
     uvec4 made;
     if (gLzPitched) {
-        [[unroll]] for (uint k = 0u; k < 4u; ++k) made[k] =
-            loadByte(pitchAddress(position[k] & ~3u), position[k] & 3u);
+        SLUICE_UNROLL
+        for (uint k = 0u; k < 4u; ++k)
+            made[k] = loadByte(pitchAddress(position[k] & ~3u), position[k] & 3u);
     } else {
-        [[unroll]] for (uint k = 0u; k < 4u; ++k) made[k] = loadByte(gLzOut, position[k]);
+        SLUICE_UNROLL
+        for (uint k = 0u; k < 4u; ++k)
+            made[k] = loadByte(gLzOut, position[k]);
     }
     return made;
 }
@@ -124,8 +128,9 @@ void storeMade(uint position, uint bytes, uint n) {
             WordsOut(base).w[word] = bytes;
     } else {
 #ifdef SLUICE_EXT
-        [[unroll]] for (uint k = 0u; k < 3u; ++k) if (k < n) BytesOut(base).b[4u * word + k] =
-            uint8_t(bytes >> (8u * k));
+        SLUICE_UNROLL
+        for (uint k = 0u; k < 3u; ++k)
+            if (k < n) BytesOut(base).b[4u * word + k] = uint8_t(bytes >> (8u * k));
 #else
         // Others own the rest of the word.
         uint mask = (1u << (8u * n)) - 1u;
@@ -143,7 +148,8 @@ uint lzPlace(bool enabled, uint complete) {
     uint room = gAt + kStartRing * 32u, limit = min(room, gLzSize);
     uvec4 token = uvec4(0u), start = uvec4(0u);
     uint sum = 0u;
-    [[unroll]] for (uint i = 0u; i < kPerLane; ++i) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kPerLane; ++i) {
         token[i] = sToken[tokenAt(gPlaced + index + i)];
         start[i] = sum;
         sum += index + i < waiting ? (token[i] >> 16) + 1u : 0u;
@@ -153,8 +159,9 @@ uint lzPlace(bool enabled, uint complete) {
     start += gEnd + before;
 
     bool far = false;
-    [[unroll]] for (uint i = 0u; i < kPerLane; ++i) far =
-        far || (index + i < waiting && isMatch(token[i]) && (token[i] & 0xffffu) >= start[i]);
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kPerLane; ++i)
+        far = far || (index + i < waiting && isMatch(token[i]) && (token[i] & 0xffffu) >= start[i]);
     uint status = SLUICE_ST_OK, count = min(waiting, kAtOnce),
          take = min(max(waiting, index) - index, kPerLane);
     if (wgAnyLane(far || gEnd + total > limit)) {
@@ -163,15 +170,17 @@ uint lzPlace(bool enabled, uint complete) {
         uint taken = 0u;
         bool bad = false, offset = false;
         sum = 0u;
-        [[unroll]] for (uint i = 0u; i < kPerLane; ++i) if (i < take && start[i] < room) {
-            taken += 1u;
-            sum += (token[i] >> 16) + 1u;
-            bool isFar = isMatch(token[i]) && (token[i] & 0xffffu) >= start[i];
-            if (!bad && (isFar || start[i] + (token[i] >> 16) + 1u > gLzSize)) {
-                bad = true;
-                offset = isFar;
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kPerLane; ++i)
+            if (i < take && start[i] < room) {
+                taken += 1u;
+                sum += (token[i] >> 16) + 1u;
+                bool isFar = isMatch(token[i]) && (token[i] & 0xffffu) >= start[i];
+                if (!bad && (isFar || start[i] + (token[i] >> 16) + 1u > gLzSize)) {
+                    bad = true;
+                    offset = isFar;
+                }
             }
-        }
         take = taken;
         lgScan(take, before, count);
         uvec3 votes = lgBallot3Scan(false, bad, offset, sum, before, total);
@@ -180,7 +189,8 @@ uint lzPlace(bool enabled, uint complete) {
                                                                     : SLUICE_ST_TOO_LONG;
     }
     if (status == SLUICE_ST_OK) {
-        [[unroll]] for (uint i = 0u; i < kPerLane; ++i)
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kPerLane; ++i)
             atomicOr(sStarts[tileIndex() * (kStartRing / 4u) +
                              ((start[i] >> 7) & (kStartRing / 4u - 1u))][(start[i] >> 5) & 3u],
                      i < take ? 1u << (start[i] & 31u) : 0u);
@@ -199,20 +209,22 @@ void lzFollow(bool enabled, inout uvec4 value, uvec4 source, uint base) {
         mix(value * 0x10000u + (own + uvec4(kKnown, kKnown + 1u, kKnown + 2u, kKnown + 3u)),
             ((source + base) & (kTokenRing - 1u)) + tokenAt(0u), lessThan(source, uvec4(kGroup)));
     bool open;
-    [[dont_unroll]] do {
+    SLUICE_DONT_UNROLL
+    do {
         if (!kLockstep || enabled) {
-            [[unroll]] for (uint k = 0u; k < 4u; ++k) sToken[own + k] = entry[k];
+            SLUICE_UNROLL
+            for (uint k = 0u; k < 4u; ++k)
+                sToken[own + k] = entry[k];
         }
         lgBarrierShared();
-        [[unroll]] for (uint k = 0u; k < 4u; ++k) entry[k] =
-            sToken[entry[k] & (kTiles * kTokenRing - 1u)];
+        SLUICE_UNROLL
+        for (uint k = 0u; k < 4u; ++k)
+            entry[k] = sToken[entry[k] & (kTiles * kTokenRing - 1u)];
         lgBarrierShared();
         steps += 1u;
         open = (!kLockstep || enabled) && (entry.x & entry.y & entry.z & entry.w & kKnown) == 0u &&
                steps < 7u;
-    }
-    while (wgAnyLane(open))
-        ;
+    } while (wgAnyLane(open));
     value = entry >> 16;
 }
 
@@ -251,8 +263,9 @@ uvec4 lzRepeat() {
     uvec4 behind;
     // Adding 1/2 makes it exact, see lzUnrepeat.
     behind.x = self - distance * uint((float(self) + 0.5) / float(distance));
-    [[unroll]] for (uint k = 1u; k < 4u; ++k) behind[k] =
-        mix(behind[k - 1u] + 1u, 0u, behind[k - 1u] + 1u == distance);
+    SLUICE_UNROLL
+    for (uint k = 1u; k < 4u; ++k)
+        behind[k] = mix(behind[k - 1u] + 1u, 0u, behind[k - 1u] + 1u == distance);
     lgBarrierShared(); // the bits and the token are read
     return loadMade(min(gAt - distance + behind, uvec4(max(gAt, 1u) - 1u)));
 }
@@ -279,7 +292,9 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     token.z = sToken[tokenAt(index + (marks * 0x01010100u >> 24))];
     token.w = sToken[tokenAt(index + (marks * 0x01010101u >> 24))];
     // Sources count from gAt, and wrap if they lie before it. A literal's is always far away.
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) source[k] = self + k - 1u - (token[k] & 0xffffu);
+    SLUICE_UNROLL
+    for (uint k = 0u; k < 4u; ++k)
+        source[k] = self + k - 1u - (token[k] & 0xffffu);
     bool anyInside = wgAnyLane(enabled && anyOfGroup(source));
     // Where kUnpaired, lzFollow's steps are cheaper than this.
     if (!kUnpaired) {
@@ -291,7 +306,9 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
         }
     }
     bvec4 far;
-    [[unroll]] for (uint k = 0u; k < 4u; ++k) far[k] = isMatch(token[k]) && source[k] >= kGroup;
+    SLUICE_UNROLL
+    for (uint k = 0u; k < 4u; ++k)
+        far[k] = isMatch(token[k]) && source[k] >= kGroup;
     lgBarrierShared(); // the bits and the tokens are read
     // All bytes are loaded, those that are not needed from one place, the last byte made, because a
     // branch for each would wait for it. lzPlace has checked that sources lie in what is made.
@@ -344,7 +361,8 @@ uint lzExpand(bool enabled, uint complete, bool more) {
     complete = enabled ? complete : gPlaced;
     uint made = 0u;
     bool again;
-    [[dont_unroll]] do {
+    SLUICE_DONT_UNROLL
+    do {
         bool on = complete - gPlaced >= least;
         if (wgAny(on)) {
             uint result = lzPlace(on, complete);
@@ -361,9 +379,7 @@ uint lzExpand(bool enabled, uint complete, bool more) {
             do
                 lzMake(int(gEnd - gAt) >= group, made);
             while (wgAny(int(gEnd - gAt) >= group));
-    }
-    while (again)
-        ;
+    } while (again);
     // The last bytes of the tile, which are no word.
     uint position = gAt - kGroup + 4u * lgLane();
     if (enabled && !more && gAt > gEnd && position < gEnd && gEnd - position < 4u)

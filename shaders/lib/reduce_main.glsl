@@ -6,6 +6,7 @@
 // workgroup and leaves in scratch what comes before each tile. Scratch is that of a look-back, with
 // partial results for states; a reduction leaves it zero. src/cuda/reduce.cu says what differs
 // there.
+#include "loops.glsl"
 #include "lib/scan_tile.glsl"
 #include "lib/partials.glsl"
 
@@ -23,8 +24,12 @@ Run shareRun(uint workgroup, uint count) {
     for (uint index = workgroup; index < tiles; index += p.workgroups) {
         Tile tile = tileAt(index, count);
         Row rows[kRows];
-        [[unroll]] for (uint row = 0u; row < kRows; row++) rows[row] = loadRow(tile, row);
-        [[unroll]] for (uint row = 0u; row < kRows; row++) own = join(own, rowRun(rows[row], 0u));
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++)
+            rows[row] = loadRow(tile, row);
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++)
+            own = join(own, rowRun(rows[row], 0u));
     }
     sgExclusiveRun(own, subgroupTotal);
     wgRunsBefore(subgroupTotal, total);

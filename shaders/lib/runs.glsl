@@ -6,6 +6,7 @@
 #ifndef SLUICE_RUNS_GLSL
 #define SLUICE_RUNS_GLSL
 
+#include "loops.glsl"
 #include "layout/scan.h"
 #include "lanes.glsl"
 #include "memory.glsl"
@@ -104,7 +105,8 @@ uint runLane() { return gl_SubgroupInvocationID; }
 // The maximum of this lane and those below it in the subgroup: subgroupInclusiveMax, which Metal's
 // language lacks.
 uint sgInclusiveMax(uint value) {
-    [[unroll]] for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
+    SLUICE_UNROLL
+    for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
         uint below = subgroupShuffle(value, gl_SubgroupInvocationID - reach & kSubgroupSize - 1u);
         value = max(value, gl_SubgroupInvocationID >= reach ? below : 0u);
     }
@@ -128,8 +130,9 @@ Run sgInclusiveRun(Run run) {
     }
 #else
     uint reach = sgReach(run.head, run.head);
-    [[dont_unroll]] for (uint step_ = 1u; step_ < kSubgroupSize; step_ <<= 1) run.value =
-        sgStep(run.value, step_, reach);
+    SLUICE_DONT_UNROLL
+    for (uint step_ = 1u; step_ < kSubgroupSize; step_ <<= 1)
+        run.value = sgStep(run.value, step_, reach);
 #endif
     return run;
 }

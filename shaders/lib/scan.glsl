@@ -8,6 +8,7 @@
 #ifndef SLUICE_SCAN_GLSL
 #define SLUICE_SCAN_GLSL
 
+#include "loops.glsl"
 #include "lanes.glsl"
 
 const uint kSubgroups = gl_WorkGroupSize.x / kSubgroupSize;
@@ -63,7 +64,8 @@ uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
 #else
     uint before = 0u;
     total = 0u;
-    [[unroll]] for (uint bit = 0u; bit < bits; bit++) {
+    SLUICE_UNROLL
+    for (uint bit = 0u; bit < bits; bit++) {
         uvec4 ballot = subgroupBallot((value >> bit & 1u) != 0u);
         before += subgroupBallotExclusiveBitCount(ballot) << bit;
         total += subgroupBallotBitCount(ballot) << bit;

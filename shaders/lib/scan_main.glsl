@@ -7,6 +7,7 @@
 //
 // Sums of f32 depend on the order of their additions, so reduce.comp adds up the tiles' sums
 // beforehand, in a fixed order. src/cuda/scan.cu says what differs there.
+#include "loops.glsl"
 #include "lib/scan_tile.glsl"
 #include "lib/partials.glsl"
 
@@ -19,8 +20,9 @@ Value lookbackCombine(Value a, Value b) { return combine(a, b); }
 #ifndef SLUICE_EMU
 Value lookbackCombineLanes(Value value) {
 #ifdef SLUICE_VALUE64
-    [[dont_unroll]] for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) value =
-        combine(value, subgroupShuffle(value, gl_SubgroupInvocationID ^ reach));
+    SLUICE_DONT_UNROLL
+    for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1)
+        value = combine(value, subgroupShuffle(value, gl_SubgroupInvocationID ^ reach));
     return value;
 #else
     return kOperation == SLUICE_SCAN_OP_SUM ? subgroupAdd(value) : subgroupMax(value);
@@ -28,7 +30,8 @@ Value lookbackCombineLanes(Value value) {
 }
 Value lookbackInclusiveLanes(Value value) {
 #ifdef SLUICE_VALUE64
-    [[unroll]] for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
+    SLUICE_UNROLL
+    for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
         Value below = subgroupShuffle(value, max(gl_SubgroupInvocationID, reach) - reach);
         if (gl_SubgroupInvocationID >= reach) value = combine(below, value);
     }
@@ -55,13 +58,15 @@ bool lookbackTile(uint index, out Value value) {
 Run subgroupRun(Elements e) {
     Run run = kNoRun;
 #ifdef SLUICE_EMU
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++) {
         Run own = rowRun(e.rows[row], e.heads[row]);
         run = join(run, kSegmented ? sgJoinedRun(own) : own);
     }
     return kSegmented ? run : sgJoinedRun(run);
 #else
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++) {
         Run own = rowRun(e.rows[row], e.heads[row]);
         uvec4 heads = kSegmented ? subgroupBallot(own.head) : uvec4(0u);
         bool any = heads != uvec4(0u), follows = (heads & gl_SubgroupGtMask) == uvec4(0u);
@@ -85,10 +90,12 @@ Scanned scanElements(Elements e) {
     Scanned s;
     s.total = kNoRun;
     Run runs[kRows];
-    [[unroll]] for (uint row = 0u; row < kRows; row++) runs[row] =
-        rowRun(e.rows[row], e.heads[row]);
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++)
+        runs[row] = rowRun(e.rows[row], e.heads[row]);
     runs = sgInclusiveRows(runs);
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++) {
         Run rowTotal;
         s.starts[row] = join(s.total, sgRunBefore(runs[row], rowTotal));
         s.total = join(s.total, rowTotal);
@@ -101,7 +108,8 @@ Row resultRow(Elements e, Scanned s, Run before, uint row) {
     bool inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
     Run running = join(before, s.starts[row]);
     Row result;
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++) {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kPerRow; i++) {
         bool head = kSegmented && (e.heads[row] >> i & 1u) != 0u;
         Run next = join(running, Run(e.rows[row].x[i], head));
         result.x[i] = inclusive ? next.value : head ? kIdentity : running.value;
@@ -112,7 +120,8 @@ Row resultRow(Elements e, Scanned s, Run before, uint row) {
 
 void storeElements(Tile tile, Elements e, Scanned s, Run before) {
     uvec2 target = add64(p.output_, mul64(tile.index, kTile * kValueBytes));
-    [[unroll]] for (uint row = 0u; row < kRows; row++)
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++)
         storeRow(tile, target, row, resultRow(e, s, before, row));
 }
 
@@ -182,8 +191,10 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
                 return uvec4(ticket, nextTicket, sTicket, min(round + 2u, p.share));
             Run prefix = Run(sLookbackValue, false);
             uvec2 target = add64(p.output_, mul64(ticket, kTile * kValueBytes));
-            [[unroll]] for (uint row = 0u; row < kRows; row++) storeWide(
-                target, rowStart(row), resultRow(elements, scanned, join(prefix, before), row));
+            SLUICE_UNROLL
+            for (uint row = 0u; row < kRows; row++)
+                storeWide(target, rowStart(row),
+                          resultRow(elements, scanned, join(prefix, before), row));
             if (ticket == tiles - 1u) storeTotal(join(prefix, total));
         }
         ticket = nextTicket;

@@ -8,6 +8,7 @@
 #ifndef SLUICE_SCAN_TILE_GLSL
 #define SLUICE_SCAN_TILE_GLSL
 
+#include "loops.glsl"
 #include "runs.glsl"
 
 layout(push_constant, std430) uniform Push { ScanParams p; };
@@ -110,7 +111,9 @@ void storeValue(uvec2 base, uint index, Value value) {
 
 Row encodeRow(Row row) {
     if (kOperation == SLUICE_SCAN_OP_MAX) {
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++) row.x[i] = encode(row.x[i]);
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kPerRow; i++)
+            row.x[i] = encode(row.x[i]);
     }
     return row;
 }
@@ -137,18 +140,22 @@ Row loadRow(Tile tile, uint row) {
     if (tile.wide) {
         result = wideRow(tile.input_, at);
     } else {
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++) result.x[i] =
-            at + i < tile.size ? loadValue(tile.input_, at + i) : kIdentity;
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kPerRow; i++)
+            result.x[i] = at + i < tile.size ? loadValue(tile.input_, at + i) : kIdentity;
         result = encodeRow(result);
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++) result.x[i] =
-            at + i < tile.size ? result.x[i] : kIdentity;
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kPerRow; i++)
+            result.x[i] = at + i < tile.size ? result.x[i] : kIdentity;
     }
     return result;
 }
 
 Row decodeRow(Row row) {
     if (kOperation == SLUICE_SCAN_OP_MAX) {
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++) row.x[i] = decode(row.x[i]);
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kPerRow; i++)
+            row.x[i] = decode(row.x[i]);
     }
     return row;
 }
@@ -166,8 +173,9 @@ void storeRow(Tile tile, uvec2 target, uint row, Row values) {
     if (tile.wide) {
         storeWide(target, at, values);
     } else {
-        [[unroll]] for (uint i = 0u; i < kPerRow; i++) if (at + i < tile.size)
-            storeValue(target, at + i, values.x[i]);
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kPerRow; i++)
+            if (at + i < tile.size) storeValue(target, at + i, values.x[i]);
     }
 }
 
@@ -186,8 +194,9 @@ uint rowHeads(Tile tile, uint row) {
 // Joins the elements of one invocation in a row.
 Run rowRun(Row row, uint heads) {
     Run run = kNoRun;
-    [[unroll]] for (uint i = 0u; i < kPerRow; i++) run =
-        join(run, Run(row.x[i], (heads >> i & 1u) != 0u));
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kPerRow; i++)
+        run = join(run, Run(row.x[i], (heads >> i & 1u) != 0u));
     return run;
 }
 
@@ -199,7 +208,8 @@ struct Elements {
 
 Elements loadElements(Tile tile) {
     Elements e;
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++) {
         e.rows[row] = loadRow(tile, row);
         e.heads[row] = rowHeads(tile, row);
     }
@@ -210,7 +220,8 @@ Elements loadElements(Tile tile) {
 Elements loadWide(uint index) {
     uvec2 base = add64(p.input_, mul64(index, kTile * kValueBytes));
     Elements e;
-    [[unroll]] for (uint row = 0u; row < kRows; row++) {
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++) {
         e.rows[row] = wideRow(base, rowStart(row));
         e.heads[row] = kSegmented ? headsAt(index, rowStart(row)) : 0u;
     }
@@ -228,16 +239,21 @@ Run[kRows] sgInclusiveRows(Run runs[kRows]) {
 #endif
     if (steps) {
         uint reaches[kRows];
-        [[unroll]] for (uint row = 0u; row < kRows; row++) reaches[row] =
-            sgReach(runs[row].head, runs[row].head);
-        [[dont_unroll]] for (uint step_ = 1u; step_ < kSubgroupSize; step_ <<= 1) {
-            [[unroll]] for (uint row = 0u; row < kRows; row++) runs[row].value =
-                sgStep(runs[row].value, step_, reaches[row]);
+        SLUICE_UNROLL
+        for (uint row = 0u; row < kRows; row++)
+            reaches[row] = sgReach(runs[row].head, runs[row].head);
+        SLUICE_DONT_UNROLL
+        for (uint step_ = 1u; step_ < kSubgroupSize; step_ <<= 1) {
+            SLUICE_UNROLL
+            for (uint row = 0u; row < kRows; row++)
+                runs[row].value = sgStep(runs[row].value, step_, reaches[row]);
         }
         return runs;
     }
 #endif
-    [[unroll]] for (uint row = 0u; row < kRows; row++) runs[row] = sgInclusiveRun(runs[row]);
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kRows; row++)
+        runs[row] = sgInclusiveRun(runs[row]);
     return runs;
 }
 
@@ -245,8 +261,9 @@ Run[kRows] sgInclusiveRows(Run runs[kRows]) {
 // seldom called.
 Run tileRun(Tile tile) {
     Run run = kNoRun, total;
-    [[dont_unroll]] for (uint row = 0u; row < kRows; row++) run =
-        join(run, sgJoinedRun(rowRun(loadRow(tile, row), rowHeads(tile, row))));
+    SLUICE_DONT_UNROLL
+    for (uint row = 0u; row < kRows; row++)
+        run = join(run, sgJoinedRun(rowRun(loadRow(tile, row), rowHeads(tile, row))));
     wgRunsBefore(run, total);
     return total;
 }

@@ -4,6 +4,7 @@
 #ifndef SLUICE_UNITS_GLSL
 #define SLUICE_UNITS_GLSL
 
+#include "loops.glsl"
 #include "memory.glsl"
 
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer UnitsIn {
@@ -38,8 +39,9 @@ void storeWord(uvec2 target, uint value, uint from, uint to) {
         WordOut(target).w = value;
     } else if (from < to) {
 #ifdef SLUICE_EXT
-        [[unroll]] for (uint i = 0u; i < 4u; ++i) if (i >= from && i < to) BytesPlain(target).b[i] =
-            int8_t(int(value >> 8u * i));
+        SLUICE_UNROLL
+        for (uint i = 0u; i < 4u; ++i)
+            if (i >= from && i < to) BytesPlain(target).b[i] = int8_t(int(value >> 8u * i));
 #else
         uint mask = (1u << 8u * (to - from)) - 1u << 8u * from;
         atomicAnd(WordsOut(target).w[0], ~mask);
@@ -68,10 +70,12 @@ uvec4 funnelShift(uvec4 low, uvec4 high, uint shift) {
 // Loads `bytes` bytes at `source`, at most 16, where nothing but their own words may be read.
 uvec4 loadBytes(uvec2 source, uint bytes) {
     uvec4 words = uvec4(0u);
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) if (4u * i < bytes) {
-        uvec2 word = add64(source, 4u * i);
-        words[i] = endWord(word, min(bytes - 4u * i, 4u), beginWord(word, 0u));
-    }
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 4u; ++i)
+        if (4u * i < bytes) {
+            uvec2 word = add64(source, 4u * i);
+            words[i] = endWord(word, min(bytes - 4u * i, 4u), beginWord(word, 0u));
+        }
     return words;
 }
 
@@ -81,7 +85,8 @@ void storeUnit(uvec2 base, uint index, uvec4 value, uint from, uint to) {
     if (from == 0u && to == 16u) {
         UnitsOut(base).v[index] = value;
     } else {
-        [[dont_unroll]] for (uint i = 0u; i < 4u; ++i) {
+        SLUICE_DONT_UNROLL
+        for (uint i = 0u; i < 4u; ++i) {
             uint low = max(from, 4u * i), high = min(to, 4u * i + 4u);
             if (low < high)
                 storeWord(add64(base, 16u * index + 4u * i), value.x, low - 4u * i, high - 4u * i);
@@ -95,9 +100,9 @@ void storeWords(uvec2 base, uint index, uvec4 value, uint from, uint to) {
     if (from == 0u && to == 16u) {
         UnitsOut(base).v[index] = value;
     } else {
-        [[unroll]] for (uint i = 0u; i < 4u; ++i) if (4u * i >= from && 4u * i < to)
-            WordsPlain(base)
-                .w[4u * index + i] = value[i];
+        SLUICE_UNROLL
+        for (uint i = 0u; i < 4u; ++i)
+            if (4u * i >= from && 4u * i < to) WordsPlain(base).w[4u * index + i] = value[i];
     }
 }
 

@@ -5,6 +5,7 @@
 #ifndef SLUICE_WORD_STREAM_GLSL
 #define SLUICE_WORD_STREAM_GLSL
 
+#include "loops.glsl"
 #include "lanes.glsl"
 #include "memory.glsl"
 
@@ -53,7 +54,9 @@ void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
     gWordsLast = max(size, 1u) - 1u;
     gNext = 0u;
     lgBarrierShared(); // the list before has been read
-    [[unroll]] for (uint row = 0u; row < kWordRows; ++row) wordsKeep(row, wordsLoad(row));
+    SLUICE_UNROLL
+    for (uint row = 0u; row < kWordRows; ++row)
+        wordsKeep(row, wordsLoad(row));
     gMoveAt = 64u;
     lgBarrierShared();
 }

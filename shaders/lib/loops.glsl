@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What tells the compiler how to treat a loop, on a line of its own before it. clang-format takes
+// an attribute in brackets for an expression, and hides the loop's body behind its closing bracket.
+#ifndef SLUICE_LOOPS_GLSL
+#define SLUICE_LOOPS_GLSL
+
+#define SLUICE_UNROLL [[unroll]]
+#define SLUICE_DONT_UNROLL [[dont_unroll]]
+
+#endif
