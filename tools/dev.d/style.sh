@@ -93,6 +93,13 @@ lengths() {
         END { exit bad }'
 }
 
+# What unrolls a loop stands on a line of its own (shaders/lib/loops.glsl): behind an attribute on the same line
+# clang-format hides the loop's body behind its closing bracket.
+loop_bodies() {
+    ! git ls-files 'shaders/*.comp' 'shaders/*.glsl' 2>/dev/null |
+        xargs -r grep -nE '(\[\[(dont_)?unroll\]\]|SLUICE_(DONT_)?UNROLL) +(for|while|do)\b'
+}
+
 check_style() {
     local program
     if program=$(version_14 clang-format); then
@@ -102,6 +109,7 @@ check_style() {
     fi
     step private-members private_members
     step lengths lengths
+    step loop-bodies loop_bodies
 }
 
 # All names in C++ that is compiled here; the build has made the headers that it includes.
