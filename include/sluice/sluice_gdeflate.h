@@ -10,40 +10,19 @@
 extern "C" {
 #endif
 
-// Decodes a list of GDeflate 1.0 tiles, one lane group of 32 lanes a tile.
-//   maxRegionCount  regions in the list at most, 0 .. 2^24 Large batches have a kernel of their own
-//                   on some devices, chosen by it: a bound near the count is faster
-//   regionStride    bytes from one region to the next, a multiple of 4, at least 32
-//   flags           SluiceDecodeFlags, or-ed
-//   rowBytes,       0 and 0: the destination is linear. Else it is a pitched view, see below:
-//                   multiples of 4, rowBytes
-//   rowPitch        4 .. 2^30, rowPitch at least rowBytes
-//   regions         8-byte aligned, (maxRegionCount - 1) * regionStride + 32 bytes or more
-//   regionCount     4 bytes in GPU memory, 4-byte aligned: how many regions to decode, clamped to
-//                   maxRegionCount; size 0: maxRegionCount regions
-//   source          every region's compressed bytes must lie wholly inside it, else BAD_REGION.
-//                   Reads are whole words: the handle must reach to the next multiple of 4 after
-//                   each region's end
-//   destination     every region's output must lie wholly inside it, else BAD_REGION. Regions must
-//                   not overlap each other (undefined values, still inside destination). 4-byte
-//                   aligned if it is pitched
-//   expected        maxRegionCount * 4 bytes, 4-byte aligned: word i is the checksum that region i
-//                   must have; size 0: no checksums. With it the command does what
-//                   sluiceCmdChecksum does, after the decode and with the barrier between: a status
-//                   OK then says that the bytes are right
-//   status          (maxRegionCount + 2) * 4 bytes, 4-byte aligned. Word i is region i's
-//                   SluiceTileStatus (PENDING past the count); then come two summary words: how
-//                   many regions failed, and the index of the first that did, 0xffffffff if none
-//   scratch         as required
-// A tile that fails leaves unspecified bytes inside its own destination range. Format: GDeflate 1.0
-// as in docs/format.md; compressed tiles over 128 KiB give BAD_REGION and over 256 blocks LIMIT.
+// Decodes a list of GDeflate 1.0 tiles, one lane group of 32 lanes a tile. docs/format.md describes
+// the format. A tile that fails leaves unspecified bytes inside its own destination range;
+// compressed tiles over 128 KiB give BAD_REGION, and tiles of more than 256 blocks give LIMIT.
 //
-// Pitched destination: decode straight into what vkCmdCopyBufferToImage (bufferRowLength) or a
-// D3D12 footprint (pitch a multiple of 256) reads. Regions stay logical: a region at dstAddress has
-// the logical offset dstAddress - (address of destination), and byte b of the logical bytes lies (b
-// / rowBytes) * rowPitch + b % rowBytes bytes into destination. Tiles do not end at rows. The last
-// row may be cut short, so destination.size bytes hold destination.size / rowPitch * rowBytes +
-// min(destination.size % rowPitch, rowBytes) logical ones; a region past those gives BAD_REGION.
+// Pitched destination (rowBytes is not 0): the command decodes straight into what
+// vkCmdCopyBufferToImage (bufferRowLength) or a D3D12 footprint (pitch a multiple of 256) reads.
+// Regions stay logical: a region at dstAddress has the logical offset
+// dstAddress - (address of destination), and byte b of the logical bytes lies at this offset of
+// destination:
+//   (b / rowBytes) * rowPitch + b % rowBytes
+// Tiles do not end at rows. The last row may be cut short, so that destination holds this many
+// logical bytes, and a region past those gives BAD_REGION:
+//   destination.size / rowPitch * rowBytes + min(destination.size % rowPitch, rowBytes)
 // The padding at the end of rows is never written nor read. Checksums are over the logical bytes.
 //
 // By the driver (SLUICE_DECODE_BY_DRIVER): a dispatch of our own checks every region as always
@@ -52,23 +31,47 @@ extern "C" {
 // reports nothing: those regions get UNVERIFIED, which `expected` turns into OK or BAD_CHECKSUM.
 // The promise about hostile data holds for regions and counts, but what the compressed bytes can do
 // is the driver's affair: the extensions leave a tile of more bytes than its region says undefined.
-// ARGUMENT with STORED_IF_EQUAL or a pitched destination, which the extensions do not know;
-// UNSUPPORTED for more than SluiceContextInfo::driverRegionLimit regions. The VkBuffer of scratch
+// STORED_IF_EQUAL and a pitched destination give ARGUMENT, because the extensions do not know them;
+// more than SluiceContextInfo::driverRegionLimit regions give UNSUPPORTED. The VkBuffer of scratch
 // needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT, and for the EXT extension those of scratch, source and
 // destination VK_BUFFER_USAGE_2_MEMORY_DECOMPRESSION_BIT_EXT. The call records barriers of all
 // commands around the driver's work, so that the barriers you need are the same as without.
 typedef struct SluiceGdeflateInfo {
+    // The list has at most this many regions, 0 .. 2^24. Large batches have a kernel of their own
+    // on some devices, and this number chooses it: a bound near the count is faster.
     uint32_t maxRegionCount;
+    // Bytes from one region to the next: a multiple of 4, at least 32.
     uint32_t regionStride;
+    // SluiceDecodeFlags, or-ed.
     uint32_t flags;
+    // Bytes of a row of a pitched destination: a multiple of 4, 4 .. 2^30. 0 means that the
+    // destination is linear.
     uint32_t rowBytes;
+    // Bytes from one row to the next: a multiple of 4, at least rowBytes. It is 0 if rowBytes is 0.
     uint32_t rowPitch;
+    // (maxRegionCount - 1) * regionStride + 32 bytes or more, 8-byte aligned: SluiceRegions.
     SluiceBuffer regions;
+    // 4 bytes in GPU memory, 4-byte aligned: how many regions are decoded, clamped to
+    // maxRegionCount. If its size is 0, maxRegionCount regions are.
     SluiceBuffer regionCount;
+    // Every region's compressed bytes must lie wholly inside it, else the region gets BAD_REGION.
+    // Reads are whole words: the handle must reach to the next multiple of 4 after each region's
+    // end.
     SluiceBuffer source;
+    // Every region's output must lie wholly inside it, else the region gets BAD_REGION. Regions
+    // must not overlap each other (values are undefined then, still inside destination). It is
+    // 4-byte aligned if it is pitched.
     SluiceBuffer destination;
+    // maxRegionCount * 4 bytes, 4-byte aligned: word i is the checksum that region i must have. If
+    // its size is 0, no checksums are compared. With it the command does what sluiceCmdChecksum
+    // does, after the decode and with the barrier between: a status OK then says that the bytes are
+    // right.
     SluiceBuffer expected;
+    // (maxRegionCount + 2) * 4 bytes, 4-byte aligned. Word i is region i's SluiceTileStatus
+    // (PENDING past the count); then come two summary words: how many regions failed, and the index
+    // of the first that did, 0xffffffff if none did.
     SluiceBuffer status;
+    // As sluiceGetGdeflateRequirements says.
     SluiceBuffer scratch;
 } SluiceGdeflateInfo;
 
