@@ -306,7 +306,7 @@ typedef enum SluiceDecodeFlags {
     SLUICE_DECODE_STORED_IF_EQUAL = 1,
     // The Vulkan driver decodes (VK_EXT_memory_decompression or, where only that is enabled,
     // VK_NV_memory_decompression), not sluice. Never chosen by itself; UNSUPPORTED where the
-    // context's enabled extensions do not have it. See below.
+    // context's enabled extensions do not have it. sluice_gdeflate.h says what it does.
     SLUICE_DECODE_BY_DRIVER = 2,
     SLUICE_DECODE_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceDecodeFlags;
@@ -319,27 +319,25 @@ typedef enum SluiceDecodeFlags {
 // is OK or UNVERIFIED becomes BAD_CHECKSUM and is added to the summary if its bytes do not match,
 // and OK if they do. Tiles with another status are left alone. SluiceGdeflateInfo::expected does
 // the same as part of the decode.
-//   maxRegionCount, regionStride, rowBytes, rowPitch, regions, regionCount, destination, status as
-//   given to the decode
-//                   Only dstAddress and decompressedSize of a region are read. A tile may have 1 ..
-//                   1,048,576 bytes, more than any decode gives one region (float tiles of an
-//                   archive are of that size); one that is larger, not 4-byte aligned or not inside
-//                   destination becomes BAD_CHECKSUM
-//   expected        maxRegionCount * 4 bytes, 4-byte aligned: word i is region i's checksum
 // Checksum of a tile of n bytes: W = ceil(n / 4) words, pieces of P = ceil(W / 32) words; piece k
 // is bytes [min(n, 4 P k), min(n, 4 P (k + 1))); the value is XXH32 (seed 0) of the 32 XXH32 values
-// (seed 0) of the pieces, each as 4 bytes little-endian. XXH32: github.com/Cyan4973/xxHash,
-// doc/xxhash_spec.md.
+// (seed 0) of the pieces, each as 4 bytes little-endian. github.com/Cyan4973/xxHash,
+// doc/xxhash_spec.md, describes XXH32.
 typedef struct SluiceChecksumInfo {
-    uint32_t maxRegionCount;
-    uint32_t regionStride;
-    uint32_t rowBytes;
-    uint32_t rowPitch;
+    uint32_t maxRegionCount; // as the decode had it
+    uint32_t regionStride;   // as the decode had it
+    uint32_t rowBytes;       // as the decode had it
+    uint32_t rowPitch;       // as the decode had it
+    // As the decode had it. Only dstAddress and decompressedSize of a region are read. A tile may
+    // have 1 .. 1,048,576 bytes, more than any decode gives one region (float tiles of an archive
+    // are of that size); one that is larger, not 4-byte aligned or not inside destination becomes
+    // BAD_CHECKSUM.
     SluiceBuffer regions;
-    SluiceBuffer regionCount;
-    SluiceBuffer destination;
+    SluiceBuffer regionCount; // as the decode had it
+    SluiceBuffer destination; // as the decode had it
+    // maxRegionCount * 4 bytes, 4-byte aligned: word i is region i's checksum.
     SluiceBuffer expected;
-    SluiceBuffer status;
+    SluiceBuffer status; // as the decode had it
 } SluiceChecksumInfo;
 
 // Errors: ARGUMENT, BUFFER_SIZE.
