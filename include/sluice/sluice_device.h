@@ -39,58 +39,55 @@ typedef struct SluiceDeviceProperties {
 // Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* properties, uint32_t* count);
 
-// selector  "auto", "cpu", "vulkan", "vulkan:N", "vulkan:TEXT", "cuda", "cuda:N"; NULL is "auto".
-//           TEXT is matched, ignoring case, in the device's and the driver's name; the first match
-//           is taken, never a device that does not match. auto = a Vulkan GPU (not a software
-//           device), then CUDA, then the CPU. "vulkan" = the first Vulkan GPU, else the first
-//           software device.
-// tier      NULL or "auto", or a tier name ("base", "ext", "emu32", "native", "fast", "ref" ...)
-// validation  0 none, 1 core validation, 2 GPU-assisted too; messages of severity error and warning
-//             go to `message`
-// checkBarriers  1: every recorded dispatch is checked for read/write conflicts that no barrier
-//                separates; those are
-//           reported through `message` too (Vulkan only)
-// kernels   SluiceKernels whose pipelines are made now; 0: none, for sluiceCreatePipelines on
-//           sluiceGetDeviceContext makes them later. Vulkan only, as the next five are
-// pipelineFlags       SluicePipelineFlags for those
-// pipelineThreads     how many threads make them; 0 and 1: the calling one. The others have ended
-//                     when the device is open
-// pipelineCache       NULL, or the path of a file that keeps what the driver compiled; "": a file
-//                     of this driver and device in the user's cache folder ($XDG_CACHE_HOME/sluice
-//                     or ~/.cache/sluice, on Windows %LOCALAPPDATA%\sluice), where all such files
-//                     together stay below 64 MiB. It is read now, and written now and when the
-//                     device is closed if something new was compiled. A file that is damaged,
-//                     another driver's or larger than 64 MiB is not used; processes may share it
-// pipelineStatistics  1: the driver keeps what it can say of compiled pipelines
-// graphicsQueue  1: a queue of a family that also does graphics, if there is one, as in an engine's
-//                frame; 0: of a family
-//           that does not, if there is one, which may run more at once (docs/portability.md).
-//           Vulkan only
-// tuning    as in SluiceVulkanContextInfo and SluiceCudaContextInfo; ignored on the CPU
-// requiredSubgroupSize  as in SluiceVulkanContextInfo; Vulkan only
-// allowRefused  1: the device is opened without necessary pipelines of `kernels` that its driver
-//               fails to make (SluiceContextInfo::refusedKernels); 0: it is not opened then, and the
-//               error names them
-// selfTest      1: known tiles go through the pipelines of `kernels` (sluice_self_test.h). If one comes
-//               out wrong, the next tier of the device is opened instead (of ext, base and emu32),
-//               and sluiceGetDeviceSelfTest says so; where none is right, or another tier than these
-//               or a tier by name was asked for, the error names what fails
+// The device that sluiceOpenDevice opens. The members from `kernels` to `graphicsQueue` are for
+// Vulkan only.
 typedef struct SluiceDeviceInfo {
+    // "auto", "cpu", "vulkan", "vulkan:N", "vulkan:TEXT", "cuda" or "cuda:N"; NULL is "auto". TEXT
+    // is matched, ignoring case, in the device's and the driver's name; the first match is taken,
+    // never a device that does not match. "auto" takes a Vulkan GPU (not a software device), then
+    // CUDA, then the CPU; "vulkan" takes the first Vulkan GPU, else the first software device.
     const char* selector;
+    // NULL or "auto", or a tier name ("base", "ext", "emu32", "native", "fast", "ref" ...).
     const char* tier;
+    // 0 is none, 1 is core validation, 2 is GPU-assisted validation too. Messages of severity error
+    // and warning go to `message`.
     uint32_t validation;
+    // 1: every recorded dispatch is checked for read/write conflicts that no barrier separates;
+    // those are reported through `message` too (Vulkan only).
     uint32_t checkBarriers;
     void (*message)(void* user, const char* text); // may be NULL
-    void* messageUser;
+    void* messageUser;                             // the `user` of `message`
+    // SluiceKernels whose pipelines are made now. With 0 none are, and sluiceCreatePipelines on
+    // sluiceGetDeviceContext makes them later.
     uint32_t kernels;
+    // SluicePipelineFlags for the pipelines of `kernels`.
     uint32_t pipelineFlags;
+    // This many threads make the pipelines; with 0 and 1 the calling one does. The others have
+    // ended when the device is open.
     uint32_t pipelineThreads;
+    // NULL, or the path of a file that keeps what the driver compiled. "" is a file of this driver
+    // and device in the user's cache folder ($XDG_CACHE_HOME/sluice or ~/.cache/sluice, on Windows
+    // %LOCALAPPDATA%\sluice), where all such files together stay below 64 MiB. The file is read
+    // now, and written now and when the device is closed if something new was compiled. A file that
+    // is damaged, another driver's or larger than 64 MiB is not used; processes may share it.
     const char* pipelineCache;
+    // 1: the driver keeps what it can say of compiled pipelines.
     uint32_t pipelineStatistics;
+    // 1 takes a queue of a family that also does graphics, if there is one, as in an engine's
+    // frame. 0 takes a queue of a family that does not, if there is one, which may run more at once
+    // (docs/portability.md).
     uint32_t graphicsQueue;
+    // As in SluiceVulkanContextInfo and SluiceCudaContextInfo; it is ignored on the CPU.
     const char* tuning;
+    // As in SluiceVulkanContextInfo (Vulkan only).
     uint32_t requiredSubgroupSize;
+    // 1: the device is opened without necessary pipelines of `kernels` that its driver fails to
+    // make (SluiceContextInfo::refusedKernels). 0: it is not opened then, and the error names them.
     uint32_t allowRefused;
+    // 1: known tiles go through the pipelines of `kernels` (sluice_self_test.h). If one comes out
+    // wrong, the next tier of the device is opened instead (of ext, base and emu32), and
+    // sluiceGetDeviceSelfTest says so; where none is right, or another tier than these or a tier by
+    // name was asked for, the error names what fails.
     uint32_t selfTest;
 } SluiceDeviceInfo;
 
