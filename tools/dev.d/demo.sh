@@ -54,9 +54,36 @@ zstd_figures() {
         awk '/MB\/s/ { bytes += $2; rate = $6 } END { print bytes, rate }'
 }
 
+demo_packages="$build_packages mesa-vulkan-drivers unzip zstd"
+
+# Says what the demo of folder $1 installs, builds and downloads, and what time that takes.
+announce_demo() {
+    local cuda missing install download build="the library and the tool"
+    find_missing $demo_packages
+    install=${missing[*]:-nothing: all packages are there}
+    command -v dpkg-query >/dev/null || install="nothing, since this is no Debian system"
+    choose_cuda
+    [ $cuda = AUTO ] || build+=", without CUDA: there is no NVIDIA driver"
+    if [ -n "$1" ]; then
+        download="nothing: the assets come from $1"
+    elif [ -d "$cache/openarena" ]; then
+        download="nothing: OpenArena's assets are in $cache"
+    else
+        download="OpenArena's assets, 180 MB, once; unpacked they are 383 MB in $cache"
+    fi
+    note "what the demo does"
+    printf '%-10s %s\n' installs "$install" builds "$build" downloads "$download" \
+        takes "some 5 minutes of processor time to compile at first (more with CUDA), then two to pack; here on $jobs cores"
+}
+
 run_demo() {
-    need $build_packages mesa-vulkan-drivers unzip zstd
-    build_release
+    [ -z "$1" ] || [ -d "$1" ] || {
+        echo "no folder $1" >&2
+        return 1
+    }
+    announce_demo "$1"
+    need $demo_packages
+    build_tool
     local assets device which=all sources key archive peer
     find_assets "$1"
 
@@ -111,4 +138,6 @@ run_demo() {
         }' "$peer" "$archive.log"
     rm -f "$archive.log"
     [ $which = all ] || echo "(This GPU is software: docs/performance.md has the speed of real ones.)"
+    note "next, with files of your own in FOLDER"
+    echo "$bin/sluice pack -v -o own.sluice FOLDER"
 }

@@ -14,16 +14,24 @@ as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
+# Sets `missing` to those of the packages that are not installed; none where this is not a Debian system.
+find_missing() { # PACKAGE...
+    local package
+    missing=()
+    command -v dpkg-query >/dev/null || return 0
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+    done
+}
+
 # Installs those of the packages that are missing. Needs no network when none is.
 need() {
-    local package missing=()
+    local missing
     if ! command -v dpkg-query >/dev/null; then
         echo "not a Debian system: make sure that these are installed, under whatever names: $*" >&2
         return 0
     fi
-    for package in "$@"; do
-        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
-    done
+    find_missing "$@"
     [ ${#missing[@]} -gt 0 ] || return 0
     note "installing ${missing[*]}"
     as_root apt-get update -q
@@ -42,8 +50,36 @@ configure() { # PRESET CMAKE_OPTION...
 build_release() {
     need $build_packages
     note "building"
-    configure release
+    configure release -DSLUICE_CUDA=AUTO # build_tool may have left it out
     cmake --build build/release -j "$jobs"
+}
+
+# Is there a driver of NVIDIA's? The last place is that of Windows' subsystem for Linux.
+nvidia_driver() {
+    [ -e /proc/driver/nvidia ] || command -v nvidia-smi >/dev/null || [ -e /usr/lib/wsl/lib/nvidia-smi ]
+}
+
+# Is the folder of the release build configured with CUDA?
+configured_with_cuda() {
+    grep -q '^SLUICE_NVCC:FILEPATH=/' build/release/CMakeCache.txt 2>/dev/null &&
+        ! grep -q '^SLUICE_CUDA:STRING=OFF' build/release/CMakeCache.txt
+}
+
+# Sets `cuda` to the value of SLUICE_CUDA for build_tool: without a driver CUDA's kernels would be compiled for nothing,
+# but a folder that has them keeps them.
+choose_cuda() {
+    cuda=AUTO
+    nvidia_driver || configured_with_cuda || cuda=OFF
+}
+
+# The library and the tool alone, into the folder of the release build.
+build_tool() {
+    local cuda
+    need $build_packages
+    note "building the library and the tool"
+    choose_cuda
+    configure release -DSLUICE_CUDA=$cuda
+    cmake --build build/release -j "$jobs" --target sluice_tool
 }
 
 # Downloads Debian packages into the cache, without installing them: download PACKAGE...
