@@ -94,11 +94,12 @@ void decodePhase() {
 // Copies a tile that is stored as it is.
 void copyStored(bool enabled, uvec2 source, uint size) {
     uint words = enabled ? size >> 2 : 0u;
-    for (uint i = 0u; wgAny(i < words); i += 256u)
+    for (uint i = 0u; wgAny(i < words); i += 256u) {
         SLUICE_UNROLL
-    for (uint k = 0u; k < 8u; ++k) {
-        uint index = i + k * 32u + lgLane();
-        if (index < words) storeMade(4u * index, WordsIn(source).w[index], 4u);
+        for (uint k = 0u; k < 8u; ++k) {
+            uint index = i + k * 32u + lgLane();
+            if (index < words) storeMade(4u * index, WordsIn(source).w[index], 4u);
+        }
     }
     if (enabled && lgLane() == 0u && (size & 3u) != 0u)
         storeMade(words * 4u, WordsIn(source).w[words], size & 3u);

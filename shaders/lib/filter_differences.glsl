@@ -44,9 +44,11 @@ void undoDifferences(uint column, uint records, uint order) {
     uint step = kTeamSize * kPerLane, steps = (records + step - 1u) / step;
     uint begin = teamLane() * kPerLane;
     uint next[kPerLane / 4u + 1u];
-    if (inPlanes) [[unroll]]
+    if (inPlanes) {
+        SLUICE_UNROLL
         for (uint k = 0u; k <= kPerLane / 4u; k++)
             next[k] = loadFrom(base, min((from + begin >> 2) + k, lastWord));
+    }
     for (uint s = 0u; sgUniform(s < steps); s++) {
         uint values[kPerLane];
         if (inPlanes) { // a column of bytes, or its first plane, is loaded a step ahead
@@ -87,9 +89,11 @@ void undoDifferences(uint column, uint records, uint order) {
                     at += stride;
                 }
             }
-            if (hasZigzag && !isBytes) [[unroll]]
+            if (hasZigzag && !isBytes) {
+                SLUICE_UNROLL
                 for (uint k = 0u; k < kPerLane; k++)
                     values[k] = filterUnzigzag(values[k], maskOf(bytesOf(column)));
+            }
         }
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
         for (uint o = 0u; o < order; o++) {

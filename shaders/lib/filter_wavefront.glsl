@@ -336,7 +336,8 @@ void undoByteWave(uint predictor, uint column) {
         waveRound(SLUICE_PREDICTOR_GRADIENT, wave, s, own, row);
 #undef SLUICE_WAVE
 #endif
-        if (isAligned) [[unroll]]
+        if (isAligned) {
+            SLUICE_UNROLL
             for (uint m = 0u; m < kSteps; m++) {
                 bool isBack = storePlace < kRows * m;
                 uint i = storeAt + 4u * (m * rowsStep - mix(0u, jump, isBack));
@@ -344,19 +345,24 @@ void undoByteWave(uint predictor, uint column) {
                 if (q < quads && i + 3u < gCount + 3u)
                     storeScratchWord(values + i, sStage[others + m * kRows * kPitch]);
             }
-        else [[dont_unroll]]
-            for (uint half_ = 0u; half_ < kSteps; half_ += kSteps / 2u)
+        } else {
+            SLUICE_DONT_UNROLL
+            for (uint half_ = 0u; half_ < kSteps; half_ += kSteps / 2u) {
                 SLUICE_UNROLL
-        for (uint n = 0u; n < kSteps / 2u; n++) {
-            uint m = half_ + n;
-            bool isBack = storePlace < kRows * m;
-            uint i = storeAt + 4u * (m * rowsStep - mix(0u, jump, isBack));
-            uint q = storePlace - kRows * m + mix(0u, period, isBack) - 1u,
-                 bytes = sStage[others + m * kRows * kPitch];
-            if (q < quads) [[unroll]]
-                for (uint b = 0u; b < 4u; b++)
-                    if (i + b < gCount && 4u * q + b < gWidth)
-                        storeScratchByte(values + i + b, bytes >> 8u * b);
+                for (uint n = 0u; n < kSteps / 2u; n++) {
+                    uint m = half_ + n;
+                    bool isBack = storePlace < kRows * m;
+                    uint i = storeAt + 4u * (m * rowsStep - mix(0u, jump, isBack));
+                    uint q = storePlace - kRows * m + mix(0u, period, isBack) - 1u,
+                         bytes = sStage[others + m * kRows * kPitch];
+                    if (q < quads) {
+                        SLUICE_UNROLL
+                        for (uint b = 0u; b < 4u; b++)
+                            if (i + b < gCount && 4u * q + b < gWidth)
+                                storeScratchByte(values + i + b, bytes >> 8u * b);
+                    }
+                }
+            }
         }
         storePlace += kSteps;
         wraps = storePlace >= period;

@@ -155,10 +155,12 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
     HuffmanCode sorted = huffmanQuads(enabled, count, ones, code, first);
     if (lane < 16u) sToken[gRanks + lane] = sorted.rank;
     uint none = sorted.symbols == 0u ? huffmanPayload(kind, 0u, 1u) * 0x10001u : 0u;
-    if (enabled) [[unroll]]
+    if (enabled) {
+        SLUICE_UNROLL
         for (uint i = 0u; i < 5u; ++i)
             if (i * 32u + lane < (n + 1u) / 2u)
                 sSorted[gSorted + first / 2u + i * 32u + lane] = none;
+    }
     lgBarrierShared();
 
     SLUICE_DONT_UNROLL

@@ -375,10 +375,12 @@ uint lzExpand(bool enabled, uint complete, bool more) {
         // gAt lies past gEnd when the last group has been made.
         bool last = enabled && status == SLUICE_ST_OK && !more && complete == gPlaced;
         int group = int(mix(kGroup, 1u, last));
-        if (wgAny(int(gEnd - gAt) >= group)) [[dont_unroll]]
-            do
+        if (wgAny(int(gEnd - gAt) >= group)) {
+            SLUICE_DONT_UNROLL
+            do {
                 lzMake(int(gEnd - gAt) >= group, made);
-            while (wgAny(int(gEnd - gAt) >= group));
+            } while (wgAny(int(gEnd - gAt) >= group));
+        }
     } while (again);
     // The last bytes of the tile, which are no word.
     uint position = gAt - kGroup + 4u * lgLane();

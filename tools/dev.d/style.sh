@@ -93,11 +93,23 @@ lengths() {
         END { exit bad }'
 }
 
-# What unrolls a loop stands on a line of its own (shaders/lib/loops.glsl): behind an attribute on the same line
-# clang-format hides the loop's body behind its closing bracket.
+# What unrolls a loop stands on a line of its own (shaders/lib/loops.glsl), in braces where the loop belongs to an if or
+# to another loop: else clang-format hides the loop's body behind its closing bracket, or takes the loop for no part of
+# what it belongs to.
 loop_bodies() {
-    ! git ls-files 'shaders/*.comp' 'shaders/*.glsl' 2>/dev/null |
-        xargs -r grep -nE '(\[\[(dont_)?unroll\]\]|SLUICE_(DONT_)?UNROLL) +(for|while|do)\b'
+    sources | grep -E '\.(comp|glsl)$' | xargs -r awk '
+        function refuse(why) {
+            printf "%s:%d: %s\n", FILENAME, FNR, why
+            bad = 1
+        }
+        FNR == 1 { before = "" }
+        /\[\[(dont_)?unroll\]\]/ && FILENAME !~ /loops\.glsl$/ { refuse("an attribute; loops.glsl has a macro for it") }
+        /SLUICE_(DONT_)?UNROLL[ \t]+[^ \t\\]/ && !/#define/ { refuse("the loop stands on the line of its macro") }
+        /^ *SLUICE_(DONT_)?UNROLL/ && before !~ /^ *#/ && before ~ /(\)|else) *\\?$/ {
+            refuse("braces are missing around the loop")
+        }
+        { before = $0 }
+        END { exit bad }'
 }
 
 check_style() {

@@ -9,6 +9,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/float_tile.glsl"
+#include "lib/loops.glsl"
 #include "product.glsl"
 
 const uint kMaxTiles = 64u; // a lane group takes no more; the dispatch has enough groups

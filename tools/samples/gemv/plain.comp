@@ -4,6 +4,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
+#include "lib/loops.glsl"
 #include "lib/units.glsl"
 #include "product.glsl"
 
@@ -14,8 +15,8 @@ void main()
     uint first = (gl_WorkGroupID.x * kGroupsPerWorkgroup + lgIndex()) * kRows;
     uvec2 rows[kRows];
     vec2 sums[kRows];
-    [[unroll]] for (uint i = 0u; i < kRows; ++i)
-    {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kRows; ++i) {
         // Beyond the last row, that one is read again.
         rows[i] = add64(p.weights, mul64(min(first + i, p.rows - 1u), 2u * p.columns));
         sums[i] = vec2(0.0);
@@ -24,12 +25,15 @@ void main()
         uint column = at + 8u * lgLane();
         if (column >= p.columns) continue;
         uvec4 weights[kRows];
-        [[unroll]] for (uint i = 0u; i < kRows; ++i) weights[i] = UnitsIn(rows[i]).v[column >> 3];
-        [[unroll]] for (uint i = 0u; i < kRows; ++i) sums[i] =
-            multiplyAdd(weights[i], column, sums[i]);
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kRows; ++i)
+            weights[i] = UnitsIn(rows[i]).v[column >> 3];
+        SLUICE_UNROLL
+        for (uint i = 0u; i < kRows; ++i)
+            sums[i] = multiplyAdd(weights[i], column, sums[i]);
     }
-    [[unroll]] for (uint i = 0u; i < kRows; ++i)
-    {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < kRows; ++i) {
         float sum = groupSum(sums[i].x + sums[i].y);
         if (lgLane() == 0u && first + i < p.rows) Floats(p.y).f[first + i] = sum;
     }

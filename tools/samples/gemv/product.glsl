@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The parts that the products share. lanes.glsl and units.glsl must be included before it.
+// The parts that the products share. lanes.glsl, loops.glsl and units.glsl must be included before
+// it.
 
 layout(push_constant, std430) uniform Push
 {
@@ -24,8 +25,8 @@ vec2 multiplyAdd(uvec4 weights, uint column, vec2 sums)
     vec4 x[2];
     x[0] = Vectors(p.x).v[column >> 2];
     x[1] = Vectors(p.x).v[(column >> 2) + 1u];
-    [[unroll]] for (uint i = 0u; i < 4u; ++i)
-    {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 4u; ++i) {
         sums.x += uintBitsToFloat(weights[i] << 16) * x[i >> 1][2u * (i & 1u)];
         sums.y += uintBitsToFloat(weights[i] & 0xffff0000u) * x[i >> 1][2u * (i & 1u) + 1u];
     }
@@ -35,8 +36,8 @@ vec2 multiplyAdd(uvec4 weights, uint column, vec2 sums)
 // The sum over the lanes of the group, always in the same order.
 float groupSum(float value)
 {
-    [[unroll]] for (uint i = 0u; i < 5u; ++i)
-    {
+    SLUICE_UNROLL
+    for (uint i = 0u; i < 5u; ++i) {
         lgShare(floatBitsToUint(value));
         value += uintBitsToFloat(lgShared(lgLane() ^ 1u << i));
     }

@@ -5,6 +5,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
+#include "lib/loops.glsl"
 #include "lib/units.glsl"
 #include "product.glsl"
 
