@@ -90,6 +90,20 @@ Bytes largeFilterItem(FilterPredictor predictor)
     return item;
 }
 
+Bytes archiveOf(const std::vector<SluiceEncodedAssetInfo>& assets)
+{
+    Bytes file;
+    const SluiceArchiveWriterInfo info = {
+        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr, 0};
+    SluiceArchiveWriter writer = nullptr;
+    REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
+    for (const SluiceEncodedAssetInfo& asset : assets)
+        REQUIRE(sluiceAddEncodedArchiveAsset(writer, &asset) == SLUICE_OK);
+    REQUIRE(sluiceFinishArchive(writer, nullptr) == SLUICE_OK);
+    sluiceDestroyArchiveWriter(writer);
+    return file;
+}
+
 // An archive of one asset, "zeros", whose tiles are zeros as they are stored.
 Bytes archiveOf(const std::vector<SluiceArchiveTile>& records, const Bytes& parameters)
 {
@@ -107,15 +121,20 @@ Bytes archiveOf(const std::vector<SluiceArchiveTile>& records, const Bytes& para
         std::memset(bytes, 0, size);
         return SLUICE_OK;
     };
-    Bytes file;
-    const SluiceArchiveWriterInfo info = {
-        SLUICE_CODEC_STORE, 0, 0, 1, writeMemory, &file, 0, 0, nullptr, 0};
-    SluiceArchiveWriter writer = nullptr;
-    REQUIRE(sluiceCreateArchiveWriter(&info, &writer) == SLUICE_OK);
-    REQUIRE(sluiceAddEncodedArchiveAsset(writer, &asset) == SLUICE_OK);
-    REQUIRE(sluiceFinishArchive(writer, nullptr) == SLUICE_OK);
-    sluiceDestroyArchiveWriter(writer);
-    return file;
+    return archiveOf({asset});
+}
+
+// An archive of empty assets of these names.
+Bytes archiveOfNames(const std::vector<std::string>& names)
+{
+    std::vector<SluiceEncodedAssetInfo> assets(names.size());
+    for (size_t i = 0; i < names.size(); ++i) {
+        assets[i] = {};
+        assets[i].name = names[i].data();
+        assets[i].nameLength = names[i].size();
+        assets[i].tileSizeLog2 = 18;
+    }
+    return archiveOf(assets);
 }
 
 // A RIFF file of so many chunks with 2 bytes of samples each.
@@ -272,6 +291,60 @@ TEST_CASE("tool hostile: an archive that becomes very large needs leave")
     REQUIRE(tool("pack --raw -o s.gdeflate a/one.txt") == 0);
     CHECK(tool.onCpu("verify --max-output 100002 s.gdeflate") == 3);
     CHECK(tool.onCpu("verify --max-output 100003 s.gdeflate") == 0);
+}
+
+TEST_CASE("tool hostile: a small picture that becomes very large needs leave")
+{
+    Folder tool("in");
+    // One bit a texel, 16,384 x 16,384: 66 bytes that want 1 GiB.
+    const char png[] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x40\0\0\0\x40\0\1\0\0\0\0\x81\xb3\x2d\x29"
+                       "\0\0\0\tIDATx\xda"
+                       "c\0\0\0\1\0\1\xb1\x0d\xb6\x93\0\0\0\0IEND\xae"
+                       "B`\x82";
+    tool.write("in/huge.png", std::string(png, sizeof png - 1));
+    std::string jpeg = readFile(fs::path(SLUICE_TEST_DATA_DIR) / "pictures/grey.jpg");
+    const size_t frame = jpeg.find("\xff\xc0"); // then length, precision, height and width
+    REQUIRE(frame != std::string::npos);
+    jpeg.replace(frame + 5, 4, "\x40\x00\x40\x00", 4);
+    tool.write("in/huge.jpg", jpeg);
+    // Packets of 128 equal texels: 2 MB that want 512 MiB.
+    std::string tga("\0\0\x0b\0\0\0\0\0\0\0\0\0\0\x40\0\x20\x08\0", 18);
+    for (int packet = 0; packet < 16384 * 8192 / 128; ++packet)
+        tga += "\xff\x40";
+    tool.write("in/huge.tga", tga);
+    checkCost(tool, "pack -q -j 1 --images -o a.sluice in");
+    REQUIRE(tool("pack -f --images -o a.sluice in") == 0);
+    for (const char* said : {"huge.png: packed as no image: decodes to 1073741824 bytes, and the "
+                             "limit is 268435456; --max-output",
+                             "huge.jpg: packed as no image: decodes to 1073741824 bytes",
+                             "huge.tga: packed as no image: decodes to 536870912 bytes"})
+        CHECK(contains(tool.errors(), said));
+    CHECK(tool.onCpu("verify --compare . a.sluice") == 0);
+    // What may be read depends on the option alone.
+    tool.write("one/photo.tga", picture());
+    CHECK(tool("pack --images --max-output 1K -o b.sluice one") == 0);
+    CHECK(contains(tool.errors(), "and the limit is 1024; --max-output sets another"));
+    CHECK(tool("pack -f --images --max-output 10M -o b.sluice one") == 0);
+    CHECK(tool.errors().empty());
+    CHECK(tool("pack -f --max-output 10M -o b.sluice one") == 1);
+}
+
+TEST_CASE("tool hostile: many folders of a small archive need leave")
+{
+    // Names of 2,040 folders each, of which an archive stores the bytes alone.
+    Tool tool;
+    std::string deep;
+    for (int i = 0; i < 2040; ++i)
+        deep += "/a";
+    std::vector<std::string> names;
+    for (int i = 0; i < 100; ++i)
+        names.push_back(std::to_string(1000 + i) + deep);
+    tool.write("deep.sluice", textOf(archiveOfNames(names)));
+    REQUIRE(tool("info deep.sluice") == 0);
+    CHECK(tool.onCpu("unpack -C o deep.sluice") == 3);
+    CHECK(contains(tool.errors(), "deep.sluice: has 204000 folders, of 4096 bytes each, and "
+                                  "the limit is 536870912; --max-output"));
+    CHECK_FALSE(tool.has("o"));
 }
 
 TEST_CASE("tool hostile: names do not steer a terminal")

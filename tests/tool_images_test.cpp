@@ -122,6 +122,13 @@ TEST_CASE("tool: what is packed as no image, and the hint")
     REQUIRE(tool("info --json a.sluice") == 0);
     CHECK(!contains(tool.output(), "\"type\": 1"));
 
+    // The scheme is not undone where that gives more than is allowed.
+    tool.write("three/a.ktx2", text(good));
+    REQUIRE(tool("pack --images --max-output 1K -o f.sluice three") == 0);
+    CHECK(contains(tool.errors(), "a.ktx2: packed as no image: decodes to "));
+    REQUIRE(tool("pack -f --images -o f.sluice three") == 0);
+    CHECK(tool.errors().empty());
+
     // Without the option nothing is different but the hint.
     tool.write("one/a.ktx2", text(good));
     REQUIRE(tool("pack -o b.sluice one") == 0);

@@ -23,9 +23,12 @@ struct Pixels {
 // Reads a Targa file: types 1, 2, 3, 9, 10 and 11 with 8, 15, 16, 24 and 32 bits, and every origin.
 // Bytes that the header does not call alpha are alpha all the same, unless all of them are 0, as
 // writers of opaque pictures leave them.
-// Memory: the picture's, at most 128 * 4 bytes for each byte of the file. Returns null, or says
-// what is wrong with the file; then `pixels` is unspecified. Throws std::bad_alloc.
-const char* readTga(const u8* bytes, u64 size, Pixels& pixels);
+// Memory: the picture's, at most 128 * 4 bytes for each byte of the file, and at most `limit`: a
+// picture of more is not read. wanted: receives what the picture takes, if it is a legal one; may be
+// null. Returns null, or says what is wrong with the file; then `pixels` is unspecified. Throws
+// std::bad_alloc.
+const char* readTga(const u8* bytes, u64 size, Pixels& pixels, u64 limit = UINT64_MAX,
+                    u64* wanted = nullptr);
 
 // Values of sRGB's 8 bits as light in 16 bits, and back, both to the nearest.
 u32 linearOfSrgb(u8 value);

@@ -172,7 +172,7 @@ void mirrorRows(Pixels& pixels)
 
 } // namespace
 
-const char* readTga(const u8* bytes, u64 size, Pixels& pixels)
+const char* readTga(const u8* bytes, u64 size, Pixels& pixels, u64 limit, u64* wanted)
 {
     TgaHeader header;
     const char* problem = readHeader(bytes, size, header);
@@ -182,6 +182,8 @@ const char* readTga(const u8* bytes, u64 size, Pixels& pixels)
     const u64 most =
         header.isPacked ? left / (1 + header.pixelBytes()) * 128 : left / header.pixelBytes();
     if (count > most) return "it ends too early";
+    if (wanted != nullptr) *wanted = count * 4;
+    if (count * 4 > limit) return "it is larger than is allowed";
     pixels.width = header.width;
     pixels.height = header.height;
     pixels.rgba.resize(size_t(count) * 4);

@@ -15,6 +15,7 @@
 #include "expand_paths.h"
 #include "field_report.h"
 #include "shard.h"
+#include "shared_options.h"
 #include "tools/bench/bench.h"
 #include "tune.h"
 #include "usage_error.h"
@@ -42,54 +43,6 @@ struct CommandLine {
     std::string shell, manVerb, manFolder;
     bool devicesJson = false, selftestJson = false;
 };
-
-void addDevice(CLI::App& verb, DeviceOptions& options)
-{
-    verb.add_option("--device", options.device,
-                    "auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N")
-        ->type_name("DEV");
-    verb.add_option("--tier", options.tier,
-                    "base, ext, emu4 ... emu128, native, fast or ref; the best one if not given")
-        ->type_name("TIER");
-}
-
-void addDecodeSpeed(CLI::App& verb, uint32_t& value)
-{
-    verb.add_option("--decode-speed", value,
-                    formatText("0 (smallest) to %u: larger files that decode faster; default 0",
-                               SLUICE_GDEFLATE_MAX_DECODE_SPEED))
-        ->check(CLI::Range(0u, SLUICE_GDEFLATE_MAX_DECODE_SPEED));
-}
-
-void addCopyDepth(CLI::App& verb, uint32_t& value)
-{
-    verb.add_option("--copy-depth", value,
-                    formatText("gstd: 1 (fastest to decode) to %u (smallest): how deep copies are "
-                               "nested; default 4",
-                               SLUICE_GSTD_MAX_DEPTH))
-        ->check(CLI::Range(1u, SLUICE_GSTD_MAX_DEPTH));
-}
-
-void addOutput(CLI::App& verb, std::string& output)
-{
-    verb.add_option("-o,--output", output, "the archive; - is stdout")
-        ->type_name("FILE")
-        ->required();
-}
-
-void addThreads(CLI::App& verb, uint32_t& threads)
-{
-    verb.add_option("-j,--threads", threads, "threads; default one a core")
-        ->check(CLI::Range(1u, 4096u));
-}
-
-void addDecodeThreads(CLI::App& verb, uint32_t& threads)
-{
-    threads = 0;
-    verb.add_option("-j,--threads", threads,
-                    "threads that decode tiles on the CPU; default one a core")
-        ->check(CLI::Range(1u, 4096u));
-}
 
 // "gstd (default); gdeflate; ..."; names receives what -c takes.
 std::string codecHelp(std::vector<std::string>& names)
@@ -142,6 +95,7 @@ void definePack(CLI::App& verb, CommandLine& line)
         ->type_name("FORMAT")
         ->check(CLI::IsMember({"auto", "none", "bc1", "bc3", "bc4", "bc5"}));
     verb.add_flag("!--no-mips", options.mips, "--images: textures have their largest level alone");
+    addMaxOutput(verb, options.maxOutput);
     verb.add_flag("!--no-share", options.share,
                   "no tiles are shared: each small file has its own, as all others");
     addThreads(verb, options.threads);
@@ -238,6 +192,8 @@ int pack(const CLI::App& verb, CommandLine& line)
     for (const auto& [name, isGiven] : forArchives)
         if (options.raw && isGiven)
             throw Failure{exitUsage, std::string(name) + " is not for --raw"};
+    if (options.maxOutput != 0 && !options.images)
+        throw Failure{exitUsage, "--max-output is for --images"};
     if (!options.mips && !options.images) throw Failure{exitUsage, "--no-mips is for --images"};
     if (options.bc != "none" && !options.images) throw Failure{exitUsage, "--bc is for --images"};
     if (options.bc != "none" && !hasBlockEncoder())
@@ -314,20 +270,6 @@ void defineJoin(CLI::App& verb, CommandLine& line)
     addOutput(verb, line.join.output);
     verb.add_option("SHARD", line.join.inputs, "all shards of an archive, in any order")
         ->required();
-}
-
-void addMaxOutput(CLI::App& verb, uint64_t& maxOutput)
-{
-    verb.add_option_function<std::string>(
-            "--max-output",
-            [&](const std::string& text) {
-                maxOutput = sizeFromText("--max-output", text);
-                if (maxOutput == 0)
-                    throw Failure{exitUsage, "--max-output: 0 would refuse everything"};
-            },
-            "refuse what decodes to more, such as 500M or 20G; default 512M, or 100 times the "
-            "file's size if that is more")
-        ->type_name("SIZE");
 }
 
 void defineTranscode(CLI::App& verb, CommandLine& line)

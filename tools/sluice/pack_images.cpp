@@ -24,7 +24,7 @@ bool endsWith(const std::string& name, const std::string& suffix)
 }
 
 // The same image without its scheme; empty if it cannot be made, and `reason` says why.
-Bytes withoutScheme(const InputFile& input, std::string& reason)
+Bytes withoutScheme(const InputFile& input, uint64_t limit, std::string& reason)
 {
     const Bytes file = input.readAll();
     SluiceImageInfo info;
@@ -35,10 +35,8 @@ Bytes withoutScheme(const InputFile& input, std::string& reason)
     if (status == SLUICE_OK)
         status = sluiceKtx2PlanPlain(file.data(), file.size(), file.size(), nullptr, 0, &startSize,
                                      plain, &size);
-    if (status == SLUICE_OK && size > kLargest) {
-        reason = "it is larger than 1 GiB when decoded";
-        return {};
-    }
+    if (status == SLUICE_OK) reason = whyTooLarge(size, limit);
+    if (!reason.empty()) return {};
     Bytes bytes(status == SLUICE_OK ? size_t(size) : 0);
     if (status == SLUICE_OK)
         status = sluiceKtx2PlanPlain(file.data(), file.size(), file.size(), bytes.data(),
@@ -86,7 +84,8 @@ bool planContainer(const InputFile& input, const AssetOptions& options, const Co
         return false;
     }
     if (packed || (small && codec.fileCodec == SLUICE_CODEC_GSTD)) {
-        Bytes bytes = packed ? withoutScheme(input, plan.reason) : input.readAll();
+        Bytes bytes = packed ? withoutScheme(input, imageLimit(input, options), plan.reason)
+                             : input.readAll();
         size = bytes.size();
         if (!plan.reason.empty()) return false;
         if (!image.parse(bytes.data(), size))

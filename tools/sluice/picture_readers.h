@@ -10,9 +10,10 @@
 namespace sluice {
 
 // Both return an empty text, or say why the file is not read; then `pixels` is unspecified. What a
-// file says of gamma or colour profiles is ignored, as engines do. Beside the file they take the
-// picture's bytes, at most 1 GiB, and libjpeg as many again. Throw std::bad_alloc.
-std::string readPng(const Bytes& file, Pixels& pixels);
-std::string readJpeg(const Bytes& file, Pixels& pixels);
+// file says of gamma or colour profiles is ignored, as engines do. Beside the file they take at most
+// `limit` bytes, coefficients of JPEG among them: a picture that needs more is not read. Throw
+// std::bad_alloc.
+std::string readPng(const Bytes& file, uint64_t limit, Pixels& pixels);
+std::string readJpeg(const Bytes& file, uint64_t limit, Pixels& pixels);
 
 } // namespace sluice

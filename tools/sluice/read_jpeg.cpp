@@ -104,7 +104,7 @@ bool readRows(JpegReader& reader, u8* rgba, u32 width, u32 height, u32 channels)
 
 } // namespace
 
-std::string readJpeg(const Bytes& file, Pixels& pixels)
+std::string readJpeg(const Bytes& file, uint64_t limit, Pixels& pixels)
 {
     JpegReader reader = {};
     reader.jpeg.err = jpeg_std_error(&reader.errors);
@@ -116,6 +116,14 @@ std::string readJpeg(const Bytes& file, Pixels& pixels)
         pixels.width = reader.jpeg.image_width;
         pixels.height = reader.jpeg.image_height;
         pixels.channels = u32(reader.jpeg.num_components);
+        // Where there are several scans libjpeg keeps all coefficients, of two bytes.
+        const uint64_t kept = jpeg_has_multiple_scans(&reader.jpeg) ? 2 * pixels.channels : 0;
+        const std::string why =
+            whyTooLarge(uint64_t(pixels.width) * pixels.height * (4 + kept), limit);
+        if (!why.empty()) {
+            jpeg_destroy_decompress(&reader.jpeg);
+            return why;
+        }
         try {
             pixels.rgba.resize(size_t(pixels.width) * pixels.height * 4);
         } catch (...) {
@@ -132,6 +140,9 @@ std::string readJpeg(const Bytes& file, Pixels& pixels)
 
 #else
 
-std::string sluice::readJpeg(const Bytes&, Pixels&) { return "this build has no libjpeg"; }
+std::string sluice::readJpeg(const Bytes&, uint64_t, Pixels&)
+{
+    return "this build has no libjpeg";
+}
 
 #endif

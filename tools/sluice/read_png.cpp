@@ -81,7 +81,7 @@ bool readRows(PngReader& reader)
 
 } // namespace
 
-std::string readPng(const Bytes& file, Pixels& pixels)
+std::string readPng(const Bytes& file, uint64_t limit, Pixels& pixels)
 {
     PngReader reader(file, pixels);
     reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, onError, onWarning);
@@ -89,6 +89,8 @@ std::string readPng(const Bytes& file, Pixels& pixels)
     if (reader.info == nullptr) throw std::bad_alloc();
     if (!readHead(reader)) return reader.problem;
     const size_t rowBytes = size_t(pixels.width) * 4;
+    if (std::string why = whyTooLarge(uint64_t(rowBytes) * pixels.height, limit); !why.empty())
+        return why;
     pixels.rgba.resize(rowBytes * pixels.height);
     reader.rows.resize(pixels.height);
     for (u32 y = 0; y < pixels.height; ++y)
@@ -100,6 +102,6 @@ std::string readPng(const Bytes& file, Pixels& pixels)
 
 #else
 
-std::string sluice::readPng(const Bytes&, Pixels&) { return "this build has no libpng"; }
+std::string sluice::readPng(const Bytes&, uint64_t, Pixels&) { return "this build has no libpng"; }
 
 #endif

@@ -49,15 +49,16 @@ Picture kindOf(const InputFile& input)
     return suffix == ".tga" ? Picture::tga : suffix == ".png" ? Picture::png : Picture::jpeg;
 }
 
-std::string readPicture(const InputFile& input, Picture kind, Pixels& pixels)
+std::string readPicture(const InputFile& input, Picture kind, uint64_t limit, Pixels& pixels)
 {
     const Bytes file = input.readAll();
     switch (kind) {
-    case Picture::png: return readPng(file, pixels);
-    case Picture::jpeg: return readJpeg(file, pixels);
+    case Picture::png: return readPng(file, limit, pixels);
+    case Picture::jpeg: return readJpeg(file, limit, pixels);
     default: {
-        const char* problem = readTga(file.data(), file.size(), pixels);
-        return problem == nullptr ? "" : problem;
+        uint64_t bytes = 0;
+        const char* const problem = readTga(file.data(), file.size(), pixels, limit, &bytes);
+        return bytes > limit ? whyTooLarge(bytes, limit) : problem == nullptr ? "" : problem;
     }
     }
 }
@@ -85,6 +86,12 @@ bool hasPictureName(const std::string& name)
 
 bool isPicture(const InputFile& input) { return kindOf(input) != Picture::none; }
 
+uint64_t imageLimit(const InputFile& input, const AssetOptions& options)
+{
+    // What is made of a picture of this size takes another third, and less than 512 MiB in all.
+    return std::min(outputLimit(input.size(), options.maxOutput, uint64_t(256) << 20), kLargest);
+}
+
 Texture makeTexture(const InputFile& input, const AssetOptions& options)
 {
     Texture texture;
@@ -95,7 +102,7 @@ Texture makeTexture(const InputFile& input, const AssetOptions& options)
         return texture;
     }
     Pixels pixels;
-    texture.reason = readPicture(input, kind, pixels);
+    texture.reason = readPicture(input, kind, imageLimit(input, options), pixels);
     if (!texture.reason.empty()) return texture;
 
     const TextureFormat choice = chooseTextureFormat(input.name(), pixels, options.bc);

@@ -14,6 +14,9 @@ bool hasPictureName(const std::string& name); // .tga, .png, .jpg or .jpeg
 // bytes.
 bool isPicture(const InputFile& input);
 
+// How many bytes an image may have in memory, a picture as RGBA8, by its file's size and the options.
+uint64_t imageLimit(const InputFile& input, const AssetOptions& options);
+
 struct Texture {
     std::unique_ptr<InputFile> file; // KTX2, in memory, under the picture's name; null: none
     std::string summary;             // what was made and why: "RGBA8 sRGB, 9 levels"

@@ -78,25 +78,38 @@ void printMessage(const char* format, ...)
 
 std::string encodingText(const AssetOptions& options)
 {
-    return formatText("codec=%s level=%u decode-speed=%u copy-depth=%u tile-size=%u filters=%s "
-                      "images=%d bc=%s mips=%d",
-                      options.codec.c_str(), options.level, options.decodeSpeed, options.copyDepth,
-                      options.tileKib, options.filters.c_str(), options.images ? 1 : 0,
-                      options.bc.c_str(), options.mips ? 1 : 0);
+    std::string text =
+        formatText("codec=%s level=%u decode-speed=%u copy-depth=%u tile-size=%u filters=%s "
+                   "images=%d bc=%s mips=%d",
+                   options.codec.c_str(), options.level, options.decodeSpeed, options.copyDepth,
+                   options.tileKib, options.filters.c_str(), options.images ? 1 : 0,
+                   options.bc.c_str(), options.mips ? 1 : 0);
+    // Not where it is not given, so that what older versions kept is still found.
+    if (options.maxOutput != 0) text += formatText(" max-output=%llu", wide(options.maxOutput));
+    return text;
+}
+
+uint64_t outputLimit(uint64_t fileSize, uint64_t asked, uint64_t least)
+{
+    // A small file that becomes very large is more often an attack than not.
+    constexpr uint64_t ratio = 100;
+    if (asked != 0) return asked;
+    return fileSize < UINT64_MAX / ratio ? std::max(least, fileSize * ratio) : UINT64_MAX;
+}
+
+std::string whyTooLarge(uint64_t bytes, uint64_t limit)
+{
+    if (bytes <= limit) return "";
+    return formatText("decodes to %llu bytes, and the limit is %llu; --max-output sets another",
+                      wide(bytes), wide(limit));
 }
 
 void checkOutputSize(const std::string& file, uint64_t fileSize, uint64_t decodedSize,
                      uint64_t maxOutput)
 {
-    // A small file that becomes very large is more often an attack than not.
-    constexpr uint64_t least = uint64_t(512) << 20, ratio = 100;
-    const uint64_t usual =
-        fileSize < UINT64_MAX / ratio ? std::max(least, fileSize * ratio) : UINT64_MAX;
-    const uint64_t limit = maxOutput != 0 ? maxOutput : usual;
-    if (decodedSize > limit)
-        throw Failure{exitFormat, file + formatText(": decodes to %llu bytes, and the limit is "
-                                                    "%llu; --max-output sets another",
-                                                    wide(decodedSize), wide(limit))};
+    const uint64_t limit = outputLimit(fileSize, maxOutput);
+    if (const std::string why = whyTooLarge(decodedSize, limit); !why.empty())
+        throw Failure{exitFormat, file + ": " + why};
 }
 
 uint32_t threadCount(uint32_t asked)

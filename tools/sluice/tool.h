@@ -74,6 +74,7 @@ struct AssetOptions {
     bool images = false;
     std::string bc = "none"; // of textures that are made of pictures: their blocks
     bool mips = true;        // and whether they have all levels
+    uint64_t maxOutput = 0;  // bytes that an image may become in memory; 0: see outputLimit
     bool share = true; // small files share tiles; shareTiles says which, so no part of the text
 };
 
@@ -190,6 +191,11 @@ int exitCodeOfTile(uint32_t status);
 // "12.3 MB": decimal units, three digits.
 std::string sizeText(uint64_t bytes);
 std::string formatText(const char* format, ...) SLUICE_PRINTF(1, 2);
+// How many bytes a file of this size may become without leave: at least `least`, and 100 times its
+// size. asked: what --max-output says instead; 0: it was not given.
+uint64_t outputLimit(uint64_t fileSize, uint64_t asked, uint64_t least = uint64_t(512) << 20);
+// Says that this is more than the limit of --max-output; empty: it is not.
+std::string whyTooLarge(uint64_t bytes, uint64_t limit);
 // Refuses a file that decodes to more bytes than --max-output says, where 0 stands for what it is
 // without.
 void checkOutputSize(const std::string& file, uint64_t fileSize, uint64_t decodedSize,

@@ -199,6 +199,30 @@ uint64_t decodedSize(const Container& container, const std::vector<uint32_t>& as
     return size;
 }
 
+// A small archive may name very many folders: each counts as a file system's block. Names are in
+// order, so that those of one folder follow each other.
+void checkFolders(const Container& container, const std::vector<uint32_t>& assets,
+                  uint64_t maxOutput)
+{
+    constexpr uint64_t blockBytes = 4096;
+    uint64_t folders = 0;
+    std::string before;
+    for (const uint32_t asset : assets) {
+        const std::string name = container.asset(asset).name;
+        const auto differs =
+            std::mismatch(name.begin(), name.end(), before.begin(), before.end()).first;
+        folders += uint64_t(std::count(differs, name.end(), '/'));
+        before = name;
+    }
+    const uint64_t limit = outputLimit(container.file().size(), maxOutput);
+    if (folders * blockBytes > limit)
+        throw Failure{exitFormat,
+                      container.file().name() +
+                          formatText(": has %llu folders, of %llu bytes each, and the limit is "
+                                     "%llu; --max-output sets another",
+                                     wide(folders), wide(blockBytes), wide(limit))};
+}
+
 // After --keep-going. Returns the verb's exit code.
 int endOf(const AssetDecoder& decoder, size_t assetCount)
 {
@@ -248,6 +272,7 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
     if (options.list) return printNames(container, assets, common);
     checkOutputSize(container.file().name(), container.file().size(),
                     decodedSize(container, assets), options.maxOutput);
+    checkFolders(container, assets, options.maxOutput);
     const std::string root = options.folder.empty() ? "." : options.folder;
     const std::string file = outputFile(container, assets, root, options, common);
     const ToolDevice device(options.device, common, container.kernelsOf(assets),

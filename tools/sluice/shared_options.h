@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Options that several verbs have: each has one name and one meaning.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "tool.h"
+
+namespace sluice {
+
+void addDevice(CLI::App& verb, DeviceOptions& options);
+void addDecodeSpeed(CLI::App& verb, uint32_t& value);
+void addCopyDepth(CLI::App& verb, uint32_t& value);
+void addOutput(CLI::App& verb, std::string& output);
+void addThreads(CLI::App& verb, uint32_t& threads);
+// The threads of a verb that uses them on the CPU alone.
+void addDecodeThreads(CLI::App& verb, uint32_t& threads);
+// Sets how large what a file decodes to may be, in bytes; 0 stays where it is not given.
+void addMaxOutput(CLI::App& verb, uint64_t& maxOutput);
+
+} // namespace sluice
