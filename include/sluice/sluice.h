@@ -77,7 +77,7 @@ extern "C" {
 // -----------------------------------------------------------------------------------------------
 // Status
 
-// What a host call returns. Values are stable; new ones are appended.
+// A host call returns one of these. Values are stable; new ones are appended.
 typedef enum SluiceStatus {
     SLUICE_OK = 0,
     SLUICE_ERROR_ARGUMENT = 1,      // a NULL, an alignment, a range or an enum value outside its
@@ -102,9 +102,9 @@ typedef enum SluiceStatus {
 // Thread-safe.
 SLUICE_API const char* sluiceGetStatusText(SluiceStatus status);
 
-// What the device writes for each tile or region: one u32. A command first sets all of its words to
-// PENDING; any other value comes from the kernel alone. The same bytes give the same status on
-// every backend and tier.
+// The device writes one of these for each tile or region, as one u32. A command first sets all of
+// its words to PENDING; any other value comes from the kernel alone. The same bytes give the same
+// status on every backend and tier.
 typedef enum SluiceTileStatus {
     SLUICE_TILE_PENDING = 0,    // not decoded: the command did not run (to its end)
     SLUICE_TILE_OK = 1,         // decoded, exactly the expected number of bytes
@@ -116,8 +116,8 @@ typedef enum SluiceTileStatus {
     SLUICE_TILE_BAD_OFFSET = 5, // a match reaches before the start of the tile
     SLUICE_TILE_TOO_LONG = 6,   // more output than the region's decompressed size
     SLUICE_TILE_TOO_SHORT = 7,  // less output than the region's decompressed size
-    SLUICE_TILE_LIMIT = 8,      // more work than a tile may ask for: GDeflate: over 256 blocks;
-                                // Gstd: too many sequences, or copies nested too deeply
+    SLUICE_TILE_LIMIT = 8,      // more work than a tile may ask for (GDeflate: over 256 blocks;
+                                // Gstd: too many sequences, or copies nested too deeply)
     SLUICE_TILE_INTERNAL = 9,   // the kernel stopped early for a reason that is not in the data (a
                                 // driver's loop limit)
     SLUICE_TILE_BAD_CHECKSUM = 10, // decoded, but the bytes do not have the expected checksum
@@ -142,32 +142,31 @@ SLUICE_API uint32_t sluiceGetVersion(void);
 // Buffers and commands
 
 // A range of device memory.
-//   handle   Vulkan: the VkBuffer (sluiceVulkanBuffer); CUDA: the device pointer; CPU: the host
-//            pointer.
-//   offset   bytes from the start of the handle to the range
-//   size     bytes in the range; 0 is a valid, empty range where the member allows it
 typedef struct SluiceBuffer {
+    // Vulkan: the VkBuffer (sluiceVulkanBuffer); CUDA: the device pointer; CPU: the host pointer.
     uint64_t handle;
+    // Bytes from the start of the handle to the range.
     uint64_t offset;
+    // Bytes in the range; 0 is a valid, empty range where the member allows it.
     uint64_t size;
 } SluiceBuffer;
 
 typedef struct SluiceCommands_T* SluiceCommands;
 typedef struct SluiceContext_T* SluiceContext;
 
-// Scratch that a command needs, as returned by sluiceGet...Requirements. size may be 0: then
-// scratch is ignored. Commands that may run at the same time need scratch of their own; one after
-// the other (with a barrier between) they may share it.
-//   zeroedScratch 1  The first scratchSize bytes must be zero when the command starts, and it
-//                    leaves them zero: clear scratch once after allocating it, and any number of
-//                    such commands can use it in turn. That makes one dispatch of what would
-//                    otherwise be several with a clear before. If they are not zero the command's
-//                    results are undefined, still inside its own buffers, and it still ends.
-//   zeroedScratch 0  The contents need no initialisation and are undefined afterwards.
+// sluiceGet...Requirements returns the scratch that a command needs. Commands that may run at the
+// same time need scratch of their own; one after the other (with a barrier between) they may share
+// it.
 typedef struct SluiceRequirements {
-    uint64_t scratchSize;      // bytes
+    uint64_t scratchSize;      // bytes; 0: scratch is ignored
     uint64_t scratchAlignment; // bytes, a power of two; applies to the device address
-    uint32_t zeroedScratch;    // 1: zero before the first command that uses it
+    // 1: The first scratchSize bytes must be zero when the command starts, and it leaves them zero:
+    // clear scratch once after allocating it, and any number of such commands can use it in turn.
+    // That makes one dispatch of what would otherwise be several with a clear before. If they are
+    // not zero the command's results are undefined, still inside its own buffers, and it still
+    // ends.
+    // 0: The contents need no initialisation and are undefined afterwards.
+    uint32_t zeroedScratch;
 } SluiceRequirements;
 
 // -----------------------------------------------------------------------------------------------
@@ -209,20 +208,24 @@ typedef enum SluiceKernels {
 } SluiceKernels;
 
 typedef struct SluiceContextInfo {
-    SluiceBackend backend;
-    const char* tier;      // "base", "ext", "emu4" ... "emu128", "native" (CUDA), "fast" and "ref"
-                           // (CPU); lives as long as the context
+    SluiceBackend backend; // where the context's commands run
+    // "base", "ext", "emu4" ... "emu128", "native" (CUDA), "fast" and "ref" (CPU). It lives as long
+    // as the context.
+    const char* tier;
     uint32_t subgroupSize; // lanes that run together: hardware or emulated; 1 on the CPU
-    uint32_t byteStores;   // 1: destinations are written byte by byte; 0: edge words are updated
-                           // atomically
-    const char* report;    // why this tier and not a better one, one reason a line; lives as long
-                           // as the context
-    uint32_t driverRegionLimit; // regions that a command with SLUICE_DECODE_BY_DRIVER can take; 0:
-                                // not available
-    uint32_t kernels;           // SluiceKernels whose commands can be called now; on CUDA and the
-                                // CPU all that the library was built with
-    uint32_t refusedKernels;    // SluiceKernels of which the driver could not make a pipeline that
-                                // is necessary: their commands are UNSUPPORTED on this context
+    // 1: destinations are written byte by byte; 0: edge words are updated atomically.
+    uint32_t byteStores;
+    // Says why this tier was taken and not a better one, one reason a line. It lives as long as the
+    // context.
+    const char* report;
+    // A command with SLUICE_DECODE_BY_DRIVER can take this many regions; 0: it is not available.
+    uint32_t driverRegionLimit;
+    // SluiceKernels whose commands can be called now; on CUDA and the CPU all that the library was
+    // built with.
+    uint32_t kernels;
+    // SluiceKernels of which the driver could not make a pipeline that is necessary: their commands
+    // are UNSUPPORTED on this context.
+    uint32_t refusedKernels;
 } SluiceContextInfo;
 
 // Creates a context that runs every command in the calling thread, with decoders made for speed.
@@ -245,20 +248,17 @@ SLUICE_API void sluiceDestroyContext(SluiceContext context);
 // Fills *info. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContextInfo* info);
 
-// Which pipelines sluiceCreatePipelines makes.
-//   kernels   SluiceKernels, or-ed; 0: none
-//   flags     SluicePipelineFlags, or-ed
-//   most      how many pipelines one call makes at most, so that a job stays short; 0: no limit
 typedef enum SluicePipelineFlags {
     // Leaves out the variants for few tiles, for many, for short runs and the like, which are a
     // matter of speed alone: another pipeline does their work until they are made.
     SLUICE_PIPELINES_NECESSARY = 1,
     SLUICE_PIPELINE_FLAGS_MAX_ENUM = 0x7fffffff
 } SluicePipelineFlags;
+// Names the pipelines that sluiceCreatePipelines makes.
 typedef struct SluicePipelinesInfo {
-    uint32_t kernels;
-    uint32_t flags;
-    uint32_t most;
+    uint32_t kernels; // SluiceKernels, or-ed; 0: none
+    uint32_t flags;   // SluicePipelineFlags, or-ed
+    uint32_t most;    // one call makes at most this many, so that a job stays short; 0: no limit
 } SluicePipelinesInfo;
 
 // Makes pipelines, in the calling thread. A Vulkan context has none at first, and no command ever
@@ -292,10 +292,11 @@ SLUICE_API SluiceStatus sluiceCmdBarrier(SluiceContext context, SluiceCommands c
 // One tile to decode, laid out exactly like VkDecompressMemoryRegionEXT.
 // VK_NV_memory_decompression's region is this followed by the method, so lists of that kind pass
 // too with a stride of 40. Addresses are device addresses (Vulkan: of the VkBuffer; CUDA: device
-// pointers; CPU: host pointers).
+// pointers; CPU: host pointers). The ranges are those of GDeflate; commands with other ranges state
+// them.
 typedef struct SluiceRegion {
-    uint64_t srcAddress;       // multiple of 4
-    uint64_t dstAddress;       // multiple of 4
+    uint64_t srcAddress;       // of the compressed bytes, a multiple of 4
+    uint64_t dstAddress;       // of the decoded bytes, a multiple of 4
     uint64_t compressedSize;   // bytes, 1 .. 131,072
     uint64_t decompressedSize; // bytes, 1 .. 65,536; exactly what the tile decodes to
 } SluiceRegion;
@@ -315,29 +316,41 @@ typedef enum SluiceDecodeFlags {
 // Checksum
 
 // Compares decoded tiles with their expected checksums, on the device. Run it after the decode,
-// with a barrier between, on the same region list and the same status buffer: a tile whose status
-// is OK or UNVERIFIED becomes BAD_CHECKSUM and is added to the summary if its bytes do not match,
-// and OK if they do. Tiles with another status are left alone. SluiceGdeflateInfo::expected does
-// the same as part of the decode.
-// Checksum of a tile of n bytes: W = ceil(n / 4) words, pieces of P = ceil(W / 32) words; piece k
-// is bytes [min(n, 4 P k), min(n, 4 P (k + 1))); the value is XXH32 (seed 0) of the 32 XXH32 values
-// (seed 0) of the pieces, each as 4 bytes little-endian. github.com/Cyan4973/xxHash,
-// doc/xxhash_spec.md, describes XXH32.
+// with a barrier between, on the same list, destination and status words: a tile whose status is OK
+// or UNVERIFIED becomes BAD_CHECKSUM and is added to the summary if its bytes do not match, and OK
+// if they do. Tiles with another status are left alone. SluiceGdeflateInfo::expected does the same
+// as part of the decode.
+//
+// The checksum of a tile of n bytes: with W = ceil(n / 4) words and P = ceil(W / 32), the bytes are
+// cut into 32 pieces of P words, of which piece k is this range of bytes:
+//   [min(n, 4 * P * k), min(n, 4 * P * (k + 1)))
+// The value is XXH32 (seed 0) of the 32 XXH32 values (seed 0) of the pieces, each as 4 bytes
+// little-endian. github.com/Cyan4973/xxHash, doc/xxhash_spec.md, describes XXH32.
 typedef struct SluiceChecksumInfo {
-    uint32_t maxRegionCount; // as the decode had it
-    uint32_t regionStride;   // as the decode had it
-    uint32_t rowBytes;       // as the decode had it
-    uint32_t rowPitch;       // as the decode had it
-    // As the decode had it. Only dstAddress and decompressedSize of a region are read. A tile may
-    // have 1 .. 1,048,576 bytes, more than any decode gives one region (float tiles of an archive
-    // are of that size); one that is larger, not 4-byte aligned or not inside destination becomes
-    // BAD_CHECKSUM.
+    // The list has at most this many regions, 0 .. 2^24.
+    uint32_t maxRegionCount;
+    // Bytes from one region to the next: a multiple of 4, at least 32.
+    uint32_t regionStride;
+    // Bytes of a row of a pitched destination (sluice_gdeflate.h): a multiple of 4, 4 .. 2^30. 0
+    // means that the destination is linear.
+    uint32_t rowBytes;
+    // Bytes from one row to the next: a multiple of 4, at least rowBytes. It is 0 if rowBytes is 0.
+    uint32_t rowPitch;
+    // (maxRegionCount - 1) * regionStride + 32 bytes or more, 8-byte aligned: SluiceRegions, of
+    // which only dstAddress and decompressedSize are read. A tile may have 1 .. 1,048,576 bytes,
+    // more than any decode gives one region (float tiles of an archive are of that size); one that
+    // is larger, not 4-byte aligned or not inside destination becomes BAD_CHECKSUM.
     SluiceBuffer regions;
-    SluiceBuffer regionCount; // as the decode had it
-    SluiceBuffer destination; // as the decode had it
-    // maxRegionCount * 4 bytes, 4-byte aligned: word i is region i's checksum.
+    // 4 bytes in GPU memory, 4-byte aligned: how many regions are compared, clamped to
+    // maxRegionCount. If its size is 0, maxRegionCount regions are.
+    SluiceBuffer regionCount;
+    // The decoded bytes, which are only read. It is 4-byte aligned if it is pitched.
+    SluiceBuffer destination;
+    // maxRegionCount * 4 bytes, 4-byte aligned: word i is the checksum that region i must have.
     SluiceBuffer expected;
-    SluiceBuffer status; // as the decode had it
+    // (maxRegionCount + 2) * 4 bytes, 4-byte aligned: a SluiceTileStatus for each region and the
+    // two summary words, as the decode has written them.
+    SluiceBuffer status;
 } SluiceChecksumInfo;
 
 // Errors: ARGUMENT, BUFFER_SIZE.
