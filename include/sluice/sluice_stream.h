@@ -9,14 +9,14 @@
 // sluiceStreamRecord put as much decoding and copying into its own command buffer as a budget
 // allows.
 //
-//   Owns      threads, file descriptors, and host memory of a size that is fixed when it is created
-//             or a file is opened. No device memory and no queue: those are the engine's.
-//   Blocks    never. A full streamer returns NOT_READY, and has taken nothing. No lock is held
-//             across a system or driver call.
-//   Allocates in sluiceCreateStreamer and while a file is opened, and nowhere else.
+//   Owns      It owns threads, file descriptors, and host memory of a size that is fixed when it is
+//             created or a file is opened. Device memory and queues are the engine's.
+//   Blocks    It never blocks. A full streamer returns NOT_READY, and has taken nothing. No lock is
+//             held across a system or driver call.
+//   Allocates It allocates in sluiceCreateStreamer and while a file is opened, and nowhere else.
 //   Threads   Submit, SetPriority, Cancel, Open, Close, Pump, GetCounters and the questions about
-//             files may be called from any thread at any time. Record, Discard, Complete and Poll:
-//             one thread at a time, one of them at a time.
+//             files may be called from any thread at any time. Record, Discard, Complete and Poll
+//             are called by one thread at a time, one of them at a time.
 //   Hostile   No size from a file decides an allocation after its index was checked; nothing is
 //   files     written outside the destinations that requests name; damage is found by checksums.
 #ifndef SLUICE_STREAM_H
@@ -36,18 +36,19 @@ typedef uint64_t SluiceStreamGroup; // never 0, never used again
 // -----------------------------------------------------------------------------------------------
 // Creation
 
-// A buffer and the host's view of the same bytes. host is coherent, or the engine flushes it before
-// each submit and invalidates it before each poll.
+// A buffer and the host's view of the same bytes.
 typedef struct SluiceStreamMemory {
     SluiceBuffer buffer;
+    // The first of those bytes. They are coherent, or the engine flushes them before each submit
+    // and invalidates them before each poll.
     void* host;
 } SluiceStreamMemory;
 
 struct SluiceStreamGpu; // sluice_stream_vulkan.h, sluice_stream_cuda.h
 
-// How files that sluiceStreamOpen opens by path are read. An engine's own files are its own matter.
-// A way that the system, the file or its memory does not take is given up for the next one below,
-// as soon as that is seen, for good; sluiceStreamGetIoReport says so.
+// Says how files that sluiceStreamOpen opens by path are read. An engine's own files are its own
+// matter. A way that the system, the file or its memory does not take is given up for the next one
+// below, as soon as that is seen, for good; sluiceStreamGetIoReport says so.
 typedef enum SluiceStreamIo {
     SLUICE_STREAM_IO_AUTO = 0,   // PREAD, for what was measured: docs/notes/streaming.md
     SLUICE_STREAM_IO_PREAD = 1,  // the streamer's threads, through the page cache
@@ -57,74 +58,76 @@ typedef enum SluiceStreamIo {
 
 #define SLUICE_STREAM_READ_SIZE 1048576u   // bytes that one read has at most
 #define SLUICE_STREAM_BLOCK_SIZE 4194304u  // bytes of output that one unit takes at most
-#define SLUICE_STREAM_MIN_SOURCE 4194304u  // the least that the ring of stored bytes has
-#define SLUICE_STREAM_MIN_OUTPUT 16777216u // the least that the ring of decoded bytes has
+#define SLUICE_STREAM_MIN_SOURCE 4194304u  // bytes that the ring of stored bytes has at least
+#define SLUICE_STREAM_MIN_OUTPUT 16777216u // bytes that the ring of decoded bytes has at least
 // A zero in these members of SluiceStreamerInfo stands for:
 #define SLUICE_STREAM_BATCH_TILES 1024u       // maxBatchTiles
 #define SLUICE_STREAM_GSTD_TILES 256u         // gstdTilesAtOnce: 128 MiB of scratch
-#define SLUICE_STREAM_FILTERED_SIZE 67108864u // maxFilteredSize: so many bytes of scratch
+#define SLUICE_STREAM_FILTERED_SIZE 67108864u // maxFilteredSize: this many bytes of scratch
 
-// How a streamer works.
-//   context        decodes for buffers and images: a context of the gpu's API, or one of the CPU,
-//                  with which threads of the streamer (or sluiceStreamPump) decode and the GPU only
-//                  copies. Host memory is always decoded into by the CPU. It outlives the streamer
-//   gpu            sluice_stream_vulkan.h or sluice_stream_cuda.h makes it. NULL: there are no
-//                  images, and a buffer's handle is a host pointer
-//   source         ring of stored bytes, read into by the host, read from by the device;
-//                  SLUICE_STREAM_MIN_SOURCE bytes or more, host 64-byte aligned. Usage: transfer
-//                  source, and storage where the GPU decodes. Its host view is cached memory best:
-//                  the kernel writes it, and the CPU may decode from it
-//   output         ring of decoded bytes on their way to images, and to places in buffers where a
-//                  tile cannot be decoded directly; SLUICE_STREAM_MIN_OUTPUT bytes or more. Usage:
-//                  transfer source, and storage where the GPU decodes. host is needed where the CPU
-//                  decodes (context is of the CPU); else it may be NULL. Neither is needed without
-//                  gpu
-//   control, results, scratch  as sluiceGetStreamerRequirements says; only where the GPU decodes.
-//                  results is cached best: the host reads it
-//   maxGroups      groups under way, 1 .. 65,536; a group is under way until its END event is
-//                  polled
-//   maxRequests    requests of groups under way
-//   maxUnits       reads and decodes under way, together; 0: 1,024
-//   maxBatches     batches recorded and not complete, 1 .. 16: frames in flight + 1
-//   maxBatchTiles  tiles of one batch, 256 .. 65,536; 0: SLUICE_STREAM_BATCH_TILES
-//   gstdTilesAtOnce, as in SluiceTilesInfo; 0: SLUICE_STREAM_GSTD_TILES
-//   maxFilteredSize  bytes of filtered tiles in one batch; 0: SLUICE_STREAM_FILTERED_SIZE
-//   threads        that read and decode, 1 .. 64; 0: none, and the engine calls sluiceStreamPump
-//   reserveAbove   groups of a priority below this one leave a quarter of the rings, of the units
-//                  and of maxGroups and maxRequests to others
-//   io             how files are read
-//   wake, wakeUser may be NULL: called, from any thread, when sluiceStreamPump has something to do
-//                  that it had not before. It must return soon and call nothing of the streamer
+// Says how a streamer works.
 typedef struct SluiceStreamerInfo {
+    // It decodes for buffers and images, and outlives the streamer. It is a context of gpu's API,
+    // or one of the CPU, with which threads of the streamer (or sluiceStreamPump) decode and the
+    // GPU only copies. The CPU always decodes what goes to host memory.
     SluiceContext context;
+    // sluice_stream_vulkan.h or sluice_stream_cuda.h makes it. With NULL there are no images, and a
+    // buffer's handle is a host pointer.
     const struct SluiceStreamGpu* gpu;
+    // The ring of stored bytes, which the host reads into and the device reads from:
+    // SLUICE_STREAM_MIN_SOURCE bytes or more, host 64-byte aligned. Its usage is transfer source,
+    // and storage where the GPU decodes. Its host view is cached memory best: the kernel writes it,
+    // and the CPU may decode from it.
     SluiceStreamMemory source;
+    // The ring of decoded bytes on their way to images, and to places in buffers where a tile
+    // cannot be decoded directly: SLUICE_STREAM_MIN_OUTPUT bytes or more. Its usage is transfer
+    // source, and storage where the GPU decodes. host is needed where the CPU decodes (context is
+    // of the CPU); else it may be NULL. Without gpu neither is needed.
     SluiceStreamMemory output;
+    // Lists that the device reads; this and the next two as sluiceGetStreamerRequirements says, and
+    // only where the GPU decodes.
     SluiceStreamMemory control;
+    // Statuses that the device writes. They are cached memory best, for the host reads them.
     SluiceStreamMemory results;
+    // Memory that decoders need.
     SluiceBuffer scratch;
+    // At most this many groups are under way, 1 .. 65,536; a group is under way until its END event
+    // is polled.
     uint32_t maxGroups;
+    // Groups under way have at most this many requests, 1 .. 2^24.
     uint32_t maxRequests;
+    // At most this many reads and decodes are under way, together, 1 .. 2^20; 0: 1,024.
     uint32_t maxUnits;
+    // At most this many batches are recorded and not complete, 1 .. 16: frames in flight + 1.
     uint32_t maxBatches;
+    // One batch has at most this many tiles, 256 .. 65,536; 0: SLUICE_STREAM_BATCH_TILES.
     uint32_t maxBatchTiles;
+    // As in SluiceTilesInfo; 0: SLUICE_STREAM_GSTD_TILES.
     uint32_t gstdTilesAtOnce;
+    // The filtered tiles of one batch have at most this many bytes; 0: SLUICE_STREAM_FILTERED_SIZE.
     uint64_t maxFilteredSize;
+    // This many threads read and decode, 1 .. 64. With 0 there are none, and the engine calls
+    // sluiceStreamPump.
     uint32_t threads;
+    // Groups of a priority below this one leave a quarter of the rings, of the units and of
+    // maxGroups and maxRequests to others.
     int32_t reserveAbove;
+    // It may be NULL. It is called, from any thread, when sluiceStreamPump has something to do that
+    // it had not before. It must return soon and call nothing of the streamer.
     void (*wake)(void* user);
-    void* wakeUser;
+    void* wakeUser; // the `user` of `wake`
     SluiceStreamIo io;
 } SluiceStreamerInfo;
 
-// Bytes of memory that batches need. All are 0 where the CPU decodes.
+// The memory that batches need. All but alignment are 0 where the CPU decodes.
 typedef struct SluiceStreamerRequirements {
-    uint64_t controlSize;
-    uint64_t resultsSize;
-    uint64_t scratchSize;
-    uint64_t alignment; // of each of them, in bytes
-    uint32_t kernels;   // SluiceKernels that any archive may need, for sluiceCreatePipelines;
-                        // sluiceStreamGetKernels says which a file does
+    uint64_t controlSize; // bytes
+    uint64_t resultsSize; // bytes
+    uint64_t scratchSize; // bytes
+    uint64_t alignment;   // of each of them, in bytes
+    // SluiceKernels that any archive may need, for sluiceCreatePipelines; sluiceStreamGetKernels
+    // says which a file does.
+    uint32_t kernels;
 } SluiceStreamerRequirements;
 
 // Reads context, maxBatches, maxBatchTiles, gstdTilesAtOnce and maxFilteredSize. Errors: ARGUMENT.
@@ -158,30 +161,28 @@ SLUICE_API void sluiceStreamFreeHost(void* memory, uint64_t size);
 // -----------------------------------------------------------------------------------------------
 // Files
 
-// An engine's own file. read is called from the streamer's threads, several at a time, and from
-// sluiceStreamPump; it returns how many bytes it has read, fewer than `size` only at the end, or
-// the negative number of an error (an errno).
+// An engine's own file.
 typedef struct SluiceStreamFileInterface {
-    void* user;
+    void* user;    // the `user` of the two functions
     uint64_t size; // bytes
+    // It returns how many bytes it has read, fewer than `size` only at the end, or the negative
+    // number of an error (an errno). It is called from the streamer's threads, several at a time,
+    // and from sluiceStreamPump.
     int64_t (*read)(void* user, uint64_t offset, void* bytes, uint64_t size);
     void (*close)(void* user); // may be NULL; called once, when nothing reads any more
 } SluiceStreamFileInterface;
 
-// Opens an archive or a plain file.
-//   path       UTF-8; NULL: functions are called instead
-//   isArchive  1: a .sluice archive, whose header, index and tile records are read and checked; 0:
-//              bytes
-//   user       comes back in the event
+// Names an archive or a plain file to open.
 typedef struct SluiceStreamOpenInfo {
-    const char* path;
-    const SluiceStreamFileInterface* functions;
+    const char* path;                           // UTF-8; NULL: functions are called instead
+    const SluiceStreamFileInterface* functions; // NULL: the file has a path
+    // 1: a .sluice archive, whose header, index and tile records are read and checked; 0: bytes.
     uint32_t isArchive;
-    uint64_t user;
+    uint64_t user; // comes back in the event
 } SluiceStreamOpenInfo;
 
-// Starts opening a file; an OPENED event says how it ended. Until then groups cannot name it. Host
-// memory of an archive: its index, and 32 bytes a tile. Errors: ARGUMENT, OUT_OF_MEMORY.
+// Starts opening a file; an OPENED event says how it ended. Until then groups cannot name it. An
+// archive takes host memory for its index, and 32 bytes a tile. Errors: ARGUMENT, OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceStreamOpen(SluiceStreamer streamer, const SluiceStreamOpenInfo* info,
                                          SluiceStreamFile* file);
 
@@ -190,31 +191,28 @@ SLUICE_API SluiceStatus sluiceStreamOpen(SluiceStreamer streamer, const SluiceSt
 // ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamClose(SluiceStreamer streamer, SluiceStreamFile file);
 
-// About an archive that has been opened (NOT_READY before that). Names and parameters point into
-// the file's memory. Errors: ARGUMENT, NOT_READY.
+// These tell of an archive that has been opened (NOT_READY before that). Names and parameters point
+// into the file's memory. Errors: ARGUMENT, NOT_READY.
 SLUICE_API SluiceStatus sluiceStreamGetArchive(SluiceStreamFile file, SluiceArchive* archive);
 SLUICE_API SluiceStatus sluiceStreamFindAsset(SluiceStreamFile file, const char* name,
                                               size_t nameLength, uint32_t* asset);
 SLUICE_API SluiceStatus sluiceStreamGetAsset(SluiceStreamFile file, uint32_t asset,
                                              SluiceArchiveAsset* info);
-// SluiceKernels that the archive's tiles need where the GPU decodes.
+// Gives the SluiceKernels that the archive's tiles need where the GPU decodes.
 SLUICE_API SluiceStatus sluiceStreamGetKernels(SluiceStreamFile file, uint32_t* kernels);
 
-// How a file is read now.
-//   io         PREAD or DIRECT; AUTO for an engine's own file
-//   alignment  of direct reads in the file and in memory, bytes; 0: there are none. Where the parts
-//              of a read do not lie so, its edges go through the page cache; what the ring takes
-//              from archives always lies so
-//   osError    the errno for which DIRECT was given up, or 0
-//   reason     why it is not read in a better way; a text of the library's
+// Says how a file is read now.
 typedef struct SluiceStreamIoReport {
-    SluiceStreamIo io;
+    SluiceStreamIo io; // PREAD or DIRECT; AUTO for an engine's own file
+    // Direct reads are multiples of this many bytes in the file and in memory; 0: there are none.
+    // Where the parts of a read do not lie so, its edges go through the page cache; what the ring
+    // takes from archives always lies so.
     uint32_t alignment;
-    int32_t osError;
-    const char* reason;
+    int32_t osError;    // the errno for which DIRECT was given up, or 0
+    const char* reason; // why it is not read in a better way; a text of the library's
 } SluiceStreamIoReport;
 
-// About a file that has been opened. Errors: ARGUMENT, NOT_READY.
+// Tells of a file that has been opened. Errors: ARGUMENT, NOT_READY.
 SLUICE_API SluiceStatus sluiceStreamGetIoReport(SluiceStreamFile file,
                                                 SluiceStreamIoReport* report);
 
@@ -222,63 +220,63 @@ SLUICE_API SluiceStatus sluiceStreamGetIoReport(SluiceStreamFile file,
 // Requests
 
 typedef enum SluiceStreamSource {
-    SLUICE_STREAM_FROM_ARCHIVE =
-        0,                         // decoded bytes [offset, offset + size) of an asset, also of one
-                                   // that shares its tiles (as a part of a tile does, it takes
-                                   // the output ring to a buffer)
+    // Decoded bytes [offset, offset + size) of an asset. If it shares its tiles with others, its
+    // bytes go through the output ring to a buffer, as a part of a tile does.
+    SLUICE_STREAM_FROM_ARCHIVE = 0,
     SLUICE_STREAM_FROM_FILE = 1,   // bytes of a file as they are, any file
     SLUICE_STREAM_FROM_MEMORY = 2, // bytes at `memory`, which stay until the group has ended
     SLUICE_STREAM_SOURCE_MAX_ENUM = 0x7fffffff
 } SluiceStreamSource;
 
 typedef enum SluiceStreamTarget {
-    SLUICE_STREAM_TO_HOST = 0,   // `host`, size bytes
-    SLUICE_STREAM_TO_BUFFER = 1, // `buffer`, of size bytes. Usage: transfer destination, and
-                                 // storage where the GPU decodes; then the VkBuffer's address is a
-                                 // multiple of 16, and it reaches to the next multiple of 4
-    SLUICE_STREAM_TO_IMAGE = 2,  // `image`
+    SLUICE_STREAM_TO_HOST = 0, // `host`, size bytes
+    // `buffer`, of size bytes. Its usage is transfer destination, and storage where the GPU
+    // decodes; then the VkBuffer's address is a multiple of 16, and it reaches to the next multiple
+    // of 4.
+    SLUICE_STREAM_TO_BUFFER = 1,
+    SLUICE_STREAM_TO_IMAGE = 2, // `image`
     SLUICE_STREAM_TARGET_MAX_ENUM = 0x7fffffff
 } SluiceStreamTarget;
 
 // A box of one level of an image, all of whose bytes the request delivers: layer after layer, slice
-// after slice, row after row of blocks, without padding, as KTX2 stores a level. Numbers of Vulkan
-// (layouts, stages, accesses, families) stand as they are in vulkan_core.h.
-//   image        VkImage; usage: transfer destination
-//   blockWidth, blockHeight, blockSize  of the format: texels, texels, bytes (1, 1, 4 for RGBA8; 4,
-//                4, 16 for BC7). One plane of color alone
-//   level, firstLayer, layerCount       layerCount >= 1
-//   offset, extent  texels: offset a multiple of the block, extent too unless it ends at the
-//                level's edge
-//   oldLayout    of the level's layers before: UNDEFINED lets their contents go
-//   newLayout    of them afterwards
-//   stages, accesses  that use the level afterwards, for the barrier; 0: ALL_COMMANDS, MEMORY_READ
-//   sourceFamily, destinationFamily  equal: no transfer of ownership. Else the batch's queue is of
-//                sourceFamily, and the barrier at the end releases the level to destinationFamily,
-//                which acquires it with the same layouts (TRANSFER_DST_OPTIMAL to newLayout)
-// At most one request of a level's layers is under way at a time, for it changes the layout of all
-// of them. If the group does not end OK the contents and the layout of the level are unspecified:
-// use UNDEFINED as its old layout afterwards.
+// after slice, row after row of blocks, without padding, as KTX2 stores a level. It has one plane
+// of color alone. Numbers of Vulkan (layouts, stages, accesses, families) stand as they are in
+// vulkan_core.h. At most one request of a level's layers is under way at a time, for it changes the
+// layout of all of them. If the group does not end OK the contents and the layout of the level are
+// unspecified: use UNDEFINED as its old layout afterwards.
 typedef struct SluiceStreamImage {
+    // The VkImage; its usage is transfer destination.
     uint64_t image;
+    // The format's: texels, texels, bytes (1, 1, 4 for RGBA8; 4, 4, 16 for BC7).
     uint32_t blockWidth, blockHeight, blockSize;
+    // The level and its layers: layerCount >= 1.
     uint32_t level, firstLayer, layerCount;
+    // Texels: offset is a multiple of the block, and extent is too unless the box ends at the
+    // level's edge.
     uint32_t offset[3], extent[3];
+    // Layouts of the level's layers before and afterwards. The old one UNDEFINED lets their
+    // contents go.
     uint32_t oldLayout, newLayout;
+    // Stages and accesses that use the level afterwards, for the barrier; 0: ALL_COMMANDS,
+    // MEMORY_READ.
     uint32_t stages, accesses;
+    // If they are equal, ownership is not transferred. Else the batch's queue is of sourceFamily,
+    // and the barrier at the end releases the level to destinationFamily, which acquires it with
+    // the same layouts (TRANSFER_DST_OPTIMAL to newLayout).
     uint32_t sourceFamily, destinationFamily;
 } SluiceStreamImage;
 
 typedef struct SluiceStreamRequest {
-    SluiceStreamSource source;
-    SluiceStreamTarget target;
-    SluiceStreamFile file; // archive, file
-    uint32_t asset;        // archive
-    const void* memory;    // memory
-    uint64_t offset;       // archive, file: bytes
-    uint64_t size;         // bytes, 0 .. 2^48; archive: as decoded
-    void* host;
-    SluiceBuffer buffer; // whose size is `size`
-    SluiceStreamImage image;
+    SluiceStreamSource source; // where the bytes come from
+    SluiceStreamTarget target; // where they go
+    SluiceStreamFile file;     // FROM_ARCHIVE, FROM_FILE
+    uint32_t asset;            // FROM_ARCHIVE: its number
+    const void* memory;        // FROM_MEMORY: the first byte
+    uint64_t offset;           // FROM_ARCHIVE, FROM_FILE: of the first byte
+    uint64_t size;             // bytes, 0 .. 2^48; FROM_ARCHIVE: as decoded
+    void* host;                // TO_HOST
+    SluiceBuffer buffer;       // TO_BUFFER; its size is `size`
+    SluiceStreamImage image;   // TO_IMAGE
 } SluiceStreamRequest;
 
 // Makes the requests that fill levels of an image asset of an archive (sluice_image.h): one a
@@ -297,10 +295,10 @@ SLUICE_API SluiceStatus sluiceStreamGetImageRequests(SluiceStreamFile file, uint
                                                      SluiceStreamRequest* requests,
                                                      uint32_t* count);
 
-// Waits for a timeline semaphore of Vulkan, or signals it; semaphore 0: not. Needs gpu.
+// Waits for a timeline semaphore of Vulkan, or signals it. It needs gpu.
 typedef struct SluiceStreamSync {
-    uint64_t semaphore; // VkSemaphore, of type timeline
-    uint64_t value;
+    uint64_t semaphore; // VkSemaphore, of type timeline; 0: nothing is waited for or signalled
+    uint64_t value;     // that it is to have, or gets
 } SluiceStreamSync;
 
 typedef enum SluiceStreamGroupFlags {
@@ -309,31 +307,26 @@ typedef enum SluiceStreamGroupFlags {
 } SluiceStreamGroupFlags;
 
 // Requests that belong together.
-//   requests   read during the call; 1 or more. Their destinations must not overlap, and belong to
-//              the streamer until the END event
-//   priority   higher goes first; groups of equal priority in the order of submission
-//   flags      SluiceStreamGroupFlags, or-ed
-//   tag        for sluiceStreamCancelTags
-//   user       comes back in events
-//   wait       nothing of the group is begun before the semaphore has the value
-//   signal     the host signals it when the group has ended, whatever its status. Groups that
-//              signal one semaphore do so in the order of submission, with ascending values; nobody
-//              else signals it
 typedef struct SluiceStreamGroupInfo {
+    // They are read during the call. Their destinations must not overlap, and belong to the
+    // streamer until the END event.
     const SluiceStreamRequest* requests;
-    uint32_t requestCount;
-    int32_t priority;
-    uint32_t flags;
-    uint64_t tag;
-    uint64_t user;
+    uint32_t requestCount; // 1 or more
+    int32_t priority;      // higher goes first; equal ones go in the order of submission
+    uint32_t flags;        // SluiceStreamGroupFlags, or-ed
+    uint64_t tag;          // for sluiceStreamCancelTags
+    uint64_t user;         // comes back in events
+    // Nothing of the group is begun before the semaphore has the value.
     SluiceStreamSync wait;
+    // The host signals it when the group has ended, whatever its status. Groups that signal one
+    // semaphore do so in the order of submission, with ascending values; nobody else signals it.
     SluiceStreamSync signal;
 } SluiceStreamGroupInfo;
 
 // Submits a group. Errors: ARGUMENT (a range outside its asset, a size that is not the
 // destination's, a value that does not ascend ...), NOT_READY (no room, or a file that is not open
-// yet; nothing is taken), UNSUPPORTED (an image or a semaphore without gpu; a row of more than 1
-// MiB), IO (a file that could not be opened).
+// yet; nothing is taken), UNSUPPORTED (an image or a semaphore without gpu; a row of more than
+// 1 MiB), IO (a file that could not be opened).
 SLUICE_API SluiceStatus sluiceStreamSubmit(SluiceStreamer streamer,
                                            const SluiceStreamGroupInfo* info,
                                            SluiceStreamGroup* group);
@@ -352,33 +345,31 @@ SLUICE_API SluiceStatus sluiceStreamCancelTags(SluiceStreamer streamer, uint64_t
 // -----------------------------------------------------------------------------------------------
 // Recording
 
-// How much a batch may hold. What goes over is left for later, but the first unit always goes in.
-//   milliseconds  of the GPU, as predicted from what earlier batches took; 0: nothing is recorded;
-//                 FLT_MAX: no limit
-//   bytes         decoded; 0: no limit
-//   copies        into buffers and images; 0: no limit
-//   minTiles, maxAge  fewer tiles than this are recorded only if the oldest has waited for so many
-//                 calls: small batches take almost as long as large ones. 0: no matter
-//   semaphore, value  the timeline semaphore that the engine's submit of this command buffer
-//                 signals, and the value. Values of successive batches ascend. semaphore 0: the
-//                 engine calls sluiceStreamComplete instead
+// Limits a batch. What goes over is left for later, but the first unit always goes in.
 typedef struct SluiceStreamBudget {
+    // Time of the GPU, as predicted from what earlier batches took. 0: nothing is recorded;
+    // FLT_MAX: no limit.
     float milliseconds;
-    uint64_t bytes;
-    uint32_t copies;
+    uint64_t bytes;  // decoded; 0: no limit
+    uint32_t copies; // into buffers and images; 0: no limit
+    // Fewer tiles than this are recorded only if the oldest has waited for more than maxAge calls,
+    // for small batches take almost as long as large ones. 0: any number is recorded.
     uint32_t minTiles;
-    uint32_t maxAge;
+    uint32_t maxAge; // calls of sluiceStreamRecord
+    // The timeline semaphore that the engine's submit of this command buffer signals; 0: the engine
+    // calls sluiceStreamComplete instead.
     uint64_t semaphore;
-    uint64_t value;
+    uint64_t value; // that is signalled; values of successive batches ascend
 } SluiceStreamBudget;
 
 typedef struct SluiceStreamBatch {
-    uint64_t
-        number; // 0: nothing was recorded; the semaphore need not be signalled for the streamer
-    uint32_t tiles;
-    uint32_t copies;
-    uint64_t bytesIn, bytesOut;
-    float predictedMilliseconds;
+    // Number of the batch. 0: nothing was recorded; the semaphore need not be signalled for the
+    // streamer.
+    uint64_t number;
+    uint32_t tiles;              // that it decodes
+    uint32_t copies;             // into buffers and images
+    uint64_t bytesIn, bytesOut;  // stored, and decoded
+    float predictedMilliseconds; // of the GPU
 } SluiceStreamBatch;
 
 // Records decodes and copies into `commands` (a VkCommandBuffer, outside a render pass, on a queue
@@ -396,39 +387,44 @@ SLUICE_API SluiceStatus sluiceStreamRecord(SluiceStreamer streamer, SluiceComman
 // the newest of those under way).
 SLUICE_API SluiceStatus sluiceStreamDiscard(SluiceStreamer streamer, uint64_t batch);
 
-// The GPU has done all batches up to this one; for engines that use fences. Errors: ARGUMENT.
+// Says that the GPU has done all batches up to this one; for engines that use fences. Errors:
+// ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamComplete(SluiceStreamer streamer, uint64_t batch);
 
-// The device is lost: groups that need it end with DEVICE, also those that come. Calls stay legal.
+// Says that the device is lost: groups that need it end with DEVICE, also those that come. Calls
+// stay legal.
 SLUICE_API SluiceStatus sluiceStreamDeviceLost(SluiceStreamer streamer);
 
 // -----------------------------------------------------------------------------------------------
 // Events
 
 typedef enum SluiceStreamEventKind {
-    SLUICE_STREAM_OPENED = 0, // a file: status, file, user
-    SLUICE_STREAM_RECORDED =
-        1,                 // all of a group is recorded: GPU work that waits for `value` may use
-                           // its destinations if it ends OK
-    SLUICE_STREAM_END = 2, // a group has ended: exactly one for each group, after the last
-                           // access to its destinations
+    // A file is open, or could not be opened: status, file and user say which and how.
+    SLUICE_STREAM_OPENED = 0,
+    // All of a group is recorded: GPU work that waits for `value` may use its destinations if it
+    // ends OK.
+    SLUICE_STREAM_RECORDED = 1,
+    // A group has ended. Exactly one comes for each group, after the last access to its
+    // destinations.
+    SLUICE_STREAM_END = 2,
     SLUICE_STREAM_EVENT_KIND_MAX_ENUM = 0x7fffffff
 } SluiceStreamEventKind;
 
 typedef struct SluiceStreamEvent {
     SluiceStreamEventKind kind;
-    SluiceStatus status; // OK; IO, CHECKSUM (a tile is damaged: tileStatus), DEVICE, CANCELLED;
-        // UNSUPPORTED or BUFFER_SIZE where an archive has tiles so small, or so many
-        // filters, that a row of an image or a unit is more than a batch can hold.
-        // OPENED: also FORMAT, VERSION, OUT_OF_MEMORY, BUFFER_SIZE (cut off)
-    SluiceStreamGroup group;
-    SluiceStreamFile file;
-    uint64_t user, tag;
+    // OK; IO; CHECKSUM (a tile is damaged: tileStatus); DEVICE; CANCELLED; UNSUPPORTED or
+    // BUFFER_SIZE where the tiles of an archive are so small, or its filters so many, that a row of
+    // an image or a unit is more than a batch can hold. OPENED: also FORMAT, VERSION,
+    // OUT_OF_MEMORY, BUFFER_SIZE (cut off).
+    SluiceStatus status;
+    SluiceStreamGroup group; // RECORDED, END
+    SluiceStreamFile file;   // OPENED
+    uint64_t user, tag;      // as they were given; files have no tag
     uint32_t failedRequests; // of the group
     uint32_t firstRequest;   // the first of them; 0xffffffff: none
     uint32_t firstTile;      // of that request's asset, the tile at fault; 0xffffffff: none
     uint32_t tileStatus;     // SluiceTileStatus of it
-    int32_t osError;         // errno of the read at fault, or 0
+    int32_t osError;         // errno of the open or read at fault, or 0
     uint64_t fileOffset;     // of the read or tile at fault
     uint64_t value;          // of the last batch that had a part of the group; 0: none had
 } SluiceStreamEvent;
@@ -444,20 +440,23 @@ SLUICE_API SluiceStatus sluiceStreamPoll(SluiceStreamer streamer, SluiceStreamEv
 // batches does not make it readable.
 SLUICE_API int sluiceStreamEventFd(SluiceStreamer streamer);
 
-// Where everything is. Sizes in bytes.
+// Says where everything is. Sizes are in bytes.
 typedef struct SluiceStreamCounters {
-    uint32_t groups;                             // under way
-    uint32_t requests;                           // of them
-    uint32_t reading, decoding, ready, recorded; // units
-    uint64_t sourceUsed, outputUsed;
+    uint32_t groups;   // under way
+    uint32_t requests; // of them
+    // Units in each of these states (docs/streaming.md).
+    uint32_t reading, decoding, ready, recorded;
+    uint64_t sourceUsed, outputUsed; // of the two rings
     // Since creation; tiles that were wanted in parts count as a whole, and once where a thread of
     // the CPU needed the same one for several requests in a row.
     uint64_t bytesRead, bytesDecoded;
-    uint64_t wastedBytes;        // read for groups that were cancelled
-    uint32_t retriedTiles;       // decoded again by the CPU
-    float floorMilliseconds;     // the cost model: of a batch of one tile of 64 KiB
-    float millisecondsPerMiB[4]; // in large batches: of decoded GDeflate, Gstd, float; of copies
-    float predictionError; // of the last batches: the mean of |predicted - measured| / measured
+    uint64_t wastedBytes;    // read for groups that were cancelled
+    uint32_t retriedTiles;   // decoded again by the CPU
+    float floorMilliseconds; // what the cost model takes a batch of one tile of 64 KiB to last
+    // What it takes for 1 MiB in large batches: decoded GDeflate, Gstd, float; copies.
+    float millisecondsPerMiB[4];
+    // The mean of |predicted - measured| / measured over the last batches.
+    float predictionError;
 } SluiceStreamCounters;
 SLUICE_API SluiceStatus sluiceStreamGetCounters(SluiceStreamer streamer,
                                                 SluiceStreamCounters* counters);
