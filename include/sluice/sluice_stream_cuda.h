@@ -12,8 +12,8 @@
 //               stream. The stream's device is current, and all batches of a streamer go to one
 //               stream. What is enqueued cannot be taken back: sluiceStreamDiscard returns
 //               ARGUMENT.
-//   Completion  is known from events of the streamer's own: sluiceStreamPoll looks at them, and
-//               sluiceStreamComplete is not called. Kernels of the engine's may use a destination
+//   Completion  Events of the streamer's own tell it: sluiceStreamPoll looks at them, and
+//               sluiceStreamComplete is not called. The engine's kernels may use a destination
 //               after a RECORDED event in the same stream, or after an event recorded in it.
 //   Not there   Images and semaphores are UNSUPPORTED: those of groups, and of budgets.
 #ifndef SLUICE_STREAM_CUDA_H
@@ -26,12 +26,12 @@
 extern "C" {
 #endif
 
-// For SluiceStreamerInfo::gpu.
+// Makes a SluiceStreamerInfo::gpu.
 //   device   as for sluiceCreateCudaContext; the streamer's context is of this device, or of the
 //            CPU
 // Errors: ARGUMENT, UNSUPPORTED (built without CUDA, no such device), OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceCreateStreamCuda(int device, struct SluiceStreamGpu** gpu);
-// After the streamers that use it. NULL is allowed.
+// Destroys it, after the streamers that use it. NULL is allowed.
 SLUICE_API void sluiceDestroyStreamCuda(struct SluiceStreamGpu* gpu);
 
 #ifdef __cplusplus

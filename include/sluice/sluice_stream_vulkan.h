@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What a streamer needs of an engine's Vulkan device. Library: sluice_stream.
+// Gives a streamer what it needs of an engine's Vulkan device. Library: sluice_stream.
 #ifndef SLUICE_STREAM_VULKAN_H
 #define SLUICE_STREAM_VULKAN_H
 
@@ -11,26 +11,24 @@
 extern "C" {
 #endif
 
-// All handles stay the caller's and outlive the streamer.
-//   getInstanceProcAddr  the loader's entry point
-//   queueFamily          of the queue that batches are submitted to
-// The device has the feature timelineSemaphore enabled if groups or budgets name semaphores.
+// All handles stay the caller's and outlive the streamer. The device has the feature
+// timelineSemaphore enabled if groups or budgets name semaphores.
 typedef struct SluiceStreamVulkanInfo {
-    PFN_vkGetInstanceProcAddr getInstanceProcAddr;
-    VkInstance instance;
-    VkPhysicalDevice physicalDevice;
-    VkDevice device;
-    uint32_t queueFamily;
+    PFN_vkGetInstanceProcAddr getInstanceProcAddr; // the loader's entry point
+    VkInstance instance;                           // that physicalDevice is of
+    VkPhysicalDevice physicalDevice;               // that device was created on
+    VkDevice device;                               // that the streamer copies and decodes on
+    uint32_t queueFamily;                          // of the queue that batches are submitted to
 } SluiceStreamVulkanInfo;
 
 // Loads the functions that a streamer calls, for SluiceStreamerInfo::gpu. Errors: ARGUMENT,
 // UNSUPPORTED (a function is missing), OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceCreateStreamVulkan(const SluiceStreamVulkanInfo* info,
                                                  struct SluiceStreamGpu** gpu);
-// After the streamers that use it. NULL is allowed.
+// Destroys it, after the streamers that use it. NULL is allowed.
 SLUICE_API void sluiceDestroyStreamVulkan(struct SluiceStreamGpu* gpu);
 
-// A VkImage and a VkSemaphore as requests, groups and budgets hold them.
+// These give a VkImage and a VkSemaphore as requests, groups and budgets hold them.
 static inline uint64_t sluiceStreamImageHandle(VkImage image)
 {
     return (uint64_t)image; // a pointer of 64 bits, or a number
@@ -60,31 +58,29 @@ static inline uint64_t sluiceStreamSemaphoreHandle(VkSemaphore semaphore)
 
 typedef struct SluiceStreamSubmitter_T* SluiceStreamSubmitter;
 
-// How much is submitted, and how often.
-//   budget    of each batch, as for sluiceStreamRecord; semaphore and value are not read.
-//             milliseconds 0: nothing is submitted
-//   interval  microseconds from one submit to the next, at least. 0: the next batch is submitted as
-//             soon as something is ready and fewer than maxBatches are under way; then minTiles
-//             holds as long as a batch is under way, and maxAge is not read. Else maxAge counts
-//             intervals
+// Says how much is submitted, and how often.
 typedef struct SluiceStreamPace {
+    // Limits each batch, as for sluiceStreamRecord; semaphore and value are not read. If
+    // milliseconds is 0, nothing is submitted.
     SluiceStreamBudget budget;
+    // Microseconds from one submit to the next, at least; then maxAge counts intervals. With 0 the
+    // next batch is submitted as soon as something is ready and fewer than maxBatches are under
+    // way; then minTiles holds as long as a batch is under way, and maxAge is not read.
     uint32_t interval;
 } SluiceStreamPace;
 
-//   streamer   its gpu was made from `vulkan`. No batch of it is under way. It outlives the
-//              submitter
-//   vulkan     read during the call
-//   queue      of vulkan->queueFamily. The pool's buffers, and nothing else, are submitted to it
-//   lockQueue, unlockQueue, queueUser  both NULL: nobody else uses the queue. They may wait, and
-//              must not call sluiceDestroyStreamSubmitter
+// Names what a submitter works with.
 typedef struct SluiceStreamSubmitterInfo {
+    // Its gpu was made from `vulkan`, and no batch of it is under way. It outlives the submitter.
     SluiceStreamer streamer;
-    const SluiceStreamVulkanInfo* vulkan;
+    const SluiceStreamVulkanInfo* vulkan; // read during the call
+    // It is of vulkan->queueFamily. The pool's buffers, and nothing else, are submitted to it.
     VkQueue queue;
+    // If both are NULL, nobody else uses the queue. They may wait, and must not call
+    // sluiceDestroyStreamSubmitter.
     void (*lockQueue)(void* user);
     void (*unlockQueue)(void* user);
-    void* queueUser;
+    void* queueUser; // the `user` of both
     SluiceStreamPace pace;
 } SluiceStreamSubmitterInfo;
 
@@ -108,19 +104,17 @@ SLUICE_API SluiceStatus sluiceStreamSetPace(SluiceStreamSubmitter submitter,
 // same queue too, may wait for it. It lives as long as the submitter.
 SLUICE_API VkSemaphore sluiceStreamGetSubmitterSemaphore(SluiceStreamSubmitter submitter);
 
-//   submits   batches submitted, and the value of the last one
-//   wakeUps   how often the thread that submits has woken up
-//   failures  submits and recordings that failed
-//   status    of the last one: OK; NOT_READY: a pipeline is missing (sluiceStreamGetKernels);
-//             OUT_OF_MEMORY; DEVICE, which stays
+// Says how a submitter does.
 typedef struct SluiceStreamSubmitterState {
-    uint64_t submits;
-    uint64_t wakeUps;
-    uint64_t failures;
+    uint64_t submits;  // batches submitted, and the value of the last one
+    uint64_t wakeUps;  // how often the thread that submits has woken up
+    uint64_t failures; // submits and recordings that failed
+    // The last one's: OK; NOT_READY: a pipeline is missing (sluiceStreamGetKernels); OUT_OF_MEMORY;
+    // DEVICE, which stays.
     SluiceStatus status;
 } SluiceStreamSubmitterState;
 
-// From any thread. Errors: ARGUMENT.
+// May be called from any thread. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamGetSubmitterState(SluiceStreamSubmitter submitter,
                                                       SluiceStreamSubmitterState* state);
 
