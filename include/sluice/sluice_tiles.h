@@ -25,25 +25,29 @@ extern "C" {
 
 // One tile. All of it but the two places is what its record and its asset's parameters say.
 typedef struct SluiceTile {
-    uint64_t sourceOffset;      // bytes into source, a multiple of 16
-    uint64_t destinationOffset; // bytes into destination, a multiple of 4; of 16 for codec FLOAT
-                                // without a filter
-    uint32_t storedSize;        // bytes
-    uint32_t size;              // bytes after decoding
-    uint32_t codec;             // SluiceCodec
-    uint32_t checksum;          // of the decoded bytes
-    const void* filter;         // its description, or NULL: none. It stays as it is until
-                                // sluicePrepareTiles has returned. Descriptions that neighbours
-                                // share are best at one address
-    uint32_t filterSize;        // bytes of the description: a multiple of 4, 4 ..
-                                // SLUICE_FILTER_MAX_DESCRIPTION; 0 if there is none
+    uint64_t sourceOffset; // bytes into source, a multiple of 16
+    // Bytes into destination, a multiple of 4; of 16 for codec FLOAT without a filter.
+    uint64_t destinationOffset;
+    uint32_t storedSize; // bytes
+    uint32_t size;       // bytes after decoding
+    uint32_t codec;      // SluiceCodec
+    uint32_t checksum;   // of the decoded bytes
+    // The description of its filter; NULL: it has none. It stays as it is until sluicePrepareTiles
+    // has returned. Descriptions that neighbours share are best at one address.
+    const void* filter;
+    // Bytes of the description: a multiple of 4, 4 .. SLUICE_FILTER_MAX_DESCRIPTION; 0 if there is
+    // none.
+    uint32_t filterSize;
 } SluiceTile;
 
-// Makes the tile of a record. asset: whose tile it is; sourceOffset: where its stored bytes will
-// lie in source; destinationOffset: where its bytes go. Of an asset that shares tiles a tile holds
-// bytes of others too: decode it into memory of your own, and copy the asset's bytes from there, as
-// the streaming layer does. Errors: ARGUMENT; FORMAT (the filter's
-// place, which a tile reader that saw all records has checked, is outside the parameters).
+// Makes the tile of a record.
+//   asset               the asset that the tile is of. If it shares tiles, a tile holds bytes of
+//                       others too: decode it into memory of your own, and copy the asset's bytes
+//                       from there, as the streaming layer does
+//   sourceOffset        where the tile's stored bytes will lie in source
+//   destinationOffset   where its bytes go
+// Errors: ARGUMENT; FORMAT (the filter's place, which a tile reader that saw all records has
+// checked, is outside the parameters).
 SLUICE_API SluiceStatus sluiceGetArchiveTile(const SluiceArchiveAsset* asset,
                                              const SluiceArchiveTile* record, uint64_t sourceOffset,
                                              uint64_t destinationOffset, SluiceTile* tile);
@@ -51,18 +55,20 @@ SLUICE_API SluiceStatus sluiceGetArchiveTile(const SluiceArchiveAsset* asset,
 #define SLUICE_TILE_KINDS 4u   // GDeflate, Gstd, float, and stored tiles too large for those
 #define SLUICE_TILE_FILTERS 8u // descriptions that are remembered, so that tiles share them
 
-// What a batch's tiles add up to. Plain data that starts as zeros; a copy of it made before
-// sluiceAddTile undoes the call.
+// Holds what a batch's tiles add up to. It is plain data that starts as zeros; a copy of it made
+// before sluiceAddTile undoes the call.
 typedef struct SluiceTileTotals {
     uint32_t tileCount;
-    uint32_t counts[SLUICE_TILE_KINDS][2]; // of each kind, without and with a filter
-    uint32_t parts[SLUICE_TILE_KINDS][2];  // what the kernels of the last two kinds take them for
-    uint32_t largestFiltered[SLUICE_TILE_KINDS];
-    uint32_t recentCount;
-    uint64_t filteredSize; // bytes of tiles whose filters are to be undone
-    uint64_t descriptionSize;
-    uint64_t bytesIn;  // sum of storedSize
-    uint64_t bytesOut; // sum of size
+    uint32_t counts[SLUICE_TILE_KINDS][2]; // tiles of each kind, without and with a filter
+    // Kernels take a tile of the last two kinds for several parts: this many in all.
+    uint32_t parts[SLUICE_TILE_KINDS][2];
+    uint32_t largestFiltered[SLUICE_TILE_KINDS]; // bytes of the largest tile with a filter
+    uint32_t recentCount;                        // how often a description was remembered so far
+    uint64_t filteredSize;                       // bytes of tiles whose filters are to be undone
+    uint64_t descriptionSize;                    // bytes of all descriptions
+    uint64_t bytesIn;                            // sum of storedSize
+    uint64_t bytesOut;                           // sum of size
+    // The descriptions that were remembered last: address, bytes, and place among all of them.
     const void* recent[SLUICE_TILE_FILTERS];
     uint32_t recentSize[SLUICE_TILE_FILTERS];
     uint32_t recentOffset[SLUICE_TILE_FILTERS];
@@ -73,7 +79,7 @@ typedef struct SluiceTileTotals {
 // (an unknown codec), UNSUPPORTED (a component that this build leaves out).
 SLUICE_API SluiceStatus sluiceAddTile(SluiceTileTotals* totals, const SluiceTile* tile);
 
-// SluiceKernels that a batch dispatches, for sluiceCreatePipelines.
+// Gives the SluiceKernels that a batch dispatches, for sluiceCreatePipelines.
 SLUICE_API uint32_t sluiceGetTilesKernels(const SluiceTileTotals* totals);
 
 typedef enum SluiceTilesFlags {
@@ -85,42 +91,38 @@ typedef enum SluiceTilesFlags {
     SLUICE_TILES_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceTilesFlags;
 
-// A batch.
-//   tiles, tileCount  0 .. 2^20
-//   flags             SluiceTilesFlags, or-ed
-//   gstdTilesAtOnce   as tilesAtOnce in SluiceGstdInfo: memory for speed. 0: SLUICE_GSTD_SLOTS
-//   source            the stored bytes, at an address that is a multiple of 16. Reads are whole
-//                     words: the handle reaches to the next multiple of 4 after each tile's end
-//   sourceHost        source's bytes on the host, for the first 16 bytes of each tile of codec
-//                     FLOAT; may be NULL if there are none
-//   destination       where the tiles go, at an address that is a multiple of 4 (of 16 if there are
-//                     float tiles without filters); must not overlap source, control, results or
-//                     scratch
-//   control           controlSize bytes, 16-byte aligned: what the device reads, lists and filter
-//                     descriptions
-//   controlHost       the same bytes on the host, 16-byte aligned; sluicePrepareTiles writes each
-//                     byte at most once and reads none (write-combined memory will do)
-//   results           resultsSize bytes, 16-byte aligned: what the device writes
-//   resultsHost       the same bytes on the host; sluicePrepareTiles writes some, and
-//                     sluiceGetTileResults reads them
-//   scratch           scratchSize bytes, aligned to scratchAlignment
-//   totals            may be NULL: the calls count the tiles each time; else what sluiceAddTile has
-//                     counted of exactly these tiles, in their order, which saves that
-// The host's writes become visible to the device by whatever the caller's memory needs: nothing
-// before a queue submission for coherent memory, else a flush or an upload of control and results.
+// A batch. The host's writes become visible to the device by whatever the caller's memory needs:
+// nothing before a queue submission for coherent memory, else a flush or an upload of control and
+// results.
 typedef struct SluiceTilesInfo {
     const SluiceTile* tiles;
-    uint32_t tileCount;
-    uint32_t flags;
+    uint32_t tileCount; // 0 .. 2^20
+    uint32_t flags;     // SluiceTilesFlags, or-ed
+    // As tilesAtOnce in SluiceGstdInfo: memory for speed. 0: SLUICE_GSTD_SLOTS.
     uint32_t gstdTilesAtOnce;
+    // The stored bytes, at an address that is a multiple of 16. Reads are whole words: the handle
+    // reaches to the next multiple of 4 after each tile's end.
     SluiceBuffer source;
+    // source's bytes on the host, for the first 16 bytes of each tile of codec FLOAT. It may be
+    // NULL if there are none.
     const void* sourceHost;
+    // The tiles go here, at an address that is a multiple of 4 (of 16 if there are float tiles
+    // without filters). It must not overlap source, control, results or scratch.
     SluiceBuffer destination;
+    // controlSize bytes, 16-byte aligned, which the device reads: lists and filter descriptions.
     SluiceBuffer control;
+    // The same bytes on the host, 16-byte aligned. sluicePrepareTiles writes each byte at most once
+    // and reads none (write-combined memory will do).
     void* controlHost;
+    // resultsSize bytes, 16-byte aligned, which the device writes.
     SluiceBuffer results;
+    // The same bytes on the host. sluicePrepareTiles writes some, and sluiceGetTileResults reads
+    // them.
     void* resultsHost;
+    // scratchSize bytes, aligned to scratchAlignment.
     SluiceBuffer scratch;
+    // NULL: the calls count the tiles each time. Else it is what sluiceAddTile has counted of
+    // exactly these tiles, in their order, which saves that.
     const SluiceTileTotals* totals;
 } SluiceTilesInfo;
 
@@ -139,22 +141,20 @@ SLUICE_API SluiceStatus sluiceGetTilesRequirements(SluiceContext context,
                                                    SluiceTilesRequirements* requirements);
 
 // Writes the batch's lists to controlHost, and to resultsHost what statuses start as. The device
-// must not be using either. Errors: as sluiceAddTile of each tile; ARGUMENT (totals are of other
-// tiles); BUFFER_SIZE. A tile that lies
-// outside source or destination, or a float tile whose head makes no sense, is no error of the
-// call: its result is BAD_REGION.
+// must not be using either. A tile that lies outside source or destination, or a float tile whose
+// head makes no sense, is no error of the call: its result is BAD_REGION. Errors: as sluiceAddTile
+// of each tile; ARGUMENT (totals are of other tiles); BUFFER_SIZE.
 SLUICE_API SluiceStatus sluicePrepareTiles(SluiceContext context, const SluiceTilesInfo* info);
 
 // Records the decode of a batch that sluicePrepareTiles has prepared with the same info: all
-// codecs, filters and checksums, and the barriers between them. Barriers before and after: as for
-// every command; before the host reads results, one to the host
-// (sluiceCmdBarrier does not make it). Errors: ARGUMENT, BUFFER_SIZE, NOT_READY (a pipeline of
+// codecs, filters and checksums, and the barriers between them. Before the host reads results,
+// record sluiceCmdBarrier behind it. Errors: ARGUMENT, BUFFER_SIZE, NOT_READY (a pipeline of
 // sluiceGetTilesKernels is missing). Nothing is recorded then.
 SLUICE_API SluiceStatus sluiceCmdTiles(SluiceContext context, SluiceCommands commands,
                                        const SluiceTilesInfo* info);
 
 // Gives the result of each tile once the device has run the commands and the host sees resultsHost.
-// info: the same again.
+//   info      the same again
 //   statuses  receives tileCount SluiceTileStatus
 //   failed    may be NULL; receives how many are not OK
 // Errors: ARGUMENT, BUFFER_SIZE.
