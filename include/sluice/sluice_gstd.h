@@ -13,53 +13,48 @@
 extern "C" {
 #endif
 
-// Decodes a list of Gstd tiles.
-//   maxRegionCount  regions in the list at most, 0 .. 2^24
-//   regionStride    bytes from one region to the next, a multiple of 4, at least 32
-//   flags           SLUICE_DECODE_STORED_IF_EQUAL or 0
-//   regions         8-byte aligned, (maxRegionCount - 1) * regionStride + 32 bytes or more. Each
-//                   region is a SluiceRegion with compressedSize 1 .. 262,400 and decompressedSize
-//                   1 .. 262,144
-//   regionCount     4 bytes in GPU memory, 4-byte aligned: how many regions to decode, clamped to
-//                   maxRegionCount; size 0: maxRegionCount regions
-//   source          every region's compressed bytes must lie wholly inside it, else BAD_REGION.
-//                   Reads are whole words: the handle must reach to the next multiple of 4 after
-//                   each region's end
-//   destination     every region's output must lie wholly inside it, else BAD_REGION. Regions must
-//                   not overlap each other (undefined values, still inside destination). Must not
-//                   overlap source: ARGUMENT where both are ranges of one handle, and nothing is
-//                   promised where they meet through different ones
-//   expected        maxRegionCount * 4 bytes, 4-byte aligned: the checksum that each region must
-//                   have; size 0: none. As in SluiceGdeflateInfo
-//   status          (maxRegionCount + 2) * 4 bytes, 4-byte aligned. As in SluiceGdeflateInfo
-//   tilesAtOnce     how many tiles are decoded at the same time, at most: memory for speed. 0:
-//                   SLUICE_GSTD_SLOTS. If that is fewer than maxRegionCount they go in turns of
-//                   half as many tiles, two dispatches a turn. Large GPUs want more for long lists
-//                   (docs/performance.md)
-//   scratch         as required: min(maxRegionCount, tilesAtOnce) * SLUICE_GSTD_SLOT_SIZE bytes;
-//                   on the CPU some 100 KB whatever the list, with its tier "ref" none
-// A tile that fails leaves unspecified bytes inside its own destination range. Statuses:
-// docs/format.md 7.7. Whatever the compressed bytes are, the work of a tile is bounded by its
-// sizes, and nothing is read outside source nor written outside destination, status and scratch.
-// Barriers: as for every command; those between its passes are recorded by the call. Thread-safe
-// like sluiceCmdGdeflate.
+// Decodes a list of Gstd tiles. A tile that fails leaves unspecified bytes inside its own
+// destination range; docs/format.md 7.7 has its statuses. Whatever the compressed bytes are, the
+// work of a tile is bounded by its sizes, and nothing is read outside source nor written outside
+// destination, status and scratch.
 typedef struct SluiceGstdInfo {
+    // The list has at most this many regions, 0 .. 2^24.
     uint32_t maxRegionCount;
+    // Bytes from one region to the next: a multiple of 4, at least 32.
     uint32_t regionStride;
+    // SLUICE_DECODE_STORED_IF_EQUAL or 0.
     uint32_t flags;
+    // At most this many tiles are decoded at the same time: memory for speed. 0: SLUICE_GSTD_SLOTS.
+    // If it is less than maxRegionCount they go in turns of half as many tiles, two dispatches a
+    // turn. Large GPUs want more for long lists (docs/performance.md).
     uint32_t tilesAtOnce;
+    // (maxRegionCount - 1) * regionStride + 32 bytes or more, 8-byte aligned: SluiceRegions with
+    // compressedSize 1 .. 262,400 and decompressedSize 1 .. 262,144.
     SluiceBuffer regions;
+    // 4 bytes in GPU memory, 4-byte aligned: how many regions are decoded, clamped to
+    // maxRegionCount. If its size is 0, maxRegionCount regions are.
     SluiceBuffer regionCount;
+    // Every region's compressed bytes must lie wholly inside it, else the region gets BAD_REGION.
+    // Reads are whole words: the handle must reach to the next multiple of 4 after each region's
+    // end.
     SluiceBuffer source;
+    // Every region's output must lie wholly inside it, else the region gets BAD_REGION. Regions
+    // must not overlap each other (values are undefined then, still inside destination). It must
+    // not overlap source: ARGUMENT where both are ranges of one handle, and nothing is promised
+    // where they meet through different ones.
     SluiceBuffer destination;
+    // maxRegionCount * 4 bytes, 4-byte aligned, or of size 0: checksums, as in SluiceGdeflateInfo.
     SluiceBuffer expected;
+    // (maxRegionCount + 2) * 4 bytes, 4-byte aligned: statuses, as in SluiceGdeflateInfo.
     SluiceBuffer status;
+    // As sluiceGetGstdRequirements says: min(maxRegionCount, tilesAtOnce) * SLUICE_GSTD_SLOT_SIZE
+    // bytes; on the CPU some 100 KB whatever the list, with its tier "ref" none.
     SluiceBuffer scratch;
 } SluiceGstdInfo;
 
-// bytes: the sequences of one tile, and what became of its parts
+// Bytes that hold the sequences of one tile, and what became of its parts.
 #define SLUICE_GSTD_SLOT_SIZE 524544u
-#define SLUICE_GSTD_SLOTS 512u
+#define SLUICE_GSTD_SLOTS 512u // tiles at once, if tilesAtOnce is 0
 
 // Reads maxRegionCount, flags and tilesAtOnce only. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetGstdRequirements(SluiceContext context, const SluiceGstdInfo* info,
