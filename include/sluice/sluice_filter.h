@@ -70,37 +70,37 @@ typedef struct SluiceFilterTile {
 // UNVERIFIED is undone, and if its filter cannot be it gets BAD_REGION, BAD_FILTER or INTERNAL and
 // is added to the summary; otherwise its status stays. Tiles with another status are left alone,
 // and so are their destinations. Checksums, which are of the final bytes, come after it.
-//   maxTileCount  tiles in the list at most, 0 .. 2^24
-//   maxTileSize   bytes of the largest tile, a multiple of 4, 4 .. SLUICE_FILTER_MAX_TILE; larger
-//                 ones give BAD_REGION
-//   statusCount   status words, 0 .. 2^24; a tile whose statusIndex is not below it is left alone
-//   tiles         8-byte aligned, maxTileCount * 32 bytes
-//   tileCount     4 bytes in GPU memory, 4-byte aligned, clamped to maxTileCount; size 0:
-//                 maxTileCount tiles
-//   descriptions  4-byte aligned: filter descriptions (an archive's parameter blocks as they are
-//                 will do). Every tile's must lie wholly inside, else BAD_REGION
-//   source        every tile's filtered bytes must lie wholly inside it, else BAD_REGION. Reads are
-//                 whole words: the handle must reach to the next multiple of 4 after each tile's
-//                 end
-//   destination   every tile must lie wholly inside it, else BAD_REGION. Tiles must not overlap
-//                 each other or source (undefined values, still inside destination)
-//   status        (statusCount + 2) * 4 bytes, 4-byte aligned: a word each, how many failed, the
-//                 first that did
-//   scratch       as required: about min(maxTileCount, 512) * (9/4 * maxTileSize + 2400) bytes;
-//                 nothing on the CPU
-// Hostile descriptions and bytes: the work is bounded by a constant times the tile's size and the
-// description's; nothing is written outside the tile's destination, whose bytes are unspecified
-// after an error.
+//
+// Whatever the descriptions and bytes are, the work is bounded by a constant times the tile's size
+// and the description's, and nothing is written outside the tile's destination, whose bytes are
+// unspecified after an error.
 typedef struct SluiceFilterInfo {
+    // The list has at most this many tiles, 0 .. 2^24.
     uint32_t maxTileCount;
+    // Bytes of the largest tile: a multiple of 4, 4 .. SLUICE_FILTER_MAX_TILE. A larger tile gets
+    // BAD_REGION.
     uint32_t maxTileSize;
+    // Number of status words, 0 .. 2^24. A tile whose statusIndex is not below it is left alone.
     uint32_t statusCount;
+    // maxTileCount * 32 bytes, 8-byte aligned: SluiceFilterTiles.
     SluiceBuffer tiles;
+    // 4 bytes in GPU memory, 4-byte aligned: how many tiles there are, clamped to maxTileCount. If
+    // its size is 0, there are maxTileCount.
     SluiceBuffer tileCount;
+    // Filter descriptions, 4-byte aligned (an archive's parameter blocks as they are will do).
+    // Every tile's must lie wholly inside it, else the tile gets BAD_REGION.
     SluiceBuffer descriptions;
+    // Every tile's filtered bytes must lie wholly inside it, else the tile gets BAD_REGION. Reads
+    // are whole words: the handle must reach to the next multiple of 4 after each tile's end.
     SluiceBuffer source;
+    // Every tile must lie wholly inside it, else the tile gets BAD_REGION. Tiles must not overlap
+    // each other or source (values are undefined then, still inside destination).
     SluiceBuffer destination;
+    // (statusCount + 2) * 4 bytes, 4-byte aligned: the decode's status words and the two summary
+    // words, as in SluiceGdeflateInfo.
     SluiceBuffer status;
+    // As sluiceGetFilterRequirements says: about
+    // min(maxTileCount, 512) * (9/4 * maxTileSize + 2400) bytes, nothing on the CPU.
     SluiceBuffer scratch;
 } SluiceFilterInfo;
 
@@ -112,7 +112,7 @@ SLUICE_API SluiceStatus sluiceGetFilterRequirements(SluiceContext context,
 SLUICE_API SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands commands,
                                         const SluiceFilterInfo* info);
 
-// Decodes Gstd tiles and undoes the filters of some or all of them: what sluiceCmdGstd,
+// Decodes Gstd tiles and undoes the filters of some or all of them, as sluiceCmdGstd,
 // sluiceCmdBarrier and sluiceCmdFilter do in this order, with the same statuses. Where the backend
 // can (CUDA, compute capability 9.0 and later, without decode->expected), a tile is undone as soon
 // as it is decoded, while others still are, which saves up to a sixth of the time of short lists
@@ -121,8 +121,7 @@ SLUICE_API SluiceStatus sluiceCmdFilter(SluiceContext context, SluiceCommands co
 //   decode, filter   as those commands want them. status is the same range in both, and
 //                    filter->statusCount is decode->maxRegionCount: a tile's statusIndex is the
 //                    number of its region
-// Barriers: as for every command; those between the two are recorded by the call. Errors: ARGUMENT,
-// BUFFER_SIZE. Thread-safe like sluiceCmdGstd.
+// Errors: ARGUMENT, BUFFER_SIZE.
 struct SluiceGstdInfo; // sluice_gstd.h
 SLUICE_API SluiceStatus sluiceCmdGstdFilter(SluiceContext context, SluiceCommands commands,
                                             const struct SluiceGstdInfo* decode,
