@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Which filters an asset gets, and applying them; library: sluice_encode. sluice_filter.h undoes
-// them.
+// Chooses the filters that an asset gets, and applies them; library: sluice_encode. sluice_filter.h
+// undoes them.
 #ifndef SLUICE_FILTER_ENCODE_H
 #define SLUICE_FILTER_ENCODE_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-// What a plan may use, or-ed.
+// A plan may use these, or-ed.
 typedef enum SluiceFilterFeatures {
     SLUICE_FILTER_PLANES = 1,        // columns, and the bytes of wide ones, in planes of their own;
                                      // else records stay as they are
@@ -27,44 +27,38 @@ typedef enum SluiceFilterFeatures {
     SLUICE_FILTER_FEATURES_MAX_ENUM = 0x7fffffff
 } SluiceFilterFeatures;
 
-// What the bytes of an asset are.
+// Says what the bytes of an asset are.
 typedef enum SluiceFilterLayout {
-    SLUICE_FILTER_LAYOUT_AUTO = 0,    // found by looking: .tga, .wav, .md3, .bsp (Quake III), .dds,
-                                      // .glb; else by trial
-    SLUICE_FILTER_LAYOUT_RECORDS = 1, // records of `stride` bytes from `begin` on, in columns of
-                                      // `columnSize` bytes
-    SLUICE_FILTER_LAYOUT_IMAGE = 2, // a KTX2 or DDS file of any format that sluiceParseImage reads
-                                    // without a scheme, else as AUTO. Each level of 64 KiB or more
-                                    // starts a tile, and so does what follows one: smaller levels
-                                    // share tiles with what stands beside them. (Tiles begin at
-                                    // multiples of 4: up to 3 bytes earlier if a level does not)
+    // Found by looking: .tga, .wav, .md3, .bsp (Quake III), .dds, .glb; else by trial.
+    SLUICE_FILTER_LAYOUT_AUTO = 0,
+    // Records of `stride` bytes from `begin` on, in columns of `columnSize` bytes.
+    SLUICE_FILTER_LAYOUT_RECORDS = 1,
+    // A KTX2 or DDS file of any format that sluiceParseImage reads without a scheme, else as AUTO.
+    // Each level of 64 KiB or more starts a tile, and so does what follows one: smaller levels
+    // share tiles with what stands beside them. (Tiles begin at multiples of 4: up to 3 bytes
+    // earlier if a level does not.)
+    SLUICE_FILTER_LAYOUT_IMAGE = 2,
     SLUICE_FILTER_LAYOUT_MAX_ENUM = 0x7fffffff
 } SluiceFilterLayout;
 
-//   maxTileSize  bytes of the largest tile: a multiple of 4, 4,096 .. SLUICE_FILTER_MAX_TILE. Tiles
-//                end at rows or records where they can, so most are somewhat smaller, but for those
-//                whose filter is in doubt
-//   features     SluiceFilterFeatures; 0: nothing is filtered
-//   effort       0: filters by trial on one sample, the cheapest; 1: by trial on two; 2: on more
-//                and larger ones and with more care. At 1 the trials take 0.1 to 0.4 times as long
-//                as zstd -19 takes to encode the same bytes, at 0 half of that, at 2 three times
-//   force        1: filters even where the trial finds that they do not pay
-//   layout       SluiceFilterLayout; the members that follow are for RECORDS
-//   begin        bytes before the first record, which are not filtered
-//   stride       1 .. 128, a multiple of columnSize
-//   columnSize   1, 2 or 4
-//   rowRecords   records of a row for the predictions that look upwards, 0 .. 2^20; 0: there are no
-//                rows
+// Says how filters are chosen. The members from `stride` on are for layout RECORDS.
 typedef struct SluiceFilterPlanInfo {
+    // Bytes of the largest tile: a multiple of 4, 4,096 .. SLUICE_FILTER_MAX_TILE. Tiles end at
+    // rows or records where they can, so most are somewhat smaller, but for those whose filter is
+    // in doubt.
     uint32_t maxTileSize;
-    uint32_t features;
+    uint32_t features; // SluiceFilterFeatures, or-ed; 0: nothing is filtered
+    // 0: filters by trial on one sample, the cheapest; 1: by trial on two; 2: on more and larger
+    // ones and with more care. At 1 the trials take 0.1 to 0.4 times as long as zstd -19 takes to
+    // encode the same bytes, at 0 half of that, at 2 three times.
     uint32_t effort;
-    uint32_t force;
-    uint32_t layout;
-    uint32_t stride;
-    uint32_t columnSize;
+    uint32_t force;      // 1: filters even where the trial finds that they do not pay
+    uint32_t layout;     // SluiceFilterLayout
+    uint32_t stride;     // bytes of a record: 1 .. 128, a multiple of columnSize
+    uint32_t columnSize; // bytes of a column: 1, 2 or 4
+    // Records of a row for the predictions that look upwards, 0 .. 2^20; 0: there are no rows.
     uint32_t rowRecords;
-    uint64_t begin;
+    uint64_t begin; // bytes before the first record, which are not filtered
 } SluiceFilterPlanInfo;
 
 // Consecutive bytes of an asset with one filter, cut into tiles of tileSize bytes of which the last
@@ -73,13 +67,13 @@ typedef struct SluiceFilterSegment {
     uint64_t size;            // bytes; a multiple of 4 if anything follows in the asset
     const void* description;  // of the filter; NULL: none. Belongs to the plan
     uint32_t descriptionSize; // bytes, a multiple of 4
-    uint32_t tileSize;        // bytes, a multiple of 4 but for an asset's only tile; at most
-                              // maxTileSize
-    uint32_t filterOffset;    // for the tile records: where the description's item is in the plan's
-                              // parameters, + 4; 0: none
-    uint32_t doubtful;        // 1: by trial, not forced, and for a gain so small, or in so small a
-                              // file, that another encoder than the trial's may find more without
-                              // the filter
+    // Bytes: at most maxTileSize, a multiple of 4 but for an asset's only tile.
+    uint32_t tileSize;
+    // For the tile records: where the description's item is in the plan's parameters, + 4; 0: none.
+    uint32_t filterOffset;
+    // 1: by trial, not forced, and for a gain so small, or in so small a file, that another encoder
+    // than the trial's may find more without the filter.
+    uint32_t doubtful;
 } SluiceFilterSegment;
 
 typedef struct SluiceFilterPlan_T* SluiceFilterPlan;
