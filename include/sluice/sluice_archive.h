@@ -4,12 +4,16 @@
 // Library: sluice_encode. Bytes come from and go to callbacks of the caller, in pieces, and the
 // same assets give the same bytes, whatever the thread count.
 //
-// Memory is bounded whatever the size of an asset. With T threads, max(1, threadCount) up to 64,
-// and tiles of at most S bytes (of the largest segment so far): Q * 2 * (S + 256) bytes of tiles, Q
-// = 1 if T = 1, else 4 * T, to which filters add Q * (S + 16 KiB), with trials Q * (2 * S + 17
-// KiB), and known matches (readMatches, sluiceAddArchiveZstd) Q * 12 * S; T times what the encoders
-// that were used take (GDEFLATE 1 to 6 MiB, GSTD up to 11, see sluice_encode.h; FLOAT 128 KiB); 96
-// KiB of records; and 41 bytes, the name and the parameters of each asset.
+// Memory is bounded whatever the size of an asset. With T = max(1, threadCount) threads, 64 at
+// most, tiles of at most S bytes (of the largest segment so far), and Q = 1 if T = 1, else
+// Q = 4 * T, it is the sum of
+//   Q * 2 * (S + 256)      for tiles
+//   Q * (S + 16 KiB)       for filters; with trials Q * (2 * S + 17 KiB)
+//   Q * 12 * S             for known matches (readMatches, sluiceAddArchiveZstd)
+//   T times one encoder    GDEFLATE 1 to 6 MiB, GSTD up to 11 (sluice_encode.h), FLOAT 128 KiB, of
+//                          those that were used
+//   96 KiB                 for records
+//   41 bytes               for each asset, with its name and its parameters
 //
 // Threads: `threadCount` is how many worker threads a writer may start for encoding; 0 and 1 start
 // none and encode in the calling thread. Workers live as long as the writer. Callbacks are only
@@ -40,7 +44,7 @@ typedef SluiceStatus (*SluiceWriteBytes)(void* user, uint64_t offset, const void
 // into the archive unseen: a cache answers for its contents.
 #define SLUICE_TILE_KEY_SIZE 32u
 typedef struct SluiceTileCache {
-    void* user;
+    void* user; // the `user` of the functions
     // Gives the tile of this key, which has `size` bytes when decoded: its stored bytes to `bytes`,
     // where `size` bytes have room, and to *filtered whether it keeps its filter (1) or not (0).
     // Returns how many they are; `size` if the tile is stored; 0: there is none. Called by worker
@@ -60,43 +64,46 @@ typedef struct SluiceTileCache {
 typedef struct SluiceArchiveWriter_T* SluiceArchiveWriter;
 
 typedef struct SluiceArchiveWriterInfo {
-    SluiceCodec codec;    // of assets without segments, in tiles of 64 KiB, with GSTD of tileSize,
-                          // with FLOAT of 1 MiB and as FLOAT_BYTES; tiles that do not get smaller
-                          // are stored
-    uint32_t level;       // GDEFLATE and GSTD: 1 .. 12
-    uint32_t decodeSpeed; // GDEFLATE: as in SluiceGdeflateEncoderInfo
-    uint32_t threadCount; // 0 .. any, see above
-    SluiceWriteBytes write;
-    void* writeUser;
-    uint32_t copyDepth; // GSTD: depth in SluiceGstdEncoderInfo
-    uint32_t tileSize;  // GSTD: of assets without segments, as in SluiceArchiveSegment; 0: 262,144.
-                        // With smaller ones short lists decode faster, and archives are larger
-                        // (docs/performance.md)
-    // NULL: none; outlives the writer. The archive is the same with it.
+    // The codec of assets without segments, in tiles of 64 KiB, with GSTD of tileSize, with FLOAT
+    // of 1 MiB and as FLOAT_BYTES. Tiles that do not get smaller are stored.
+    SluiceCodec codec;
+    uint32_t level;         // GDEFLATE and GSTD: 1 .. 12
+    uint32_t decodeSpeed;   // GDEFLATE: as in SluiceGdeflateEncoderInfo
+    uint32_t threadCount;   // 0 .. any, see above
+    SluiceWriteBytes write; // takes the archive
+    void* writeUser;        // the `user` of `write`
+    uint32_t copyDepth;     // GSTD: depth in SluiceGstdEncoderInfo
+    // GSTD: the tile size of assets without segments, as in SluiceArchiveSegment; 0: 262,144. With
+    // smaller ones short lists decode faster, and archives are larger (docs/performance.md).
+    uint32_t tileSize;
+    // NULL: there is none. It outlives the writer. The archive is the same with it.
     const SluiceTileCache* cache;
-    uint32_t anyOrder; // 1: assets come in the order that their extents are to have, whatever their
-                       // names; readers of version 1 refuse the archive unless that is the names'
+    // 1: assets come in the order that their extents are to have, whatever their names. Readers of
+    // version 1 refuse the archive unless that is the order of the names.
+    uint32_t anyOrder;
 } SluiceArchiveWriterInfo;
 
 // Some bytes of an asset and how they are encoded. A segment starts a new tile; a tile that does
 // not get smaller is stored. Parameters of other codecs are ignored.
 typedef struct SluiceArchiveSegment {
-    uint64_t size; // bytes; a multiple of 4 if anything follows in the asset
-    SluiceCodec codec;
-    uint32_t tileSize;     // bytes of each tile but the last: a multiple of 4, 4 .. 2^20; GDEFLATE:
-                           // at most 65,536; GSTD: at most 262,144; FLOAT: each tile has about 190
-                           // bytes of tables, so best 2^20
-    uint32_t level;        // GDEFLATE and GSTD: 1 .. 12
-    uint32_t decodeSpeed;  // GDEFLATE: as in SluiceGdeflateEncoderInfo
-    uint32_t filterOffset; // 0: no filter; else where the filter that its tiles get is described in
-                           // the asset's parameters, in bytes + 4 (sluice_filter_encode.h finds
-                           // segments with filters). Tiles that are stored stay as they are
-    uint32_t floatType;    // FLOAT: SluiceFloatType. A last part that is no whole element is stored
-    uint32_t copyDepth;    // GSTD: depth in SluiceGstdEncoderInfo
-    uint32_t filterTrial;  // 0; 1: each tile is encoded with and without its filter, and keeps it
-                           // only if it gets smaller by more than the description. If no tile of an
-                           // asset keeps one, and its parameters are nothing but filters, they are
-                           // left out
+    uint64_t size;     // bytes; a multiple of 4 if anything follows in the asset
+    SluiceCodec codec; // of its tiles
+    // Bytes of each tile but the last: a multiple of 4, 4 .. 2^20. GDEFLATE: at most 65,536; GSTD:
+    // at most 262,144; FLOAT: each tile has about 190 bytes of tables, so 2^20 is best.
+    uint32_t tileSize;
+    uint32_t level;       // GDEFLATE and GSTD: 1 .. 12
+    uint32_t decodeSpeed; // GDEFLATE: as in SluiceGdeflateEncoderInfo
+    // 0: no filter; else where the filter that its tiles get is described in the asset's
+    // parameters, in bytes + 4 (sluice_filter_encode.h finds segments with filters). Tiles that are
+    // stored stay as they are.
+    uint32_t filterOffset;
+    // FLOAT: SluiceFloatType. A last part that is no whole element is stored.
+    uint32_t floatType;
+    uint32_t copyDepth; // GSTD: depth in SluiceGstdEncoderInfo
+    // 0, or 1: each tile is encoded with and without its filter, and keeps it only if it gets
+    // smaller by more than the description. If no tile of an asset keeps one, and its parameters
+    // are nothing but filters, they are left out.
+    uint32_t filterTrial;
 } SluiceArchiveSegment;
 
 // Delivers the matches that are known of the `size` bytes from `position` of the asset on, which
@@ -106,31 +113,32 @@ typedef SluiceStatus (*SluiceReadMatches)(void* user, uint64_t position, uint32_
                                           SluiceGstdMatch* matches, uint32_t* count);
 
 typedef struct SluiceArchiveAssetInfo {
-    const char* name; // see sluiceIsArchiveName; greater, byte by byte, than the name of the asset
-                      // before (unless anyOrder), and with no folder that is an asset ("a" and
-                      // "a/b"). With anyOrder sluiceFinishArchive finds what breaks this: ARGUMENT
-    size_t nameLength;
-    uint32_t
-        type; // 0 = plain bytes; SLUICE_ASSET_IMAGE, with what sluiceMakeArchiveImageItem makes
-              // among the parameters
-    uint64_t size; // bytes, exactly as many as read delivers; 0 .. 2^48 - 2^16
-    SluiceReadBytes read;
-    void* readUser;
+    // sluiceIsArchiveName says which names there may be. It is greater, byte by byte, than the name
+    // of the asset before (unless anyOrder), and no folder in it is an asset ("a" and "a/b"). With
+    // anyOrder sluiceFinishArchive finds what breaks this: ARGUMENT.
+    const char* name;
+    size_t nameLength; // bytes
+    // 0: plain bytes; SLUICE_ASSET_IMAGE, with what sluiceMakeArchiveImageItem makes among the
+    // parameters.
+    uint32_t type;
+    uint64_t size;        // bytes, exactly as many as read delivers; 0 .. 2^48 - 2^16
+    SluiceReadBytes read; // delivers its bytes
+    void* readUser;       // the `user` of `read` and `readMatches`
     const SluiceArchiveSegment* segments; // in order; their sizes add up to size
     uint32_t segmentCount;                // 0: one segment, with the writer's codec
     uint32_t parameterSize;               // bytes of the parameter block, a multiple of 4; 0: none
-    const void* parameters;               // its items (docs/format.md 4.5), without the length in
-                                          // front. Those that only a newer version knows are
-                                          // written too: readers of this one say VERSION
-    SluiceReadMatches readMatches;        // GSTD; NULL: matches are searched, as they are in
-                                          // filtered tiles. Called with readUser
+    // The block's items (docs/format.md 4.5), without the length in front. Those that only a newer
+    // version knows are written too: readers of this one say VERSION.
+    const void* parameters;
+    // GSTD; NULL: matches are searched, as they are in filtered tiles.
+    SluiceReadMatches readMatches;
 } SluiceArchiveAssetInfo;
 
 typedef struct SluiceArchiveStats {
-    uint64_t assetCount;
-    uint64_t bytesIn;  // sum of the asset sizes
-    uint64_t bytesOut; // the archive
-    uint64_t tileCount;
+    uint64_t assetCount;  // in the archive
+    uint64_t bytesIn;     // sum of the asset sizes
+    uint64_t bytesOut;    // the archive
+    uint64_t tileCount;   // of all assets
     uint64_t storedTiles; // tiles with codec STORE
 } SluiceArchiveStats;
 
@@ -150,21 +158,22 @@ SLUICE_API SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer,
 
 // An asset whose tiles are encoded already: they come from another archive or from a cache.
 typedef struct SluiceEncodedAssetInfo {
-    const char* name; // name, type, size and parameters as in SluiceArchiveAssetInfo
-    size_t nameLength;
-    uint32_t type;
-    uint32_t tileSizeLog2; // 16 .. 20
-    uint64_t size;
-    const void* parameters;
-    uint32_t parameterSize;
-    uint32_t filterTrial; // 1: some segment had filterTrial and a filter, so that parameters may be
-                          // left out as there
-    uint32_t tileCount;
-    const SluiceArchiveTile* tiles; // tileCount records that keep the rules of docs/format.md 4.3;
-                                    // offset and outputOffset are not read
+    const char* name;       // as in SluiceArchiveAssetInfo
+    size_t nameLength;      // bytes
+    uint32_t type;          // as in SluiceArchiveAssetInfo
+    uint32_t tileSizeLog2;  // 16 .. 20: no tile decodes to more than 1 << tileSizeLog2 bytes
+    uint64_t size;          // bytes of the asset
+    const void* parameters; // as in SluiceArchiveAssetInfo
+    uint32_t parameterSize; // bytes of them
+    // 1: some segment had filterTrial and a filter, so that parameters may be left out as there.
+    uint32_t filterTrial;
+    uint32_t tileCount; // of the asset
+    // tileCount records that keep the rules of docs/format.md 4.3; offset and outputOffset are not
+    // read.
+    const SluiceArchiveTile* tiles;
     // Delivers the storedSize bytes of a tile, in the order of the tiles.
     SluiceStatus (*readTile)(void* user, uint32_t tile, void* bytes, uint32_t storedSize);
-    void* readUser;
+    void* readUser; // the `user` of `readTile`
 } SluiceEncodedAssetInfo;
 
 // Adds an asset without encoding it. The archive is the one that sluiceAddArchiveAsset made of the
@@ -176,13 +185,12 @@ SLUICE_API SluiceStatus sluiceAddEncodedArchiveAsset(SluiceArchiveWriter writer,
 
 // A small asset that shares tiles with others.
 typedef struct SluiceArchivePart {
-    const char* name; // name, type, parameters as in SluiceArchiveAssetInfo; the parameters hold no
-                      // filters of the tiles
-    size_t nameLength;
-    uint32_t type;
-    uint32_t parameterSize;
-    const void* parameters;
-    uint64_t size; // bytes, at least 1
+    const char* name;       // as in SluiceArchiveAssetInfo
+    size_t nameLength;      // bytes
+    uint32_t type;          // as in SluiceArchiveAssetInfo
+    uint32_t parameterSize; // bytes of parameters
+    const void* parameters; // as in SluiceArchiveAssetInfo, but without filters of the tiles
+    uint64_t size;          // bytes, at least 1
 } SluiceArchivePart;
 
 // Adds assets that share tiles, in a writer with anyOrder; readers of versions 1 and 2 refuse the
@@ -201,25 +209,22 @@ SLUICE_API SluiceStatus sluiceAddEncodedArchiveShare(SluiceArchiveWriter writer,
                                                      uint32_t partCount,
                                                      const SluiceEncodedAssetInfo* info);
 
-// Adds what Zstandard frames hold as an asset of codec GSTD, whatever the writer's: matches inside
-// a tile are kept as they are, those from before it are searched again. Frames may follow each
-// other, skippable ones among them; checksums are checked.
-//   frames, framesSize   all of them, which the caller keeps. Their content is decoded once, or
-//                        twice if a frame does not say how large it is, and held a block at a time,
-//                        next to the tiles
-//   level, copyDepth     as in SluiceGstdEncoderInfo; the level says how thoroughly the tables are
-//                        chosen
-// Errors: as sluiceAddArchiveAsset; FORMAT (also: more or less content than a frame says),
-// CHECKSUM; UNSUPPORTED (a frame wants a dictionary, or a window above 128 MiB, what libzstd gives
-// by default).
+// An asset that is made of Zstandard frames. Frames may follow each other, skippable ones among
+// them; checksums are checked.
 typedef struct SluiceArchiveZstdInfo {
-    const char* name;
-    size_t nameLength;
+    const char* name;  // as in SluiceArchiveAssetInfo
+    size_t nameLength; // bytes
+    // All frames, which the caller keeps. Their content is decoded once, or twice if a frame does
+    // not say how large it is, and held a block at a time, next to the tiles.
     const void* frames;
-    size_t framesSize;
-    uint32_t level;
-    uint32_t copyDepth;
+    size_t framesSize;  // bytes of all of them
+    uint32_t level;     // as in SluiceGstdEncoderInfo; says how thoroughly the tables are chosen
+    uint32_t copyDepth; // depth in SluiceGstdEncoderInfo
 } SluiceArchiveZstdInfo;
+// Adds what the frames hold as an asset of codec GSTD, whatever the writer's: matches inside a tile
+// are kept as they are, those from before it are searched again. Errors: as sluiceAddArchiveAsset;
+// FORMAT (also: more or less content than a frame says), CHECKSUM; UNSUPPORTED (a frame wants a
+// dictionary, or a window above 128 MiB, what libzstd gives by default).
 SLUICE_API SluiceStatus sluiceAddArchiveZstd(SluiceArchiveWriter writer,
                                              const SluiceArchiveZstdInfo* info);
 
@@ -228,14 +233,14 @@ SLUICE_API SluiceStatus sluiceAddArchiveZstd(SluiceArchiveWriter writer,
 SLUICE_API SluiceStatus sluiceFinishArchive(SluiceArchiveWriter writer, SluiceArchiveStats* stats);
 
 typedef struct SluiceTileStreamWriteInfo {
-    uint64_t size;        // bytes to encode, at most 65,535 * 65,536
-    uint32_t level;       // 1 .. 12
-    uint32_t decodeSpeed; // as in SluiceGdeflateEncoderInfo
-    uint32_t threadCount; // 0 .. any, see above
-    SluiceReadBytes read;
-    void* readUser;
-    SluiceWriteBytes write;
-    void* writeUser;
+    uint64_t size;          // bytes to encode, at most 65,535 * 65,536
+    uint32_t level;         // 1 .. 12
+    uint32_t decodeSpeed;   // as in SluiceGdeflateEncoderInfo
+    uint32_t threadCount;   // 0 .. any, see above
+    SluiceReadBytes read;   // gives the bytes
+    void* readUser;         // the `user` of `read`
+    SluiceWriteBytes write; // takes the stream
+    void* writeUser;        // the `user` of `write`
 } SluiceTileStreamWriteInfo;
 
 // Encodes `size` bytes as a DirectStorage tile stream. streamSize receives its size and may be
