@@ -38,7 +38,7 @@ typedef uint64_t SluiceStreamGroup; // never 0, never used again
 
 // A buffer and the host's view of the same bytes.
 typedef struct SluiceStreamMemory {
-    SluiceBuffer buffer;
+    SluiceBuffer buffer; // the bytes on the device
     // The first of those bytes. They are coherent, or the engine flushes them before each submit
     // and invalidates them before each poll.
     void* host;
@@ -115,8 +115,8 @@ typedef struct SluiceStreamerInfo {
     // It may be NULL. It is called, from any thread, when sluiceStreamPump has something to do that
     // it had not before. It must return soon and call nothing of the streamer.
     void (*wake)(void* user);
-    void* wakeUser; // the `user` of `wake`
-    SluiceStreamIo io;
+    void* wakeUser;    // the `user` of `wake`
+    SluiceStreamIo io; // how files are read
 } SluiceStreamerInfo;
 
 // The memory that batches need. All but alignment are 0 where the CPU decodes.
@@ -411,7 +411,7 @@ typedef enum SluiceStreamEventKind {
 } SluiceStreamEventKind;
 
 typedef struct SluiceStreamEvent {
-    SluiceStreamEventKind kind;
+    SluiceStreamEventKind kind; // what has happened
     // OK; IO; CHECKSUM (a tile is damaged: tileStatus); DEVICE; CANCELLED; UNSUPPORTED or
     // BUFFER_SIZE where the tiles of an archive are so small, or its filters so many, that a row of
     // an image or a unit is more than a batch can hold. OPENED: also FORMAT, VERSION,
