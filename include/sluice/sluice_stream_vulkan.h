@@ -80,8 +80,8 @@ typedef struct SluiceStreamSubmitterInfo {
     // sluiceDestroyStreamSubmitter.
     void (*lockQueue)(void* user);
     void (*unlockQueue)(void* user);
-    void* queueUser; // the `user` of both
-    SluiceStreamPace pace;
+    void* queueUser;       // the `user` of both
+    SluiceStreamPace pace; // what it starts with; sluiceStreamSetPace changes it
 } SluiceStreamSubmitterInfo;
 
 // Creates a submitter and starts it. It counts as a call of sluiceStreamRecord: nothing else of
