@@ -58,7 +58,7 @@ SLUICE_API SluiceStatus sluiceGetArchiveTile(const SluiceArchiveAsset* asset,
 // Holds what a batch's tiles add up to. It is plain data that starts as zeros; a copy of it made
 // before sluiceAddTile undoes the call.
 typedef struct SluiceTileTotals {
-    uint32_t tileCount;
+    uint32_t tileCount;                    // tiles that were counted
     uint32_t counts[SLUICE_TILE_KINDS][2]; // tiles of each kind, without and with a filter
     // Kernels take a tile of the last two kinds for several parts: this many in all.
     uint32_t parts[SLUICE_TILE_KINDS][2];
@@ -95,9 +95,9 @@ typedef enum SluiceTilesFlags {
 // nothing before a queue submission for coherent memory, else a flush or an upload of control and
 // results.
 typedef struct SluiceTilesInfo {
-    const SluiceTile* tiles;
-    uint32_t tileCount; // 0 .. 2^20
-    uint32_t flags;     // SluiceTilesFlags, or-ed
+    const SluiceTile* tiles; // tileCount of them
+    uint32_t tileCount;      // 0 .. 2^20
+    uint32_t flags;          // SluiceTilesFlags, or-ed
     // As tilesAtOnce in SluiceGstdInfo: memory for speed. 0: SLUICE_GSTD_SLOTS.
     uint32_t gstdTilesAtOnce;
     // The stored bytes, at an address that is a multiple of 16. Reads are whole words: the handle
