@@ -19,11 +19,10 @@
 extern "C" {
 #endif
 
-// Which elements a compaction selects.
+// Says which elements a compaction selects.
 typedef enum SluiceCompactTest {
     SLUICE_COMPACT_BYTES = 0,    // selectors holds a byte for each element: not 0
-    SLUICE_COMPACT_MASK = 1,     // selectors holds a bit for each element, bit i % 32 of word i /
-                                 // 32: set
+    SLUICE_COMPACT_MASK = 1,     // selectors holds a bit for each element: set
     SLUICE_COMPACT_COMPARE = 2,  // `element comparison constant` is true
     SLUICE_COMPACT_NON_ZERO = 3, // any bit of the element is set
     SLUICE_COMPACT_UNIQUE = 4,   // the element differs in any bit from the one before it; the first
@@ -52,51 +51,47 @@ typedef enum SluiceCompactFlags {
 
 // Compacts an array: writes the kept elements, or their indices, or both, without gaps and in
 // order.
-//   test         what selects an element
-//   comparison, type, constant   for COMPARE only; constant holds the bits of a value of the type,
-//                                the rest of it 0
-//   elementSize  bytes of an element: 1, 2, 4, 8 or 16; COMPARE: that of the type. BYTES and MASK
-//                without output: ignored
-//   flags        SluiceCompactFlags, or-ed
-//   maxCount     elements, 0 .. 2^32 - 1
-//   count        4 bytes in GPU memory, 4-byte aligned: how many elements, clamped to maxCount;
-//                size 0: maxCount
-//   input        maxCount elements, aligned to their size; BYTES and MASK without output: not read.
-//                Elements of 1 and 2 bytes are read in whole words: the handle must reach to the
-//                next multiple of 4 after the end. From 4 bytes on 16-byte alignment is faster
-//   selectors    BYTES: maxCount bytes, rounded up to a multiple of 4; MASK: (maxCount + 31) / 32
-//                words of 4 bytes. 4-byte aligned. What lies past the count is ignored
-//   output       receives elements, aligned to their size; size 0: none. Elements past output.size
-//                / elementSize are dropped, though counted. It may be the input (the same handle
-//                and offset), except with PARTITION or indices: then those that fit are compacted
-//                in place. With any other overlap the values inside output are undefined
-//   indices      receives the element's indices, 4-byte aligned words; size 0: none. Indices past
-//                indices.size / 4 are dropped, though counted. Must not overlap the other buffers
-//   resultCount  4 bytes, 4-byte aligned, receives how many elements were kept, also those that did
-//                not fit; size 0: not written
-//   argument     4 bytes, 4-byte aligned, receives min(ceil(kept / argumentDivisor),
-//                argumentLimit): a workgroup or instance count of an indirect command; size 0: not
-//                written. kept counts those that did not fit, too: let argumentLimit be what does
-//   argumentDivisor  0 counts as 1
-//   argumentLimit    0: none
-//   scratch      as required; zeroed (see SluiceRequirements)
 typedef struct SluiceCompactInfo {
-    SluiceCompactTest test;
-    SluiceComparison comparison;
-    SluiceValueType type;
+    SluiceCompactTest test;      // what selects an element
+    SluiceComparison comparison; // COMPARE only
+    SluiceValueType type;        // COMPARE only: the type of elements and constant
+    // COMPARE only: the bits of a value of the type, the rest of it 0.
     uint64_t constant;
+    // Bytes of an element: 1, 2, 4, 8 or 16; COMPARE: that of the type. BYTES and MASK without
+    // output: ignored.
     uint32_t elementSize;
-    uint32_t flags;
-    uint32_t maxCount;
+    uint32_t flags;    // SluiceCompactFlags, or-ed
+    uint32_t maxCount; // the input has at most this many elements, 0 .. 2^32 - 1
+    // 4 bytes in GPU memory, 4-byte aligned: how many elements there are, clamped to maxCount. If
+    // its size is 0, there are maxCount.
     SluiceBuffer count;
+    // maxCount elements, aligned to their size; BYTES and MASK without output: not read. Elements
+    // of 1 and 2 bytes are read in whole words: the handle must reach to the next multiple of 4
+    // after the end. From 4 bytes on 16-byte alignment is faster.
     SluiceBuffer input;
+    // BYTES: maxCount bytes, rounded up to a multiple of 4. MASK: (maxCount + 31) / 32 words of 4
+    // bytes; the bit of element i is bit i % 32 of word i / 32. 4-byte aligned. What lies past the
+    // count is ignored.
     SluiceBuffer selectors;
+    // Receives elements, aligned to their size; size 0: none. Elements past
+    // output.size / elementSize are dropped, though counted. It may be the input (the same handle
+    // and offset), except with PARTITION or indices: then those that fit are compacted in place.
+    // With any other overlap the values inside output are undefined.
     SluiceBuffer output;
+    // Receives the elements' indices, 4-byte aligned words; size 0: none. Indices past
+    // indices.size / 4 are dropped, though counted. It must not overlap the other buffers.
     SluiceBuffer indices;
+    // 4 bytes, 4-byte aligned: receives how many elements were kept, also those that did not fit.
+    // If its size is 0, it is not written.
     SluiceBuffer resultCount;
+    // 4 bytes, 4-byte aligned: receives a workgroup or instance count of an indirect command,
+    //   min(ceil(kept / argumentDivisor), argumentLimit)
+    // kept counts those that did not fit, too: let argumentLimit be what does. If its size is 0, it
+    // is not written.
     SluiceBuffer argument;
-    uint32_t argumentDivisor;
-    uint32_t argumentLimit;
+    uint32_t argumentDivisor; // 0 counts as 1
+    uint32_t argumentLimit;   // 0: there is none
+    // As sluiceGetCompactRequirements says; zeroed (see SluiceRequirements).
     SluiceBuffer scratch;
 } SluiceCompactInfo;
 
