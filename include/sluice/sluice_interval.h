@@ -20,7 +20,8 @@
 extern "C" {
 #endif
 
-// What every command below writes to `result`: two words, 4-byte aligned; size 0: not written.
+// Every command below writes two words to its `result`, which is 4-byte aligned; if its size is 0,
+// they are not written.
 //   word 0   elements that the intervals have in all; those of the finished array for the bulk
 //            operations; at most 2^32 - 1
 //   word 1   SluiceIntervalFlags, or-ed
@@ -28,8 +29,8 @@ typedef enum SluiceIntervalFlags {
     // The counts add up to 2^32 - 1 or more. Elements from number 2^32 - 1 on are dropped.
     SLUICE_INTERVAL_SATURATED = 1,
     // There are more elements than fit in the destination. Those past its end, in the order of the
-    // intervals, are dropped (for moves and scatters: element number i where i >= destination.size
-    // / elementSize).
+    // intervals, are dropped (for moves and scatters: element number i where
+    // i >= destination.size / elementSize).
     SLUICE_INTERVAL_TRUNCATED = 2,
     // At least one interval that is not empty lies partly outside the source or the destination. It
     // was skipped whole.
@@ -37,25 +38,25 @@ typedef enum SluiceIntervalFlags {
     SLUICE_INTERVAL_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceIntervalFlags;
 
-// A list of intervals; lengths are in elements.
-//   maxCount   intervals, 0 .. 2^32 - 1
-//   count      4 bytes in GPU memory, 4-byte aligned: how many intervals there are, clamped to
-//              maxCount; size 0: maxCount
-//   counts     maxCount * 4 bytes, 4-byte aligned: u32 lengths, 0 for an empty interval
-//   offsets    (maxCount + 1) * 4 bytes, 4-byte aligned, instead of counts: interval i is
-//              [offsets[i], offsets[i + 1]) of the elements in order (CSR row offsets), and nothing
-//              is scanned. They must not decrease, else which elements are moved is undefined
-// Exactly one of counts and offsets has a size; none needs to where maxCount is 0.
-// The lengths may add up to 2^32 - 1 elements (for moves that is up to 64 GiB).
+// A list of intervals; lengths are in elements. Exactly one of counts and offsets has a size; none
+// needs to where maxCount is 0. The lengths may add up to 2^32 - 1 elements (for moves that is up
+// to 64 GiB).
 typedef struct SluiceIntervals {
-    uint32_t maxCount;
+    uint32_t maxCount; // the list has at most this many intervals, 0 .. 2^32 - 1
+    // 4 bytes in GPU memory, 4-byte aligned: how many intervals there are, clamped to maxCount. If
+    // its size is 0, there are maxCount.
     SluiceBuffer count;
+    // maxCount * 4 bytes, 4-byte aligned: u32 lengths, 0 for an empty interval.
     SluiceBuffer counts;
+    // (maxCount + 1) * 4 bytes, 4-byte aligned, instead of counts: interval i is
+    // [offsets[i], offsets[i + 1]) of the elements in order (CSR row offsets), and nothing is
+    // scanned. They must not decrease, else which elements are moved is undefined.
     SluiceBuffer offsets;
 } SluiceIntervals;
 
-// The scratch of the three commands on intervals: with counts (maxCount / 128 + 1,100) * 4 bytes or
-// less, with offsets none; 4-byte aligned. Reads maxCount and the sizes of counts and offsets only.
+// Gives the scratch of the three commands on intervals: with counts (maxCount / 128 + 1,100) * 4
+// bytes or less, with offsets none; 4-byte aligned. Reads maxCount and the sizes of counts and
+// offsets only.
 // Errors: ARGUMENT (a NULL; both counts and offsets, or neither, unless maxCount is 0).
 SLUICE_API SluiceStatus sluiceGetIntervalRequirements(SluiceContext context,
                                                       const SluiceIntervals* intervals,
@@ -65,21 +66,18 @@ SLUICE_API SluiceStatus sluiceGetIntervalRequirements(SluiceContext context,
 // Expand
 
 // Writes values[i] counts[i] times, interval after interval: {7, 8, 9} with the counts {2, 0, 3}
-// gives {7, 7, 9, 9, 9}.
-//   elementSize   bytes, 1 .. 16; sizes 1, 2, 4, 8 and 16 are the fast ones
-//   values        maxCount * elementSize bytes, aligned to elementSize if that is a power of two,
-//                 else to 1
-//   destination   aligned like values; bytes past destination.size / elementSize elements are left
-//                 alone
-//   result        8 bytes or none (see SluiceIntervalFlags)
-// destination must not overlap anything that is read, else its contents are undefined.
+// gives {7, 7, 9, 9, 9}. destination must not overlap anything that is read, else its contents are
+// undefined.
 typedef struct SluiceIntervalExpandInfo {
-    uint32_t elementSize;
-    SluiceIntervals intervals;
+    uint32_t elementSize;      // bytes, 1 .. 16; sizes 1, 2, 4, 8 and 16 are the fast ones
+    SluiceIntervals intervals; // the list
+    // intervals.maxCount * elementSize bytes, aligned to elementSize if that is a power of two,
+    // else to 1.
     SluiceBuffer values;
+    // It is aligned like values; bytes past destination.size / elementSize elements are left alone.
     SluiceBuffer destination;
-    SluiceBuffer result;
-    SluiceBuffer scratch;
+    SluiceBuffer result;  // 8 bytes or none (see SluiceIntervalFlags)
+    SluiceBuffer scratch; // as sluiceGetIntervalRequirements says
 } SluiceIntervalExpandInfo;
 
 // Errors: ARGUMENT, BUFFER_SIZE.
@@ -98,35 +96,34 @@ typedef enum SluiceIntervalMoveKind {
     SLUICE_INTERVAL_MOVE_KIND_MAX_ENUM = 0x7fffffff
 } SluiceIntervalMoveKind;
 
-// Copies the elements of every interval: many memory copies in one command.
-//   elementSize   bytes, 1 .. 16. All sizes are equally fast; elements have no alignment of their
-//                 own, so that with an elementSize of 1 any bytes are copied to any place
-//   positionSize  bytes of one entry of gather and scatter: 4 (u32) or 8 (u64); entries count
-//                 elements
-//   gather        maxCount * positionSize bytes, aligned to positionSize; not read for SCATTER
-//   scatter       maxCount * positionSize bytes, aligned to positionSize; not read for GATHER
-//   source        any alignment. An interval that does not lie wholly inside it is skipped
-//                 (SKIPPED). On Vulkan reads are whole words: the handle must reach to the word
-//                 boundaries around the range
-//   destination   any alignment. An interval that does not lie wholly inside it is skipped
-//                 (SKIPPED); for GATHER what lies past it is dropped (TRUNCATED). Intervals whose
-//                 destinations overlap leave undefined bytes there
-//   result        8 bytes or none (see SluiceIntervalFlags)
-// destination must not overlap anything that is read, else its contents are undefined. On tiers
-// without 8-bit stores (see SluiceContextInfo::byteStores) words at the ends of intervals are
-// updated atomically: nobody else may write the words around an interval's destination meanwhile,
-// and the handle must reach to their boundaries.
+// Copies the elements of every interval: many memory copies in one command. destination must not
+// overlap anything that is read, else its contents are undefined. On tiers without 8-bit stores
+// (see SluiceContextInfo::byteStores) words at the ends of intervals are updated atomically: nobody
+// else may write the words around an interval's destination meanwhile, and the handle must reach to
+// their boundaries.
 typedef struct SluiceIntervalMoveInfo {
-    SluiceIntervalMoveKind kind;
+    SluiceIntervalMoveKind kind; // which positions are given
+    // Bytes, 1 .. 16. All sizes are equally fast; elements have no alignment of their own, so that
+    // with an elementSize of 1 any bytes are copied to any place.
     uint32_t elementSize;
+    // Bytes of one entry of gather and scatter: 4 (u32) or 8 (u64); entries count elements.
     uint32_t positionSize;
-    SluiceIntervals intervals;
+    SluiceIntervals intervals; // the list
+    // intervals.maxCount * positionSize bytes, aligned to positionSize: where intervals begin in
+    // source. It is not read for SCATTER.
     SluiceBuffer gather;
+    // intervals.maxCount * positionSize bytes, aligned to positionSize: where intervals begin in
+    // destination. It is not read for GATHER.
     SluiceBuffer scatter;
+    // Any alignment. An interval that does not lie wholly inside it is skipped (SKIPPED). On Vulkan
+    // reads are whole words: the handle must reach to the word boundaries around the range.
     SluiceBuffer source;
+    // Any alignment. An interval that does not lie wholly inside it is skipped (SKIPPED); for
+    // GATHER what lies past it is dropped (TRUNCATED). Intervals whose destinations overlap leave
+    // undefined bytes there.
     SluiceBuffer destination;
-    SluiceBuffer result;
-    SluiceBuffer scratch;
+    SluiceBuffer result;  // 8 bytes or none (see SluiceIntervalFlags)
+    SluiceBuffer scratch; // as sluiceGetIntervalRequirements says
 } SluiceIntervalMoveInfo;
 
 // Errors: ARGUMENT, BUFFER_SIZE.
@@ -137,17 +134,14 @@ SLUICE_API SluiceStatus sluiceCmdIntervalMove(SluiceContext context, SluiceComma
 // Load-balancing search
 
 // Writes for each element, in the order of the intervals, which interval it belongs to and its rank
-// in there: the counts {2, 0, 3} give the sources {0, 0, 2, 2, 2} and the ranks {0, 1, 0, 1, 2}.
-//   sources   4-byte aligned u32; size 0: not written
-//   ranks     4-byte aligned u32; size 0: not written
-//   result    8 bytes or none (see SluiceIntervalFlags)
-// At least one of sources and ranks has a size; the smaller of those given bounds both (TRUNCATED).
+// in there: the counts {2, 0, 3} give the sources {0, 0, 2, 2, 2} and the ranks {0, 1, 0, 1, 2}. At
+// least one of sources and ranks has a size; the smaller of those given bounds both (TRUNCATED).
 typedef struct SluiceIntervalSearchInfo {
-    SluiceIntervals intervals;
-    SluiceBuffer sources;
-    SluiceBuffer ranks;
-    SluiceBuffer result;
-    SluiceBuffer scratch;
+    SluiceIntervals intervals; // the list
+    SluiceBuffer sources; // receives u32 numbers of intervals, 4-byte aligned; size 0: not written
+    SluiceBuffer ranks;   // receives u32 ranks, 4-byte aligned; size 0: not written
+    SluiceBuffer result;  // 8 bytes or none (see SluiceIntervalFlags)
+    SluiceBuffer scratch; // as sluiceGetIntervalRequirements says
 } SluiceIntervalSearchInfo;
 
 // Errors: ARGUMENT, BUFFER_SIZE.
@@ -158,37 +152,32 @@ SLUICE_API SluiceStatus sluiceCmdIntervalSearch(SluiceContext context, SluiceCom
 // Bulk remove and insert
 
 // Removes the items at `indices` and closes the gaps; or inserts an item before each item named by
-// `indices`.
-//   elementSize     bytes, 1 .. 16; no alignment is asked of items
-//   maxItemCount    items in source, 0 .. 2^32 - 1
-//   itemCount       4 bytes in GPU memory, 4-byte aligned: how many, clamped to maxItemCount; size
-//                   0: maxItemCount
-//   maxIndexCount   indices, 0 .. 2^32 - 2; for an insert maxItemCount + maxIndexCount is at most
-//                   2^32 - 1
-//   indexCount      4 bytes in GPU memory, 4-byte aligned: how many, clamped to maxIndexCount; size
-//                   0: maxIndexCount
-//   indices         maxIndexCount * 4 bytes, 4-byte aligned. Remove: strictly ascending, below the
-//                   item count. Insert: ascending, equal ones allowed, at most the item count
-//                   (which appends). Else the destination's contents are undefined
-//   source          maxItemCount * elementSize bytes; word reads as for sluiceCmdIntervalMove
-//   inserted        insert: maxIndexCount * elementSize bytes, inserted[j] goes before
-//                   source[indices[j]]; remove: ignored
-//   destination     what does not fit is dropped (TRUNCATED); words at the ends as for
-//                   sluiceCmdIntervalMove
-//   result          8 bytes or none (see SluiceIntervalFlags)
-// destination must not overlap anything that is read, else its contents are undefined. No scratch
-// is needed.
+// `indices`. destination must not overlap anything that is read, else its contents are undefined.
+// No scratch is needed.
 typedef struct SluiceBulkInfo {
-    uint32_t elementSize;
-    uint32_t maxItemCount;
+    uint32_t elementSize;  // bytes, 1 .. 16; no alignment is asked of items
+    uint32_t maxItemCount; // source has at most this many items, 0 .. 2^32 - 1
+    // There are at most this many indices, 0 .. 2^32 - 2; for an insert
+    // maxItemCount + maxIndexCount is at most 2^32 - 1.
     uint32_t maxIndexCount;
+    // 4 bytes in GPU memory, 4-byte aligned: how many items there are, clamped to maxItemCount. If
+    // its size is 0, there are maxItemCount.
     SluiceBuffer itemCount;
+    // 4 bytes in GPU memory, 4-byte aligned: how many indices there are, clamped to maxIndexCount.
+    // If its size is 0, there are maxIndexCount.
     SluiceBuffer indexCount;
+    // maxIndexCount * 4 bytes, 4-byte aligned. Remove: strictly ascending, below the item count.
+    // Insert: ascending, equal ones allowed, at most the item count (which appends). Else the
+    // destination's contents are undefined.
     SluiceBuffer indices;
+    // maxItemCount * elementSize bytes; word reads as for sluiceCmdIntervalMove.
     SluiceBuffer source;
+    // Insert: maxIndexCount * elementSize bytes; inserted[j] goes before source[indices[j]].
+    // Remove: ignored.
     SluiceBuffer inserted;
+    // What does not fit is dropped (TRUNCATED); words at the ends as for sluiceCmdIntervalMove.
     SluiceBuffer destination;
-    SluiceBuffer result;
+    SluiceBuffer result; // 8 bytes or none (see SluiceIntervalFlags)
 } SluiceBulkInfo;
 
 // Errors: ARGUMENT, BUFFER_SIZE.
