@@ -30,18 +30,16 @@ typedef enum SluiceValueType {
     SLUICE_VALUE_TYPE_MAX_ENUM = 0x7fffffff
 } SluiceValueType;
 
-// What elements are combined by, and its identity, which is the value of no elements:
-//   SUM   0. Integers wrap modulo 2^32 or 2^64. An f32 sum depends on the order of its additions:
-//         it has the same bits from run to run on one device and tier, and differs from the exact
-//         sum by at most 512 * 2^-24 times the sum of the absolute values
-//   MIN   the largest value of the type; infinity for f32
-//   MAX   the smallest value of the type; minus infinity for f32
-// MIN and MAX of f32 leave NaN out (it counts as the identity) and order -0 before 0; bit for bit
-// the same everywhere.
+// Elements are combined by one of these. Its identity is the value of no elements. MIN and MAX of
+// f32 leave NaN out (it counts as the identity) and order -0 before 0; they are bit for bit the
+// same everywhere.
 typedef enum SluiceOperation {
+    // Its identity is 0. Integers wrap modulo 2^32 or 2^64. An f32 sum depends on the order of its
+    // additions: it has the same bits from run to run on one device and tier, and differs from the
+    // exact sum by at most 512 * 2^-24 times the sum of the absolute values.
     SLUICE_OPERATION_SUM = 0,
-    SLUICE_OPERATION_MIN = 1,
-    SLUICE_OPERATION_MAX = 2,
+    SLUICE_OPERATION_MIN = 1, // its identity: the largest value of the type; infinity for f32
+    SLUICE_OPERATION_MAX = 2, // its identity: the smallest value; minus infinity for f32
     SLUICE_OPERATION_MAX_ENUM = 0x7fffffff
 } SluiceOperation;
 
@@ -52,31 +50,29 @@ typedef enum SluiceScanKind {
 } SluiceScanKind;
 
 // Scans an array.
-//   maxCount   elements, 0 .. 2^32 - 1
-//   count      4 bytes in GPU memory, 4-byte aligned: how many elements, clamped to maxCount; size
-//              0: maxCount
-//   input      maxCount elements of 4 bytes (u64: 8), aligned to their size. 16-byte aligned input
-//              and output are faster
-//   output     maxCount elements, aligned to their size. May start where input starts; any other
-//              overlap gives undefined values inside output. Elements past the count are left alone
-//   heads      segmented scan: (maxCount + 31) / 32 words of 4 bytes, 4-byte aligned; bit i % 32 of
-//              word i / 32 is set where a segment begins. Each segment is scanned on its own;
-//              element 0 begins one in any case. Bits past the count are ignored. size 0: one
-//              segment
-//   total      one element, aligned to its size, receives all elements (of the last segment)
-//              combined, the identity if there are none; size 0: not written. Must not overlap the
-//              other buffers
-//   scratch    as required; zeroed (see SluiceRequirements)
 typedef struct SluiceScanInfo {
-    SluiceScanKind kind;
-    SluiceOperation operation;
-    SluiceValueType type;
-    uint32_t maxCount;
+    SluiceScanKind kind;       // whether element i counts for its own output
+    SluiceOperation operation; // what elements are combined by
+    SluiceValueType type;      // U32, I32, U64 or F32
+    uint32_t maxCount;         // the input has at most this many elements, 0 .. 2^32 - 1
+    // 4 bytes in GPU memory, 4-byte aligned: how many elements there are, clamped to maxCount. If
+    // its size is 0, there are maxCount.
     SluiceBuffer count;
+    // maxCount elements of 4 bytes (u64: 8), aligned to their size. It is faster if it and output
+    // are 16-byte aligned.
     SluiceBuffer input;
+    // maxCount elements, aligned to their size. It may start where input starts; any other overlap
+    // gives undefined values inside output. Elements past the count are left alone.
     SluiceBuffer output;
+    // Segmented scan: (maxCount + 31) / 32 words of 4 bytes, 4-byte aligned; bit i % 32 of word
+    // i / 32 is set where a segment begins. Each segment is scanned on its own; element 0 begins
+    // one in any case. Bits past the count are ignored. If its size is 0, there is one segment.
     SluiceBuffer heads;
+    // One element, aligned to its size: receives all elements (of the last segment) combined, the
+    // identity if there are none. If its size is 0, it is not written. It must not overlap the
+    // other buffers.
     SluiceBuffer total;
+    // As sluiceGetScanRequirements says; zeroed (see SluiceRequirements).
     SluiceBuffer scratch;
 } SluiceScanInfo;
 
@@ -90,20 +86,19 @@ SLUICE_API SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands comm
 
 // Combines all elements of an array into one value. One dispatch: each workgroup combines its
 // share, the last one to finish combines theirs, always in the same order.
-//   maxCount   elements, 0 .. 2^32 - 1
-//   count      4 bytes in GPU memory, 4-byte aligned: how many elements, clamped to maxCount; size
-//              0: maxCount
-//   input      maxCount elements of 4 bytes (u64: 8), aligned to their size
-//   result     one element, aligned to its size; the identity if there are no elements. Must not
-//              overlap the others
-//   scratch    as required; zeroed (see SluiceRequirements)
 typedef struct SluiceReduceInfo {
-    SluiceOperation operation;
-    SluiceValueType type;
-    uint32_t maxCount;
+    SluiceOperation operation; // what elements are combined by
+    SluiceValueType type;      // U32, I32, U64 or F32
+    uint32_t maxCount;         // the input has at most this many elements, 0 .. 2^32 - 1
+    // 4 bytes in GPU memory, 4-byte aligned: how many elements there are, clamped to maxCount. If
+    // its size is 0, there are maxCount.
     SluiceBuffer count;
+    // maxCount elements of 4 bytes (u64: 8), aligned to their size.
     SluiceBuffer input;
+    // One element, aligned to its size; the identity if there are no elements. It must not overlap
+    // the others.
     SluiceBuffer result;
+    // As sluiceGetReduceRequirements says; zeroed (see SluiceRequirements).
     SluiceBuffer scratch;
 } SluiceReduceInfo;
 
