@@ -17,15 +17,15 @@ extern "C" {
 #endif
 
 #define SLUICE_IMAGE_MAX_LEVELS 32u
-#define SLUICE_IMAGE_START_SIZE 1024u // so many bytes of a file's start are always enough
+#define SLUICE_IMAGE_START_SIZE 1024u // this many bytes of a file's start are always enough
 
 // -----------------------------------------------------------------------------------------------
 // Formats
 
 // A VkFormat whose texels or blocks stand in rows without gaps. Depth and stencil, formats of
-// several planes, of subsampled pairs and of PVRTC are not in the table. VkFormat 0 stands for UASTC,
-// the blocks of Basis Universal that KTX2 files hold: a caller turns them into blocks that its GPU
-// knows before it uploads them.
+// several planes, of subsampled pairs and of PVRTC are not in the table. VkFormat 0 stands for
+// UASTC, the blocks of Basis Universal that KTX2 files hold: a caller turns them into blocks that
+// its GPU knows before it uploads them.
 typedef struct SluiceImageFormat {
     const char* name; // as Vulkan has it, without VK_FORMAT_: "BC7_SRGB_BLOCK"; never freed
     uint32_t format;  // VkFormat
@@ -41,7 +41,7 @@ typedef struct SluiceImageFormat {
 // Looks a VkFormat up. Errors: ARGUMENT, VERSION (not in the table).
 SLUICE_API SluiceStatus sluiceGetImageFormat(uint32_t format, SluiceImageFormat* info);
 
-// The VkFormat of a DXGI_FORMAT that can be in the table, typeless ones as their unorm kind
+// Returns the VkFormat of a DXGI_FORMAT that can be in the table, typeless ones as their unorm kind
 // (BC6H: ufloat; without a unorm kind: float); 0 if there is none.
 SLUICE_API uint32_t sluiceImageFormatOfDxgi(uint32_t dxgi);
 
@@ -55,7 +55,7 @@ typedef enum SluiceImageContainer {
     SLUICE_IMAGE_CONTAINER_MAX_ENUM = 0x7fffffff
 } SluiceImageContainer;
 
-// How the levels are packed in the file, KTX2's supercompression. DDS has none.
+// Says how the levels are packed in the file: KTX2's supercompression. DDS has none.
 typedef enum SluiceImageScheme {
     SLUICE_IMAGE_SCHEME_NONE = 0,
     SLUICE_IMAGE_SCHEME_ZSTD = 2,
@@ -63,7 +63,7 @@ typedef enum SluiceImageScheme {
     SLUICE_IMAGE_SCHEME_MAX_ENUM = 0x7fffffff
 } SluiceImageScheme;
 
-// Or-ed.
+// These flags are or-ed.
 typedef enum SluiceImageFlags {
     SLUICE_IMAGE_ARRAY = 1,            // an array, even if it has one layer
     SLUICE_IMAGE_CUBE = 2,             // six faces: +X -X +Y -Y +Z -Z
@@ -82,17 +82,19 @@ typedef enum SluiceImageFlags {
 typedef struct SluiceImageInfo {
     uint32_t container;                           // SluiceImageContainer
     uint32_t scheme;                              // SluiceImageScheme
-    uint32_t flags;                               // SluiceImageFlags
+    uint32_t flags;                               // SluiceImageFlags, or-ed
     uint32_t format;                              // VkFormat, one of the table; 0: UASTC
     uint32_t width, height, depth;                // texels of level 0, at least 1
     uint32_t layers;                              // at least 1; of cubes: how many cubes
     uint32_t faces;                               // 1 or 6
     uint32_t levels;                              // 1 .. SLUICE_IMAGE_MAX_LEVELS
     uint32_t blockWidth, blockHeight, blockBytes; // of the format
-    uint32_t transfer; // KTX2: transferFunction of the descriptor, a number of the Khronos Data
-                       // Format (1 linear, 2 sRGB); else 0
-    uint64_t keyValueOffset, keyValueSize; // KTX2: key/value data, from the start of the file,
-                                           // not looked at; 0 and 0: none
+    // KTX2: transferFunction of the descriptor, a number of the Khronos Data Format (1 linear, 2
+    // sRGB); else 0.
+    uint32_t transfer;
+    // KTX2: where key/value data are, from the start of the file, not looked at; 0 and 0: there are
+    // none.
+    uint64_t keyValueOffset, keyValueSize;
 } SluiceImageInfo;
 
 // A mip level. Its images, layers * faces of them, stand in the order layer, face; an image is its
@@ -101,12 +103,12 @@ typedef struct SluiceImageLevel {
     uint64_t offset;      // of its first byte, from the start of the file
     uint64_t size;        // bytes in the file, all images; with a scheme: packed
     uint64_t decodedSize; // bytes of all images; without a scheme the same as size
-    uint64_t
-        imageStride;    // from an image to the next, once it is decoded: imageSize in KTX2; in DDS
-                        // the bytes of all levels, as each image has its levels together
-    uint64_t imageSize; // bytes of one image, all slices
-    uint64_t sliceSize; // bytes of a slice
-    uint64_t rowSize;   // bytes of a row of blocks
+    // Bytes from an image to the next, once it is decoded: imageSize in KTX2; in DDS the bytes of
+    // all levels, as each image has its levels together.
+    uint64_t imageStride;
+    uint64_t imageSize;            // bytes of one image, all slices
+    uint64_t sliceSize;            // bytes of a slice
+    uint64_t rowSize;              // bytes of a row of blocks
     uint32_t width, height, depth; // texels
 } SluiceImageLevel;
 
@@ -118,8 +120,8 @@ typedef struct SluiceImageLevel {
 SLUICE_API SluiceStatus sluiceGetImageLevel(const SluiceImageInfo* info, uint32_t level,
                                             SluiceImageLevel* result);
 
-// Where a slice of an image begins, in bytes from level->offset; with a scheme: from the start of
-// the decoded level. layer, face and slice are below info->layers, info->faces and level->depth.
+// Says where a slice of an image begins, in bytes from level->offset; with a scheme: from the start
+// of the decoded level. layer, face and slice are below info->layers, info->faces and level->depth.
 // Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetImageOffset(const SluiceImageInfo* info,
                                              const SluiceImageLevel* level, uint32_t layer,
@@ -161,12 +163,12 @@ SLUICE_API SluiceStatus sluiceFindImageValue(const void* keyValues, size_t size,
 
 // Reads the description of an image.
 //   asset    of sluiceGetArchiveAsset; parameters and size are read
-//   info     scheme is NONE, key/value data are left out. container is SLUICE_IMAGE_NONE if the asset
-//            has no such description (then too the call returns OK)
+//   info     scheme is NONE, key/value data are left out. container is SLUICE_IMAGE_NONE if the
+//            asset has no such description (then too the call returns OK)
 //   levels   as for sluiceParseImage; offsets count from the start of the decoded asset
-// What it returns as OK is as consistent as what sluiceParseImage returns, with the asset's size for
-// the file's; that the bytes of the asset agree is up to who made the archive. Errors: ARGUMENT,
-// FORMAT, VERSION (of the description, a format or a container).
+// What it returns as OK is as consistent as what sluiceParseImage returns, with the asset's size
+// for the file's; that the bytes of the asset agree is up to who made the archive. Errors:
+// ARGUMENT, FORMAT, VERSION (of the description, a format or a container).
 SLUICE_API SluiceStatus sluiceGetArchiveImage(const SluiceArchiveAsset* asset,
                                               SluiceImageInfo* info, SluiceImageLevel* levels);
 
