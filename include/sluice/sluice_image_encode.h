@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Undoing the supercompression of KTX2 files, on the CPU; library: sluice_encode, for this takes
+// Undoes the supercompression of KTX2 files, on the CPU; library: sluice_encode, for this takes
 // libzstd and zlib. A KTX2 file without a scheme is what our own codecs and filters work on, and
 // what a GPU can copy from.
 #ifndef SLUICE_IMAGE_ENCODE_H
@@ -17,10 +17,10 @@ extern "C" {
 //   packed, packedSize   the level's bytes in the file: level.size of them from level.offset
 //   bytes, size          receives exactly size bytes, the level's decodedSize; does not overlap
 //                        packed
-// ZSTD: any number of frames, skippable ones among them; checksums are verified where there are any.
-// ZLIB: one stream, with its checksum. Whatever the packed bytes are, nothing outside `bytes` is
-// written and no more memory is allocated than a decoder takes: 160 KiB. After a failure the bytes
-// are unspecified. Errors: ARGUMENT; FORMAT (damaged; they decode to more or less than size);
+// ZSTD: any number of frames, skippable ones among them; checksums are verified where there are
+// any. ZLIB: one stream, with its checksum. Whatever the packed bytes are, nothing outside `bytes`
+// is written and no more memory is allocated than a decoder takes: 160 KiB. After a failure the
+// bytes are unspecified. Errors: ARGUMENT; FORMAT (damaged; they decode to more or less than size);
 // CHECKSUM (ZSTD); UNSUPPORTED (they want a dictionary); OUT_OF_MEMORY. Thread-safe.
 SLUICE_API SluiceStatus sluiceKtx2DecodeLevel(uint32_t scheme, const void* packed,
                                               size_t packedSize, void* bytes, size_t size);
@@ -36,8 +36,8 @@ SLUICE_API SluiceStatus sluiceKtx2DecodeLevel(uint32_t scheme, const void* packe
 //   levels            receives the levels of the new file, as sluiceParseImage will give them; room
 //                     for SLUICE_IMAGE_MAX_LEVELS of them
 //   plainSize         receives the size of the new file
-// Errors: ARGUMENT; as sluiceParseImage; BUFFER_SIZE also if capacity is less than *startSize, which
-// is set then. Thread-safe.
+// Errors: ARGUMENT; as sluiceParseImage; BUFFER_SIZE also if capacity is less than *startSize,
+// which is set then. Thread-safe.
 SLUICE_API SluiceStatus sluiceKtx2PlanPlain(const void* bytes, size_t size, uint64_t fileSize,
                                             void* start, size_t capacity, uint64_t* startSize,
                                             SluiceImageLevel* levels, uint64_t* plainSize);
