@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The float codec: weights of models, and bytes that LZ does not help, by Huffman codes. Of a
+//
+// The float codec packs weights of models, and bytes that LZ does not help, by Huffman codes. Of a
 // floating-point number the exponent is coded; sign and mantissa, which are close to random, are
 // stored as they are (but see F8_E4M3_DENSE). Every value comes back bit for bit: Inf, NaN and
-// subnormals too. Format: docs/format.md.
+// subnormals too. docs/format.md, section 6, describes the format.
 #ifndef SLUICE_FLOAT_H
 #define SLUICE_FLOAT_H
 
@@ -26,60 +27,61 @@ typedef enum SluiceFloatType {
 } SluiceFloatType;
 
 #define SLUICE_FLOAT_TILE 8192 // elements of a tile
-// bytes: the code lengths of 256 symbols, 4 bits each, the even symbol in the low ones
+// Bytes of the code lengths of 256 symbols, 4 bits each, the even symbol in the low ones.
 #define SLUICE_FLOAT_LENGTHS_SIZE 128
 
 // One encoded tensor, as a list in GPU memory holds it. Addresses are device addresses (CPU: host
-// pointers), each a multiple of 16, that of the index a multiple of 4. Tile i of the tensor has
-// elements 8,192 * i .. and status firstTile + i.
+// pointers), each a multiple of 16, that of the index a multiple of 4. Tile i of the tensor has the
+// elements from 8,192 * i on and status firstTile + i.
 //
-// Tiles a .. b - 1 of a tensor alone, as a tensor of the list: the same words, wordsSize, lengths
-// and type; index + 4 * a; raw + a * sluiceFloatRawSize(type, SLUICE_FLOAT_TILE); output: where
-// element 8,192 * a is to go; count: 8,192 * (b - a), or what is left of the tensor if that is
-// less.
+// Tiles a .. b - 1 of a tensor alone are a tensor of the list with these members:
+//   words, wordsSize, lengths, type   the same
+//   index                             index + 4 * a
+//   raw                               raw + a * sluiceFloatRawSize(type, SLUICE_FLOAT_TILE)
+//   output                            where element 8,192 * a is to go
+//   count                             8,192 * (b - a), or what is left of the tensor
 typedef struct SluiceFloatTensor {
-    uint64_t words; // the code words of all tiles, wordsSize bytes, a multiple of 8; the index
-                    // reaches 32 GiB - 8 of them
-    uint64_t wordsSize;
-    uint64_t index;     // (tiles + 1) * 4 bytes: where each tile's words begin, in units of 8
-                        // bytes; then where they end
-    uint64_t lengths;   // SLUICE_FLOAT_LENGTHS_SIZE bytes
-    uint64_t raw;       // sluiceFloatRawSize bytes: signs and mantissas
-    uint64_t output;    // count * element size bytes
-    uint64_t count;     // elements, 0 .. 2^40
-    uint32_t type;      // SluiceFloatType
-    uint32_t firstTile; // tiles of all tensors before this one in the list; where it is not,
-                        // statuses are unspecified
+    uint64_t words;     // the code words of all tiles
+    uint64_t wordsSize; // their bytes, a multiple of 8; the index reaches 32 GiB - 8 of them
+    // (tiles + 1) * 4 bytes: where each tile's words begin, in units of 8 bytes; then where they
+    // end.
+    uint64_t index;
+    uint64_t lengths; // SLUICE_FLOAT_LENGTHS_SIZE bytes
+    uint64_t raw;     // sluiceFloatRawSize bytes: signs and mantissas
+    uint64_t output;  // count * element size bytes
+    uint64_t count;   // elements, 0 .. 2^40
+    uint32_t type;    // SluiceFloatType
+    // Number of tiles of all tensors before this one in the list; if it is another number, statuses
+    // are unspecified.
+    uint32_t firstTile;
 } SluiceFloatTensor;
 
-// Bytes of signs and mantissas of `count` elements; 0 for an unknown type.
+// Returns the bytes of signs and mantissas of `count` elements; 0 for an unknown type.
 SLUICE_API uint64_t sluiceFloatRawSize(uint32_t type, uint64_t count);
-// Bytes of an element; 0 for an unknown type.
+// Returns the bytes of an element; 0 for an unknown type.
 SLUICE_API uint32_t sluiceFloatElementSize(uint32_t type);
 
-// Decodes a list of tensors, a lane group of 32 lanes a tile.
-//   tensorCount  0 .. 2^20
-//   tileCount    tiles of all tensors together, 0 .. 2^31 - 1
-//   tensors      tensorCount * 64 bytes, 16-byte aligned
-//   source       all words, indices, lengths and raw bytes must lie inside it; 16-byte aligned
-//   destination  all outputs must lie inside it
-//   status       (tileCount + 2) * 4 bytes, 4-byte aligned: as in SluiceGdeflateInfo. BAD_REGION:
-//                the tensor has an unknown type, an address that is not aligned or not inside its
-//                buffer, or an index that is not in order; BAD_CODE: code lengths that make no
-//                complete code of at most 12 bits (one symbol with a code of 1 bit is complete
-//                too); TRUNCATED: the tile's words end before its symbols
-//   scratch      as required
-// A tile that fails leaves unspecified bytes inside its own part of the output; others are not
-// affected. Outputs that overlap have undefined values. Memory that the list, the index or the
-// lengths lie in must not change meanwhile.
+// Decodes a list of tensors, a lane group of 32 lanes a tile. A tile that fails leaves unspecified
+// bytes inside its own part of the output; others are not affected. Outputs that overlap have
+// undefined values. Memory that the list, the index or the lengths lie in must not change
+// meanwhile.
+//
+// Statuses of a tile:
+//   BAD_REGION   the tensor has an unknown type, an address that is not aligned or not inside its
+//                buffer, or an index that is not in order
+//   BAD_CODE     the code lengths make no complete code of at most 12 bits (one symbol with a code
+//                of 1 bit is complete too)
+//   TRUNCATED    the tile's words end before its symbols
 typedef struct SluiceFloatDecodeInfo {
-    uint32_t tensorCount;
-    uint32_t tileCount;
-    SluiceBuffer tensors;
+    uint32_t tensorCount; // tensors in the list, 0 .. 2^20
+    uint32_t tileCount;   // tiles of all tensors together, 0 .. 2^31 - 1
+    SluiceBuffer tensors; // tensorCount * 64 bytes, 16-byte aligned: SluiceFloatTensors
+    // All words, indices, lengths and raw bytes must lie inside it. It is 16-byte aligned.
     SluiceBuffer source;
-    SluiceBuffer destination;
+    SluiceBuffer destination; // all outputs must lie inside it
+    // (tileCount + 2) * 4 bytes, 4-byte aligned: statuses, as in SluiceGdeflateInfo.
     SluiceBuffer status;
-    SluiceBuffer scratch;
+    SluiceBuffer scratch; // as sluiceGetFloatDecodeRequirements says
 } SluiceFloatDecodeInfo;
 
 // Reads tensorCount and tileCount. Errors: ARGUMENT.
