@@ -20,10 +20,10 @@
 extern "C" {
 #endif
 
-#define SLUICE_DF11_BLOCK_BYTES 4096u    // of the stream; a block has one status word
-#define SLUICE_DF11_WINDOWS 512u         // in a block
-#define SLUICE_DF11_MIN_ROWS 2u          // of the tables: one to decode with, and the lengths
-#define SLUICE_DF11_MAX_ROWS 18u         // 16 more can be pointed to
+#define SLUICE_DF11_BLOCK_BYTES 4096u // bytes of the stream in a block, which has one status word
+#define SLUICE_DF11_WINDOWS 512u      // windows in a block
+#define SLUICE_DF11_MIN_ROWS 2u       // rows of the tables: one to decode with, and the lengths
+#define SLUICE_DF11_MAX_ROWS 18u      // 16 more can be pointed to
 #define SLUICE_DF11_MAX_SIZE 0x7fffffffu // elements of a unit, and bytes of its stream
 
 typedef enum SluiceDf11Kind {
@@ -35,62 +35,58 @@ typedef enum SluiceDf11Kind {
 // -----------------------------------------------------------------------------------------------
 // One unit on the host
 
-// The tensors of a unit as the file has them, in host memory of any alignment. Of some only the
-// size is needed here.
+// The tensors of a unit as the file has them, in host memory of any alignment. Only the size is
+// needed here of some.
 typedef struct SluiceDf11Tables {
-    const void* luts;            // `luts`
-    uint64_t lutsSize;           // bytes
-    const void* outputPositions; // `output_positions`
-    uint64_t outputPositionsSize;
-    uint64_t gapsSize;         // `gaps`
-    uint64_t encodedSize;      // `encoded_exponent`; ECF8's packer calls it `encoded`,
-    uint64_t signMantissaSize; // and `sign_mantissa` `packed_other_4bits`
+    const void* luts;             // `luts`
+    uint64_t lutsSize;            // bytes
+    const void* outputPositions;  // `output_positions`
+    uint64_t outputPositionsSize; // bytes
+    uint64_t gapsSize;            // bytes of `gaps`
+    uint64_t encodedSize;      // bytes of `encoded_exponent`, which ECF8's packer calls `encoded`
+    uint64_t signMantissaSize; // bytes of `sign_mantissa`, or of ECF8's `packed_other_4bits`
 } SluiceDf11Tables;
 
-// What the device needs to know of a unit: an entry of the list that sluiceCmdDf11 takes. Offsets
-// are bytes from the start of the command's source and destination. B = ceil(encodedSize / 4096)
-// blocks. Each table of the source, its size rounded up to a multiple of 16, must lie wholly inside
-// source.
-//   lutsOffset             lutRows * 256 bytes. Rows 0 .. lutRows - 2 are indexed with a byte of
-//                          the stream and hold a symbol (0 .. 239) or a pointer to row 256 - value
-//                          (240 .. 255); the last row is indexed with a symbol and holds the length
-//                          of its code
-//   encodedOffset          encodedSize bytes: the stream
-//   signMantissaOffset     bf16: elementCount bytes, sign in bit 7, mantissa in bits 0 to 6; fp8:
-//                          (elementCount + 1) / 2 bytes of two elements, the even one in bits 4 to
-//                          7, the sign the highest of the four
-//   outputPositionsOffset  bf16: B * 4 bytes; fp8: B * 8 bytes. Entry b is the number of codes that
-//                          start before block b (the file has one more entry, elementCount, which
-//                          is not read)
-//   gapsOffset             bf16: B * 320 bytes; fp8: B * 256 bytes. For each window 5 (fp8: 4)
-//                          bits, most significant bit first and without regard to bytes
-//   destinationOffset      bf16: elementCount * 2 bytes; fp8: elementCount bytes. Multiple of 4;
-//                          the five above: of 16
-//   kind                   SluiceDf11Kind
-//   lutRows                2 .. 18
-//   elementCount           0 .. 2^31 - 1
-//   encodedSize            0 .. 2^31 - 1
-//   firstBlock             number of its first block among the status words: the sum of B over the
-//                          units before
-//   reserved               0
-// A part of a unit is a unit too, so that a large one need not be resident: for the blocks [b, c)
-// give the stream from byte 4,096 b to 4,096 c and the 4 bytes after that (as far as there are
-// any), outputPositions b to c, each less outputPositions[b], the gaps of blocks b to c, and
-// elementCount = outputPositions[c] - outputPositions[b]. The 4 bytes make one more block, of no
-// element. (fp8 with an odd outputPositions[b]: the nibbles have to be moved by one.)
+// Tells the device what it needs to know of a unit: an entry of the list that sluiceCmdDf11 takes.
+// Offsets are bytes from the start of the command's source and destination. A unit has
+// B = ceil(encodedSize / 4096) blocks. Each table of the source, its size rounded up to a multiple
+// of 16, must lie wholly inside source.
+//
+// A part of a unit is a unit too, so that a large one need not be resident. For the blocks [b, c)
+// give
+//   the stream         from byte 4,096 * b to 4,096 * c, and the 4 bytes after that (as far as
+//                      there are any)
+//   outputPositions    b to c, each less outputPositions[b]
+//   gaps               of blocks b to c
+//   elementCount       outputPositions[c] - outputPositions[b]
+// The 4 bytes make one more block, of no element. (fp8 with an odd outputPositions[b]: the nibbles
+// have to be moved by one.)
 typedef struct SluiceDf11Unit {
+    // lutRows * 256 bytes, at a multiple of 16. Rows 0 .. lutRows - 2 are indexed with a byte of
+    // the stream and hold a symbol (0 .. 239) or a pointer to row 256 - value (240 .. 255); the
+    // last row is indexed with a symbol and holds the length of its code.
     uint64_t lutsOffset;
+    // The stream: encodedSize bytes, at a multiple of 16.
     uint64_t encodedOffset;
+    // At a multiple of 16. bf16: elementCount bytes, sign in bit 7, mantissa in bits 0 to 6. fp8:
+    // (elementCount + 1) / 2 bytes of two elements, the even one in bits 4 to 7, the sign the
+    // highest of the four.
     uint64_t signMantissaOffset;
+    // At a multiple of 16. bf16: B * 4 bytes; fp8: B * 8 bytes. Entry b is the number of codes that
+    // start before block b (the file has one more entry, elementCount, which is not read).
     uint64_t outputPositionsOffset;
+    // At a multiple of 16. bf16: B * 320 bytes; fp8: B * 256 bytes. For each window 5 (fp8: 4)
+    // bits, most significant bit first and without regard to bytes.
     uint64_t gapsOffset;
+    // At a multiple of 4. bf16: elementCount * 2 bytes; fp8: elementCount bytes.
     uint64_t destinationOffset;
-    uint32_t kind;
-    uint32_t lutRows;
-    uint32_t elementCount;
-    uint32_t encodedSize;
+    uint32_t kind;         // SluiceDf11Kind
+    uint32_t lutRows;      // 2 .. 18
+    uint32_t elementCount; // 0 .. 2^31 - 1
+    uint32_t encodedSize;  // bytes, 0 .. 2^31 - 1
+    // Number of its first block among the status words: the sum of B over the units before.
     uint32_t firstBlock;
-    uint32_t reserved;
+    uint32_t reserved; // 0
 } SluiceDf11Unit;
 
 // Checks what can be checked without decoding; fills kind, lutRows, elementCount and encodedSize of
@@ -126,21 +122,7 @@ SLUICE_API SluiceStatus sluiceCheckDf11Unit(const SluiceDf11Tables* tables, Slui
 // Decoding
 
 // Decodes a list of units, a block at a time; records two dispatches.
-//   maxUnitCount    units in the list at most, 0 .. 2^20
-//   maxBlockCount   blocks of all units together at most, 0 .. 2^24; those past it are not decoded
-//   units           maxUnitCount * 72 bytes, 8-byte aligned: SluiceDf11Unit. firstBlock must start
-//                   with 0 and grow by each unit's B: a block finds its unit by binary search for
-//                   the last unit with firstBlock not above it. If it does not, it is unspecified
-//                   which blocks are decoded
-//   unitCount       4 bytes in GPU memory, 4-byte aligned: how many units there are, clamped to
-//                   maxUnitCount; size 0: maxUnitCount
-//   source          16-byte aligned: the tables of all units
-//   destination     4-byte aligned. Ranges of units must not overlap. Neighbouring blocks of a unit
-//                   may share a word
-//   status          (maxBlockCount + 2) * 4 bytes, 4-byte aligned. Word firstBlock + b is the
-//                   SluiceTileStatus of a unit's block b (PENDING for blocks of no unit); then how
-//                   many blocks failed, and the index of the first that did, 0xffffffff if none
-//   scratch         as required
+//
 // Statuses of a block, the same on every backend and tier:
 //   BAD_REGION   the unit breaks a rule stated at SluiceDf11Unit: alignment, range, kind, rows;
 //                every block of it
@@ -149,28 +131,41 @@ SLUICE_API SluiceStatus sluiceCheckDf11Unit(const SluiceDf11Tables* tables, Slui
 //                codes of a window end elsewhere than the next window's (or block's) gap says
 //   BAD_CODE     no symbol after 4 (fp8: 2) bytes, a pointer to a row that is not there, a symbol
 //                above 15 in fp8, or a length that does not end in the byte where the symbol was
-//                found (8 d - 7 .. 8 d, d counting from 1): so zero too
+//                found (8 * d - 7 .. 8 * d, d counting from 1): so zero too
 //   TRUNCATED    a code starts or ends past the stream's last bit (bits behind it read as 0)
-//   TOO_SHORT, TOO_LONG   fewer or more codes start in the block than outputPositions say
+//   TOO_SHORT    fewer codes start in the block than outputPositions say
+//   TOO_LONG     more codes start in it
 // They are found as if the block's windows were decoded one after the other: in a window from its
 // gap while codes start in it. In a block that ends with element elementCount nothing counts that
 // comes after that element (there lies the end code, cut off at the end of its byte). In any other
 // block all windows are decoded, and the first thing wrong in their order is the status, too long
 // or short the last of all. So a unit whose blocks are all OK, with a first gap of 0, is what a
-// decoder without any index makes of the stream, bit for bit. The source may hold anything at all:
-// tables are bounded and need not have passed sluiceCheckDf11Unit. A block that fails leaves
-// unspecified bytes inside the range of the destination that outputPositions give it. Work: at most
-// 32,768 codes a block, each of at most 4 look-ups; at most 64 KiB of output, some 24 KiB as a
-// rule.
+// decoder without any index makes of the stream, bit for bit.
+//
+// The source may hold anything at all: tables are bounded and need not have passed
+// sluiceCheckDf11Unit. A block that fails leaves unspecified bytes inside the range of the
+// destination that outputPositions give it. A block takes at most 32,768 codes, each of at most 4
+// look-ups, and at most 64 KiB of output, some 24 KiB as a rule.
 typedef struct SluiceDf11Info {
-    uint32_t maxUnitCount;
+    uint32_t maxUnitCount; // the list has at most this many units, 0 .. 2^20
+    // All units together have at most this many blocks, 0 .. 2^24; those past it are not decoded.
     uint32_t maxBlockCount;
+    // maxUnitCount * 72 bytes, 8-byte aligned: SluiceDf11Units. firstBlock must start with 0 and
+    // grow by each unit's B: a block finds its unit by binary search for the last unit with
+    // firstBlock not above it. If it does not, it is unspecified which blocks are decoded.
     SluiceBuffer units;
+    // 4 bytes in GPU memory, 4-byte aligned: how many units there are, clamped to maxUnitCount. If
+    // its size is 0, there are maxUnitCount.
     SluiceBuffer unitCount;
-    SluiceBuffer source;
+    SluiceBuffer source; // the tables of all units, 16-byte aligned
+    // 4-byte aligned. Ranges of units must not overlap. Neighbouring blocks of a unit may share a
+    // word.
     SluiceBuffer destination;
+    // (maxBlockCount + 2) * 4 bytes, 4-byte aligned. Word firstBlock + b is the SluiceTileStatus of
+    // a unit's block b (PENDING for blocks of no unit); then come the two summary words: how many
+    // blocks failed, and the index of the first that did, 0xffffffff if none did.
     SluiceBuffer status;
-    SluiceBuffer scratch;
+    SluiceBuffer scratch; // as sluiceGetDf11Requirements says
 } SluiceDf11Info;
 
 // Reads maxUnitCount and maxBlockCount only. Errors: ARGUMENT.
