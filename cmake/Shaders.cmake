@@ -22,7 +22,7 @@ endif()
 # optimized then: what the constants remove is gone before a driver sees it. NVIDIA's compiler (580) takes .4 of the time
 # for GDeflate and .8 for filters; other shaders gain less, or lose speed (docs/notes/pipelines.md). Each row is a
 # variant, a shader and its constants (shaders/lib/layout/constants.h) as src/vulkan/registry.cpp sets them;
-# tests/shader_packing_test.cpp says which row is missing.
+# tests/vulkan/shader_packing_test.cpp says which row is missing.
 find_program(SLUICE_SPIRV_OPT spirv-opt HINTS $ENV{VULKAN_SDK}/bin)
 if(NOT SLUICE_SPIRV_OPT)
     message(STATUS "sluice: there is no spirv-opt, so NVIDIA's driver will take longer to make pipelines")

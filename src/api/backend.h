@@ -7,7 +7,7 @@
 
 #include <sluice/sluice_all.h>
 
-#include "kernel_table.h"
+#include "api/kernel_table.h"
 
 namespace sluice {
 

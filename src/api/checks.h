@@ -4,9 +4,9 @@
 
 #include <sluice/sluice_gstd.h>
 
-#include "backend.h"
-#include "components.h"
-#include "range.h"
+#include "api/backend.h"
+#include "api/components.h"
+#include "api/range.h"
 
 namespace sluice {
 

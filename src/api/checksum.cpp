@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry point of the checksum: checks the arguments, then hands over to the backend.
-#include "region_checks.h"
+#include "api/region_checks.h"
 
 using namespace sluice;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The backend-neutral entry points: check the arguments, then hand over to the context's backend.
-#include "checks.h"
+#include "api/checks.h"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <sluice/sluice_compact.h>
 #include <sluice/sluice_scan.h>
 
-#include "checks.h"
-#include "plan_compact.h"
+#include "api/checks.h"
+#include "api/plan_compact.h"
 
 static_assert(sizeof(sluice::CompactParams) <= 128, "push constants");
 static_assert(SLUICE_COMPACT_BYTES == SLUICE_COMPACT_TEST_BYTES &&

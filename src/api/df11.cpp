@@ -3,7 +3,7 @@
 // backend.
 #include <sluice/sluice_df11.h>
 
-#include "checks.h"
+#include "api/checks.h"
 
 namespace {
 

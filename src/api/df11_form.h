@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-#include "../../shaders/lib/layout/df11.h"
+#include "layout/df11.h"
 
 namespace sluice {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry points of filters: on the host, and the command.
-#include "../cpu/fast/filter.h"
-#include "../formats/filter.h"
-#include "checks.h"
+#include "cpu/fast/filter.h"
+#include "formats/filter.h"
+#include "api/checks.h"
 
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_gstd.h>

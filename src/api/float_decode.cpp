@@ -2,7 +2,7 @@
 // The entry points of the float codec's decoder.
 #include <sluice/sluice_float.h>
 
-#include "checks.h"
+#include "api/checks.h"
 
 namespace {
 

@@ -3,9 +3,9 @@
 // backend.
 #include <sluice/sluice_fse.h>
 
-#include "checks.h"
+#include "api/checks.h"
 
-#include "../../shaders/lib/layout/fse.h"
+#include "layout/fse.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // The entry points of the GDeflate decoder: check the arguments, then hand over to the backend.
 #include <sluice/sluice_gdeflate.h>
 
-#include "region_checks.h"
+#include "api/region_checks.h"
 
 using namespace sluice;
 

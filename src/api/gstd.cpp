@@ -3,9 +3,9 @@
 // backend.
 #include <sluice/sluice_gstd.h>
 
-#include "checks.h"
+#include "api/checks.h"
 
-#include "../../shaders/lib/layout/gstd.h"
+#include "layout/gstd.h"
 
 namespace {
 

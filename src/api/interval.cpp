@@ -3,7 +3,7 @@
 // backend.
 #include <sluice/sluice_interval.h>
 
-#include "checks.h"
+#include "api/checks.h"
 #include "layout/interval.h"
 
 static_assert(SLUICE_INTERVAL_MOVE == SLUICE_INTERVAL_KIND_MOVE, "");

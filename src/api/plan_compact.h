@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "layout/compact.h"
-#include "plan_scan.h"
+#include "api/plan_scan.h"
 
 namespace sluice {
 

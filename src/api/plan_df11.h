@@ -5,7 +5,7 @@
 #include <sluice/sluice_df11.h>
 
 #include "layout/df11.h"
-#include "plan_regions.h"
+#include "api/plan_regions.h"
 
 namespace sluice {
 

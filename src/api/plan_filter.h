@@ -5,7 +5,7 @@
 #include <sluice/sluice_filter.h>
 
 #include "layout/filter.h"
-#include "plan_regions.h"
+#include "api/plan_regions.h"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <sluice/sluice_float.h>
 
 #include "layout/float.h"
-#include "plan_regions.h"
+#include "api/plan_regions.h"
 
 namespace sluice {
 

@@ -5,7 +5,7 @@
 #include <sluice/sluice_fse.h>
 
 #include "layout/fse.h"
-#include "plan_regions.h"
+#include "api/plan_regions.h"
 
 namespace sluice {
 

@@ -6,7 +6,7 @@
 #include <sluice/sluice_gstd.h>
 
 #include "layout/gstd.h"
-#include "plan_regions.h"
+#include "api/plan_regions.h"
 
 #include <algorithm>
 

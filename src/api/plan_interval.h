@@ -8,7 +8,7 @@
 #include <sluice/sluice.h>
 #include <sluice/sluice_interval.h>
 
-#include "address.h"
+#include "api/address.h"
 #include "formulas/interval.h"
 
 namespace sluice {

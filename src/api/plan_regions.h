@@ -8,7 +8,7 @@
 #include <sluice/sluice_gstd.h>
 
 #include "layout/regions.h"
-#include "address.h"
+#include "api/address.h"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 
 #include "layout/lookback.h"
 #include "layout/scan.h"
-#include "address.h"
+#include "api/address.h"
 
 namespace sluice {
 

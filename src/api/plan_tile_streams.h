@@ -8,7 +8,7 @@
 #include <sluice/sluice_tile_streams.h>
 
 #include "layout/tile_streams.h"
-#include "plan_regions.h"
+#include "api/plan_regions.h"
 
 namespace sluice {
 

@@ -2,7 +2,7 @@
 // The checks that decodes and checksums of lists of regions have in common.
 #pragma once
 
-#include "checks.h"
+#include "api/checks.h"
 
 namespace sluice {
 

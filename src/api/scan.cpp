@@ -3,8 +3,8 @@
 // backend.
 #include <sluice/sluice_scan.h>
 
-#include "checks.h"
-#include "plan_scan.h"
+#include "api/checks.h"
+#include "api/plan_scan.h"
 
 static_assert(sizeof(sluice::ScanParams) <= 128, "push constants");
 

@@ -8,8 +8,8 @@
 
 #include <sluice/sluice_tiles.h>
 
-#include "checks.h"
-#include "self_test_tiles.h"
+#include "api/checks.h"
+#include "api/self_test_tiles.h"
 
 namespace sluice {
 namespace {

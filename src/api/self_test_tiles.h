@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The tiles of the self-test: one of each codec as it is, and one whose bytes were filtered. Made by
-// tests/self_test_test.cpp (SLUICE_PRINT_SELF_TEST), which checks that they decode to what they were
+// tests/api/self_test_test.cpp (SLUICE_PRINT_SELF_TEST), which checks that they decode to what they were
 // made of.
 #pragma once
 

@@ -4,9 +4,9 @@
 #include <sluice/sluice_df11.h>
 #include <sluice/sluice_tile_streams.h>
 
-#include "../../shaders/lib/layout/base.h"
-#include "../../shaders/lib/layout/regions.h"
-#include "../../shaders/lib/layout/tile_streams.h"
+#include "layout/base.h"
+#include "layout/regions.h"
+#include "layout/tile_streams.h"
 
 static_assert(SLUICE_TILE_PENDING == SLUICE_ST_PENDING, "");
 static_assert(SLUICE_TILE_OK == SLUICE_ST_OK, "");

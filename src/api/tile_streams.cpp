@@ -2,7 +2,7 @@
 // The entry points for whole tile streams: check the arguments, then hand over to the backend.
 #include <sluice/sluice_tile_streams.h>
 
-#include "region_checks.h"
+#include "api/region_checks.h"
 
 using namespace sluice;
 

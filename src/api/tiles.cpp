@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Batches of tiles of any codec: counting them, writing their lists, recording their commands.
-#include "checks.h"
-#include "plan_regions.h"
-#include "plan_tiles.h"
+#include "api/checks.h"
+#include "api/plan_regions.h"
+#include "api/plan_tiles.h"
 
 #include <sluice/sluice_gdeflate.h>
 #include <sluice/sluice_gstd.h>

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "../formats/integers.h"
+#include "formats/integers.h"
 
 namespace sluice::cpu {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "regions.h"
+#include "cpu/regions.h"
 
-#include "../formats/xxh32.h"
+#include "formats/xxh32.h"
 
 namespace sluice {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "values.h"
+#include "cpu/values.h"
 
 namespace sluice::cpu {
 namespace {

@@ -3,13 +3,13 @@
 // needs no scratch; `fast` has other decoders of tiles, which allocate nothing.
 #include <sluice/sluice_all.h>
 
-#include "../api/backend.h"
-#include "../api/components.h"
-#include "../api/plan_tile_streams.h"
-#include "fast/filter.h"
-#include "fast/gdeflate.h"
-#include "fast/gstd.h"
-#include "kernels.h"
+#include "api/backend.h"
+#include "api/components.h"
+#include "api/plan_tile_streams.h"
+#include "cpu/fast/filter.h"
+#include "cpu/fast/gdeflate.h"
+#include "cpu/fast/gstd.h"
+#include "cpu/kernels.h"
 
 #include <cstring>
 #include <new>

@@ -4,9 +4,9 @@
 // plain on purpose: GPU kernels are compared with it, statuses included.
 #include <sluice/sluice_df11.h>
 
-#include "../api/df11_form.h"
-#include "../formats/little_endian.h"
-#include "regions.h"
+#include "api/df11_form.h"
+#include "formats/little_endian.h"
+#include "cpu/regions.h"
 
 namespace sluice::cpu {
 namespace {

@@ -2,10 +2,10 @@
 // Undoes filters, column after column as docs/format.md tells it.
 #include <sluice/sluice_filter.h>
 
-#include "filter_undo.h"
+#include "cpu/filter_undo.h"
 
-#include "../formats/little_endian.h"
-#include "filter_list.h"
+#include "formats/little_endian.h"
+#include "cpu/filter_list.h"
 
 namespace sluice::cpu {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <sluice/sluice_filter.h>
 
-#include "../formats/filter.h"
-#include "../formats/tga_packets.h"
-#include "regions.h"
+#include "formats/filter.h"
+#include "formats/tga_packets.h"
+#include "cpu/regions.h"
 
 namespace sluice::cpu {
 

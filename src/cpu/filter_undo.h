@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-#include "../formats/filter.h"
+#include "formats/filter.h"
 
 namespace sluice::cpu {
 

@@ -2,10 +2,10 @@
 // The float codec, lane after lane as docs/format.md tells it.
 #include <sluice/sluice_float.h>
 
-#include "../formats/float_format.h"
-#include "../formats/little_endian.h"
-#include "canonical_code.h"
-#include "regions.h"
+#include "formats/float_format.h"
+#include "formats/little_endian.h"
+#include "cpu/canonical_code.h"
+#include "cpu/regions.h"
 
 #include <iterator>
 

@@ -2,9 +2,9 @@
 // FSE tables: the reference.
 #include <sluice/sluice_fse.h>
 
-#include "../formats/fse.h"
-#include "../formats/little_endian.h"
-#include "regions.h"
+#include "formats/fse.h"
+#include "formats/little_endian.h"
+#include "cpu/regions.h"
 
 #include <cstdlib>
 

@@ -5,12 +5,12 @@
 // statuses included.
 #include <sluice/sluice_gdeflate.h>
 
-#include "gdeflate.h"
+#include "cpu/gdeflate.h"
 
-#include "../formats/gdeflate_symbols.h"
-#include "../formats/little_endian.h"
-#include "canonical_code.h"
-#include "tile_lists.h"
+#include "formats/gdeflate_symbols.h"
+#include "formats/little_endian.h"
+#include "cpu/canonical_code.h"
+#include "cpu/tile_lists.h"
 
 #include <iterator>
 

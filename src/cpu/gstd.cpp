@@ -4,12 +4,12 @@
 // statuses included.
 #include <sluice/sluice_gstd.h>
 
-#include "gstd.h"
+#include "cpu/gstd.h"
 
-#include "../../shaders/lib/formulas/gstd.h"
-#include "../formats/little_endian.h"
-#include "canonical_code.h"
-#include "tile_lists.h"
+#include "formulas/gstd.h"
+#include "formats/little_endian.h"
+#include "cpu/canonical_code.h"
+#include "cpu/tile_lists.h"
 
 #include <memory>
 #include <vector>

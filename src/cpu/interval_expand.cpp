@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "intervals.h"
+#include "cpu/intervals.h"
 
 namespace sluice::cpu {
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "intervals.h"
+#include "cpu/intervals.h"
 
 namespace sluice::cpu {
 namespace {

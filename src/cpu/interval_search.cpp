@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <sluice/sluice_interval.h>
 
-#include "intervals.h"
+#include "cpu/intervals.h"
 
 namespace sluice::cpu {
 

@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_interval.h>
 
-#include "kernels.h"
+#include "cpu/kernels.h"
 
 namespace sluice::cpu {
 

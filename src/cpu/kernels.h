@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "../api/kernel_table.h"
-#include "../formats/integers.h"
+#include "api/kernel_table.h"
+#include "formats/integers.h"
 
 namespace sluice::cpu {
 

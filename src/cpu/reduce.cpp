@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <sluice/sluice_scan.h>
 
-#include "values.h"
+#include "cpu/values.h"
 
 namespace sluice::cpu {
 namespace {

@@ -2,11 +2,11 @@
 // Region lists and the status words that go with them.
 #pragma once
 
-#include "kernels.h"
+#include "cpu/kernels.h"
 
-#include "../../shaders/lib/layout/base.h"
-#include "../../shaders/lib/layout/regions.h"
-#include "../api/plan_regions.h"
+#include "layout/base.h"
+#include "layout/regions.h"
+#include "api/plan_regions.h"
 
 #include <cstring>
 

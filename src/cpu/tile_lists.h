@@ -2,9 +2,9 @@
 // The commands that decode lists of tiles, for any function that decodes one tile.
 #pragma once
 
-#include "../../shaders/lib/layout/gdeflate.h"
-#include "../../shaders/lib/layout/gstd.h"
-#include "regions.h"
+#include "layout/gdeflate.h"
+#include "layout/gstd.h"
+#include "cpu/regions.h"
 
 namespace sluice::cpu {
 

@@ -2,9 +2,9 @@
 #include <sluice/sluice_tile_streams.h>
 
 #include "layout/tile_streams.h"
-#include "../api/plan_regions.h"
-#include "../formats/tile_stream.h"
-#include "kernels.h"
+#include "api/plan_regions.h"
+#include "formats/tile_stream.h"
+#include "cpu/kernels.h"
 
 namespace sluice::cpu {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_scan.h>
 
-#include "kernels.h"
+#include "cpu/kernels.h"
 
 #include <cmath>
 #include <limits>

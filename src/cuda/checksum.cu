@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Checksums of decoded tiles: shaders/lib/kernels/checksum.h.
-#include "kernels.h"
-#include "lib/pitch.cuh"
-#include "lib/region.cuh"
+#include "cuda/kernels.h"
+#include "cuda/lib/pitch.cuh"
+#include "cuda/lib/region.cuh"
 
 namespace sluice {
 namespace {
@@ -29,7 +29,7 @@ __device__ uint32_t tileByte(const Tile& tile, uint32_t at)
 } // namespace
 } // namespace sluice
 
-#include "../../shaders/lib/kernels/checksum.h"
+#include "kernels/checksum.h"
 
 namespace sluice {
 namespace {

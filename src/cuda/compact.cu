@@ -7,10 +7,10 @@
 // alone, and compact_call.comp, with little code, for short lists, which are one launch here.
 #include <algorithm>
 
-#include "kernels.h"
-#include "lib/compact_ring.cuh"
-#include "lib/compact_words.cuh"
-#include "tuning.h"
+#include "cuda/kernels.h"
+#include "cuda/lib/compact_ring.cuh"
+#include "cuda/lib/compact_words.cuh"
+#include "cuda/tuning.h"
 
 namespace sluice {
 namespace {

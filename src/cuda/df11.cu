@@ -5,12 +5,12 @@
 // in registers they would cost a third of the blocks that a processor runs at once.
 #include <sluice/sluice_df11.h>
 
-#include "kernels.h"
-#include "../../shaders/lib/compat.h"
-#include "lib/launch.cuh"
-#include "lib/region.cuh"
-#include "lib/warp.cuh"
-#include "tuning.h"
+#include "cuda/kernels.h"
+#include "compat.h"
+#include "cuda/lib/launch.cuh"
+#include "cuda/lib/region.cuh"
+#include "cuda/lib/warp.cuh"
+#include "cuda/tuning.h"
 
 #include <cuda_pipeline_primitives.h>
 
@@ -24,7 +24,7 @@ __device__ Df11Unit loadUnit(uint64_t address) { return *pointerTo<const Df11Uni
 } // namespace
 } // namespace sluice
 
-#include "../../shaders/lib/kernels/df11_unit.h"
+#include "kernels/df11_unit.h"
 
 namespace sluice {
 namespace {
@@ -66,7 +66,7 @@ __device__ inline void append(uint4& held, uint32_t entry, uint32_t words)
 } // namespace
 } // namespace sluice
 
-#include "../../shaders/lib/kernels/df11_windows.h"
+#include "kernels/df11_windows.h"
 
 namespace sluice {
 namespace {
@@ -187,7 +187,7 @@ __device__ void storeOther(uint64_t unitsAt, uint64_t restAt, uint32_t place, ui
 } // namespace
 } // namespace sluice
 
-#include "../../shaders/lib/kernels/df11_output.h"
+#include "kernels/df11_output.h"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Filters undone by blocks of kFilterThreads, for many tiles (lib/filter_undo.cuh).
-#include "lib/filter_undo.cuh"
+#include "cuda/lib/filter_undo.cuh"
 
 namespace sluice {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Filters undone by blocks of twice as many threads, for few tiles: each takes less time, as a warp
 // has nothing to wait for but the waves of its own tile.
-#include "lib/filter_undo.cuh"
+#include "cuda/lib/filter_undo.cuh"
 
 namespace sluice {
 

@@ -4,10 +4,10 @@
 // prefetched.
 #include <sluice/sluice_float.h>
 
-#include "kernels.h"
-#include "lib/float_elements.cuh"
-#include "lib/region.cuh"
-#include "tuning.h"
+#include "cuda/kernels.h"
+#include "cuda/lib/float_elements.cuh"
+#include "cuda/lib/region.cuh"
+#include "cuda/tuning.h"
 
 #include <type_traits>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // FSE tables from descriptions or counts: shaders/lib/kernels/fse_tables.h.
-#include "kernels.h"
-#include "lib/region.cuh"
-#include "lib/slots.cuh"
+#include "cuda/kernels.h"
+#include "cuda/lib/region.cuh"
+#include "cuda/lib/slots.cuh"
 
 namespace sluice {
 namespace {
@@ -39,7 +39,7 @@ __device__ int countAt(uint64_t source, uint32_t symbol)
 } // namespace
 } // namespace sluice
 
-#include "../../shaders/lib/kernels/fse.h"
+#include "kernels/fse.h"
 
 namespace sluice {
 namespace {
@@ -55,7 +55,7 @@ __device__ void writeStates(const FseTable& table, bool on, uint32_t symbolBits,
 } // namespace
 } // namespace sluice
 
-#include "../../shaders/lib/kernels/fse_tables.h"
+#include "kernels/fse_tables.h"
 
 namespace sluice {
 namespace {

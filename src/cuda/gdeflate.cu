@@ -3,16 +3,16 @@
 // the second tokens into bytes. docs/format.md has the format, rounds, limits and the order of
 // errors, shaders/gdeflate.comp the method. Here named barriers join the two warps, and two rounds
 // are one step.
-#include "../../shaders/lib/formulas/gdeflate.h"
-#include "kernels.h"
-#include "lib/bit_reader.cuh"
-#include "lib/huffman.cuh"
-#include "lib/launch.cuh"
-#include "lib/lz_expand.cuh"
-#include "lib/pitch.cuh"
-#include "lib/region.cuh"
-#include "lib/warp.cuh"
-#include "tuning.h"
+#include "formulas/gdeflate.h"
+#include "cuda/kernels.h"
+#include "cuda/lib/bit_reader.cuh"
+#include "cuda/lib/huffman.cuh"
+#include "cuda/lib/launch.cuh"
+#include "cuda/lib/lz_expand.cuh"
+#include "cuda/lib/pitch.cuh"
+#include "cuda/lib/region.cuh"
+#include "cuda/lib/warp.cuh"
+#include "cuda/tuning.h"
 
 namespace sluice {
 namespace {

@@ -7,10 +7,10 @@
 // shaders/gstd_expand.comp has the same steps, eight bytes an invocation. Here a thread takes words
 // with one run for four bytes, which took 0.22 and 0.24 instead of 0.31 and 0.26 ms of the bytes of
 // one batch.
-#include "kernels.h"
-#include "lib/gstd_make.cuh"
-#include "lib/region.cuh"
-#include "tuning.h"
+#include "cuda/kernels.h"
+#include "cuda/lib/gstd_make.cuh"
+#include "cuda/lib/region.cuh"
+#include "cuda/tuning.h"
 
 namespace sluice {
 namespace {

@@ -2,13 +2,13 @@
 // Decodes the symbols of Gstd tiles, a warp, which is a block, for each part that a tile may have.
 // shaders/gstd_symbols.comp tells the method; here a lane group is always a warp of its own, so that
 // branches need no predicates.
-#include "../../shaders/lib/formulas/gstd.h"
-#include "kernels.h"
-#include "lib/gstd_tile.cuh"
-#include "lib/launch.cuh"
-#include "lib/rans.cuh"
-#include "lib/region.cuh"
-#include "tuning.h"
+#include "formulas/gstd.h"
+#include "cuda/kernels.h"
+#include "cuda/lib/gstd_tile.cuh"
+#include "cuda/lib/launch.cuh"
+#include "cuda/lib/rans.cuh"
+#include "cuda/lib/region.cuh"
+#include "cuda/tuning.h"
 
 namespace sluice {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Interval expand: fills runs of the destination with one value each; shaders/interval_expand.comp
 // tells the method. Here kernels are compiled for each size of an element that divides 16.
-#include "kernels.h"
-#include "lib/intervals.cuh"
-#include "lib/units.cuh"
+#include "cuda/kernels.h"
+#include "cuda/lib/intervals.cuh"
+#include "cuda/lib/units.cuh"
 
 namespace sluice {
 namespace {

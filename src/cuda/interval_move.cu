@@ -2,10 +2,10 @@
 // Interval move, gather and scatter, bulk remove and insert; shaders/interval_move.comp tells the
 // method. Here one kernel chooses between words and units for each round; the shader has a pipeline
 // for short runs.
-#include "kernels.h"
-#include "lib/intervals.cuh"
-#include "lib/units.cuh"
-#include "tuning.h"
+#include "cuda/kernels.h"
+#include "cuda/lib/intervals.cuh"
+#include "cuda/lib/units.cuh"
+#include "cuda/tuning.h"
 
 namespace sluice {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The passes of shaders/lib/kernels/interval_plan.h, with sums of 64 bits.
-#include "kernels.h"
-#include "lib/intervals.cuh"
+#include "cuda/kernels.h"
+#include "cuda/lib/intervals.cuh"
 
 namespace sluice {
 namespace {
@@ -39,7 +39,7 @@ __device__ uint32_t listElements(const IntervalParams& p)
 } // namespace
 } // namespace sluice
 
-#include "../../shaders/lib/kernels/interval_plan.h"
+#include "kernels/interval_plan.h"
 
 namespace sluice {
 namespace {

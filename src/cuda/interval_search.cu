@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The load-balancing search on its own: shaders/lib/kernels/interval_search.h.
-#include "kernels.h"
-#include "lib/intervals.cuh"
+#include "cuda/kernels.h"
+#include "cuda/lib/intervals.cuh"
 
 namespace sluice {
 namespace {
@@ -18,7 +18,7 @@ __device__ uint32_t rankOfPiece(uint32_t piece) { return sMarks[warpIndex()].ran
 } // namespace
 } // namespace sluice
 
-#include "../../shaders/lib/kernels/interval_search.h"
+#include "kernels/interval_search.h"
 
 namespace sluice {
 namespace {

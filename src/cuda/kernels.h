@@ -6,18 +6,18 @@
 
 #include <cuda_runtime_api.h>
 
-#include "../../shaders/lib/layout/base.h"
-#include "../../shaders/lib/layout/compact.h"
-#include "../../shaders/lib/layout/df11.h"
-#include "../../shaders/lib/layout/filter.h"
-#include "../../shaders/lib/layout/float.h"
-#include "../../shaders/lib/layout/fse.h"
-#include "../../shaders/lib/layout/gstd.h"
-#include "../../shaders/lib/layout/interval.h"
-#include "../../shaders/lib/layout/regions.h"
-#include "../../shaders/lib/layout/scan.h"
-#include "../../shaders/lib/layout/tile_streams.h"
-#include "../api/kernel_table.h"
+#include "layout/base.h"
+#include "layout/compact.h"
+#include "layout/df11.h"
+#include "layout/filter.h"
+#include "layout/float.h"
+#include "layout/fse.h"
+#include "layout/gstd.h"
+#include "layout/interval.h"
+#include "layout/regions.h"
+#include "layout/scan.h"
+#include "layout/tile_streams.h"
+#include "api/kernel_table.h"
 
 namespace sluice {
 

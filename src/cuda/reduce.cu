@@ -7,10 +7,10 @@
 // shaders/lib/reduce_main.glsl does the same with fewer means: it leaves a partial result of each
 // workgroup for every type. Here blocks of 32-bit integers add up in one 64-bit word, which saves
 // 0.7 us of a short call, and other results of integers combine in one word likewise.
-#include "kernels.h"
-#include "lib/launch.cuh"
-#include "lib/scan_tile.cuh"
-#include "tuning.h"
+#include "cuda/kernels.h"
+#include "cuda/lib/launch.cuh"
+#include "cuda/lib/scan_tile.cuh"
+#include "cuda/tuning.h"
 
 #include <cstddef>
 #include <type_traits>

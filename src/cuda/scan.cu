@@ -12,12 +12,12 @@
 // The shaders have two texts, shaders/lib/scan_main.glsl and scan_ring.comp. Vulkan has no copies
 // to shared memory that go on by themselves (bulk_copy.cuh), so that its ring keeps tiles in
 // registers too, and serves sums of words alone.
-#include "kernels.h"
-#include "lib/bulk_copy.cuh"
-#include "lib/launch.cuh"
-#include "lib/lookback.cuh"
-#include "lib/scan_tile.cuh"
-#include "tuning.h"
+#include "cuda/kernels.h"
+#include "cuda/lib/bulk_copy.cuh"
+#include "cuda/lib/launch.cuh"
+#include "cuda/lib/lookback.cuh"
+#include "cuda/lib/scan_tile.cuh"
+#include "cuda/tuning.h"
 
 namespace sluice {
 namespace {

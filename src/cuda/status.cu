@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The first step of every decode.
-#include "kernels.h"
-#include "../../shaders/lib/kernels/status.h"
+#include "cuda/kernels.h"
+#include "kernels/status.h"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tile streams taken whole: the passes of shaders/lib/kernels/tile_streams.h.
-#include "kernels.h"
+#include "cuda/kernels.h"
 
 namespace sluice {
 namespace {
@@ -10,7 +10,7 @@ constexpr uint32_t kThreads = 128;
 } // namespace
 } // namespace sluice
 
-#include "../../shaders/lib/kernels/tile_streams.h"
+#include "kernels/tile_streams.h"
 
 namespace sluice {
 namespace {

@@ -5,7 +5,7 @@
 #include <new>
 #include <unordered_set>
 
-#include "device.h"
+#include "device/device.h"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A CUDA device with a stream of its own. There are none in a build without CUDA.
-#include "device.h"
+#include "device/device.h"
 
 #ifdef SLUICE_HAVE_CUDA
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The convenience layer's C functions: lists devices, chooses one, and passes the rest on to it.
-#include "device.h"
+#include "device/device.h"
 
 #include <algorithm>
 #include <cctype>

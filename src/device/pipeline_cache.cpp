@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "pipeline_cache.h"
+#include "device/pipeline_cache.h"
 
 #include <algorithm>
 #include <cstring>

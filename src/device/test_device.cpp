@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Known tiles through the pipelines of a device that has just been opened.
-#include "device.h"
+#include "device/device.h"
 
 #include <sluice/sluice_self_test.h>
 

@@ -8,14 +8,14 @@
 #include <thread>
 #include <unordered_map>
 
-#include "barrier_check.h"
-#include "device.h"
-#include "device_vulkan.h"
-#include "pipeline_cache.h"
+#include "device/barrier_check.h"
+#include "device/device.h"
+#include "device/device_vulkan.h"
+#include "device/pipeline_cache.h"
 #include "vulkan/context.h"
 #include "vulkan/tiers.h"
 #include "vulkan/vulkan_new.h"
-#include "vulkan_instance.h"
+#include "device/vulkan_instance.h"
 
 namespace sluice {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "vulkan_instance.h"
+#include "device/vulkan_instance.h"
 
 #include <algorithm>
 #include <cstring>

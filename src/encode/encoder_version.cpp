@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "encoder_version.h"
+#include "encode/encoder_version.h"
 
 #include <zstd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-#include "../formats/integers.h"
+#include "formats/integers.h"
 
 namespace sluice {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The .sluice archive: header, index and tile records, as docs/format.md lays them down.
-#include "archive_layout.h"
+#include "formats/archive_layout.h"
 
 using namespace sluice;
 

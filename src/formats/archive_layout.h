@@ -8,10 +8,10 @@
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_formats.h>
 
-#include "../../shaders/lib/layout/gdeflate.h"
-#include "../../shaders/lib/layout/gstd.h"
-#include "little_endian.h"
-#include "xxh32.h"
+#include "layout/gdeflate.h"
+#include "layout/gstd.h"
+#include "formats/little_endian.h"
+#include "formats/xxh32.h"
 
 namespace sluice {
 

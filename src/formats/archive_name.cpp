@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "integers.h"
+#include "formats/integers.h"
 
 using namespace sluice;
 

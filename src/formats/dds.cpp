@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // DDS: https://learn.microsoft.com/en-us/windows/win32/direct3ddds/dds-header
-#include "image.h"
+#include "formats/image.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include <sluice/sluice_df11.h>
 
 #include "api/df11_form.h"
-#include "little_endian.h"
+#include "formats/little_endian.h"
 
 #include <initializer_list>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "filter.h"
+#include "formats/filter.h"
 
-#include "little_endian.h"
+#include "formats/little_endian.h"
 
 namespace sluice {
 

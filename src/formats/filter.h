@@ -6,8 +6,8 @@
 #include <sluice/sluice.h>
 #include <sluice/sluice_filter_encode.h>
 
-#include "../../shaders/lib/formulas/filter.h"
-#include "integers.h"
+#include "formulas/filter.h"
+#include "formats/integers.h"
 
 namespace sluice {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <sluice/sluice_float.h>
 
-#include "float_format.h"
+#include "formats/float_format.h"
 
 using namespace sluice::floats;
 

@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_float.h>
 
-#include "integers.h"
+#include "formats/integers.h"
 
 namespace sluice::floats {
 

@@ -2,9 +2,9 @@
 // The stored tile of codec FLOAT.
 #include <sluice/sluice_float.h>
 
-#include "float_tile.h"
+#include "formats/float_tile.h"
 
-#include "archive_layout.h"
+#include "formats/archive_layout.h"
 
 using namespace sluice;
 using namespace sluice::floats;

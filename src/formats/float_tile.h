@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_float.h>
 
-#include "float_format.h"
+#include "formats/float_format.h"
 
 namespace sluice::floats {
 

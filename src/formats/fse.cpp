@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "fse.h"
+#include "formats/fse.h"
 
 #include <sluice/sluice.h>
 

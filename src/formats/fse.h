@@ -2,7 +2,7 @@
 // FSE tables as Zstandard describes and builds them (RFC 8878, 4.1): the reference for the GPU's.
 #pragma once
 
-#include "integers.h"
+#include "formats/integers.h"
 
 namespace sluice::fse {
 

@@ -3,8 +3,8 @@
 // extra bits.
 #pragma once
 
-#include "../../shaders/lib/formulas/gdeflate.h"
-#include "integers.h"
+#include "formulas/gdeflate.h"
+#include "formats/integers.h"
 
 namespace sluice::gdeflate {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Levels of images, and files of images by their magic.
-#include "image.h"
+#include "formats/image.h"
 
 #include <algorithm>
 

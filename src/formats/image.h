@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_image.h>
 
-#include "little_endian.h"
+#include "formats/little_endian.h"
 
 namespace sluice {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The table of image formats. Numbers and names are those of Vulkan and of DXGI.
-#include "image.h"
+#include "formats/image.h"
 
 #include <algorithm>
 #include <iterator>

@@ -2,8 +2,8 @@
 // The item of an archive's parameter block that describes an image; docs/format.md, 4.10.
 #include <algorithm>
 
-#include "archive_layout.h"
-#include "image.h"
+#include "formats/archive_layout.h"
+#include "formats/image.h"
 
 namespace sluice {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // KTX2: https://registry.khronos.org/KTX/specs/2.0/ktxspec.v2.html
-#include "image.h"
+#include "formats/image.h"
 
 #include <algorithm>
 #include <string_view>

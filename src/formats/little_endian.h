@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "integers.h"
+#include "formats/integers.h"
 
 namespace sluice {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "safetensors.h"
+#include "formats/safetensors.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include <nlohmann/json.hpp>
 
-#include "little_endian.h"
-#include "errors.h"
+#include "formats/little_endian.h"
+#include "formats/errors.h"
 
 namespace sluice {
 namespace {

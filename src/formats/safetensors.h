@@ -11,7 +11,7 @@
 
 #include <sluice/sluice.h>
 
-#include "integers.h"
+#include "formats/integers.h"
 
 namespace sluice {
 

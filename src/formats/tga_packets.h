@@ -3,7 +3,7 @@
 // or as many pixels as there are.
 #pragma once
 
-#include "integers.h"
+#include "formats/integers.h"
 
 namespace sluice {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The DirectStorage tile stream: header and tile table.
-#include "tile_stream.h"
+#include "formats/tile_stream.h"
 
 using namespace sluice;
 

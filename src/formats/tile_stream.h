@@ -4,8 +4,8 @@
 
 #include <sluice/sluice_formats.h>
 
-#include "../../shaders/lib/layout/gdeflate.h"
-#include "little_endian.h"
+#include "layout/gdeflate.h"
+#include "formats/little_endian.h"
 
 namespace sluice {
 

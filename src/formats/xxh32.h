@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "little_endian.h"
+#include "formats/little_endian.h"
 
 namespace sluice {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "shared_file.h"
+#include "platform/shared_file.h"
 
 #include <cstdlib>
 #include <fstream>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "shared_file.h"
+#include "platform/shared_file.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
-#include "windows_path.h"
+#include "platform/windows_path.h"
 
 namespace fs = std::filesystem;
 

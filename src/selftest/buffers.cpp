@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "buffers.h"
+#include "selftest/buffers.h"
 
 #include <algorithm>
 

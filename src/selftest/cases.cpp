@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cases.h"
+#include "selftest/cases.h"
 
 #include <algorithm>
 

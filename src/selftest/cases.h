@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "buffers.h"
+#include "selftest/buffers.h"
 #include "vulkan/registry.h"
 
 namespace sluice::selftest {

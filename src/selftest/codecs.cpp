@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Status words, checksums, GDeflate, tile streams and Gstd.
-#include "cases.h"
+#include "selftest/cases.h"
 
 #include <algorithm>
 
@@ -10,8 +10,8 @@
 #include <sluice/sluice_gstd.h>
 #include <sluice/sluice_tile_streams.h>
 
-#include "encode/gdeflate_block.h"
-#include "encode/tile_encoder.h"
+#include "encode/gdeflate/gdeflate_block.h"
+#include "encode/archive/tile_encoder.h"
 
 namespace sluice::selftest {
 

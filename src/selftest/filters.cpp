@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Filters and FSE tables.
-#include "cases.h"
+#include "selftest/cases.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // Expansion, moves, search and bulk operations.
 #include <sluice/sluice_interval.h>
 
-#include "cases.h"
+#include "selftest/cases.h"
 
 #include <algorithm>
 #include <numeric>

@@ -3,7 +3,7 @@
 #include <sluice/sluice_compact.h>
 #include <sluice/sluice_scan.h>
 
-#include "cases.h"
+#include "selftest/cases.h"
 
 #include <algorithm>
 

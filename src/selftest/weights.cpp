@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The float codec and the units of DFloat11 files.
-#include "cases.h"
+#include "selftest/cases.h"
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@
 #include <sluice/sluice_float.h>
 
 #include "api/df11_form.h"
-#include "encode/df11_encoder.h"
-#include "encode/float_tile_encoder.h"
+#include "encode/weights/df11_encoder.h"
+#include "encode/weights/float_tile_encoder.h"
 
 namespace sluice::selftest {
 

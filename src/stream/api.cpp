@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry points of sluice_stream.h: they check arguments and keep exceptions inside.
-#include "streamer.h"
+#include "stream/streamer.h"
 
 #include <new>
 #include <system_error>

@@ -2,7 +2,7 @@
 // Copies and completion on CUDA streams.
 #include <sluice/sluice_stream_cuda.h>
 
-#include "gpu.h"
+#include "stream/gpu.h"
 
 #ifdef SLUICE_HAVE_CUDA
 

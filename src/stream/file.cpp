@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "file.h"
+#include "stream/file.h"
 
 #include <algorithm>
 #include <cerrno>

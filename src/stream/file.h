@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "formats/integers.h"
-#include "system.h"
+#include "stream/system.h"
 
 namespace sluice::stream {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Anonymous memory for rings.
-#include "system.h"
+#include "stream/system.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Gathers ready units into a batch, the most urgent first, and records it.
-#include "streamer.h"
+#include "stream/streamer.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What batches have come to, semaphores that are waited for and signalled, and events.
-#include "streamer.h"
+#include "stream/streamer.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "streamer.h"
+#include "stream/streamer.h"
 
 #include <algorithm>
 #include <climits>

@@ -20,11 +20,11 @@
 #include <thread>
 #include <vector>
 
-#include "blocks.h"
-#include "cost_model.h"
-#include "file.h"
-#include "gpu.h"
-#include "queue.h"
+#include "stream/blocks.h"
+#include "stream/cost_model.h"
+#include "stream/file.h"
+#include "stream/gpu.h"
+#include "stream/queue.h"
 
 namespace sluice::stream {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What a thread that records and submits by itself asks of the streamer.
-#include "streamer.h"
+#include "stream/streamer.h"
 
 #include <algorithm>
 

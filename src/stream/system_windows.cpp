@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "system.h"
+#include "stream/system.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Cuts requests into units: reads of a bounded size, of whole tiles, and of images whole rows.
-#include "streamer.h"
+#include "stream/streamer.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_stream_vulkan.h>
 
-#include "gpu.h"
+#include "stream/gpu.h"
 
 #include <memory>
 #include <mutex>

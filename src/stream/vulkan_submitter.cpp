@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_stream_vulkan.h>
 
-#include "streamer.h"
+#include "stream/streamer.h"
 
 #include <memory>
 #include <new>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What threads do: open files, read units, decode those of the CPU.
-#include "streamer.h"
+#include "stream/streamer.h"
 
 #include <algorithm>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../src/formats/archive_layout.h"
+#include "formats/archive_layout.h"
 
 namespace sluice::fuzz {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "fuzzing.h"
+#include "tests/fuzz/fuzzing.h"
 
 namespace sluice::fuzz {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "fuzzing.h"
+#include "tests/fuzz/fuzzing.h"
 
 namespace sluice::fuzz {
 

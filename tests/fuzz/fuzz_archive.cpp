@@ -2,8 +2,8 @@
 // The archive parser: whatever it accepts must lie inside the file.
 #include <sluice/sluice_formats.h>
 
-#include "archive_checksums.h"
-#include "fuzzing.h"
+#include "tests/fuzz/archive_checksums.h"
+#include "tests/fuzz/fuzzing.h"
 
 using namespace sluice;
 using namespace sluice::fuzz;

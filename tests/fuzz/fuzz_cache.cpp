@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "../../tools/sluice/cache_entries.h"
+#include "tools/sluice/pack/cache_entries.h"
 
 namespace {
 

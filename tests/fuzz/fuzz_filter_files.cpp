@@ -4,7 +4,7 @@
 //   byte 0     bits 0-3: the made-up bytes, 2^(6 + that), at most 2^20; bits 4-5: the tile's size,
 //              2^(12 + 2 * that); bit 6: filters are forced; bit 7: the layout of images
 //   byte 1     bits 0-1: what the made-up bytes are; bit 7: a .glb
-#include "filter_plan_check.h"
+#include "tests/fuzz/filter_plan_check.h"
 
 #include <cstring>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Plans of any bytes, as a file of each type.
-#include "filter_plan_check.h"
+#include "tests/fuzz/filter_plan_check.h"
 
 using namespace sluice::fuzz;
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "fuzzing.h"
+#include "tests/fuzz/fuzzing.h"
 
 using sluice::fuzz::require;
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "formats/fse.h"
-#include "fuzzing.h"
+#include "tests/fuzz/fuzzing.h"
 
 using namespace sluice;
 using sluice::fuzz::require;

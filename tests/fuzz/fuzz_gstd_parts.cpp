@@ -10,8 +10,8 @@
 
 #include "cpu/fast/gstd.h"
 #include "cpu/gstd.h"
-#include "fuzzing.h"
-#include "gstd_word_writer.h"
+#include "tests/fuzz/fuzzing.h"
+#include "tests/support/gstd_word_writer.h"
 
 using namespace sluice;
 using namespace sluice::fuzz;

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "image_ranges.h"
-#include "fuzzing.h"
+#include "tests/support/image_ranges.h"
+#include "tests/fuzz/fuzzing.h"
 
 using sluice::fuzz::require;
 

@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <vector>
 
-#include "../../src/encode/patch.h"
-#include "../../src/encode/patch_layout.h"
-#include "../../src/formats/xxh32.h"
-#include "fuzzing.h"
+#include "encode/archive/patch.h"
+#include "encode/archive/patch_layout.h"
+#include "formats/xxh32.h"
+#include "tests/fuzz/fuzzing.h"
 
 using sluice::fuzz::require;
 

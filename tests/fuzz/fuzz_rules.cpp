@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "../../tools/sluice/pack_rules.h"
+#include "tools/sluice/pack/pack_rules.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {

@@ -9,7 +9,7 @@
 
 #include <xxhash.h>
 
-#include "../../tools/sluice/shard.h"
+#include "tools/common/shard.h"
 #include "formats/archive_layout.h"
 
 namespace {

@@ -2,8 +2,8 @@
 // The streamer opens arbitrary bytes as an archive, through an engine's own file, and everything in
 // it is requested, at a cost that its bytes explain. The first byte says how many bytes a read gives
 // at most, and where reads fail.
-#include "archive_checksums.h"
-#include "archive_streamer.h"
+#include "tests/fuzz/archive_checksums.h"
+#include "tests/fuzz/archive_streamer.h"
 
 using namespace sluice::fuzz;
 

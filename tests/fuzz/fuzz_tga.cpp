@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <memory>
 
-#include "../../src/encode/texture.h"
-#include "../../src/formats/image.h"
-#include "fuzzing.h"
+#include "encode/image/texture.h"
+#include "formats/image.h"
+#include "tests/fuzz/fuzzing.h"
 
 using sluice::fuzz::require;
 

@@ -11,9 +11,9 @@
 
 #include <unistd.h>
 
-#include "../../tools/sluice/weights.h"
+#include "tools/common/weights.h"
 #include "formats/little_endian.h"
-#include "fuzzing.h"
+#include "tests/fuzz/fuzzing.h"
 
 using namespace sluice;
 using namespace sluice::fuzz;

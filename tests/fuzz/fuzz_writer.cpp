@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "archive_streamer.h"
+#include "tests/fuzz/archive_streamer.h"
 
 using namespace sluice::fuzz;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "bench.h"
+#include "tools/bench/bench.h"
 
 #include <algorithm>
 #include <cctype>
@@ -11,11 +11,11 @@
 
 #include <sluice/sluice_gstd.h>
 
-#include "budget.h"
-#include "peers.h"
-#include "rows.h"
-#include "stream.h"
-#include "tools/sluice/files.h"
+#include "tools/bench/budget.h"
+#include "tools/bench/peers.h"
+#include "tools/bench/rows.h"
+#include "tools/bench/stream/stream.h"
+#include "tools/common/files.h"
 
 namespace sluice {
 namespace {

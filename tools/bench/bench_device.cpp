@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "bench_device.h"
+#include "tools/bench/bench_device.h"
 
 #include <algorithm>
 #include <atomic>
 #include <thread>
 
-#include "peers.h"
+#include "tools/bench/peers.h"
 
 namespace sluice {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/sluice/device.h"
+#include "tools/common/device.h"
 
 namespace sluice {
 

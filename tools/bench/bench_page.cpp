@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "bench_page.h"
+#include "tools/bench/bench_page.h"
 
-#include "bench_page_text.h"
+#include "tools/bench/bench_page_text.h"
 
 namespace sluice {
 namespace {

@@ -2,7 +2,7 @@
 // The page that bench --html writes.
 #pragma once
 
-#include "tools/sluice/html_page.h"
+#include "tools/common/html_page.h"
 
 namespace sluice {
 

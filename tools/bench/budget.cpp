@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "budget.h"
+#include "tools/bench/budget.h"
 
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "contest.h"
-#include "rows.h"
+#include "tools/bench/contest.h"
+#include "tools/bench/rows.h"
 
 namespace sluice {
 namespace {

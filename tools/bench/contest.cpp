@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "contest.h"
+#include "tools/bench/contest.h"
 
 #include <algorithm>
 #include <optional>

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "peers.h"
-#include "report.h"
+#include "tools/bench/peers.h"
+#include "tools/bench/report.h"
 
 namespace sluice {
 

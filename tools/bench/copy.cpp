@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <cstring>
 
-#include "contest.h"
-#include "rows.h"
+#include "tools/bench/contest.h"
+#include "tools/bench/rows.h"
 
 namespace sluice {
 namespace {

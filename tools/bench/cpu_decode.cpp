@@ -7,8 +7,8 @@
 
 #include <sluice/sluice_tiles.h>
 
-#include "rows.h"
-#include "stream_content.h"
+#include "tools/bench/rows.h"
+#include "tools/bench/stream/stream_content.h"
 
 namespace sluice {
 namespace {

@@ -20,7 +20,7 @@
 #define SLUICE_BENCH_CUB 1
 #endif
 
-#include "cuda_calls.h"
+#include "tools/bench/cuda_calls.h"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "peers.h"
+#include "tools/bench/peers.h"
 
 namespace sluice {
 

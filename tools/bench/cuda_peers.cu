@@ -2,7 +2,7 @@
 // The peers that need CUDA itself: plain copies, and work in graphs.
 #include <memory>
 
-#include "cuda_calls.h"
+#include "tools/bench/cuda_calls.h"
 
 namespace sluice {
 namespace {

@@ -3,8 +3,8 @@
 // decoded; then our encoder is timed.
 #include <sluice/sluice_df11.h>
 
-#include "encode/df11_encoder.h"
-#include "weight_rows.h"
+#include "encode/weights/df11_encoder.h"
+#include "tools/bench/weight_rows.h"
 
 namespace sluice {
 namespace {

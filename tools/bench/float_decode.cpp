@@ -4,8 +4,8 @@
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_float.h>
 
-#include "encode/tile_encoder.h"
-#include "weight_rows.h"
+#include "encode/archive/tile_encoder.h"
+#include "tools/bench/weight_rows.h"
 
 namespace sluice {
 namespace {

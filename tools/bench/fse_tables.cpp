@@ -6,10 +6,10 @@
 #include <cstring>
 #include <random>
 
-#include "encode/gstd_tables.h"
+#include "encode/gstd/gstd_tables.h"
 #include "formats/fse.h"
-#include "peers.h"
-#include "rows.h"
+#include "tools/bench/peers.h"
+#include "tools/bench/rows.h"
 
 namespace sluice {
 namespace {

@@ -3,8 +3,8 @@
 // came out.
 #include <sluice/sluice_gdeflate.h>
 
-#include "rows.h"
-#include "scene.h"
+#include "tools/bench/rows.h"
+#include "tools/bench/scene.h"
 
 namespace sluice {
 namespace {

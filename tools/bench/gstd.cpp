@@ -6,9 +6,9 @@
 #include <sluice/sluice_filter.h>
 #include <sluice/sluice_gstd.h>
 
-#include "rows.h"
-#include "scene.h"
-#include "tools/sluice/backends.h"
+#include "tools/bench/rows.h"
+#include "tools/bench/scene.h"
+#include "tools/common/backends.h"
 
 namespace sluice {
 namespace {

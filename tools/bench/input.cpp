@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "input.h"
+#include "tools/bench/input.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,9 +7,9 @@
 #include <random>
 #include <thread>
 
-#include "bench_device.h"
-#include "contest.h"
-#include "tools/sluice/archive_writer.h"
+#include "tools/bench/bench_device.h"
+#include "tools/bench/contest.h"
+#include "tools/common/archive_writer.h"
 
 namespace sluice {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/sluice/codecs.h"
-#include "tools/sluice/decoder.h"
+#include "tools/common/codecs.h"
+#include "tools/common/decoder.h"
 
 namespace sluice {
 

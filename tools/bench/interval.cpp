@@ -9,8 +9,8 @@
 #include <numeric>
 #include <random>
 
-#include "contest.h"
-#include "rows.h"
+#include "tools/bench/contest.h"
+#include "tools/bench/rows.h"
 
 namespace sluice {
 namespace {

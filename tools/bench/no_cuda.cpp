@@ -2,7 +2,7 @@
 // Stands in for the .cu files in a build without CUDA: no such peer is present.
 #ifndef SLUICE_HAVE_CUDA
 
-#include "peers.h"
+#include "tools/bench/peers.h"
 
 namespace sluice {
 

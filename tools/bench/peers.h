@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_scan.h>
 
-#include "bench_device.h"
+#include "tools/bench/bench_device.h"
 
 namespace sluice {
 

@@ -2,7 +2,7 @@
 // rANS tables of Gstd by themselves, each from a description of its own: the yardstick of FSE
 // tables.
 #include "cuda/lib/rans.cuh"
-#include "cuda_calls.h"
+#include "tools/bench/cuda_calls.h"
 
 namespace sluice {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "report.h"
+#include "tools/bench/report.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "contest.h"
+#include "tools/bench/contest.h"
 
 namespace sluice {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "bench_device.h"
-#include "bench_page.h"
-#include "budget.h"
-#include "input.h"
-#include "tools/sluice/progress.h"
+#include "tools/bench/bench_device.h"
+#include "tools/bench/bench_page.h"
+#include "tools/bench/budget.h"
+#include "tools/bench/input.h"
+#include "tools/common/progress.h"
 
 namespace sluice {
 

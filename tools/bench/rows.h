@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "bench_device.h"
-#include "input.h"
-#include "report.h"
+#include "tools/bench/bench_device.h"
+#include "tools/bench/input.h"
+#include "tools/bench/report.h"
 
 namespace sluice {
 

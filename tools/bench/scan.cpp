@@ -6,8 +6,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "contest.h"
-#include "rows.h"
+#include "tools/bench/contest.h"
+#include "tools/bench/rows.h"
 
 namespace sluice {
 namespace {

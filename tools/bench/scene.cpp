@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "scene.h"
+#include "tools/bench/scene.h"
 
 #include <algorithm>
 
-#include "rows.h"
+#include "tools/bench/rows.h"
 
 namespace sluice {
 namespace {

@@ -3,9 +3,9 @@
 // own.
 #pragma once
 
-#include "input.h"
-#include "peers.h"
-#include "report.h"
+#include "tools/bench/input.h"
+#include "tools/bench/peers.h"
+#include "tools/bench/report.h"
 
 namespace sluice {
 

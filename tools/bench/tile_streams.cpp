@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "rows.h"
-#include "scene.h"
+#include "tools/bench/rows.h"
+#include "tools/bench/scene.h"
 
 namespace sluice {
 namespace {

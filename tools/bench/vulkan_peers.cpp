@@ -5,7 +5,7 @@
 
 #include "device/device_vulkan.h"
 #include "layout/base.h"
-#include "peers.h"
+#include "tools/bench/peers.h"
 #include "vulkan/functions.h"
 #include "vulkan/vulkan_new.h"
 

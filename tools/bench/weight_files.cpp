@@ -8,8 +8,8 @@
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_float.h>
 
-#include "tools/sluice/weight_decoder.h"
-#include "weight_rows.h"
+#include "tools/common/weight_decoder.h"
+#include "tools/bench/weight_rows.h"
 
 namespace sluice {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "weight_rows.h"
+#include "tools/bench/weight_rows.h"
 
 #include <algorithm>
 #include <array>

@@ -10,9 +10,9 @@
 #include <sluice/sluice_df11.h>
 #include <sluice/sluice_float.h>
 
-#include "encode/float_tile_encoder.h"
-#include "rows.h"
-#include "tools/sluice/weights.h"
+#include "encode/weights/float_tile_encoder.h"
+#include "tools/bench/rows.h"
+#include "tools/common/weights.h"
 
 namespace sluice {
 

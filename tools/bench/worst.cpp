@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "rows.h"
-#include "worst_tiles.h"
+#include "tools/bench/rows.h"
+#include "tools/bench/worst_tiles.h"
 
 namespace sluice {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "worst_tiles.h"
+#include "tools/bench/worst_tiles.h"
 
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_filter.h>
@@ -9,9 +9,9 @@
 #include <functional>
 #include <random>
 
-#include "bench_device.h"
-#include "encode/float_tile_encoder.h"
-#include "encode/gdeflate_block.h"
+#include "tools/bench/bench_device.h"
+#include "encode/weights/float_tile_encoder.h"
+#include "encode/gdeflate/gdeflate_block.h"
 #include "formats/filter.h"
 
 namespace sluice {

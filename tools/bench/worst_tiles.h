@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "input.h"
+#include "tools/bench/input.h"
 
 namespace sluice {
 

@@ -96,7 +96,7 @@ run_demo() {
     fi
 
     # The archive is kept as long as the assets and the code that makes it stay the same.
-    sources=$(find src/encode src/formats tools/sluice -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16)
+    sources=$(find src/encode src/formats tools/common tools/sluice -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16)
     key=$( (cd "$assets" && find . -type f -printf '%P %s\n' | LC_ALL=C sort) | sha256sum | cut -c1-16)
     archive=$cache/demo-$which-$key-$sources.sluice peer=$cache/demo-$which-$key.zstd
     if [ $which = quarter ]; then

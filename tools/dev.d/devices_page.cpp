@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "devices_page.h"
+#include "tools/dev.d/devices_page.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -169,8 +169,8 @@ def cases_of_tool():
     """Tests that run the tool, whose code has no fault: they can notice none, and take most of the host's time."""
     names = []
     for path in tracked():
-        if re.match(r"^tests/\w+_test\.cpp$", path):
-            whole = re.match(r"^tests/(tune|documents|devices_page)_", path)
+        if re.match(r"^tests/\w+/\w+_test\.cpp$", path):
+            whole = re.match(r"^tests/\w+/(tune|documents|devices_page)_", path)
             bodies = re.split(r'^TEST_CASE\("', read(os.path.join(ROOT, path)), flags=re.M)[1:]
             names += [body.split('"')[0] for body in bodies
                       if whole or re.search(r"\bTool\b|\btool\(|\bFolder \w+[;(]|\brunTool\(", body)]

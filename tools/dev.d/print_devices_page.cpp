@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "devices_page.h"
+#include "tools/dev.d/devices_page.h"
 
 int main(int argc, char** argv)
 {

@@ -5,7 +5,7 @@
 # What the viewer reads of the assets; the archive is kept as long as that and the packer stay the same.
 pack_for_viewer() { # sets `archive`
     local sources key
-    sources=$(find src/encode src/formats tools/sluice -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16)
+    sources=$(find src/encode src/formats tools/common tools/sluice -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16)
     key=$( (cd "$assets" && find . -type f -printf '%P %s\n' | LC_ALL=C sort) | sha256sum | cut -c1-16)
     archive=$cache/viewer-$key-$sources.sluice
     if [ ! -f "$archive" ]; then

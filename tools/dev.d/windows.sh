@@ -333,7 +333,7 @@ windows_steps() {
     windows_step interrupt windows_interrupt
     where=wine/ windows_once tests tests windows build/windows/wrapped host,cpu
     # The tests of the tool are those of Linux: a shell of Linux starts the tool for Windows.
-    where=wine/tool/ test_arguments='-sf=*tests/tool_*,*tests/tune_test*' \
+    where=wine/tool/ test_arguments='-sf=*tests/tool/*' \
         windows_once tool tests windows-tool build/release host SLUICE_TOOL="$windows/wrapped/bin/sluice" SLUICE_TOOL_SYSTEM=windows
     if [ -z "$lavapipe_manifest" ]; then
         not_run wine/lavapipe all "lavapipe is not installed"

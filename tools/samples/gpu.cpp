@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #define VOLK_IMPLEMENTATION // NOLINT(readability-identifier-naming): the name is volk's
-#include "gpu.h"
+#include "tools/samples/gpu.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "command_table.h"
+#include "tools/sluice/command_table.h"
 
 #include <algorithm>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
 
-#include "device.h"
-#include "pack_filters.h"
+#include "tools/common/device.h"
+#include "tools/common/pack_filters.h"
 #include "tools/bench/bench.h"
 
 namespace sluice {

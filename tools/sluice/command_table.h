@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tool.h"
+#include "tools/common/tool.h"
 
 namespace CLI { // NOLINT(readability-identifier-naming): the name is CLI11's
 class App;

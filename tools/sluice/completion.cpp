@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "command_table.h"
+#include "tools/sluice/command_table.h"
 
 namespace sluice {
 namespace {

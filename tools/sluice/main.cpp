@@ -8,17 +8,17 @@
 
 #include <sluice/sluice_encode.h>
 
-#include "block_encoder.h"
-#include "cache_folder.h"
-#include "codecs.h"
-#include "command_table.h"
-#include "expand_paths.h"
-#include "field_report.h"
-#include "shard.h"
-#include "shared_options.h"
+#include "tools/sluice/pack/block_encoder.h"
+#include "tools/sluice/pack/cache_folder.h"
+#include "tools/common/codecs.h"
+#include "tools/sluice/command_table.h"
+#include "tools/common/expand_paths.h"
+#include "tools/sluice/report/field_report.h"
+#include "tools/common/shard.h"
+#include "tools/sluice/shared_options.h"
 #include "tools/bench/bench.h"
-#include "tune.h"
-#include "usage_error.h"
+#include "tools/sluice/tune/tune.h"
+#include "tools/sluice/usage_error.h"
 
 namespace {
 

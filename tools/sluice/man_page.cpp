@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "command_table.h"
-#include "files.h"
-#include "platform.h"
+#include "tools/sluice/command_table.h"
+#include "tools/common/files.h"
+#include "tools/common/platform.h"
 
 namespace sluice {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "shared_options.h"
+#include "tools/sluice/shared_options.h"
 
 #include <sluice/sluice_encode.h>
 
-#include "cache_folder.h"
+#include "tools/sluice/pack/cache_folder.h"
 
 namespace sluice {
 

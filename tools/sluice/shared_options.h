@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tool.h"
+#include "tools/common/tool.h"
 
 namespace sluice {
 

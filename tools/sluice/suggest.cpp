@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "suggest.h"
+#include "tools/sluice/suggest.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "usage_error.h"
+#include "tools/sluice/usage_error.h"
 
 #include <algorithm>
 #include <regex>
 
 #include <CLI/CLI.hpp>
 
-#include "suggest.h"
-#include "tool.h"
+#include "tools/sluice/suggest.h"
+#include "tools/common/tool.h"
 
 namespace sluice {
 namespace {

@@ -3,7 +3,7 @@
 // them has room for kWildBytes more than the bytes wanted, and writes those bytes later.
 #pragma once
 
-#include "../../formats/integers.h"
+#include "formats/integers.h"
 
 #include <cstring>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Filters undone as the reference does it, column after column in the records themselves; each kind
 // of column has its loop.
-#include "filter.h"
+#include "cpu/fast/filter.h"
 
-#include "../../formats/tga_packets.h"
-#include "../filter_list.h"
-#include "filter_rows.h"
-#include "filter_values.h"
+#include "formats/tga_packets.h"
+#include "cpu/filter_list.h"
+#include "cpu/fast/filter_rows.h"
+#include "cpu/fast/filter_values.h"
 
 namespace sluice::cpu::fast {
 namespace {

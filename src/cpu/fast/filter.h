@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_filter.h>
 
-#include "../../formats/integers.h"
+#include "formats/integers.h"
 
 namespace sluice::cpu::fast {
 

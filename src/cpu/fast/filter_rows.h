@@ -3,7 +3,7 @@
 // instructions. So four rows are undone at once, each one value behind the row above it.
 #pragma once
 
-#include "filter_values.h"
+#include "cpu/fast/filter_values.h"
 
 #include <algorithm>
 

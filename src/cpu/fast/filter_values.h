@@ -3,8 +3,8 @@
 // records, and where they go in the records of the tile.
 #pragma once
 
-#include "../../formats/filter.h"
-#include "../../formats/little_endian.h"
+#include "formats/filter.h"
+#include "formats/little_endian.h"
 
 namespace sluice::cpu::fast {
 

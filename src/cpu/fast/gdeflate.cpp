@@ -3,14 +3,14 @@
 // round looks up 32 entries, refills each lane right after it, and sorts what it finds into
 // literals, lengths and distances. Matches are copied a round later, when their distances are
 // known, so that literals behind them may be overwritten until then.
-#include "gdeflate.h"
+#include "cpu/fast/gdeflate.h"
 
-#include "../../../shaders/lib/layout/base.h"
-#include "../../formats/little_endian.h"
-#include "../canonical_code.h"
-#include "../tile_lists.h"
-#include "gdeflate_round.h"
-#include "simd.h"
+#include "layout/base.h"
+#include "formats/little_endian.h"
+#include "cpu/canonical_code.h"
+#include "cpu/tile_lists.h"
+#include "cpu/fast/gdeflate_round.h"
+#include "cpu/fast/simd.h"
 
 namespace sluice::cpu::fast {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rounds of GDeflate with AVX2, four lanes at a time.
-#include "gdeflate_round.h"
-#include "simd.h"
-#include "simd_tables.h"
+#include "cpu/fast/gdeflate_round.h"
+#include "cpu/fast/simd.h"
+#include "cpu/fast/simd_tables.h"
 
 namespace sluice::cpu::fast {
 

@@ -2,8 +2,8 @@
 // A round of a GDeflate block: what its lanes hold before, and what it gives.
 #pragma once
 
-#include "copy.h"
-#include "gdeflate_table.h"
+#include "cpu/fast/copy.h"
+#include "cpu/fast/gdeflate_table.h"
 
 namespace sluice::cpu::fast {
 

@@ -2,7 +2,7 @@
 // Tables that turn the next bits of a lane into a symbol of GDeflate with all that is known of it.
 #pragma once
 
-#include "../../formats/gdeflate_symbols.h"
+#include "formats/gdeflate_symbols.h"
 
 #include <algorithm>
 #include <cstring>

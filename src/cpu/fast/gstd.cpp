@@ -2,16 +2,16 @@
 // Gstd part by part: all literals of a part, then its sequences, 32 at a time, each of which is
 // executed as soon as it is known. What is wrong with a later part comes before a bad copy of an
 // earlier one, so after a bad copy the rest is read and no longer executed.
-#include "gstd.h"
+#include "cpu/fast/gstd.h"
 
-#include "../../../shaders/lib/formulas/gstd.h"
-#include "../../../shaders/lib/layout/base.h"
-#include "../tile_lists.h"
-#include "copy.h"
-#include "gstd_depth.h"
-#include "gstd_steps.h"
-#include "gstd_tables.h"
-#include "simd.h"
+#include "formulas/gstd.h"
+#include "layout/base.h"
+#include "cpu/tile_lists.h"
+#include "cpu/fast/copy.h"
+#include "cpu/fast/gstd_depth.h"
+#include "cpu/fast/gstd_steps.h"
+#include "cpu/fast/gstd_tables.h"
+#include "cpu/fast/simd.h"
 
 #include <new>
 

@@ -5,7 +5,7 @@
 
 #include <sluice/sluice_gstd.h>
 
-#include "../../formats/integers.h"
+#include "formats/integers.h"
 
 namespace sluice::cpu::fast {
 

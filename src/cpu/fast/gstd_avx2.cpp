@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The steps of Gstd's lanes with AVX2, eight lanes at a time.
-#include "gstd_steps.h"
-#include "simd.h"
-#include "simd_tables.h"
+#include "cpu/fast/gstd_steps.h"
+#include "cpu/fast/simd.h"
+#include "cpu/fast/simd_tables.h"
 
 namespace sluice::cpu::fast {
 

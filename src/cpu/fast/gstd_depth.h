@@ -2,8 +2,8 @@
 // How deep copies are nested inside the groups of a Gstd tile (docs/format.md, 7.6).
 #pragma once
 
-#include "../../../shaders/lib/layout/gstd.h"
-#include "../../formats/little_endian.h"
+#include "layout/gstd.h"
+#include "formats/little_endian.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 // The 32 lanes of a part of a Gstd tile, their words, and the tables that they decode with.
 #pragma once
 
-#include "../../../shaders/lib/layout/gstd.h"
-#include "../../formats/little_endian.h"
+#include "layout/gstd.h"
+#include "formats/little_endian.h"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 // AVX2.
 #pragma once
 
-#include "../../../shaders/lib/formulas/gstd.h"
-#include "gstd_lanes.h"
+#include "formulas/gstd.h"
+#include "cpu/fast/gstd_lanes.h"
 
 namespace sluice::cpu::fast {
 

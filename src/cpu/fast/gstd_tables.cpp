@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "gstd_tables.h"
+#include "cpu/fast/gstd_tables.h"
 
 namespace sluice::cpu::fast {
 namespace {

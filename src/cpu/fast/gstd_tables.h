@@ -2,7 +2,7 @@
 // The tables of a part of a Gstd tile (docs/format.md, 7.3), which later parts may take too.
 #pragma once
 
-#include "gstd_lanes.h"
+#include "cpu/fast/gstd_lanes.h"
 
 namespace sluice::cpu::fast {
 

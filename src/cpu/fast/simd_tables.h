@@ -2,7 +2,7 @@
 // Orders of bytes for every set of lanes, as shuffles take them.
 #pragma once
 
-#include "../../formats/integers.h"
+#include "formats/integers.h"
 
 namespace sluice::cpu::fast {
 

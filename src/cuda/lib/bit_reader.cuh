@@ -3,7 +3,7 @@
 // shaders/lib/bit_reader.glsl.
 #pragma once
 
-#include "warp.cuh"
+#include "cuda/lib/warp.cuh"
 
 namespace sluice {
 

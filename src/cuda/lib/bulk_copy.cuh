@@ -3,7 +3,7 @@
 // shared memory tells when a copy is complete.
 #pragma once
 
-#include "launch.cuh"
+#include "cuda/lib/launch.cuh"
 
 namespace sluice {
 

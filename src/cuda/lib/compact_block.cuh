@@ -3,9 +3,9 @@
 // written from there, so that stores fill whole lines.
 #pragma once
 
-#include "../../../shaders/lib/layout/compact.h"
-#include "compact_tile.cuh"
-#include "lookback.cuh"
+#include "layout/compact.h"
+#include "cuda/lib/compact_tile.cuh"
+#include "cuda/lib/lookback.cuh"
 
 namespace sluice {
 

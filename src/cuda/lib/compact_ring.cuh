@@ -5,10 +5,10 @@
 // that are not whole, or not 16-byte aligned, are done one at a time.
 #pragma once
 
-#include "../../../shaders/lib/layout/compact.h"
-#include "../tuning.h"
-#include "bulk_copy.cuh"
-#include "compact_block.cuh"
+#include "layout/compact.h"
+#include "cuda/tuning.h"
+#include "cuda/lib/bulk_copy.cuh"
+#include "cuda/lib/compact_block.cuh"
 
 namespace sluice {
 

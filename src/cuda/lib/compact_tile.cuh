@@ -5,9 +5,9 @@
 // each); the rows of a warp are contiguous.
 #pragma once
 
-#include "../../../shaders/lib/layout/compact.h"
-#include "launch.cuh"
-#include "warp.cuh"
+#include "layout/compact.h"
+#include "cuda/lib/launch.cuh"
+#include "cuda/lib/warp.cuh"
 
 namespace sluice {
 

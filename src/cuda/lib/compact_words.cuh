@@ -4,9 +4,9 @@
 // third fewer instructions, for which three blocks a processor are enough.
 #pragma once
 
-#include "../../../shaders/lib/layout/compact.h"
-#include "../tuning.h"
-#include "compact_block.cuh"
+#include "layout/compact.h"
+#include "cuda/tuning.h"
+#include "cuda/lib/compact_block.cuh"
 
 namespace sluice {
 

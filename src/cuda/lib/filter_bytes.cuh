@@ -2,8 +2,8 @@
 // Arithmetic on the bytes and values that filters predict, and loads of words at any alignment.
 #pragma once
 
-#include "../../../shaders/lib/formulas/filter.h"
-#include "launch.cuh"
+#include "formulas/filter.h"
+#include "cuda/lib/launch.cuh"
 
 namespace sluice {
 

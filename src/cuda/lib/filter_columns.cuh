@@ -5,9 +5,9 @@
 // uses of the others. Threads is how many a block has.
 #pragma once
 
-#include "filter_bytes.cuh"
-#include "region.cuh"
-#include "warp.cuh"
+#include "cuda/lib/filter_bytes.cuh"
+#include "cuda/lib/region.cuh"
+#include "cuda/lib/warp.cuh"
 
 namespace sluice {
 

@@ -3,7 +3,7 @@
 // down the columns of an image.
 #pragma once
 
-#include "filter_columns.cuh"
+#include "cuda/lib/filter_columns.cuh"
 
 namespace sluice {
 

@@ -3,7 +3,7 @@
 // between the pixels again.
 #pragma once
 
-#include "filter_records.cuh"
+#include "cuda/lib/filter_records.cuh"
 
 namespace sluice {
 

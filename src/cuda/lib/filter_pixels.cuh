@@ -4,7 +4,7 @@
 // without scratch in between.
 #pragma once
 
-#include "filter_wavefront.cuh"
+#include "cuda/lib/filter_wavefront.cuh"
 
 namespace sluice {
 

@@ -2,7 +2,7 @@
 // Records put together from the bytes of their columns.
 #pragma once
 
-#include "filter_pixels.cuh"
+#include "cuda/lib/filter_pixels.cuh"
 
 namespace sluice {
 

@@ -3,10 +3,10 @@
 // section; the steps are those of shaders/filter.comp. The kernel stands here too.
 #pragma once
 
-#include "../kernels.h"
-#include "../tuning.h"
-#include "filter_packets.cuh"
-#include "publish.cuh"
+#include "cuda/kernels.h"
+#include "cuda/tuning.h"
+#include "cuda/lib/filter_packets.cuh"
+#include "cuda/lib/publish.cuh"
 
 namespace sluice {
 

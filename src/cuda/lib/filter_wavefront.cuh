@@ -3,7 +3,7 @@
 // a step behind lane k - 1, which does the row above.
 #pragma once
 
-#include "filter_differences.cuh"
+#include "cuda/lib/filter_differences.cuh"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_float.h>
 
-#include "float_stream.cuh"
+#include "cuda/lib/float_stream.cuh"
 
 namespace sluice::float_decode {
 

@@ -2,7 +2,7 @@
 // The float codec: a row of symbols from the bits of a tile, by a warp.
 #pragma once
 
-#include "float_table.cuh"
+#include "cuda/lib/float_table.cuh"
 
 namespace sluice::float_decode {
 

@@ -5,10 +5,10 @@
 
 #include <sluice/sluice_float.h>
 
-#include "launch.cuh"
-#include "warp.cuh"
+#include "cuda/lib/launch.cuh"
+#include "cuda/lib/warp.cuh"
 
-#include "../../formats/float_format.h"
+#include "formats/float_format.h"
 
 namespace sluice::float_decode {
 

@@ -8,7 +8,7 @@
 //           them.
 #pragma once
 
-#include "gstd_mark.cuh"
+#include "cuda/lib/gstd_mark.cuh"
 
 namespace sluice {
 

@@ -3,7 +3,7 @@
 // its runs; bytes of theirs before such a word are listed.
 #pragma once
 
-#include "gstd_part.cuh"
+#include "cuda/lib/gstd_part.cuh"
 
 #include <cstddef>
 

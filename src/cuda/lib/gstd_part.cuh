@@ -2,8 +2,8 @@
 // What a block knows of the part of a Gstd tile whose bytes it makes (gstd_expand.cu).
 #pragma once
 
-#include "gstd_tile.cuh"
-#include "launch.cuh"
+#include "cuda/lib/gstd_tile.cuh"
+#include "cuda/lib/launch.cuh"
 
 namespace sluice {
 

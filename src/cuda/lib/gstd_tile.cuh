@@ -3,10 +3,10 @@
 // and waiting for what the other kernel publishes.
 #pragma once
 
-#include "../../../shaders/lib/layout/base.h"
-#include "../kernels.h"
-#include "publish.cuh"
-#include "warp.cuh"
+#include "layout/base.h"
+#include "cuda/kernels.h"
+#include "cuda/lib/publish.cuh"
+#include "cuda/lib/warp.cuh"
 
 #include <cuda_runtime.h>
 

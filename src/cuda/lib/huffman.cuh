@@ -3,7 +3,7 @@
 // table, and the canonical search for codes that are longer than the table's index.
 #pragma once
 
-#include "warp.cuh"
+#include "cuda/lib/warp.cuh"
 
 namespace sluice {
 

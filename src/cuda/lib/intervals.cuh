@@ -3,9 +3,9 @@
 // output. shaders/lib/intervals.glsl tells the method.
 #pragma once
 
-#include "../../../shaders/lib/formulas/interval.h"
-#include "launch.cuh"
-#include "warp.cuh"
+#include "formulas/interval.h"
+#include "cuda/lib/launch.cuh"
+#include "cuda/lib/warp.cuh"
 
 namespace sluice {
 

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "../../../shaders/lib/layout/base.h"
+#include "layout/base.h"
 
 namespace sluice {
 

@@ -8,9 +8,9 @@
 // commutative.
 #pragma once
 
-#include "../../../shaders/lib/layout/lookback.h"
-#include "launch.cuh"
-#include "runs.cuh"
+#include "layout/lookback.h"
+#include "cuda/lib/launch.cuh"
+#include "cuda/lib/runs.cuh"
 
 namespace sluice {
 

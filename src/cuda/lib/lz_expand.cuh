@@ -3,8 +3,8 @@
 // method.
 #pragma once
 
-#include "../../../shaders/lib/layout/base.h"
-#include "warp.cuh"
+#include "layout/base.h"
+#include "cuda/lib/warp.cuh"
 
 namespace sluice {
 

@@ -2,8 +2,8 @@
 // A destination with padded rows: where the bytes of a tile lie, as in shaders/lib/pitch.glsl.
 #pragma once
 
-#include "../../../shaders/lib/layout/regions.h"
-#include "launch.cuh"
+#include "layout/regions.h"
+#include "cuda/lib/launch.cuh"
 
 namespace sluice {
 

@@ -4,9 +4,9 @@
 // function together.
 #pragma once
 
-#include "../../../shaders/lib/layout/gstd.h"
-#include "launch.cuh"
-#include "slots.cuh"
+#include "layout/gstd.h"
+#include "cuda/lib/launch.cuh"
+#include "cuda/lib/slots.cuh"
 
 namespace sluice {
 

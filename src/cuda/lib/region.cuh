@@ -3,7 +3,7 @@
 // are, whether that is allowed, and how their status is written.
 #pragma once
 
-#include "launch.cuh"
+#include "cuda/lib/launch.cuh"
 
 namespace sluice {
 

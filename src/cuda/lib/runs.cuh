@@ -2,7 +2,7 @@
 // Scans of runs over a warp and a block: sums and maxima, cut into segments or not.
 #pragma once
 
-#include "warp.cuh"
+#include "cuda/lib/warp.cuh"
 
 namespace sluice {
 

@@ -5,10 +5,10 @@
 // Each thread holds rows of 16 consecutive bytes; the rows of a warp are contiguous.
 #pragma once
 
-#include "../../../shaders/lib/layout/lookback.h"
-#include "../../../shaders/lib/layout/scan.h"
-#include "launch.cuh"
-#include "runs.cuh"
+#include "layout/lookback.h"
+#include "layout/scan.h"
+#include "cuda/lib/launch.cuh"
+#include "cuda/lib/runs.cuh"
 
 namespace sluice {
 

@@ -2,7 +2,7 @@
 // Tables of 2^log slots in shared memory: shaders/lib/kernels/slots.h, with bytes for slots.
 #pragma once
 
-#include "warp.cuh"
+#include "cuda/lib/warp.cuh"
 
 namespace sluice {
 namespace {
@@ -40,4 +40,4 @@ __device__ inline uint32_t symbolAt(const SlotMemory& memory, uint32_t symbol)
 } // namespace
 } // namespace sluice
 
-#include "../../../shaders/lib/kernels/slots.h"
+#include "kernels/slots.h"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "launch.cuh"
+#include "cuda/lib/launch.cuh"
 
 namespace sluice {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The code that docs/embedding.md shows in C++, between the marks. The tests compare the two, and
-// tests/embedding_example_test.cpp runs what stands here.
+// tests/api/embedding_example_test.cpp runs what stands here.
 #include <initializer_list>
 #include <vector>
 

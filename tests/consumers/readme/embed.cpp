@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The code that README.md shows, between the marks. The tests compare the two, and
-// tests/embedding_example_test.cpp runs what stands here.
+// tests/api/embedding_example_test.cpp runs what stands here.
 #include <vulkan/vulkan.h>
 #include <sluice/sluice_vulkan.h>
 #include <sluice/sluice_gdeflate.h>

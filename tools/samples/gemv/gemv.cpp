@@ -14,9 +14,9 @@
 #include <functional>
 #include <random>
 
-#include "../gpu.h"
-#include "../require.h"
-#include "matrix.h"
+#include "tools/samples/gpu.h"
+#include "tools/samples/require.h"
+#include "tools/samples/gemv/matrix.h"
 
 #include "fused_emu.h" // made from fused.comp
 #include "fused_narrow.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "matrix.h"
-#include "../require.h"
+#include "tools/samples/gemv/matrix.h"
+#include "tools/samples/require.h"
 
 #include <algorithm>
 #include <cstring>

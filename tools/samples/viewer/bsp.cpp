@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "bsp.h"
+#include "tools/samples/viewer/bsp.h"
 
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 
-#include "patch.h"
+#include "tools/samples/viewer/patch.h"
 
 namespace viewer {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "camera.h"
+#include "tools/samples/viewer/camera.h"
 
 #include <algorithm>
 #include <cmath>

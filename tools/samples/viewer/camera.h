@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "scene.h"
+#include "tools/samples/viewer/scene.h"
 
 namespace viewer {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #define VOLK_IMPLEMENTATION // NOLINT(readability-identifier-naming): the name is volk's
-#include "device.h"
+#include "tools/samples/viewer/device.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -3,7 +3,7 @@
 // images share large blocks, first fit.
 #include <algorithm>
 
-#include "device.h"
+#include "tools/samples/viewer/device.h"
 
 namespace viewer {
 

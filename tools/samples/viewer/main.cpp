@@ -11,7 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "viewer.h"
+#include "tools/samples/viewer/viewer.h"
 
 namespace {
 

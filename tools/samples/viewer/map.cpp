@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "map.h"
+#include "tools/samples/viewer/map.h"
 
 #include <stdexcept>
 

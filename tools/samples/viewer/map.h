@@ -6,9 +6,9 @@
 #include <future>
 #include <memory>
 
-#include "camera.h"
-#include "scene.h"
-#include "textures.h"
+#include "tools/samples/viewer/camera.h"
+#include "tools/samples/viewer/scene.h"
+#include "tools/samples/viewer/textures.h"
 
 namespace viewer {
 

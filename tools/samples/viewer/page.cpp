@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "report.h"
+#include "tools/samples/viewer/report.h"
 
 namespace viewer {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "patch.h"
+#include "tools/samples/viewer/patch.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // Curved faces: grids of quadratic Bezier pieces, each cut into squares of a fixed number.
 #pragma once
 
-#include "bsp.h"
+#include "tools/samples/viewer/bsp.h"
 
 namespace viewer {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "picture.h"
+#include "tools/samples/viewer/picture.h"
 
 #include <cstdlib>
 #include <fstream>

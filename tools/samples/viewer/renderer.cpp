@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "renderer.h"
+#include "tools/samples/viewer/renderer.h"
 
 #include <algorithm>
 #include <cctype>

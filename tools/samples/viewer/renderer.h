@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "map.h"
+#include "tools/samples/viewer/map.h"
 
 namespace viewer {
 

@@ -2,7 +2,7 @@
 // What a renderer makes once: targets, frames, descriptors, pipelines.
 #include <cstddef>
 
-#include "renderer.h"
+#include "tools/samples/viewer/renderer.h"
 
 #include "depth_vert.h"
 #include "overlay_frag.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "report.h"
+#include "tools/samples/viewer/report.h"
 
 #include <algorithm>
 #include <cmath>

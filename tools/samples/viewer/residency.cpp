@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "residency.h"
+#include "tools/samples/viewer/residency.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "scene.h"
+#include "tools/samples/viewer/scene.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
 
-#include "patch.h"
+#include "tools/samples/viewer/patch.h"
 
 namespace viewer {
 

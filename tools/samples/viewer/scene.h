@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "bsp.h"
-#include "script.h"
+#include "tools/samples/viewer/bsp.h"
+#include "tools/samples/viewer/script.h"
 
 namespace viewer {
 

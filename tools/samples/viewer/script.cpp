@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "script.h"
+#include "tools/samples/viewer/script.h"
 
 #include <algorithm>
 #include <cctype>

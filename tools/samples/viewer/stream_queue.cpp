@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "stream_queue.h"
+#include "tools/samples/viewer/stream_queue.h"
 
 namespace viewer {
 

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "report.h"
-#include "streaming.h"
+#include "tools/samples/viewer/report.h"
+#include "tools/samples/viewer/streaming.h"
 
 namespace viewer {
 

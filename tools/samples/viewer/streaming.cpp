@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "streaming.h"
+#include "tools/samples/viewer/streaming.h"
 
 #include <algorithm>
 #include <cfloat>
@@ -7,8 +7,8 @@
 #include <cstring>
 #include <thread>
 
-#include "../require.h"
-#include "script.h"
+#include "tools/samples/require.h"
+#include "tools/samples/viewer/script.h"
 
 namespace viewer {
 

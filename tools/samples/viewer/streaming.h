@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "device.h"
+#include "tools/samples/viewer/device.h"
 
 #include <sluice/sluice_image.h>
 #include <sluice/sluice_stream_vulkan.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "textures.h"
+#include "tools/samples/viewer/textures.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "../require.h"
+#include "tools/samples/require.h"
 
 namespace viewer {
 

@@ -5,8 +5,8 @@
 // frame under way can sample it any more.
 #pragma once
 
-#include "residency.h"
-#include "streaming.h"
+#include "tools/samples/viewer/residency.h"
+#include "tools/samples/viewer/streaming.h"
 
 namespace viewer {
 

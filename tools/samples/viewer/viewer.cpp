@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "viewer.h"
+#include "tools/samples/viewer/viewer.h"
 
 #include <algorithm>
 #include <cfloat>
@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-#include "picture.h"
+#include "tools/samples/viewer/picture.h"
 
 namespace viewer {
 

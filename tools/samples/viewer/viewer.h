@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "map.h"
-#include "renderer.h"
-#include "report.h"
-#include "stream_queue.h"
-#include "window.h"
+#include "tools/samples/viewer/map.h"
+#include "tools/samples/viewer/renderer.h"
+#include "tools/samples/viewer/report.h"
+#include "tools/samples/viewer/stream_queue.h"
+#include "tools/samples/viewer/window.h"
 
 namespace viewer {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "window.h"
+#include "tools/samples/viewer/window.h"
 
 #ifdef SLUICE_VIEWER_SDL
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "device.h"
+#include "tools/samples/viewer/device.h"
 
 namespace viewer {
 

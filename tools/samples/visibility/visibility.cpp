@@ -13,8 +13,8 @@
 #include <cstring>
 #include <random>
 
-#include "../gpu.h"
-#include "../require.h"
+#include "tools/samples/gpu.h"
+#include "tools/samples/require.h"
 
 #include "cull.h" // made from cull.comp
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// An asset as a writer of archives is given it, and the checks of it.
+#pragma once
+
+#include <sluice/sluice_archive.h>
+#include <sluice/sluice_float.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "formats/archive_layout.h"
+
+namespace sluice {
+
+constexpr u64 kMaxAssetSize = u64(UINT32_MAX) * 65536;
+
+inline SluiceArchiveSegment defaultSegment(const SluiceArchiveWriterInfo& info, u64 size)
+{
+    const u32 tileSize = info.codec == SLUICE_CODEC_STORE ? SLUICE_GD_TILE_BYTES
+                         : info.codec == SLUICE_CODEC_GSTD && info.tileSize != 0
+                             ? info.tileSize
+                             : maxTileBytes(info.codec);
+    return {size, info.codec,         tileSize,       info.level, info.decodeSpeed,
+            0,    SLUICE_FLOAT_BYTES, info.copyDepth, 0};
+}
+
+// An asset's segments, the caller's or a single one of ours.
+struct Segments {
+    const SluiceArchiveSegment* given;
+    u32 count;
+    SluiceArchiveSegment single;
+
+    const SluiceArchiveSegment& operator[](u32 i) const
+    {
+        return given != nullptr ? given[i] : single;
+    }
+};
+
+// The index says this of every asset, whoever has encoded it.
+struct AssetHead {
+    std::string_view name;
+    u32 type;
+    u64 size;
+    const u8* parameters;
+    u32 parameterSize;
+    bool triesFilters; // tiles may have lost their filter
+};
+
+inline bool triesFilters(const SluiceEncodedAssetInfo& info) { return info.filterTrial != 0; }
+inline bool triesFilters(const SluiceArchiveAssetInfo& info)
+{
+    return info.segments != nullptr && std::any_of(info.segments, info.segments + info.segmentCount,
+                                                   [](const SluiceArchiveSegment& segment) {
+                                                       return segment.filterTrial != 0 &&
+                                                              segment.filterOffset != 0;
+                                                   });
+}
+
+// The assets that share an extent; none if it is one asset's.
+struct Parts {
+    const SluiceArchivePart* list = nullptr;
+    u32 count = 0;
+
+    bool isShare() const { return count != 0; }
+};
+
+inline AssetHead headOf(const SluiceArchivePart& part)
+{
+    return {
+        {part.name, part.nameLength}, part.type, part.size, static_cast<const u8*>(part.parameters),
+        part.parameterSize,           false};
+}
+
+template <class Info>
+AssetHead headOf(const Info& info, Parts parts = {})
+{
+    if (parts.isShare())
+        return {{},
+                0,
+                info.size,
+                static_cast<const u8*>(info.parameters),
+                info.parameterSize,
+                triesFilters(info)};
+    return {{info.name, info.nameLength},
+            info.type,
+            info.size,
+            static_cast<const u8*>(info.parameters),
+            info.parameterSize,
+            triesFilters(info)};
+}
+
+// The item that describes the segment's filter, NULL if there is none. The writer has accepted the
+// asset.
+inline const u8* filterItemOf(const SluiceArchiveAssetInfo& info,
+                              const SluiceArchiveSegment& segment)
+{
+    return segment.filterOffset == 0
+               ? nullptr
+               : static_cast<const u8*>(info.parameters) + segment.filterOffset - 4;
+}
+
+// Are the items of a block that has been checked nothing but filters?
+inline bool areFilters(const u8* items, u32 size)
+{
+    bool filters = size != 0;
+    for (u32 at = 0; filters && at < size; at += kItemHead + u32(alignUp(itemSize(items + at), 4)))
+        filters = loadLe16(items + at) == kFilterItem;
+    return filters;
+}
+
+// Checks a block as strictly as a reader, except that kinds unknown here are accepted.
+// The rules of docs/format.md, 4.3.
+inline bool isEncodedTile(const SluiceEncodedAssetInfo& info, const SluiceArchiveTile& tile,
+                          bool last)
+{
+    const bool goodSize = tile.codec == SLUICE_CODEC_STORE ? tile.storedSize == tile.size
+                                                           : tile.storedSize < tile.size;
+    return tile.size != 0 && tile.size <= 1u << info.tileSizeLog2 && (last || tile.size % 4 == 0) &&
+           tile.codec <= SLUICE_CODEC_GSTD && tile.size <= maxTileBytes(tile.codec) &&
+           tile.storedSize != 0 && goodSize &&
+           (tile.filterOffset == 0 ||
+            checkFilterItem(static_cast<const u8*>(info.parameters), info.parameterSize,
+                            tile.filterOffset) == SLUICE_OK);
+}
+
+} // namespace sluice

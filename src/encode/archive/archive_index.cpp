@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "encode/archive/archive_index.h"
+
+#include <sluice/sluice_encode.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <string_view>
+
+#include "formats/archive_layout.h"
+
+namespace sluice {
+namespace {
+
+constexpr SluiceGstdEncoderInfo kEncoder = {12, 0};
+// A piece ends behind one of so many names, once it has so many bytes: what changes in some entries
+// changes the pieces that they are in, and a patch carries those alone.
+constexpr u32 kEndingNames = 256, kLeastPiece = 4096;
+
+class Coder {
+public:
+    Coder(const std::vector<u8>& entries, const std::string& names)
+        : m_table(entries), m_names(names)
+    {
+    }
+
+    void addEntry(u32 entry, u32 place, u64 share, u64 next);
+    // May a piece that has so many bytes end behind the last entry?
+    bool endsPiece(size_t size) const
+    {
+        return size >= kLeastPiece && xxh32(m_name.data(), m_name.size(), 0) % kEndingNames == 0;
+    }
+    void addBytes(const void* bytes, size_t size)
+    {
+        const u8* from = static_cast<const u8*>(bytes);
+        m_coded.insert(m_coded.end(), from, from + size);
+    }
+    const std::vector<u8>& coded() const { return m_coded; }
+
+private:
+    void add(u64 value)
+    {
+        for (; value >= 128; value >>= 7)
+            m_coded.push_back(u8(value | 128));
+        m_coded.push_back(u8(value));
+    }
+    // Counts from the last one, up or down.
+    void addNear(u64 value, u64 from)
+    {
+        const u64 difference = value - from;
+        add(difference << 1 ^ (0 - (difference >> 63)));
+    }
+    void addName(std::string_view name);
+
+    const std::vector<u8>& m_table;
+    const std::string& m_names;
+    std::vector<u8> m_coded;
+    std::string_view m_name;
+    u64 m_extent = 0, m_block = 0, m_share = 0;
+};
+
+void Coder::addName(std::string_view name)
+{
+    size_t common = 0;
+    while (common < std::min(name.size(), m_name.size()) && name[common] == m_name[common])
+        ++common;
+    add(common);
+    add(name.size() - common);
+    addBytes(name.data() + common, name.size() - common);
+    m_name = name;
+}
+
+// place: the entry's number in the archive; next: that of the one whose extent follows.
+void Coder::addEntry(u32 number, u32 place, u64 share, u64 next)
+{
+    const u8* entry = &m_table[size_t(number) * assetBytes];
+    const u32 kind = entry[assetReserved], type = loadLe32(entry + assetType);
+    const u32 parameters = loadLe32(entry + assetParameterOffset);
+    add(kind | (type != 0 ? kCodedType : 0) | (parameters != kNoParameters ? kCodedParameters : 0));
+    if (kind != entryShare)
+        addName(std::string_view(m_names).substr(loadLe32(entry + assetNameOffset),
+                                                 loadLe16(entry + assetNameLength)));
+    add(loadLe64(entry + assetSize));
+    if (type != 0) add(type);
+    if (parameters != kNoParameters) {
+        addNear(parameters, m_block);
+        m_block = parameters;
+    }
+    if (kind == entryPart) {
+        addNear(share, m_share);
+        m_share = share;
+        return;
+    }
+    const u64 extent = loadLe64(entry + assetOffset) / SLUICE_ARCHIVE_ALIGNMENT;
+    addNear(extent, m_extent);
+    m_extent = extent;
+    add(loadLe32(entry + assetTileCount));
+    add(entry[assetTileSizeLog2]);
+    addBytes(entry + assetTileChecksum, 4);
+    addNear(next, u64(place) + 1);
+}
+
+// A piece that hardly gets smaller is stored, and one that gets too small for the reader's bound
+// ends with zeros, which mean nothing.
+void packPiece(SluiceGstdEncoder encoder, const u8* bytes, size_t size, std::vector<u8>& packed)
+{
+    std::vector<u8> tile(sluiceGstdTileBound(size));
+    size_t taken = 0;
+    if (sluiceEncodeGstdTile(encoder, bytes, size, tile.data(), tile.size(), &taken) != SLUICE_OK)
+        throw std::bad_alloc(); // nothing else can go wrong here
+    tile.resize(taken);
+    tile.resize(std::max(taken, size_t(divideUp<size_t>(size, kMaxIndexRatio))));
+    if (tile.size() >= size) tile.assign(bytes, bytes + size);
+    const size_t at = packed.size();
+    packed.resize(at + kIndexPieceHead);
+    storeLe32(&packed[at], u32(tile.size()));
+    storeLe32(&packed[at + 4], u32(size));
+    packed.insert(packed.end(), tile.begin(), tile.end());
+}
+
+} // namespace
+
+std::vector<u8> packArchiveIndex(const std::vector<u8>& entries, const std::string& names,
+                                 const std::vector<u8>& blocks, const std::vector<u32>& order,
+                                 u32& codedSize)
+{
+    const u32 count = u32(entries.size() / assetBytes), assets = u32(order.size());
+    const auto kindOf = [&](u32 number) {
+        return entries[size_t(number) * assetBytes + assetReserved];
+    };
+    std::vector<u32> all = order, place(count), next(count, kNoSuccessor);
+    for (u32 i = 0; i < count; ++i)
+        if (kindOf(i) == entryShare) all.push_back(i);
+    for (u32 i = 0; i < count; ++i)
+        place[all[i]] = i;
+    for (u32 i = count, last = kNoSuccessor; i-- != 0;) {
+        if (kindOf(i) == entryPart) continue;
+        next[i] = last;
+        last = place[i];
+    }
+    Coder coder(entries, names);
+    std::vector<size_t> ends = {0};
+    for (u32 i = 0; i < count; ++i) {
+        const u32 number = all[i];
+        const bool isPart = kindOf(number) == entryPart;
+        const u32 share = loadLe32(&entries[size_t(number) * assetBytes + assetTileChecksum]);
+        coder.addEntry(number, i, isPart ? place[share] - assets : 0, next[number]);
+        if (coder.endsPiece(coder.coded().size() - ends.back()))
+            ends.push_back(coder.coded().size());
+    }
+    coder.addBytes(blocks.data(), blocks.size());
+    codedSize = u32(coder.coded().size());
+    ends.push_back(codedSize);
+
+    SluiceGstdEncoder created = nullptr;
+    if (sluiceCreateGstdEncoder(&kEncoder, &created) != SLUICE_OK) throw std::bad_alloc();
+    const std::unique_ptr<SluiceGstdEncoder_T, decltype(&sluiceDestroyGstdEncoder)> encoder(
+        created, sluiceDestroyGstdEncoder);
+    std::vector<u8> packed;
+    for (size_t i = 1; i < ends.size(); ++i)
+        for (size_t at = ends[i - 1]; at < ends[i]; at += kIndexPieceBytes)
+            packPiece(created, coder.coded().data() + at,
+                      std::min<size_t>(kIndexPieceBytes, ends[i] - at), packed);
+    return packed;
+}
+
+} // namespace sluice

@@ -1,0 +1,630 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Writes .sluice archives: assets in order of their names, tiles in order, so that the bytes depend
+// on nothing else.
+//
+// Tiles are read ahead into the pool, across assets; whatever is the oldest is written next. An
+// asset's place in the file is therefore known only when its first tile is written.
+#include <sluice/sluice_archive.h>
+#include <sluice/sluice_float.h>
+
+#include <algorithm>
+#include <string>
+
+#include "formats/errors.h"
+#include "encode/archive/archive_asset.h"
+#include "encode/archive/archive_index.h"
+#include "encode/archive/tile_pool.h"
+
+namespace sluice {
+namespace {
+
+constexpr size_t kRecordBatchBytes = 4096 * size_t(recordBytes); // kept before they are written
+
+class ArchiveWriter {
+public:
+    explicit ArchiveWriter(const SluiceArchiveWriterInfo& info) : m_info(info) {}
+
+    void start() { m_pool.start(m_info.threadCount, m_info.cache); }
+    bool accepts(const SluiceArchiveAssetInfo& info, Parts parts) const;
+    bool accepts(const SluiceEncodedAssetInfo& info, Parts parts) const;
+    SluiceStatus add(const SluiceArchiveAssetInfo& info, Parts parts);
+    SluiceStatus add(const SluiceEncodedAssetInfo& info, Parts parts);
+    SluiceStatus finish(SluiceArchiveStats* stats);
+
+    SluiceStatus failure = SLUICE_OK; // the first one is final
+    bool finished = false;
+
+private:
+    u8* entry(u32 asset) { return m_entries.data() + size_t(asset) * assetBytes; }
+    SluiceStatus write(u64 offset, const void* bytes, size_t size)
+    {
+        return m_info.write(m_info.writeUser, offset, bytes, size);
+    }
+    Segments segmentsOf(const SluiceArchiveAssetInfo& info) const;
+    bool acceptsSegments(const SluiceArchiveAssetInfo& info) const;
+    bool acceptsHead(const AssetHead& head, Parts parts) const;
+    bool acceptsParts(const AssetHead& share, Parts parts) const;
+    bool acceptsName(std::string_view name) const;
+    bool acceptsParameters(const AssetHead& head, u64& held, u64& counted) const;
+    void addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeLog2, Parts parts);
+    void addPart(const SluiceArchivePart& part, u64 offset, u32 share);
+    u8* newEntry(const AssetHead& head);
+    u32 addParameters(const AssetHead& head);
+    void dropParameters();
+    std::vector<u32> orderOfNames();
+    void sortByName(const std::vector<u32>& order);
+    SluiceStatus addTile(const SluiceArchiveAssetInfo& info, u32 number,
+                         const SluiceArchiveSegment& segment, u64 position, u64 left);
+    SluiceStatus writeOldest();
+    SluiceStatus writeTile(TilePool::Tile& tile);
+    SluiceStatus flushRecords();
+    void placeAssets(u32 end);
+
+    SluiceArchiveWriterInfo m_info;
+    TilePool m_pool;
+    std::vector<u8> m_entries;    // the asset table
+    std::vector<u8> m_successors; // where extents have an order of their own
+    std::vector<u8> m_blocks;     // parameter blocks
+    std::string m_names;
+    std::vector<u8> m_coded; // the index as it is stored, where assets share tiles
+    u32 m_codedSize = 0;
+    // For each entry: its parameters are filters on trial that no tile has kept so far.
+    std::vector<u8> m_mayDrop;
+    u32 m_entryCount = 0; // assets, shares, and behind each share its parts
+    u32 m_shareCount = 0;
+    u32 m_lastBlock = kNoParameters; // offset in m_blocks
+    u64 m_parameterBytes = 0;        // as kMaxParameterBytes limits them
+    SluiceArchiveStats m_stats = {};
+
+    // The state of writing.
+    u64 m_position = headerBytes; // end of the data, always 16-byte aligned
+    u32 m_placedAssets = 0;       // entries that have their offset
+    // These are of the extent that was placed last.
+    u32 m_tilesWritten = 0;
+    std::vector<u8> m_records; // that are not written yet
+    u64 m_recordsWritten = 0;  // bytes
+    u64 m_outputOffset = 0;    // decoded bytes of its tiles so far
+    Xxh32 m_recordHash = {};
+};
+
+// The asset's segments; one of the writer's default where it has none.
+Segments ArchiveWriter::segmentsOf(const SluiceArchiveAssetInfo& info) const
+{
+    if (info.segmentCount != 0) return {info.segments, info.segmentCount, {}};
+    return {nullptr, 1, defaultSegment(m_info, info.size)};
+}
+
+// Segments add up to the asset, and tiles to what an asset may have.
+bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
+{
+    if (info.segmentCount != 0 && info.segments == nullptr) return false;
+    const Segments segments = segmentsOf(info);
+    u64 left = info.size, tileCount = 0;
+    for (u32 i = 0; i < segments.count; ++i) {
+        const SluiceArchiveSegment& segment = segments[i];
+        if (segment.size > left || segment.filterTrial > 1 || !isEncodable(segment)) return false;
+        left -= segment.size;
+        tileCount += countTiles(segment);
+        const u8* items = static_cast<const u8*>(info.parameters);
+        const bool goodFilter =
+            segment.filterOffset == 0 ||
+            checkFilterItem(items, info.parameterSize, segment.filterOffset) == SLUICE_OK;
+        if ((left != 0 && segment.size % 4 != 0) || tileCount > UINT32_MAX || !goodFilter)
+            return false;
+    }
+    return left == 0;
+}
+
+// held: bytes of blocks so far; counted: as kMaxParameterBytes limits them.
+bool ArchiveWriter::acceptsParameters(const AssetHead& head, u64& held, u64& counted) const
+{
+    if (head.parameterSize == 0) return true;
+    held += u64(head.parameterSize) + 4;
+    counted += head.parameterSize;
+    return head.parameters != nullptr && head.parameterSize % 4 == 0 &&
+           held <= SLUICE_ARCHIVE_MAX_BLOCK_BYTES && counted <= kMaxParameterBytes &&
+           checkParameters(head.parameters, head.parameterSize) != SLUICE_ERROR_FORMAT;
+}
+
+bool ArchiveWriter::acceptsName(std::string_view name) const
+{
+    const auto nameAt = [&](u32 asset) {
+        const u8* entry = m_entries.data() + size_t(asset) * assetBytes;
+        return std::string_view(m_names).substr(loadLe32(entry + assetNameOffset),
+                                                loadLe16(entry + assetNameLength));
+    };
+    return sluiceIsArchiveName(name.data(), name.size()) &&
+           (m_info.anyOrder != 0 || nameMayFollow(nameAt, m_entryCount, name));
+}
+
+// Parts in the order of their names make up what the share's tiles decode to.
+bool ArchiveWriter::acceptsParts(const AssetHead& share, Parts parts) const
+{
+    u64 end = 0, held = m_blocks.size(), counted = m_parameterBytes, names = m_names.size();
+    bool isGood = m_info.anyOrder != 0 && parts.list != nullptr &&
+                  acceptsParameters(share, held, counted) &&
+                  (share.parameterSize == 0 || areFilters(share.parameters, share.parameterSize));
+    for (u32 i = 0; i < parts.count && isGood; ++i) {
+        const AssetHead head = headOf(parts.list[i]);
+        end = alignUp(end, kPartAlignment);
+        isGood = acceptsName(head.name) && (i == 0 || headOf(parts.list[i - 1]).name < head.name) &&
+                 head.size != 0 && end <= share.size && head.size <= share.size - end &&
+                 acceptsParameters(head, held, counted);
+        end += head.size;
+        names += head.name.size();
+    }
+    return isGood && end == share.size && names <= SLUICE_ARCHIVE_MAX_NAME_BYTES;
+}
+
+bool ArchiveWriter::acceptsHead(const AssetHead& head, Parts parts) const
+{
+    u64 held = m_blocks.size(), counted = m_parameterBytes;
+    const u32 assets = m_entryCount - m_shareCount, more = std::max(parts.count, 1u);
+    if (head.size > kMaxAssetSize || more > SLUICE_ARCHIVE_MAX_ASSETS - assets) return false;
+    return parts.isShare() ? acceptsParts(head, parts)
+                           : m_names.size() + head.name.size() <= SLUICE_ARCHIVE_MAX_NAME_BYTES &&
+                                 acceptsName(head.name) && acceptsParameters(head, held, counted);
+}
+
+bool ArchiveWriter::accepts(const SluiceArchiveAssetInfo& info, Parts parts) const
+{
+    return acceptsHead(headOf(info, parts), parts) && (info.size == 0 || info.read != nullptr) &&
+           acceptsSegments(info);
+}
+
+bool ArchiveWriter::accepts(const SluiceEncodedAssetInfo& info, Parts parts) const
+{
+    if (!acceptsHead(headOf(info, parts), parts) ||
+        info.tileSizeLog2 < SLUICE_ARCHIVE_MIN_TILE_LOG2 ||
+        info.tileSizeLog2 > SLUICE_ARCHIVE_MAX_TILE_LOG2 ||
+        (info.tileCount != 0 && (info.tiles == nullptr || info.readTile == nullptr)))
+        return false;
+    u64 size = 0;
+    for (u32 i = 0; i < info.tileCount; ++i) {
+        if (!isEncodedTile(info, info.tiles[i], i + 1 == info.tileCount)) return false;
+        size += info.tiles[i].size;
+    }
+    return size == info.size;
+}
+
+// Returns where the asset's parameter block is; assets in a row with the same one share it.
+u32 ArchiveWriter::addParameters(const AssetHead& head)
+{
+    if (head.parameterSize == 0) return kNoParameters;
+    m_parameterBytes += head.parameterSize;
+    if (m_lastBlock != kNoParameters && loadLe32(&m_blocks[m_lastBlock]) == head.parameterSize &&
+        std::memcmp(&m_blocks[m_lastBlock + 4], head.parameters, head.parameterSize) == 0)
+        return m_lastBlock;
+    m_lastBlock = u32(m_blocks.size());
+    m_blocks.resize(m_blocks.size() + 4);
+    storeLe32(&m_blocks[m_lastBlock], head.parameterSize);
+    m_blocks.insert(m_blocks.end(), head.parameters, head.parameters + head.parameterSize);
+    return m_lastBlock;
+}
+
+// Leaves out the blocks of assets whose tiles have all lost the trial of their filters; assets in a
+// row that keep the same block share it. Offsets of blocks ascend.
+void ArchiveWriter::dropParameters()
+{
+    u32 kept = 0; // bytes of blocks
+    // The old and the new place of the last block that was kept.
+    u32 last = kNoParameters, lastKept = kNoParameters;
+    for (u32 asset = 0; asset < m_entryCount; ++asset) {
+        const u32 offset = loadLe32(entry(asset) + assetParameterOffset);
+        const bool drop = offset == kNoParameters || m_mayDrop[asset] != 0;
+        if (!drop && offset != last) {
+            last = offset;
+            const u32 size = 4 + loadLe32(&m_blocks[offset]);
+            const bool same = lastKept != kNoParameters && size <= kept - lastKept &&
+                              std::memcmp(&m_blocks[lastKept], &m_blocks[offset], size) == 0;
+            if (!same) {
+                lastKept = kept;
+                std::memmove(&m_blocks[kept], &m_blocks[offset], size);
+                kept += size;
+            }
+        }
+        storeLe32(entry(asset) + assetParameterOffset, drop ? kNoParameters : lastKept);
+    }
+    m_blocks.resize(kept);
+}
+
+// Adds an entry with what all kinds have.
+u8* ArchiveWriter::newEntry(const AssetHead& head)
+{
+    m_entries.resize(m_entries.size() + assetBytes);
+    u8* to = entry(m_entryCount++);
+    storeLe64(to + assetSize, head.size);
+    storeLe32(to + assetNameOffset, u32(m_names.size()));
+    storeLe16(to + assetNameLength, u32(head.name.size()));
+    storeLe32(to + assetType, head.type);
+    storeLe32(to + assetParameterOffset, addParameters(head));
+    m_names.append(head.name);
+    m_mayDrop.push_back(head.triesFilters && areFilters(head.parameters, head.parameterSize));
+    return to;
+}
+
+// Adds the entry of an asset to the table, or those of a share and its parts.
+void ArchiveWriter::addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeLog2, Parts parts)
+{
+    const u32 number = m_entryCount;
+    u8* to = newEntry(head);
+    storeLe32(to + assetTileCount, u32(tileCount));
+    // This is right without records, and replaced if there are any.
+    storeLe32(to + assetTileChecksum, xxh32(nullptr, 0, 0));
+    to[assetTileSizeLog2] = u8(tileSizeLog2);
+    m_stats.tileCount += tileCount;
+    if (!parts.isShare()) {
+        m_stats.bytesIn += head.size;
+        return;
+    }
+    to[assetReserved] = entryShare;
+    ++m_shareCount;
+    u64 offset = 0;
+    for (u32 i = 0; i < parts.count; ++i) {
+        offset = alignUp(offset, kPartAlignment);
+        addPart(parts.list[i], offset, number);
+        offset += parts.list[i].size;
+    }
+}
+
+// share: the number of its entry, for now.
+void ArchiveWriter::addPart(const SluiceArchivePart& part, u64 offset, u32 share)
+{
+    u8* to = newEntry(headOf(part));
+    to[assetReserved] = entryPart;
+    storeLe64(to + assetOffset, offset);
+    storeLe32(to + assetTileChecksum, share);
+    m_stats.bytesIn += part.size;
+}
+
+SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info, Parts parts)
+{
+    const u32 number = m_entryCount;
+    const Segments segments = segmentsOf(info);
+    u64 tileCount = 0;
+    for (u32 i = 0; i < segments.count; ++i)
+        tileCount += countTiles(segments[i]);
+    const SluiceArchiveSegment* list =
+        segments.given != nullptr ? segments.given : &segments.single;
+    addEntry(headOf(info, parts), tileCount, tileSizeLog2Of(list, segments.count), parts);
+    u64 position = 0;
+    for (u32 i = 0; i < segments.count; ++i) {
+        const u64 end = position + segments[i].size;
+        while (position != end) {
+            const SluiceStatus status =
+                addTile(info, number, segments[i], position, end - position);
+            if (status != SLUICE_OK) return status;
+            position += nextTileSize(segments[i], end - position);
+        }
+    }
+    return SLUICE_OK;
+}
+
+// Reads the next tile of the asset or share, from `position` on, and hands it to the pool. `left`
+// bytes of the segment follow from there on.
+SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, u32 number,
+                                    const SluiceArchiveSegment& segment, u64 position, u64 left)
+{
+    if (m_pool.full()) {
+        const SluiceStatus status = writeOldest();
+        if (status != SLUICE_OK) return status;
+    }
+    TilePool::Tile& tile = m_pool.next();
+    u8* input = tile.resize(nextTileSize(segment, left));
+    tile.asset = number;
+    tile.segment = segment;
+    tile.isEncoded = false;
+    tile.filter.clear();
+    if (const u8* item = filterItemOf(info, segment))
+        tile.filter.assign(item + kItemHead, item + kItemHead + itemSize(item));
+    SluiceStatus status = info.read(info.readUser, input, tile.size);
+    tile.matchesKnown = info.readMatches != nullptr && segment.codec == SLUICE_CODEC_GSTD;
+    if (status == SLUICE_OK && tile.matchesKnown) {
+        u32 count = 0;
+        tile.matches.resize(tile.size);
+        status = info.readMatches(info.readUser, position, tile.size, tile.matches.data(), &count);
+        tile.matches.resize(std::min(count, tile.size));
+    }
+    if (status == SLUICE_OK) m_pool.submit();
+    return status;
+}
+
+SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info, Parts parts)
+{
+    const u32 number = m_entryCount;
+    addEntry(headOf(info, parts), info.tileCount, info.tileSizeLog2, parts);
+    for (u32 i = 0; i < info.tileCount; ++i) {
+        if (m_pool.full()) {
+            const SluiceStatus status = writeOldest();
+            if (status != SLUICE_OK) return status;
+        }
+        const SluiceArchiveTile& given = info.tiles[i];
+        TilePool::Tile& tile = m_pool.next();
+        const bool stored = given.codec == SLUICE_CODEC_STORE;
+        if (stored) {
+            tile.resize(given.size);
+            tile.output.clear();
+        } else {
+            tile.size = given.size;
+            tile.output.resize(given.storedSize);
+        }
+        tile.asset = number;
+        tile.segment = {};
+        tile.segment.codec = SluiceCodec(given.codec);
+        tile.segment.filterOffset = given.filterOffset;
+        tile.filter.assign(given.filterOffset == 0 ? 0 : 1,
+                           0); // writeTile asks whether there is one
+        tile.isEncoded = true;
+        tile.checksum = given.checksum;
+        const SluiceStatus status = info.readTile(
+            info.readUser, i, stored ? tile.input.data() : tile.output.data(), given.storedSize);
+        if (status != SLUICE_OK) return status;
+        m_pool.submit();
+    }
+    return SLUICE_OK;
+}
+
+// Gives entries up to `end` that have no place the current position. All but the last are empty
+// assets, or parts, which have a place in their share.
+void ArchiveWriter::placeAssets(u32 end)
+{
+    for (; m_placedAssets < end; ++m_placedAssets)
+        if (entry(m_placedAssets)[assetReserved] != entryPart)
+            storeLe64(entry(m_placedAssets) + assetOffset, m_position);
+}
+
+SluiceStatus ArchiveWriter::writeOldest()
+{
+    TilePool::Tile& tile = m_pool.oldest();
+    const SluiceStatus status = tile.status != SLUICE_OK ? tile.status : writeTile(tile);
+    m_pool.release();
+    return status;
+}
+
+SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
+{
+    const u32 tileCount = loadLe32(entry(tile.asset) + assetTileCount);
+    if (m_placedAssets <= tile.asset) { // before the asset's first tile come its records
+        placeAssets(tile.asset + 1);
+        m_position += alignArchive(u64(tileCount) * recordBytes);
+        m_tilesWritten = 0;
+        m_recordsWritten = 0;
+        m_outputOffset = 0;
+        m_recordHash.begin(0);
+    }
+    const bool stored = tile.isStored();
+    std::vector<u8>& bytes = stored ? tile.input : tile.output;
+    const u32 storedSize = stored ? tile.size : u32(tile.output.size());
+    const size_t padded = size_t(alignArchive(storedSize));
+    bytes.resize(std::max(bytes.size(), padded));
+    std::memset(bytes.data() + storedSize, 0, padded - storedSize);
+    SluiceStatus status = write(m_position, bytes.data(), padded);
+    if (status != SLUICE_OK) return status;
+
+    const size_t at = m_records.size();
+    m_records.resize(at + recordBytes);
+    u8* record = m_records.data() + at;
+    const SluiceCodec codec = stored ? SLUICE_CODEC_STORE : tile.segment.codec;
+    storeLe64(record + recordOffset, m_position - loadLe64(entry(tile.asset) + assetOffset));
+    storeLe32(record + recordStoredSize, storedSize);
+    storeLe32(record + recordSizeAndCodec, tile.size | u32(codec) << 24);
+    storeLe32(record + recordChecksum, tile.checksum);
+    storeLe32(record + recordFilterOffset,
+              stored || tile.filter.empty() ? 0 : tile.segment.filterOffset);
+    if (!stored && !tile.filter.empty()) m_mayDrop[tile.asset] = 0;
+    if (m_info.cache != nullptr && m_info.cache->wrote != nullptr) {
+        const SluiceArchiveTile written = {m_position - loadLe64(entry(tile.asset) + assetOffset),
+                                           m_outputOffset,
+                                           storedSize,
+                                           tile.size,
+                                           u32(codec),
+                                           tile.checksum,
+                                           loadLe32(record + recordFilterOffset)};
+        m_info.cache->wrote(m_info.cache->user, tile.asset, &written,
+                            tile.hasKey ? tile.key.data() : nullptr);
+    }
+    m_position += padded;
+    m_stats.storedTiles += stored ? 1 : 0;
+    ++m_tilesWritten;
+    m_outputOffset += tile.size;
+
+    const bool last = m_tilesWritten == tileCount;
+    if (last || m_records.size() == kRecordBatchBytes) status = flushRecords();
+    if (last) storeLe32(entry(tile.asset) + assetTileChecksum, m_recordHash.value());
+    return status;
+}
+
+// Writes the collected records of the last placed asset to their place before its data, with the
+// padding after them.
+SluiceStatus ArchiveWriter::flushRecords()
+{
+    const u64 offset = loadLe64(entry(m_placedAssets - 1) + assetOffset) + m_recordsWritten;
+    m_recordHash.add(m_records.data(), m_records.size());
+    m_recordsWritten += m_records.size();
+    // A full batch is aligned, so only the last one is padded.
+    m_records.resize(size_t(alignArchive(m_records.size())));
+    const SluiceStatus status = write(offset, m_records.data(), m_records.size());
+    m_records.clear();
+    return status;
+}
+
+// The numbers of assets and parts in the order of their names; empty: two names are one, or a file
+// is a folder.
+std::vector<u32> ArchiveWriter::orderOfNames()
+{
+    const auto nameOf = [&](u32 asset) {
+        return std::string_view(m_names).substr(loadLe32(entry(asset) + assetNameOffset),
+                                                loadLe16(entry(asset) + assetNameLength));
+    };
+    std::vector<u32> order;
+    for (u32 i = 0; i < m_entryCount; ++i)
+        if (entry(i)[assetReserved] != entryShare) order.push_back(i);
+    std::sort(order.begin(), order.end(), [&](u32 a, u32 b) { return nameOf(a) < nameOf(b); });
+    const auto sortedName = [&](u32 i) { return nameOf(order[i]); };
+    for (u32 i = 0; i < order.size(); ++i)
+        if (!nameMayFollow(sortedName, i, sortedName(i))) return {};
+    return order;
+}
+
+// Brings the table and the names into an order, and notes that of the extents if it is another one.
+void ArchiveWriter::sortByName(const std::vector<u32>& order)
+{
+    std::vector<u32> place(m_entryCount);
+    std::vector<u8> entries(m_entries.size());
+    std::string names;
+    for (u32 i = 0; i < m_entryCount; ++i) {
+        u8* to = entries.data() + size_t(i) * assetBytes;
+        std::memcpy(to, entry(order[i]), assetBytes);
+        const u32 begin = loadLe32(to + assetNameOffset);
+        storeLe32(to + assetNameOffset, u32(names.size()));
+        names.append(m_names, begin, loadLe16(to + assetNameLength));
+        place[order[i]] = i;
+    }
+    if (!std::is_sorted(order.begin(), order.end())) {
+        m_successors.resize(size_t(m_entryCount) * kSuccessorBytes);
+        for (u32 i = 0; i < m_entryCount; ++i)
+            storeLe32(&m_successors[size_t(place[i]) * kSuccessorBytes],
+                      i + 1 < m_entryCount ? place[i + 1] : kNoSuccessor);
+    }
+    m_entries.swap(entries);
+    m_names.swap(names);
+}
+
+SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
+{
+    while (!m_pool.empty()) {
+        const SluiceStatus status = writeOldest();
+        if (status != SLUICE_OK) return status;
+    }
+    placeAssets(m_entryCount);
+    dropParameters();
+    if (m_info.anyOrder != 0 && m_entryCount != 0) {
+        const std::vector<u32> order = orderOfNames();
+        if (order.empty()) return SLUICE_ERROR_ARGUMENT;
+        if (m_shareCount == 0)
+            sortByName(order);
+        else
+            m_coded = packArchiveIndex(m_entries, m_names, m_blocks, order, m_codedSize);
+    }
+    const bool isShared = m_shareCount != 0;
+    const struct {
+        const void* bytes;
+        size_t size;
+    } parts[] = {{m_entries.data(), isShared ? 0 : m_entries.size()},
+                 {m_successors.data(), m_successors.size()},
+                 {m_blocks.data(), isShared ? 0 : m_blocks.size()},
+                 {m_names.data(), isShared ? 0 : m_names.size()},
+                 {m_coded.data(), m_coded.size()}};
+    Xxh32 hash;
+    hash.begin(0);
+    u64 end = m_position;
+    SluiceStatus status = SLUICE_OK;
+    for (const auto& [bytes, size] : parts) {
+        if (status == SLUICE_OK && size != 0) status = write(end, bytes, size);
+        hash.add(bytes, size);
+        end += size;
+    }
+    u8 header[headerBytes] = {};
+    std::memcpy(header + headerMagic, kArchiveMagic, sizeof kArchiveMagic);
+    storeLe16(header + headerVersionMajor, isShared               ? kArchiveVersionShared
+                                           : m_successors.empty() ? kArchiveVersionMajor
+                                                                  : kArchiveVersionOrdered);
+    storeLe16(header + headerVersionMinor, kArchiveVersionMinor);
+    storeLe32(header + headerAssetCount, m_entryCount - m_shareCount);
+    storeLe64(header + headerFileSize, end);
+    storeLe64(header + headerIndexOffset, m_position);
+    storeLe64(header + headerTileCount, m_stats.tileCount);
+    storeLe32(header + headerBlockBytes, u32(m_blocks.size()));
+    storeLe32(header + headerNameBytes, u32(m_names.size()));
+    storeLe32(header + headerIndexChecksum, hash.value());
+    storeLe32(header + headerShareCount, m_shareCount);
+    storeLe32(header + headerCodedBytes, m_codedSize);
+    storeLe32(header + headerChecksum, xxh32(header, headerChecksum, 0));
+    // Last, since it makes the archive valid.
+    if (status == SLUICE_OK) status = write(0, header, headerBytes);
+    m_stats.assetCount = m_entryCount - m_shareCount;
+    m_stats.bytesOut = end;
+    if (stats != nullptr) *stats = m_stats;
+    return status;
+}
+
+// Runs `call`. The first failure is final, since half an asset may have been written.
+template <class Call>
+SluiceStatus guarded(ArchiveWriter& writer, Call call)
+{
+    if (writer.failure == SLUICE_OK) writer.failure = withoutExceptions(call);
+    return writer.failure;
+}
+
+} // namespace
+} // namespace sluice
+
+using namespace sluice;
+
+struct SluiceArchiveWriter_T {
+    ArchiveWriter writer;
+};
+
+SluiceStatus sluiceCreateArchiveWriter(const SluiceArchiveWriterInfo* info,
+                                       SluiceArchiveWriter* writer)
+{
+    if (info == nullptr || writer == nullptr || info->write == nullptr ||
+        !isEncodable(defaultSegment(*info, 0)))
+        return SLUICE_ERROR_ARGUMENT;
+    *writer = nullptr;
+    return withoutExceptions([&] {
+        std::unique_ptr<SluiceArchiveWriter_T> created(
+            new SluiceArchiveWriter_T{ArchiveWriter(*info)});
+        created->writer.start();
+        *writer = created.release();
+        return SLUICE_OK;
+    });
+}
+
+void sluiceDestroyArchiveWriter(SluiceArchiveWriter writer) { delete writer; }
+
+namespace {
+
+template <class Info>
+SluiceStatus addTo(SluiceArchiveWriter writer, Parts parts, const Info* info)
+{
+    if (writer == nullptr || info == nullptr || writer->writer.finished ||
+        !writer->writer.accepts(*info, parts))
+        return SLUICE_ERROR_ARGUMENT;
+    return guarded(writer->writer, [&] { return writer->writer.add(*info, parts); });
+}
+
+} // namespace
+
+SluiceStatus sluiceAddArchiveAsset(SluiceArchiveWriter writer, const SluiceArchiveAssetInfo* info)
+{
+    return addTo(writer, {}, info);
+}
+
+SluiceStatus sluiceAddEncodedArchiveAsset(SluiceArchiveWriter writer,
+                                          const SluiceEncodedAssetInfo* info)
+{
+    return addTo(writer, {}, info);
+}
+
+SluiceStatus sluiceAddArchiveShare(SluiceArchiveWriter writer, const SluiceArchivePart* parts,
+                                   uint32_t partCount, const SluiceArchiveAssetInfo* info)
+{
+    return partCount == 0 ? SLUICE_ERROR_ARGUMENT : addTo(writer, {parts, partCount}, info);
+}
+
+SluiceStatus sluiceAddEncodedArchiveShare(SluiceArchiveWriter writer,
+                                          const SluiceArchivePart* parts, uint32_t partCount,
+                                          const SluiceEncodedAssetInfo* info)
+{
+    return partCount == 0 ? SLUICE_ERROR_ARGUMENT : addTo(writer, {parts, partCount}, info);
+}
+
+SluiceStatus sluiceFinishArchive(SluiceArchiveWriter writer, SluiceArchiveStats* stats)
+{
+    if (writer == nullptr || writer->writer.finished) return SLUICE_ERROR_ARGUMENT;
+    const SluiceStatus status =
+        guarded(writer->writer, [&] { return writer->writer.finish(stats); });
+    writer->writer.finished = status == SLUICE_OK;
+    return status;
+}

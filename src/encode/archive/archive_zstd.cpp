@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Adds Zstandard frames as an asset of an archive: their bytes a tile at a time, with their matches.
+#include <sluice/sluice_archive.h>
+
+#include "layout/gstd.h"
+#include "formats/errors.h"
+#include "encode/gstd/zstd_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+class ZstdSource {
+public:
+    ZstdSource(const u8* frames, size_t size) : m_reader(frames, size) {}
+
+    SluiceStatus measure(u64& size)
+    {
+        const SluiceStatus status = m_reader.measure(size);
+        m_left = size;
+        return status == SLUICE_OK && size == 0 ? finish() : status;
+    }
+
+    SluiceStatus read(u8* bytes, size_t size)
+    {
+        while (m_content.size() - m_used < size) {
+            m_content.erase(m_content.begin(), m_content.begin() + ptrdiff_t(m_used));
+            m_used = 0;
+            const size_t before = m_content.size();
+            const SluiceStatus status = m_reader.next(m_content, m_matches);
+            if (status != SLUICE_OK) return status;
+            if (m_content.size() == before) return SLUICE_ERROR_FORMAT; // less than the frames say
+        }
+        std::memcpy(bytes, m_content.data() + m_used, size);
+        m_used += size;
+        m_left -= size;
+        return m_left == 0 ? finish() : SLUICE_OK;
+    }
+
+    // Delivers the matches of the bytes that were read last. A match over the tile's end goes on in the
+    // next tile.
+    u32 matches(u64 position, u32 size, SluiceGstdMatch* matches)
+    {
+        u32 count = 0;
+        size_t done = 0;
+        for (; done < m_matches.size() && m_matches[done].position < position + size; ++done) {
+            ZstdMatch& match = m_matches[done];
+            const u64 left = position + size - match.position;
+            const u32 length = u32(std::min<u64>(match.length, left));
+            matches[count++] = {u32(match.position - position), length, match.offset};
+            if (length != match.length) {
+                match.position += length;
+                match.length -= length;
+                break;
+            }
+        }
+        m_matches.erase(m_matches.begin(), m_matches.begin() + ptrdiff_t(done));
+        return count;
+    }
+
+private:
+    // Reads empty blocks, the last of which may have a checksum; nothing else may be left. Matches stay
+    // for the tile that was read.
+    SluiceStatus finish()
+    {
+        const size_t before = m_content.size();
+        const SluiceStatus status =
+            m_used == before ? m_reader.next(m_content, m_matches) : SLUICE_ERROR_FORMAT;
+        return status == SLUICE_OK && m_content.size() != before ? SLUICE_ERROR_FORMAT : status;
+    }
+
+    ZstdReader m_reader;
+    u64 m_left = 0;
+    std::vector<u8> m_content;
+    size_t m_used = 0;
+    std::vector<ZstdMatch> m_matches;
+};
+
+SluiceStatus readBytes(void* user, void* bytes, size_t size)
+{
+    return static_cast<ZstdSource*>(user)->read(static_cast<u8*>(bytes), size);
+}
+
+SluiceStatus readMatches(void* user, u64 position, u32 size, SluiceGstdMatch* matches, u32* count)
+{
+    *count = static_cast<ZstdSource*>(user)->matches(position, size, matches);
+    return SLUICE_OK;
+}
+
+} // namespace
+} // namespace sluice
+
+using namespace sluice;
+
+SluiceStatus sluiceAddArchiveZstd(SluiceArchiveWriter writer, const SluiceArchiveZstdInfo* info)
+{
+    if (writer == nullptr || info == nullptr || (info->frames == nullptr && info->framesSize != 0))
+        return SLUICE_ERROR_ARGUMENT;
+    return withoutExceptions([&] {
+        ZstdSource source(static_cast<const u8*>(info->frames), info->framesSize);
+        SluiceArchiveSegment segment = {};
+        const SluiceStatus status = source.measure(segment.size);
+        if (status != SLUICE_OK) return status;
+        segment.codec = SLUICE_CODEC_GSTD;
+        segment.tileSize = SLUICE_GS_TILE_BYTES;
+        segment.level = info->level;
+        segment.copyDepth = info->copyDepth;
+        SluiceArchiveAssetInfo asset = {};
+        asset.name = info->name;
+        asset.nameLength = info->nameLength;
+        asset.size = segment.size;
+        asset.read = readBytes;
+        asset.readUser = &source;
+        asset.segments = &segment;
+        asset.segmentCount = 1;
+        asset.readMatches = readMatches;
+        return sluiceAddArchiveAsset(writer, &asset);
+    });
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// BLAKE2b with 32 bytes of output and no key (RFC 7693): names of what is kept by its content.
+// Nobody can make two inputs of one name, whatever they control.
+#pragma once
+
+#include <array>
+#include <cstring>
+
+#include "formats/little_endian.h"
+
+namespace sluice {
+
+using Digest = std::array<u8, 32>;
+
+class Blake2b {
+public:
+    Blake2b();
+    void add(const void* bytes, size_t size);
+    // Numbers go in little-endian, so that all machines agree.
+    void addU32(u32 value)
+    {
+        u8 bytes[4];
+        storeLe32(bytes, value);
+        add(bytes, sizeof bytes);
+    }
+    void addU64(u64 value)
+    {
+        u8 bytes[8];
+        storeLe64(bytes, value);
+        add(bytes, sizeof bytes);
+    }
+    // The length goes in front, so that "ab", "c" is another input than "a", "bc".
+    template <class Text>
+    void addText(const Text& text)
+    {
+        addU64(text.size());
+        add(text.data(), text.size());
+    }
+    Digest finish(); // once
+
+private:
+    void compress(const u8* block, bool last);
+
+    u64 m_state[8];
+    u64 m_count = 0; // bytes compressed
+    u8 m_block[128] = {};
+    size_t m_used = 0; // of m_block
+};
+
+} // namespace sluice

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Where things stand in a patch, for its reader and its writer; docs/format.md, 11.
+#pragma once
+
+#include <memory>
+
+#include <xxhash.h>
+
+#include "formats/little_endian.h"
+
+namespace sluice {
+
+constexpr u8 kPatchMagic[8] = {0x8b, 'S', 'L', 'U', 'P', 'A', 'T', 0x0a};
+constexpr u32 kPatchVersionMajor = 1, kPatchVersionMinor = 0;
+
+// Byte offsets in the header.
+enum PatchField : u32 {
+    patchMagic = 0,           // u8[8]
+    patchVersionMajor = 8,    // u16
+    patchVersionMinor = 10,   // u16
+    patchOperationCount = 12, // u32
+    patchOldSize = 16,        // u64
+    patchNewSize = 24,        // u64
+    patchOldStart = 32,       // u64
+    patchNewChecksum = 40,    // u8[16]
+    patchListOffset = 56,     // u64
+    patchListStored = 64,     // u32
+    patchListSize = 68,       // u32
+    patchListChecksum = 72,   // u32
+    patchReserved = 76,       // u32[4]
+    patchHeaderChecksum = 92, // u32: XXH32 of bytes 0 .. 91
+    patchHeaderBytes = 96,
+};
+
+enum class PatchKind : u32 {
+    copy = 0,       // of the old file
+    carry = 1,      // of the patch
+    difference = 2, // a zstd frame of the patch, behind a prefix of the old file
+    sum = 3, // bytes of a zstd frame of the patch plus those of the old file, each modulo 256
+};
+
+struct PatchOperation {
+    PatchKind kind;
+    u64 size;      // bytes of the new file
+    u64 oldOffset; // not of carry
+    u32 stored;    // bytes of the frame of difference and sum
+    u32 prefix;    // bytes of the old file that a difference reads
+};
+
+// XXH3 of 128 bits, in pieces.
+class WholeChecksum {
+public:
+    WholeChecksum() : m_state(XXH3_createState(), XXH3_freeState)
+    {
+        if (m_state == nullptr) throw std::bad_alloc();
+        XXH3_128bits_reset(m_state.get());
+    }
+    void add(const void* bytes, size_t size) { XXH3_128bits_update(m_state.get(), bytes, size); }
+    void store(u8* to) const
+    {
+        XXH128_canonical_t canonical;
+        XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(m_state.get()));
+        std::memcpy(to, canonical.digest, sizeof canonical.digest);
+    }
+
+private:
+    std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> m_state;
+};
+
+} // namespace sluice

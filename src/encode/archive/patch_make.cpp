@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Makes a patch: parts of the new file that stand in the old one are copied, tables are added to
+// those of before, and the rest is carried, compressed behind what stood in its place.
+#include <zstd.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+#include "formats/errors.h"
+#include "formats/xxh32.h"
+#include "encode/archive/patch.h"
+#include "encode/archive/patch_layout.h"
+
+namespace sluice {
+namespace {
+
+using Bytes = std::vector<u8>;
+
+// A part of the old file, for searches.
+struct KnownPart {
+    u64 hash, offset;
+    u32 size;
+
+    bool operator<(const KnownPart& other) const
+    {
+        if (hash != other.hash) return hash < other.hash;
+        if (size != other.size) return size < other.size;
+        return offset < other.offset;
+    }
+};
+
+class Compressor {
+public:
+    explicit Compressor(int level) : m_level(level), m_context(ZSTD_createCCtx(), ZSTD_freeCCtx)
+    {
+        if (m_context == nullptr) throw std::bad_alloc();
+    }
+
+    // Returns a frame that is smaller than the bytes, or nothing.
+    const Bytes& compress(const Bytes& bytes, const Bytes& prefix)
+    {
+        constexpr u32 least = 10; // what zstd takes
+        const u32 window = floorLog2(u32(bytes.size() + prefix.size())) + 1;
+        ZSTD_CCtx_reset(m_context.get(), ZSTD_reset_session_and_parameters);
+        ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_compressionLevel, m_level);
+        ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_windowLog, int(std::max(window, least)));
+        // A prefix is searched for long matches: data that hardly compresses has no others.
+        ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_enableLongDistanceMatching,
+                               prefix.empty() ? 0 : 1);
+        if (!prefix.empty()) ZSTD_CCtx_refPrefix(m_context.get(), prefix.data(), prefix.size());
+        m_frame.resize(ZSTD_compressBound(bytes.size()));
+        const size_t size = ZSTD_compress2(m_context.get(), m_frame.data(), m_frame.size(),
+                                           bytes.data(), bytes.size());
+        if (ZSTD_isError(size)) throw std::bad_alloc(); // nothing else can go wrong here
+        m_frame.resize(size < bytes.size() ? size : 0);
+        return m_frame;
+    }
+
+private:
+    int m_level;
+    std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> m_context;
+    Bytes m_frame;
+};
+
+class PatchMaker {
+public:
+    PatchMaker(const PatchFile& oldFile, const PatchFile& newFile, int level,
+               const PatchWrite& write, PatchStats& stats)
+        : m_old(oldFile), m_new(newFile), m_write(write), m_stats(stats), m_compressor(level)
+    {
+    }
+
+    SluiceStatus run(const std::vector<PatchPart>& oldParts, const std::vector<PatchPart>& newParts,
+                     const std::function<void(u64)>& progress);
+
+private:
+    void learn(const std::vector<PatchPart>& parts);
+    bool copyKnown(const PatchPart& part);
+    bool addTable(const PatchPart& part);
+    void pend(const PatchPart& part);
+    void flushPending();
+    void addOperation(const PatchOperation& operation);
+    void flushOperation();
+    void writeData(const Bytes& bytes)
+    {
+        m_write(m_position, bytes.data(), bytes.size());
+        m_position += bytes.size();
+    }
+    void putNumber(u64 value);
+    void putOffset(u64 oldOffset);
+    void finish();
+
+    const PatchFile& m_old;
+    const PatchFile& m_new;
+    const PatchWrite& m_write;
+    PatchStats& m_stats;
+    Compressor m_compressor;
+    std::vector<KnownPart> m_known;
+    WholeChecksum m_checksum;
+    u64 m_position = patchHeaderBytes; // in the patch
+    u64 m_oldEnd = 0;                  // behind what was copied or added to last
+    Bytes m_list;
+    PatchOperation m_last = {};            // not in the list yet; its size is 0 if there is none
+    Bytes m_part, m_other, m_prefix;       // the part at hand, what it is compared with
+    Bytes m_pending;                       // bytes that stand nowhere in the old file
+    u64 m_likeOffset = 0, m_likeSize = 0;  // where similar ones stand
+    u64 m_pendingFrom = 0, m_likeFrom = 0; // of the new file: the first pending byte, the first
+                                           // byte with this place of similar ones
+};
+
+void PatchMaker::learn(const std::vector<PatchPart>& parts)
+{
+    m_known.reserve(parts.size());
+    for (const PatchPart& part : parts) {
+        m_part.resize(part.size);
+        m_old.read(part.offset, m_part.data(), m_part.size());
+        m_known.push_back({XXH3_64bits(m_part.data(), m_part.size()), part.offset, part.size});
+    }
+    std::sort(m_known.begin(), m_known.end());
+}
+
+void PatchMaker::putNumber(u64 value)
+{
+    for (; value >= 128; value >>= 7)
+        m_list.push_back(u8(value | 128));
+    m_list.push_back(u8(value));
+}
+
+// Offsets count from where the last bytes of the old file ended, up or down.
+void PatchMaker::putOffset(u64 oldOffset)
+{
+    const u64 forward = oldOffset - m_oldEnd, back = m_oldEnd - oldOffset;
+    putNumber(oldOffset >= m_oldEnd ? forward << 1 : (back << 1) - 1);
+}
+
+void PatchMaker::flushOperation()
+{
+    const PatchOperation& last = m_last;
+    if (last.size == 0) return;
+    putNumber(last.size << 2 | u64(last.kind));
+    if (last.kind == PatchKind::difference || last.kind == PatchKind::sum) putNumber(last.stored);
+    if (last.kind != PatchKind::carry) putOffset(last.oldOffset);
+    if (last.kind == PatchKind::difference) putNumber(last.prefix);
+    if (last.kind == PatchKind::copy || last.kind == PatchKind::sum)
+        m_oldEnd = last.oldOffset + last.size;
+    ++m_stats.operations;
+    m_last.size = 0;
+}
+
+void PatchMaker::addOperation(const PatchOperation& operation)
+{
+    const bool joins = m_last.size != 0 && m_last.kind == operation.kind &&
+                       (operation.kind == PatchKind::carry ||
+                        (operation.kind == PatchKind::copy &&
+                         m_last.oldOffset + m_last.size == operation.oldOffset));
+    if (joins) {
+        m_last.size += operation.size;
+    } else {
+        flushOperation();
+        m_last = operation;
+    }
+    (operation.kind == PatchKind::copy ? m_stats.copied : m_stats.carried) += operation.size;
+}
+
+// The part's bytes are in m_part.
+bool PatchMaker::copyKnown(const PatchPart& part)
+{
+    // What goes on where the last copy ended makes the shortest list.
+    const u64 goesOn = m_last.size != 0 && m_last.kind == PatchKind::copy
+                           ? m_last.oldOffset + m_last.size
+                           : m_oldEnd;
+    KnownPart wanted = {XXH3_64bits(m_part.data(), m_part.size()), goesOn, part.size};
+    auto found = std::lower_bound(m_known.begin(), m_known.end(), wanted);
+    const auto fits = [&] {
+        return found != m_known.end() && found->hash == wanted.hash && found->size == wanted.size;
+    };
+    if (!fits() || found->offset != goesOn) {
+        wanted.offset = 0;
+        found = std::lower_bound(m_known.begin(), m_known.end(), wanted);
+    }
+    if (!fits()) return false;
+    m_other.resize(part.size);
+    m_old.read(found->offset, m_other.data(), m_other.size());
+    if (m_other != m_part) return false; // two parts of one hash
+    flushPending();
+    addOperation({PatchKind::copy, part.size, found->offset, 0, 0});
+    return true;
+}
+
+bool PatchMaker::addTable(const PatchPart& part)
+{
+    m_other.resize(part.size);
+    m_old.read(part.likeOffset, m_other.data(), m_other.size());
+    for (size_t i = 0; i < m_other.size(); ++i)
+        m_other[i] = u8(m_part[i] - m_other[i]);
+    flushPending();
+    const Bytes& frame = m_compressor.compress(m_other, {});
+    if (frame.empty()) return false;
+    writeData(frame);
+    addOperation({PatchKind::sum, part.size, part.likeOffset, u32(frame.size()), 0});
+    flushOperation();
+    return true;
+}
+
+void PatchMaker::pend(const PatchPart& part)
+{
+    const bool isAlike = part.likeOffset == m_likeOffset && part.likeSize == m_likeSize;
+    if (!m_pending.empty() && (!isAlike || m_pending.size() + part.size > kPatchPieceBytes))
+        flushPending();
+    if (!isAlike) m_likeFrom = part.offset;
+    if (m_pending.empty()) m_pendingFrom = part.offset;
+    m_likeOffset = part.likeOffset;
+    m_likeSize = part.likeSize;
+    m_pending.insert(m_pending.end(), m_part.begin(), m_part.end());
+}
+
+void PatchMaker::flushPending()
+{
+    if (m_pending.empty()) return;
+    // Of a long stretch only what lies about as far from its begin is likely to be similar.
+    u64 from = m_likeOffset, size = m_likeSize;
+    if (size > kPatchPrefixBytes) {
+        const u64 ahead = std::min(m_pendingFrom - m_likeFrom, size);
+        from +=
+            std::min(ahead - std::min<u64>(ahead, kPatchPrefixBytes / 2), size - kPatchPrefixBytes);
+        size = kPatchPrefixBytes;
+    }
+    m_prefix.resize(size_t(size));
+    if (size != 0) m_old.read(from, m_prefix.data(), m_prefix.size());
+    const Bytes& frame = m_compressor.compress(m_pending, m_prefix);
+    if (frame.empty()) {
+        writeData(m_pending);
+        addOperation({PatchKind::carry, m_pending.size(), 0, 0, 0});
+    } else {
+        writeData(frame);
+        addOperation({PatchKind::difference, m_pending.size(), from, u32(frame.size()), u32(size)});
+        flushOperation();
+    }
+    m_pending.clear();
+}
+
+SluiceStatus PatchMaker::run(const std::vector<PatchPart>& oldParts,
+                             const std::vector<PatchPart>& newParts,
+                             const std::function<void(u64)>& progress)
+{
+    learn(oldParts);
+    for (const PatchPart& part : newParts) {
+        m_part.resize(part.size);
+        m_new.read(part.offset, m_part.data(), m_part.size());
+        m_checksum.add(m_part.data(), m_part.size());
+        const bool isDone =
+            copyKnown(part) || (part.isTable && part.likeSize == part.size && addTable(part));
+        if (!isDone) pend(part);
+        if (m_list.size() > kPatchMaxListBytes) return SLUICE_ERROR_UNSUPPORTED;
+        progress(part.size);
+    }
+    flushPending();
+    flushOperation();
+    if (m_list.size() > kPatchMaxListBytes) return SLUICE_ERROR_UNSUPPORTED;
+    finish();
+    return SLUICE_OK;
+}
+
+void PatchMaker::finish()
+{
+    Bytes list(m_list.empty() ? 0 : ZSTD_compressBound(m_list.size()));
+    if (!list.empty()) {
+        constexpr int level = 19;
+        const size_t size =
+            ZSTD_compress(list.data(), list.size(), m_list.data(), m_list.size(), level);
+        if (ZSTD_isError(size)) throw std::bad_alloc();
+        list.resize(size); // at most kPatchMaxListBytes: what is near that limit compresses
+    }
+    u8 start[kPatchStartBytes];
+    const size_t startSize = size_t(std::min<u64>(m_old.size, sizeof start));
+    m_old.read(0, start, startSize);
+    u8 header[patchHeaderBytes] = {};
+    std::memcpy(header + patchMagic, kPatchMagic, sizeof kPatchMagic);
+    storeLe16(header + patchVersionMajor, kPatchVersionMajor);
+    storeLe16(header + patchVersionMinor, kPatchVersionMinor);
+    storeLe32(header + patchOperationCount, m_stats.operations);
+    storeLe64(header + patchOldSize, m_old.size);
+    storeLe64(header + patchNewSize, m_new.size);
+    storeLe64(header + patchOldStart, XXH3_64bits(start, startSize));
+    m_checksum.store(header + patchNewChecksum);
+    storeLe64(header + patchListOffset, m_position);
+    storeLe32(header + patchListStored, u32(list.size()));
+    storeLe32(header + patchListSize, u32(m_list.size()));
+    storeLe32(header + patchListChecksum, xxh32(list.data(), list.size(), 0));
+    storeLe32(header + patchHeaderChecksum, xxh32(header, patchHeaderChecksum, 0));
+    writeData(list);
+    m_write(0, header, sizeof header);
+    m_stats.patchSize = m_position;
+}
+
+} // namespace
+
+SluiceStatus makePatch(const PatchFile& oldFile, const std::vector<PatchPart>& oldParts,
+                       const PatchFile& newFile, const std::vector<PatchPart>& newParts, int level,
+                       const PatchWrite& write, const std::function<void(u64)>& progress,
+                       PatchStats& stats)
+{
+    return withoutExceptions([&] {
+        stats = {};
+        PatchMaker maker(oldFile, newFile, level, write, stats);
+        return maker.run(oldParts, newParts, progress);
+    });
+}
+
+} // namespace sluice

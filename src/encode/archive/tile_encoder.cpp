@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_float.h>
+
+#include "encode/archive/tile_encoder.h"
+
+#include <algorithm>
+
+#include "formats/archive_layout.h"
+#include "formats/filter.h"
+#include "encode/weights/float_tile_encoder.h"
+
+namespace sluice {
+
+template <typename Handle, typename Info>
+SluiceStatus KeptEncoder<Handle, Info>::want(const Info& info)
+{
+    if (m_encoder != nullptr && std::memcmp(&info, &m_info, sizeof info) == 0) return SLUICE_OK;
+    m_info = info;
+    m_encoder.reset(); // first, since two of them would take twice the memory
+    Handle created = nullptr;
+    const SluiceStatus status = m_create(&m_info, &created);
+    m_encoder.reset(created);
+    return status;
+}
+
+TileEncoders::TileEncoders()
+    : m_gdeflate(sluiceCreateGdeflateEncoder, sluiceDestroyGdeflateEncoder),
+      m_gstd(sluiceCreateGstdEncoder, sluiceDestroyGstdEncoder)
+{
+}
+TileEncoders::TileEncoders(TileEncoders&&) noexcept = default;
+TileEncoders::~TileEncoders() = default;
+
+bool isEncodable(const SluiceArchiveSegment& segment)
+{
+    if (segment.tileSize < 4 || segment.tileSize % 4 != 0 ||
+        segment.tileSize > maxTileBytes(segment.codec))
+        return false;
+    switch (segment.codec) {
+    case SLUICE_CODEC_STORE: return true;
+    case SLUICE_CODEC_GDEFLATE:
+        return segment.level >= 1 && segment.level <= 12 &&
+               segment.decodeSpeed <= SLUICE_GDEFLATE_MAX_DECODE_SPEED;
+    case SLUICE_CODEC_GSTD:
+        return segment.level >= 1 && segment.level <= SLUICE_GSTD_MAX_LEVEL &&
+               segment.copyDepth <= SLUICE_GSTD_MAX_DEPTH;
+    case SLUICE_CODEC_FLOAT: return segment.floatType < SLUICE_FLOAT_TYPE_COUNT;
+    default: return false;
+    }
+}
+
+// Bytes of the last tile of a segment that does not end with a whole element. The tiles before it
+// end at the last multiple of 4.
+static u32 tailSize(const SluiceArchiveSegment& segment, u64 left)
+{
+    const bool whole = segment.codec != SLUICE_CODEC_FLOAT ||
+                       left % sluiceFloatElementSize(segment.floatType) == 0;
+    return whole ? 0 : u32(left % 4);
+}
+
+u32 nextTileSize(const SluiceArchiveSegment& segment, u64 left)
+{
+    const u64 whole = left - tailSize(segment, left);
+    return u32(std::min<u64>(segment.tileSize, whole != 0 ? whole : left));
+}
+
+u64 countTiles(const SluiceArchiveSegment& segment)
+{
+    const u32 tail = tailSize(segment, segment.size);
+    return divideUp<u64>(segment.size - tail, segment.tileSize) + (tail != 0 ? 1 : 0);
+}
+
+u32 tileSizeLog2Of(const SluiceArchiveSegment* segments, u32 count)
+{
+    u32 bits = SLUICE_ARCHIVE_MIN_TILE_LOG2;
+    for (u32 i = 0; i < count; ++i)
+        while (segments[i].size != 0 && segments[i].tileSize > 1u << bits)
+            ++bits;
+    return bits;
+}
+
+SluiceStatus TileEncoders::encodeGdeflate(const SluiceArchiveSegment& segment, const u8* bytes,
+                                          u32 size, std::vector<u8>& out)
+{
+    SluiceStatus status = m_gdeflate.want({segment.level, segment.decodeSpeed});
+    if (status != SLUICE_OK) return status;
+    out.resize(sluiceGdeflateTileBound(size));
+    size_t encodedSize = 0;
+    status = sluiceEncodeGdeflateTile(m_gdeflate.get(), bytes, size, out.data(), out.size(),
+                                      &encodedSize);
+    out.resize(encodedSize);
+    return status;
+}
+
+SluiceStatus TileEncoders::encodeGstd(const SluiceArchiveSegment& segment, const u8* bytes,
+                                      u32 size, std::vector<u8>& out, GstdContent content,
+                                      const std::vector<SluiceGstdMatch>* matches)
+{
+    SluiceStatus status = m_gstd.want({segment.level, segment.copyDepth});
+    if (status != SLUICE_OK) return status;
+    out.resize(sluiceGstdTileBound(size));
+    size_t encodedSize = 0;
+    status = matches == nullptr
+                 ? encodeGstdTile(m_gstd.get(), content, bytes, size, out.data(), out.size(),
+                                  &encodedSize)
+                 : sluiceEncodeGstdTileWithMatches(m_gstd.get(), bytes, size, matches->data(),
+                                                   u32(matches->size()), out.data(), out.size(),
+                                                   &encodedSize);
+    out.resize(encodedSize);
+    return status;
+}
+
+namespace {
+
+// Finds of what kind most of a tile's filtered values are.
+GstdContent contentOf(const std::vector<u8>& filter, u32 size)
+{
+    u32 sums[u32(GstdContent::count)] = {}, end = 0;
+    FilterReader reader(filter.data(), filter.size());
+    forEachSection(reader, size, end, [&](const FilterSection& section, u32, u32 bytes) {
+        const u32 stride = section.stride();
+        for (u32 c = 0; c < section.columnCount; ++c) {
+            const FilterColumn& column = section.columns[c];
+            const GstdContent content = column.bytes == 1    ? GstdContent::bytes
+                                        : column.bytes == 4  ? GstdContent::words
+                                        : section.width == 0 ? GstdContent::samples
+                                                             : GstdContent::vertices;
+            sums[u32(content)] += bytes / stride * column.bytes;
+        }
+        return true;
+    });
+    return GstdContent(std::max_element(sums, sums + u32(GstdContent::count)) - sums);
+}
+
+} // namespace
+
+SluiceStatus TileEncoders::encodeFiltered(const SluiceArchiveSegment& segment,
+                                          const std::vector<u8>& filter, const u8* bytes, u32 size,
+                                          std::vector<u8>& out)
+{
+    return segment.codec == SLUICE_CODEC_GSTD
+               ? encodeGstd(segment, bytes, size, out, contentOf(filter, size), nullptr)
+               : encode(segment, bytes, size, out);
+}
+
+bool TileEncoders::maySave(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
+                           size_t limit)
+{
+    size_t draft = 0;
+    if (segment.codec != SLUICE_CODEC_GSTD ||
+        m_gstd.want({segment.level, segment.copyDepth}) != SLUICE_OK ||
+        draftGstdTile(m_gstd.get(), bytes, size, &draft) != SLUICE_OK)
+        return true;
+    return draft - draft / 8 < limit;
+}
+
+SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
+                                  std::vector<u8>& out, const std::vector<SluiceGstdMatch>* matches)
+{
+    switch (segment.codec) {
+    case SLUICE_CODEC_STORE: out.clear(); return SLUICE_OK;
+    case SLUICE_CODEC_GDEFLATE: return encodeGdeflate(segment, bytes, size, out);
+    case SLUICE_CODEC_GSTD:
+        return encodeGstd(segment, bytes, size, out, GstdContent::plain, matches);
+    case SLUICE_CODEC_FLOAT:
+        if (m_float == nullptr) m_float = std::make_unique<FloatTileEncoder>();
+        return m_float->encode(segment, bytes, size, out);
+    default: return SLUICE_ERROR_ARGUMENT;
+    }
+}
+
+} // namespace sluice

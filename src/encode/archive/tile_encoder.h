@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a worker encodes tiles with: one encoder a codec, made when the first tile needs it.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include <sluice/sluice_archive.h>
+
+#include "formats/integers.h"
+#include "encode/gstd/gstd_encoder.h"
+
+namespace sluice {
+
+// Can tiles be encoded with these codec, parameters and tile size?
+bool isEncodable(const SluiceArchiveSegment& segment);
+
+// The size of a segment's next tile; `left` bytes of the segment, not 0, are still to be cut.
+u32 nextTileSize(const SluiceArchiveSegment& segment, u64 left);
+
+// The tiles of a whole segment.
+u64 countTiles(const SluiceArchiveSegment& segment);
+
+// The least number of bits, as an archive may have it, of the largest tile size of the segments.
+u32 tileSizeLog2Of(const SluiceArchiveSegment* segments, u32 count);
+
+// Keeps the last tile's encoder for as long as tiles want the same parameters.
+template <typename Handle, typename Info>
+class KeptEncoder {
+public:
+    using Create = SluiceStatus (*)(const Info*, Handle*);
+    using Destroy = void (*)(Handle);
+
+    KeptEncoder(Create create, Destroy destroy) : m_create(create), m_encoder(nullptr, destroy) {}
+
+    SluiceStatus want(const Info& info);
+    Handle get() const { return m_encoder.get(); }
+
+private:
+    Create m_create;
+    std::unique_ptr<std::remove_pointer_t<Handle>, Destroy> m_encoder;
+    Info m_info = {};
+};
+
+class TileEncoders {
+public:
+    TileEncoders();
+    TileEncoders(TileEncoders&&) noexcept;
+    ~TileEncoders();
+
+    // Encodes a tile of segment.codec. `out` receives the bytes to store; none if the codec, as
+    // STORE, has no way to make the tile smaller. The result depends on the segment's parameters
+    // and the bytes alone. matches: those of a tile of GSTD where they are known. May throw
+    // std::bad_alloc.
+    SluiceStatus encode(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
+                        std::vector<u8>& out,
+                        const std::vector<SluiceGstdMatch>* matches = nullptr);
+    // The same of bytes that the filter has left.
+    SluiceStatus encodeFiltered(const SluiceArchiveSegment& segment, const std::vector<u8>& filter,
+                                const u8* bytes, u32 size, std::vector<u8>& out);
+    // Whether a tile may become smaller than `limit` bytes. An estimate, and true where there is
+    // none.
+    bool maySave(const SluiceArchiveSegment& segment, const u8* bytes, u32 size, size_t limit);
+
+private:
+    SluiceStatus encodeGdeflate(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
+                                std::vector<u8>& out);
+    SluiceStatus encodeGstd(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
+                            std::vector<u8>& out, GstdContent content,
+                            const std::vector<SluiceGstdMatch>* matches);
+
+    KeptEncoder<SluiceGdeflateEncoder, SluiceGdeflateEncoderInfo> m_gdeflate;
+    KeptEncoder<SluiceGstdEncoder, SluiceGstdEncoderInfo> m_gstd;
+    std::unique_ptr<class FloatTileEncoder> m_float;
+};
+
+} // namespace sluice

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Chooses how a section is filtered by what a fast level of Zstandard makes of samples.
+#pragma once
+
+#include "encode/filter/filter_apply.h"
+
+#include <memory>
+#include <vector>
+
+struct ZSTD_CCtx_s; // zstd.h
+
+namespace sluice {
+
+// How much is tried.
+struct FilterEffort {
+    // Levels of Zstandard: for most trials, for the few that decide, and where bytes are few or the
+    // result is in doubt.
+    int fastLevel, finalLevel, carefulLevel;
+    u32 sampleBytes, samples;       // of a part, in which matches are found
+    u32 columnBytes, columnSamples; // of a part, by which columns are chosen
+    u32 finalists;
+};
+
+// Estimates how small an entropy coder with matches makes bytes.
+class FilterTrial {
+public:
+    // Throws std::bad_alloc.
+    explicit FilterTrial(const FilterEffort& effort);
+    const FilterEffort& effort() const { return m_effort; }
+    size_t cost(const u8* bytes, size_t size) { return compress(m_effort.fastLevel, bytes, size); }
+    size_t finalCost(const u8* bytes, size_t size)
+    {
+        return compress(size <= kSmall ? m_effort.carefulLevel : m_effort.finalLevel, bytes, size);
+    }
+    size_t carefulCost(const u8* bytes, size_t size)
+    {
+        return compress(m_effort.carefulLevel, bytes, size);
+    }
+    // Whether it takes more care than cost.
+    bool hasFinalCost() const
+    {
+        return m_effort.finalLevel != m_effort.fastLevel ||
+               m_effort.carefulLevel != m_effort.fastLevel;
+    }
+
+private:
+    static constexpr size_t kSmall = 32768;
+    struct Free {
+        void operator()(ZSTD_CCtx_s* context) const;
+    };
+    size_t compress(int level, const u8* bytes, size_t size);
+
+    FilterEffort m_effort;
+    std::unique_ptr<ZSTD_CCtx_s, Free> m_context;
+    std::vector<u8> m_out;
+};
+
+// Whole records of a section.
+struct FilterSample {
+    const u8* bytes;
+    u32 size;
+};
+using FilterSamples = std::vector<FilterSample>;
+
+// What is tried for the columns of a section.
+struct FilterChoices {
+    u32 predictors = 1;                 // a set of bitOf(predictor)
+    bool planes = true;                 // columns may be split
+    bool floats = false;                // columns of 4 bytes may be rotated
+    bool forced = false;                // something has to be done
+    u32 firstBase = 0, baseCount = 0;   // columns that others of their width may be taken from
+    u32 firstBlock = 0, blockCount = 0; // columns of colours or indices of compressed blocks
+    std::vector<u8> groups;             // a way to group the columns: how many each group has
+
+    bool mayBeBase(u32 column) const { return column - firstBase < baseCount; }
+    bool mayBeBlock(u32 column) const { return column - firstBlock < blockCount; }
+};
+
+// Chooses how the section's columns are filtered: each alone in planes, some or all interleaved, or
+// not at all, which leaves the section without columns. Returns the cost in relation to that without
+// a filter. What is tried for each column alone sees columnSamples, the rest sees samples.
+double chooseSection(FilterTrial& trial, const FilterSamples& columnSamples,
+                     const FilterSamples& samples, const FilterChoices& choices,
+                     FilterSection& section);
+
+} // namespace sluice

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Files of images: each mip level is a part whose records are its texels or blocks.
+#include "encode/filter/filter_plan.h"
+
+#include <sluice/sluice_image.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace sluice {
+namespace {
+
+enum class Blocks {
+    none,
+    bc1,
+    bc2,
+    bc3,
+    bc4,
+    bc5,
+    other
+};
+
+// Returns the blocks of a format of the table.
+Blocks blocksOf(const SluiceImageFormat& format)
+{
+    if (format.compressed == 0) return Blocks::none;
+    const std::string_view kind = std::string_view(format.name).substr(0, 3);
+    const std::string_view known[] = {"BC1", "BC2", "BC3", "BC4", "BC5"};
+    for (u32 i = 0; i < 5; ++i)
+        if (kind == known[i]) return Blocks(u32(Blocks::bc1) + i);
+    return Blocks::other;
+}
+
+// Adds two end points of 8 bits and 48 bits of indices.
+void addAlphaBlock(FilterPart& part)
+{
+    addColumns(part.section, 2, 1);
+    addColumns(part.section, 1, 2);
+    addColumns(part.section, 1, 4);
+    part.choices.groups.insert(part.choices.groups.end(), {2, 2});
+}
+
+// Adds two end points of 16 bits and 32 bits of indices.
+void addColourBlock(FilterPart& part)
+{
+    part.choices.firstBase = part.choices.firstBlock = part.section.columnCount;
+    part.choices.baseCount = 1;
+    part.choices.blockCount = 3;
+    addColumns(part.section, 2, 2);
+    addColumns(part.section, 1, 4);
+    part.choices.groups.insert(part.choices.groups.end(), {2, 1});
+}
+
+// Adds the numbers that a texel consists of.
+void addTexel(const SluiceImageFormat& format, FilterPart& part)
+{
+    const u32 bytes = std::min(format.unitBytes, 4u);
+    addColumns(part.section, format.blockBytes / bytes, u8(bytes));
+    part.choices.firstBase = 1; // green
+    part.choices.baseCount = format.blockBytes / format.unitBytes >= 3 ? 1 : 0;
+    part.choices.floats = format.unitBytes == 4 &&
+                          std::string_view(format.name).find("_SFLOAT") != std::string_view::npos;
+}
+
+void addRecordColumns(const SluiceImageFormat& format, FilterPart& part)
+{
+    switch (blocksOf(format)) {
+    case Blocks::none: addTexel(format, part); break;
+    case Blocks::bc1: addColourBlock(part); break;
+    case Blocks::bc2:
+        addColumns(part.section, 2, 4); // alpha
+        part.choices.groups = {2};
+        addColourBlock(part);
+        break;
+    case Blocks::bc3:
+        addAlphaBlock(part);
+        addColourBlock(part);
+        break;
+    case Blocks::bc4: addAlphaBlock(part); break;
+    case Blocks::bc5:
+        addAlphaBlock(part);
+        addAlphaBlock(part);
+        break;
+    case Blocks::other: addColumns(part.section, format.blockBytes, 1); break;
+    }
+}
+
+FilterParts imageParts(const ImageFile& file, u64 size)
+{
+    SluiceImageFormat format;
+    if (sluiceGetImageFormat(file.info.format, &format) != SLUICE_OK) return {};
+    FilterPart model;
+    addRecordColumns(format, model);
+    model.choices.predictors = kRows;
+    FilterParts parts;
+    for (const ImageRun& run : file.runs()) {
+        if (parts.size() == kMaxParts) break;
+        FilterPart part = model;
+        part.begin = run.offset;
+        part.size = run.size;
+        part.group = run.image + 1;
+        const u64 width = file.levels[run.level].rowSize / format.blockBytes;
+        part.section.width = width <= kFilterMaxTile ? u32(width) : 0;
+        parts.push_back(std::move(part));
+    }
+    FilterPartList list(size);
+    list.addUnordered(std::move(parts));
+    return list.finish();
+}
+
+} // namespace
+
+bool ImageFile::parse(const u8* bytes, u64 size)
+{
+    const size_t start = size_t(std::min<u64>(size, SLUICE_IMAGE_START_SIZE));
+    return sluiceParseImage(bytes, start, size, &info, levels, nullptr) == SLUICE_OK &&
+           info.scheme == SLUICE_IMAGE_SCHEME_NONE;
+}
+
+std::vector<ImageRun> ImageFile::runs() const
+{
+    std::vector<ImageRun> runs;
+    const bool together = info.container == SLUICE_IMAGE_KTX2; // the images of a level
+    const u64 images = u64(info.layers) * info.faces, count = together ? 1 : images;
+    for (u64 image = 0; image < count && runs.size() < kMaxParts; ++image)
+        for (u32 level = 0; level < info.levels; ++level)
+            runs.push_back({levels[level].offset + image * levels[level].imageStride,
+                            levels[level].imageSize * (together ? images : 1), u32(image), level});
+    return runs;
+}
+
+std::vector<u64> ImageFile::cuts(u64 size) const
+{
+    std::vector<ImageRun> inOrder = runs();
+    std::sort(inOrder.begin(), inOrder.end(),
+              [](const ImageRun& a, const ImageRun& b) { return a.offset < b.offset; });
+    std::vector<u64> cuts;
+    u64 last = 0; // bytes of the run before
+    for (const ImageRun& run : inOrder) {
+        const u64 cut = run.offset & ~u64(3);
+        const bool wanted = run.size >= kImageTile || last >= kImageTile;
+        if (wanted && cut < size && cut > (cuts.empty() ? 0 : cuts.back())) cuts.push_back(cut);
+        last = run.size;
+    }
+    return cuts;
+}
+
+// Without a hint that it is an image, only those of compressed blocks that DDS was made for.
+FilterParts findDdsParts(const u8* bytes, u64 size)
+{
+    ImageFile file;
+    const bool found = file.parse(bytes, size) && file.info.container == SLUICE_IMAGE_DDS;
+    constexpr u32 firstBc = 131, lastBc = 146, firstBc6h = 143, lastBc6h = 144; // VkFormats
+    const u32 format = file.info.format;
+    if (!found || format < firstBc || format > lastBc ||
+        (format >= firstBc6h && format <= lastBc6h))
+        return {};
+    return imageParts(file, size);
+}
+
+FilterParts findImageParts(const u8* bytes, u64 size)
+{
+    ImageFile file;
+    return file.parse(bytes, size) ? imageParts(file, size) : FilterParts();
+}
+
+} // namespace sluice

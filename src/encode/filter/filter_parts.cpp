@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Finds the parts of a file by its type.
+#include "encode/filter/filter_plan.h"
+
+#include "formats/little_endian.h"
+#include "formats/tga_packets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace sluice {
+void FilterPartList::fillTo(u64 end)
+{
+    if (end <= m_end) return;
+    FilterPart part;
+    part.begin = m_end;
+    part.size = end - m_end;
+    m_parts.push_back(std::move(part));
+    m_end = end;
+}
+
+void FilterPartList::add(FilterPart part)
+{
+    if (part.size == 0 || part.begin < m_end || part.begin > m_size ||
+        part.size > m_size - part.begin || m_parts.size() >= kMaxParts)
+        return;
+    fillTo(part.begin);
+    m_end = part.begin + part.size;
+    m_parts.push_back(std::move(part));
+}
+
+void FilterPartList::addUnordered(FilterParts parts)
+{
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const FilterPart& a, const FilterPart& b) { return a.begin < b.begin; });
+    for (FilterPart& part : parts)
+        add(std::move(part));
+}
+
+FilterParts FilterPartList::finish()
+{
+    fillTo(m_size);
+    return std::move(m_parts);
+}
+
+void addColumns(FilterSection& section, u32 count, u8 bytes)
+{
+    for (; count != 0 && section.columnCount < kFilterMaxStride; --count)
+        section.columns[section.columnCount++] = {bytes, FilterPredictor::none, 0, 0};
+}
+
+namespace {
+
+// Finds the packets of an image of so many pixels, as far as they are there.
+void findPackets(const u8* bytes, u64 size, u64 pixels, FilterPart& part)
+{
+    const u64 end = std::min<u64>(size, UINT32_MAX);
+    const u32 stride = part.section.stride();
+    u64 at = 0;
+    part.packets.push_back(0);
+    for (u64 pixel = 0; pixel < pixels && at < end;) {
+        const u64 next = at + 1 + tgaStored(bytes[at]) * stride;
+        if (next > end) break;
+        pixel += tgaPixels(bytes[at]);
+        part.packets.push_back(u32(next));
+        at = next;
+    }
+    part.size = at;
+}
+
+} // namespace
+
+// Targa: http://www.dca.fee.unicamp.br/~martino/disciplinas/ia369/trabalhos/tgaffs.pdf. Types 2 and
+// 3 are plain pixels.
+FilterParts findTgaParts(const u8* bytes, u64 size)
+{
+    if (size < 18) return {};
+    const u32 type = bytes[2], bits = bytes[16], width = loadLe16(bytes + 12),
+              height = loadLe16(bytes + 14);
+    const bool packets = type == 10 || type == 11, plain = type == 2 || type == 3;
+    if (!(packets || plain) || bytes[1] > 1 || bits % 8 != 0 || bits < 8 || bits > 32 || width == 0)
+        return {};
+    FilterPart part;
+    part.begin = 18u + bytes[0] + loadLe16(bytes + 5) * ((bytes[7] + 7u) / 8);
+    part.size = u64(width) * height * (bits / 8);
+    if (part.begin >= size) return {};
+    part.size = std::min(part.size, size - part.begin);
+    addColumns(part.section, bits / 8, 1);
+    if (packets) {
+        part.section.tgaRle = true;
+        findPackets(bytes + part.begin, size - part.begin, u64(width) * height, part);
+        part.choices.predictors = kDifferences;
+    } else {
+        part.section.width = width;
+        part.choices.predictors = kRows;
+    }
+    part.choices.firstBase = 1; // green
+    part.choices.baseCount = bits >= 24 ? 1 : 0;
+    FilterPartList list(size);
+    list.add(std::move(part));
+    return list.finish();
+}
+
+// RIFF/WAVE: the chunk "data" has records if "fmt " says PCM.
+FilterParts findWavParts(const u8* bytes, u64 size)
+{
+    if (size < 12 || std::memcmp(bytes, "RIFF", 4) != 0 || std::memcmp(bytes + 8, "WAVE", 4) != 0)
+        return {};
+    FilterPartList list(size);
+    u32 channels = 0, bits = 0;
+    for (u64 at = 12; at <= size && size - at >= 8;) {
+        const u32 length = loadLe32(bytes + at + 4);
+        const u64 body = at + 8, left = size - body;
+        if (std::memcmp(bytes + at, "fmt ", 4) == 0 && length >= 16 && left >= 16) {
+            const u32 tag = loadLe16(bytes + body);
+            channels = loadLe16(bytes + body + 2);
+            bits = loadLe16(bytes + body + 14);
+            const bool known =
+                (tag == 1 || tag == 3 || tag == 0xfffe) && (bits == 8 || bits == 16 || bits == 32);
+            if (!known || channels == 0 || channels * bits / 8 > kFilterMaxStride) return {};
+        } else if (std::memcmp(bytes + at, "data", 4) == 0 && channels != 0) {
+            FilterPart part;
+            part.begin = body;
+            part.size = std::min<u64>(length, left);
+            addColumns(part.section, channels, u8(bits / 8));
+            part.choices.predictors = kWithoutRows;
+            part.choices.floats = bits == 32;
+            part.choices.baseCount = channels > 1 ? 1 : 0;
+            list.add(std::move(part));
+        }
+        at = body + length + (length & 1);
+    }
+    return list.finish();
+}
+
+namespace {
+
+// A part of `count` records.
+FilterPart recordsAt(u64 begin, u64 count, const FilterSection& section,
+                     const FilterChoices& choices)
+{
+    FilterPart part;
+    part.begin = begin;
+    part.size = count * section.stride();
+    part.section = section;
+    part.choices = choices;
+    return part;
+}
+
+FilterChoices choicesOf(u32 predictors, bool floats = false)
+{
+    FilterChoices choices;
+    choices.predictors = predictors;
+    choices.floats = floats;
+    return choices;
+}
+
+// Records of so many words of 4 bytes.
+FilterSection wordRecords(u32 words)
+{
+    FilterSection section;
+    addColumns(section, words, 4);
+    return section;
+}
+
+} // namespace
+
+// Quake III models have a header, frames, tags and surfaces. A surface's vertices stand frame after
+// frame.
+FilterParts findMd3Parts(const u8* bytes, u64 size)
+{
+    if (size < 108 || std::memcmp(bytes, "IDP3", 4) != 0 || loadLe32(bytes + 4) != 15) return {};
+    const auto field = [&](u64 at) { return loadLe32(bytes + at); };
+    const u32 frames = field(76), tags = field(80), surfaces = field(84);
+    FilterParts found;
+    FilterSection frame = wordRecords(10); // three vectors and a radius
+    addColumns(frame, 16, 1);              // a name
+    found.push_back(recordsAt(field(92), frames, frame, choicesOf(kDifferences, true)));
+    FilterSection tag;
+    addColumns(tag, 64, 1);
+    addColumns(tag, 12, 4);
+    if (tags != 0 && tags <= 0xffff && frames <= 0xffff) {
+        tag.width = tags;
+        found.push_back(recordsAt(field(96), u64(tags) * frames, tag,
+                                  choicesOf(kDifferences | bitOf(FilterPredictor::up), true)));
+    }
+    u64 at = field(100);
+    for (u32 s = 0; s < surfaces && s < 1024 && at <= size && size - at >= 108; ++s) {
+        const u32 vertexFrames = field(at + 72), vertices = field(at + 80),
+                  triangles = field(at + 84);
+        if (std::memcmp(bytes + at, "IDP3", 4) != 0 || vertices == 0 || vertices > 0xffff ||
+            vertexFrames > 0xffff)
+            break;
+        found.push_back(
+            recordsAt(at + field(at + 88), triangles, wordRecords(3), choicesOf(kDifferences)));
+        found.push_back(recordsAt(at + field(at + 96), vertices, wordRecords(2),
+                                  choicesOf(kDifferences, true)));
+        FilterSection vertex;
+        addColumns(vertex, 3, 2); // place
+        addColumns(vertex, 2, 1); // normal, as two angles
+        vertex.width = vertices;
+        found.push_back(recordsAt(at + field(at + 100), u64(vertices) * vertexFrames, vertex,
+                                  choicesOf(kRows)));
+        if (field(at + 104) < 108) break;
+        at += field(at + 104);
+    }
+    FilterPartList list(size);
+    list.addUnordered(std::move(found));
+    return list.finish();
+}
+
+namespace {
+
+// The grid of light volumes of a Quake III map has a cell for each 64 x 64 x 128 units of the world,
+// which is the first model. Returns the cells of a row.
+u32 lightGridWidth(const u8* model)
+{
+    float low, high;
+    std::memcpy(&low, model, 4);
+    std::memcpy(&high, model + 12, 4);
+    if (!(low > -1e6f && low < high && high < 1e6f)) return 0;
+    const int first = int(std::ceil(low / 64)), last = int(std::floor(high / 64));
+    return last >= first ? u32(last - first + 1) : 0;
+}
+
+} // namespace
+
+// Quake III maps, version 46, have 17 lumps.
+FilterParts findBspParts(const u8* bytes, u64 size)
+{
+    constexpr u32 lumps = 17, modelLump = 7, vertexLump = 10, lightmapLump = 14, gridLump = 15,
+                  visibilityLump = 16;
+    constexpr u32 strides[lumps] = {0, 72, 16, 36, 48, 4, 4, 40, 12, 8, 44, 4, 72, 104, 3, 8, 1};
+    if (size < 8 + 8 * lumps || std::memcmp(bytes, "IBSP", 4) != 0 || loadLe32(bytes + 4) != 46)
+        return {};
+    FilterParts found;
+    for (u32 lump = 1; lump < lumps; ++lump) {
+        const u32 stride = strides[lump];
+        FilterPart part;
+        part.begin = loadLe32(bytes + 8 + 8 * lump);
+        part.size = loadLe32(bytes + 12 + 8 * lump);
+        if (part.begin > size || part.size > size - part.begin) continue;
+        part.choices = choicesOf(kDifferences, true);
+        if (lump == lightmapLump) { // images of 128 x 128
+            addColumns(part.section, 3, 1);
+            part.section.width = 128;
+            part.choices = choicesOf(kRows);
+            part.choices.firstBase = part.choices.baseCount = 1;
+        } else if (lump == gridLump) { // ambient and directed colours, direction
+            addColumns(part.section, 8, 1);
+            const u32 models = loadLe32(bytes + 8 + 8 * modelLump);
+            part.section.width =
+                models <= size - 40 ? std::min(lightGridWidth(bytes + models), kFilterMaxTile) : 0;
+            part.choices = choicesOf(part.section.width != 0 ? kRows : kDifferences);
+            part.choices.firstBase = 1;
+            part.choices.baseCount = 4;
+        } else if (lump == visibilityLump) { // a row of bits each cluster
+            if (part.size < 8 || loadLe32(bytes + part.begin + 4) > kFilterMaxTile) continue;
+            part.section.width = loadLe32(bytes + part.begin + 4);
+            part.begin += 8;
+            part.size -= 8;
+            addColumns(part.section, 1, 1);
+            part.choices = choicesOf(part.section.width != 0
+                                         ? bitOf(FilterPredictor::none) | bitOf(FilterPredictor::up)
+                                         : 1);
+        } else {
+            addColumns(part.section, (lump == vertexLump ? 40 : stride) / 4, 4);
+            if (lump == vertexLump) addColumns(part.section, 4, 1);
+        }
+        part.size = part.size / part.section.stride() * part.section.stride();
+        found.push_back(std::move(part));
+    }
+    FilterPartList list(size);
+    list.addUnordered(std::move(found));
+    return list.finish();
+}
+
+FilterParts findParts(const u8* bytes, u64 size)
+{
+    for (const auto find :
+         {findBspParts, findMd3Parts, findWavParts, findDdsParts, findGlbParts, findTgaParts}) {
+        FilterParts parts = find(bytes, size);
+        if (!parts.empty()) return parts;
+    }
+    return guessParts(bytes, size);
+}
+
+} // namespace sluice

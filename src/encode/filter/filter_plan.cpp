@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Plans: the parts of an asset, a filter for each, and the tiles they are cut into.
+#include <sluice/sluice_filter.h>
+
+#include "encode/filter/filter_plan.h"
+
+#include "formats/archive_layout.h"
+#include "formats/errors.h"
+
+#include <algorithm>
+#include <map>
+
+namespace sluice {
+namespace {
+
+constexpr u64 kSmallPart = 128;   // bytes; a description would cost more than a filter gains
+constexpr double kDoubt = 0.8;    // filters that gain less are tried with more care
+constexpr double kClear = 0.7;    // filters that gain more hold up in whole tiles
+constexpr double kLittle = 0.85;  // Gstd without a filter gets up to a tenth below zstd, the
+                                  // yardstick of the trials
+constexpr u64 kSmallFile = 32768; // so small that descriptions and padding decide
+constexpr u32 kNarrow = 4;        // records of a row
+
+// Takes samples of whole packets.
+FilterSamples packetSamples(const FilterPart& part, const u8* bytes, const FilterEffort& effort)
+{
+    FilterSamples samples;
+    const auto packetAt = [&](u64 at) { // where the first packet from there on begins
+        return *std::lower_bound(part.packets.begin(), part.packets.end() - 1, u32(at));
+    };
+    for (u32 s = 0; s < effort.samples; ++s) {
+        const u64 room = part.size / effort.samples;
+        const u32 begin = packetAt(room * s);
+        const u32 end = packetAt(std::min(begin + u64(effort.sampleBytes), room * (s + 1)));
+        if (begin < end) samples.push_back({bytes + part.begin + begin, end - begin});
+    }
+    return samples;
+}
+
+// Takes samples of a part: all of it if it is small, else some at equal distances.
+FilterSamples samplesOf(const FilterPart& part, const u8* bytes, const FilterEffort& effort)
+{
+    const u64 stride = part.section.stride(), row = stride * std::max(1u, part.section.width);
+    const u64 unit = row <= effort.sampleBytes ? row : stride;
+    const u64 size = effort.sampleBytes / unit * unit;
+    FilterSamples samples;
+    if (part.section.tgaRle) return packetSamples(part, bytes, effort);
+    if (part.size <= size * effort.samples) {
+        for (u64 at = 0; at < part.size; at += size)
+            samples.push_back({bytes + part.begin + at, u32(std::min(size, part.size - at))});
+        return samples;
+    }
+    for (u32 s = 0; s < effort.samples; ++s) {
+        const u64 at = (part.size - size) * (s + 1) / (effort.samples + 1) / unit * unit;
+        samples.push_back({bytes + part.begin + at, u32(size)});
+    }
+    return samples;
+}
+
+// Takes samples by which columns are chosen: what predictors leave differs from place to place, so
+// that several short samples say more than a few long ones. Those of rows, which predictors look up,
+// hold several of them, and half as many do.
+FilterSamples columnSamplesOf(const FilterPart& part, const u8* bytes, const FilterEffort& effort)
+{
+    constexpr u64 kRows = 4;
+    const u64 row = u64(part.section.stride()) * part.section.width;
+    FilterEffort columns = effort;
+    columns.sampleBytes = u32(std::clamp<u64>(kRows * row, effort.columnBytes, effort.sampleBytes));
+    const u32 all = effort.columnBytes * effort.columnSamples / (row != 0 ? 2 : 1);
+    columns.samples = std::max(1u, all / columns.sampleBytes);
+    return samplesOf(part, bytes, columns);
+}
+
+u32 allowedPredictors(u32 features)
+{
+    u32 allowed = 0;
+    for (const FilterPredictorRow& row : kFilterPredictors)
+        if (row.features == 0 || (features & row.features) != 0) allowed |= 1u << row.number;
+    return allowed;
+}
+
+FilterParts givenRecords(u64 size, const SluiceFilterPlanInfo& info)
+{
+    FilterPart part;
+    part.begin = info.begin;
+    part.size = info.begin < size ? size - info.begin : 0;
+    addColumns(part.section, info.stride / info.columnSize, u8(info.columnSize));
+    part.section.width = info.rowRecords;
+    part.choices.predictors = info.rowRecords != 0 ? kWithoutRows | kRows : kWithoutRows;
+    part.choices.floats = info.columnSize == 4;
+    FilterPartList list(size);
+    list.add(std::move(part));
+    return list.finish();
+}
+
+// Returns the predictors with which no tile of the part takes too many steps, in whatever columns.
+u32 predictorsWithinSteps(const FilterPart& part, u32 maxTileSize)
+{
+    const FilterSection& section = part.section;
+    if (section.width == 0 || section.columnCount == 0) return kRows | kWithoutRows;
+    const u32 records = u32(std::min<u64>(part.size, maxTileSize) / section.stride());
+    const auto fits = [&](u32 ups, u32 waves) {
+        return filterSteps(records, section.width, section.width - 1, ups, waves) <=
+               SLUICE_FILTER_MAX_STEPS;
+    };
+    // Columns of both kinds may take a turn more than those of one.
+    const u32 bytes = section.stride();
+    if (fits(SLUICE_FILTER_STEP_BYTES, bytes)) return kRows | kWithoutRows;
+    return fits(bytes, 0) ? kWithoutRows | bitOf(FilterPredictor::up) : kWithoutRows;
+}
+
+} // namespace
+
+FilterEffort effortOf(const SluiceFilterPlanInfo& info)
+{
+    constexpr FilterEffort efforts[3] = {{1, 1, 1, 32768, 1, 16384, 2, 1},
+                                         {1, 3, 3, 65536, 2, 16384, 4, 2},
+                                         {3, 9, 9, 131072, 4, 32768, 8, 3}};
+    return efforts[info.effort];
+}
+
+FilterParts wantedParts(const u8* bytes, u64 size, const SluiceFilterPlanInfo& info)
+{
+    if (info.features == 0) return FilterPartList(size).finish();
+    FilterParts parts;
+    if (info.layout == SLUICE_FILTER_LAYOUT_RECORDS) {
+        parts = givenRecords(size, info);
+    } else {
+        if (info.layout == SLUICE_FILTER_LAYOUT_IMAGE) parts = findImageParts(bytes, size);
+        if (parts.empty()) parts = findParts(bytes, size);
+    }
+    for (FilterPart& part : parts) {
+        FilterChoices& choices = part.choices;
+        choices.predictors &= allowedPredictors(info.features);
+        // Decoders look upwards with a lane for each row or column, so narrow rows are slow, and
+        // tiles of very long or very many rows take more steps than they may.
+        choices.predictors &= part.section.width < kNarrow
+                                  ? kWithoutRows
+                                  : predictorsWithinSteps(part, info.maxTileSize);
+        choices.planes = (info.features & SLUICE_FILTER_PLANES) != 0;
+        choices.floats = choices.floats && (info.features & SLUICE_FILTER_FLOAT) != 0;
+        choices.forced = info.force != 0;
+        if ((info.features & SLUICE_FILTER_SUBTRACT) == 0) choices.baseCount = 0;
+        if ((info.features & SLUICE_FILTER_BLOCKS) == 0) choices.blockCount = 0;
+        if (part.section.tgaRle && (info.features & SLUICE_FILTER_TGA_PACKETS) == 0)
+            part.section.columnCount = 0;
+    }
+    return parts;
+}
+
+namespace {
+
+bool needsRows(const FilterSection& section)
+{
+    for (u32 c = 0; c < section.columnCount; ++c)
+        if (needsRows(section.columns[c].predictor)) return true;
+    return false;
+}
+
+bool sameColumns(const FilterSection& a, const FilterSection& b)
+{
+    for (u32 c = 0; c < std::max(a.columnCount, b.columnCount); ++c) {
+        const FilterColumn &x = a.columns[c], &y = b.columns[c];
+        if (x.bytes != y.bytes || x.predictor != y.predictor || x.flags != y.flags ||
+            x.base != y.base)
+            return false;
+    }
+    return a.columnCount == b.columnCount;
+}
+
+bool canJoin(const FilterPart& a, const FilterPart& b)
+{
+    if (a.section.columnCount == 0 || b.section.columnCount == 0)
+        return a.section.columnCount == b.section.columnCount;
+    return !a.section.tgaRle && !b.section.tgaRle && a.section.width == 0 && b.section.width == 0 &&
+           a.doubtful == b.doubtful && sameColumns(a.section, b.section) &&
+           a.size % a.section.stride() == 0;
+}
+
+// Returns whether a filter gains on a whole tile too, where matches reach farther than in a sample.
+bool holdsUp(FilterTrial& trial, const u8* bytes, const FilterPart& part, bool doubtful)
+{
+    FilterEffort large = trial.effort();
+    large.sampleBytes = 262144;
+    large.samples = 1;
+    size_t plain = 0, filtered = 4;
+    std::vector<u8> buffer;
+    for (const FilterSample& sample : samplesOf(part, bytes, large)) {
+        buffer.resize(sample.size);
+        applySection(part.section, sample.bytes, sample.size, buffer.data());
+        const auto cost = [&](const u8* from) {
+            return doubtful ? trial.carefulCost(from, sample.size) : trial.cost(from, sample.size);
+        };
+        plain += cost(sample.bytes);
+        filtered += cost(buffer.data());
+    }
+    return filtered < plain;
+}
+
+// Chooses the filter of a part that takes no other part's.
+void chooseFilter(FilterTrial& trial, const u8* bytes, u64 fileSize, FilterPart& part)
+{
+    FilterSection& section = part.section;
+    const double ratio =
+        chooseSection(trial, columnSamplesOf(part, bytes, trial.effort()),
+                      samplesOf(part, bytes, trial.effort()), part.choices, section);
+    const bool chosen = section.columnCount != 0 && !part.choices.forced;
+    part.doubtful = chosen && (ratio > kLittle || fileSize <= kSmallFile);
+    if (chosen && ratio > kClear && !holdsUp(trial, bytes, part, ratio > kDoubt)) {
+        section.columnCount = 0;
+        section.tgaRle = false;
+    }
+}
+
+} // namespace
+
+void chooseFilters(FilterTrial& trial, const u8* bytes, FilterParts& parts)
+{
+    const u64 fileSize = parts.empty() ? 0 : parts.back().begin + parts.back().size;
+    std::map<u32, const FilterPart*> largest; // of each group
+    for (const FilterPart& part : parts) {
+        const FilterPart*& most = largest[part.group];
+        if (most == nullptr || part.size > most->size) most = &part;
+    }
+    const auto leads = [&](const FilterPart& part) {
+        return part.group == 0 || largest[part.group] == &part;
+    };
+    for (FilterPart& part : parts) {
+        if (part.size < kSmallPart && !part.choices.forced) part.section.columnCount = 0;
+        if (part.section.columnCount != 0 && leads(part))
+            chooseFilter(trial, bytes, fileSize, part);
+    }
+    for (FilterPart& part : parts) {
+        FilterSection& section = part.section;
+        if (section.columnCount != 0 && !leads(part)) {
+            const FilterPart& leader = *largest[part.group];
+            const u32 width = section.width;
+            section = leader.section;
+            section.width = width;
+            part.doubtful = leader.doubtful;
+        }
+    }
+    for (FilterPart& part : parts)
+        if (!needsRows(part.section)) part.section.width = part.section.first = 0;
+}
+
+bool worthIt(FilterTrial& trial, const u8* bytes, u32 size, const std::vector<u32>& description)
+{
+    std::vector<u8> filtered(size);
+    if (applyFilter(description.data(), 4 * description.size(), bytes, size, filtered.data()) !=
+        SLUICE_OK)
+        return false;
+    return trial.finalCost(filtered.data(), size) + 8 + 4 * description.size() <
+           trial.finalCost(bytes, size);
+}
+
+void joinParts(FilterParts& parts)
+{
+    size_t kept = 0;
+    for (size_t p = 0; p < parts.size(); ++p) {
+        if (kept != 0 && canJoin(parts[kept - 1], parts[p])) {
+            parts[kept - 1].size += parts[p].size;
+        } else {
+            if (kept != p) parts[kept] = std::move(parts[p]);
+            ++kept;
+        }
+    }
+    parts.resize(kept);
+}
+
+} // namespace sluice
+
+using namespace sluice;
+
+struct SluiceFilterPlan_T {
+    std::vector<FilterTiles> tiles; // own the descriptions
+    std::vector<SluiceFilterSegment> segments;
+    std::vector<u32> parameters;
+
+    void finish()
+    {
+        for (const FilterTiles& one : tiles) {
+            SluiceFilterSegment segment = {};
+            segment.size = one.size;
+            segment.tileSize = one.tileBytes;
+            if (!one.description.empty()) {
+                segment.description = one.description.data();
+                segment.descriptionSize = u32(4 * one.description.size());
+                segment.filterOffset = addItem(one.description);
+                segment.doubtful = one.doubtful ? 1 : 0;
+            }
+            segments.push_back(segment);
+        }
+    }
+
+private:
+    // Returns where the item is, as tile records count. Equal items stand once.
+    u32 addItem(const std::vector<u32>& description)
+    {
+        const u32 bytes = u32(4 * description.size());
+        for (size_t at = 0; at < parameters.size(); at += 2 + parameters[at + 1] / 4)
+            if (parameters[at + 1] == bytes &&
+                std::equal(description.begin(), description.end(), &parameters[at + 2]))
+                return u32(4 + 4 * at);
+        const u32 offset = u32(4 + 4 * parameters.size());
+        parameters.insert(parameters.end(), {kFilterItem, bytes});
+        parameters.insert(parameters.end(), description.begin(), description.end());
+        return offset;
+    }
+};
+
+namespace {
+
+bool valid(const SluiceFilterPlanInfo& info)
+{
+    const bool records = info.layout == SLUICE_FILTER_LAYOUT_RECORDS;
+    const bool goodRecords =
+        (info.columnSize == 1 || info.columnSize == 2 || info.columnSize == 4) &&
+        info.stride != 0 && info.stride <= kFilterMaxStride && info.stride % info.columnSize == 0 &&
+        info.rowRecords <= kFilterMaxTile;
+    return info.maxTileSize % 4 == 0 && info.maxTileSize >= 4096 &&
+           info.maxTileSize <= SLUICE_FILTER_MAX_TILE &&
+           (info.features & ~u32(SLUICE_FILTER_ALL)) == 0 && info.effort <= 2 && info.force <= 1 &&
+           (info.layout == SLUICE_FILTER_LAYOUT_AUTO || info.layout == SLUICE_FILTER_LAYOUT_IMAGE ||
+            (records && goodRecords));
+}
+
+} // namespace
+
+SluiceStatus sluiceCreateFilterPlan(const void* bytes, u64 size, const SluiceFilterPlanInfo* info,
+                                    SluiceFilterPlan* plan)
+{
+    if (plan == nullptr) return SLUICE_ERROR_ARGUMENT;
+    *plan = nullptr;
+    if (info == nullptr || (bytes == nullptr && size != 0) || !valid(*info))
+        return SLUICE_ERROR_ARGUMENT;
+    return withoutExceptions([&] {
+        auto made = std::make_unique<SluiceFilterPlan_T>();
+        FilterTrial trial(effortOf(*info));
+        const u8* from = static_cast<const u8*>(bytes);
+        FilterParts parts = wantedParts(from, size, *info);
+        chooseFilters(trial, from, parts);
+        joinParts(parts);
+        std::vector<u64> cuts;
+        ImageFile image;
+        if (info->layout == SLUICE_FILTER_LAYOUT_IMAGE && image.parse(from, size))
+            cuts = image.cuts(size);
+        made->tiles = cutIntoTiles(parts, info->maxTileSize, cuts);
+        // Parts were judged alone; in a single tile they share tables and matches, unless nearly all
+        // of it is the pixels of an image.
+        const bool isMixed =
+            parts.size() > 2 && std::none_of(parts.begin(), parts.end(), [&](const FilterPart& p) {
+                return p.section.columns[0].bytes == 1 && p.size > size - size / 16;
+            });
+        if (isMixed && made->tiles.size() == 1 && !made->tiles[0].description.empty() &&
+            info->force == 0 && !worthIt(trial, from, u32(size), made->tiles[0].description))
+            made->tiles[0].description.clear();
+        made->finish();
+        *plan = made.release();
+        return SLUICE_OK;
+    });
+}
+
+void sluiceDestroyFilterPlan(SluiceFilterPlan plan) { delete plan; }
+
+const SluiceFilterSegment* sluiceGetFilterSegments(SluiceFilterPlan plan, u32* count)
+{
+    if (count != nullptr) *count = plan == nullptr ? 0 : u32(plan->segments.size());
+    return plan == nullptr || plan->segments.empty() ? nullptr : plan->segments.data();
+}
+
+const void* sluiceGetFilterParameters(SluiceFilterPlan plan, u32* size)
+{
+    if (size != nullptr) *size = plan == nullptr ? 0 : u32(4 * plan->parameters.size());
+    return plan == nullptr || plan->parameters.empty() ? nullptr : plan->parameters.data();
+}
+
+SluiceStatus sluiceApplyFilter(const void* description, size_t size, const void* tile,
+                               void* filtered, size_t tileSize)
+{
+    if (description == nullptr || tile == nullptr || filtered == nullptr || tileSize == 0 ||
+        tileSize > SLUICE_FILTER_MAX_TILE)
+        return SLUICE_ERROR_ARGUMENT;
+    return withoutExceptions([&] {
+        return applyFilter(description, size, static_cast<const u8*>(tile), u32(tileSize),
+                           static_cast<u8*>(filtered));
+    });
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The values of one column of records and what predictors leave of them. Each width of a value has
+// loops of its own, which compilers vectorise: plans of filters try many predictors.
+#pragma once
+
+#include "formats/filter.h"
+
+#include <tuple>
+#include <vector>
+
+namespace sluice {
+
+// The values of a column before prediction, in the vector of their type.
+class ColumnValues {
+public:
+    // Finds them: mapped, and their base subtracted. There are `count` records.
+    void read(const FilterSection& section, u32 column, const u8* records, u32 count);
+    u32 count() const { return m_count; }
+    // Writes them as residuals, each byte to its plane below `to`. Only the predictor and zigzag of
+    // `column` may differ from those of the column that was read.
+    void writeResiduals(const FilterSection& section, const FilterColumn& column,
+                        const FilterPlane* planes, u8* to) const;
+
+private:
+    template <typename T>
+    void readAs(const FilterSection& section, u32 column, const u8* records);
+
+    std::tuple<std::vector<u8>, std::vector<u16>, std::vector<u32>> m_values;
+    u32 m_count = 0;
+};
+
+} // namespace sluice

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "encode/gdeflate/gdeflate_block.h"
+
+#include <algorithm>
+#include <iterator>
+#include <cstring>
+
+namespace sluice::gdeflate {
+
+namespace {
+
+constexpr u32 kBlockTypeBits = 3; // with the bit that says whether it is the last block
+enum BlockType : u32 {
+    kStored = 0,
+    kStatic = 1,
+    kDynamic = 2
+};
+
+constexpr CodeLengths makeStaticLengths()
+{
+    CodeLengths lengths = {};
+    for (u32 symbol = 0; symbol < kMaxSymbols; ++symbol)
+        lengths.litLen[symbol] = u8(staticLength(symbol));
+    for (u8& length : lengths.distance)
+        length = kStaticDistanceLength;
+    return lengths;
+}
+
+constexpr CodeLengths kStaticLengths = makeStaticLengths();
+
+u32 bodyBits(const Histogram& histogram, const CodeLengths& lengths)
+{
+    u32 bits = 0;
+    for (u32 symbol = 0; symbol < kLitLenSymbols; ++symbol)
+        bits += histogram.litLen[symbol] * lengths.litLen[symbol];
+    for (u32 slot = 0; slot < kLengthSlots; ++slot)
+        bits += histogram.litLen[kFirstLength + slot] * lengthExtraBits(slot);
+    for (u32 slot = 0; slot < kDistanceSymbols; ++slot)
+        bits += histogram.distance[slot] * (lengths.distance[slot] + distanceExtraBits(slot));
+    return bits;
+}
+
+void writeBlockType(LaneWriter& writer, BlockType type, bool final)
+{
+    writer.put(0, (final ? 1u : 0u) | type << 1, kBlockTypeBits);
+}
+
+// The bits that one lane writes in one step.
+struct Step {
+    u32 bits;
+    u32 count;
+};
+
+void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* tokens, u32 count)
+{
+    u16 codes[kMaxSymbols];
+    Step litLen[kMaxSymbols];
+    assignCodes(lengths.litLen, kMaxSymbols, codes);
+    for (u32 symbol = 0; symbol < kMaxSymbols; ++symbol)
+        litLen[symbol] = {codes[symbol], lengths.litLen[symbol]};
+    Step distance[kDistanceSymbols];
+    assignCodes(lengths.distance, kDistanceSymbols, codes);
+    for (u32 slot = 0; slot < kDistanceSymbols; ++slot)
+        distance[slot] = {codes[slot], lengths.distance[slot]};
+
+    // A lane that has decoded a length decodes its distance next. 0 bits: no distance is pending.
+    Step pending[kLanes] = {};
+    u32 lane = 0;
+    const auto advance = [&lane] { lane = (lane + 1) % kLanes; };
+    const auto putPending = [&] {
+        writer.put(lane, pending[lane].bits, pending[lane].count);
+        pending[lane] = {0, 0};
+    };
+    const auto skipPending = [&] {
+        for (; pending[lane].count != 0; advance())
+            putPending();
+    };
+    for (u32 i = 0; i < count; ++i) {
+        skipPending();
+        const Token token = tokens[i];
+        if (token.length == 0) {
+            writer.put(lane, litLen[token.value].bits, litLen[token.value].count);
+        } else {
+            const u32 slot = lengthSlot(token.length);
+            const Step step = litLen[kFirstLength + slot];
+            const u32 extra = token.length - lengthBase(slot);
+            writer.put(lane, step.bits | extra << step.count, step.count + lengthExtraBits(slot));
+            const u32 far = distanceSlot(token.value);
+            const Step farStep = distance[far];
+            pending[lane] = {farStep.bits | (token.value - distanceBase(far)) << farStep.count,
+                             farStep.count + distanceExtraBits(far)};
+        }
+        advance();
+    }
+    skipPending();
+    writer.put(lane, litLen[kEndOfBlock].bits, litLen[kEndOfBlock].count);
+    // Lanes above the end of block finish the round, then those below it have one more.
+    for (u32 i = 1; i < kLanes; ++i) {
+        advance();
+        putPending();
+    }
+}
+
+// Few codes reach the format's own limit, and then it costs next to nothing; a lower one is worth
+// the better code.
+void buildWithLimit(const u32* frequencies, u32 count, u32 limit, u8* lengths)
+{
+    buildCodeLengths(frequencies, count, kMaxCodeLength, lengths);
+    if (*std::max_element(lengths, lengths + count) > limit)
+        buildLimitedCodeLengths(frequencies, count, limit, lengths);
+}
+
+} // namespace
+
+u32 bytesOf(const Token* tokens, u32 count)
+{
+    u32 bytes = 0;
+    for (u32 i = 0; i < count; ++i)
+        bytes += tokens[i].bytes();
+    return bytes;
+}
+
+void Histogram::count(const Token* tokens, u32 tokenCount)
+{
+    std::memset(this, 0, sizeof(*this));
+    for (u32 i = 0; i < tokenCount; ++i) {
+        if (tokens[i].length == 0) {
+            ++litLen[tokens[i].value];
+        } else {
+            ++litLen[kFirstLength + lengthSlot(tokens[i].length)];
+            ++distance[distanceSlot(tokens[i].value)];
+        }
+    }
+    ++litLen[kEndOfBlock];
+}
+
+void DynamicCodes::build(const Histogram& histogram, const CodeLimits& limits)
+{
+    buildWithLimit(histogram.litLen, kLitLenSymbols, limits.litLen, m_lengths.litLen);
+    std::fill(m_lengths.litLen + kLitLenSymbols, std::end(m_lengths.litLen), u8(0));
+    buildWithLimit(histogram.distance, kDistanceSymbols, limits.distance, m_lengths.distance);
+
+    m_litLenCount = kLitLenSymbols;
+    while (m_litLenCount > 257 && m_lengths.litLen[m_litLenCount - 1] == 0)
+        --m_litLenCount;
+    m_distanceCount = kDistanceSymbols;
+    while (m_distanceCount > 1 && m_lengths.distance[m_distanceCount - 1] == 0)
+        --m_distanceCount;
+    u8 all[kLitLenSymbols + kDistanceSymbols];
+    std::memcpy(all, m_lengths.litLen, m_litLenCount);
+    std::memcpy(all + m_litLenCount, m_lengths.distance, m_distanceCount);
+
+    // How runs are best cut depends on the precode, and the precode on the runs: a guess is refined
+    // while that helps.
+    u8 costs[kPrecodeSymbols] = {3, 5, 5, 5, 5, 4, 4, 4, 4, 4, 5, 5, 6, 7, 7, 7, 3, 4, 4};
+    m_headerBits = UINT32_MAX;
+    for (int pass = 0; pass < 3; ++pass) {
+        Item items[kLitLenSymbols + kDistanceSymbols];
+        const u32 count = makeItems(all, m_litLenCount + m_distanceCount, costs, items);
+        const u32 lastBits = m_headerBits;
+        setHeader(items, count);
+        if (m_headerBits >= lastBits) break;
+        for (u32 symbol = 0; symbol < kPrecodeSymbols; ++symbol) {
+            costs[symbol] =
+                m_precodeLengths[symbol] != 0 ? m_precodeLengths[symbol] : u8(kMaxPrecodeLength);
+        }
+    }
+}
+
+// Cuts the code lengths into precode items, each run in the way that is cheapest at these costs.
+// Returns their count.
+u32 DynamicCodes::makeItems(const u8* all, u32 count, const u8* costs, Item* items) const
+{
+    u32 made = 0;
+    for (u32 start = 0; start < count;) {
+        const u8 value = all[start];
+        u32 end = start + 1;
+        while (end < count && all[end] == value)
+            ++end;
+        u32 left = end - start;
+        start = end;
+        if (value == 0) {
+            while (left >= 11 && costs[18] + 7u < left * costs[0]) {
+                const u32 run = std::min(left, 138u);
+                items[made++] = {18, u8(run - 11)};
+                left -= run;
+            }
+            while (left >= 3 && costs[17] + 3u < std::min(left, 10u) * costs[0]) {
+                const u32 run = std::min(left, 10u);
+                items[made++] = {17, u8(run - 3)};
+                left -= run;
+            }
+        } else if (left >= 4) {
+            items[made++] = {value, 0};
+            --left;
+            while (left >= 3 && costs[16] + 2u < std::min(left, 6u) * costs[value]) {
+                // 7 and 8 are two repeats (4 + 3, 4 + 4), since 6 would leave too few for another.
+                const u32 run = left == 7 || left == 8 ? 4 : std::min(left, 6u);
+                items[made++] = {16, u8(run - 3)};
+                left -= run;
+            }
+        }
+        for (; left > 0; --left)
+            items[made++] = {value, 0};
+    }
+    return made;
+}
+
+// Makes the items, with the best precode for them, the header if that is shorter.
+void DynamicCodes::setHeader(const Item* items, u32 count)
+{
+    u32 frequencies[kPrecodeSymbols] = {};
+    for (u32 i = 0; i < count; ++i)
+        ++frequencies[items[i].symbol];
+    u8 lengths[kPrecodeSymbols];
+    buildCodeLengths(frequencies, kPrecodeSymbols, kMaxPrecodeLength, lengths);
+    u32 listed = kPrecodeSymbols;
+    while (listed > 4 && lengths[kPrecodeOrder[listed - 1]] == 0)
+        --listed;
+    u32 bits = 5 + 5 + 4 + 3 * listed;
+    for (u32 symbol = 0; symbol < kPrecodeSymbols; ++symbol)
+        bits += frequencies[symbol] * (lengths[symbol] + runExtraBits(symbol));
+    if (bits < m_headerBits) {
+        m_headerBits = bits;
+        std::copy(items, items + count, m_items);
+        m_itemCount = count;
+        std::memcpy(m_precodeLengths, lengths, sizeof(lengths));
+        m_precodeCount = listed;
+    }
+}
+
+u32 DynamicCodes::blockBits(const Histogram& histogram) const
+{
+    return kBlockTypeBits + m_headerBits + bodyBits(histogram, m_lengths);
+}
+
+void DynamicCodes::writeHeader(LaneWriter& writer) const
+{
+    writer.put(0, (m_litLenCount - 257) | (m_distanceCount - 1) << 5 | (m_precodeCount - 4) << 10,
+               14);
+    for (u32 i = 0; i < m_precodeCount; ++i)
+        writer.put(i, m_precodeLengths[kPrecodeOrder[i]], 3);
+    u16 codes[kPrecodeSymbols];
+    assignCodes(m_precodeLengths, kPrecodeSymbols, codes);
+    for (u32 i = 0; i < m_itemCount; ++i) {
+        const Item item = m_items[i];
+        const u32 length = m_precodeLengths[item.symbol];
+        writer.put(i % kLanes, codes[item.symbol] | u32(item.extra) << length,
+                   length + runExtraBits(item.symbol));
+    }
+}
+
+u32 staticBlockBits(const Histogram& histogram)
+{
+    return kBlockTypeBits + bodyBits(histogram, kStaticLengths);
+}
+
+u32 storedBlockBits(u32 size)
+{
+    return divideUp(size, kMaxStoredBytes) * kStoredBlockBits + 8 * size;
+}
+
+void writeDynamicBlock(LaneWriter& writer, const DynamicCodes& codes, const Token* tokens,
+                       u32 count, bool final)
+{
+    writeBlockType(writer, kDynamic, final);
+    codes.writeHeader(writer);
+    writeBody(writer, codes.lengths(), tokens, count);
+}
+
+void writeStaticBlock(LaneWriter& writer, const Token* tokens, u32 count, bool final)
+{
+    writeBlockType(writer, kStatic, final);
+    writeBody(writer, kStaticLengths, tokens, count);
+}
+
+void writeStoredBlocks(LaneWriter& writer, const u8* bytes, u32 size, bool final)
+{
+    do {
+        const u32 length = std::min(size, kMaxStoredBytes);
+        writeBlockType(writer, kStored, final && length == size);
+        // The length and lane 0's first byte are one step.
+        writer.put(0, length | u32(bytes[0]) << 16, 24);
+        for (u32 i = 1; i < length; ++i)
+            writer.put(i % kLanes, bytes[i], 8);
+        bytes += length;
+        size -= length;
+    } while (size != 0);
+}
+
+} // namespace sluice::gdeflate

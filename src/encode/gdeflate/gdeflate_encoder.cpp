@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Tiles to GDeflate streams: parse, split into blocks, refine each block, write.
+#include <sluice/sluice_encode.h>
+
+#include "formats/little_endian.h"
+#include "formats/errors.h"
+#include "encode/gdeflate/gdeflate_parse.h"
+#include "encode/gdeflate/gdeflate_split.h"
+
+namespace sluice::gdeflate {
+
+namespace {
+
+struct Level {
+    Effort effort;
+    u32 lookahead;  // of lazy parsing
+    u32 chunks;     // granularity of block splitting
+    u32 tilePasses; // of optimal parsing over the tile before it is split; 0: parsing is lazy
+    u32 passes;     // of optimal parsing over each block
+};
+
+// Optimal parsing looks at fewer candidates and at shorter matches than lazy parsing can, which
+// makes tiles larger that consist of long matches. Those that shrink to less than this part are
+// parsed lazily as well, and the smaller stream is kept.
+constexpr u32 kParsedAgain = 6;
+
+constexpr u32 kMaxLevel = 12;
+constexpr Level kLevels[kMaxLevel + 1] = {
+    {},
+    {{3, 16}, 0, 8, 0, 0},
+    {{6, 24}, 0, 12, 0, 0},
+    {{12, 32}, 0, 16, 0, 0},
+    {{24, 48}, 0, 16, 0, 0},
+    {{20, 48}, 1, 16, 0, 0},
+    {{40, 80}, 1, 24, 0, 0},
+    {{100, 140}, 2, 24, 0, 0},
+    {{12, 24}, 0, 24, 1, 1},
+    {{20, 40}, 0, 32, 1, 2},
+    {{40, 64}, 0, 48, 2, 2},
+    {{70, 100}, 0, 64, 2, 3},
+    {{120, 160}, 0, 96, 2, 4},
+};
+
+// More parses are tried, with the search of level 7 and each lookahead up to its own.
+// Level 7 does so too, since a lookahead of 2 is better for texts and of 1 for all else.
+constexpr u32 kLazyLevel = 7;
+
+// The cost of a decoder's work, by decodeSpeed, in proportions that were measured on a GPU: the
+// tables of a block take as long as about 20 rounds of 32 symbols, waiting for a source as long as
+// half a round. The limits are the sizes of the decoder's look-up tables: a longer code sends the
+// whole round a slow way.
+constexpr DecodeWork decodeWork(u32 symbol)
+{
+    return {symbol, 600 * symbol, 6 * symbol, 6 * symbol, {10, 8}};
+}
+constexpr DecodeWork kDecodeWork[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1] = {
+    {},
+    decodeWork(8),
+    decodeWork(16),
+    decodeWork(24),
+    decodeWork(36),
+    decodeWork(52),
+    decodeWork(80),
+};
+
+// A full tile that is stored as one block takes two.
+static_assert(kMaxChunks + 1 <= kMaxBlocks, "more blocks than a decoder accepts");
+static_assert(kLevels[kMaxLevel].effort.depth <= kMaxDepth, "more matches than there is room for");
+
+// Words that LaneWriter takes for a tile of `size` bytes as stored blocks.
+u32 storedWords(u32 size)
+{
+    u32 words = kLanes;
+    for (u32 lane = 0; lane < kLanes; ++lane) {
+        u32 bits = 0;
+        for (u32 left = size; left != 0;) {
+            const u32 length = std::min(left, kMaxStoredBytes);
+            bits +=
+                8 * ((length + kLanes - 1 - lane) / kLanes) + (lane == 0 ? kStoredBlockBits : 0);
+            left -= length;
+        }
+        words += divideUp(bits, 32u);
+    }
+    return words;
+}
+
+} // namespace
+
+class TileEncoder {
+public:
+    TileEncoder(u32 level, const DecodeWork& work)
+        : m_level(kLevels[level]), m_mayParseAgain(level >= kLazyLevel && work.symbol == 0),
+          m_work(work), m_tokens(new Token[kTileBytes]), m_words(new u32[kMaxWords])
+    {
+        if (m_level.tilePasses != 0) {
+            m_optimal.reset(new OptimalParser);
+            m_refined.reset(new Token[kTileBytes]);
+            m_candidate.reset(new Token[kTileBytes]);
+        }
+        if (m_level.tilePasses == 0 || m_mayParseAgain) m_chains.reset(new HashChains);
+        if (m_mayParseAgain) m_first.reset(new u32[kMaxWords]);
+    }
+
+    // Returns the words of the stream.
+    u32 encode(const u8* tile, u32 size);
+
+    const u32* words() const { return m_words.get(); }
+
+private:
+    // No block takes more bits than as a stored one.
+    static constexpr u32 kMaxWords =
+        kTileBytes / 4 + kStoredBlockBits * (kMaxChunks + 1) / 32 + 1 + 2 * kLanes;
+
+    u32 encodeTokens(const u8* tile, u32 size, u32 chunks, bool isOptimal);
+    void parse(const u8* tile, u32 size);
+    void refine(u32 passes);
+    void setCosts(Costs& costs, const Histogram& histogram, const CodeLengths* lengths) const;
+    u32 refineBlock(u32 begin, u32 end, const Token* tokens, u32 count, u32 passes, Token* refined);
+    u32 write(const u8* tile, u32 size);
+
+    Level m_level;
+    bool m_mayParseAgain;
+    DecodeWork m_work;
+    BlockSplitter m_splitter;
+    std::unique_ptr<HashChains> m_chains;
+    std::unique_ptr<OptimalParser> m_optimal;
+    std::unique_ptr<Token[]> m_tokens; // the tile's parse
+    u32 m_tokenCount = 0;
+    u32 m_blocks[kMaxChunks]; // the tokens of each block
+    u32 m_blockCount = 0;
+    std::unique_ptr<Token[]> m_refined;
+    std::unique_ptr<Token[]> m_candidate;
+    DynamicCodes m_codes;
+    std::unique_ptr<u32[]> m_words, m_first;
+};
+
+// Parses the whole tile for the first time.
+void TileEncoder::parse(const u8* tile, u32 size)
+{
+    if (m_level.tilePasses == 0) {
+        m_tokenCount =
+            parseLazily(*m_chains, tile, size, m_level.effort, m_level.lookahead, m_tokens.get());
+        return;
+    }
+    m_optimal->findMatches(tile, size, m_level.effort);
+    Costs costs;
+    costs.setDefault();
+    costs.add(m_work);
+    m_tokenCount = m_optimal->parse(0, size, costs, m_tokens.get());
+    for (u32 pass = 1; pass < m_level.tilePasses; ++pass) {
+        Histogram histogram;
+        histogram.count(m_tokens.get(), m_tokenCount);
+        setCosts(costs, histogram, nullptr);
+        m_tokenCount = m_optimal->parse(0, size, costs, m_tokens.get());
+    }
+}
+
+void TileEncoder::setCosts(Costs& costs, const Histogram& histogram,
+                           const CodeLengths* lengths) const
+{
+    costs.setFromHistogram(histogram, lengths);
+    costs.add(m_work);
+}
+
+// Parses each block again, with costs of its own.
+void TileEncoder::refine(u32 passes)
+{
+    const Token* tokens = m_tokens.get();
+    u32 begin = 0, made = 0;
+    for (u32 block = 0; block < m_blockCount; ++block) {
+        const u32 end = begin + bytesOf(tokens, m_blocks[block]);
+        const u32 count =
+            refineBlock(begin, end, tokens, m_blocks[block], passes, m_refined.get() + made);
+        tokens += m_blocks[block];
+        m_blocks[block] = count;
+        made += count;
+        begin = end;
+    }
+    m_tokens.swap(m_refined);
+    m_tokenCount = made;
+}
+
+// Parses the bytes [begin, end) several times with the costs that the last parse leads to, and
+// stores the best parse, which may be the given one. Returns its tokens.
+u32 TileEncoder::refineBlock(u32 begin, u32 end, const Token* tokens, u32 count, u32 passes,
+                             Token* refined)
+{
+    std::copy(tokens, tokens + count, refined);
+    Histogram histogram;
+    histogram.count(tokens, count);
+    const auto cost = [&] {
+        m_codes.build(histogram, m_work.limits);
+        return (m_codes.blockBits(histogram) << kCostShift) + m_work.ofSymbols(histogram);
+    };
+    u32 best = cost();
+    for (u32 pass = 0; pass < passes; ++pass) {
+        // Fractions of bits lead to a good parse, the code's real lengths to the last savings.
+        const bool last = pass != 0 && pass + 1 == passes;
+        Costs costs;
+        setCosts(costs, histogram, last ? &m_codes.lengths() : nullptr);
+        const u32 candidates = m_optimal->parse(begin, end, costs, m_candidate.get());
+        histogram.count(m_candidate.get(), candidates);
+        const u32 found = cost();
+        if (found < best) {
+            best = found;
+            count = candidates;
+            std::copy(m_candidate.get(), m_candidate.get() + count, refined);
+        }
+    }
+    return count;
+}
+
+// Writes each block in its cheapest form. Returns the words of the stream.
+u32 TileEncoder::write(const u8* tile, u32 size)
+{
+    LaneWriter writer(m_words.get());
+    const Token* tokens = m_tokens.get();
+    u32 begin = 0;
+    for (u32 block = 0; block < m_blockCount; ++block) {
+        const u32 count = m_blocks[block];
+        const u32 bytes = bytesOf(tokens, count);
+        const bool final = block + 1 == m_blockCount;
+        Histogram histogram;
+        histogram.count(tokens, count);
+        m_codes.build(histogram, m_work.limits);
+        const u32 dynamicBits = m_codes.blockBits(histogram);
+        const u32 staticBits = staticBlockBits(histogram);
+        if (storedBlockBits(bytes) <= std::min(dynamicBits, staticBits)) {
+            writeStoredBlocks(writer, tile + begin, bytes, final);
+        } else if (dynamicBits < staticBits) {
+            writeDynamicBlock(writer, m_codes, tokens, count, final);
+        } else {
+            writeStaticBlock(writer, tokens, count, final);
+        }
+        tokens += count;
+        begin += bytes;
+    }
+    const u32 words = writer.finish();
+    if (words <= storedWords(size)) return words;
+    LaneWriter stored(m_words.get());
+    writeStoredBlocks(stored, tile, size, true);
+    return stored.finish();
+}
+
+// Encodes the tokens of a parse. Returns the words of the stream.
+u32 TileEncoder::encodeTokens(const u8* tile, u32 size, u32 chunks, bool isOptimal)
+{
+    m_blockCount = m_splitter.split(m_tokens.get(), m_tokenCount, chunks, m_work.block, m_blocks);
+    if (isOptimal) refine(m_level.passes);
+    return write(tile, size);
+}
+
+u32 TileEncoder::encode(const u8* tile, u32 size)
+{
+    const bool isOptimal = m_level.tilePasses != 0;
+    parse(tile, size);
+    const u32 words = encodeTokens(tile, size, m_level.chunks, isOptimal);
+    if (!m_mayParseAgain || (isOptimal && 4 * words >= size / kParsedAgain)) return words;
+    const Level& lazy = kLevels[kLazyLevel];
+    u32 best = words;
+    for (u32 lookahead = 1; lookahead <= lazy.lookahead - (isOptimal ? 0 : 1); ++lookahead) {
+        m_words.swap(m_first);
+        m_tokenCount = parseLazily(*m_chains, tile, size, lazy.effort, lookahead, m_tokens.get());
+        const u32 again = encodeTokens(tile, size, lazy.chunks, false);
+        if (again < best) {
+            best = again;
+        } else {
+            m_words.swap(m_first);
+        }
+    }
+    return best;
+}
+
+} // namespace sluice::gdeflate
+
+// --- The C interface
+
+using namespace sluice;
+using namespace sluice::gdeflate;
+
+struct SluiceGdeflateEncoder_T {
+    TileEncoder encoder;
+};
+
+SluiceStatus sluiceCreateGdeflateEncoder(const SluiceGdeflateEncoderInfo* info,
+                                         SluiceGdeflateEncoder* encoder)
+{
+    if (encoder == nullptr) return SLUICE_ERROR_ARGUMENT;
+    *encoder = nullptr;
+    if (info == nullptr || info->level < 1 || info->level > kMaxLevel ||
+        info->decodeSpeed > SLUICE_GDEFLATE_MAX_DECODE_SPEED)
+        return SLUICE_ERROR_ARGUMENT;
+    return withoutExceptions([&] {
+        *encoder =
+            new SluiceGdeflateEncoder_T{TileEncoder(info->level, kDecodeWork[info->decodeSpeed])};
+        return SLUICE_OK;
+    });
+}
+
+void sluiceDestroyGdeflateEncoder(SluiceGdeflateEncoder encoder) { delete encoder; }
+
+size_t sluiceGdeflateTileBound(size_t size)
+{
+    return size == 0 || size > kTileBytes ? 0 : size_t(4) * storedWords(u32(size));
+}
+
+SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes, size_t size,
+                                      void* out, size_t capacity, size_t* outSize)
+{
+    if (encoder == nullptr || bytes == nullptr || out == nullptr || outSize == nullptr ||
+        size == 0 || size > kTileBytes)
+        return SLUICE_ERROR_ARGUMENT;
+    *outSize = 0;
+    const u32 words = encoder->encoder.encode(static_cast<const u8*>(bytes), u32(size));
+    if (capacity < size_t(4) * words) return SLUICE_ERROR_BUFFER_SIZE;
+    for (u32 i = 0; i < words; ++i)
+        storeLe32(static_cast<u8*>(out) + 4 * i, encoder->encoder.words()[i]);
+    *outSize = size_t(4) * words;
+    return SLUICE_OK;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Writes 32 interleaved bit streams in the order in which the decoder's refills take their words.
+#pragma once
+
+#include "formats/gdeflate_symbols.h"
+
+namespace sluice::gdeflate {
+
+// A decoder lane starts with one word and takes another whenever it holds fewer than 32 bits, so a
+// lane that has consumed P bits has taken 1 + ceil(P / 32) words. The writer hands out the place of
+// each word at the step at which the decoder takes it, and fills it in once its bits are known.
+// Callers put the lanes of one round in ascending order.
+class LaneWriter {
+public:
+    // words: room for 64 words and one more for every 32 bits that are put.
+    explicit LaneWriter(u32* words) : m_words(words)
+    {
+        for (Lane& lane : m_lanes)
+            lane.slot = m_taken++;
+    }
+
+    // Appends `count` (0 .. 31) bits to a lane, higher bits being 0: one step of a decoder lane, or
+    // a part of one. Steps have at most 31 bits. Lengths of codes are hard to predict, so there is
+    // no branch here.
+    void put(u32 lane, u32 bits, u32 count)
+    {
+        Lane& to = m_lanes[lane];
+        const u32 end = to.used + count;
+        const bool full = end >= 32;
+        const bool takes = (to.used + 31) / 32 != (end + 31) / 32;
+        to.bits |= u64(bits) << to.used;
+        m_words[to.slot] = u32(to.bits);
+        to.bits >>= full ? 32 : 0;
+        to.slot = full ? to.nextSlot : to.slot;
+        to.used = end % 32;
+        to.nextSlot = takes ? m_taken : to.nextSlot;
+        m_taken += takes;
+    }
+
+    // Fills in what is left; returns the words of the stream.
+    u32 finish()
+    {
+        for (const Lane& lane : m_lanes) {
+            m_words[lane.slot] = u32(lane.bits);
+            if (lane.used != 0) m_words[lane.nextSlot] = 0;
+        }
+        return m_taken;
+    }
+
+private:
+    struct Lane {
+        u64 bits = 0;
+        u32 used = 0;     // bits of the open word that are set
+        u32 slot = 0;     // place of the open word
+        u32 nextSlot = 0; // place of the word after it; meaningful while used is not 0
+    };
+
+    u32* m_words;
+    u32 m_taken = 0;
+    Lane m_lanes[kLanes];
+};
+
+} // namespace sluice::gdeflate

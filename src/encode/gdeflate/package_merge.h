@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The package-merge algorithm (Larmore and Hirschberg: A Fast Algorithm for Optimal Length-Limited
+// Huffman Codes, JACM 1990).
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "formats/integers.h"
+
+namespace sluice {
+
+// Sets lengths[0 .. count - 1] to those of the cheapest code without a length above maxLength.
+//   count      2 .. kMaxLeaves, at most 2^maxLength
+//   maxLength  1 .. kMaxDepth
+//   weightOf   weightOf(i) is the weight of leaf i; leaves stand in the order of their weights
+//
+// List 0 holds the leaves; each next one holds the leaves and, as packages, the pairs of the list
+// before it, by weight. The 2 * count - 2 lightest items of the last list are the code: a leaf gets
+// a bit each time it is among them, itself or in a package. Those items are a prefix of each list,
+// so all there is to keep is which items are leaves.
+template <typename Weight, u32 kMaxLeaves, u32 kMaxDepth, typename WeightOf>
+void packageMerge(u32 count, u32 maxLength, u8* lengths, WeightOf weightOf)
+{
+    bool isLeaf[kMaxDepth][2 * kMaxLeaves];
+    Weight weights[2][2 * kMaxLeaves];
+    u32 packages = 0;
+    for (u32 list = 0; list < maxLength; ++list) {
+        const Weight* const pairs = weights[(list + 1) % 2];
+        u32 leaf = 0, package = 0, made = 0;
+        for (; leaf + package < count + packages; ++made) {
+            const Weight weight = package < packages ? pairs[2 * package] + pairs[2 * package + 1]
+                                                     : std::numeric_limits<Weight>::max();
+            const bool takesLeaf = leaf < count && weightOf(leaf) <= weight;
+            isLeaf[list][made] = takesLeaf;
+            weights[list % 2][made] = takesLeaf ? weightOf(leaf) : weight;
+            leaf += takesLeaf ? 1 : 0;
+            package += takesLeaf ? 0 : 1;
+        }
+        packages = made / 2;
+    }
+    std::fill(lengths, lengths + count, u8(0));
+    for (u32 list = maxLength, taken = 2 * count - 2; list-- > 0;) {
+        const u32 leaves = u32(std::count(isLeaf[list], isLeaf[list] + taken, true));
+        for (u32 i = 0; i < leaves; ++i)
+            ++lengths[i];
+        taken = 2 * (taken - leaves);
+    }
+}
+
+} // namespace sluice

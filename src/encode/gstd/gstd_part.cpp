@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "encode/gstd/gstd_part.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sluice::gstd {
+namespace {
+
+constexpr u32 kNoRepeat = SLUICE_GS_REPEATS;
+
+// There are two symbols for each power of 2; the bits below the highest two follow.
+Symbol splitSymbol(u32 value, u32 first)
+{
+    const u32 exponent = floorLog2(value), bits = exponent - 1;
+    return {first + 2 * exponent + (value >> bits & 1), value & ((1u << bits) - 1), bits};
+}
+
+Symbol lengthSymbol(u32 value, u32 direct)
+{
+    if (value < direct) return {value, 0, 0};
+    return splitSymbol(value, direct - 2 * floorLog2(direct));
+}
+
+// The symbol of an offset's quotient.
+Symbol quotientSymbol(u32 quotient)
+{
+    if (quotient == 0) return {kNoRepeat, 0, 0};
+    return splitSymbol(quotient + 1, kNoRepeat + 1 - 2);
+}
+
+// The offsets of the last matches, the latest first.
+class Repeats {
+public:
+    // Makes the offset the latest one. Returns which of them it was, as the decoder counts, or
+    // kNoRepeat.
+    u32 use(u32 offset, bool literals)
+    {
+        u32 place = 0;
+        while (place < kNoRepeat && m_offsets[place] != offset)
+            ++place;
+        const u32 symbol =
+            place == kNoRepeat ? place : (place + kNoRepeat - (literals ? 0 : 1)) % kNoRepeat;
+        for (u32 i = std::min(place, kNoRepeat - 1); i > 0; --i)
+            m_offsets[i] = m_offsets[i - 1];
+        m_offsets[0] = offset;
+        return symbol;
+    }
+
+private:
+    u32 m_offsets[kNoRepeat] = {SLUICE_GS_FIRST_REPEATS & 0xff, SLUICE_GS_FIRST_REPEATS >> 8 & 0xff,
+                                SLUICE_GS_FIRST_REPEATS >> 16 & 0xff};
+};
+
+} // namespace
+
+void SequenceTables::fitLengths(const Counts* counts, u32 newLog)
+{
+    log = newLog;
+    tables[kLiteralLengths].fit(counts[kLiteralLengths], SLUICE_GS_LITERAL_LENGTHS, log);
+    tables[kMatchLengths].fit(counts[kMatchLengths], SLUICE_GS_MATCH_LENGTHS, log);
+}
+
+void SequenceTables::fitOffsets(const Counts* counts, u32 newModulus)
+{
+    modulus = newModulus;
+    tables[kOffsets].fit(counts[kOffsets], SLUICE_GS_OFFSETS, log);
+    if (modulus > 1) tables[kRemainders].fit(counts[kRemainders], modulus, log);
+}
+
+Description SequenceTables::describe() const
+{
+    Description description;
+    for (u32 i = 0; i < used(); ++i)
+        description.add(tables[i]);
+    return description;
+}
+
+u64 SequenceTables::cost(const Counts* counts) const
+{
+    u64 sum = 0;
+    for (u32 i = 0; i < used(); ++i) {
+        const u64 cost = tables[i].cost(counts[i]);
+        if (cost == UINT64_MAX) return cost;
+        sum += cost;
+    }
+    return sum;
+}
+
+// Splits the part into literals and coded sequences.
+void PartEncoder::collect(const u8* tile, const PartSequences& part)
+{
+    m_literals.clear();
+    m_sequences.clear();
+    m_literalCounts = m_counts[kLiteralLengths] = m_counts[kMatchLengths] = {};
+    m_lengthBits = 0;
+    m_newOffsets.clear();
+    m_repeats = {};
+    Repeats repeats;
+    const u8* position = tile + part.begin;
+    for (const Sequence& sequence : part.sequences) {
+        m_literals.insert(m_literals.end(), position, position + sequence.literals);
+        position += sequence.literals + sequence.length;
+        Coded coded = {};
+        coded.literals = lengthSymbol(sequence.literals, 16);
+        coded.length = lengthSymbol(sequence.length - SLUICE_GS_MIN_MATCH, 32);
+        coded.offset = sequence.offset;
+        coded.repeat = repeats.use(sequence.offset, sequence.literals != 0);
+        m_sequences.push_back(coded);
+        m_counts[kLiteralLengths].add(coded.literals.symbol);
+        m_counts[kMatchLengths].add(coded.length.symbol);
+        m_lengthBits += coded.literals.bits + coded.length.bits;
+        if (coded.repeat == kNoRepeat) {
+            m_newOffsets.push_back(coded.offset);
+        } else {
+            m_repeats.add(coded.repeat);
+        }
+    }
+    m_literals.insert(m_literals.end(), position, tile + part.begin + part.size);
+    for (const u8 literal : m_literals)
+        m_literalCounts.add(literal);
+}
+
+// Returns the cost of the literals with their table.
+u64 PartEncoder::chooseLiterals()
+{
+    const Counts& counts = m_literalCounts;
+    const u32 used = counts.used();
+    m_reusesLiterals = false;
+    m_literalDescription.clear();
+    m_literalMode = SLUICE_GS_LITERALS_PLAIN;
+    if (used <= 1) {
+        if (used == 1) m_literalMode = SLUICE_GS_LITERALS_ONE;
+        return 0;
+    }
+    u64 best = bitCost(8 * u64(counts.total));
+    LiteralTables tables;
+    const auto consider = [&](u32 mode, const auto& table) {
+        Description description;
+        description.add(table);
+        const u64 cost = table.cost(counts) + description.cost();
+        if (cost >= best) return;
+        best = cost;
+        tables.mode = m_literalMode = mode;
+        m_literalTables = tables;
+        m_literalDescription = description;
+    };
+    tables.code.fit(counts);
+    consider(SLUICE_GS_LITERALS_HUFFMAN, tables.code);
+    for (u32 log = m_effort.firstLiteralLog; log <= m_effort.lastLiteralLog; ++log) {
+        if (used > 1u << log) continue;
+        tables.table.fit(counts, 256, log);
+        consider(SLUICE_GS_LITERALS_RANS, tables.table);
+    }
+    if (m_haveLiterals && m_lastLiterals.cost(counts) <= best) {
+        best = m_lastLiterals.cost(counts);
+        m_literalMode = m_lastLiterals.mode;
+        m_literalTables = m_lastLiterals;
+        m_reusesLiterals = true;
+    }
+    return best;
+}
+
+// Counts the symbols of offsets split by this modulus; returns the extra bits of all sequences.
+u64 PartEncoder::countOffsets(u32 modulus)
+{
+    Counts &offsets = m_counts[kOffsets], &remainders = m_counts[kRemainders];
+    offsets = m_repeats;
+    remainders = {};
+    u64 bits = m_lengthBits;
+    // An offset has at most 18 bits and a modulus 6, so the product's upper half is the quotient.
+    const u64 inverse = (u64(1) << 32) / modulus + 1;
+    static_assert(SLUICE_GS_TILE_BYTES <= 1 << 18 && SLUICE_GS_MAX_MODULUS <= 64);
+    for (const u32 offset : m_newOffsets) {
+        const u32 quotient = u32(offset * inverse >> 32);
+        const Symbol symbol = quotientSymbol(quotient);
+        offsets.add(symbol.symbol);
+        remainders.add(offset - quotient * modulus);
+        bits += symbol.bits;
+    }
+    return bits;
+}
+
+// Fits the tables, whose lengths are fitted, to offsets that are split by this modulus, and keeps
+// them if they are better than the best.
+void PartEncoder::tryModulus(u32 modulus, SequenceTables& tables, FittedTables& best)
+{
+    const u64 extraCost = bitCost(countOffsets(modulus));
+    tables.fitOffsets(m_counts, modulus);
+    const u64 cost = extraCost + tables.cost(m_counts) + tables.describe().cost();
+    if (cost < best.cost) best = {cost, tables};
+}
+
+// Returns the cost of the sequences with their tables.
+u64 PartEncoder::chooseSequences()
+{
+    m_reusesSequences = false;
+    m_sequenceDescription.clear();
+    if (m_sequences.empty()) return 0;
+    // Offsets inside records and pixels are multiples of their size, or near one.
+    static constexpr u8 moduli[] = {1,  4,  3,  2,  8,  12, 16, 6,  20, 24, 28, 32,
+                                    36, 40, 44, 48, 52, 56, 60, 64, 9,  10, 14, 18};
+    const size_t count = m_effort.allModuli ? std::size(moduli) : 6;
+    // The modulus is chosen with tables of one size, then their size.
+    const u32 firstLog = m_effort.firstSequenceLog, lastLog = m_effort.lastSequenceLog,
+              middleLog = (firstLog + lastLog) / 2;
+    FittedTables best;
+    SequenceTables tables;
+    tables.fitLengths(m_counts, middleLog);
+    for (size_t i = 0; i < (m_newOffsets.empty() ? 1 : count); ++i)
+        tryModulus(moduli[i], tables, best);
+    const u32 modulus = best.tables.modulus;
+    for (u32 log = firstLog; log <= lastLog; ++log) {
+        if (log == middleLog) continue;
+        tables.fitLengths(m_counts, log);
+        tryModulus(modulus, tables, best);
+    }
+    m_sequenceTables = best.tables;
+    if (m_haveSequences) {
+        const u64 extraCost = bitCost(countOffsets(m_lastSequences.modulus));
+        const u64 cost = m_lastSequences.cost(m_counts);
+        if (cost != UINT64_MAX && extraCost + cost <= best.cost) {
+            m_reusesSequences = true;
+            m_sequenceTables = m_lastSequences;
+            return extraCost + cost;
+        }
+    }
+    m_sequenceDescription = m_sequenceTables.describe();
+    m_sequenceDescription.cost(); // fits the classes
+    return best.cost;
+}
+
+// Calls write(lane, literal) for each, in the order in which lanes read them.
+template <typename Write>
+void PartEncoder::forEachLiteral(Write write) const
+{
+    const size_t count = m_literals.size();
+    const u8* const literals = m_literals.data();
+    size_t first = 0;
+    for (; first + 4 * kLanes <= count; first += 4 * kLanes)
+        for (u32 k = 0; k < 4; ++k)
+            for (u32 lane = 0; lane < kLanes; ++lane)
+                write(lane, literals[first + 4 * lane + k]);
+    for (u32 k = 0; k < 4; ++k)
+        for (u32 lane = 0; lane < kLanes; ++lane)
+            if (first + 4 * lane + k < count) write(lane, literals[first + 4 * lane + k]);
+}
+
+void PartEncoder::writeLiterals()
+{
+    switch (m_literalMode) {
+    case SLUICE_GS_LITERALS_ONE: break;
+    case SLUICE_GS_LITERALS_RANS:
+        forEachLiteral(
+            [&](u32 lane, u8 literal) { m_literalTables.table.write(m_writer, lane, literal); });
+        break;
+    case SLUICE_GS_LITERALS_HUFFMAN:
+        forEachLiteral(
+            [&](u32 lane, u8 literal) { m_literalTables.code.write(m_writer, lane, literal); });
+        break;
+    default: forEachLiteral([&](u32 lane, u8 literal) { m_writer.bits(lane, literal, 8); });
+    }
+}
+
+void PartEncoder::writeSequences()
+{
+    const SequenceTables& t = m_sequenceTables;
+    for (size_t first = 0; first < m_sequences.size(); first += kLanes) {
+        const Coded* const batch = m_sequences.data() + first;
+        const u32 count = u32(std::min<size_t>(kLanes, m_sequences.size() - first));
+        Symbol offsets[kLanes];
+        for (u32 lane = 0; lane < count; ++lane) {
+            offsets[lane] = batch[lane].repeat != kNoRepeat
+                                ? Symbol{batch[lane].repeat, 0, 0}
+                                : quotientSymbol(batch[lane].offset / t.modulus);
+            t.tables[kOffsets].write(m_writer, lane, offsets[lane].symbol);
+        }
+        for (u32 lane = 0; lane < count; ++lane)
+            m_writer.bits(lane, offsets[lane].value, offsets[lane].bits);
+        for (u32 lane = 0; lane < count && t.modulus > 1; ++lane) {
+            if (batch[lane].repeat == kNoRepeat)
+                t.tables[kRemainders].write(m_writer, lane, batch[lane].offset % t.modulus);
+        }
+        for (u32 lane = 0; lane < count; ++lane)
+            t.tables[kLiteralLengths].write(m_writer, lane, batch[lane].literals.symbol);
+        for (u32 lane = 0; lane < count; ++lane)
+            t.tables[kMatchLengths].write(m_writer, lane, batch[lane].length.symbol);
+        for (u32 lane = 0; lane < count; ++lane)
+            m_writer.bits(lane, batch[lane].literals.value, batch[lane].literals.bits);
+        for (u32 lane = 0; lane < count; ++lane)
+            m_writer.bits(lane, batch[lane].length.value, batch[lane].length.bits);
+    }
+}
+
+// Whether all bytes are equal, so that the part is a run.
+bool isRun(const u8* bytes, u32 size) { return std::memcmp(bytes, bytes + 1, size - 1) == 0; }
+
+// Words of a part that is stored.
+size_t plainWords(u32 size) { return 1 + divideUp(size, 2u); }
+
+// Returns false, and leaves words and tables as they were, if it takes `most` words or more.
+bool PartEncoder::encodeCoded(const PartSequences& part, size_t most, std::vector<u16>& words)
+{
+    const size_t begin = words.size();
+    const u64 cost = chooseLiterals() + chooseSequences();
+    if ((cost >> (kCostShift + 4)) >= most) return false;
+    m_writer.clear();
+    const bool literalTable = !m_reusesLiterals && m_literalMode <= SLUICE_GS_LITERALS_HUFFMAN;
+    const bool sequenceTable = !m_reusesSequences && !m_sequences.empty();
+    if (literalTable) m_literalDescription.write(m_writer);
+    if (sequenceTable) m_sequenceDescription.write(m_writer);
+    writeLiterals();
+    writeSequences();
+
+    const u32 literalCount = u32(m_literals.size());
+    const bool ownRans = literalTable && m_literalMode == SLUICE_GS_LITERALS_RANS;
+    const u32 literalLog = ownRans ? m_literalTables.table.log - SLUICE_GS_MIN_LOG : 0;
+    const u32 sequenceLog = sequenceTable ? m_sequenceTables.log - SLUICE_GS_MIN_LOG : 0;
+    const u32 one = m_literalMode == SLUICE_GS_LITERALS_ONE ? m_literals[0] : 0;
+    words.push_back(u16(SLUICE_GS_CODED | (m_reusesLiterals ? 0 : m_literalMode) << 2 |
+                        (m_reusesLiterals ? 1u : 0u) << 4 | (m_reusesSequences ? 1u : 0u) << 5 |
+                        literalLog << 6 | sequenceLog << 9 | literalCount >> 16 << 12));
+    words.push_back(u16(literalCount));
+    words.push_back(u16(m_sequences.size()));
+    words.push_back(u16((sequenceTable ? m_sequenceTables.modulus - 1 : 0) | one << 8));
+    m_writer.finish(words);
+    if (words.size() - begin >= most || part.size == 0) {
+        words.resize(begin);
+        return false;
+    }
+    if (literalTable) {
+        m_haveLiterals = true;
+        m_lastLiterals = m_literalTables;
+    }
+    if (sequenceTable) {
+        m_haveSequences = true;
+        m_lastSequences = m_sequenceTables;
+    }
+    return true;
+}
+
+size_t PartEncoder::estimate(const u8* tile, const PartSequences& part)
+{
+    if (isRun(tile + part.begin, part.size)) return 1;
+    collect(tile, part);
+    const u64 bits = (chooseLiterals() + chooseSequences()) >> kCostShift;
+    return std::min(plainWords(part.size), SLUICE_GS_PART_HEADER + kLanes + size_t(bits / 16));
+}
+
+void PartEncoder::encode(const u8* tile, const PartSequences& part, std::vector<u16>& words)
+{
+    const u8* const bytes = tile + part.begin;
+    if (isRun(bytes, part.size)) {
+        words.push_back(u16(SLUICE_GS_RUN | u32(bytes[0]) << 8));
+        return;
+    }
+    const size_t most = plainWords(part.size);
+    if (most > SLUICE_GS_PART_HEADER) {
+        collect(tile, part);
+        if (encodeCoded(part, most, words)) return;
+    }
+    words.push_back(SLUICE_GS_PLAIN);
+    for (u32 i = 0; i < part.size; i += 2)
+        words.push_back(u16(bytes[i] | (i + 1 < part.size ? bytes[i + 1] << 8 : 0)));
+}
+
+} // namespace sluice::gstd

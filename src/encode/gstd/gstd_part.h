@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// One part of a Gstd tile: which tables it uses, what it costs in each form, and its words.
+#pragma once
+
+#include "encode/gstd/gstd_sequences.h"
+#include "encode/gstd/gstd_tables.h"
+
+#include <array>
+
+namespace sluice::gstd {
+
+// How much is tried.
+struct Effort {
+    u32 firstLiteralLog, lastLiteralLog;
+    u32 firstSequenceLog, lastSequenceLog;
+    bool allModuli;
+};
+
+// A length or offset as a symbol and the bits that follow it.
+struct Symbol {
+    u32 symbol, value, bits;
+};
+
+struct LiteralTables {
+    u32 mode = SLUICE_GS_LITERALS_PLAIN;
+    Table table;
+    Code code;
+
+    u64 cost(const Counts& counts) const
+    {
+        return mode == SLUICE_GS_LITERALS_RANS ? table.cost(counts) : code.cost(counts);
+    }
+};
+
+// The tables of a part's sequences, in the order in which they are described. Offsets are split into
+// quotient and remainder by the modulus; modulus 1 needs no table of remainders.
+enum SequenceTable : u32 {
+    kLiteralLengths,
+    kMatchLengths,
+    kOffsets,
+    kRemainders,
+    kSequenceTables
+};
+
+struct SequenceTables {
+    u32 modulus = 1, log = 0;
+    Table tables[kSequenceTables];
+
+    u32 used() const { return modulus > 1 ? kSequenceTables : kRemainders; }
+    void fitLengths(const Counts* counts, u32 newLog);
+    void fitOffsets(const Counts* counts, u32 newModulus); // after the lengths
+    Description describe() const;
+    // The cost of all symbols; UINT64_MAX if one of them has no frequency.
+    u64 cost(const Counts* counts) const;
+};
+
+class PartEncoder {
+public:
+    void beginTile(const Effort& effort)
+    {
+        m_effort = effort;
+        m_haveLiterals = m_haveSequences = false;
+    }
+    // Appends the part's words. Parts come in the tile's order, since a part may use the tables of
+    // earlier ones.
+    void encode(const u8* tile, const PartSequences& part, std::vector<u16>& words);
+
+    // Estimates how many words encode() would append.
+    size_t estimate(const u8* tile, const PartSequences& part);
+
+private:
+    struct Coded {
+        Symbol literals, length;
+        u32 repeat, offset; // repeat: SLUICE_GS_REPEATS if the offset is a new one
+    };
+    // Tables of a part's sequences and what these cost with them.
+    struct FittedTables {
+        u64 cost = UINT64_MAX;
+        SequenceTables tables;
+    };
+
+    bool encodeCoded(const PartSequences& part, size_t most, std::vector<u16>& words);
+    void collect(const u8* tile, const PartSequences& part);
+    u64 chooseLiterals();
+    u64 chooseSequences();
+    u64 countOffsets(u32 modulus);
+    void tryModulus(u32 modulus, SequenceTables& tables, FittedTables& best);
+    template <typename Write>
+    void forEachLiteral(Write write) const;
+    void writeLiterals();
+    void writeSequences();
+
+    Effort m_effort = {};
+    LaneWriter m_writer;
+
+    // The content of the part.
+    std::vector<u8> m_literals;
+    std::vector<Coded> m_sequences;
+    Counts m_literalCounts;
+    Counts m_counts[kSequenceTables];
+    u64 m_lengthBits = 0;          // extra bits of all lengths
+    std::vector<u32> m_newOffsets; // those that are none of the last ones
+    Counts m_repeats;              // of the others
+
+    // The tables of the part, which may be those of an earlier one.
+    LiteralTables m_literalTables;
+    SequenceTables m_sequenceTables;
+    Description m_literalDescription, m_sequenceDescription;
+    u32 m_literalMode = SLUICE_GS_LITERALS_PLAIN;
+    bool m_reusesLiterals = false, m_reusesSequences = false;
+
+    // The tables that were described last in this tile.
+    bool m_haveLiterals = false, m_haveSequences = false;
+    LiteralTables m_lastLiterals;
+    SequenceTables m_lastSequences;
+};
+
+} // namespace sluice::gstd

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The code of a DFloat11 or ECF8 unit: lengths under the limits of the kernels that read such
+// files, and the tables.
+#pragma once
+
+#include <vector>
+
+#include <sluice/sluice_df11.h>
+
+#include "formats/integers.h"
+
+namespace sluice {
+
+// So many elements of a block, at 2 bytes each, fit into 48 KiB of shared memory beside 512 counters
+// and the block's end. A block has more only if its codes have less than 1.391 bits on average.
+constexpr u32 kDf11MaxSharedElements = (48 * 1024 - 513 * 4) / 2;
+
+struct Df11Code {
+    struct Word {
+        u32 bits = 0;
+        u32 length = 0; // 0: none
+    };
+    Word words[256];      // most significant bit first; the end's code is all zeros
+    std::vector<u8> luts; // rows of 256 bytes, the lengths last
+
+    u32 minLength() const;
+};
+
+// Makes the code with the fewest bits for these symbols and one end, with no length above the kind's
+// limit (32 or 16 bits) nor below minLength (1 or 2), whose tables have at most 16 rows beyond the
+// first. Where the best code breaks minLength or needs too many rows, it makes a good one that does
+// not. Symbols that do not occur may get codes to make it complete. Returns false if nothing occurs,
+// or a symbol that the format cannot hold (bf16: 240 and above; fp8: 16).
+bool makeDf11Code(SluiceDf11Kind kind, const u64 histogram[256], u32 minLength, Df11Code& code);
+
+} // namespace sluice

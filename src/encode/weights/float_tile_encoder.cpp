@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sluice/sluice_float.h>
+
+#include "encode/weights/float_tile_encoder.h"
+
+#include <algorithm>
+
+#include "formats/float_tile.h"
+#include "formats/little_endian.h"
+
+namespace sluice {
+
+using namespace floats;
+
+SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const u8* bytes,
+                                      u32 size, std::vector<u8>& out)
+{
+    const u32 type = segment.floatType, elementBytes = sluiceFloatElementSize(type);
+    const u32 elements = size / elementBytes;
+    out.clear();
+    const TileParts parts = tilePartsOf(type, elements);
+    // A segment's tail is no whole element, and the tables alone may be too large.
+    if (size % elementBytes != 0 || parts.words >= size) return SLUICE_OK;
+    out.reserve(size); // it stays smaller
+    out.resize(size_t(parts.words));
+    u64 histogram[256] = {};
+    SluiceStatus status = sluiceFloatCountSymbols(type, bytes, elements, histogram);
+    if (status == SLUICE_OK) status = sluiceFloatCodeLengths(histogram, out.data() + parts.lengths);
+    if (status == SLUICE_OK)
+        status = sluiceFloatPackRaw(type, elements, bytes, 0, elements, out.data() + parts.raw);
+    u32 wordsEnd = 0; // in units of the index
+    for (u32 first = 0; status == SLUICE_OK && first < elements; first += kTile) {
+        u32 count = 0;
+        status = sluiceFloatEncodeTile(
+            type, out.data() + parts.lengths, bytes + size_t(first) * elementBytes,
+            std::min(kTile, elements - first), m_words, SLUICE_FLOAT_TILE_BOUND, &count);
+        const size_t at = out.size();
+        if (at + size_t(count) * 4 >= size) {
+            out.clear(); // no gain
+            return status;
+        }
+        out.resize(at + size_t(count) * 4);
+        for (u32 i = 0; i < count; ++i)
+            storeLe32(out.data() + at + 4 * i, m_words[i]);
+        wordsEnd += count * 4 / kUnit;
+        storeLe32(out.data() + parts.index + (first / kTile + 1) * 4, wordsEnd);
+    }
+    storeLe32(out.data() + tileType, type);
+    storeLe32(out.data() + tileElements, elements);
+    storeLe32(out.data() + tileWordsSize, wordsEnd * kUnit);
+    return status;
+}
+
+SluiceStatus FloatTensor::encode(u32 elementType, const u8* elements, u64 elementCount)
+{
+    type = elementType;
+    count = elementCount;
+    lengths.resize(SLUICE_FLOAT_LENGTHS_SIZE);
+    raw.resize(size_t(sluiceFloatRawSize(type, count)));
+    words.clear();
+    index.assign(1, 0);
+    u64 histogram[256] = {};
+    SluiceStatus status = sluiceFloatCountSymbols(type, elements, count, histogram);
+    if (status == SLUICE_OK) status = sluiceFloatCodeLengths(histogram, lengths.data());
+    for (u64 first = 0; status == SLUICE_OK && first < count; first += kTile) {
+        u32 tile[SLUICE_FLOAT_TILE_BOUND], used = 0;
+        status = sluiceFloatEncodeTile(
+            type, lengths.data(), elements + first * sluiceFloatElementSize(type),
+            u32(std::min<u64>(kTile, count - first)), tile, SLUICE_FLOAT_TILE_BOUND, &used);
+        words.insert(words.end(), tile, tile + used);
+        index.push_back(u32(words.size() * 4 / kUnit));
+    }
+    return status == SLUICE_OK ? sluiceFloatPackRaw(type, count, elements, 0, count, raw.data())
+                               : status;
+}
+
+SluiceFloatTensor FloatTensor::appendTo(std::vector<u8>& source) const
+{
+    const auto append = [&](const auto& part) {
+        const u64 at = source.size();
+        const u8* bytes = reinterpret_cast<const u8*>(part.data());
+        source.insert(source.end(), bytes, bytes + part.size() * sizeof part[0]);
+        source.resize((source.size() + 15) / 16 * 16);
+        return at;
+    };
+    SluiceFloatTensor tensor = {};
+    tensor.words = append(words);
+    tensor.wordsSize = words.size() * 4;
+    tensor.index = append(index);
+    tensor.lengths = append(lengths);
+    tensor.raw = append(raw);
+    tensor.count = count;
+    tensor.type = type;
+    return tensor;
+}
+
+} // namespace sluice

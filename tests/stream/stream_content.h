@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What tests stream to Vulkan: an archive of small tiles of every codec, and of images of several
+// formats.
+#pragma once
+
+#include "tests/stream/stream_engine.h"
+#include "tests/support/streams.h"
+
+namespace sluice::test {
+
+struct ImageCase {
+    VkFormat format;
+    uint32_t blockWidth, blockHeight, blockSize;
+    uint32_t width, height, depth, levels, layers;
+};
+constexpr ImageCase kImages[] = {
+    {VK_FORMAT_R8G8B8A8_UNORM, 1, 1, 4, 60, 33, 1, 6, 1},
+    {VK_FORMAT_R8_UNORM, 1, 1, 1, 33, 17, 1, 3, 1},
+    {VK_FORMAT_BC1_RGBA_UNORM_BLOCK, 4, 4, 8, 68, 50, 1, 7, 1},
+    {VK_FORMAT_BC3_UNORM_BLOCK, 4, 4, 16, 36, 20, 1, 2, 3},
+    {VK_FORMAT_R8G8B8A8_UNORM, 1, 1, 4, 12, 10, 7, 2, 1},
+};
+
+struct ImageAsset {
+    PackedAsset packed;
+    std::vector<uint64_t> offsets, sizes; // of levels
+};
+
+SluiceStreamRequest imageRequest(SluiceStreamFile file, uint32_t asset, const ImageCase& image,
+                                 const ImageAsset& about, uint32_t level, VkImage handle);
+VkImageCreateInfo createInfoOf(const ImageCase& image);
+SluiceStreamRequest bufferRequest(SluiceStreamFile file, uint64_t offset, uint64_t size,
+                                  const SluiceStreamMemory& to, uint64_t place);
+
+struct VulkanContent {
+    PackedAsset small; // small tiles of every codec, so that software devices decode them soon
+    std::vector<ImageAsset> images;
+    Bytes file;
+
+    VulkanContent();
+    static constexpr uint32_t kSmall = std::size(kImages); // its number in the archive
+};
+
+const VulkanContent& vulkanContent();
+
+// False on other devices, where the case is left out.
+bool isVulkan();
+
+} // namespace sluice::test

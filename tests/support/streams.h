@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What tests of streaming share: an archive in memory behind an engine's file, whose reads can go
+// wrong on purpose, and a streamer of the CPU.
+#pragma once
+
+#include <sluice/sluice_stream.h>
+
+#include "tests/support/packed_archives.h"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sluice::test {
+
+// A file of an engine's own.
+struct MemoryFile {
+    explicit MemoryFile(Bytes content) : bytes(std::move(content)) {}
+
+    SluiceStreamFileInterface interface();
+
+    Bytes bytes;
+    std::atomic<uint32_t> reads{0}, closes{0};
+    // Called before each read; what it returns, if it is not 0, is the read's result.
+    std::function<int64_t(uint64_t offset, uint64_t size)> before;
+    uint64_t mostAtOnce = UINT64_MAX; // short reads
+};
+
+// Memory aligned as a ring of the host must be.
+class RingMemory {
+public:
+    explicit RingMemory(size_t size);
+    SluiceStreamMemory memory() const;
+    uint8_t* data() const { return m_start; }
+
+private:
+    std::unique_ptr<uint8_t[]> m_bytes;
+    uint8_t* m_start;
+    size_t m_size;
+};
+
+// Starts to open an archive, or a plain file; the event has `user`.
+SluiceStreamFile startOpening(SluiceStreamer streamer, MemoryFile& file, bool isArchive = true,
+                              uint64_t user = 0);
+
+// Submits a group of these requests; `info` says the rest of it.
+SluiceStreamGroup submitGroup(SluiceStreamer streamer,
+                              const std::vector<SluiceStreamRequest>& requests,
+                              SluiceStreamGroupInfo info = {});
+
+// A streamer without a GPU. threads 0: the test pumps.
+class CpuStreamer {
+public:
+    explicit CpuStreamer(uint32_t threads, const SluiceStreamerInfo& limits = {});
+    ~CpuStreamer();
+    CpuStreamer(const CpuStreamer&) = delete;
+    CpuStreamer& operator=(const CpuStreamer&) = delete;
+
+    SluiceStreamer get() const { return m_streamer; }
+    SluiceStreamFile open(MemoryFile& file, bool isArchive = true);
+    // Opens, and gives the event.
+    SluiceStreamEvent tryOpen(MemoryFile& file, bool isArchive, SluiceStreamFile& opened);
+    SluiceStreamGroup submit(const std::vector<SluiceStreamRequest>& requests, int32_t priority = 0,
+                             uint64_t tag = 0);
+    // Pumps (without threads) and polls until the group has ended; other groups' events are kept.
+    SluiceStreamEvent waitFor(SluiceStreamGroup group);
+    // One look; without threads after at most `jobs` jobs.
+    void turn(uint32_t jobs = 1);
+    bool hasEnded(SluiceStreamGroup group) const { return m_ended.count(group) != 0; }
+    SluiceStreamCounters counters() const;
+    uint32_t endCount() const { return m_endCount; }
+
+private:
+    uint32_t m_threads;
+    SluiceContext m_context = nullptr;
+    RingMemory m_source;
+    SluiceStreamer m_streamer = nullptr;
+    std::map<SluiceStreamGroup, SluiceStreamEvent> m_ended;
+    std::vector<SluiceStreamEvent> m_opened;
+    uint32_t m_endCount = 0;
+};
+
+// A request for bytes of an asset, of a file, of memory.
+SluiceStreamRequest fromArchive(SluiceStreamFile file, uint32_t asset, uint64_t offset,
+                                uint64_t size, void* host);
+SluiceStreamRequest fromFile(SluiceStreamFile file, uint64_t offset, uint64_t size, void* host);
+SluiceStreamRequest fromMemory(const void* memory, uint64_t size, void* host);
+
+// Bytes between guards, which `checkGuards` compares.
+class GuardedBytes {
+public:
+    explicit GuardedBytes(size_t size, size_t misalign = 0);
+    uint8_t* data() { return m_bytes.data() + m_start; }
+    Bytes content() const;
+    void checkGuards() const;
+
+private:
+    static constexpr size_t kGuard = 64;
+    static constexpr uint8_t kPattern = 0xC3;
+    Bytes m_bytes;
+    size_t m_start, m_size;
+};
+
+} // namespace sluice::test

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// docs/devices.md is the page of the reports in docs/reports, which keep to their schema.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <unistd.h>
+
+#include "tests/tool/json_schema.h"
+#include "tools/dev.d/devices_page.h"
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+namespace {
+
+const fs::path kDocs = fs::path(SLUICE_TEST_DATA_DIR) / "../../docs";
+
+std::string readText(const fs::path& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    REQUIRE_MESSAGE(file, path.string());
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+bool contains(const std::string& text, const std::string& part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+class Reports {
+public:
+    Reports()
+    {
+        std::string pattern = (fs::temp_directory_path() / "sluice-page-XXXXXX").string();
+        REQUIRE(mkdtemp(pattern.data()) != nullptr);
+        path = pattern;
+    }
+    ~Reports() { fs::remove_all(path); }
+    void write(const char* name, const std::string& text) const
+    {
+        std::ofstream(path / name, std::ios::binary) << text;
+    }
+
+    fs::path path;
+};
+
+Json device(const char* name)
+{
+    return {{"device", "vulkan:0"},
+            {"result", "failed"},
+            {"name", name},
+            {"driver", "a driver 1.2"},
+            {"api", "Vulkan 1.3.0"},
+            {"vendorId", 1},
+            {"deviceId", 2},
+            {"software", false},
+            {"memory", 3},
+            {"tiers", {"base", "emu32", "emu4", "emu8"}},
+            {"features", {"bufferDeviceAddress"}},
+            {"absent", {{{"feature", "shaderInt64"}, {"costs", "time"}}}},
+            {"missing", {{{"tier", "ext"}, {"why", "no bytes"}, {"costs", "atomics"}}}},
+            {"selftest",
+             {{{"tier", "base"}, {"passed", false}, {"kernels", {{"scan", true}, {"gstd", false}}}},
+              {{"tier", "emu4"}, {"passed", true}, {"kernels", {{"scan", true}}}},
+              {{"tier", "emu8"}, {"passed", true}, {"kernels", {{"scan", true}}}}}}};
+}
+
+Json report(const Json& one)
+{
+    return {{"schemaVersion", 1},
+            {"sluice", "1.0.0"},
+            {"compiler", "GCC"},
+            {"os", "Linux"},
+            {"processor", "one"},
+            {"cores", 4},
+            {"cuda", "not built in"},
+            {"seconds", 90},
+            {"taken", 80.5},
+            {"result", "failed"},
+            {"failures",
+             {{{"device", "vulkan:0"},
+               {"step", "bench scan"},
+               {"command", "sluice bench"},
+               {"error", "ended by signal 11"}}}},
+            {"leftOut",
+             {{{"device", "vulkan:0"},
+               {"step", "selftest emu32"},
+               {"command", "sluice selftest"},
+               {"why", "no time was left"}}}},
+            {"devices", {one}}};
+}
+
+} // namespace
+
+TEST_CASE("documents: the page of devices is that of the reports")
+{
+    CHECK(sluice::devicesPage(kDocs / "reports") == readText(kDocs / "devices.md"));
+    const Json schema = Json::parse(readText(kDocs / "reports/schema.json"));
+    uint32_t count = 0;
+    for (const auto& entry : fs::directory_iterator(kDocs / "reports")) {
+        if (entry.path().filename() == "schema.json") continue;
+        CAPTURE(entry.path().filename().string());
+        const std::string text = readText(entry.path());
+        CHECK(text.size() < 100000); // the folder is for reports, and those are small
+        for (const std::string& error : sluice::test::schemaErrors(schema, Json::parse(text)))
+            CHECK_MESSAGE(false, error);
+        ++count;
+    }
+    CHECK(count >= 3);
+}
+
+TEST_CASE("devices page: failures, tiers that were not run, and texts of strangers")
+{
+    const Reports folder;
+    folder.write("x.json", report(device("<b>a|b</b>\n[c](d)")).dump());
+    folder.write("schema.json", "{}");
+    folder.write("notes.txt", "no report");
+    const std::string page = sluice::devicesPage(folder.path);
+    CHECK(contains(page,
+                   "| x, vulkan:0 | &lt;b>a\\|b&lt;/b> \\[c\\](d) | a driver 1.2, Vulkan 1.3.0 "
+                   "| – | **FAILED**: gstd | not run | emu4 passed; emu8 passed | – | – |"));
+    CHECK(contains(page, "| tier ext | no bytes; atomics |"));
+    CHECK(contains(page, "| shaderInt64 | time |"));
+    CHECK(contains(page, "**failed**: ended by signal 11"));
+    CHECK(contains(page, "left out: no time was left"));
+    // Another device has another page.
+    folder.write("x.json", report(device("another")).dump());
+    CHECK(sluice::devicesPage(folder.path) != page);
+}
+
+TEST_CASE("devices page: what is no report is refused by name")
+{
+    for (const std::string& text : {std::string("{"), std::string("[]"), std::string("{}"),
+                                    std::string("{\"schemaVersion\": 2}")}) {
+        const Reports folder;
+        folder.write("y.json", text);
+        CHECK_THROWS_WITH(sluice::devicesPage(folder.path),
+                          doctest::Contains("y.json: is no report"));
+    }
+    const Reports folder;
+    folder.write("z.json", "{\"schemaVersion\": 1}");
+    CHECK_THROWS_WITH(sluice::devicesPage(folder.path), doctest::Contains("schema"));
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// sluice bench: which rows it prints, of what, and what it refuses.
+#include <algorithm>
+
+#include "tests/tool/tool_run.h"
+
+using namespace sluice::test;
+
+TEST_CASE("tool: the benchmark's rows of decoders")
+{
+    Tool tool;
+    tool.write("f/picture.tga", picture());
+    REQUIRE(tool("pack --filters median f -o s.sluice") == 0);
+    REQUIRE(tool("pack -c gdeflate f -o d.sluice") == 0);
+    CHECK(tool("bench -q --device cpu --filter gstd,filter,gdeflate --input s.sluice --input "
+               "d.sluice --json -") == 0);
+    const std::string rows = tool.output();
+    CHECK(contains(rows, "\"kernel\": \"gstd\", \"size\": \"96.0 kB\""));
+    CHECK(contains(rows, "\"kernel\": \"gstd filters\", \"size\": \"96.0 kB\""));
+    CHECK(contains(rows, "\"kernel\": \"filter\", \"size\": \"96.0 kB\""));
+    CHECK(contains(rows, "\"kernel\": \"gdeflate\", \"size\": \"96.0 kB\""));
+    // has no such tile
+    CHECK(tool.onCpu("bench -q --filter gdeflate --input s.sluice") == 3);
+    CHECK(tool.onCpu("bench -q --filter gstd --input f/picture.tga") == 0); // packed first
+    CHECK(tool.onCpu("bench -q --filter nothing") == 1);
+    tool.damage("s.sluice");
+    // no figures of wrong bytes
+    CHECK(tool.onCpu("bench -q --filter gstd --input s.sluice") == 3);
+}
+
+TEST_CASE("tool: the benchmark's rows of primitives, each checked")
+{
+    Tool tool;
+    CHECK(tool("bench --help") == 0);
+    for (const char* kernel : {"scan kinds", "reduce", "compact sweep", "interval gather",
+                               "interval scatter", "bulk sweep"})
+        CHECK(contains(tool.output(), kernel));
+    CHECK(tool("bench -q --device cpu --filter 'scan,reduce,compact kinds,compact "
+               "sweep,interval,bulk' --json -") == 0);
+    const std::string rows = tool.output();
+    for (const char* row :
+         {"scan\", \"size\": \"2^10", "scan\", \"size\": \"2^20",
+          "scan kinds: inclusive\", \"size\": \"2^20", "scan kinds: segments f32",
+          "reduce: max u64", "compact kinds\", \"size\": \"less u16",
+          "compact kinds\", \"size\": \"non-zero", "compact sweep: partition\", \"size\": \"2^20",
+          "interval gather\", \"size\": \"64 B", "interval kinds\", \"size\": \"expand 3 B",
+          "interval kinds\", \"size\": \"move offsets",
+          "interval hard: scatter\", \"size\": \"one huge",
+          "interval sweep: search\", \"size\": \"2^10 B",
+          "bulk insert\", \"size\": \"1 in 10, 16 B"}) {
+        CAPTURE(row);
+        CHECK(contains(rows, "\"kernel\": \"" + std::string(row)));
+    }
+}
+
+TEST_CASE("tool: the benchmark ends when its time is over, and says what it left out")
+{
+    Tool tool;
+    REQUIRE(tool("bench --help") == 0);
+    const std::string help = tool.output();
+    // No time at all: the copy alone, and every kernel that a run without filters has is named.
+    REQUIRE(tool("bench --device cpu --seconds 0.000001 --json x.json") == 0);
+    CHECK(contains(tool.output(), "copy "));
+    CHECK(contains(tool.output(), "cut short to end within 0 s, --seconds 0 measures everything:"));
+    const std::string none = tool.read("x.json");
+    for (const char* kernel :
+         {"scan", "reduce", "compact calls", "interval hard", "bulk sweep", "gdeflate",
+          "tile streams", "cpu decode", "gstd", "fse tables", "float bf16", "float encode",
+          "df11 ecf8", "df11 encode", "stream host"}) {
+        CAPTURE(kernel);
+        CHECK(contains(help, kernel));
+        const std::string listed =
+            std::string("{\"kernel\": \"") + kernel + "\", \"all\": true, \"sizes\": [";
+        const std::string variant = std::string("{\"kernel\": \"") + kernel + ": ";
+        CHECK((contains(none, listed) || contains(none, variant)));
+        CHECK_FALSE(contains(tool.output(), std::string("\n") + kernel + " "));
+    }
+    // With a little, the first row of a name is the largest; what is not there is listed.
+    REQUIRE(tool("bench -q --device cpu --filter reduce --seconds 2 --json -") == 0);
+    const std::string some = tool.output();
+    const auto count = [&](const std::string& text) {
+        size_t found = 0;
+        for (size_t at = 0; (at = some.find(text, at)) != std::string::npos; ++at)
+            ++found;
+        return found;
+    };
+    size_t cut = 0; // the sizes in the lists
+    for (size_t at = 0; (at = some.find("\"sizes\": [", at)) != std::string::npos; ++at)
+        cut += size_t(std::count(some.begin() + std::ptrdiff_t(at),
+                                 some.begin() + std::ptrdiff_t(some.find(']', at)), '^'));
+    const bool isWhole = contains(some, "{\"kernel\": \"reduce\", \"all\": true");
+    CHECK(count("\", \"size\": \"2^") + cut == (isWhole ? 0 : 6 * 4));
+    if (count("\"kernel\": \"reduce: sum u32\", \"size\": \"2^") != 0)
+        CHECK(count("\"kernel\": \"reduce: sum u32\", \"size\": \"2^20\"") == 1);
+    // No limit, nothing cut.
+    REQUIRE(tool("bench -q --device cpu --filter reduce --json -") == 0);
+    CHECK_FALSE(contains(tool.output(), "\"cut\""));
+    CHECK(tool("bench --device cpu --seconds -1") == 1);
+}
+
+TEST_CASE("tool: the benchmark's filters take parts of names, or with = whole ones")
+{
+    Tool tool;
+    REQUIRE(tool("bench -q --device cpu --filter =scan --json -") == 0);
+    CHECK(contains(tool.output(), "\"kernel\": \"scan\", \"size\": \"2^20"));
+    CHECK_FALSE(contains(tool.output(), "scan kinds"));
+    CHECK_FALSE(contains(tool.output(), "reduce: "));
+    CHECK(tool.onCpu("bench -q --filter =sca") == 1);
+    CHECK(tool.onCpu("bench -q --filter =") == 1);
+}
+
+TEST_CASE("tool: the benchmark opens its outputs before it measures")
+{
+    Tool tool;
+    tool.write("there", "content");
+    for (const char* output : {"--json missing/x", "--html missing/x", "--json there",
+                               "--json y --html there", "--html a"}) {
+        CAPTURE(output);
+        CHECK(tool(std::string("bench --device cpu --filter copy ") + output) == 2);
+        CHECK(tool.output() == "");
+    }
+    for (const char* output : {"missing/x", "there"}) // before the device, which has no tuning
+        CHECK(tool(std::string("tune --device cpu --json ") + output) == 2);
+    CHECK(tool("tune --device cpu --json y") != 2);
+    CHECK(tool.read("there") == "content");
+    CHECK_FALSE(tool.has("y"));
+    CHECK_FALSE(tool.hasTemporaries());
+    CHECK(tool("bench -f --device cpu --filter copy --json there --html y") == 0);
+    CHECK(contains(tool.read("there"), "\"kernel\": \"copy\""));
+    CHECK(contains(tool.read("y"), "\"kernel\": \"copy\""));
+}
+
+TEST_CASE("tool: a signal ends the benchmark, and neither of its outputs is left behind")
+{
+    if (isWindowsTool("Windows has no signals that a shell could send")) return;
+    Tool tool;
+    // The tool runs beside a shell that waits for both files, then sends a signal.
+    const auto interrupted = [&](const std::string& before, const std::string& signals) {
+        tool.environment =
+            before +
+            "sluice() { \"$SLUICE\" bench --device cpu --seconds 30 --json x --html y "
+            "& p=$!; until [ \"$(ls -A | grep -c '^.sluice-')\" = 2 ]; do sleep 0.01; "
+            "done; for s in " +
+            signals + "; do kill -$s $p; done; wait $p; };";
+        return tool("--version; sluice");
+    };
+    CHECK(interrupted("", "TERM") == 143);
+    CHECK_FALSE(tool.hasTemporaries());
+    CHECK(interrupted("", "HUP") == 129);
+    CHECK_FALSE(tool.hasTemporaries());
+    CHECK(interrupted("trap '' HUP;", "HUP TERM") == 143); // as below nohup
+    CHECK_FALSE(tool.hasTemporaries());
+    CHECK_FALSE(tool.has("x"));
+    CHECK_FALSE(tool.has("y"));
+}
+
+TEST_CASE("tool: the benchmark's rows of decoding on the CPU")
+{
+    Tool tool;
+    CHECK(tool("pack -q -o x.sluice a") == 0);
+    CHECK(tool("pack -q -c gdeflate -o y.sluice a") == 0);
+    CHECK(tool("bench -q --device cpu --filter \"cpu decode\" --input x.sluice --input y.sluice "
+               "--json -") == 0);
+    const std::string rows = tool.output();
+    CHECK(contains(rows, "\"kernel\": \"cpu decode\""));
+    for (const char* who : {"sluice\"", "sluice, tier ref\"", "zstd -19", "libdeflate -12"})
+        CHECK_MESSAGE(contains(rows, who), who);
+}
+
+TEST_CASE("tool: the benchmark's rows of streaming")
+{
+    Tool tool;
+    CHECK(tool("bench -q --device cpu --filter stream --json -") == 0);
+    const std::string rows = tool.output();
+    for (const char* row :
+         {"submit 1\"", "submit 16\"", "submit 256\"", "record\"", "poll idle\"", "poll busy\""}) {
+        CAPTURE(row);
+        CHECK(contains(rows, "\"kernel\": \"stream host\", \"size\": \"" + std::string(row)));
+    }
+    CHECK(contains(rows, "\"ns_per_request\": "));
+    CHECK(contains(rows, "not run: needs Vulkan"));
+    CHECK(!contains(rows, "tile streams"));
+}
+
+TEST_CASE("tool weights: the benchmark reads weights of files")
+{
+    std::mt19937 random = makeRandom(106);
+    const Folder folder("out");
+    Model model;
+    const auto add = [&](const std::string& name, const std::string& type, uint64_t rows) {
+        model.add(name, type, {rows, 100}, random);
+    };
+    add("a.weight", "BF16", 300);
+    add("b.weight", "BF16", 200);
+    add("c", "F16", 123);
+    add("d", "F32", 77);
+    add("e.weight", "F8_E4M3", 500);
+    folder.write("m.safetensors", model);
+    // The rows but those of several threads, as "what: bytes", with "encode" in front where a row
+    // is about that.
+    const auto bench = [&](const std::string& arguments) {
+        REQUIRE(folder("bench -q --device cpu --json - " + arguments) == 0);
+        const std::string json = folder.output(), key = "\"who\": \"sluice, ";
+        std::vector<std::string> rows;
+        for (size_t begin = json.find("{\"kernel\""); begin != std::string::npos;
+             begin = json.find("{\"kernel\"", begin + 1)) {
+            const std::string row = json.substr(begin, json.find('}', begin) - begin);
+            const size_t who = row.find(key);
+            // the copy
+            if (who == std::string::npos || row.find(" threads\"") != std::string::npos) continue;
+            const std::string what =
+                row.substr(who + key.size(), row.find(", ", who + key.size()) - who - key.size());
+            CHECK(contains(row, "\"input\": "));
+            rows.push_back((row.find("encode\"") != std::string::npos ? "encode " : "") + what +
+                           ": " + std::to_string(numberAfter(row, "bytes")));
+        }
+        return rows;
+    };
+    using Rows = std::vector<std::string>;
+    const Rows floats = {"bf16: 100000", "f16: 24600", "f32: 30800", "e4m3: 50000",
+                         "e4m3 dense: 50000"};
+    CHECK((bench("--filter 'float bf16,float f,float e4' --input m.safetensors") == floats));
+    CHECK((bench("--filter float --input m.safetensors").size() == 2 * floats.size()));
+    CHECK((bench("--filter encode --input m.safetensors") ==
+           Rows{"encode bf16: 100000", "encode f16: 24600", "encode f32: 30800",
+                "encode e4m3: 50000", "encode e4m3 dense: 50000", "encode DFloat11 bf16: 100000",
+                "encode ECF8 e4m3: 50000"}));
+    CHECK((bench("--filter F16 --input m.safetensors") ==
+           // bf16 has f16 in its name
+           Rows{"bf16: 100000", "f16: 24600", "DFloat11 bf16: 100000"}));
+    CHECK((bench("--filter df11 --input m.safetensors") ==
+           Rows{"encode DFloat11 bf16: 100000", "DFloat11 bf16: 100000", "encode ECF8 e4m3: 50000",
+                "ECF8 e4m3: 50000"}));
+    REQUIRE(folder("pack --raw -c df11 m.safetensors -o out/p.safetensors") == 0);
+    CHECK((bench("--filter DFloat11 --input out/p.safetensors") == Rows{"DFloat11 bf16: 100000"}));
+    REQUIRE(folder("pack -f --raw -c ecf8 m.safetensors -o out/e.safetensors") == 0);
+    CHECK((bench("--filter ECF8 --input out/e.safetensors") == Rows{"ECF8 e4m3: 50000"}));
+    CHECK((bench("--filter f16,f32,ecf8 --input out/e.safetensors") ==
+           // what stayed plain, and the unit
+           Rows{"bf16: 100000", "f16: 24600", "f32: 30800", "ECF8 e4m3: 50000"}));
+    REQUIRE(folder("pack -c float -l 12 m.safetensors -o m.sluice") == 0);
+    CHECK((bench("--filter 'float bf,float f,e4m3' --input m.sluice") ==
+           Rows{"bf16: 100000", "f16: 24600", "f32: 30800", "e4m3 dense: 50000"}));
+    folder.write("text", std::string(5000, 'x') + std::string(3000, 'y'));
+    CHECK((bench("--filter huff --input text") == Rows{"huff: 8000"}));
+    CHECK((bench("--filter huff,e4m3 --input text --input m.sluice") ==
+           Rows{"huff: 8000", "e4m3 dense: 50000"}));
+
+    // Inputs and filters that have nothing to do with each other.
+    const auto refused = [&](const std::string& arguments) {
+        CHECK(folder("bench -q --device cpu " + arguments) == 3);
+        return folder.errors();
+    };
+    const std::string useless = ": holds nothing that the chosen kernels take\n";
+    CHECK(refused("--filter e5m2 --input m.safetensors") == "sluice: m.safetensors" + useless);
+    CHECK(refused("--filter df11 --input m.sluice") == "sluice: m.sluice" + useless);
+    CHECK(refused("--filter df11 --input text") == "sluice: text" + useless);
+    CHECK(refused("--filter ecf8 --input out/p.safetensors") ==
+          "sluice: out/p.safetensors" + useless);
+    CHECK(refused("--filter scan --input text") == "sluice: text" + useless);
+    CHECK(refused("--filter float,df11 --input m.sluice") ==
+          "sluice: no input holds what the chosen rows of DFloat11 or ECF8 take\n");
+    folder.damage("m.sluice");
+    CHECK(refused("--filter float --input m.sluice") != "");
+    CHECK(folder.onCpu("bench -q --filter frob") == 1);
+    CHECK(folder.errors().find(
+              "sluice: --filter frob: no kernel's name contains that; they are copy, ") == 0);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Where the tool meets the system: outputs that are inputs, links, devices and descriptors, modes of
+// what is replaced, standard descriptors that are closed, signals, and what other runs left behind.
+#include <sys/stat.h>
+
+#include "tests/tool/tool_run.h"
+
+using namespace sluice;
+using namespace sluice::test;
+
+namespace {
+
+unsigned modeOf(const fs::path& path)
+{
+    struct stat facts = {};
+    REQUIRE(stat(path.c_str(), &facts) == 0);
+    return unsigned(facts.st_mode & 0777);
+}
+
+// A command line for the shell, which may start the tool itself by "$SLUICE".
+std::string after(const std::string& commands) { return "--version >&2; " + commands; }
+
+} // namespace
+
+TEST_CASE("tool border: an output that is an input is refused, whatever its name")
+{
+    if (isWindowsTool("links of POSIX")) return;
+    Tool tool;
+    REQUIRE(tool("pack -o old.sluice a") == 0);
+    REQUIRE(tool("pack -o new.sluice a --level 1") == 0);
+    REQUIRE(tool("diff old.sluice new.sluice -o p.patch") == 0);
+    REQUIRE(tool("pack --raw -c gdeflate -o raw.gdeflate a/one.txt") == 0);
+    struct Line {
+        const char *input, *arguments;
+    };
+    const Line lines[] = {{"a/one.txt", "pack -f -o OUT a/one.txt"},
+                          {"a/one.txt", "pack --raw -c gdeflate -f -o OUT a/one.txt"},
+                          {"a/one.txt", "pack -f -o OUT a"},
+                          {"a/one.txt", "pack -f -o z --order OUT a/sub --emit-ninja OUT"},
+                          {"old.sluice", "pack -f -o OUT --against old.sluice a"},
+                          {"old.sluice", "info -f --html OUT old.sluice"},
+                          {"old.sluice", "diff -f old.sluice new.sluice -o OUT"},
+                          {"new.sluice", "diff -f old.sluice new.sluice -o OUT"},
+                          {"p.patch", "patch -f old.sluice p.patch -o OUT"},
+                          {"old.sluice", "unpack -f old.sluice a/one.txt -o OUT"},
+                          {"raw.gdeflate", "unpack -f raw.gdeflate -o OUT"},
+                          {"a/one.txt", "bench --filter scan --input a/one.txt -f --json OUT"},
+                          {"a/one.txt", "bench --filter scan --input a/one.txt -f --html OUT"}};
+    for (const Line& line : lines) {
+        const std::string content = tool.read(line.input);
+        fs::create_hard_link(tool.path / line.input, tool.path / "hard");
+        fs::create_symlink(line.input, tool.path / "soft");
+        for (const std::string& name : {std::string(line.input), std::string("./") + line.input,
+                                        std::string("hard"), std::string("soft")}) {
+            std::string arguments = line.arguments;
+            for (size_t at; (at = arguments.find("OUT")) != std::string::npos;)
+                arguments.replace(at, 3, name);
+            INFO(arguments);
+            CHECK(tool(arguments) == 2);
+            CHECK(contains(tool.errors(), "would be lost"));
+            CHECK(tool.read(line.input) == content);
+        }
+        fs::remove(tool.path / "hard");
+        fs::remove(tool.path / "soft");
+    }
+    CHECK(!tool.hasTemporaries());
+    // An archive of an earlier run in the folder that is packed is replaced, and left out.
+    REQUIRE(tool("pack -o a/x.sluice a") == 0);
+    CHECK(tool("pack -f -o a/x.sluice a") == 0);
+    REQUIRE(tool("unpack --list a/x.sluice") == 0);
+    CHECK(!contains(tool.output(), "x.sluice"));
+    // patch means to replace OLD.
+    CHECK(tool("patch -f old.sluice p.patch -o old.sluice") == 0);
+    CHECK(tool.read("old.sluice") == tool.read("new.sluice"));
+}
+
+TEST_CASE("tool border: what is replaced keeps its mode, and a link stays a link")
+{
+    if (isWindowsTool("files of Windows have no mode")) return;
+    Tool tool;
+    for (const unsigned mode : {0600u, 0640u, 0666u}) {
+        tool.write("x.sluice", "x");
+        fs::permissions(tool.path / "x.sluice", fs::perms(mode));
+        CHECK(tool("pack -f -o x.sluice a") == 0);
+        CHECK(modeOf(tool.path / "x.sluice") == mode);
+    }
+    fs::create_directories(tool.path / "b");
+    fs::create_symlink("../x.sluice", tool.path / "b/first"); // a link to a link
+    fs::create_symlink("b/first", tool.path / "link");
+    CHECK(tool("pack -o link a/sub") == 2);
+    CHECK(tool("pack -f -o link a/sub") == 0);
+    CHECK(fs::is_symlink(tool.path / "link"));
+    CHECK(fs::is_symlink(tool.path / "b/first"));
+    CHECK(tool("unpack --list x.sluice") == 0);
+    CHECK(tool.output() == "sub/two.bin\n");
+    fs::create_symlink("not-yet", tool.path / "dangling");
+    CHECK(tool("pack -f -o dangling a/sub") == 0);
+    CHECK(tool.read("not-yet") == tool.read("x.sluice"));
+}
+
+TEST_CASE("tool border: devices, pipes and descriptors are written to")
+{
+    if (isWindowsTool("devices of POSIX")) return;
+    Tool tool;
+    REQUIRE(tool("pack -o x.sluice a") == 0);
+    const std::string archive = tool.read("x.sluice");
+    REQUIRE(mkfifo((tool.path / "pipe").c_str(), 0600) == 0);
+    fs::create_symlink("/proc/self/fd/1", tool.path / "link");
+    CHECK(tool("pack -o /dev/null a") == 0);
+    CHECK(tool("pack -f -o /dev/null a") == 0);
+    CHECK(!fs::is_regular_file("/dev/null"));
+    for (const char* output : {"/dev/fd/1", "/dev/stdout", "link"}) {
+        INFO(output);
+        CHECK(tool(std::string("pack -o ") + output + " a") == 0);
+        CHECK(tool.output() == archive);
+    }
+    CHECK(tool(after("(cat pipe >got)& \"$SLUICE\" pack -f -o pipe a; wait")) == 0);
+    CHECK(tool.read("got") == archive);
+    CHECK(tool("pack -o /dev/fd/3 a 3>got3") == 0);
+    CHECK(tool.read("got3") == archive);
+    CHECK(!tool.hasTemporaries());
+}
+
+TEST_CASE("tool border: closed standard descriptors take no message into a file")
+{
+    if (isWindowsTool("descriptors of POSIX")) return;
+    Tool tool;
+    REQUIRE(tool("pack -o good.sluice a") == 0);
+    const std::string archive = tool.read("good.sluice");
+    for (const char* closed : {"<&- 2>&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-", "2>&-"}) {
+        INFO(closed);
+        CHECK(tool(std::string("pack -v -f -o x.sluice a ") + closed) == 0);
+        CHECK(tool.read("x.sluice") == archive);
+    }
+    for (const char* arguments : {"pack -o - a", "unpack --list good.sluice", "info good.sluice",
+                                  "unpack good.sluice a/one.txt -o - --device cpu"}) {
+        INFO(arguments);
+        CHECK(tool(std::string(arguments) + " >&-") == 2);
+    }
+    CHECK(tool("pack --raw -c gdeflate -o r - <&-") == 2);
+}
+
+TEST_CASE("tool border: signals leave nothing behind, and what was left is not packed")
+{
+    if (isWindowsTool("signals of POSIX")) return;
+    Tool tool;
+    tool.write("large", noise(3 << 20));
+    // A limit of the size of a file ends the process by SIGXFSZ while it writes.
+    CHECK(tool(after("(ulimit -f 100; \"$SLUICE\" pack -q -o x.sluice large)")) != 0);
+    CHECK(!tool.hasTemporaries());
+    CHECK(!tool.has("x.sluice"));
+    tool.write("a/.sluice-0123abcd", "what a killed run left");
+    tool.write("a/.sluice-notes", "an asset");
+    CHECK(tool("pack -v -o x.sluice a") == 0);
+    CHECK(contains(tool.errors(), "a/.sluice-0123abcd"));
+    REQUIRE(tool("unpack --list x.sluice") == 0);
+    CHECK(tool.output() == "a/.sluice-notes\na/empty\na/one.txt\na/sub/two.bin\n");
+    CHECK(tool("pack -f -o x.sluice a --exclude a/sub/ --exclude ./a/empty") == 0);
+    REQUIRE(tool("unpack --list x.sluice") == 0);
+    CHECK(tool.output() == "a/.sluice-notes\na/one.txt\n");
+}
+
+TEST_CASE("tool border: a cache has the modes of the umask, with many threads too")
+{
+    if (isWindowsTool("files of Windows have no mode")) return;
+    Tool tool;
+    fs::create_directories(tool.path / "in");
+    for (int i = 0; i < 1000; ++i)
+        tool.write("in/" + std::to_string(i), "x" + std::to_string(i) + noise(40));
+    const std::pair<const char*, unsigned> masks[] = {{"022", 0644}, {"077", 0600}, {"002", 0664}};
+    for (const auto& [mask, mode] : masks) {
+        tool.environment = std::string("umask ") + mask + ";";
+        const std::string cache = std::string("cache") + mask;
+        REQUIRE(tool("pack -f -q -l 1 -j 16 --no-share --filters none -o x.sluice --cache " +
+                     cache + " in") == 0);
+        for (const auto& entry : fs::recursive_directory_iterator(tool.path / cache)) {
+            const unsigned right = entry.is_directory() ? mode | (mode & 0444) >> 2 : mode;
+            REQUIRE(modeOf(entry.path()) == right);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How fast files can be read at all, which bounds whoever streams from them.
+#pragma once
+
+#include "tools/bench/stream/stream_content.h"
+#include "tools/bench/stream/stream_pass.h"
+
+namespace sluice {
+
+// How files are read: by so many threads, each one block after the other into its part of a ring.
+struct ReadPlan {
+    uint32_t threads;
+    uint64_t blockSize;
+    bool isDirect; // O_DIRECT
+    bool isCold;   // what the system has of the files in memory is dropped before each pass
+};
+
+// Reads all of the files once. Throws a Failure.
+StreamPass readFiles(const StreamFiles& files, const ReadPlan& plan, uint8_t* ring,
+                     uint64_t ringSize);
+// Why a file cannot be read with O_DIRECT; empty: it can.
+std::string whyNotDirect(const std::string& path);
+
+// Memory of the host at a multiple of 4,096 bytes, all of it touched.
+class ReadRing {
+public:
+    explicit ReadRing(uint64_t size);
+    uint8_t* data() const { return m_data; }
+    uint64_t size() const { return m_size; }
+
+private:
+    std::unique_ptr<uint8_t[]> m_bytes;
+    uint8_t* m_data;
+    uint64_t m_size;
+};
+
+} // namespace sluice

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The table of codecs: what the verbs and the benchmark know about each of them.
+#pragma once
+
+#include <map>
+
+#include "tools/common/files.h"
+#include "tools/common/pack_filters.h"
+
+namespace sluice {
+
+// Options of `sluice pack` that only some codecs take.
+enum CodecOption : uint32_t {
+    kLevelOption = 1,
+    kDecodeSpeedOption = 2,
+    kCopyDepthOption = 4,
+    kTileSizeOption = 8,
+    kFiltersOption = 16,
+    kGroupOption = 32,
+};
+
+// How a file goes into an archive.
+struct PackPlan {
+    std::vector<SluiceArchiveSegment> segments;           // none: a single one, of Codec::fileCodec
+    FilterPlan filters{nullptr, sluiceDestroyFilterPlan}; // keeps the descriptions
+    uint32_t type = 0;                                    // of the asset
+    // Of an asset whose type is not 0 or that has no plan of filters; else those of the filters.
+    Bytes parameters;
+    std::unique_ptr<InputFile> content; // in memory, if the plan has read all of it
+    std::string note;                   // what was made of the file; empty: it is as it was
+    std::string reason; // why the file is packed as Codec::fallback says; empty: it is not
+
+    // What goes into the asset's parameter block.
+    Bytes items() const
+    {
+        if (type != 0 || filters == nullptr) return parameters;
+        uint32_t size = 0;
+        const void* found = sluiceGetFilterParameters(filters.get(), &size);
+        const uint8_t* bytes = static_cast<const uint8_t*>(found);
+        return Bytes(bytes, bytes + size);
+    }
+};
+
+// Appends segments to a plan that keeps no plan of filters, and their filters to its parameters.
+class SegmentList {
+public:
+    explicit SegmentList(PackPlan& plan) : m_plan(plan) {}
+
+    // parameters: those that the segment's filterOffset is in.
+    void add(SluiceArchiveSegment segment, const uint8_t* parameters);
+
+private:
+    PackPlan& m_plan;
+    std::map<Bytes, uint32_t> m_items; // items of filters, and their filterOffset
+};
+
+struct Codec {
+    const char* name;      // for pack -c
+    const char* help;      // what pack --help adds to the name
+    uint32_t options;      // CodecOption
+    SluiceCodec fileCodec; // for files without segments
+    // Archives; plan is null if the codec makes none.
+    PackPlan (*plan)(const InputFile& input, const AssetOptions& options);
+    const char* fallback;
+    // pack --raw; null if the codec has no file of its own.
+    int (*packRaw)(const PackOptions& options, const CommonOptions& common);
+    // Tiles. Several rows may make tiles of one codec: the first of them describes these.
+    SluiceCodec tileCodec;
+    uint32_t kernels;                 // SluiceKernels decode them
+    const char *infoColumn, *infoKey; // where `sluice info` counts them; null: nowhere
+};
+
+constexpr size_t kCodecCount = 7;
+extern const Codec kCodecs[kCodecCount];
+
+const Codec& codecNamed(const std::string& name); // one of the table
+const Codec& codecOfTiles(uint32_t tileCodec);    // a SluiceCodec
+
+// All of a file as one segment of the codec.
+SluiceArchiveSegment wholeSegment(const Codec& codec, const AssetOptions& options, uint64_t size);
+
+PackPlan planGstd(const InputFile& input, const AssetOptions& options);
+// In a .safetensors file, floating-point tensors become FLOAT of their type, other large tensors
+// whatever makes samples of them smallest, the rest GDeflate. The same bytes give the same
+// segments. Any other file has none; the reason then says why if its name looks like .safetensors.
+PackPlan planFloat(const InputFile& input, const AssetOptions& options);
+
+int packTileStream(const PackOptions& options, const CommonOptions& common);
+int packDf11(const PackOptions& options, const CommonOptions& common);
+int packEcf8(const PackOptions& options, const CommonOptions& common);
+
+} // namespace sluice

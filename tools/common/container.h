@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// An input of the tool, recognised by its content: a .sluice archive, or a bare tile stream seen as
+// one asset.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <sluice/sluice_formats.h>
+
+#include "tools/common/files.h"
+
+namespace sluice {
+
+struct ContainerTile {
+    uint64_t offset; // from the start of the file
+    uint32_t storedSize;
+    uint32_t size;
+    uint32_t codec;     // SluiceCodec
+    uint32_t checksum;  // archives only
+    const void* filter; // its description, which is the container's; NULL: none
+    uint32_t filterSize;
+    uint64_t outputOffset = 0; // of what the tiles of its extent decode to
+};
+
+struct ContainerAsset {
+    std::string name; // empty for a bare stream
+    uint64_t size;
+    uint32_t tileCount;
+};
+
+class Container {
+public:
+    // Reads and checks header and index (or table). Throws Failure{exitFormat or exitUnsupported}.
+    explicit Container(const std::string& path) : Container(std::make_unique<InputFile>(path)) {}
+    explicit Container(std::unique_ptr<InputFile> file);
+    static bool recognises(const InputFile& file);
+
+    bool isArchive() const { return m_isArchive; }
+    const InputFile& file() const { return *m_file; }
+    const SluiceArchive& archive() const { return m_archive; } // isArchive only
+    uint32_t assetCount() const { return m_isArchive ? m_archive.assetCount : 1; }
+    uint64_t decodedSize() const; // all assets together
+    ContainerAsset asset(uint32_t number) const;
+    SluiceArchiveAsset archiveAsset(uint32_t number) const; // isArchive only
+
+    // The number of the asset of this name, if there is one; isArchive only.
+    std::optional<uint32_t> find(const std::string& name) const;
+    // The assets in the order of their extents; isArchive only.
+    std::vector<uint32_t> order() const;
+    // Whether the asset's tiles have to be counted for it: not if an asset before it shares them.
+    bool ownsTiles(uint32_t number) const
+    {
+        return !m_isArchive || archiveAsset(number).tilesOffset == 0;
+    }
+    // The stored bytes of an asset: of tiles that it shares, its part.
+    uint64_t storedSize(uint32_t number) const;
+    // All tile records of an asset, checked; isArchive only. Throws Failure.
+    std::vector<SluiceArchiveTile> records(uint32_t number) const;
+    // Checks all tile records of an asset, then calls back for each of them, also for those that it
+    // shares and has no part of. Throws Failure.
+    void
+    forEachTile(uint32_t asset,
+                const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
+    // The same for the tiles alone that the asset has a part of.
+    void forEachOwnTile(
+        uint32_t asset,
+        const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
+
+    // The SluiceKernels that some assets' tiles need, or all that tiles can need where their records
+    // are bad or very many.
+    uint32_t kernelsOf(const std::vector<uint32_t>& assets) const;
+
+    // "FILE: asset 'NAME'" or "FILE", for messages.
+    std::string place(uint32_t asset) const;
+    // "tile 3, bytes 4096 to 8191": where in the file it is.
+    static std::string tilePlace(uint32_t number, const ContainerTile& tile);
+
+private:
+    void readArchive();
+    void readStream();
+    void readRecords(uint32_t asset,
+                     const std::function<void(uint32_t, const SluiceArchiveTile&)>& call) const;
+    void readTiles(uint32_t asset,
+                   const std::function<void(uint32_t, const ContainerTile&)>& call) const;
+    const std::vector<ContainerTile>& shareTiles(uint32_t asset) const;
+
+    std::unique_ptr<InputFile> m_file;
+    bool m_isArchive = false;
+    SluiceArchive m_archive = {};
+    Bytes m_index;
+    // Of each block of parameters, what readers of records have noted of its filters.
+    mutable std::unordered_map<const void*, Bytes> m_checkedFilters;
+    mutable std::unordered_map<uint32_t, std::vector<ContainerTile>> m_shareTiles; // by share
+    SluiceTileStream m_stream = {};
+    std::vector<SluiceTileStreamTile> m_tiles;
+};
+
+} // namespace sluice

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "tools/common/files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <atomic>
+#include <cstring>
+#include <random>
+#include <string_view>
+
+#include <xxhash.h>
+
+namespace sluice {
+namespace {
+
+[[noreturn]] void failIo(const std::string& path, const std::string& what)
+{
+    throw Failure{exitIo, path + ": " + what};
+}
+
+[[noreturn]] void failErrno(const std::string& path) { failIo(path, std::strerror(errno)); }
+
+SystemFile openUnnamedFor(const std::string& user)
+{
+    std::string path;
+    const SystemFile file = openUnnamed(path);
+    if (file == kNoFile) failErrno(user + ": temporary file " + path);
+    return file;
+}
+
+void writeAt(SystemFile file, const std::string& path, uint64_t offset, const void* bytes,
+             size_t size)
+{
+    const char* from = static_cast<const char*>(bytes);
+    while (size != 0) {
+        const int64_t written = writeSomeAt(file, offset, from, size);
+        if (written <= 0) {
+            failErrno(path);
+        }
+        from += written;
+        offset += uint64_t(written);
+        size -= size_t(written);
+    }
+}
+
+void readAt(SystemFile file, const std::string& path, uint64_t offset, void* bytes, size_t size)
+{
+    char* to = static_cast<char*>(bytes);
+    while (size != 0) {
+        const int64_t got = readSomeAt(file, offset, to, size);
+        if (got < 0) failErrno(path);
+        if (got == 0) failIo(path, "became shorter while it was read");
+        to += got;
+        offset += uint64_t(got);
+        size -= size_t(got);
+    }
+}
+
+// Copies a stream to its end, into a file. Returns its size.
+uint64_t copyStream(SystemFile from, const std::string& fromName, SystemFile to)
+{
+    std::vector<char> buffer(1 << 20);
+    uint64_t size = 0;
+    for (;;) {
+        const int64_t got = readSome(from, buffer.data(), buffer.size());
+        if (got < 0) failErrno(fromName);
+        if (got == 0) return size;
+        writeAt(to, fromName, size, buffer.data(), size_t(got));
+        size += uint64_t(got);
+    }
+}
+
+void writeAll(SystemFile stream, const std::string& name, const void* bytes, size_t size)
+{
+    const char* from = static_cast<const char*>(bytes);
+    while (size != 0) {
+        const int64_t written = writeSome(stream, from, size);
+        if (written < 0) failErrno(name);
+        from += written;
+        size -= size_t(written);
+    }
+}
+
+// Copies a file to a stream. name: of the stream, for messages.
+void copyToStream(SystemFile from, SystemFile stream, const std::string& name)
+{
+    std::vector<char> buffer(1 << 20);
+    for (uint64_t at = 0;;) {
+        const int64_t got = readSomeAt(from, at, buffer.data(), buffer.size());
+        if (got < 0) failErrno(name);
+        if (got == 0) return;
+        writeAll(stream, name, buffer.data(), size_t(got));
+        at += uint64_t(got);
+    }
+}
+
+// Temporary files, for an interrupt to remove. A verb has a few open at a time; were there ever
+// more than have a place here, an interrupt would leave those behind.
+std::atomic<const TemporaryFile*> openTemporaries[64];
+static_assert(std::atomic<const TemporaryFile*>::is_always_lock_free,
+              "a signal handler reads them");
+
+void removeTemporaries()
+{
+    for (const std::atomic<const TemporaryFile*>& place : openTemporaries)
+        if (const TemporaryFile* const file = place.load()) removeIn(file->folder, file->name);
+}
+
+// file: stays as it is until forgetTemporary.
+void rememberTemporary(const TemporaryFile* file)
+{
+    static const bool installed = [] {
+        onInterrupt(removeTemporaries);
+        return true;
+    }();
+    (void)installed;
+    for (std::atomic<const TemporaryFile*>& place : openTemporaries) {
+        const TemporaryFile* expected = nullptr;
+        if (place.compare_exchange_strong(expected, file)) return;
+    }
+}
+
+void forgetTemporary(const TemporaryFile* file)
+{
+    for (std::atomic<const TemporaryFile*>& place : openTemporaries) {
+        const TemporaryFile* expected = file;
+        if (place.compare_exchange_strong(expected, nullptr)) return;
+    }
+}
+
+// Throws if there is something that may not be overwritten. isThere: whether `facts` are known,
+// else errno says why not. path: for messages.
+void checkOverwriteOf(bool isThere, const FileFacts& facts, const std::string& path, bool overwrite,
+                      const char* refusal)
+{
+    if (!isThere) {
+        if (errno == ENOENT || errno == ENOTDIR) return;
+        failErrno(path);
+    }
+    if (facts.kind == FileFacts::Kind::folder) failIo(path, "is a folder");
+    if (facts.kind == FileFacts::Kind::other) failIo(path, "is not a regular file");
+    if (!overwrite) failIo(path, refusal);
+}
+
+constexpr const char* kExists = "exists; -f overwrites it";
+
+void checkOverwriteIn(SystemFile folder, const std::string& name, const std::string& path,
+                      bool overwrite)
+{
+    FileFacts facts;
+    const bool isThere = factsIn(folder, name, facts);
+    checkOverwriteOf(isThere, facts, path, overwrite, kExists);
+}
+
+// Opens the folders of `name` below `root`, which are made where they are missing. Nobody can turn
+// one into a link in between: each is opened in the one before.
+SystemFile openFolders(const std::string& root, const std::string& name)
+{
+    if (!createFolders(root)) failErrno(root);
+    SystemFile folder = openFolder(root);
+    if (folder == kNoFile) failErrno(root);
+    size_t start = 0;
+    for (size_t slash; (slash = name.find('/', start)) != std::string::npos; start = slash + 1) {
+        const std::string part = name.substr(start, slash - start),
+                          path = root + "/" + name.substr(0, slash);
+        const bool isMade = createFolderIn(folder, part) || errno == EEXIST;
+        const SystemFile below = isMade ? openFolderIn(folder, part) : kNoFile;
+        FileFacts facts;
+        const bool isLink =
+            below == kNoFile && factsIn(folder, part, facts) && facts.kind == FileFacts::Kind::link;
+        closeFile(folder);
+        if (isLink) failIo(path, "is a link, which could lead out of " + root);
+        if (below == kNoFile) failIo(path, "cannot be made a folder");
+        folder = below;
+    }
+    return folder;
+}
+
+constexpr std::string_view kTemporaryStart = ".sluice-",
+                           kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+constexpr size_t kTemporaryLetters = 8;
+
+// Makes an empty file that nothing had the name of.
+SystemFile openTemporary(TemporaryFile& file, const std::string& path)
+{
+    std::random_device random;
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        std::string name(kTemporaryStart);
+        for (size_t i = 0; i < kTemporaryLetters; ++i)
+            name += kLetters[random() % kLetters.size()];
+        static_assert(sizeof(file.name) > 16, "the name fits");
+        std::memcpy(file.name, name.c_str(), name.size() + 1);
+        const SystemFile made = createIn(file.folder, file.name);
+        if (made != kNoFile) return made;
+        if (errno != EEXIST) break;
+    }
+    file.name[0] = 0;
+    failErrno(path);
+}
+
+} // namespace
+
+bool isTemporaryName(const std::string& path)
+{
+    const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+    return name.size() == kTemporaryStart.size() + kTemporaryLetters &&
+           name.substr(0, kTemporaryStart.size()) == kTemporaryStart &&
+           name.find_first_not_of(kLetters, kTemporaryStart.size()) == name.npos;
+}
+
+InputFile::InputFile(const std::string& path) : m_name(path == "-" ? "stdin" : path)
+{
+    const bool standard = path == "-";
+    m_file = standard ? standardInput() : openForReading(path);
+    if (m_file == kNoFile) failErrno(m_name);
+    FileFacts facts; // stdin's do not matter, and Wine does not know them
+    if (!standard && !factsOf(m_file, facts)) failErrno(m_name);
+    if (facts.kind == FileFacts::Kind::folder) failIo(m_name, "is a folder");
+    m_size = facts.size;
+    if (standard || facts.kind != FileFacts::Kind::file) { // a pipe: keep what comes
+        const SystemFile stream = m_file;
+        m_file = openUnnamedFor(m_name);
+        m_size = copyStream(stream, m_name, m_file);
+        if (!standard) closeFile(stream);
+    }
+}
+
+InputFile::InputFile(std::string name, Bytes content)
+    : m_name(std::move(name)), m_content(std::move(content)), m_size(m_content.size())
+{
+}
+
+InputFile::~InputFile()
+{
+    if (m_file != kNoFile) closeFile(m_file);
+}
+
+bool InputFile::facts(FileFacts& facts) const
+{
+    return m_file != kNoFile && factsOf(m_file, facts);
+}
+
+Bytes InputFile::readStart(uint64_t size) const
+{
+    Bytes bytes(std::min(m_size, size));
+    read(0, bytes.data(), bytes.size());
+    return bytes;
+}
+
+Bytes InputFile::readAll() const { return readStart(m_size); }
+
+void InputFile::read(uint64_t offset, void* bytes, size_t size) const
+{
+    if (offset > m_size || size > m_size - offset) failIo(m_name, "is too short");
+    m_blockBytes == 0 ? readPlain(offset, bytes, size) : readChecked(offset, bytes, size);
+}
+
+void InputFile::readPlain(uint64_t offset, void* bytes, size_t size) const
+{
+    offset += m_begin;
+    if (m_file != kNoFile) {
+        readAt(m_file, m_name, offset, bytes, size);
+    } else {
+        std::copy_n(m_content.begin() + ptrdiff_t(offset), size, static_cast<uint8_t*>(bytes));
+    }
+}
+
+void InputFile::checkBlocks(uint64_t blockBytes, std::vector<uint64_t> checks)
+{
+    m_blockBytes = blockBytes;
+    m_checks = std::move(checks);
+}
+
+void InputFile::readChecked(uint64_t offset, void* bytes, size_t size) const
+{
+    uint8_t* to = static_cast<uint8_t*>(bytes);
+    while (size != 0) {
+        const uint64_t block = offset / m_blockBytes, begin = block * m_blockBytes;
+        if (block != m_heldBlock) {
+            m_heldBlock = UINT64_MAX;
+            m_held.resize(size_t(std::min(m_blockBytes, m_size - begin)));
+            readPlain(begin, m_held.data(), m_held.size());
+            if (block >= m_checks.size() ||
+                XXH3_64bits(m_held.data(), m_held.size()) != m_checks[size_t(block)])
+                throw Failure{exitFormat, formatText("%s: damaged between bytes %llu and %llu",
+                                                     m_name.c_str(), wide(m_begin + begin),
+                                                     wide(m_begin + begin + m_held.size() - 1))};
+            m_heldBlock = block;
+        }
+        const size_t part = size_t(std::min<uint64_t>(size, begin + m_held.size() - offset));
+        std::memcpy(to, m_held.data() + (offset - begin), part);
+        to += part;
+        offset += part;
+        size -= part;
+    }
+}
+
+void checkOverwrite(const std::string& path, bool overwrite, const char* refusal)
+{
+    if (path == "-" || leadsToStream(path)) return;
+    FileFacts facts;
+    const bool isThere = factsOf(path, false, facts);
+    checkOverwriteOf(isThere, facts, path, overwrite, refusal != nullptr ? refusal : kExists);
+}
+
+void refuseOwnInput(const std::string& output, const std::vector<std::string>& inputs)
+{
+    FileFacts facts, other;
+    if (output == "-" || !factsOf(output, true, facts) || facts.kind != FileFacts::Kind::file)
+        return;
+    for (const std::string& input : inputs)
+        if (input != "-" && factsOf(input, true, other) && other.device == facts.device &&
+            other.number == facts.number)
+            failIo(output, "is an input too (" + input + "), and would be lost");
+}
+
+void checkOutput(const std::string& path, bool overwrite, const std::vector<std::string>& inputs)
+{
+    if (path == "-" && isTerminal(OutputStream::out))
+        throw Failure{exitUsage, "-o -: stdout is a terminal; redirect it, or name a file"};
+    refuseOwnInput(path, inputs);
+    checkOverwrite(path, overwrite);
+}
+
+OutputFile::OutputFile(const std::string& path, bool overwrite)
+    : m_path(path), m_overwrite(overwrite)
+{
+    checkOverwrite(path, overwrite);
+    if (path == "-") {
+        m_path = "stdout";
+        m_file = openUnnamedFor(m_path);
+        return;
+    }
+    if (leadsToStream(path)) {
+        m_stream = openStream(path);
+        if (m_stream == kNoFile) failErrno(path);
+        try {
+            m_file = openUnnamedFor(m_path);
+        } catch (...) {
+            closeFile(m_stream);
+            throw;
+        }
+        return;
+    }
+    // A link stays, and what it leads to is replaced.
+    const std::filesystem::path whole = std::filesystem::u8path(followLinks(path));
+    const std::string folder = whole.parent_path().u8string();
+    m_name = whole.filename().u8string();
+    m_temporary.folder = openFolder(folder.empty() ? "." : folder);
+    if (m_temporary.folder == kNoFile) failErrno(path);
+    begin();
+}
+
+OutputFile::OutputFile(const std::string& root, const std::string& name, bool overwrite)
+    : m_path(root + "/" + name), m_name(name.substr(name.rfind('/') + 1)), m_overwrite(overwrite)
+{
+    checkFileName(name, m_path);
+    m_temporary.folder = openFolders(root, name);
+    begin();
+}
+
+void OutputFile::begin()
+{
+    try {
+        checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite);
+        // First, so that an interrupt in between leaves nothing either.
+        rememberTemporary(&m_temporary);
+        m_file = openTemporary(m_temporary, m_path);
+        takeModeOf(m_temporary.folder, m_name, m_file); // of what is replaced, if anything
+    } catch (...) {
+        forgetTemporary(&m_temporary);
+        closeFile(m_temporary.folder);
+        throw;
+    }
+}
+
+OutputFile::~OutputFile()
+{
+    if (m_file != kNoFile) closeFile(m_file);
+    if (m_temporary.name[0] != 0) {
+        removeIn(m_temporary.folder, m_temporary.name);
+        forgetTemporary(&m_temporary);
+    }
+    if (m_temporary.folder != kNoFile) closeFile(m_temporary.folder);
+    if (m_stream != kNoFile) closeFile(m_stream);
+}
+
+void OutputFile::write(uint64_t offset, const void* bytes, size_t size)
+{
+    writeAt(m_file, m_path, offset, bytes, size);
+}
+
+void OutputFile::read(uint64_t offset, void* bytes, size_t size) const
+{
+    readAt(m_file, m_path, offset, bytes, size);
+}
+
+void OutputFile::makeExecutable()
+{
+    if (m_temporary.name[0] != 0) makeFileExecutable(m_file); // stdout has no mode
+}
+
+void OutputFile::sync()
+{
+    if (m_temporary.name[0] != 0 && !syncFile(m_file)) failErrno(m_path);
+}
+
+void OutputFile::commit()
+{
+    if (m_temporary.name[0] == 0) {
+        copyToStream(m_file, m_stream != kNoFile ? m_stream : standardOutput(), m_path);
+        return;
+    }
+    const SystemFile file = m_file;
+    m_file = kNoFile;
+    if (!closeFile(file)) failErrno(m_path);
+    // Someone else may have made it meanwhile.
+    checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite);
+    if (!renameIn(m_temporary.folder, m_temporary.name, m_name)) failErrno(m_path);
+    forgetTemporary(&m_temporary);
+    m_temporary.name[0] = 0;
+}
+
+void writeStdout(const void* bytes, size_t size)
+{
+    writeAll(standardOutput(), "stdout", bytes, size);
+}
+
+void makeFolder(const std::string& path) { closeFile(openFolders(path, "")); }
+
+void checkFileName(const std::string& name, const std::string& path)
+{
+    const std::string why = whyNoFileName(name);
+    if (!why.empty()) failIo(path, "cannot be a file here: " + why);
+}
+
+} // namespace sluice

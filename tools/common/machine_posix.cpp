@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fstream>
+
+#include <sys/utsname.h>
+
+#include "tools/common/platform.h"
+#include "tools/common/shell.h"
+
+namespace sluice {
+namespace {
+
+// The value of the first line of a file that begins with `key`, without what separates them.
+std::string valueOf(const char* path, const std::string& key)
+{
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        if (line.rfind(key, 0) != 0) continue;
+        const size_t begin = line.find_first_not_of(" \t:=\"", key.size());
+        if (begin == std::string::npos) return "";
+        return line.substr(begin, line.find_last_not_of("\" ") + 1 - begin);
+    }
+    return "";
+}
+
+} // namespace
+
+std::string systemText()
+{
+    struct utsname names = {};
+    if (uname(&names) != 0) return "unknown";
+    const std::string kernel =
+        std::string(names.sysname) + " " + names.release + " " + names.machine;
+    const std::string system = valueOf("/etc/os-release", "PRETTY_NAME");
+    return system.empty() ? kernel : system + ", " + kernel;
+}
+
+std::vector<std::string> machineIdentity()
+{
+    std::vector<std::string> texts;
+    struct utsname names = {};
+    if (uname(&names) == 0) texts.push_back(names.nodename);
+    std::ifstream file("/etc/machine-id", std::ios::binary);
+    std::string number(64, '\0');
+    file.read(number.data(), std::streamsize(number.size()));
+    number.resize(size_t(file.gcount()));
+    if (!number.empty()) texts.push_back(number); // else the name has to do
+    return texts;
+}
+
+bool hasPosixShell() { return true; }
+
+std::string processorText() { return valueOf("/proc/cpuinfo", "model name"); }
+
+} // namespace sluice

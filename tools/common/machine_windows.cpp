@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <cstdio>
+#include <cstdlib>
+
+#include "tools/common/platform.h"
+#include "tools/common/shell.h"
+#include "platform/windows_path.h"
+
+#include <fcntl.h>
+#include <io.h>
+#include <shellapi.h>
+
+namespace sluice {
+namespace {
+
+std::string registryText(const wchar_t* key, const wchar_t* value)
+{
+    wchar_t text[256] = {};
+    DWORD size = sizeof text - sizeof(wchar_t);
+    if (RegGetValueW(HKEY_LOCAL_MACHINE, key, value, RRF_RT_REG_SZ, nullptr, text, &size) !=
+        ERROR_SUCCESS)
+        return "";
+    return utf8Text(std::wstring(text));
+}
+
+void (*cleanUpOnEvent)() = nullptr;
+
+// Runs in a thread of its own. What it leaves to others ends the program.
+BOOL WINAPI onConsoleEvent(DWORD)
+{
+    cleanUpOnEvent();
+    return FALSE;
+}
+
+UINT consoleCodePage = 0;
+
+} // namespace
+
+std::vector<std::string> startProgram(int argc, char** argv)
+{
+    // Bytes stay what they are: no carriage returns, and text is UTF-8 also on a console.
+    for (std::FILE* const stream : {stdin, stdout, stderr})
+        _setmode(_fileno(stream), _O_BINARY);
+    // Without a buffer, which a console's stream does not have, each character is a call of its own
+    // and UTF-8 is torn apart. What is to be seen before the end is flushed.
+    std::setvbuf(stdout, nullptr, _IOFBF, 1u << 16);
+    std::setvbuf(stderr, nullptr, _IOFBF, 1u << 12);
+    consoleCodePage = GetConsoleOutputCP();
+    if (consoleCodePage != 0 && SetConsoleOutputCP(CP_UTF8))
+        std::atexit([] { SetConsoleOutputCP(consoleCodePage); });
+    const HANDLE console = GetStdHandle(STD_ERROR_HANDLE);
+    DWORD mode = 0;
+    if (GetConsoleMode(console, &mode))
+        SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
+    // The arguments as they were given: argv has them in a code page, and with wildcards expanded.
+    std::vector<std::string> arguments;
+    int count = 0;
+    wchar_t** const wide = CommandLineToArgvW(GetCommandLineW(), &count);
+    if (wide == nullptr) return {argv + 1, argv + argc};
+    for (int i = 1; i < count; ++i)
+        arguments.push_back(utf8Text(std::wstring(wide[i])));
+    LocalFree(wide);
+    return arguments;
+}
+
+std::string programPath()
+{
+    std::wstring path(MAX_PATH, L'\0');
+    for (;;) {
+        const DWORD size = GetModuleFileNameW(nullptr, path.data(), DWORD(path.size()));
+        if (size < path.size()) return utf8Text(path.data(), size);
+        path.resize(2 * path.size());
+    }
+}
+
+void onInterrupt(void (*cleanUp)())
+{
+    cleanUpOnEvent = cleanUp;
+    SetConsoleCtrlHandler(onConsoleEvent, TRUE);
+}
+
+double processSeconds()
+{
+    FILETIME made, ended, kernel, user;
+    if (!GetProcessTimes(GetCurrentProcess(), &made, &ended, &kernel, &user)) return 0;
+    const auto seconds = [](const FILETIME& time) {
+        return double(uint64_t(time.dwHighDateTime) << 32 | time.dwLowDateTime) * 1e-7;
+    };
+    return seconds(kernel) + seconds(user);
+}
+
+bool isTerminal(OutputStream stream)
+{
+    DWORD mode = 0;
+    return GetConsoleMode(
+               GetStdHandle(stream == OutputStream::out ? STD_OUTPUT_HANDLE : STD_ERROR_HANDLE),
+               &mode) != 0;
+}
+
+unsigned terminalColumns()
+{
+    CONSOLE_SCREEN_BUFFER_INFO about = {};
+    if (!GetConsoleScreenBufferInfo(GetStdHandle(STD_ERROR_HANDLE), &about)) return 0;
+    return unsigned(about.srWindow.Right - about.srWindow.Left + 1);
+}
+
+std::string systemText()
+{
+    const wchar_t* const key = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion";
+    std::string name = registryText(key, L"ProductName");
+    const std::string build = registryText(key, L"CurrentBuild");
+    // Windows 11 says here that it is Windows 10.
+    const size_t ten = name.find("Windows 10");
+    if (ten != std::string::npos && std::atoi(build.c_str()) >= 22000)
+        name.replace(ten, 10, "Windows 11");
+    std::string text = name.empty() ? "Windows" : name;
+    if (!build.empty()) text += ", build " + build;
+    // Wine says so in its own library; who reads a report wants to know.
+    const auto version = reinterpret_cast<const char*(CDECL*)()>(reinterpret_cast<void*>(
+        GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version")));
+    return version != nullptr ? text + ", by Wine " + version() : text;
+}
+
+bool hasPosixShell() { return false; }
+
+std::string processorText()
+{
+    return registryText(L"HARDWARE\\DESCRIPTION\\System\\CentralProcessor\\0",
+                        L"ProcessorNameString");
+}
+
+std::vector<std::string> machineIdentity()
+{
+    wchar_t name[256] = {};
+    DWORD size = 256;
+    std::vector<std::string> texts;
+    if (GetComputerNameExW(ComputerNameDnsHostname, name, &size))
+        texts.push_back(utf8Text(name, size));
+    texts.push_back(registryText(L"SOFTWARE\\Microsoft\\Cryptography", L"MachineGuid"));
+    return texts;
+}
+
+} // namespace sluice

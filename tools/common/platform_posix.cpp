@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "tools/common/platform.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace sluice {
+namespace {
+
+constexpr int exitCannotStart = 2; // as of a file that cannot be opened
+constexpr int kMaxLinks = 40;      // as many as Linux follows
+constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+int descriptorOf(SystemFile file) { return int(file); }
+
+FileFacts factsFrom(const struct stat& status)
+{
+    FileFacts facts;
+    facts.kind = S_ISREG(status.st_mode)   ? FileFacts::Kind::file
+                 : S_ISDIR(status.st_mode) ? FileFacts::Kind::folder
+                 : S_ISLNK(status.st_mode) ? FileFacts::Kind::link
+                                           : FileFacts::Kind::other;
+    facts.isExecutable = (status.st_mode & S_IXUSR) != 0;
+    facts.size = uint64_t(status.st_size);
+    facts.device = uint64_t(status.st_dev);
+    facts.number = uint64_t(status.st_ino);
+    facts.modified = {status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+    facts.changed = {status.st_ctim.tv_sec, status.st_ctim.tv_nsec};
+    return facts;
+}
+
+bool setErrno(const std::error_code& error)
+{
+    errno = error.value();
+    return !error;
+}
+
+// The mode bits that new files do not get. The system tells them only by changing them for the whole
+// process, so they are read before there is a second thread.
+const mode_t creationMask = [] {
+    const mode_t mask = umask(0);
+    umask(mask);
+    return mask;
+}();
+
+void (*cleanUpOnSignal)() = nullptr;
+
+void onSignal(int signal)
+{
+    cleanUpOnSignal();
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+}
+
+} // namespace
+
+std::vector<std::string> startProgram(int argc, char** argv)
+{
+    // A standard descriptor that is closed would become the number of the next file that is opened,
+    // and messages would go into it. Each gets /dev/null, opened so that using it is an error.
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) != descriptor)
+            std::_Exit(exitCannotStart);
+    return {argv + 1, argv + argc};
+}
+
+std::string programPath()
+{
+    std::error_code error;
+    const std::string path = fs::read_symlink("/proc/self/exe", error).string();
+    setErrno(error);
+    return path;
+}
+
+void onInterrupt(void (*cleanUp)())
+{
+    cleanUpOnSignal = cleanUp;
+    // All whose default is to end the program, but those of a fault in it.
+    for (const int signal :
+         {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ,
+          SIGVTALRM, SIGPROF}) // what nohup ignores stays ignored
+        if (std::signal(signal, onSignal) == SIG_IGN) std::signal(signal, SIG_IGN);
+}
+
+double processSeconds()
+{
+    struct rusage used = {};
+    getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& time) {
+        return double(time.tv_sec) + double(time.tv_usec) * 1e-6;
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+bool isTerminal(OutputStream stream)
+{
+    return isatty(stream == OutputStream::out ? STDOUT_FILENO : STDERR_FILENO) != 0;
+}
+
+unsigned terminalColumns()
+{
+    struct winsize window = {};
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+}
+
+// --- Files ---
+
+SystemFile standardInput() { return STDIN_FILENO; }
+SystemFile standardOutput() { return STDOUT_FILENO; }
+
+SystemFile openForReading(const std::string& path, bool followsLinks)
+{
+    return open(path.c_str(), O_RDONLY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW));
+}
+
+std::string followLinks(const std::string& path)
+{
+    fs::path at = path;
+    std::error_code error;
+    for (int links = 0; links < kMaxLinks && fs::is_symlink(at, error); ++links) {
+        const fs::path target = fs::read_symlink(at, error);
+        if (error) break;
+        at = at.parent_path() / target; // which is target alone where that is absolute
+    }
+    return at.string();
+}
+
+bool leadsToStream(const std::string& path)
+{
+    struct stat status = {};
+    if (stat(path.c_str(), &status) != 0) return false;
+    if (!S_ISREG(status.st_mode)) return !S_ISDIR(status.st_mode);
+    const std::string descriptors = "/proc/" + std::to_string(getpid()) + "/fd";
+    fs::path at = path;
+    std::error_code error;
+    for (int links = 0; links < kMaxLinks && fs::is_symlink(at, error); ++links) {
+        const fs::path folder = at.has_parent_path() ? at.parent_path() : fs::path(".");
+        if (fs::canonical(folder, error) == descriptors) return true;
+        at = folder / fs::read_symlink(at, error);
+    }
+    return false;
+}
+
+SystemFile openStream(const std::string& path)
+{
+    // Behind what others wrote to a file that the descriptor is of.
+    return open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+}
+
+SystemFile openForDirectReading(const std::string& path)
+{
+#ifdef O_DIRECT
+    return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT);
+#else
+    (void)path;
+    errno = EINVAL;
+    return kNoFile;
+#endif
+}
+
+SystemFile createFile(const std::string& path)
+{
+    return open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+}
+
+SystemFile openUnnamed(std::string& path)
+{
+    path = temporaryFolder() + "/sluice-XXXXXX";
+    const int descriptor = mkstemp(path.data());
+    if (descriptor >= 0) unlink(path.c_str());
+    return descriptor;
+}
+
+bool closeFile(SystemFile file) { return close(descriptorOf(file)) == 0; }
+bool syncFile(SystemFile file) { return fsync(descriptorOf(file)) == 0; }
+bool touchFile(SystemFile file) { return futimens(descriptorOf(file), nullptr) == 0; }
+
+bool makeFileExecutable(SystemFile file)
+{
+    struct stat status = {};
+    if (fstat(descriptorOf(file), &status) != 0) return false;
+    const mode_t readers = status.st_mode & (S_IRUSR | S_IRGRP | S_IROTH);
+    return fchmod(descriptorOf(file), status.st_mode | readers >> 2) == 0;
+}
+
+void takeModeOf(SystemFile folder, const std::string& name, SystemFile file)
+{
+    struct stat status = {};
+    const int to = descriptorOf(file);
+    if (fstatat(descriptorOf(folder), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return;
+    mode_t mode = status.st_mode & 0777;
+    // Where the group cannot be kept, another one must not get its rights.
+    if (fchown(to, status.st_uid, status.st_gid) != 0 && fchown(to, uid_t(-1), status.st_gid) != 0)
+        mode &= mode_t(~0070);
+    fchmod(to, mode);
+}
+
+bool factsOf(SystemFile file, FileFacts& facts)
+{
+    struct stat status = {};
+    if (fstat(descriptorOf(file), &status) != 0) return false;
+    facts = factsFrom(status);
+    return true;
+}
+
+bool factsOf(const std::string& path, bool followsLinks, FileFacts& facts)
+{
+    struct stat status = {};
+    if ((followsLinks ? stat : lstat)(path.c_str(), &status) != 0) return false;
+    facts = factsFrom(status);
+    return true;
+}
+
+int64_t readSome(SystemFile file, void* bytes, size_t size)
+{
+    ssize_t got = 0;
+    do
+        got = read(descriptorOf(file), bytes, size);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+int64_t readSomeAt(SystemFile file, uint64_t offset, void* bytes, size_t size)
+{
+    ssize_t got = 0;
+    do
+        got = pread(descriptorOf(file), bytes, size, off_t(offset));
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+int64_t writeSome(SystemFile file, const void* bytes, size_t size)
+{
+    ssize_t put = 0;
+    do
+        put = write(descriptorOf(file), bytes, size);
+    while (put < 0 && errno == EINTR);
+    return put;
+}
+
+int64_t writeSomeAt(SystemFile file, uint64_t offset, const void* bytes, size_t size)
+{
+    ssize_t put = 0;
+    do
+        put = pwrite(descriptorOf(file), bytes, size, off_t(offset));
+    while (put < 0 && errno == EINTR);
+    return put;
+}
+
+bool removeFile(const std::string& path) { return unlink(path.c_str()) == 0; }
+bool removeFolder(const std::string& path) { return rmdir(path.c_str()) == 0; }
+
+bool replaceFile(const std::string& path, const std::string& temporary, const void* bytes,
+                 size_t size)
+{
+    std::string between = path.substr(0, path.rfind('/') + 1) + temporary + "XXXXXX";
+    const int descriptor = mkostemp(between.data(), O_CLOEXEC);
+    if (descriptor < 0) return false;
+    // mkostemp lets nobody else read.
+    bool isGood = fchmod(descriptor, 0666 & ~creationMask) == 0;
+    const char* from = static_cast<const char*>(bytes);
+    while (isGood && size != 0) {
+        const int64_t put = writeSome(descriptor, from, size);
+        isGood = put > 0;
+        from += isGood ? put : 0;
+        size -= isGood ? size_t(put) : 0;
+    }
+    isGood = isGood && std::rename(between.c_str(), path.c_str()) == 0;
+    const int error = errno;
+    if (!isGood) unlink(between.c_str());
+    close(descriptor);
+    errno = error;
+    return isGood;
+}
+
+// --- Folders ---
+
+bool createFolders(const std::string& path)
+{
+    std::error_code error;
+    fs::create_directories(path, error);
+    return setErrno(error);
+}
+
+bool createFolder(const std::string& path) { return mkdir(path.c_str(), 0777) == 0; }
+
+std::string temporaryFolder()
+{
+    const char* folder = std::getenv("TMPDIR");
+    return folder != nullptr && *folder != 0 ? folder : "/tmp";
+}
+
+std::string makeTemporaryFolder(const std::string& parent, const std::string& start)
+{
+    std::string name = parent + "/" + start + "XXXXXX";
+    return mkdtemp(name.data()) != nullptr ? name : "";
+}
+
+bool listFolder(const std::string& path, std::vector<FolderEntry>& entries)
+{
+    const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
+    if (folder == nullptr) return false;
+    for (;;) {
+        errno = 0;
+        const dirent* const found = readdir(folder.get());
+        if (found == nullptr) return errno == 0;
+        FolderEntry entry = {found->d_name, {}};
+        if (entry.name == "." || entry.name == "..") continue;
+        struct stat status = {};
+        if (fstatat(dirfd(folder.get()), found->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+            if (errno != ENOENT) return false;
+            entry.facts.kind = FileFacts::Kind::gone;
+        } else {
+            entry.facts = factsFrom(status);
+        }
+        entries.push_back(std::move(entry));
+    }
+}
+
+std::optional<uint64_t> freeSpace(const std::string& folder)
+{
+    struct statvfs about = {};
+    if (statvfs(folder.c_str(), &about) != 0) return {};
+    return uint64_t(about.f_bavail) * about.f_frsize;
+}
+
+std::optional<bool> isFolderInMemory(const std::string& folder)
+{
+    constexpr long kTmpfs = 0x01021994, kRamfs = 0x858458f6;
+    struct statfs about = {};
+    if (statfs(folder.c_str(), &about) != 0) return {};
+    return long(about.f_type) == kTmpfs || long(about.f_type) == kRamfs;
+}
+
+bool dropFromMemory(const std::string& path)
+{
+    const SystemFile file = openForReading(path);
+    if (file == kNoFile) return false;
+    posix_fadvise(descriptorOf(file), 0, 0, POSIX_FADV_DONTNEED);
+    return closeFile(file);
+}
+
+SystemFile openFolder(const std::string& path) { return open(path.c_str(), kFolderFlags); }
+
+SystemFile openFolderIn(SystemFile folder, const std::string& name)
+{
+    return openat(descriptorOf(folder), name.c_str(), kFolderFlags | O_NOFOLLOW);
+}
+
+bool createFolderIn(SystemFile folder, const std::string& name)
+{
+    return mkdirat(descriptorOf(folder), name.c_str(), 0777) == 0;
+}
+
+bool factsIn(SystemFile folder, const std::string& name, FileFacts& facts)
+{
+    struct stat status = {};
+    if (fstatat(descriptorOf(folder), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    facts = factsFrom(status);
+    return true;
+}
+
+SystemFile createIn(SystemFile folder, const char* name)
+{
+    return openat(descriptorOf(folder), name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                  0666);
+}
+
+bool renameIn(SystemFile folder, const char* name, const std::string& newName)
+{
+    return renameat(descriptorOf(folder), name, descriptorOf(folder), newName.c_str()) == 0;
+}
+
+bool removeIn(SystemFile folder, const char* name)
+{
+    return unlinkat(descriptorOf(folder), name, 0) == 0;
+}
+
+// --- Names ---
+
+std::string whyNoFileName(const std::string&) { return ""; }
+bool fileNamesFold() { return false; }
+std::string foldedFileName(const std::string& name) { return name; }
+
+} // namespace sluice

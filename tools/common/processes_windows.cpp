@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#ifdef _WIN32
+#include "tools/common/processes.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "platform/windows_path.h"
+#include "tools/common/tool.h"
+
+namespace sluice {
+namespace {
+
+class Handle {
+public:
+    explicit Handle(HANDLE handle = nullptr) : m_handle(handle) {}
+    ~Handle() { close(); }
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+
+    HANDLE get() const { return m_handle; }
+    HANDLE* place() { return &m_handle; }
+    bool isOpen() const { return m_handle != nullptr && m_handle != INVALID_HANDLE_VALUE; }
+    void close()
+    {
+        if (isOpen()) CloseHandle(m_handle);
+        m_handle = nullptr;
+    }
+
+private:
+    HANDLE m_handle;
+};
+
+// As CommandLineToArgvW takes lines apart.
+std::wstring quoted(const std::wstring& word)
+{
+    std::wstring text = L"\"";
+    size_t slashes = 0;
+    for (const wchar_t c : word) {
+        if (c == L'\\') {
+            ++slashes;
+            continue;
+        }
+        text.append(c == L'"' ? 2 * slashes + 1 : slashes, L'\\');
+        slashes = 0;
+        text += c;
+    }
+    return text.append(2 * slashes, L'\\') + L"\"";
+}
+
+std::wstring programFile()
+{
+    std::wstring path(32768, L'\0'); // the longest there is
+    path.resize(GetModuleFileNameW(nullptr, path.data(), DWORD(path.size())));
+    return path;
+}
+
+constexpr DWORD kPipeBytes = 1u << 20, kPartBytes = 65536;
+constexpr DWORD kPause = 5; // milliseconds between looks into empty pipes
+
+// What stands in a pipe by now. Returns whether that is anything.
+bool takeBytes(HANDLE from, std::string& text, size_t most, bool keepsEnd)
+{
+    char part[kPartBytes];
+    DWORD there = 0, size = 0;
+    if (PeekNamedPipe(from, nullptr, 0, nullptr, &there, nullptr) == 0 || there == 0) return false;
+    const DWORD wanted = std::min<DWORD>(there, sizeof part);
+    if (ReadFile(from, part, wanted, &size, nullptr) == 0 || size == 0) return false;
+    text.append(part, size);
+    if (text.size() <= most) return true;
+    if (keepsEnd)
+        text.erase(0, text.size() - most);
+    else
+        text.resize(most);
+    return true;
+}
+
+} // namespace
+
+ChildResult runTool(const std::vector<std::string>& arguments, double seconds)
+{
+    ChildResult result;
+    const std::wstring program = programFile();
+    std::wstring line = quoted(program);
+    for (const std::string& word : arguments)
+        line += L" " + quoted(wideText(word));
+    SECURITY_ATTRIBUTES inherited = {sizeof inherited, nullptr, TRUE};
+    Handle output, outputEnd, errors, errorsEnd;
+    Handle nothing(
+        CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ, &inherited, OPEN_EXISTING, 0, nullptr));
+    // Ends with this process, however that ends.
+    Handle job(CreateJobObjectW(nullptr, nullptr));
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {};
+    limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+    const bool isReady =
+        nothing.isOpen() && job.isOpen() &&
+        CreatePipe(output.place(), outputEnd.place(), &inherited, kPipeBytes) != 0 &&
+        CreatePipe(errors.place(), errorsEnd.place(), &inherited, kPipeBytes) != 0 &&
+        SetHandleInformation(output.get(), HANDLE_FLAG_INHERIT, 0) != 0 &&
+        SetHandleInformation(errors.get(), HANDLE_FLAG_INHERIT, 0) != 0 &&
+        SetInformationJobObject(job.get(), JobObjectExtendedLimitInformation, &limits,
+                                sizeof limits) != 0;
+    STARTUPINFOW start = {};
+    start.cb = sizeof start;
+    start.dwFlags = STARTF_USESTDHANDLES;
+    start.hStdInput = nothing.get();
+    start.hStdOutput = outputEnd.get();
+    start.hStdError = errorsEnd.get();
+    PROCESS_INFORMATION made = {};
+    if (!isReady ||
+        CreateProcessW(program.c_str(), line.data(), nullptr, nullptr, TRUE,
+                       CREATE_NO_WINDOW | CREATE_SUSPENDED, nullptr, nullptr, &start, &made) == 0) {
+        result.errors = formatText("no process could be made: error %lu", GetLastError());
+        return result;
+    }
+    const Handle process(made.hProcess), thread(made.hThread);
+    AssignProcessToJobObject(job.get(), process.get());
+    ResumeThread(thread.get());
+    outputEnd.close();
+    errorsEnd.close();
+    // The pipes end no sooner than the last process that has inherited them, which may be one that a
+    // driver started and left behind: what counts is that ours has ended, and what it wrote.
+    const auto begun = std::chrono::steady_clock::now();
+    const auto take = [&] {
+        const bool isOutput = takeBytes(output.get(), result.output, kMostChildOutput, false);
+        return takeBytes(errors.get(), result.errors, kMostChildErrors, true) || isOutput;
+    };
+    bool ended = false, stopped = false;
+    while (!ended) {
+        ended = WaitForSingleObject(process.get(), take() ? 0 : kPause) == WAIT_OBJECT_0;
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun;
+        if (ended || stopped || spent.count() < seconds) continue;
+        TerminateProcess(process.get(), 1);
+        stopped = true;
+    }
+    // No more than the pipes hold: another process may go on writing.
+    for (DWORD rest = 0; rest < 2 * kPipeBytes && take();)
+        rest += kPartBytes;
+    DWORD code = 1;
+    GetExitCodeProcess(process.get(), &code);
+    const bool isException = code >= 0xC0000000; // STATUS_ACCESS_VIOLATION and its like
+    result.end = stopped       ? ChildResult::End::stopped
+                 : isException ? ChildResult::End::killed
+                               : ChildResult::End::exited;
+    result.code = int(code);
+    return result;
+}
+
+std::string endText(const ChildResult& result)
+{
+    return formatText("exception 0x%08x", unsigned(result.code));
+}
+
+std::string hostName()
+{
+    char name[256] = {};
+    DWORD size = sizeof name;
+    return GetComputerNameExA(ComputerNameDnsHostname, name, &size) != 0 ? name : "";
+}
+
+} // namespace sluice
+#endif

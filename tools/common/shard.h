@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Shards: the parts of an archive that `sluice pack --shard K/N` makes, each on a machine of its
+// own, and `sluice join` puts together. docs/format.md, section 10, says what the file holds.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/common/archive_writer.h"
+#include "tools/common/container.h"
+#include "encode/archive/blake2b.h"
+#include "tools/common/files.h"
+
+namespace sluice {
+
+constexpr uint64_t kShardHeadBytes = 128;
+constexpr uint32_t kMaxShards = 65535;
+
+// Shard `number`, 1 .. count.
+struct ShardNumber {
+    uint32_t number = 0, count = 0; // 0: all in one archive
+
+    std::string text() const { return std::to_string(number) + " of " + std::to_string(count); }
+};
+// Reads "3/8". Throws a Failure.
+ShardNumber shardFromText(const std::string& text);
+
+// Which of the files, which are in the order of their extents, belong to a shard: from first to
+// before last. Shards follow each other, and have about as many bytes. The same list gives the same
+// shards.
+std::pair<size_t, size_t> shardRange(const std::vector<ArchiveSource>& files, ShardNumber shard);
+
+// What all shards of an archive have in common: names, sizes, how each file is encoded, by which
+// version of the encoders, and how many shards there are.
+Digest shardPlan(const std::vector<ArchiveSource>& files, uint32_t count,
+                 const std::function<std::string(const ArchiveSource&)>& encodingOf);
+
+struct ShardHead {
+    ShardNumber shard;
+    uint32_t allAssets = 0, firstAsset = 0, assetCount = 0;
+    Digest plan = {};
+    uint64_t archiveBytes = 0;
+    uint64_t sumsCheck = 0; // XXH3-64 of the blocks' checksums
+};
+Bytes writeShardHead(const ShardHead& head);
+bool isShard(const InputFile& file);
+
+// Completes a shard whose archive, of so many bytes, stands behind the place of its head already.
+void finishShard(OutputFile& output, ShardHead head, uint64_t archiveBytes);
+
+// A shard that was packed: its archive, each block of which is checked when it is read.
+class ShardFile {
+public:
+    // Throws a Failure where anything is wrong in head, checksums or index.
+    explicit ShardFile(std::unique_ptr<InputFile> file);
+    explicit ShardFile(const std::string& path) : ShardFile(std::make_unique<InputFile>(path)) {}
+
+    const std::string& name() const { return m_name; }
+    const ShardHead& head() const { return m_head; }
+    const Container& archive() const { return *m_archive; }
+
+private:
+    std::string m_name;
+    ShardHead m_head;
+    std::unique_ptr<Container> m_archive;
+};
+
+// Adds the shards' assets to a writer, in order. Throws a Failure: a shard is missing, stands twice
+// or belongs to another archive; damage.
+SluiceArchiveStats joinShards(std::vector<std::unique_ptr<ShardFile>> shards,
+                              const std::function<void(uint64_t, const void*, size_t)>& write,
+                              const std::function<void(uint64_t bytes)>& advance);
+
+} // namespace sluice

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A .safetensors file as the tool sees it: plain tensors, and units of DFloat11 or ECF8, which
+// become tensors again.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+#include <sluice/sluice_df11.h>
+#include <sluice/sluice_float.h>
+
+#include "api/df11_form.h"
+#include "encode/weights/df11_encoder.h"
+#include "tools/common/files.h"
+#include "formats/safetensors.h"
+
+namespace sluice {
+
+// Names of a unit's tensors, behind the module's name and a dot; and those that ECF8's packer gives
+// to two of them.
+constexpr const char *kEncodedName = "encoded_exponent", *kEcf8EncodedName = "encoded";
+constexpr const char *kSignMantissaName = "sign_mantissa",
+                     *kEcf8SignMantissaName = "packed_other_4bits";
+constexpr const char *kLutsName = "luts", *kPositionsName = "output_positions", *kGapsName = "gaps";
+constexpr const char* kSplitsName = "split_positions";
+constexpr size_t kMaxPatterns = 4096;       // a pattern_dict with more takes too long to match
+constexpr uint64_t kMaxJsonBytes = 1 << 20; // larger JSON files beside the weights are refused
+constexpr size_t kMaxUnitTensors = 1 << 17; // bounds the size of split_positions
+
+// The types of tensors that the float codec has codes for, the usual one of each dtype first.
+constexpr std::pair<SluiceFloatType, const char*> kFloatDtypes[] = {
+    {SLUICE_FLOAT_BF16, "BF16"},       {SLUICE_FLOAT_F16, "F16"},
+    {SLUICE_FLOAT_F32, "F32"},         {SLUICE_FLOAT_F8_E4M3, "F8_E4M3"},
+    {SLUICE_FLOAT_F8_E5M2, "F8_E5M2"}, {SLUICE_FLOAT_F8_E4M3_DENSE, "F8_E4M3"}};
+
+// Reads and checks the header of a .safetensors file; dataOffset: where tensors count from. error
+// says what is wrong.
+SluiceStatus readHeader(const InputFile& file, SafetensorsHeader& header, uint64_t& dataOffset,
+                        std::string& error);
+// Does `text` end so, with something before?
+bool endsWith(const std::string& text, const std::string& end);
+// A JSON file beside the weights; null if there is no such file. Throws Failure{exitFormat}.
+nlohmann::ordered_json readJsonBeside(const std::string& path);
+
+// A unit of the file, checked.
+struct WeightUnit {
+    std::string module;                    // the name in front of its tensors
+    const SafetensorsTensor* luts;         // the header owns it, as all of these
+    const SafetensorsTensor* encoded;      // `encoded_exponent`, by ECF8's names `encoded`
+    const SafetensorsTensor* signMantissa; // `sign_mantissa`, by ECF8's names `packed_other_4bits`
+    const SafetensorsTensor* positions;    // `output_positions`
+    const SafetensorsTensor* gaps;
+    bool hasEcf8Names;
+    std::vector<uint64_t> splits; // where its tensors begin and end, in elements: 0 first,
+                                  // elementCount last
+    SluiceDf11Unit description;
+
+    const char* kindName() const
+    {
+        return description.kind == SLUICE_DF11_BF16 ? "DFloat11" : "ECF8";
+    }
+    const char* dtype() const { return description.kind == SLUICE_DF11_BF16 ? "BF16" : "F8_E4M3"; }
+    uint32_t elementBytes() const { return df11Form(description.kind).elementBytes; }
+    std::string place() const; // "module 'NAME'", for messages
+    uint64_t storedSize() const;
+    uint64_t size() const { return uint64_t(description.elementCount) * elementBytes(); }
+};
+
+class WeightFile {
+public:
+    static bool recognises(const InputFile& file);
+
+    // Reads and checks the header and the tables of all units. Throws Failure{exitFormat}.
+    explicit WeightFile(std::unique_ptr<InputFile> file);
+    explicit WeightFile(const std::string& path);
+
+    const InputFile& file() const { return *m_file; }
+    const SafetensorsHeader& header() const { return m_header; }
+    const std::vector<WeightUnit>& units() const { return m_units; }
+    // Tensor `index` of the header: -1 if it is plain, else the number of the unit that it belongs
+    // to.
+    int64_t unitOf(size_t index) const { return m_unitOf[index]; }
+
+    // Bytes of a tensor, which must lie inside it.
+    void read(const SafetensorsTensor& tensor, uint64_t offset, void* bytes, size_t size) const;
+    Bytes readAll(const SafetensorsTensor& tensor) const;
+
+private:
+    void findUnits();
+    void checkEcf8Types(const WeightUnit& unit) const;
+    void checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) const;
+    [[noreturn]] void fail(const std::string& text) const;
+
+    std::unique_ptr<InputFile> m_file;
+    uint64_t m_dataOffset = 0;
+    SafetensorsHeader m_header;
+    std::vector<WeightUnit> m_units;
+    std::vector<int64_t> m_unitOf;
+};
+
+// An output tensor and the source of its bytes.
+struct OutputTensor {
+    SafetensorsTensor tensor;
+    int64_t unit = -1;  // number of the file's unit; -1: a plain tensor
+    size_t plain = 0;   // its number in the input's header
+    uint64_t first = 0; // element of the unit
+};
+
+// The tensors to write, in order: plain ones as they are, those of a unit under the names that a
+// config.json beside the file gives them, else numbered. path: of the file, "-" is stdin, which
+// nothing lies beside. like: a .safetensors file whose names, shapes and order they get; empty:
+// none. Throws Failure.
+std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path,
+                                     const std::string& like);
+
+// sluice unpack, verify and info for such a file.
+int runUnpackWeights(const WeightFile& input, const UnpackOptions& options,
+                     const CommonOptions& common);
+int runVerifyWeights(const WeightFile& input, const VerifyOptions& options,
+                     const CommonOptions& common);
+int runWeightInfo(const WeightFile& file, bool json);
+
+} // namespace sluice

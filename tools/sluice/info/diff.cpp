@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// sluice diff and sluice patch: what makes a new archive of an old one.
+#include <algorithm>
+#include <cstdio>
+
+#include "tools/common/container.h"
+#include "encode/archive/patch.h"
+#include "formats/archive_layout.h"
+#include "tools/common/progress.h"
+#include "tools/common/summary.h"
+
+namespace sluice {
+namespace {
+
+constexpr int kLevel = 19; // of zstd, for what is carried
+
+struct Range {
+    uint64_t offset = 0, size = 0;
+};
+
+// Lists the parts of an archive in order: header, tile records, tiles, entries, blocks, names.
+class PartLister {
+public:
+    explicit PartLister(const Container& archive) : m_archive(archive)
+    {
+        if (!archive.isArchive())
+            throw Failure{exitFormat, archive.file().name() + ": is no .sluice archive"};
+    }
+
+    // like: for each asset the number of the asset of that name in `old`, or kNone. Empty: there is
+    // no older archive.
+    std::vector<PatchPart> list(const Container* old, const std::vector<uint32_t>& like);
+
+    static constexpr uint32_t kNone = 0xffffffff;
+
+private:
+    void cutTo(uint64_t end, Range like = {}, bool isTable = false);
+    void listExtents(const Container* old, const std::vector<uint32_t>& like);
+    void listIndex(const Container* old, const std::vector<uint32_t>& like);
+
+    const Container& m_archive;
+    std::vector<PatchPart> m_parts;
+    uint64_t m_end = 0; // of the last part
+};
+
+// Ends a part at `end`, or several where one would be too long.
+void PartLister::cutTo(uint64_t end, Range like, bool isTable)
+{
+    while (m_end < end) {
+        const uint32_t size = uint32_t(std::min<uint64_t>(end - m_end, kPatchPieceBytes));
+        m_parts.push_back({m_end, size, isTable, like.offset, isTable ? size : like.size});
+        m_end += size;
+        if (isTable) like.offset += size;
+    }
+}
+
+void PartLister::listExtents(const Container* old, const std::vector<uint32_t>& like)
+{
+    cutTo(SLUICE_ARCHIVE_HEADER_SIZE);
+    std::vector<std::pair<uint64_t, uint32_t>> order; // extents need not stand in that of names
+    for (uint32_t number = 0; number < m_archive.assetCount(); ++number)
+        if (m_archive.ownsTiles(number))
+            order.emplace_back(m_archive.archiveAsset(number).offset, number);
+    std::sort(order.begin(), order.end());
+    for (const auto& [offset, number] : order) {
+        const SluiceArchiveAsset asset = m_archive.archiveAsset(number);
+        Range before;
+        if (!like.empty() && like[number] != kNone) {
+            const SluiceArchiveAsset same = old->archiveAsset(like[number]);
+            before = {same.offset, same.extentSize};
+        }
+        cutTo(offset);
+        m_archive.forEachTile(
+            number, [&](uint32_t, const ContainerTile& tile) { cutTo(tile.offset, before); });
+        cutTo(asset.offset + asset.extentSize, before);
+    }
+}
+
+void PartLister::listIndex(const Container* old, const std::vector<uint32_t>& like)
+{
+    const SluiceArchive& archive = m_archive.archive();
+    Range before;
+    if (old != nullptr) before = {old->archive().indexOffset, old->archive().storedIndexSize};
+    cutTo(archive.indexOffset);
+    // Where assets share tiles the index is packed, in pieces that end where names say so.
+    if (archive.shareCount != 0) {
+        uint8_t stored[4];
+        for (uint64_t at = archive.indexOffset; at < archive.fileSize; cutTo(at, before)) {
+            m_archive.file().read(at, stored, sizeof stored);
+            at += kIndexPieceHead + uint64_t(loadLe32(stored));
+        }
+        return;
+    }
+    if (old != nullptr && old->archive().shareCount != 0) {
+        cutTo(archive.fileSize, before);
+        return;
+    }
+    // Entries of assets that follow each other in both archives are one table.
+    for (uint32_t first = 0, next = 0; first < like.size(); first = next) {
+        next = first + 1;
+        const bool isKnown = like[first] != kNone;
+        while (next < like.size() && (like[next] != kNone) == isKnown &&
+               (!isKnown || like[next] == like[next - 1] + 1))
+            ++next;
+        const uint64_t end = archive.indexOffset + uint64_t(next) * assetBytes;
+        if (isKnown)
+            cutTo(end, {before.offset + uint64_t(like[first]) * assetBytes, 0}, true);
+        else
+            cutTo(end, before);
+    }
+    cutTo(archive.indexOffset + uint64_t(archive.assetCount) * assetBytes, before);
+    Range rest;
+    if (old != nullptr) {
+        const uint64_t entries = uint64_t(old->archive().assetCount) * assetBytes;
+        rest = {before.offset + entries, before.size - entries};
+    }
+    cutTo(archive.fileSize, rest);
+}
+
+std::vector<PatchPart> PartLister::list(const Container* old, const std::vector<uint32_t>& like)
+{
+    listExtents(old, like);
+    listIndex(old, like);
+    return std::move(m_parts);
+}
+
+// For each asset of `now` the number of the asset of its name in `old`. Both are in order.
+std::vector<uint32_t> sameNames(const Container& old, const Container& now)
+{
+    std::vector<uint32_t> same(now.assetCount(), PartLister::kNone);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < now.assetCount(); ++i) {
+        const std::string name = now.asset(i).name;
+        while (at < old.assetCount() && old.asset(at).name < name)
+            ++at;
+        if (at < old.assetCount() && old.asset(at).name == name) same[i] = at;
+    }
+    return same;
+}
+
+PatchFile patchFile(const InputFile& file)
+{
+    return {file.size(),
+            [&file](uint64_t offset, void* bytes, size_t size) { file.read(offset, bytes, size); }};
+}
+
+void printStats(const PatchStats& stats, const CommonOptions& common)
+{
+    if (common.verbosity == 0 || common.quiet) return;
+    printMessage("copied     %llu\ncarried    %llu\noperations %u\nbytes out  %llu\n",
+                 wide(stats.copied), wide(stats.carried), stats.operations, wide(stats.patchSize));
+}
+
+} // namespace
+
+int runDiff(const DiffOptions& options, const CommonOptions& common)
+{
+    const Summary summary(common);
+    checkOutput(options.output, common.force, {options.old, options.now});
+    const Container old(options.old), now(options.now);
+    const std::vector<uint32_t> like = sameNames(old, now);
+    const std::vector<PatchPart> oldParts = PartLister(old).list(nullptr, {}),
+                                 newParts = PartLister(now).list(&old, like);
+    OutputFile output(options.output, common.force);
+    Progress progress("comparing", now.file().size(), common.quiet);
+    PatchStats stats;
+    const SluiceStatus status = makePatch(
+        patchFile(old.file()), oldParts, patchFile(now.file()), newParts, kLevel, output.writer(),
+        [&](uint64_t bytes) { progress.advance(bytes); }, stats);
+    if (status == SLUICE_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
+    if (status != SLUICE_OK)
+        throw Failure{exitUnsupported, options.output + ": more operations than a patch may hold"};
+    progress.clear();
+    output.commit();
+    printStats(stats, common);
+    summary.print(now.assetCount(), now.file().size(), stats.patchSize);
+    return exitOk;
+}
+
+int runPatch(const ApplyOptions& options, const CommonOptions& common)
+{
+    const Summary summary(common);
+    checkOutput(options.output, common.force, {options.patch}); // OLD may be replaced
+    const InputFile old(options.old), patch(options.patch);
+    PatchHeader header = {};
+    std::string reason;
+    const auto check = [&](SluiceStatus status) {
+        if (status == SLUICE_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
+        if (status == SLUICE_OK) return;
+        if (status == SLUICE_ERROR_ARGUMENT) reason += " than " + old.name();
+        throw Failure{status == SLUICE_ERROR_VERSION ? exitUnsupported : exitFormat,
+                      patch.name() + ": " + reason};
+    };
+    check(readPatchHeader(patchFile(patch), header, reason));
+    // What is new comes from both files.
+    checkOutputSize(patch.name(), old.size() + patch.size(), header.newSize, options.maxOutput);
+    OutputFile output(options.output, common.force);
+    Progress progress("patching", header.newSize, common.quiet);
+    PatchStats stats;
+    check(applyPatch(
+        patchFile(old), patchFile(patch), output.writer(),
+        [&](uint64_t bytes) { progress.advance(bytes); }, stats, reason));
+    progress.clear();
+    if (FileFacts facts; factsOf(options.output, true, facts))
+        output.sync(); // what is replaced is gone
+    output.commit();
+    printStats(stats, common);
+    summary.print(1, header.newSize, stats.patchSize);
+    return exitOk;
+}
+
+} // namespace sluice

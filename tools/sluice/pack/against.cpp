@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "tools/sluice/pack/against.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <unordered_map>
+
+#include <xxhash.h>
+
+#include "tools/sluice/info/asset_summary.h"
+#include "tools/common/decoder.h"
+#include "encode/archive/blake2b.h"
+#include "formats/archive_layout.h"
+#include "tools/sluice/pack/textures.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint32_t kFirstBytes = 64;       // of a tile, by which it is found
+constexpr uint64_t kStep = 4;              // tiles begin at multiples of it
+constexpr size_t kMostCandidates = 8;      // tiles that begin alike, of which no more are compared
+constexpr uint64_t kWindowBytes = 8 << 20; // of a file at once in memory
+constexpr uint64_t kGapBytes = 64 << 20;   // that are planned at once
+constexpr uint64_t kLeastKept = 8; // a file of which less than an eighth is old is planned anew
+
+// A part of a file in memory, which moves on.
+class Window {
+public:
+    explicit Window(const InputFile& file) : m_file(file) {}
+
+    uint64_t size() const { return m_file.size(); }
+    // size: at most kWindowBytes; all of it lies in the file.
+    const uint8_t* at(uint64_t offset, uint64_t size)
+    {
+        if (offset < m_begin || offset + size > m_begin + m_bytes.size()) {
+            m_begin = offset;
+            m_bytes.resize(size_t(std::min(kWindowBytes, m_file.size() - offset)));
+            m_file.read(offset, m_bytes.data(), m_bytes.size());
+        }
+        return m_bytes.data() + (offset - m_begin);
+    }
+
+private:
+    const InputFile& m_file;
+    Bytes m_bytes;
+    uint64_t m_begin = 0;
+};
+
+} // namespace
+
+// A tile of the old asset.
+struct OldTiles::Tile {
+    uint64_t first; // XXH3 of its first bytes
+    XXH128_hash_t content;
+    uint32_t size;
+    uint32_t filterSize;
+    const void* filter; // its description, which is the archive's; null: it has none
+};
+
+OldTiles::OldTiles(const std::string& path, uint32_t threads, const CommonOptions& common)
+    : m_archive(path)
+{
+    if (!m_archive.isArchive()) throw Failure{exitFormat, path + ": is no .sluice archive"};
+    m_device =
+        std::make_unique<ToolDevice>(DeviceOptions{"cpu", "", threads}, common, Decoder::kernels());
+}
+
+std::optional<uint32_t> OldTiles::find(const std::string& name, const AssetOptions& options) const
+{
+    const std::string type = typeOf(name);
+    const bool isImage =
+        options.images && (hasPictureName(name) || type == "ktx2" || type == "dds");
+    // Levels of images and tensors have cuts of their own.
+    if (isImage || options.codec == "float") return {};
+    const std::optional<uint32_t> number = m_archive.find(name);
+    if (!number || m_archive.archiveAsset(*number).share != SLUICE_ARCHIVE_NO_SHARE) return {};
+    return number;
+}
+
+std::string OldTiles::textFor(const std::string& name, const AssetOptions& options) const
+{
+    const std::optional<uint32_t> number = find(name, options);
+    if (!number) return "";
+    const SluiceArchiveAsset asset = m_archive.archiveAsset(*number);
+    Blake2b hash;
+    hash.addText(std::string_view("sluice against"));
+    for (const SluiceArchiveTile& tile : m_archive.records(*number)) {
+        hash.addU32(tile.size);
+        hash.addU32(tile.checksum);
+        hash.addU32(tile.filterOffset);
+    }
+    hash.add(asset.parameters, asset.parameterSize);
+    std::string text = " against=";
+    for (const uint8_t byte : hash.finish())
+        text += formatText("%02x", byte);
+    return text;
+}
+
+// Those that this packing could make; the others are of no use.
+std::vector<OldTiles::Tile> OldTiles::tilesOf(uint32_t asset, const AssetOptions& options) const
+{
+    const uint32_t most = wholeSegment(codecNamed(options.codec), options, 0).tileSize;
+    const bool filters =
+        options.filters != "none" && codecNamed(options.codec).fileCodec == SLUICE_CODEC_GSTD;
+    std::vector<Tile> tiles;
+    Decoder decoder(*m_device, [&](const DecodeTile& tile, uint32_t status, const uint8_t* bytes) {
+        if (status != SLUICE_TILE_OK)
+            throw Failure{exitCodeOfTile(status), m_archive.place(asset) + ", " +
+                                                      m_archive.tilePlace(tile.number, tile.tile) +
+                                                      ": " + sluiceGetTileStatusText(status)};
+        if (tile.tile.size < kFirstBytes || tile.tile.size > most) return;
+        tiles.push_back({XXH3_64bits(bytes, kFirstBytes), XXH3_128bits(bytes, tile.tile.size),
+                         tile.tile.size, filters ? tile.tile.filterSize : 0,
+                         filters ? tile.tile.filter : nullptr});
+    });
+    m_archive.forEachTile(asset, [&](uint32_t number, const ContainerTile& tile) {
+        m_archive.file().read(tile.offset, decoder.add({tile, true, asset, number}),
+                              tile.storedSize);
+    });
+    decoder.flush();
+    return tiles;
+}
+
+namespace {
+
+// A tile of the old asset that stands in the file.
+struct Kept {
+    uint64_t begin;
+    size_t tile;
+};
+
+// Finds old tiles in a file, from its begin to its end.
+template <class Tile>
+class Matcher {
+public:
+    Matcher(const std::vector<Tile>& tiles, const InputFile& file)
+        : m_tiles(tiles), m_file(file), m_budget(4 * file.size() + kWindowBytes)
+    {
+        for (size_t i = 0; i < tiles.size(); ++i) {
+            std::vector<size_t>& alike = m_byFirst[tiles[i].first];
+            if (alike.size() < kMostCandidates) alike.push_back(i);
+            m_mayBe[tiles[i].first % kBits] = 1;
+        }
+    }
+
+    std::vector<Kept> run()
+    {
+        std::vector<Kept> kept;
+        for (uint64_t at = 0; at + kFirstBytes <= m_file.size();) {
+            const size_t found = tileAt(at);
+            if (found == kNone) {
+                at += kStep;
+                continue;
+            }
+            kept.push_back({at, found});
+            m_next = found + 1;
+            at += m_tiles[found].size;
+        }
+        return kept;
+    }
+
+private:
+    static constexpr size_t kNone = SIZE_MAX, kBits = 1 << 18;
+
+    // Does the tile stand here? What does not, costs something of the budget.
+    bool isHere(size_t number, uint64_t at)
+    {
+        const Tile& tile = m_tiles[number];
+        const uint64_t end = at + tile.size;
+        if (end > m_file.size() || (end != m_file.size() && end % kStep != 0)) return false;
+        const XXH128_hash_t content = XXH3_128bits(m_file.at(at, tile.size), tile.size);
+        if (XXH128_isEqual(content, tile.content) != 0) return true;
+        m_budget -= std::min<uint64_t>(m_budget, tile.size);
+        return false;
+    }
+
+    // The tile that follows the last one is looked at first.
+    size_t tileAt(uint64_t at)
+    {
+        const uint64_t first = XXH3_64bits(m_file.at(at, kFirstBytes), kFirstBytes);
+        if (m_mayBe[first % kBits] == 0) return kNone;
+        const auto alike = m_byFirst.find(first);
+        if (alike == m_byFirst.end()) return kNone;
+        if (m_next < m_tiles.size() && m_tiles[m_next].first == first && isHere(m_next, at))
+            return m_next;
+        for (const size_t number : alike->second)
+            if (m_budget != 0 && isHere(number, at)) return number;
+        return kNone;
+    }
+
+    const std::vector<Tile>& m_tiles;
+    Window m_file;
+    uint64_t m_budget; // bytes that may still be compared in vain
+    std::unordered_map<uint64_t, std::vector<size_t>> m_byFirst;
+    std::vector<char> m_mayBe = std::vector<char>(kBits, 0);
+    size_t m_next = 0;
+};
+
+// Adds segments: of old tiles, those that follow each other with one filter as one, and of what is
+// between them.
+class SegmentMaker {
+public:
+    // loneTileSize: of a segment with one tile, whose size it does not say, so that an asset that
+    // has not changed keeps its entry.
+    SegmentMaker(PackPlan& plan, const InputFile& file, const AssetOptions& options,
+                 uint32_t loneTileSize)
+        : m_list(plan), m_file(file), m_options(options), m_codec(codecNamed(options.codec)),
+          m_loneTileSize(loneTileSize)
+    {
+    }
+
+    // filter: a description, or null.
+    void addKept(uint64_t begin, uint32_t size, const void* filter, uint32_t filterSize)
+    {
+        const bool joins = begin == m_end && m_run.size != 0 && m_run.size % m_run.tileSize == 0 &&
+                           size <= m_run.tileSize && filter == m_filter;
+        if (!joins) {
+            flush();
+            addGap(begin);
+            m_run = wholeSegment(m_codec, m_options, 0);
+            m_run.tileSize = uint32_t(alignUp(size, kStep));
+            m_filter = filter;
+            m_filterSize = filterSize;
+        }
+        m_run.size += size;
+        m_end = begin + size;
+    }
+    void finish()
+    {
+        flush();
+        addGap(m_file.size());
+    }
+
+private:
+    void flush()
+    {
+        if (m_run.size == 0) return;
+        Bytes item;
+        if (m_filter != nullptr) {
+            item.resize(kItemHead + m_filterSize);
+            storeLe16(item.data(), kFilterItem);
+            storeLe32(item.data() + 4, m_filterSize);
+            std::memcpy(item.data() + kItemHead, m_filter, m_filterSize);
+        }
+        m_run.filterOffset = item.empty() ? 0 : 4;
+        if (m_run.size <= m_run.tileSize) m_run.tileSize = std::max(m_run.tileSize, m_loneTileSize);
+        m_list.add(m_run, item.data());
+        m_run.size = 0;
+    }
+    // Plans the bytes up to `end` as a file of their own.
+    void addGap(uint64_t end)
+    {
+        while (m_end < end) {
+            Bytes bytes(size_t(std::min(end - m_end, kGapBytes)));
+            m_file.read(m_end, bytes.data(), bytes.size());
+            m_end += bytes.size();
+            const uint64_t size = bytes.size();
+            const InputFile gap(m_file.name(), std::move(bytes));
+            const PackPlan plan = m_codec.plan(gap, m_options);
+            const Bytes items = plan.items();
+            if (plan.segments.empty()) m_list.add(wholeSegment(m_codec, m_options, size), nullptr);
+            for (const SluiceArchiveSegment& segment : plan.segments)
+                m_list.add(segment, items.data());
+        }
+    }
+
+    SegmentList m_list;
+    const InputFile& m_file;
+    const AssetOptions& m_options;
+    const Codec& m_codec;
+    const uint32_t m_loneTileSize;
+    SluiceArchiveSegment m_run = {};
+    const void* m_filter = nullptr; // of the run
+    uint32_t m_filterSize = 0;
+    uint64_t m_end = 0;
+};
+
+} // namespace
+
+std::optional<PackPlan> OldTiles::plan(const std::string& name, const InputFile& file,
+                                       const AssetOptions& options) const
+{
+    const std::optional<uint32_t> number = find(name, options);
+    if (!number) return {};
+    const std::vector<Tile> tiles = tilesOf(*number, options);
+    const std::vector<Kept> kept = Matcher<Tile>(tiles, file).run();
+    uint64_t bytes = 0;
+    for (const Kept& one : kept)
+        bytes += tiles[one.tile].size;
+    if (kept.empty() || bytes < file.size() / kLeastKept) return {};
+    PackPlan plan;
+    const uint32_t most = wholeSegment(codecNamed(options.codec), options, 0).tileSize;
+    SegmentMaker maker(plan, file, options,
+                       std::min(most, 1u << m_archive.archiveAsset(*number).tileSizeLog2));
+    for (const Kept& one : kept)
+        maker.addKept(one.begin, tiles[one.tile].size, tiles[one.tile].filter,
+                      tiles[one.tile].filterSize);
+    maker.finish();
+    plan.note = formatText("%zu of %zu tiles of the old archive kept", kept.size(), tiles.size());
+    return plan;
+}
+
+} // namespace sluice

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A folder that keeps results of packing by the digest of what they were made from. Processes may
+// share it, on one machine or on several, and may be killed at any time: an entry is a file of its
+// own that appears whole, is checked when it is read, and is as good as absent when it is damaged.
+// Nobody who lacks access to the folder can make it give a wrong result (see blake2b.h); whoever
+// can write to it can.
+//
+//   DIR/CACHEDIR.TAG     marks the folder, for backups and for `sluice cache`
+//   DIR/ab/cdef...SUFFIX an entry whose digest is abcdef...
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include "encode/archive/blake2b.h"
+#include "tools/common/tool.h"
+
+namespace sluice {
+
+// What an entry holds; its letter ends the file's name.
+enum class EntryKind : char {
+    tile = 't',
+    asset = 'a',
+    stamps = 's',
+};
+
+// An entry as a file:
+//    0  u8[8]   magic
+//    8  u8[32]  digest, then u8 kind, u8[7] zeros
+//   48  u64     bytes of the content
+//   56  content
+//       u8[16]  XXH3-128 of all before it, as two u64, the low one first
+Bytes makeCacheEntry(EntryKind kind, const Digest& digest, const Bytes& content);
+// The content; none if the bytes are anything else than the whole, undamaged entry of this digest.
+std::optional<Bytes> readCacheEntry(EntryKind kind, const Digest& digest, const Bytes& file);
+
+std::string hexText(const Digest& digest);
+
+class CacheFolder {
+public:
+    // Opens a cache. A folder that is not there is made if `create` says so; one that is there must
+    // be a cache or empty. Throws a Failure.
+    CacheFolder(std::string path, bool create);
+
+    const std::string& path() const { return m_path; }
+
+    // Safe in several threads. What cannot be read is not there. A hit makes the entry young.
+    std::optional<Bytes> find(EntryKind kind, const Digest& digest) const;
+    // The first failure is said on stderr, unless `quiet`; none of them matters to the caller.
+    void keep(EntryKind kind, const Digest& digest, const Bytes& content, bool quiet);
+
+    struct Usage {
+        uint64_t entries[3] = {}, bytes[3] = {}; // by kind: tile, asset, stamps
+        uint64_t leftovers = 0;                  // files of processes that were killed
+        int64_t oldest = 0, youngest = 0;        // seconds since 1970 of the last uses
+        uint64_t allEntries() const { return entries[0] + entries[1] + entries[2]; }
+        uint64_t allBytes() const { return bytes[0] + bytes[1] + bytes[2]; }
+    };
+    Usage usage() const;
+
+    struct Trimmed {
+        uint64_t entries = 0, bytes = 0;
+    };
+    // Removes the entries that were not used for longest until all have at most `limit` bytes, and
+    // what killed processes left behind a day ago or earlier.
+    Trimmed trim(uint64_t limit) const;
+
+private:
+    std::string pathOf(EntryKind kind, const Digest& digest) const;
+
+    std::string m_path;
+    std::atomic<bool> m_hasFailed = false;
+};
+
+// sluice cache info|trim DIR
+int runCacheInfo(const std::string& folder);
+int runCacheTrim(const std::string& folder, uint64_t limit, const CommonOptions& common);
+
+// "10G", "500M", "64K" or plain bytes, K being 1024. Throws a Failure naming the option.
+uint64_t sizeFromText(const std::string& option, const std::string& text);
+
+} // namespace sluice

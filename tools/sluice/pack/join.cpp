@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// sluice join: the shards of pack --shard into the archive that one machine had made.
+#include <cstdio>
+
+#include "tools/common/progress.h"
+#include "tools/common/shard.h"
+#include "tools/common/summary.h"
+
+namespace sluice {
+
+int runJoin(const JoinOptions& options, const CommonOptions& common)
+{
+    const Summary summary(common);
+    checkOutput(options.output, common.force, options.inputs);
+    std::vector<std::unique_ptr<ShardFile>> shards;
+    uint64_t total = 0;
+    for (const std::string& input : options.inputs) {
+        shards.push_back(std::make_unique<ShardFile>(input));
+        total += shards.back()->head().archiveBytes;
+    }
+    OutputFile output(options.output, common.force);
+    Progress progress("joining", total, common.quiet);
+    const SluiceArchiveStats stats = joinShards(std::move(shards), output.writer(),
+                                                [&](uint64_t bytes) { progress.advance(bytes); });
+    progress.clear();
+    output.commit();
+    summary.print(stats.assetCount, stats.bytesIn, stats.bytesOut);
+    return exitOk;
+}
+
+} // namespace sluice

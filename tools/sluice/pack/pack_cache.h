@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What sluice pack --cache does: finds files that an earlier run has packed with the same options,
+// by their content, and tiles that it has encoded. The archive is the same with it and without.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/sluice/pack/cache_entries.h"
+#include "tools/common/files.h"
+
+namespace sluice {
+
+class PackCache {
+public:
+    // scope: the inputs of this run, which say where the digests of its files are kept.
+    PackCache(const std::string& folder, const std::string& scope, bool quiet);
+
+    // For the archive's writer; lives as long as this.
+    const SluiceTileCache* callbacks() const { return &m_callbacks; }
+
+    // The digest of a file's content: that of an earlier run if the file system says that it has
+    // not changed, else all of it is read.
+    Digest contentOf(const InputFile& file, const std::string& path);
+    // Whether the file still has this content, whose digest contentOf gave.
+    bool isStill(const InputFile& file, const Digest& content) const;
+    // What names a file's entry: its content, its own name (plans look at the suffix) and how it is
+    // encoded.
+    static Digest keyOf(const Digest& content, const std::string& name,
+                        const std::string& encoding);
+
+    std::optional<AssetEntry> findAsset(const Digest& key) const;
+    // The stored bytes of all its tiles; none if one is missing or they are more than `limit`.
+    std::optional<std::vector<Bytes>> loadTiles(const AssetEntry& entry, uint64_t limit) const;
+
+    // Keeps what becomes of the asset that is added to the writer next. Its tiles are still to be
+    // written, so begin comes before the writer's call, and confirm after it: keep says whether the
+    // file was still the same when it had been read.
+    void begin(uint32_t asset, const Digest& key, AssetEntry entry);
+    void confirm(uint32_t asset, bool keep);
+
+    // After the archive is finished: keeps the digests of the files, and removes old entries above
+    // `limit` bytes (0: there is no limit).
+    void finish(uint64_t limit);
+
+    struct Counts {
+        uint64_t files = 0, filesFound = 0, tiles = 0, tilesFound = 0;
+    };
+    Counts counts; // tiles: of files that were not found
+    std::string summary() const;
+
+private:
+    struct Pending {
+        Digest key;
+        AssetEntry entry;
+        uint64_t written = 0; // decoded bytes of its tiles so far
+        bool isConfirmed = false;
+        bool isUsable = true; // every tile is in the cache
+    };
+
+    static uint32_t find(void* user, const uint8_t* key, uint32_t size, void* bytes,
+                         uint32_t* filtered);
+    static void keep(void* user, const uint8_t* key, uint32_t size, const void* bytes,
+                     uint32_t storedSize, uint32_t filtered);
+    static void wrote(void* user, uint32_t asset, const SluiceArchiveTile* tile,
+                      const uint8_t* key);
+    void storeIfComplete(uint32_t asset);
+    bool isOld(const FileFacts& facts) const;
+
+    struct DigestHash {
+        size_t operator()(const Digest& digest) const { return size_t(loadLe64(digest.data())); }
+    };
+
+    CacheFolder m_folder;
+    bool m_quiet;
+    SluiceTileCache m_callbacks;
+    Digest m_scope, m_machine;
+    std::unordered_map<Digest, Digest, DigestHash> m_stamps; // of earlier runs
+    std::vector<Stamp> m_used;                               // of this one
+    std::map<uint32_t, Pending> m_pending;
+    std::atomic<uint64_t> m_tiles = 0, m_tilesFound = 0;
+};
+
+} // namespace sluice

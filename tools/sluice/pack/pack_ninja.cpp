@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "tools/sluice/pack/pack_ninja.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "tools/common/platform.h"
+#include "tools/common/shell.h"
+
+namespace fs = std::filesystem;
+
+namespace sluice {
+namespace {
+
+std::string absolute(const std::string& path)
+{
+    std::error_code error;
+    const std::string whole = fs::absolute(fs::u8path(path), error).lexically_normal().u8string();
+    if (whole.find('\n') != std::string::npos)
+        throw Failure{exitUsage, printable(path) + ": a build file cannot name it"};
+    return whole;
+}
+
+// Where Ninja expects a path.
+std::string ninjaPath(const std::string& path)
+{
+    std::string text;
+    for (const char c : absolute(path)) {
+        if (c == '$' || c == ' ' || c == ':') text += '$';
+        text += c;
+    }
+    return text;
+}
+
+// A word of a command: quoted for the shell, then for Ninja.
+std::string commandWord(const std::string& word)
+{
+    if (word.find('\n') != std::string::npos)
+        throw Failure{exitUsage, printable(word) + ": a build file cannot hold it"};
+    std::string text = "'";
+    for (const char c : word)
+        text += c == '\'' ? "'\\''" : c == '$' ? "$$" : std::string(1, c);
+    return text + "'";
+}
+
+} // namespace
+
+std::string ninjaText(const PackOptions& options, const PackSources& sources)
+{
+    if (!hasPosixShell())
+        throw Failure{exitUnsupported, "--emit-ninja: its commands are for a POSIX shell, and this "
+                                       "system has none"};
+    std::error_code error;
+    const std::string program = programPath();
+    if (program.empty())
+        throw Failure{exitIo, std::string("the path of this program: ") + std::strerror(errno)};
+    const std::string change =
+        "cd " + commandWord(fs::current_path(error).u8string()) + " && " + commandWord(program);
+    std::string words, inputs;
+    for (const std::string& word : options.words)
+        words += " " + commandWord(word);
+    for (const std::string& input : options.inputs)
+        inputs += " " + commandWord(input);
+    const std::string count = std::to_string(options.shards);
+    const std::string shard = options.output + ".shard";
+    std::string text = "# Written by sluice pack --emit-ninja.\nninja_required_version = 1.3\n"
+                       "rule shard\n  command = " +
+                       change + " pack -f -q" + words + " --shard $number/" + count +
+                       " -o $out --" + inputs + "\n  description = shard $number of " + count +
+                       "\nrule join\n  command = " + change +
+                       " join -f -q -o $out $in\n  description = join $out\n";
+    // Sizes decide which file is in which shard, and a folder's time says that a file was added.
+    text += "build " + ninjaPath(shard) + "s: phony " + ninjaPath(program);
+    for (const std::string& file : options.dependencies)
+        text += " " + ninjaPath(file);
+    for (const std::string& folder : sources.folders)
+        text += " $\n " + ninjaPath(folder);
+    for (const ArchiveSource& file : sources.files)
+        text += " $\n " + ninjaPath(file.path);
+    text += "\n";
+    std::string all;
+    for (uint32_t i = 1; i <= options.shards; ++i) {
+        const std::string path = ninjaPath(shard + std::to_string(i));
+        text += "build " + path + ": shard | " + ninjaPath(shard) +
+                "s\n  number = " + std::to_string(i) + "\n";
+        all += " " + path;
+    }
+    return text + "build " + ninjaPath(options.output) + ": join" + all + "\ndefault " +
+           ninjaPath(options.output) + "\n";
+}
+
+} // namespace sluice

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The rules of sluice pack --rules: a TOML file that says by globs how files are encoded.
+//
+//   [[rule]]
+//   files = ["*.wav", "music/**"]   # globs as --exclude takes them
+//   level = 12
+//
+// All rules that match a file count, one after the other: what a later one says replaces what an
+// earlier one or the command line said.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/common/tool.h"
+
+namespace sluice {
+
+constexpr uint64_t kMaxRulesBytes = 1 << 20; // of a file of rules
+
+struct PackRule {
+    uint32_t line = 0; // of the file
+    std::vector<std::string> globs;
+    std::optional<std::string> codec, filters, bc;
+    std::optional<uint32_t> level, decodeSpeed, copyDepth, tileKib;
+    std::optional<bool> images, mips, share;
+};
+
+class PackRules {
+public:
+    PackRules() = default; // none
+    // name: of the file, for messages. Throws a Failure that says where the text is wrong and how.
+    PackRules(std::string name, const std::string& text);
+    // Throws too where there is no reader for TOML in this build.
+    static PackRules fromFile(const std::string& path);
+
+    // What the rules make of the options that the command line gives to all files.
+    AssetOptions optionsFor(const std::string& name, const AssetOptions& base) const;
+    // The same as text, a line for each option that has a say: its value, and what set it.
+    std::string explain(const std::string& name, const AssetOptions& base) const;
+
+private:
+    std::string m_name;
+    std::vector<PackRule> m_rules;
+};
+
+} // namespace sluice

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "tools/sluice/pack/pack_shares.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+
+#include "tools/sluice/info/asset_summary.h"
+#include "tools/common/codecs.h"
+#include "formats/archive_layout.h"
+#include "tools/sluice/pack/textures.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint64_t kSmall = 4; // a file that is less than a tile divided by this may share one
+constexpr uint32_t kEndingNames = 64; // one of so many names ends a share that is half a tile large
+
+// Types whose form filters know, and which gain more by filters of their own. (Of .md3 files shared
+// tiles are smaller by a sixth.)
+constexpr std::string_view kFilteredTypes[] = {"tga", "wav", "bsp", "dds", "glb", "ktx2"};
+
+// What the tiles of a share decode to at most. Each is one tile, unless filters cut it.
+uint64_t shareBytes(const AssetOptions& options)
+{
+    return codecNamed(options.codec).fileCodec == SLUICE_CODEC_GSTD ? gstdTileBytes(options)
+                                                                    : SLUICE_GD_TILE_BYTES;
+}
+
+bool mayShare(const ArchiveSource& file, const AssetOptions& options)
+{
+    const std::string type = typeOf(file.name);
+    const bool isFiltered = options.filters != "none" &&
+                            codecNamed(options.codec).fileCodec == SLUICE_CODEC_GSTD &&
+                            std::find(std::begin(kFilteredTypes), std::end(kFilteredTypes), type) !=
+                                std::end(kFilteredTypes);
+    const bool isImage =
+        options.images && (hasPictureName(file.name) || type == "ktx2" || type == "dds");
+    const bool isModel = options.codec == "float" && type == "safetensors";
+    return options.share && file.size != 0 && file.size < shareBytes(options) / kSmall &&
+           !isFiltered && !isImage && !isModel;
+}
+
+struct Share {
+    std::vector<size_t> members;
+    uint64_t bytes = 0;
+};
+
+class Sharer {
+public:
+    explicit Sharer(std::vector<ArchiveSource>& files) : m_files(files) {}
+
+    void add(size_t number, const AssetOptions& options);
+    void finish();
+
+private:
+    void close(Share& share);
+
+    std::vector<ArchiveSource>& m_files;
+    std::map<std::string, Share> m_open;            // by kinds
+    std::map<size_t, std::vector<size_t>> m_shares; // by their first members
+};
+
+void Sharer::close(Share& share)
+{
+    if (share.members.size() > 1) m_shares[share.members[0]] = std::move(share.members);
+    share = {};
+}
+
+void Sharer::add(size_t number, const AssetOptions& options)
+{
+    const ArchiveSource& file = m_files[number];
+    Share& share = m_open[typeOf(file.name) + '\n' + encodingText(options)];
+    const uint64_t most = shareBytes(options);
+    if (alignUp(share.bytes, kPartAlignment) + file.size > most) close(share);
+    share.members.push_back(number);
+    share.bytes = alignUp(share.bytes, kPartAlignment) + file.size;
+    const bool ends = xxh32(file.name.data(), file.name.size(), 0) % kEndingNames == 0;
+    if (ends && share.bytes >= most / 2) close(share);
+}
+
+void Sharer::finish()
+{
+    for (auto& [kind, share] : m_open)
+        close(share);
+    std::vector<char> isPlaced(m_files.size(), 0);
+    std::vector<ArchiveSource> ordered;
+    ordered.reserve(m_files.size());
+    uint32_t count = 0;
+    for (size_t i = 0; i < m_files.size(); ++i) {
+        const auto found = m_shares.find(i);
+        if (found == m_shares.end()) {
+            if (isPlaced[i] == 0) ordered.push_back(std::move(m_files[i]));
+            continue;
+        }
+        // In an order of extents that is not that of the names members need not be in order either.
+        std::vector<size_t>& members = found->second;
+        std::sort(members.begin(), members.end(),
+                  [&](size_t a, size_t b) { return m_files[a].name < m_files[b].name; });
+        for (const size_t member : members) {
+            m_files[member].share = count;
+            isPlaced[member] = 1;
+            ordered.push_back(std::move(m_files[member]));
+        }
+        ++count;
+    }
+    m_files.swap(ordered);
+}
+
+} // namespace
+
+void shareTiles(std::vector<ArchiveSource>& files,
+                const std::function<AssetOptions(const ArchiveSource&)>& optionsOf)
+{
+    Sharer sharer(files);
+    for (size_t i = 0; i < files.size(); ++i) {
+        const AssetOptions options = optionsOf(files[i]);
+        if (mayShare(files[i], options)) sharer.add(i, options);
+    }
+    sharer.finish();
+}
+
+} // namespace sluice

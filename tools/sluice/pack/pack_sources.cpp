@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "tools/sluice/pack/pack_sources.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "tools/common/files.h"
+#include "formats/archive_layout.h"
+#include "tools/common/glob.h"
+#include "tools/common/platform.h"
+#include "tools/common/shard.h"
+
+namespace fs = std::filesystem;
+
+namespace sluice {
+namespace {
+
+// The file that the archive will replace, or that stdout is: packing must not read it.
+class OwnOutput {
+public:
+    explicit OwnOutput(const std::string& path)
+        : m_exists(
+              (path == "-" ? factsOf(standardOutput(), m_facts) : factsOf(path, true, m_facts)) &&
+              m_facts.kind == FileFacts::Kind::file)
+    {
+    }
+    bool is(const FileFacts& file) const
+    {
+        return m_exists && file.device == m_facts.device && file.number == m_facts.number;
+    }
+
+private:
+    FileFacts m_facts;
+    bool m_exists;
+};
+
+// Is it an archive or a shard of one, which pack may replace?
+bool isOurs(const std::string& path)
+{
+    const InputFile file(path);
+    const Bytes start = file.readStart(sizeof kArchiveMagic);
+    return isShard(file) || (start.size() == sizeof kArchiveMagic &&
+                             std::memcmp(start.data(), kArchiveMagic, start.size()) == 0);
+}
+
+// The last component of a path, also of "a/", "a/." and "..".
+std::string lastComponent(const std::string& path)
+{
+    std::error_code error;
+    fs::path whole = fs::absolute(fs::u8path(path), error).lexically_normal();
+    if (!whole.has_filename()) whole = whole.parent_path();
+    return whole.filename().u8string();
+}
+
+class Collector {
+public:
+    Collector(const PackOptions& options, const CommonOptions& common)
+        : m_options(options), m_common(common), m_output(options.output)
+    {
+    }
+
+    void addInput(const std::string& input);
+    PackSources take() { return std::move(m_sources); }
+
+private:
+    void addFolder(const std::string& name, const std::string& folder);
+    void addEntry(const std::string& name, const std::string& path, const FileFacts& facts);
+    void addFile(std::string name, const std::string& path, const FileFacts& facts);
+    bool isExcluded(const std::string& name) const
+    {
+        return std::any_of(m_options.excludes.begin(), m_options.excludes.end(),
+                           [&](std::string glob) { // people write "./dir" and "dir/" for "dir"
+                               if (glob.compare(0, 2, "./") == 0) glob.erase(0, 2);
+                               if (glob.size() > 1 && glob.back() == '/') glob.pop_back();
+                               return matchesPath(glob, name);
+                           });
+    }
+    void leaveOut(const std::string& path, const char* why) const
+    {
+        if (m_common.verbosity > 0 && !m_common.quiet)
+            printMessage("left out: %s (%s)\n", printable(path).c_str(), why);
+    }
+
+    const PackOptions& m_options;
+    const CommonOptions& m_common;
+    OwnOutput m_output;
+    PackSources m_sources;
+};
+
+void Collector::addFile(std::string name, const std::string& path, const FileFacts& facts)
+{
+    if (m_output.is(facts)) {
+        if (facts.size != 0 && !isOurs(path))
+            throw Failure{exitIo, path +
+                                      ": is among what is packed, and no archive that an earlier "
+                                      "run wrote: it would be lost"};
+        leaveOut(path, "the archive itself");
+        m_sources.leftOut.output = true;
+        return;
+    }
+    if (!sluiceIsArchiveName(name.data(), name.size())) {
+        throw Failure{
+            exitUsage,
+            path + ": its name cannot stand in an archive (UTF-8, no control characters, no '\\', "
+                   "no drive letter, no '..')"};
+    }
+    if (m_sources.files.size() == SLUICE_ARCHIVE_MAX_ASSETS)
+        throw Failure{exitUsage, formatText("more than %u files", SLUICE_ARCHIVE_MAX_ASSETS)};
+    m_sources.files.push_back({std::move(name), path, facts.isExecutable, facts.size});
+}
+
+void Collector::addEntry(const std::string& name, const std::string& path, const FileFacts& facts)
+{
+    LeftOut& out = m_sources.leftOut;
+    if (isExcluded(name)) {
+        leaveOut(path, "excluded");
+        ++out.excluded;
+    } else if (facts.kind == FileFacts::Kind::file && isTemporaryName(path)) {
+        leaveOut(path, "what a run of sluice has not finished");
+        ++out.unfinished;
+    } else if (facts.kind == FileFacts::Kind::folder) {
+        addFolder(name, path);
+    } else if (facts.kind == FileFacts::Kind::link) {
+        leaveOut(path, "a link");
+        ++out.links;
+    } else if (facts.kind == FileFacts::Kind::gone) {
+        throw Failure{exitIo, path + ": vanished while its folder was read"};
+    } else if (facts.kind != FileFacts::Kind::file) {
+        leaveOut(path, "no regular file");
+        ++out.special;
+    } else {
+        addFile(name, path, facts);
+    }
+}
+
+void Collector::addFolder(const std::string& name, const std::string& folder)
+{
+    m_sources.folders.push_back(folder);
+    std::vector<FolderEntry> entries;
+    if (!listFolder(folder, entries)) throw Failure{exitIo, folder + ": " + std::strerror(errno)};
+    if (entries.empty()) {
+        leaveOut(folder, "an empty folder");
+        ++m_sources.leftOut.emptyFolders;
+    }
+    const std::string start = folder.back() == '/' ? folder : folder + "/";
+    for (const FolderEntry& entry : entries)
+        addEntry(name + "/" + entry.name, start + entry.name, entry.facts);
+}
+
+void Collector::addInput(const std::string& input)
+{
+    if (input == "-")
+        throw Failure{exitUsage, "-: stdin has no name to pack it under; only --raw takes it"};
+    FileFacts facts;
+    if (!factsOf(input, false, facts)) throw Failure{exitIo, input + ": " + std::strerror(errno)};
+    if (facts.kind == FileFacts::Kind::link)
+        throw Failure{exitUsage, input + ": is a link, and links are not followed"};
+    const bool isFolder = facts.kind == FileFacts::Kind::folder;
+    if (!isFolder && facts.kind != FileFacts::Kind::file)
+        throw Failure{exitIo, input + ": is no regular file"};
+    addEntry(isFolder ? lastComponent(input) : fs::u8path(input).filename().u8string(), input,
+             facts);
+}
+
+// Different inputs may give a file and a folder of one name.
+void checkFolders(const std::vector<ArchiveSource>& files)
+{
+    for (const ArchiveSource& source : files) {
+        for (size_t slash = source.name.find('/'); slash != std::string::npos;
+             slash = source.name.find('/', slash + 1)) {
+            const std::string folder = source.name.substr(0, slash);
+            const auto found = std::lower_bound(
+                files.begin(), files.end(), folder,
+                [](const ArchiveSource& a, const std::string& name) { return a.name < name; });
+            if (found != files.end() && found->name == folder) {
+                throw Failure{exitUsage, found->path + " and " + source.path + ": '" + folder +
+                                             "' is a file and a folder"};
+            }
+        }
+    }
+}
+
+} // namespace
+
+std::string LeftOut::text() const
+{
+    std::string text;
+    const auto add = [&](uint64_t count, const char* one, const char* many) {
+        if (count == 0) return;
+        text += text.empty() ? "" : ", ";
+        text += count == 1 ? one : formatText("%llu %s", wide(count), many);
+    };
+    add(links, "1 link", "links");
+    add(special, "1 special file", "special files");
+    add(emptyFolders, "1 empty folder", "empty folders");
+    add(excluded, "1 name excluded", "names excluded");
+    add(unfinished, "1 unfinished file of sluice", "unfinished files of sluice");
+    add(output ? 1 : 0, "the archive itself", "");
+    return text;
+}
+
+PackSources collectSources(const PackOptions& options, const CommonOptions& common)
+{
+    Collector collector(options, common);
+    for (const std::string& input : options.inputs)
+        collector.addInput(input);
+    PackSources sources = collector.take();
+    sortSources(sources.files);
+    checkFolders(sources.files);
+    const std::string leftOut = sources.leftOut.text();
+    if (!leftOut.empty() && !common.quiet)
+        printMessage("sluice: left out: %s%s\n", leftOut.c_str(),
+                     common.verbosity > 0 ? "" : "; -v names them");
+    return sources;
+}
+
+} // namespace sluice

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "tools/sluice/pack/textures.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "tools/sluice/pack/block_encoder.h"
+#include "formats/image.h"
+#include "tools/sluice/pack/picture_readers.h"
+#include "tools/sluice/pack/texture_format.h"
+
+namespace sluice {
+namespace {
+
+constexpr uint64_t kLargest = uint64_t(1) << 30; // bytes of a file, and of a texture
+
+constexpr uint32_t kThoroughLevel = 6; // of -l: blocks are encoded thoroughly from here on
+
+enum class Picture {
+    none,
+    tga,
+    png,
+    jpeg
+};
+
+std::string suffixOf(const std::string& name)
+{
+    const size_t dot = name.rfind('.');
+    std::string suffix = dot == std::string::npos ? "" : name.substr(dot);
+    for (char& letter : suffix)
+        letter = char(std::tolower(static_cast<uint8_t>(letter)));
+    return suffix;
+}
+
+// The name must be one of a picture; which, the first bytes say better.
+Picture kindOf(const InputFile& input)
+{
+    if (!hasPictureName(input.name())) return Picture::none;
+    const std::string suffix = suffixOf(input.name());
+    const Bytes start = input.readStart(kKtx2MagicSize);
+    if (isKtx2(start.data(), start.size()) || isDds(start.data(), start.size()))
+        return Picture::none;
+    const auto begins = [&](const char* magic, size_t size) {
+        return start.size() >= size && std::memcmp(start.data(), magic, size) == 0;
+    };
+    if (begins("\x89PNG\r\n\x1a\n", 8)) return Picture::png;
+    if (begins("\xff\xd8\xff", 3)) return Picture::jpeg;
+    return suffix == ".tga" ? Picture::tga : suffix == ".png" ? Picture::png : Picture::jpeg;
+}
+
+std::string readPicture(const InputFile& input, Picture kind, uint64_t limit, Pixels& pixels)
+{
+    const Bytes file = input.readAll();
+    switch (kind) {
+    case Picture::png: return readPng(file, limit, pixels);
+    case Picture::jpeg: return readJpeg(file, limit, pixels);
+    default: {
+        uint64_t bytes = 0;
+        const char* const problem = readTga(file.data(), file.size(), pixels, limit, &bytes);
+        return bytes > limit ? whyTooLarge(bytes, limit) : problem == nullptr ? "" : problem;
+    }
+    }
+}
+
+// Of all levels.
+uint64_t bytesOf(SluiceImageInfo info)
+{
+    info.depth = info.layers = info.faces = 1;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < info.levels; ++i) {
+        SluiceImageLevel level = {};
+        (void)sluiceGetImageLevel(&info, i, &level); // a picture's extents are small enough
+        bytes += level.size;
+    }
+    return bytes;
+}
+
+} // namespace
+
+bool hasPictureName(const std::string& name)
+{
+    const std::string suffix = suffixOf(name);
+    return suffix == ".tga" || suffix == ".png" || suffix == ".jpg" || suffix == ".jpeg";
+}
+
+bool isPicture(const InputFile& input) { return kindOf(input) != Picture::none; }
+
+uint64_t imageLimit(const InputFile& input, const AssetOptions& options)
+{
+    // What is made of a picture of this size takes another third, and less than 512 MiB in all.
+    return std::min(outputLimit(input.size(), options.maxOutput, uint64_t(256) << 20), kLargest);
+}
+
+Texture makeTexture(const InputFile& input, const AssetOptions& options)
+{
+    Texture texture;
+    const Picture kind = kindOf(input);
+    if (kind == Picture::none) return texture;
+    if (input.size() > kLargest) {
+        texture.reason = "it is larger than 1 GiB";
+        return texture;
+    }
+    Pixels pixels;
+    texture.reason = readPicture(input, kind, imageLimit(input, options), pixels);
+    if (!texture.reason.empty()) return texture;
+
+    const TextureFormat choice = chooseTextureFormat(input.name(), pixels, options.bc);
+    SluiceImageFormat format;
+    (void)sluiceGetImageFormat(choice.format, &format); // one of the table
+    SluiceImageInfo info = {};
+    info.format = choice.format;
+    info.width = pixels.width;
+    info.height = pixels.height;
+    info.levels = options.mips ? maxImageLevels(info.width, info.height, 1) : 1;
+    if (bytesOf(info) > kLargest) {
+        texture.reason = "its texture would be larger than 1 GiB";
+        return texture;
+    }
+    const std::vector<Bytes> mips = makeMips(pixels, choice.averaging, info.levels - 1);
+    SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
+    Bytes file = makeKtx2(info, choice.swizzle, levels);
+    for (uint32_t i = 0; i < info.levels; ++i) {
+        const Bytes& level = i == 0 ? pixels.rgba : mips[i - 1];
+        uint8_t* const to = &file[size_t(levels[i].offset)];
+        if (format.compressed != 0)
+            encodeBlocks(level.data(), levels[i].width, levels[i].height, format,
+                         options.level >= kThoroughLevel, threadCount(options.threads), to);
+        else
+            std::memcpy(to, level.data(), level.size());
+    }
+    texture.summary = formatText("%s, %u x %u, %u levels: %s", format.name, info.width, info.height,
+                                 info.levels, choice.reason);
+    texture.file = std::make_unique<InputFile>(input.name(), std::move(file));
+    return texture;
+}
+
+} // namespace sluice

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A device whose row of tuning can be read and changed member by member, and the clock.
+#pragma once
+
+#include <memory>
+
+#include "api/tuning_text.h"
+#include "tools/common/tool.h"
+#include "tools/sluice/tune/tune_work.h"
+#include "vulkan/traits.h"
+
+namespace sluice {
+
+struct TuneTraits {
+    bool isVulkan = false;
+    bool isGpu = false;
+    uint32_t processors = 0; // 0: the driver does not say
+    uint32_t subgroupSize = 0;
+    DeviceTraits vulkan;             // Vulkan only
+    bool hasDependentLaunch = false; // CUDA only: compute capability 9.0
+};
+
+class TuneDevice {
+public:
+    // row: text; kernels: SluiceKernels. Throws a Failure.
+    TuneDevice(const DeviceOptions& options, uint32_t kernels, const std::string& row);
+
+    SluiceDevice handle() const { return m_device.get(); }
+    const TuneTraits& traits() const { return m_traits; }
+    const SluiceDeviceProperties& properties() const { return m_properties; }
+    const char* tier() const { return m_tier; }
+
+    const std::vector<TuningField>& fields() const { return m_fields; }
+    const TuningField* field(const std::string& name) const; // null: there is none
+    uint32_t value(const TuningField& field) const;
+    void set(const TuningField& field, uint32_t value);
+    // Elements of a tile: of a scan; of a compaction by compact_call.comp, 0 where that is not used.
+    uint32_t scanTile() const;
+    uint32_t compactCallTile() const;
+
+    // Milliseconds that one run of the work takes, on the device's clock if it has one.
+    double time(const Work& work, uint32_t length, uint32_t passes) const;
+
+private:
+    template <typename Function>
+    void withBackend(const Function& function) const;
+
+    std::unique_ptr<SluiceDevice_T, decltype(&sluiceCloseDevice)> m_device{nullptr,
+                                                                           sluiceCloseDevice};
+    SluiceDeviceProperties m_properties = {};
+    const char* m_tier = nullptr;
+    TuneTraits m_traits;
+    std::vector<TuningField> m_fields;
+};
+
+} // namespace sluice
