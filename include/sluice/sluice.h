@@ -182,11 +182,11 @@ typedef enum SluiceBackend {
 // Sets of pipelines, or-ed. Each holds all that its commands dispatch, statuses and checksums among
 // it. The larger families can be asked for in parts, for every pipeline that is made costs time.
 typedef enum SluiceKernels {
-    SLUICE_KERNELS_SCAN_WORDS = 1, // sluiceCmdScan and sluiceCmdReduce of 32-bit values, without
-                                   // heads, but not sums of f32
-    SLUICE_KERNELS_COMPACT_WORDS =
-        2,                       // sluiceCmdCompact of elements of 4 bytes, or of indices alone
-    SLUICE_KERNELS_INTERVAL = 4, // sluiceCmdInterval..., sluiceCmdBulk...
+    // sluiceCmdScan and sluiceCmdReduce of 32-bit values, without heads, but not sums of f32.
+    SLUICE_KERNELS_SCAN_WORDS = 1,
+    // sluiceCmdCompact of elements of 4 bytes, or of indices alone.
+    SLUICE_KERNELS_COMPACT_WORDS = 2,
+    SLUICE_KERNELS_INTERVAL = 4,          // sluiceCmdInterval..., sluiceCmdBulk...
     SLUICE_KERNELS_GDEFLATE_LINEAR = 8,   // sluiceCmdGdeflate with rowBytes 0
     SLUICE_KERNELS_TILE_STREAMS = 16,     // sluiceCmdTileStreams
     SLUICE_KERNELS_GSTD = 32,             // sluiceCmdGstd
