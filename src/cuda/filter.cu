@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Filters undone by blocks of kFilterThreads, for many tiles (lib/filter_undo.cuh).
+#define SLUICE_FILTER_THREADS kFilterThreads
 #include "cuda/lib/filter_undo.cuh"
 
 namespace sluice {
@@ -11,11 +12,11 @@ cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params)
     return cudaMemsetAsync(ticketOf(params), 0, sizeof(uint32_t), stream);
 }
 
-cudaError_t loadFilter(CudaTraits&) { return load(filterKernel<kFilterThreads>); }
+cudaError_t loadFilter(CudaTraits&) { return load(filterKernel); }
 
 cudaError_t launchFilter(cudaStream_t stream, const FilterLaunchParams& params)
 {
-    return launchFilterKernel<kFilterThreads>(stream, params);
+    return launchFilterKernel(stream, params);
 }
 
 } // namespace sluice

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters by a block a tile: the description of a section, where its columns stand in the tile, in
-// scratch and in a record, and their values. The parts of the undoing derive from each other in the
-// order columns, differences, wavefront, pixels, records, packets; each names at its head what it
-// uses of the others. Threads is how many a block has.
+// The columns of a section of filters: what its description says of them, where they stand in the
+// tile, in scratch and in a record, and their values. The whole block is at one section.
+//
+// A file that includes the parts of the undoing is compiled for one size of blocks, of which it
+// defines SLUICE_FILTER_THREADS before; what they declare is its own.
 #pragma once
 
+#include "cuda/tuning.h"
 #include "cuda/lib/filter_bytes.cuh"
 #include "cuda/lib/region.cuh"
 #include "cuda/lib/warp.cuh"
 
 namespace sluice {
+namespace {
 
+constexpr uint32_t kThreads = SLUICE_FILTER_THREADS, kWarps = kThreads / kWarpSize;
 constexpr uint32_t kStride = SLUICE_FILTER_MAX_STRIDE;
 constexpr uint32_t kWindow = kStride + 4; // words that a good section takes: head, rows, runs
 constexpr uint32_t kPerLane = 16;         // values of a lane in a step of a scan
@@ -45,10 +49,7 @@ struct PixelBytes {
     uint32_t base;  // a selector of bytes: where the bases stand
 };
 
-template <uint32_t Threads>
 struct FilterShared {
-    static constexpr uint32_t kWarps = Threads / kWarpSize;
-
     uint32_t window[kWindow];
     uint32_t column[kStride];   // as described, with its place in the record in the low 8 bits
     uint32_t group[kStride];    // where its group begins in the record
@@ -79,12 +80,10 @@ struct FilterShared {
     alignas(16) uint32_t stage[kStageWords];
 };
 
-// A tile at work; its members are the same in all threads.
-template <uint32_t Threads>
-struct FilterColumns {
-    static constexpr uint32_t kThreads = Threads, kWarps = Threads / kWarpSize;
+__shared__ FilterShared shared;
 
-    FilterShared<Threads>& shared;
+// A tile at work; its members are the same in all threads.
+struct TileAtWork {
     const uint32_t* description;
     uint32_t descriptionWords;
     const uint8_t* source;
@@ -96,260 +95,257 @@ struct FilterColumns {
     uint32_t planeBytes = 0; // one plane of a column takes in scratch
     bool anyBase = false, anyFinal = false;
     uint32_t sumsTurn = 0; // which half of shared.sums comes next
-
-    // --- The description: all threads load its words, one reads their meaning ---
-
-    __device__ void loadWindow() const
-    {
-        for (uint32_t k = threadIdx.x; k < kWindow; k += kThreads)
-            if (shared.cursor + k < descriptionWords)
-                shared.window[k] = description[shared.cursor + k];
-    }
-
-    // Word k of the section.
-    __device__ uint32_t windowWord(uint32_t k) const
-    {
-        if (k < kWindow && shared.cursor + k < descriptionWords) return shared.window[k];
-        shared.status = SLUICE_ST_BAD_FILTER;
-        return 0;
-    }
-
-    __device__ void readColumns(uint32_t at, uint32_t runs) const
-    {
-        uint32_t columns = 0, bytes = 0, group = 0, predicted = 0, upBytes = 0, waveBytes = 0,
-                 ups = 0, byteWaves = 0;
-        bool good = true;
-        for (uint32_t r = 0; r < runs && good; ++r) {
-            const uint32_t run = windowWord(at + r), repeat = run & 0xff, log2Bytes = run >> 8 & 3,
-                           predictor = run >> 16 & 0xff;
-            const bool same = columns != 0 && ((shared.column[columns - 1] ^ run) & kSplit) == 0;
-            good = shared.status == SLUICE_ST_OK && log2Bytes != 3 && (run >> 15 & 1) == 0 &&
-                   predictor < kPredictors && repeat != 0 && repeat <= kStride - columns &&
-                   ((run & kJoined) == 0 || same) &&
-                   (!SLUICE_PREDICTOR_NEEDS_ROWS(predictor) || shared.width != 0) &&
-                   (repeat << log2Bytes) <= kStride - bytes &&
-                   ((run & kBlock) == 0 || (log2Bytes != 0 && (run & kRotated) == 0));
-            if (predictor == kUp) upBytes += repeat << log2Bytes;
-            if (SLUICE_PREDICTOR_IS_WAVE(predictor)) waveBytes += repeat << log2Bytes;
-            if (SLUICE_PREDICTOR_IS_WAVE(predictor) && log2Bytes == 0) byteWaves += repeat;
-            for (uint32_t k = 0; good && k < repeat; ++k) {
-                if ((run & kJoined) == 0) group = bytes;
-                shared.column[columns] = (run & ~0xffu) | bytes;
-                shared.group[columns] = group;
-                if (predictor != kNone) shared.predicted[predicted++] = columns;
-                if (predictor == kUp && log2Bytes != 0) shared.ups[ups++] = columns;
-                bytes += 1u << log2Bytes;
-                shared.groupEnd[group] = bytes;
-                ++columns;
-            }
-        }
-        shared.columns = columns;
-        shared.predictedCount = predicted;
-        shared.upBytes = upBytes;
-        shared.waveBytes = waveBytes;
-        shared.byteWaves = byteWaves;
-        shared.upCount = ups;
-        shared.waveCount = 0;
-        shared.stride = bytes;
-        if (!good || (shared.packets != 0 && columns == 0)) shared.status = SLUICE_ST_BAD_FILTER;
-    }
-
-    __device__ void readSection() const
-    {
-        // size : 21, runs : 8, rows : 1, Targa packets : 1, reserved : 1
-        const uint32_t head = windowWord(0), size = head & 0x1fffff, left = tileSize - position;
-        const uint32_t runs = head >> 21 & 0xff;
-        const bool toEnd = size == SLUICE_FILTER_REST;
-        uint32_t at = 1;
-        --shared.sections;
-        shared.packets = head >> 30 & 1;
-        shared.size = toEnd ? left : size;
-        shared.width = shared.first = 0;
-        bool good = head >> 31 == 0 && (toEnd ? shared.sections == 0 : size <= left);
-        if ((head >> 29 & 1) != 0) {
-            shared.width = windowWord(at++);
-            shared.first = windowWord(at++);
-            good = good && shared.width - 1 < 1u << 20 && shared.first < shared.width &&
-                   shared.packets == 0;
-        }
-        if (!good) shared.status = SLUICE_ST_BAD_FILTER;
-        readColumns(at, runs);
-        shared.cursor += at + runs;
-        shared.steps += filterSteps(shared.size / max(shared.stride, 1u), shared.width,
-                                    shared.first, shared.upBytes, shared.waveBytes);
-        shared.tileColumns += shared.columns + SLUICE_FILTER_SECTION_COLUMNS;
-        if (shared.steps > SLUICE_FILTER_MAX_STEPS ||
-            shared.tileColumns > SLUICE_FILTER_MAX_COLUMNS)
-            shared.status = SLUICE_ST_BAD_FILTER;
-        if (shared.sections == 0 && shared.cursor != descriptionWords)
-            shared.status = SLUICE_ST_BAD_FILTER;
-    }
-
-    __device__ bool isBaseBad(uint32_t column) const
-    {
-        const uint32_t base = shared.column[column] >> 24;
-        return base != 0 && (base > shared.columns || shared.column[base - 1] >> 24 != 0 ||
-                             ((shared.column[base - 1] ^ shared.column[column]) & 0x300) != 0);
-    }
-
-    // --- Columns and values ---
-
-    __device__ uint32_t bytesOf(uint32_t column) const
-    {
-        return 1u << (shared.column[column] >> 8 & 3);
-    }
-    __device__ uint32_t predictorOf(uint32_t column) const
-    {
-        return shared.column[column] >> 16 & 0xff;
-    }
-    // Warps that undo many columns at once have room for short rows only.
-    __device__ bool haveRoomForRows() const
-    {
-        const uint32_t room = shared.waveBytes <= SLUICE_FILTER_STEP_BYTES
-                                  ? kRowWords
-                                  : kRowWords / SLUICE_FILTER_STEP_BYTES;
-        // Quads of rows that do not begin at words are stored byte by byte, so with warps to spare a
-        // wave of values, which several share, is faster.
-        return width <= 4 * room && width >= SLUICE_FILTER_QUAD_WIDTH && width < count &&
-               (width % 4 == 0 || 4 * shared.waveBytes > kWarps);
-    }
-    __device__ bool isWaveOfBytes(uint32_t column) const
-    {
-        return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && bytesOf(column) == 1 &&
-               haveRoomForRows();
-    }
-    __device__ bool isWaveOfValues(uint32_t column) const
-    {
-        return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && !isWaveOfBytes(column);
-    }
-    // Whether its residuals are first brought into a row in scratch.
-    __device__ bool isGathered(uint32_t column) const
-    {
-        return predictorOf(column) != kNone && bytesOf(column) == 1 && shared.step[column] != 1 &&
-               (SLUICE_PREDICTOR_IS_SUM(predictorOf(column)) || isWaveOfBytes(column));
-    }
-
-    // Whether its bytes in the planes or in scratch differ from those of the record by more than
-    // the bytes of its base.
-    __device__ bool isChanged(uint32_t column) const
-    {
-        const uint32_t word = shared.column[column];
-        return (word & (kRotated | kBlock)) != 0 ||
-               ((word & kZigzag) != 0 && predictorOf(column) == kNone);
-    }
-    // Changed columns, and those whose sum with the base has carries, are finished in scratch.
-    __device__ bool needsFinal(uint32_t column) const
-    {
-        const uint32_t base = shared.column[column] >> 24;
-        return isChanged(column) || (base != 0 && (bytesOf(column) != 1 || isChanged(base - 1)));
-    }
-
-    // Finds the places of columns and of a record's bytes. Each thread takes a column.
-    __device__ void placeColumns()
-    {
-        const uint32_t c = threadIdx.x, columns = shared.columns;
-        uint32_t area = 0;
-        planeBytes = (count + 3 + kPerLane - 1) / kPerLane * kPerLane;
-        if (c < columns) {
-            uint32_t word = shared.column[c];
-            // In a single row the median and the gradient are the value to the left.
-            if (first + count <= width && SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)) &&
-                predictorOf(c) != kAverage) {
-                word = (word & ~(0xffu << 16)) | SLUICE_PREDICTOR_LEFT << 16;
-                shared.column[c] = word; // others read it behind the next barrier
-            }
-            const uint32_t place = word & 0xff, group = shared.group[c],
-                           groupBytes = shared.groupEnd[group] - group;
-            const bool split = (word & kSplit) != 0;
-            shared.from[c] = split ? place * count : group * count + place - group;
-            shared.step[c] = split ? 1 : groupBytes;
-            shared.byteStep[c] = split ? count : 1;
-            area = planeBytes * bytesOf(c);
-        }
-        uint32_t total;
-        const uint32_t values = exclusiveSum(area, total);
-        // A row of quads that starts at a multiple of 4 records starts at a word.
-        if (c < columns) shared.values[c] = values + (isWaveOfBytes(c) ? first & 3 : 0);
-        anyFinal = __syncthreads_or(c < columns && needsFinal(c)) != 0;
-        anyBase =
-            __syncthreads_or(c < columns && shared.column[c] >> 24 != 0 && !needsFinal(c)) != 0;
-        if (c < columns) {
-            if (isWaveOfValues(c)) shared.waves[atomicAdd(&shared.waveCount, 1)] = c;
-            const uint32_t base = shared.column[c] >> 24;
-            for (uint32_t b = 0; b < bytesOf(c); ++b) {
-                ByteSource byte = {};
-                placeByte(c, b, byte.at, byte.step);
-                byte.base = byte.at;
-                byte.baseStep = byte.step;
-                if (base != 0 && !needsFinal(c)) {
-                    placeByte(base - 1, b, byte.base, byte.baseStep);
-                    byte.baseMask = ~0u;
-                }
-                shared.bytes[(shared.column[c] & 0xff) + b] = byte;
-            }
-        }
-        __syncthreads();
-    }
-
-    __device__ void placeByte(uint32_t column, uint32_t b, const uint8_t*& at, uint32_t& step) const
-    {
-        const bool inScratch = predictorOf(column) != kNone || needsFinal(column);
-        at = inScratch ? scratch + shared.values[column] + b * planeBytes
-                       : planes + shared.from[column] + b * shared.byteStep[column];
-        step = inScratch ? 1 : shared.step[column];
-    }
-
-    __device__ uint32_t residual(uint32_t column, uint32_t i) const
-    {
-        const uint32_t bytes = bytesOf(column), byteStep = shared.byteStep[column];
-        const uint8_t* at = planes + shared.from[column] + i * shared.step[column];
-        uint32_t value = at[0];
-        if (bytes >= 2) value |= static_cast<uint32_t>(at[byteStep]) << 8;
-        if (bytes == 4)
-            value |= static_cast<uint32_t>(at[2 * byteStep]) << 16 |
-                     static_cast<uint32_t>(at[3 * byteStep]) << 24;
-        return (shared.column[column] & kZigzag) != 0 ? filterUnzigzag(value, maskOf(bytes))
-                                                      : value;
-    }
-
-    // Columns with a prediction have their values in scratch.
-    __device__ uint32_t loadValue(uint32_t column, uint32_t i) const
-    {
-        const uint8_t* from = scratch + shared.values[column] + i;
-        uint32_t value = 0;
-        for (uint32_t b = 0; b < bytesOf(column); ++b)
-            value |= static_cast<uint32_t>(from[b * planeBytes]) << 8 * b;
-        return value;
-    }
-    __device__ void storeValue(uint32_t column, uint32_t i, uint32_t value) const
-    {
-        uint8_t* to = scratch + shared.values[column] + i;
-        for (uint32_t b = 0; b < bytesOf(column); ++b)
-            to[b * planeBytes] = static_cast<uint8_t>(value >> 8 * b);
-    }
-    // Stores byte b of the values of kPerLane records from i on, a multiple of kPerLane.
-    __device__ void storeBytes(uint32_t column, uint32_t b, uint32_t i,
-                               const uint32_t (&values)[kPerLane]) const
-    {
-        uint32_t packed[4];
-#pragma unroll
-        for (uint32_t k = 0; k < 4; ++k)
-            packed[k] = packBytes(values[4 * k] >> 8 * b, values[4 * k + 1] >> 8 * b,
-                                  values[4 * k + 2] >> 8 * b, values[4 * k + 3] >> 8 * b);
-        *reinterpret_cast<uint4*>(scratch + shared.values[column] + b * planeBytes + i) =
-            make_uint4(packed[0], packed[1], packed[2], packed[3]);
-    }
-
-    // Sums `value` over the threads before this one, and over all of them.
-    __device__ uint32_t exclusiveSum(uint32_t value, uint32_t& total)
-    {
-        const uint32_t inclusive = warpInclusiveSum(value);
-        const uint32_t warpTotal = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
-        const WarpPrefix prefix = blockExclusiveSumInTurn(warpTotal, shared.sums[sumsTurn]);
-        sumsTurn ^= 1;
-        total = prefix.total;
-        return prefix.before + inclusive - value;
-    }
 };
 
+// --- The description: all threads load its words, one reads their meaning ---
+
+__device__ void loadWindow(const TileAtWork& tile)
+{
+    for (uint32_t k = threadIdx.x; k < kWindow; k += kThreads)
+        if (shared.cursor + k < tile.descriptionWords)
+            shared.window[k] = tile.description[shared.cursor + k];
+}
+
+// Word k of the section.
+__device__ uint32_t windowWord(const TileAtWork& tile, uint32_t k)
+{
+    // Both are computed, as code is smaller without a branch between them.
+    const bool isInWindow = k < kWindow, isDescribed = shared.cursor + k < tile.descriptionWords;
+    if (isInWindow && isDescribed) return shared.window[k];
+    shared.status = SLUICE_ST_BAD_FILTER;
+    return 0;
+}
+
+__device__ void readColumns(const TileAtWork& tile, uint32_t at, uint32_t runs)
+{
+    uint32_t columns = 0, bytes = 0, group = 0, predicted = 0, upBytes = 0, waveBytes = 0, ups = 0,
+             byteWaves = 0;
+    bool good = true;
+    for (uint32_t r = 0; r < runs && good; ++r) {
+        const uint32_t run = windowWord(tile, at + r), repeat = run & 0xff,
+                       log2Bytes = run >> 8 & 3, predictor = run >> 16 & 0xff;
+        const bool same = columns != 0 && ((shared.column[columns - 1] ^ run) & kSplit) == 0;
+        good = shared.status == SLUICE_ST_OK && log2Bytes != 3 && (run >> 15 & 1) == 0 &&
+               predictor < kPredictors && repeat != 0 && repeat <= kStride - columns &&
+               ((run & kJoined) == 0 || same) &&
+               (!SLUICE_PREDICTOR_NEEDS_ROWS(predictor) || shared.width != 0) &&
+               (repeat << log2Bytes) <= kStride - bytes &&
+               ((run & kBlock) == 0 || (log2Bytes != 0 && (run & kRotated) == 0));
+        if (predictor == kUp) upBytes += repeat << log2Bytes;
+        if (SLUICE_PREDICTOR_IS_WAVE(predictor)) waveBytes += repeat << log2Bytes;
+        if (SLUICE_PREDICTOR_IS_WAVE(predictor) && log2Bytes == 0) byteWaves += repeat;
+        for (uint32_t k = 0; good && k < repeat; ++k) {
+            if ((run & kJoined) == 0) group = bytes;
+            shared.column[columns] = (run & ~0xffu) | bytes;
+            shared.group[columns] = group;
+            if (predictor != kNone) shared.predicted[predicted++] = columns;
+            if (predictor == kUp && log2Bytes != 0) shared.ups[ups++] = columns;
+            bytes += 1u << log2Bytes;
+            shared.groupEnd[group] = bytes;
+            ++columns;
+        }
+    }
+    shared.columns = columns;
+    shared.predictedCount = predicted;
+    shared.upBytes = upBytes;
+    shared.waveBytes = waveBytes;
+    shared.byteWaves = byteWaves;
+    shared.upCount = ups;
+    shared.waveCount = 0;
+    shared.stride = bytes;
+    if (!good || (shared.packets != 0 && columns == 0)) shared.status = SLUICE_ST_BAD_FILTER;
+}
+
+__device__ void readSection(const TileAtWork& tile)
+{
+    // size : 21, runs : 8, rows : 1, Targa packets : 1, reserved : 1
+    const uint32_t head = windowWord(tile, 0), size = head & 0x1fffff,
+                   left = tile.tileSize - tile.position;
+    const uint32_t runs = head >> 21 & 0xff;
+    const bool toEnd = size == SLUICE_FILTER_REST;
+    uint32_t at = 1;
+    --shared.sections;
+    shared.packets = head >> 30 & 1;
+    shared.size = toEnd ? left : size;
+    shared.width = shared.first = 0;
+    bool good = head >> 31 == 0 && (toEnd ? shared.sections == 0 : size <= left);
+    if ((head >> 29 & 1) != 0) {
+        shared.width = windowWord(tile, at++);
+        shared.first = windowWord(tile, at++);
+        good = good && shared.width - 1 < 1u << 20 && shared.first < shared.width &&
+               shared.packets == 0;
+    }
+    if (!good) shared.status = SLUICE_ST_BAD_FILTER;
+    readColumns(tile, at, runs);
+    shared.cursor += at + runs;
+    shared.steps += filterSteps(shared.size / max(shared.stride, 1u), shared.width, shared.first,
+                                shared.upBytes, shared.waveBytes);
+    shared.tileColumns += shared.columns + SLUICE_FILTER_SECTION_COLUMNS;
+    if (shared.steps > SLUICE_FILTER_MAX_STEPS || shared.tileColumns > SLUICE_FILTER_MAX_COLUMNS)
+        shared.status = SLUICE_ST_BAD_FILTER;
+    if (shared.sections == 0 && shared.cursor != tile.descriptionWords)
+        shared.status = SLUICE_ST_BAD_FILTER;
+}
+
+__device__ bool isBaseBad(uint32_t column)
+{
+    const uint32_t base = shared.column[column] >> 24;
+    return base != 0 && (base > shared.columns || shared.column[base - 1] >> 24 != 0 ||
+                         ((shared.column[base - 1] ^ shared.column[column]) & 0x300) != 0);
+}
+
+// --- Columns and values ---
+
+__device__ uint32_t bytesOf(uint32_t column) { return 1u << (shared.column[column] >> 8 & 3); }
+__device__ uint32_t predictorOf(uint32_t column) { return shared.column[column] >> 16 & 0xff; }
+// Warps that undo many columns at once have room for short rows only.
+__device__ bool haveRoomForRows(const TileAtWork& tile)
+{
+    const uint32_t room = shared.waveBytes <= SLUICE_FILTER_STEP_BYTES
+                              ? kRowWords
+                              : kRowWords / SLUICE_FILTER_STEP_BYTES;
+    // Quads of rows that do not begin at words are stored byte by byte, so with warps to spare a
+    // wave of values, which several share, is faster.
+    return tile.width <= 4 * room && tile.width >= SLUICE_FILTER_QUAD_WIDTH &&
+           tile.width < tile.count && (tile.width % 4 == 0 || 4 * shared.waveBytes > kWarps);
+}
+__device__ bool isWaveOfBytes(const TileAtWork& tile, uint32_t column)
+{
+    return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && bytesOf(column) == 1 &&
+           haveRoomForRows(tile);
+}
+__device__ bool isWaveOfValues(const TileAtWork& tile, uint32_t column)
+{
+    return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && !isWaveOfBytes(tile, column);
+}
+// Whether its residuals are first brought into a row in scratch.
+__device__ bool isGathered(const TileAtWork& tile, uint32_t column)
+{
+    return predictorOf(column) != kNone && bytesOf(column) == 1 && shared.step[column] != 1 &&
+           (SLUICE_PREDICTOR_IS_SUM(predictorOf(column)) || isWaveOfBytes(tile, column));
+}
+
+// Whether its bytes in the planes or in scratch differ from those of the record by more than
+// the bytes of its base.
+__device__ bool isChanged(uint32_t column)
+{
+    const uint32_t word = shared.column[column];
+    return (word & (kRotated | kBlock)) != 0 ||
+           ((word & kZigzag) != 0 && predictorOf(column) == kNone);
+}
+// Changed columns, and those whose sum with the base has carries, are finished in scratch.
+__device__ bool needsFinal(uint32_t column)
+{
+    const uint32_t base = shared.column[column] >> 24;
+    return isChanged(column) || (base != 0 && (bytesOf(column) != 1 || isChanged(base - 1)));
+}
+
+// Sums `value` over the threads before this one, and over all of them.
+__device__ uint32_t exclusiveSum(TileAtWork& tile, uint32_t value, uint32_t& total)
+{
+    const uint32_t inclusive = warpInclusiveSum(value);
+    const uint32_t warpTotal = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
+    const WarpPrefix prefix = blockExclusiveSumInTurn(warpTotal, shared.sums[tile.sumsTurn]);
+    tile.sumsTurn ^= 1;
+    total = prefix.total;
+    return prefix.before + inclusive - value;
+}
+
+__device__ void placeByte(const TileAtWork& tile, uint32_t column, uint32_t b, const uint8_t*& at,
+                          uint32_t& step)
+{
+    const bool inScratch = predictorOf(column) != kNone || needsFinal(column);
+    at = inScratch ? tile.scratch + shared.values[column] + b * tile.planeBytes
+                   : tile.planes + shared.from[column] + b * shared.byteStep[column];
+    step = inScratch ? 1 : shared.step[column];
+}
+
+// Finds the places of columns and of a record's bytes. Each thread takes a column.
+__device__ void placeColumns(TileAtWork& tile)
+{
+    const uint32_t c = threadIdx.x, columns = shared.columns;
+    uint32_t area = 0;
+    tile.planeBytes = (tile.count + 3 + kPerLane - 1) / kPerLane * kPerLane;
+    if (c < columns) {
+        uint32_t word = shared.column[c];
+        // In a single row the median and the gradient are the value to the left.
+        if (tile.first + tile.count <= tile.width && SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)) &&
+            predictorOf(c) != kAverage) {
+            word = (word & ~(0xffu << 16)) | SLUICE_PREDICTOR_LEFT << 16;
+            shared.column[c] = word; // others read it behind the next barrier
+        }
+        const uint32_t place = word & 0xff, group = shared.group[c],
+                       groupBytes = shared.groupEnd[group] - group;
+        const bool split = (word & kSplit) != 0;
+        shared.from[c] = split ? place * tile.count : group * tile.count + place - group;
+        shared.step[c] = split ? 1 : groupBytes;
+        shared.byteStep[c] = split ? tile.count : 1;
+        area = tile.planeBytes * bytesOf(c);
+    }
+    uint32_t total;
+    const uint32_t values = exclusiveSum(tile, area, total);
+    // A row of quads that starts at a multiple of 4 records starts at a word.
+    if (c < columns) shared.values[c] = values + (isWaveOfBytes(tile, c) ? tile.first & 3 : 0);
+    tile.anyFinal = __syncthreads_or(c < columns && needsFinal(c)) != 0;
+    tile.anyBase =
+        __syncthreads_or(c < columns && shared.column[c] >> 24 != 0 && !needsFinal(c)) != 0;
+    if (c < columns) {
+        if (isWaveOfValues(tile, c)) shared.waves[atomicAdd(&shared.waveCount, 1)] = c;
+        const uint32_t base = shared.column[c] >> 24;
+        for (uint32_t b = 0; b < bytesOf(c); ++b) {
+            ByteSource byte = {};
+            placeByte(tile, c, b, byte.at, byte.step);
+            byte.base = byte.at;
+            byte.baseStep = byte.step;
+            if (base != 0 && !needsFinal(c)) {
+                placeByte(tile, base - 1, b, byte.base, byte.baseStep);
+                byte.baseMask = ~0u;
+            }
+            shared.bytes[(shared.column[c] & 0xff) + b] = byte;
+        }
+    }
+    __syncthreads();
+}
+
+__device__ uint32_t residual(const TileAtWork& tile, uint32_t column, uint32_t i)
+{
+    const uint32_t bytes = bytesOf(column), byteStep = shared.byteStep[column];
+    const uint8_t* at = tile.planes + shared.from[column] + i * shared.step[column];
+    uint32_t value = at[0];
+    if (bytes >= 2) value |= static_cast<uint32_t>(at[byteStep]) << 8;
+    if (bytes == 4)
+        value |= static_cast<uint32_t>(at[2 * byteStep]) << 16 |
+                 static_cast<uint32_t>(at[3 * byteStep]) << 24;
+    return (shared.column[column] & kZigzag) != 0 ? filterUnzigzag(value, maskOf(bytes)) : value;
+}
+
+// Columns with a prediction have their values in scratch.
+__device__ uint32_t loadValue(const TileAtWork& tile, uint32_t column, uint32_t i)
+{
+    const uint8_t* from = tile.scratch + shared.values[column] + i;
+    uint32_t value = 0;
+    for (uint32_t b = 0; b < bytesOf(column); ++b)
+        value |= static_cast<uint32_t>(from[b * tile.planeBytes]) << 8 * b;
+    return value;
+}
+__device__ void storeValue(const TileAtWork& tile, uint32_t column, uint32_t i, uint32_t value)
+{
+    uint8_t* to = tile.scratch + shared.values[column] + i;
+    for (uint32_t b = 0; b < bytesOf(column); ++b)
+        to[b * tile.planeBytes] = static_cast<uint8_t>(value >> 8 * b);
+}
+// Stores byte b of the values of kPerLane records from i on, a multiple of kPerLane.
+__device__ void storeBytes(const TileAtWork& tile, uint32_t column, uint32_t b, uint32_t i,
+                           const uint32_t (&values)[kPerLane])
+{
+    uint32_t packed[4];
+#pragma unroll
+    for (uint32_t k = 0; k < 4; ++k)
+        packed[k] = packBytes(values[4 * k] >> 8 * b, values[4 * k + 1] >> 8 * b,
+                              values[4 * k + 2] >> 8 * b, values[4 * k + 3] >> 8 * b);
+    *reinterpret_cast<uint4*>(tile.scratch + shared.values[column] + b * tile.planeBytes + i) =
+        make_uint4(packed[0], packed[1], packed[2], packed[3]);
+}
+
+} // namespace
 } // namespace sluice

@@ -6,238 +6,225 @@
 #include "cuda/lib/filter_columns.cuh"
 
 namespace sluice {
+namespace {
 
-template <uint32_t Threads>
-struct FilterDifferences : FilterColumns<Threads> {
-    using Base = FilterColumns<Threads>;
-    using Base::bytesOf;
-    using Base::count;
-    using Base::kThreads;
-    using Base::loadValue;
-    using Base::planes;
-    using Base::residual;
-    using Base::scratch;
-    using Base::shared;
-    using Base::storeBytes;
-    using Base::storeValue;
-    using Base::width;
-
-    // Replaces values by their prefix sums over the warp, `order` times; carry is what the steps
-    // before add up to.
-    __device__ static void sumValues(uint32_t (&values)[kPerLane], uint32_t (&carry)[kLeft3],
-                                     uint32_t order)
-    {
+// Replaces values by their prefix sums over the warp, `order` times; carry is what the steps
+// before add up to.
+__device__ void sumValues(uint32_t (&values)[kPerLane], uint32_t (&carry)[kLeft3], uint32_t order)
+{
 #pragma unroll
-        for (uint32_t o = 0; o < kLeft3; ++o) {
-            if (o >= order) break;
-            uint32_t sum = 0;
-#pragma unroll
-            for (uint32_t k = 0; k < kPerLane; ++k)
-                sum = values[k] += sum;
-            const uint32_t inclusive = warpInclusiveSum(sum), before = carry[o] + inclusive - sum;
-#pragma unroll
-            for (uint32_t k = 0; k < kPerLane; ++k)
-                values[k] += before;
-            carry[o] += __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
-        }
-    }
-
-    // Loads residuals of records from `begin` on, a multiple of kPerLane; past the last record they
-    // have no meaning.
-    __device__ void loadResiduals(uint32_t column, uint32_t begin,
-                                  uint32_t (&values)[kPerLane]) const
-    {
-        const uint32_t step = shared.step[column], byteStep = shared.byteStep[column],
-                       bytes = bytesOf(column);
-        const uint8_t* from = planes + shared.from[column];
-        if (bytes == 4 && step == 1) { // planes, from which words are taken
-#pragma unroll
-            for (uint32_t w = 0; w < kPerLane / 4; ++w) {
-                uint32_t square[4];
-#pragma unroll
-                for (uint32_t b = 0; b < 4; ++b)
-                    square[b] = loadWordBefore(from + b * byteStep, begin + 4 * w, count);
-                transpose(square);
-#pragma unroll
-                for (uint32_t k = 0; k < 4; ++k)
-                    values[4 * w + k] = square[k];
-            }
-        } else if (bytes == 4) {
-#pragma unroll
-            for (uint32_t k = 0; k < kPerLane; ++k)
-                values[k] = loadWord(from + min(begin + k, count - 1) * step);
-        } else {
-#pragma unroll
-            for (uint32_t k = 0; k < kPerLane; ++k) {
-                const uint8_t* at = from + min(begin + k, count - 1) * step;
-                values[k] = bytes == 2 ? at[0] | at[byteStep] << 8 : at[0];
-            }
-        }
-        if ((shared.column[column] & kZigzag) == 0) return;
-        const uint32_t mask = maskOf(bytes);
+    for (uint32_t o = 0; o < kLeft3; ++o) {
+        if (o >= order) break;
+        uint32_t sum = 0;
 #pragma unroll
         for (uint32_t k = 0; k < kPerLane; ++k)
-            values[k] = filterUnzigzag(values[k], mask);
-    }
-
-    // Undoes differences of an order for records from `firstRecord`, where a step begins. `before`
-    // is the value before it, for order 1.
-    __device__ void undoDifferences(uint32_t column, uint32_t order, uint32_t firstRecord,
-                                    uint32_t end, uint32_t before) const
-    {
-        uint32_t carry[kLeft3] = {before};
-#pragma unroll 1
-        for (uint32_t base = firstRecord; base < end; base += kWarpSize * kPerLane) {
-            const uint32_t begin = base + laneIndex() * kPerLane;
-            uint32_t values[kPerLane];
-            loadResiduals(column, begin, values);
-            sumValues(values, carry, order);
-            if (begin < end)
-                for (uint32_t b = 0; b < bytesOf(column); ++b)
-                    storeBytes(column, b, begin, values);
-        }
-    }
-    // Sums the residuals of whole steps.
-    __device__ uint32_t sumResiduals(uint32_t column, uint32_t firstRecord, uint32_t end) const
-    {
-        uint32_t sum = 0;
-#pragma unroll 1
-        for (uint32_t base = firstRecord; base < end; base += kWarpSize * kPerLane) {
-            uint32_t values[kPerLane];
-            loadResiduals(column, base + laneIndex() * kPerLane, values);
+            sum = values[k] += sum;
+        const uint32_t inclusive = warpInclusiveSum(sum), before = carry[o] + inclusive - sum;
 #pragma unroll
-            for (uint32_t k = 0; k < kPerLane; ++k)
-                sum += values[k];
-        }
-        return warpSum(sum);
+        for (uint32_t k = 0; k < kPerLane; ++k)
+            values[k] += before;
+        carry[o] += __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
     }
+}
 
-    // Sums residuals that are bytes in a row, of whole steps; past `records` stand other bytes.
-    __device__ uint32_t sumBytes(uint32_t column, const uint8_t* plane, uint32_t records,
-                                 uint32_t begin, uint32_t end) const
-    {
-        constexpr uint32_t wordsOfLane = kPerLane / 4;
-        const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(plane) & 3);
-        const uint32_t* words = reinterpret_cast<const uint32_t*>(plane - lead);
-        const uint32_t lastWord = (lead + records - 1) / 4;
-        const bool hasZigzag = (shared.column[column] & kZigzag) != 0;
-        uint32_t sum = 0;
+// Loads residuals of records from `begin` on, a multiple of kPerLane; past the last record they
+// have no meaning.
+__device__ void loadResiduals(const TileAtWork& tile, uint32_t column, uint32_t begin,
+                              uint32_t (&values)[kPerLane])
+{
+    const uint32_t step = shared.step[column], byteStep = shared.byteStep[column],
+                   bytes = bytesOf(column);
+    const uint8_t* from = tile.planes + shared.from[column];
+    if (bytes == 4 && step == 1) { // planes, from which words are taken
+#pragma unroll
+        for (uint32_t w = 0; w < kPerLane / 4; ++w) {
+            uint32_t square[4];
+#pragma unroll
+            for (uint32_t b = 0; b < 4; ++b)
+                square[b] = loadWordBefore(from + b * byteStep, begin + 4 * w, tile.count);
+            transpose(square);
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k)
+                values[4 * w + k] = square[k];
+        }
+    } else if (bytes == 4) {
+#pragma unroll
+        for (uint32_t k = 0; k < kPerLane; ++k)
+            values[k] = loadWord(from + min(begin + k, tile.count - 1) * step);
+    } else {
+#pragma unroll
+        for (uint32_t k = 0; k < kPerLane; ++k) {
+            const uint8_t* at = from + min(begin + k, tile.count - 1) * step;
+            values[k] = bytes == 2 ? at[0] | at[byteStep] << 8 : at[0];
+        }
+    }
+    if ((shared.column[column] & kZigzag) == 0) return;
+    const uint32_t mask = maskOf(bytes);
+#pragma unroll
+    for (uint32_t k = 0; k < kPerLane; ++k)
+        values[k] = filterUnzigzag(values[k], mask);
+}
+
+// Undoes differences of an order for records from `firstRecord`, where a step begins. `before`
+// is the value before it, for order 1.
+__device__ void undoDifferences(const TileAtWork& tile, uint32_t column, uint32_t order,
+                                uint32_t firstRecord, uint32_t end, uint32_t before)
+{
+    uint32_t carry[kLeft3] = {before};
+#pragma unroll 1
+    for (uint32_t base = firstRecord; base < end; base += kWarpSize * kPerLane) {
+        const uint32_t begin = base + laneIndex() * kPerLane;
+        uint32_t values[kPerLane];
+        loadResiduals(tile, column, begin, values);
+        sumValues(values, carry, order);
+        if (begin < end)
+            for (uint32_t b = 0; b < bytesOf(column); ++b)
+                storeBytes(tile, column, b, begin, values);
+    }
+}
+// Sums the residuals of whole steps.
+__device__ uint32_t sumResiduals(const TileAtWork& tile, uint32_t column, uint32_t firstRecord,
+                                 uint32_t end)
+{
+    uint32_t sum = 0;
+#pragma unroll 1
+    for (uint32_t base = firstRecord; base < end; base += kWarpSize * kPerLane) {
+        uint32_t values[kPerLane];
+        loadResiduals(tile, column, base + laneIndex() * kPerLane, values);
+#pragma unroll
+        for (uint32_t k = 0; k < kPerLane; ++k)
+            sum += values[k];
+    }
+    return warpSum(sum);
+}
+
+// Sums residuals that are bytes in a row, of whole steps; past `records` stand other bytes.
+__device__ uint32_t sumBytes(uint32_t column, const uint8_t* plane, uint32_t records,
+                             uint32_t begin, uint32_t end)
+{
+    constexpr uint32_t wordsOfLane = kPerLane / 4;
+    const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(plane) & 3);
+    const uint32_t* words = reinterpret_cast<const uint32_t*>(plane - lead);
+    const uint32_t lastWord = (lead + records - 1) / 4;
+    const bool hasZigzag = (shared.column[column] & kZigzag) != 0;
+    uint32_t sum = 0;
 #pragma unroll 2
-        for (uint32_t base = begin; base < end; base += kWarpSize * kPerLane) {
-            uint32_t around[wordsOfLane + 1];
-#pragma unroll
-            for (uint32_t k = 0; k <= wordsOfLane; ++k)
-                around[k] = words[min((base + laneIndex() * kPerLane) / 4 + k, lastWord)];
-#pragma unroll
-            for (uint32_t k = 0; k < wordsOfLane; ++k) {
-                const uint32_t packed = __funnelshift_r(around[k], around[k + 1], 8 * lead);
-                sum = __dp4a(hasZigzag ? filterUnzigzagBytes(packed) : packed, 0x01010101u, sum);
-            }
-        }
-        return warpSum(sum);
-    }
-
-    // Undoes differences of bytes in a row, as undoDifferences does. Words are loaded a step ahead.
-    __device__ void undoByteDifferences(uint32_t column, const uint8_t* plane, uint32_t records,
-                                        uint32_t order, uint32_t firstRecord, uint32_t end,
-                                        uint32_t before) const
-    {
-        constexpr uint32_t wordsOfLane = kPerLane / 4;
-        const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(plane) & 3);
-        const uint32_t* words = reinterpret_cast<const uint32_t*>(plane - lead);
-        const uint32_t lastWord = (lead + records - 1) / 4;
-        const bool hasZigzag = (shared.column[column] & kZigzag) != 0;
-        uint32_t carry[kLeft3] = {before}, next[wordsOfLane + 1];
-        uint32_t begin = firstRecord + laneIndex() * kPerLane;
+    for (uint32_t base = begin; base < end; base += kWarpSize * kPerLane) {
+        uint32_t around[wordsOfLane + 1];
 #pragma unroll
         for (uint32_t k = 0; k <= wordsOfLane; ++k)
-            next[k] = words[min(begin / 4 + k, lastWord)];
-        for (uint32_t base = firstRecord; base < end; base += kWarpSize * kPerLane) {
-            uint32_t values[kPerLane], packed[wordsOfLane];
+            around[k] = words[min((base + laneIndex() * kPerLane) / 4 + k, lastWord)];
 #pragma unroll
-            for (uint32_t k = 0; k < wordsOfLane; ++k)
-                packed[k] = __funnelshift_r(next[k], next[k + 1], 8 * lead);
+        for (uint32_t k = 0; k < wordsOfLane; ++k) {
+            const uint32_t packed = __funnelshift_r(around[k], around[k + 1], 8 * lead);
+            sum = __dp4a(hasZigzag ? filterUnzigzagBytes(packed) : packed, 0x01010101u, sum);
+        }
+    }
+    return warpSum(sum);
+}
+
+// Undoes differences of bytes in a row, as undoDifferences does. Words are loaded a step ahead.
+__device__ void undoByteDifferences(const TileAtWork& tile, uint32_t column, const uint8_t* plane,
+                                    uint32_t records, uint32_t order, uint32_t firstRecord,
+                                    uint32_t end, uint32_t before)
+{
+    constexpr uint32_t wordsOfLane = kPerLane / 4;
+    const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(plane) & 3);
+    const uint32_t* words = reinterpret_cast<const uint32_t*>(plane - lead);
+    const uint32_t lastWord = (lead + records - 1) / 4;
+    const bool hasZigzag = (shared.column[column] & kZigzag) != 0;
+    uint32_t carry[kLeft3] = {before}, next[wordsOfLane + 1];
+    uint32_t begin = firstRecord + laneIndex() * kPerLane;
 #pragma unroll
-            for (uint32_t k = 0; k <= wordsOfLane; ++k)
-                next[k] = words[min((begin + kWarpSize * kPerLane) / 4 + k, lastWord)];
+    for (uint32_t k = 0; k <= wordsOfLane; ++k)
+        next[k] = words[min(begin / 4 + k, lastWord)];
+    for (uint32_t base = firstRecord; base < end; base += kWarpSize * kPerLane) {
+        uint32_t values[kPerLane], packed[wordsOfLane];
+#pragma unroll
+        for (uint32_t k = 0; k < wordsOfLane; ++k)
+            packed[k] = __funnelshift_r(next[k], next[k + 1], 8 * lead);
+#pragma unroll
+        for (uint32_t k = 0; k <= wordsOfLane; ++k)
+            next[k] = words[min((begin + kWarpSize * kPerLane) / 4 + k, lastWord)];
+#pragma unroll
+        for (uint32_t k = 0; k < kPerLane; ++k)
+            values[k] =
+                byteOf(hasZigzag ? filterUnzigzagBytes(packed[k / 4]) : packed[k / 4], k % 4);
+        sumValues(values, carry, order);
+        if (begin + kPerLane <= records) {
+            storeBytes(tile, column, 0, begin, values);
+        } else { // residuals may stand behind the last record
 #pragma unroll
             for (uint32_t k = 0; k < kPerLane; ++k)
-                values[k] =
-                    byteOf(hasZigzag ? filterUnzigzagBytes(packed[k / 4]) : packed[k / 4], k % 4);
-            sumValues(values, carry, order);
-            if (begin + kPerLane <= records) {
-                storeBytes(column, 0, begin, values);
-            } else { // residuals may stand behind the last record
-#pragma unroll
-                for (uint32_t k = 0; k < kPerLane; ++k)
-                    if (begin + k < records) storeValue(column, begin + k, values[k]);
-            }
-            begin += kWarpSize * kPerLane;
+                if (begin + k < records) storeValue(tile, column, begin + k, values[k]);
         }
+        begin += kWarpSize * kPerLane;
     }
+}
 
-    // Adds up bytes down the columns of the image, four a lane; they stand in a row at `from`, and
-    // the first row is done.
-    __device__ void undoByteUp(uint32_t column, const uint8_t* from) const
-    {
-        const uint32_t quads = (min(width, count) + 3) / 4, rowCount = (count + width - 1) / width;
-        const bool hasZigzag = (shared.column[column] & kZigzag) != 0, isAligned = width % 4 == 0;
-        const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
-        const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
-        const uint32_t lastFrom = (fromLead + count - 1) / 4;
-        uint8_t* values = scratch + shared.values[column];
-        __syncwarp(); // the first row
-        for (uint32_t base = 0; base < quads; base += kWarpSize) {
-            const uint32_t quad = base + laneIndex();
-            if (quad >= quads) continue;
-            uint32_t sum = reinterpret_cast<const uint32_t*>(values)[quad];
-            for (uint32_t row = 1; row < rowCount; row += kRowsAhead) {
-                uint32_t packed[kRowsAhead];
+// Adds up bytes down the columns of the image, four a lane; they stand in a row at `from`, and
+// the first row is done.
+__device__ void undoByteUp(const TileAtWork& tile, uint32_t column, const uint8_t* from)
+{
+    const uint32_t quads = (min(tile.width, tile.count) + 3) / 4,
+                   rowCount = (tile.count + tile.width - 1) / tile.width;
+    const bool hasZigzag = (shared.column[column] & kZigzag) != 0, isAligned = tile.width % 4 == 0;
+    const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
+    const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
+    const uint32_t lastFrom = (fromLead + tile.count - 1) / 4;
+    uint8_t* values = tile.scratch + shared.values[column];
+    __syncwarp(); // the first row
+    for (uint32_t base = 0; base < quads; base += kWarpSize) {
+        const uint32_t quad = base + laneIndex();
+        if (quad >= quads) continue;
+        uint32_t sum = reinterpret_cast<const uint32_t*>(values)[quad];
+        for (uint32_t row = 1; row < rowCount; row += kRowsAhead) {
+            uint32_t packed[kRowsAhead];
 #pragma unroll
-                for (uint32_t k = 0; k < kRowsAhead; ++k) {
-                    const uint32_t at = fromLead + (row + k) * width + 4 * quad;
-                    packed[k] = __funnelshift_r(fromWords[min(at / 4, lastFrom)],
-                                                fromWords[min(at / 4 + 1, lastFrom)], 8 * (at & 3));
-                }
+            for (uint32_t k = 0; k < kRowsAhead; ++k) {
+                const uint32_t at = fromLead + (row + k) * tile.width + 4 * quad;
+                packed[k] = __funnelshift_r(fromWords[min(at / 4, lastFrom)],
+                                            fromWords[min(at / 4 + 1, lastFrom)], 8 * (at & 3));
+            }
 #pragma unroll
-                for (uint32_t k = 0; k < kRowsAhead; ++k) {
-                    const uint32_t i = (row + k) * width + 4 * quad;
-                    sum =
-                        filterAddBytes(sum, hasZigzag ? filterUnzigzagBytes(packed[k]) : packed[k]);
-                    if (isAligned) {
-                        if (i < count) *reinterpret_cast<uint32_t*>(values + i) = sum;
-                    } else {
-                        for (uint32_t b = 0; b < 4; ++b)
-                            if (i + b < count && 4 * quad + b < width)
-                                values[i + b] = static_cast<uint8_t>(sum >> 8 * b);
-                    }
+            for (uint32_t k = 0; k < kRowsAhead; ++k) {
+                const uint32_t i = (row + k) * tile.width + 4 * quad;
+                sum = filterAddBytes(sum, hasZigzag ? filterUnzigzagBytes(packed[k]) : packed[k]);
+                if (isAligned) {
+                    if (i < tile.count) *reinterpret_cast<uint32_t*>(values + i) = sum;
+                } else {
+                    for (uint32_t b = 0; b < 4; ++b)
+                        if (i + b < tile.count && 4 * quad + b < tile.width)
+                            values[i + b] = static_cast<uint8_t>(sum >> 8 * b);
                 }
             }
         }
     }
+}
 
-    // Adds up values down the columns of all images of more than a byte, a thread a column; the
-    // first rows are done. The whole block calls it.
-    __device__ void undoUps() const
-    {
-        const uint32_t across = min(width, count);
-        for (uint32_t task = threadIdx.x; task < shared.upCount * across; task += kThreads) {
-            const uint32_t image = task / across, x = task - image * across,
-                           column = shared.ups[image];
-            uint32_t sum = loadValue(column, x);
-            for (uint32_t i = x + width; i < count; i += kRowsAhead * width) {
-                uint32_t values[kRowsAhead];
+// Adds up values down the columns of all images of more than a byte, a thread a column; the
+// first rows are done. The whole block calls it.
+__device__ void undoWideUps(const TileAtWork& tile)
+{
+    const uint32_t across = min(tile.width, tile.count);
+    for (uint32_t task = threadIdx.x; task < shared.upCount * across; task += kThreads) {
+        const uint32_t image = task / across, x = task - image * across, column = shared.ups[image];
+        uint32_t sum = loadValue(tile, column, x);
+        for (uint32_t i = x + tile.width; i < tile.count; i += kRowsAhead * tile.width) {
+            uint32_t values[kRowsAhead];
 #pragma unroll
-                for (uint32_t k = 0; k < kRowsAhead; ++k)
-                    values[k] = i + k * width < count ? residual(column, i + k * width) : 0;
+            for (uint32_t k = 0; k < kRowsAhead; ++k)
+                values[k] = i + k * tile.width < tile.count
+                                ? residual(tile, column, i + k * tile.width)
+                                : 0;
 #pragma unroll
-                for (uint32_t k = 0; k < kRowsAhead; ++k) {
-                    sum += values[k];
-                    if (i + k * width < count) storeValue(column, i + k * width, sum);
-                }
+            for (uint32_t k = 0; k < kRowsAhead; ++k) {
+                sum += values[k];
+                if (i + k * tile.width < tile.count)
+                    storeValue(tile, column, i + k * tile.width, sum);
             }
         }
     }
-};
-
+}
+} // namespace
 } // namespace sluice

@@ -3,144 +3,129 @@
 // between the pixels again.
 #pragma once
 
-#include "cuda/lib/filter_records.cuh"
+#include "cuda/lib/filter_columns.cuh"
 
 namespace sluice {
+namespace {
 
-template <uint32_t Threads>
-struct FilterPackets : FilterRecords<Threads> {
-    using Base = FilterRecords<Threads>;
-    using Base::count;
-    using Base::exclusiveSum;
-    using Base::kThreads;
-    using Base::position;
-    using Base::scratch;
-    using Base::shared;
-    using Base::source;
-    using Base::stride;
-    using Base::target;
-    using Base::tileSize;
+// How many bytes a packet takes, its header among them.
+__device__ uint32_t packetBytes(const TileAtWork& tile, uint32_t header)
+{
+    return 1 + ((header & 128) != 0 ? 1 : header + 1) * tile.stride;
+}
 
-    // How many bytes a packet takes, its header among them.
-    __device__ uint32_t packetBytes(uint32_t header) const
-    {
-        return 1 + ((header & 128) != 0 ? 1 : header + 1) * stride;
-    }
+// Scratch holds a bit for each byte of the section in the tile, set at headers, and for each 32
+// bits how many are set before them. Bits count from the word that holds the section's first
+// byte.
+__device__ uint32_t* headerBits(const TileAtWork& tile, uint32_t size)
+{
+    return reinterpret_cast<uint32_t*>(tile.scratch + (size + SLUICE_FILTER_SLACK + 15) / 16 * 16);
+}
+__device__ uint32_t* headerCounts(const TileAtWork& tile, uint32_t size)
+{
+    return headerBits(tile, size) + (size + 3 + 31) / 32;
+}
+// Pixels wait behind them until they go between the headers.
+__device__ uint8_t* pixelRecords(const TileAtWork& tile, uint32_t size)
+{
+    const uint32_t* end = headerCounts(tile, size) + (size + 3 + 31) / 32;
+    return tile.scratch +
+           (static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(end) - tile.scratch) + 15) / 16 *
+               16;
+}
 
-    // Scratch holds a bit for each byte of the section in the tile, set at headers, and for each 32
-    // bits how many are set before them. Bits count from the word that holds the section's first
-    // byte.
-    __device__ uint32_t* headerBits(uint32_t size) const
-    {
-        return reinterpret_cast<uint32_t*>(scratch + (size + SLUICE_FILTER_SLACK + 15) / 16 * 16);
-    }
-    __device__ uint32_t* headerCounts(uint32_t size) const
-    {
-        return headerBits(size) + (size + 3 + 31) / 32;
-    }
-    // Pixels wait behind them until they go between the headers.
-    __device__ uint8_t* pixelRecords(uint32_t size) const
-    {
-        const uint32_t* end = headerCounts(size) + (size + 3 + 31) / 32;
-        return scratch +
-               (static_cast<uint32_t>(reinterpret_cast<const uint8_t*>(end) - scratch) + 15) / 16 *
-                   16;
-    }
-
-    // Counts the packets that take exactly `size` bytes, 0 if none do, and marks their headers.
-    __device__ uint32_t countPackets(uint32_t size)
-    {
-        constexpr uint32_t each = 4; // bytes of a thread
-        const uint32_t lead = position & 3, bitWords = (size + 3 + 31) / 32;
-        uint32_t *bits = headerBits(size), *counts = headerCounts(size), bytes = 0;
-        for (uint32_t w = threadIdx.x; w < bitWords; w += kThreads)
-            bits[w] = 0;
-        if (threadIdx.x == 0) shared.packets = 0;
-        __syncthreads();
-        for (uint32_t base = 0; base < size && bytes < size; base += kThreads * each) {
-            const uint32_t k = base + threadIdx.x * each;
-            uint32_t own[each], sum = 0, total;
+// Counts the packets that take exactly `size` bytes, 0 if none do, and marks their headers.
+__device__ uint32_t countPackets(TileAtWork& tile, uint32_t size)
+{
+    constexpr uint32_t each = 4; // bytes of a thread
+    const uint32_t lead = tile.position & 3, bitWords = (size + 3 + 31) / 32;
+    uint32_t *bits = headerBits(tile, size), *counts = headerCounts(tile, size), bytes = 0;
+    for (uint32_t w = threadIdx.x; w < bitWords; w += kThreads)
+        bits[w] = 0;
+    if (threadIdx.x == 0) shared.packets = 0;
+    __syncthreads();
+    for (uint32_t base = 0; base < size && bytes < size; base += kThreads * each) {
+        const uint32_t k = base + threadIdx.x * each;
+        uint32_t own[each], sum = 0, total;
 #pragma unroll
-            for (uint32_t e = 0; e < each; ++e)
-                sum += own[e] = k + e < size ? packetBytes(source[position + k + e]) : 0;
-            uint32_t at = bytes + exclusiveSum(sum, total);
+        for (uint32_t e = 0; e < each; ++e)
+            sum += own[e] =
+                k + e < size ? packetBytes(tile, tile.source[tile.position + k + e]) : 0;
+        uint32_t at = bytes + exclusiveSum(tile, sum, total);
 #pragma unroll
-            for (uint32_t e = 0; e < each; ++e) {
-                if (own[e] != 0 && at < size)
-                    atomicOr(&bits[(lead + at) / 32], 1u << (lead + at) % 32);
-                at += own[e];
-                if (own[e] != 0 && at == size) shared.packets = k + e + 1;
-            }
-            bytes += total;
+        for (uint32_t e = 0; e < each; ++e) {
+            if (own[e] != 0 && at < size) atomicOr(&bits[(lead + at) / 32], 1u << (lead + at) % 32);
+            at += own[e];
+            if (own[e] != 0 && at == size) shared.packets = k + e + 1;
         }
-        __syncthreads();
-        uint32_t before = 0;
-        for (uint32_t base = 0; base < bitWords; base += kThreads) {
-            const uint32_t w = base + threadIdx.x,
-                           own = w < bitWords
-                                     ? static_cast<uint32_t>(__popc(static_cast<int>(bits[w])))
-                                     : 0;
-            uint32_t total;
-            const uint32_t sum = exclusiveSum(own, total);
-            if (w < bitWords) counts[w] = before + sum;
-            before += total;
-        }
-        __syncthreads();
-        return shared.packets;
+        bytes += total;
     }
+    __syncthreads();
+    uint32_t before = 0;
+    for (uint32_t base = 0; base < bitWords; base += kThreads) {
+        const uint32_t w = base + threadIdx.x,
+                       own = w < bitWords ? static_cast<uint32_t>(__popc(static_cast<int>(bits[w])))
+                                          : 0;
+        uint32_t total;
+        const uint32_t sum = exclusiveSum(tile, own, total);
+        if (w < bitWords) counts[w] = before + sum;
+        before += total;
+    }
+    __syncthreads();
+    return shared.packets;
+}
 
-    __device__ void writePackets(uint32_t size) const
-    {
-        const uint32_t lead = position & 3, words = (lead + size + 3) / 4;
-        const uint32_t *bits = headerBits(size), *counts = headerCounts(size);
-        const uint32_t *sourceWords = reinterpret_cast<const uint32_t*>(source),
-                       lastSource = (tileSize - 1) / 4;
-        const uint32_t* pixels = reinterpret_cast<const uint32_t*>(pixelRecords(size));
-        const uint32_t lastPixel = (max(count * stride, 1u) - 1) / 4;
-        uint8_t* to = target + position - lead;
-        constexpr uint32_t atOnce = 4; // words, of which all are loaded before one is stored
-        for (uint32_t first = threadIdx.x; first < words; first += atOnce * kThreads) {
-            uint32_t marks[atOnce], before[atOnce], pixel[atOnce], header[atOnce];
+__device__ void writePackets(const TileAtWork& tile, uint32_t size)
+{
+    const uint32_t lead = tile.position & 3, words = (lead + size + 3) / 4;
+    const uint32_t *bits = headerBits(tile, size), *counts = headerCounts(tile, size);
+    const uint32_t *sourceWords = reinterpret_cast<const uint32_t*>(tile.source),
+                   lastSource = (tile.tileSize - 1) / 4;
+    const uint32_t* pixels = reinterpret_cast<const uint32_t*>(pixelRecords(tile, size));
+    const uint32_t lastPixel = (max(tile.count * tile.stride, 1u) - 1) / 4;
+    uint8_t* to = tile.target + tile.position - lead;
+    constexpr uint32_t atOnce = 4; // words, of which all are loaded before one is stored
+    for (uint32_t first = threadIdx.x; first < words; first += atOnce * kThreads) {
+        uint32_t marks[atOnce], before[atOnce], pixel[atOnce], header[atOnce];
 #pragma unroll
-            for (uint32_t n = 0; n < atOnce; ++n) {
-                const uint32_t w = min(first + n * kThreads, words - 1);
-                marks[n] = bits[w / 8];
-                before[n] = counts[w / 8];
+        for (uint32_t n = 0; n < atOnce; ++n) {
+            const uint32_t w = min(first + n * kThreads, words - 1);
+            marks[n] = bits[w / 8];
+            before[n] = counts[w / 8];
+        }
+#pragma unroll
+        for (uint32_t n = 0; n < atOnce; ++n) { // load the next four bytes of both
+            const uint32_t w = min(first + n * kThreads, words - 1), shift = 4 * (w % 8);
+            before[n] +=
+                static_cast<uint32_t>(__popc(static_cast<int>(marks[n] & ((1u << shift) - 1))));
+            marks[n] >>= shift;
+            const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0,
+                           pixelAt = 4 * w + skipped - lead - before[n];
+            pixel[n] = loadWordOf(pixels, pixelAt, lastPixel);
+            header[n] = loadWordOf(sourceWords, tile.position + before[n], lastSource);
+        }
+#pragma unroll
+        for (uint32_t n = 0; n < atOnce; ++n) {
+            const uint32_t w = first + n * kThreads, skipped = 4 * w < lead ? lead - 4 * w : 0;
+            if (n != 0 && w >= words) break;
+            uint32_t seen = 0, places = 0; // selects bytes of both
+#pragma unroll
+            for (uint32_t k = 0; k < 4; ++k) {
+                const uint32_t isHeader = marks[n] >> k & 1;
+                places |= (isHeader != 0 ? 4 + seen : (k - seen - skipped) & 3) << 4 * k;
+                seen += isHeader;
             }
+            const uint32_t value = __byte_perm(pixel[n], header[n], places);
+            if (skipped == 0 && 4 * w + 4 <= lead + size) {
+                reinterpret_cast<uint32_t*>(to)[w] = value;
+            } else {
 #pragma unroll
-            for (uint32_t n = 0; n < atOnce; ++n) { // load the next four bytes of both
-                const uint32_t w = min(first + n * kThreads, words - 1), shift = 4 * (w % 8);
-                before[n] +=
-                    static_cast<uint32_t>(__popc(static_cast<int>(marks[n] & ((1u << shift) - 1))));
-                marks[n] >>= shift;
-                const uint32_t skipped = 4 * w < lead ? lead - 4 * w : 0,
-                               pixelAt = 4 * w + skipped - lead - before[n];
-                pixel[n] = loadWordOf(pixels, pixelAt, lastPixel);
-                header[n] = loadWordOf(sourceWords, position + before[n], lastSource);
-            }
-#pragma unroll
-            for (uint32_t n = 0; n < atOnce; ++n) {
-                const uint32_t w = first + n * kThreads, skipped = 4 * w < lead ? lead - 4 * w : 0;
-                if (n != 0 && w >= words) break;
-                uint32_t seen = 0, places = 0; // selects bytes of both
-#pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) {
-                    const uint32_t isHeader = marks[n] >> k & 1;
-                    places |= (isHeader != 0 ? 4 + seen : (k - seen - skipped) & 3) << 4 * k;
-                    seen += isHeader;
-                }
-                const uint32_t value = __byte_perm(pixel[n], header[n], places);
-                if (skipped == 0 && 4 * w + 4 <= lead + size) {
-                    reinterpret_cast<uint32_t*>(to)[w] = value;
-                } else {
-#pragma unroll
-                    for (uint32_t k = 0; k < 4; ++k)
-                        if (4 * w + k - lead < size)
-                            to[4 * w + k] = static_cast<uint8_t>(value >> 8 * k);
-                }
+                for (uint32_t k = 0; k < 4; ++k)
+                    if (4 * w + k - lead < size)
+                        to[4 * w + k] = static_cast<uint8_t>(value >> 8 * k);
             }
         }
     }
-};
-
+}
+} // namespace
 } // namespace sluice

@@ -4,633 +4,601 @@
 // without scratch in between.
 #pragma once
 
-#include "cuda/lib/filter_wavefront.cuh"
+#include "cuda/lib/filter_columns.cuh"
 
 namespace sluice {
+namespace {
 
 // A warp that computes a wave has two columns: bytes 0 and 2 or 1 and 3 of a pixel's word. Each of
 // its lanes does a row, a quad (4 pixels) a step, a quad behind the lane above, and goes on to its
 // row of the next band without waiting, after `period` steps. Other warps load the quads of the
 // next round of steps to shared memory, and others store those of the round before as records: all
 // of them meet at one barrier a round.
-template <uint32_t Threads>
-struct FilterPixels : FilterWavefront<Threads> {
-    using Base = FilterWavefront<Threads>;
-    using Base::anyBase;
-    using Base::anyFinal;
-    using Base::count;
-    using Base::first;
-    using Base::kThreads;
-    using Base::kWarps;
-    using Base::planes;
-    using Base::position;
-    using Base::predictorOf;
-    using Base::scratch;
-    using Base::shared;
-    using Base::stride;
-    using Base::target;
-    using Base::width;
 
-    static constexpr uint32_t kStorers = Threads / 4; // threads
-    static constexpr uint32_t kEven = 0x00ff00ff;
-    static constexpr uint32_t kKept = 19; // words that a thread keeps from round to round
+constexpr uint32_t kStorers = kThreads / 4; // threads
+constexpr uint32_t kEven = 0x00ff00ff;
+constexpr uint32_t kKept = 19; // words that a thread keeps from round to round
 
-    // Words of a pixel, steps of a round, and threads that load.
-    __host__ __device__ static constexpr uint32_t groupsOf(uint32_t columns)
-    {
-        return (columns + 3) / 4;
-    }
-    __host__ __device__ static constexpr uint32_t stepsOf(uint32_t groups) { return 8 / groups; }
-    __host__ __device__ static constexpr uint32_t loadersOf(uint32_t groups)
-    {
-        return Threads / 2 / groups;
-    }
+// Words of a pixel, steps of a round, and threads that load.
+__host__ __device__ constexpr uint32_t groupsOf(uint32_t columns) { return (columns + 3) / 4; }
+__host__ __device__ constexpr uint32_t stepsOf(uint32_t groups) { return 8 / groups; }
+__host__ __device__ constexpr uint32_t loadersOf(uint32_t groups) { return kThreads / 2 / groups; }
 
-    __device__ uint32_t quadsOfRow() const { return (width + 3) / 4; }
+__device__ uint32_t quadsOfRow(const TileAtWork& tile) { return (tile.width + 3) / 4; }
 
-    // Whether the section is of pixels; all threads get the same answer.
-    __device__ bool arePixels() const
-    {
-        const uint32_t groups = groupsOf(stride);
-        if ((stride != 3 && stride != 4 && stride != 8) || uniform(shared.columns) != stride ||
-            anyFinal)
-            return false;
-        // Work is bounded by the records, however wide rows are said to be.
-        if (width < SLUICE_FILTER_QUAD_WIDTH || width > 4 * count ||
-            quadsOfRow() * 2 * groups > kRowWords / 4)
-            return false;
-        bool isWave = false;
-        for (uint32_t c = 0; c < stride; ++c)
-            isWave = isWave || SLUICE_PREDICTOR_IS_WAVE(predictorOf(c));
-        return uniform(isWave) != 0;
-    }
+// Whether the section is of pixels; all threads get the same answer.
+__device__ bool arePixels(const TileAtWork& tile)
+{
+    const uint32_t groups = groupsOf(tile.stride);
+    if ((tile.stride != 3 && tile.stride != 4 && tile.stride != 8) ||
+        uniform(shared.columns) != tile.stride || tile.anyFinal)
+        return false;
+    // Work is bounded by the records, however wide rows are said to be.
+    if (tile.width < SLUICE_FILTER_QUAD_WIDTH || tile.width > 4 * tile.count ||
+        quadsOfRow(tile) * 2 * groups > kRowWords / 4)
+        return false;
+    bool isWave = false;
+    for (uint32_t c = 0; c < tile.stride; ++c)
+        isWave = isWave || SLUICE_PREDICTOR_IS_WAVE(predictorOf(c));
+    return uniform(isWave) != 0;
+}
 
-    // Whether the residuals of all columns are those of the first record, then of the next one, ...
-    __device__ bool arePixelsJoined() const
-    {
-        bool result = true;
-        for (uint32_t c = 0; c < stride; ++c)
-            result = result && shared.step[c] == stride &&
-                     (predictorOf(c) == kNone || SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)));
-        return result;
-    }
-    // If they are not joined, all are brought into rows. Columns that are not predicted from the
-    // row above are undone before.
-    __device__ bool isPixelGathered(uint32_t column) const
-    {
-        return shared.step[column] != 1 && !arePixelsJoined();
-    }
-    __device__ bool isPixelInScratch(uint32_t column) const
-    {
-        return (predictorOf(column) != kNone && !SLUICE_PREDICTOR_IS_WAVE(predictorOf(column))) ||
-               isPixelGathered(column);
-    }
+// Whether the residuals of all columns are those of the first record, then of the next one, ...
+__device__ bool arePixelsJoined(const TileAtWork& tile)
+{
+    bool result = true;
+    for (uint32_t c = 0; c < tile.stride; ++c)
+        result = result && shared.step[c] == tile.stride &&
+                 (predictorOf(c) == kNone || SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)));
+    return result;
+}
+// If they are not joined, all are brought into rows. Columns that are not predicted from the
+// row above are undone before.
+__device__ bool isPixelGathered(const TileAtWork& tile, uint32_t column)
+{
+    return shared.step[column] != 1 && !arePixelsJoined(tile);
+}
+__device__ bool isPixelInScratch(const TileAtWork& tile, uint32_t column)
+{
+    return (predictorOf(column) != kNone && !SLUICE_PREDICTOR_IS_WAVE(predictorOf(column))) ||
+           isPixelGathered(tile, column);
+}
 
-    // Finds where residuals come from, a thread a column, and what the bytes of a pixel's words
-    // are, a thread a word.
-    __device__ void placePixels() const
-    {
-        const uint32_t c = threadIdx.x;
-        if (c < stride) {
-            const uint8_t* at =
-                isPixelInScratch(c) ? scratch + shared.values[c] : planes + shared.from[c];
-            const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
-            const uint32_t bytes = arePixelsJoined() ? count * stride : count;
-            shared.pixelColumns[c] = {reinterpret_cast<const uint32_t*>(at - lead),
-                                      static_cast<int32_t>(lead),
-                                      static_cast<int32_t>((lead + bytes - 1) / 4)};
+// Finds where residuals come from, a thread a column, and what the bytes of a pixel's words
+// are, a thread a word.
+__device__ void placePixels(const TileAtWork& tile)
+{
+    const uint32_t c = threadIdx.x;
+    if (c < tile.stride) {
+        const uint8_t* at = isPixelInScratch(tile, c) ? tile.scratch + shared.values[c]
+                                                      : tile.planes + shared.from[c];
+        const uint32_t lead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(at) & 3);
+        const uint32_t bytes = arePixelsJoined(tile) ? tile.count * tile.stride : tile.count;
+        shared.pixelColumns[c] = {reinterpret_cast<const uint32_t*>(at - lead),
+                                  static_cast<int32_t>(lead),
+                                  static_cast<int32_t>((lead + bytes - 1) / 4)};
+    }
+    if (c < 2) {
+        PixelBytes bytes = {};
+        for (uint32_t k = 0; k < 4 && 4 * c + k < tile.stride; ++k) {
+            const uint32_t column = 4 * c + k, predictor = predictorOf(column),
+                           mask = 0xffu << 8 * k;
+            const uint32_t base = shared.column[column] >> 24;
+            const uint32_t half = 0xffu << 16 * (k / 2);
+            if (SLUICE_PREDICTOR_IS_WAVE(predictor)) bytes.predicted[k % 2] |= half;
+            if (predictor == kAverage) bytes.average[k % 2] |= half;
+            if (predictor == kGradient) bytes.gradient[k % 2] |= half;
+            if (SLUICE_PREDICTOR_IS_WAVE(predictor) && (shared.column[column] & kZigzag) != 0)
+                bytes.zigzag |= mask;
+            if (base == 0) continue;
+            if (predictor == kMedian || predictor == kAverage) bytes.bias |= mask & 0x80808080;
+            bytes.based |= mask;
+            bytes.base |= (base - 1) << 4 * k;
         }
-        if (c < 2) {
-            PixelBytes bytes = {};
-            for (uint32_t k = 0; k < 4 && 4 * c + k < stride; ++k) {
-                const uint32_t column = 4 * c + k, predictor = predictorOf(column),
-                               mask = 0xffu << 8 * k;
-                const uint32_t base = shared.column[column] >> 24;
-                const uint32_t half = 0xffu << 16 * (k / 2);
-                if (SLUICE_PREDICTOR_IS_WAVE(predictor)) bytes.predicted[k % 2] |= half;
-                if (predictor == kAverage) bytes.average[k % 2] |= half;
-                if (predictor == kGradient) bytes.gradient[k % 2] |= half;
-                if (SLUICE_PREDICTOR_IS_WAVE(predictor) && (shared.column[column] & kZigzag) != 0)
-                    bytes.zigzag |= mask;
-                if (base == 0) continue;
-                if (predictor == kMedian || predictor == kAverage) bytes.bias |= mask & 0x80808080;
-                bytes.based |= mask;
-                bytes.base |= (base - 1) << 4 * k;
-            }
-            shared.pixelBytes[c] = bytes;
-        }
+        shared.pixelBytes[c] = bytes;
     }
+}
 
-    // --- A wave ---
+// --- A wave ---
 
-    // Adds the residual to the prediction from left, up and corner, for two bytes in the halves of
-    // words; bits above the bytes have no meaning. The median is left + up - clamp(corner, between
-    // left and up).
-    template <bool HasAverage, bool HasGradient>
-    __device__ static uint32_t pixelValue(uint32_t residual, uint32_t left, uint32_t up,
-                                          uint32_t corner, uint32_t average, uint32_t gradient)
-    {
-        uint32_t low = __vminu2(left, up), high = __vmaxu2(left, up);
-        if (HasGradient) { // its corner is not clamped
-            low &= ~gradient;
-            high |= gradient;
-        }
-        const uint32_t clamped = __vminu2(__vmaxu2(corner, low), high);
-        if (!HasAverage && !HasGradient) return residual + up + left - clamped;
-        const uint32_t sum = left + up;
-        uint32_t guess = sum - clamped;
-        if (HasGradient) guess += gradient << 1 & 0x01000100; // not negative
-        return residual + ((guess & ~average) | (sum >> 1 & average));
+// Adds the residual to the prediction from left, up and corner, for two bytes in the halves of
+// words; bits above the bytes have no meaning. The median is left + up - clamp(corner, between
+// left and up).
+template <bool HasAverage, bool HasGradient>
+__device__ uint32_t pixelValue(uint32_t residual, uint32_t left, uint32_t up, uint32_t corner,
+                               uint32_t average, uint32_t gradient)
+{
+    uint32_t low = __vminu2(left, up), high = __vmaxu2(left, up);
+    if (HasGradient) { // its corner is not clamped
+        low &= ~gradient;
+        high |= gradient;
     }
+    const uint32_t clamped = __vminu2(__vmaxu2(corner, low), high);
+    if (!HasAverage && !HasGradient) return residual + up + left - clamped;
+    const uint32_t sum = left + up;
+    uint32_t guess = sum - clamped;
+    if (HasGradient) guess += gradient << 1 & 0x01000100; // not negative
+    return residual + ((guess & ~average) | (sum >> 1 & average));
+}
 
-    // Half 0 of a word is its bytes 0 and 2, half 1 bytes 1 and 3, each in 16 bits.
-    __device__ static uint32_t halfOf(uint32_t word, uint32_t half)
-    {
-        return word >> 8 * half & kEven;
-    }
+// Half 0 of a word is its bytes 0 and 2, half 1 bytes 1 and 3, each in 16 bits.
+__device__ uint32_t halfOf(uint32_t word, uint32_t half) { return word >> 8 * half & kEven; }
 
-    // A lane of a wave keeps between rounds the place of its quad in the period, left and corner,
-    // and what is above the next quad. Until its row begins they are those of a pixel above the
-    // image.
-    __device__ void beginWave(uint32_t pair, uint32_t (&kept)[kKept]) const
-    {
-        kept[0] = 0u - laneIndex();
-        kept[1] = kept[2] = kept[3] = kept[4] = kept[5] = kept[6] =
-            halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
-    }
+// A lane of a wave keeps between rounds the place of its quad in the period, left and corner,
+// and what is above the next quad. Until its row begins they are those of a pixel above the
+// image.
+__device__ void beginWave(uint32_t pair, uint32_t (&kept)[kKept])
+{
+    kept[0] = 0u - laneIndex();
+    kept[1] = kept[2] = kept[3] = kept[4] = kept[5] = kept[6] =
+        halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
+}
 
-    // Does the steps of a round on a pair's quads at `stage`. IsNarrow: the period is as many steps
-    // as the warp has lanes, so that the first lane needs what the last one has just done, as all
-    // others need what the lane above has done.
-    template <bool IsNarrow, bool HasAverage, bool HasGradient>
-    __device__ void waveRound(uint32_t steps, uint4* stage, uint4* above, uint32_t pair,
-                              uint32_t period, uint32_t (&kept)[kKept]) const
-    {
-        const uint32_t lane = laneIndex(), quads = quadsOfRow(), laneAbove = (lane - 1) % kWarpSize;
-        const PixelBytes& bytes = shared.pixelBytes[pair / 2];
-        // Bytes that are not predicted have left and up 0.
-        const uint32_t predicted = bytes.predicted[pair % 2], average = bytes.average[pair % 2],
-                       gradient = bytes.gradient[pair % 2], bias = halfOf(bytes.bias, pair % 2);
-        // Loads are a step ahead; the last lane has put into `above` what the first one needs.
-        uint4 nextResidual = stage[lane], nextTop = {};
-        if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
+// Does the steps of a round on a pair's quads at `stage`. IsNarrow: the period is as many steps
+// as the warp has lanes, so that the first lane needs what the last one has just done, as all
+// others need what the lane above has done.
+template <bool IsNarrow, bool HasAverage, bool HasGradient>
+__device__ void waveRound(const TileAtWork& tile, uint32_t steps, uint4* stage, uint4* above,
+                          uint32_t pair, uint32_t period, uint32_t (&kept)[kKept])
+{
+    const uint32_t lane = laneIndex(), quads = quadsOfRow(tile), laneAbove = (lane - 1) % kWarpSize;
+    const PixelBytes& bytes = shared.pixelBytes[pair / 2];
+    // Bytes that are not predicted have left and up 0.
+    const uint32_t predicted = bytes.predicted[pair % 2], average = bytes.average[pair % 2],
+                   gradient = bytes.gradient[pair % 2], bias = halfOf(bytes.bias, pair % 2);
+    // Loads are a step ahead; the last lane has put into `above` what the first one needs.
+    uint4 nextResidual = stage[lane], nextTop = {};
+    if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
 #pragma unroll 1 // less code, of which warps run much in different places
-        for (uint32_t step = 0; step < steps; ++step) {
-            const uint4 residuals = nextResidual, tops = nextTop;
-            const uint32_t place = kept[0], next = min(step + 1, steps - 1);
-            kept[0] = place + 1 == period ? 0 : place + 1;
-            nextResidual = stage[next * kWarpSize + (lane ^ next)];
-            if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
-            const uint32_t residual[4] = {residuals.x, residuals.y, residuals.z, residuals.w};
-            const uint32_t top[4] = {tops.x, tops.y, tops.z, tops.w};
-            uint32_t value[4], left = place == 0 ? bias : kept[1],
-                               corner = place == 0 ? bias : kept[2];
+    for (uint32_t step = 0; step < steps; ++step) {
+        const uint4 residuals = nextResidual, tops = nextTop;
+        const uint32_t place = kept[0], next = min(step + 1, steps - 1);
+        kept[0] = place + 1 == period ? 0 : place + 1;
+        nextResidual = stage[next * kWarpSize + (lane ^ next)];
+        if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
+        const uint32_t residual[4] = {residuals.x, residuals.y, residuals.z, residuals.w};
+        const uint32_t top[4] = {tops.x, tops.y, tops.z, tops.w};
+        uint32_t value[4], left = place == 0 ? bias : kept[1], corner = place == 0 ? bias : kept[2];
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) {
-                const uint32_t up = !IsNarrow && lane == 0 ? top[k] : kept[3 + k];
-                value[k] = pixelValue<HasAverage, HasGradient>(residual[k], left, up, corner,
-                                                               average, gradient);
-                left = value[k] & predicted;
-                corner = up;
-                kept[3 + k] = __shfl_sync(kAllLanes, left, static_cast<int>(laneAbove));
-            }
-            kept[1] = left;
-            kept[2] = corner;
-            stage[step * kWarpSize + (lane ^ step)] =
-                make_uint4(value[0], value[1], value[2], value[3]);
-            if (!IsNarrow) {
-                if (lane == kWarpSize - 1 && place < quads)
-                    above[place] = make_uint4(value[0] & predicted, value[1] & predicted,
-                                              value[2] & predicted, left);
-                __syncwarp();
-            }
+        for (uint32_t k = 0; k < 4; ++k) {
+            const uint32_t up = !IsNarrow && lane == 0 ? top[k] : kept[3 + k];
+            value[k] = pixelValue<HasAverage, HasGradient>(residual[k], left, up, corner, average,
+                                                           gradient);
+            left = value[k] & predicted;
+            corner = up;
+            kept[3 + k] = __shfl_sync(kAllLanes, left, static_cast<int>(laneAbove));
+        }
+        kept[1] = left;
+        kept[2] = corner;
+        stage[step * kWarpSize + (lane ^ step)] =
+            make_uint4(value[0], value[1], value[2], value[3]);
+        if (!IsNarrow) {
+            if (lane == kWarpSize - 1 && place < quads)
+                above[place] = make_uint4(value[0] & predicted, value[1] & predicted,
+                                          value[2] & predicted, left);
+            __syncwarp();
         }
     }
-    __device__ void waveRound(bool isNarrow, uint32_t steps, uint4* stage, uint4* above,
-                              uint32_t pair, uint32_t period, uint32_t (&kept)[kKept]) const
-    {
-        const PixelBytes& bytes = shared.pixelBytes[pair / 2];
-        const uint32_t predicted = bytes.predicted[pair % 2], average = bytes.average[pair % 2],
-                       gradient = bytes.gradient[pair % 2];
-        const uint32_t kind = uniform(predicted == 0  ? 0
-                                      : gradient != 0 ? 3
-                                      : average != 0  ? 2
-                                                      : 1);
-        if (kind == 0) return; // values are the residuals
-        if (isNarrow) {
-            if (kind == 1) {
-                waveRound<true, false, false>(steps, stage, above, pair, period, kept);
-            } else if (kind == 2) {
-                waveRound<true, true, false>(steps, stage, above, pair, period, kept);
-            } else {
-                waveRound<true, true, true>(steps, stage, above, pair, period, kept);
-            }
-        } else if (kind == 1) {
-            waveRound<false, false, false>(steps, stage, above, pair, period, kept);
+}
+__device__ void waveRound(const TileAtWork& tile, bool isNarrow, uint32_t steps, uint4* stage,
+                          uint4* above, uint32_t pair, uint32_t period, uint32_t (&kept)[kKept])
+{
+    const PixelBytes& bytes = shared.pixelBytes[pair / 2];
+    const uint32_t predicted = bytes.predicted[pair % 2], average = bytes.average[pair % 2],
+                   gradient = bytes.gradient[pair % 2];
+    const uint32_t kind = uniform(predicted == 0 ? 0 : gradient != 0 ? 3 : average != 0 ? 2 : 1);
+    if (kind == 0) return; // values are the residuals
+    if (isNarrow) {
+        if (kind == 1) {
+            waveRound<true, false, false>(tile, steps, stage, above, pair, period, kept);
         } else if (kind == 2) {
-            waveRound<false, true, false>(steps, stage, above, pair, period, kept);
+            waveRound<true, true, false>(tile, steps, stage, above, pair, period, kept);
         } else {
-            waveRound<false, true, true>(steps, stage, above, pair, period, kept);
+            waveRound<true, true, true>(tile, steps, stage, above, pair, period, kept);
         }
+    } else if (kind == 1) {
+        waveRound<false, false, false>(tile, steps, stage, above, pair, period, kept);
+    } else if (kind == 2) {
+        waveRound<false, true, false>(tile, steps, stage, above, pair, period, kept);
+    } else {
+        waveRound<false, true, true>(tile, steps, stage, above, pair, period, kept);
     }
+}
 
-    // --- Loads and stores of quads ---
+// --- Loads and stores of quads ---
 
-    // The place of a quad in the period of its row, and its first record, which may lie outside the
-    // section.
-    struct Quad {
-        uint32_t place, record;
-    };
-    __device__ Quad firstQuad(uint32_t row, uint32_t step, uint32_t period) const
-    {
-        const bool isBefore = step < row; // in the band before the first
-        const uint32_t place = step - row + (isBefore ? period : 0);
-        return {place, (isBefore ? row - kWarpSize : row) * width - first + 4 * place};
-    }
-    // The quad that the same step does `rows` rows below.
-    __device__ Quad quadBelow(Quad quad, uint32_t rows, uint32_t period) const
-    {
-        const bool isBefore = quad.place < rows;
-        return {quad.place - rows + (isBefore ? period : 0),
-                quad.record + rows * (width - 4) + (isBefore ? 4 * period - kWarpSize * width : 0)};
-    }
-    __device__ Quad quadAfter(Quad quad, uint32_t steps, uint32_t period) const
-    {
-        const bool wraps = quad.place + steps >= period;
-        return {quad.place + steps - (wraps ? period : 0),
-                quad.record + 4 * steps + (wraps ? kWarpSize * width - 4 * period : 0)};
-    }
+// The place of a quad in the period of its row, and its first record, which may lie outside the
+// section.
+struct Quad {
+    uint32_t place, record;
+};
+__device__ Quad firstQuad(const TileAtWork& tile, uint32_t row, uint32_t step, uint32_t period)
+{
+    const bool isBefore = step < row; // in the band before the first
+    const uint32_t place = step - row + (isBefore ? period : 0);
+    return {place, (isBefore ? row - kWarpSize : row) * tile.width - tile.first + 4 * place};
+}
+// The quad that the same step does `rows` rows below.
+__device__ Quad quadBelow(const TileAtWork& tile, Quad quad, uint32_t rows, uint32_t period)
+{
+    const bool isBefore = quad.place < rows;
+    return {quad.place - rows + (isBefore ? period : 0),
+            quad.record + rows * (tile.width - 4) +
+                (isBefore ? 4 * period - kWarpSize * tile.width : 0)};
+}
+__device__ Quad quadAfter(const TileAtWork& tile, Quad quad, uint32_t steps, uint32_t period)
+{
+    const bool wraps = quad.place + steps >= period;
+    return {quad.place + steps - (wraps ? period : 0),
+            quad.record + 4 * steps + (wraps ? kWarpSize * tile.width - 4 * period : 0)};
+}
 
-    // Loads the words around bytes [at, at + 4 * (Words - 1)) of a column; a word without any of
-    // its bytes is replaced by another one of the column.
-    template <uint32_t Words, bool IsInside>
-    __device__ static void loadAround(const PixelColumn& column, int32_t at, uint32_t* words)
-    {
-        const int32_t begin = (column.lead + at) >> 2;
+// Loads the words around bytes [at, at + 4 * (Words - 1)) of a column; a word without any of
+// its bytes is replaced by another one of the column.
+template <uint32_t Words, bool IsInside>
+__device__ void loadAround(const PixelColumn& column, int32_t at, uint32_t* words)
+{
+    const int32_t begin = (column.lead + at) >> 2;
 #pragma unroll
-        for (uint32_t k = 0; k < Words; ++k) {
-            const int32_t word = begin + static_cast<int32_t>(k);
-            words[k] = *global(column.words + (IsInside ? word : min(max(word, 0), column.last)));
-        }
+    for (uint32_t k = 0; k < Words; ++k) {
+        const int32_t word = begin + static_cast<int32_t>(k);
+        words[k] = *global(column.words + (IsInside ? word : min(max(word, 0), column.last)));
     }
-    __device__ static uint32_t shiftOf(const PixelColumn& column, int32_t at)
-    {
-        return 8 * (static_cast<uint32_t>(column.lead + at) & 3);
-    }
+}
+__device__ uint32_t shiftOf(const PixelColumn& column, int32_t at)
+{
+    return 8 * (static_cast<uint32_t>(column.lead + at) & 3);
+}
 
-    // Loads the words around a quad: raw[2 * c] and raw[2 * c + 1] for column c, or all bytes of
-    // its records in a row.
-    template <uint32_t Columns, bool IsInside>
-    __device__ void loadQuad(int32_t record, bool areJoined, uint32_t* raw) const
-    {
-        if (areJoined) {
-            loadAround<Columns + 1, IsInside>(shared.pixelColumns[0],
-                                              record * static_cast<int32_t>(Columns), raw);
-        } else {
+// Loads the words around a quad: raw[2 * c] and raw[2 * c + 1] for column c, or all bytes of
+// its records in a row.
+template <uint32_t Columns, bool IsInside>
+__device__ void loadQuad(const TileAtWork& tile, int32_t record, bool areJoined, uint32_t* raw)
+{
+    if (areJoined) {
+        loadAround<Columns + 1, IsInside>(shared.pixelColumns[0],
+                                          record * static_cast<int32_t>(Columns), raw);
+    } else {
 #pragma unroll
-            for (uint32_t c = 0; c < Columns; ++c)
-                loadAround<2, IsInside>(shared.pixelColumns[c], record, raw + 2 * c);
-        }
+        for (uint32_t c = 0; c < Columns; ++c)
+            loadAround<2, IsInside>(shared.pixelColumns[c], record, raw + 2 * c);
     }
-    template <uint32_t Columns>
-    __device__ void loadQuad(int32_t record, bool areJoined, uint32_t* raw) const
-    {
-        if (record >= 0 && record + 5 <= static_cast<int32_t>(count)) {
-            loadQuad<Columns, true>(record, areJoined, raw);
-        } else {
-            loadQuad<Columns, false>(record, areJoined, raw);
-        }
+}
+template <uint32_t Columns>
+__device__ void loadQuad(const TileAtWork& tile, int32_t record, bool areJoined, uint32_t* raw)
+{
+    if (record >= 0 && record + 5 <= static_cast<int32_t>(tile.count)) {
+        loadQuad<Columns, true>(tile, record, areJoined, raw);
+    } else {
+        loadQuad<Columns, false>(tile, record, areJoined, raw);
     }
+}
 
-    // Makes its pixels of them, four columns a word.
-    template <uint32_t Columns>
-    __device__ void quadFrom(int32_t record, bool areJoined, const uint32_t* raw,
-                             uint32_t (&pixels)[groupsOf(Columns)][4]) const
-    {
-        constexpr uint32_t groups = groupsOf(Columns);
-        if (areJoined) {
-            const uint32_t shift =
-                shiftOf(shared.pixelColumns[0], record * static_cast<int32_t>(Columns));
-            uint32_t words[Columns];
+// Makes its pixels of them, four columns a word.
+template <uint32_t Columns>
+__device__ void quadFrom(int32_t record, bool areJoined, const uint32_t* raw,
+                         uint32_t (&pixels)[groupsOf(Columns)][4])
+{
+    constexpr uint32_t groups = groupsOf(Columns);
+    if (areJoined) {
+        const uint32_t shift =
+            shiftOf(shared.pixelColumns[0], record * static_cast<int32_t>(Columns));
+        uint32_t words[Columns];
+#pragma unroll
+        for (uint32_t k = 0; k < Columns; ++k)
+            words[k] = __funnelshift_r(raw[k], raw[k + 1], shift);
+        if (Columns == 3) {
+            pixels[0][0] = words[0] & 0xffffff;
+            pixels[0][1] = __byte_perm(words[0], words[1], 0x6543) & 0xffffff;
+            pixels[0][2] = __byte_perm(words[1], words[2 % Columns], 0x5432) & 0xffffff;
+            pixels[0][3] = words[2 % Columns] >> 8;
+        } else {
 #pragma unroll
             for (uint32_t k = 0; k < Columns; ++k)
-                words[k] = __funnelshift_r(raw[k], raw[k + 1], shift);
-            if (Columns == 3) {
-                pixels[0][0] = words[0] & 0xffffff;
-                pixels[0][1] = __byte_perm(words[0], words[1], 0x6543) & 0xffffff;
-                pixels[0][2] = __byte_perm(words[1], words[2 % Columns], 0x5432) & 0xffffff;
-                pixels[0][3] = words[2 % Columns] >> 8;
-            } else {
-#pragma unroll
-                for (uint32_t k = 0; k < Columns; ++k)
-                    pixels[k % groups][k / groups] = words[k];
-            }
-        } else {
-#pragma unroll
-            for (uint32_t g = 0; g < groups; ++g) {
-#pragma unroll
-                for (uint32_t k = 0; k < 4; ++k) {
-                    const uint32_t c = 4 * g + k;
-                    if (c < Columns) {
-                        pixels[g][k] = __funnelshift_r(raw[2 * c % (2 * Columns)],
-                                                       raw[(2 * c + 1) % (2 * Columns)],
-                                                       shiftOf(shared.pixelColumns[c], record));
-                    } else {
-                        pixels[g][k] = 0;
-                    }
-                }
-                transpose(pixels[g]);
-            }
+                pixels[k % groups][k / groups] = words[k];
         }
-        if (record < 0) { // row 0 has nothing before the first record
-#pragma unroll
-            for (uint32_t g = 0; g < groups; ++g)
-#pragma unroll
-                for (uint32_t k = 0; k < 4; ++k)
-                    if (record + static_cast<int32_t>(k) < 0) pixels[g][k] = 0;
-        }
+    } else {
 #pragma unroll
         for (uint32_t g = 0; g < groups; ++g) {
-            const uint32_t zigzag = shared.pixelBytes[g].zigzag;
-            if (zigzag == 0) continue;
-#pragma unroll
-            for (uint32_t k = 0; k < 4; ++k)
-                pixels[g][k] =
-                    (filterUnzigzagBytes(pixels[g][k]) & zigzag) | (pixels[g][k] & ~zigzag);
-        }
-    }
-
-    // Makes bytes of records of the values.
-    template <uint32_t Columns>
-    __device__ void recordsFrom(uint32_t (&pixels)[groupsOf(Columns)][4],
-                                uint32_t (&words)[Columns]) const
-    {
-        constexpr uint32_t groups = groupsOf(Columns);
-        if (anyBase) {
 #pragma unroll
             for (uint32_t k = 0; k < 4; ++k) {
-                const uint32_t low = pixels[0][k], high = groups == 1 ? 0 : pixels[groups - 1][k];
-#pragma unroll
-                for (uint32_t g = 0; g < groups; ++g) {
-                    const PixelBytes& bytes = shared.pixelBytes[g];
-                    pixels[g][k] = filterAddBytes(pixels[g][k] ^ bytes.bias,
-                                                  __byte_perm(low, high, bytes.base) & bytes.based);
+                const uint32_t c = 4 * g + k;
+                if (c < Columns) {
+                    pixels[g][k] = __funnelshift_r(raw[2 * c % (2 * Columns)],
+                                                   raw[(2 * c + 1) % (2 * Columns)],
+                                                   shiftOf(shared.pixelColumns[c], record));
+                } else {
+                    pixels[g][k] = 0;
                 }
             }
-        }
-        if (Columns == 3) {
-            words[0] = __byte_perm(pixels[0][0], pixels[0][1], 0x4210);
-            words[1] = __byte_perm(pixels[0][1], pixels[0][2], 0x5421);
-            words[2 % Columns] = __byte_perm(pixels[0][2], pixels[0][3], 0x6542);
-        } else {
-#pragma unroll
-            for (uint32_t k = 0; k < Columns; ++k)
-                words[k] = pixels[k % groups][k / groups];
+            transpose(pixels[g]);
         }
     }
-
-    // Stores the words of a quad's records. A word that it shares with the quad before, whose last
-    // word is `before`, is stored here; at the ends of rows single bytes are.
-    template <uint32_t Columns>
-    __device__ void storeQuad(Quad quad, const uint32_t (&words)[Columns], uint32_t before) const
-    {
-        constexpr int32_t quadBytes = static_cast<int32_t>(4 * Columns);
-        const int32_t columns = static_cast<int32_t>(Columns),
-                      lead = static_cast<int32_t>(position & 3);
-        const int32_t rowBegin = static_cast<int32_t>(quad.record - 4 * quad.place);
-        // These count bytes from the word in which the section begins.
-        const int32_t low = lead + max(rowBegin, 0) * columns;
-        const int32_t high =
-            lead +
-            min(rowBegin + static_cast<int32_t>(width), static_cast<int32_t>(count)) * columns;
-        const int32_t at = lead + static_cast<int32_t>(quad.record) * columns, begin = at & ~3;
-        if (4 * quad.place >= width || at >= high || at + quadBytes <= low) return;
-        uint8_t* bytes =
-            globalPointer<uint8_t>(reinterpret_cast<uintptr_t>(target + (position & ~3u) + begin));
-        uint32_t* to = reinterpret_cast<uint32_t*>(bytes);
-        // bytes of the word before
-        const uint32_t count0 = static_cast<uint32_t>(at) & 3, shift = 8 * count0;
-        uint32_t shifted[Columns + 1];
-        shifted[0] = __funnelshift_l(before, words[0], shift);
+    if (record < 0) { // row 0 has nothing before the first record
 #pragma unroll
-        for (uint32_t k = 1; k < Columns; ++k)
-            shifted[k] = __funnelshift_l(words[k - 1], words[k], shift);
-        shifted[Columns] = __funnelshift_l(words[Columns - 1], 0, shift);
-        if (at < low || at + quadBytes > high) { // a part; the bytes behind it are the next quad's
-            const int32_t end = min(high, at + quadBytes);
+        for (uint32_t g = 0; g < groups; ++g)
 #pragma unroll
-            for (uint32_t k = 0; k <= Columns; ++k)
-#pragma unroll
-                for (uint32_t b = 0; b < 4; ++b) {
-                    const int32_t byte = begin + static_cast<int32_t>(4 * k + b);
-                    if (byte >= low && byte < end)
-                        bytes[4 * k + b] = static_cast<uint8_t>(shifted[k] >> 8 * b);
-                }
-            return;
-        }
-        if (Columns % 4 == 0 && begin >= low && (reinterpret_cast<uintptr_t>(to) & 15) == 0) {
-#pragma unroll
-            for (uint32_t k = 0; k + 3 < Columns; k += 4)
-                reinterpret_cast<uint4*>(to)[k / 4] =
-                    make_uint4(shifted[k], shifted[k + 1], shifted[k + 2], shifted[k + 3]);
-        } else {
-            if (begin >= low) {
-                to[0] = shifted[0];
-            } else { // the first of its row
-#pragma unroll
-                for (uint32_t b = 1; b < 4; ++b)
-                    if (b >= count0) bytes[b] = static_cast<uint8_t>(shifted[0] >> 8 * b);
-            }
-#pragma unroll
-            for (uint32_t k = 1; k < Columns; ++k)
-                to[k] = shifted[k];
-        }
-        if (at + quadBytes == high) { // the last one
-#pragma unroll
-            for (uint32_t b = 0; b < 3; ++b)
-                if (b < count0)
-                    bytes[4 * Columns + b] = static_cast<uint8_t>(shifted[Columns] >> 8 * b);
-        }
+            for (uint32_t k = 0; k < 4; ++k)
+                if (record + static_cast<int32_t>(k) < 0) pixels[g][k] = 0;
     }
+#pragma unroll
+    for (uint32_t g = 0; g < groups; ++g) {
+        const uint32_t zigzag = shared.pixelBytes[g].zigzag;
+        if (zigzag == 0) continue;
+#pragma unroll
+        for (uint32_t k = 0; k < 4; ++k)
+            pixels[g][k] = (filterUnzigzagBytes(pixels[g][k]) & zigzag) | (pixels[g][k] & ~zigzag);
+    }
+}
 
-    // Rounds of the loaders and the storers. `stage` holds the quads of a round, a pair of columns
-    // after the other; the lanes of a step stand in an order that puts the quads of a row into
-    // different banks. A loader keeps the place of its first quad of a round, and of its next quad
-    // the record and what has been loaded for it.
-    template <uint32_t Columns>
-    __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period,
-                              uint32_t (&kept)[kKept]) const
-    {
-        constexpr uint32_t groups = groupsOf(Columns), steps = stepsOf(groups),
-                           rowsAtOnce = loadersOf(groups) / steps;
-        static_assert(kKept >= 3 + 2 * Columns && 2 * rowsAtOnce >= kWarpSize,
-                      "kept words; at most two quads");
-        const uint32_t step = thread % steps;
-#pragma unroll 1 // less code, of which warps run much in different places
-        for (uint32_t l = thread / steps; l < kWarpSize; l += rowsAtOnce) {
-            uint32_t pixels[groups][4];
-            quadFrom<Columns>(static_cast<int32_t>(kept[2]), areJoined, kept + 3, pixels);
+// Makes bytes of records of the values.
+template <uint32_t Columns>
+__device__ void recordsFrom(const TileAtWork& tile, uint32_t (&pixels)[groupsOf(Columns)][4],
+                            uint32_t (&words)[Columns])
+{
+    constexpr uint32_t groups = groupsOf(Columns);
+    if (tile.anyBase) {
+#pragma unroll
+        for (uint32_t k = 0; k < 4; ++k) {
+            const uint32_t low = pixels[0][k], high = groups == 1 ? 0 : pixels[groups - 1][k];
 #pragma unroll
             for (uint32_t g = 0; g < groups; ++g) {
-                const uint32_t* quad = pixels[g];
-                uint4* to = stage + (2 * g * steps + step) * kWarpSize + (l ^ step);
-                to[0] =
-                    make_uint4(quad[0] & kEven, quad[1] & kEven, quad[2] & kEven, quad[3] & kEven);
-                to[steps * kWarpSize] =
-                    make_uint4(__byte_perm(quad[0], 0, 0x4341), __byte_perm(quad[1], 0, 0x4341),
-                               __byte_perm(quad[2], 0, 0x4341), __byte_perm(quad[3], 0, 0x4341));
+                const PixelBytes& bytes = shared.pixelBytes[g];
+                pixels[g][k] = filterAddBytes(pixels[g][k] ^ bytes.bias,
+                                              __byte_perm(low, high, bytes.base) & bytes.based);
             }
-            Quad next = {kept[0], kept[1]};
-            if (l + rowsAtOnce < kWarpSize) {
-                next = quadBelow(next, rowsAtOnce, period);
-            } else {
-                next = quadAfter(next, steps, period);
+        }
+    }
+    if (Columns == 3) {
+        words[0] = __byte_perm(pixels[0][0], pixels[0][1], 0x4210);
+        words[1] = __byte_perm(pixels[0][1], pixels[0][2], 0x5421);
+        words[2 % Columns] = __byte_perm(pixels[0][2], pixels[0][3], 0x6542);
+    } else {
+#pragma unroll
+        for (uint32_t k = 0; k < Columns; ++k)
+            words[k] = pixels[k % groups][k / groups];
+    }
+}
+
+// Stores the words of a quad's records. A word that it shares with the quad before, whose last
+// word is `before`, is stored here; at the ends of rows single bytes are.
+template <uint32_t Columns>
+__device__ void storeQuad(const TileAtWork& tile, Quad quad, const uint32_t (&words)[Columns],
+                          uint32_t before)
+{
+    constexpr int32_t quadBytes = static_cast<int32_t>(4 * Columns);
+    const int32_t columns = static_cast<int32_t>(Columns),
+                  lead = static_cast<int32_t>(tile.position & 3);
+    const int32_t rowBegin = static_cast<int32_t>(quad.record - 4 * quad.place);
+    // These count bytes from the word in which the section begins.
+    const int32_t low = lead + max(rowBegin, 0) * columns;
+    const int32_t high =
+        lead + min(rowBegin + static_cast<int32_t>(tile.width), static_cast<int32_t>(tile.count)) *
+                   columns;
+    const int32_t at = lead + static_cast<int32_t>(quad.record) * columns, begin = at & ~3;
+    if (4 * quad.place >= tile.width || at >= high || at + quadBytes <= low) return;
+    uint8_t* bytes = globalPointer<uint8_t>(
+        reinterpret_cast<uintptr_t>(tile.target + (tile.position & ~3u) + begin));
+    uint32_t* to = reinterpret_cast<uint32_t*>(bytes);
+    // bytes of the word before
+    const uint32_t count0 = static_cast<uint32_t>(at) & 3, shift = 8 * count0;
+    uint32_t shifted[Columns + 1];
+    shifted[0] = __funnelshift_l(before, words[0], shift);
+#pragma unroll
+    for (uint32_t k = 1; k < Columns; ++k)
+        shifted[k] = __funnelshift_l(words[k - 1], words[k], shift);
+    shifted[Columns] = __funnelshift_l(words[Columns - 1], 0, shift);
+    if (at < low || at + quadBytes > high) { // a part; the bytes behind it are the next quad's
+        const int32_t end = min(high, at + quadBytes);
+#pragma unroll
+        for (uint32_t k = 0; k <= Columns; ++k)
+#pragma unroll
+            for (uint32_t b = 0; b < 4; ++b) {
+                const int32_t byte = begin + static_cast<int32_t>(4 * k + b);
+                if (byte >= low && byte < end)
+                    bytes[4 * k + b] = static_cast<uint8_t>(shifted[k] >> 8 * b);
+            }
+        return;
+    }
+    if (Columns % 4 == 0 && begin >= low && (reinterpret_cast<uintptr_t>(to) & 15) == 0) {
+#pragma unroll
+        for (uint32_t k = 0; k + 3 < Columns; k += 4)
+            reinterpret_cast<uint4*>(to)[k / 4] =
+                make_uint4(shifted[k], shifted[k + 1], shifted[k + 2], shifted[k + 3]);
+    } else {
+        if (begin >= low) {
+            to[0] = shifted[0];
+        } else { // the first of its row
+#pragma unroll
+            for (uint32_t b = 1; b < 4; ++b)
+                if (b >= count0) bytes[b] = static_cast<uint8_t>(shifted[0] >> 8 * b);
+        }
+#pragma unroll
+        for (uint32_t k = 1; k < Columns; ++k)
+            to[k] = shifted[k];
+    }
+    if (at + quadBytes == high) { // the last one
+#pragma unroll
+        for (uint32_t b = 0; b < 3; ++b)
+            if (b < count0)
+                bytes[4 * Columns + b] = static_cast<uint8_t>(shifted[Columns] >> 8 * b);
+    }
+}
+
+// Rounds of the loaders and the storers. `stage` holds the quads of a round, a pair of columns
+// after the other; the lanes of a step stand in an order that puts the quads of a row into
+// different banks. A loader keeps the place of its first quad of a round, and of its next quad
+// the record and what has been loaded for it.
+template <uint32_t Columns>
+__device__ void loadRound(const TileAtWork& tile, uint4* stage, uint32_t thread, bool areJoined,
+                          uint32_t period, uint32_t (&kept)[kKept])
+{
+    constexpr uint32_t groups = groupsOf(Columns), steps = stepsOf(groups),
+                       rowsAtOnce = loadersOf(groups) / steps;
+    static_assert(kKept >= 3 + 2 * Columns && 2 * rowsAtOnce >= kWarpSize,
+                  "kept words; at most two quads");
+    const uint32_t step = thread % steps;
+#pragma unroll 1 // less code, of which warps run much in different places
+    for (uint32_t l = thread / steps; l < kWarpSize; l += rowsAtOnce) {
+        uint32_t pixels[groups][4];
+        quadFrom<Columns>(static_cast<int32_t>(kept[2]), areJoined, kept + 3, pixels);
+#pragma unroll
+        for (uint32_t g = 0; g < groups; ++g) {
+            const uint32_t* quad = pixels[g];
+            uint4* to = stage + (2 * g * steps + step) * kWarpSize + (l ^ step);
+            to[0] = make_uint4(quad[0] & kEven, quad[1] & kEven, quad[2] & kEven, quad[3] & kEven);
+            to[steps * kWarpSize] =
+                make_uint4(__byte_perm(quad[0], 0, 0x4341), __byte_perm(quad[1], 0, 0x4341),
+                           __byte_perm(quad[2], 0, 0x4341), __byte_perm(quad[3], 0, 0x4341));
+        }
+        Quad next = {kept[0], kept[1]};
+        if (l + rowsAtOnce < kWarpSize) {
+            next = quadBelow(tile, next, rowsAtOnce, period);
+        } else {
+            next = quadAfter(tile, next, steps, period);
+            kept[0] = next.place;
+            kept[1] = next.record;
+        }
+        kept[2] = next.record;
+        loadQuad<Columns>(tile, static_cast<int32_t>(kept[2]), areJoined, kept + 3);
+    }
+}
+// `last` is the last word of each of the thread's quads in the round before.
+template <uint32_t Columns>
+__device__ void storeRound(const TileAtWork& tile, const uint4* stage, uint32_t thread,
+                           uint32_t period, Quad quad, uint32_t* last)
+{
+    constexpr uint32_t groups = groupsOf(Columns), steps = stepsOf(groups),
+                       rowsAtOnce = kStorers / steps;
+    constexpr uint32_t quadsOfThread = kWarpSize / rowsAtOnce;
+    const uint32_t step = thread % steps, row = thread / steps, lane = thread % kWarpSize;
+    const int32_t laneBefore =
+        static_cast<int32_t>((lane & ~(steps - 1)) | ((lane - 1) & (steps - 1)));
+    const uint4* from = stage + step * kWarpSize;
+#pragma unroll 1 // less code, of which warps run much in different places
+    for (uint32_t l = row; l < kWarpSize; l += rowsAtOnce) {
+        uint32_t pixels[groups][4], words[Columns];
+#pragma unroll
+        for (uint32_t g = 0; g < groups; ++g) {
+            const uint4 even = from[2 * g * steps * kWarpSize + (l ^ step)];
+            const uint4 odd = from[(2 * g + 1) * steps * kWarpSize + (l ^ step)];
+            pixels[g][0] = __byte_perm(even.x, odd.x, 0x6240);
+            pixels[g][1] = __byte_perm(even.y, odd.y, 0x6240);
+            pixels[g][2] = __byte_perm(even.z, odd.z, 0x6240);
+            pixels[g][3] = __byte_perm(even.w, odd.w, 0x6240);
+        }
+        recordsFrom<Columns>(tile, pixels, words);
+        const uint32_t given = step == steps - 1 ? last[0] : words[Columns - 1];
+        const uint32_t before = __shfl_sync(kAllLanes, given, laneBefore);
+#pragma unroll
+        for (uint32_t h = 0; h + 1 < quadsOfThread; ++h)
+            last[h] = last[h + 1];
+        last[quadsOfThread - 1] = words[Columns - 1];
+        storeQuad<Columns>(tile, quad, words, before);
+        quad = quadBelow(tile, quad, rowsAtOnce, period);
+    }
+}
+__device__ void loadRound(const TileAtWork& tile, uint4* stage, uint32_t thread, bool areJoined,
+                          uint32_t period, uint32_t (&kept)[kKept])
+{
+    if (tile.stride == 3) {
+        loadRound<3>(tile, stage, thread, areJoined, period, kept);
+    } else if (tile.stride == 4) {
+        loadRound<4>(tile, stage, thread, areJoined, period, kept);
+    } else {
+        loadRound<8>(tile, stage, thread, areJoined, period, kept);
+    }
+}
+__device__ void loadFirst(const TileAtWork& tile, bool areJoined, uint32_t (&kept)[kKept])
+{
+    const int32_t record = static_cast<int32_t>(kept[1]);
+    kept[2] = kept[1];
+    if (tile.stride == 3) {
+        loadQuad<3, false>(tile, record, areJoined, kept + 3);
+    } else if (tile.stride == 4) {
+        loadQuad<4, false>(tile, record, areJoined, kept + 3);
+    } else {
+        loadQuad<8, false>(tile, record, areJoined, kept + 3);
+    }
+}
+__device__ void storeRound(const TileAtWork& tile, const uint4* stage, uint32_t thread,
+                           uint32_t period, Quad quad, uint32_t* last)
+{
+    if (tile.stride == 3) {
+        storeRound<3>(tile, stage, thread, period, quad, last);
+    } else if (tile.stride == 4) {
+        storeRound<4>(tile, stage, thread, period, quad, last);
+    } else {
+        storeRound<8>(tile, stage, thread, period, quad, last);
+    }
+}
+
+__device__ void undoPixels(const TileAtWork& tile)
+{
+    const uint32_t groups = groupsOf(tile.stride), steps = stepsOf(groups);
+    constexpr uint32_t roundQuads = 2 * 8 * kWarpSize;
+    static_assert(3 * roundQuads * sizeof(uint4) <= sizeof(shared.stage), "three rounds of quads");
+    const uint32_t quads = quadsOfRow(tile),
+                   rowCount = (tile.first + tile.count + tile.width - 1) / tile.width;
+    const uint32_t bands = (rowCount + kWarpSize - 1) / kWarpSize;
+    // Steps between two rows of a lane. Where they are more than the warp's lanes, the first
+    // lane needs what the last one does two steps later or more.
+    const bool isNarrow = quads <= kWarpSize;
+    const uint32_t period = max(quads, kWarpSize);
+    const uint32_t rounds = (bands * period + kWarpSize - 1 + steps - 1) / steps;
+    uint4* stage = reinterpret_cast<uint4*>(shared.stage);
+    uint4* above = reinterpret_cast<uint4*>(shared.rows);
+    for (uint32_t k = threadIdx.x; k < quads * 2 * groups; k += kThreads) { // above the image
+        const uint32_t pair = k / quads, bias = halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
+        above[k] = make_uint4(bias, bias, bias, bias);
+    }
+    const bool areJoined = uniform(arePixelsJoined(tile)) != 0;
+    // Roles rotate, so that the waves of the blocks on a processor are on all of its
+    // schedulers.
+    const uint32_t role = uniform((warpIndex() + shared.firstRole) % kWarps);
+    const uint32_t loaderWarps = loadersOf(groups) / kWarpSize;
+    const uint32_t firstStorer = kWarps == 8 ? 2 * groups : kStorers / kWarpSize;
+    const bool isWave = role < 2 * groups, isLoader = role >= kWarps - loaderWarps;
+    const bool isStorer = role >= firstStorer && role < firstStorer + kStorers / kWarpSize;
+    const uint32_t thread =
+        role % (isLoader ? loaderWarps : kStorers / kWarpSize) * kWarpSize + laneIndex();
+    static_assert(2 * 2 + kStorers / kWarpSize + loadersOf(2) / kWarpSize <= kWarps,
+                  "roles of eight columns");
+    // Loaders and storers keep the place of a quad, storers also last words.
+    uint32_t kept[kKept] = {};
+    if (isWave) {
+        beginWave(role, kept);
+    } else if (isLoader || isStorer) {
+        const Quad quad = firstQuad(tile, thread / steps, thread % steps, period);
+        kept[0] = quad.place;
+        kept[1] = quad.record;
+        if (isLoader) loadFirst(tile, areJoined, kept);
+    }
+    uint32_t part = 0;
+#pragma unroll 1
+    for (uint32_t round = 0; round < rounds + 2; ++round) {
+        const uint32_t partBefore = part == 0 ? 2 : part - 1, partAfter = part == 2 ? 0 : part + 1;
+        if (isLoader) {
+            if (round < rounds)
+                loadRound(tile, stage + part * roundQuads, thread, areJoined, period, kept);
+        } else if (isWave) {
+            uint4* own = stage + partBefore * roundQuads + role * steps * kWarpSize;
+            if (round - 1 < rounds)
+                waveRound(tile, isNarrow, steps, own, above + role * quads, role, period, kept);
+        } else if (isStorer) {
+            if (round >= 2) {
+                const Quad quad = {kept[0], kept[1]}, next = quadAfter(tile, quad, steps, period);
+                storeRound(tile, stage + partAfter * roundQuads, thread, period, quad, kept + 2);
                 kept[0] = next.place;
                 kept[1] = next.record;
             }
-            kept[2] = next.record;
-            loadQuad<Columns>(static_cast<int32_t>(kept[2]), areJoined, kept + 3);
         }
+        part = partAfter;
+        __syncthreads();
     }
-    // `last` is the last word of each of the thread's quads in the round before.
-    template <uint32_t Columns>
-    __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad,
-                               uint32_t* last) const
-    {
-        constexpr uint32_t groups = groupsOf(Columns), steps = stepsOf(groups),
-                           rowsAtOnce = kStorers / steps;
-        constexpr uint32_t quadsOfThread = kWarpSize / rowsAtOnce;
-        const uint32_t step = thread % steps, row = thread / steps, lane = thread % kWarpSize;
-        const int32_t laneBefore =
-            static_cast<int32_t>((lane & ~(steps - 1)) | ((lane - 1) & (steps - 1)));
-        const uint4* from = stage + step * kWarpSize;
-#pragma unroll 1 // less code, of which warps run much in different places
-        for (uint32_t l = row; l < kWarpSize; l += rowsAtOnce) {
-            uint32_t pixels[groups][4], words[Columns];
-#pragma unroll
-            for (uint32_t g = 0; g < groups; ++g) {
-                const uint4 even = from[2 * g * steps * kWarpSize + (l ^ step)];
-                const uint4 odd = from[(2 * g + 1) * steps * kWarpSize + (l ^ step)];
-                pixels[g][0] = __byte_perm(even.x, odd.x, 0x6240);
-                pixels[g][1] = __byte_perm(even.y, odd.y, 0x6240);
-                pixels[g][2] = __byte_perm(even.z, odd.z, 0x6240);
-                pixels[g][3] = __byte_perm(even.w, odd.w, 0x6240);
-            }
-            recordsFrom<Columns>(pixels, words);
-            const uint32_t given = step == steps - 1 ? last[0] : words[Columns - 1];
-            const uint32_t before = __shfl_sync(kAllLanes, given, laneBefore);
-#pragma unroll
-            for (uint32_t h = 0; h + 1 < quadsOfThread; ++h)
-                last[h] = last[h + 1];
-            last[quadsOfThread - 1] = words[Columns - 1];
-            storeQuad<Columns>(quad, words, before);
-            quad = quadBelow(quad, rowsAtOnce, period);
-        }
-    }
-    __device__ void loadRound(uint4* stage, uint32_t thread, bool areJoined, uint32_t period,
-                              uint32_t (&kept)[kKept]) const
-    {
-        if (stride == 3) {
-            loadRound<3>(stage, thread, areJoined, period, kept);
-        } else if (stride == 4) {
-            loadRound<4>(stage, thread, areJoined, period, kept);
-        } else {
-            loadRound<8>(stage, thread, areJoined, period, kept);
-        }
-    }
-    __device__ void loadFirst(bool areJoined, uint32_t (&kept)[kKept]) const
-    {
-        const int32_t record = static_cast<int32_t>(kept[1]);
-        kept[2] = kept[1];
-        if (stride == 3) {
-            loadQuad<3, false>(record, areJoined, kept + 3);
-        } else if (stride == 4) {
-            loadQuad<4, false>(record, areJoined, kept + 3);
-        } else {
-            loadQuad<8, false>(record, areJoined, kept + 3);
-        }
-    }
-    __device__ void storeRound(const uint4* stage, uint32_t thread, uint32_t period, Quad quad,
-                               uint32_t* last) const
-    {
-        if (stride == 3) {
-            storeRound<3>(stage, thread, period, quad, last);
-        } else if (stride == 4) {
-            storeRound<4>(stage, thread, period, quad, last);
-        } else {
-            storeRound<8>(stage, thread, period, quad, last);
-        }
-    }
-
-    __device__ void undoPixels() const
-    {
-        const uint32_t groups = groupsOf(stride), steps = stepsOf(groups);
-        constexpr uint32_t roundQuads = 2 * 8 * kWarpSize;
-        static_assert(3 * roundQuads * sizeof(uint4) <= sizeof(shared.stage),
-                      "three rounds of quads");
-        const uint32_t quads = quadsOfRow(), rowCount = (first + count + width - 1) / width;
-        const uint32_t bands = (rowCount + kWarpSize - 1) / kWarpSize;
-        // Steps between two rows of a lane. Where they are more than the warp's lanes, the first
-        // lane needs what the last one does two steps later or more.
-        const bool isNarrow = quads <= kWarpSize;
-        const uint32_t period = max(quads, kWarpSize);
-        const uint32_t rounds = (bands * period + kWarpSize - 1 + steps - 1) / steps;
-        uint4* stage = reinterpret_cast<uint4*>(shared.stage);
-        uint4* above = reinterpret_cast<uint4*>(shared.rows);
-        for (uint32_t k = threadIdx.x; k < quads * 2 * groups; k += kThreads) { // above the image
-            const uint32_t pair = k / quads,
-                           bias = halfOf(shared.pixelBytes[pair / 2].bias, pair % 2);
-            above[k] = make_uint4(bias, bias, bias, bias);
-        }
-        const bool areJoined = uniform(arePixelsJoined()) != 0;
-        // Roles rotate, so that the waves of the blocks on a processor are on all of its
-        // schedulers.
-        const uint32_t role = uniform((warpIndex() + shared.firstRole) % kWarps);
-        const uint32_t loaderWarps = loadersOf(groups) / kWarpSize;
-        const uint32_t firstStorer = kWarps == 8 ? 2 * groups : kStorers / kWarpSize;
-        const bool isWave = role < 2 * groups, isLoader = role >= kWarps - loaderWarps;
-        const bool isStorer = role >= firstStorer && role < firstStorer + kStorers / kWarpSize;
-        const uint32_t thread =
-            role % (isLoader ? loaderWarps : kStorers / kWarpSize) * kWarpSize + laneIndex();
-        static_assert(2 * 2 + kStorers / kWarpSize + loadersOf(2) / kWarpSize <= kWarps,
-                      "roles of eight columns");
-        // Loaders and storers keep the place of a quad, storers also last words.
-        uint32_t kept[kKept] = {};
-        if (isWave) {
-            beginWave(role, kept);
-        } else if (isLoader || isStorer) {
-            const Quad quad = firstQuad(thread / steps, thread % steps, period);
-            kept[0] = quad.place;
-            kept[1] = quad.record;
-            if (isLoader) loadFirst(areJoined, kept);
-        }
-        uint32_t part = 0;
-#pragma unroll 1
-        for (uint32_t round = 0; round < rounds + 2; ++round) {
-            const uint32_t partBefore = part == 0 ? 2 : part - 1,
-                           partAfter = part == 2 ? 0 : part + 1;
-            if (isLoader) {
-                if (round < rounds)
-                    loadRound(stage + part * roundQuads, thread, areJoined, period, kept);
-            } else if (isWave) {
-                uint4* own = stage + partBefore * roundQuads + role * steps * kWarpSize;
-                if (round - 1 < rounds)
-                    waveRound(isNarrow, steps, own, above + role * quads, role, period, kept);
-            } else if (isStorer) {
-                if (round >= 2) {
-                    const Quad quad = {kept[0], kept[1]}, next = quadAfter(quad, steps, period);
-                    storeRound(stage + partAfter * roundQuads, thread, period, quad, kept + 2);
-                    kept[0] = next.place;
-                    kept[1] = next.record;
-                }
-            }
-            part = partAfter;
-            __syncthreads();
-        }
-        // Bytes too few for a record are copied.
-        for (uint32_t k = count * stride + threadIdx.x; k < shared.size; k += kThreads)
-            target[position + k] = planes[k];
-    }
-};
-
+    // Bytes too few for a record are copied.
+    for (uint32_t k = tile.count * tile.stride + threadIdx.x; k < shared.size; k += kThreads)
+        tile.target[tile.position + k] = tile.planes[k];
+}
+} // namespace
 } // namespace sluice

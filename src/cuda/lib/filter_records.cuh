@@ -2,212 +2,204 @@
 // Records put together from the bytes of their columns.
 #pragma once
 
-#include "cuda/lib/filter_pixels.cuh"
+#include "cuda/lib/filter_columns.cuh"
 
 namespace sluice {
+namespace {
 
-template <uint32_t Threads>
-struct FilterRecords : FilterPixels<Threads> {
-    using Base = FilterPixels<Threads>;
-    using Base::anyBase;
-    using Base::count;
-    using Base::kThreads;
-    using Base::planes;
-    using Base::position;
-    using Base::shared;
-    using Base::source;
-    using Base::stride;
-    using Base::target;
+__device__ uint32_t recordByte(const TileAtWork& tile, uint32_t at, uint32_t reciprocal)
+{
+    const uint32_t i = tile.stride == 1 ? at : __umulhi(at, reciprocal);
+    const ByteSource byte = shared.bytes[at - i * tile.stride];
+    return (byte.at[i * byte.step] + (byte.base[i * byte.baseStep] & byte.baseMask)) & 0xff;
+}
+// Returns byte `at` of the section, whose last bytes may be too few for a record.
+__device__ uint32_t planesByte(const TileAtWork& tile, uint32_t at, uint32_t reciprocal)
+{
+    return at >= tile.count * tile.stride ? tile.planes[at] : recordByte(tile, at, reciprocal);
+}
+// planesByte() divides by the stride with it: exact below 2^20.
+__device__ uint32_t reciprocalOfStride(const TileAtWork& tile)
+{
+    return 0xffffffffu / tile.stride + 1;
+}
 
-    // Returns byte `at` of the section, whose last bytes may be too few for a record.
-    __device__ uint32_t planesByte(uint32_t at, uint32_t reciprocal) const
-    {
-        return at >= count * stride ? planes[at] : recordByte(at, reciprocal);
+// Whether four bytes of a record from `at` on come from planes, or all from a row of values.
+__device__ bool arePlanes(const TileAtWork& tile, uint32_t at, uint32_t bytes)
+{
+    bool result = true;
+    for (uint32_t k = 0; k < bytes; ++k) {
+        const ByteSource& byte = shared.bytes[(at + k) % tile.stride];
+        result = result && byte.step == 1 && byte.baseStep == 1;
     }
-    __device__ uint32_t recordByte(uint32_t at, uint32_t reciprocal) const
-    {
-        const uint32_t i = stride == 1 ? at : __umulhi(at, reciprocal);
-        const ByteSource byte = shared.bytes[at - i * stride];
-        return (byte.at[i * byte.step] + (byte.base[i * byte.baseStep] & byte.baseMask)) & 0xff;
+    return result;
+}
+__device__ bool areValues(const TileAtWork& tile, uint32_t at)
+{
+    const ByteSource& byte = shared.bytes[at % tile.stride];
+    bool result = byte.baseMask == 0 && at % tile.stride + 4 <= tile.stride;
+    for (uint32_t k = 1; k < 4 && result; ++k) {
+        const ByteSource& other = shared.bytes[at % tile.stride + k];
+        result = other.at == byte.at + k && other.step == byte.step && other.baseMask == 0;
     }
-    // planesByte() divides by the stride with it: exact below 2^20.
-    __device__ uint32_t reciprocalOfStride() const { return 0xffffffffu / stride + 1; }
+    return result;
+}
 
-    // Whether four bytes of a record from `at` on come from planes, or all from a row of values.
-    __device__ bool arePlanes(uint32_t at, uint32_t bytes) const
-    {
-        bool result = true;
-        for (uint32_t k = 0; k < bytes; ++k) {
-            const ByteSource& byte = shared.bytes[(at + k) % stride];
-            result = result && byte.step == 1 && byte.baseStep == 1;
-        }
-        return result;
+// Writes four records a thread, of which it does Bytes consecutive bytes: 3, which is the
+// stride then, or 4, of which the stride is a multiple. The target is aligned behind `lead`
+// bytes. Returns how many bytes are done; 0: the records are of another kind.
+template <uint32_t Bytes, bool HasBase>
+__device__ uint32_t writeQuads(const TileAtWork& tile, uint8_t* records, uint32_t lead)
+{
+    const uint32_t total = tile.count * tile.stride,
+                   quads = total > lead ? (total - lead) / (4 * tile.stride) : 0;
+    const uint32_t parts = tile.stride / Bytes, threads = kThreads / parts,
+                   part = threadIdx.x % parts;
+    const bool fromPlanes = arePlanes(tile, lead + Bytes * part, Bytes);
+    if (__syncthreads_or(!fromPlanes && (Bytes == 3 || !areValues(tile, lead + Bytes * part))) != 0)
+        return 0;
+    if (threadIdx.x >= threads * parts) return quads * 4 * tile.stride;
+    const uint32_t begin = threadIdx.x / parts;
+    const uint8_t *own[Bytes], *base[Bytes];
+    uint32_t baseMask[Bytes], advance = 4 * threads;
+#pragma unroll
+    for (uint32_t k = 0; k < Bytes; ++k) {
+        const uint32_t at = lead + Bytes * part + k, i = 4 * begin + at / tile.stride;
+        const ByteSource& byte = shared.bytes[at % tile.stride];
+        own[k] = byte.at + i * byte.step;
+        base[k] = byte.base + i * byte.baseStep;
+        baseMask[k] = byte.baseMask;
     }
-    __device__ bool areValues(uint32_t at) const
-    {
-        const ByteSource& byte = shared.bytes[at % stride];
-        bool result = byte.baseMask == 0 && at % stride + 4 <= stride;
-        for (uint32_t k = 1; k < 4 && result; ++k) {
-            const ByteSource& other = shared.bytes[at % stride + k];
-            result = other.at == byte.at + k && other.step == byte.step && other.baseMask == 0;
-        }
-        return result;
+    if (!fromPlanes) {
+        const uint32_t step = shared.bytes[(lead + Bytes * part) % tile.stride].step;
+        advance *= step;
+#pragma unroll
+        for (uint32_t k = 1; k < Bytes; ++k)
+            own[k] = own[0] + k * step;
     }
-
-    // Writes four records a thread, of which it does Bytes consecutive bytes: 3, which is the
-    // stride then, or 4, of which the stride is a multiple. The target is aligned behind `lead`
-    // bytes. Returns how many bytes are done; 0: the records are of another kind.
-    template <uint32_t Bytes, bool HasBase>
-    __device__ uint32_t writeQuads(uint8_t* records, uint32_t lead) const
-    {
-        const uint32_t total = count * stride,
-                       quads = total > lead ? (total - lead) / (4 * stride) : 0;
-        const uint32_t parts = stride / Bytes, threads = kThreads / parts,
-                       part = threadIdx.x % parts;
-        const bool fromPlanes = arePlanes(lead + Bytes * part, Bytes);
-        if (__syncthreads_or(!fromPlanes && (Bytes == 3 || !areValues(lead + Bytes * part))) != 0)
-            return 0;
-        if (threadIdx.x >= threads * parts) return quads * 4 * stride;
-        const uint32_t begin = threadIdx.x / parts;
-        const uint8_t *own[Bytes], *base[Bytes];
-        uint32_t baseMask[Bytes], advance = 4 * threads;
+    uint32_t* to = reinterpret_cast<uint32_t*>(records + lead) + begin * tile.stride + part;
+    constexpr uint32_t atOnce = HasBase ? 1 : 2; // loaded before one is stored
+    for (uint32_t quad = begin; quad < quads; quad += atOnce * threads) {
+        uint32_t words[atOnce][4] = {};
 #pragma unroll
-        for (uint32_t k = 0; k < Bytes; ++k) {
-            const uint32_t at = lead + Bytes * part + k, i = 4 * begin + at / stride;
-            const ByteSource& byte = shared.bytes[at % stride];
-            own[k] = byte.at + i * byte.step;
-            base[k] = byte.base + i * byte.baseStep;
-            baseMask[k] = byte.baseMask;
-        }
-        if (!fromPlanes) {
-            const uint32_t step = shared.bytes[(lead + Bytes * part) % stride].step;
-            advance *= step;
+        for (uint32_t n = 0; n < atOnce; ++n) {
 #pragma unroll
-            for (uint32_t k = 1; k < Bytes; ++k)
-                own[k] = own[0] + k * step;
-        }
-        uint32_t* to = reinterpret_cast<uint32_t*>(records + lead) + begin * stride + part;
-        constexpr uint32_t atOnce = HasBase ? 1 : 2; // loaded before one is stored
-        for (uint32_t quad = begin; quad < quads; quad += atOnce * threads) {
-            uint32_t words[atOnce][4] = {};
-#pragma unroll
-            for (uint32_t n = 0; n < atOnce; ++n) {
-#pragma unroll
-                for (uint32_t k = 0; k < Bytes; ++k) {
-                    if (n == 0 || quad + n * threads < quads) words[n][k] = loadWord(own[k]);
-                    own[k] += advance;
-                    if (!HasBase) continue;
-                    words[n][k] = filterAddBytes(words[n][k], loadWord(base[k]) & baseMask[k]);
-                    base[k] += advance;
-                }
-            }
-#pragma unroll
-            for (uint32_t n = 0; n < atOnce; ++n) {
-                uint32_t(&word)[4] = words[n];
-                if (n != 0 && quad + n * threads >= quads) break;
-                if (Bytes == 4) {
-                    if (fromPlanes) transpose(word);
-                    if (stride == 4) {
-                        *global(reinterpret_cast<uint4*>(to)) =
-                            make_uint4(word[0], word[1], word[2], word[3]);
-                    } else {
-#pragma unroll
-                        for (uint32_t k = 0; k < 4; ++k)
-                            *global(to + k * parts) = word[k];
-                    }
-                } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
-                    const uint32_t low = __byte_perm(word[0], word[1], 0x5140),
-                                   high = __byte_perm(word[0], word[1], 0x7362);
-                    *global(to + 0) = __byte_perm(low, word[2], 0x2410);
-                    *global(to + 1) = __byte_perm(__byte_perm(low, word[2], 0x0053), high, 0x5410);
-                    *global(to + 2) = __byte_perm(high, word[2], 0x7326);
-                }
-                to += threads * stride;
+            for (uint32_t k = 0; k < Bytes; ++k) {
+                if (n == 0 || quad + n * threads < quads) words[n][k] = loadWord(own[k]);
+                own[k] += advance;
+                if (!HasBase) continue;
+                words[n][k] = filterAddBytes(words[n][k], loadWord(base[k]) & baseMask[k]);
+                base[k] += advance;
             }
         }
-        return quads * 4 * stride;
+#pragma unroll
+        for (uint32_t n = 0; n < atOnce; ++n) {
+            uint32_t(&word)[4] = words[n];
+            if (n != 0 && quad + n * threads >= quads) break;
+            if (Bytes == 4) {
+                if (fromPlanes) transpose(word);
+                if (tile.stride == 4) {
+                    *global(reinterpret_cast<uint4*>(to)) =
+                        make_uint4(word[0], word[1], word[2], word[3]);
+                } else {
+#pragma unroll
+                    for (uint32_t k = 0; k < 4; ++k)
+                        *global(to + k * parts) = word[k];
+                }
+            } else { // a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3
+                const uint32_t low = __byte_perm(word[0], word[1], 0x5140),
+                               high = __byte_perm(word[0], word[1], 0x7362);
+                *global(to + 0) = __byte_perm(low, word[2], 0x2410);
+                *global(to + 1) = __byte_perm(__byte_perm(low, word[2], 0x0053), high, 0x5410);
+                *global(to + 2) = __byte_perm(high, word[2], 0x7326);
+            }
+            to += threads * tile.stride;
+        }
     }
+    return quads * 4 * tile.stride;
+}
 
-    // Writes words of records of any stride. A thread's words are whole records apart, so that it
-    // always reads the same columns.
-    __device__ uint32_t writeWords(uint8_t* records, uint32_t lead) const
-    {
-        const uint32_t total = count * stride, words = total > lead ? (total - lead) / 4 : 0;
-        const uint32_t unit = stride % 4 == 0 ? stride / 4 : stride % 2 == 0 ? stride / 2 : stride;
-        const uint32_t threads = kThreads / unit * unit, advance = 4 * threads / stride;
-        if (threadIdx.x >= threads) return 4 * words;
-        ByteSource own[4];
+// Writes words of records of any stride. A thread's words are whole records apart, so that it
+// always reads the same columns.
+__device__ uint32_t writeWords(const TileAtWork& tile, uint8_t* records, uint32_t lead)
+{
+    const uint32_t total = tile.count * tile.stride, words = total > lead ? (total - lead) / 4 : 0;
+    const uint32_t unit = tile.stride % 4 == 0   ? tile.stride / 4
+                          : tile.stride % 2 == 0 ? tile.stride / 2
+                                                 : tile.stride;
+    const uint32_t threads = kThreads / unit * unit, advance = 4 * threads / tile.stride;
+    if (threadIdx.x >= threads) return 4 * words;
+    ByteSource own[4];
+#pragma unroll
+    for (uint32_t k = 0; k < 4; ++k) {
+        const uint32_t byteAt = lead + 4 * threadIdx.x + k, i = byteAt / tile.stride;
+        own[k] = shared.bytes[byteAt - i * tile.stride];
+        own[k].at += i * own[k].step;
+        own[k].base += i * own[k].baseStep;
+        own[k].step *= advance;
+        own[k].baseStep *= advance;
+    }
+    uint32_t* to = reinterpret_cast<uint32_t*>(records + lead);
+#pragma unroll 1
+    for (uint32_t w = threadIdx.x; w < words; w += threads) {
+        uint32_t value[4];
 #pragma unroll
         for (uint32_t k = 0; k < 4; ++k) {
-            const uint32_t byteAt = lead + 4 * threadIdx.x + k, i = byteAt / stride;
-            own[k] = shared.bytes[byteAt - i * stride];
-            own[k].at += i * own[k].step;
-            own[k].base += i * own[k].baseStep;
-            own[k].step *= advance;
-            own[k].baseStep *= advance;
+            value[k] = *global(own[k].at);
+            own[k].at += own[k].step;
         }
-        uint32_t* to = reinterpret_cast<uint32_t*>(records + lead);
-#pragma unroll 1
-        for (uint32_t w = threadIdx.x; w < words; w += threads) {
-            uint32_t value[4];
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) {
-                value[k] = *global(own[k].at);
-                own[k].at += own[k].step;
-            }
-#pragma unroll
-            for (uint32_t k = 0; k < 4; ++k) {
-                value[k] += *global(own[k].base) & own[k].baseMask;
-                own[k].base += own[k].baseStep;
-            }
-            *global(to + w) = packBytes(value[0], value[1], value[2], value[3]);
+        for (uint32_t k = 0; k < 4; ++k) {
+            value[k] += *global(own[k].base) & own[k].baseMask;
+            own[k].base += own[k].baseStep;
         }
-        return 4 * words;
+        *global(to + w) = packBytes(value[0], value[1], value[2], value[3]);
     }
+    return 4 * words;
+}
 
-    // Writes `size` bytes: records, then bytes that are too few for one.
-    __device__ void writeRecords(uint8_t* records, uint32_t size) const
-    {
-        const uint32_t alignment = stride == 4 ? 16 : 4;
-        const uint32_t lead = min(
-            (0u - static_cast<uint32_t>(reinterpret_cast<uintptr_t>(records))) % alignment, size);
-        uint32_t done = 0;
-        if (stride % 4 == 0) {
-            done =
-                anyBase ? writeQuads<4, true>(records, lead) : writeQuads<4, false>(records, lead);
-        } else if (stride == 3) {
-            done =
-                anyBase ? writeQuads<3, true>(records, lead) : writeQuads<3, false>(records, lead);
-        }
-        if (done == 0) done = writeWords(records, lead);
-        const uint32_t reciprocal = reciprocalOfStride();
-        for (uint32_t k = threadIdx.x; k < size - done; k += kThreads) {
-            const uint32_t at = k < lead ? k : k + done;
-            records[at] = static_cast<uint8_t>(planesByte(at, reciprocal));
-        }
+// Writes `size` bytes: records, then bytes that are too few for one.
+__device__ void writeRecords(const TileAtWork& tile, uint8_t* records, uint32_t size)
+{
+    const uint32_t alignment = tile.stride == 4 ? 16 : 4;
+    const uint32_t lead =
+        min((0u - static_cast<uint32_t>(reinterpret_cast<uintptr_t>(records))) % alignment, size);
+    uint32_t done = 0;
+    if (tile.stride % 4 == 0) {
+        done = tile.anyBase ? writeQuads<4, true>(tile, records, lead)
+                            : writeQuads<4, false>(tile, records, lead);
+    } else if (tile.stride == 3) {
+        done = tile.anyBase ? writeQuads<3, true>(tile, records, lead)
+                            : writeQuads<3, false>(tile, records, lead);
     }
-
-    // Copies bytes that are not filtered, from the section's position on.
-    __device__ void copy(uint32_t size) const
-    {
-        const uint32_t lead = min((0u - position) & 3, size), words = (size - lead) / 4;
-        const uint32_t* from = reinterpret_cast<const uint32_t*>(source + position + lead);
-        uint32_t* to = reinterpret_cast<uint32_t*>(target + position + lead);
-        constexpr uint32_t atOnce = 4; // loaded before one is stored
-        for (uint32_t w = threadIdx.x; w < words; w += atOnce * kThreads) {
-            uint32_t word[atOnce];
-#pragma unroll
-            for (uint32_t n = 0; n < atOnce; ++n)
-                word[n] = from[min(w + n * kThreads, words - 1)];
-#pragma unroll
-            for (uint32_t n = 0; n < atOnce; ++n)
-                if (w + n * kThreads < words) to[w + n * kThreads] = word[n];
-        }
-        for (uint32_t k = threadIdx.x; k < size - 4 * words; k += kThreads) {
-            const uint32_t at = position + (k < lead ? k : k + 4 * words);
-            target[at] = source[at];
-        }
+    if (done == 0) done = writeWords(tile, records, lead);
+    const uint32_t reciprocal = reciprocalOfStride(tile);
+    for (uint32_t k = threadIdx.x; k < size - done; k += kThreads) {
+        const uint32_t at = k < lead ? k : k + done;
+        records[at] = static_cast<uint8_t>(planesByte(tile, at, reciprocal));
     }
-};
+}
 
+// Copies bytes that are not filtered, from the section's position on.
+__device__ void copyBytes(const TileAtWork& tile, uint32_t size)
+{
+    const uint32_t lead = min((0u - tile.position) & 3, size), words = (size - lead) / 4;
+    const uint32_t* from = reinterpret_cast<const uint32_t*>(tile.source + tile.position + lead);
+    uint32_t* to = reinterpret_cast<uint32_t*>(tile.target + tile.position + lead);
+    constexpr uint32_t atOnce = 4; // loaded before one is stored
+    for (uint32_t w = threadIdx.x; w < words; w += atOnce * kThreads) {
+        uint32_t word[atOnce];
+#pragma unroll
+        for (uint32_t n = 0; n < atOnce; ++n)
+            word[n] = from[min(w + n * kThreads, words - 1)];
+#pragma unroll
+        for (uint32_t n = 0; n < atOnce; ++n)
+            if (w + n * kThreads < words) to[w + n * kThreads] = word[n];
+    }
+    for (uint32_t k = threadIdx.x; k < size - 4 * words; k += kThreads) {
+        const uint32_t at = tile.position + (k < lead ? k : k + 4 * words);
+        tile.target[at] = tile.source[at];
+    }
+}
+} // namespace
 } // namespace sluice

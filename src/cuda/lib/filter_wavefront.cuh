@@ -3,397 +3,377 @@
 // a step behind lane k - 1, which does the row above.
 #pragma once
 
-#include "cuda/lib/filter_differences.cuh"
+#include "cuda/lib/filter_columns.cuh"
 
 namespace sluice {
+namespace {
 
-template <uint32_t Threads>
-struct FilterWavefront : FilterDifferences<Threads> {
-    using Base = FilterDifferences<Threads>;
-    using Base::bytesOf;
-    using Base::count;
-    using Base::first;
-    using Base::residual;
-    using Base::scratch;
-    using Base::shared;
-    using Base::width;
+// Steps of a round, whose words are loaded and stored together: 32 bytes of each row.
+constexpr uint32_t kSteps = 8;
+constexpr uint32_t kPitch = kSteps + 1; // words of a row in shared memory
 
-    // Steps of a round, whose words are loaded and stored together: 32 bytes of each row.
-    static constexpr uint32_t kSteps = 8;
-    static constexpr uint32_t kPitch = kSteps + 1; // words of a row in shared memory
+__device__ uint32_t rowsOf(const TileAtWork& tile)
+{
+    return (tile.first + tile.count + tile.width - 1) / tile.width;
+}
 
-    __device__ uint32_t rows() const { return (first + count + width - 1) / width; }
-
-    // Brings the residuals of a wave into scratch, a plane for each byte, where the values replace
-    // them. By the whole block.
-    __device__ void gatherWave(uint32_t column) const
-    {
-        for (uint32_t i = 4 * threadIdx.x; i < count; i += 4 * Threads) {
-            uint32_t value[4];
+// Brings the residuals of a wave into scratch, a plane for each byte, where the values replace
+// them. By the whole block.
+__device__ void gatherWave(const TileAtWork& tile, uint32_t column)
+{
+    for (uint32_t i = 4 * threadIdx.x; i < tile.count; i += 4 * kThreads) {
+        uint32_t value[4];
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k)
-                value[k] = residual(column, min(i + k, count - 1));
-            for (uint32_t b = 0; b < bytesOf(column); ++b)
-                *reinterpret_cast<uint32_t*>(scratch + shared.values[column] +
-                                             b * this->planeBytes + i) =
-                    packBytes(value[0] >> 8 * b, value[1] >> 8 * b, value[2] >> 8 * b,
-                              value[3] >> 8 * b);
-        }
+        for (uint32_t k = 0; k < 4; ++k)
+            value[k] = residual(tile, column, min(i + k, tile.count - 1));
+        for (uint32_t b = 0; b < bytesOf(column); ++b)
+            *reinterpret_cast<uint32_t*>(tile.scratch + shared.values[column] +
+                                         b * tile.planeBytes + i) =
+                packBytes(value[0] >> 8 * b, value[1] >> 8 * b, value[2] >> 8 * b,
+                          value[3] >> 8 * b);
     }
+}
 
-    // Undoes all waves but those of quads, by the whole block. Where there are more warps than such
-    // columns, several do the bands of each, unless rows are so short that a warp is done with a
-    // band before the next one could begin.
-    __device__ void undoWaves() const
-    {
-        constexpr uint32_t warps = Threads / kWarpSize;
-        const uint32_t waves = uniform(shared.waveCount);
-        if (waves == 0) return;
-        const uint32_t bands = (rows() + kWarpSize - 1) / kWarpSize;
-        uint32_t team = min(max(warps / waves, 1u), bands);
-        if (count <= width || width + kWarpSize <= 2 * kWaveLag * kWaveSteps) team = 1;
-        const uint32_t atOnce = warps / team, warp = uniform(warpIndex()), own = warp / team;
-        for (uint32_t base = 0; base < waves; base += atOnce) {
-            const bool hasColumn = own < atOnce && base + own < waves;
-            if (!hasColumn && team == 1) continue;
-            const uint32_t column = uniform(shared.waves[min(base + own, waves - 1)]);
-            undoWaveApart(shared, scratch, this->planeBytes, count, width, first, column, hasColumn,
-                          team, warp % team);
-        }
+constexpr uint32_t kWaveSteps = 8; // a batch, whose loads are under way together
+// Batches from one band to the next where these have warps of their own. The last row of the
+// band above is read from scratch, a batch ahead, and its last bytes come there a batch late.
+constexpr uint32_t kWaveLag = kWarpSize / kWaveSteps + 3;
+constexpr uint32_t kWaveWords = kWaveSteps / 4 + 1; // with a byte of a batch's values
+
+// Returns a bit for each of the kWaveSteps records from `x` of a row on: is it one of the section?
+// x: from the row's begin, below 0 in front of it; record: the number of the first.
+__device__ uint32_t recordsFrom(uint32_t x, uint32_t columns, uint32_t record, uint32_t count)
+{
+    const int32_t begin = max(max(-static_cast<int32_t>(x), -static_cast<int32_t>(record)), 0),
+                  end = min(
+                      min(static_cast<int32_t>(columns - x), static_cast<int32_t>(count - record)),
+                      static_cast<int32_t>(kWaveSteps));
+    return begin < end ? (1u << end) - (1u << begin) : 0;
+}
+
+// Stores those bytes of a word whose bits are set.
+__device__ void storeReady(uint8_t* to, uint32_t word, uint32_t ready)
+{
+    if (ready == 15) {
+        *global(reinterpret_cast<uint32_t*>(to)) = word;
+    } else if (ready != 0) {
+#pragma unroll
+        for (uint32_t k = 0; k < 4; ++k)
+            if ((ready >> k & 1) != 0) *global(to + k) = static_cast<uint8_t>(word >> 8 * k);
     }
+}
 
-private:
-    static constexpr uint32_t kWaveSteps = 8; // a batch, whose loads are under way together
-    // Batches from one band to the next where these have warps of their own. The last row of the
-    // band above is read from scratch, a batch ahead, and its last bytes come there a batch late.
-    static constexpr uint32_t kWaveLag = kWarpSize / kWaveSteps + 3;
-    static constexpr uint32_t kWaveWords = kWaveSteps / 4 + 1; // with a byte of a batch's values
-
-    // Returns a bit for each of the kWaveSteps records from `x` of a row on: is it one of the section?
-    // x: from the row's begin, below 0 in front of it; record: the number of the first.
-    __device__ static uint32_t recordsFrom(uint32_t x, uint32_t columns, uint32_t record,
-                                           uint32_t count)
-    {
-        const int32_t begin = max(max(-static_cast<int32_t>(x), -static_cast<int32_t>(record)), 0),
-                      end = min(min(static_cast<int32_t>(columns - x),
-                                    static_cast<int32_t>(count - record)),
-                                static_cast<int32_t>(kWaveSteps));
-        return begin < end ? (1u << end) - (1u << begin) : 0;
-    }
-
-    // Stores those bytes of a word whose bits are set.
-    __device__ static void storeReady(uint8_t* to, uint32_t word, uint32_t ready)
-    {
-        if (ready == 15) {
-            *global(reinterpret_cast<uint32_t*>(to)) = word;
-        } else if (ready != 0) {
+// Undoes a column of any size: lane k does row k of a band, a record behind the row above it.
+// Where no record has one above it, lane 0 does all of them, however wide the rows are. Of
+// `team` warps this one does each band whose number is `part` modulo team; where there are
+// several, all of the block is here, and it meets between batches. A turn does a batch and loads
+// the next one, so a band takes a turn more than it has batches. It has registers of its own:
+// beside everything else there are too few for its loads.
+__device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uint32_t count,
+                                      uint32_t width, uint32_t first, uint32_t column,
+                                      bool hasColumn, uint32_t team, uint32_t part)
+{
+    const uint32_t word = uniform(shared.column[column]), bytes = 1u << (word >> 8 & 3),
+                   mask = maskOf(bytes), predictor = word >> 16 & 0xff, lane = laneIndex();
+    // Values differ from those of the column by `bias`, so that they compare as numbers that
+    // are not negative. Bytes without a base are such already.
+    const uint32_t bias = mask == 0xff && word >> 24 == 0 ? 0 : (mask >> 1) + 1;
+    const bool oneLine = count <= width;
+    const uint32_t rowCount = oneLine ? 1 : (first + count + width - 1) / width,
+                   from = oneLine ? first : 0, columns = oneLine ? count : width;
+    const uint32_t bands = (rowCount + kWarpSize - 1) / kWarpSize;
+    const uint32_t batches = (columns + min(rowCount, kWarpSize) + kWaveSteps - 2) / kWaveSteps;
+    const uint32_t period = max(batches + 1, team * kWaveLag);
+    const uint32_t turns =
+        (bands - 1) / team * period + (bands - 1) % team * kWaveLag + batches + 1;
+    uint8_t* const values = scratch + uniform(shared.values[column]);
+    const int32_t lastWord = static_cast<int32_t>((count - 1) / 4);
+    // The turn of the band; the first ones are below 0.
+    uint32_t band = part, turn = 0u - part * kWaveLag;
+    uint32_t value = bias, left = bias, corner = bias;
+    uint32_t before = 0;                               // the records of the batch before
+    uint32_t words[kWaveWords][4] = {}, above[4] = {}; // of each byte of the values
+    uint32_t tails[4] = {};                            // the last four of the batch before
+    for (uint32_t t = 0; t < turns; ++t) {
+        if (team > 1) __syncthreads(); // what other warps wrote is in scratch
+        __syncwarp();
+        if (hasColumn && band < bands && turn <= batches) {
+            // The lane's record in the first step of the batch that is done now, which may lie
+            // before the row's begin, and a record of the row above lane 0.
+            const uint32_t x = (turn - 1) * kWaveSteps - lane, row = band * kWarpSize + lane,
+                           record = row * width + from + x - first;
+            const uint32_t over = (band * kWarpSize - 1) * width + from + (turn - 1) * kWaveSteps +
+                                  min(lane, kWaveSteps - 1) - first;
+            const uint32_t records =
+                turn != 0 && row < rowCount ? recordsFrom(x, columns, record, count) : 0;
+            // Where the one line goes on in the next row there is nothing to the left.
+            const uint32_t begins =
+                oneLine && width - first - record < kWaveSteps ? 1u << (width - first - record) : 0;
+            const uint32_t shift = 8 * (record & 3);
+            uint32_t next[kWaveSteps];
 #pragma unroll
-            for (uint32_t k = 0; k < 4; ++k)
-                if ((ready >> k & 1) != 0) *global(to + k) = static_cast<uint8_t>(word >> 8 * k);
-        }
-    }
-
-    // Undoes a column of any size: lane k does row k of a band, a record behind the row above it.
-    // Where no record has one above it, lane 0 does all of them, however wide the rows are. Of
-    // `team` warps this one does each band whose number is `part` modulo team; where there are
-    // several, all of the block is here, and it meets between batches. A turn does a batch and loads
-    // the next one, so a band takes a turn more than it has batches. It has registers of its own:
-    // beside everything else there are too few for its loads.
-    __device__ __noinline__ static void undoWaveApart(FilterShared<Threads>& shared,
-                                                      uint8_t* scratch, uint32_t planeBytes,
-                                                      uint32_t count, uint32_t width,
-                                                      uint32_t first, uint32_t column,
-                                                      bool hasColumn, uint32_t team, uint32_t part)
-    {
-        const uint32_t word = uniform(shared.column[column]), bytes = 1u << (word >> 8 & 3),
-                       mask = maskOf(bytes), predictor = word >> 16 & 0xff, lane = laneIndex();
-        // Values differ from those of the column by `bias`, so that they compare as numbers that
-        // are not negative. Bytes without a base are such already.
-        const uint32_t bias = mask == 0xff && word >> 24 == 0 ? 0 : (mask >> 1) + 1;
-        const bool oneLine = count <= width;
-        const uint32_t rowCount = oneLine ? 1 : (first + count + width - 1) / width,
-                       from = oneLine ? first : 0, columns = oneLine ? count : width;
-        const uint32_t bands = (rowCount + kWarpSize - 1) / kWarpSize;
-        const uint32_t batches = (columns + min(rowCount, kWarpSize) + kWaveSteps - 2) / kWaveSteps;
-        const uint32_t period = max(batches + 1, team * kWaveLag);
-        const uint32_t turns =
-            (bands - 1) / team * period + (bands - 1) % team * kWaveLag + batches + 1;
-        uint8_t* const values = scratch + uniform(shared.values[column]);
-        const int32_t lastWord = static_cast<int32_t>((count - 1) / 4);
-        // The turn of the band; the first ones are below 0.
-        uint32_t band = part, turn = 0u - part * kWaveLag;
-        uint32_t value = bias, left = bias, corner = bias;
-        uint32_t before = 0;                               // the records of the batch before
-        uint32_t words[kWaveWords][4] = {}, above[4] = {}; // of each byte of the values
-        uint32_t tails[4] = {};                            // the last four of the batch before
-        for (uint32_t t = 0; t < turns; ++t) {
-            if (team > 1) __syncthreads(); // what other warps wrote is in scratch
-            __syncwarp();
-            if (hasColumn && band < bands && turn <= batches) {
-                // The lane's record in the first step of the batch that is done now, which may lie
-                // before the row's begin, and a record of the row above lane 0.
-                const uint32_t x = (turn - 1) * kWaveSteps - lane, row = band * kWarpSize + lane,
-                               record = row * width + from + x - first;
-                const uint32_t over = (band * kWarpSize - 1) * width + from +
-                                      (turn - 1) * kWaveSteps + min(lane, kWaveSteps - 1) - first;
-                const uint32_t records =
-                    turn != 0 && row < rowCount ? recordsFrom(x, columns, record, count) : 0;
-                // Where the one line goes on in the next row there is nothing to the left.
-                const uint32_t begins = oneLine && width - first - record < kWaveSteps
-                                            ? 1u << (width - first - record)
-                                            : 0;
-                const uint32_t shift = 8 * (record & 3);
-                uint32_t next[kWaveSteps];
+            for (uint32_t n = 0; n < kWaveWords - 1; ++n) {
+                uint32_t packed[4];
 #pragma unroll
-                for (uint32_t n = 0; n < kWaveWords - 1; ++n) {
-                    uint32_t packed[4];
+                for (uint32_t b = 0; b < 4; ++b)
+                    packed[b] = __funnelshift_r(words[n][b], words[n + 1][b], shift);
+                transpose(packed);
 #pragma unroll
-                    for (uint32_t b = 0; b < 4; ++b)
-                        packed[b] = __funnelshift_r(words[n][b], words[n + 1][b], shift);
-                    transpose(packed);
+                for (uint32_t k = 0; k < 4; ++k)
+                    next[4 * n + k] = packed[k];
+            }
+            const uint32_t overShift = 8 * (over & 3);
+            const uint32_t overValue = packBytes(above[0] >> overShift, above[1] >> overShift,
+                                                 above[2] >> overShift, above[3] >> overShift);
+            const int32_t begin = static_cast<int32_t>(record + kWaveSteps) >> 2,
+                          overWord = static_cast<int32_t>(over + kWaveSteps) >> 2;
 #pragma unroll
-                    for (uint32_t k = 0; k < 4; ++k)
-                        next[4 * n + k] = packed[k];
-                }
-                const uint32_t overShift = 8 * (over & 3);
-                const uint32_t overValue = packBytes(above[0] >> overShift, above[1] >> overShift,
-                                                     above[2] >> overShift, above[3] >> overShift);
-                const int32_t begin = static_cast<int32_t>(record + kWaveSteps) >> 2,
-                              overWord = static_cast<int32_t>(over + kWaveSteps) >> 2;
+            for (uint32_t b = 0; b < 4; ++b) {
+                if (b >= bytes) continue;
+                const uint32_t* plane = reinterpret_cast<const uint32_t*>(values + b * planeBytes);
 #pragma unroll
-                for (uint32_t b = 0; b < 4; ++b) {
-                    if (b >= bytes) continue;
-                    const uint32_t* plane =
-                        reinterpret_cast<const uint32_t*>(values + b * planeBytes);
+                for (uint32_t n = 0; n < kWaveWords; ++n)
+                    words[n][b] = plane[min(max(begin + static_cast<int32_t>(n), 0), lastWord)];
+                if (band != 0) above[b] = plane[min(max(overWord, 0), lastWord)];
+            }
+            // Nothing is above the first band, nor in front of a row.
+            uint32_t taken[kWaveSteps];
 #pragma unroll
-                    for (uint32_t n = 0; n < kWaveWords; ++n)
-                        words[n][b] = plane[min(max(begin + static_cast<int32_t>(n), 0), lastWord)];
-                    if (band != 0) above[b] = plane[min(max(overWord, 0), lastWord)];
-                }
-                // Nothing is above the first band, nor in front of a row.
-                uint32_t taken[kWaveSteps];
+            for (uint32_t k = 0; k < kWaveSteps; ++k)
+                taken[k] = bias;
+            if (band != 0 && turn != 0) {
 #pragma unroll
                 for (uint32_t k = 0; k < kWaveSteps; ++k)
-                    taken[k] = bias;
-                if (band != 0 && turn != 0) {
-#pragma unroll
-                    for (uint32_t k = 0; k < kWaveSteps; ++k)
-                        taken[k] = __shfl_sync(kAllLanes, overValue ^ bias, k);
-                }
-#pragma unroll
-                for (uint32_t k = 0; k < kWaveSteps; ++k) {
-                    uint32_t up = __shfl_up_sync(kAllLanes, value, 1);
-                    up = lane == 0 ? taken[k] : up;
-                    left = (begins >> k & 1) != 0 ? bias : left;
-                    const bool isRecord = (records >> k & 1) != 0;
-                    const uint32_t kept = isRecord ? mask : 0, none = isRecord ? 0 : bias;
-                    value = ((next[k] + filterGuess(predictor, left, up, corner)) & kept) | none;
-                    left = value;
-                    corner = up;
-                    next[k] = value ^ bias;
-                }
-                // Words are stored as wholes. What is left of the batch goes into the first word of
-                // the next one, unless the row ends here.
-                const uint32_t odd = record & 3,
-                               ready = before >> (kWaveSteps - odd) | records << odd;
-                const bool ends =
-                    static_cast<int32_t>(x + kWaveSteps) >= static_cast<int32_t>(columns) ||
-                    static_cast<int32_t>(record + kWaveSteps) >= static_cast<int32_t>(count);
-                before = ends ? 0 : records;
-#pragma unroll
-                for (uint32_t b = 0; b < 4; ++b) {
-                    if (b >= bytes) continue;
-                    uint8_t* to =
-                        global(values + b * planeBytes + static_cast<int32_t>(record & ~3u));
-                    uint32_t last = tails[b];
-#pragma unroll
-                    for (uint32_t n = 0; n < kWaveWords; ++n) {
-                        uint32_t packed = 0;
-                        if (n + 1 < kWaveWords)
-                            packed = packBytes(next[4 * n] >> 8 * b, next[4 * n + 1] >> 8 * b,
-                                               next[4 * n + 2] >> 8 * b, next[4 * n + 3] >> 8 * b);
-                        if (n + 1 < kWaveWords || ends)
-                            storeReady(to + 4 * n,
-                                       odd == 0 ? packed
-                                                : __funnelshift_r(last, packed, 32 - 8 * odd),
-                                       ready >> 4 * n & 15);
-                        if (n + 1 < kWaveWords) last = packed;
-                    }
-                    tails[b] = last;
-                }
+                    taken[k] = __shfl_sync(kAllLanes, overValue ^ bias, k);
             }
-            ++turn;
-            if (turn == period) {
-                turn = 0;
-                band += team;
+#pragma unroll
+            for (uint32_t k = 0; k < kWaveSteps; ++k) {
+                uint32_t up = __shfl_up_sync(kAllLanes, value, 1);
+                up = lane == 0 ? taken[k] : up;
+                left = (begins >> k & 1) != 0 ? bias : left;
+                const bool isRecord = (records >> k & 1) != 0;
+                const uint32_t kept = isRecord ? mask : 0, none = isRecord ? 0 : bias;
+                value = ((next[k] + filterGuess(predictor, left, up, corner)) & kept) | none;
+                left = value;
+                corner = up;
+                next[k] = value ^ bias;
+            }
+            // Words are stored as wholes. What is left of the batch goes into the first word of
+            // the next one, unless the row ends here.
+            const uint32_t odd = record & 3, ready = before >> (kWaveSteps - odd) | records << odd;
+            const bool ends =
+                static_cast<int32_t>(x + kWaveSteps) >= static_cast<int32_t>(columns) ||
+                static_cast<int32_t>(record + kWaveSteps) >= static_cast<int32_t>(count);
+            before = ends ? 0 : records;
+#pragma unroll
+            for (uint32_t b = 0; b < 4; ++b) {
+                if (b >= bytes) continue;
+                uint8_t* to = global(values + b * planeBytes + static_cast<int32_t>(record & ~3u));
+                uint32_t last = tails[b];
+#pragma unroll
+                for (uint32_t n = 0; n < kWaveWords; ++n) {
+                    uint32_t packed = 0;
+                    if (n + 1 < kWaveWords)
+                        packed = packBytes(next[4 * n] >> 8 * b, next[4 * n + 1] >> 8 * b,
+                                           next[4 * n + 2] >> 8 * b, next[4 * n + 3] >> 8 * b);
+                    if (n + 1 < kWaveWords || ends)
+                        storeReady(to + 4 * n,
+                                   odd == 0 ? packed : __funnelshift_r(last, packed, 32 - 8 * odd),
+                                   ready >> 4 * n & 15);
+                    if (n + 1 < kWaveWords) last = packed;
+                }
+                tails[b] = last;
             }
         }
+        ++turn;
+        if (turn == period) {
+            turn = 0;
+            band += team;
+        }
     }
+}
 
-public:
-    // Undoes bytes that stand in a row at `from`, four a step. A lane goes on to its row of the
-    // next band without waiting: `period` steps are enough for the last row of the band above,
-    // which stands in shared memory. Steps without a quad of bytes compute nothing of use. A round
-    // of steps takes 32 bytes of each row through shared memory, so that a load or store of the
-    // warp has 4 rows in it, not 32; loads are a round ahead. Aligned: rows begin at words of
-    // scratch.
-    template <uint32_t Predictor, bool Aligned>
-    __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
-    {
-        const uint32_t lane = laneIndex(), quads = (width + 3) / 4,
-                       bands = (rows() + kWarpSize - 1) / kWarpSize;
-        const uint32_t period = max(quads + 1, kWarpSize + 1), steps = bands * period + kWarpSize;
-        const uint32_t word = uniform(shared.column[column]);
-        // differences from a base are signed
-        const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0;
-        const bool hasZigzag = (word & kZigzag) != 0, isSpecial = hasZigzag || first != 0;
-        const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
-        const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
-        const uint32_t lastFrom = (fromLead + count - 1) / 4;
-        uint8_t* values = scratch + shared.values[column];
-        uint32_t* above = shared.rows + uniform(warpIndex()) * quads;
-        // Loops have as many turns in all lanes, or the compiler would take the shuffles behind
-        // them for divergent.
-        for (uint32_t base = 0; base < quads; base += kWarpSize)
-            if (base + lane < quads) above[base + lane] = bias; // above the image
+// Undoes all waves but those of quads, by the whole block. Where there are more warps than such
+// columns, several do the bands of each, unless rows are so short that a warp is done with a
+// band before the next one could begin.
+__device__ void undoWaves(const TileAtWork& tile)
+{
+    const uint32_t waves = uniform(shared.waveCount);
+    if (waves == 0) return;
+    const uint32_t bands = (rowsOf(tile) + kWarpSize - 1) / kWarpSize;
+    uint32_t team = min(max(kWarps / waves, 1u), bands);
+    if (tile.count <= tile.width || tile.width + kWarpSize <= 2 * kWaveLag * kWaveSteps) team = 1;
+    const uint32_t atOnce = kWarps / team, warp = uniform(warpIndex()), own = warp / team;
+    for (uint32_t base = 0; base < waves; base += atOnce) {
+        const bool hasColumn = own < atOnce && base + own < waves;
+        if (!hasColumn && team == 1) continue;
+        const uint32_t column = uniform(shared.waves[min(base + own, waves - 1)]);
+        undoWave(tile.scratch, tile.planeBytes, tile.count, tile.width, tile.first, column,
+                 hasColumn, team, warp % team);
+    }
+}
+
+// Predicts bytes that are not negative.
+template <uint32_t Predictor>
+__device__ uint32_t byteGuess(uint32_t left, uint32_t up, uint32_t corner)
+{
+    if (Predictor != kMedian) return filterGuess(Predictor, left, up, corner);
+    const int32_t a = static_cast<int32_t>(left), b = static_cast<int32_t>(up);
+    const int32_t plane = a + (b - static_cast<int32_t>(corner));
+    return static_cast<uint32_t>(max(min(a, b), min(max(a, b), plane)));
+}
+// Undoes bytes that stand in a row at `from`, four a step. A lane goes on to its row of the
+// next band without waiting: `period` steps are enough for the last row of the band above,
+// which stands in shared memory. Steps without a quad of bytes compute nothing of use. A round
+// of steps takes 32 bytes of each row through shared memory, so that a load or store of the
+// warp has 4 rows in it, not 32; loads are a round ahead. Aligned: rows begin at words of
+// scratch.
+template <uint32_t Predictor, bool Aligned>
+__device__ void undoByteWave(const TileAtWork& tile, uint32_t column, const uint8_t* from)
+{
+    const uint32_t lane = laneIndex(), quads = (tile.width + 3) / 4,
+                   bands = (rowsOf(tile) + kWarpSize - 1) / kWarpSize;
+    const uint32_t period = max(quads + 1, kWarpSize + 1), steps = bands * period + kWarpSize;
+    const uint32_t word = uniform(shared.column[column]);
+    // differences from a base are signed
+    const uint32_t bias = word >> 24 != 0 ? 0x80808080 : 0;
+    const bool hasZigzag = (word & kZigzag) != 0, isSpecial = hasZigzag || tile.first != 0;
+    const uint32_t fromLead = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) & 3);
+    const uint32_t* fromWords = reinterpret_cast<const uint32_t*>(from - fromLead);
+    const uint32_t lastFrom = (fromLead + tile.count - 1) / 4;
+    uint8_t* values = tile.scratch + shared.values[column];
+    uint32_t* above = shared.rows + uniform(warpIndex()) * quads;
+    // Loops have as many turns in all lanes, or the compiler would take the shuffles behind
+    // them for divergent.
+    for (uint32_t base = 0; base < quads; base += kWarpSize)
+        if (base + lane < quads) above[base + lane] = bias; // above the image
+    __syncwarp();
+    // A load or store of the warp has rowsAtOnce rows; this lane does word `part` of rows
+    // group, group + rowsAtOnce, ...
+    constexpr uint32_t rowsAtOnce = kWarpSize / kSteps;
+    const uint32_t part = lane % kSteps, group = lane / kSteps;
+    static_assert(kThreads * kPitch <= kStageWords, "a part for each warp");
+    uint32_t* stage = shared.stage + uniform(warpIndex()) * (kWarpSize * kPitch);
+    uint32_t *own = stage + lane * kPitch, *others = stage + group * kPitch + part;
+    // A band is a number of whole words, so that all rows of a lane have the same shift.
+    const uint32_t bandWords = kWarpSize / 4 * tile.width;
+    // Row 0 begins here.
+    const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(tile.first);
+    const uint32_t shift = 8 * ((fromLead + lane * tile.width - tile.first) & 3);
+    // The place of the lane's word of row `group` in the stream of that row of all bands,
+    // within the period, and in memory. It is a word further than the quads.
+    const bool isBefore = part < group;
+    const uint32_t jump = bandWords - period; // in memory, where the period ends
+    uint32_t loadPlace = part - group + (isBefore ? period : 0);
+    uint32_t loadIndex =
+        static_cast<uint32_t>((fromBegin + static_cast<int32_t>(group * tile.width)) >> 2) + part -
+        group - (isBefore ? jump : 0);
+    uint32_t storePlace = loadPlace;
+    // counts records
+    uint32_t storeAt =
+        group * tile.width - tile.first + 4 * (part - group - 1 - (isBefore ? jump : 0));
+    uint32_t words[kSteps];
+    const auto load = [&] {
+#pragma unroll
+        for (uint32_t m = 0; m < kSteps; ++m) {
+            const uint32_t back = loadPlace < rowsAtOnce * m ? jump : 0;
+            words[m] =
+                __ldca(fromWords + min(loadIndex + m * (tile.width - rowsAtOnce) - back, lastFrom));
+        }
+        loadPlace += kSteps;
+        const bool wraps = loadPlace >= period;
+        loadIndex += kSteps + (wraps ? jump : 0);
+        loadPlace -= wraps ? period : 0;
+    };
+    const auto store = [&] {
+#pragma unroll
+        for (uint32_t m = 0; m < kSteps; ++m) {
+            const bool isBack = storePlace < rowsAtOnce * m;
+            const uint32_t i = storeAt + 4 * (m * (tile.width - rowsAtOnce) - (isBack ? jump : 0));
+            const uint32_t quad = storePlace - rowsAtOnce * m + (isBack ? period : 0) - 1;
+            const uint32_t result = others[m * rowsAtOnce * kPitch];
+            if (Aligned) {
+                if (quad < quads && i + 3 < tile.count + 3)
+                    __stwb(reinterpret_cast<uint32_t*>(values + static_cast<int32_t>(i)), result);
+            } else if (quad < quads) {
+#pragma unroll
+                for (uint32_t b = 0; b < 4; ++b)
+                    if (i + b < tile.count && 4 * quad + b < tile.width)
+                        __stwb(values + (i + b), static_cast<uint8_t>(result >> 8 * b));
+            }
+        }
+        storePlace += kSteps;
+        const bool wraps = storePlace >= period;
+        storeAt += 4 * (kSteps + (wraps ? jump : 0));
+        storePlace -= wraps ? period : 0;
+    };
+    uint32_t quad = 0u - lane - 1, last = 0, result = 0, left = 0, corner = 0;
+    load();
+    for (uint32_t s = 0; s < steps; s += kSteps) {
+#pragma unroll
+        for (uint32_t m = 0; m < kSteps; ++m)
+            others[m * rowsAtOnce * kPitch] = words[m];
         __syncwarp();
-        // A load or store of the warp has rowsAtOnce rows; this lane does word `part` of rows
-        // group, group + rowsAtOnce, ...
-        constexpr uint32_t rowsAtOnce = kWarpSize / kSteps;
-        const uint32_t part = lane % kSteps, group = lane / kSteps;
-        static_assert(Threads * kPitch <= kStageWords, "a part for each warp");
-        uint32_t* stage = shared.stage + uniform(warpIndex()) * (kWarpSize * kPitch);
-        uint32_t *own = stage + lane * kPitch, *others = stage + group * kPitch + part;
-        // A band is a number of whole words, so that all rows of a lane have the same shift.
-        const uint32_t bandWords = kWarpSize / 4 * width;
-        // Row 0 begins here.
-        const int32_t fromBegin = static_cast<int32_t>(fromLead) - static_cast<int32_t>(first);
-        const uint32_t shift = 8 * ((fromLead + lane * width - first) & 3);
-        // The place of the lane's word of row `group` in the stream of that row of all bands,
-        // within the period, and in memory. It is a word further than the quads.
-        const bool isBefore = part < group;
-        const uint32_t jump = bandWords - period; // in memory, where the period ends
-        uint32_t loadPlace = part - group + (isBefore ? period : 0);
-        uint32_t loadIndex =
-            static_cast<uint32_t>((fromBegin + static_cast<int32_t>(group * width)) >> 2) + part -
-            group - (isBefore ? jump : 0);
-        uint32_t storePlace = loadPlace;
-        // counts records
-        uint32_t storeAt = group * width - first + 4 * (part - group - 1 - (isBefore ? jump : 0));
-        uint32_t words[kSteps];
-        const auto load = [&] {
-#pragma unroll
-            for (uint32_t m = 0; m < kSteps; ++m) {
-                const uint32_t back = loadPlace < rowsAtOnce * m ? jump : 0;
-                words[m] =
-                    __ldca(fromWords + min(loadIndex + m * (width - rowsAtOnce) - back, lastFrom));
-            }
-            loadPlace += kSteps;
-            const bool wraps = loadPlace >= period;
-            loadIndex += kSteps + (wraps ? jump : 0);
-            loadPlace -= wraps ? period : 0;
-        };
-        const auto store = [&] {
-#pragma unroll
-            for (uint32_t m = 0; m < kSteps; ++m) {
-                const bool isBack = storePlace < rowsAtOnce * m;
-                const uint32_t i = storeAt + 4 * (m * (width - rowsAtOnce) - (isBack ? jump : 0));
-                const uint32_t quad = storePlace - rowsAtOnce * m + (isBack ? period : 0) - 1;
-                const uint32_t result = others[m * rowsAtOnce * kPitch];
-                if (Aligned) {
-                    if (quad < quads && i + 3 < count + 3)
-                        __stwb(reinterpret_cast<uint32_t*>(values + static_cast<int32_t>(i)),
-                               result);
-                } else if (quad < quads) {
-#pragma unroll
-                    for (uint32_t b = 0; b < 4; ++b)
-                        if (i + b < count && 4 * quad + b < width)
-                            __stwb(values + (i + b), static_cast<uint8_t>(result >> 8 * b));
-                }
-            }
-            storePlace += kSteps;
-            const bool wraps = storePlace >= period;
-            storeAt += 4 * (kSteps + (wraps ? jump : 0));
-            storePlace -= wraps ? period : 0;
-        };
-        uint32_t quad = 0u - lane - 1, last = 0, result = 0, left = 0, corner = 0;
         load();
-        for (uint32_t s = 0; s < steps; s += kSteps) {
-#pragma unroll
-            for (uint32_t m = 0; m < kSteps; ++m)
-                others[m * rowsAtOnce * kPitch] = words[m];
-            __syncwarp();
-            load();
 #pragma unroll 1
-            for (uint32_t pair = 0; pair < kSteps; pair += 2) {
-                // These are two steps; what does not come from the lane above is loaded first. What
-                // lane 0 reads of the last lane was stored at least two steps ago, so there was a
-                // barrier since.
-                const uint32_t next = quad + 1 == period ? 0 : quad + 1;
-                uint32_t topRow[2] = {}, packed[2];
-                if (lane == 0 && quad < quads) topRow[0] = above[quad];
-                if (lane == 0 && next < quads) topRow[1] = above[next];
-                const uint32_t loaded = own[pair];
-                packed[0] = __funnelshift_r(last, loaded, shift);
-                last = own[pair + 1];
-                packed[1] = __funnelshift_r(loaded, last, shift);
-                if (isSpecial) {
-#pragma unroll
-                    for (uint32_t e = 0; e < 2; ++e) {
-                        if (hasZigzag) packed[e] = filterUnzigzagBytes(packed[e]);
-                        // In row 0 there is nothing before the first record.
-                        const uint32_t at = s + pair + e,
-                                       before = first - min(first, 4 * max(at, 1u) - 4);
-                        const uint32_t kept = before >= 4 ? 0 : 0xffffffffu << 8 * before;
-                        packed[e] &= lane == 0 && at < period ? kept : ~0u;
-                    }
-                }
+        for (uint32_t pair = 0; pair < kSteps; pair += 2) {
+            // These are two steps; what does not come from the lane above is loaded first. What
+            // lane 0 reads of the last lane was stored at least two steps ago, so there was a
+            // barrier since.
+            const uint32_t next = quad + 1 == period ? 0 : quad + 1;
+            uint32_t topRow[2] = {}, packed[2];
+            if (lane == 0 && quad < quads) topRow[0] = above[quad];
+            if (lane == 0 && next < quads) topRow[1] = above[next];
+            const uint32_t loaded = own[pair];
+            packed[0] = __funnelshift_r(last, loaded, shift);
+            last = own[pair + 1];
+            packed[1] = __funnelshift_r(loaded, last, shift);
+            if (isSpecial) {
 #pragma unroll
                 for (uint32_t e = 0; e < 2; ++e) {
-                    uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
-                    up = lane == 0 ? topRow[e] : up;
-                    const bool atBegin = quad == 0;
-                    left = atBegin ? bias & 0xff : left;
-                    corner = atBegin ? bias & 0xff : corner;
-                    uint32_t value[4];
-#pragma unroll
-                    for (uint32_t b = 0; b < 4; ++b) {
-                        const uint32_t over = byteOf(up, b);
-                        left = (byteGuess<Predictor>(left, over, corner) + byteOf(packed[e], b)) &
-                               0xff;
-                        value[b] = left;
-                        corner = over;
-                    }
-                    result = packBytes(value[0], value[1], value[2], value[3]);
-                    own[pair + e] = result ^ bias;
-                    if (lane == kWarpSize - 1 && quad < quads) above[quad] = result;
-                    ++quad;
-                    quad = quad == period ? 0 : quad;
+                    if (hasZigzag) packed[e] = filterUnzigzagBytes(packed[e]);
+                    // In row 0 there is nothing before the first record.
+                    const uint32_t at = s + pair + e,
+                                   before = tile.first - min(tile.first, 4 * max(at, 1u) - 4);
+                    const uint32_t kept = before >= 4 ? 0 : 0xffffffffu << 8 * before;
+                    packed[e] &= lane == 0 && at < period ? kept : ~0u;
                 }
-                __syncwarp();
             }
-            store();
+#pragma unroll
+            for (uint32_t e = 0; e < 2; ++e) {
+                uint32_t up = __shfl_up_sync(kAllLanes, result, 1);
+                up = lane == 0 ? topRow[e] : up;
+                const bool atBegin = quad == 0;
+                left = atBegin ? bias & 0xff : left;
+                corner = atBegin ? bias & 0xff : corner;
+                uint32_t value[4];
+#pragma unroll
+                for (uint32_t b = 0; b < 4; ++b) {
+                    const uint32_t over = byteOf(up, b);
+                    left = (byteGuess<Predictor>(left, over, corner) + byteOf(packed[e], b)) & 0xff;
+                    value[b] = left;
+                    corner = over;
+                }
+                result = packBytes(value[0], value[1], value[2], value[3]);
+                own[pair + e] = result ^ bias;
+                if (lane == kWarpSize - 1 && quad < quads) above[quad] = result;
+                ++quad;
+                quad = quad == period ? 0 : quad;
+            }
             __syncwarp();
         }
+        store();
+        __syncwarp();
     }
-    template <uint32_t Predictor>
-    __device__ void undoByteWave(uint32_t column, const uint8_t* from) const
-    {
-        if (width % 4 == 0) {
-            undoByteWave<Predictor, true>(column, from);
-        } else {
-            undoByteWave<Predictor, false>(column, from);
-        }
+}
+template <uint32_t Predictor>
+__device__ void undoByteWave(const TileAtWork& tile, uint32_t column, const uint8_t* from)
+{
+    if (tile.width % 4 == 0) {
+        undoByteWave<Predictor, true>(tile, column, from);
+    } else {
+        undoByteWave<Predictor, false>(tile, column, from);
     }
-    // Predicts bytes that are not negative.
-    template <uint32_t Predictor>
-    __device__ static uint32_t byteGuess(uint32_t left, uint32_t up, uint32_t corner)
-    {
-        if (Predictor != kMedian) return filterGuess(Predictor, left, up, corner);
-        const int32_t a = static_cast<int32_t>(left), b = static_cast<int32_t>(up);
-        const int32_t plane = a + (b - static_cast<int32_t>(corner));
-        return static_cast<uint32_t>(max(min(a, b), min(max(a, b), plane)));
-    }
-};
-
+}
+} // namespace
 } // namespace sluice
