@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The columns of a section of filters: what its description says of them, where they stand in the
 // tile, in scratch and in a record, and their values. The whole block is at one section.
+// shaders/lib/filter_columns.glsl keeps offsets and a bit that tells tile from scratch where this
+// keeps pointers, and takes bytes out of words, since shaders read memory as words.
 //
 // A file that includes the parts of the undoing is compiled for one size of blocks, of which it
 // defines SLUICE_FILTER_THREADS before; what they declare is its own.

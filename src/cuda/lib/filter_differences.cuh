@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Differences undone by prefix sums: from the left, of up to three orders, by a warp a column, and
 // down the columns of an image.
+//
+// shaders/lib/filter_differences.glsl has one loop for all widths, which loads wide values a half
+// at a time, because registers are scarce there; here bytes have loops of their own. Where columns
+// are few, several warps share one here: sumResiduals() and sumBytes() sum the parts before.
 #pragma once
 
 #include "cuda/lib/filter_columns.cuh"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Targa packets: headers are found by a prefix sum over what each byte would take as one, and go
 // between the pixels again.
+//
+// shaders/lib/filter_records.glsl puts headers between bytes of pixels as it makes these, one by
+// one. Here pixels are put together in scratch first, by the faster loops for records, then spread.
 #pragma once
 
 #include "cuda/lib/filter_columns.cuh"

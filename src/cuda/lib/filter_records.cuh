@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records put together from the bytes of their columns.
+//
+// shaders/lib/filter_records.glsl puts records together byte by byte where they have packets or a
+// stride that writeQuads() does not take; here writeWords() does the latter. Several words are
+// loaded here before one is stored, for the compiler cannot know that they are different memory.
 #pragma once
 
 #include "cuda/lib/filter_columns.cuh"

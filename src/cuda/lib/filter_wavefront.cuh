@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Predictions from the row above undone as a wavefront by a warp a column, or by several: lane k is
 // a step behind lane k - 1, which does the row above.
+//
+// In shaders/lib/filter_wavefront.glsl a team has as many lanes as a subgroup or the workgroup, and
+// only the steps of undoByteWave() are there once for each predictor; here all of it is. undoWave()
+// is a call here, as registers beside everything else are too few; GLSL has no word for that.
 #pragma once
 
 #include "cuda/lib/filter_columns.cuh"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A destination with padded rows: where the bytes of a tile lie, as in shaders/lib/pitch.glsl.
+// A destination with padded rows: where the bytes of a tile lie. shaders/lib/pitch.glsl divides bit
+// by bit, since Vulkan devices need not have 64-bit integers.
 #pragma once
 
 #include "layout/regions.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Copies of bytes at any alignment, in words of 4 and units of 16 bytes that are aligned at the
-// destination: two aligned loads, a funnel shift, and one store.
+// destination: two aligned loads, a funnel shift, and one store. shaders/lib/units.glsl stores
+// bytes by atomics on their words where it has no extensions, and has no loadAhead(), whose hint to
+// the L2 cache is an instruction of NVIDIA's.
 #pragma once
 
 #include <cstdint>
