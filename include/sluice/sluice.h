@@ -98,8 +98,8 @@ typedef enum SluiceStatus {
     SLUICE_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceStatus;
 
-// One line of English for a status; never NULL, never freed. Unknown values give "unknown status".
-// Thread-safe.
+// Returns one line of English for a status; never NULL, never freed. Unknown values give "unknown
+// status". Thread-safe.
 SLUICE_API const char* sluiceGetStatusText(SluiceStatus status);
 
 // The device writes one of these for each tile or region, as one u32. A command first sets all of
@@ -130,10 +130,10 @@ typedef enum SluiceTileStatus {
     SLUICE_TILE_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceTileStatus;
 
-// One line of English for a tile status; never NULL. Thread-safe.
+// Returns one line of English for a tile status; never NULL. Thread-safe.
 SLUICE_API const char* sluiceGetTileStatusText(uint32_t tileStatus);
 
-// The version of the library as built: major << 22 | minor << 12 | patch.
+// sluiceGetVersion returns the version of the library as built: major << 22 | minor << 12 | patch.
 #define SLUICE_MAKE_VERSION(major, minor, patch)                                                   \
     ((((uint32_t)(major)) << 22) | (((uint32_t)(minor)) << 12) | ((uint32_t)(patch)))
 SLUICE_API uint32_t sluiceGetVersion(void);
@@ -179,8 +179,9 @@ typedef enum SluiceBackend {
     SLUICE_BACKEND_MAX_ENUM = 0x7fffffff
 } SluiceBackend;
 
-// Sets of pipelines, or-ed. Each holds all that its commands dispatch, statuses and checksums among
-// it. The larger families can be asked for in parts, for every pipeline that is made costs time.
+// These are sets of pipelines, or-ed. Each holds all that its commands dispatch, statuses and
+// checksums among it. The larger families can be asked for in parts, for every pipeline that is
+// made costs time.
 typedef enum SluiceKernels {
     // sluiceCmdScan and sluiceCmdReduce of 32-bit values, without heads, but not sums of f32.
     SLUICE_KERNELS_SCAN_WORDS = 1,
@@ -357,8 +358,8 @@ typedef struct SluiceChecksumInfo {
 SLUICE_API SluiceStatus sluiceCmdChecksum(SluiceContext context, SluiceCommands commands,
                                           const SluiceChecksumInfo* info);
 
-// The same checksum on the host. bytes: size readable bytes, any alignment; size 0 .. 2^32 - 1.
-// Never fails. Thread-safe.
+// Computes the same checksum on the host. bytes: size readable bytes, any alignment; size 0 ..
+// 2^32 - 1. Never fails. Thread-safe.
 SLUICE_API uint32_t sluiceTileChecksum(const void* bytes, size_t size);
 
 #ifdef __cplusplus

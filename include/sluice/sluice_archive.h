@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Writers for the .sluice archive and the DirectStorage tile stream; docs/format.md specifies both.
+// Writes the .sluice archive and the DirectStorage tile stream; docs/format.md specifies both.
 // Library: sluice_encode. Bytes come from and go to callbacks of the caller, in pieces, and the
 // same assets give the same bytes, whatever the thread count.
 //
@@ -69,7 +69,7 @@ typedef struct SluiceArchiveWriterInfo {
     SluiceCodec codec;
     uint32_t level;         // GDEFLATE and GSTD: 1 .. 12
     uint32_t decodeSpeed;   // GDEFLATE: as in SluiceGdeflateEncoderInfo
-    uint32_t threadCount;   // 0 .. any, see above
+    uint32_t threadCount;   // 0 .. any, see the top of this file
     SluiceWriteBytes write; // takes the archive
     void* writeUser;        // the `user` of `write`
     uint32_t copyDepth;     // GSTD: depth in SluiceGstdEncoderInfo
@@ -236,7 +236,7 @@ typedef struct SluiceTileStreamWriteInfo {
     uint64_t size;          // bytes to encode, at most 65,535 * 65,536
     uint32_t level;         // 1 .. 12
     uint32_t decodeSpeed;   // as in SluiceGdeflateEncoderInfo
-    uint32_t threadCount;   // 0 .. any, see above
+    uint32_t threadCount;   // 0 .. any, see the top of this file
     SluiceReadBytes read;   // gives the bytes
     void* readUser;         // the `user` of `read`
     SluiceWriteBytes write; // takes the stream

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Stream compaction: keep the elements that pass a test, in order. Part of sluice.h, whose rules
+// Stream compaction keeps the elements that pass a test, in order. Part of sluice.h, whose rules
 // (ownership, barriers, threads, errors) hold here too.
 //
-// Method: in each tile ranks from prefix sums of the keep bits over a subgroup, kept elements
-// gathered in shared memory and written from there in whole lines (after Billeter, Olsson,
-// Assarsson: Efficient Stream Compaction on Wide SIMD Many-Core Architectures, HPG 2009); tiles are
+// Method: in each tile elements get ranks from prefix sums of the keep bits over a subgroup; kept
+// ones are gathered in shared memory and written from there in whole lines (after Billeter, Olsson,
+// Assarsson: Efficient Stream Compaction on Wide SIMD Many-Core Architectures, HPG 2009). Tiles are
 // placed in the same pass by decoupled look-back (Merrill, Garland 2016) with tickets and a
 // fallback, as in sluice_scan.h. One dispatch; partition needs two, and compaction in place several
 // on a device that is not known to keep started workgroups going.

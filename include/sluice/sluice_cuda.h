@@ -36,20 +36,19 @@ static inline SluiceBuffer sluiceCudaBuffer(void* devicePointer, uint64_t size)
 // no driver, too old a device), OUT_OF_MEMORY, DEVICE.
 SLUICE_API SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* context);
 
-// What a context is created from.
-//   device   as above
-//   tuning   NULL, or members of a row of the tuning table (src/cuda/tuning.h) that replace those
-//            chosen for the device: "scan.blocks=264 scan.ring=0", with white space in between. It
-//            changes how fast commands are, not what they write; gstd.symbolsOnly alone leaves
-//            tiles undone, for benchmarks. `sluice tune` measures and prints a row
+// Says what a context is created from.
 typedef struct SluiceCudaContextInfo {
-    int device;
+    int device; // as for sluiceCreateCudaContext
+    // NULL, or members of a row of the tuning table (src/cuda/tuning.h) that replace those chosen
+    // for the device: "scan.blocks=264 scan.ring=0", with white space in between. It changes how
+    // fast commands are, not what they write; gstd.symbolsOnly alone leaves tiles undone, for
+    // benchmarks. `sluice tune` measures and prints a row.
     const char* tuning;
 } SluiceCudaContextInfo;
 
-// The same with a tuning of the caller's. `info` is read during the call only. Errors: as above;
-// ARGUMENT also for a text that is not such a row, for a value out of its range and for a feature
-// that the device does not have.
+// Creates a context with a tuning of the caller's. `info` is read during the call only. Errors: as
+// sluiceCreateCudaContext; ARGUMENT also for a text that is not such a row, for a value out of its
+// range and for a feature that the device does not have.
 SLUICE_API SluiceStatus sluiceCreateCudaContextWithInfo(const SluiceCudaContextInfo* info,
                                                         SluiceContext* context);
 

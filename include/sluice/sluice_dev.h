@@ -27,29 +27,27 @@ typedef enum SluiceReloadResult {
     SLUICE_RELOAD_RESULT_MAX_ENUM = 0x7fffffff
 } SluiceReloadResult;
 
-// One changed shader. Whatever the result other than SWAPPED, the last good pipelines go on.
+// Tells of one changed shader. Unless the result is SWAPPED, the last good pipelines go on.
 typedef struct SluiceReloadEvent {
-    const char* kernel; // "scan", "gdeflate" ...; of a watched shader its file, as it was given
-    SluiceReloadResult result;
+    const char* kernel;          // "scan", "gdeflate" ...; of a watched shader its file, as given
+    SluiceReloadResult result;   // what became of it
     const char* text;            // valid during the callback; "" if there is nothing to say
     double compileMilliseconds;  // GLSL to SPIR-V
     double selfTestMilliseconds; // pipelines and self-tests; 0 if it did not come to that
 } SluiceReloadEvent;
 
-// context       a Vulkan context whose kernels are reloaded
-// shaderFolder  the folder with the .comp files and lib/
-// device        where new pipelines are tested before they are swapped in: a selector as for
-//               sluiceOpenDevice that names the context's physical device. A device of its own
-//               keeps a lost device away from the program.
-// callback      called in the reload thread, once per shader and change; may be NULL
-// context, shaderFolder and device may be NULL, all three: then only the shaders given to
-// sluiceWatchShader are reloaded, and no device is opened.
+// Says what is watched. context, shaderFolder and device may be NULL, all three: then only the
+// shaders given to sluiceWatchShader are reloaded, and no device is opened.
 typedef struct SluiceHotReloadInfo {
-    SluiceContext context;
-    const char* shaderFolder;
+    SluiceContext context;    // a Vulkan context whose kernels are reloaded
+    const char* shaderFolder; // the folder with the .comp files and lib/
+    // New pipelines are tested here before they are swapped in: a selector as for sluiceOpenDevice
+    // that names the context's physical device. A device of its own keeps a lost device away from
+    // the program.
     const char* device;
+    // Is called in the reload thread, once per shader and change; may be NULL.
     void (*callback)(void* user, const SluiceReloadEvent* event);
-    void* user;
+    void* user; // the `user` of `callback`
 } SluiceHotReloadInfo;
 
 // Starts watching. Files that are saved after this call has returned are reloaded, shared parts
@@ -62,35 +60,32 @@ typedef struct SluiceHotReloadInfo {
 SLUICE_API SluiceStatus sluiceStartHotReload(const SluiceHotReloadInfo* info,
                                              SluiceHotReload* reload, const char** error);
 
-// A shader of the program's own.
-//   file            its path, ending in .comp, .vert, .frag, .geom, .tesc or .tese, which says the
-//                   stage
-//   includeFolders  includeFolderCount folders in which includes are searched that do not stand
-//                   beside the including file. sluice's parts: the folder that CMake's
-//                   sluice_SHADER_DIR names (docs/embedding.md says which lines such a shader needs)
-//   defines         defineCount texts, "NAME" or "NAME=VALUE". sluice's parts want SLUICE_EXT,
-//                   SLUICE_NARROW or SLUICE_EMU, by the tier and subgroup size of
-//                   SluiceContextInfo
-//   selfTest        may be NULL: whatever compiles is taken. Else called with new SPIR-V (1.5, for
-//                   Vulkan 1.2; size in bytes), before anything is swapped: makes a pipeline on
-//                   whatever device it likes, runs it, and returns SWAPPED if it is right;
-//                   otherwise what the event shall say: WRONG_RESULT, PIPELINE_ERROR,
-//                   INTERFACE_CHANGED or NOT_USED
-//   swap            called after that with the same SPIR-V: makes the program's pipeline and puts
-//                   it to use. Anything but OK is a PIPELINE_ERROR
-// *text, "" before the call, may be set to a text for the event, which stays valid until the
-// callback for that event has returned. Both are called in the reload thread, one at a time. They
-// may call sluiceWatchShader, but not sluiceStopHotReload.
+// A shader of the program's own. selfTest and swap are called in the reload thread, one at a time.
+// They may set *text, which is "" before the call, to a text for the event, which stays valid until
+// the callback for that event has returned. They may call sluiceWatchShader, but not
+// sluiceStopHotReload.
 typedef struct SluiceWatchedShaderInfo {
+    // Its path, ending in .comp, .vert, .frag, .geom, .tesc or .tese, which says the stage.
     const char* file;
+    // Folders in which includes are searched that do not stand beside the including file. sluice's
+    // parts are in the folder that CMake's sluice_SHADER_DIR names (docs/embedding.md says which
+    // lines such a shader needs).
     const char* const* includeFolders;
-    uint32_t includeFolderCount;
+    uint32_t includeFolderCount; // number of the folders
+    // Texts, "NAME" or "NAME=VALUE". sluice's parts want SLUICE_EXT, SLUICE_NARROW or SLUICE_EMU,
+    // by the tier and subgroup size of SluiceContextInfo.
     const char* const* defines;
-    uint32_t defineCount;
+    uint32_t defineCount; // number of the texts
+    // May be NULL: whatever compiles is taken. Else it is called with new SPIR-V (1.5, for Vulkan
+    // 1.2; size in bytes), before anything is swapped. It makes a pipeline on whatever device it
+    // likes, runs it, and returns SWAPPED if it is right; otherwise what the event shall say:
+    // WRONG_RESULT, PIPELINE_ERROR, INTERFACE_CHANGED or NOT_USED.
     SluiceReloadResult (*selfTest)(void* user, const uint32_t* spirv, size_t size,
                                    const char** text);
+    // Is called after that with the same SPIR-V. It makes the program's pipeline and puts it to
+    // use. Anything but OK is a PIPELINE_ERROR.
     SluiceStatus (*swap)(void* user, const uint32_t* spirv, size_t size, const char** text);
-    void* user;
+    void* user; // the `user` of both
 } SluiceWatchedShaderInfo;
 
 // Watches a shader until sluiceStopHotReload: when its file, or one that it includes directly or
@@ -98,7 +93,7 @@ typedef struct SluiceWatchedShaderInfo {
 // contain now is taken for what the program uses already: nothing is compiled at first. A file that
 // an #include names and that is not there yet is waited for. Texts and lists are copied; user must
 // live until sluiceStopHotReload. Thread-safe.
-//   error  as above
+//   error  as for sluiceStartHotReload
 // Errors: ARGUMENT, IO (the file cannot be read, or its folders cannot be watched), OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceWatchShader(SluiceHotReload reload,
                                           const SluiceWatchedShaderInfo* info, const char** error);

@@ -20,18 +20,18 @@ typedef struct SluiceGdeflateEncoder_T* SluiceGdeflateEncoder;
 
 #define SLUICE_GDEFLATE_MAX_DECODE_SPEED 6u
 
-// level        1 (fastest) .. 12 (smallest). 1 to 4 take the first good match, 5 to 7 look one or
-//              two bytes ahead (7 keeps the better), 8 to 12 search for the cheapest way through
-//              the tile, with more matches and more passes the higher the level
-// decodeSpeed  0 (smallest) .. SLUICE_GDEFLATE_MAX_DECODE_SPEED: how many bytes the decoder's work
-//              is worth. From 1 no code of a dynamic block is longer than 10 bits (literals and
-//              lengths) or 8 bits (distances), so that tables of that size decode every symbol in
-//              one step; higher values make fewer blocks and, at level 8 and above, fewer symbols
-//              and fewer matches with a source less than 128 bytes back, above all such that
-//              overlap their source. Every value gives plain GDeflate 1.0. docs/performance.md has
-//              the curve
+// Says how an encoder works.
 typedef struct SluiceGdeflateEncoderInfo {
+    // 1 (fastest) .. 12 (smallest). 1 to 4 take the first good match, 5 to 7 look one or two bytes
+    // ahead (7 keeps the better), 8 to 12 search for the cheapest way through the tile, with more
+    // matches and more passes the higher the level.
     uint32_t level;
+    // 0 (smallest) .. SLUICE_GDEFLATE_MAX_DECODE_SPEED: how many bytes the decoder's work is worth.
+    // From 1 no code of a dynamic block is longer than 10 bits (literals and lengths) or 8 bits
+    // (distances), so that tables of that size decode every symbol in one step; higher values make
+    // fewer blocks and, at level 8 and above, fewer symbols and fewer matches with a source less
+    // than 128 bytes back, above all such that overlap their source. Every value gives plain
+    // GDeflate 1.0. docs/performance.md has the curve.
     uint32_t decodeSpeed;
 } SluiceGdeflateEncoderInfo;
 
@@ -43,9 +43,9 @@ SLUICE_API SluiceStatus sluiceCreateGdeflateEncoder(const SluiceGdeflateEncoderI
 // Destroys an encoder; NULL is allowed.
 SLUICE_API void sluiceDestroyGdeflateEncoder(SluiceGdeflateEncoder encoder);
 
-// The most bytes that a tile of `size` bytes can take at any level: what it takes as stored blocks,
-// which the encoder falls back to. A multiple of 4; 65,672 for a full tile. size: 1 .. 65,536; 0
-// for any other. Thread-safe.
+// Returns the most bytes that a tile of `size` bytes can take at any level: what it takes as stored
+// blocks, which the encoder falls back to. It is a multiple of 4; 65,672 for a full tile. size:
+// 1 .. 65,536; 0 for any other. Thread-safe.
 SLUICE_API size_t sluiceGdeflateTileBound(size_t size);
 
 // Encodes one tile as a GDeflate 1.0 stream.
@@ -61,15 +61,15 @@ SLUICE_API SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, 
                                                  size_t* outSize);
 
 // -----------------------------------------------------------------------------------------------
-// Float codec: in three steps, so that tiles can be encoded in parallel and tensors larger than
-// memory in pieces.
+// Float codec: it encodes in three steps, so that tiles can be encoded in parallel and tensors
+// larger than memory in pieces.
 
 // Adds the symbols of `count` elements to histogram[256]. type: SluiceFloatType. Thread-safe for
 // different histograms. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceFloatCountSymbols(uint32_t type, const void* elements, uint64_t count,
                                                 uint64_t histogram[256]);
 
-// The code lengths for a histogram: the best code whose longest code has at most 12 bits
+// Computes the code lengths for a histogram: the best code whose longest code has at most 12 bits
 // (package-merge; Larmore, Hirschberg: A Fast Algorithm for Optimal Length-Limited Huffman Codes,
 // JACM 1990), packed as a tensor has them. All symbols that occur must be in the histogram. Errors:
 // ARGUMENT (nothing occurs).
@@ -89,9 +89,9 @@ SLUICE_API SluiceStatus sluiceFloatEncodeTile(uint32_t type,
                                               const void* elements, uint32_t count, uint32_t* words,
                                               uint32_t capacity, uint32_t* wordCount);
 
-// Signs and mantissas of elements [first, first + count) of a tensor of `total` elements, to their
-// places in raw, which has sluiceFloatRawSize(type, total) bytes. first and count are multiples of
-// 8, or first + count is total. Thread-safe for different ranges. Errors: ARGUMENT.
+// Writes signs and mantissas of elements [first, first + count) of a tensor of `total` elements to
+// their places in raw, which has sluiceFloatRawSize(type, total) bytes. first and count are
+// multiples of 8, or first + count is total. Thread-safe for different ranges. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const void* elements,
                                            uint64_t first, uint64_t count, void* raw);
 
@@ -105,11 +105,11 @@ SLUICE_API SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const 
 // time may use an encoder; different threads use encoders of their own.
 typedef struct SluiceGstdEncoder_T* SluiceGstdEncoder;
 
-// level   1 (fastest) .. 12 (smallest)
-// depth   1 .. 8: how many copies may follow each other inside 512 bytes of output, which is what a
-//         decoder that makes so many bytes at once has to wait for; 0: 4, the default
+// Says how an encoder works.
 typedef struct SluiceGstdEncoderInfo {
-    uint32_t level;
+    uint32_t level; // 1 (fastest) .. 12 (smallest)
+    // 1 .. SLUICE_GSTD_MAX_DEPTH: how many copies may follow each other inside 512 bytes of output,
+    // which is what a decoder that makes 512 bytes at once has to wait for; 0: 4, the default.
     uint32_t depth;
 } SluiceGstdEncoderInfo;
 
@@ -119,9 +119,9 @@ SLUICE_API SluiceStatus sluiceCreateGstdEncoder(const SluiceGstdEncoderInfo* inf
                                                 SluiceGstdEncoder* encoder);
 SLUICE_API void sluiceDestroyGstdEncoder(SluiceGstdEncoder encoder); // NULL is allowed
 
-// The most bytes that a tile of `size` bytes can take at any level: size rounded up to an even
-// number, and 4 + 6 for each 512 bytes or part of them, but at most 100. size: 1 .. 262,144; 0 for
-// any other. Thread-safe.
+// Returns the most bytes that a tile of `size` bytes can take at any level: size rounded up to an
+// even number, and 4 + 6 for each 512 bytes or part of them, but at most 100. size: 1 .. 262,144; 0
+// for any other. Thread-safe.
 SLUICE_API size_t sluiceGstdTileBound(size_t size);
 
 // Encodes one tile as a Gstd stream, docs/format.md section 7.
@@ -139,14 +139,16 @@ SLUICE_API SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const vo
 typedef struct SluiceGstdMatch {
     uint32_t position; // of its first byte in the tile
     uint32_t length;   // bytes; they equal those `offset` bytes before them
-    uint32_t offset;   // more than position: the match is searched again, as its source lies before
-                       // the tile
+    // Bytes. If it is more than position, the match is searched again, as its source lies before
+    // the tile.
+    uint32_t offset;
 } SluiceGstdMatch;
 
-// The same with matches that are known, of another codec's stream, say: only what they leave open
-// is searched, quickly.
+// Encodes a tile as sluiceEncodeGstdTile does, with matches that are known, for example those of
+// another codec's stream: only what they leave open is searched, quickly.
 //   matches      matchCount of them, in order, none over another nor past the end
-// Errors: as above; ARGUMENT also if matches break a rule, or their bytes are not equal.
+// Errors: as sluiceEncodeGstdTile; ARGUMENT also if matches break a rule, or their bytes are not
+// equal.
 SLUICE_API SluiceStatus sluiceEncodeGstdTileWithMatches(SluiceGstdEncoder encoder,
                                                         const void* bytes, size_t size,
                                                         const SluiceGstdMatch* matches,

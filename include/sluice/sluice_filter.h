@@ -17,15 +17,16 @@
 extern "C" {
 #endif
 
-// The most bytes that a description has, and that a tile with a filter has.
+// A description and a tile with a filter have at most this many bytes.
 #define SLUICE_FILTER_MAX_DESCRIPTION 16384u
 #define SLUICE_FILTER_MAX_TILE 1048576u
 
-// The most columns that all sections have together, each section counting as
-// SLUICE_FILTER_SECTION_COLUMNS more, and the most steps of a tile that wait for each other
-// (docs/format.md, 8.6): what takes more is refused, since it would hold up a GPU.
+// All sections together have at most this many columns, each section counting as
+// SLUICE_FILTER_SECTION_COLUMNS more (docs/format.md, 8.6): what takes more is refused, since it
+// would hold up a GPU.
 #define SLUICE_FILTER_MAX_COLUMNS 4096u
 #define SLUICE_FILTER_SECTION_COLUMNS 24u
+// At most this many steps of a tile wait for each other, for the same reason.
 #define SLUICE_FILTER_MAX_STEPS 9216u
 
 // Checks every rule of docs/format.md, 8, that does not depend on a tile.
@@ -45,7 +46,7 @@ SLUICE_API SluiceStatus sluiceCheckFilter(const void* description, size_t size);
 SLUICE_API SluiceStatus sluiceUndoFilter(const void* description, size_t size, const void* filtered,
                                          void* tile, size_t tileSize);
 
-// One line of text that says what a description does, for people:
+// Writes one line of text that says what a description does, for people:
 // "18: plain | rest: width 128 u8 median -1, u8 median, u8 median -1".
 //   text       capacity bytes, at least 1; always ends with a 0, cut short if need be
 // Errors: ARGUMENT, FORMAT, VERSION (text is then empty). Thread-safe.

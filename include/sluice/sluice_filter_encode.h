@@ -71,8 +71,8 @@ typedef struct SluiceFilterSegment {
     uint32_t tileSize;
     // For the tile records: where the description's item is in the plan's parameters, + 4; 0: none.
     uint32_t filterOffset;
-    // 1: by trial, not forced, and for a gain so small, or in so small a file, that another encoder
-    // than the trial's may find more without the filter.
+    // 1: the filter was chosen by trial, not forced, and for a gain so small, or in so small a
+    // file, that another encoder than the trial's may find more without it.
     uint32_t doubtful;
 } SluiceFilterSegment;
 
@@ -93,13 +93,13 @@ SLUICE_API SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size,
                                                SluiceFilterPlan* plan);
 SLUICE_API void sluiceDestroyFilterPlan(SluiceFilterPlan plan); // NULL is allowed
 
-// The plan's segments, which belong to it: their sizes add up to the asset's. NULL if there are
-// none (an empty asset).
+// Returns the plan's segments, which belong to it: their sizes add up to the asset's. NULL if there
+// are none (an empty asset).
 SLUICE_API const SluiceFilterSegment* sluiceGetFilterSegments(SluiceFilterPlan plan,
                                                               uint32_t* count);
 
-// The items of an archive's parameter block that describe the plan's filters, which belong to it;
-// *size is a multiple of 4. Each description stands once. NULL and 0 if nothing is filtered.
+// Returns the items of an archive's parameter block that describe the plan's filters, which belong
+// to it; *size is a multiple of 4. Each description stands once. NULL and 0 if nothing is filtered.
 SLUICE_API const void* sluiceGetFilterParameters(SluiceFilterPlan plan, uint32_t* size);
 
 // Applies a filter to a tile.

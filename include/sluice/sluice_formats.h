@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Parsers for what comes from disk: the DirectStorage tile stream and the .sluice archive, both
-// specified bit by bit in docs/format.md. Part of library `sluice`. They work on bytes that the
-// caller has read, allocate nothing, keep no pointers, read nothing outside the ranges they are
-// given, and need no alignment. All of them are thread-safe.
+// Parses what comes from disk: the DirectStorage tile stream and the .sluice archive, both
+// specified bit by bit in docs/format.md. Part of library `sluice`. The functions work on bytes
+// that the caller has read, allocate nothing, keep no pointers, read nothing outside the ranges
+// they are given, and need no alignment. All of them are thread-safe.
 //
 // Every function that parses returns OK, ARGUMENT (a NULL or a contradiction between arguments), or
 //   FORMAT       the bytes break a rule of the format
@@ -25,7 +25,7 @@ extern "C" {
 
 // -----------------------------------------------------------------------------------------------
 // DirectStorage tile stream: an 8-byte header, one u32 per tile, then the GDeflate tiles back to
-// back
+// back.
 
 #define SLUICE_TILE_STREAM_HEADER_SIZE 8u
 #define SLUICE_TILE_STREAM_MAX_TILES 65535u
@@ -80,7 +80,7 @@ SLUICE_API SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* strea
 #define SLUICE_ARCHIVE_MIN_TILE_LOG2 16u
 #define SLUICE_ARCHIVE_MAX_TILE_LOG2 20u
 
-// What the bytes of an asset are, where they are more than plain bytes.
+// Says what the bytes of an asset are, where they are more than plain bytes.
 #define SLUICE_ASSET_IMAGE 1u // a KTX2 or DDS file, see sluiceGetArchiveImage (sluice_image.h)
 
 typedef enum SluiceCodec {
@@ -92,16 +92,16 @@ typedef enum SluiceCodec {
 } SluiceCodec;
 
 typedef struct SluiceArchive {
-    uint32_t versionMajor;
-    uint32_t versionMinor;
-    uint32_t assetCount;
-    uint32_t nameBytes;  // size of the names
-    uint32_t blockBytes; // size of the parameter blocks
-    uint32_t indexChecksum;
-    uint64_t indexOffset; // bytes from the start of the file
-    uint64_t indexSize;   // bytes that the index takes in memory
-    uint64_t fileSize;
-    uint64_t tileCount; // of all assets
+    uint32_t versionMajor;  // 1; 2: extents have an order of their own; 3: assets share tiles
+    uint32_t versionMinor;  // 0, or more if a newer version has written it
+    uint32_t assetCount;    // at most SLUICE_ARCHIVE_MAX_ASSETS
+    uint32_t nameBytes;     // size of the names
+    uint32_t blockBytes;    // size of the parameter blocks
+    uint32_t indexChecksum; // XXH32 (seed 0) of the index as it is stored
+    uint64_t indexOffset;   // bytes from the start of the file
+    uint64_t indexSize;     // bytes that the index takes in memory
+    uint64_t fileSize;      // bytes
+    uint64_t tileCount;     // of all assets
     // Bytes of the index in the file, which it ends: indexSize in versions 1 and 2.
     uint64_t storedIndexSize;
     uint32_t shareCount;     // shares: tiles that several small assets have together
@@ -110,35 +110,37 @@ typedef struct SluiceArchive {
 
 #define SLUICE_ARCHIVE_NO_SHARE 0xffffffffu
 
+// An asset of its own is all that its tiles decode to. Small assets may share an extent: each is
+// size bytes from tilesOffset on of the tilesSize bytes that the share's tiles decode to, in one
+// tile or over several. Then offset, extentSize, tileCount, tileSizeLog2 and tileChecksum are the
+// share's.
 typedef struct SluiceArchiveAsset {
     const char* name;    // UTF-8, not 0-terminated; points into the index
     uint32_t nameLength; // bytes
-    uint32_t type;       // what the bytes are: 0 = plain bytes, SLUICE_ASSET_IMAGE, or of a newer
-                         // version
-    uint64_t size;       // bytes of the asset
-    uint64_t offset;     // of the extent, from the start of the file, a multiple of 16
-    uint64_t extentSize; // bytes: tile records, padding, data, padding
-    uint32_t tileCount;
+    // Says what the bytes are: 0 = plain bytes, SLUICE_ASSET_IMAGE, or of a newer version.
+    uint32_t type;
+    uint64_t size;          // bytes of the asset
+    uint64_t offset;        // of the extent, from the start of the file, a multiple of 16
+    uint64_t extentSize;    // bytes: tile records, padding, data, padding
+    uint32_t tileCount;     // tiles of the extent
     uint32_t tileSizeLog2;  // 16 .. 20: no tile decodes to more than 1 << tileSizeLog2 bytes
-    uint32_t tileChecksum;  // XXH32 of the tile records
+    uint32_t tileChecksum;  // XXH32 (seed 0) of the tile records
     const void* parameters; // the parameter block; points into the index; NULL if there is none
     uint32_t parameterSize; // bytes
-    // An asset of its own is all that its tiles decode to. Small assets may share an extent: each
-    // is size bytes from tilesOffset on of the tilesSize bytes that the share's tiles decode to, in
-    // one tile or over several, and offset, extentSize and all of tiles above are the share's.
-    uint32_t share;             // its number, 0 .. shareCount - 1; SLUICE_ARCHIVE_NO_SHARE: its own
-    uint64_t tilesOffset;       // a multiple of 16; 0 without a share
-    uint64_t tilesSize;         // == size without a share
-    const void* tileParameters; // which describe the tiles' filters; as parameters without a share
-    uint32_t tileParameterSize;
+    uint32_t share;       // its number, 0 .. shareCount - 1; SLUICE_ARCHIVE_NO_SHARE: there is none
+    uint64_t tilesOffset; // a multiple of 16; 0 without a share
+    uint64_t tilesSize;   // bytes; the same as size without a share
+    // The parameters that describe the tiles' filters; without a share the same as parameters.
+    const void* tileParameters;
+    uint32_t tileParameterSize; // bytes
 } SluiceArchiveAsset;
 
 typedef struct SluiceArchiveTile {
     uint64_t offset;       // bytes from the start of the asset's extent, a multiple of 16
     uint64_t outputOffset; // bytes from the start of what the tiles decode to, a multiple of 4
-    uint32_t storedSize;   // == size if codec is STORE, less otherwise
-    uint32_t size;         // bytes after decoding, 1 .. 1 << tileSizeLog2; for GDEFLATE at most
-                           // 65,536
+    uint32_t storedSize;   // bytes: size if codec is STORE, less otherwise
+    // Bytes after decoding, 1 .. 1 << tileSizeLog2; GDEFLATE at most 65,536, GSTD at most 262,144.
+    uint32_t size;
     uint32_t codec;        // SluiceCodec
     uint32_t checksum;     // sluiceTileChecksum of the decoded bytes
     uint32_t filterOffset; // 0: no filter; else the place of its description, see docs/format.md
@@ -152,7 +154,7 @@ typedef struct SluiceArchiveTile {
 SLUICE_API SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t fileSize,
                                                  SluiceArchive* archive);
 
-// Makes the index of what the file holds of it, archive->storedIndexSize bytes from
+// Makes the index of what the file holds of it: archive->storedIndexSize bytes from
 // archive->indexOffset. In versions 1 and 2 the two are the same, and it only copies.
 //   index, indexSize   receives archive->indexSize bytes; must not overlap stored
 // Errors: ARGUMENT, FORMAT, CHECKSUM, BUFFER_SIZE.
@@ -176,8 +178,8 @@ SLUICE_API SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, cons
                                               size_t indexSize, uint32_t asset,
                                               SluiceArchiveAsset* info);
 
-// The assets in the order of their extents, of an index that sluiceCheckArchiveIndex found OK: that
-// of their names, unless the archive was packed with another one.
+// Gives the assets in the order of their extents, of an index that sluiceCheckArchiveIndex found
+// OK: that of their names, unless the archive was packed with another one.
 //   assets   receives assetCount numbers
 // Errors: ARGUMENT, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceGetArchiveOrder(const SluiceArchive* archive, const void* index,
@@ -193,8 +195,8 @@ SLUICE_API SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, con
 // Reads an asset's tile records, in one piece or in several. The state is plain data in the
 // caller's memory.
 typedef struct SluiceArchiveTileReader {
-    uint32_t next; // the record that the next call starts with
-    uint32_t state[31];
+    uint32_t next;      // the record that the next call starts with
+    uint32_t state[31]; // of the reader alone
 } SluiceArchiveTileReader;
 
 // Starts with record 0; assets of one share have the same records. The reader keeps
@@ -209,7 +211,7 @@ SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
 //   memory, size  a byte for each 4 of asset->tileParameters, asset->tileParameterSize / 4, all of
 //                 them 0 at first. They stay until the last record is parsed. Assets that share a
 //                 block of parameters may share the memory
-// Before the first sluiceParseArchiveTiles. Errors: ARGUMENT.
+// Call it before the first sluiceParseArchiveTiles. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceRememberArchiveFilters(SluiceArchiveTileReader* reader, void* memory,
                                                      size_t size);
 
@@ -232,17 +234,18 @@ SLUICE_API SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader,
 //   size         as its record says: bytes after decoding
 //   tensor       receives type, count and wordsSize; words, index, lengths and raw count from the
 //                tile's first byte, which must lie at a multiple of 16 in memory: the caller adds
-//                its address to each of them. output and firstTile are 0. The entry has (count +
-//                8,191) / 8,192 statuses
+//                its address to each of them. output and firstTile are 0. The entry has
+//                (count + 8,191) / 8,192 statuses
 // All four parts lie inside the storedSize bytes, and count elements are size bytes. Code lengths,
 // index and words are not looked at: the decoder bounds every access by this entry and gives a
 // status for what is wrong in them. Errors: ARGUMENT, FORMAT, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceParseFloatTile(const void* bytes, size_t storedSize, uint32_t size,
                                              SluiceFloatTensor* tensor);
 
-// Is this a name that an archive may hold? 1 to 4,096 bytes of UTF-8; components separated by '/',
-// none of them empty, "." or ".."; no control characters, no '\', no drive letter in front. Returns
-// 1 or 0. Such a name cannot leave the folder it is appended to, if the folder holds no links.
+// Says whether an archive may hold this name: 1 to 4,096 bytes of UTF-8; components separated by
+// '/', none of them empty, "." or ".."; no control characters, no '\', no drive letter in front.
+// Returns 1 or 0. Such a name cannot leave the folder it is appended to, if the folder holds no
+// links.
 SLUICE_API int sluiceIsArchiveName(const char* name, size_t length);
 
 #ifdef __cplusplus

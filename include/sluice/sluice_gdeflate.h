@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// GDeflate 1.0 on the device, by sluice's kernels or by the driver's decoder.
+// Decodes GDeflate 1.0 on the device, by sluice's kernels or by the driver's decoder.
 #ifndef SLUICE_GDEFLATE_H
 #define SLUICE_GDEFLATE_H
 

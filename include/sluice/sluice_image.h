@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Images: readers for KTX2 and DDS files, a table of formats, and where each mip level, layer, face
+// Reads KTX2 and DDS files, knows a table of formats, and says where each mip level, layer, face
 // and slice stands. Part of library `sluice`; needs no Vulkan header, since formats are the numbers
 // of VkFormat. The functions allocate nothing, keep no pointers, read nothing outside the ranges
 // that they are given, and need no alignment. All of them are thread-safe.

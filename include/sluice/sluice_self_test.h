@@ -7,8 +7,8 @@
 //   1. sluiceGetSelfTestRequirements says what can be tested, and how much memory it takes;
 //   2. sluiceWriteSelfTest gives the bytes that the memory begins with, to be uploaded;
 //   3. sluiceCmdSelfTest records the decode;
-//   4. when the device has done it, sluiceReadSelfTest compares the memory's bytes, downloaded, with
-//      what is right.
+//   4. when the device has done it, sluiceReadSelfTest compares the memory's bytes, downloaded,
+//      with what is right.
 // What has failed is not used any more on that context: its commands are UNSUPPORTED, and
 // SluiceContextInfo::refusedKernels has it, as if the driver had failed to make the pipelines. A
 // program goes on with a context of a lower tier, as sluiceOpenDevice can do by itself; a streamer
@@ -25,20 +25,20 @@
 extern "C" {
 #endif
 
-// What is tested, and where.
-//   kernels   SluiceKernels. For sluiceGetSelfTestRequirements those that one would like tested; for
-//             the other calls what it has answered
-//   memory    memorySize bytes of device memory, at an address that is a multiple of 256. Vulkan: a
-//             storage buffer with a device address. Nobody else uses it meanwhile
-//   bytes     memorySize bytes of the host, 16-byte aligned: what is uploaded and downloaded
+// Says what is tested, and where.
 typedef struct SluiceSelfTestInfo {
+    // SluiceKernels. For sluiceGetSelfTestRequirements those that one would like tested; for the
+    // other calls what it has answered.
     uint32_t kernels;
+    // memorySize bytes of device memory, at an address that is a multiple of 256. Vulkan: a storage
+    // buffer with a device address. Nobody else uses it meanwhile.
     SluiceBuffer memory;
-    void* bytes;
+    void* bytes; // memorySize bytes of the host, 16-byte aligned, to be uploaded and downloaded
 } SluiceSelfTestInfo;
 
 typedef struct SluiceSelfTestRequirements {
-    uint32_t kernels; // those that can be tested: asked for, ready on the context, and with tiles
+    // SluiceKernels that can be tested: asked for, ready on the context, and with tiles.
+    uint32_t kernels;
     uint64_t memorySize; // bytes, some 2 MiB at most; 0 if there is nothing to test
 } SluiceSelfTestRequirements;
 
@@ -52,19 +52,18 @@ SLUICE_API SluiceStatus sluiceGetSelfTestRequirements(SluiceContext context,
 SLUICE_API SluiceStatus sluiceWriteSelfTest(SluiceContext context, const SluiceSelfTestInfo* info);
 
 // Records the decode of all tiles: a fixed amount of work, some 32 KB of output. info->bytes are as
-// sluiceWriteSelfTest has left them. Barriers: as for every command; those inside are recorded by
-// the call. Errors: ARGUMENT, BUFFER_SIZE, NOT_READY, UNSUPPORTED.
+// sluiceWriteSelfTest has left them. Errors: ARGUMENT, BUFFER_SIZE, NOT_READY, UNSUPPORTED.
 SLUICE_API SluiceStatus sluiceCmdSelfTest(SluiceContext context, SluiceCommands commands,
                                           const SluiceSelfTestInfo* info);
 
 // Compares, on the host, what the device has made of the memory: each tile's bytes, their
-// neighbours, which must not have changed, and each status. info->bytes are info->memory's bytes now,
-// downloaded.
+// neighbours, which must not have changed, and each status. info->bytes are info->memory's bytes
+// now, downloaded.
 //   failed   receives the SluiceKernels that have failed, 0 if all is right; TILE_STREAMS with
 //            GDEFLATE_LINEAR, whose pipelines they share. Where tiles fail with and without filters
 //            the codec is blamed, not the filters
-// Errors: ARGUMENT, BUFFER_SIZE. Thread-safe; commands that other threads record meanwhile may still
-// use what has failed.
+// Errors: ARGUMENT, BUFFER_SIZE. Thread-safe; commands that other threads record meanwhile may
+// still use what has failed.
 SLUICE_API SluiceStatus sluiceReadSelfTest(SluiceContext context, const SluiceSelfTestInfo* info,
                                            uint32_t* failed);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Asset streaming: from files on disk to host memory, buffers and images. Library: sluice_stream,
+// Streams assets from files on disk to host memory, buffers and images. Library: sluice_stream,
 // which links sluice. docs/streaming.md is its manual: states, threads, memory, examples.
 //
 // An engine submits groups of requests. A request names bytes of an archive's asset, of a plain
@@ -84,13 +84,13 @@ typedef struct SluiceStreamerInfo {
     // source, and storage where the GPU decodes. host is needed where the CPU decodes (context is
     // of the CPU); else it may be NULL. Without gpu neither is needed.
     SluiceStreamMemory output;
-    // Lists that the device reads; this and the next two as sluiceGetStreamerRequirements says, and
-    // only where the GPU decodes.
+    // Where the GPU decodes: controlSize bytes (SluiceStreamerRequirements), which the device
+    // reads: lists.
     SluiceStreamMemory control;
-    // Statuses that the device writes. They are cached memory best, for the host reads them.
+    // Where the GPU decodes: resultsSize bytes, which the device writes: statuses. They are cached
+    // memory best, for the host reads them.
     SluiceStreamMemory results;
-    // Memory that decoders need.
-    SluiceBuffer scratch;
+    SluiceBuffer scratch; // where the GPU decodes: scratchSize bytes
     // At most this many groups are under way, 1 .. 65,536; a group is under way until its END event
     // is polled.
     uint32_t maxGroups;
@@ -269,14 +269,14 @@ typedef struct SluiceStreamImage {
 typedef struct SluiceStreamRequest {
     SluiceStreamSource source; // where the bytes come from
     SluiceStreamTarget target; // where they go
-    SluiceStreamFile file;     // FROM_ARCHIVE, FROM_FILE
+    SluiceStreamFile file;     // FROM_ARCHIVE, FROM_FILE: the file
     uint32_t asset;            // FROM_ARCHIVE: its number
     const void* memory;        // FROM_MEMORY: the first byte
     uint64_t offset;           // FROM_ARCHIVE, FROM_FILE: of the first byte
     uint64_t size;             // bytes, 0 .. 2^48; FROM_ARCHIVE: as decoded
-    void* host;                // TO_HOST
-    SluiceBuffer buffer;       // TO_BUFFER; its size is `size`
-    SluiceStreamImage image;   // TO_IMAGE
+    void* host;                // TO_HOST: the place of the first byte
+    SluiceBuffer buffer;       // TO_BUFFER: the place; its size is `size`
+    SluiceStreamImage image;   // TO_IMAGE: the place
 } SluiceStreamRequest;
 
 // Makes the requests that fill levels of an image asset of an archive (sluice_image.h): one a
@@ -287,8 +287,8 @@ typedef struct SluiceStreamRequest {
 //              the layer that the asset's first one goes to; the rest is not read
 //   requests   receives them; the file and the image are all that they refer to
 //   count      in: room; out: how many there are (also with BUFFER_SIZE)
-// Errors: ARGUMENT (no such level; the asset is no image), NOT_READY, FORMAT, VERSION,
-// UNSUPPORTED (UASTC, which has no format of Vulkan), BUFFER_SIZE.
+// Errors: ARGUMENT (no such level; the asset is no image), NOT_READY, FORMAT, VERSION, UNSUPPORTED
+// (UASTC, which has no format of Vulkan), BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceStreamGetImageRequests(SluiceStreamFile file, uint32_t asset,
                                                      uint32_t firstLevel, uint32_t levelCount,
                                                      const SluiceStreamImage* image,
@@ -435,8 +435,8 @@ typedef struct SluiceStreamEvent {
 SLUICE_API SluiceStatus sluiceStreamPoll(SluiceStreamer streamer, SluiceStreamEvent* events,
                                          uint32_t* count);
 
-// A file descriptor that is readable while groups that need no GPU any more have events to poll
-// (an eventfd of Linux, which sluiceStreamPoll resets); -1 where there is none. Completion of
+// Returns a file descriptor that is readable while groups that need no GPU any more have events to
+// poll (an eventfd of Linux, which sluiceStreamPoll resets); -1 where there is none. Completion of
 // batches does not make it readable.
 SLUICE_API int sluiceStreamEventFd(SluiceStreamer streamer);
 

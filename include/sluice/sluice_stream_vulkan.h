@@ -76,12 +76,12 @@ typedef struct SluiceStreamSubmitterInfo {
     const SluiceStreamVulkanInfo* vulkan; // read during the call
     // It is of vulkan->queueFamily. The pool's buffers, and nothing else, are submitted to it.
     VkQueue queue;
-    // If both are NULL, nobody else uses the queue. They may wait, and must not call
-    // sluiceDestroyStreamSubmitter.
+    // Is called before each vkQueueSubmit. It may be NULL, as unlockQueue then is: nobody else uses
+    // the queue. Both may wait, and must not call sluiceDestroyStreamSubmitter.
     void (*lockQueue)(void* user);
-    void (*unlockQueue)(void* user);
-    void* queueUser;       // the `user` of both
-    SluiceStreamPace pace; // what it starts with; sluiceStreamSetPace changes it
+    void (*unlockQueue)(void* user); // is called after each vkQueueSubmit
+    void* queueUser;                 // the `user` of both
+    SluiceStreamPace pace;           // what it starts with; sluiceStreamSetPace changes it
 } SluiceStreamSubmitterInfo;
 
 // Creates a submitter and starts it. It counts as a call of sluiceStreamRecord: nothing else of
@@ -99,9 +99,9 @@ SLUICE_API void sluiceDestroyStreamSubmitter(SluiceStreamSubmitter submitter);
 SLUICE_API SluiceStatus sluiceStreamSetPace(SluiceStreamSubmitter submitter,
                                             const SluiceStreamPace* pace);
 
-// The timeline semaphore that batches signal, with the values that events of RECORDED and END say.
-// A RECORDED event comes after its batch was submitted, so that the engine's own submits, of the
-// same queue too, may wait for it. It lives as long as the submitter.
+// Returns the timeline semaphore that batches signal, with the values that events of RECORDED and
+// END say. A RECORDED event comes after its batch was submitted, so that the engine's own submits,
+// of the same queue too, may wait for it. It lives as long as the submitter.
 SLUICE_API VkSemaphore sluiceStreamGetSubmitterSemaphore(SluiceStreamSubmitter submitter);
 
 // Says how a submitter does.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// DirectStorage tile streams taken whole: the GPU reads their headers and tile tables, checks them
-// as the parser on the host does (sluice_formats.h), and decodes the tiles of all of them in one
-// dispatch. Part of sluice.h, whose rules (ownership, barriers, threads, errors) hold here too.
+// Decodes DirectStorage tile streams as a whole: the GPU reads their headers and tile tables,
+// checks them as the parser on the host does (sluice_formats.h), and decodes the tiles of all of
+// them in one dispatch. Part of sluice.h, whose rules (ownership, barriers, threads, errors) hold
+// here too.
 #ifndef SLUICE_TILE_STREAMS_H
 #define SLUICE_TILE_STREAMS_H
 
@@ -15,15 +16,14 @@ extern "C" {
 // One stream, as the list in GPU memory has it; every member counts from the start of its buffer's
 // range.
 typedef struct SluiceStreamRange {
-    uint64_t sourceOffset;      // of the header in source, a multiple of 4
-    uint64_t sourceSize;        // bytes, header and table included; the last tile ends there
-                                // exactly
-    uint64_t destinationOffset; // in destination (logical bytes, if that is pitched), a multiple of
-                                // 4
-    uint64_t destinationSize;   // room for the decoded bytes, which may be fewer
+    uint64_t sourceOffset; // of the header in source, a multiple of 4
+    uint64_t sourceSize;   // bytes, header and table included; the last tile ends there exactly
+    // In destination (logical bytes, if that is pitched), a multiple of 4.
+    uint64_t destinationOffset;
+    uint64_t destinationSize; // room for the decoded bytes, which may be fewer
 } SluiceStreamRange;
 
-// What became of a stream. The same bytes give the same status on every backend and tier.
+// Says what became of a stream. The same bytes give the same status on every backend and tier.
 typedef enum SluiceStreamStatus {
     SLUICE_STREAM_PENDING = 0,    // past the count, or the command did not run to its end
     SLUICE_STREAM_OK = 1,         // every tile is OK
@@ -41,10 +41,10 @@ typedef enum SluiceStreamStatus {
     SLUICE_STREAM_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceStreamStatus;
 
-// One line of English for a stream status; never NULL. Thread-safe.
+// Returns one line of English for a stream status; never NULL. Thread-safe.
 SLUICE_API const char* sluiceGetStreamStatusText(uint32_t streamStatus);
 
-// What the command writes for each stream.
+// The command writes this for each stream.
 typedef struct SluiceStreamResult {
     uint32_t status;    // SluiceStreamStatus
     uint32_t firstTile; // its first tile among the tile statuses
@@ -52,58 +52,58 @@ typedef struct SluiceStreamResult {
     uint32_t size;      // decoded bytes, at most 4,294,901,760; 0 unless header and table are good
 } SluiceStreamResult;
 
-// What it writes behind the last of them.
+// It writes this behind the last of them.
 typedef struct SluiceStreamSummary {
     uint32_t failedStreams;     // neither OK nor UNVERIFIED, among those that were there
     uint32_t firstFailedStream; // 0xffffffff if none
     uint32_t tileCount;         // tiles that were decoded
-    uint32_t tilesNeeded;       // tiles of all streams with a good header and table: what
-                                // maxTileCount should be
+    // Tiles of all streams with a good header and table: what maxTileCount should be.
+    uint32_t tilesNeeded;
 } SluiceStreamSummary;
 
-// Decodes a list of tile streams.
-//   maxStreamCount  streams in the list at most, 0 .. 65,536
-//   maxTileCount    tiles of all streams together at most, 0 .. 2^24. The dispatch has this many
-//                   lane groups, those without a tile end at once
-//   flags           0 or SLUICE_DECODE_BY_DRIVER (SluiceDecodeFlags; the same conditions as for
-//                   sluiceCmdGdeflate)
-//   rowBytes,       0, or the destination is a pitched view: as in SluiceGdeflateInfo
-//   rowPitch
-//   streams         maxStreamCount * 32 bytes, 8-byte aligned: SluiceStreamRange
-//   streamCount     4 bytes in GPU memory, 4-byte aligned: how many streams there are, clamped to
-//                   maxStreamCount; size 0: maxStreamCount
-//   source          4-byte aligned; a stream not wholly inside it gives BAD_RANGE. Reads are whole
-//                   words: the handle must reach to the next multiple of 4 after each stream's end
-//   destination     4-byte aligned; a stream's destination range must lie wholly inside it. The
-//                   ranges must not overlap
-//   expected        maxTileCount * 4 bytes, 4-byte aligned: checksums of the tiles, in the order of
-//                   the tile statuses; size 0: none
-//   results         maxStreamCount * 16 + 16 bytes, 4-byte aligned: a SluiceStreamResult for each
-//                   stream, then a SluiceStreamSummary
-//   status          (maxTileCount + 2) * 4 bytes, 4-byte aligned: SluiceTileStatus of each tile and
-//                   two summary words, as in SluiceGdeflateInfo. Stream s has the words firstTile
-//                   .. firstTile + tileCount - 1
-//   scratch         as required: 32 bytes a tile, 4 a stream, and what scan and decode need
-// Tiles are numbered stream by stream; streams with a status from BAD_RANGE to NO_SPACE have none.
-// A stream whose tiles do not fit below maxTileCount is NO_TILES and none of them is decoded (its
-// firstTile and tileCount say what it would have needed), and so is every later stream that has
-// tiles: statuses depend on the list alone, never on the order in which workgroups run. A bad
-// stream changes no byte of the destination, and neither does it hinder the others. Work: each
-// stream's table is read twice by one workgroup of 128; then one dispatch decodes the tiles of all
-// streams.
+// Decodes a list of tile streams. Tiles are numbered stream by stream; streams with a status from
+// BAD_RANGE to NO_SPACE have none. A stream whose tiles do not fit below maxTileCount is NO_TILES
+// and none of them is decoded (its firstTile and tileCount say what it would have needed), and so
+// is every later stream that has tiles: statuses depend on the list alone, never on the order in
+// which workgroups run. A bad stream changes no byte of the destination, and neither does it hinder
+// the others. Each stream's table is read twice by one workgroup of 128; then one dispatch decodes
+// the tiles of all streams.
 typedef struct SluiceTileStreamsInfo {
+    // The list has at most this many streams, 0 .. 65,536.
     uint32_t maxStreamCount;
+    // All streams together have at most this many tiles, 0 .. 2^24. The dispatch has this many lane
+    // groups; those without a tile end at once.
     uint32_t maxTileCount;
+    // 0 or SLUICE_DECODE_BY_DRIVER (SluiceDecodeFlags); the same conditions as for
+    // sluiceCmdGdeflate.
     uint32_t flags;
+    // Bytes of a row of a pitched destination, or 0: as in SluiceGdeflateInfo.
     uint32_t rowBytes;
+    // Bytes from one row to the next, or 0: as in SluiceGdeflateInfo.
     uint32_t rowPitch;
+    // maxStreamCount * 32 bytes, 8-byte aligned: SluiceStreamRanges.
     SluiceBuffer streams;
+    // 4 bytes in GPU memory, 4-byte aligned: how many streams there are, clamped to maxStreamCount.
+    // If its size is 0, there are maxStreamCount.
     SluiceBuffer streamCount;
+    // 4-byte aligned. A stream that is not wholly inside it gets BAD_RANGE. Reads are whole words:
+    // the handle must reach to the next multiple of 4 after each stream's end.
     SluiceBuffer source;
+    // 4-byte aligned. A stream whose destination range is not wholly inside it gets BAD_RANGE. The
+    // ranges must not overlap.
     SluiceBuffer destination;
+    // maxTileCount * 4 bytes, 4-byte aligned: the checksums that the tiles must have, in the order
+    // of the tile statuses. If its size is 0, no checksums are compared.
     SluiceBuffer expected;
+    // maxStreamCount * 16 + 16 bytes, 4-byte aligned: a SluiceStreamResult for each stream, then a
+    // SluiceStreamSummary.
     SluiceBuffer results;
+    // (maxTileCount + 2) * 4 bytes, 4-byte aligned: a SluiceTileStatus for each tile and two
+    // summary words, as in SluiceGdeflateInfo. Stream s has the words
+    // firstTile .. firstTile + tileCount - 1.
     SluiceBuffer status;
+    // As sluiceGetTileStreamsRequirements says: 32 bytes a tile, 4 a stream, and what scan and
+    // decode need.
     SluiceBuffer scratch;
 } SluiceTileStreamsInfo;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Tiles of any codec, with or without filters, checked, by one call: what an archive's tile records
-// (sluice_formats.h) describe becomes recorded commands. Part of the component `codecs`; tiles of
-// codec FLOAT need the component `weights` too.
+// Decodes tiles of any codec, with or without filters, and checks them, by one call: what an
+// archive's tile records (sluice_formats.h) describe becomes recorded commands. Part of the
+// component `codecs`; tiles of codec FLOAT need the component `weights` too.
 //
 // A batch is a list of tiles on the host. Four steps, none of which allocates, waits or keeps a
 // pointer:
@@ -68,10 +68,10 @@ typedef struct SluiceTileTotals {
     uint64_t descriptionSize;                    // bytes of all descriptions
     uint64_t bytesIn;                            // sum of storedSize
     uint64_t bytesOut;                           // sum of size
-    // The descriptions that were remembered last: address, bytes, and place among all of them.
+    // Addresses of the descriptions that were remembered last.
     const void* recent[SLUICE_TILE_FILTERS];
-    uint32_t recentSize[SLUICE_TILE_FILTERS];
-    uint32_t recentOffset[SLUICE_TILE_FILTERS];
+    uint32_t recentSize[SLUICE_TILE_FILTERS];   // their bytes
+    uint32_t recentOffset[SLUICE_TILE_FILTERS]; // their places among all descriptions
 } SluiceTileTotals;
 
 // Counts a tile. Nothing is counted after an error. Errors: ARGUMENT (an alignment, sizes that no

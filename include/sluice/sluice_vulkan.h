@@ -36,7 +36,7 @@ static inline SluiceBuffer sluiceVulkanBuffer(VkBuffer buffer, VkDeviceSize offs
     return range;
 }
 
-// The tiers a Vulkan context can run on; AUTO picks the best that the enabled features allow.
+// A Vulkan context runs on one of these tiers; AUTO picks the best that the enabled features allow.
 typedef enum SluiceVulkanTier {
     SLUICE_VULKAN_TIER_AUTO = 0,
     SLUICE_VULKAN_TIER_BASE = 1,
@@ -50,75 +50,68 @@ typedef enum SluiceVulkanTier {
     SLUICE_VULKAN_TIER_MAX_ENUM = 0x7fffffff
 } SluiceVulkanTier;
 
-// Called once for each recorded dispatch with the device-address ranges that it reads and writes;
-// for tests that prove the barriers right (synchronization validation does not see device
-// addresses). barrier: ranges is NULL and count 0.
+// A range of device addresses that a dispatch reads or writes.
 typedef struct SluiceVulkanAccess {
-    VkDeviceAddress address;
-    VkDeviceSize size;
-    uint32_t write; // 0 read, 1 write (or both)
+    VkDeviceAddress address; // of its first byte
+    VkDeviceSize size;       // bytes
+    uint32_t write;          // 0 read, 1 write (or both)
 } SluiceVulkanAccess;
+// Is called once for each recorded dispatch with the device-address ranges that it reads and
+// writes, for tests that prove the barriers right (synchronization validation does not see device
+// addresses). For a barrier ranges is NULL and count 0.
 typedef void (*SluiceVulkanRecorder)(void* user, VkCommandBuffer commandBuffer, const char* kernel,
                                      const SluiceVulkanAccess* ranges, uint32_t count);
 
-// What sluice must know of the device. All handles stay the caller's and must outlive the context;
-// the create-info pointers are read during the call only.
-//   getInstanceProcAddr     the loader's entry point; sluice loads a private table of its own from
-//                           it
-//   apiVersion              the version the application asked for in VkApplicationInfo; at least
-//                           VK_API_VERSION_1_2
-//   enabledFeatures         the pNext chain of features given to vkCreateDevice
-//                           (VkPhysicalDeviceFeatures2 or the VkDeviceCreateInfo's pNext); NULL:
-//                           none. bufferDeviceAddress must be enabled
-//   enabledFeatures10       pEnabledFeatures of VkDeviceCreateInfo, if used; else NULL
-//   enabledExtensions       names given to vkCreateDevice. VK_EXT_memory_decompression (or the NV
-//                           one) among them, with its feature in enabledFeatures, is what allows
-//                           SLUICE_DECODE_BY_DRIVER
-//   pipelineCache           may be VK_NULL_HANDLE. Pipelines may be made in several threads at once:
-//                           it must not be an externally synchronized one
-//   pipelineFlags           VkPipelineCreateFlags for all pipelines, 0 as a rule; profilers want
-//                           VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR, say
-//   tier                    AUTO, or a tier to insist on (UNSUPPORTED if the enabled features do
-//                           not allow it)
-//   requiredSubgroupSize    0, or insist on this hardware subgroup size
-//   recorder, recorderUser  may be NULL
-//   queueWithoutGraphics    1: all commands go to queues of a family without VK_QUEUE_GRAPHICS_BIT,
-//                           on which kernels may use more shared memory (docs/portability.md). A
-//                           matter of speed alone; 0 suits every queue
-//   tuning                  NULL, or a row of the tuning table as text, "name=value name=value", as
-//                           `sluice tune` prints it: those members replace what was chosen for the
-//                           device. Names and ranges: src/vulkan/tuning.h; another name or a value
-//                           out of range is an ARGUMENT error. What the device cannot run, a
-//                           workgroup that is too large for it, is rounded to what it can. No row
-//                           makes a result wrong, but for gstd.symbolsOnly=1, for benchmarks
+// Tells sluice what it must know of the device. All handles stay the caller's and must outlive the
+// context; the create-info pointers are read during the call only.
 typedef struct SluiceVulkanContextInfo {
+    // The loader's entry point; sluice loads a private table of its own from it.
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
-    VkInstance instance;
-    VkPhysicalDevice physicalDevice;
-    VkDevice device;
+    VkInstance instance;             // that physicalDevice is of
+    VkPhysicalDevice physicalDevice; // that device was created on
+    VkDevice device;                 // that commands run on
+    // The version the application asked for in VkApplicationInfo; at least VK_API_VERSION_1_2.
     uint32_t apiVersion;
+    // The pNext chain of features given to vkCreateDevice (VkPhysicalDeviceFeatures2 or the
+    // VkDeviceCreateInfo's pNext); NULL: none. bufferDeviceAddress must be enabled.
     const void* enabledFeatures;
+    // pEnabledFeatures of VkDeviceCreateInfo, if used; else NULL.
     const VkPhysicalDeviceFeatures* enabledFeatures10;
+    // Names given to vkCreateDevice. VK_EXT_memory_decompression (or the NV one) among them, with
+    // its feature in enabledFeatures, is what allows SLUICE_DECODE_BY_DRIVER.
     const char* const* enabledExtensions;
-    uint32_t enabledExtensionCount;
+    uint32_t enabledExtensionCount; // number of the names
+    // It may be VK_NULL_HANDLE. Pipelines may be made in several threads at once: it must not be an
+    // externally synchronized one.
     VkPipelineCache pipelineCache;
+    // VkPipelineCreateFlags for all pipelines, 0 as a rule; a profiler wants
+    // VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR, for example.
     VkPipelineCreateFlags pipelineFlags;
+    // AUTO, or a tier to insist on (UNSUPPORTED if the enabled features do not allow it).
     SluiceVulkanTier tier;
-    uint32_t requiredSubgroupSize;
-    SluiceVulkanRecorder recorder;
-    void* recorderUser;
+    uint32_t requiredSubgroupSize; // 0, or the hardware subgroup size to insist on
+    SluiceVulkanRecorder recorder; // may be NULL
+    void* recorderUser;            // the `user` of `recorder`
+    // 1: all commands go to queues of a family without VK_QUEUE_GRAPHICS_BIT, on which kernels may
+    // use more shared memory (docs/portability.md). A matter of speed alone; 0 suits every queue.
     uint32_t queueWithoutGraphics;
+    // NULL, or a row of the tuning table as text, "name=value name=value", as `sluice tune` prints
+    // it: those members replace what was chosen for the device. src/vulkan/tuning.h has the names
+    // and ranges; another name or a value out of range is an ARGUMENT error. What the device cannot
+    // run, a workgroup that is too large for it, is rounded to what it can. No row makes a result
+    // wrong, but for gstd.symbolsOnly=1, for benchmarks.
     const char* tuning;
 } SluiceVulkanContextInfo;
 
 // Creates a context on an existing device, within milliseconds: it has no pipelines yet, which
-// sluiceCreatePipelines makes. Baseline: Vulkan 1.2 with
-// bufferDeviceAddress; 32 KiB of shared memory, workgroups of 128. For tier `base` also subgroup
-// basic, ballot, arithmetic and shuffle operations in compute, and full subgroups of a known size
-// (computeFullSubgroups and subgroupSizeControl enabled, or minSubgroupSize = maxSubgroupSize).
-// Where those are missing, `emu32`. `ext` also uses storageBuffer8BitAccess, which it needs
-// enabled, and, where it is enabled, shaderInt64 (the float codec on NVIDIA's driver, some 5 %
-// faster). The shaders do not need the Vulkan memory model.
+// sluiceCreatePipelines makes. The baseline is Vulkan 1.2 with bufferDeviceAddress, 32 KiB of
+// shared memory and workgroups of 128. These tiers ask for more:
+//   base    subgroup basic, ballot, arithmetic and shuffle operations in compute, and full
+//           subgroups of a known size (computeFullSubgroups and subgroupSizeControl enabled, or
+//           minSubgroupSize = maxSubgroupSize); where those are missing, AUTO takes `emu32`
+//   ext     the same and storageBuffer8BitAccess, which must be enabled; shaderInt64 is used too if
+//           it is enabled (the float codec on NVIDIA's driver, some 5 % faster)
+// The shaders do not need the Vulkan memory model.
 //   report   may be NULL; else receives a pointer to static text that says why the call failed
 // Errors: ARGUMENT, UNSUPPORTED, OUT_OF_MEMORY, DEVICE.
 SLUICE_API SluiceStatus sluiceCreateVulkanContext(const SluiceVulkanContextInfo* info,
