@@ -316,7 +316,8 @@ typedef struct SluiceStreamGroupInfo {
     uint32_t flags;        // SluiceStreamGroupFlags, or-ed
     uint64_t tag;          // for sluiceStreamCancelTags
     uint64_t user;         // comes back in events
-    // Nothing of the group is begun before the semaphore has the value.
+    // Nothing of the group is begun before the semaphore has the value. Poll asks semaphores for
+    // their values, and where groups wait for more than 64 of them, each call asks the next 64.
     SluiceStreamSync wait;
     // The host signals it when the group has ended, whatever its status. Groups that signal one
     // semaphore do so in the order of submission, with ascending values; nobody else signals it.
@@ -429,7 +430,8 @@ typedef struct SluiceStreamEvent {
     uint64_t value;          // of the last batch that had a part of the group; 0: none had
 } SluiceStreamEvent;
 
-// Looks which batches are complete, signals what ended groups signal, and gives events.
+// Looks which batches are complete and which groups need wait no longer, signals the semaphores of
+// groups that have ended, and gives events.
 //   count   in: room in events; out: how many were given. The rest come with the next call
 // Errors: ARGUMENT, DEVICE (once, when a device is found lost).
 SLUICE_API SluiceStatus sluiceStreamPoll(SluiceStreamer streamer, SluiceStreamEvent* events,

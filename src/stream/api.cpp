@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kHostAlignment = 64, kListAlignment = 256; // mapped memory has 64 everywhere
 
-// Calls `action`, whose memory may end.
+// Calls `action`, and turns a lack of memory or threads into a status.
 template <class Action>
 SluiceStatus guarded(const Action& action)
 {
@@ -34,7 +34,7 @@ SluiceStatus checkInfo(const SluiceStreamerInfo& info)
         info.threads <= kMaxThreads && info.io <= SLUICE_STREAM_IO_DIRECT;
     if (info.context == nullptr || !isMeasured) return SLUICE_ERROR_ARGUMENT;
     const bool decodesOnGpu = isGpu(info.context);
-    // A GPU context without its API could neither copy nor say when it is done.
+    // With a GPU context but without `gpu`, nothing could copy or say when a batch is done.
     if (decodesOnGpu && info.gpu == nullptr) return SLUICE_ERROR_ARGUMENT;
     if (info.source.host == nullptr ||
         reinterpret_cast<uintptr_t>(info.source.host) % kHostAlignment != 0 ||
@@ -62,7 +62,7 @@ SluiceStatus checkInfo(const SluiceStreamerInfo& info)
                : SLUICE_ERROR_BUFFER_SIZE;
 }
 
-// Adds tiles of one kind to what a batch may hold.
+// Adds `count` tiles of one kind to the totals.
 void addTiles(SluiceTileTotals& totals, uint32_t codec, uint32_t size, uint64_t count,
               const void* filter)
 {
@@ -81,7 +81,7 @@ void addTiles(SluiceTileTotals& totals, uint32_t codec, uint32_t size, uint64_t 
 
 } // namespace
 
-// Room for a batch as full as it may be of one kind, for every kind.
+// The largest need of any kind of tile, if a batch is as full of that kind as it may be.
 SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
                                            SluiceStreamerRequirements* requirements)
 {
@@ -123,7 +123,7 @@ SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
         requirements->scratchSize = std::max(requirements->scratchSize, required.scratchSize);
         requirements->alignment = std::max(requirements->alignment, required.scratchAlignment);
     }
-    // Descriptions of filters, and lists of further targets.
+    // More for descriptions of filters, and for lists of further targets.
     constexpr uint64_t kMore = 1 << 20;
     const auto slots = [&](uint64_t size) {
         return (size + kMore + kListAlignment) / kListAlignment * kListAlignment * info->maxBatches;
@@ -158,7 +158,7 @@ void sluiceDestroyStreamer(SluiceStreamer streamer) { delete streamer; }
 SluiceStatus sluiceStreamPump(SluiceStreamer streamer, uint32_t jobs, uint32_t* done)
 {
     if (streamer == nullptr) return SLUICE_ERROR_ARGUMENT;
-    const uint32_t count = streamer->pump(jobs);
+    const uint32_t count = streamer->readers().pump(jobs);
     if (done != nullptr) *done = count;
     return SLUICE_OK;
 }
@@ -269,19 +269,19 @@ SluiceStatus sluiceStreamRecord(SluiceStreamer streamer, SluiceCommands commands
 {
     if (streamer == nullptr || budget == nullptr || batch == nullptr || streamer->hasSubmitter())
         return SLUICE_ERROR_ARGUMENT;
-    return streamer->record(commands, *budget, *batch);
+    return streamer->batcher().record(commands, *budget, *batch);
 }
 
 SluiceStatus sluiceStreamDiscard(SluiceStreamer streamer, uint64_t batch)
 {
     return streamer == nullptr || streamer->hasSubmitter() ? SLUICE_ERROR_ARGUMENT
-                                                           : streamer->discard(batch);
+                                                           : streamer->batcher().discard(batch);
 }
 
 SluiceStatus sluiceStreamComplete(SluiceStreamer streamer, uint64_t batch)
 {
     return streamer == nullptr || streamer->hasSubmitter() ? SLUICE_ERROR_ARGUMENT
-                                                           : streamer->complete(batch);
+                                                           : streamer->completion().complete(batch);
 }
 
 SluiceStatus sluiceStreamDeviceLost(SluiceStreamer streamer)
@@ -295,7 +295,7 @@ SluiceStatus sluiceStreamPoll(SluiceStreamer streamer, SluiceStreamEvent* events
 {
     if (streamer == nullptr || count == nullptr || (*count != 0 && events == nullptr))
         return SLUICE_ERROR_ARGUMENT;
-    return streamer->poll(events, *count);
+    return streamer->completion().poll(events, *count);
 }
 
 int sluiceStreamEventFd(SluiceStreamer streamer)

@@ -15,7 +15,7 @@ public:
     static constexpr uint64_t kNone = UINT64_MAX;
 
     // Blocks are powers of two, from minBlock to maxBlock, at multiples of their size from the start
-    // of `size` bytes; what is left at the end is not used.
+    // of `size` bytes; a rest at the end is not used.
     Blocks(uint64_t size, uint64_t minBlock, uint64_t maxBlock) : m_minBlock(minBlock)
     {
         while (minBlock << (m_orders - 1) < maxBlock)
@@ -35,7 +35,7 @@ public:
     uint64_t capacity() const { return m_capacity; }
     uint64_t used() const { return m_used; }
     uint64_t largest() const { return m_minBlock << (m_orders - 1); }
-    // What a block of so many bytes takes.
+    // The size of the block that take(size) would take.
     uint64_t blockSize(uint64_t size) const { return m_minBlock << orderOf(size); }
 
     // A block of at least `size` bytes: its offset, or kNone. size: at most largest().

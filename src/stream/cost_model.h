@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a batch costs the GPU, learnt from timestamps. All tiles are decoded side by side, so that a
-// batch takes as long as its slowest tiles while there are few, and as its bytes while there are
-// many; in between the root of the sum of both squares is near. Copies come after that. Weights are
+// A model of how long a batch takes on the GPU, learnt from timestamps. Tiles are decoded side by
+// side, so a batch of few takes as long as the slowest of them, and a batch of many as long as its
+// bytes do; in between the root of the sum of both squares is near. Copies come after that. Weights are
 // learnt by recursive least squares with a forgetting factor, linearised at the present weights
 // (an extended Kalman filter: Haykin, Adaptive Filter Theory). The first batch says how fast the
 // device is as a whole, so that one that is a thousand times slower than expected is learnt as soon
@@ -16,24 +16,24 @@
 namespace sluice::stream {
 
 enum CostKind : uint32_t {
-    // What the slowest tiles cost.
+    // The slowest tiles.
     kCostFloor,
     kCostPasses, // dispatches one after the other
     kCostSlowestGdeflate,
     kCostSlowestGstd,
     kCostSlowestFilter,
-    // What bytes cost, in MiB that are decoded.
+    // Bytes, in MiB that are decoded.
     kCostGdeflate,
     kCostGstd,
     kCostFloat,
-    // What copies cost.
+    // Copies.
     kCostCopy, // MiB
     kCostCopies,
     kCostKinds
 };
 using CostFeatures = std::array<double, kCostKinds>;
 
-// What is in a batch, as far as its time depends on that.
+// The properties of a batch that its time depends on.
 class CostInputs {
 public:
     // Bytes that GDeflate's kernel copies, at most 64 KiB at a time.
@@ -96,8 +96,8 @@ private:
     static double kib(uint64_t bytes) { return double(bytes) / 1024; }
     static double mib(uint64_t bytes) { return double(bytes) / 1048576; }
     static void note(double& slowest, double time) { slowest = std::max(slowest, time); }
-    // A tile none of whose sizes is larger than those of one before is not slower, which spares most
-    // tiles the roots.
+    // A tile is not slower than an earlier one that is at least as large in each size: this check
+    // spares most tiles the square roots.
     struct Sizes {
         uint32_t stored = 0, decoded = 0;
     };
@@ -113,7 +113,7 @@ private:
     }
 
     CostFeatures m_features{};
-    // Of GDeflate and Gstd, without and with filters.
+    // By codec (GDeflate, Gstd), then without and with filters.
     double m_slowest[2][2] = {};
     Sizes m_largest[2][2] = {};
     bool m_hasFloats[2] = {};
@@ -150,9 +150,9 @@ public:
     }
     double predict(const CostInputs& inputs) const { return weights().predict(inputs); }
 
-    // What one more unit would add to large batches.
+    // Milliseconds that one more of this kind adds to large batches.
     double weight(CostKind kind) const { return m_scale * kStart[kind] * m_factors[kind]; }
-    // A batch of one tile of 64 KiB, of the codec that came last.
+    // Predicts a batch of one tile of 64 KiB, of the codec that came last.
     double floor() const
     {
         CostInputs one;
@@ -164,8 +164,8 @@ public:
     }
     double error() const { return m_error; }
 
-    // A batch that was predicted from these took so many milliseconds. Errors count in relation to
-    // the measurement, so that large batches do not drown small ones.
+    // Learns that a batch with these inputs took `measured` milliseconds. Errors count in relation
+    // to the measurement, so that large batches do not drown small ones.
     void learn(const CostInputs& inputs, double measured)
     {
         if (!(measured > 0) || !std::isfinite(measured)) return;
@@ -178,7 +178,7 @@ public:
         else
             start(predicted > 0 ? measured / predicted : 1);
 
-        // How much of the measurement each factor adds, were it a little larger.
+        // The derivatives of the prediction by each factor, relative to the measurement.
         const CostWeights::Time time = weights().timeOf(features);
         std::array<double, kCostKinds> slope, gain;
         for (uint32_t i = 0; i < kCostKinds; ++i) {
@@ -234,7 +234,7 @@ private:
                 m_covariance[i][k] += m_factors[i] * m_factors[k];
     }
 
-    // A kind that no batch has for long must not gain variance without end.
+    // A kind that is in no batch for a long time must not gain variance without end.
     void update(const std::array<double, kCostKinds>& gain, double denominator)
     {
         for (uint32_t i = 0; i < kCostKinds; ++i)

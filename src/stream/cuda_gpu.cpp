@@ -14,7 +14,7 @@
 
 namespace {
 
-// Makes a device current, and afterwards the one before again.
+// Makes a device current, and the one before it again at the end of the scope.
 class CurrentDevice {
 public:
     explicit CurrentDevice(int device)
@@ -49,7 +49,7 @@ public:
     bool hasImages() const override { return false; }
     bool hasSemaphores() const override { return false; }
 
-    // A stream runs one thing after the other.
+    // A stream runs its work in order, so no barrier is needed.
     void barrierBefore(SluiceCommands) override {}
     void barrierToCopies(SluiceCommands) override {}
     void barrierAfter(SluiceCommands) override {}

@@ -14,7 +14,7 @@ constexpr uint32_t kRecordsAtOnce = 4096;
 constexpr uint32_t kSizeMask = 0xffffff; // a record holds no larger size
 constexpr uint64_t kMostRecords = uint64_t(1) << 32;
 
-// Errors that say that a way of reading does not suit the file, the memory or the system.
+// Whether an error means that this way of reading does not suit the file, the memory or the system.
 bool isUnfit(int error)
 {
     return error == EINVAL || error == EFAULT || error == EPERM || error == ENOSYS ||
@@ -78,7 +78,7 @@ bool SluiceStreamFile_T::readDirect(uint64_t offset, uint8_t* bytes, uint64_t co
         }
         if (got <= 0 || uint64_t(got) > count - done) return false;
         if (done + uint64_t(got) >= needed) return true;
-        // It goes on at a multiple again.
+        // The next read begins at a multiple of the alignment again.
         const uint64_t resumed = (done + uint64_t(got)) / directAlignment * directAlignment;
         if (resumed == done) return false;
         done = resumed;
@@ -86,8 +86,8 @@ bool SluiceStreamFile_T::readDirect(uint64_t offset, uint8_t* bytes, uint64_t co
     return true;
 }
 
-// What of a read goes past the page cache: all of it, and what of the bytes beside it may be
-// written, but for its edges.
+// Finds the part of a read that can go past the page cache. That is all of it where enough bytes
+// beside the destination may be overwritten; else edges of it are left.
 bool SluiceStreamFile_T::directPart(uint64_t offset, const uint8_t* bytes, uint64_t count,
                                     uint64_t before, uint64_t after, uint64_t& begin,
                                     uint64_t& end) const
@@ -134,7 +134,7 @@ bool SluiceStreamFile_T::asOneRead(uint64_t offset, uint8_t* bytes, uint64_t cou
     return begin <= offset && end >= offset + count;
 }
 
-// The file stays readable through the page cache, whatever comes of it.
+// If this fails the file is still readable through the page cache.
 void SluiceStreamFile_T::openDirect()
 {
     directDescriptor = system.open(path.c_str(), true);
@@ -220,7 +220,7 @@ SluiceStatus SluiceStreamFile_T::openArchive()
     if (result == SLUICE_OK)
         result = sluiceCheckArchiveIndex(&archive, index.data(), index.size(), nullptr);
     if (result != SLUICE_OK) return result;
-    // The index says no more tiles than the file has room for records of.
+    // The index cannot claim more tiles than the file has room for records.
     if (archive.tileCount >= std::min<uint64_t>(kMostRecords, allRecords.max_size()))
         return SLUICE_ERROR_OUT_OF_MEMORY;
     assetTiles.resize(archive.assetCount);

@@ -39,7 +39,7 @@ inline bool isPlainFloat(const TileRecord& tile)
 {
     return tile.codec == SLUICE_CODEC_FLOAT && tile.filterOffset == 0;
 }
-// As the parser gave it, but that its offset counts from the start of the file.
+// The tile as the parser gave it, except that its offset counts from the start of the file.
 inline SluiceArchiveTile archiveTileOf(const TileRecord& tile)
 {
     return {tile.offset, tile.outputOffset, tile.storedSize,  tile.size,
@@ -69,22 +69,23 @@ struct SluiceStreamFile_T {
 
     // Reads exactly `size` bytes, in any thread, through the page cache.
     sluice::stream::ReadError read(uint64_t offset, void* bytes, uint64_t size) const;
-    // Reads them past the page cache where that is possible. So many bytes before and after the
-    // destination may be written.
+    // The same past the page cache where that is possible. `before` and `after` are how many bytes
+    // on each side of the destination may be overwritten.
     sluice::stream::ReadError readInto(uint64_t offset, uint8_t* bytes, uint64_t size,
                                        uint64_t before, uint64_t after) const;
-    // Whether one read of the system's can do what readInto does, and which, of how many wanted bytes.
+    // True: `read` alone does what readInto would, if it brings `needed` bytes.
     bool asOneRead(uint64_t offset, uint8_t* bytes, uint64_t size, uint64_t before, uint64_t after,
                    sluice::stream::Read& read, uint64_t& needed) const;
-    // How many bytes more than it reads a block needs, so that all of it is read directly.
+    // How many bytes larger than the read a block has to be, so that all of it is read directly.
     uint64_t directRoom() const { return isDirect ? 2 * uint64_t(directAlignment) : 0; }
     SluiceStreamIoReport ioReport() const;
-    // Opens the file and, of an archive, reads what all requests need. Sets state, status, osError.
+    // Opens the file, and reads the index and the tile records of an archive. Sets state, status,
+    // osError.
     void open();
 
     // Once it is open:
     SluiceArchiveAsset asset(uint32_t number) const;
-    // What each request needs of an asset, without parsing the index again.
+    // The part of an asset that each request needs, so that the index is not parsed again.
     struct AssetTiles {
         uint64_t firstRecord = 0;
         uint64_t size = 0;        // of the asset
@@ -94,7 +95,7 @@ struct SluiceStreamFile_T {
         uint32_t count = 0; // of records
     };
     const AssetTiles& tilesOf(uint32_t number) const { return assetTiles[number]; }
-    // An asset of which only that is filled in which sluiceGetArchiveTile reads.
+    // An asset with no more filled in than sluiceGetArchiveTile reads.
     SluiceArchiveAsset filtersOf(uint32_t number) const
     {
         SluiceArchiveAsset result = {};
@@ -102,8 +103,8 @@ struct SluiceStreamFile_T {
         result.tileParameterSize = assetTiles[number].tileParameterSize;
         return result;
     }
-    // The records of the tiles that an asset is in, and how many there are. What they decode to is
-    // the asset, or holds it from SluiceArchiveAsset::tilesOffset on.
+    // The records of the tiles that an asset is in, and how many there are. The asset begins at
+    // SluiceArchiveAsset::tilesOffset of what they decode to.
     const sluice::stream::TileRecord* records(uint32_t number, uint32_t& count) const
     {
         count = assetTiles[number].count;
@@ -133,7 +134,7 @@ struct SluiceStreamFile_T {
     uint32_t kernels = 0;
 
     // Guarded by the streamer's mutex.
-    uint32_t groups = 0; // that name it
+    uint32_t uses = 0; // requests that name it
     bool isGivenUp = false;
     bool isListed = true; // it is to be opened, being opened, or its event is not told
     SluiceStreamFile_T* next = nullptr; // in a list of such files, or of those to be deleted

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a streamer asks of a GPU's API beyond sluice's commands: copies, layouts, semaphores, time.
+// The part of a GPU's API that a streamer needs beyond sluice's commands: copies, image layouts,
+// semaphores, timestamps.
 #pragma once
 
 #include <sluice/sluice_stream.h>
 
+#include <atomic>
 #include <cstdint>
 
 namespace sluice::stream {
@@ -21,8 +23,8 @@ struct ImageBegin {
     const SluiceStreamImage* image;
     uint32_t oldLayout;
 };
-// As many change their layouts at once: a barrier for each would keep the device from doing more
-// than one copy at a time.
+// This many images change their layouts in one barrier: a barrier for each would keep the device
+// from doing more than one copy at a time.
 constexpr uint32_t kImagesAtOnce = 64;
 
 } // namespace sluice::stream
@@ -30,24 +32,25 @@ constexpr uint32_t kImagesAtOnce = 64;
 struct SluiceStreamGpu {
     virtual ~SluiceStreamGpu() = default;
 
-    // Once for a streamer: `batches` pairs of timestamps. The id is given to everything below.
+    // Called once for a streamer, which needs `batches` pairs of timestamps. The functions below
+    // get the id.
     virtual SluiceStatus begin(uint32_t batches, uint32_t& id) = 0;
     virtual void end(uint32_t id) = 0;
 
-    // Timestamps around a batch. False: this queue has none, or they are not there (yet).
+    // Timestamps around a batch. False: the queue has none, or they have not been written yet.
     virtual void timestamp(SluiceCommands commands, uint32_t id, uint32_t batch, bool isEnd) = 0;
     virtual bool milliseconds(uint32_t id, uint32_t batch, double& result) = 0;
 
-    // Whatever came before in the queue, before the batch's decodes and copies.
+    // Orders all earlier work of the queue before the batch's decodes and copies.
     virtual void barrierBefore(SluiceCommands commands) = 0;
-    // Decodes before copies.
+    // Orders the batch's decodes before its copies.
     virtual void barrierToCopies(SluiceCommands commands) = 0;
-    // All of the batch before later uses of buffers, and before the host reads results.
+    // Orders all of the batch before later uses of buffers, and before the host reads results.
     virtual void barrierAfter(SluiceCommands commands) = 0;
     // The levels' layers become TRANSFER_DST_OPTIMAL, from the layouts that are given.
     virtual void beginImages(SluiceCommands commands, const sluice::stream::ImageBegin* images,
                              uint32_t count) = 0;
-    // And then what the requests say.
+    // And then get the layouts, families and accesses that the requests say.
     virtual void endImages(SluiceCommands commands, const SluiceStreamImage* const* images,
                            uint32_t count) = 0;
     virtual void copyToImage(SluiceCommands commands, const sluice::stream::ImageCopy& copy) = 0;
@@ -55,8 +58,8 @@ struct SluiceStreamGpu {
     virtual SluiceStatus copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
                                       const SluiceBuffer& to) = 0;
 
-    // Commands run as they are given: a batch cannot be taken back, and batchDone says when it is
-    // complete (DEVICE: never). Else a semaphore or the engine says so.
+    // True: commands run as soon as they are given, so a batch cannot be taken back, and batchDone
+    // says when it is complete (DEVICE: never). If not, a semaphore or the engine says so.
     virtual bool isImmediate() const { return false; }
     virtual SluiceStatus batchDone(uint32_t id, uint32_t batch, bool& isDone)
     {
@@ -64,7 +67,8 @@ struct SluiceStreamGpu {
         isDone = false;
         return SLUICE_OK;
     }
-    // Without them beginImages, endImages, copyToImage, and the functions below are never called.
+    // Without images, beginImages, endImages and copyToImage are never called; without semaphores,
+    // the functions below.
     virtual bool hasImages() const { return true; }
     virtual bool hasSemaphores() const { return true; }
 
@@ -72,3 +76,61 @@ struct SluiceStreamGpu {
     virtual SluiceStatus semaphoreValue(uint64_t semaphore, uint64_t& value) = 0;
     virtual SluiceStatus signal(uint64_t semaphore, uint64_t value) = 0;
 };
+
+namespace sluice::stream {
+
+// The GPU's API as one streamer sees it: there may be none, and the device may be lost.
+class Gpu {
+public:
+    explicit Gpu(SluiceStreamGpu* api) : m_api(api) {}
+    ~Gpu()
+    {
+        if (m_hasBegun) m_api->end(m_id);
+    }
+    Gpu(const Gpu&) = delete;
+    Gpu& operator=(const Gpu&) = delete;
+
+    SluiceStatus begin(uint32_t batches)
+    {
+        const SluiceStatus status = m_api != nullptr ? m_api->begin(batches, m_id) : SLUICE_OK;
+        m_hasBegun = m_api != nullptr && status == SLUICE_OK;
+        return status;
+    }
+    bool isThere() const { return m_api != nullptr; }
+    bool isImmediate() const { return isThere() && m_api->isImmediate(); }
+    bool hasImages() const { return isThere() && m_api->hasImages(); }
+    bool hasSemaphores() const { return isThere() && m_api->hasSemaphores(); }
+    // The functions that record. It has begun.
+    SluiceStreamGpu& api() const { return *m_api; }
+    uint32_t id() const { return m_id; }
+
+    bool isLost() const { return m_isLost; }
+    void lose() { m_isLost = true; }
+    // Errors of these: DEVICE, and then it is lost.
+    SluiceStatus semaphoreValue(uint64_t semaphore, uint64_t& value)
+    {
+        return noted(m_isLost ? SLUICE_ERROR_DEVICE : m_api->semaphoreValue(semaphore, value));
+    }
+    SluiceStatus signal(const SluiceStreamSync& signal)
+    {
+        return noted(m_api->signal(signal.semaphore, signal.value));
+    }
+    SluiceStatus batchDone(uint32_t batch, bool& isDone)
+    {
+        return noted(m_api->batchDone(m_id, batch, isDone));
+    }
+
+private:
+    SluiceStatus noted(SluiceStatus status)
+    {
+        if (status != SLUICE_OK) lose();
+        return status;
+    }
+
+    SluiceStreamGpu* const m_api;
+    uint32_t m_id = 0;
+    bool m_hasBegun = false;
+    std::atomic<bool> m_isLost{false};
+};
+
+} // namespace sluice::stream

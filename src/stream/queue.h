@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Groups in the order in which they are served. Most come in the order in which they leave: those
-// stand in a ring, where both cost a few instructions. A group that is more urgent than the ring's
-// last one goes into a binary heap. A group knows where it stands, so that it may leave either or
+// A priority queue of groups. Most groups come in the order in which they leave; those stand in a
+// ring, where coming and leaving cost a few instructions. A group that is more urgent than the last
+// one of the ring goes into a binary heap. A group knows its place, so it can leave either, or
 // change its priority.
 #pragma once
 
@@ -35,13 +35,13 @@ public:
         return m_heap.empty() || before(first, m_heap.front()) ? first.group : m_heap.front().group;
     }
 
-    // A group that will probably be the top when so many others have left; NULL: nobody knows.
+    // The group that will probably be the top when `others` have left; NULL: nobody knows.
     Group* later(uint32_t others) const
     {
         return others < m_end - m_first ? m_ring[(m_first + others) & m_mask].group : nullptr;
     }
 
-    // Does nothing if it is there already.
+    // Does nothing if the group is there already.
     void insert(Group* group)
     {
         if (group->place[queue] != kNotQueued) return;
@@ -61,7 +61,7 @@ public:
         m_heap.pop_back();
         if (at < m_heap.size()) settle(at, last);
     }
-    // Its priority has changed.
+    // Call it when the priority of a group has changed.
     void update(Group* group)
     {
         if (group->place[queue] == kNotQueued) return;
@@ -70,7 +70,7 @@ public:
     }
 
 private:
-    // What decides the order stands in the entry itself, so that no group is read on the way.
+    // The entry holds what decides the order, so that no group is read on the way.
     struct Entry {
         uint64_t sequence = 0;
         Group* group = nullptr; // NULL in the ring: it has left
@@ -95,7 +95,7 @@ private:
         m_heap.emplace_back(); // has room for every group
         rise(uint32_t(m_heap.size() - 1), entry);
     }
-    // Neither end of the ring is a group that has left.
+    // Shortens the ring until neither of its ends is a group that has left.
     void dropEnds()
     {
         while (m_first != m_end && m_ring[m_first & m_mask].group == nullptr)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the streamer asks of the operating system to read files, in one place, so that tests can
-// make it fail.
+// All that the streamer asks of the operating system, in one place, so that tests can make it fail.
 #pragma once
 
 #include <sluice/sluice_stream.h>
@@ -22,7 +21,7 @@ struct Read {
     uint64_t size = 0, offset = 0;
     int64_t got = 0; // as System::read returns it
 };
-// What a thread reads between one lock and the next.
+// Reads of one thread between one lock and the next, at most.
 constexpr uint32_t kReadsAtOnce = 16;
 
 // Results below 0 are negative errnos. A descriptor of Windows is a HANDLE, of which 32 bits count.
@@ -35,17 +34,17 @@ public:
     virtual void close(int descriptor) const;
     virtual int status(int descriptor, FileStatus& status) const; // 0: it worked
     virtual int64_t read(int descriptor, void* bytes, uint64_t size, uint64_t offset) const;
-    // At most kReadsAtOnce, which all go on at the same time where the system can do that.
+    // Reads that go on at the same time where the system can do that; at most kReadsAtOnce.
     virtual void readMany(Read* reads, uint32_t count) const;
-    // Whether it can: else nothing is gained by readMany.
+    // Whether the system can do that; if not, readMany gains nothing.
     virtual bool readsTogether() const;
-    // What offset, size and memory of direct reads are multiples of: a power of two, or 0: there
-    // are none.
+    // The power of two that offset, size and memory of direct reads have to be multiples of. 0: the
+    // file has no direct reads.
     virtual uint32_t directAlignment(int descriptor) const;
 
 protected:
-    // Windows: files are bound to a completion port, by which many reads are under way at once. Where
-    // one cannot be bound each read is waited for by the thread that asked for it.
+    // On Windows, files are bound to a completion port, by which many reads are under way at once.
+    // If a file cannot be bound, each thread waits for its own reads.
     virtual bool usesCompletionPort() const { return true; }
 };
 
@@ -54,7 +53,8 @@ const System& operatingSystem();
 // The errno that says that a path has come to lead to another file.
 extern const int kOtherFileError;
 
-// Descriptors that are readable while they are set; -1: the system has none. False: that failed.
+// A descriptor that is readable while it is set. openEvent gives -1 where the system has none;
+// false: the call failed.
 int openEvent();
 bool setEvent(int event);
 bool resetEvent(int event);

@@ -75,7 +75,7 @@ bool System::readsTogether() const { return false; }
 void* mapMemory(uint64_t size, uint64_t alignment)
 {
     if (size > SIZE_MAX - alignment) return nullptr;
-    // More than is wanted, of which the ends are given back.
+    // Maps more than is wanted, and gives the ends back, so that the rest is aligned.
     void* mapped = mmap(nullptr, size_t(size + alignment), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) return nullptr;

@@ -18,7 +18,7 @@ constexpr uint64_t kLargestRead = uint64_t(1) << 30;
 
 HANDLE handleOf(int descriptor) { return reinterpret_cast<HANDLE>(intptr_t(descriptor)); }
 
-// What a read that did not begin, or has ended, came to.
+// The result of a read that has ended, or could not begin.
 int64_t resultOf(bool isGood, DWORD got)
 {
     if (isGood) return got;
@@ -32,15 +32,15 @@ void setPlace(OVERLAPPED& request, uint64_t offset)
     request.OffsetHigh = DWORD(offset >> 32);
 }
 
-// One port for all files, since a thread has reads of several under way. Of the threads that wait
-// one looks at the port, for all of them.
+// There is one port for all files, since a thread has reads of several files under way. One of the
+// threads that wait looks at the port for all of them.
 class CompletionPort {
 public:
     CompletionPort() : m_port(CreateIoCompletionPort(INVALID_HANDLE_VALUE, nullptr, 0, 0)) {}
     CompletionPort(const CompletionPort&) = delete;
     CompletionPort& operator=(const CompletionPort&) = delete;
 
-    // What is read at once, as from the cache, needs no packet.
+    // A read that ends at once, for example from the cache, needs no packet.
     bool bind(HANDLE file)
     {
         return m_port != nullptr &&
@@ -65,7 +65,7 @@ private:
     bool m_isWatched = false; // by a thread
 };
 
-// False: it has ended already.
+// False: the read has ended already.
 bool CompletionPort::begin(Request& request)
 {
     Read& read = *request.read;
@@ -116,7 +116,7 @@ void CompletionPort::waitFor(const uint32_t& pending, std::unique_lock<std::mute
             request.read->got = resultOf(isGood, got);
             --*request.pending;
         }
-        // Those whose reads have ended, and one that looks at the port next.
+        // Wakes the threads whose reads have ended, and one that looks at the port next.
         m_changed.notify_all();
     }
 }
@@ -127,7 +127,7 @@ CompletionPort& completionPort()
     return one;
 }
 
-// Files that are not bound to the port: none, but where the system refuses.
+// Reads files that are not bound to the port, which are none unless the system refuses.
 class Unbound {
 public:
     void add(int descriptor)
@@ -270,7 +270,7 @@ uint32_t System::directAlignment(int descriptor) const
     return isPower && alignment <= kMaxAlignment ? std::max(alignment, kUsualAlignment) : 0;
 }
 
-// A loop of messages waits for no descriptors: programs poll once a frame.
+// A message loop cannot wait for descriptors, so programs poll once a frame.
 int openEvent() { return -1; }
 bool setEvent(int) { return false; }
 bool resetEvent(int) { return false; }
@@ -279,7 +279,7 @@ void closeEvent(int) {}
 void* mapMemory(uint64_t size, uint64_t alignment)
 {
     if (size > SIZE_MAX - alignment) return nullptr;
-    // Another thread may take the place between it being found and being taken: it is sought anew.
+    // Another thread may take the address between finding and mapping it; then a new one is sought.
     for (int attempt = 0; attempt < 16; ++attempt) {
         void* const found =
             VirtualAlloc(nullptr, size_t(size + alignment), MEM_RESERVE, PAGE_NOACCESS);

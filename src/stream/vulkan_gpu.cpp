@@ -148,8 +148,8 @@ void VulkanGpu::timestamp(SluiceCommands commands, uint32_t id, uint32_t batch, 
 {
     if (m_period <= 0) return;
     if (!isEnd) m_CmdResetQueryPool(of(commands), m_pools[id], 2 * batch, 2);
-    // At the bottom of the pipe the first one says when all earlier work of the queue has ended,
-    // for which the batch waits.
+    // At the bottom of the pipe the first timestamp says when all earlier work of the queue has
+    // ended. The batch waits for that work, so its own time begins there.
     m_CmdWriteTimestamp(of(commands), VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, m_pools[id],
                         2 * batch + (isEnd ? 1u : 0u));
 }

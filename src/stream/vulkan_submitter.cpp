@@ -24,7 +24,8 @@ namespace {
     X(DestroySemaphore)                                                                            \
     X(WaitSemaphores)
 
-using Clock = std::chrono::steady_clock;
+using sluice::stream::Batcher;
+using sluice::stream::Clock;
 constexpr auto kRetryAfter = std::chrono::milliseconds(10);
 
 SluiceStatus statusOf(VkResult result)
@@ -129,7 +130,7 @@ SluiceStatus SluiceStreamSubmitter_T::start()
     const SluiceStatus status = createObjects(m_info.vulkan->queueFamily);
     if (status != SLUICE_OK) return status;
     m_pace = m_info.pace;
-    m_isAttached = m_info.streamer->attach();
+    m_isAttached = m_info.streamer->attachSubmitter();
     if (!m_isAttached) return SLUICE_ERROR_ARGUMENT;
     m_waits = std::thread([this] { runWaits(); });
     m_submits = std::thread([this] { runSubmits(); });
@@ -151,8 +152,8 @@ void SluiceStreamSubmitter_T::stop()
         m_waits.join();
     }
     if (!m_isAttached) return;
-    m_info.streamer->collect();
-    m_info.streamer->detach();
+    m_info.streamer->completion().collect();
+    m_info.streamer->detachSubmitter();
 }
 
 SluiceStreamSubmitter_T::~SluiceStreamSubmitter_T()
@@ -225,12 +226,12 @@ void SluiceStreamSubmitter_T::runSubmits()
             const std::lock_guard<std::mutex> lock(m_mutex);
             ++m_state.wakeUps;
         }
-        m_info.streamer->collect();
+        m_info.streamer->completion().collect();
         next = submitWhatIsReady();
     }
 }
 
-// Returns when to look again, whether or not something is ready until then.
+// Returns the time at which to look again even if nobody calls.
 Clock::time_point SluiceStreamSubmitter_T::submitWhatIsReady()
 {
     for (;;) {
@@ -239,7 +240,7 @@ Clock::time_point SluiceStreamSubmitter_T::submitWhatIsReady()
             const std::lock_guard<std::mutex> lock(m_mutex);
             pace = m_pace;
         }
-        const uint32_t underWay = m_info.streamer->batchesUnderWay();
+        const uint32_t underWay = m_info.streamer->batcher().underWay();
         if (underWay == m_buffers.size()) return Clock::time_point::max(); // one of them calls
         const bool isPaced = pace.interval != 0;
         const Clock::time_point now = Clock::now();
@@ -247,20 +248,20 @@ Clock::time_point SluiceStreamSubmitter_T::submitWhatIsReady()
         const bool isEarly = isPaced && m_hasSubmitted && now < due;
         if (!isPaced) pace.budget.maxAge = UINT32_MAX;
         if (!isPaced && underWay == 0) pace.budget.minTiles = 0;
-        switch (m_info.streamer->readiness(pace.budget, isPaced && !isEarly)) {
-        case SluiceStreamer_T::Ready::nothing: return Clock::time_point::max();
-        case SluiceStreamer_T::Ready::tooLittle:
+        switch (m_info.streamer->batcher().readiness(pace.budget, isPaced && !isEarly)) {
+        case Batcher::Ready::nothing: return Clock::time_point::max();
+        case Batcher::Ready::tooLittle:
             if (isEarly) return due;
             if (!isPaced) return Clock::time_point::max();
             m_lastSubmit = now;
             m_hasSubmitted = true;
             return now + std::chrono::microseconds(pace.interval);
-        case SluiceStreamer_T::Ready::enough: break;
+        case Batcher::Ready::enough: break;
         }
         if (isEarly) return due;
         bool isSubmitted = false;
         const SluiceStatus status = submitOne(pace.budget, isSubmitted);
-        if (m_info.streamer->isLost()) m_info.streamer->collect();
+        if (m_info.streamer->isLost()) m_info.streamer->completion().collect();
         if (status != SLUICE_OK) return Clock::now() + kRetryAfter;
         if (!isSubmitted) continue; // a unit that no batch can hold has failed
         m_lastSubmit = Clock::now();
@@ -287,14 +288,14 @@ SluiceStatus SluiceStreamSubmitter_T::submitOne(const SluiceStreamBudget& budget
     full.value = value;
     SluiceStreamBatch batch = {};
     m_info.streamer->holdRecorded(true);
-    status = m_info.streamer->record(sluiceVulkanCommands(commands), full, batch);
+    status = m_info.streamer->batcher().record(sluiceVulkanCommands(commands), full, batch);
     const SluiceStatus ended = statusOf(m_EndCommandBuffer(commands));
     if (status == SLUICE_OK) status = ended;
     if (status == SLUICE_OK && batch.number != 0) status = submitTo(commands, value);
     isSubmitted = status == SLUICE_OK && batch.number != 0;
     if (status != SLUICE_OK || isSubmitted) note(status);
     if (status == SLUICE_ERROR_DEVICE) m_info.streamer->loseDevice();
-    if (!isSubmitted && batch.number != 0) m_info.streamer->discard(batch.number);
+    if (!isSubmitted && batch.number != 0) m_info.streamer->batcher().discard(batch.number);
     m_info.streamer->holdRecorded(false);
     return status;
 }

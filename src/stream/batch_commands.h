@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Writes the lists of a batch and records its commands. Nobody else touches the units of a batch,
+// so none of this needs the lock.
+#pragma once
+
+#include "stream/batch.h"
+#include "stream/gpu.h"
+
+namespace sluice::stream {
+
+class BatchCommands {
+public:
+    // All of these outlive the object.
+    BatchCommands(const SluiceStreamerInfo& info, Gpu& gpu, const Slots<Request>& requests,
+                  const Slots<Unit>& units)
+        : m_info(info), m_gpu(gpu), m_requests(requests), m_units(units)
+    {
+    }
+    // slot: the batch's, of control, results and timestamps. Errors: NOT_READY (a pipeline that it
+    // needs does not exist), and those of sluicePrepareTiles.
+    SluiceStatus prepare(Batch& batch, uint32_t slot) const;
+    SluiceStatus record(const Batch& batch, uint32_t slot, SluiceCommands commands) const;
+
+private:
+    SluiceStatus copySome(uint32_t& at, SluiceCommands commands) const;
+    SluiceStatus copyUnit(const Unit& unit, SluiceCommands commands) const;
+
+    const SluiceStreamerInfo& m_info;
+    Gpu& m_gpu;
+    const Slots<Request>& m_requests;
+    const Slots<Unit>& m_units;
+};
+
+} // namespace sluice::stream

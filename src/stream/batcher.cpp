@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "stream/batcher.h"
+
+#include <algorithm>
+
+namespace sluice::stream {
+
+namespace {
+
+void addCost(CostInputs& cost, const TileRecord& tile)
+{
+    const bool isFiltered = tile.filterOffset != 0;
+    switch (tile.codec) {
+    case SLUICE_CODEC_GSTD: cost.addGstdTile(tile.storedSize, tile.size, isFiltered); break;
+    case SLUICE_CODEC_FLOAT: cost.addFloatTile(tile.size, isFiltered); break;
+    case SLUICE_CODEC_STORE: cost.addStoredTile(tile.size, isFiltered); break;
+    default: cost.addGdeflateTile(tile.storedSize, tile.size, isFiltered); break;
+    }
+}
+
+// The totals if some tiles more of the kinds that are there come, as far as filters allow.
+SluiceTileTotals withMore(SluiceTileTotals totals, uint64_t maxFilteredSize)
+{
+    const uint64_t mostFiltered = std::max(totals.filteredSize, maxFilteredSize);
+    constexpr uint32_t kMore = 64, kMoreDescriptions = 16384;
+    for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
+        for (uint32_t filtered = 0; filtered < 2; ++filtered) {
+            const uint32_t count = totals.counts[kind][filtered];
+            if (count == 0) continue;
+            totals.parts[kind][filtered] += kMore * (totals.parts[kind][filtered] / count + 1);
+            totals.counts[kind][filtered] += kMore;
+            if (filtered != 0)
+                totals.filteredSize += uint64_t(kMore) * (totals.largestFiltered[kind] + 16);
+        }
+    }
+    totals.filteredSize = std::min(totals.filteredSize, mostFiltered);
+    totals.descriptionSize += totals.descriptionSize != 0 ? kMoreDescriptions : 0;
+    return totals;
+}
+
+bool isWithin(const SluiceTileTotals& totals, const SluiceTileTotals& room)
+{
+    bool is =
+        totals.filteredSize <= room.filteredSize && totals.descriptionSize <= room.descriptionSize;
+    for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
+        is = is && totals.largestFiltered[kind] <= room.largestFiltered[kind];
+        for (uint32_t filtered = 0; filtered < 2; ++filtered)
+            is = is && totals.counts[kind][filtered] <= room.counts[kind][filtered] &&
+                 totals.parts[kind][filtered] <= room.parts[kind][filtered];
+    }
+    return is;
+}
+
+// Requests for parts of one buffer share a target, which grows as far as they reach.
+uint32_t targetFor(Batch& batch, uint64_t handle)
+{
+    for (uint32_t i = 0; i < batch.targetCount; ++i)
+        if (batch.targets[i].destination.handle == handle) return i;
+    if (batch.targetCount == kTargets) return kNone;
+    TargetBatch& target = batch.targets[batch.targetCount];
+    target.destination = {handle, 0, 0};
+    target.totals = target.room = {};
+    target.required = {};
+    target.tiles.clear();
+    return batch.targetCount++;
+}
+
+} // namespace
+
+Batcher::Batcher(const SluiceStreamerInfo& info, bool decodes, Monitor& monitor, Gpu& gpu,
+                 Ledger& ledger)
+    : m_info(info), m_monitor(monitor), m_gpu(gpu), m_ledger(ledger),
+      m_commands(info, gpu, ledger.requests, ledger.units),
+      m_controlSlot(slotSize(info.control, info.maxBatches)),
+      m_resultsSlot(slotSize(info.results, info.maxBatches)), m_batches(info.maxBatches)
+{
+    for (Batch& batch : m_batches) {
+        for (TargetBatch& target : batch.targets)
+            target.tiles.reserve(decodes ? info.maxBatchTiles : 0);
+        batch.unitTargets.reserve(info.maxUnits);
+        batch.unitFirstTile.reserve(info.maxUnits);
+    }
+}
+
+// NULL: nothing is to be recorded now.
+Batch* Batcher::begin(const SluiceStreamBudget& budget)
+{
+    Held held(m_monitor);
+    m_ledger.work.countRecordCall(held);
+    if (!m_gpu.isThere() || m_gpu.isLost() || !m_ledger.work.isWorthRecording(held, budget))
+        return nullptr;
+    const auto batch = std::find_if(m_batches.begin(), m_batches.end(),
+                                    [](const Batch& one) { return one.number == 0; });
+    if (batch == m_batches.end()) return nullptr; // as many are under way as there may be
+    batch->semaphore = budget.semaphore;
+    batch->value = budget.value;
+    batch->number = ++m_lastNumber;
+    batch->units = {};
+    batch->unitCount = batch->copies = batch->targetCount = 0;
+    batch->unitTargets.clear();
+    batch->unitFirstTile.clear();
+    batch->cost = {};
+    batch->weights = m_costs.weights();
+    ++m_ledger.pending.batches;
+    return &*batch;
+}
+
+SluiceStatus Batcher::record(SluiceCommands commands, const SluiceStreamBudget& budget,
+                             SluiceStreamBatch& result)
+{
+    result = {};
+    if (m_gpu.isThere() && commands == nullptr && !m_gpu.isImmediate())
+        return SLUICE_ERROR_ARGUMENT;
+    if (budget.semaphore != 0 && m_gpu.isThere() && !m_gpu.hasSemaphores())
+        return SLUICE_ERROR_UNSUPPORTED;
+    Batch* batch = begin(budget);
+    if (batch == nullptr) return SLUICE_OK;
+    result.number = batch->number;
+    while (gather(*batch, budget, result)) {
+    }
+    SluiceStatus status = SLUICE_OK;
+    if (batch->unitCount != 0) {
+        result.copies = batch->copies;
+        result.predictedMilliseconds = float(batch->weights.predict(batch->cost));
+        status = m_commands.prepare(*batch, slotOf(*batch));
+        const bool isPrepared = status == SLUICE_OK;
+        if (isPrepared) status = m_commands.record(*batch, slotOf(*batch), commands);
+        if (status == SLUICE_OK) return status;
+        // A part of the batch may run, and nobody could say when it is done.
+        if (isPrepared && m_gpu.isImmediate()) {
+            m_gpu.lose();
+            result = {};
+            return SLUICE_ERROR_DEVICE;
+        }
+    }
+    Held held(m_monitor);
+    putBack(held, *batch);
+    result = {};
+    return status;
+}
+
+// Groups of one unit each are in none of this core's caches. Each step reads what an earlier one
+// has had fetched.
+void Batcher::prefetchReady(Held& held) const
+{
+    constexpr uint32_t kRequest = 2, kUnit = 4, kGroup = 6;
+    const auto unitOf = [&](uint32_t others) -> const Unit* {
+        const Group* group = m_ledger.work.laterToRecord(held, others);
+        return group != nullptr && !group->ready.empty() ? &m_ledger.units[group->ready.head]
+                                                         : nullptr;
+    };
+    if (const Unit* unit = unitOf(kRequest)) prefetch(m_ledger.requests[unit->request]);
+    if (const Unit* unit = unitOf(kUnit)) prefetch(*unit);
+    if (const Group* group = m_ledger.work.laterToRecord(held, kGroup)) prefetch(*group);
+}
+
+// Adds some units; threads that read and decode get the lock in between. False: there are no more,
+// or the batch is full.
+bool Batcher::gather(Batch& batch, const SluiceStreamBudget& budget, SluiceStreamBatch& result)
+{
+    Held held(m_monitor);
+    for (uint32_t i = 0; i < kUnitsAtOnce; ++i) {
+        Group* group = m_ledger.work.toRecord(held);
+        if (group == nullptr) break;
+        prefetchReady(held);
+        const Added added = addUnit(held, batch, m_ledger.units[group->ready.head], budget, result);
+        if (added == Added::full) return false;
+        Unit& unit = m_ledger.work.takeReady(held, *group);
+        if (added == Added::yes) {
+            markRecorded(held, batch, unit);
+            continue;
+        }
+        // More than control or scratch have room for, although the batch is empty.
+        m_ledger.fail(held, *group, m_ledger.requests[unit.request], {SLUICE_ERROR_BUFFER_SIZE});
+        m_ledger.finish(held, unit);
+        m_ledger.endIfDone(held, *group);
+    }
+    if (m_ledger.work.toRecord(held) != nullptr) return true;
+    m_ledger.work.renewAge(held);
+    return false;
+}
+
+Batcher::Added Batcher::addUnit(Held&, Batch& batch, Unit& unit, const SluiceStreamBudget& budget,
+                                SluiceStreamBatch& result)
+{
+    CostInputs cost = batch.cost; // a copy, since the unit may not fit
+    const Request& request = m_ledger.requests[unit.request];
+    if (isCopied(unit)) cost.addCopy(unit.size);
+    if (isDecodedByGpu(unit)) {
+        uint32_t count = 0;
+        const TileRecord* records = request.info.file->records(request.info.asset, count);
+        for (uint32_t i = 0; i < unit.tileCount; ++i)
+            addCost(cost, records[unit.firstTile + i]);
+    }
+    const uint32_t copies = batch.copies + (isCopied(unit) ? 1 : 0);
+    const bool isOver = batch.weights.predict(cost) > double(budget.milliseconds) ||
+                        (budget.bytes != 0 && result.bytesOut + unit.size > budget.bytes) ||
+                        (budget.copies != 0 && copies > budget.copies);
+    if (batch.unitCount != 0 && (isOver || batch.unitCount == m_info.maxUnits)) return Added::full;
+    if (isDecodedByGpu(unit)) {
+        const Added added = addTiles(batch, unit);
+        if (added != Added::yes) return added;
+        result.tiles += unit.tileCount;
+    } else {
+        batch.unitTargets.push_back(kNone);
+        batch.unitFirstTile.push_back(0);
+    }
+    batch.cost = cost;
+    batch.copies = copies;
+    result.bytesIn += unit.storedSize;
+    result.bytesOut += unit.size;
+    return Added::yes;
+}
+
+// Targets have control and results of their own, and scratch in turns.
+bool Batcher::fits(const Batch& batch, uint32_t target,
+                   const SluiceTilesRequirements& required) const
+{
+    const SluiceTileTotals& totals = batch.targets[target].totals;
+    uint64_t control = required.controlSize, results = required.resultsSize, tiles = 0;
+    uint64_t filtered = totals.filteredSize;
+    for (uint32_t i = 0; i < batch.targetCount; ++i) {
+        if (i == target) continue;
+        control += batch.targets[i].required.controlSize + kSlotAlignment;
+        results += batch.targets[i].required.resultsSize + kSlotAlignment;
+        tiles += batch.targets[i].totals.tileCount;
+        filtered += batch.targets[i].totals.filteredSize;
+    }
+    return tiles + totals.tileCount <= m_info.maxBatchTiles &&
+           control + kSlotAlignment <= m_controlSlot && results + kSlotAlignment <= m_resultsSlot &&
+           required.scratchSize <= m_info.scratch.size &&
+           (filtered <= m_info.maxFilteredSize || batch.unitCount == 0);
+}
+
+// Finds out what the totals need, or already what some more tiles would, since to ask for every unit
+// would cost as much as everything else that Record does for it. False: there is no room for the
+// totals.
+bool Batcher::makeRoom(Batch& batch, uint32_t number) const
+{
+    TargetBatch& target = batch.targets[number];
+    const SluiceTileTotals& totals = target.totals;
+    if (isWithin(totals, target.room) && fits(batch, number, target.required)) return true;
+    SluiceTilesInfo info = {};
+    info.gstdTilesAtOnce = m_info.gstdTilesAtOnce;
+    for (const SluiceTileTotals& room : {withMore(totals, m_info.maxFilteredSize), totals}) {
+        SluiceTilesRequirements required = {};
+        if (sluiceGetTilesRequirements(m_info.context, &info, &room, &required) == SLUICE_OK &&
+            fits(batch, number, required)) {
+            target.room = room;
+            target.required = required;
+            return true;
+        }
+    }
+    return false;
+}
+
+Batcher::Added Batcher::addTiles(Batch& batch, const Unit& unit)
+{
+    const SluiceStreamRequest& request = m_ledger.requests[unit.request].info;
+    const bool isDirect = unit.route == Route::direct;
+    const SluiceBuffer& destination = isDirect ? request.buffer : m_info.output.buffer;
+    const uint32_t known = batch.targetCount, number = targetFor(batch, destination.handle);
+    if (number == kNone) return Added::full;
+    TargetBatch& target = batch.targets[number];
+    const SluiceArchiveAsset asset = request.file->filtersOf(request.asset);
+    uint32_t count = 0;
+    const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
+    const SluiceTileTotals before = target.totals;
+    const size_t firstTile = target.tiles.size();
+    uint64_t source = unit.sourceBase;
+    bool isGood = firstTile + unit.tileCount <= m_info.maxBatchTiles;
+    for (uint32_t i = 0; i < unit.tileCount && isGood; ++i) {
+        const TileRecord& tile = tiles[i];
+        const SluiceArchiveTile record = archiveTileOf(tile);
+        const uint64_t place =
+            destination.offset +
+            (isDirect ? tile.outputOffset - request.offset
+                      : unit.outputBase + tile.outputOffset - tiles[0].outputOffset);
+        SluiceTile& one = target.tiles.emplace_back();
+        isGood = sluiceGetArchiveTile(&asset, &record, source, place, &one) == SLUICE_OK &&
+                 sluiceAddTile(&target.totals, &one) == SLUICE_OK;
+        source += storedRoom(tile);
+    }
+    if (!isGood || !makeRoom(batch, number)) {
+        target.totals = before;
+        target.tiles.resize(firstTile);
+        batch.targetCount = known;
+        return batch.unitCount == 0 ? Added::impossible : Added::full;
+    }
+    target.destination.size =
+        std::max(target.destination.size, destination.offset + destination.size);
+    batch.unitTargets.push_back(number);
+    batch.unitFirstTile.push_back(uint32_t(firstTile));
+    return Added::yes;
+}
+
+void Batcher::markRecorded(Held& held, Batch& batch, Unit& unit)
+{
+    Group& group = m_ledger.groups[unit.group];
+    Request& request = m_ledger.requests[unit.request];
+    m_ledger.units.append(batch.units, unit);
+    ++batch.unitCount;
+    m_ledger.work.setState(held, unit, UnitState::recorded);
+    --request.unrecorded;
+    --group.unrecorded;
+    ++group.underWay;
+    group.event.value = batch.value;
+    unit.beginsImage = unit.endsImage = false;
+    if (request.info.target == SLUICE_STREAM_TO_IMAGE) {
+        // A unit that is decoded again may come after the end of its request.
+        const bool isAfterEnd = request.endIn != 0;
+        unit.beginsImage = request.begunIn == 0 || isAfterEnd;
+        if (request.begunIn == 0) request.begunIn = batch.number;
+        unit.endsImage =
+            isAfterEnd || (request.unrecorded == 0 && request.cut == request.info.size);
+        if (unit.endsImage && request.endIn == 0) request.endIn = batch.number;
+    }
+    m_ledger.tellIfRecorded(held, group);
+}
+
+// The batch will not run: its units are ready again, in front of what came since.
+void Batcher::putBack(Held& held, Batch& batch)
+{
+    Queue reversed;
+    while (!batch.units.empty())
+        m_ledger.units.prepend(reversed, m_ledger.units.pop(batch.units));
+    while (!reversed.empty()) {
+        Unit& unit = m_ledger.units.pop(reversed);
+        Group& group = m_ledger.groups[unit.group];
+        Request& request = m_ledger.requests[unit.request];
+        if (request.begunIn == batch.number) request.begunIn = 0;
+        if (request.endIn == batch.number) request.endIn = 0;
+        m_ledger.events.forgetRecorded(held, group);
+        if (group.life == Life::tooLate) group.life = Life::cancelled; // it is no longer
+        if (group.isCancelled()) {
+            m_ledger.finishUnused(held, unit);
+            m_ledger.endIfDone(held, group);
+            continue;
+        }
+        ++request.unrecorded;
+        ++group.unrecorded;
+        --group.underWay;
+        m_ledger.work.putBack(held, unit);
+    }
+    release(held, batch);
+}
+
+SluiceStatus Batcher::discard(uint64_t number)
+{
+    if (m_gpu.isImmediate()) return SLUICE_ERROR_ARGUMENT;
+    Held held(m_monitor);
+    Batch* newest = nullptr;
+    for (Batch& batch : m_batches)
+        if (batch.number != 0 && (newest == nullptr || batch.number > newest->number))
+            newest = &batch;
+    if (newest == nullptr || newest->number != number) return SLUICE_ERROR_ARGUMENT;
+    putBack(held, *newest);
+    return SLUICE_OK;
+}
+
+Batcher::Ready Batcher::readiness(const SluiceStreamBudget& budget, bool countsCall)
+{
+    Held held(m_monitor);
+    if (m_ledger.work.toRecord(held) == nullptr || m_gpu.isLost() || !(budget.milliseconds > 0))
+        return Ready::nothing;
+    if (m_ledger.work.isWorthRecording(held, budget)) return Ready::enough;
+    if (countsCall) m_ledger.work.countRecordCall(held);
+    return Ready::tooLittle;
+}
+
+Batch* Batcher::oldest()
+{
+    Batch* oldest = nullptr;
+    for (Batch& batch : m_batches)
+        if (batch.number != 0 && (oldest == nullptr || batch.number < oldest->number))
+            oldest = &batch;
+    return oldest;
+}
+
+uint32_t Batcher::underWay() const
+{
+    return uint32_t(std::count_if(m_batches.begin(), m_batches.end(),
+                                  [](const Batch& batch) { return batch.number != 0; }));
+}
+
+void Batcher::release(Held&, Batch& batch)
+{
+    batch.number = 0;
+    --m_ledger.pending.batches;
+}
+
+} // namespace sluice::stream

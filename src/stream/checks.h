@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What Submit refuses.
+#pragma once
+
+#include <sluice/sluice_stream.h>
+
+#include "stream/gpu.h"
+#include "stream/monitor.h"
+
+namespace sluice::stream {
+
+// The group's requests and semaphores, each by itself. Errors: as sluiceStreamSubmit.
+SluiceStatus checkGroup(Held&, const SluiceStreamGroupInfo& info, SluiceStreamer streamer,
+                        uint32_t maxRequests, const Gpu& gpu);
+
+} // namespace sluice::stream

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "stream/completion.h"
+
+#include <algorithm>
+
+namespace sluice::stream {
+
+namespace {
+
+// Semaphores that one call asks for their values, and groups that begin between one lock and the
+// next.
+constexpr uint32_t kSemaphoresAtOnce = 64, kGroupsAtOnce = 64;
+
+} // namespace
+
+Completion::Completion(const SluiceStreamerInfo& info, Monitor& monitor, Gpu& gpu, Ledger& ledger,
+                       Batcher& batcher)
+    : m_info(info), m_monitor(monitor), m_gpu(gpu), m_ledger(ledger), m_batcher(batcher)
+{
+    for (std::vector<uint32_t>& statuses : m_statuses)
+        statuses.resize(info.maxBatchTiles);
+}
+
+SluiceStatus Completion::complete(uint64_t number)
+{
+    Held held(m_monitor);
+    if (number == 0 || number > m_batcher.lastNumber(held)) return SLUICE_ERROR_ARGUMENT;
+    m_completed = std::max(m_completed, number);
+    return SLUICE_OK;
+}
+
+// Only this thread touches batches now, so that the lock is taken for their units alone.
+void Completion::checkBatches(SluiceStatus& status)
+{
+    uint64_t known = 0, value = 0;
+    // In the order in which they were recorded, which is the one that events are expected in.
+    while (Batch* oldest = m_batcher.oldest()) {
+        SluiceStatus result = m_gpu.isLost() ? SLUICE_ERROR_DEVICE : SLUICE_OK;
+        if (result == SLUICE_OK && m_gpu.isImmediate()) {
+            bool isDone = false;
+            result = m_gpu.batchDone(m_batcher.slotOf(*oldest), isDone);
+            if (result == SLUICE_OK && !isDone) return;
+        } else if (result == SLUICE_OK && oldest->semaphore == 0) {
+            if (oldest->number > m_completed) return;
+        } else if (result == SLUICE_OK) {
+            if (known != oldest->semaphore) result = m_gpu.semaphoreValue(oldest->semaphore, value);
+            known = oldest->semaphore;
+            if (result == SLUICE_OK && value < oldest->value) return;
+        }
+        if (result != SLUICE_OK) status = result;
+        finishBatch(*oldest, result);
+    }
+}
+
+void Completion::finishBatch(Batch& batch, SluiceStatus status)
+{
+    for (uint32_t i = 0; i < batch.targetCount && status == SLUICE_OK; ++i)
+        status = sluiceGetTileResults(&batch.targets[i].info, m_statuses[i].data(), nullptr);
+    double milliseconds = 0;
+    const bool isMeasured =
+        status == SLUICE_OK &&
+        m_gpu.api().milliseconds(m_gpu.id(), m_batcher.slotOf(batch), milliseconds);
+    if (isMeasured) {
+        Held held(m_monitor);
+        m_batcher.costs(held).learn(batch.cost, milliseconds);
+    }
+    // Some at a time: threads that read and decode get the lock in between.
+    uint32_t order = 0;
+    for (uint32_t at = batch.units.head; at != kNone;) {
+        Held held(m_monitor);
+        for (uint32_t i = 0; i < kUnitsAtOnce && at != kNone; ++i, ++order) {
+            Unit& unit = m_ledger.units[at];
+            at = unit.next;
+            if (at != kNone) {
+                prefetch(m_ledger.requests[m_ledger.units[at].request]);
+                prefetch(m_ledger.groups[m_ledger.units[at].group]);
+            }
+            const uint32_t target = batch.unitTargets[order];
+            finishUnit(held, unit, status,
+                       target != kNone ? m_statuses[target].data() + batch.unitFirstTile[order]
+                                       : nullptr);
+        }
+    }
+    Held held(m_monitor);
+    m_batcher.release(held, batch);
+}
+
+// statuses: of the unit's tiles; NULL: the GPU has decoded none.
+void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const uint32_t* statuses)
+{
+    Group& group = m_ledger.groups[unit.group];
+    if (status != SLUICE_OK) {
+        m_ledger.fail(held, group, m_ledger.requests[unit.request], {status});
+    } else if (statuses != nullptr) {
+        uint32_t bad = kNone;
+        bool mayRetry = true;
+        for (uint32_t i = 0; i < unit.tileCount; ++i) {
+            if (statuses[i] == SLUICE_TILE_OK) continue;
+            if (bad == kNone) bad = i;
+            // These say nothing about the data.
+            mayRetry = mayRetry &&
+                       (statuses[i] == SLUICE_TILE_INTERNAL || statuses[i] == SLUICE_TILE_PENDING);
+        }
+        if (bad == kNone)
+            m_ledger.totals.bytesDecoded += unit.decodedSize;
+        else if (mayRetry && !group.isCancelled() && retry(held, unit))
+            return;
+        else
+            m_ledger.failTile(held, unit, unit.firstTile + bad, statuses[bad]);
+    }
+    m_ledger.finish(held, unit);
+    m_ledger.endIfDone(held, group);
+}
+
+// The CPU decodes what the GPU could not, if it can reach where that goes.
+bool Completion::retry(Held& held, Unit& unit)
+{
+    Group& group = m_ledger.groups[unit.group];
+    Request& request = m_ledger.requests[unit.request];
+    const SluiceStreamImage& image = request.info.image;
+    const bool isReleased = request.info.target == SLUICE_STREAM_TO_IMAGE && request.endIn != 0 &&
+                            image.sourceFamily != image.destinationFamily;
+    // Who was told that the group is recorded may be using the destination already.
+    if (unit.isRetried || m_info.output.host == nullptr || isReleased ||
+        group.recordedEvent == RecordedEvent::told)
+        return false;
+    if (unit.output == Blocks::kNone) {
+        if (!m_ledger.rings.takeOutput(held, unit, unit.decodedSize)) return false;
+        unit.outputBase = unit.output;
+        unit.route = Route::output;
+    }
+    unit.isRetried = unit.decodesOnCpu = true;
+    ++request.unrecorded;
+    ++group.unrecorded;
+    --group.underWay;
+    m_ledger.totals.retriedTiles += unit.tileCount;
+    m_ledger.work.addDecode(held, unit);
+    return true;
+}
+
+// Groups begin whose semaphore has its value. Where they wait for more semaphores than one call asks
+// for, the next call goes on with those that this one has not asked.
+void Completion::checkWaits(SluiceStatus& status)
+{
+    uint64_t semaphores[kSemaphoresAtOnce];
+    uint32_t count = 0;
+    {
+        Held held(m_monitor);
+        const uint64_t begin = m_nextSemaphore;
+        bool isAround = begin == 0;
+        while (count < kSemaphoresAtOnce) {
+            const Wait* wait = m_ledger.waits.first(m_nextSemaphore);
+            const bool isEnd =
+                wait == nullptr || (isAround && begin != 0 && wait->semaphore >= begin);
+            if (isEnd && isAround) break;
+            isAround = isAround || isEnd;
+            if (!isEnd) semaphores[count++] = wait->semaphore;
+            m_nextSemaphore = isEnd ? 0 : wait->semaphore + 1;
+        }
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        uint64_t value = 0;
+        const SluiceStatus result = m_gpu.semaphoreValue(semaphores[i], value);
+        if (result != SLUICE_OK) status = result;
+        beginWaiting(semaphores[i], result == SLUICE_OK ? value : UINT64_MAX);
+    }
+}
+
+void Completion::beginWaiting(uint64_t semaphore, uint64_t value)
+{
+    for (;;) {
+        Held held(m_monitor);
+        for (uint32_t i = 0; i < kGroupsAtOnce; ++i) {
+            const Wait* wait = m_ledger.waits.first(semaphore);
+            if (wait == nullptr || wait->semaphore != semaphore || wait->value > value) return;
+            Group& group = m_ledger.groups[wait->group];
+            m_ledger.endWait(held, group);
+            m_ledger.work.addRead(held, group);
+        }
+    }
+}
+
+// What is signalled of each semaphore is the value of the last group before the first that has not
+// ended.
+void Completion::checkSignals(SluiceStatus& status)
+{
+    SluiceStreamSync signals[Signallers::kCount];
+    uint32_t count = 0;
+    {
+        Held held(m_monitor);
+        for (uint32_t i = 0; i < Signallers::kCount; ++i) {
+            const bool hasSignal =
+                m_ledger.signallers.advance(held, i, m_ledger.groups, signals[count],
+                                            [&](Group& group) { m_ledger.signalled(held, group); });
+            if (hasSignal) ++count;
+        }
+    }
+    for (uint32_t i = 0; i < count && !m_gpu.isLost(); ++i) {
+        const SluiceStatus result = m_gpu.signal(signals[i]);
+        if (result != SLUICE_OK) status = result;
+    }
+}
+
+// On a lost device nothing will be recorded any more.
+void Completion::dropReady()
+{
+    Held held(m_monitor);
+    while (Group* group = m_ledger.work.toRecord(held)) {
+        Unit& unit = m_ledger.work.takeReady(held, *group);
+        m_ledger.fail(held, *group, m_ledger.requests[unit.request], {SLUICE_ERROR_DEVICE});
+        m_ledger.finish(held, unit);
+        m_ledger.endIfDone(held, *group);
+    }
+}
+
+bool Completion::hasEvents(Held& held) const
+{
+    return m_ledger.files.hasOpened(held) || m_ledger.events.hasSome(held);
+}
+
+uint32_t Completion::giveEvents(Held& held, SluiceStreamEvent* events, uint32_t room)
+{
+    uint32_t count = 0;
+    for (; m_ledger.files.hasOpened(held) && count < room; ++count) {
+        m_ledger.files.tellOpened(held, events[count]);
+        --m_ledger.pending.events;
+    }
+    return count + m_ledger.events.give(held, events + count, room - count,
+                                        [&](Group& group) { m_ledger.told(held, group); });
+}
+
+void Completion::checkAll(SluiceStatus& status)
+{
+    if (m_ledger.pending.batches != 0) checkBatches(status);
+    if (m_ledger.pending.waits != 0) checkWaits(status);
+    if (m_gpu.isLost()) dropReady();
+}
+
+// A device may be found lost by the way, and then all is looked at once more, since nobody calls for
+// it.
+void Completion::collect()
+{
+    bool wasLost = false;
+    do {
+        wasLost = m_gpu.isLost();
+        SluiceStatus status = SLUICE_OK;
+        checkAll(status);
+        checkSignals(status);
+    } while (m_gpu.isLost() && !wasLost);
+}
+
+SluiceStatus Completion::poll(SluiceStreamEvent* events, uint32_t& count)
+{
+    SluiceStatus status = SLUICE_OK;
+    const uint32_t room = count;
+    count = 0;
+    m_monitor.emptyEvent();
+    if (m_ledger.pending.nothing() && !m_gpu.isLost()) return status;
+    const bool looks = m_gpu.isThere() && !m_monitor.hasSubmitter();
+    if (looks) checkAll(status);
+    if (m_ledger.pending.events != 0) {
+        Held held(m_monitor);
+        count = giveEvents(held, events, room);
+        if (hasEvents(held)) held.tellEvent(); // what found no room is told again
+    }
+    // After the events: a group that has one is never left unsignalled.
+    if (looks && m_ledger.pending.signals != 0) checkSignals(status);
+    if (!m_gpu.isLost()) return SLUICE_OK;
+    status = m_toldLost ? SLUICE_OK : SLUICE_ERROR_DEVICE;
+    m_toldLost = true;
+    return status;
+}
+
+} // namespace sluice::stream

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What batches have come to, semaphores that groups wait for and signal, and the events of Poll.
+#pragma once
+
+#include "stream/batcher.h"
+#include "stream/gpu.h"
+#include "stream/ledger.h"
+
+namespace sluice::stream {
+
+class Completion {
+public:
+    // All of these outlive the object.
+    Completion(const SluiceStreamerInfo& info, Monitor& monitor, Gpu& gpu, Ledger& ledger,
+               Batcher& batcher);
+
+    // As sluiceStreamComplete and sluiceStreamPoll.
+    SluiceStatus complete(uint64_t number);
+    SluiceStatus poll(SluiceStreamEvent* events, uint32_t& count);
+    // What Poll does but to give events, for the thread that submits.
+    void collect();
+    // Something can be told now.
+    bool hasEvents(Held& held) const;
+
+private:
+    void checkAll(SluiceStatus& status);
+    void checkBatches(SluiceStatus& status);
+    void finishBatch(Batch& batch, SluiceStatus status);
+    void finishUnit(Held& held, Unit& unit, SluiceStatus status, const uint32_t* statuses);
+    bool retry(Held& held, Unit& unit);
+    void checkWaits(SluiceStatus& status);
+    void beginWaiting(uint64_t semaphore, uint64_t value);
+    void checkSignals(SluiceStatus& status);
+    void dropReady();
+    uint32_t giveEvents(Held& held, SluiceStreamEvent* events, uint32_t room);
+
+    const SluiceStreamerInfo& m_info;
+    Monitor& m_monitor;
+    Gpu& m_gpu;
+    Ledger& m_ledger;
+    Batcher& m_batcher;
+    uint64_t m_completed = 0;                   // all batches up to this one, as the engine said
+    std::vector<uint32_t> m_statuses[kTargets]; // of the tiles of a batch that is done
+    uint64_t m_nextSemaphore = 0;               // that groups wait for and that is looked at next
+    bool m_toldLost = false;
+};
+
+} // namespace sluice::stream

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "stream/cpu_decoder.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sluice::stream {
+
+namespace {
+
+// Bytes of each part of a workspace: a tile of the largest size, and its lists.
+constexpr size_t kPartSize = (size_t(1) << 20) + 65536;
+
+} // namespace
+
+SluiceStatus CpuDecoder::start()
+{
+    const SluiceStatus status = sluiceCreateCpuContext(&m_context);
+    if (status != SLUICE_OK) return status;
+    for (Workspace& workspace : m_workspaces) {
+        // Memory that is never touched is never taken from the system.
+        for (std::unique_ptr<uint8_t[]>* part :
+             {&workspace.control, &workspace.results, &workspace.scratch, &workspace.bounce})
+            part->reset(new uint8_t[kPartSize]);
+    }
+    return SLUICE_OK;
+}
+
+Workspace* CpuDecoder::take(Held&)
+{
+    for (Workspace& workspace : m_workspaces) {
+        if (workspace.isTaken) continue;
+        workspace.isTaken = true;
+        return &workspace;
+    }
+    return nullptr;
+}
+
+// Where what is wanted of a tile goes: all of it to a ring, to the host perhaps a part.
+struct CpuDecoder::Place {
+    uint8_t* to;
+    uint64_t begin, end; // of the tile
+    bool isDirect;       // the tile can be decoded there
+};
+
+CpuDecoder::Place CpuDecoder::placeOf(const Unit& unit, const SluiceStreamRequest& request,
+                                      const TileRecord& tile, const TileRecord& first) const
+{
+    const auto isAligned = [](const uint8_t* to, uint64_t alignment) {
+        return reinterpret_cast<uintptr_t>(to) % alignment == 0;
+    };
+    if (unit.route == Route::host) {
+        const uint64_t begin = std::max(tile.outputOffset, unit.offset);
+        const uint64_t end = std::min(tile.outputOffset + tile.size, unit.offset + unit.size);
+        uint8_t* to = hostPlace(request, begin);
+        return {to, begin - tile.outputOffset, end - tile.outputOffset,
+                end - begin == tile.size && isAligned(to, 16)};
+    }
+    uint8_t* to =
+        ringPlace(m_info.output, unit.outputBase + tile.outputOffset - first.outputOffset);
+    return {to, 0, tile.size, isAligned(to, isPlainFloat(tile) ? kFloatAlignment : 4)};
+}
+
+// The tile's stored bytes are at `source`. Returns its SluiceTileStatus.
+uint32_t CpuDecoder::decodeTile(const TileRecord& tile, uint8_t* source, uint8_t* to,
+                                const SluiceArchiveAsset& asset, Workspace& workspace) const
+{
+    const SluiceArchiveTile record = archiveTileOf(tile);
+    SluiceTile one = {};
+    SluiceTilesInfo info = {};
+    const auto memory = [](void* bytes, uint64_t size) {
+        return SluiceBuffer{uint64_t(reinterpret_cast<uintptr_t>(bytes)), 0, size};
+    };
+    info.tiles = &one;
+    info.tileCount = 1;
+    info.sourceHost = source;
+    info.source = memory(source, tile.storedSize);
+    info.destination = memory(to, tile.size);
+    info.controlHost = workspace.control.get();
+    info.control = memory(info.controlHost, kPartSize);
+    info.resultsHost = workspace.results.get();
+    info.results = memory(info.resultsHost, kPartSize);
+    info.scratch = memory(workspace.scratch.get(), kPartSize);
+    uint32_t result = SLUICE_TILE_INTERNAL;
+    SluiceStatus called = sluiceGetArchiveTile(&asset, &record, 0, 0, &one);
+    if (called == SLUICE_OK) called = sluicePrepareTiles(m_context, &info);
+    if (called == SLUICE_OK) called = sluiceCmdTiles(m_context, nullptr, &info);
+    if (called == SLUICE_OK) called = sluiceGetTileResults(&info, &result, nullptr);
+    if (called != SLUICE_OK && result == SLUICE_TILE_OK) result = SLUICE_TILE_INTERNAL;
+    return result;
+}
+
+BadTile CpuDecoder::decode(const Unit& unit, const SluiceStreamRequest& request,
+                           Workspace& workspace, std::atomic<uint64_t>& decoded) const
+{
+    const SluiceArchiveAsset asset = request.file->filtersOf(request.asset);
+    uint32_t count = 0;
+    const TileRecord* tiles = request.file->records(request.asset, count) + unit.firstTile;
+    uint8_t* source = ringPlace(m_info.source, unit.sourceBase);
+    for (uint32_t i = 0; i < unit.tileCount; source += storedRoom(tiles[i]), ++i) {
+        const TileRecord& tile = tiles[i];
+        const Place place = placeOf(unit, request, tile, tiles[0]);
+        const bool isThere = !place.isDirect && workspace.bouncedFile == request.file->serial &&
+                             workspace.bouncedTile == &tile;
+        if (!isThere) {
+            if (!place.isDirect) workspace.bouncedFile = 0;
+            const uint32_t status = decodeTile(
+                tile, source, place.isDirect ? place.to : workspace.bounce.get(), asset, workspace);
+            if (status != SLUICE_TILE_OK) return {unit.firstTile + i, status};
+            decoded += tile.size;
+        }
+        if (place.isDirect) continue;
+        workspace.bouncedFile = request.file->serial;
+        workspace.bouncedTile = &tile;
+        std::memcpy(place.to, workspace.bounce.get() + place.begin,
+                    size_t(place.end - place.begin));
+    }
+    return {};
+}
+
+} // namespace sluice::stream

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The account of all groups from Submit to their last event: their requests and units, and what
+// those use of files and rings. What a thread reads of its own unit needs no lock, everything else
+// takes it as a parameter.
+#pragma once
+
+#include <sluice/sluice_stream.h>
+
+#include <atomic>
+
+#include "stream/events.h"
+#include "stream/files.h"
+#include "stream/group.h"
+#include "stream/monitor.h"
+#include "stream/rings.h"
+#include "stream/signallers.h"
+#include "stream/waits.h"
+#include "stream/work.h"
+
+namespace sluice::stream {
+
+// What SluiceStreamCounters adds up.
+struct Totals {
+    std::atomic<uint64_t> bytesRead{0}, bytesDecoded{0}, wastedBytes{0};
+    std::atomic<uint32_t> retriedTiles{0};
+};
+
+class Ledger {
+public:
+    // info outlives the ledger.
+    Ledger(const SluiceStreamerInfo& info, bool hasSemaphores);
+
+    Slots<Group> groups;
+    Slots<Request> requests;
+    Slots<Unit> units;
+    Files files;
+    Rings rings;
+    Work work;
+    Pending pending;
+    Events events;
+    Waits<> waits;
+    Signallers signallers;
+    Totals totals;
+
+    // Whether there is room for a group: groups of low priority leave a quarter to others, but the
+    // only group is always taken.
+    bool hasRoom(Held&, const SluiceStreamGroupInfo& info) const;
+    // Takes slots for the group, which has been checked, and begins it unless it waits.
+    // signaller: the slot of its semaphore's, or kNone.
+    Group& add(Held& held, const SluiceStreamGroupInfo& info, uint32_t signaller);
+    void endWait(Held& held, Group& group);
+    // SluiceStreamerInfo's groups in the order of submission: the number of the last.
+    uint64_t lastSequence(Held&) const { return m_sequence; }
+    // NULL: there is no such group any more.
+    Group* find(Held&, SluiceStreamGroup handle);
+    // What a thread reads or decodes at the moment, or a batch holds, ends by itself.
+    void cancel(Held& held, Group& group);
+    void fail(Held&, Group& group, Request& request, const Failure& failure);
+    // As fail: this tile of the asset is damaged. status: SluiceTileStatus.
+    void failTile(Held& held, const Unit& unit, uint32_t tile, uint32_t status);
+
+    // Whether a unit of this group may take blocks of these sizes: groups of low priority leave a
+    // quarter to others, but the only unit is always taken.
+    bool mayTakeUnit(Held& held, const Group& group, uint64_t sourceSize,
+                     uint64_t outputSize) const;
+    // Takes the next free unit, which has been made for this group, and which is read now.
+    Unit& takeUnit(Held& held);
+    // The unit is done, in whatever way. endIfDone comes after it.
+    void finish(Held& held, Unit& unit);
+    void finishUnused(Held& held, Unit& unit); // and what was read for it is wasted
+    void endIfDone(Held& held, Group& group);
+    // Whether by the last unit of a group that is recorded, or by one after it that needs no GPU.
+    void tellIfRecorded(Held& held, Group& group);
+    // Its END event is told, or its semaphore signalled. What is done both ways is free.
+    void told(Held& held, Group& group) { leave(held, group, Life::told); }
+    void signalled(Held& held, Group& group);
+
+private:
+    void addRequest(Held& held, Group& group, const SluiceStreamRequest& info, uint32_t index);
+    void releaseRequests(Held& held, Group& group);
+    void leave(Held& held, Group& group, Life life);
+
+    const SluiceStreamerInfo& m_info;
+    uint64_t m_sequence = 0;
+};
+
+} // namespace sluice::stream

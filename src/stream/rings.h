@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The two rings that units take blocks of: stored bytes as they are read, and what is decoded before
+// it is copied.
+#pragma once
+
+#include "stream/group.h"
+#include "stream/monitor.h"
+
+namespace sluice::stream {
+
+class Rings {
+public:
+    Rings(uint64_t sourceSize, uint64_t outputSize)
+        : m_source(sourceSize, kMinSourceBlock, kUnitSource),
+          m_output(outputSize, kMinOutputBlock, kUnitOutput)
+    {
+    }
+    // Takes a block of each ring for the unit, where the size is not 0. False: there is no room, and
+    // nothing has been taken.
+    bool take(Held& held, Unit& unit, uint64_t sourceSize, uint64_t outputSize)
+    {
+        unit.source = sourceSize != 0 ? m_source.take(sourceSize) : Blocks::kNone;
+        if (sourceSize != 0 && unit.source == Blocks::kNone) return false;
+        unit.sourceBase = unit.source;
+        unit.sourceEnd = unit.source + sourceSize;
+        if (outputSize == 0 || takeOutput(held, unit, outputSize)) return true;
+        give(held, unit);
+        return false;
+    }
+    bool takeOutput(Held&, Unit& unit, uint64_t size)
+    {
+        unit.output = m_output.take(size);
+        return unit.output != Blocks::kNone;
+    }
+    void give(Held&, Unit& unit)
+    {
+        if (unit.source != Blocks::kNone) m_source.give(unit.source);
+        if (unit.output != Blocks::kNone) m_output.give(unit.output);
+        unit.source = unit.output = Blocks::kNone;
+    }
+    // Whether blocks of these sizes leave a quarter of each ring. The only block always does.
+    bool leaveQuarter(Held&, uint64_t sourceSize, uint64_t outputSize) const
+    {
+        return leavesQuarter(m_source, sourceSize) && leavesQuarter(m_output, outputSize);
+    }
+    uint64_t sourceUsed(Held&) const { return m_source.used(); }
+    uint64_t outputUsed(Held&) const { return m_output.used(); }
+
+private:
+    static constexpr uint64_t kMinSourceBlock = 16384, kMinOutputBlock = 65536;
+
+    static bool leavesQuarter(const Blocks& blocks, uint64_t size)
+    {
+        return size == 0 || blocks.used() == 0 ||
+               blocks.used() + blocks.blockSize(size) <= blocks.capacity() / 4 * 3;
+    }
+
+    Blocks m_source, m_output;
+};
+
+} // namespace sluice::stream

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Semaphores that groups signal. Those that signal the same one do so in the order of submission.
+#pragma once
+
+#include "stream/group.h"
+#include "stream/monitor.h"
+
+namespace sluice::stream {
+
+class Signallers {
+public:
+    static constexpr uint32_t kCount = 64;
+
+    // Whether a group may signal this, and in which slot. Errors: ARGUMENT (the value does not
+    // ascend), NOT_READY (groups that have not signalled yet take all slots).
+    SluiceStatus check(Held&, const SluiceStreamSync& signal, uint32_t& slot) const
+    {
+        uint32_t unused = kNone;
+        slot = kNone;
+        for (uint32_t i = 0; i < kCount; ++i) {
+            if (m_all[i].semaphore == signal.semaphore) slot = i;
+            if (m_all[i].head == kNone && unused == kNone) unused = i;
+        }
+        // Once all have signalled, a new semaphore may have the handle.
+        if (slot != kNone)
+            return m_all[slot].head == kNone || signal.value > m_all[slot].lastSubmitted
+                       ? SLUICE_OK
+                       : SLUICE_ERROR_ARGUMENT;
+        slot = unused;
+        return unused != kNone ? SLUICE_OK : SLUICE_ERROR_NOT_READY;
+    }
+    void add(Held&, uint32_t slot, Slots<Group>& groups, const Group& group)
+    {
+        Signaller& one = m_all[slot];
+        one.semaphore = group.signal.semaphore;
+        one.lastSubmitted = group.signal.value;
+        const uint32_t number = groups.numberOf(group);
+        (one.head == kNone ? one.head : groups[one.tail].nextSignal) = number;
+        one.tail = number;
+    }
+    // Calls signalled(group) for the groups of a slot that have ended, up to the first that has not,
+    // and forgets them. True: `signal` is to be signalled, once for all of them.
+    template <class Function>
+    bool advance(Held&, uint32_t slot, Slots<Group>& groups, SluiceStreamSync& signal,
+                 const Function& signalled)
+    {
+        Signaller& one = m_all[slot];
+        signal = {};
+        while (one.head != kNone && groups[one.head].hasEnded()) {
+            Group& group = groups[one.head];
+            signal = group.signal;
+            one.head = group.nextSignal;
+            signalled(group);
+        }
+        return signal.value != 0;
+    }
+
+private:
+    struct Signaller {
+        uint64_t semaphore = 0;
+        uint64_t lastSubmitted = 0;          // value
+        uint32_t head = kNone, tail = kNone; // groups; tail counts only if there is a head
+    };
+    Signaller m_all[kCount];
+};
+
+} // namespace sluice::stream
