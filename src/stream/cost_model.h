@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A model of how long a batch takes on the GPU, learnt from timestamps. Tiles are decoded side by
 // side, so a batch of few takes as long as the slowest of them, and a batch of many as long as its
-// bytes do; in between the root of the sum of both squares is near. Copies come after that. Weights are
-// learnt by recursive least squares with a forgetting factor, linearised at the present weights
-// (an extended Kalman filter: Haykin, Adaptive Filter Theory). The first batch says how fast the
-// device is as a whole, so that one that is a thousand times slower than expected is learnt as soon
-// as any other. The shapes were fitted to batches on an H100 (docs/notes/streaming.md).
+// bytes do; in between the root of the sum of both squares is near. Copies come after that. The shapes were fitted to batches
+// on an H100 (docs/notes/streaming.md).
 #pragma once
 
 #include <algorithm>
@@ -139,19 +136,105 @@ struct CostWeights {
     double predict(const CostInputs& inputs) const { return timeOf(inputs.features()).sum; }
 };
 
+// Weights that are learnt by an extended Kalman filter (Haykin, Adaptive Filter Theory) over the
+// logarithms of weights and times: a weight stays above zero, and an error counts in relation to the
+// measurement, so that large batches do not drown small ones.
+class CostFit {
+public:
+    // scale: by what factor the device is slower than the one that the weights begin with.
+    explicit CostFit(double scale)
+    {
+        for (uint32_t i = 0; i < kCostKinds; ++i) {
+            m_weights.of[i] = scale * kStart[i];
+            m_covariance[i][i] = kVariance;
+        }
+    }
+
+    const CostWeights& weights() const { return m_weights; }
+    // The clock has changed: everything takes `factor` times as long.
+    void rescale(double factor)
+    {
+        for (double& weight : m_weights.of)
+            weight *= factor;
+    }
+    // Nothing that this batch depends on is known as well as it seemed.
+    void doubt(const CostFeatures& features)
+    {
+        const CostFeatures slopes = slopesOf(features);
+        for (uint32_t i = 0; i < kCostKinds; ++i)
+            m_covariance[i][i] += kVariance * slopes[i];
+    }
+    // A batch took `measured` milliseconds.
+    void learn(const CostFeatures& features, double measured)
+    {
+        const CostFeatures slopes = slopesOf(features);
+        std::array<double, kCostKinds> gain;
+        double variance = kNoise;
+        for (uint32_t i = 0; i < kCostKinds; ++i) {
+            gain[i] = 0;
+            for (uint32_t k = 0; k < kCostKinds; ++k)
+                gain[i] += m_covariance[i][k] * slopes[k];
+            variance += slopes[i] * gain[i];
+        }
+        const double error = std::log(measured / m_weights.timeOf(features).sum);
+        const double most = kMostDeviations * std::sqrt(variance);
+        const double believed = std::min(std::max(error, -most), most);
+        for (uint32_t i = 0; i < kCostKinds; ++i) {
+            m_weights.of[i] *= std::exp(gain[i] / variance * believed);
+            for (uint32_t k = 0; k < kCostKinds; ++k)
+                m_covariance[i][k] =
+                    (m_covariance[i][k] - gain[i] * gain[k] / variance) / kForgetting;
+        }
+        limitVariance();
+    }
+
+private:
+    static constexpr double kForgetting = 0.98;
+    static constexpr double kNoise = 0.01;       // variance of the logarithm of a measurement
+    static constexpr double kMostDeviations = 4; // that a measurement is believed to be off
+    static constexpr double kVariance = 2; // of the logarithm of a weight, at first and at most
+    // Milliseconds, on a middling GPU.
+    static constexpr CostFeatures kStart = {0.01, 0.01, 1, 1, 1, 0.01, 0.02, 0.015, 0.005, 0.003};
+
+    // By what share of it the time grows with each weight.
+    CostFeatures slopesOf(const CostFeatures& features) const
+    {
+        const CostWeights::Time time = m_weights.timeOf(features);
+        CostFeatures slopes;
+        for (uint32_t i = 0; i < kCostKinds; ++i) {
+            const double share = i < kCostGdeflate ? time.slowestShare
+                                 : i < kCostCopy   ? time.bytesShare
+                                                   : 1;
+            slopes[i] = share * features[i] * m_weights.of[i] / time.sum;
+        }
+        return slopes;
+    }
+    // A kind that is in no batch for a long time must not gain variance without end.
+    void limitVariance()
+    {
+        for (uint32_t i = 0; i < kCostKinds; ++i) {
+            if (m_covariance[i][i] <= kVariance) continue;
+            const double shrink = std::sqrt(kVariance / m_covariance[i][i]);
+            for (uint32_t k = 0; k < kCostKinds; ++k) {
+                m_covariance[i][k] *= shrink;
+                m_covariance[k][i] *= shrink;
+            }
+        }
+    }
+
+    CostWeights m_weights;
+    std::array<double, kCostKinds> m_covariance[kCostKinds] = {}; // of the weights' logarithms
+};
+
+// Predicts batches by a fit that is robust: a batch that is off by far more than others around it,
+// for example because a driver compiled something or a debugger stopped the process, is not learnt;
+// and when most of the last batches are off, all that was learnt is given up for a new fit to them.
 class CostModel {
 public:
-    CostWeights weights() const
-    {
-        CostWeights result;
-        for (uint32_t i = 0; i < kCostKinds; ++i)
-            result.of[i] = weight(CostKind(i));
-        return result;
-    }
+    const CostWeights& weights() const { return m_fit.weights(); }
     double predict(const CostInputs& inputs) const { return weights().predict(inputs); }
-
     // Milliseconds that one more of this kind adds to large batches.
-    double weight(CostKind kind) const { return m_scale * kStart[kind] * m_factors[kind]; }
+    double weight(CostKind kind) const { return weights().of[kind]; }
     // Predicts a batch of one tile of 64 KiB, of the codec that came last.
     double floor() const
     {
@@ -162,103 +245,91 @@ public:
             one.addGdeflateTile(32768, 65536, false);
         return predict(one);
     }
+    // How far predictions were off lately, in relation to the measurement.
     double error() const { return m_error; }
 
-    // Learns that a batch with these inputs took `measured` milliseconds. Errors count in relation
-    // to the measurement, so that large batches do not drown small ones.
     void learn(const CostInputs& inputs, double measured)
     {
-        if (!(measured > 0) || !std::isfinite(measured)) return;
+        if (!(measured > kLeast && measured < kMost)) return; // also what is no number
         const CostFeatures features = inputs.features();
-        const double predicted = weights().timeOf(features).sum;
-        m_error += 0.1 * (std::abs(predicted - measured) / measured - m_error);
         m_lastIsGstd = features[kCostGstd] > features[kCostGdeflate];
-        if (m_hasLearnt)
-            followClock(measured / std::max(predicted, measured * 1e-3));
+        const double ratio = measured / m_fit.weights().timeOf(features).sum;
+        m_error += 0.1 * (std::abs(1 / ratio - 1) - m_error);
+        m_recent[m_count++ % kRecent] = {features, measured, std::log(ratio)};
+        const bool isFirst = m_count == 1;
+        const bool isJudged = m_count - m_fitSince >= (m_count < kRecent ? kFirst : kRecent);
+        if (isFirst || (isJudged && isOff()))
+            fitAnew();
         else
-            start(predicted > 0 ? measured / predicted : 1);
-
-        // The derivatives of the prediction by each factor, relative to the measurement.
-        const CostWeights::Time time = weights().timeOf(features);
-        std::array<double, kCostKinds> slope, gain;
-        for (uint32_t i = 0; i < kCostKinds; ++i) {
-            const double share = i < kCostGdeflate ? time.slowestShare
-                                 : i < kCostCopy   ? time.bytesShare
-                                                   : 1;
-            slope[i] = share * features[i] * m_scale * kStart[i] / measured;
-        }
-        double denominator = kForgetting;
-        for (uint32_t i = 0; i < kCostKinds; ++i) {
-            gain[i] = 0;
-            for (uint32_t k = 0; k < kCostKinds; ++k)
-                gain[i] += m_covariance[i][k] * slope[k];
-            denominator += slope[i] * gain[i];
-        }
-        const double residual =
-            std::min(std::max((measured - time.sum) / measured, -kMostResidual), kMostResidual);
-        for (uint32_t i = 0; i < kCostKinds; ++i) {
-            m_factors[i] += gain[i] / denominator * residual;
-            m_factors[i] = std::min(std::max(m_factors[i], 1 / kMostFactor), kMostFactor);
-        }
-        update(gain, denominator);
+            learnUnlessOutlier(features, measured);
     }
 
 private:
-    static constexpr double kForgetting = 0.995, kMostResidual = 3;
-    static constexpr double kMostFactor = 50;  // by which a weight may differ from what it began as
-    static constexpr double kMostVariance = 4; // of a factor of one: so much is never known better
-    static constexpr double kSameClock = 1.4;
-    // Milliseconds, on a middling GPU.
-    static constexpr CostFeatures kStart = {0.01, 0.01, 1, 1, 1, 0.01, 0.02, 0.015, 0.005, 0.003};
+    static constexpr double kLeast = 1e-6, kMost = 1e9; // milliseconds that make sense
+    // A fit is judged by the last batches, once it has been used for this many of them.
+    static constexpr uint32_t kRecent = 8, kFirst = 3;
+    // Factors between measurement and prediction: of half of the last batches, when the fit is given
+    // up; of one that is an outlier; between batches that a clock has changed alike.
+    static constexpr double kOff = 1.5, kOutlier = 3, kSpread = 1.2;
+    static constexpr double kMostOutliers = 0.15; // the share of batches that may be
 
-    // A weight may well be wrong by as much as itself.
-    void start(double scale)
+    struct Batch {
+        CostFeatures features;
+        double measured;
+        double logRatio; // of the measurement to the prediction
+    };
+
+    uint32_t recent() const { return std::min(m_count, kRecent); }
+    // The median of `value` over the last batches.
+    template <class Function>
+    double median(const Function& value) const
     {
-        m_hasLearnt = true;
-        m_scale = scale;
-        for (uint32_t i = 0; i < kCostKinds; ++i)
-            m_covariance[i][i] = 1;
+        double values[kRecent];
+        const uint32_t count = recent();
+        for (uint32_t i = 0; i < count; ++i)
+            values[i] = value(m_recent[i]);
+        std::nth_element(values, values + count / 2, values + count);
+        return values[count / 2];
     }
-
-    // A clock that changes makes everything slower or faster at once, which least squares would
-    // take long to learn weight by weight. Three batches in a row that are off in one direction
-    // make it likely: then all weights may change together.
-    void followClock(double ratio)
+    bool isOff() const
     {
-        const int direction = ratio > kSameClock ? 1 : ratio < 1 / kSameClock ? -1 : 0;
-        m_sameDirection = direction != 0 && direction == m_direction ? m_sameDirection + 1 : 1;
-        m_direction = direction;
-        if (direction == 0 || m_sameDirection < 3) return;
-        for (uint32_t i = 0; i < kCostKinds; ++i)
-            for (uint32_t k = 0; k < kCostKinds; ++k)
-                m_covariance[i][k] += m_factors[i] * m_factors[k];
+        return median([](const Batch& one) { return std::abs(one.logRatio); }) > std::log(kOff);
     }
-
-    // A kind that is in no batch for a long time must not gain variance without end.
-    void update(const std::array<double, kCostKinds>& gain, double denominator)
+    // All of the last batches are off by the same factor if the clock has changed, and then the
+    // weights' proportions are still right. If they are not, nothing that was learnt counts.
+    void fitAnew()
     {
-        for (uint32_t i = 0; i < kCostKinds; ++i)
-            for (uint32_t k = 0; k < kCostKinds; ++k)
-                m_covariance[i][k] =
-                    (m_covariance[i][k] - gain[i] * gain[k] / denominator) / kForgetting;
-        for (uint32_t i = 0; i < kCostKinds; ++i) {
-            const double most = kMostVariance * std::max(m_factors[i] * m_factors[i], 1.0);
-            if (m_covariance[i][i] <= most) continue;
-            const double shrink = std::sqrt(most / m_covariance[i][i]);
-            for (uint32_t k = 0; k < kCostKinds; ++k) {
-                m_covariance[i][k] *= shrink;
-                m_covariance[k][i] *= shrink;
-            }
+        const double factor = median([](const Batch& one) { return one.logRatio; });
+        const double spread =
+            median([&](const Batch& one) { return std::abs(one.logRatio - factor); });
+        m_fitSince = m_count;
+        if (m_count > kRecent && spread < std::log(kSpread)) {
+            m_fit.rescale(std::exp(factor));
+            return;
         }
+        const CostWeights begin = CostFit(1).weights();
+        m_fit = CostFit(median(
+            [&](const Batch& one) { return one.measured / begin.timeOf(one.features).sum; }));
+        for (uint32_t i = m_count - recent(); i < m_count; ++i)
+            learnUnlessOutlier(m_recent[i % kRecent].features, m_recent[i % kRecent].measured);
+    }
+    // Outliers are rare. If many batches are, they are right and the fit is wrong for their kind.
+    void learnUnlessOutlier(const CostFeatures& features, double measured)
+    {
+        const double ratio = measured / m_fit.weights().timeOf(features).sum;
+        const bool isOutlier = ratio > kOutlier || ratio < 1 / kOutlier;
+        m_outliers += 0.1 * ((isOutlier ? 1 : 0) - m_outliers);
+        if (isOutlier && m_outliers < kMostOutliers) return;
+        if (isOutlier) m_fit.doubt(features);
+        m_fit.learn(features, measured);
     }
 
-    double m_scale = 1; // of all weights, from the first batch
-    std::array<double, kCostKinds> m_factors = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    std::array<double, kCostKinds> m_covariance[kCostKinds] = {}; // of the factors
-    int m_direction = 0;          // 1: the last batch took longer than predicted by kSameClock
-    uint32_t m_sameDirection = 0; // batches in a row
+    CostFit m_fit{1};
+    Batch m_recent[kRecent] = {};         // in turns
+    uint32_t m_count = 0, m_fitSince = 0; // batches
+    double m_outliers = 0;                // the share of them lately
     double m_error = 0;
-    bool m_hasLearnt = false, m_lastIsGstd = false;
+    bool m_lastIsGstd = false;
 };
 
 } // namespace sluice::stream

@@ -31,6 +31,8 @@ public:
     MadeUpDevice(double scale, Overlap overlap) : m_scale(scale), m_overlap(overlap) {}
 
     void setScale(double scale) { m_scale = scale; }
+    // Gstd costs this many times as much.
+    void setGstd(double factor) { m_gstd = factor; }
     // One batch: predicts, measures with a noise of 5 %, learns. Returns the error in relation to
     // the measurement.
     double batch(CostModel& model, Sizes sizes, double disturbance = 1)
@@ -74,8 +76,8 @@ private:
     double time(const CostFeatures& x) const
     {
         const double slowest = 0.03 + x[kCostPasses] * 0.015 + x[kCostSlowestGdeflate] * 1.2 +
-                               x[kCostSlowestGstd] * 0.7 + x[kCostSlowestFilter] * 2;
-        const double bytes = x[kCostGdeflate] * 0.007 + x[kCostGstd] * 0.02;
+                               x[kCostSlowestGstd] * 0.7 * m_gstd + x[kCostSlowestFilter] * 2;
+        const double bytes = x[kCostGdeflate] * 0.007 + x[kCostGstd] * 0.02 * m_gstd;
         const double copies = x[kCostCopy] * 0.002 + x[kCostCopies] * 0.004;
         return copies + (m_overlap == Overlap::sideBySide
                              ? std::sqrt(slowest * slowest + bytes * bytes)
@@ -83,7 +85,7 @@ private:
     }
     double uniform() { return std::uniform_real_distribution<double>(0, 1)(m_random); }
 
-    double m_scale;
+    double m_scale, m_gstd = 1;
     Overlap m_overlap;
     uint32_t m_batches = 0;
     std::mt19937 m_random{20261124};
@@ -128,6 +130,79 @@ TEST_CASE(
     }
     device.batch(model, Sizes::any, 20);
     CHECK(device.error(model, Sizes::any, kBatchesToLearn) < kGoal);
+}
+
+TEST_CASE("cost model: whatever came before, 32 batches that agree are enough")
+{
+    struct History {
+        const char* name;
+        void (*run)(CostModel& model, MadeUpDevice& device, Sizes sizes, double scale);
+    };
+    const History histories[] = {
+        {"the first batch takes a thousand times as long",
+         [](CostModel& model, MadeUpDevice& device, Sizes sizes, double) {
+             device.batch(model, sizes, 1000);
+         }},
+        {"the first ones compile something",
+         [](CostModel& model, MadeUpDevice& device, Sizes sizes, double) {
+             for (const double disturbance : {1000.0, 300.0, 100.0, 30.0, 10.0})
+                 device.batch(model, sizes, disturbance);
+         }},
+        {"each hundredth batch takes a hundred times as long",
+         [](CostModel& model, MadeUpDevice& device, Sizes sizes, double) {
+             for (uint32_t i = 0; i < 1000; ++i)
+                 device.batch(model, sizes, i % 100 == 0 ? 100 : 1);
+         }},
+        {"the clock falls to a sixth",
+         [](CostModel& model, MadeUpDevice& device, Sizes sizes, double scale) {
+             for (uint32_t i = 0; i < 200; ++i)
+                 device.batch(model, sizes);
+             device.setScale(6 * scale);
+         }},
+        {"the clock falls to a sixth and returns",
+         [](CostModel& model, MadeUpDevice& device, Sizes sizes, double scale) {
+             for (uint32_t i = 0; i < 300; ++i) {
+                 device.setScale(i < 200 ? scale : 6 * scale);
+                 device.batch(model, sizes);
+             }
+             device.setScale(scale);
+         }},
+        {"a debugger stops the process in many batches",
+         [](CostModel& model, MadeUpDevice& device, Sizes sizes, double) {
+             for (uint32_t i = 0; i < 200; ++i)
+                 device.batch(model, sizes, 1e6);
+         }},
+    };
+    for (const History& history : histories) {
+        for (const double scale : {0.02, 1.0, 5000.0}) {
+            for (const Sizes sizes : {Sizes::small, Sizes::any, Sizes::two}) {
+                CAPTURE(history.name);
+                CAPTURE(scale);
+                CAPTURE(int(sizes));
+                CostModel model;
+                MadeUpDevice device(scale, Overlap::sideBySide);
+                history.run(model, device, sizes, scale);
+                for (uint32_t i = 0; i < 32; ++i)
+                    device.batch(model, sizes);
+                CHECK(device.error(model, sizes, 100) < 0.3);
+            }
+        }
+    }
+}
+
+TEST_CASE("cost model: a codec that becomes dearer or cheaper alone is learnt anew")
+{
+    for (const double factor : {0.1, 10.0}) {
+        CAPTURE(factor);
+        CostModel model;
+        MadeUpDevice device(1, Overlap::sideBySide);
+        for (uint32_t i = 0; i < 200; ++i)
+            device.batch(model, Sizes::any);
+        device.setGstd(factor);
+        for (uint32_t i = 0; i < 3 * kBatchesToLearn; ++i)
+            device.batch(model, Sizes::any);
+        CHECK(device.error(model, Sizes::any, 200) < kGoal);
+    }
 }
 
 TEST_CASE("cost model: a stored tile costs no more than its bytes in tiles that are decoded")
