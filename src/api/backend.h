@@ -7,14 +7,12 @@
 
 #include <sluice/sluice_all.h>
 
-#include "api/kernel_table.h"
+#include "api/components.h"
 
 namespace sluice {
 
 constexpr SluiceRequirements kNoScratch = {0, 1, 0};
 
-// A backend overrides the commands of the components that it was built with. Requirements that it
-// leaves alone are none.
 class Backend {
 public:
     virtual ~Backend() = default;
@@ -33,18 +31,40 @@ public:
         return buffer.handle + buffer.offset;
     }
 
-#define SLUICE_COMMAND(Name, kernel, Info)                                                         \
-    virtual SluiceStatus cmd##Name(SluiceCommands, const Info&) { return SLUICE_ERROR_UNSUPPORTED; }
-    SLUICE_ALL(COMMANDS, SLUICE_COMMAND)
-    SLUICE_COMMAND(TileStreams, tileStreams, SluiceTileStreamsInfo)
-#undef SLUICE_COMMAND
-#define SLUICE_REQUIREMENTS(name, Info)                                                            \
-    virtual SluiceRequirements name##Requirements(const Info&) const { return kNoScratch; }
-    SLUICE_ALL(SCRATCH, SLUICE_REQUIREMENTS)
-    SLUICE_REQUIREMENTS(df11, SluiceDf11Info)
-    SLUICE_REQUIREMENTS(floatDecode, SluiceFloatDecodeInfo)
-#undef SLUICE_REQUIREMENTS
-
+    // The commands of the components that the library is built with. What a command takes as scratch
+    // stands beside it, where a backend may need any.
+    virtual SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo&) = 0;
+#if SLUICE_HAVE_SUMS
+    virtual SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo&) = 0;
+    virtual SluiceStatus cmdReduce(SluiceCommands, const SluiceReduceInfo&) = 0;
+    virtual SluiceRequirements scanRequirements(const SluiceScanInfo&) const { return kNoScratch; }
+    virtual SluiceRequirements reduceRequirements(const SluiceReduceInfo&) const
+    {
+        return kNoScratch;
+    }
+#endif
+#if SLUICE_HAVE_PRIMITIVES
+    virtual SluiceStatus cmdCompact(SluiceCommands, const SluiceCompactInfo&) = 0;
+    virtual SluiceStatus cmdIntervalExpand(SluiceCommands, const SluiceIntervalExpandInfo&) = 0;
+    virtual SluiceStatus cmdIntervalMove(SluiceCommands, const SluiceIntervalMoveInfo&) = 0;
+    virtual SluiceStatus cmdIntervalSearch(SluiceCommands, const SluiceIntervalSearchInfo&) = 0;
+    virtual SluiceStatus cmdBulkRemove(SluiceCommands, const SluiceBulkInfo&) = 0;
+    virtual SluiceStatus cmdBulkInsert(SluiceCommands, const SluiceBulkInfo&) = 0;
+    virtual SluiceRequirements compactRequirements(const SluiceCompactInfo&) const
+    {
+        return kNoScratch;
+    }
+    virtual SluiceRequirements intervalRequirements(const SluiceIntervals&) const
+    {
+        return kNoScratch;
+    }
+#endif
+#if SLUICE_HAVE_CODECS
+    virtual SluiceStatus cmdGdeflate(SluiceCommands, const SluiceGdeflateInfo&) = 0;
+    virtual SluiceStatus cmdGstd(SluiceCommands, const SluiceGstdInfo&) = 0;
+    virtual SluiceStatus cmdFilter(SluiceCommands, const SluiceFilterInfo&) = 0;
+    virtual SluiceStatus cmdFseTables(SluiceCommands, const SluiceFseTablesInfo&) = 0;
+    virtual SluiceStatus cmdTileStreams(SluiceCommands, const SluiceTileStreamsInfo&) = 0;
     virtual SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode,
                                        const SluiceFilterInfo& filter)
     {
@@ -52,13 +72,25 @@ public:
         if (status == SLUICE_OK) status = cmdBarrier(commands);
         return status == SLUICE_OK ? cmdFilter(commands, filter) : status;
     }
+    virtual SluiceRequirements gdeflateRequirements(const SluiceGdeflateInfo&) const
+    {
+        return kNoScratch;
+    }
+    virtual SluiceRequirements gstdRequirements(const SluiceGstdInfo&) const { return kNoScratch; }
+    virtual SluiceRequirements filterRequirements(const SluiceFilterInfo&) const
+    {
+        return kNoScratch;
+    }
+    virtual SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo&) const
+    {
+        return kNoScratch;
+    }
+#endif
+#if SLUICE_HAVE_WEIGHTS
+    virtual SluiceStatus cmdFloatDecode(SluiceCommands, const SluiceFloatDecodeInfo&) = 0;
+    virtual SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info&) = 0;
+#endif
 };
-
-// A backend's class declares each command with the first, and the scratch of one with the second.
-#define SLUICE_OVERRIDE_COMMAND(Name, kernel, Info)                                                \
-    SluiceStatus cmd##Name(SluiceCommands commands, const Info& info) override;
-#define SLUICE_OVERRIDE_SCRATCH(name, Info)                                                        \
-    SluiceRequirements name##Requirements(const Info& info) const override;
 
 } // namespace sluice
 

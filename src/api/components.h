@@ -4,6 +4,9 @@
 
 #include <sluice/sluice.h>
 
+// Scans and reductions are primitives, and decoding whole tile streams takes them too.
+#define SLUICE_HAVE_SUMS (SLUICE_HAVE_PRIMITIVES || SLUICE_HAVE_CODECS)
+
 namespace sluice {
 
 // SluiceKernels that a context can have.

@@ -19,7 +19,7 @@ SluiceStatus sluiceGetDf11Requirements(SluiceContext context, const SluiceDf11In
 {
     if (context == nullptr || info == nullptr || requirements == nullptr || !validCounts(*info))
         return SLUICE_ERROR_ARGUMENT;
-    *requirements = context->backend->df11Requirements(*info);
+    *requirements = sluice::kNoScratch;
     return SLUICE_OK;
 }
 
@@ -34,8 +34,7 @@ SluiceStatus sluiceCmdDf11(SluiceContext context, SluiceCommands commands,
     check.buffer(info->source, 0, 16);
     check.buffer(info->destination, 0, 4);
     check.buffer(info->status, (uint64_t(info->maxBlockCount) + 2) * 4, 4);
-    if (check.status() == SLUICE_OK)
-        check.scratch(info->scratch, context->backend->df11Requirements(*info));
+    if (check.status() == SLUICE_OK) check.scratch(info->scratch, sluice::kNoScratch);
     return check.status() != SLUICE_OK ? check.status()
                                        : context->backend->cmdDf11(commands, *info);
 }

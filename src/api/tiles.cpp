@@ -141,7 +141,7 @@ void Batch::addScratch()
             TileLists& lists = m_layout.lists[kind][filtered];
             take(kind == kGstdKind ? backend.gstdRequirements(gstd(filtered))
                  : kind == kFloatKind
-                     ? backend.floatDecodeRequirements(floats(filtered))
+                     ? kNoScratch
                      : backend.gdeflateRequirements(gdeflate(TileKind(kind), filtered)),
                  lists.decodeScratch, lists.decodeScratchSize);
             if (filtered != 0) {

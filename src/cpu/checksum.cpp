@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cpu/context.h"
 #include "cpu/regions.h"
 
 #include "formats/xxh32.h"
@@ -62,7 +63,7 @@ static u32 regionChecksum(const SluiceChecksumInfo& info, const SluiceRegion& ti
     return hash.value();
 }
 
-void checksum(const SluiceChecksumInfo& info)
+void compareChecksums(const SluiceChecksumInfo& info)
 {
     StatusWords status(info.status, info.maxRegionCount);
     const u32* expected = pointer<const u32>(info.expected);
@@ -75,6 +76,12 @@ void checksum(const SluiceChecksumInfo& info)
                            regionChecksum(info, tile) == expected[i];
         status.set(i, match ? SLUICE_ST_OK : SLUICE_ST_BAD_CHECKSUM);
     }
+}
+
+SluiceStatus ReferenceBackend::cmdChecksum(SluiceCommands, const SluiceChecksumInfo& info)
+{
+    compareChecksums(info);
+    return SLUICE_OK;
 }
 
 } // namespace cpu

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "cpu/context.h"
 #include "cpu/values.h"
 
 namespace sluice::cpu {
@@ -90,7 +91,7 @@ void writeElements(const SluiceCompactInfo& info, bool kept, Sink& sink)
 
 } // namespace
 
-void compact(const SluiceCompactInfo& info)
+SluiceStatus ReferenceBackend::cmdCompact(SluiceCommands, const SluiceCompactInfo& info)
 {
     Sink sink = {info};
     writeElements(info, true, sink);
@@ -102,6 +103,7 @@ void compact(const SluiceCompactInfo& info)
         const u32 limit = info.argumentLimit == 0 ? UINT32_MAX : info.argumentLimit;
         *pointer<u32>(info.argument) = std::min(limit, divideUp(kept, divisor));
     }
+    return SLUICE_OK;
 }
 
 } // namespace sluice::cpu

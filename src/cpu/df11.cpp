@@ -6,6 +6,7 @@
 
 #include "api/df11_form.h"
 #include "formats/little_endian.h"
+#include "cpu/context.h"
 #include "cpu/regions.h"
 
 namespace sluice::cpu {
@@ -155,7 +156,7 @@ u32 unitOf(const SluiceDf11Info& info, u32 count, u32 block)
 
 } // namespace
 
-void df11(const SluiceDf11Info& info)
+SluiceStatus ReferenceBackend::cmdDf11(SluiceCommands, const SluiceDf11Info& info)
 {
     StatusWords status(info.status, info.maxBlockCount);
     status.reset();
@@ -170,6 +171,7 @@ void df11(const SluiceDf11Info& info)
                               ? UnitDecoder(info, unit).decodeBlock(own)
                               : SLUICE_ST_BAD_REGION);
     }
+    return SLUICE_OK;
 }
 
 } // namespace sluice::cpu

@@ -5,6 +5,7 @@
 #include "cpu/filter_undo.h"
 
 #include "formats/little_endian.h"
+#include "cpu/context.h"
 #include "cpu/filter_list.h"
 
 namespace sluice::cpu {
@@ -65,6 +66,10 @@ u32 undoFilter(const void* description, size_t descriptionSize, const u8* filter
     return undoSections(description, descriptionSize, filtered, size, tile, undoRecords);
 }
 
-void filter(const SluiceFilterInfo& info) { filterList(info, undoFilter); }
+SluiceStatus ReferenceBackend::cmdFilter(SluiceCommands, const SluiceFilterInfo& info)
+{
+    filterList(info, undoFilter);
+    return SLUICE_OK;
+}
 
 } // namespace sluice::cpu

@@ -4,6 +4,7 @@
 
 #include "formats/float_format.h"
 #include "formats/little_endian.h"
+#include "cpu/context.h"
 #include "cpu/canonical_code.h"
 #include "cpu/regions.h"
 
@@ -249,7 +250,7 @@ private:
 
 } // namespace
 
-void floatDecode(const SluiceFloatDecodeInfo& info)
+SluiceStatus ReferenceBackend::cmdFloatDecode(SluiceCommands, const SluiceFloatDecodeInfo& info)
 {
     StatusWords status(info.status, info.tileCount);
     status.reset();
@@ -264,6 +265,7 @@ void floatDecode(const SluiceFloatDecodeInfo& info)
         for (u32 tile = begin; tile < end; ++tile)
             status.set(tile, tensor.decode(tile - tensors[i].firstTile));
     }
+    return SLUICE_OK;
 }
 
 } // namespace sluice::cpu

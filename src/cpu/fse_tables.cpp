@@ -4,6 +4,7 @@
 
 #include "formats/fse.h"
 #include "formats/little_endian.h"
+#include "cpu/context.h"
 #include "cpu/regions.h"
 
 #include <cstdlib>
@@ -63,9 +64,10 @@ u32 buildTable(const SluiceFseTablesInfo& info, const SluiceRegion& region)
 
 } // namespace
 
-void fseTables(const SluiceFseTablesInfo& info)
+SluiceStatus ReferenceBackend::cmdFseTables(SluiceCommands, const SluiceFseTablesInfo& info)
 {
     forEachRegion(info, [&](const SluiceRegion& region) { return buildTable(info, region); });
+    return SLUICE_OK;
 }
 
 } // namespace sluice::cpu

@@ -9,6 +9,7 @@
 
 #include "formats/gdeflate_symbols.h"
 #include "formats/little_endian.h"
+#include "cpu/context.h"
 #include "cpu/canonical_code.h"
 #include "cpu/tile_lists.h"
 
@@ -258,6 +259,10 @@ u32 decodeGdeflateTile(const u8* source, size_t sourceSize, u8* destination, siz
     return TileDecoder(source, sourceSize, destination, destinationSize).decode();
 }
 
-void gdeflate(const SluiceGdeflateInfo& info) { gdeflateList(info, decodeGdeflateTile); }
+SluiceStatus ReferenceBackend::cmdGdeflate(SluiceCommands, const SluiceGdeflateInfo& info)
+{
+    gdeflateList(info, decodeGdeflateTile);
+    return SLUICE_OK;
+}
 
 } // namespace sluice::cpu

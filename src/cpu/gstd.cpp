@@ -8,6 +8,7 @@
 
 #include "formulas/gstd.h"
 #include "formats/little_endian.h"
+#include "cpu/context.h"
 #include "cpu/canonical_code.h"
 #include "cpu/tile_lists.h"
 
@@ -443,6 +444,10 @@ u32 decodeGstdTile(const u8* source, size_t sourceSize, u8* destination, size_t 
         ->decode();
 }
 
-void gstd(const SluiceGstdInfo& info) { gstdList(info, decodeGstdTile); }
+SluiceStatus ReferenceBackend::cmdGstd(SluiceCommands, const SluiceGstdInfo& info)
+{
+    gstdList(info, decodeGstdTile);
+    return SLUICE_OK;
+}
 
 } // namespace sluice::cpu

@@ -3,11 +3,13 @@
 
 #include <cstring>
 
+#include "cpu/context.h"
 #include "cpu/intervals.h"
 
 namespace sluice::cpu {
 
-void intervalExpand(const SluiceIntervalExpandInfo& info)
+SluiceStatus ReferenceBackend::cmdIntervalExpand(SluiceCommands,
+                                                 const SluiceIntervalExpandInfo& info)
 {
     const size_t size = info.elementSize;
     const u8* values = pointer<const u8>(info.values);
@@ -19,6 +21,7 @@ void intervalExpand(const SluiceIntervalExpandInfo& info)
                                         values + interval.index * size, size);
                         return true;
                     });
+    return SLUICE_OK;
 }
 
 } // namespace sluice::cpu

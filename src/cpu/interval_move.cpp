@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "cpu/context.h"
 #include "cpu/intervals.h"
 
 namespace sluice::cpu {
@@ -28,7 +29,7 @@ u64 fitting(u64 place, u64 count, u64 capacity)
 
 } // namespace
 
-void intervalMove(const SluiceIntervalMoveInfo& info)
+SluiceStatus ReferenceBackend::cmdIntervalMove(SluiceCommands, const SluiceIntervalMoveInfo& info)
 {
     const u32 size = info.elementSize;
     const u8* source = pointer<const u8>(info.source);
@@ -50,10 +51,11 @@ void intervalMove(const SluiceIntervalMoveInfo& info)
             copy(destination + toBytes, source + fromBytes, u64(interval.kept) * size);
             return true;
         });
+    return SLUICE_OK;
 }
 
 // Indices that break a rule may put items anywhere inside the destination, or drop them.
-void bulkRemove(const SluiceBulkInfo& info)
+SluiceStatus ReferenceBackend::cmdBulkRemove(SluiceCommands, const SluiceBulkInfo& info)
 {
     const u64 size = info.elementSize, capacity = info.destination.size / size;
     const u32 items = countOf(info.itemCount, info.maxItemCount);
@@ -71,9 +73,10 @@ void bulkRemove(const SluiceBulkInfo& info)
         begin = end + 1;
     }
     writeResult(info.result, items - std::min(items, removed), capacity, false);
+    return SLUICE_OK;
 }
 
-void bulkInsert(const SluiceBulkInfo& info)
+SluiceStatus ReferenceBackend::cmdBulkInsert(SluiceCommands, const SluiceBulkInfo& info)
 {
     const u64 size = info.elementSize, capacity = info.destination.size / size;
     const u32 items = countOf(info.itemCount, info.maxItemCount);
@@ -95,6 +98,7 @@ void bulkInsert(const SluiceBulkInfo& info)
         begin = end;
     }
     writeResult(info.result, u64(items) + inserted, capacity, false);
+    return SLUICE_OK;
 }
 
 } // namespace sluice::cpu

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <sluice/sluice_interval.h>
 
+#include "cpu/context.h"
 #include "cpu/intervals.h"
 
 namespace sluice::cpu {
 
-void intervalSearch(const SluiceIntervalSearchInfo& info)
+SluiceStatus ReferenceBackend::cmdIntervalSearch(SluiceCommands,
+                                                 const SluiceIntervalSearchInfo& info)
 {
     u64 capacity = UINT32_MAX;
     if (info.sources.size != 0) capacity = std::min(capacity, info.sources.size / 4);
@@ -19,6 +21,7 @@ void intervalSearch(const SluiceIntervalSearchInfo& info)
         }
         return true;
     });
+    return SLUICE_OK;
 }
 
 } // namespace sluice::cpu

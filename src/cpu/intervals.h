@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_interval.h>
 
-#include "cpu/kernels.h"
+#include "cpu/memory.h"
 
 namespace sluice::cpu {
 

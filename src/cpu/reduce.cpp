@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <sluice/sluice_scan.h>
 
+#include "cpu/context.h"
 #include "cpu/values.h"
 
 namespace sluice::cpu {
@@ -20,11 +21,12 @@ void reduceValues(const SluiceReduceInfo& info)
 
 } // namespace
 
-void reduce(const SluiceReduceInfo& info)
+SluiceStatus ReferenceBackend::cmdReduce(SluiceCommands, const SluiceReduceInfo& info)
 {
     visitValues(info.operation, info.type, [&](auto value, auto operation) {
         reduceValues<decltype(value), operation()>(info);
     });
+    return SLUICE_OK;
 }
 
 } // namespace sluice::cpu

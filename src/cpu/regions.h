@@ -2,7 +2,7 @@
 // Region lists and the status words that go with them.
 #pragma once
 
-#include "cpu/kernels.h"
+#include "cpu/memory.h"
 
 #include "layout/base.h"
 #include "layout/regions.h"
@@ -103,6 +103,8 @@ void forEachRegion(const Info& info, Visit visit)
         status.set(i, visit(entryAt<SluiceRegion>(info.regions, i, info.regionStride)));
 }
 
+void compareChecksums(const SluiceChecksumInfo& info); // the command, in checksum.cpp
+
 // The frame of a tile codec's command: checks regions, calls decode(region) for the good ones, and
 // compares checksums if there are any.
 template <typename Info, typename Decode>
@@ -115,7 +117,7 @@ void decodeRegions(const Info& info, u64 maxSourceSize, u64 maxSize, Decode deco
                    ? decode(region)
                    : SLUICE_ST_BAD_REGION;
     });
-    if (info.expected.size != 0) checksum(list);
+    if (info.expected.size != 0) compareChecksums(list);
 }
 
 // Decodes a valid region with decodeTile, or copies it where it is stored.

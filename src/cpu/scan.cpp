@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <sluice/sluice_scan.h>
 
+#include "cpu/context.h"
 #include "cpu/values.h"
 
 namespace sluice::cpu {
@@ -26,11 +27,12 @@ void scanValues(const SluiceScanInfo& info)
 
 } // namespace
 
-void scan(const SluiceScanInfo& info)
+SluiceStatus ReferenceBackend::cmdScan(SluiceCommands, const SluiceScanInfo& info)
 {
     visitValues(info.operation, info.type, [&](auto value, auto operation) {
         scanValues<decltype(value), operation()>(info);
     });
+    return SLUICE_OK;
 }
 
 } // namespace sluice::cpu

@@ -2,9 +2,10 @@
 #include <sluice/sluice_tile_streams.h>
 
 #include "layout/tile_streams.h"
-#include "api/plan_regions.h"
+#include "api/plan_tile_streams.h"
 #include "formats/tile_stream.h"
-#include "cpu/kernels.h"
+#include "cpu/context.h"
+#include "cpu/memory.h"
 
 namespace sluice::cpu {
 namespace {
@@ -58,9 +59,7 @@ u32 parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceTileSt
                                                : SLUICE_STREAM_ST_PENDING;
 }
 
-} // namespace
-
-void tileStreamsCheck(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts)
+void checkStreams(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts)
 {
     const Batch batch(info);
     batch.summary = {0, ~0u, 0, 0};
@@ -80,8 +79,8 @@ void tileStreamsCheck(const SluiceTileStreamsInfo& info, const SluiceBuffer& cou
     }
 }
 
-void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTiles,
-                      const SluiceBuffer& regions)
+void writeRegions(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTiles,
+                  const SluiceBuffer& regions)
 {
     const Batch batch(info);
     const u64 source = info.source.handle + info.source.offset;
@@ -108,7 +107,7 @@ void tileStreamsWrite(const SluiceTileStreamsInfo& info, const SluiceBuffer& fir
     }
 }
 
-void tileStreamsVerdict(const SluiceTileStreamsInfo& info)
+void writeVerdicts(const SluiceTileStreamsInfo& info)
 {
     const Batch batch(info);
     const u32* tiles = pointer<const u32>(info.status);
@@ -125,6 +124,27 @@ void tileStreamsVerdict(const SluiceTileStreamsInfo& info)
         ++batch.summary.failedStreams;
         batch.summary.firstFailedStream = std::min(batch.summary.firstFailedStream, s);
     }
+}
+
+} // namespace
+
+SluiceRequirements
+ReferenceBackend::tileStreamsRequirements(const SluiceTileStreamsInfo& info) const
+{
+    return tileStreamsPlan(*this, info).requirements;
+}
+
+// counts: a word a stream, which the scan turns into first tiles.
+SluiceStatus ReferenceBackend::cmdTileStreams(SluiceCommands commands,
+                                              const SluiceTileStreamsInfo& info)
+{
+    const TileStreamsPlan plan = tileStreamsPlan(*this, info);
+    checkStreams(info, plan.counts);
+    cmdScan(commands, plan.scan);
+    writeRegions(info, plan.counts, plan.decode.regions);
+    cmdGdeflate(commands, plan.decode);
+    writeVerdicts(info);
+    return SLUICE_OK;
 }
 
 } // namespace sluice::cpu

@@ -4,7 +4,7 @@
 
 #include <sluice/sluice_scan.h>
 
-#include "cpu/kernels.h"
+#include "cpu/memory.h"
 
 #include <cmath>
 #include <limits>

@@ -34,10 +34,8 @@ cudaError_t loadKernels(int device, CudaTraits& traits)
     int processors = 0;
     cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     traits.processors = static_cast<uint32_t>(processors);
-#define SLUICE_LOAD(Name, ...)                                                                     \
-    if (error == cudaSuccess) error = load##Name(traits);
-    SLUICE_BUILT(KERNELS, SLUICE_LOAD)
-#undef SLUICE_LOAD
+    for (const auto load : kKernelLoaders)
+        if (error == cudaSuccess) error = load(traits);
     return error;
 }
 

@@ -32,13 +32,38 @@ public:
 
     void contextInfo(SluiceContextInfo& info) const override;
     SluiceStatus cmdBarrier(SluiceCommands commands) override;
-    SLUICE_BUILT(COMMANDS, SLUICE_OVERRIDE_COMMAND)
-    SLUICE_BUILT(SCRATCH, SLUICE_OVERRIDE_SCRATCH)
+    SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo&) override;
+#if SLUICE_HAVE_SUMS
+    SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo&) override;
+    SluiceStatus cmdReduce(SluiceCommands, const SluiceReduceInfo&) override;
+    SluiceRequirements scanRequirements(const SluiceScanInfo&) const override;
+    SluiceRequirements reduceRequirements(const SluiceReduceInfo&) const override;
+#endif
+#if SLUICE_HAVE_PRIMITIVES
+    SluiceStatus cmdCompact(SluiceCommands, const SluiceCompactInfo&) override;
+    SluiceStatus cmdIntervalExpand(SluiceCommands, const SluiceIntervalExpandInfo&) override;
+    SluiceStatus cmdIntervalMove(SluiceCommands, const SluiceIntervalMoveInfo&) override;
+    SluiceStatus cmdIntervalSearch(SluiceCommands, const SluiceIntervalSearchInfo&) override;
+    SluiceStatus cmdBulkRemove(SluiceCommands, const SluiceBulkInfo&) override;
+    SluiceStatus cmdBulkInsert(SluiceCommands, const SluiceBulkInfo&) override;
+    SluiceRequirements compactRequirements(const SluiceCompactInfo&) const override;
+    SluiceRequirements intervalRequirements(const SluiceIntervals&) const override;
+#endif
 #if SLUICE_HAVE_CODECS
-    SluiceStatus cmdGstdFilter(SluiceCommands commands, const SluiceGstdInfo& decode,
-                               const SluiceFilterInfo& filter) override;
-    SluiceStatus cmdTileStreams(SluiceCommands commands,
-                                const SluiceTileStreamsInfo& info) override;
+    SluiceStatus cmdGdeflate(SluiceCommands, const SluiceGdeflateInfo&) override;
+    SluiceStatus cmdGstd(SluiceCommands, const SluiceGstdInfo&) override;
+    SluiceStatus cmdFilter(SluiceCommands, const SluiceFilterInfo&) override;
+    SluiceStatus cmdFseTables(SluiceCommands, const SluiceFseTablesInfo&) override;
+    SluiceStatus cmdTileStreams(SluiceCommands, const SluiceTileStreamsInfo&) override;
+    SluiceStatus cmdGstdFilter(SluiceCommands, const SluiceGstdInfo&,
+                               const SluiceFilterInfo&) override;
+    SluiceRequirements gstdRequirements(const SluiceGstdInfo&) const override;
+    SluiceRequirements filterRequirements(const SluiceFilterInfo&) const override;
+    SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo&) const override;
+#endif
+#if SLUICE_HAVE_WEIGHTS
+    SluiceStatus cmdFloatDecode(SluiceCommands, const SluiceFloatDecodeInfo&) override;
+    SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info&) override;
 #endif
 
 private:

@@ -7,11 +7,6 @@
 
 namespace sluice {
 
-SluiceRequirements CudaBackend::gdeflateRequirements(const SluiceGdeflateInfo&) const
-{
-    return kNoScratch;
-}
-
 SluiceStatus CudaBackend::cmdGdeflate(SluiceCommands commands, const SluiceGdeflateInfo& info)
 {
     const cudaStream_t stream = streamFrom(commands);

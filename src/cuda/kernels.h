@@ -17,7 +17,7 @@
 #include "layout/regions.h"
 #include "layout/scan.h"
 #include "layout/tile_streams.h"
-#include "api/kernel_table.h"
+#include "api/components.h"
 
 namespace sluice {
 
@@ -32,46 +32,55 @@ enum class ScanOperation {
 };
 constexpr uint32_t kScanOperations = 5;
 
-// Of each kernel of the table. A load function loads what its file has into the current device, so
-// that no later launch has to (loading may synchronize, which a stream capture forbids). It fails
-// where this build holds no code for the device, and tells the traits what it finds: some set a
-// number of blocks, or clear traits.sm90 where their kernels are not code for that.
-#define SLUICE_KERNEL(Name, ...)                                                                   \
-    cudaError_t load##Name(CudaTraits& traits);                                                    \
-    cudaError_t launch##Name(cudaStream_t stream, __VA_ARGS__);
-SLUICE_ALL(KERNELS, SLUICE_KERNEL)
-#undef SLUICE_KERNEL
-// What they do, and what they take besides the parameters; each launch has `params.workgroups`
-// blocks where these have such a member:
-//   Status       sets every status word to PENDING and the summary to "none failed". Every decode
-//                begins with it
-//   Scan, Reduce `programmatic`, for short commands only. A scan of f32 sums with several tiles
-//                comes after launchPartials
-//   Compact      the size of an element; `programmatic`, likewise
-//   IntervalPlan makes the prefix sums of the counts and the result words. One of the others comes
-//                after it, with so many blocks
-//   GstdSymbols, GstdExpand
-//                take turn.tileCount tiles, the symbols first, which may be `programmatic`. By part
-//                GstdExpand is that too, and comes right behind the symbols. It has larger blocks if
-//                `fewTiles` are all at work at once
-//   Filter, FilterFew
-//                few has blocks of twice as many threads, half as many at a time, for tiles that are
-//                all at work at once
-//   FseTables, Df11
-//                so many lane groups, and blocks
-//   FloatDecode  `programmatic`, right behind launchStatus alone
-//   TileStreams  one of the passes of tile_streams.comp
+// A load function loads what its file has into the current device, so that no later launch has to
+// (loading may synchronize, which a stream capture forbids). It fails where this build holds no code
+// for the device, and tells the traits what it finds: some set a number of blocks, or clear
+// traits.sm90 where their kernels are not code for that. A launch has `params.workgroups` blocks
+// where these have such a member.
 
+// Sets every status word to PENDING and the summary to "none failed". Every decode begins with it.
+cudaError_t loadStatus(CudaTraits& traits);
+cudaError_t launchStatus(cudaStream_t stream, const RegionParams& params);
+
+cudaError_t loadChecksum(CudaTraits& traits);
+cudaError_t launchChecksum(cudaStream_t stream, const RegionParams& params);
+
+// `programmatic`: for short commands only. A scan of f32 sums with several tiles comes after
+// launchPartials.
+cudaError_t loadScan(CudaTraits& traits);
+cudaError_t launchScan(cudaStream_t stream, const ScanParams& params, ScanOperation operation,
+                       bool programmatic);
+cudaError_t loadReduce(CudaTraits& traits);
+cudaError_t launchReduce(cudaStream_t stream, const ScanParams& params, ScanOperation operation,
+                         bool programmatic);
 cudaError_t launchPartials(cudaStream_t stream, const ScanParams& params);
 uint32_t scanTileElements(uint32_t valueBytes);
 uint64_t reduceRounds(uint64_t bytes); // more blocks than these have nothing to do
-uint32_t floatDecodeWarps();           // of a block
 
+// `programmatic`: for short commands only.
+cudaError_t loadCompact(CudaTraits& traits);
+cudaError_t launchCompact(cudaStream_t stream, const CompactParams& params, uint32_t elementSize,
+                          bool programmatic);
 uint32_t compactTileElements(uint32_t elementSize);
 // Many elements of 4 bytes, 16-byte aligned, with a scanner, not in place and no partition, where
 // compactsWords() accepts the test.
 bool compactsWords(const CompactParams& params);
 cudaError_t launchCompactWords(cudaStream_t stream, const CompactParams& params);
+
+// Makes the prefix sums of the counts and the result words. One of the others comes after it.
+cudaError_t loadIntervalPlan(CudaTraits& traits);
+cudaError_t launchIntervalPlan(cudaStream_t stream, const IntervalParams& params);
+cudaError_t loadIntervalExpand(CudaTraits& traits);
+cudaError_t launchIntervalExpand(cudaStream_t stream, const IntervalParams& params,
+                                 uint32_t blocks);
+cudaError_t loadIntervalMove(CudaTraits& traits);
+cudaError_t launchIntervalMove(cudaStream_t stream, const IntervalParams& params, uint32_t blocks);
+cudaError_t loadIntervalSearch(CudaTraits& traits);
+cudaError_t launchIntervalSearch(cudaStream_t stream, const IntervalParams& params,
+                                 uint32_t blocks);
+
+cudaError_t loadGdeflate(CudaTraits& traits);
+cudaError_t launchGdeflate(cudaStream_t stream, const RegionParams& params);
 
 // A turn of a Gstd decode. By part, bytes are made of a part as soon as its symbols are known, and
 // turns overlap: what a turn publishes in its slots carries the turn's epoch. The caller zeroes the
@@ -82,6 +91,13 @@ struct GstdTurnParams : GstdParams {
 };
 // A published word is a status below an epoch.
 constexpr uint32_t kGstdStatusMask = 255, kGstdFirstEpoch = kGstdStatusMask + 1;
+// Both take turn.tileCount tiles, the symbols first, which may be programmatic. By part the bytes
+// are that too, and come right behind the symbols. They have larger blocks if `fewTiles` are all at
+// work at once.
+cudaError_t loadGstdSymbols(CudaTraits& traits);
+cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdTurnParams& turn, bool programmatic);
+cudaError_t loadGstdExpand(CudaTraits& traits);
+cudaError_t launchGstdExpand(cudaStream_t stream, const GstdTurnParams& turn, bool fewTiles);
 
 // Filters of tiles that may still be decoded: a tile is undone as soon as its status is known. With
 // decodeMaxCount the launch is programmatic, right behind launchGstdExpand by part.
@@ -91,5 +107,47 @@ struct FilterLaunchParams : FilterParams {
 };
 // Comes before filters, and before the decode beside which they run.
 cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params);
+
+cudaError_t loadFilter(CudaTraits& traits);
+cudaError_t launchFilter(cudaStream_t stream, const FilterLaunchParams& params);
+// The same by blocks of twice as many threads, half as many at a time, for tiles that are all at
+// work at once.
+cudaError_t loadFilterFew(CudaTraits& traits);
+cudaError_t launchFilterFew(cudaStream_t stream, const FilterLaunchParams& params);
+
+cudaError_t loadFseTables(CudaTraits& traits);
+cudaError_t launchFseTables(cudaStream_t stream, const FseTablesParams& params,
+                            uint32_t laneGroups);
+
+// One of the passes of tile_streams.comp.
+cudaError_t loadTileStreams(CudaTraits& traits);
+cudaError_t launchTileStreams(cudaStream_t stream, const TileStreamsParams& params);
+
+// `programmatic`: right behind launchStatus alone.
+cudaError_t loadFloatDecode(CudaTraits& traits);
+cudaError_t launchFloatDecode(cudaStream_t stream, const FloatDecodeParams& params,
+                              bool programmatic);
+uint32_t floatDecodeWarps(); // of a block
+
+cudaError_t loadDf11(CudaTraits& traits);
+cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks);
+
+// What a context loads: all kernels of the components that the library is built with.
+inline constexpr cudaError_t (*kKernelLoaders[])(CudaTraits&) = {
+    loadStatus,      loadChecksum,
+#if SLUICE_HAVE_SUMS
+    loadScan,        loadReduce,
+#endif
+#if SLUICE_HAVE_PRIMITIVES
+    loadCompact,     loadIntervalPlan, loadIntervalExpand, loadIntervalMove, loadIntervalSearch,
+#endif
+#if SLUICE_HAVE_CODECS
+    loadGdeflate,    loadGstdSymbols,  loadGstdExpand,     loadFilter,       loadFilterFew,
+    loadFseTables,   loadTileStreams,
+#endif
+#if SLUICE_HAVE_WEIGHTS
+    loadFloatDecode, loadDf11,
+#endif
+};
 
 } // namespace sluice

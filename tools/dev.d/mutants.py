@@ -62,7 +62,7 @@ CONCERNS = [
     ("lookback", "*scan*,*compact*"), ("ring", "*scan*,*compact*"), ("interval", "*interval*,*bulk*,range*"),
     ("runs", "*interval*,*bulk*,*scan*"), ("archive", "*archive*"), ("dds", "*dds*"), ("ktx2", "*ktx2*,*image*"),
     ("image", "*image*,*ktx2*,*dds*"), ("safetensors", "*safetensors*"), ("status", "*status*,*arguments*"),
-    ("tile_lists", "*pitch*,*gdeflate*,*gstd*"), ("commands", "*pipelines*"), ("cpu_context", "*context*,edges*"),
+    ("tile_lists", "*pitch*,*gdeflate*,*gstd*"), ("commands", "*pipelines*"), ("cpu/context", "*context*,edges*"),
     ("region", "range*,*region*,*arguments*"), ("api/", "*arguments*,*requirements*,edges*"), ("plan_", "edges*"), ("api/tiles", "tiles*"),
 ]
 # Those of a file that no word tells of.

@@ -13,7 +13,7 @@ namespace sluice::cpu::fast {
 u32 undoFilter(const void* description, size_t descriptionSize, const u8* filtered, u32 size,
                u8* tile);
 
-// The command, as cpu::filter.
+// The command, as that of ReferenceBackend.
 void filter(const SluiceFilterInfo& info);
 
 } // namespace sluice::cpu::fast

@@ -16,7 +16,7 @@ u32 decodeGdeflateTile(const u8* source, size_t sourceSize, u8* destination,
 u32 decodeGdeflateTilePortably(const u8* source, size_t sourceSize, u8* destination,
                                size_t destinationSize);
 
-// The command, as cpu::gdeflate.
+// The command, as that of ReferenceBackend.
 void gdeflate(const SluiceGdeflateInfo& info);
 
 } // namespace sluice::cpu::fast

@@ -20,7 +20,7 @@ u32 decodeGstdTile(const u8* source, size_t sourceSize, u8* destination, size_t 
 u32 decodeGstdTilePortably(const u8* source, size_t sourceSize, u8* destination,
                            size_t destinationSize, void* scratch);
 
-// The command, as cpu::gstd; with scratch as above.
+// The command, as that of ReferenceBackend; with scratch as above.
 void gstd(const SluiceGstdInfo& info);
 
 } // namespace sluice::cpu::fast

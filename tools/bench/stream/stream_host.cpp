@@ -4,8 +4,8 @@
 #include <cfloat>
 #include <cstring>
 
-#include "api/backend.h"
 #include "api/components.h"
+#include "cpu/context.h"
 #include "tools/bench/stream/stream.h"
 #include "stream/gpu.h"
 #include "tools/bench/stream/stream_content.h"
@@ -19,8 +19,8 @@ constexpr uint32_t kRounds = 11;
 constexpr uint64_t kContent = 4u << 20, kRing = 64u << 20;
 constexpr uint32_t kBatchTiles = 1024, kMostGroups = 8192, kMostRequests = 65536;
 
-// A backend whose commands do nothing.
-class IdleBackend final : public Backend {
+// A backend whose decoders do nothing. A streamer calls no other commands.
+class IdleBackend final : public cpu::ReferenceBackend {
 public:
     void contextInfo(SluiceContextInfo& info) const override
     {
@@ -30,11 +30,16 @@ public:
         info.report = "";
         info.kernels = kBuiltKernels;
     }
-    SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; }
-#define SLUICE_COMMAND(Name, kernel, Info)                                                         \
-    SluiceStatus cmd##Name(SluiceCommands, const Info&) override { return SLUICE_OK; }
-    SLUICE_ALL(COMMANDS, SLUICE_COMMAND)
-#undef SLUICE_COMMAND
+    SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo&) override
+    {
+        return SLUICE_OK;
+    }
+    SluiceStatus cmdGdeflate(SluiceCommands, const SluiceGdeflateInfo&) override
+    {
+        return SLUICE_OK;
+    }
+    SluiceStatus cmdGstd(SluiceCommands, const SluiceGstdInfo&) override { return SLUICE_OK; }
+    SluiceStatus cmdFilter(SluiceCommands, const SluiceFilterInfo&) override { return SLUICE_OK; }
 };
 
 // An API whose copies and barriers do nothing, and whose semaphores are at 0.

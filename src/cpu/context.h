@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The CPU backend's reference: every command has run when it returns. Each is plain code in the file
+// of its name, which reads like the specification.
+#pragma once
+
+#include <sluice/sluice_all.h>
+
+#include "api/backend.h"
+
+namespace sluice::cpu {
+
+class ReferenceBackend : public Backend {
+public:
+    void contextInfo(SluiceContextInfo& info) const override;
+    SluiceStatus cmdBarrier(SluiceCommands) override { return SLUICE_OK; }
+    SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo&) override;
+#if SLUICE_HAVE_SUMS
+    SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo&) override;
+    SluiceStatus cmdReduce(SluiceCommands, const SluiceReduceInfo&) override;
+#endif
+#if SLUICE_HAVE_PRIMITIVES
+    SluiceStatus cmdCompact(SluiceCommands, const SluiceCompactInfo&) override;
+    SluiceStatus cmdIntervalExpand(SluiceCommands, const SluiceIntervalExpandInfo&) override;
+    SluiceStatus cmdIntervalMove(SluiceCommands, const SluiceIntervalMoveInfo&) override;
+    SluiceStatus cmdIntervalSearch(SluiceCommands, const SluiceIntervalSearchInfo&) override;
+    SluiceStatus cmdBulkRemove(SluiceCommands, const SluiceBulkInfo&) override;
+    SluiceStatus cmdBulkInsert(SluiceCommands, const SluiceBulkInfo&) override;
+#endif
+#if SLUICE_HAVE_CODECS
+    SluiceStatus cmdGdeflate(SluiceCommands, const SluiceGdeflateInfo&) override;
+    SluiceStatus cmdGstd(SluiceCommands, const SluiceGstdInfo&) override;
+    SluiceStatus cmdFilter(SluiceCommands, const SluiceFilterInfo&) override;
+    SluiceStatus cmdFseTables(SluiceCommands, const SluiceFseTablesInfo&) override;
+    SluiceStatus cmdTileStreams(SluiceCommands, const SluiceTileStreamsInfo&) override;
+    SluiceRequirements tileStreamsRequirements(const SluiceTileStreamsInfo&) const override;
+#endif
+#if SLUICE_HAVE_WEIGHTS
+    SluiceStatus cmdFloatDecode(SluiceCommands, const SluiceFloatDecodeInfo&) override;
+    SluiceStatus cmdDf11(SluiceCommands, const SluiceDf11Info&) override;
+#endif
+};
+
+} // namespace sluice::cpu

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Device memory is the host's.
+#pragma once
+
+#include <sluice/sluice.h>
+
+#include <algorithm>
+
+#include "formats/integers.h"
+
+namespace sluice::cpu {
+
+template <typename T>
+T* pointer(u64 address)
+{
+    return reinterpret_cast<T*>(uintptr_t(address));
+}
+template <typename T>
+T* pointer(const SluiceBuffer& buffer)
+{
+    return pointer<T>(buffer.handle + buffer.offset);
+}
+
+// A count in GPU memory, at most `most`; `most` where there is none.
+inline u32 countOf(const SluiceBuffer& buffer, u32 most)
+{
+    return buffer.size == 0 ? most : std::min(most, *pointer<const u32>(buffer));
+}
+
+} // namespace sluice::cpu
