@@ -70,8 +70,8 @@ function(sluice_add_shaders target)
     # SwiftShader's compiler takes more than 24 GB of memory for the scans when they are optimized, 0.2 GB as they are
     # written. It takes the variants for narrow subgroups and those that emulate.
     set(kernels_as_written_narrow scan scan64 scan_ring)
-    file(GLOB shaders CONFIGURE_DEPENDS ${shader_dir}/*.comp)
-    sluice_present(shaders)
+    sluice_present(shaders "^shaders/")
+    list(TRANSFORM shaders PREPEND ${PROJECT_SOURCE_DIR}/)
     file(GLOB_RECURSE parts CONFIGURE_DEPENDS ${shader_dir}/lib/*)
     file(MAKE_DIRECTORY ${out_dir})
     set(includes "")
