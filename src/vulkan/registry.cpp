@@ -15,87 +15,87 @@ using Constants = PipelineConstants;
 
 // --- When a pipeline applies
 
-bool always(const Device&, const Tuning&) { return true; }
-bool gdeflatePitched(const Device&, const Tuning& tuning)
+bool appliesAlways(const Device&, const Tuning&) { return true; }
+bool appliesGdeflatePitched(const Device&, const Tuning& tuning)
 {
     return tuning.gdeflate.pitchApart != 0;
 }
-bool driverDecodes(const Device& device, const Tuning&) { return device.driverDecodes; }
-bool gdeflateFew(const Device& device, const Tuning& tuning)
+bool appliesDriverRegions(const Device& device, const Tuning&) { return device.driverDecodes; }
+bool appliesGdeflateFew(const Device& device, const Tuning& tuning)
 {
     return device.runsPairedTiles() && tuning.gdeflate.fewTiles != 0;
 }
-bool gdeflateMany(const Device& device, const Tuning& tuning)
+bool appliesGdeflateMany(const Device& device, const Tuning& tuning)
 {
     return device.runsPairedTiles() && device.hasNativeLaneGroups() &&
            tuning.gdeflate.manyTiles != 0;
 }
-bool gstdFew(const Device& device, const Tuning& tuning)
+bool appliesGstdFew(const Device& device, const Tuning& tuning)
 {
     return device.runsGstdExpandFew() && tuning.gstd.fewTiles != 0;
 }
-bool filterFew(const Device& device, const Tuning& tuning)
+bool appliesFilterFew(const Device& device, const Tuning& tuning)
 {
     return device.runsFilterFew() && tuning.filter.fewTiles != 0;
 }
-bool compactRing(const Device& device, const Tuning& tuning)
+bool appliesCompactRing(const Device& device, const Tuning& tuning)
 {
     return device.runsRings() && tuning.compact.ringWorkgroups != 0;
 }
-bool scanRing(const Device& device, const Tuning& tuning)
+bool appliesScanRing(const Device& device, const Tuning& tuning)
 {
     return device.runsRings() && tuning.scan.ringWorkgroups != 0;
 }
-bool specializedIntervals(const Device&, const Tuning& tuning)
+bool appliesSpecializedIntervals(const Device&, const Tuning& tuning)
 {
     return tuning.intervalSpecialized != 0;
 }
 
 // --- Invocations of a workgroup
 
-uint32_t minimum(const Device&, const Tuning&) { return 128; } // what every device allows
-uint32_t laneGroup(const Device& device, const Tuning&)
+uint32_t sizeMinimum(const Device&, const Tuning&) { return 128; } // what every device allows
+uint32_t sizeLaneGroup(const Device& device, const Tuning&)
 {
     return std::max(32u, device.subgroupSize);
 }
-uint32_t tilePair(const Device& device, const Tuning& tuning)
+uint32_t sizeTilePair(const Device& device, const Tuning& tuning)
 {
-    return (device.runsPairedTiles() ? 2 : 1) * laneGroup(device, tuning);
+    return (device.runsPairedTiles() ? 2 : 1) * sizeLaneGroup(device, tuning);
 }
-uint32_t ring(const Device&, const Tuning& tuning) { return tuning.workgroup.ring; }
-uint32_t scan(const Device&, const Tuning& tuning) { return tuning.workgroup.scan; }
+uint32_t sizeRing(const Device&, const Tuning& tuning) { return tuning.workgroup.ring; }
+uint32_t sizeScan(const Device&, const Tuning& tuning) { return tuning.workgroup.scan; }
 // A power of two, so that each invocation has as many of a block's 512 windows.
-uint32_t df11(const Device&, const Tuning& tuning)
+uint32_t sizeDf11(const Device&, const Tuning& tuning)
 {
     uint32_t size = 128;
     while (size < 512 && 2 * size <= tuning.workgroup.scan)
         size *= 2;
     return size;
 }
-uint32_t compact(const Device&, const Tuning& tuning) { return tuning.workgroup.compact; }
-uint32_t intervals(const Device&, const Tuning& tuning)
+uint32_t sizeCompact(const Device&, const Tuning& tuning) { return tuning.workgroup.compact; }
+uint32_t sizeIntervals(const Device&, const Tuning& tuning)
 {
     return 32 * tuning.workgroup.intervalShares;
 }
-uint32_t gstdExpand(const Device&, const Tuning& tuning) { return tuning.workgroup.gstdExpand; }
-uint32_t gstdExpandFew(const Device&, const Tuning& tuning)
+uint32_t sizeGstdExpand(const Device&, const Tuning& tuning) { return tuning.workgroup.gstdExpand; }
+uint32_t sizeGstdExpandFew(const Device&, const Tuning& tuning)
 {
     return tuning.workgroup.gstdExpandFew;
 }
-uint32_t filter(const Device&, const Tuning& tuning) { return tuning.workgroup.filter; }
-uint32_t filterFewSize(const Device&, const Tuning& tuning) { return tuning.workgroup.filterFew; }
+uint32_t sizeFilter(const Device&, const Tuning& tuning) { return tuning.workgroup.filter; }
+uint32_t sizeFilterFew(const Device&, const Tuning& tuning) { return tuning.workgroup.filterFew; }
 // A workgroup of float_decode is larger than a lane group only where lane groups are subgroups or
 // halves of them.
-uint32_t floatDecode(const Device& device, const Tuning& tuning)
+uint32_t sizeFloatDecode(const Device& device, const Tuning& tuning)
 {
-    return device.runsPairedTiles() ? tuning.workgroup.floatDecode : laneGroup(device, tuning);
+    return device.runsPairedTiles() ? tuning.workgroup.floatDecode : sizeLaneGroup(device, tuning);
 }
 
 // --- Specialization constants
 
-void none(const Device&, const Tuning&, Constants&) {}
+void constantsNone(const Device&, const Tuning&, Constants&) {}
 
-void plainStores(const Device& device, const Tuning&, Constants& constants)
+void constantsPlainStores(const Device& device, const Tuning&, Constants& constants)
 {
     constants.set(SLUICE_CONSTANT_PLAIN_STORES_VISIBLE, device.plainStoresVisible ? 1 : 0);
 }
@@ -107,11 +107,11 @@ enum class GdeflateKind {
     many
 };
 template <GdeflateKind Kind>
-void gdeflate(const Device& device, const Tuning& tuning, Constants& constants)
+void constantsGdeflate(const Device& device, const Tuning& tuning, Constants& constants)
 {
     constexpr uint32_t asksForPitch = 0, neverPitched = 1, pitched = 2, roomOfFew = 2;
     const bool isPaired = device.runsPairedTiles() && Kind != GdeflateKind::many;
-    plainStores(device, tuning, constants);
+    constantsPlainStores(device, tuning, constants);
     constants.set(SLUICE_CONSTANT_GDEFLATE_PAIRED, isPaired ? 1 : 0);
     constants.set(SLUICE_CONSTANT_GDEFLATE_PITCH, Kind == GdeflateKind::pitched     ? pitched
                                                   : tuning.gdeflate.pitchApart != 0 ? neverPitched
@@ -123,27 +123,27 @@ void gdeflate(const Device& device, const Tuning& tuning, Constants& constants)
 }
 
 template <uint32_t Bytes>
-void elementBytes(const Device&, const Tuning&, Constants& constants)
+void constantsElementBytes(const Device&, const Tuning&, Constants& constants)
 {
     constants.set(SLUICE_CONSTANT_ELEMENT_BYTES, Bytes);
 }
 
 template <uint32_t Kind>
-void compactCall(const Device& device, const Tuning& tuning, Constants& constants)
+void constantsCompactCall(const Device& device, const Tuning& tuning, Constants& constants)
 {
-    elementBytes<4>(device, tuning, constants);
+    constantsElementBytes<4>(device, tuning, constants);
     constants.set(SLUICE_CONSTANT_COMPACT_KIND, Kind);
 }
 
 template <uint32_t Kind>
-void compactRingTiles(const Device& device, const Tuning& tuning, Constants& constants)
+void constantsCompactRing(const Device& device, const Tuning& tuning, Constants& constants)
 {
-    compactCall<Kind>(device, tuning, constants);
+    constantsCompactCall<Kind>(device, tuning, constants);
     constants.set(SLUICE_CONSTANT_COMPACT_RING_TILES, tuning.compact.ringTiles);
 }
 
 template <bool ShortRuns>
-void move(const Device&, const Tuning&, Constants& constants)
+void constantsMove(const Device&, const Tuning&, Constants& constants)
 {
     constants.set(SLUICE_CONSTANT_INTERVAL_UNITS_AT_ONCE, ShortRuns ? 2 : 3);
     constants.set(SLUICE_CONSTANT_INTERVAL_WORDS_AT_ONCE, ShortRuns ? 3 : 2);
@@ -151,15 +151,15 @@ void move(const Device&, const Tuning&, Constants& constants)
 }
 
 template <uint32_t Operation, bool Segmented = false>
-void operation(const Device&, const Tuning&, Constants& constants)
+void constantsOperation(const Device&, const Tuning&, Constants& constants)
 {
     constants.set(SLUICE_CONSTANT_SCAN_OPERATION, Operation);
     constants.set(SLUICE_CONSTANT_SCAN_SEGMENTED, Segmented ? 1 : 0);
 }
 
-void scanRingRounds(const Device& device, const Tuning& tuning, Constants& constants)
+void constantsScanRing(const Device& device, const Tuning& tuning, Constants& constants)
 {
-    operation<SLUICE_SCAN_OP_SUM>(device, tuning, constants);
+    constantsOperation<SLUICE_SCAN_OP_SUM>(device, tuning, constants);
     constants.set(SLUICE_CONSTANT_SCAN_RING_SHARED, tuning.scan.ringSharedRounds);
     constants.set(SLUICE_CONSTANT_SCAN_RING_REGISTERS, tuning.scan.ringRegisterRounds);
 }
@@ -168,41 +168,41 @@ void scanRingRounds(const Device& device, const Tuning& tuning, Constants& const
 
 constexpr uint32_t kAnyCount = UINT32_MAX; // as a limit of `few`: every count is below it
 
-void asItIs(Tuning&) {}
-void noVariants(Tuning& tuning)
+void chooseAsItIs(Tuning&) {}
+void chooseNoVariants(Tuning& tuning)
 {
     tuning.gdeflate.fewTiles = tuning.gdeflate.manyTiles = 0;
     tuning.gstd.fewTiles = tuning.filter.fewTiles = 0;
     tuning.scan.ringWorkgroups = tuning.compact.ringWorkgroups = 0;
     tuning.intervalSpecialized = 0;
 }
-void fewGdeflate(Tuning& tuning) { tuning.gdeflate.fewTiles = kAnyCount; }
-void manyGdeflate(Tuning& tuning)
+void chooseGdeflateFew(Tuning& tuning) { tuning.gdeflate.fewTiles = kAnyCount; }
+void chooseGdeflateMany(Tuning& tuning)
 {
     tuning.gdeflate.fewTiles = 0;
     tuning.gdeflate.manyTiles = 1;
 }
-void fewGstd(Tuning& tuning) { tuning.gstd.fewTiles = kAnyCount; }
-void fewFilter(Tuning& tuning) { tuning.filter.fewTiles = kAnyCount; }
+void chooseGstdFew(Tuning& tuning) { tuning.gstd.fewTiles = kAnyCount; }
+void chooseFilterFew(Tuning& tuning) { tuning.filter.fewTiles = kAnyCount; }
 // Two workgroups, one of them the scanner: a self-test's list has tiles enough for both.
-void ringCompact(Tuning& tuning)
+void chooseCompactRing(Tuning& tuning)
 {
     tuning.compact.ringWorkgroups = 2;
     tuning.compact.callTiles = 0;
 }
-void callCompact(Tuning& tuning)
+void chooseCompactCall(Tuning& tuning)
 {
     tuning.compact.ringWorkgroups = kAnyCount; // no list is so long that its ring would be filled
     tuning.compact.callTiles = kAnyCount;
 }
-void ringScan(Tuning& tuning) { tuning.scan.ringWorkgroups = 2; }
-void longRuns(Tuning& tuning) { tuning.interval.shortRunBytes = 0; }
-void shortRuns(Tuning& tuning)
+void chooseScanRing(Tuning& tuning) { tuning.scan.ringWorkgroups = 2; }
+void chooseLongRuns(Tuning& tuning) { tuning.interval.shortRunBytes = 0; }
+void chooseShortRuns(Tuning& tuning)
 {
     tuning.intervalSpecialized = 1;
     tuning.interval.shortRunBytes = kAnyCount;
 }
-void specialized(Tuning& tuning) { tuning.intervalSpecialized = 1; }
+void chooseSpecialized(Tuning& tuning) { tuning.intervalSpecialized = 1; }
 
 // -----------------------------------------------------------------------------------------------
 

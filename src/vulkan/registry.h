@@ -10,7 +10,7 @@
 #include <sluice/sluice.h>
 
 #include "layout/constants.h"
-#include "api/kernel_table.h"
+#include "vulkan/pipeline_table.h"
 #include "vulkan/traits.h"
 #include "vulkan/tuning.h"
 
