@@ -23,7 +23,7 @@ set(files_core
     include/sluice/sluice_vulkan.h
     src/api/checksum.cpp src/api/commands.cpp src/api/cuda_absent.cpp src/api/status.cpp
     src/cpu/checksum.cpp src/cpu/context.cpp
-    src/vulkan/context.cpp src/vulkan/pipelines.cpp src/vulkan/record.cpp src/vulkan/record_checksum.cpp
+    src/vulkan/context.cpp src/vulkan/machine.cpp src/vulkan/pipelines.cpp src/vulkan/record.cpp src/vulkan/record_checksum.cpp
     src/vulkan/registry.cpp src/vulkan/shader_packing.cpp src/vulkan/tuning.cpp
     src/cuda/context.cpp src/cuda/enqueue_checksum.cpp
     src/cuda/checksum.cu src/cuda/status.cu

@@ -318,7 +318,7 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
         reason = "pipelines could not be made";
         status = createPipelines(info);
         const auto& backend = static_cast<const VulkanBackend&>(*context->backend);
-        const std::string refused = backend.refusedPipelines();
+        const std::string refused = backend.pipelines().refusedPipelines();
         if (status == SLUICE_ERROR_UNSUPPORTED && !refused.empty()) {
             if (info.allowRefused != 0) return SLUICE_OK;
             return fail(status, "the driver cannot make these pipelines: " + refused, error);

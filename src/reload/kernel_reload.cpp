@@ -64,7 +64,7 @@ void KernelReload::releaseOld()
         old.swap(m_old);
     }
     for (const VkPipeline pipeline : old)
-        m_program->destroyPipeline(pipeline);
+        m_program->pipelines().destroyPipeline(pipeline);
 }
 
 ShaderSource KernelReload::sourceOf(const std::string& shader) const
@@ -103,7 +103,7 @@ bool KernelReload::isUsed(const std::string& shader) const
 {
     const Pipelines pipelines = pipelinesOf(shader);
     return std::any_of(pipelines.begin(), pipelines.end(),
-                       [this](Pipeline pipeline) { return m_program->has(pipeline); });
+                       [this](Pipeline pipeline) { return m_program->pipelines().has(pipeline); });
 }
 
 void KernelReload::reloadShader(const std::string& shader, const SendEvent& send)
@@ -147,7 +147,7 @@ bool KernelReload::make(VulkanBackend& backend, Pipeline pipeline, const ShaderC
                         std::vector<Made>& made, std::string& text)
 {
     VkPipeline handle = VK_NULL_HANDLE;
-    const VkResult result = backend.createPipeline(pipeline, code, handle);
+    const VkResult result = backend.pipelines().createPipeline(pipeline, code, handle);
     if (result == VK_SUCCESS)
         made.push_back({&backend, pipeline, handle});
     else
@@ -171,9 +171,10 @@ SluiceReloadResult KernelReload::testGroup(const Pipelines& group, const ShaderC
     Pipelines tested;
     for (const Pipeline pipeline : group) {
         // The device may be unable to run it, but not where the program has it.
-        if (!backend->has(pipeline) && !m_program->has(pipeline)) continue;
+        if (!backend->pipelines().has(pipeline) && !m_program->pipelines().has(pipeline)) continue;
         if (!make(*backend, pipeline, code, replaced, text)) return SLUICE_RELOAD_PIPELINE_ERROR;
-        replaced.back().handle = backend->exchangePipeline(pipeline, replaced.back().handle);
+        replaced.back().handle =
+            backend->pipelines().exchangePipeline(pipeline, replaced.back().handle);
         tested.push_back(pipeline);
     }
     if (tested.empty()) return SLUICE_RELOAD_NOT_USED;
@@ -222,8 +223,8 @@ SluiceReloadResult KernelReload::testAndSwap(const std::string& shader, const Sh
     // The self-test has waited for the device, so nothing is in use.
     for (Made& one : replaced) {
         if (result != SLUICE_RELOAD_SWAPPED)
-            one.handle = one.backend->exchangePipeline(one.pipeline, one.handle);
-        one.backend->destroyPipeline(one.handle);
+            one.handle = one.backend->pipelines().exchangePipeline(one.pipeline, one.handle);
+        one.backend->pipelines().destroyPipeline(one.handle);
     }
     if (m_lost) m_device.close(); // the next change opens it again
     return result == SLUICE_RELOAD_SWAPPED ? swap(shader, code, text) : result;
@@ -234,14 +235,15 @@ SluiceReloadResult KernelReload::swap(const std::string& shader, const ShaderCod
 {
     std::vector<Made> made;
     for (const Pipeline pipeline : pipelinesOf(shader)) {
-        if (!m_program->has(pipeline) || make(*m_program, pipeline, code, made, text)) continue;
+        if (!m_program->pipelines().has(pipeline) || make(*m_program, pipeline, code, made, text))
+            continue;
         for (const Made& one : made)
-            m_program->destroyPipeline(one.handle);
+            m_program->pipelines().destroyPipeline(one.handle);
         return SLUICE_RELOAD_PIPELINE_ERROR;
     }
     const std::lock_guard<std::mutex> lock(m_oldMutex);
     for (const Made& one : made)
-        m_old.push_back(m_program->exchangePipeline(one.pipeline, one.handle));
+        m_old.push_back(m_program->pipelines().exchangePipeline(one.pipeline, one.handle));
     return SLUICE_RELOAD_SWAPPED;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Pipelines of a context: which ones there can be, and making them piece by piece in any threads.
-#include <algorithm>
+#include "vulkan/pipelines.h"
+
 #include <chrono>
 #include <iterator>
 #include <new>
@@ -8,7 +8,6 @@
 
 #include "api/components.h"
 #include "layout/constants.h"
-#include "vulkan/context.h"
 
 namespace sluice {
 namespace {
@@ -33,14 +32,24 @@ bool isRefusal(VkResult result)
 
 } // namespace
 
-SluiceStatus VulkanBackend::preparePipelines(const char** reason)
+VulkanPipelines::~VulkanPipelines()
+{
+    // The functions may be missing where nothing was prepared.
+    if (m_layout == VK_NULL_HANDLE) return;
+    for (const Made& made : m_made)
+        destroyPipeline(made.handle.load());
+    m_machine.vk.DestroyPipelineLayout(m_machine.device, m_layout, nullptr);
+}
+
+SluiceStatus VulkanPipelines::prepare(const char** reason)
 {
     const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 128};
     VkPipelineLayoutCreateInfo layout{};
     layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
     layout.pushConstantRangeCount = 1;
     layout.pPushConstantRanges = &range;
-    if (const VkResult result = m_vk.CreatePipelineLayout(m_device, &layout, nullptr, &m_layout)) {
+    if (const VkResult result =
+            m_machine.vk.CreatePipelineLayout(m_machine.device, &layout, nullptr, &m_layout)) {
         *reason = "vkCreatePipelineLayout failed";
         return statusOf(result);
     }
@@ -48,9 +57,10 @@ SluiceStatus VulkanBackend::preparePipelines(const char** reason)
         const PipelineRow& row = pipelineRow(pipeline);
         Made& made = m_made[size_t(pipeline)];
         // Tiles are planned by the sizes of pipelines that do not apply too.
-        made.workgroup = row.workgroup(m_traits, m_tuning);
-        if ((row.kernels & kBuiltKernels) == 0 || !row.applies(m_traits, m_tuning)) continue;
-        made.shader = findShader(row.shader, m_traits.variant);
+        made.workgroup = row.workgroup(m_machine.traits, m_machine.tuning);
+        if ((row.kernels & kBuiltKernels) == 0 || !row.applies(m_machine.traits, m_machine.tuning))
+            continue;
+        made.shader = findShader(row.shader, m_machine.traits.variant);
         if (made.shader.packed == nullptr) {
             *reason = "this build lacks a shader";
             return SLUICE_ERROR_UNSUPPORTED;
@@ -68,7 +78,7 @@ SluiceStatus VulkanBackend::preparePipelines(const char** reason)
     return SLUICE_OK;
 }
 
-SluiceStatus VulkanBackend::createPipelines(const SluicePipelinesInfo& info, uint32_t& left)
+SluiceStatus VulkanPipelines::create(const SluicePipelinesInfo& info, uint32_t& left)
 {
     SluiceStatus status = SLUICE_OK;
     uint32_t tried = 0;
@@ -116,7 +126,7 @@ SluiceStatus VulkanBackend::createPipelines(const SluicePipelinesInfo& info, uin
     return status == SLUICE_OK && isIncomplete && left == 0 ? SLUICE_ERROR_UNSUPPORTED : status;
 }
 
-std::string VulkanBackend::refusedPipelines() const
+std::string VulkanPipelines::refusedPipelines() const
 {
     std::string names;
     for (uint32_t i = 0; i < m_applyingCount; ++i)
@@ -127,7 +137,7 @@ std::string VulkanBackend::refusedPipelines() const
 
 // Of the threads that make the last pipelines of a set at the same time, one at least sees all of
 // them, for these loads and stores are sequentially consistent.
-void VulkanBackend::noteReady()
+void VulkanPipelines::noteReady()
 {
     uint32_t missing = 0;
     for (uint32_t i = 0; i < m_applyingCount; ++i) {
@@ -137,8 +147,8 @@ void VulkanBackend::noteReady()
     m_ready.fetch_or(kBuiltKernels & ~missing);
 }
 
-VkResult VulkanBackend::createPipeline(Pipeline pipeline, const PackedShader& shader,
-                                       VkPipeline& made) const
+VkResult VulkanPipelines::createPipeline(Pipeline pipeline, const PackedShader& shader,
+                                         VkPipeline& made) const
 {
     try {
         std::vector<uint32_t> words(shader.wordCount);
@@ -149,27 +159,29 @@ VkResult VulkanBackend::createPipeline(Pipeline pipeline, const PackedShader& sh
     }
 }
 
-PipelineConstants VulkanBackend::constantsOf(Pipeline pipeline) const
+PipelineConstants VulkanPipelines::constantsOf(Pipeline pipeline) const
 {
-    return sluice::constantsOf(pipelineRow(pipeline), m_traits, m_tuning, workgroup(pipeline));
+    return sluice::constantsOf(pipelineRow(pipeline), m_machine.traits, m_machine.tuning,
+                               workgroup(pipeline));
 }
 
-PackedShader VulkanBackend::shaderOf(Pipeline pipeline) const
+PackedShader VulkanPipelines::shaderOf(Pipeline pipeline) const
 {
     const PackedShader fixed =
-        findShader(pipelineRow(pipeline).shader, m_traits.variant, constantsOf(pipeline));
+        findShader(pipelineRow(pipeline).shader, m_machine.traits.variant, constantsOf(pipeline));
     return applies(pipeline) && fixed.packed != nullptr ? fixed : madeOf(pipeline).shader;
 }
 
-VkResult VulkanBackend::createPipeline(Pipeline pipeline, const ShaderCode& code,
-                                       VkPipeline& made) const
+VkResult VulkanPipelines::createPipeline(Pipeline pipeline, const ShaderCode& code,
+                                         VkPipeline& made) const
 {
     VkShaderModuleCreateInfo moduleInfo{};
     moduleInfo.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
     moduleInfo.codeSize = code.bytes;
     moduleInfo.pCode = code.words;
     VkShaderModule module = VK_NULL_HANDLE;
-    if (const VkResult result = m_vk.CreateShaderModule(m_device, &moduleInfo, nullptr, &module)) {
+    if (const VkResult result =
+            m_machine.vk.CreateShaderModule(m_machine.device, &moduleInfo, nullptr, &module)) {
         return result;
     }
 
@@ -183,32 +195,33 @@ VkResult VulkanBackend::createPipeline(Pipeline pipeline, const ShaderCode& code
                                                  constants.values};
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
     size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
-    size.requiredSubgroupSize = m_traits.subgroupSize;
+    size.requiredSubgroupSize = m_machine.traits.subgroupSize;
 
     VkComputePipelineCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-    info.flags = m_pipelineFlags;
+    info.flags = m_flags;
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-    info.stage.pNext = m_requireSize ? &size : nullptr;
-    info.stage.flags =
-        m_requireFullSubgroups ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0;
+    info.stage.pNext = m_machine.requiresSize ? &size : nullptr;
+    info.stage.flags = m_machine.requiresFullSubgroups
+                           ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT
+                           : 0;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.module = module;
     info.stage.pName = "main";
     info.stage.pSpecializationInfo = &specialization;
     info.layout = m_layout;
     const VkResult result =
-        m_vk.CreateComputePipelines(m_device, m_pipelineCache, 1, &info, nullptr, &made);
-    m_vk.DestroyShaderModule(m_device, module, nullptr);
+        m_machine.vk.CreateComputePipelines(m_machine.device, m_cache, 1, &info, nullptr, &made);
+    m_machine.vk.DestroyShaderModule(m_machine.device, module, nullptr);
     return result;
 }
 
-void VulkanBackend::destroyPipeline(VkPipeline pipeline) const
+void VulkanPipelines::destroyPipeline(VkPipeline pipeline) const
 {
-    m_vk.DestroyPipeline(m_device, pipeline, nullptr);
+    m_machine.vk.DestroyPipeline(m_machine.device, pipeline, nullptr);
 }
 
-VkPipeline VulkanBackend::exchangePipeline(Pipeline pipeline, VkPipeline made)
+VkPipeline VulkanPipelines::exchangePipeline(Pipeline pipeline, VkPipeline made)
 {
     return m_made[size_t(pipeline)].handle.exchange(made);
 }

@@ -1,45 +1,42 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <algorithm>
-#include <type_traits>
-
 #include "vulkan/record.h"
 
+#include "layout/regions.h"
+#include "api/address.h"
+
 namespace sluice {
-namespace {
 
-// A VkBuffer is a pointer on 64-bit machines and an integer elsewhere.
-template <typename Handle>
-Handle handleOf(uint64_t value)
+void CommandRecorder::dispatch(VkCommandBuffer commands, Pipeline pipeline, const void* params,
+                               size_t size, uint64_t workgroups,
+                               std::initializer_list<Access> accesses) const
 {
-    if constexpr (std::is_pointer_v<Handle>) {
-        return reinterpret_cast<Handle>(static_cast<uintptr_t>(value));
-    } else {
-        return value;
+    const uint32_t gridX = uint32_t(std::min<uint64_t>(workgroups, SLUICE_MAX_GRID));
+    const uint32_t gridY = uint32_t((workgroups + gridX - 1) / gridX);
+    const VulkanFunctions& vk = m_machine.vk;
+    vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, m_pipelines.handle(pipeline));
+    vk.CmdPushConstants(commands, m_pipelines.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                        uint32_t(size), params);
+    vk.CmdDispatch(commands, gridX, gridY, 1);
+    note(commands, pipelineRow(pipeline).name, accesses);
+}
+
+void CommandRecorder::note(VkCommandBuffer commands, const char* what,
+                           std::initializer_list<Access> accesses) const
+{
+    if (m_recorder == nullptr) return;
+    SluiceVulkanAccess ranges[8];
+    uint32_t count = 0;
+    for (const Access& one : accesses) {
+        const VkDeviceAddress address =
+            one.address != 0 ? one.address : m_machine.address(one.buffer);
+        if (address != 0 && one.size != 0)
+            ranges[count++] = {address, one.size, one.write ? 1u : 0u};
     }
+    m_recorder(m_user, commands, what, ranges, count);
 }
 
-constexpr VkAccessFlags kShaderAccess = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
-
-} // namespace
-
-VkDeviceAddress VulkanBackend::address(const SluiceBuffer& buffer) const
-{
-    if (buffer.size == 0) {
-        return 0;
-    }
-    VkBufferDeviceAddressInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
-    info.buffer = handleOf<VkBuffer>(buffer.handle);
-    return m_vk.GetBufferDeviceAddress(m_device, &info) + buffer.offset;
-}
-
-VulkanBackend::Access VulkanBackend::access(const SluiceBuffer& buffer, bool write) const
-{
-    return {address(buffer), buffer.size, write};
-}
-
-void VulkanBackend::barrier(VkCommandBuffer commands, VkPipelineStageFlags stages,
-                            VkAccessFlags accesses, bool toHost)
+void CommandRecorder::barrier(VkCommandBuffer commands, VkPipelineStageFlags stages,
+                              VkAccessFlags accesses, bool toHost) const
 {
     VkMemoryBarrier memory{};
     memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
@@ -50,38 +47,25 @@ void VulkanBackend::barrier(VkCommandBuffer commands, VkPipelineStageFlags stage
         memory.dstAccessMask |= VK_ACCESS_HOST_READ_BIT;
         after |= VK_PIPELINE_STAGE_HOST_BIT;
     }
-    m_vk.CmdPipelineBarrier(commands, stages, after, 0, 1, &memory, 0, nullptr, 0, nullptr);
-    if (m_recorder != nullptr) {
-        m_recorder(m_recorderUser, commands, "barrier", nullptr, 0);
-    }
+    m_machine.vk.CmdPipelineBarrier(commands, stages, after, 0, 1, &memory, 0, nullptr, 0, nullptr);
+    if (m_recorder != nullptr) m_recorder(m_user, commands, "barrier", nullptr, 0);
 }
 
-// Stands between the dispatches of one command.
-void VulkanBackend::computeBarrier(VkCommandBuffer commands)
+void CommandRecorder::computeBarrier(VkCommandBuffer commands) const
 {
-    barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kShaderAccess);
+    barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 }
 
-void VulkanBackend::recordStatus(VkCommandBuffer commands, const SluiceBuffer& status,
-                                 uint32_t count)
+void CommandRecorder::status(VkCommandBuffer commands, const SluiceBuffer& status,
+                             uint32_t count) const
 {
     RegionParams params{};
-    params.status = pair(address(status));
+    params.status = pair(m_machine.address(status));
     params.maxRegionCount = count;
-    const uint32_t group = workgroup(Pipeline::status);
+    const uint32_t group = m_pipelines.workgroup(Pipeline::status);
     dispatch(commands, Pipeline::status, params, (uint64_t(count) + 2 + group - 1) / group,
-             {access(status, true)});
-}
-
-SluiceStatus VulkanBackend::cmdBarrier(SluiceCommands commands)
-{
-    barrier(commandBuffer(commands),
-            VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT |
-                VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
-            kShaderAccess | VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT |
-                VK_ACCESS_INDIRECT_COMMAND_READ_BIT,
-            true);
-    return SLUICE_OK;
+             {writes(status)});
 }
 
 } // namespace sluice

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the files that record commands have in common.
+// Records dispatches and barriers into the caller's command buffer, and tells the caller's recorder
+// of them.
 #pragma once
 
 #include <algorithm>
+#include <initializer_list>
 
-#include "api/plan_regions.h"
-#include "vulkan/context.h"
+#include "layout/base.h"
+#include "vulkan/pipelines.h"
 
 namespace sluice {
 
@@ -14,37 +16,54 @@ inline VkCommandBuffer commandBuffer(SluiceCommands commands)
     return reinterpret_cast<VkCommandBuffer>(commands);
 }
 
-struct VulkanBackend::Access {
+// What one dispatch reads or writes: a buffer, or a range that is known by its address.
+struct Access {
+    SluiceBuffer buffer;
     VkDeviceAddress address;
     uint64_t size;
     bool write;
 };
+inline Access reads(const SluiceBuffer& buffer) { return {buffer, 0, buffer.size, false}; }
+inline Access writes(const SluiceBuffer& buffer) { return {buffer, 0, buffer.size, true}; }
+inline Access readsAt(VkDeviceAddress address, uint64_t size) { return {{}, address, size, false}; }
+inline Access writesAt(VkDeviceAddress address, uint64_t size) { return {{}, address, size, true}; }
 
-// The workgroups are folded into two dimensions, whose product may exceed their number: kernels
-// check their index.
-template <typename Params>
-void VulkanBackend::dispatch(VkCommandBuffer commands, Pipeline pipeline, const Params& params,
-                             uint64_t workgroups, std::initializer_list<Access> accesses)
-{
-    static_assert(sizeof(Params) <= 128,
-                  "every device has 128 bytes of push constants, and no more is promised");
-    const uint32_t gridX = uint32_t(std::min<uint64_t>(workgroups, SLUICE_MAX_GRID));
-    const uint32_t gridY = uint32_t((workgroups + gridX - 1) / gridX);
-    m_vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, handle(pipeline));
-    m_vk.CmdPushConstants(commands, m_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Params),
-                          &params);
-    m_vk.CmdDispatch(commands, gridX, gridY, 1);
-
-    if (m_recorder != nullptr) {
-        SluiceVulkanAccess ranges[8];
-        uint32_t count = 0;
-        for (const Access& one : accesses) {
-            if (one.address != 0 && one.size != 0) {
-                ranges[count++] = {one.address, one.size, one.write ? 1u : 0u};
-            }
-        }
-        m_recorder(m_recorderUser, commands, pipelineRow(pipeline).name, ranges, count);
+class CommandRecorder {
+public:
+    CommandRecorder(const VulkanMachine& machine, const VulkanPipelines& pipelines,
+                    SluiceVulkanRecorder recorder, void* user)
+        : m_machine(machine), m_pipelines(pipelines), m_recorder(recorder), m_user(user)
+    {
     }
-}
+
+    // Binds, pushes and dispatches `workgroups` workgroups. They are folded into two dimensions,
+    // whose product may exceed their number: kernels check their index.
+    template <typename Params>
+    void dispatch(VkCommandBuffer commands, Pipeline pipeline, const Params& params,
+                  uint64_t workgroups, std::initializer_list<Access> accesses) const
+    {
+        static_assert(sizeof(Params) <= 128,
+                      "every device has 128 bytes of push constants, and no more is promised");
+        dispatch(commands, pipeline, &params, sizeof(Params), workgroups, accesses);
+    }
+    // toHost: what was written is also visible to the host, once a fence has passed.
+    void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses,
+                 bool toHost = false) const;
+    void computeBarrier(VkCommandBuffer commands) const; // between the dispatches of one command
+    // Tells the caller's recorder, if there is one.
+    void note(VkCommandBuffer commands, const char* what,
+              std::initializer_list<Access> accesses) const;
+    // All of `count` tiles PENDING, none failed.
+    void status(VkCommandBuffer commands, const SluiceBuffer& status, uint32_t count) const;
+
+private:
+    void dispatch(VkCommandBuffer commands, Pipeline pipeline, const void* params, size_t size,
+                  uint64_t workgroups, std::initializer_list<Access> accesses) const;
+
+    const VulkanMachine& m_machine;
+    const VulkanPipelines& m_pipelines;
+    SluiceVulkanRecorder m_recorder;
+    void* m_user;
+};
 
 } // namespace sluice

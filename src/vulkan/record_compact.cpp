@@ -4,7 +4,7 @@
 #include <sluice/sluice_compact.h>
 
 #include "api/plan_compact.h"
-#include "vulkan/record.h"
+#include "vulkan/context.h"
 
 namespace sluice {
 namespace {
@@ -34,95 +34,99 @@ Pipeline ringPipeline(const CompactParams& params)
                                                     : Pipeline::compact_ring;
 }
 
-} // namespace
-
 // Elements of a tile.
-uint32_t VulkanBackend::compactTile(uint32_t elementSize) const
+uint32_t compactTile(const VulkanPipelines& pipelines, uint32_t elementSize)
 {
     return SLUICE_COMPACT_BYTES_PER_INVOCATION / std::max(elementSize, 4u) *
-           workgroup(compactPipeline(elementSize));
+           pipelines.workgroup(compactPipeline(elementSize));
 }
 
-uint32_t VulkanBackend::compactRingTile() const
+uint32_t compactRingTile(const VulkanPipelines& pipelines)
 {
-    return workgroup(Pipeline::compact_ring) * 4 * SLUICE_COMPACT_RING_ROWS;
+    return pipelines.workgroup(Pipeline::compact_ring) * 4 * SLUICE_COMPACT_RING_ROWS;
 }
 
-uint32_t VulkanBackend::compactCallTile() const
+uint32_t compactCallTile(const VulkanPipelines& pipelines)
 {
-    return workgroup(Pipeline::compact_call) * 4 * SLUICE_COMPACT_CALL_ROWS;
+    return pipelines.workgroup(Pipeline::compact_call) * 4 * SLUICE_COMPACT_CALL_ROWS;
 }
+
+} // namespace
 
 CompactMachine VulkanBackend::compactMachine(const SluiceCompactInfo& info) const
 {
-    const VulkanTuning::Compact& tuning = m_tuning.compact;
+    const VulkanTuning::Compact& tuning = m_machine.tuning.compact;
     CompactMachine machine = {};
-    machine.lookback = m_tuning.lookback;
+    machine.lookback = m_machine.tuning.lookback;
     machine.pollsInPlace = tuning.pollsInPlace;
-    machine.forwardProgress = m_traits.forwardProgress;
-    machine.scanners = !m_traits.isEmulated();
+    machine.forwardProgress = m_machine.traits.forwardProgress;
+    machine.scanners = !m_machine.traits.isEmulated();
     machine.lookAhead = true;
-    machine.tileElements = compactTile(compactedBytes(info));
+    machine.tileElements = compactTile(m_pipelines, compactedBytes(info));
     machine.workgroups = tuning.workgroups;
-    machine.tilesPerWorkgroup = m_traits.forwardProgress ? 0 : tuning.tilesPerWorkgroup;
+    machine.tilesPerWorkgroup = m_machine.traits.forwardProgress ? 0 : tuning.tilesPerWorkgroup;
     machine.serialTiles = tuning.serialTiles;
     // compact_ring.comp and compact_call.comp compare whole elements of 4 bytes; a test for changes
     // looks at two of them.
     using P = Pipeline;
-    const bool rings = hasAll(
+    const bool rings = m_pipelines.hasAll(
         {P::compact_ring, P::compact_ring_selectors, P::compact_ring_words, P::compact_ring_bytes});
     if (rings && tuning.ringWorkgroups != 0 && compactedBytes(info) == 4 &&
         info.test != SLUICE_COMPACT_UNIQUE) {
-        machine.ringElements = compactRingTile();
+        machine.ringElements = compactRingTile(m_pipelines);
         machine.ringTiles = machine.ringWorkgroups = tuning.ringWorkgroups;
         machine.ringCountsAlone = true;
-        machine.callElements = compactCallTile();
+        machine.callElements = compactCallTile(m_pipelines);
         machine.callTiles =
-            hasAll({P::compact_call, P::compact_call_selectors}) ? tuning.callTiles : 0;
+            m_pipelines.hasAll({P::compact_call, P::compact_call_selectors}) ? tuning.callTiles : 0;
     }
     return machine;
 }
 
 SluiceRequirements VulkanBackend::compactRequirements(const SluiceCompactInfo& info) const
 {
-    const uint32_t tile = std::min(compactTile(4), compactTile(requiredBytes(info)));
-    return compactScratch(info, applies(Pipeline::compact_ring) ? std::min(tile, compactRingTile())
-                                                                : tile);
+    const uint32_t tile =
+        std::min(compactTile(m_pipelines, 4), compactTile(m_pipelines, requiredBytes(info)));
+    return compactScratch(info, m_pipelines.applies(Pipeline::compact_ring)
+                                    ? std::min(tile, compactRingTile(m_pipelines))
+                                    : tile);
 }
 
 SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceCompactInfo& info)
 {
     const VkCommandBuffer cmd = commandBuffer(commands);
     const uint32_t size = compactedBytes(info);
-    CompactParams params = compactParams(info, m_tuning.lookback.polls);
+    CompactParams params = compactParams(info, m_machine.tuning.lookback.polls);
     setAddresses(params, info, addressOf());
     // What is known of the result is how much fits.
     const uint64_t written = std::min(params.capacity, info.maxCount),
                    indices = std::min(params.indexCapacity, info.maxCount);
     const bool selects = info.test == SLUICE_COMPACT_BYTES || info.test == SLUICE_COMPACT_MASK;
-    const Access count = access(info.count, false), result = access(info.resultCount, true);
-    const Access argument = access(info.argument, true);
-    const Access input = {fromPair(params.input_), uint64_t(info.maxCount) * size, false};
-    const Access selectors = {fromPair(params.selectors), info.selectors.size, false};
-    const Access output = {fromPair(params.output_), written * size, true};
-    const Access indexList = {fromPair(params.indices), indices * 4, true};
-    const Access scratch = {fromPair(params.scratch), compactRequirements(info).scratchSize, true};
+    const Access count = reads(info.count), result = writes(info.resultCount);
+    const Access argument = writes(info.argument);
+    const Access input = readsAt(fromPair(params.input_), uint64_t(info.maxCount) * size);
+    const Access selectors = readsAt(fromPair(params.selectors), info.selectors.size);
+    const Access output = writesAt(fromPair(params.output_), written * size);
+    const Access indexList = writesAt(fromPair(params.indices), indices * 4);
+    const Access scratch =
+        writesAt(fromPair(params.scratch), compactRequirements(info).scratchSize);
     const auto record = [&](Pipeline pipeline, const CompactParams& plan) {
-        dispatch(cmd, pipeline, plan, plan.workgroups,
-                 {input, selectors, output, indexList, count, result, argument, scratch});
+        m_recorder.dispatch(
+            cmd, pipeline, plan, plan.workgroups,
+            {input, selectors, output, indexList, count, result, argument, scratch});
     };
     const Pipeline general = compactPipeline(size);
     CompactPlan plan =
         planCompact(info, params, compactMachine(info), [](const CompactParams&) { return true; });
     if (plan.countingWorkgroups != 0) {
-        dispatch(cmd, general, plan.counting, plan.countingWorkgroups,
-                 {input, selectors, count, scratch});
-        computeBarrier(cmd);
+        m_recorder.dispatch(cmd, general, plan.counting, plan.countingWorkgroups,
+                            {input, selectors, count, scratch});
+        m_recorder.computeBarrier(cmd);
     }
     switch (plan.path) {
     case CompactPlan::Path::serial:
         for (uint64_t i = 0; i < plan.serialDispatches; ++i) {
-            if (i != 0) computeBarrier(cmd);
+            if (i != 0) m_recorder.computeBarrier(cmd);
             record(general, plan.params);
             plan.params.first += plan.params.share;
         }

@@ -3,20 +3,20 @@
 #include <sluice/sluice_df11.h>
 
 #include "api/plan_df11.h"
-#include "vulkan/record.h"
+#include "vulkan/context.h"
 
 namespace sluice {
 
 SluiceStatus VulkanBackend::cmdDf11(SluiceCommands commands, const SluiceDf11Info& info)
 {
     const VkCommandBuffer cmd = commandBuffer(commands);
-    recordStatus(cmd, info.status, info.maxBlockCount);
+    m_recorder.status(cmd, info.status, info.maxBlockCount);
     if (info.maxBlockCount == 0 || info.maxUnitCount == 0) return SLUICE_OK;
-    computeBarrier(cmd);
-    const Df11Params params = df11Params(info, addressOf(), m_tuning.df11);
-    dispatch(cmd, Pipeline::df11, params, df11Workgroups(params),
-             {access(info.units, false), access(info.unitCount, false), access(info.source, false),
-              access(info.destination, true), access(info.status, true)});
+    m_recorder.computeBarrier(cmd);
+    const Df11Params params = df11Params(info, addressOf(), m_machine.tuning.df11);
+    m_recorder.dispatch(cmd, Pipeline::df11, params, df11Workgroups(params),
+                        {reads(info.units), reads(info.unitCount), reads(info.source),
+                         writes(info.destination), writes(info.status)});
     return SLUICE_OK;
 }
 

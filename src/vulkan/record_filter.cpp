@@ -5,7 +5,7 @@
 #include <sluice/sluice_filter.h>
 
 #include "api/plan_filter.h"
-#include "vulkan/record.h"
+#include "vulkan/context.h"
 #include "vulkan/registry.h"
 
 namespace sluice {
@@ -22,37 +22,37 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
     if (info.maxTileCount == 0) return SLUICE_OK;
     FilterParams params = filterParams(info, addressOf());
     const VkCommandBuffer cmd = commandBuffer(commands);
-    if (m_tuning.filter.takeNextTiles != 0 &&
-        params.maxTileCount >= m_tuning.filter.takeNextTiles) {
+    if (m_machine.tuning.filter.takeNextTiles != 0 &&
+        params.maxTileCount >= m_machine.tuning.filter.takeNextTiles) {
         // The count of tiles taken is 0 at first, as that of failed ones behind a list of none is.
         params.tickets = 1;
         RegionParams ticket{};
         ticket.status =
             pair(fromPair(params.scratch) + uint64_t(params.workgroups) * params.scratchBytes);
-        dispatch(cmd, Pipeline::status, ticket, 1, {access(info.scratch, true)});
-        computeBarrier(cmd);
+        m_recorder.dispatch(cmd, Pipeline::status, ticket, 1, {writes(info.scratch)});
+        m_recorder.computeBarrier(cmd);
     }
-    const Pipeline pipeline =
-        has(Pipeline::filter_few) && info.maxTileCount <= m_tuning.filter.fewTiles
-            ? Pipeline::filter_few
-            : Pipeline::filter;
+    const Pipeline pipeline = m_pipelines.has(Pipeline::filter_few) &&
+                                      info.maxTileCount <= m_machine.tuning.filter.fewTiles
+                                  ? Pipeline::filter_few
+                                  : Pipeline::filter;
     // A driver that leaves loops early ends a workgroup when the first of its subgroups has ended,
     // which refuses the tiles that the workgroup has not come to, one a lane (refuseTiles in
     // filter.comp): so a workgroup has no more turns than the smallest subgroup has lanes. Such
     // drivers have narrow subgroups, or emulate wide ones; tickets are for others.
-    const bool leavesLoops = m_traits.isEmulated() || m_traits.subgroupSize < 32;
-    const uint32_t turns =
-        leavesLoops ? kSmallestSubgroup : pipelineRow(pipeline).workgroup(m_traits, m_tuning);
+    const bool leavesLoops = m_machine.traits.isEmulated() || m_machine.traits.subgroupSize < 32;
+    const uint32_t turns = leavesLoops
+                               ? kSmallestSubgroup
+                               : pipelineRow(pipeline).workgroup(m_machine.traits, tuning());
     const uint32_t step = params.tickets != 0 ? info.maxTileCount : params.workgroups * turns;
     for (uint32_t first = 0; first < info.maxTileCount; first += step) {
-        if (first != 0) computeBarrier(cmd); // the scratch is the same
+        if (first != 0) m_recorder.computeBarrier(cmd); // the scratch is the same
         params.firstTile = first;
         params.maxTileCount = first + std::min(step, info.maxTileCount - first);
-        dispatch(cmd, pipeline, params, params.workgroups,
-                 {access(info.tiles, false), access(info.tileCount, false),
-                  access(info.descriptions, false), access(info.source, false),
-                  access(info.destination, true), access(info.status, true),
-                  access(info.scratch, true)});
+        m_recorder.dispatch(cmd, pipeline, params, params.workgroups,
+                            {reads(info.tiles), reads(info.tileCount), reads(info.descriptions),
+                             reads(info.source), writes(info.destination), writes(info.status),
+                             writes(info.scratch)});
     }
     return SLUICE_OK;
 }

@@ -3,7 +3,7 @@
 #include <sluice/sluice_float.h>
 
 #include "api/plan_float.h"
-#include "vulkan/record.h"
+#include "vulkan/context.h"
 
 namespace sluice {
 
@@ -11,18 +11,18 @@ SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands,
                                            const SluiceFloatDecodeInfo& info)
 {
     const VkCommandBuffer cmd = commandBuffer(commands);
-    recordStatus(cmd, info.status, info.tileCount);
+    m_recorder.status(cmd, info.status, info.tileCount);
     if (info.tileCount == 0 || info.tensorCount == 0) return SLUICE_OK;
-    computeBarrier(cmd);
+    m_recorder.computeBarrier(cmd);
 
-    const u32 laneGroups = std::max(1u, workgroup(Pipeline::float_decode) / 32);
-    const FloatDecodeParams params =
-        floatDecodeParams(info, laneGroups, m_tuning.floatDecode.tilesPerLaneGroup,
-                          std::max(m_tuning.floatDecode.laneGroups / laneGroups, 1u), addressOf());
-    dispatch(cmd, Pipeline::float_decode, params,
-             (uint64_t(info.tileCount) + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup,
-             {access(info.tensors, false), access(info.source, false),
-              access(info.destination, true), access(info.status, true)});
+    const u32 laneGroups = std::max(1u, m_pipelines.workgroup(Pipeline::float_decode) / 32);
+    const FloatDecodeParams params = floatDecodeParams(
+        info, laneGroups, m_machine.tuning.floatDecode.tilesPerLaneGroup,
+        std::max(m_machine.tuning.floatDecode.laneGroups / laneGroups, 1u), addressOf());
+    m_recorder.dispatch(
+        cmd, Pipeline::float_decode, params,
+        (uint64_t(info.tileCount) + params.tilesPerWorkgroup - 1) / params.tilesPerWorkgroup,
+        {reads(info.tensors), reads(info.source), writes(info.destination), writes(info.status)});
     return SLUICE_OK;
 }
 

@@ -4,7 +4,7 @@
 
 #include "api/plan_gstd.h"
 #include "api/plan_regions.h"
-#include "vulkan/record.h"
+#include "vulkan/context.h"
 
 namespace sluice {
 
@@ -17,46 +17,46 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
 {
     const VkCommandBuffer cmd = commandBuffer(commands);
     const SluiceChecksumInfo checksum = checksumOf(info);
-    const Access status = access(info.status, true), destination = access(info.destination, true);
-    const uint32_t statusGroup = workgroup(Pipeline::status);
-    dispatch(cmd, Pipeline::status, paramsOf(checksum),
-             (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup, {status});
+    const Access status = writes(info.status), destination = writes(info.destination);
+    const uint32_t statusGroup = m_pipelines.workgroup(Pipeline::status);
+    m_recorder.dispatch(cmd, Pipeline::status, regionParams(checksum, addressOf()),
+                        (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup, {status});
     const GstdTurns turns(gstdParams(info, addressOf()), gstdSlots(info));
     const auto scratchOf = [&](const GstdParams& turn) {
-        return Access{fromPair(turn.scratch), turns.scratchSize(), true};
+        return writesAt(fromPair(turn.scratch), turns.scratchSize());
     };
     const auto symbols = [&](const GstdParams& turn, const Access& literals) {
-        const uint32_t lanes = workgroup(Pipeline::gstd_symbols);
+        const uint32_t lanes = m_pipelines.workgroup(Pipeline::gstd_symbols);
         const uint64_t wanted = uint64_t(turn.tileCount) * SLUICE_GS_LANES * SLUICE_GS_LANE_GROUPS;
-        dispatch(cmd, Pipeline::gstd_symbols, turn, (wanted + lanes - 1) / lanes,
-                 {access(info.regions, false), access(info.regionCount, false),
-                  access(info.source, false), literals, scratchOf(turn)});
+        m_recorder.dispatch(cmd, Pipeline::gstd_symbols, turn, (wanted + lanes - 1) / lanes,
+                            {reads(info.regions), reads(info.regionCount), reads(info.source),
+                             literals, scratchOf(turn)});
     };
-    const bool expands = m_tuning.gstd.symbolsOnly == 0;
+    const bool expands = m_machine.tuning.gstd.symbolsOnly == 0;
     for (uint32_t i = 0; i < turns.count(); ++i) {
         const GstdParams turn = turns[i];
         // Symbols of a turn are decoded while bytes of the turn before are made.
         const bool decodedAhead = i != 0 && turns.overlapping() && expands;
-        computeBarrier(cmd);
+        m_recorder.computeBarrier(cmd);
         if (!decodedAhead) symbols(turn, destination);
         if (!expands) continue;
-        if (!decodedAhead) computeBarrier(cmd);
-        dispatch(cmd,
-                 has(Pipeline::gstd_expand_few) && turn.tileCount <= m_tuning.gstd.fewTiles
-                     ? Pipeline::gstd_expand_few
-                     : Pipeline::gstd_expand,
-                 turn, turn.tileCount,
-                 {access(info.regions, false), access(info.regionCount, false),
-                  access(info.source, false), destination, status, scratchOf(turn)});
+        if (!decodedAhead) m_recorder.computeBarrier(cmd);
+        m_recorder.dispatch(cmd,
+                            m_pipelines.has(Pipeline::gstd_expand_few) &&
+                                    turn.tileCount <= m_machine.tuning.gstd.fewTiles
+                                ? Pipeline::gstd_expand_few
+                                : Pipeline::gstd_expand,
+                            turn, turn.tileCount,
+                            {reads(info.regions), reads(info.regionCount), reads(info.source),
+                             destination, status, scratchOf(turn)});
         // No barrier, and the recorder is not told of the literals: tiles of other turns lie
         // elsewhere in the destination.
-        if (turns.overlapping() && i + 1 < turns.count())
-            symbols(turns[i + 1], access(info.source, false));
+        if (turns.overlapping() && i + 1 < turns.count()) symbols(turns[i + 1], reads(info.source));
     }
     if (info.expected.size == 0 || info.maxRegionCount == 0) {
         return SLUICE_OK;
     }
-    computeBarrier(cmd);
+    m_recorder.computeBarrier(cmd);
     return cmdChecksum(commands, checksum);
 }
 

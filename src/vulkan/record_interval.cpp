@@ -4,30 +4,27 @@
 #include <sluice/sluice_interval.h>
 
 #include "api/plan_interval.h"
-#include "vulkan/record.h"
+#include "vulkan/context.h"
 
 namespace sluice {
+namespace {
 
-Pipeline VulkanBackend::movePipeline(const IntervalParams& params) const
+Pipeline movePipeline(const VulkanPipelines& pipelines, const IntervalTuning& tuning,
+                      const IntervalParams& params)
 {
-    return hasShortRuns(params, m_tuning.interval) && has(Pipeline::interval_move_short)
+    return hasShortRuns(params, tuning) && pipelines.has(Pipeline::interval_move_short)
                ? Pipeline::interval_move_short
                : Pipeline::interval_move;
 }
 
-SluiceRequirements VulkanBackend::intervalRequirements(const SluiceIntervals& intervals) const
+Access listAccess(const SluiceIntervals& list)
 {
-    return {intervalScratchBytes(intervals), 4, 0};
-}
-
-VulkanBackend::Access VulkanBackend::listAccess(const SluiceIntervals& list) const
-{
-    return access(list.counts.size != 0 ? list.counts : list.offsets, false);
+    return reads(list.counts.size != 0 ? list.counts : list.offsets);
 }
 
 // Sums the counts group by group, then the groups, which also writes the result words.
-void VulkanBackend::recordIntervalPlan(VkCommandBuffer commands, IntervalParams params,
-                                       const SluiceBuffer& result)
+void recordIntervalPlan(const CommandRecorder& recorder, VkCommandBuffer commands,
+                        IntervalParams params, const SluiceBuffer& result)
 {
     const bool sum = params.form == SLUICE_INTERVAL_COUNTS && params.maxCount != 0;
     const uint64_t listBytes = uint64_t(params.maxCount) * 4;
@@ -38,85 +35,86 @@ void VulkanBackend::recordIntervalPlan(VkCommandBuffer commands, IntervalParams 
         (SLUICE_INTERVAL_BATCHES_AT + intervalDivideUp(params.maxCount, SLUICE_INTERVAL_BATCH)) * 4;
     if (sum) {
         params.pass = SLUICE_PASS_REDUCE;
-        dispatch(commands, Pipeline::interval_plan, params, intervalGroups(params.maxCount),
-                 {{list, listBytes, false}, {count, 4, false}, {prefixes, prefixBytes, true}});
-        computeBarrier(commands);
+        recorder.dispatch(
+            commands, Pipeline::interval_plan, params, intervalGroups(params.maxCount),
+            {readsAt(list, listBytes), readsAt(count, 4), writesAt(prefixes, prefixBytes)});
+        recorder.computeBarrier(commands);
     }
     if (sum || result.size != 0) {
         params.pass = SLUICE_PASS_APPLY;
-        dispatch(commands, Pipeline::interval_plan, params, 1,
-                 {{sum ? prefixes : list, sum ? prefixBytes : listBytes, sum},
-                  {count, 4, false},
-                  access({result.handle, result.offset, result.size != 0 ? 8u : 0u}, true)});
-        computeBarrier(commands);
+        recorder.dispatch(commands, Pipeline::interval_plan, params, 1,
+                          {sum ? writesAt(prefixes, prefixBytes) : readsAt(list, listBytes),
+                           readsAt(count, 4),
+                           writes({result.handle, result.offset, result.size != 0 ? 8u : 0u})});
+        recorder.computeBarrier(commands);
     }
 }
 
-void VulkanBackend::recordIntervals(VkCommandBuffer commands, Pipeline pipeline,
-                                    IntervalParams params, const SluiceBuffer& result,
-                                    std::initializer_list<Access> accesses)
+void recordIntervals(const CommandRecorder& recorder, uint32_t shares, VkCommandBuffer commands,
+                     Pipeline pipeline, IntervalParams params, const SluiceBuffer& result,
+                     std::initializer_list<Access> accesses)
 {
-    recordIntervalPlan(commands, params, result);
-    const uint64_t workgroups =
-        intervalDivideUp(intervalShares(params), m_tuning.workgroup.intervalShares);
-    if (workgroups != 0) dispatch(commands, pipeline, params, workgroups, accesses);
+    recordIntervalPlan(recorder, commands, params, result);
+    const uint64_t workgroups = intervalDivideUp(intervalShares(params), shares);
+    if (workgroups != 0) recorder.dispatch(commands, pipeline, params, workgroups, accesses);
+}
+
+} // namespace
+
+SluiceRequirements VulkanBackend::intervalRequirements(const SluiceIntervals& intervals) const
+{
+    return {intervalScratchBytes(intervals), 4, 0};
 }
 
 SluiceStatus VulkanBackend::cmdIntervalExpand(SluiceCommands commands,
                                               const SluiceIntervalExpandInfo& info)
 {
-    IntervalParams params = expandParams(info, m_tuning.interval);
+    IntervalParams params = expandParams(info, m_machine.tuning.interval);
     setAddresses(params, info, addressOf());
-    const bool words = info.elementSize == 4 && has(Pipeline::interval_expand_words);
-    recordIntervals(
-        commandBuffer(commands),
-        words ? Pipeline::interval_expand_words : Pipeline::interval_expand, params, info.result,
-        {listAccess(info.intervals), access(info.intervals.count, false),
-         access(info.scratch, false), access(info.values, false), access(info.destination, true)});
+    const bool words = info.elementSize == 4 && m_pipelines.has(Pipeline::interval_expand_words);
+    recordIntervals(m_recorder, tuning().workgroup.intervalShares, commandBuffer(commands),
+                    words ? Pipeline::interval_expand_words : Pipeline::interval_expand, params,
+                    info.result,
+                    {listAccess(info.intervals), reads(info.intervals.count), reads(info.scratch),
+                     reads(info.values), writes(info.destination)});
     return SLUICE_OK;
 }
 
 SluiceStatus VulkanBackend::cmdIntervalMove(SluiceCommands commands,
                                             const SluiceIntervalMoveInfo& info)
 {
-    IntervalParams params = moveParams(info, m_tuning.interval);
+    IntervalParams params = moveParams(info, m_machine.tuning.interval);
     setAddresses(params, info, addressOf());
-    recordIntervals(commandBuffer(commands), movePipeline(params), params, info.result,
-                    {listAccess(info.intervals),
-                     access(info.intervals.count, false),
-                     access(info.scratch, false),
-                     {fromPair(params.gather), info.gather.size, false},
-                     {fromPair(params.scatter), info.scatter.size, false},
-                     access(info.source, false),
-                     access(info.destination, true),
-                     access(info.result, true)});
+    recordIntervals(m_recorder, tuning().workgroup.intervalShares, commandBuffer(commands),
+                    movePipeline(m_pipelines, tuning().interval, params), params, info.result,
+                    {listAccess(info.intervals), reads(info.intervals.count), reads(info.scratch),
+                     readsAt(fromPair(params.gather), info.gather.size),
+                     readsAt(fromPair(params.scatter), info.scatter.size), reads(info.source),
+                     writes(info.destination), writes(info.result)});
     return SLUICE_OK;
 }
 
 SluiceStatus VulkanBackend::cmdIntervalSearch(SluiceCommands commands,
                                               const SluiceIntervalSearchInfo& info)
 {
-    IntervalParams params = searchParams(info, m_tuning.interval);
+    IntervalParams params = searchParams(info, m_machine.tuning.interval);
     setAddresses(params, info, addressOf());
-    recordIntervals(commandBuffer(commands), Pipeline::interval_search, params, info.result,
-                    {listAccess(info.intervals), access(info.intervals.count, false),
-                     access(info.scratch, false), access(info.sources, true),
-                     access(info.ranks, true)});
+    recordIntervals(m_recorder, tuning().workgroup.intervalShares, commandBuffer(commands),
+                    Pipeline::interval_search, params, info.result,
+                    {listAccess(info.intervals), reads(info.intervals.count), reads(info.scratch),
+                     writes(info.sources), writes(info.ranks)});
     return SLUICE_OK;
 }
 
 void VulkanBackend::recordBulk(SluiceCommands commands, const SluiceBulkInfo& info, bool insert)
 {
-    IntervalParams params = bulkParams(info, insert, m_tuning.interval);
+    IntervalParams params = bulkParams(info, insert, m_machine.tuning.interval);
     setAddresses(params, info, insert, addressOf());
-    recordIntervals(commandBuffer(commands), movePipeline(params), params, info.result,
-                    {access(info.indices, false),
-                     access(info.indexCount, false),
-                     access(info.itemCount, false),
-                     {fromPair(params.gather), info.inserted.size, false},
-                     access(info.source, false),
-                     access(info.destination, true),
-                     access(info.result, true)});
+    recordIntervals(m_recorder, tuning().workgroup.intervalShares, commandBuffer(commands),
+                    movePipeline(m_pipelines, tuning().interval, params), params, info.result,
+                    {reads(info.indices), reads(info.indexCount), reads(info.itemCount),
+                     readsAt(fromPair(params.gather), info.inserted.size), reads(info.source),
+                     writes(info.destination), writes(info.result)});
 }
 
 SluiceStatus VulkanBackend::cmdBulkRemove(SluiceCommands commands, const SluiceBulkInfo& info)

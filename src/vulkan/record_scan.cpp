@@ -3,7 +3,7 @@
 #include <sluice/sluice_scan.h>
 
 #include "api/plan_scan.h"
-#include "vulkan/record.h"
+#include "vulkan/context.h"
 
 namespace sluice {
 namespace {
@@ -31,17 +31,24 @@ Pipeline reducePipeline(SluiceOperation operation, SluiceValueType type)
                                        : Pipeline::reduce_max;
 }
 
+uint32_t scanTileElements(const VulkanPipelines& pipelines)
+{
+    return pipelines.workgroup(Pipeline::scan_sum) * SLUICE_SCAN_PER_INVOCATION;
+}
+
+uint32_t ringTileElements(const VulkanPipelines& pipelines)
+{
+    return pipelines.workgroup(Pipeline::scan_sum_ring) * 4 * SLUICE_SCAN_RING_ROWS;
+}
+
+uint64_t reduceWorkgroups(const VulkanPipelines& pipelines, const VulkanTuning& tuning,
+                          uint32_t maxCount)
+{
+    return std::min<uint64_t>(scanTiles(maxCount, scanTileElements(pipelines)),
+                              tuning.scan.reduceWorkgroups);
+}
+
 } // namespace
-
-uint32_t VulkanBackend::scanTileElements() const
-{
-    return workgroup(Pipeline::scan_sum) * SLUICE_SCAN_PER_INVOCATION;
-}
-
-uint32_t VulkanBackend::ringTileElements() const
-{
-    return workgroup(Pipeline::scan_sum_ring) * 4 * SLUICE_SCAN_RING_ROWS;
-}
 
 // scan_ring.comp has sums of words. It needs workgroups that run at the same time: in the end they
 // wait for each other, so one too many would cost.
@@ -49,49 +56,49 @@ ScanMachine VulkanBackend::scanMachine(const SluiceScanInfo& info) const
 {
     const bool words = info.operation == SLUICE_OPERATION_SUM && info.heads.size == 0 &&
                        valueBytes(info.type) == 4 && !isF32Sum(info.operation, info.type);
-    const VulkanTuning::Scan& scan = m_tuning.scan;
-    const bool ring = words && has(Pipeline::scan_sum_ring) && scan.ringWorkgroups != 0;
-    return {m_tuning.lookback,      scanTileElements(),     scan.workgroups,
-            scan.tilesPerWorkgroup, !m_traits.isEmulated(), ring ? ringTileElements() : 0,
-            scan.ringWorkgroups,    scan.ringWorkgroups};
-}
-
-uint64_t VulkanBackend::reduceWorkgroups(uint32_t maxCount) const
-{
-    return std::min<uint64_t>(scanTiles(maxCount, scanTileElements()),
-                              m_tuning.scan.reduceWorkgroups);
+    const VulkanTuning::Scan& scan = m_machine.tuning.scan;
+    const bool ring = words && m_pipelines.has(Pipeline::scan_sum_ring) && scan.ringWorkgroups != 0;
+    return {m_machine.tuning.lookback,
+            scanTileElements(m_pipelines),
+            scan.workgroups,
+            scan.tilesPerWorkgroup,
+            !m_machine.traits.isEmulated(),
+            ring ? ringTileElements(m_pipelines) : 0,
+            scan.ringWorkgroups,
+            scan.ringWorkgroups};
 }
 
 SluiceRequirements VulkanBackend::scanRequirements(const SluiceScanInfo& info) const
 {
-    const uint32_t tile = applies(Pipeline::scan_sum_ring)
-                              ? std::min(scanTileElements(), ringTileElements())
-                              : scanTileElements();
+    const uint32_t tile =
+        m_pipelines.applies(Pipeline::scan_sum_ring)
+            ? std::min(scanTileElements(m_pipelines), ringTileElements(m_pipelines))
+            : scanTileElements(m_pipelines);
     return lookbackScratch(scanTiles(info.maxCount, tile), valueBytes(info.type));
 }
 
 SluiceRequirements VulkanBackend::reduceRequirements(const SluiceReduceInfo& info) const
 {
-    return lookbackScratch(reduceWorkgroups(info.maxCount), 4);
+    return lookbackScratch(reduceWorkgroups(m_pipelines, tuning(), info.maxCount), 4);
 }
 
 SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInfo& info)
 {
     const VkCommandBuffer cmd = commandBuffer(commands);
     const uint64_t bytes = uint64_t(info.maxCount) * valueBytes(info.type);
-    ScanParams params = scanParams(info, m_tuning.lookback.polls);
+    ScanParams params = scanParams(info, m_machine.tuning.lookback.polls);
     setAddresses(params, info, addressOf());
-    const Access input = {fromPair(params.input_), bytes, false};
-    const Access output = {fromPair(params.output_), bytes, true};
-    const Access count = access(info.count, false), heads = access(info.heads, false);
-    const Access total = access(info.total, true);
-    const Access scratch = {fromPair(params.scratch), scanRequirements(info).scratchSize, true};
+    const Access input = readsAt(fromPair(params.input_), bytes);
+    const Access output = writesAt(fromPair(params.output_), bytes);
+    const Access count = reads(info.count), heads = reads(info.heads);
+    const Access total = writes(info.total);
+    const Access scratch = writesAt(fromPair(params.scratch), scanRequirements(info).scratchSize);
     const ScanPlan plan = planScan(info, params, scanMachine(info));
     params.workgroups = plan.workgroups;
     params.schedule = plan.schedule;
     if (plan.schedule == SLUICE_SCAN_BY_RING) {
-        dispatch(cmd, Pipeline::scan_sum_ring, params, plan.workgroups,
-                 {input, output, count, total, scratch});
+        m_recorder.dispatch(cmd, Pipeline::scan_sum_ring, params, plan.workgroups,
+                            {input, output, count, total, scratch});
         return SLUICE_OK;
     }
     params.scanner = plan.scanner ? 1 : 0;
@@ -99,28 +106,27 @@ SluiceStatus VulkanBackend::cmdScan(SluiceCommands commands, const SluiceScanInf
     if (plan.partials) {
         ScanParams partials = params;
         partials.kind = SLUICE_KIND_PARTIALS;
-        dispatch(cmd,
-                 heads.size != 0 ? Pipeline::reduce_sum_f32_segments : Pipeline::reduce_sum_f32,
-                 partials, plan.workgroups, {input, heads, count, scratch});
-        computeBarrier(cmd);
+        m_recorder.dispatch(
+            cmd, heads.size != 0 ? Pipeline::reduce_sum_f32_segments : Pipeline::reduce_sum_f32,
+            partials, plan.workgroups, {input, heads, count, scratch});
+        m_recorder.computeBarrier(cmd);
     }
-    dispatch(cmd, scanPipeline(info), params, plan.workgroups,
-             {input, output, heads, count, total, scratch});
+    m_recorder.dispatch(cmd, scanPipeline(info), params, plan.workgroups,
+                        {input, output, heads, count, total, scratch});
     return SLUICE_OK;
 }
 
 SluiceStatus VulkanBackend::cmdReduce(SluiceCommands commands, const SluiceReduceInfo& info)
 {
-    const uint64_t workgroups = reduceWorkgroups(info.maxCount);
+    const uint64_t workgroups = reduceWorkgroups(m_pipelines, tuning(), info.maxCount);
     const uint64_t bytes = uint64_t(info.maxCount) * valueBytes(info.type);
     ScanParams params = reduceParams(info);
     setAddresses(params, info, addressOf());
     params.workgroups = u32(workgroups);
-    dispatch(commandBuffer(commands), reducePipeline(info.operation, info.type), params, workgroups,
-             {{fromPair(params.input_), bytes, false},
-              access(info.count, false),
-              access(info.result, true),
-              {fromPair(params.scratch), reduceRequirements(info).scratchSize, true}});
+    m_recorder.dispatch(
+        commandBuffer(commands), reducePipeline(info.operation, info.type), params, workgroups,
+        {readsAt(fromPair(params.input_), bytes), reads(info.count), writes(info.result),
+         writesAt(fromPair(params.scratch), reduceRequirements(info).scratchSize)});
     return SLUICE_OK;
 }
 

@@ -3,7 +3,7 @@
 #include <sluice/sluice_tile_streams.h>
 
 #include "api/plan_tile_streams.h"
-#include "vulkan/record.h"
+#include "vulkan/context.h"
 
 namespace sluice {
 
@@ -17,30 +17,30 @@ SluiceStatus VulkanBackend::cmdTileStreams(SluiceCommands commands,
 {
     const VkCommandBuffer cmd = commandBuffer(commands);
     const TileStreamsPlan plan = tileStreamsPlan(*this, info);
-    const Access streams = access(info.streams, false),
-                 streamCount = access(info.streamCount, false);
-    const Access source = access(info.source, false), tiles = access(info.status, false);
-    const Access results = access(info.results, true), counts = access(plan.counts, true);
-    const Access regions = access(plan.decode.regions, true);
-    const Access zeroed = access(plan.scan.scratch, true);
+    const Access streams = reads(info.streams), streamCount = reads(info.streamCount);
+    const Access source = reads(info.source), tiles = reads(info.status);
+    const Access results = writes(info.results), counts = writes(plan.counts);
+    const Access regions = writes(plan.decode.regions);
+    const Access zeroed = writes(plan.scan.scratch);
     TileStreamsParams params = tileStreamsParams(info, plan, addressOf());
     // one for the summary of no streams
     const uint32_t workgroups = std::max(info.maxStreamCount, 1u);
 
     params.pass = SLUICE_STREAMS_CHECK;
-    dispatch(cmd, Pipeline::tile_streams, params, workgroups,
-             {streams, streamCount, source, results, counts, zeroed});
-    computeBarrier(cmd);
+    m_recorder.dispatch(cmd, Pipeline::tile_streams, params, workgroups,
+                        {streams, streamCount, source, results, counts, zeroed});
+    m_recorder.computeBarrier(cmd);
     cmdScan(commands, plan.scan);
-    computeBarrier(cmd);
+    m_recorder.computeBarrier(cmd);
     params.pass = SLUICE_STREAMS_WRITE;
-    dispatch(cmd, Pipeline::tile_streams, params, workgroups,
-             {streams, streamCount, source, results, counts, regions});
-    computeBarrier(cmd);
+    m_recorder.dispatch(cmd, Pipeline::tile_streams, params, workgroups,
+                        {streams, streamCount, source, results, counts, regions});
+    m_recorder.computeBarrier(cmd);
     cmdGdeflate(commands, plan.decode);
-    computeBarrier(cmd);
+    m_recorder.computeBarrier(cmd);
     params.pass = SLUICE_STREAMS_VERDICT;
-    dispatch(cmd, Pipeline::tile_streams, params, workgroups, {streamCount, results, tiles});
+    m_recorder.dispatch(cmd, Pipeline::tile_streams, params, workgroups,
+                        {streamCount, results, tiles});
     return SLUICE_OK;
 }
 

@@ -55,6 +55,9 @@ struct DeviceTraits {
                (isEmulated() || maxSubgroups == 0 || size / subgroupSize <= maxSubgroups);
     }
 
+    // Tiles that a workgroup of one subgroup, or of one lane group, decodes.
+    uint32_t tilesPerWorkgroup() const { return subgroupSize <= 32 ? 1 : subgroupSize / 32; }
+
     // What pipelines that not every device can run ask for.
 
     // gdeflate.comp with two lane groups a tile.

@@ -174,17 +174,18 @@ public:
         : m_backend(static_cast<sluice::VulkanBackend&>(*on.context()->backend))
     {
         for (const sluice::Pipeline pipeline : pipelines) {
-            if (!m_backend.has(pipeline)) continue;
+            if (!m_backend.pipelines().has(pipeline)) continue;
             VkPipeline made = VK_NULL_HANDLE;
-            REQUIRE(m_backend.createPipeline(pipeline, {nothing, sizeof nothing}, made) ==
-                    VK_SUCCESS);
-            m_kept.push_back({pipeline, m_backend.exchangePipeline(pipeline, made)});
+            REQUIRE(m_backend.pipelines().createPipeline(pipeline, {nothing, sizeof nothing},
+                                                         made) == VK_SUCCESS);
+            m_kept.push_back({pipeline, m_backend.pipelines().exchangePipeline(pipeline, made)});
         }
     }
     ~Idle()
     {
         for (const auto& [pipeline, handle] : m_kept)
-            m_backend.destroyPipeline(m_backend.exchangePipeline(pipeline, handle));
+            m_backend.pipelines().destroyPipeline(
+                m_backend.pipelines().exchangePipeline(pipeline, handle));
     }
     Idle(const Idle&) = delete;
     Idle& operator=(const Idle&) = delete;

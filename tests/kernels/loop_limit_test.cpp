@@ -106,11 +106,12 @@ public:
         const std::vector<uint32_t> code =
             compileWithLoop(shader, m_backend->traits().variant, m_words.address());
         for (const Pipeline pipeline : AllPipelines()) {
-            if (pipelineRow(pipeline).shader != shader || !m_backend->has(pipeline)) continue;
+            if (pipelineRow(pipeline).shader != shader || !m_backend->pipelines().has(pipeline))
+                continue;
             VkPipeline made = VK_NULL_HANDLE;
-            REQUIRE(m_backend->createPipeline(pipeline, {code.data(), code.size() * 4}, made) ==
-                    VK_SUCCESS);
-            m_own.push_back({pipeline, m_backend->exchangePipeline(pipeline, made)});
+            REQUIRE(m_backend->pipelines().createPipeline(pipeline, {code.data(), code.size() * 4},
+                                                          made) == VK_SUCCESS);
+            m_own.push_back({pipeline, m_backend->pipelines().exchangePipeline(pipeline, made)});
         }
         REQUIRE(!m_own.empty());
     }
@@ -124,7 +125,8 @@ private:
     void restore()
     {
         for (const auto& [pipeline, handle] : m_own)
-            m_backend->destroyPipeline(m_backend->exchangePipeline(pipeline, handle));
+            m_backend->pipelines().destroyPipeline(
+                m_backend->pipelines().exchangePipeline(pipeline, handle));
         m_own.clear();
     }
 

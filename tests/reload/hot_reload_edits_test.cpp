@@ -369,7 +369,7 @@ bool isUsed(const VulkanBackend& backend, const std::string& shader)
     for (const Pipeline pipeline : AllPipelines()) {
         const PipelineRow& row = pipelineRow(pipeline);
         const bool byDriver = row.selfTest == SelfTestCase::gdeflate_by_driver;
-        if (shader == row.shader && backend.has(pipeline) &&
+        if (shader == row.shader && backend.pipelines().has(pipeline) &&
             (!byDriver || info.driverRegionLimit != 0))
             return true;
     }

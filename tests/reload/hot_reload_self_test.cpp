@@ -36,7 +36,7 @@ TEST_CASE("every pipeline that the device can run is reached by its own self-tes
                     continue;
             VulkanBackend* const backend = device.use(selftest::kernelsOf(row.selfTest), error);
             REQUIRE_MESSAGE(backend != nullptr, (error ? error : ""));
-            if (!backend->has(pipeline)) {
+            if (!backend->pipelines().has(pipeline)) {
                 MESSAGE(std::string(row.name) << ": this device cannot run it");
                 continue;
             }

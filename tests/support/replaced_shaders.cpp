@@ -88,12 +88,13 @@ std::string replaceShaders(VulkanBackend& backend, const std::string& folder, bo
     for (const Pipeline pipeline : AllPipelines()) {
         const std::string shader = pipelineRow(pipeline).shader;
         const auto found = shaders.find(shader);
-        if (found == shaders.end() || !backend.has(pipeline)) continue;
+        if (found == shaders.end() || !backend.pipelines().has(pipeline)) continue;
         const Code& code = found->second;
         VkPipeline made = VK_NULL_HANDLE;
-        if (backend.createPipeline(pipeline, {code.data(), code.size() * 4}, made) != VK_SUCCESS)
+        if (backend.pipelines().createPipeline(pipeline, {code.data(), code.size() * 4}, made) !=
+            VK_SUCCESS)
             return "the driver takes no " + shader + "." + variant + ".spv";
-        backend.destroyPipeline(backend.exchangePipeline(pipeline, made));
+        backend.pipelines().destroyPipeline(backend.pipelines().exchangePipeline(pipeline, made));
         ++counts[shader];
     }
     for (const auto& [shader, count] : counts)

@@ -164,14 +164,14 @@ TEST_CASE("pipelines that the driver cannot make cost their own commands alone")
         CHECK(gPipelines == count); // all others are made
         const sluice::PipelineRow* refused = nullptr;
         for (const sluice::Pipeline pipeline : sluice::AllPipelines()) {
-            if (!context.backend().isRefused(pipeline)) continue;
+            if (!context.backend().pipelines().isRefused(pipeline)) continue;
             REQUIRE(refused == nullptr);
             refused = &sluice::pipelineRow(pipeline);
-            CHECK(!context.backend().has(pipeline));
+            CHECK(!context.backend().pipelines().has(pipeline));
         }
         REQUIRE(refused != nullptr);
         CAPTURE(refused->name);
-        CHECK(context.backend().refusedPipelines() == refused->name);
+        CHECK(context.backend().pipelines().refusedPipelines() == refused->name);
         const bool isNecessary = refused->need == sluice::Need::always;
         necessary += isNecessary ? 1 : 0;
         CHECK(status == (isNecessary ? SLUICE_ERROR_UNSUPPORTED : SLUICE_OK));

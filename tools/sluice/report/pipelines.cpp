@@ -110,12 +110,13 @@ void printRow(const VulkanBackend& backend, Pipeline pipeline,
 {
     const PipelineRow& row = pipelineRow(pipeline);
     std::printf("%-24s %-16s %9.1f %9zu %9s %9s  %s\n", row.name, row.shader,
-                backend.millisecondsOf(pipeline), backend.codeBytesOf(pipeline),
+                backend.pipelines().millisecondsOf(pipeline),
+                backend.pipelines().codeBytesOf(pipeline),
                 valueOf(statistics, {"Binary Size", "Code size", "Instruction Count"}).c_str(),
                 valueOf(statistics, {"Register Count", "VGPRs", "Max live registers"}).c_str(),
-                backend.isRefused(pipeline) ? "refused by the driver"
-                : row.need == Need::speed   ? "for speed"
-                                            : "");
+                backend.pipelines().isRefused(pipeline) ? "refused by the driver"
+                : row.need == Need::speed               ? "for speed"
+                                                        : "");
     for (const Statistic& one : statistics)
         if (all) std::printf("    %s: %s\n", one.name.c_str(), one.value.c_str());
 }
@@ -127,10 +128,10 @@ void printJson(const VulkanBackend& backend, Pipeline pipeline,
     std::printf("%s\n    {\"name\": \"%s\", \"shader\": \"%s\", \"milliseconds\": %.3f, "
                 "\"spirv\": %zu, \"subgroupSize\": %u, \"necessary\": %s, \"refused\": %s, "
                 "\"statistics\": {",
-                separator, row.name, row.shader, backend.millisecondsOf(pipeline),
-                backend.codeBytesOf(pipeline), backend.traits().subgroupSize,
+                separator, row.name, row.shader, backend.pipelines().millisecondsOf(pipeline),
+                backend.pipelines().codeBytesOf(pipeline), backend.traits().subgroupSize,
                 row.need == Need::always ? "true" : "false",
-                backend.isRefused(pipeline) ? "true" : "false");
+                backend.pipelines().isRefused(pipeline) ? "true" : "false");
     for (const Statistic& one : statistics)
         std::printf("%s%s: %s", &one == &statistics[0] ? "" : ", ", jsonText(one.name).c_str(),
                     one.value.c_str());
@@ -182,16 +183,17 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
                     properties.name, device.tier(), "pipeline", "shader", "ms", "SPIR-V", "code",
                     "registers");
     for (const Pipeline pipeline : AllPipelines()) {
-        const bool isRefused = backend.isRefused(pipeline);
-        if (!backend.has(pipeline) && !isRefused) continue;
+        const bool isRefused = backend.pipelines().isRefused(pipeline);
+        if (!backend.pipelines().has(pipeline) && !isRefused) continue;
         const std::vector<Statistic> known =
-            isRefused ? std::vector<Statistic>() : statistics.of(backend.handle(pipeline));
+            isRefused ? std::vector<Statistic>()
+                      : statistics.of(backend.pipelines().handle(pipeline));
         if (json)
             printJson(backend, pipeline, known, count == 0 ? "" : ",");
         else if (!common.quiet)
             printRow(backend, pipeline, known, common.verbosity > 0);
-        sum += backend.millisecondsOf(pipeline);
-        spirv += backend.codeBytesOf(pipeline);
+        sum += backend.pipelines().millisecondsOf(pipeline);
+        spirv += backend.pipelines().codeBytesOf(pipeline);
         ++count;
         refused += isRefused ? 1 : 0;
     }
@@ -203,7 +205,7 @@ int runPipelines(const PipelineOptions& options, bool json, const CommonOptions&
                     count, spirv, sum, options.threads, options.threads == 1 ? "" : "s", wall);
     if (refused != 0)
         throw Failure{exitDevice, selector + ": the driver cannot make these pipelines: " +
-                                      backend.refusedPipelines()};
+                                      backend.pipelines().refusedPipelines()};
     return exitOk;
 }
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The device of a context: its functions, the tier that was chosen for it, and the numbers by which
+// everything is planned. It knows nothing of pipelines and commands.
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <string>
+
+#include <sluice/sluice_vulkan.h>
+
+#include "vulkan/driver_decoder.h"
+#include "vulkan/functions.h"
+#include "vulkan/traits.h"
+#include "vulkan/tuning.h"
+
+namespace sluice {
+
+struct VulkanMachine {
+    // Loads the functions, then picks tier and subgroup size. On failure *reason is set to a static
+    // text.
+    SluiceStatus open(const SluiceVulkanContextInfo& info, const char** reason);
+    const char* tierName() const; // null for a tier that does not exist
+    VkDeviceAddress address(const SluiceBuffer& buffer) const; // 0 for an empty range
+
+    VulkanFunctions vk;
+    DriverDecoder driver;
+    VkDevice device = VK_NULL_HANDLE;
+    SluiceVulkanTier tier = SLUICE_VULKAN_TIER_AUTO;
+    DeviceTraits traits;
+    VulkanTuning tuning{};
+    bool requiresSize = false;          // pipelines ask for the subgroup size explicitly
+    bool requiresFullSubgroups = false; // and for full subgroups
+    std::string report;                 // why no better tier was chosen
+};
+
+} // namespace sluice

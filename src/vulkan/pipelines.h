@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The pipelines of a context: which ones there can be, and making them piece by piece in any threads.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <initializer_list>
+#include <string>
+
+#include "vulkan/machine.h"
+#include "vulkan/registry.h"
+#include "vulkan/shader_code.h"
+
+namespace sluice {
+
+class VulkanPipelines {
+public:
+    VulkanPipelines(const VulkanMachine& machine, VkPipelineCache cache,
+                    VkPipelineCreateFlags flags)
+        : m_machine(machine), m_cache(cache), m_flags(flags)
+    {
+    }
+    ~VulkanPipelines();
+    VulkanPipelines(const VulkanPipelines&) = delete;
+    VulkanPipelines& operator=(const VulkanPipelines&) = delete;
+
+    // Once the machine is open. On failure *reason is set to a static text.
+    SluiceStatus prepare(const char** reason);
+    SluiceStatus create(const SluicePipelinesInfo& info, uint32_t& left); // sluiceCreatePipelines
+
+    uint32_t readyKernels() const { return m_ready.load(); }
+    uint32_t refusedKernels() const { return m_refused.load(); }
+    VkPipelineLayout layout() const { return m_layout; }
+    uint32_t workgroup(Pipeline pipeline) const { return madeOf(pipeline).workgroup; }
+    // Whether the pipeline is there: its row applies, and it has been made. It stays then.
+    bool has(Pipeline pipeline) const { return madeOf(pipeline).handle.load() != VK_NULL_HANDLE; }
+    bool hasAll(std::initializer_list<Pipeline> pipelines) const
+    {
+        return std::all_of(pipelines.begin(), pipelines.end(),
+                           [this](Pipeline one) { return has(one); });
+    }
+    // Whether it may be there one day. Requirements depend on this alone, so that they stay the
+    // same.
+    bool applies(Pipeline pipeline) const { return madeOf(pipeline).shader.packed != nullptr; }
+    VkPipeline handle(Pipeline pipeline) const { return madeOf(pipeline).handle.load(); }
+    // How long the driver took to make it.
+    double millisecondsOf(Pipeline pipeline) const { return madeOf(pipeline).milliseconds; }
+    size_t codeBytesOf(Pipeline pipeline) const { return shaderOf(pipeline).bytes(); }
+    // Whether the driver failed to make it. It is not asked again.
+    bool isRefused(Pipeline pipeline) const { return madeOf(pipeline).isRefused.load(); }
+    // The names of all such pipelines, with commas; empty if there are none.
+    std::string refusedPipelines() const;
+
+    // Makes a pipeline from any SPIR-V with the same interface.
+    VkResult createPipeline(Pipeline pipeline, const ShaderCode& code, VkPipeline& made) const;
+    void destroyPipeline(VkPipeline pipeline) const;
+    // Commands recorded from now on use `made`, which the context owns then; returns the one used
+    // before, which the caller owns. May be called while other threads record.
+    VkPipeline exchangePipeline(Pipeline pipeline, VkPipeline made);
+
+private:
+    struct Made {
+        std::atomic<VkPipeline> handle{VK_NULL_HANDLE};
+        std::atomic<bool> isBegun{false}; // a thread makes it, has made it, or could not
+        std::atomic<bool> isRefused{false};
+        PackedShader shader{};  // for any constants; none if its row does not apply
+        uint32_t workgroup = 0; // invocations
+        double milliseconds = 0;
+    };
+
+    const Made& madeOf(Pipeline pipeline) const { return m_made[size_t(pipeline)]; }
+    PipelineConstants constantsOf(Pipeline pipeline) const;
+    // The pipeline is made of this shader: of one whose constants are fixed already, if there is one.
+    PackedShader shaderOf(Pipeline pipeline) const;
+    VkResult createPipeline(Pipeline pipeline, const PackedShader& shader, VkPipeline& made) const;
+    void noteReady();
+
+    const VulkanMachine& m_machine;
+    VkPipelineCache m_cache;
+    VkPipelineCreateFlags m_flags;
+    VkPipelineLayout m_layout = VK_NULL_HANDLE;
+    std::array<Made, kPipelineCount> m_made;
+    std::array<Pipeline, kPipelineCount> m_applying{}; // in the order in which they are made
+    uint32_t m_applyingCount = 0;
+    std::atomic<uint32_t> m_ready{0};   // SluiceKernels whose necessary pipelines are there
+    std::atomic<uint32_t> m_refused{0}; // and of which one never will be
+};
+
+} // namespace sluice
