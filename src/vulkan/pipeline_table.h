@@ -57,13 +57,13 @@
       sizeLaneGroup, constantsNone, T::gstd, chooseAsItIs)                                         \
     X(gstd_expand, "gstd_expand", SLUICE_KERNELS_GSTD, Need::always, appliesAlways,                \
       sizeGstdExpand, constantsPlainStores, T::gstd, chooseNoVariants)                             \
-    X(gstd_expand_few, "gstd_expand", SLUICE_KERNELS_GSTD, Need::speed, appliesGstdFew,            \
-      sizeGstdExpandFew, constantsPlainStores, T::gstd, chooseGstdFew)                             \
+    X(gstd_expand_few, "gstd_expand", SLUICE_KERNELS_GSTD, Need::speed, appliesGstdFew, sizeFew,   \
+      constantsPlainStores, T::gstd, chooseGstdFew)                                                \
     X(fse_tables, "fse_tables", SLUICE_KERNELS_FSE, Need::always, appliesAlways, sizeLaneGroup,    \
       constantsNone, T::fse_tables, chooseAsItIs)                                                  \
     X(filter, "filter", SLUICE_KERNELS_FILTER, Need::always, appliesAlways, sizeFilter,            \
       constantsPlainStores, T::filter, chooseNoVariants)                                           \
-    X(filter_few, "filter", SLUICE_KERNELS_FILTER, Need::speed, appliesFilterFew, sizeFilterFew,   \
+    X(filter_few, "filter", SLUICE_KERNELS_FILTER, Need::speed, appliesFilterFew, sizeFew,         \
       constantsPlainStores, T::filter, chooseFilterFew)                                            \
     X(compact_1, "compact", kCompactSizes, Need::always, appliesAlways, sizeCompact,               \
       constantsElementBytes<1>, T::compact_1, chooseAsItIs)                                        \

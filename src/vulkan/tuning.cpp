@@ -20,17 +20,15 @@ VulkanTuning tuningFor(const DeviceTraits& device)
 
     row.workgroup.scan = large;
     row.workgroup.compact = large == 512 ? 320 / device.subgroupSize * device.subgroupSize : large;
-    row.workgroup.ring = DeviceTraits::kRingWorkgroup;
     row.workgroup.floatDecode =
         device.runsLargeFloatDecode() ? device.largestWorkgroup(1024) : large;
     row.workgroup.gstdExpand = row.workgroup.filter = std::min(large, 256u);
-    row.workgroup.gstdExpandFew = row.workgroup.filterFew = 512;
     row.workgroup.intervalShares = device.isEmulated() || device.subgroupSize < 32
                                        ? std::max(1u, device.subgroupSize / 32)
                                        : SLUICE_INTERVAL_SHARES;
 
     row.lookback = {device.forwardProgress ? 4096u : 64u, 64};
-    row.scan = {256, 128, 4096, ring ? 3 * processors : 0, 1, 1};
+    row.scan = {256, 128, 4096, ring ? 3 * processors : 0};
     row.compact = {512, 128, 2048, 1u << 22, 0, device.ampleSharedMemory ? 3u : 2u, 64};
     if (ring) row.compact.ringWorkgroups = (device.ampleSharedMemory ? 4 : 2) * processors;
 
@@ -84,7 +82,7 @@ void fitTuning(const DeviceTraits& device, VulkanTuning& row)
                                ? together
                                : std::max(sizes.intervalShares / together * together, together);
 
-    const uint32_t ringTileBytes = sizes.ring * 4 * SLUICE_COMPACT_RING_ROWS * 4;
+    const uint32_t ringTileBytes = DeviceTraits::kRingWorkgroup * 4 * SLUICE_COMPACT_RING_ROWS * 4;
     while (row.compact.ringTiles > 2 &&
            row.compact.ringTiles * ringTileBytes + 1024 > device.sharedBytes)
         --row.compact.ringTiles;

@@ -24,12 +24,9 @@ struct VulkanTuning {
     struct Workgroup {
         uint32_t scan;        // scans, reductions and df11: they gain by 512
         uint32_t compact;     // 320 leaves 64 registers an invocation; 512 was slower
-        uint32_t ring;        // 256, four an SM: scans reach 0.96 of the copy, by 512 0.90
         uint32_t floatDecode; // 1,024 keep more lanes busy than one of 512, of which only one fits
         uint32_t gstdExpand;  // 256: an SM runs four of them
-        uint32_t gstdExpandFew;  // 512: see gstd.fewTiles
-        uint32_t filter;         // 256: an SM runs two of them
-        uint32_t filterFew;      // 512: see filter.fewTiles
+        uint32_t filter;      // 256: an SM runs two of them
         uint32_t intervalShares; // lane groups of a workgroup of the interval kernels
     } workgroup;
 
@@ -41,10 +38,6 @@ struct VulkanTuning {
         uint32_t tilesPerWorkgroup; // at most
         uint32_t reduceWorkgroups;  // at most: of 2^26 words 4,096 take 78 us
         uint32_t ringWorkgroups;    // that run at the same time, scanner included; 0: no ring
-        // Rounds that a tile waits in shared memory, then in registers. With one each scans reach
-        // 0.93 of the copy, with two in shared memory 0.88, with none there 0.60.
-        uint32_t ringSharedRounds;
-        uint32_t ringRegisterRounds;
     } scan;
 
     struct Compact {
@@ -120,20 +113,15 @@ inline constexpr TuningField kVulkanTuningFields[] = {
     SLUICE_TUNING_FIELD_ALSO(VulkanTuning, lookback.polls, 0, 1u << 22, SLUICE_LOOKBACK_NEVER),
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.scan, 128, 1024),
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.compact, 128, 1024),
-    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.ring, 256, 256),
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.floatDecode, 32, 1024),
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.gstdExpand, 128, 256),
-    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.gstdExpandFew, 512, 512),
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.filter, 128, 256),
-    SLUICE_TUNING_FIELD(VulkanTuning, workgroup.filterFew, 512, 512),
     SLUICE_TUNING_FIELD(VulkanTuning, workgroup.intervalShares, 1, 4),
     SLUICE_TUNING_FIELD(VulkanTuning, lookback.scannerTiles, 2, UINT32_MAX),
     SLUICE_TUNING_FIELD(VulkanTuning, scan.workgroups, 2, kMostTuningWorkgroups),
     SLUICE_TUNING_FIELD(VulkanTuning, scan.tilesPerWorkgroup, 1, 128),
     SLUICE_TUNING_FIELD(VulkanTuning, scan.reduceWorkgroups, 1, 4096),
     SLUICE_TUNING_FIELD_ALSO(VulkanTuning, scan.ringWorkgroups, 2, kMostRingWorkgroups, 0),
-    SLUICE_TUNING_FIELD(VulkanTuning, scan.ringSharedRounds, 1, 1),
-    SLUICE_TUNING_FIELD(VulkanTuning, scan.ringRegisterRounds, 1, 1),
     SLUICE_TUNING_FIELD(VulkanTuning, compact.workgroups, 2, kMostTuningWorkgroups),
     SLUICE_TUNING_FIELD(VulkanTuning, compact.tilesPerWorkgroup, 1, 128),
     SLUICE_TUNING_FIELD(VulkanTuning, compact.serialTiles, 1, 2048),

@@ -191,7 +191,6 @@ uint32_t kernelsOf(const std::string& field)
         {"lookback.", SLUICE_KERNELS_SCAN | SLUICE_KERNELS_COMPACT},
         {"workgroup.scan", SLUICE_KERNELS_SCAN | SLUICE_KERNELS_DF11},
         {"workgroup.compact", SLUICE_KERNELS_COMPACT},
-        {"workgroup.ring", SLUICE_KERNELS_SCAN | SLUICE_KERNELS_COMPACT},
         {"workgroup.floatDecode", SLUICE_KERNELS_FLOAT},
         {"workgroup.gstdExpand", SLUICE_KERNELS_GSTD},
         {"workgroup.filter", SLUICE_KERNELS_FILTER},
