@@ -34,10 +34,10 @@ set(files_codecs
     include/sluice/sluice_self_test.h include/sluice/sluice_tile_streams.h include/sluice/sluice_tiles.h
     src/api/filter.cpp src/api/fse_tables.cpp src/api/gdeflate.cpp src/api/gstd.cpp src/api/self_test.cpp
     src/api/tile_streams.cpp src/api/tiles.cpp
-    src/formats/archive.cpp src/formats/archive_index.cpp src/formats/archive_name.cpp src/formats/dds.cpp
+    src/formats/archive.cpp src/formats/archive_name.cpp src/formats/dds.cpp
     src/formats/filter.cpp src/formats/fse.cpp src/formats/image.cpp src/formats/image_format.cpp
     src/formats/image_item.cpp src/formats/ktx2.cpp src/formats/tile_stream.cpp
-    src/cpu/filter.cpp src/cpu/fse_tables.cpp src/cpu/gdeflate.cpp src/cpu/gstd.cpp src/cpu/tile_streams.cpp
+    src/cpu/archive_index.cpp src/cpu/filter.cpp src/cpu/fse_tables.cpp src/cpu/gdeflate.cpp src/cpu/gstd.cpp src/cpu/tile_streams.cpp
     src/cpu/fast/filter.cpp src/cpu/fast/gdeflate.cpp src/cpu/fast/gdeflate_avx2.cpp src/cpu/fast/gstd.cpp
     src/cpu/fast/gstd_avx2.cpp src/cpu/fast/gstd_tables.cpp
     src/vulkan/record_filter.cpp src/vulkan/record_fse_tables.cpp src/vulkan/record_gdeflate.cpp

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The entry points of filters: on the host, and the command.
-#include "cpu/fast/filter.h"
+// The entry points of filters that need no decoder, and the command.
 #include "formats/filter.h"
 #include "api/checks.h"
 
@@ -13,20 +12,6 @@
 SluiceStatus sluiceCheckFilter(const void* description, size_t size)
 {
     return description == nullptr ? SLUICE_ERROR_ARGUMENT : sluice::checkFilter(description, size);
-}
-
-SluiceStatus sluiceUndoFilter(const void* description, size_t size, const void* filtered,
-                              void* tile, size_t tileSize)
-{
-    if (description == nullptr || filtered == nullptr || tile == nullptr || tileSize == 0 ||
-        tileSize > SLUICE_FILTER_MAX_TILE)
-        return SLUICE_ERROR_ARGUMENT;
-    const SluiceStatus status = sluice::checkFilter(description, size);
-    if (status != SLUICE_OK) return status;
-    const uint32_t result =
-        sluice::cpu::fast::undoFilter(description, size, static_cast<const uint8_t*>(filtered),
-                                      uint32_t(tileSize), static_cast<uint8_t*>(tile));
-    return result == SLUICE_TILE_OK ? SLUICE_OK : SLUICE_ERROR_FORMAT;
 }
 
 namespace {

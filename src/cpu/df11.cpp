@@ -4,7 +4,7 @@
 // plain on purpose: GPU kernels are compared with it, statuses included.
 #include <sluice/sluice_df11.h>
 
-#include "api/df11_form.h"
+#include "formats/df11_form.h"
 #include "formats/little_endian.h"
 #include "cpu/context.h"
 #include "cpu/regions.h"

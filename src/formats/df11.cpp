@@ -2,7 +2,7 @@
 // Checks a DF11 unit as far as that is possible before it is decoded.
 #include <sluice/sluice_df11.h>
 
-#include "api/df11_form.h"
+#include "formats/df11_form.h"
 #include "formats/little_endian.h"
 
 #include <initializer_list>

@@ -8,7 +8,7 @@
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_float.h>
 
-#include "api/df11_form.h"
+#include "formats/df11_form.h"
 #include "encode/weights/df11_encoder.h"
 #include "encode/weights/float_tile_encoder.h"
 

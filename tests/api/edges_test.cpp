@@ -14,7 +14,7 @@
 #include <sluice/sluice_interval.h>
 #include <sluice/sluice_tile_streams.h>
 
-#include "api/df11_form.h"
+#include "formats/df11_form.h"
 #include "api/plan_filter.h"
 #include "api/plan_float.h"
 #include "api/plan_fse.h"

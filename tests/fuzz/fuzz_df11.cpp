@@ -4,7 +4,7 @@
 // the other; what is missing of them is 0.
 #include <sluice/sluice_df11.h>
 
-#include "api/df11_form.h"
+#include "formats/df11_form.h"
 
 #include <algorithm>
 #include <cstdlib>

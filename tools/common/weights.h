@@ -13,7 +13,7 @@
 #include <sluice/sluice_df11.h>
 #include <sluice/sluice_float.h>
 
-#include "api/df11_form.h"
+#include "formats/df11_form.h"
 #include "encode/weights/df11_encoder.h"
 #include "tools/common/files.h"
 #include "formats/safetensors.h"

@@ -181,3 +181,17 @@ u32 undoFilter(const void* description, size_t descriptionSize, const u8* filter
 void filter(const SluiceFilterInfo& info) { filterList(info, undoFilter); }
 
 } // namespace sluice::cpu::fast
+
+SluiceStatus sluiceUndoFilter(const void* description, size_t size, const void* filtered,
+                              void* tile, size_t tileSize)
+{
+    if (description == nullptr || filtered == nullptr || tile == nullptr || tileSize == 0 ||
+        tileSize > SLUICE_FILTER_MAX_TILE)
+        return SLUICE_ERROR_ARGUMENT;
+    const SluiceStatus status = sluice::checkFilter(description, size);
+    if (status != SLUICE_OK) return status;
+    const uint32_t result =
+        sluice::cpu::fast::undoFilter(description, size, static_cast<const uint8_t*>(filtered),
+                                      uint32_t(tileSize), static_cast<uint8_t*>(tile));
+    return result == SLUICE_TILE_OK ? SLUICE_OK : SLUICE_ERROR_FORMAT;
+}

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "api/df11_form.h"
+#include "formats/df11_form.h"
 #include "encode/gdeflate/package_merge.h"
 
 namespace sluice {

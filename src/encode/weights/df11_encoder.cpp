@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "api/df11_form.h"
+#include "formats/df11_form.h"
 #include "formats/little_endian.h"
 #include "encode/histogram.h"
 

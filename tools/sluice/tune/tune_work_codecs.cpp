@@ -7,7 +7,7 @@
 #include <sluice/sluice_all.h>
 #include <sluice/sluice_filter_encode.h>
 
-#include "api/df11_form.h"
+#include "formats/df11_form.h"
 #include "encode/weights/df11_encoder.h"
 #include "encode/weights/float_tile_encoder.h"
 #include "encode/archive/tile_encoder.h"

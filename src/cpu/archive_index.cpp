@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The index of an archive of version 3, as it is stored: docs/format.md, 4.11.
-#include "cpu/fast/gstd.h"
 #include "formats/archive_layout.h"
+#include "cpu/fast/gstd.h"
 
 #include <algorithm>
 
