@@ -198,7 +198,7 @@ void streamTextures(bool usesSubmitter)
     REQUIRE(sluiceCreateCpuContext(&cpu) == SLUICE_OK);
     const SluiceStreamer streamer = createStreamer(engine, cpu, usesSubmitter ? 1 : 0);
     const MyEngine mine = {&engine, streamer, engine.makeSemaphore()};
-    const SluiceStreamVulkanInfo vulkan = engine.streamInfo();
+    const SluiceStreamVulkanInfo vulkan = engine.info();
     SluiceStreamSubmitter submitter = nullptr;
     if (usesSubmitter) {
         submitter = startSubmitter(mine, vulkan, engine.queue(), engine.queueLock());

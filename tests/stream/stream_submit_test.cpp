@@ -135,7 +135,7 @@ private:
 SubmitRun::SubmitRun(Engine& engine, SluiceContext context, SluiceStreamPace withPace)
     : pace(withPace), m_engine(engine)
 {
-    const SluiceStreamVulkanInfo real = engine.streamInfo();
+    const SluiceStreamVulkanInfo real = engine.info();
     fake.queueLock = &engine.queueLock();
     fake.getInstanceProcAddr = real.getInstanceProcAddr;
     fake.getDeviceProcAddr = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
@@ -183,7 +183,7 @@ SubmitRun::~SubmitRun()
 
 void SubmitRun::createSubmitter()
 {
-    SluiceStreamVulkanInfo vulkan = m_engine.streamInfo();
+    SluiceStreamVulkanInfo vulkan = m_engine.info();
     vulkan.getInstanceProcAddr = instanceFunction;
     const SluiceStreamSubmitterInfo info = {
         streamer, &vulkan, m_engine.queue(), lockQueue, unlockQueue, &fake, pace};

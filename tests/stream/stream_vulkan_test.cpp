@@ -117,7 +117,7 @@ void GpuStreamer::frame(bool discards)
             SLUICE_OK);
     if (batch.number != 0) ++batches;
     if (discards) {
-        REQUIRE(m_engine.m_EndCommandBuffer(commands) == VK_SUCCESS);
+        REQUIRE(m_engine.EndCommandBuffer(commands) == VK_SUCCESS);
         if (batch.number != 0) REQUIRE(sluiceStreamDiscard(m_streamer, batch.number) == SLUICE_OK);
     } else {
         m_engine.submit(m_done, m_value);
@@ -478,7 +478,7 @@ TEST_CASE("stream to Vulkan: waits, signals, discarded batches, budgets, cancell
         CHECK(batch.number != 0);
         CHECK(batch.bytesIn != 0);
     }
-    REQUIRE(engine.m_EndCommandBuffer(commands) == VK_SUCCESS);
+    REQUIRE(engine.EndCommandBuffer(commands) == VK_SUCCESS);
     CHECK(sluiceStreamDiscard(streamer.get(), batches[0].number) == SLUICE_ERROR_ARGUMENT);
     CHECK(sluiceStreamDiscard(streamer.get(), batches[1].number) == SLUICE_OK);
     CHECK(sluiceStreamDiscard(streamer.get(), batches[0].number) == SLUICE_OK);

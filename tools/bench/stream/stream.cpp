@@ -331,11 +331,15 @@ void benchStream(const BenchDevice& device, const BenchOptions& options, const W
     else
         report.addMissing("stream read", "disk",
                           "not run: " + folder + " is in memory; --stream-folder names another");
-    StreamEngine engine(device);
-    for (const std::string& input : inputs) {
-        StreamBench bench(engine, options, wanted, report, input);
-        for (const Place& place : places)
-            bench.run(place);
+    try {
+        StreamEngine engine(device);
+        for (const std::string& input : inputs) {
+            StreamBench bench(engine, options, wanted, report, input);
+            for (const Place& place : places)
+                bench.run(place);
+        }
+    } catch (const EngineError& error) {
+        throw Failure{exitDevice, std::string("bench: ") + error.what()};
     }
     report.endInputs();
 }

@@ -44,8 +44,7 @@ struct Push {
 
 struct Options {
     uint32_t rows = 1024, columns = 8192;
-    std::string device;
-    SluiceVulkanTier tier = SLUICE_VULKAN_TIER_AUTO;
+    std::string device, tier = "auto";
 };
 
 struct Code {
@@ -70,7 +69,7 @@ public:
         m_push.sumsPerTile = whole ? 1 : (SLUICE_FLOAT_TILE - 1) / m_matrix.columns + 2;
         m_sums = m_gpu.allocate(m_matrix.tiles * m_push.sumsPerTile * 4);
 
-        std::memcpy(m_source.mapped, m_matrix.encoded.data(), m_matrix.encoded.size());
+        std::memcpy(m_source.host, m_matrix.encoded.data(), m_matrix.encoded.size());
         SluiceFloatTensor& entry = *m_tensor.as<SluiceFloatTensor>();
         entry = m_matrix.tensor;
         for (uint64_t* part : {&entry.words, &entry.index, &entry.lengths, &entry.raw})
@@ -83,7 +82,7 @@ public:
 
         m_push.tensor = m_tensor.address;
         m_push.source = m_source.address;
-        m_push.sourceSize = m_source.size;
+        m_push.sourceSize = m_source.buffer.size;
         m_push.weights = m_weights.address;
         m_push.x = m_x.address;
         m_push.y = m_y.address;
@@ -94,17 +93,17 @@ public:
         m_push.tiles = uint32_t(m_matrix.tiles);
     }
 
-    bool isLocal() const { return m_source.local && m_weights.local; }
+    bool isLocal() const { return m_source.isLocal && m_weights.isLocal; }
 
     void recordDecode(SluiceCommands commands) const
     {
         SluiceFloatDecodeInfo info = {};
         info.tensorCount = 1;
         info.tileCount = m_push.tiles;
-        info.tensors = m_tensor.range();
-        info.source = m_source.range();
-        info.destination = m_weights.range();
-        info.status = m_status.range();
+        info.tensors = m_tensor.buffer;
+        info.source = m_source.buffer;
+        info.destination = m_weights.buffer;
+        info.status = m_status.buffer;
         require(sluiceCmdFloatDecode(m_gpu.sluice(), commands, &info), "float decode");
         require(sluiceCmdBarrier(m_gpu.sluice(), commands), "barrier");
     }
@@ -129,7 +128,7 @@ public:
     // repeated in a run.
     double time(const std::function<void(SluiceCommands)>& record) const
     {
-        std::memset(m_y.mapped, 0xff, m_y.size); // NaN
+        std::memset(m_y.host, 0xff, m_y.buffer.size); // NaN
         const double first = run(record, 1);
         const uint32_t products = uint32_t(std::clamp(20.0 / std::max(first, 1e-3), 1.0, 200.0));
         std::vector<double> times(first < 100 ? 7 : 3);
@@ -188,7 +187,7 @@ private:
     Gpu& m_gpu;
     const Matrix& m_matrix;
     Push m_push = {};
-    GpuBuffer m_tensor, m_source, m_weights, m_x, m_y, m_status, m_counters, m_sums;
+    Buffer m_tensor, m_source, m_weights, m_x, m_y, m_status, m_counters, m_sums;
     VkPipeline m_plain = VK_NULL_HANDLE, m_fused = VK_NULL_HANDLE, m_sum = VK_NULL_HANDLE;
     uint32_t m_plainWorkgroup = 0, m_fusedWorkgroup = 0;
 };
@@ -287,21 +286,6 @@ uint32_t numberIn(const char* text)
     return uint32_t(number);
 }
 
-SluiceVulkanTier tierIn(const std::string& text)
-{
-    constexpr struct {
-        const char* name;
-        SluiceVulkanTier tier;
-    } tiers[] = {{"auto", SLUICE_VULKAN_TIER_AUTO},    {"base", SLUICE_VULKAN_TIER_BASE},
-                 {"ext", SLUICE_VULKAN_TIER_EXT},      {"emu4", SLUICE_VULKAN_TIER_EMU4},
-                 {"emu8", SLUICE_VULKAN_TIER_EMU8},    {"emu16", SLUICE_VULKAN_TIER_EMU16},
-                 {"emu32", SLUICE_VULKAN_TIER_EMU32},  {"emu64", SLUICE_VULKAN_TIER_EMU64},
-                 {"emu128", SLUICE_VULKAN_TIER_EMU128}};
-    for (const auto& known : tiers)
-        if (text == known.name) return known.tier;
-    throw std::invalid_argument(text);
-}
-
 Options parse(int count, char** arguments)
 {
     Options options;
@@ -313,7 +297,7 @@ Options parse(int count, char** arguments)
         if (argument == "-d") {
             options.device = arguments[++i];
         } else if (argument == "-t") {
-            options.tier = tierIn(arguments[++i]);
+            options.tier = arguments[++i];
         } else {
             sizes.push_back(numberIn(arguments[i]));
         }

@@ -22,12 +22,6 @@ VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT,
 
 } // namespace
 
-void require(VkResult result, const char* what)
-{
-    if (result < VK_SUCCESS)
-        throw std::runtime_error(std::string(what) + ": VkResult " + std::to_string(result));
-}
-
 Device::Device(const DeviceOptions& options)
 {
     try {
@@ -48,6 +42,7 @@ void Device::destroyAll()
 {
     for (const Block& block : m_blocks)
         if (block.memory != VK_NULL_HANDLE) vkFreeMemory(m_device, block.memory, nullptr);
+    m_engine.reset();
     if (m_device != VK_NULL_HANDLE) vkDestroyDevice(m_device, nullptr);
     if (m_surface != VK_NULL_HANDLE) vkDestroySurfaceKHR(m_instance, m_surface, nullptr);
     if (m_messenger != VK_NULL_HANDLE)
@@ -127,7 +122,6 @@ void Device::choosePhysical(const std::string& name)
     if (best == 0)
         throw NoDevice("no device of Vulkan 1.2" + (name.empty() ? "" : " called " + name));
     m_apiVersion = std::min(m_apiVersion, m_properties.apiVersion);
-    vkGetPhysicalDeviceMemoryProperties(m_physical, &m_memoryProperties);
 }
 
 void Device::chooseFamilies(bool wantsStreamingQueue)
@@ -155,7 +149,6 @@ void Device::chooseFamilies(bool wantsStreamingQueue)
         break;
     }
     m_timestampBits = families[family()].timestampValidBits;
-    m_streamingTimestampBits = families[streamingFamily()].timestampValidBits;
 }
 
 void Device::createDevice(const DeviceOptions& options)
@@ -218,18 +211,17 @@ void Device::createDevice(const DeviceOptions& options)
     volkLoadDevice(m_device);
     vkGetDeviceQueue(m_device, family(), 0, &m_queue);
     vkGetDeviceQueue(m_device, streamingFamily(), m_streamingIndex, &m_streamingQueue);
+    const sluice::EngineInfo engine = {
+        {vkGetInstanceProcAddr, m_instance, m_physical, m_device, streamingFamily()},
+        m_streamingQueue,
+        m_features12.bufferDeviceAddress == VK_TRUE,
+        family()};
+    m_engine = std::make_unique<sluice::VulkanEngine>(engine);
 }
 
-double Device::millisecondsPerTick(uint32_t timestampBits) const
+double Device::millisecondsPerTick() const
 {
-    return timestampBits == 0 ? 0 : double(m_properties.limits.timestampPeriod) / 1e6;
-}
-
-double Device::millisecondsPerTick() const { return millisecondsPerTick(m_timestampBits); }
-
-double Device::streamingMillisecondsPerTick() const
-{
-    return millisecondsPerTick(m_streamingTimestampBits);
+    return m_timestampBits == 0 ? 0 : double(m_properties.limits.timestampPeriod) / 1e6;
 }
 
 bool Device::hasFormat(VkFormat format) const
@@ -240,91 +232,6 @@ bool Device::hasFormat(VkFormat format) const
                                         VK_FORMAT_FEATURE_TRANSFER_DST_BIT |
                                         VK_FORMAT_FEATURE_TRANSFER_SRC_BIT;
     return (properties.optimalTilingFeatures & wanted) == wanted;
-}
-
-uint32_t Device::memoryType(uint32_t allowed, MemoryKind kind) const
-{
-    const VkMemoryPropertyFlags seen =
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    const VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
-    const VkMemoryPropertyFlags best = kind == MemoryKind::local ? local
-                                       : kind == MemoryKind::upload
-                                           ? seen
-                                           : seen | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-    const VkMemoryPropertyFlags enough = kind == MemoryKind::local ? 0 : seen;
-    for (const VkMemoryPropertyFlags wanted : {best, enough})
-        for (uint32_t i = 0; i < m_memoryProperties.memoryTypeCount; ++i)
-            if ((allowed >> i & 1) != 0 &&
-                (m_memoryProperties.memoryTypes[i].propertyFlags & wanted) == wanted)
-                return i;
-    throw std::runtime_error("no memory of a kind that is needed");
-}
-
-VkDeviceMemory Device::allocate(VkDeviceSize size, uint32_t type, const void* next)
-{
-    VkMemoryAllocateInfo info = {};
-    info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
-    info.pNext = next;
-    info.allocationSize = size;
-    info.memoryTypeIndex = type;
-    VkDeviceMemory memory = VK_NULL_HANDLE;
-    require(vkAllocateMemory(m_device, &info, nullptr, &memory), "vkAllocateMemory");
-    m_allocatedBytes += size;
-    return memory;
-}
-
-VkSharingMode Device::sharing() const
-{
-    return streamingFamily() != family() ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
-}
-
-Buffer Device::makeBuffer(VkDeviceSize size, VkBufferUsageFlags usage, MemoryKind kind)
-{
-    const bool hasAddress = m_features12.bufferDeviceAddress == VK_TRUE;
-    Buffer made;
-    made.size = size;
-    VkBufferCreateInfo info = {};
-    info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
-    info.size = size;
-    info.usage = usage | (hasAddress ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0);
-    info.sharingMode = sharing();
-    info.queueFamilyIndexCount = 2;
-    info.pQueueFamilyIndices = m_families;
-    require(vkCreateBuffer(m_device, &info, nullptr, &made.buffer), "vkCreateBuffer");
-    VkMemoryRequirements needs = {};
-    vkGetBufferMemoryRequirements(m_device, made.buffer, &needs);
-    VkMemoryAllocateFlagsInfo flags = {};
-    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
-    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
-    made.size = needs.size;
-    made.memory =
-        allocate(needs.size, memoryType(needs.memoryTypeBits, kind), hasAddress ? &flags : nullptr);
-    require(vkBindBufferMemory(m_device, made.buffer, made.memory, 0), "vkBindBufferMemory");
-    if (kind != MemoryKind::local)
-        require(vkMapMemory(m_device, made.memory, 0, VK_WHOLE_SIZE, 0, &made.host), "vkMapMemory");
-    return made;
-}
-
-void Device::destroy(Buffer& buffer)
-{
-    if (buffer.buffer == VK_NULL_HANDLE) return;
-    vkDestroyBuffer(m_device, buffer.buffer, nullptr);
-    vkFreeMemory(m_device, buffer.memory, nullptr);
-    m_allocatedBytes -= buffer.size;
-    buffer = {};
-}
-
-VkSemaphore Device::makeTimeline() const
-{
-    VkSemaphoreTypeCreateInfo type = {};
-    type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
-    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
-    VkSemaphoreCreateInfo info = {};
-    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
-    info.pNext = &type;
-    VkSemaphore semaphore = VK_NULL_HANDLE;
-    require(vkCreateSemaphore(m_device, &info, nullptr, &semaphore), "vkCreateSemaphore");
-    return semaphore;
 }
 
 VkCommandPool Device::makeCommandPool(uint32_t family) const

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The viewer's own Vulkan device: one queue, buffers, and image memory from large blocks.
+// The viewer's own Vulkan device: its queues, and image memory from large blocks.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <volk.h>
+
+#include "tools/common/engine.h"
 
 namespace viewer {
 
@@ -17,20 +20,9 @@ struct NoDevice : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-void require(VkResult result, const char* what);
-
-struct Buffer {
-    VkBuffer buffer = VK_NULL_HANDLE;
-    VkDeviceMemory memory = VK_NULL_HANDLE;
-    VkDeviceSize size = 0;
-    void* host = nullptr;
-};
-
-enum class MemoryKind {
-    local,  // fast for the GPU
-    upload, // written by the host, coherent
-    cached, // read by the host, coherent
-};
+using sluice::require; // of VkResult
+using Buffer = sluice::EngineBuffer;
+using Memory = sluice::VulkanEngine::Memory;
 
 // A range of a block of image memory.
 struct ImageMemory {
@@ -78,21 +70,20 @@ public:
     uint32_t apiVersion() const { return m_apiVersion; }
     // The chain of features that was given to vkCreateDevice.
     const void* enabledFeatures() const { return &m_features; }
-    double millisecondsPerTick() const; // of timestamps; 0: there are none
-    double streamingMillisecondsPerTick() const;
+    double millisecondsPerTick() const;    // of timestamps; 0: there are none
     bool hasFormat(VkFormat format) const; // can be sampled with filters and copied to
 
-    Buffer makeBuffer(VkDeviceSize size, VkBufferUsageFlags usage, MemoryKind kind);
-    void destroy(Buffer& buffer);
+    // Buffers, and frames of the queue that streams.
+    sluice::VulkanEngine& engine() const { return *m_engine; }
     // The view is of all levels and layers.
     Image makeImage(const VkImageCreateInfo& info, VkImageAspectFlags aspect,
                     VkImageViewType viewType = VK_IMAGE_VIEW_TYPE_2D);
     void destroy(Image& image);
-    VkSemaphore makeTimeline() const;                     // its value begins with 0
     VkCommandPool makeCommandPool(uint32_t family) const; // its buffers can be begun again
     VkShaderModule makeShader(const uint32_t* code, size_t bytes) const;
 
-    uint64_t allocatedBytes() const { return m_allocatedBytes; } // of the device, blocks as a whole
+    // Of the device, blocks as a whole.
+    uint64_t allocatedBytes() const { return m_engine->allocatedBytes(); }
     uint32_t validationErrors() const { return m_validationErrors; }
 
 private:
@@ -106,13 +97,8 @@ private:
     void createInstance(const DeviceOptions& options);
     void choosePhysical(const std::string& name);
     void chooseFamilies(bool wantsStreamingQueue);
-    double millisecondsPerTick(uint32_t timestampBits) const;
     void createDevice(const DeviceOptions& options);
     void destroyAll();
-    uint32_t memoryType(uint32_t allowed, MemoryKind kind) const;
-    VkDeviceMemory allocate(VkDeviceSize size, uint32_t type, const void* next);
-    // Both queues use what is streamed, and neither hands it over to the other.
-    VkSharingMode sharing() const;
     bool allocateFrom(uint32_t block, const VkMemoryRequirements& needs, ImageMemory& memory);
     ImageMemory allocateImage(const VkMemoryRequirements& needs);
     void release(const ImageMemory& memory);
@@ -122,19 +108,18 @@ private:
     VkSurfaceKHR m_surface = VK_NULL_HANDLE;
     VkPhysicalDevice m_physical = VK_NULL_HANDLE;
     VkPhysicalDeviceProperties m_properties = {};
-    VkPhysicalDeviceMemoryProperties m_memoryProperties = {};
     VkPhysicalDeviceFeatures2 m_features = {};
     VkPhysicalDeviceVulkan12Features m_features12 = {};
     VkPhysicalDeviceVulkan13Features m_features13 = {};
     uint32_t m_apiVersion = VK_API_VERSION_1_2;
     bool m_isBindless = false;
-    uint32_t m_timestampBits = 0, m_streamingTimestampBits = 0;
+    uint32_t m_timestampBits = 0;
     VkDevice m_device = VK_NULL_HANDLE;
     VkQueue m_queue = VK_NULL_HANDLE, m_streamingQueue = VK_NULL_HANDLE;
     uint32_t m_families[2] = {};   // the one that draws, the one that streams: the same, or another
     uint32_t m_streamingIndex = 0; // in its family
+    std::unique_ptr<sluice::VulkanEngine> m_engine;
     std::vector<Block> m_blocks;
-    uint64_t m_allocatedBytes = 0;
     uint32_t m_validationErrors = 0;
 };
 

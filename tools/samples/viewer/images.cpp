@@ -34,7 +34,7 @@ bool Device::allocateFrom(uint32_t block, const VkMemoryRequirements& needs, Ima
 
 ImageMemory Device::allocateImage(const VkMemoryRequirements& needs)
 {
-    const uint32_t type = memoryType(needs.memoryTypeBits, MemoryKind::local);
+    const uint32_t type = m_engine->typeFor(needs.memoryTypeBits, Memory::local);
     ImageMemory memory;
     uint32_t unused = uint32_t(m_blocks.size());
     for (uint32_t i = 0; i < m_blocks.size(); ++i) {
@@ -46,7 +46,7 @@ ImageMemory Device::allocateImage(const VkMemoryRequirements& needs)
     if (unused == m_blocks.size()) m_blocks.emplace_back();
     Block& block = m_blocks[unused];
     block.size = std::max(kBlockSize, needs.size);
-    block.memory = allocate(block.size, type, nullptr);
+    block.memory = m_engine->allocateMemory({block.size, 0, 1u << type}, Memory::local);
     block.type = type;
     block.free = {{0, block.size}};
     allocateFrom(unused, needs, memory);
@@ -74,8 +74,7 @@ void Device::release(const ImageMemory& memory)
         return b.memory != VK_NULL_HANDLE && b.free.size() == 1 && b.free.begin()->second == b.size;
     };
     if (!isEmpty(block) || std::count_if(m_blocks.begin(), m_blocks.end(), isEmpty) < 2) return;
-    vkFreeMemory(m_device, block.memory, nullptr);
-    m_allocatedBytes -= block.size;
+    m_engine->freeMemory(block.memory, block.size);
     block = {};
 }
 
@@ -86,8 +85,9 @@ Image Device::makeImage(const VkImageCreateInfo& info, VkImageAspectFlags aspect
     VkImageCreateInfo create = info;
     const VkImageUsageFlags attachments =
         VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
-    if ((info.usage & attachments) == 0) {
-        create.sharingMode = sharing();
+    // Both queues use what is streamed, and neither hands it over to the other.
+    if ((info.usage & attachments) == 0 && streamingFamily() != family()) {
+        create.sharingMode = VK_SHARING_MODE_CONCURRENT;
         create.queueFamilyIndexCount = 2;
         create.pQueueFamilyIndices = m_families;
     }

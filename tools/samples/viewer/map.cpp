@@ -100,8 +100,8 @@ Map::~Map()
     if (m_parsed.valid()) m_parsed.wait();
     m_sets.free(m_lightmapSet);
     m_device.destroy(m_lightmaps);
-    m_device.destroy(m_vertexBuffer);
-    m_device.destroy(m_indexBuffer);
+    m_device.engine().release(m_vertexBuffer);
+    m_device.engine().release(m_indexBuffer);
 }
 
 bool Map::update()
@@ -141,15 +141,13 @@ void Map::upload()
 {
     const auto bufferRequest = [this](const void* bytes, uint64_t size, VkBufferUsageFlags usage,
                                       Buffer& buffer) {
-        buffer = m_device.makeBuffer(
-            size, usage | VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
-            MemoryKind::local);
+        buffer = m_device.engine().allocate(size, Memory::local, usage);
         SluiceStreamRequest request = {};
         request.source = SLUICE_STREAM_FROM_MEMORY;
         request.target = SLUICE_STREAM_TO_BUFFER;
         request.memory = bytes;
         request.size = size;
-        request.buffer = sluiceVulkanBuffer(buffer.buffer, 0, size);
+        request.buffer = buffer.buffer;
         m_requests.push_back(request);
     };
     bufferRequest(m_scene.vertices.data(), m_scene.vertices.size() * sizeof(SceneVertex),

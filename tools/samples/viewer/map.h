@@ -51,8 +51,8 @@ public:
     {
         return m_scene.draws;
     } // textures: Textures' numbers
-    VkBuffer vertices() const { return m_vertexBuffer.buffer; }
-    VkBuffer indices() const { return m_indexBuffer.buffer; }
+    VkBuffer vertices() const { return m_vertexBuffer.handle; }
+    VkBuffer indices() const { return m_indexBuffer.handle; }
     VkDescriptorSet lightmaps() const { return m_lightmapSet; }
 
 private:

@@ -39,12 +39,12 @@ Renderer::~Renderer()
     waitIdle();
     const VkDevice device = m_device.get();
     for (Frame& frame : m_frames) {
-        for (Buffer* buffer : {&frame.entries, &frame.letters, &frame.feedback})
-            m_device.destroy(*buffer);
+        for (const Buffer& buffer : {frame.entries, frame.letters, frame.feedback})
+            m_device.engine().release(buffer);
         vkDestroyQueryPool(device, frame.times, nullptr);
     }
-    m_device.destroy(m_feedback);
-    m_device.destroy(m_pixels);
+    m_device.engine().release(m_feedback);
+    m_device.engine().release(m_pixels);
     vkDestroySemaphore(device, m_semaphore, nullptr);
     vkDestroyCommandPool(device, m_pool, nullptr);
     for (const VkPipeline pipeline : m_pipelines)
@@ -60,13 +60,7 @@ Renderer::~Renderer()
     m_device.destroy(m_depth);
 }
 
-uint64_t Renderer::finishedFrame() const
-{
-    uint64_t value = 0;
-    require(vkGetSemaphoreCounterValue(m_device.get(), m_semaphore, &value),
-            "vkGetSemaphoreCounterValue");
-    return value;
-}
+uint64_t Renderer::finishedFrame() const { return m_device.engine().valueOf(m_semaphore); }
 
 void Renderer::waitIdle() { vkDeviceWaitIdle(m_device.get()); }
 
@@ -83,12 +77,8 @@ VkCommandBuffer Renderer::begin(FrameResult& result)
     Frame& frame = current();
     result = {};
     if (frame.number != 0) {
-        VkSemaphoreWaitInfo wait = {};
-        wait.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
-        wait.semaphoreCount = 1;
-        wait.pSemaphores = &m_semaphore;
-        wait.pValues = &frame.number;
-        require(vkWaitSemaphores(m_device.get(), &wait, UINT64_MAX), "vkWaitSemaphores");
+        if (!m_device.engine().waitUntil(m_semaphore, frame.number, UINT64_MAX))
+            throw std::runtime_error("a frame does not end");
         result.frame = frame.number;
         result.levels = static_cast<const uint32_t*>(frame.feedback.host);
         result.pixels = result.levels + kMaxTextures;
@@ -119,8 +109,8 @@ void Renderer::clearFeedback()
 {
     const VkCommandBuffer commands = current().commands;
     const VkDeviceSize half = kFeedbackSize / 2;
-    vkCmdFillBuffer(commands, m_feedback.buffer, 0, half, kNotSeen);
-    vkCmdFillBuffer(commands, m_feedback.buffer, half, half, 0);
+    vkCmdFillBuffer(commands, m_feedback.handle, 0, half, kNotSeen);
+    vkCmdFillBuffer(commands, m_feedback.handle, half, half, 0);
     memoryBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
                   VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
                   VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
@@ -132,7 +122,7 @@ void Renderer::copyFeedback()
     memoryBarrier(commands, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                   VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
     const VkBufferCopy region = {0, 0, kFeedbackSize};
-    vkCmdCopyBuffer(commands, m_feedback.buffer, current().feedback.buffer, 1, &region);
+    vkCmdCopyBuffer(commands, m_feedback.handle, current().feedback.handle, 1, &region);
     memoryBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
                   VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
 }
@@ -266,7 +256,7 @@ std::vector<uint8_t> Renderer::readPixels()
     region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
     region.imageExtent = {m_size.width, m_size.height, 1};
     vkCmdCopyImageToBuffer(commands, m_colour.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-                           m_pixels.buffer, 1, &region);
+                           m_pixels.handle, 1, &region);
     memoryBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
                   VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
     submit({});

@@ -36,8 +36,7 @@ void Renderer::createTargets()
     info.format = m_depthFormat;
     info.usage = VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
     m_depth = m_device.makeImage(info, VK_IMAGE_ASPECT_DEPTH_BIT);
-    m_pixels = m_device.makeBuffer(VkDeviceSize{m_size.width} * m_size.height * 4,
-                                   VK_BUFFER_USAGE_TRANSFER_DST_BIT, MemoryKind::cached);
+    m_pixels = m_device.engine().allocate(uint64_t{m_size.width} * m_size.height * 4, Memory::host);
 
     VkAttachmentDescription attachments[2] = {};
     attachments[0].format = VK_FORMAT_R8G8B8A8_UNORM;
@@ -96,14 +95,11 @@ void Renderer::createTargets()
 void Renderer::createFrames()
 {
     const VkDevice device = m_device.get();
-    m_semaphore = m_device.makeTimeline();
+    m_semaphore = m_device.engine().makeTimeline();
     m_pool = m_device.makeCommandPool(m_device.family());
     const VkDeviceSize feedbackSize = VkDeviceSize{kMaxTextures} * 2 * sizeof(uint32_t);
-    m_feedback =
-        m_device.makeBuffer(feedbackSize,
-                            VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                            MemoryKind::local);
+    sluice::VulkanEngine& engine = m_device.engine();
+    m_feedback = engine.allocate(feedbackSize, Memory::local);
     for (Frame& frame : m_frames) {
         VkCommandBufferAllocateInfo commands = {};
         commands.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
@@ -117,12 +113,9 @@ void Renderer::createFrames()
         times.queryType = VK_QUERY_TYPE_TIMESTAMP;
         times.queryCount = 4;
         require(vkCreateQueryPool(device, &times, nullptr, &frame.times), "vkCreateQueryPool");
-        frame.entries = m_device.makeBuffer(kMaxTextures * sizeof(TextureEntry),
-                                            VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, MemoryKind::upload);
-        frame.letters = m_device.makeBuffer(kMaxLetters * sizeof(uint32_t),
-                                            VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, MemoryKind::upload);
-        frame.feedback =
-            m_device.makeBuffer(feedbackSize, VK_BUFFER_USAGE_TRANSFER_DST_BIT, MemoryKind::cached);
+        frame.entries = engine.allocate(kMaxTextures * sizeof(TextureEntry), Memory::upload);
+        frame.letters = engine.allocate(kMaxLetters * sizeof(uint32_t), Memory::upload);
+        frame.feedback = engine.allocate(feedbackSize, Memory::host);
     }
 }
 
@@ -158,9 +151,9 @@ void Renderer::createSets()
         allocate.pSetLayouts = &m_frameLayout;
         require(vkAllocateDescriptorSets(device, &allocate, &frame.set),
                 "vkAllocateDescriptorSets");
-        const VkDescriptorBufferInfo buffers[] = {{frame.entries.buffer, 0, VK_WHOLE_SIZE},
-                                                  {m_feedback.buffer, 0, VK_WHOLE_SIZE},
-                                                  {frame.letters.buffer, 0, VK_WHOLE_SIZE}};
+        const VkDescriptorBufferInfo buffers[] = {{frame.entries.handle, 0, VK_WHOLE_SIZE},
+                                                  {m_feedback.handle, 0, VK_WHOLE_SIZE},
+                                                  {frame.letters.handle, 0, VK_WHOLE_SIZE}};
         VkWriteDescriptorSet writes[3] = {};
         for (uint32_t i = 0; i < 3; ++i) {
             writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;

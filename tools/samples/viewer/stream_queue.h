@@ -13,10 +13,7 @@ namespace viewer {
 
 class StreamQueue {
 public:
-    explicit StreamQueue(Device& device);
-    ~StreamQueue(); // no batch is under way
-    StreamQueue(const StreamQueue&) = delete;
-    StreamQueue& operator=(const StreamQueue&) = delete;
+    explicit StreamQueue(Device& device) : m_engine(device.engine()) {}
 
     // Records what is ready and submits it, unless as many batches are under way as a streamer has.
     void submit(Streaming& streaming, float milliseconds, bool isMeasured);
@@ -29,23 +26,19 @@ public:
 
     // A frame that shows what was streamed waits for the value that the semaphore has when the
     // frame is recorded, for memory's sake: it does not hold the frame up.
-    VkSemaphore semaphore() const { return m_semaphore; }
-    uint64_t finished() const;
+    VkSemaphore semaphore() const { return m_engine.semaphore(); }
+    uint64_t finished() const { return m_engine.doneValue(); }
 
 private:
     struct Slot {
-        VkCommandBuffer commands = VK_NULL_HANDLE;
         SluiceStreamBatch batch = {};
         bool isMeasured = false;
     };
 
-    Device& m_device;
-    VkCommandPool m_pool = VK_NULL_HANDLE;
-    VkQueryPool m_times = VK_NULL_HANDLE; // two a slot
-    VkSemaphore m_semaphore = VK_NULL_HANDLE;
-    Slot m_slots[kMaxBatches];
-    uint64_t m_submitted = 0; // batches, and the value of the last one
-    uint64_t m_taken = 0;     // of those, by takeEnded
+    static_assert(kMaxBatches <= sluice::VulkanEngine::kFrames);
+    sluice::VulkanEngine& m_engine;
+    Slot m_slots[kMaxBatches]; // by value
+    uint64_t m_taken = 0;      // batches, by takeEnded
 };
 
 } // namespace viewer

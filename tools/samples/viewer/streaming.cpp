@@ -69,16 +69,14 @@ void Streaming::destroyAll()
     stop();
     sluiceDestroyStreamVulkan(m_gpu);
     sluiceDestroyContext(m_context);
-    for (Buffer& buffer : m_buffers)
-        m_device.destroy(buffer);
+    for (const Buffer& buffer : m_buffers)
+        m_device.engine().release(buffer);
 }
 
 void Streaming::createContext(bool decodesOnGpu)
 {
-    const SluiceStreamVulkanInfo gpu = {vkGetInstanceProcAddr, m_device.instance(),
-                                        m_device.physical(), m_device.get(),
-                                        m_device.streamingFamily()};
-    require(sluiceCreateStreamVulkan(&gpu, &m_gpu), "sluiceCreateStreamVulkan");
+    require(sluiceCreateStreamVulkan(&m_device.engine().info(), &m_gpu),
+            "sluiceCreateStreamVulkan");
     if (!decodesOnGpu) {
         require(sluiceCreateCpuContext(&m_context), "sluiceCreateCpuContext");
         return;
@@ -108,22 +106,17 @@ void Streaming::createStreamer(const StreamingOptions& options)
     info.reserveAbove = kReserveAbove;
     SluiceStreamerRequirements needs = {};
     require(sluiceGetStreamerRequirements(&info, &needs), "sluiceGetStreamerRequirements");
-    const auto make = [this](uint64_t size, MemoryKind kind) {
-        if (size == 0) return SluiceStreamMemory{};
-        m_buffers.push_back(m_device.makeBuffer(size,
-                                                VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                                                    VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                                    VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                                                kind));
-        const Buffer& made = m_buffers.back();
-        return SluiceStreamMemory{sluiceVulkanBuffer(made.buffer, 0, size), made.host};
+    const auto make = [this](uint64_t size, Memory kind) -> SluiceStreamMemory {
+        if (size == 0) return {};
+        m_buffers.push_back(m_device.engine().allocate(size, kind));
+        return m_buffers.back();
     };
     const uint64_t ring = uint64_t{options.ringMiB} << 20;
-    info.source = make(ring, MemoryKind::cached);
-    info.output = make(ring, options.decodesOnGpu ? MemoryKind::local : MemoryKind::cached);
-    info.control = make(needs.controlSize, MemoryKind::upload);
-    info.results = make(needs.resultsSize, MemoryKind::cached);
-    info.scratch = make(needs.scratchSize, MemoryKind::local).buffer;
+    info.source = make(ring, Memory::host);
+    info.output = make(ring, options.decodesOnGpu ? Memory::local : Memory::host);
+    info.control = make(needs.controlSize, Memory::upload);
+    info.results = make(needs.resultsSize, Memory::host);
+    info.scratch = make(needs.scratchSize, Memory::local).buffer;
     require(sluiceCreateStreamer(&info, &m_streamer), "sluiceCreateStreamer");
 }
 

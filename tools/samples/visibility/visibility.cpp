@@ -46,10 +46,10 @@ bool isVisible(const Cull& cull, const Sphere& sphere)
 }
 
 struct Scene {
-    GpuBuffer spheres, draws, payloadBegin, payloadSize, payload; // all instances have these
-    GpuBuffer mask;
-    GpuBuffer visibleDraws, visibleCount, visibleBegin, visibleSize, visiblePayload, result;
-    GpuBuffer compactScratch, intervalScratch;
+    Buffer spheres, draws, payloadBegin, payloadSize, payload; // all instances have these
+    Buffer mask;
+    Buffer visibleDraws, visibleCount, visibleBegin, visibleSize, visiblePayload, result;
+    Buffer compactScratch, intervalScratch;
 };
 
 Scene makeScene(Gpu& gpu)
@@ -75,28 +75,28 @@ Scene makeScene(Gpu& gpu)
         scene.payload.as<uint32_t>()[i] = uint32_t(engine());
 
     scene.mask = gpu.allocate((kInstances + 31) / 32 * 4);
-    scene.visibleDraws = gpu.allocate(scene.draws.size);
+    scene.visibleDraws = gpu.allocate(scene.draws.buffer.size);
     scene.visibleCount = gpu.allocate(4);
-    scene.visibleBegin = gpu.allocate(scene.payloadBegin.size);
-    scene.visibleSize = gpu.allocate(scene.payloadSize.size);
-    scene.visiblePayload = gpu.allocate(scene.payload.size);
+    scene.visibleBegin = gpu.allocate(scene.payloadBegin.buffer.size);
+    scene.visibleSize = gpu.allocate(scene.payloadSize.buffer.size);
+    scene.visiblePayload = gpu.allocate(scene.payload.buffer.size);
     scene.result = gpu.allocate(8);
     return scene;
 }
 
 // Keeps the elements of one array whose bit is set.
-SluiceCompactInfo compactInfo(const Scene& scene, const GpuBuffer& all, const GpuBuffer& visible,
+SluiceCompactInfo compactInfo(const Scene& scene, const Buffer& all, const Buffer& visible,
                               uint32_t elementSize)
 {
     SluiceCompactInfo info = {};
     info.test = SLUICE_COMPACT_MASK;
     info.elementSize = elementSize;
     info.maxCount = kInstances;
-    info.input = all.range();
-    info.selectors = scene.mask.range();
-    info.output = visible.range();
-    info.resultCount = scene.visibleCount.range();
-    info.scratch = scene.compactScratch.range();
+    info.input = all.buffer;
+    info.selectors = scene.mask.buffer;
+    info.output = visible.buffer;
+    info.resultCount = scene.visibleCount.buffer;
+    info.scratch = scene.compactScratch.buffer;
     return info;
 }
 
@@ -107,13 +107,13 @@ SluiceIntervalMoveInfo gatherInfo(const Scene& scene)
     info.elementSize = 4;
     info.positionSize = 4;
     info.intervals.maxCount = kInstances;
-    info.intervals.count = scene.visibleCount.range(); // stays on the GPU
-    info.intervals.counts = scene.visibleSize.range();
-    info.gather = scene.visibleBegin.range();
-    info.source = scene.payload.range();
-    info.destination = scene.visiblePayload.range();
-    info.result = scene.result.range();
-    info.scratch = scene.intervalScratch.range();
+    info.intervals.count = scene.visibleCount.buffer; // stays on the GPU
+    info.intervals.counts = scene.visibleSize.buffer;
+    info.gather = scene.visibleBegin.buffer;
+    info.source = scene.payload.buffer;
+    info.destination = scene.visiblePayload.buffer;
+    info.result = scene.result.buffer;
+    info.scratch = scene.intervalScratch.buffer;
     return info;
 }
 

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// As much of an engine's Vulkan as the benchmark, the tests and the samples need, on a device that is
+// open: buffers, and frames whose end a timeline semaphore tells. What fails is thrown.
+#pragma once
+
+#include <vulkan/vulkan_core.h>
+
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include <sluice/sluice_stream_vulkan.h>
+
+#include "device/device_vulkan.h"
+
+namespace sluice {
+
+#define SLUICE_ENGINE_FUNCTIONS(X)                                                                 \
+    X(CreateBuffer)                                                                                \
+    X(DestroyBuffer)                                                                               \
+    X(GetBufferDeviceAddress)                                                                      \
+    X(GetBufferMemoryRequirements)                                                                 \
+    X(AllocateMemory)                                                                              \
+    X(FreeMemory)                                                                                  \
+    X(BindBufferMemory)                                                                            \
+    X(MapMemory)                                                                                   \
+    X(CreateCommandPool)                                                                           \
+    X(DestroyCommandPool)                                                                          \
+    X(AllocateCommandBuffers)                                                                      \
+    X(ResetCommandPool)                                                                            \
+    X(BeginCommandBuffer)                                                                          \
+    X(EndCommandBuffer)                                                                            \
+    X(QueueSubmit)                                                                                 \
+    X(CreateSemaphore)                                                                             \
+    X(DestroySemaphore)                                                                            \
+    X(GetSemaphoreCounterValue)                                                                    \
+    X(WaitSemaphores)                                                                              \
+    X(CreateQueryPool)                                                                             \
+    X(DestroyQueryPool)                                                                            \
+    X(GetQueryPoolResults)                                                                         \
+    X(CmdResetQueryPool)                                                                           \
+    X(CmdWriteTimestamp)                                                                           \
+    X(CmdPipelineBarrier)                                                                          \
+    X(CmdCopyBuffer)
+
+struct EngineError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+// Throws an EngineError where a call failed.
+void require(VkResult result, const char* call);
+
+struct EngineInfo {
+    SluiceStreamVulkanInfo vulkan; // the family is that of the queue
+    VkQueue queue;
+    bool hasAddresses = true; // bufferDeviceAddress is enabled
+    uint32_t otherFamily;     // also uses buffers; it may be the same one
+};
+
+// Of a device of the convenience layer, which must be one of Vulkan.
+inline EngineInfo engineInfo(SluiceDevice device)
+{
+    VulkanHandles handles = {};
+    if (!vulkanHandles(device, handles)) throw EngineError("not a Vulkan device");
+    const SluiceVulkanContextInfo& context = handles.contextInfo;
+    return {{context.getInstanceProcAddr, context.instance, context.physicalDevice, context.device,
+             handles.queueFamily},
+            handles.queue,
+            true,
+            handles.queueFamily};
+}
+
+// `host` is where it is mapped: nowhere if its memory is local.
+struct EngineBuffer : SluiceStreamMemory {
+    VkBuffer handle = VK_NULL_HANDLE;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    VkDeviceSize allocated = 0;
+    VkDeviceAddress address = 0;
+    bool isLocal = false; // on the device
+
+    template <typename T>
+    T* as() const
+    {
+        return static_cast<T*>(host);
+    }
+};
+
+class VulkanEngine {
+public:
+    enum class Memory {
+        local,  // the device's own
+        host,   // the system's, cached
+        upload, // any that the host writes
+        mapped  // the device's own, which the host writes through a window
+    };
+    static constexpr uint32_t kFrames = 4;
+
+    explicit VulkanEngine(const EngineInfo& on);
+    ~VulkanEngine();
+    VulkanEngine(const VulkanEngine&) = delete;
+    VulkanEngine& operator=(const VulkanEngine&) = delete;
+
+    const SluiceStreamVulkanInfo& info() const { return m_on.vulkan; }
+    VkQueue queue() const { return m_on.queue; }
+    template <typename Function>
+    Function ofInstance(const char* name) const
+    {
+        return reinterpret_cast<Function>(
+            m_on.vulkan.getInstanceProcAddr(m_on.vulkan.instance, name));
+    }
+    template <typename Function>
+    Function ofDevice(const char* name) const
+    {
+        return reinterpret_cast<Function>(m_getDeviceProcAddr(m_on.vulkan.device, name));
+    }
+
+    // Is there a window on so many bytes of the device's own memory, which is not the system's?
+    bool hasMapped(uint64_t size) const;
+    // Zeroed, where it is mapped. It lives as long as the engine, or until it is released.
+    EngineBuffer allocate(uint64_t size, Memory kind, VkBufferUsageFlags moreUsage = 0);
+    void release(const SluiceStreamMemory& buffer);
+    // Memory of images, which the caller frees.
+    VkDeviceMemory allocateMemory(const VkMemoryRequirements& needs, Memory kind,
+                                  const void* next = nullptr, bool* isLocal = nullptr);
+    void freeMemory(VkDeviceMemory memory, uint64_t size);
+    uint64_t allocatedBytes() const { return m_allocatedBytes; }
+    uint32_t typeFor(uint32_t allowed, Memory kind) const;
+
+    VkSemaphore makeTimeline() const; // its value begins with 0
+    uint64_t valueOf(VkSemaphore semaphore) const;
+    bool waitUntil(VkSemaphore semaphore, uint64_t value, uint64_t nanoseconds) const;
+
+    // A frame: begin gives the command buffer to record into, and waits until the frame kFrames
+    // before is done. One that was not submitted is forgotten. submit also signals `other`, if it is
+    // one, with `value`.
+    VkCommandBuffer begin();
+    void submit(VkSemaphore other = VK_NULL_HANDLE, uint64_t value = 0);
+    // What submit will signal.
+    VkSemaphore semaphore() const { return m_semaphore; }
+    uint64_t nextValue() const { return m_value + 1; }
+    uint64_t lastValue() const { return m_value; } // of the newest frame submitted
+    uint64_t doneValue() const { return valueOf(m_semaphore); }
+    bool waitFor(uint64_t value, uint64_t nanoseconds) const
+    {
+        return waitUntil(m_semaphore, value, nanoseconds);
+    }
+    void waitIdle() const { waitFor(m_value, UINT64_MAX); }
+    // GPU time of a frame that is done, one of the last kFrames; 0: the queue has no timestamps.
+    double milliseconds(uint64_t value) const;
+
+    // All that came before is done, and visible, before all that comes.
+    void barrier(VkCommandBuffer commands) const;
+    void copy(VkCommandBuffer commands, SluiceBuffer from, SluiceBuffer to) const;
+
+#define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
+    SLUICE_ENGINE_FUNCTIONS(SLUICE_MEMBER)
+#undef SLUICE_MEMBER
+
+private:
+    struct Frame {
+        VkCommandPool pool = VK_NULL_HANDLE;
+        VkCommandBuffer commands = VK_NULL_HANDLE;
+        uint64_t value = 0;
+    };
+    void makeFrames();
+
+    EngineInfo m_on;
+    VkDevice m_device;
+    PFN_vkGetDeviceProcAddr m_getDeviceProcAddr;
+    VkPhysicalDeviceMemoryProperties m_types{};
+    double m_period = 0; // milliseconds of a tick; 0: no timestamps
+    uint64_t m_tickMask = 0;
+    std::map<uint64_t, EngineBuffer> m_buffers; // by handle
+    uint64_t m_allocatedBytes = 0;
+    VkSemaphore m_semaphore = VK_NULL_HANDLE;
+    VkQueryPool m_queries = VK_NULL_HANDLE;
+    Frame m_frames[kFrames];
+    uint64_t m_value = 0;
+};
+
+} // namespace sluice
