@@ -122,6 +122,22 @@ header_links() { # PREFIX
     ln -sfn /usr/share/cmake/nlohmann_json "$1/lib/cmake/nlohmann_json"
 }
 
+# cross_library musl|windows NAME SOURCE_FOLDER ARCHIVE CMAKE_OPTION...: a static library into that system's prefix, unless
+# it is there.
+cross_library() {
+    local system=$1 name=$2 source=$3 prefix=$root/build/$1/prefix toolchain=musl
+    local archive=$prefix/lib/$4
+    shift 4
+    [ ! -f "$archive" ] || return 0
+    [ "$system" = musl ] || toolchain=mingw-w64
+    note "building $name for $system"
+    cmake -G Ninja -S "$source" -B "$root/build/$system/libraries/$name" \
+        -DCMAKE_TOOLCHAIN_FILE="$root/cmake/$toolchain.cmake" "-DSLUICE_${system^^}_PREFIX=$prefix" \
+        -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
+        -DBUILD_TESTING=OFF "$@" && cmake --build "$root/build/$system/libraries/$name" -j "$jobs" &&
+        cmake --install "$root/build/$system/libraries/$name" && [ -f "$archive" ]
+}
+
 # Prints the driver manifest of SwiftShader, from the system or from the cache; nothing where it cannot be had.
 swiftshader() {
     local manifest deb

@@ -6,19 +6,6 @@ musl_packages="clang-14 musl-tools linux-libc-dev dpkg-dev make perl python3 uni
 musl=$root/build/musl
 musl_prefix=$musl/prefix
 
-# musl_library NAME SOURCE_FOLDER ARCHIVE CMAKE_OPTION...: a static library into the prefix, unless it is there.
-musl_library() {
-    local name=$1 source=$2 archive=$musl_prefix/lib/$3
-    shift 3
-    [ ! -f "$archive" ] || return 0
-    note "building $name for musl"
-    cmake -G Ninja -S "$source" -B "$musl/libraries/$name" -DCMAKE_TOOLCHAIN_FILE="$root/cmake/musl.cmake" \
-        -DSLUICE_MUSL_PREFIX="$musl_prefix" -DCMAKE_INSTALL_PREFIX="$musl_prefix" -DCMAKE_INSTALL_LIBDIR=lib \
-        -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF "$@" >"$musl/$name.log" &&
-        cmake --build "$musl/libraries/$name" -j "$jobs" && cmake --install "$musl/libraries/$name" >>"$musl/$name.log" &&
-        [ -f "$archive" ]
-}
-
 # libc++ is a part of the sources of LLVM, of which it needs some scripts.
 musl_cxx() {
     local archive option options=()
@@ -34,7 +21,7 @@ musl_cxx() {
         options+=(-D${option}_ENABLE_SHARED=OFF -D${option}_INCLUDE_TESTS=OFF -D${option}_USE_COMPILER_RT=ON)
     done
     # It is what CMake would try the compiler with.
-    musl_library libc++ "$musl/llvm/runtimes" libc++.a -DCMAKE_CXX_COMPILER_WORKS=ON -DLLVM_INCLUDE_TESTS=OFF \
+    cross_library musl libc++ "$musl/llvm/runtimes" libc++.a -DCMAKE_CXX_COMPILER_WORKS=ON -DLLVM_INCLUDE_TESTS=OFF \
         -DLLVM_ENABLE_RUNTIMES="libcxx;libcxxabi;libunwind" -DLIBCXX_HAS_MUSL_LIBC=ON \
         -DLIBCXX_INCLUDE_BENCHMARKS=OFF -DLIBCXXABI_USE_LLVM_UNWINDER=ON "${options[@]}"
 }
@@ -78,9 +65,9 @@ musl_libraries() {
         note "sources of libraries"
         debian_sources "$musl" libzstd libdeflate xxhash zlib re2 || return 1
     fi
-    musl_made && musl_library zstd "$(echo "$sources"/libzstd-*/build/cmake)" libzstd.a -DZSTD_BUILD_PROGRAMS=OFF \
+    musl_made && cross_library musl zstd "$(echo "$sources"/libzstd-*/build/cmake)" libzstd.a -DZSTD_BUILD_PROGRAMS=OFF \
         -DZSTD_BUILD_SHARED=OFF -DZSTD_BUILD_STATIC=ON -DZSTD_MULTITHREAD_SUPPORT=OFF &&
-        musl_library xxhash "$(echo "$sources"/xxhash-*/cmake_unofficial)" libxxhash.a -DXXHASH_BUILD_XXHSUM=OFF
+        cross_library musl xxhash "$(echo "$sources"/xxhash-*/cmake_unofficial)" libxxhash.a -DXXHASH_BUILD_XXHSUM=OFF
 }
 
 musl_build() {

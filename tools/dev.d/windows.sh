@@ -6,19 +6,6 @@ windows_packages="mingw-w64 wine wine64 xvfb zip unzip dpkg-dev make bsdutils
 windows=$root/build/windows
 windows_prefix=$windows/prefix
 
-# windows_library NAME SOURCE_FOLDER ARCHIVE CMAKE_OPTION...: a static library into the prefix, unless it is there.
-windows_library() {
-    local name=$1 source=$2 archive=$windows_prefix/lib/$3
-    shift 3
-    [ ! -f "$archive" ] || return 0
-    note "cross-building $name"
-    cmake -G Ninja -S "$source" -B "$windows/libraries/$name" -DCMAKE_TOOLCHAIN_FILE="$root/cmake/mingw-w64.cmake" \
-        -DSLUICE_WINDOWS_PREFIX="$windows_prefix" -DCMAKE_INSTALL_PREFIX="$windows_prefix" -DCMAKE_BUILD_TYPE=Release \
-        -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF "$@" &&
-        cmake --build "$windows/libraries/$name" -j "$jobs" && cmake --install "$windows/libraries/$name" &&
-        [ -f "$archive" ]
-}
-
 # These three have no CMake files, or such as make a DLL as well, or lack tables that Debian makes anew.
 windows_libdeflate() {
     local source=$1
@@ -53,15 +40,15 @@ windows_libraries() {
         debian_sources "$windows" libzstd libdeflate xxhash zlib libpng1.6 libjpeg-turbo libsquish glslang re2 || return 1
     fi
     windows_libdeflate "$(echo "$sources"/libdeflate-*/)" && windows_zlib "$(echo "$sources"/zlib-*/)" &&
-        windows_library zstd "$(echo "$sources"/libzstd-*/build/cmake)" libzstd.a -DZSTD_BUILD_PROGRAMS=OFF \
+        cross_library windows zstd "$(echo "$sources"/libzstd-*/build/cmake)" libzstd.a -DZSTD_BUILD_PROGRAMS=OFF \
             -DZSTD_BUILD_SHARED=OFF -DZSTD_BUILD_STATIC=ON -DZSTD_MULTITHREAD_SUPPORT=OFF &&
-        windows_library xxhash "$(echo "$sources"/xxhash-*/cmake_unofficial)" libxxhash.a -DXXHASH_BUILD_XXHSUM=OFF &&
+        cross_library windows xxhash "$(echo "$sources"/xxhash-*/cmake_unofficial)" libxxhash.a -DXXHASH_BUILD_XXHSUM=OFF &&
         windows_re2 "$(echo "$sources"/re2-*/)" &&
-        windows_library png "$(echo "$sources"/libpng1.6-*/)" libpng.a -DPNG_SHARED=OFF -DPNG_TESTS=OFF \
+        cross_library windows png "$(echo "$sources"/libpng1.6-*/)" libpng.a -DPNG_SHARED=OFF -DPNG_TESTS=OFF \
             -DPNG_EXECUTABLES=OFF &&
-        windows_library jpeg "$(echo "$sources"/libjpeg-turbo-*/)" libjpeg.a -DENABLE_SHARED=OFF -DWITH_SIMD=OFF \
+        cross_library windows jpeg "$(echo "$sources"/libjpeg-turbo-*/)" libjpeg.a -DENABLE_SHARED=OFF -DWITH_SIMD=OFF \
             -DWITH_TURBOJPEG=OFF -DCMAKE_INSTALL_LIBDIR="$windows_prefix/lib" &&
-        windows_library squish "$(echo "$sources"/libsquish-*/)" libsquish.a -DBUILD_SQUISH_WITH_OPENMP=OFF \
+        cross_library windows squish "$(echo "$sources"/libsquish-*/)" libsquish.a -DBUILD_SQUISH_WITH_OPENMP=OFF \
             -DBUILD_SQUISH_EXTRA=OFF
 }
 
@@ -88,7 +75,7 @@ windows_32() {
 
 # Hot reload, with the compiler of shaders that it brings along, on lavapipe.
 windows_reload_build() {
-    windows_library glslang "$(echo "$windows"/sources/glslang-*/)" libglslang.a -DENABLE_OPT=OFF -DENABLE_HLSL=OFF \
+    cross_library windows glslang "$(echo "$windows"/sources/glslang-*/)" libglslang.a -DENABLE_OPT=OFF -DENABLE_HLSL=OFF \
         -DENABLE_CTEST=OFF -DCMAKE_INSTALL_LIBDIR=lib &&
         cmake -G Ninja -S . -B "$windows/reload" -DCMAKE_TOOLCHAIN_FILE="$root/cmake/mingw-w64.cmake" \
             -DSLUICE_WINDOWS_PREFIX="$windows_prefix" -DCMAKE_BUILD_TYPE=Release -DSLUICE_WERROR=ON -DSLUICE_CUDA=OFF \
