@@ -155,7 +155,8 @@ TEST_CASE("viewer: levels come and go under a budget, and the frame equals the f
     CHECK(colours.size() > 300);
 
     const std::string page = run.read("out.html");
-    CHECK(page.find("<polyline") != std::string::npos);
+    CHECK(page.find("\"plots\":[{\"title\":\"GPU time of a frame\"") != std::string::npos);
+    CHECK(page.find("\"latency, tail\"") != std::string::npos);
     CHECK(page.find("http") == std::string::npos); // nothing from elsewhere
     CHECK(page.find("nan") == std::string::npos);
 }

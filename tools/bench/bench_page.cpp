@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tools/bench/bench_page.h"
 
-#include "tools/bench/bench_page_text.h"
+#include "tools/common/html_page.h"
+
+#include "pages/bench.h"
 
 namespace sluice {
 namespace {

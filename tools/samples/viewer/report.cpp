@@ -6,6 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/common/html_page.h"
+
+#include "pages/viewer.h"
+
 namespace viewer {
 
 namespace {
@@ -97,7 +101,9 @@ bool isFlat(const std::vector<MemorySample>& samples)
                        });
 }
 
-std::string jsonOf(const Report& report)
+namespace {
+
+Json describe(const Report& report)
 {
     Json latencies;
     for (const ClassLatencies& group : report.latencies)
@@ -140,7 +146,114 @@ std::string jsonOf(const Report& report)
         json["teleports"] = {{"flat", isFlat(report.memory)},
                              {"seconds_rss_device", std::move(samples)}};
     }
-    return json.dump(2) + "\n";
+    return json;
+}
+
+constexpr size_t kColumns = 430; // points of a line; of what falls together the largest counts
+
+double mib(uint64_t bytes) { return double(bytes) / 1048576; }
+
+Json lineOf(const std::string& name, const char* colour, const std::vector<double>& values)
+{
+    std::vector<double> columns(std::min(values.size(), kColumns), 0);
+    for (size_t i = 0; i < values.size(); ++i) {
+        double& column = columns[i * columns.size() / values.size()];
+        column = std::max(column, std::round(values[i] * 1e4) / 1e4);
+    }
+    return {{"name", name}, {"colour", colour}, {"values", columns}};
+}
+
+template <typename Sample, typename Value>
+Json lineOf(const std::string& name, const char* colour, const std::vector<Sample>& samples,
+            const Value& value)
+{
+    std::vector<double> values;
+    for (const Sample& sample : samples)
+        values.push_back(double(value(sample)));
+    return lineOf(name, colour, values);
+}
+
+Json plotOf(const char* title, const char* unit, const char* across, double max, const Json& lines)
+{
+    return {{"title", title}, {"unit", unit}, {"across", across}, {"max", max}, {"lines", lines}};
+}
+
+// The share of groups, in percent, that have ended after so long.
+std::vector<double> cumulative(std::vector<float> values, double longest)
+{
+    std::sort(values.begin(), values.end());
+    std::vector<double> shares(kColumns, 0);
+    for (size_t i = 0; i < kColumns && !values.empty(); ++i) {
+        const float until = float(longest * double(i) / double(kColumns - 1));
+        const auto ended = std::upper_bound(values.begin(), values.end(), until) - values.begin();
+        shares[i] = 100 * double(ended) / double(values.size());
+    }
+    return shares;
+}
+
+Json plotsOf(const Report& report, const std::string& streaming)
+{
+    constexpr const char *kBlue = "#1668b3", *kRed = "#d1495b", *kGreen = "#2e8b57",
+                         *kGrey = "#8a8a8a";
+    const double frames = double(report.streamed.size());
+    const auto total = [](const FrameSample& f) { return f.milliseconds; };
+    Json time = {lineOf("frame, streaming", kBlue, report.streamed, total)};
+    if (!report.resident.empty())
+        time.push_back(lineOf("frame, all resident", kGrey, report.resident, total));
+    time.push_back(lineOf(streaming, kRed, report.streamed,
+                          [](const FrameSample& f) { return f.streamingMilliseconds; }));
+    Json plots = {plotOf("GPU time of a frame", "ms", "frames", frames, time)};
+    plots.push_back(plotOf("Residency", "MiB", "frames", frames,
+                           {lineOf("images", kBlue, report.streamed,
+                                   [](const FrameSample& f) { return mib(f.imageBytes); }),
+                            lineOf("wanted", kGreen, report.streamed,
+                                   [](const FrameSample& f) { return mib(f.wantedBytes); }),
+                            lineOf("budget", kRed, report.streamed,
+                                   [&](const FrameSample&) { return mib(report.budgetBytes); })}));
+    plots.push_back(plotOf("Queue", "groups and textures", "frames", frames,
+                           {lineOf("groups under way", kBlue, report.streamed,
+                                   [](const FrameSample& f) { return f.groups; }),
+                            lineOf("textures that wait for levels", kRed, report.streamed,
+                                   [](const FrameSample& f) { return f.missing; })}));
+    double longest = 1e-3;
+    for (const ClassLatencies& group : report.latencies)
+        longest = std::max(longest, percentile(group.milliseconds, 1));
+    const char* const colours[] = {kGrey, kRed, kBlue};
+    Json latencies = Json::array();
+    for (size_t i = 0; i < report.latencies.size(); ++i)
+        latencies.push_back(lineOf(report.latencies[i].name, colours[i % 3],
+                                   cumulative(report.latencies[i].milliseconds, longest)));
+    plots.push_back(plotOf("Latency from submit to the event", "% of groups that have ended", "ms",
+                           longest, latencies));
+    if (!report.memory.empty())
+        plots.push_back(plotOf("Memory under random teleports", "MiB", "s",
+                               double(report.memory.back().seconds),
+                               {lineOf("process", kBlue, report.memory,
+                                       [](const MemorySample& m) { return mib(m.residentBytes); }),
+                                lineOf("device", kGreen, report.memory,
+                                       [](const MemorySample& m) { return mib(m.deviceBytes); })}));
+    return plots;
+}
+
+} // namespace
+
+std::string jsonOf(const Report& report) { return describe(report).dump(2) + "\n"; }
+
+std::string pageOf(const Report& report)
+{
+    const std::string streaming =
+        report.queue == "frames" ? "of it streaming" : "streaming beside it";
+    Json data = describe(report);
+    const Json& frames = data["frame_ms"];
+    Json rows = Json::array({Json::array({"GPU frame, streaming", frames["streamed"]})});
+    if (frames.contains("resident"))
+        rows.push_back(Json::array({"GPU frame, all resident", frames["resident"]}));
+    rows.push_back(Json::array({streaming, frames["streaming_part"]}));
+    for (const auto& [name, spread] : data["latency_ms"].items())
+        rows.push_back(Json::array({"latency, " + name, spread}));
+    data["times"] = rows;
+    data["plots"] = plotsOf(report, streaming);
+    return sluice::htmlPage(kViewerPage, sluice::scriptText(data.dump()));
 }
 
 } // namespace viewer

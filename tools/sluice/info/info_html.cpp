@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "tools/common/html_page.h"
 #include "tools/sluice/info/asset_summary.h"
-#include "tools/sluice/info/info_page.h"
+
+#include "pages/info.h"
 
 namespace sluice {
 namespace {
