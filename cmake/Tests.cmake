@@ -59,7 +59,6 @@ foreach(name common/anonymous common/archive_writer common/container common/engi
         common/processes_windows common/tool sluice/pack/cache_entries sluice/pack/cache_folder common/shard)
     list(APPEND kept_sources tools/${name}.cpp)
 endforeach()
-list(APPEND kept_sources tools/dev.d/devices_page.cpp)
 file(GLOB platform_sources CONFIGURE_DEPENDS tools/common/platform_*.cpp tools/common/machine_*.cpp)
 sluice_of_system(platform_sources)
 list(APPEND kept_sources ${platform_sources})

@@ -2,14 +2,16 @@
 // docs/devices.md is the page of the reports in docs/reports, which keep to their schema.
 #include <doctest/doctest.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include <unistd.h>
 
+#include "tests/support/devices.h"
 #include "tests/tool/json_schema.h"
-#include "tools/dev.d/devices_page.h"
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
@@ -28,6 +30,26 @@ std::string readText(const fs::path& path)
 bool contains(const std::string& text, const std::string& part)
 {
     return text.find(part) != std::string::npos;
+}
+
+// What tools/dev.d/devices_page.py prints, or says where it fails.
+std::string pageOf(const fs::path& folder)
+{
+    const fs::path script = kDocs / "../tools/dev.d/devices_page.py";
+    FILE* const pipe =
+        popen(("python3 '" + script.string() + "' '" + folder.string() + "' 2>&1").c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::string text;
+    for (int c = 0; (c = std::fgetc(pipe)) != EOF;)
+        text += char(c);
+    return pclose(pipe) == 0 ? text : "failed: " + text;
+}
+
+bool hasPython()
+{
+    if (std::system("command -v python3 >/dev/null") == 0) return true;
+    sluice::test::skipCase("there is no python3");
+    return false;
 }
 
 class Reports {
@@ -97,7 +119,8 @@ Json report(const Json& one)
 
 TEST_CASE("documents: the page of devices is that of the reports")
 {
-    CHECK(sluice::devicesPage(kDocs / "reports") == readText(kDocs / "devices.md"));
+    if (!hasPython()) return;
+    CHECK(pageOf(kDocs / "reports") == readText(kDocs / "devices.md"));
     const Json schema = Json::parse(readText(kDocs / "reports/schema.json"));
     uint32_t count = 0;
     for (const auto& entry : fs::directory_iterator(kDocs / "reports")) {
@@ -114,11 +137,12 @@ TEST_CASE("documents: the page of devices is that of the reports")
 
 TEST_CASE("devices page: failures, tiers that were not run, and texts of strangers")
 {
+    if (!hasPython()) return;
     const Reports folder;
     folder.write("x.json", report(device("<b>a|b</b>\n[c](d)")).dump());
     folder.write("schema.json", "{}");
     folder.write("notes.txt", "no report");
-    const std::string page = sluice::devicesPage(folder.path);
+    const std::string page = pageOf(folder.path);
     CHECK(contains(page,
                    "| x, vulkan:0 | &lt;b>a\\|b&lt;/b> \\[c\\](d) | a driver 1.2, Vulkan 1.3.0 "
                    "| – | **FAILED**: gstd | not run | emu4 passed; emu8 passed | – | – |"));
@@ -128,19 +152,22 @@ TEST_CASE("devices page: failures, tiers that were not run, and texts of strange
     CHECK(contains(page, "left out: no time was left"));
     // Another device has another page.
     folder.write("x.json", report(device("another")).dump());
-    CHECK(sluice::devicesPage(folder.path) != page);
+    CHECK(pageOf(folder.path) != page);
 }
 
 TEST_CASE("devices page: what is no report is refused by name")
 {
+    if (!hasPython()) return;
     for (const std::string& text : {std::string("{"), std::string("[]"), std::string("{}"),
                                     std::string("{\"schemaVersion\": 2}")}) {
         const Reports folder;
         folder.write("y.json", text);
-        CHECK_THROWS_WITH(sluice::devicesPage(folder.path),
-                          doctest::Contains("y.json: is no report"));
+        const std::string said = pageOf(folder.path);
+        CHECK(said.rfind("failed: ", 0) == 0);
+        CHECK(contains(said, "y.json: is no report"));
     }
     const Reports folder;
     folder.write("z.json", "{\"schemaVersion\": 1}");
-    CHECK_THROWS_WITH(sluice::devicesPage(folder.path), doctest::Contains("schema"));
+    CHECK(pageOf(folder.path).rfind("failed: ", 0) == 0);
+    CHECK(contains(pageOf(folder.path), "does not keep to the schema"));
 }

@@ -5,7 +5,7 @@ build_packages="g++ cmake ninja-build pkg-config glslang-tools spirv-tools libvu
     libdeflate-dev libzstd-dev zlib1g-dev libxxhash-dev libcli11-dev nlohmann-json3-dev libre2-dev libtomlplusplus-dev
     libpng-dev libjpeg-dev libsquish-dev"
 test_packages="mesa-vulkan-drivers vulkan-validationlayers glslang-dev clang-format-14 libplacebo-dev
-    dpkg-dev ccache"
+    dpkg-dev ccache python3"
 check_packages="clang llvm clang-tidy-14"
 
 note() { printf '\n== %s\n' "$*"; }
