@@ -42,25 +42,10 @@ Gpu::Gpu(uint32_t kernels, const std::string& device, const std::string& tier)
         throw NoDevice("the Vulkan device knows no Vulkan 1.3");
 
     m_engine = std::make_unique<sluice::VulkanEngine>(sluice::engineInfo(opened));
-    const SluiceStreamVulkanInfo& vulkan = m_engine->info();
-    m_vk.load(vulkan.getInstanceProcAddr, vulkan.instance, vulkan.device);
+    m_pipelines = std::make_unique<sluice::ComputePipelines>(m_engine->info());
     m_properties13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES;
-    m_properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
     m_properties.pNext = &m_properties13;
-    m_vk.GetPhysicalDeviceProperties2(vulkan.physicalDevice, &m_properties);
-    const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, 128};
-    const VkPipelineLayoutCreateInfo layout = {
-        VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 0, nullptr, 1, &range};
-    sluice::require(m_vk.CreatePipelineLayout(vulkan.device, &layout, nullptr, &m_layout),
-                    "vkCreatePipelineLayout");
-}
-
-Gpu::~Gpu()
-{
-    m_engine->waitIdle();
-    for (const VkPipeline pipeline : m_pipelines)
-        m_vk.DestroyPipeline(m_engine->info().device, pipeline, nullptr);
-    m_vk.DestroyPipelineLayout(m_engine->info().device, m_layout, nullptr);
+    m_pipelines->getProperties(m_properties);
 }
 
 // An engine would have memory of both kinds and copy.
@@ -79,32 +64,6 @@ double Gpu::submit()
     return m_engine->milliseconds(m_engine->lastValue());
 }
 
-VkPipeline Gpu::makePipeline(const uint32_t* code, size_t bytes, VkComputePipelineCreateInfo info)
-{
-    const VkDevice device = m_engine->info().device;
-    const VkShaderModuleCreateInfo module = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr,
-                                             0, bytes, code};
-    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    info.stage.pName = "main";
-    info.layout = m_layout;
-    sluice::require(m_vk.CreateShaderModule(device, &module, nullptr, &info.stage.module),
-                    "vkCreateShaderModule");
-    VkPipeline pipeline = VK_NULL_HANDLE;
-    const VkResult result =
-        m_vk.CreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline);
-    m_vk.DestroyShaderModule(device, info.stage.module, nullptr);
-    sluice::require(result, "vkCreateComputePipelines");
-    m_pipelines.push_back(pipeline);
-    return pipeline;
-}
-
-VkPipeline Gpu::createPipeline(const uint32_t* code, size_t bytes)
-{
-    return makePipeline(code, bytes, {});
-}
-
 bool Gpu::isEmulated() const { return std::strncmp(m_chosen.tier, "emu", 3) == 0; }
 
 VkPipeline Gpu::createLanePipeline(const uint32_t* code, size_t bytes, uint32_t workgroup)
@@ -115,17 +74,17 @@ VkPipeline Gpu::createLanePipeline(const uint32_t* code, size_t bytes, uint32_t 
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {};
     size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
     size.requiredSubgroupSize = m_chosen.subgroupSize;
-    VkComputePipelineCreateInfo info = {};
-    info.stage.pSpecializationInfo = &specialization;
+    VkPipelineShaderStageCreateInfo stage = {};
+    stage.pSpecializationInfo = &specialization;
     const auto has = [this](const char* feature) {
         return !isEmulated() && m_features.find(feature) != std::string::npos;
     };
     const bool canRequire =
         (m_properties13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
     if (has("computeFullSubgroups"))
-        info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
-    if (has("subgroupSizeControl") && canRequire) info.stage.pNext = &size;
-    return makePipeline(code, bytes, info);
+        stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    if (has("subgroupSizeControl") && canRequire) stage.pNext = &size;
+    return m_pipelines->make(code, bytes, stage);
 }
 
 uint32_t Gpu::laneWorkgroup() const
@@ -140,11 +99,4 @@ uint32_t Gpu::laneWorkgroup() const
     return std::min({fits ? 1024u : 512u,
                      limits.maxComputeWorkGroupInvocations / subgroup * subgroup,
                      m_properties13.maxComputeWorkgroupSubgroups * subgroup});
-}
-
-void Gpu::dispatch(VkPipeline pipeline, const void* push, uint32_t pushBytes, uint32_t workgroups)
-{
-    m_vk.CmdBindPipeline(m_commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-    m_vk.CmdPushConstants(m_commands, m_layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushBytes, push);
-    m_vk.CmdDispatch(m_commands, workgroups, 1, 1);
 }

@@ -7,12 +7,10 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include <sluice/sluice_device.h>
 
-#include "tools/common/engine.h"
-#include "vulkan/functions.h"
+#include "tools/common/compute_pipelines.h"
 
 // There is no Vulkan device to run on.
 struct NoDevice : std::runtime_error {
@@ -30,9 +28,6 @@ public:
     // the best one. tier: sluice runs on it.
     explicit Gpu(uint32_t kernels, const std::string& device = "",
                  const std::string& tier = "auto");
-    ~Gpu();
-    Gpu(const Gpu&) = delete;
-    Gpu& operator=(const Gpu&) = delete;
 
     const char* name() const { return m_properties.properties.deviceName; }
     SluiceContext sluice() const { return sluiceGetDeviceContext(m_device.get()); }
@@ -43,28 +38,30 @@ public:
     VkCommandBuffer begin() { return m_commands = m_engine->begin(); }
     double submit(); // waits; milliseconds on the GPU
 
-    // Pipelines have no descriptors and push constants of at most 128 bytes.
-    VkPipeline createPipeline(const uint32_t* code, size_t bytes);
+    VkPipeline createPipeline(const uint32_t* code, size_t bytes)
+    {
+        return m_pipelines->make(code, bytes, {});
+    }
     // Makes one of a shader that includes sluice's lanes.glsl: workgroups of `workgroup`
     // invocations, which are whole subgroups of the size that sluice chose.
     VkPipeline createLanePipeline(const uint32_t* code, size_t bytes, uint32_t workgroup);
     // The workgroup size for such a shader, if it gains by large ones.
     uint32_t laneWorkgroup() const;
-    void dispatch(VkPipeline pipeline, const void* push, uint32_t pushBytes, uint32_t workgroups);
+    void dispatch(VkPipeline pipeline, const void* push, uint32_t pushBytes, uint32_t workgroups)
+    {
+        m_pipelines->dispatch(m_commands, pipeline, push, pushBytes, workgroups);
+    }
 
 private:
     bool isEmulated() const; // by a tier that uses no subgroups
-    VkPipeline makePipeline(const uint32_t* code, size_t bytes, VkComputePipelineCreateInfo info);
 
     std::unique_ptr<SluiceDevice_T, decltype(&sluiceCloseDevice)> m_device{nullptr,
                                                                            sluiceCloseDevice};
     SluiceContextInfo m_chosen = {};
     std::unique_ptr<sluice::VulkanEngine> m_engine;
-    sluice::VulkanFunctions m_vk;
+    std::unique_ptr<sluice::ComputePipelines> m_pipelines;
     VkPhysicalDeviceProperties2 m_properties = {};
     VkPhysicalDeviceVulkan13Properties m_properties13 = {};
     std::string m_features; // that are enabled
     VkCommandBuffer m_commands = VK_NULL_HANDLE;
-    VkPipelineLayout m_layout = VK_NULL_HANDLE;
-    std::vector<VkPipeline> m_pipelines;
 };

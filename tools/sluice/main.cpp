@@ -17,6 +17,7 @@
 #include "tools/common/shard.h"
 #include "tools/sluice/shared_options.h"
 #include "tools/bench/bench.h"
+#include "tools/common/engine.h"
 #include "tools/sluice/tune/tune.h"
 #include "tools/sluice/usage_error.h"
 
@@ -632,6 +633,9 @@ int main(int argc, char** argv)
         std::fflush(stdout);
         sayError(failure.text);
         return failure.code;
+    } catch (const EngineError& error) {
+        sayError(error.what());
+        return exitDevice;
     } catch (const std::bad_alloc&) {
         printMessage("sluice: out of memory\n");
         return exitIo;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Compute pipelines without descriptors, whose push constants have at most 128 bytes.
+#pragma once
+
+#include <vector>
+
+#include "tools/common/engine.h"
+#include "vulkan/functions.h"
+
+namespace sluice {
+
+class ComputePipelines {
+public:
+    explicit ComputePipelines(const SluiceStreamVulkanInfo& on);
+    ~ComputePipelines();
+    ComputePipelines(const ComputePipelines&) = delete;
+    ComputePipelines& operator=(const ComputePipelines&) = delete;
+
+    // stage: constants, flags and subgroup size. It lives as long as this.
+    VkPipeline make(const uint32_t* code, size_t bytes, VkPipelineShaderStageCreateInfo stage);
+    void dispatch(VkCommandBuffer commands, VkPipeline pipeline, const void* push,
+                  uint32_t pushBytes, uint32_t x, uint32_t y = 1) const;
+    void getProperties(VkPhysicalDeviceProperties2& properties) const;
+
+private:
+    const SluiceStreamVulkanInfo m_on;
+    VulkanFunctions m_vk;
+    VkPipelineLayout m_layout = VK_NULL_HANDLE;
+    std::vector<VkPipeline> m_pipelines;
+};
+
+} // namespace sluice
