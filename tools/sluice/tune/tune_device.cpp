@@ -8,14 +8,17 @@
 #include <iterator>
 
 #include "tools/common/backends.h"
-#include "tools/common/device.h"
 
 namespace sluice {
 namespace {
 
-void check(SluiceStatus status, const char* what)
+// What a user wants to hear of a device, tuning says itself.
+CommonOptions quietWith(const std::string& row)
 {
-    if (status != SLUICE_OK) throw WorkFailure(status, what);
+    CommonOptions options;
+    options.quiet = true;
+    options.tuning = row;
+    return options;
 }
 
 void setTraits(TuneTraits& traits, const VulkanBackend& backend, uint32_t)
@@ -52,36 +55,17 @@ uint32_t callTile(const CudaBackend&) { return 0; }
 template <typename Function>
 void TuneDevice::withBackend(const Function& function) const
 {
-    sluice::withBackend(sluiceGetDeviceContext(handle()), m_properties.backend, function);
+    sluice::withBackend(context(), properties().backend, function);
 }
 
 TuneDevice::TuneDevice(const DeviceOptions& options, uint32_t kernels, const std::string& row)
+    : ToolDevice(options, quietWith(row), kernels)
 {
-    m_properties = matchDevices(options.device, options.tier)[0];
-    const std::string selector = deviceSelector(m_properties);
-    if (m_properties.backend == SLUICE_BACKEND_CPU)
+    if (properties().backend == SLUICE_BACKEND_CPU)
         throw Failure{exitUnsupported, "cpu: there is nothing to tune; a row is for a GPU"};
-    SluiceDeviceInfo info = {};
-    info.selector = selector.c_str();
-    info.tier = options.tier.empty() ? nullptr : options.tier.c_str();
-    info.kernels = kernels;
-    info.pipelineThreads = pipelineThreads();
-    info.pipelineCache = "";
-    info.tuning = row.c_str();
-    SluiceDevice opened = nullptr;
-    const char* error = nullptr;
-    const SluiceStatus status = sluiceOpenDevice(&info, &opened, &error);
-    if (status != SLUICE_OK) {
-        const int code = status == SLUICE_ERROR_UNSUPPORTED ? exitUnsupported : exitDevice;
-        throw Failure{code, selector + ": " + (error != nullptr ? error : "cannot be opened")};
-    }
-    m_device.reset(opened);
-    SluiceContextInfo context = {};
-    check(sluiceGetContextInfo(sluiceGetDeviceContext(opened), &context), "context");
-    m_tier = context.tier;
-    m_traits.isGpu = m_properties.isSoftware == 0;
+    m_traits.isGpu = properties().isSoftware == 0;
     withBackend([&](auto& backend) {
-        setTraits(m_traits, backend, m_properties.index);
+        setTraits(m_traits, backend, properties().index);
         const auto& fields = tuningFields(backend.tuning());
         m_fields.assign(std::begin(fields), std::end(fields));
     });
@@ -127,18 +111,16 @@ uint32_t TuneDevice::compactCallTile() const
 double TuneDevice::time(const Work& work, uint32_t length, uint32_t passes) const
 {
     using Clock = std::chrono::steady_clock;
-    SluiceCommands commands = nullptr;
-    check(sluiceBegin(handle(), &commands), "begin");
-    for (uint32_t i = 0; i < passes; ++i) {
-        check(work.record(commands, length), "record");
-        check(sluiceCmdBarrier(work.context(), commands), "barrier");
-    }
-    const Clock::time_point begin = Clock::now();
-    double milliseconds = 0;
-    check(sluiceSubmit(handle(), commands, &milliseconds), "submit");
-    if (milliseconds == 0)
-        milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-    return milliseconds / passes;
+    Clock::time_point begin;
+    const double milliseconds = run([&](SluiceCommands commands) {
+        for (uint32_t i = 0; i < passes; ++i) {
+            check(work.record(commands, length), "record");
+            check(sluiceCmdBarrier(context(), commands), "barrier");
+        }
+        begin = Clock::now();
+    });
+    const std::chrono::duration<double, std::milli> taken = Clock::now() - begin;
+    return (milliseconds != 0 ? milliseconds : taken.count()) / passes;
 }
 
 } // namespace sluice

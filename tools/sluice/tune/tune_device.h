@@ -2,10 +2,8 @@
 // A device whose row of tuning can be read and changed member by member, and the clock.
 #pragma once
 
-#include <memory>
-
 #include "api/tuning_text.h"
-#include "tools/common/tool.h"
+#include "tools/common/device.h"
 #include "tools/sluice/tune/tune_work.h"
 #include "vulkan/traits.h"
 
@@ -20,15 +18,12 @@ struct TuneTraits {
     bool hasDependentLaunch = false; // CUDA only: compute capability 9.0
 };
 
-class TuneDevice {
+class TuneDevice : public ToolDevice {
 public:
     // row: text; kernels: SluiceKernels. Throws a Failure.
     TuneDevice(const DeviceOptions& options, uint32_t kernels, const std::string& row);
 
-    SluiceDevice handle() const { return m_device.get(); }
     const TuneTraits& traits() const { return m_traits; }
-    const SluiceDeviceProperties& properties() const { return m_properties; }
-    const char* tier() const { return m_tier; }
 
     const std::vector<TuningField>& fields() const { return m_fields; }
     const TuningField* field(const std::string& name) const; // null: there is none
@@ -45,10 +40,6 @@ private:
     template <typename Function>
     void withBackend(const Function& function) const;
 
-    std::unique_ptr<SluiceDevice_T, decltype(&sluiceCloseDevice)> m_device{nullptr,
-                                                                           sluiceCloseDevice};
-    SluiceDeviceProperties m_properties = {};
-    const char* m_tier = nullptr;
     TuneTraits m_traits;
     std::vector<TuningField> m_fields;
 };

@@ -15,11 +15,6 @@ namespace {
 constexpr uint64_t kAround = 256; // bytes before and behind all memory
 constexpr uint8_t kAroundByte = 0xC5, kUnwritten = 0xA7;
 
-void check(SluiceStatus status, const char* what)
-{
-    if (status != SLUICE_OK) throw WorkFailure(status, what);
-}
-
 SluiceBuffer inside(SluiceBuffer whole, uint64_t size)
 {
     return {whole.handle, whole.offset + kAround, size};
@@ -288,12 +283,8 @@ std::unique_ptr<Work> expand(SluiceDevice device, const WorkLimits& limits, uint
         SluiceIntervalExpandInfo command = info;
         command.intervals.maxCount = length;
         command.destination.size = uint64_t{runs->begins[length]} * info.elementSize;
-        SluiceRequirements wanted = {};
-        const SluiceStatus failed =
-            sluiceGetIntervalRequirements(own->context(), &command.intervals, &wanted);
-        if (failed != SLUICE_OK) return failed;
-        command.scratch = own->scratch(wanted);
-        return sluiceCmdIntervalExpand(own->context(), commands, &command);
+        return own->withScratch(commands, command, command.intervals, sluiceGetIntervalRequirements,
+                                sluiceCmdIntervalExpand);
     };
     return work;
 }
@@ -311,14 +302,10 @@ SluiceIntervalMoveInfo gatherOf(Work& work, const Runs& runs, uint64_t bytes, ui
     return info;
 }
 
-SluiceStatus recordMove(Work& work, SluiceCommands commands, SluiceIntervalMoveInfo info)
+SluiceStatus recordMove(Work& work, SluiceCommands commands, const SluiceIntervalMoveInfo& info)
 {
-    SluiceRequirements wanted = {};
-    const SluiceStatus failed =
-        sluiceGetIntervalRequirements(work.context(), &info.intervals, &wanted);
-    if (failed != SLUICE_OK) return failed;
-    info.scratch = work.scratch(wanted);
-    return sluiceCmdIntervalMove(work.context(), commands, &info);
+    return work.withScratch(commands, info, info.intervals, sluiceGetIntervalRequirements,
+                            sluiceCmdIntervalMove);
 }
 
 std::unique_ptr<Work> move(SluiceDevice device, const WorkLimits& limits, uint32_t average)

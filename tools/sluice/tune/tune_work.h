@@ -23,6 +23,11 @@ struct WorkFailure : std::runtime_error {
     SluiceStatus status;
 };
 
+inline void check(SluiceStatus status, const char* what)
+{
+    if (status != SLUICE_OK) throw WorkFailure(status, what);
+}
+
 // A command on a device, with its memory. Lengths count what `unit` says.
 class Work {
 public:
@@ -60,19 +65,24 @@ public:
     SluiceBuffer tileStatus(); // a word for each of `most` and the summary
     uint64_t address(SluiceBuffer buffer) const { return sluiceGetAddress(device, buffer); }
     // Records a command with the scratch that it wants now.
-    template <typename Info>
-    SluiceStatus withScratch(SluiceCommands commands, Info info,
-                             SluiceStatus (*requirementsOf)(SluiceContext, const Info*,
+    template <typename Info, typename Asked>
+    SluiceStatus withScratch(SluiceCommands commands, Info info, const Asked& asked,
+                             SluiceStatus (*requirementsOf)(SluiceContext, const Asked*,
                                                             SluiceRequirements*),
                              SluiceStatus (*command)(SluiceContext, SluiceCommands, const Info*))
     {
         SluiceRequirements wanted = {};
-        const SluiceStatus failed = requirementsOf(context(), &info, &wanted);
+        const SluiceStatus failed = requirementsOf(context(), &asked, &wanted);
         if (failed != SLUICE_OK) return failed;
         info.scratch = scratch(wanted);
         return command(context(), commands, &info);
     }
-    SluiceBuffer scratch(const SluiceRequirements& wanted);
+    template <typename Info, typename RequirementsOf, typename Command>
+    SluiceStatus withScratch(SluiceCommands commands, const Info& info,
+                             RequirementsOf requirementsOf, Command command)
+    {
+        return withScratch(commands, info, info, requirementsOf, command);
+    }
 
 private:
     struct Memory {
@@ -82,6 +92,7 @@ private:
         bool isWritten;
     };
     SluiceBuffer allocate(Memory memory);
+    SluiceBuffer scratch(const SluiceRequirements& wanted);
 
     std::vector<Memory> m_memory;
     SluiceBuffer m_scratch = {};

@@ -21,11 +21,6 @@ using Bytes = std::vector<uint8_t>;
 
 constexpr uint32_t kDistinct = 16; // tiles that are encoded; longer lists have them again
 
-void check(SluiceStatus status, const char* what)
-{
-    if (status != SLUICE_OK) throw WorkFailure(status, what);
-}
-
 uint64_t aligned(uint64_t size) { return (size + 15) / 16 * 16; }
 
 // Half of them repeat what stands a little before, the rest are mostly small numbers.
