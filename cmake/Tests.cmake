@@ -55,8 +55,8 @@ endif()
 file(GLOB tune_work_sources CONFIGURE_DEPENDS tools/sluice/tune/tune_work*.cpp)
 # Shards and entries of caches are read in the tests' own process too.
 set(kept_sources "")
-foreach(name common/anonymous common/archive_writer common/container common/engine common/files common/processes_posix
-        common/processes_windows common/tool sluice/pack/cache_entries sluice/pack/cache_folder common/shard)
+foreach(name common/anonymous common/archive_writer common/container common/engine common/files common/tool
+        sluice/pack/cache_entries sluice/pack/cache_folder common/shard)
     list(APPEND kept_sources tools/${name}.cpp)
 endforeach()
 file(GLOB platform_sources CONFIGURE_DEPENDS tools/common/platform_*.cpp tools/common/machine_*.cpp)

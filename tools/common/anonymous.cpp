@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 
-#include "tools/common/processes.h"
+#include "tools/common/platform.h"
 
 namespace sluice {
 namespace {

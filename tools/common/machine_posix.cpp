@@ -4,7 +4,6 @@
 #include <sys/utsname.h>
 
 #include "tools/common/platform.h"
-#include "tools/common/shell.h"
 
 namespace sluice {
 namespace {
@@ -34,11 +33,15 @@ std::string systemText()
     return system.empty() ? kernel : system + ", " + kernel;
 }
 
+std::string hostName()
+{
+    struct utsname names = {};
+    return uname(&names) == 0 ? names.nodename : "";
+}
+
 std::vector<std::string> machineIdentity()
 {
-    std::vector<std::string> texts;
-    struct utsname names = {};
-    if (uname(&names) == 0) texts.push_back(names.nodename);
+    std::vector<std::string> texts = {hostName()};
     std::ifstream file("/etc/machine-id", std::ios::binary);
     std::string number(64, '\0');
     file.read(number.data(), std::streamsize(number.size()));

@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "tools/common/platform.h"
-#include "tools/common/shell.h"
 #include "platform/windows_path.h"
 
 #include <fcntl.h>
@@ -129,15 +128,16 @@ std::string processorText()
                         L"ProcessorNameString");
 }
 
-std::vector<std::string> machineIdentity()
+std::string hostName()
 {
     wchar_t name[256] = {};
     DWORD size = 256;
-    std::vector<std::string> texts;
-    if (GetComputerNameExW(ComputerNameDnsHostname, name, &size))
-        texts.push_back(utf8Text(name, size));
-    texts.push_back(registryText(L"SOFTWARE\\Microsoft\\Cryptography", L"MachineGuid"));
-    return texts;
+    return GetComputerNameExW(ComputerNameDnsHostname, name, &size) ? utf8Text(name, size) : "";
+}
+
+std::vector<std::string> machineIdentity()
+{
+    return {hostName(), registryText(L"SOFTWARE\\Microsoft\\Cryptography", L"MachineGuid")};
 }
 
 } // namespace sluice

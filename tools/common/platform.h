@@ -142,6 +142,8 @@ inline bool isFile(const std::string& path)
 
 std::string systemText();    // "Debian GNU/Linux 12 (bookworm), Linux 6.1.0 x86_64"
 std::string processorText(); // empty: nobody knows
+std::string hostName();      // empty: it has none
+bool hasPosixShell();        // that runs commands
 // Texts that tell this machine from others that may share a folder with it.
 std::vector<std::string> machineIdentity();
 

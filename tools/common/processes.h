@@ -27,6 +27,5 @@ constexpr size_t kMostChildOutput = 16u << 20, kMostChildErrors = 4096;
 ChildResult runTool(const std::vector<std::string>& arguments, double seconds);
 // How a process ended that did not exit: "signal 11 (Segmentation fault)".
 std::string endText(const ChildResult& result);
-std::string hostName(); // of this machine; empty: it has none
 
 } // namespace sluice

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#ifndef _WIN32
 #include "tools/common/processes.h"
 
 #include <algorithm>
@@ -10,14 +9,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
-#ifdef __APPLE__
-#include <mach-o/dyld.h>
-#endif
 
 #include "tools/common/tool.h"
 
@@ -25,17 +19,6 @@ namespace sluice {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::string programFile()
-{
-#ifdef __APPLE__
-    char path[4096];
-    uint32_t size = sizeof path;
-    return _NSGetExecutablePath(path, &size) == 0 ? path : "";
-#else
-    return "/proc/self/exe";
-#endif
-}
 
 // A pipe whose ends are closed when they are dropped.
 struct Pipe {
@@ -52,16 +35,13 @@ struct Pipe {
 };
 
 // The child, behind fork: it calls nothing but the system.
-[[noreturn]] void becomeTool(const char* program, char** arguments, const Pipe& output,
-                             const Pipe& errors)
+[[noreturn]] void becomeTool(char** arguments, const Pipe& output, const Pipe& errors)
 {
-#ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL); // it does not outlive this process
-#endif
     const int nothing = ::open("/dev/null", O_RDONLY);
     if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output.ends[1], 1) >= 0 &&
         dup2(errors.ends[1], 2) >= 0)
-        execv(program, arguments);
+        execv("/proc/self/exe", arguments);
     _exit(127);
 }
 
@@ -117,7 +97,6 @@ bool waitFor(pid_t child, Clock::time_point end, int& status)
 ChildResult runTool(const std::vector<std::string>& arguments, double seconds)
 {
     ChildResult result;
-    const std::string program = programFile();
     std::string first = "sluice";
     std::vector<std::string> words = arguments;
     std::vector<char*> pointers = {first.data()};
@@ -130,7 +109,7 @@ ChildResult runTool(const std::vector<std::string>& arguments, double seconds)
         result.errors = std::string("no process could be made: ") + std::strerror(errno);
         return result;
     }
-    if (child == 0) becomeTool(program.c_str(), pointers.data(), output, errors);
+    if (child == 0) becomeTool(pointers.data(), output, errors);
     output.close(1);
     errors.close(1);
     const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
@@ -156,11 +135,4 @@ std::string endText(const ChildResult& result)
     return formatText("signal %d (%s)", result.code, strsignal(result.code));
 }
 
-std::string hostName()
-{
-    char name[256] = {};
-    return gethostname(name, sizeof name - 1) == 0 ? name : "";
-}
-
 } // namespace sluice
-#endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#ifdef _WIN32
 #include "tools/common/processes.h"
 
 #include <algorithm>
 #include <chrono>
 
 #include "platform/windows_path.h"
+#include "tools/common/platform.h"
 #include "tools/common/tool.h"
 
 namespace sluice {
@@ -48,13 +48,6 @@ std::wstring quoted(const std::wstring& word)
     return text.append(2 * slashes, L'\\') + L"\"";
 }
 
-std::wstring programFile()
-{
-    std::wstring path(32768, L'\0'); // the longest there is
-    path.resize(GetModuleFileNameW(nullptr, path.data(), DWORD(path.size())));
-    return path;
-}
-
 constexpr DWORD kPipeBytes = 1u << 20, kPartBytes = 65536;
 constexpr DWORD kPause = 5; // milliseconds between looks into empty pipes
 
@@ -80,7 +73,7 @@ bool takeBytes(HANDLE from, std::string& text, size_t most, bool keepsEnd)
 ChildResult runTool(const std::vector<std::string>& arguments, double seconds)
 {
     ChildResult result;
-    const std::wstring program = programFile();
+    const std::wstring program = wideText(programPath());
     std::wstring line = quoted(program);
     for (const std::string& word : arguments)
         line += L" " + quoted(wideText(word));
@@ -151,12 +144,4 @@ std::string endText(const ChildResult& result)
     return formatText("exception 0x%08x", unsigned(result.code));
 }
 
-std::string hostName()
-{
-    char name[256] = {};
-    DWORD size = sizeof name;
-    return GetComputerNameExA(ComputerNameDnsHostname, name, &size) != 0 ? name : "";
-}
-
 } // namespace sluice
-#endif

@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "tools/common/platform.h"
-#include "tools/common/shell.h"
 
 namespace fs = std::filesystem;
 
