@@ -3,12 +3,10 @@
 // that whatever else the machine does meets all of them.
 #include <algorithm>
 #include <chrono>
-#include <memory>
-
-#include <sluice/sluice_tiles.h>
 
 #include "tools/bench/rows.h"
 #include "tools/bench/stream/stream_content.h"
+#include "tools/common/tile_batch.h"
 
 namespace sluice {
 namespace {
@@ -19,51 +17,39 @@ constexpr uint32_t kRounds = 7;
 class CpuTiles {
 public:
     CpuTiles(const TileSet& set, const char* tier, Bytes& output)
+        : m_device(ofTier(tier)), m_batch(m_device), m_source(set.source)
     {
-        SluiceContext context = nullptr;
-        require(sluiceCreateCpuContextOfTier(tier, &context), "context");
-        m_context.reset(context);
-        SluiceTileTotals totals = {};
         for (const TileSet::Tile& one : set.tiles) {
             const uint8_t* const filter =
                 one.filterSize != 0 ? set.filters.data() + one.filterOffset : nullptr;
-            m_tiles.push_back({one.sourceOffset, one.outputOffset, one.compressedSize, one.size,
-                               set.codec, 0, filter, one.filterSize});
-            require(sluiceAddTile(&totals, &m_tiles.back()), "tile");
+            m_batch.add({one.sourceOffset, one.outputOffset, one.compressedSize, one.size,
+                         set.codec, 0, filter, one.filterSize});
         }
-        m_info.tiles = m_tiles.data();
-        m_info.tileCount = uint32_t(m_tiles.size());
-        m_info.flags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
-        SluiceTilesRequirements required = {};
-        require(sluiceGetTilesRequirements(context, &m_info, &totals, &required), "requirements");
-        m_source = set.source; // commands take what they could write
-        m_control.resize(required.controlSize);
-        m_results.resize(required.resultsSize);
-        m_scratch.resize(required.scratchSize);
-        m_info.source = rangeOf(m_source);
-        m_info.sourceHost = m_source.data();
-        m_info.destination = rangeOf(output);
-        m_info.control = rangeOf(m_control);
-        m_info.controlHost = m_control.data();
-        m_info.results = rangeOf(m_results);
-        m_info.resultsHost = m_results.data();
-        m_info.scratch = rangeOf(m_scratch);
-        require(sluicePrepareTiles(context, &m_info), "tiles");
+        m_batch.info.flags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
+        m_batch.info.source = rangeOf(m_source);
+        m_batch.info.sourceHost = m_source.data();
+        m_batch.info.destination = rangeOf(output);
+        m_batch.prepare();
     }
 
-    void decode() const { require(sluiceCmdTiles(m_context.get(), nullptr, &m_info), "decode"); }
+    void decode() const { require(m_batch.record(nullptr), "decode"); }
 
 private:
+    static SluiceDeviceInfo ofTier(const char* tier)
+    {
+        SluiceDeviceInfo info = {};
+        info.selector = "cpu";
+        info.tier = tier;
+        return info;
+    }
     static SluiceBuffer rangeOf(Bytes& bytes)
     {
         return {uint64_t(reinterpret_cast<uintptr_t>(bytes.data())), 0, bytes.size()};
     }
 
-    std::unique_ptr<SluiceContext_T, decltype(&sluiceDestroyContext)> m_context{
-        nullptr, sluiceDestroyContext};
-    std::vector<SluiceTile> m_tiles;
-    SluiceTilesInfo m_info = {};
-    Bytes m_source, m_control, m_results, m_scratch;
+    const ToolDevice m_device;
+    TileBatch m_batch;
+    Bytes m_source; // commands take what they could write
 };
 
 struct Contender {

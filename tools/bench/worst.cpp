@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What the slowest legal tiles take beside typical ones: alone, which is what a GPU cannot be
 // interrupted in, and as many as a GPU has work to do with.
-#include <sluice/sluice_tiles.h>
-
 #include <cstring>
 
 #include "tools/bench/rows.h"
 #include "tools/bench/worst_tiles.h"
+#include "tools/common/tile_batch.h"
 
 namespace sluice {
 namespace {
@@ -23,75 +22,48 @@ public:
     BenchRow measure();
 
 private:
-    void record(SluiceCommands commands) const
-    {
-        require(sluiceCmdTiles(m_device.context(), commands, &m_info), m_tile.name);
-    }
+    void record(SluiceCommands commands) const { require(m_batch.record(commands), m_tile.name); }
     void check();
 
     const BenchDevice& m_device;
     const WorstTile& m_tile;
-    std::vector<SluiceTile> m_tiles;
-    SluiceTilesInfo m_info = {};
-    DeviceBuffer m_source, m_destination, m_control, m_results, m_scratch;
-    // Units of 16 bytes align the memory.
-    struct Unit {
-        alignas(16) uint8_t bytes[16];
-    };
-    std::vector<Unit> m_controlHost, m_resultsHost;
+    TileBatch m_batch;
+    DeviceBuffer m_source, m_destination;
     Bytes m_sourceHost;
 };
 
 WorstBatch::WorstBatch(const BenchDevice& on, const WorstTile& tile, uint32_t count)
-    : m_device(on), m_tile(tile)
+    : m_device(on), m_tile(tile), m_batch(on)
 {
     const uint64_t sourceStep = aligned16(tile.stored.size() + 4),
                    destinationStep = aligned16(tile.decoded.size());
     m_sourceHost.resize(sourceStep * count);
-    SluiceTileTotals totals = {};
     for (uint32_t i = 0; i < count; ++i) {
         std::memcpy(&m_sourceHost[i * sourceStep], tile.stored.data(), tile.stored.size());
-        m_tiles.push_back({i * sourceStep, i * destinationStep, uint32_t(tile.stored.size()),
-                           uint32_t(tile.decoded.size()), tile.codec, 0,
-                           tile.filter.empty() ? nullptr : tile.filter.data(),
-                           uint32_t(4 * tile.filter.size())});
-        require(sluiceAddTile(&totals, &m_tiles.back()), tile.name);
+        m_batch.add({i * sourceStep, i * destinationStep, uint32_t(tile.stored.size()),
+                     uint32_t(tile.decoded.size()), tile.codec, 0,
+                     tile.filter.empty() ? nullptr : tile.filter.data(),
+                     uint32_t(4 * tile.filter.size())});
     }
-    m_info.tiles = m_tiles.data();
-    m_info.tileCount = count;
-    m_info.flags = SLUICE_TILES_UNCHECKED;
-    SluiceTilesRequirements needs = {};
-    require(sluiceGetTilesRequirements(on.context(), &m_info, &totals, &needs), tile.name);
-    m_controlHost.resize(aligned16(needs.controlSize) / 16);
-    m_resultsHost.resize(aligned16(needs.resultsSize) / 16);
     m_source = on.allocate(m_sourceHost);
     m_destination = on.allocate(destinationStep * count);
-    m_control = on.allocate(16 * m_controlHost.size());
-    m_results = on.allocate(16 * m_resultsHost.size());
-    m_scratch = on.allocate(needs.scratchSize);
-    m_info.source = m_source.whole();
-    m_info.sourceHost = m_sourceHost.data();
-    m_info.destination = m_destination.whole();
-    m_info.control = m_control.whole();
-    m_info.controlHost = m_controlHost.data();
-    m_info.results = m_results.whole();
-    m_info.resultsHost = m_resultsHost.data();
-    m_info.scratch = m_scratch.whole();
-    require(sluicePrepareTiles(on.context(), &m_info), tile.name);
-    on.upload(m_info.control, m_controlHost.data(), 16 * m_controlHost.size());
+    m_batch.info.flags = SLUICE_TILES_UNCHECKED;
+    m_batch.info.source = m_source.whole();
+    m_batch.info.sourceHost = m_sourceHost.data();
+    m_batch.info.destination = m_destination.whole();
+    m_batch.prepare();
 }
 
 void WorstBatch::check()
 {
-    m_device.upload(m_info.results, m_resultsHost.data(), 16 * m_resultsHost.size());
-    m_device.fill(m_info.destination, 0xee);
+    m_device.fill(m_destination.whole(), 0xee);
     m_device.runOnce([&](SluiceCommands commands, uint32_t) { record(commands); });
-    m_device.download(m_info.results, m_resultsHost.data(), 16 * m_resultsHost.size());
-    Words statuses(m_tiles.size());
-    require(sluiceGetTileResults(&m_info, statuses.data(), nullptr), m_tile.name);
+    const std::vector<SluiceTile>& tiles = m_batch.tiles();
+    Words statuses(tiles.size());
+    m_batch.takeResults(statuses.data());
     Bytes out(m_tile.decoded.size());
-    for (size_t i = 0; i < m_tiles.size(); i += m_tiles.size() - 1 + (m_tiles.size() == 1)) {
-        m_device.download(m_destination.part(m_tiles[i].destinationOffset, out.size()), out.data(),
+    for (size_t i = 0; i < tiles.size(); i += tiles.size() - 1 + (tiles.size() == 1)) {
+        m_device.download(m_destination.part(tiles[i].destinationOffset, out.size()), out.data(),
                           out.size());
         if (statuses[i] != SLUICE_TILE_OK && statuses[i] != SLUICE_TILE_UNVERIFIED)
             throw Failure{exitDevice, m_tile.name + formatText(": status %u", statuses[i])};
@@ -102,7 +74,7 @@ void WorstBatch::check()
 BenchRow WorstBatch::measure()
 {
     check();
-    const uint32_t count = uint32_t(m_tiles.size());
+    const uint32_t count = uint32_t(m_batch.tiles().size());
     const Timing timing = m_device.time(1, [&](SluiceCommands commands, uint32_t) {
         // Statuses are those of the run before, which every command sets first.
         record(commands);

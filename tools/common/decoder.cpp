@@ -100,34 +100,16 @@ void Decoder::prepare(Slice& slice, size_t first, size_t last)
 {
     slice.first = first;
     slice.tiles.clear();
-    SluiceTileTotals totals = {};
-    for (size_t i = first; i < last; ++i) {
-        slice.tiles.push_back(tileOf(m_entries[i]));
-        m_device.check(sluiceAddTile(&totals, &slice.tiles.back()), "tile");
-    }
-    SluiceTilesInfo& info = slice.info;
-    info = {};
-    info.tiles = slice.tiles.data();
-    info.tileCount = uint32_t(slice.tiles.size());
+    for (size_t i = first; i < last; ++i)
+        slice.tiles.add(tileOf(m_entries[i]));
+    SluiceTilesInfo& info = slice.tiles.info;
     // A batch holds tiles of one kind of file; tile streams have no checksums and never store.
     if (!m_entries.front().tile.hasChecksum)
         info.flags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
-    SluiceTilesRequirements required = {};
-    m_device.check(sluiceGetTilesRequirements(m_device.context(), &info, &totals, &required),
-                   "requirements");
-    slice.control.resize(std::max<size_t>(slice.control.size(), required.controlSize));
-    slice.results.resize(std::max<size_t>(slice.results.size(), required.resultsSize));
     info.source = m_sourceRange;
     info.sourceHost = m_source.data();
     info.destination = m_destinationRange;
-    info.control = slice.controlBuffer.reserve(required.controlSize);
-    info.controlHost = slice.control.data();
-    info.results = slice.resultsBuffer.reserve(required.resultsSize);
-    info.resultsHost = slice.results.data();
-    info.scratch = slice.scratch.reserve(required.scratchSize);
-    m_device.check(sluicePrepareTiles(m_device.context(), &info), "tiles");
-    m_device.upload(info.control, slice.control.data(), required.controlSize);
-    m_device.upload(info.results, slice.results.data(), required.resultsSize);
+    slice.tiles.prepare();
 }
 
 // Decodes the first slices, each in a thread of its own; returns milliseconds.
@@ -135,9 +117,7 @@ double Decoder::runInThreads(size_t slices)
 {
     const auto start = std::chrono::steady_clock::now();
     std::vector<SluiceStatus> statuses(slices, SLUICE_OK);
-    const auto decode = [&](size_t i) {
-        statuses[i] = sluiceCmdTiles(m_device.context(), nullptr, &m_slices[i].info);
-    };
+    const auto decode = [&](size_t i) { statuses[i] = m_slices[i].tiles.record(nullptr); };
     std::vector<std::thread> threads;
     threads.reserve(slices);
     size_t begun = 1; // the first is this thread's
@@ -169,24 +149,19 @@ void Decoder::decodeOnDevice()
         size_t last = first + 1;
         while (last < m_entries.size() && m_entries[last].destination < end)
             ++last;
-        if (slices == m_slices.size()) m_slices.emplace_back(m_device);
+        if (slices == m_slices.size()) m_slices.push_back({0, TileBatch(m_device)});
         prepare(m_slices[slices], first, last);
         first = last;
     }
     m_stats.gpuMilliseconds +=
         slices > 1 ? runInThreads(slices) : m_device.run([&](SluiceCommands commands) {
-            m_device.check(sluiceCmdTiles(m_device.context(), commands, &m_slices[0].info),
-                           "decode");
+            m_device.check(m_slices[0].tiles.record(commands), "decode");
         });
     m_destination.resize(std::max<size_t>(m_destination.size(), m_destinationSize));
     m_device.download(m_destinationRange, m_destination.data(), m_destinationSize);
     m_status.resize(m_entries.size());
-    for (size_t i = 0; i < slices; ++i) {
-        Slice& slice = m_slices[i];
-        m_device.download(slice.info.results, slice.results.data(), slice.info.results.size);
-        m_device.check(sluiceGetTileResults(&slice.info, m_status.data() + slice.first, nullptr),
-                       "results");
-    }
+    for (size_t i = 0; i < slices; ++i)
+        m_slices[i].tiles.takeResults(m_status.data() + m_slices[i].first);
 }
 
 } // namespace sluice

@@ -8,7 +8,7 @@
 #include <sluice/sluice_tiles.h>
 
 #include "tools/common/container.h"
-#include "tools/common/device.h"
+#include "tools/common/tile_batch.h"
 
 namespace sluice {
 
@@ -49,16 +49,8 @@ private:
 
     // Some tiles of a batch, which one command decodes.
     struct Slice {
-        explicit Slice(const ToolDevice& device)
-            : controlBuffer(device), resultsBuffer(device), scratch(device)
-        {
-        }
-
-        size_t first = 0; // tile of the batch
-        std::vector<SluiceTile> tiles;
-        SluiceTilesInfo info = {};
-        Bytes control, results;
-        DeviceBuffer controlBuffer, resultsBuffer, scratch;
+        size_t first; // tile of the batch
+        TileBatch tiles;
     };
 
     SluiceTile tileOf(const Entry& entry) const;

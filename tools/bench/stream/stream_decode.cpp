@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-struct TileBatch {
+struct DecodeBatch {
     std::vector<SluiceTile> tiles;
     SluiceTileTotals totals{};
     uint64_t outputSize = 0; // in the destination
@@ -20,14 +20,14 @@ struct TileBatch {
 
 // As many tiles as a batch may have. mayRepeat: over and over from the first one if there are
 // fewer.
-TileBatch fillBatch(const StreamContent& content, const StreamSetup& setup, uint64_t room,
-                    bool mayRepeat)
+DecodeBatch fillBatch(const StreamContent& content, const StreamSetup& setup, uint64_t room,
+                      bool mayRepeat)
 {
     uint32_t most = setup.batchTiles != 0 ? setup.batchTiles : SLUICE_STREAM_BATCH_TILES;
     if (!mayRepeat) most = std::min(most, uint32_t(content.tiles.size()));
     const uint64_t filtered =
         setup.filteredSize != 0 ? setup.filteredSize : SLUICE_STREAM_FILTERED_SIZE;
-    TileBatch batch;
+    DecodeBatch batch;
     for (uint32_t i = 0; i < most; ++i) {
         const StreamTile& from = content.tiles[i % content.tiles.size()];
         const uint64_t size = placed(from.tile.size);
@@ -53,7 +53,7 @@ BenchRow timeDecode(StreamEngine& engine, const StreamContent& content, const St
                     bool fromSystem)
 {
     const BenchDevice& device = engine.device();
-    const TileBatch batch = fillBatch(content, setup, destination.size, device.isGpu());
+    const DecodeBatch batch = fillBatch(content, setup, destination.size, device.isGpu());
     SluiceTilesInfo info = {};
     info.tiles = batch.tiles.data();
     info.tileCount = uint32_t(batch.tiles.size());
