@@ -73,7 +73,7 @@ endfunction()
 # A program that uses all of the libraries: the tool, the tests.
 function(sluice_program target)
     sluice_common(${target})
-    target_include_directories(${target} PRIVATE ${SLUICE_PAGES_DIR})
+    target_include_directories(${target} PRIVATE ${SLUICE_TEXTS_DIR})
     target_include_directories(${target} SYSTEM PRIVATE ${SLUICE_VULKAN_INCLUDE_DIR} ${SLUICE_VOLK_INCLUDE_DIR})
     if(SLUICE_HOT_RELOAD)
         target_link_libraries(${target} PRIVATE sluice_dev)

@@ -3,7 +3,7 @@
 
 #include "tools/common/html_page.h"
 
-#include "pages/bench.h"
+#include "texts/bench_page.h"
 
 namespace sluice {
 namespace {

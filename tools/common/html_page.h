@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Pages that programs write: one file each with its data, no network. Each is a page of
-// tools/common/pages, which cmake/Pages.cmake makes an array of.
+// tools/common/pages, which cmake/Texts.cmake makes an array of.
 #pragma once
 
-#include <string>
+#include "tools/common/filled_text.h"
 
 namespace sluice {
 
@@ -17,10 +17,9 @@ inline std::string scriptText(const std::string& json)
 }
 
 // A page with its data, which is the text of JSON without a "<".
-inline std::string htmlPage(std::string page, const std::string& json)
+inline std::string htmlPage(const char* page, const std::string& json)
 {
-    const std::string mark = "@DATA@";
-    return page.replace(page.find(mark), mark.size(), json);
+    return filled(page, {{"@DATA@", json}});
 }
 
 } // namespace sluice

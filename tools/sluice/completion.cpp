@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tools/common/filled_text.h"
 #include "tools/sluice/command_table.h"
+
+#include "texts/completion_bash.h"
 
 namespace sluice {
 namespace {
@@ -101,59 +104,11 @@ std::string bashScript(const CommandTable& table)
         positionals += "        " + verb.name + ") kind=" + kind + " words=" + quoted(words) +
                        " options=" + quoted(namesOf(verb.options)) + " ;;\n";
     }
-    return R"(# bash completion of sluice; `sluice completion bash` has written it
-_sluice()
-{
-    local current=${COMP_WORDS[COMP_CWORD]} previous= verb= kind= words= list= options=
-    local ended= before= i
-    COMPREPLY=()
-    ((COMP_CWORD > 0)) && previous=${COMP_WORDS[COMP_CWORD - 1]}
-    # bash hands --option=value over as three words.
-    if [[ $current == = ]]; then
-        current=
-    elif [[ $previous == = ]] && ((COMP_CWORD > 1)); then
-        previous=${COMP_WORDS[COMP_CWORD - 2]}
-    fi
-    for ((i = 1; i < COMP_CWORD; ++i)); do
-        case ${COMP_WORDS[i]} in
-        --) ended=1 ;;
-        )" +
-           verbsOf(table, " | ") + R"() verb=${verb:-${COMP_WORDS[i]}} ;;
-        esac
-    done
-    case $verb,$previous in
-)" + values +
-           R"(    esac
-    if [[ -z $kind$words ]]; then
-        case $verb in
-        '') words=')" +
-           verbsOf(table, " ") + R"(' ;;
-)" + positionals +
-           R"(        esac
-        options+=' )" +
-           namesOf(table.options) + R"('
-        if [[ $current == -* && -z $ended ]]; then
-            kind=any words=$options
-        fi
-    fi
-    if [[ -n $list && $current == *,* ]]; then
-        before=${current%,*},
-    fi
-    if [[ -n $words ]]; then
-        mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${current#"$before"}")
-    fi
-    case $kind in
-    files | folders)
-        local -a found
-        [[ $kind == files ]] && mapfile -t found < <(compgen -f -- "$current")
-        [[ $kind == folders ]] && mapfile -t found < <(compgen -d -- "$current")
-        COMPREPLY+=("${found[@]}")
-        compopt -o filenames 2>/dev/null
-        ;;
-    esac
-}
-complete -F _sluice sluice
-)";
+    return filled(kCompletionBash, {{"@VERB_CASES@", verbsOf(table, " | ")},
+                                    {"@VALUES@", values},
+                                    {"@VERBS@", verbsOf(table, " ")},
+                                    {"@POSITIONALS@", positionals},
+                                    {"@OPTIONS@", namesOf(table.options)}});
 }
 
 // --- zsh

@@ -8,7 +8,7 @@
 
 #include "tools/common/html_page.h"
 
-#include "pages/viewer.h"
+#include "texts/viewer_page.h"
 
 namespace viewer {
 

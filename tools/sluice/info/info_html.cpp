@@ -8,7 +8,7 @@
 #include "tools/common/html_page.h"
 #include "tools/sluice/info/asset_summary.h"
 
-#include "pages/info.h"
+#include "texts/info_page.h"
 
 namespace sluice {
 namespace {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+
+// A text with a value in place of the first of each mark.
+inline std::string filled(std::string text,
+                          const std::vector<std::pair<std::string, std::string>>& values)
+{
+    for (const auto& [mark, value] : values)
+        text.replace(text.find(mark), mark.size(), value);
+    return text;
+}
+
+} // namespace sluice
