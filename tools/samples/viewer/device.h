@@ -57,11 +57,10 @@ public:
     VkDevice get() const { return m_device; }
     VkQueue queue() const { return m_queue; }
     uint32_t family() const { return m_families[0]; }
-    // Where batches of the streamer go: a queue for compute alone, a second one that draws, or, if
+    // Batches of the streamer go to a queue for compute alone, a second one that draws, or, if
     // neither was wanted or there is none, the same.
-    VkQueue streamingQueue() const { return m_streamingQueue; }
-    uint32_t streamingFamily() const { return m_families[1]; }
     bool hasStreamingQueue() const { return m_streamingQueue != m_queue; }
+    uint32_t streamingFamily() const { return m_families[1]; }
     VkSurfaceKHR surface() const { return m_surface; }
     const VkPhysicalDeviceProperties& properties() const { return m_properties; }
     bool isSoftware() const { return m_properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU; }

@@ -22,66 +22,35 @@ SceneData parse(const std::vector<uint8_t>& file, const Materials& materials,
     return scene;
 }
 
-} // namespace
-
-LightmapSets::LightmapSets(Device& device) : m_device(device)
+VkSamplerCreateInfo lightmapSampler()
 {
     VkSamplerCreateInfo sampler = {};
     sampler.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO;
     sampler.magFilter = sampler.minFilter = VK_FILTER_LINEAR;
     sampler.addressModeU = sampler.addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
-    require(vkCreateSampler(device.get(), &sampler, nullptr, &m_sampler), "vkCreateSampler");
-    VkDescriptorSetLayoutBinding binding = {};
-    binding.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-    binding.descriptorCount = 1;
-    binding.stageFlags = VK_SHADER_STAGE_FRAGMENT_BIT;
-    VkDescriptorSetLayoutCreateInfo layout = {};
-    layout.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
-    layout.bindingCount = 1;
-    layout.pBindings = &binding;
-    require(vkCreateDescriptorSetLayout(device.get(), &layout, nullptr, &m_layout),
-            "vkCreateDescriptorSetLayout");
-    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, kMaxMaps};
-    VkDescriptorPoolCreateInfo pool = {};
-    pool.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
-    pool.flags = VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT;
-    pool.maxSets = kMaxMaps;
-    pool.poolSizeCount = 1;
-    pool.pPoolSizes = &size;
-    require(vkCreateDescriptorPool(device.get(), &pool, nullptr, &m_pool),
-            "vkCreateDescriptorPool");
+    return sampler;
 }
 
-LightmapSets::~LightmapSets()
+} // namespace
+
+LightmapSets::LightmapSets(Device& device) : m_sets(device, lightmapSampler(), kMaxMaps, 1)
 {
-    vkDestroyDescriptorPool(m_device.get(), m_pool, nullptr);
-    vkDestroyDescriptorSetLayout(m_device.get(), m_layout, nullptr);
-    vkDestroySampler(m_device.get(), m_sampler, nullptr);
+    for (uint32_t i = 0; i < kMaxMaps; ++i)
+        m_free.push_back(m_sets[i]);
 }
 
 VkDescriptorSet LightmapSets::make(VkImageView view)
 {
-    VkDescriptorSetAllocateInfo allocate = {};
-    allocate.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
-    allocate.descriptorPool = m_pool;
-    allocate.descriptorSetCount = 1;
-    allocate.pSetLayouts = &m_layout;
-    VkDescriptorSet set = VK_NULL_HANDLE;
-    require(vkAllocateDescriptorSets(m_device.get(), &allocate, &set), "vkAllocateDescriptorSets");
-    const VkDescriptorImageInfo image = {m_sampler, view, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
-    VkWriteDescriptorSet write = {};
-    write.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
-    write.dstSet = set;
-    write.descriptorCount = 1;
-    write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-    write.pImageInfo = &image;
-    vkUpdateDescriptorSets(m_device.get(), 1, &write, 0, nullptr);
+    if (m_free.empty()) throw std::runtime_error("there are too many maps");
+    const VkDescriptorSet set = m_free.back();
+    m_free.pop_back();
+    m_sets.write(set, 0, view);
     return set;
 }
 
 void LightmapSets::free(VkDescriptorSet set)
 {
-    if (set != VK_NULL_HANDLE) vkFreeDescriptorSets(m_device.get(), m_pool, 1, &set);
+    if (set != VK_NULL_HANDLE) m_free.push_back(set);
 }
 
 Map::Map(Device& device, Streaming& streaming, Textures& textures, LightmapSets& sets,

@@ -16,19 +16,13 @@ namespace viewer {
 class LightmapSets {
 public:
     explicit LightmapSets(Device& device);
-    ~LightmapSets();
-    LightmapSets(const LightmapSets&) = delete;
-    LightmapSets& operator=(const LightmapSets&) = delete;
-
-    VkDescriptorSetLayout layout() const { return m_layout; }
+    VkDescriptorSetLayout layout() const { return m_sets.layout(); }
     VkDescriptorSet make(VkImageView view);
     void free(VkDescriptorSet set);
 
 private:
-    Device& m_device;
-    VkSampler m_sampler = VK_NULL_HANDLE;
-    VkDescriptorSetLayout m_layout = VK_NULL_HANDLE;
-    VkDescriptorPool m_pool = VK_NULL_HANDLE;
+    ImageSets m_sets;
+    std::vector<VkDescriptorSet> m_free;
 };
 
 class Map {

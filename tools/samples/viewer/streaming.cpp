@@ -236,14 +236,13 @@ std::vector<EndedGroup> Streaming::poll()
             const float waited =
                 std::chrono::duration<float, std::milli>(Clock::now() - pending.since).count();
             auto& latencies = m_latencies[uint32_t(pending.groupClass)];
-            if (event.status == SLUICE_ERROR_CANCELLED) {
-                ++m_cancelledGroups;
-            } else if (event.status != SLUICE_OK) {
+            const bool isCancelled = event.status == SLUICE_ERROR_CANCELLED;
+            if (event.status != SLUICE_OK && !isCancelled) {
                 ++m_failedGroups;
                 std::fprintf(stderr, "viewer: a group of class %s failed: %s\n",
                              kGroupClassNames[uint32_t(pending.groupClass)],
                              sluiceGetStatusText(event.status));
-            } else if (latencies.size() < kMaxLatencies) {
+            } else if (!isCancelled && latencies.size() < kMaxLatencies) {
                 latencies.push_back(waited);
             }
             m_pending.erase(found);

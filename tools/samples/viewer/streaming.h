@@ -79,7 +79,6 @@ public:
         return m_latencies[uint32_t(groupClass)];
     }
     uint64_t failedGroups() const { return m_failedGroups; }
-    uint64_t cancelledGroups() const { return m_cancelledGroups; }
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -104,7 +103,7 @@ private:
     Names m_textures, m_maps, m_scripts;
     std::map<SluiceStreamGroup, Pending> m_pending;
     std::vector<float> m_latencies[uint32_t(GroupClass::count)];
-    uint64_t m_failedGroups = 0, m_cancelledGroups = 0;
+    uint64_t m_failedGroups = 0;
 };
 
 } // namespace viewer

@@ -38,12 +38,25 @@ VkImageMemoryBarrier barrierOf(VkImage image, VkImageLayout from, VkImageLayout 
     return barrier;
 }
 
+VkSamplerCreateInfo textureSampler()
+{
+    VkSamplerCreateInfo sampler = {};
+    sampler.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO;
+    sampler.magFilter = sampler.minFilter = VK_FILTER_LINEAR;
+    sampler.mipmapMode = VK_SAMPLER_MIPMAP_MODE_LINEAR;
+    sampler.maxLod = VK_LOD_CLAMP_NONE;
+    return sampler;
+}
+
 } // namespace
 
 Textures::Textures(Device& device, Streaming& streaming, const ResidencySettings& settings)
-    : m_device(device), m_streaming(streaming), m_budget(settings.budget), m_residency(settings)
+    : m_device(device), m_streaming(streaming), m_budget(settings.budget), m_residency(settings),
+      m_sets(device, textureSampler(), device.isBindless() ? 1 : kMaxSlots,
+             device.isBindless() ? kMaxSlots : 1)
 {
-    createDescriptors();
+    for (uint32_t slot = kMaxSlots; slot-- > 0;)
+        m_freeSlots.push_back(slot);
     makeDefault();
 }
 
@@ -54,63 +67,6 @@ Textures::~Textures()
             destroy(*image);
     for (Retired& retired : m_retired)
         destroy(retired.image);
-    vkDestroyDescriptorPool(m_device.get(), m_pool, nullptr);
-    vkDestroyDescriptorSetLayout(m_device.get(), m_setLayout, nullptr);
-    vkDestroySampler(m_device.get(), m_sampler, nullptr);
-}
-
-void Textures::createDescriptors()
-{
-    const VkDevice device = m_device.get();
-    const bool isBindless = m_device.isBindless();
-    VkSamplerCreateInfo sampler = {};
-    sampler.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO;
-    sampler.magFilter = sampler.minFilter = VK_FILTER_LINEAR;
-    sampler.mipmapMode = VK_SAMPLER_MIPMAP_MODE_LINEAR;
-    sampler.maxLod = VK_LOD_CLAMP_NONE;
-    require(vkCreateSampler(device, &sampler, nullptr, &m_sampler), "vkCreateSampler");
-
-    VkDescriptorSetLayoutBinding binding = {};
-    binding.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-    binding.descriptorCount = isBindless ? kMaxSlots : 1;
-    binding.stageFlags = VK_SHADER_STAGE_FRAGMENT_BIT;
-    // Slots that no frame under way uses are written while others are used.
-    const VkDescriptorBindingFlags flags = VK_DESCRIPTOR_BINDING_PARTIALLY_BOUND_BIT |
-                                           VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT |
-                                           VK_DESCRIPTOR_BINDING_UPDATE_UNUSED_WHILE_PENDING_BIT;
-    VkDescriptorSetLayoutBindingFlagsCreateInfo bindingFlags = {};
-    bindingFlags.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO;
-    bindingFlags.bindingCount = 1;
-    bindingFlags.pBindingFlags = &flags;
-    VkDescriptorSetLayoutCreateInfo layout = {};
-    layout.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
-    layout.bindingCount = 1;
-    layout.pBindings = &binding;
-    if (isBindless) {
-        layout.pNext = &bindingFlags;
-        layout.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_UPDATE_AFTER_BIND_POOL_BIT;
-    }
-    require(vkCreateDescriptorSetLayout(device, &layout, nullptr, &m_setLayout),
-            "vkCreateDescriptorSetLayout");
-
-    m_sets.resize(isBindless ? 1 : kMaxSlots);
-    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, kMaxSlots};
-    VkDescriptorPoolCreateInfo pool = {};
-    pool.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
-    pool.flags = isBindless ? VK_DESCRIPTOR_POOL_CREATE_UPDATE_AFTER_BIND_BIT : 0;
-    pool.maxSets = uint32_t(m_sets.size());
-    pool.poolSizeCount = 1;
-    pool.pPoolSizes = &size;
-    require(vkCreateDescriptorPool(device, &pool, nullptr, &m_pool), "vkCreateDescriptorPool");
-    const std::vector<VkDescriptorSetLayout> layouts(m_sets.size(), m_setLayout);
-    VkDescriptorSetAllocateInfo allocate = {};
-    allocate.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
-    allocate.descriptorPool = m_pool;
-    allocate.descriptorSetCount = uint32_t(m_sets.size());
-    allocate.pSetLayouts = layouts.data();
-    require(vkAllocateDescriptorSets(device, &allocate, m_sets.data()), "vkAllocateDescriptorSets");
-    for (uint32_t slot = kMaxSlots; slot-- > 0;)
-        m_freeSlots.push_back(slot);
 }
 
 // Texture 0, from host memory: a texture like any other, of one level.
@@ -221,17 +177,10 @@ Textures::LevelImage Textures::makeImage(const SluiceImageInfo& info, uint32_t f
     made.slot = m_freeSlots.back();
     m_freeSlots.pop_back();
     m_usedBytes += made.image.memory.size;
-    const bool isBindless = m_device.isBindless();
-    const VkDescriptorImageInfo descriptor = {m_sampler, made.image.view,
-                                              VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
-    VkWriteDescriptorSet write = {};
-    write.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
-    write.dstSet = m_sets[isBindless ? 0 : made.slot];
-    write.dstArrayElement = isBindless ? made.slot : 0;
-    write.descriptorCount = 1;
-    write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-    write.pImageInfo = &descriptor;
-    vkUpdateDescriptorSets(m_device.get(), 1, &write, 0, nullptr);
+    if (m_device.isBindless())
+        m_sets.write(m_sets[0], made.slot, made.image.view);
+    else
+        m_sets.write(m_sets[made.slot], 0, made.image.view);
     return made;
 }
 

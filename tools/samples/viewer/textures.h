@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tools/samples/viewer/residency.h"
+#include "tools/samples/viewer/image_sets.h"
 #include "tools/samples/viewer/streaming.h"
 
 namespace viewer {
@@ -47,7 +48,7 @@ public:
     void update(VkCommandBuffer commands, uint64_t frame, uint64_t finishedFrame);
     void writeEntries(TextureEntry* entries) const; // kMaxTextures of them
 
-    VkDescriptorSetLayout setLayout() const { return m_setLayout; }
+    VkDescriptorSetLayout setLayout() const { return m_sets.layout(); }
     // The set for a texture; where they are bindless, the one for all of them.
     VkDescriptorSet set(uint32_t texture) const;
 
@@ -89,7 +90,6 @@ private:
         uint32_t width, height;        // of the largest of them
     };
 
-    void createDescriptors();
     void makeDefault();
     LevelImage makeImage(const SluiceImageInfo& info, uint32_t firstLevel);
     void destroy(LevelImage& image);
@@ -109,10 +109,7 @@ private:
     std::vector<uint8_t> m_grey;
     std::vector<Retired> m_retired;
     std::vector<Copy> m_copies;
-    VkSampler m_sampler = VK_NULL_HANDLE;
-    VkDescriptorSetLayout m_setLayout = VK_NULL_HANDLE;
-    VkDescriptorPool m_pool = VK_NULL_HANDLE;
-    std::vector<VkDescriptorSet> m_sets; // one a slot, or one for all
+    ImageSets m_sets; // one a slot, or one for all
     std::vector<uint32_t> m_freeSlots;
     uint64_t m_usedBytes = 0, m_retiredBytes = 0;
     TextureCounts m_counts;
