@@ -155,9 +155,44 @@ TEST_CASE("tool border: signals leave nothing behind, and what was left is not p
     CHECK(contains(tool.errors(), "a/.sluice-0123abcd"));
     REQUIRE(tool("unpack --list x.sluice") == 0);
     CHECK(tool.output() == "a/.sluice-notes\na/empty\na/one.txt\na/sub/two.bin\n");
-    CHECK(tool("pack -f -o x.sluice a --exclude a/sub/ --exclude ./a/empty") == 0);
-    REQUIRE(tool("unpack --list x.sluice") == 0);
-    CHECK(tool.output() == "a/.sluice-notes\na/one.txt\n");
+}
+
+TEST_CASE("tool border: a glob or a line of a list that matches nothing is refused")
+{
+    Tool tool;
+    const auto refuses = [&](const std::string& arguments, const char* message) {
+        CAPTURE(arguments);
+        CHECK(tool(arguments) == 1);
+        CHECK(contains(tool.errors(), message));
+        CHECK(!tool.has("x.sluice"));
+    };
+    tool.write("list", "a/one.txt\n\na/nowhere\nb\n");
+    tool.write("r.toml", "[[rule]]\nfiles = [\"*.txt\", \"*.tga\"]\nlevel = 1\n");
+    refuses("pack -o x.sluice a --exclude '*.tga'", "--exclude: no name matches '*.tga'");
+    refuses("pack -o x.sluice a --exclude sub --exclude 'a/sub/no*'", "matches 'a/sub/no*'");
+    refuses("pack -o x.sluice a --exclude one.txt/", "matches 'one.txt/'");
+    refuses("pack -o x.sluice a --order list",
+            "list:3: no name matches 'a/nowhere'; 2 lines match none");
+    refuses("pack -o x.sluice a --rules r.toml", "r.toml:1: no name matches '*.tga'");
+    refuses("pack --dry-run -o x.sluice a --rules r.toml", "matches '*.tga'");
+    REQUIRE(tool("pack -o good.sluice a") == 0);
+    refuses("unpack good.sluice -C o --only '*.tga'", "good.sluice: no name matches '*.tga'");
+    refuses("verify good.sluice --device cpu --only one.txt/", "no name matches 'one.txt/'");
+    CHECK(!tool.has("o"));
+    // What another glob leaves out is there, and folders may be written in several ways.
+    for (const char* globs : {"--exclude sub --exclude 'a/sub/two.*'", "--exclude a/sub/",
+                              "--exclude ./a/sub", "--exclude ././sub//", "--exclude './*/su?/'"}) {
+        INFO(globs);
+        CHECK(tool(std::string("pack --dry-run a ") + globs) == 0);
+        CHECK(tool.output() == "a/empty\na/one.txt\n");
+    }
+    for (const char* names : {"--only a/sub/", "--only ./a/sub/", "--only sub/", "--only './**/'",
+                              "./a/sub/", "--only './a/sub/*'"}) {
+        INFO(names);
+        CHECK(tool(std::string("unpack --list good.sluice ") + names) == 0);
+        CHECK(contains(tool.output(), "a/sub/two.bin\n"));
+        CHECK(contains(tool.output(), "a/one.txt") == contains(names, "**"));
+    }
 }
 
 TEST_CASE("tool border: a cache has the modes of the umask, with many threads too")

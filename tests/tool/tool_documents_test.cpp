@@ -212,10 +212,11 @@ TEST_CASE("tool documents: the rules of the manual")
     REQUIRE(found == 1);
     tool.write("video/film", std::string(100000, 'x'));
     tool.write("text", std::string(100000, 'y'));
-    const int code = tool("pack --rules rules.toml -o x.sluice video text");
+    tool.write("music/song.wav", std::string(1000, 'z'));
+    const int code = tool("pack --rules rules.toml -o x.sluice video text music");
     if (code == 5) return skipCase("built without toml++");
     REQUIRE(code == 0);
-    REQUIRE(tool("pack --rules rules.toml --explain video/film video text") == 0);
+    REQUIRE(tool("pack --rules rules.toml --explain video/film video text music") == 0);
     CHECK(contains(tool.output(), "store"));
     CHECK(fs::file_size(tool.path / "x.sluice") > 100000);
     CHECK(fs::file_size(tool.path / "x.sluice") < 110000);

@@ -125,11 +125,10 @@ TEST_CASE("tool manners: --exclude and --dry-run")
     CHECK(packed("--exclude '**/deep'") == "a/empty\na/one.txt\na/sub/three.txt\na/sub/two.bin\n");
     CHECK(tool("pack --dry-run -o x.sluice a --exclude deep") == 0);
     CHECK(contains(tool.errors(), "left out: 1 name excluded"));
-    CHECK(packed("--exclude 'a/*/four.txt'") ==
-          "a/empty\na/one.txt\na/sub/deep/four.txt\na/sub/three.txt\na/sub/two.bin\n");
+    CHECK(tool("pack -f -o y.sluice a --exclude 'a/*/four.txt'") == 1); // a/sub/deep/four.txt
     const std::string stars(300, '*'); // no glob takes long
     CHECK(tool("pack -f -o z.sluice a --exclude '" + stars + "a" + stars + "b" + stars + "/'") ==
-          0);
+          1);
     CHECK(tool("pack --raw --exclude x -o r a/one.txt") == 1);
 }
 

@@ -249,6 +249,22 @@ Bytes InputFile::readStart(uint64_t size) const
 
 Bytes InputFile::readAll() const { return readStart(m_size); }
 
+std::string InputFile::readText(uint64_t maxSize) const
+{
+    if (m_size > maxSize)
+        throw Failure{exitUsage, formatText("%s: is larger than %llu MiB", m_name.c_str(),
+                                            wide(maxSize >> 20))};
+    std::string text(size_t(m_size), '\0');
+    read(0, text.data(), text.size());
+    const std::string_view mark = "\xef\xbb\xbf";
+    if (text.compare(0, mark.size(), mark) == 0) text.erase(0, mark.size());
+    size_t kept = 0;
+    for (size_t i = 0; i < text.size(); ++i)
+        if (text[i] != '\r' || (i + 1 < text.size() && text[i + 1] != '\n')) text[kept++] = text[i];
+    text.resize(kept);
+    return text;
+}
+
 void InputFile::read(uint64_t offset, void* bytes, size_t size) const
 {
     if (offset > m_size || size > m_size - offset) failIo(m_name, "is too short");

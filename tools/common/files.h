@@ -34,6 +34,9 @@ public:
     // Reads exactly `size` bytes, which must lie inside the file.
     void read(uint64_t offset, void* bytes, size_t size) const;
     Bytes readAll() const;
+    // As a text of lines that end with '\n', whatever editor wrote it: without the mark of UTF-8 and
+    // without '\r' at ends of lines. Throws if it is larger than maxSize.
+    std::string readText(uint64_t maxSize) const;
     // Reads up to that many bytes of the start.
     Bytes readStart(uint64_t size) const;
 

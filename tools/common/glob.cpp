@@ -9,9 +9,8 @@ namespace {
 
 constexpr auto kNone = std::string_view::npos;
 
-} // namespace
-
-bool matchesGlob(std::string_view pattern, std::string_view name)
+// folders: a part of the name that ends before a '/' may match instead.
+bool matches(std::string_view pattern, std::string_view name, bool folders)
 {
     // states[p]: the pattern's first p bytes match what has been read of the name
     std::vector<char> states(pattern.size() + 1, 0), next;
@@ -23,6 +22,7 @@ bool matchesGlob(std::string_view pattern, std::string_view name)
     states[0] = 1;
     skipStars(states);
     for (const char byte : name) {
+        if (folders && byte == '/' && states[pattern.size()] != 0) return true;
         next.assign(pattern.size() + 1, 0);
         bool any = false;
         for (size_t p = 0; p < pattern.size(); ++p) {
@@ -39,16 +39,28 @@ bool matchesGlob(std::string_view pattern, std::string_view name)
         skipStars(next);
         states.swap(next);
     }
-    return states[pattern.size()] != 0;
+    return !folders && states[pattern.size()] != 0;
+}
+
+} // namespace
+
+bool matchesGlob(std::string_view pattern, std::string_view name)
+{
+    return matches(pattern, name, false);
 }
 
 bool matchesPath(std::string_view pattern, std::string_view name)
 {
-    if (pattern.find('/') == kNone) {
-        const size_t slash = name.rfind('/');
-        if (slash != kNone) name.remove_prefix(slash + 1);
+    bool folders = false;
+    for (; pattern.substr(0, 2) == "./"; pattern.remove_prefix(2)) {
     }
-    return matchesGlob(pattern, name);
+    for (; pattern.size() > 1 && pattern.back() == '/'; pattern.remove_suffix(1))
+        folders = true;
+    if (pattern.find('/') != kNone) return matches(pattern, name, folders);
+    size_t begin = 0;
+    for (size_t slash; (slash = name.find('/', begin)) != kNone; begin = slash + 1)
+        if (folders && matchesGlob(pattern, name.substr(begin, slash - begin))) return true;
+    return !folders && matchesGlob(pattern, name.substr(begin));
 }
 
 } // namespace sluice

@@ -11,6 +11,7 @@ namespace sluice {
 bool matchesGlob(std::string_view pattern, std::string_view name);
 
 // A pattern without '/' is compared with the last component of the name, another with all of it.
+// People write "./dir" for "dir", and "dir/" for all that is below folders that "dir" matches.
 bool matchesPath(std::string_view pattern, std::string_view name);
 
 } // namespace sluice

@@ -201,10 +201,11 @@ int runPack(const PackOptions& options, const CommonOptions& common)
     refuseOwnInput(options.emitNinja, named);
     if (!options.writesNothing()) checkOutput(options.output, common.force, named);
     PackSources sources = collectSources(options, common);
-    if (!options.order.empty()) orderFiles(sources.files, options.order, common.quiet);
+    if (!options.order.empty()) orderFiles(sources.files, options.order);
     if (!options.emitNinja.empty()) return emitNinja(options, sources, common);
     const PackRules rules =
         options.rules.empty() ? PackRules() : PackRules::fromFile(options.rules);
+    rules.checkGlobs(sources.files);
     shareTiles(sources.files,
                [&](const ArchiveSource& source) { return rules.optionsFor(source.name, options); });
     const std::unique_ptr<OldTiles> against =

@@ -9,9 +9,9 @@
 
 namespace sluice {
 
-// Brings files, which are in the order of their names, into that of a list of names, one a line, in
-// which a name counts where it stands first; the rest follow as they were. Says on stderr, unless
-// `quiet`, how many names are no file's. Throws a Failure.
-void orderFiles(std::vector<ArchiveSource>& files, const std::string& list, bool quiet);
+// Brings files, which are in the order of their names, into that of a list of names of files and
+// folders, one a line, in which a name counts where it stands first; the rest follow as they were.
+// Throws a Failure, also where a line names nothing.
+void orderFiles(std::vector<ArchiveSource>& files, const std::string& list);
 
 } // namespace sluice

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "tools/common/archive_writer.h"
 #include "tools/sluice/pack/block_encoder.h"
 #include "tools/common/codecs.h"
 #include "tools/common/files.h"
@@ -222,8 +223,7 @@ std::string inAscii(const std::string& text, uint32_t& stray)
     std::string ascii, end; // of what `other` is in
     uint32_t line = 1;
     stray = 0;
-    const size_t first = text.compare(0, 3, "\xef\xbb\xbf") == 0 ? 3 : 0; // the mark of UTF-8
-    for (size_t i = first; i < text.size();) {
+    for (size_t i = 0; i < text.size();) {
         const char c = text[i];
         if (c == '\n') ++line;
         if (uint8_t(c) > 0x7f) {
@@ -270,7 +270,6 @@ std::string inAscii(const std::string& text, uint32_t& stray)
 
 PackRules::PackRules(std::string name, const std::string& text) : m_name(std::move(name))
 {
-    if (text.size() > kMaxRulesBytes) throw Failure{exitUsage, m_name + ": is larger than 1 MiB"};
     const auto fail = [&](uint32_t line, const std::string& what) {
         throw Failure{exitUsage, m_name + ":" + std::to_string(line) + ": " + what};
     };
@@ -309,8 +308,18 @@ PackRules::PackRules(std::string name, const std::string&) : m_name(std::move(na
 PackRules PackRules::fromFile(const std::string& path)
 {
     const InputFile file(path);
-    const Bytes bytes = file.readStart(kMaxRulesBytes + 1);
-    return PackRules(file.name(), std::string(bytes.begin(), bytes.end()));
+    return PackRules(file.name(), file.readText(kMaxRulesBytes));
+}
+
+void PackRules::checkGlobs(const std::vector<ArchiveSource>& files) const
+{
+    for (const PackRule& rule : m_rules)
+        for (const std::string& glob : rule.globs)
+            if (std::none_of(files.begin(), files.end(), [&](const ArchiveSource& file) {
+                    return matchesPath(glob, file.name);
+                }))
+                throw Failure{exitUsage, m_name + ":" + std::to_string(rule.line) +
+                                             ": no name matches '" + printable(glob) + "'"};
 }
 
 AssetOptions PackRules::optionsFor(const std::string& name, const AssetOptions& base) const

@@ -20,6 +20,8 @@ namespace sluice {
 
 constexpr uint64_t kMaxRulesBytes = 1 << 20; // of a file of rules
 
+struct ArchiveSource;
+
 struct PackRule {
     uint32_t line = 0; // of the file
     std::vector<std::string> globs;
@@ -35,6 +37,9 @@ public:
     PackRules(std::string name, const std::string& text);
     // Throws too where there is no reader for TOML in this build.
     static PackRules fromFile(const std::string& path);
+
+    // Throws if a glob matches none of the files.
+    void checkGlobs(const std::vector<ArchiveSource>& files) const;
 
     // What the rules make of the options that the command line gives to all files.
     AssetOptions optionsFor(const std::string& name, const AssetOptions& base) const;

@@ -58,26 +58,21 @@ std::string lastComponent(const std::string& path)
 class Collector {
 public:
     Collector(const PackOptions& options, const CommonOptions& common)
-        : m_options(options), m_common(common), m_output(options.output)
+        : m_options(options), m_common(common), m_output(options.output),
+          m_isUsed(options.excludes.size(), 0)
     {
     }
 
     void addInput(const std::string& input);
+    void checkExcludes(); // throws if one matches nothing
     PackSources take() { return std::move(m_sources); }
 
 private:
     void addFolder(const std::string& name, const std::string& folder);
     void addEntry(const std::string& name, const std::string& path, const FileFacts& facts);
     void addFile(std::string name, const std::string& path, const FileFacts& facts);
-    bool isExcluded(const std::string& name) const
-    {
-        return std::any_of(m_options.excludes.begin(), m_options.excludes.end(),
-                           [&](std::string glob) { // people write "./dir" and "dir/" for "dir"
-                               if (glob.compare(0, 2, "./") == 0) glob.erase(0, 2);
-                               if (glob.size() > 1 && glob.back() == '/') glob.pop_back();
-                               return matchesPath(glob, name);
-                           });
-    }
+    bool isExcluded(const std::string& name, bool isFolder);
+    void findExcluded(const std::string& name, const std::string& folder);
     void leaveOut(const std::string& path, const char* why) const
     {
         if (m_common.verbosity > 0 && !m_common.quiet)
@@ -88,7 +83,46 @@ private:
     const CommonOptions& m_common;
     OwnOutput m_output;
     PackSources m_sources;
+    std::vector<char> m_isUsed;                                  // has the glob matched something?
+    std::vector<std::pair<std::string, std::string>> m_excluded; // folders: name and path
 };
+
+bool Collector::isExcluded(const std::string& name, bool isFolder)
+{
+    bool any = false;
+    for (size_t i = 0; i < m_isUsed.size(); ++i) {
+        const std::string& glob = m_options.excludes[i];
+        const bool meansFolder = !glob.empty() && glob.back() == '/';
+        if (!matchesPath(glob, meansFolder && isFolder ? name + "/" : name)) continue;
+        m_isUsed[i] = 1;
+        any = true;
+    }
+    return any;
+}
+
+// Globs may match what lies in a folder that another one leaves out.
+void Collector::findExcluded(const std::string& name, const std::string& folder)
+{
+    std::vector<FolderEntry> entries;
+    listFolder(folder, entries);
+    for (const FolderEntry& entry : entries) {
+        const bool isFolder = entry.facts.kind == FileFacts::Kind::folder;
+        isExcluded(name + "/" + entry.name, isFolder);
+        if (isFolder) findExcluded(name + "/" + entry.name, folder + "/" + entry.name);
+    }
+}
+
+void Collector::checkExcludes()
+{
+    const auto firstUnused = [&] { return std::find(m_isUsed.begin(), m_isUsed.end(), 0); };
+    for (const auto& [name, folder] : m_excluded)
+        if (firstUnused() != m_isUsed.end()) findExcluded(name, folder);
+    const auto unused = firstUnused();
+    if (unused != m_isUsed.end())
+        throw Failure{exitUsage,
+                      "--exclude: no name matches '" +
+                          printable(m_options.excludes[size_t(unused - m_isUsed.begin())]) + "'"};
+}
 
 void Collector::addFile(std::string name, const std::string& path, const FileFacts& facts)
 {
@@ -115,13 +149,15 @@ void Collector::addFile(std::string name, const std::string& path, const FileFac
 void Collector::addEntry(const std::string& name, const std::string& path, const FileFacts& facts)
 {
     LeftOut& out = m_sources.leftOut;
-    if (isExcluded(name)) {
+    const bool isFolder = facts.kind == FileFacts::Kind::folder;
+    if (isExcluded(name, isFolder)) {
         leaveOut(path, "excluded");
         ++out.excluded;
+        if (isFolder) m_excluded.emplace_back(name, path);
     } else if (facts.kind == FileFacts::Kind::file && isTemporaryName(path)) {
         leaveOut(path, "what a run of sluice has not finished");
         ++out.unfinished;
-    } else if (facts.kind == FileFacts::Kind::folder) {
+    } else if (isFolder) {
         addFolder(name, path);
     } else if (facts.kind == FileFacts::Kind::link) {
         leaveOut(path, "a link");
@@ -207,6 +243,7 @@ PackSources collectSources(const PackOptions& options, const CommonOptions& comm
     Collector collector(options, common);
     for (const std::string& input : options.inputs)
         collector.addInput(input);
+    collector.checkExcludes();
     PackSources sources = collector.take();
     sortSources(sources.files);
     checkFolders(sources.files);

@@ -106,12 +106,7 @@ std::string jsonOf(const TuneDevice& device, const std::vector<TuneResult>& resu
 std::string tuningText(const std::string& option)
 {
     std::string text = option;
-    if (!option.empty() && option[0] == '@') {
-        const InputFile file(option.substr(1));
-        if (file.size() > 1u << 20) throw Failure{exitFormat, file.name() + ": no row of tuning"};
-        text.resize(size_t(file.size()));
-        file.read(0, text.data(), text.size());
-    }
+    if (!option.empty() && option[0] == '@') text = InputFile(option.substr(1)).readText(1 << 20);
     std::string result;
     bool isComment = false;
     for (const char c : text) {

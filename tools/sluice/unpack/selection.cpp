@@ -27,6 +27,8 @@ uint32_t lowerBound(const Container& container, const std::string& name)
 // Names are in order, so that those below a folder follow each other.
 bool takeName(const Container& container, std::string name, std::vector<char>& taken)
 {
+    while (name.compare(0, 2, "./") == 0)
+        name.erase(0, 2);
     while (name.size() > 1 && name.back() == '/')
         name.pop_back();
     const uint32_t file = lowerBound(container, name);
