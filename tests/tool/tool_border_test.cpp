@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Where the tool meets the system: outputs that are inputs, links, devices and descriptors, modes of
 // what is replaced, standard descriptors that are closed, signals, and what other runs left behind.
+#include <atomic>
+#include <thread>
+
 #include <sys/stat.h>
 
 #include "tests/tool/tool_run.h"
+#include "tools/common/files.h"
 
 using namespace sluice;
 using namespace sluice::test;
@@ -213,4 +217,43 @@ TEST_CASE("tool border: a cache has the modes of the umask, with many threads to
             REQUIRE(modeOf(entry.path()) == right);
         }
     }
+}
+
+TEST_CASE("tool border: of two who make the same file one fails")
+{
+    Tool tool;
+    const std::string path = (tool.path / "x").string();
+    for (int turn = 0; turn < 50; ++turn) {
+        std::atomic<int> ready = 0, made = 0, refused = 0, content = 0;
+        std::vector<std::thread> threads;
+        for (int i = 1; i <= 4; ++i)
+            threads.emplace_back([&, i] {
+                OutputFile file(path, false);
+                file.write(0, std::string(i, char('0' + i)).data(), size_t(i));
+                for (++ready; ready != 4;)
+                    std::this_thread::yield();
+                try {
+                    file.commit();
+                    ++made;
+                    content = i;
+                } catch (const Failure& failure) {
+                    if (failure.code == exitIo && contains(failure.text, "exists; -f")) ++refused;
+                }
+            });
+        for (std::thread& thread : threads)
+            thread.join();
+        REQUIRE(made == 1);
+        REQUIRE(refused == 3);
+        REQUIRE(tool.read("x") == std::string(size_t(content), char('0' + content)));
+        fs::remove(path);
+    }
+    CHECK(!tool.hasTemporaries());
+    if (isWindowsTool("the commands are those of a POSIX shell")) return;
+    tool.write("large", noise(1 << 20));
+    const char* const run = "(\"$SLUICE\" pack -q -l 1 -o x.sluice large; echo $? >>codes) & ";
+    CHECK(tool(after(std::string(run) + run + "wait")) == 0);
+    const std::string codes = tool.read("codes");
+    CHECK((codes == "0\n2\n" || codes == "2\n0\n"));
+    CHECK(tool.onCpu("verify x.sluice --compare .") == 0);
+    CHECK(!tool.hasTemporaries());
 }

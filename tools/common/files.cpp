@@ -432,7 +432,10 @@ void OutputFile::commit()
     if (!closeFile(file)) failErrno(m_path);
     // Someone else may have made it meanwhile.
     checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite);
-    if (!renameIn(m_temporary.folder, m_temporary.name, m_name)) failErrno(m_path);
+    if (!renameIn(m_temporary.folder, m_temporary.name, m_name, m_overwrite)) {
+        if (errno == EEXIST) failIo(m_path, kExists);
+        failErrno(m_path);
+    }
     forgetTemporary(&m_temporary);
     m_temporary.name[0] = 0;
 }

@@ -119,7 +119,8 @@ SystemFile openFolderIn(SystemFile folder, const std::string& name);
 bool createFolderIn(SystemFile folder, const std::string& name);
 bool factsIn(SystemFile folder, const std::string& name, FileFacts& facts);
 SystemFile createIn(SystemFile folder, const char* name); // EEXIST: the name is taken
-bool renameIn(SystemFile folder, const char* name, const std::string& newName); // replaces
+// EEXIST: the new name is taken, and `replaces` is not set.
+bool renameIn(SystemFile folder, const char* name, const std::string& newName, bool replaces);
 bool removeIn(SystemFile folder, const char* name);
 
 // --- Names ---

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -383,9 +384,23 @@ SystemFile createIn(SystemFile folder, const char* name)
                   0666);
 }
 
-bool renameIn(SystemFile folder, const char* name, const std::string& newName)
+bool renameIn(SystemFile folder, const char* name, const std::string& newName, bool replaces)
 {
-    return renameat(descriptorOf(folder), name, descriptorOf(folder), newName.c_str()) == 0;
+    const int in = descriptorOf(folder);
+    const char* const to = newName.c_str();
+    if (replaces) return renameat(in, name, in, to) == 0;
+#ifdef SYS_renameat2
+    constexpr unsigned kNoReplace = 1;
+    if (syscall(SYS_renameat2, in, name, in, to, kNoReplace) == 0) return true;
+    if (errno != EINVAL && errno != ENOSYS) return false;
+#endif
+    // File systems of networks know no such rename, but links.
+    if (linkat(in, name, in, to, 0) == 0) return unlinkat(in, name, 0) == 0;
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return false;
+    struct stat status = {};
+    const bool isTaken = fstatat(in, to, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    if (isTaken) errno = EEXIST;
+    return !isTaken && renameat(in, name, in, to) == 0;
 }
 
 bool removeIn(SystemFile folder, const char* name)

@@ -465,7 +465,7 @@ SystemFile createIn(SystemFile folder, const char* name)
                      FILE_NON_DIRECTORY_FILE);
 }
 
-bool renameIn(SystemFile folder, const char* name, const std::string& newName)
+bool renameIn(SystemFile folder, const char* name, const std::string& newName, bool replaces)
 {
     const std::wstring wide = wideText(newName);
     if (wide.empty() || wide.size() > 255) {
@@ -485,7 +485,8 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName)
     using SetInformation = NTSTATUS(NTAPI*)(HANDLE, IO_STATUS_BLOCK*, void*, ULONG, int);
     static const SetInformation set = reinterpret_cast<SetInformation>(reinterpret_cast<void*>(
         GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtSetInformationFile")));
-    rename.flags = kReplace | kPosix;
+    const ULONG flags = replaces ? kReplace : 0;
+    rename.flags = flags | kPosix;
     rename.folder = handleOf(folder);
     rename.bytes = ULONG(wide.size() * sizeof(wchar_t));
     std::memcpy(rename.name, wide.data(), rename.bytes);
@@ -497,9 +498,9 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName)
             IO_STATUS_BLOCK block = {};
             status = set(handleOf(file), &block, &rename, sizeof rename, kRenameEx);
             if (status < 0) { // file systems and versions without that form
-                rename.flags = kReplace;
+                rename.flags = flags;
                 status = set(handleOf(file), &block, &rename, sizeof rename, kRename);
-                rename.flags = kReplace | kPosix;
+                rename.flags = flags | kPosix;
             }
             if (status < 0) failedNative(status);
             const int error = errno;
