@@ -4,7 +4,15 @@
 #include <atomic>
 #include <thread>
 
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/tool/tool_run.h"
 #include "tools/common/files.h"
@@ -23,6 +31,41 @@ unsigned modeOf(const fs::path& path)
 
 // A command line for the shell, which may start the tool itself by "$SLUICE".
 std::string after(const std::string& commands) { return "--version >&2; " + commands; }
+
+// What a file system may lack: a call whose argument of this number has these bits fails.
+struct Lacks {
+    uint32_t call, argument, bits;
+};
+constexpr Lacks kNothing = {0, 0, 0};
+constexpr Lacks kUnnamedFiles = {__NR_openat, 2, O_TMPFILE & ~O_DIRECTORY};
+constexpr Lacks kLinksOfUnnamed = {__NR_linkat, 4, AT_SYMLINK_FOLLOW};
+constexpr Lacks kRenamesThatKeep = {__NR_renameat2, 4, 1};
+
+// Runs the tool where the file system lacks something. Returns its exit code.
+int runLacking(const Folder& tool, const Lacks& lacks, const std::string& arguments)
+{
+    if (lacks.bits == 0) return tool(arguments);
+    const uint32_t offset = uint32_t(offsetof(seccomp_data, args)) + 8 * lacks.argument;
+    sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, uint32_t(offsetof(seccomp_data, nr))),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, lacks.call, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset), // its low half, where that comes first
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, lacks.bits, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog filter = {std::size(program), program};
+    const pid_t child = fork();
+    if (child == 0) {
+        const bool isSet = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+        _exit(isSet ? tool(arguments) : 99);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    REQUIRE(WEXITSTATUS(status) != 99);
+    return WEXITSTATUS(status);
+}
 
 } // namespace
 
@@ -256,4 +299,76 @@ TEST_CASE("tool border: of two who make the same file one fails")
     CHECK((codes == "0\n2\n" || codes == "2\n0\n"));
     CHECK(tool.onCpu("verify x.sluice --compare .") == 0);
     CHECK(!tool.hasTemporaries());
+}
+
+TEST_CASE("tool border: outputs are whole on every file system")
+{
+    if (isWindowsTool("calls of Linux")) return;
+    if (kEmulated) return skipCase("the emulator makes calls of its own");
+    for (const Lacks& lacks : {kNothing, kUnnamedFiles, kLinksOfUnnamed, kRenamesThatKeep}) {
+        CAPTURE(lacks.call);
+        Tool tool;
+        fs::permissions(tool.path / "a/one.txt", fs::perms(0740));
+        REQUIRE(runLacking(tool, lacks, "pack -o x.sluice a") == 0);
+        CHECK(runLacking(tool, lacks, "pack -o x.sluice a") == 2);
+        CHECK(contains(tool.errors(), "exists; -f overwrites it"));
+        fs::permissions(tool.path / "x.sluice", fs::perms(0640));
+        REQUIRE(runLacking(tool, lacks, "pack -f -l 1 -o x.sluice a") == 0);
+        CHECK(modeOf(tool.path / "x.sluice") == 0640);
+        REQUIRE(runLacking(tool, lacks, "unpack x.sluice -C o --device cpu") == 0);
+        tool.checkSame("o");
+        CHECK((modeOf(tool.path / "o/a/one.txt") & 0100) != 0);
+        CHECK(!tool.hasTemporaries());
+    }
+}
+
+TEST_CASE("tool border: what killed runs leave is removed by the next one")
+{
+    if (isWindowsTool("files that are held of POSIX")) return;
+    if (kEmulated) return skipCase("the emulator makes calls of its own");
+    Tool tool;
+    const char* const foreign[] = {".sluice-settings",  ".sluice-0123abc",   ".sluice-0123abcde",
+                                   ".sluice-0123ABCD",  "x.sluice-0123abcd", ".sluice-0123abcd.txt",
+                                   ".sluice-folder01/x"};
+    for (const char* name : foreign)
+        tool.write(name, "mine");
+    tool.write(".sluice-0123abcd", "of a run that was killed");
+    tool.write(".sluice-held0001", "of a run that goes on");
+    fs::create_symlink("a/one.txt", tool.path / ".sluice-link0001");
+    REQUIRE(mkfifo((tool.path / ".sluice-pipe0001").c_str(), 0600) == 0);
+    const int held = open((tool.path / ".sluice-held0001").c_str(), O_RDONLY | O_CLOEXEC);
+    REQUIRE(flock(held, LOCK_EX) == 0);
+    REQUIRE(tool("pack -o x.sluice a") == 0);
+    CHECK(!tool.has(".sluice-0123abcd"));
+    CHECK(tool.has(".sluice-held0001"));
+    CHECK(tool.has(".sluice-pipe0001"));
+    CHECK(fs::is_symlink(tool.path / ".sluice-link0001"));
+    for (const char* name : foreign)
+        CHECK(tool.has(name));
+    close(held);
+    REQUIRE(tool("unpack x.sluice a/one.txt -o y --device cpu") == 0);
+    CHECK(!tool.has(".sluice-held0001"));
+}
+
+TEST_CASE("tool border: runs that are killed leave nothing to the next one")
+{
+    if (isWindowsTool("signals of POSIX")) return;
+    if (kEmulated) return skipCase("the emulator makes calls of its own");
+    std::mt19937 random(7);
+    for (const Lacks& lacks : {kNothing, kUnnamedFiles, kLinksOfUnnamed}) {
+        CAPTURE(lacks.call);
+        Tool tool;
+        tool.write("in/large", noise(1 << 20));
+        for (int turn = 0; turn < 15; ++turn) {
+            const std::string line =
+                "\"$SLUICE\" pack -q -f -l 1 -j 1 -o in/x.sluice in & sleep 0.0" +
+                std::to_string(random() % 50) + "; kill -9 $!; wait";
+            runLacking(tool, lacks, after(line));
+        }
+        CHECK(runLacking(tool, lacks, "pack -q -f -l 1 -o in/x.sluice in") == 0);
+        CHECK(!tool.hasTemporaries());
+        REQUIRE(tool("unpack --list in/x.sluice") == 0);
+        CHECK(tool.output() == "in/large\n");
+        CHECK(tool.onCpu("verify in/x.sluice --compare .") == 0);
+    }
 }

@@ -171,10 +171,22 @@ std::string repeated(const std::string& text, size_t size)
     return result;
 }
 
-// Waits until there is a temporary file in the folder; false: the child has ended first.
+// Has the process a file of this folder open that has no name?
+bool hasUnnamed(const Folder& tool, pid_t process)
+{
+    const std::string start = tool.path.string() + "/#";
+    std::error_code error;
+    for (const auto& entry :
+         fs::directory_iterator("/proc/" + std::to_string(process) + "/fd", error))
+        if (fs::read_symlink(entry.path(), error).string().compare(0, start.size(), start) == 0)
+            return true;
+    return false;
+}
+
+// Waits until the child has begun to write; false: it has ended first.
 bool waitForTemporary(const Folder& tool, pid_t child, int& status)
 {
-    while (!tool.hasTemporaries()) {
+    while (!tool.hasTemporaries() && !hasUnnamed(tool, child)) {
         if (waitpid(child, &status, WNOHANG) == child) return false;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

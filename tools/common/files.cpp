@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <random>
+#include <set>
 #include <string_view>
 
 #include <xxhash.h>
@@ -103,7 +105,8 @@ static_assert(std::atomic<const TemporaryFile*>::is_always_lock_free,
 void removeTemporaries()
 {
     for (const std::atomic<const TemporaryFile*>& place : openTemporaries)
-        if (const TemporaryFile* const file = place.load()) removeIn(file->folder, file->name);
+        if (const TemporaryFile* const file = place.load(); file != nullptr && file->name[0] != 0)
+            removeIn(file->folder, file->name);
 }
 
 // file: stays as it is until forgetTemporary.
@@ -180,22 +183,53 @@ constexpr std::string_view kTemporaryStart = ".sluice-",
                            kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
 constexpr size_t kTemporaryLetters = 8;
 
-// Makes an empty file that nothing had the name of.
-SystemFile openTemporary(TemporaryFile& file, const std::string& path)
+bool hasDigit(const std::string& name) { return name.find_first_of("0123456789") != name.npos; }
+
+// Tries names until `make` has made something of the one in `file`, or does not because of something
+// else than that the name is taken.
+template <class Make>
+void nameTemporary(TemporaryFile& file, const std::string& path, const Make& make)
 {
     std::random_device random;
     for (int attempt = 0; attempt < 100; ++attempt) {
         std::string name(kTemporaryStart);
         for (size_t i = 0; i < kTemporaryLetters; ++i)
             name += kLetters[random() % kLetters.size()];
+        if (!hasDigit(name)) continue;
         static_assert(sizeof(file.name) > 16, "the name fits");
         std::memcpy(file.name, name.c_str(), name.size() + 1);
-        const SystemFile made = createIn(file.folder, file.name);
-        if (made != kNoFile) return made;
+        if (make()) return;
         if (errno != EEXIST) break;
     }
     file.name[0] = 0;
     failErrno(path);
+}
+
+// Makes an empty file that nothing had the name of.
+SystemFile openTemporary(TemporaryFile& file, const std::string& path)
+{
+    SystemFile made = kNoFile;
+    nameTemporary(file, path, [&] {
+        made = createIn(file.folder, file.name);
+        if (made == kNoFile || holdFile(made)) return made != kNoFile;
+        closeFile(made); // another process has taken it for an abandoned one
+        errno = EEXIST;
+        return false;
+    });
+    return made;
+}
+
+// Removes what killed runs have left in a folder, once for each folder. People may have a file
+// .sluice-settings, so that only names with a digit count, as all have that are given.
+void removeLeftovers(SystemFile folder)
+{
+    static std::mutex mutex;
+    static std::set<std::pair<uint64_t, uint64_t>> seen;
+    const std::lock_guard<std::mutex> lock(mutex);
+    FileFacts facts;
+    if (!factsOf(folder, facts) || !seen.emplace(facts.device, facts.number).second) return;
+    removeAbandonedIn(
+        folder, [](const std::string& name) { return isTemporaryName(name) && hasDigit(name); });
 }
 
 } // namespace
@@ -379,9 +413,14 @@ void OutputFile::begin()
 {
     try {
         checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite);
+        removeLeftovers(m_temporary.folder);
         // First, so that an interrupt in between leaves nothing either.
         rememberTemporary(&m_temporary);
-        m_file = openTemporary(m_temporary, m_path);
+        m_file = createUnnamedIn(m_temporary.folder);
+        if (m_file == kNoFile)
+            m_file = openTemporary(m_temporary, m_path);
+        else
+            holdFile(m_file);                           // for when it gets a name to be moved from
         takeModeOf(m_temporary.folder, m_name, m_file); // of what is replaced, if anything
     } catch (...) {
         forgetTemporary(&m_temporary);
@@ -392,12 +431,12 @@ void OutputFile::begin()
 
 OutputFile::~OutputFile()
 {
+    if (m_temporary.name[0] != 0) removeIn(m_temporary.folder, m_temporary.name);
     if (m_file != kNoFile) closeFile(m_file);
-    if (m_temporary.name[0] != 0) {
-        removeIn(m_temporary.folder, m_temporary.name);
+    if (m_temporary.folder != kNoFile) {
         forgetTemporary(&m_temporary);
+        closeFile(m_temporary.folder);
     }
-    if (m_temporary.folder != kNoFile) closeFile(m_temporary.folder);
     if (m_stream != kNoFile) closeFile(m_stream);
 }
 
@@ -413,31 +452,64 @@ void OutputFile::read(uint64_t offset, void* bytes, size_t size) const
 
 void OutputFile::makeExecutable()
 {
-    if (m_temporary.name[0] != 0) makeFileExecutable(m_file); // stdout has no mode
+    if (m_temporary.folder == kNoFile) return; // stdout has no mode
+    makeFileExecutable(m_file);
+    m_isExecutable = true;
 }
 
 void OutputFile::sync()
 {
-    if (m_temporary.name[0] != 0 && !syncFile(m_file)) failErrno(m_path);
+    if (m_temporary.folder != kNoFile && !syncFile(m_file)) failErrno(m_path);
 }
 
 void OutputFile::commit()
 {
-    if (m_temporary.name[0] == 0) {
+    if (m_temporary.folder == kNoFile) {
         copyToStream(m_file, m_stream != kNoFile ? m_stream : standardOutput(), m_path);
         return;
     }
-    const SystemFile file = m_file;
-    m_file = kNoFile;
-    if (!closeFile(file)) failErrno(m_path);
-    // Someone else may have made it meanwhile.
-    checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite);
-    if (!renameIn(m_temporary.folder, m_temporary.name, m_name, m_overwrite)) {
-        if (errno == EEXIST) failIo(m_path, kExists);
-        failErrno(m_path);
-    }
+    if (!flushFile(m_file)) failErrno(m_path);
+    giveName();
     forgetTemporary(&m_temporary);
     m_temporary.name[0] = 0;
+    closeFile(m_file);
+    m_file = kNoFile;
+}
+
+void OutputFile::giveName()
+{
+    const SystemFile folder = m_temporary.folder;
+    if (m_temporary.name[0] == 0) {
+        if (linkIn(m_file, folder, m_name)) return;
+        if (errno != EEXIST) {
+            copyToNamed();
+        } else { // to replace a file, this one needs a name
+            checkOverwriteIn(folder, m_name, m_path, m_overwrite);
+            nameTemporary(m_temporary, m_path,
+                          [&] { return linkIn(m_file, folder, m_temporary.name); });
+        }
+    }
+    // Someone else may have made it meanwhile.
+    checkOverwriteIn(folder, m_name, m_path, m_overwrite);
+    if (renameIn(folder, m_temporary.name, m_name, m_overwrite)) return;
+    if (errno == EEXIST) failIo(m_path, kExists);
+    failErrno(m_path);
+}
+
+// Some file systems have files without a name, but cannot give them one.
+void OutputFile::copyToNamed()
+{
+    const SystemFile named = openTemporary(m_temporary, m_path), unnamed = m_file;
+    m_file = named;
+    try {
+        copyToStream(unnamed, named, m_path);
+    } catch (...) {
+        closeFile(unnamed);
+        throw;
+    }
+    closeFile(unnamed);
+    takeModeOf(m_temporary.folder, m_name, m_file);
+    if (m_isExecutable) makeFileExecutable(m_file);
 }
 
 void writeStdout(const void* bytes, size_t size)

@@ -55,7 +55,7 @@ private:
     mutable Bytes m_held;
 };
 
-// A file without its final name yet. A signal handler reads it.
+// A file without its final name yet; without any where `name` is empty. A signal handler reads it.
 struct TemporaryFile {
     SystemFile folder = kNoFile;
     char name[24] = {};
@@ -86,15 +86,17 @@ public:
 
 private:
     void begin();
+    void giveName();
+    void copyToNamed();
 
     std::string m_path, m_name; // for messages, and in its folder
     TemporaryFile m_temporary;
-    bool m_overwrite;
-    SystemFile m_file = kNoFile;
+    bool m_overwrite, m_isExecutable = false;
+    SystemFile m_file = kNoFile;   // without a name, unless m_temporary has one
     SystemFile m_stream = kNoFile; // a device, a pipe or a descriptor, which commit() writes to
 };
 
-// Is it the name of a file that OutputFile has not given its own name yet?
+// Is it a name that OutputFile may give to a file before it has its own?
 bool isTemporaryName(const std::string& path);
 
 // Writes all of it to stdout.

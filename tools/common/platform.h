@@ -78,6 +78,8 @@ SystemFile createFile(const std::string& path);
 // it was tried.
 SystemFile openUnnamed(std::string& path);
 bool closeFile(SystemFile file);
+// Hands what was written to the system, which says now what it would say when the file is closed.
+bool flushFile(SystemFile file);
 bool syncFile(SystemFile file);
 bool touchFile(SystemFile file);          // modified now
 bool makeFileExecutable(SystemFile file); // by those who may read it; Windows has no such thing
@@ -122,6 +124,16 @@ SystemFile createIn(SystemFile folder, const char* name); // EEXIST: the name is
 // EEXIST: the new name is taken, and `replaces` is not set.
 bool renameIn(SystemFile folder, const char* name, const std::string& newName, bool replaces);
 bool removeIn(SystemFile folder, const char* name);
+// A file in the folder that has no name yet, and is gone when this process ends; kNoFile: the system
+// or the file system has no such.
+SystemFile createUnnamedIn(SystemFile folder);
+bool linkIn(SystemFile file, SystemFile folder, const std::string& name); // EEXIST: it is taken
+// Tells removeAbandonedIn that this process has the file until it closes it. False: somebody was
+// faster, and the file is going to be removed.
+bool holdFile(SystemFile file);
+// Removes regular files of this user from the folder whose names `isOurs` takes and that no process
+// holds. Windows has no such thing.
+void removeAbandonedIn(SystemFile folder, bool (*isOurs)(const std::string& name));
 
 // --- Names ---
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "tools/common/platform.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -183,12 +186,24 @@ SystemFile createFile(const std::string& path)
 SystemFile openUnnamed(std::string& path)
 {
     path = temporaryFolder() + "/sluice-XXXXXX";
-    const int descriptor = mkstemp(path.data());
+#ifdef O_TMPFILE
+    const int unnamed =
+        open(temporaryFolder().c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    if (unnamed >= 0) return unnamed;
+#endif
+    const int descriptor = mkostemp(path.data(), O_CLOEXEC);
     if (descriptor >= 0) unlink(path.c_str());
     return descriptor;
 }
 
 bool closeFile(SystemFile file) { return close(descriptorOf(file)) == 0; }
+
+bool flushFile(SystemFile file)
+{
+    const int other = fcntl(descriptorOf(file), F_DUPFD_CLOEXEC, 0);
+    return other >= 0 && close(other) == 0;
+}
+
 bool syncFile(SystemFile file) { return fsync(descriptorOf(file)) == 0; }
 bool touchFile(SystemFile file) { return futimens(descriptorOf(file), nullptr) == 0; }
 
@@ -406,6 +421,89 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName, b
 bool removeIn(SystemFile folder, const char* name)
 {
     return unlinkat(descriptorOf(folder), name, 0) == 0;
+}
+
+namespace {
+
+std::string pathOfDescriptor(SystemFile file)
+{
+    return "/proc/self/fd/" + std::to_string(descriptorOf(file));
+}
+
+// Do all who can write there see each other's locks? Over a network that depends on how each machine
+// has mounted it.
+bool isLocal(SystemFile folder)
+{
+    constexpr unsigned kLocal[] = {0xef53,     0x58465342, 0x9123683e, 0x01021994, 0x858458f6,
+                                   0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x4d44};
+    struct statfs about = {};
+    return fstatfs(descriptorOf(folder), &about) == 0 &&
+           std::find(std::begin(kLocal), std::end(kLocal), unsigned(about.f_type)) !=
+               std::end(kLocal);
+}
+
+bool isAbandoned(const struct stat& status, bool isLocal)
+{
+    constexpr time_t kDay = 24 * 60 * 60;
+    return S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+           (isLocal || time(nullptr) - status.st_mtime > kDay);
+}
+
+} // namespace
+
+SystemFile createUnnamedIn(SystemFile folder)
+{
+#ifdef O_TMPFILE
+    const int file = openat(descriptorOf(folder), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    if (file < 0 || access(pathOfDescriptor(file).c_str(), F_OK) == 0) return file;
+    close(file); // without /proc it would never have a name
+#else
+    (void)folder;
+#endif
+    errno = ENOTSUP;
+    return kNoFile;
+}
+
+bool linkIn(SystemFile file, SystemFile folder, const std::string& name)
+{
+    return linkat(AT_FDCWD, pathOfDescriptor(file).c_str(), descriptorOf(folder), name.c_str(),
+                  AT_SYMLINK_FOLLOW) == 0;
+}
+
+bool holdFile(SystemFile file)
+{
+    // Where there are no locks, nobody removes what is abandoned.
+    if (flock(descriptorOf(file), LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
+    struct stat status = {};
+    return fstat(descriptorOf(file), &status) == 0 && status.st_nlink != 0;
+}
+
+void removeAbandonedIn(SystemFile folder, bool (*isOurs)(const std::string& name))
+{
+    const int again = openat(descriptorOf(folder), ".", kFolderFlags);
+    if (again < 0) return;
+    const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(again), closedir);
+    if (entries == nullptr) {
+        close(again);
+        return;
+    }
+    const bool local = isLocal(folder);
+    while (const dirent* const entry = readdir(entries.get())) {
+        const char* const name = entry->d_name;
+        struct stat status = {}, held = {};
+        if (!isOurs(name) || fstatat(again, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !isAbandoned(status, local))
+            continue;
+        const int file = openat(again, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (file < 0) continue;
+        // Whoever makes a file holds it, and looks then whether it has still a name. The name is of
+        // the file that is held here, or somebody else has removed that.
+        if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &held) == 0 &&
+            isAbandoned(held, local) && fstatat(again, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            status.st_dev == held.st_dev && status.st_ino == held.st_ino)
+            unlinkat(again, name, 0);
+        close(file);
+    }
 }
 
 // --- Names ---

@@ -520,6 +520,23 @@ bool removeIn(SystemFile folder, const char* name)
     return file != kNoFile && closeFile(file);
 }
 
+bool flushFile(SystemFile) { return true; }
+
+SystemFile createUnnamedIn(SystemFile)
+{
+    errno = ENOSYS;
+    return kNoFile;
+}
+
+bool linkIn(SystemFile, SystemFile, const std::string&)
+{
+    errno = ENOSYS;
+    return false;
+}
+
+bool holdFile(SystemFile) { return true; }
+void removeAbandonedIn(SystemFile, bool (*)(const std::string&)) {}
+
 // --- Names ---
 
 namespace {
