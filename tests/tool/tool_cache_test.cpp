@@ -277,4 +277,75 @@ TEST_CASE("tool cache: what it does not take")
     }
 }
 
+TEST_CASE("tool cache: a folder into which others have put anything")
+{
+    if (isWindowsTool("pipes and links of POSIX")) return;
+    const Tool tool;
+    writeTree(tool);
+    const std::string pack = "pack -f -q -l 3 -j 2 --no-share --cache cache a -o ";
+    REQUIRE(tool(pack + "good.sluice") == 0);
+    const std::string good = tool.read("good.sluice");
+    tool.write("outside/file", "mine");
+    const std::vector<fs::path> entries = entriesOf(tool.path / "cache");
+    const std::string name = entries[6].filename().string();
+    // In place of entries: what waits, what leads elsewhere, what is large.
+    for (size_t i = 0; i < 6; ++i)
+        fs::remove(entries[i]);
+    REQUIRE(mkfifo(entries[0].c_str(), 0600) == 0);
+    fs::create_symlink("/etc/passwd", entries[1]);
+    fs::create_symlink(tool.path / "outside/file", entries[2]);
+    fs::create_directory(entries[3]);
+    for (const size_t i : {size_t(4), size_t(5)}) {
+        writeFile(entries[i], "");
+        fs::resize_file(entries[i], i == 4 ? uint64_t(10) << 30 : 127 << 20);
+    }
+    // In place of a folder of entries: a link to a folder with files of such names.
+    const fs::path part = entries.back().parent_path();
+    fs::rename(part, tool.path / "outside/part");
+    fs::create_directory_symlink(tool.path / "outside/part", part);
+    setAge(tool.path / "outside/part" / entries.back().filename(), 1000000);
+    // And whatever has other names, long ago.
+    const fs::path folder = entries[6].parent_path();
+    const std::string foreign[] = {".tmp-",
+                                   ".tmp-12345",
+                                   ".tmp-1234567",
+                                   ".tmp-1234.6",
+                                   ".tmp-123456.txt",
+                                   "notes",
+                                   name + "x",
+                                   name.substr(1),
+                                   name.substr(0, 62) + "z",
+                                   "A" + name.substr(1)};
+    for (const std::string& one : foreign) {
+        writeFile(folder / one, "mine");
+        setAge(folder / one, 1000000);
+    }
+    tool.write("cache/zz/" + name, "mine");
+    tool.write("cache/" + name, "mine");
+    for (const char* out : {"1.sluice", "2.sluice"}) {
+        REQUIRE(tool("--version >&2; ulimit -v 1000000; timeout 60 \"$SLUICE\" " + pack + out) ==
+                0);
+        CHECK(tool.read(out) == good);
+    }
+    REQUIRE(tool("cache info cache") == 0);
+    REQUIRE(tool("cache trim cache --cache-size 0") == 0);
+    CHECK(fs::is_fifo(entries[0]));
+    CHECK(fs::is_symlink(entries[1]));
+    CHECK(fs::is_symlink(entries[2]));
+    CHECK(tool.read("outside/file") == "mine");
+    CHECK(fs::is_directory(entries[3]));
+    CHECK(fs::is_symlink(part));
+    CHECK(fs::exists(tool.path / "outside/part" / entries.back().filename()));
+    for (const std::string& one : foreign)
+        CHECK_MESSAGE(fs::exists(folder / one), one);
+    CHECK(tool.has("cache/zz/" + name));
+    CHECK(tool.has("cache/" + name));
+    CHECK_FALSE(fs::exists(entries[6]));
+    // What marks the folder may be anything too.
+    fs::create_directory(tool.path / "other");
+    REQUIRE(mkfifo((tool.path / "other/CACHEDIR.TAG").c_str(), 0600) == 0);
+    CHECK(tool(pack + "x.sluice --cache other") == 1);
+    CHECK(tool("cache trim other --cache-size 0") == 1);
+}
+
 } // namespace sluice::test

@@ -63,7 +63,7 @@ struct FolderEntry {
 
 SystemFile standardInput();
 SystemFile standardOutput();
-SystemFile openForReading(const std::string& path, bool followsLinks = true);
+SystemFile openForReading(const std::string& path);
 // Does the path lead to what is written to and never replaced: a device, a pipe, or a descriptor of
 // this process (/dev/fd/3)? Never on Windows.
 bool leadsToStream(const std::string& path);
@@ -97,10 +97,6 @@ int64_t writeSomeAt(SystemFile file, uint64_t offset, const void* bytes, size_t 
 
 bool removeFile(const std::string& path);
 bool removeFolder(const std::string& path);
-// Makes a file of these bytes and then gives it the name, in place of one that may have it.
-// temporary: what the name in between begins with.
-bool replaceFile(const std::string& path, const std::string& temporary, const void* bytes,
-                 size_t size);
 
 // --- Folders ---
 
@@ -110,6 +106,7 @@ std::string temporaryFolder();
 // A folder of a new name below `parent`, which begins with `start`. Empty: it failed.
 std::string makeTemporaryFolder(const std::string& parent, const std::string& start);
 bool listFolder(const std::string& path, std::vector<FolderEntry>& entries);
+bool listFolder(SystemFile folder, std::vector<FolderEntry>& entries);
 std::optional<uint64_t> freeSpace(const std::string& folder);
 std::optional<bool> isFolderInMemory(const std::string& folder); // so that nothing there is cold
 bool dropFromMemory(const std::string& path);                    // what the system keeps of it
@@ -120,6 +117,8 @@ SystemFile openFolder(const std::string& path);
 SystemFile openFolderIn(SystemFile folder, const std::string& name);
 bool createFolderIn(SystemFile folder, const std::string& name);
 bool factsIn(SystemFile folder, const std::string& name, FileFacts& facts);
+SystemFile openIn(SystemFile folder,
+                  const std::string& name);               // to read a file; nothing else is opened
 SystemFile createIn(SystemFile folder, const char* name); // EEXIST: the name is taken
 // EEXIST: the new name is taken, and `replaces` is not set.
 bool renameIn(SystemFile folder, const char* name, const std::string& newName, bool replaces);

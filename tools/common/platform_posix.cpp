@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -48,19 +47,22 @@ FileFacts factsFrom(const struct stat& status)
     return facts;
 }
 
+using DirectoryStream = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+// A folder's entries, by a descriptor of its own, which reading moves along.
+DirectoryStream streamOf(SystemFile folder)
+{
+    const int again = openat(descriptorOf(folder), ".", kFolderFlags);
+    DirectoryStream stream(again >= 0 ? fdopendir(again) : nullptr, closedir);
+    if (again >= 0 && stream == nullptr) close(again);
+    return stream;
+}
+
 bool setErrno(const std::error_code& error)
 {
     errno = error.value();
     return !error;
 }
-
-// The mode bits that new files do not get. The system tells them only by changing them for the whole
-// process, so they are read before there is a second thread.
-const mode_t creationMask = [] {
-    const mode_t mask = umask(0);
-    umask(mask);
-    return mask;
-}();
 
 void (*cleanUpOnSignal)() = nullptr;
 
@@ -128,9 +130,9 @@ unsigned terminalColumns()
 SystemFile standardInput() { return STDIN_FILENO; }
 SystemFile standardOutput() { return STDOUT_FILENO; }
 
-SystemFile openForReading(const std::string& path, bool followsLinks)
+SystemFile openForReading(const std::string& path)
 {
-    return open(path.c_str(), O_RDONLY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW));
+    return open(path.c_str(), O_RDONLY | O_CLOEXEC);
 }
 
 std::string followLinks(const std::string& path)
@@ -282,29 +284,6 @@ int64_t writeSomeAt(SystemFile file, uint64_t offset, const void* bytes, size_t 
 bool removeFile(const std::string& path) { return unlink(path.c_str()) == 0; }
 bool removeFolder(const std::string& path) { return rmdir(path.c_str()) == 0; }
 
-bool replaceFile(const std::string& path, const std::string& temporary, const void* bytes,
-                 size_t size)
-{
-    std::string between = path.substr(0, path.rfind('/') + 1) + temporary + "XXXXXX";
-    const int descriptor = mkostemp(between.data(), O_CLOEXEC);
-    if (descriptor < 0) return false;
-    // mkostemp lets nobody else read.
-    bool isGood = fchmod(descriptor, 0666 & ~creationMask) == 0;
-    const char* from = static_cast<const char*>(bytes);
-    while (isGood && size != 0) {
-        const int64_t put = writeSome(descriptor, from, size);
-        isGood = put > 0;
-        from += isGood ? put : 0;
-        size -= isGood ? size_t(put) : 0;
-    }
-    isGood = isGood && std::rename(between.c_str(), path.c_str()) == 0;
-    const int error = errno;
-    if (!isGood) unlink(between.c_str());
-    close(descriptor);
-    errno = error;
-    return isGood;
-}
-
 // --- Folders ---
 
 bool createFolders(const std::string& path)
@@ -330,7 +309,17 @@ std::string makeTemporaryFolder(const std::string& parent, const std::string& st
 
 bool listFolder(const std::string& path, std::vector<FolderEntry>& entries)
 {
-    const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
+    const SystemFile folder = openFolder(path);
+    const bool isListed = folder != kNoFile && listFolder(folder, entries);
+    const int error = errno;
+    if (folder != kNoFile) closeFile(folder);
+    errno = error;
+    return isListed;
+}
+
+bool listFolder(SystemFile opened, std::vector<FolderEntry>& entries)
+{
+    const DirectoryStream folder = streamOf(opened);
     if (folder == nullptr) return false;
     for (;;) {
         errno = 0;
@@ -391,6 +380,21 @@ bool factsIn(SystemFile folder, const std::string& name, FileFacts& facts)
         return false;
     facts = factsFrom(status);
     return true;
+}
+
+SystemFile openIn(SystemFile folder, const std::string& name)
+{
+    // Opening a device may do something, and a pipe waits.
+    FileFacts facts;
+    if (!factsIn(folder, name, facts)) return kNoFile;
+    errno = EINVAL;
+    if (facts.kind != FileFacts::Kind::file) return kNoFile;
+    const int file = openat(descriptorOf(folder), name.c_str(),
+                            O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file < 0 || (factsOf(file, facts) && facts.kind == FileFacts::Kind::file)) return file;
+    close(file); // somebody has put something else there meanwhile
+    errno = EINVAL;
+    return kNoFile;
 }
 
 SystemFile createIn(SystemFile folder, const char* name)
@@ -480,28 +484,24 @@ bool holdFile(SystemFile file)
 
 void removeAbandonedIn(SystemFile folder, bool (*isOurs)(const std::string& name))
 {
-    const int again = openat(descriptorOf(folder), ".", kFolderFlags);
-    if (again < 0) return;
-    const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(again), closedir);
-    if (entries == nullptr) {
-        close(again);
-        return;
-    }
+    const DirectoryStream entries = streamOf(folder);
+    if (entries == nullptr) return;
+    const int in = descriptorOf(folder);
     const bool local = isLocal(folder);
     while (const dirent* const entry = readdir(entries.get())) {
         const char* const name = entry->d_name;
         struct stat status = {}, held = {};
-        if (!isOurs(name) || fstatat(again, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        if (!isOurs(name) || fstatat(in, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
             !isAbandoned(status, local))
             continue;
-        const int file = openat(again, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        const int file = descriptorOf(openIn(folder, name));
         if (file < 0) continue;
         // Whoever makes a file holds it, and looks then whether it has still a name. The name is of
         // the file that is held here, or somebody else has removed that.
         if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &held) == 0 &&
-            isAbandoned(held, local) && fstatat(again, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            isAbandoned(held, local) && fstatat(in, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             status.st_dev == held.st_dev && status.st_ino == held.st_ino)
-            unlinkat(again, name, 0);
+            unlinkat(in, name, 0);
         close(file);
     }
 }

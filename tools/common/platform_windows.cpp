@@ -157,10 +157,9 @@ SystemFile standardInput() { return fileOf(GetStdHandle(STD_INPUT_HANDLE)); }
 SystemFile standardOutput() { return fileOf(GetStdHandle(STD_OUTPUT_HANDLE)); }
 
 // With backup semantics a folder can be opened too, and is told from a file by its facts.
-SystemFile openForReading(const std::string& path, bool followsLinks)
+SystemFile openForReading(const std::string& path)
 {
-    return openPath(path, GENERIC_READ, kShareAll, OPEN_EXISTING,
-                    FILE_FLAG_BACKUP_SEMANTICS | (followsLinks ? 0 : FILE_FLAG_OPEN_REPARSE_POINT));
+    return openPath(path, GENERIC_READ, kShareAll, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
 }
 
 // Overlapped: else reads of several threads would wait for each other.
@@ -273,38 +272,6 @@ bool removeFolder(const std::string& path)
     return RemoveDirectoryW(wide.c_str()) || failed();
 }
 
-bool replaceFile(const std::string& path, const std::string& temporary, const void* bytes,
-                 size_t size)
-{
-    const std::string folder = path.substr(0, path.rfind('/') + 1);
-    std::string between;
-    SystemFile file = kNoFile;
-    for (int attempt = 0; attempt < 100 && file == kNoFile; ++attempt) {
-        between = folder + randomName(temporary);
-        file = createFile(between);
-        if (file == kNoFile && errno != EEXIST) return false;
-    }
-    bool isGood = file != kNoFile;
-    const char* from = static_cast<const char*>(bytes);
-    while (isGood && size != 0) {
-        const int64_t put = writeSome(file, from, size);
-        isGood = put > 0;
-        from += isGood ? put : 0;
-        size -= isGood ? size_t(put) : 0;
-    }
-    int error = errno;
-    if (file != kNoFile) closeFile(file);
-    if (isGood) {
-        isGood = MoveFileExW(widePath(between).c_str(), widePath(path).c_str(),
-                             MOVEFILE_REPLACE_EXISTING) ||
-                 failed();
-        error = errno;
-    }
-    if (!isGood && file != kNoFile) removeFile(between);
-    errno = error;
-    return isGood;
-}
-
 // --- Folders ---
 
 bool createFolder(const std::string& path)
@@ -354,6 +321,15 @@ bool listFolder(const std::string& path, std::vector<FolderEntry>& entries)
 {
     const SystemFile folder = openFolder(path);
     if (folder == kNoFile) return false;
+    const bool isListed = listFolder(folder, entries);
+    const int error = errno;
+    closeFile(folder);
+    errno = error;
+    return isListed;
+}
+
+bool listFolder(SystemFile folder, std::vector<FolderEntry>& entries)
+{
     alignas(8) char buffer[1 << 16];
     FILE_INFO_BY_HANDLE_CLASS way = FileIdBothDirectoryRestartInfo;
     DWORD error = 0;
@@ -384,7 +360,6 @@ bool listFolder(const std::string& path, std::vector<FolderEntry>& entries)
     const bool isDone =
         (error == ERROR_NO_MORE_FILES || error == ERROR_FILE_NOT_FOUND || failed(error)) &&
         factsOf(folder, facts);
-    closeFile(folder);
     for (FolderEntry& entry : entries)
         entry.facts.device = facts.device;
     return isDone;
@@ -457,6 +432,11 @@ bool factsIn(SystemFile folder, const std::string& name, FileFacts& facts)
     closeFile(file);
     errno = error;
     return isDone;
+}
+
+SystemFile openIn(SystemFile folder, const std::string& name)
+{
+    return openEntry(folder, name, GENERIC_READ, kShareAll, FILE_OPEN, FILE_NON_DIRECTORY_FILE);
 }
 
 SystemFile createIn(SystemFile folder, const char* name)

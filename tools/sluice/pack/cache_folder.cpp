@@ -7,25 +7,28 @@
 #include <cstring>
 #include <ctime>
 #include <functional>
+#include <random>
+#include <tuple>
 
 #include <xxhash.h>
-
-#include "tools/common/files.h"
 
 namespace sluice {
 namespace {
 
 constexpr uint8_t kMagic[8] = {0x8b, 'S', 'L', 'C', 'A', 'C', 'H', 0x0a};
 constexpr size_t kHeadBytes = 56, kCheckBytes = 16;
-constexpr uint64_t kLargestEntry = uint64_t(1) << 30; // a larger file is none of ours
+// Larger files are none of ours. Of files of more than 150 GB and of more than two million no entry
+// is kept.
+constexpr uint64_t kLargestTile = 2 << 20, kLargestOther = 128 << 20;
 constexpr int64_t kDay = 24 * 60 * 60;
 constexpr int64_t kTouchSeconds = 60; // uses within this time leave an entry's age as it is
 constexpr char kTag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                         "# Tiles that sluice pack has encoded: `sluice cache info` says more, and "
                         "any file of it may be removed.\n";
 constexpr size_t kSignatureBytes = 43;
-constexpr char kTagName[] = "/CACHEDIR.TAG";
+constexpr char kTagName[] = "CACHEDIR.TAG";
 constexpr char kTemporary[] = ".tmp-";
+constexpr char kDigits[] = "0123456789abcdef";
 
 void storeCheck(const uint8_t* bytes, size_t size, uint8_t* to)
 {
@@ -49,22 +52,6 @@ bool kindOfName(const std::string& name, EntryKind& kind)
     return kind == EntryKind::tile || kind == EntryKind::asset || kind == EntryKind::stamps;
 }
 
-// An open file that is closed.
-class OpenFile {
-public:
-    explicit OpenFile(SystemFile file) : m_file(file) {}
-    ~OpenFile()
-    {
-        if (m_file != kNoFile) closeFile(m_file);
-    }
-    OpenFile(const OpenFile&) = delete;
-    OpenFile& operator=(const OpenFile&) = delete;
-    operator SystemFile() const { return m_file; }
-
-private:
-    SystemFile m_file;
-};
-
 bool readWhole(SystemFile file, Bytes& bytes)
 {
     for (size_t done = 0; done != bytes.size();) {
@@ -77,39 +64,83 @@ bool readWhole(SystemFile file, Bytes& bytes)
 
 // Gives a file its name only when it is whole. Several processes may do so at once: the last one
 // wins, and all of them have written the same.
-bool writeFile(const std::string& path, const void* bytes, size_t size)
+bool writeIn(SystemFile folder, const std::string& name, const void* bytes, size_t size)
 {
-    return replaceFile(path, kTemporary, bytes, size);
+    FileFacts facts;
+    if (factsIn(folder, name, facts) && facts.kind != FileFacts::Kind::file) {
+        errno = EEXIST; // whatever that is, it is not ours
+        return false;
+    }
+    std::random_device random;
+    std::string between;
+    SystemFile file = kNoFile;
+    for (int attempt = 0; attempt < 100 && file == kNoFile; ++attempt) {
+        between = formatText("%s%08x", kTemporary, unsigned(random()));
+        file = createIn(folder, between.c_str());
+        if (file == kNoFile && errno != EEXIST) break;
+    }
+    if (file == kNoFile) return false;
+    bool isGood = true;
+    const char* from = static_cast<const char*>(bytes);
+    while (isGood && size != 0) {
+        const int64_t put = writeSome(file, from, size);
+        isGood = put > 0;
+        from += isGood ? put : 0;
+        size -= isGood ? size_t(put) : 0;
+    }
+    isGood = closeFile(file) && isGood && renameIn(folder, between.c_str(), name, true);
+    const int error = errno;
+    if (!isGood) removeIn(folder, between.c_str());
+    errno = error;
+    return isGood;
 }
 
-// Calls back for each file of the cache's folders: its path, its name and what the system says of
-// it. Files that vanish meanwhile are left out.
-void forEachFile(const std::string& folder,
-                 const std::function<void(const std::string& path, const std::string& name,
-                                          const FileFacts& facts)>& call)
+// ".tmp-" and eight digits; older versions made six or eight letters and digits.
+bool isLeftover(const std::string& name)
 {
-    constexpr char digits[] = "0123456789abcdef";
+    constexpr char letters[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    constexpr size_t start = sizeof kTemporary - 1;
+    return (name.size() == start + 6 || name.size() == start + 8) &&
+           name.compare(0, start, kTemporary) == 0 &&
+           name.find_first_not_of(letters, start) == name.npos;
+}
+
+// Calls back for each file of the cache's folders: the digits of its folder, the folder, the file's
+// name and what the system says of it. Files that vanish meanwhile are left out.
+void forEachFile(SystemFile cache,
+                 const std::function<void(const std::string& digits, SystemFile folder,
+                                          const FolderEntry& entry)>& call)
+{
     for (int i = 0; i < 256; ++i) {
-        const std::string part = folder + "/" + digits[i / 16] + digits[i % 16];
+        const std::string digits = {kDigits[i / 16], kDigits[i % 16]};
+        const OpenFile part(openFolderIn(cache, digits));
         std::vector<FolderEntry> entries;
-        listFolder(part, entries);
+        if (part != kNoFile) listFolder(part, entries);
         for (const FolderEntry& entry : entries)
-            if (entry.facts.kind == FileFacts::Kind::file)
-                call(part + "/" + entry.name, entry.name, entry.facts);
+            if (entry.facts.kind == FileFacts::Kind::file) call(digits, part, entry);
     }
 }
 
-bool isLeftover(const std::string& name) { return name.compare(0, 5, kTemporary) == 0; }
+bool isSignature(SystemFile folder)
+{
+    const OpenFile tag(openIn(folder, kTagName));
+    Bytes start(kSignatureBytes);
+    return tag != kNoFile && readWhole(tag, start) && std::equal(start.begin(), start.end(), kTag);
+}
+
+uint64_t largestEntry(EntryKind kind)
+{
+    return kind == EntryKind::tile ? kLargestTile : kLargestOther;
+}
 
 } // namespace
 
 std::string hexText(const Digest& digest)
 {
-    constexpr char digits[] = "0123456789abcdef";
     std::string text;
     for (const uint8_t byte : digest) {
-        text += digits[byte >> 4];
-        text += digits[byte & 15];
+        text += kDigits[byte >> 4];
+        text += kDigits[byte & 15];
     }
     return text;
 }
@@ -142,47 +173,51 @@ std::optional<Bytes> readCacheEntry(EntryKind kind, const Digest& digest, const 
     return Bytes(file.begin() + kHeadBytes, file.end() - kCheckBytes);
 }
 
-CacheFolder::CacheFolder(std::string path, bool create) : m_path(std::move(path))
+CacheFolder::CacheFolder(std::string path, bool create)
+    : m_path(std::move(path)), m_folder(openFolder(m_path))
 {
     FileFacts facts;
-    const std::string tag = m_path + kTagName;
-    if (factsOf(tag, true, facts)) {
-        const Bytes start = InputFile(tag).readStart(kSignatureBytes);
-        if (!std::equal(start.begin(), start.end(), kTag, kTag + kSignatureBytes))
-            throw Failure{exitUsage, m_path + ": is no cache of sluice (its CACHEDIR.TAG says so)"};
-        return;
-    }
-    if (!create) {
+    if (m_folder == kNoFile && !create) {
         const bool isThere = factsOf(m_path, true, facts);
         throw Failure{isThere ? exitUsage : exitIo,
                       m_path + (isThere ? ": is no cache of sluice" : ": there is no such folder")};
     }
-    if (!createFolders(m_path)) throw Failure{exitIo, m_path + ": " + std::strerror(errno)};
+    if (m_folder == kNoFile) {
+        if (!createFolders(m_path)) throw Failure{exitIo, m_path + ": " + std::strerror(errno)};
+        m_folder = OpenFile(openFolder(m_path));
+        if (m_folder == kNoFile) throw Failure{exitIo, m_path + ": " + std::strerror(errno)};
+    }
+    if (factsIn(m_folder, kTagName, facts)) {
+        if (isSignature(m_folder)) return;
+        throw Failure{exitUsage, m_path + ": is no cache of sluice (its CACHEDIR.TAG says so)"};
+    }
+    if (!create) throw Failure{exitUsage, m_path + ": is no cache of sluice"};
     // Another process may be making the same cache: its temporary file does not count.
     std::vector<FolderEntry> entries;
-    listFolder(m_path, entries);
+    listFolder(m_folder, entries);
     for (const FolderEntry& entry : entries)
-        if (!isLeftover(entry.name) && !factsOf(tag, true, facts))
+        if (!isLeftover(entry.name) && !factsIn(m_folder, kTagName, facts))
             throw Failure{exitUsage, m_path + ": is neither empty nor a cache of sluice"};
-    if (writeFile(tag, kTag, sizeof kTag - 1)) return;
+    if (writeIn(m_folder, kTagName, kTag, sizeof kTag - 1)) return;
     const int error = errno;
     // Some file systems of Windows replace no file that another process has open, which made it.
-    if (!isFile(tag)) throw Failure{exitIo, tag + ": " + std::strerror(error)};
+    if (!isSignature(m_folder)) throw Failure{exitIo, m_path + ": " + std::strerror(error)};
 }
 
-std::string CacheFolder::pathOf(EntryKind kind, const Digest& digest) const
+// The folder of the entries whose digests begin with these digits.
+OpenFile CacheFolder::partOf(const std::string& digits) const
 {
-    const std::string name = hexText(digest);
-    return m_path + "/" + name.substr(0, 2) + "/" + name.substr(2) + char(kind);
+    return OpenFile(openFolderIn(m_folder, digits.substr(0, 2)));
 }
 
 std::optional<Bytes> CacheFolder::find(EntryKind kind, const Digest& digest) const
 {
-    const OpenFile file(openForReading(pathOf(kind, digest), false));
+    const std::string digits = hexText(digest);
+    const OpenFile part = partOf(digits);
+    if (part == kNoFile) return {};
+    const OpenFile file(openIn(part, digits.substr(2) + char(kind)));
     FileFacts facts;
-    if (file == kNoFile || !factsOf(file, facts) || facts.kind != FileFacts::Kind::file ||
-        facts.size > kLargestEntry)
-        return {};
+    if (file == kNoFile || !factsOf(file, facts) || facts.size > largestEntry(kind)) return {};
     Bytes bytes(size_t(facts.size));
     if (!readWhole(file, bytes)) return {};
     std::optional<Bytes> content = readCacheEntry(kind, digest, bytes);
@@ -193,12 +228,16 @@ std::optional<Bytes> CacheFolder::find(EntryKind kind, const Digest& digest) con
 
 void CacheFolder::keep(EntryKind kind, const Digest& digest, const Bytes& content, bool quiet)
 {
-    const std::string path = pathOf(kind, digest);
     const Bytes file = makeCacheEntry(kind, digest, content);
-    if (file.size() > kLargestEntry || writeFile(path, file.data(), file.size())) return;
-    if (errno == ENOENT && !createFolder(path.substr(0, path.rfind('/'))) && errno == EEXIST)
-        errno = ENOENT;
-    if (writeFile(path, file.data(), file.size())) return;
+    if (file.size() > largestEntry(kind)) return;
+    const std::string digits = hexText(digest);
+    OpenFile part = partOf(digits);
+    if (part == kNoFile && errno == ENOENT) {
+        createFolderIn(m_folder, digits.substr(0, 2));
+        part = partOf(digits);
+    }
+    if (part != kNoFile && writeIn(part, digits.substr(2) + char(kind), file.data(), file.size()))
+        return;
     const int error = errno;
     if (!m_hasFailed.exchange(true) && !quiet)
         printMessage("sluice: %s: %s: the cache does not get this run's results\n", m_path.c_str(),
@@ -208,16 +247,16 @@ void CacheFolder::keep(EntryKind kind, const Digest& digest, const Bytes& conten
 CacheFolder::Usage CacheFolder::usage() const
 {
     Usage usage;
-    forEachFile(m_path, [&](const std::string&, const std::string& name, const FileFacts& facts) {
+    forEachFile(m_folder, [&](const std::string&, SystemFile, const FolderEntry& entry) {
         EntryKind kind;
-        if (isLeftover(name)) ++usage.leftovers;
-        if (!kindOfName(name, kind)) return;
-        const int64_t time = facts.modified.seconds;
+        if (isLeftover(entry.name)) ++usage.leftovers;
+        if (!kindOfName(entry.name, kind)) return;
+        const int64_t time = entry.facts.modified.seconds;
         const bool first = usage.allEntries() == 0;
         usage.oldest = first ? time : std::min(usage.oldest, time);
         usage.youngest = first ? time : std::max(usage.youngest, time);
         ++usage.entries[indexOf(kind)];
-        usage.bytes[indexOf(kind)] += facts.size;
+        usage.bytes[indexOf(kind)] += entry.facts.size;
     });
     return usage;
 }
@@ -225,30 +264,34 @@ CacheFolder::Usage CacheFolder::usage() const
 CacheFolder::Trimmed CacheFolder::trim(uint64_t limit) const
 {
     struct Entry {
-        int64_t seconds, nanoseconds;
+        FileTime used;
         uint64_t size;
-        std::string path;
+        std::string digits, name;
     };
     std::vector<Entry> entries;
     uint64_t bytes = 0;
     const int64_t now = std::time(nullptr);
-    forEachFile(m_path, [&](const std::string& path, const std::string& name,
-                            const FileFacts& facts) {
-        EntryKind kind;
-        if (isLeftover(name) && now - facts.modified.seconds > kDay) removeFile(path);
-        if (!kindOfName(name, kind)) return;
-        entries.push_back({facts.modified.seconds, facts.modified.nanoseconds, facts.size, path});
-        bytes += facts.size;
-    });
+    forEachFile(m_folder,
+                [&](const std::string& digits, SystemFile part, const FolderEntry& found) {
+                    EntryKind kind;
+                    const FileFacts& facts = found.facts;
+                    if (isLeftover(found.name) && now - facts.modified.seconds > kDay)
+                        removeIn(part, found.name.c_str());
+                    if (!kindOfName(found.name, kind)) return;
+                    entries.push_back({facts.modified, facts.size, digits, found.name});
+                    bytes += facts.size;
+                });
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-        if (a.seconds != b.seconds) return a.seconds < b.seconds;
-        return a.nanoseconds != b.nanoseconds ? a.nanoseconds < b.nanoseconds : a.path < b.path;
+        return std::tie(a.used.seconds, a.used.nanoseconds, a.digits, a.name) <
+               std::tie(b.used.seconds, b.used.nanoseconds, b.digits, b.name);
     });
     Trimmed trimmed;
     for (const Entry& entry : entries) {
         if (bytes <= limit) break;
         bytes -= entry.size;
-        if (!removeFile(entry.path)) continue; // someone else has removed it
+        const OpenFile part = partOf(entry.digits);
+        if (part == kNoFile || !removeIn(part, entry.name.c_str()))
+            continue; // someone else has removed it
         ++trimmed.entries;
         trimmed.bytes += entry.size;
     }

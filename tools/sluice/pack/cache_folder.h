@@ -3,7 +3,8 @@
 // share it, on one machine or on several, and may be killed at any time: an entry is a file of its
 // own that appears whole, is checked when it is read, and is as good as absent when it is damaged.
 // Nobody who lacks access to the folder can make it give a wrong result (see blake2b.h); whoever
-// can write to it can.
+// can write to it can. Others may have put anything there: only files of the names below are read,
+// replaced and removed, none through a link, and none that is larger than an entry may be.
 //
 //   DIR/CACHEDIR.TAG     marks the folder, for backups and for `sluice cache`
 //   DIR/ab/cdef...SUFFIX an entry whose digest is abcdef...
@@ -12,8 +13,10 @@
 #include <atomic>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "encode/archive/blake2b.h"
+#include "tools/common/platform.h"
 #include "tools/common/tool.h"
 
 namespace sluice {
@@ -36,6 +39,29 @@ Bytes makeCacheEntry(EntryKind kind, const Digest& digest, const Bytes& content)
 std::optional<Bytes> readCacheEntry(EntryKind kind, const Digest& digest, const Bytes& file);
 
 std::string hexText(const Digest& digest);
+
+// An open file or folder that is closed.
+class OpenFile {
+public:
+    explicit OpenFile(SystemFile file) : m_file(file) {}
+    ~OpenFile() { close(); }
+    OpenFile(OpenFile&& other) noexcept : m_file(std::exchange(other.m_file, kNoFile)) {}
+    OpenFile& operator=(OpenFile&& other) noexcept
+    {
+        close();
+        m_file = std::exchange(other.m_file, kNoFile);
+        return *this;
+    }
+    operator SystemFile() const { return m_file; }
+
+private:
+    void close() const
+    {
+        if (m_file != kNoFile) closeFile(m_file);
+    }
+
+    SystemFile m_file;
+};
 
 class CacheFolder {
 public:
@@ -67,9 +93,10 @@ public:
     Trimmed trim(uint64_t limit) const;
 
 private:
-    std::string pathOf(EntryKind kind, const Digest& digest) const;
+    OpenFile partOf(const std::string& digits) const;
 
     std::string m_path;
+    OpenFile m_folder;
     std::atomic<bool> m_hasFailed = false;
 };
 
