@@ -372,3 +372,84 @@ TEST_CASE("tool border: runs that are killed leave nothing to the next one")
         CHECK(tool.onCpu("verify in/x.sluice --compare .") == 0);
     }
 }
+
+TEST_CASE("tool border: names stay what they are in other languages")
+{
+    if (isWindowsTool("names that Windows has not")) return;
+    Tool tool;
+    if (tool(after("python3 --version && ninja --version")) != 0)
+        return skipCase("python3 and ninja are not installed");
+    const char* const names[] = {"a$b",
+                                 "a b",
+                                 "aa:b",
+                                 "#x",
+                                 "q'q",
+                                 "d\"d",
+                                 "amp&amp;",
+                                 "<!--",
+                                 "-->",
+                                 "%41",
+                                 ";x",
+                                 "`id`",
+                                 "$(id)",
+                                 "*",
+                                 "~",
+                                 "--force",
+                                 "{{x}}",
+                                 "$in",
+                                 "]]>",
+                                 "a\xe2\x80\xa8"
+                                 "b"};
+    for (const char* name : names) {
+        tool.write(std::string("in/<script>/") + name, name);
+        tool.write(std::string("in/<") + "/script>/" + name + "/file", name);
+    }
+    REQUIRE(tool("pack -q -o plain.sluice in") == 0);
+    // Ninja's own parser, and a shell's.
+    fs::create_directory(tool.path / "b $x");
+    REQUIRE(tool("pack --exclude 'aa:?' --exclude '$(i*' --emit-ninja build.ninja --shards 2 "
+                 "-o 'b $x/o:#&.sluice' in") == 0);
+    REQUIRE(tool(after("ninja -f build.ninja >&2")) == 0);
+    REQUIRE(tool("pack -q --exclude 'aa:?' --exclude '$(i*' -o part.sluice in") == 0);
+    CHECK(tool.read("b $x/o:#&.sluice") == tool.read("part.sluice"));
+    CHECK(tool(after("ninja -f build.ninja | grep -q 'no work'")) == 0);
+    for (const char* refused :
+         {"-o 'a|b' in", "-o x.sluice --exclude 'a\n' in", "-o x.sluice --exclude 'a\r' in"}) {
+        CAPTURE(refused);
+        CHECK(tool(std::string("pack --emit-ninja other.ninja ") + refused) == 1);
+        CHECK(!tool.has("other.ninja"));
+    }
+    // JSON and HTML.
+    REQUIRE(tool("info --html page.html plain.sluice") == 0);
+    REQUIRE(tool(after("\"$SLUICE\" info --json plain.sluice >info.json")) == 0);
+    tool.write("check.py", R"py(import html.parser, json, os
+names = sorted(os.path.join(d, f) for d, _, fs in os.walk("in") for f in fs)
+info = json.load(open("info.json", encoding="utf-8"))
+assert sorted(a["name"] for a in info["assets"]) == names
+class Page(html.parser.HTMLParser):
+    scripts, open = [], False
+    def handle_starttag(self, tag, attributes):
+        self.open = tag == "script"
+        if self.open: self.scripts.append("")
+    def handle_endtag(self, tag): self.open = False
+    def handle_data(self, data):
+        if self.open: self.scripts[-1] += data
+page = Page()
+page.feed(open("page.html", encoding="utf-8").read())
+assert len(page.scripts) == 2
+def walk(nodes, path):
+    for node in nodes:
+        if isinstance(node[1], list): yield from walk(node[1], path + node[0] + "/")
+        else: yield path + node[0]
+shown = sorted(walk(json.loads(page.scripts[0])["tree"], ""))
+assert shown == sorted(name.replace("\u2028", "?") for name in names)
+)py");
+    CHECK_MESSAGE(tool(after("python3 check.py >&2")) == 0, tool.errors());
+    // What no archive may name is refused.
+    for (const char* name : {"a\nb", "a\x01", "a\\b", "a\xff", "a\x7f"}) {
+        Tool other;
+        other.write(std::string("in/") + name, "x");
+        CHECK(other("pack -o x.sluice in") == 1);
+        CHECK(contains(other.errors(), "cannot stand in an archive"));
+    }
+}

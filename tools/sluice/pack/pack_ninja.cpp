@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "tools/common/platform.h"
 
@@ -12,20 +13,21 @@ namespace fs = std::filesystem;
 namespace sluice {
 namespace {
 
-std::string absolute(const std::string& path)
+// Ends of lines end what a build file says, whatever stands around them, and NUL ends all of it.
+void refuseCharacters(const std::string& text, std::string_view characters)
+{
+    if (text.find_first_of(characters) != std::string::npos)
+        throw Failure{exitUsage, printable(text) + ": a build file cannot name it"};
+}
+
+// Where Ninja expects a path, in which it knows no way to write '|'.
+std::string ninjaPath(const std::string& path)
 {
     std::error_code error;
     const std::string whole = fs::absolute(fs::u8path(path), error).lexically_normal().u8string();
-    if (whole.find('\n') != std::string::npos)
-        throw Failure{exitUsage, printable(path) + ": a build file cannot name it"};
-    return whole;
-}
-
-// Where Ninja expects a path.
-std::string ninjaPath(const std::string& path)
-{
+    refuseCharacters(whole, {"\n\r|\0", 4});
     std::string text;
-    for (const char c : absolute(path)) {
+    for (const char c : whole) {
         if (c == '$' || c == ' ' || c == ':') text += '$';
         text += c;
     }
@@ -35,8 +37,7 @@ std::string ninjaPath(const std::string& path)
 // A word of a command: quoted for the shell, then for Ninja.
 std::string commandWord(const std::string& word)
 {
-    if (word.find('\n') != std::string::npos)
-        throw Failure{exitUsage, printable(word) + ": a build file cannot hold it"};
+    refuseCharacters(word, {"\n\r\0", 3});
     std::string text = "'";
     for (const char c : word)
         text += c == '\'' ? "'\\''" : c == '$' ? "$$" : std::string(1, c);
