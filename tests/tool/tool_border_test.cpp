@@ -453,3 +453,39 @@ assert shown == sorted(name.replace("\u2028", "?") for name in names)
         CHECK(contains(other.errors(), "cannot stand in an archive"));
     }
 }
+
+TEST_CASE("tool border: no list or description is too deep")
+{
+    Tool tool;
+    const auto refuses = [&](const std::string& rules, int code) {
+        tool.write("r.toml", rules);
+        CHECK(tool("pack --dry-run --rules r.toml a") == code);
+    };
+    const auto many = [](const std::string& part, size_t count) {
+        std::string text;
+        while (count-- != 0)
+            text += part;
+        return text;
+    };
+    refuses("a" + many(".a", 200000) + " = 1\n", 1);
+    refuses("[a" + many(".a", 200000) + "]\n", 1);
+    refuses("[[a" + many(".a", 200000) + "]]\n", 1);
+    refuses("a = " + many("{a=", 200000), 1);
+    refuses("a = " + many("[", 200000), 1);
+    refuses("a = " + many("[{a.a.a.a.a.a.a=", 200000), 1);
+    refuses("# " + many(".", 1000) + "\n[[rule]]\nfiles = \"" + many("*.", 500) + "*\"\n", 1);
+    CHECK(contains(tool.errors(), "no name matches"));
+    std::mt19937 random(3);
+    Model model;
+    model.add("a.weight", "BF16", {64, 64}, random);
+    tool.write("m/model.safetensors", model);
+    for (const std::string& deep :
+         {"{\"a\": " + many("[", 400000), "{\"a\": " + many("{\"b\":", 100000),
+          "{\"a\": " + many("[", 400000) + many("]", 400000) + "}"}) {
+        tool.write("m/config.json", deep);
+        CHECK(tool("pack --raw -c df11 m/model.safetensors -o out.safetensors") == 3);
+        CHECK(contains(tool.errors(), "is nested deeper than 64"));
+    }
+    tool.write("m/config.json", "{\"a\": " + many("[", 60) + many("]", 60) + "}");
+    CHECK(tool("pack --raw -c df11 m/model.safetensors -o out.safetensors") == 0);
+}

@@ -57,6 +57,25 @@ bool endsWith(const std::string& text, const std::string& end)
     return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+// Printing JSON takes stack for each level. A text that is no JSON may count as deep.
+static bool isNestedDeeper(const Bytes& text, uint32_t limit)
+{
+    uint32_t depth = 0;
+    bool isString = false;
+    for (size_t i = 0; i < text.size(); ++i) {
+        const uint8_t c = text[i];
+        if (c == '"') isString = !isString;
+        if (isString) {
+            if (c == '\\') ++i;
+        } else if (c == '[' || c == '{') {
+            if (++depth > limit) return true;
+        } else if ((c == ']' || c == '}') && depth != 0) {
+            --depth;
+        }
+    }
+    return false;
+}
+
 Json readJsonBeside(const std::string& path)
 {
     if (!isFile(path)) return nullptr;
@@ -64,7 +83,10 @@ Json readJsonBeside(const std::string& path)
     if (file.size() > kMaxJsonBytes) {
         throw Failure{exitFormat, path + ": is larger than 1 MiB"};
     }
-    Json json = Json::parse(file.readAll(), nullptr, false);
+    const Bytes text = file.readAll();
+    if (isNestedDeeper(text, kMaxJsonDepth))
+        throw Failure{exitFormat, path + formatText(": is nested deeper than %u", kMaxJsonDepth)};
+    Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded()) {
         throw Failure{exitFormat, path + ": is no JSON"};
     }

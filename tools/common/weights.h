@@ -29,6 +29,7 @@ constexpr const char *kLutsName = "luts", *kPositionsName = "output_positions", 
 constexpr const char* kSplitsName = "split_positions";
 constexpr size_t kMaxPatterns = 4096;       // a pattern_dict with more takes too long to match
 constexpr uint64_t kMaxJsonBytes = 1 << 20; // larger JSON files beside the weights are refused
+constexpr uint32_t kMaxJsonDepth = 64;      // and deeper ones
 constexpr size_t kMaxUnitTensors = 1 << 17; // bounds the size of split_positions
 
 // The types of tensors that the float codec has codes for, the usual one of each dtype first.

@@ -214,6 +214,9 @@ private:
 // where it looks for white space, which it does in more places than it should.
 std::string inAscii(const std::string& text, uint32_t& stray)
 {
+    // Rules have no keys of several parts, and toml++ takes stack for each part.
+    constexpr uint32_t kMostDots = 16; // in a line
+    uint32_t dots = 0;
     enum class In {
         plain,
         comment,
@@ -225,7 +228,14 @@ std::string inAscii(const std::string& text, uint32_t& stray)
     stray = 0;
     for (size_t i = 0; i < text.size();) {
         const char c = text[i];
-        if (c == '\n') ++line;
+        if (c == '\n') {
+            ++line;
+            dots = 0;
+        }
+        if (c == '.' && in == In::plain && ++dots > kMostDots) {
+            stray = line;
+            return {};
+        }
         if (uint8_t(c) > 0x7f) {
             const Character character = characterAt(text, i);
             if (!character.isValid || in == In::plain || in == In::other) {
@@ -277,7 +287,7 @@ PackRules::PackRules(std::string name, const std::string& text) : m_name(std::mo
     const std::string ascii = inAscii(text, stray);
     if (stray != 0)
         fail(stray, "only comments and strings in \"\" of one line hold other characters than "
-                    "ASCII's");
+                    "ASCII's or more than 16 dots");
     const toml::parse_result parsed = toml::parse(ascii, m_name);
     if (!parsed)
         fail(parsed.error().source().begin.line,
