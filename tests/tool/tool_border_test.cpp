@@ -489,3 +489,69 @@ TEST_CASE("tool border: no list or description is too deep")
     tool.write("m/config.json", "{\"a\": " + many("[", 60) + many("]", 60) + "}");
     CHECK(tool("pack --raw -c df11 m/model.safetensors -o out.safetensors") == 0);
 }
+
+TEST_CASE("tool border: a stdout that takes nothing is an error in every verb")
+{
+    if (isWindowsTool("devices of POSIX")) return;
+    Tool tool;
+    REQUIRE(tool("pack -q --cache c -o x.sluice a") == 0);
+    REQUIRE(tool("pack -q -l 1 -o y.sluice a") == 0);
+    REQUIRE(tool("diff -q x.sluice y.sluice -o p") == 0);
+    REQUIRE(tool("pack -q --shard 1/1 -o s a") == 0);
+    tool.write("row", "scan.workgroups=3");
+    for (const char* arguments : {"--version",
+                                  "--help",
+                                  "pack --help",
+                                  "pack -o - a",
+                                  "pack --raw -o - a/one.txt",
+                                  "pack --dry-run a",
+                                  "pack --explain a/one.txt a",
+                                  "cache info c",
+                                  "cache trim c --cache-size 1G",
+                                  "join s -o -",
+                                  "unpack x.sluice a/one.txt -o - --device cpu",
+                                  "unpack --list x.sluice",
+                                  "info x.sluice",
+                                  "info --json x.sluice",
+                                  "info --html - x.sluice",
+                                  "verify --device cpu x.sluice",
+                                  "diff x.sluice y.sluice -o -",
+                                  "patch x.sluice p -o -",
+                                  "devices --device cpu",
+                                  "devices --json --device cpu",
+                                  "selftest --device cpu --tier fast",
+                                  "bench --device cpu --filter =checksum --seconds 1 --json -",
+                                  "report -o - --device cpu --seconds 1",
+                                  "completion bash",
+                                  "man",
+                                  "man pack"}) {
+        INFO(arguments);
+        CHECK(tool(std::string(arguments) + " >/dev/full") == 2);
+        CHECK(tool(std::string(arguments) + " >&-") == 2);
+        CHECK(!tool.errors().empty());
+    }
+    CHECK(!tool.hasTemporaries());
+}
+
+TEST_CASE("tool border: what is unpacked or written by hand replaces no input")
+{
+    if (isWindowsTool("links of POSIX")) return;
+    Tool tool;
+    tool.write("in/x.sluice", "a file that has the archive's name");
+    REQUIRE(tool("pack -q -o x.sluice in") == 0);
+    const std::string archive = tool.read("x.sluice");
+    fs::create_directory(tool.path / "o");
+    fs::create_directory(tool.path / "o/in");
+    fs::create_hard_link(tool.path / "x.sluice", tool.path / "o/in/x.sluice");
+    CHECK(tool("unpack -f x.sluice -C o --device cpu") == 2);
+    CHECK(contains(tool.errors(), "would be lost"));
+    CHECK(tool.read("x.sluice") == archive);
+    tool.write("row", "scan.workgroups=3");
+    for (const char* arguments : {"unpack -f x.sluice in/x.sluice -o row --tuning @row",
+                                  "bench -f --filter scan --json row --tuning @row",
+                                  "bench -f --filter scan --html ./row --tuning @row"}) {
+        INFO(arguments);
+        CHECK(tool(arguments) == 2);
+        CHECK(tool.read("row") == "scan.workgroups=3");
+    }
+}

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 
 #include <CLI/CLI.hpp>
 
@@ -13,6 +14,7 @@
 #include "tools/common/codecs.h"
 #include "tools/sluice/command_table.h"
 #include "tools/common/expand_paths.h"
+#include "tools/common/files.h"
 #include "tools/sluice/report/field_report.h"
 #include "tools/common/shard.h"
 #include "tools/sluice/shared_options.h"
@@ -598,6 +600,9 @@ int runVerb(const CLI::App& app, CommandLine& line)
         if (given.get_option_no_throw("--device") == nullptr || verb == "tune" ||
             verb == "devices" || verb == "report")
             throw Failure{exitUsage, "--tuning is for unpack, verify, selftest and bench"};
+        if (line.common.tuning[0] == '@')
+            for (const std::string& output : {line.unpack.output, line.bench.json, line.bench.html})
+                refuseOwnInput(output, {line.common.tuning.substr(1)});
         line.common.tuning = tuningText(line.common.tuning);
     }
     for (auto* const paths : {&line.pack.inputs, &line.join.inputs, &line.transcode.inputs})
@@ -606,6 +611,28 @@ int runVerb(const CLI::App& app, CommandLine& line)
         if (given.get_name() == verb.name) return verb.run(given, line);
     }
     return exitUsage;
+}
+
+void flushResults()
+{
+    std::cout.flush(); // CLI11 prints help by it
+    if (!std::cout || std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+        throw Failure{exitIo, "stdout cannot be written"};
+}
+
+// What the line asks for. Returns the exit code, or throws a Failure.
+int run(CLI::App& app, CommandLine& line, const std::vector<std::string>& arguments)
+{
+    int code = exitOk;
+    try {
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // back to front
+        code = runVerb(app, line);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() != 0) throw Failure{exitUsage, usageError(app, error, arguments)};
+        app.exit(error); // prints the help or the version that was asked for
+    }
+    flushResults();
+    return code;
 }
 
 } // namespace
@@ -617,18 +644,7 @@ int main(int argc, char** argv)
     CLI::App app("Compressed assets in, bytes on the GPU out.", "sluice");
     try {
         define(app, line);
-        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // back to front
-        const int code = runVerb(app, line);
-        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-            throw Failure{exitIo, "stdout cannot be written"};
-        }
-        return code;
-    } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) {
-            return app.exit(error); // prints the help or the version that was asked for
-        }
-        sayError(usageError(app, error, arguments));
-        return exitUsage;
+        return run(app, line, arguments);
     } catch (const Failure& failure) {
         std::fflush(stdout);
         sayError(failure.text);

@@ -159,6 +159,7 @@ void checkNames(const Container& container, const std::vector<uint32_t>& assets,
         const std::string name = container.asset(asset).name, path = root + "/" + name;
         checkFileName(name, path);
         checkOverwrite(path, force);
+        refuseOwnInput(path, {container.file().name()});
         if (!fileNamesFold()) continue; // names of an archive differ
         const auto [other, isNew] = names.emplace(foldedFileName(name), name);
         if (!isNew)
