@@ -555,3 +555,22 @@ TEST_CASE("tool border: what is unpacked or written by hand replaces no input")
         CHECK(tool.read("row") == "scan.workgroups=3");
     }
 }
+
+TEST_CASE("tool border: what comes through a pipe is bounded")
+{
+    if (isWindowsTool("the commands are those of a POSIX shell")) return;
+    Tool tool;
+    const char* const zeros = "head -c 3000000 /dev/zero | \"$SLUICE\" ";
+    for (const char* arguments :
+         {"pack --raw -q -f -o x - --max-input 2999999", "unpack -q - -o x --max-input 1M",
+          "info - --max-input 2M", "--max-input 1 pack -q -f --order - -o x a"}) {
+        INFO(arguments);
+        CHECK(tool(after(std::string(zeros) + arguments)) == 3);
+        CHECK(contains(tool.errors(), "--max-input sets another"));
+        CHECK(!tool.has("x"));
+    }
+    CHECK(tool(after(std::string(zeros) + "pack --raw -q -o x - --max-input 3000000")) == 0);
+    CHECK(tool(after("head -c 600M /dev/zero | \"$SLUICE\" info -")) == 3);
+    CHECK(contains(tool.errors(), "stdin: more than 536870912 bytes come through the pipe"));
+    CHECK(tool("info - --max-input much") == 1);
+}

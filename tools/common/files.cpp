@@ -58,8 +58,10 @@ void readAt(SystemFile file, const std::string& path, uint64_t offset, void* byt
     }
 }
 
-// Copies a stream to its end, into a file. Returns its size.
-uint64_t copyStream(SystemFile from, const std::string& fromName, SystemFile to)
+uint64_t mostOfPipe = uint64_t(512) << 20;
+
+// Copies a pipe to its end, into a file. Returns its size.
+uint64_t keepPipe(SystemFile from, const std::string& fromName, SystemFile to)
 {
     std::vector<char> buffer(1 << 20);
     uint64_t size = 0;
@@ -67,6 +69,11 @@ uint64_t copyStream(SystemFile from, const std::string& fromName, SystemFile to)
         const int64_t got = readSome(from, buffer.data(), buffer.size());
         if (got < 0) failErrno(fromName);
         if (got == 0) return size;
+        if (uint64_t(got) > mostOfPipe - size)
+            throw Failure{exitFormat,
+                          formatText("%s: more than %llu bytes come through the pipe, and that is "
+                                     "the limit; --max-input sets another",
+                                     fromName.c_str(), wide(mostOfPipe))};
         writeAt(to, fromName, size, buffer.data(), size_t(got));
         size += uint64_t(got);
     }
@@ -242,6 +249,8 @@ bool isTemporaryName(const std::string& path)
            name.find_first_not_of(kLetters, kTemporaryStart.size()) == name.npos;
 }
 
+void limitPipes(uint64_t bytes) { mostOfPipe = bytes; }
+
 InputFile::InputFile(const std::string& path) : m_name(path == "-" ? "stdin" : path)
 {
     const bool standard = path == "-";
@@ -254,7 +263,7 @@ InputFile::InputFile(const std::string& path) : m_name(path == "-" ? "stdin" : p
     if (standard || facts.kind != FileFacts::Kind::file) { // a pipe: keep what comes
         const SystemFile stream = m_file;
         m_file = openUnnamedFor(m_name);
-        m_size = copyStream(stream, m_name, m_file);
+        m_size = keepPipe(stream, m_name, m_file);
         if (!standard) closeFile(stream);
     }
 }

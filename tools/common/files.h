@@ -13,6 +13,9 @@
 
 namespace sluice {
 
+// How many bytes may come through a pipe, which are kept in a temporary file (--max-input).
+void limitPipes(uint64_t bytes);
+
 // Every failure is thrown as Failure{exitIo, ...} naming the file.
 class InputFile {
 public:

@@ -588,6 +588,11 @@ void define(CLI::App& app, CommandLine& line)
                    "verbs with --device: a row of tuning for it, as tune prints it; @FILE reads it "
                    "from a file")
         ->type_name("ROW");
+    app.add_option_function<std::string>(
+           "--max-input",
+           [](const std::string& text) { limitPipes(sizeFromText("--max-input", text)); },
+           "how many bytes may come through a pipe, such as 500M or 20G; default 512M")
+        ->type_name("SIZE");
     for (const Verb& verb : kVerbs)
         verb.define(*app.add_subcommand(verb.name, verb.help), line);
 }
