@@ -332,3 +332,28 @@ TEST_CASE("tool documents: what other pages show for a shell runs, or is named h
     CHECK(notRun.empty());
     CHECK(ran == 1);
 }
+
+TEST_CASE("tool documents: what ./tools/dev fetches is signed")
+{
+    const fs::path scripts = fs::path(SLUICE_TEST_DATA_DIR) / "../../tools/dev.d";
+    uint32_t fetches = 0;
+    for (const auto& entry : fs::directory_iterator(scripts)) {
+        const std::string name = entry.path().filename().string();
+        if (name.find(".sh") == std::string::npos) continue;
+        std::istringstream text(readFile(entry.path()));
+        for (std::string line; std::getline(text, line);) {
+            line.erase(std::min(line.find("# "), line.size())); // what a comment says
+            CAPTURE(name);
+            CAPTURE(line);
+            // apt refuses what is not signed unless it is told, debootstrap only when it is told.
+            for (const char* unsafe : {"curl", "wget", "unauthenticated", "trusted=yes", "no-check",
+                                       "AllowInsecure", "allow-insecure"})
+                CHECK(!contains(line, unsafe));
+            if (contains(line, "debootstrap --")) {
+                CHECK(contains(line, "debootstrap --force-check-gpg --keyring="));
+                ++fetches;
+            }
+        }
+    }
+    CHECK(fetches == 1);
+}

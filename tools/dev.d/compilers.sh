@@ -12,8 +12,9 @@ in_release() { # RELEASE COMMAND...
     "$root/tools/dev.d/in_folder" "$compilers/$1" "$root" "${@:2}"
 }
 
-# A release with packages, made once: make_release RELEASE PACKAGE... Signatures are checked, but not the date until which
-# a list is good: that of a release in the making may be some weeks old.
+# A release with packages, made once: make_release RELEASE PACKAGE... Signatures are checked (debootstrap alone would only
+# warn where it finds no keys), but not the date until which a list is good: that of a release in the making may be some
+# weeks old.
 make_release() {
     local release=$1 script=/usr/share/debootstrap/scripts/$1
     shift
@@ -21,7 +22,8 @@ make_release() {
     note "a folder of Debian's $release"
     [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
     rm -rf "$compilers/${release:?}"
-    debootstrap --variant=minbase "$release" "$compilers/$release" "$compilers_mirror" "$script" &&
+    debootstrap --force-check-gpg --keyring=/usr/share/keyrings/debian-archive-keyring.gpg --variant=minbase \
+        "$release" "$compilers/$release" "$compilers_mirror" "$script" &&
         echo "deb-src $compilers_mirror $release main" | tee "$compilers/$release/etc/apt/sources.list.d/source.list" &&
         in_release "$release" sh -c 'apt-get -o Acquire::Check-Valid-Until=false update -q &&
             DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" && apt-get clean' sh "$@" &&
@@ -131,7 +133,7 @@ run_compilers() {
         echo "as root: it works in folders of other releases (chroot)" >&2
         exit 1
     }
-    start debootstrap python3
+    start debootstrap debian-archive-keyring gpgv python3
     make_release "$compilers_mesa" mesa-vulkan-drivers vulkan-validationlayers libvulkan1 libstdc++6 &&
         make_release "$compilers_new" spirv-tools spirv-cross && make_shims || exit 1
     compilers_libraries
