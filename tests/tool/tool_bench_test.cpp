@@ -172,8 +172,8 @@ TEST_CASE("tool: the benchmark's rows of streaming")
     Tool tool;
     CHECK(tool("bench -q --device cpu --filter stream --json -") == 0);
     const std::string rows = tool.output();
-    for (const char* row :
-         {"submit 1\"", "submit 16\"", "submit 256\"", "record\"", "poll idle\"", "poll busy\""}) {
+    for (const char* row : {"submit 1\"", "submit 16\"", "submit 256\"", "record\"", "poll idle\"",
+                            "poll busy\"", "poll waits\"", "cancel waits\""}) {
         CAPTURE(row);
         CHECK(contains(rows, "\"kernel\": \"stream host\", \"size\": \"" + std::string(row)));
     }

@@ -18,6 +18,7 @@ namespace {
 constexpr uint32_t kRounds = 11;
 constexpr uint64_t kContent = 4u << 20, kRing = 64u << 20;
 constexpr uint32_t kBatchTiles = 1024, kMostGroups = 8192, kMostRequests = 65536;
+constexpr uint32_t kMostWaiting = 65536; // as many as a streamer may have
 
 // A backend whose decoders do nothing. A streamer calls no other commands.
 class IdleBackend final : public cpu::ReferenceBackend {
@@ -79,7 +80,7 @@ int64_t readContent(void* user, uint64_t offset, void* bytes, uint64_t size)
 // A streamer without threads, whose device does nothing.
 class IdleStreamer {
 public:
-    explicit IdleStreamer(const std::string& input);
+    IdleStreamer(const std::string& input, uint32_t maxGroups);
     ~IdleStreamer()
     {
         sluiceDestroyStreamer(m_streamer);
@@ -88,8 +89,9 @@ public:
     IdleStreamer(const IdleStreamer&) = delete;
     IdleStreamer& operator=(const IdleStreamer&) = delete;
 
-    // Submits that many groups, each of so many requests for whole assets; returns nanoseconds.
-    double submit(uint32_t groups, uint32_t requests);
+    // Submits groups of `requests` requests for whole assets each; returns nanoseconds. waits: they
+    // wait for a semaphore that never comes.
+    double submit(uint32_t groups, uint32_t requests, bool waits = false);
     // Submits groups of one asset each until they have that many tiles.
     void submitTiles(uint32_t tiles);
     void pump() const { require(sluiceStreamPump(m_streamer, UINT32_MAX, nullptr), "pumping"); }
@@ -97,9 +99,10 @@ public:
     // took, and how many tiles there were. Returns what one of `polls` calls of Poll takes while a
     // batch is under way.
     double record(double& nanoseconds, uint64_t& tiles, uint32_t polls);
-    // Calls Poll so often; returns nanoseconds.
+    // Calls Poll `calls` times; returns nanoseconds.
     double poll(uint32_t calls) const;
-    void cancelAll() const;
+    // Returns the nanoseconds of CancelTags.
+    double cancelAll() const;
 
 private:
     void takeEvents() const;
@@ -125,13 +128,14 @@ SluiceBuffer bufferOf(void* bytes, uint64_t size)
 // Memory of the device, which nobody touches.
 SluiceBuffer untouched(uint64_t number, uint64_t size) { return {number << 44, 0, size}; }
 
-IdleStreamer::IdleStreamer(const std::string& input) : m_content(input, kContent)
+IdleStreamer::IdleStreamer(const std::string& input, uint32_t maxGroups)
+    : m_content(input, kContent)
 {
     m_context = new SluiceContext_T{new IdleBackend};
     SluiceStreamerInfo info = {};
     info.context = m_context;
     info.gpu = &m_gpu;
-    info.maxGroups = kMostGroups;
+    info.maxGroups = maxGroups;
     info.maxRequests = kMostRequests;
     info.maxBatches = 2;
     info.maxBatchTiles = kBatchTiles;
@@ -172,7 +176,7 @@ SluiceStreamRequest IdleStreamer::requestFor(const StreamAsset& asset) const
     return request;
 }
 
-double IdleStreamer::submit(uint32_t groups, uint32_t requests)
+double IdleStreamer::submit(uint32_t groups, uint32_t requests, bool waits)
 {
     std::vector<SluiceStreamRequest> list;
     for (uint32_t i = 0; i < requests; ++i)
@@ -181,6 +185,7 @@ double IdleStreamer::submit(uint32_t groups, uint32_t requests)
     info.requests = list.data();
     info.requestCount = requests;
     info.tag = 1;
+    if (waits) info.wait = {1, 1};
     const double start = secondsNow();
     for (uint32_t i = 0; i < groups; ++i) {
         SluiceStreamGroup group = 0;
@@ -255,10 +260,13 @@ void IdleStreamer::takeEvents() const
     }
 }
 
-void IdleStreamer::cancelAll() const
+double IdleStreamer::cancelAll() const
 {
+    const double start = secondsNow();
     require(sluiceStreamCancelTags(m_streamer, 1, 1), "cancelling");
+    const double taken = secondsNow() - start;
     takeEvents();
+    return taken * 1e9;
 }
 
 void addCost(BenchReport& report, const char* what, const char* unit, std::vector<double> rounds,
@@ -279,11 +287,29 @@ void addCost(BenchReport& report, const char* what, const char* unit, std::vecto
                        {"goal", goal}}}});
 }
 
+// Groups that wait, as many as there may be: to look at them, and to cancel all of them.
+void benchWaiting(BenchReport& report, const std::string& input)
+{
+    IdleStreamer streamer(input, kMostWaiting);
+    std::vector<double> polls, cancels;
+    for (uint32_t i = 0; i <= kRounds; ++i) {
+        constexpr uint32_t kPolls = 1000;
+        streamer.submit(kMostWaiting, 1, true);
+        const double poll = streamer.poll(kPolls) / kPolls;
+        const double cancel = streamer.cancelAll() / kMostWaiting;
+        if (i == 0) continue;
+        polls.push_back(poll);
+        cancels.push_back(cancel);
+    }
+    addCost(report, "poll waits", "call", polls, 100000);
+    addCost(report, "cancel waits", "group", cancels, 300);
+}
+
 } // namespace
 
 void benchStreamHost(BenchReport& report, const std::string& input)
 {
-    IdleStreamer streamer(input);
+    IdleStreamer streamer(input, kMostGroups);
     for (const uint32_t requests : {1u, 16u, 256u}) {
         std::vector<double> rounds;
         const uint32_t groups = std::min(4096u, 32768 / requests);
@@ -311,6 +337,7 @@ void benchStreamHost(BenchReport& report, const std::string& input)
     addCost(report, "record", "tile", records, 50);
     addCost(report, "poll idle", "call", idlePolls, 100);
     addCost(report, "poll busy", "call", busyPolls, 100);
+    benchWaiting(report, input);
 }
 
 } // namespace sluice
