@@ -2,7 +2,7 @@
 // Checksums of decoded tiles: kernels/checksum.h.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/compat.h"
+#include "lib/compat.glsl"
 #include "lib/layout/regions.h"
 #include "lib/pitch.glsl"
 

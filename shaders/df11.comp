@@ -16,7 +16,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCAN_SHUFFLED
 #include "lib/loops.glsl"
-#include "lib/compat.h"
+#include "lib/compat.glsl"
 #include "lib/layout/df11.h"
 #include "lib/scan.glsl"
 

@@ -3,7 +3,7 @@
 // one workgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "lib/compat.h"
+#include "lib/compat.glsl"
 #include "lib/interval_list.glsl"
 #include "lib/scan.glsl"
 

@@ -5,6 +5,7 @@
 #include "lib/intervals.glsl"
 
 const uint kThreads = gl_WorkGroupSize.x;
+#include "lib/compat.glsl"
 #include "lib/kernels/interval_search.h"
 
 void main() {

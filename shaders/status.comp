@@ -2,6 +2,7 @@
 // The first step of every decode, which also empties the list of tiles that the driver decodes.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "lib/compat.glsl"
 #include "lib/kernels/status.h"
 #include "lib/layout/regions.h"
 

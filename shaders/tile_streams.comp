@@ -5,6 +5,7 @@
 #include "lib/lanes.glsl"
 
 const uint kThreads = gl_WorkGroupSize.x;
+#include "lib/compat.glsl"
 #include "lib/kernels/tile_streams.h"
 
 layout(push_constant, std430) uniform Push { TileStreamsParams p; };

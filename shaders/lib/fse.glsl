@@ -8,7 +8,7 @@
 #define SLUICE_FSE_GLSL
 
 #include "loops.glsl"
-#include "compat.h"
+#include "compat.glsl"
 #include "layout/fse.h"
 
 const uint kSlotWords = (1u << SLUICE_FSE_LOG_MAX) / 4u;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Checksums of decoded tiles: shaders/lib/kernels/checksum.h.
 #include "cuda/kernels.h"
+#include "cuda/lib/compat.cuh"
 #include "cuda/lib/pitch.cuh"
 #include "cuda/lib/region.cuh"
 

@@ -6,7 +6,7 @@
 #include <sluice/sluice_df11.h>
 
 #include "cuda/kernels.h"
-#include "compat.h"
+#include "cuda/lib/compat.cuh"
 #include "cuda/lib/launch.cuh"
 #include "cuda/lib/region.cuh"
 #include "cuda/lib/warp.cuh"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The passes of shaders/lib/kernels/interval_plan.h, with sums of 64 bits.
 #include "cuda/kernels.h"
+#include "cuda/lib/compat.cuh"
 #include "cuda/lib/intervals.cuh"
 
 namespace sluice {

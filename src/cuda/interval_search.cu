@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The load-balancing search on its own: shaders/lib/kernels/interval_search.h.
 #include "cuda/kernels.h"
+#include "cuda/lib/compat.cuh"
 #include "cuda/lib/intervals.cuh"
 
 namespace sluice {

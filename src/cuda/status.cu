@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The first step of every decode.
 #include "cuda/kernels.h"
+#include "cuda/lib/compat.cuh"
 #include "kernels/status.h"
 
 namespace sluice {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tile streams taken whole: the passes of shaders/lib/kernels/tile_streams.h.
 #include "cuda/kernels.h"
+#include "cuda/lib/compat.cuh"
 
 namespace sluice {
 namespace {

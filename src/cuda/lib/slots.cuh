@@ -2,7 +2,7 @@
 // Tables of 2^log slots in shared memory: shaders/lib/kernels/slots.h, with bytes for slots.
 #pragma once
 
-#include "cuda/lib/warp.cuh"
+#include "cuda/lib/compat.cuh"
 
 namespace sluice {
 namespace {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What kernels/*.h call, in GLSL; much of it comes from lanes.glsl and memory.glsl.
+#ifndef SLUICE_COMPAT_GLSL
+#define SLUICE_COMPAT_GLSL
+
+#include "compat.h"
+#include "lanes.glsl"
+#include "memory.glsl"
+#include "units.glsl"
+
+#define u64 uvec2 // an address or a size
+#define u32x2 uvec2
+#define u32x4 uvec4
+#define makeU32x2 uvec2
+#define makeU32x4 uvec4
+
+// 64-bit arithmetic beyond that of memory.glsl
+#define u64Of(value) value // of a member of a parameter structure
+u64 wide(u32 value) { return u64(value, 0u); }
+u32 lowWord(u64 value) { return value.x; }
+u64 wordOf(u64 address) { return u64(address.x & ~3u, address.y); } // that a byte is in
+
+// Memory. loadWord and the like are for what no other invocation writes while the kernel runs,
+// loadStoredWord for what lanes of the workgroup have stored. Nothing here knows bounds: the callers
+// check them.
+u32 loadWord(u64 base, u32 index) { return WordsIn(base).w[index]; }
+u32 loadByte(u64 base, u32 index) { // base: a multiple of 4
+    return WordsIn(base).w[index >> 2] >> (index & 3u) * 8u & 255u;
+}
+u32 loadStoredWord(u64 base, u32 index) { return WordsOut(base).w[index]; }
+void storeWord(u64 base, u32 index, u32 value) { WordsOut(base).w[index] = value; }
+u64 loadU64(u64 base, u32 index) {
+    return u64(WordsIn(base).w[2u * index], WordsIn(base).w[2u * index + 1u]);
+}
+void storeU64(u64 base, u32 index, u64 value) {
+    WordsOut(base).w[2u * index] = value.x;
+    WordsOut(base).w[2u * index + 1u] = value.y;
+}
+u32x4 loadUnit(u64 base, u32 index) { return UnitsIn(base).v[index]; } // 16 bytes
+void atomicAddWord(u64 base, u32 index, u32 value) { atomicAdd(WordsOut(base).w[index], value); }
+void atomicMinWord(u64 base, u32 index, u32 value) { atomicMin(WordsOut(base).w[index], value); }
+
+// 32 bits of two words from bit `shift`, modulo 32, on.
+u32 funnelRight(u32 low, u32 high, u32 shift) {
+    return low >> (shift & 31u) | high << 1u << (31u - (shift & 31u));
+}
+
+// The same from the upper end, with `shift` below 32.
+u32 funnelLeft(u32 high, u32 low, u32 shift) { return high << shift | (low >> 1) >> (31u - shift); }
+u32 bigEndian(u32 word) {
+    return word >> 24 | (word >> 8 & 0xff00u) | (word & 0xff00u) << 8 | word << 24;
+}
+// Bytes of two words in turn, from the lower and the upper halves.
+u32x2 interleaveBytes(u32 even, u32 odd) {
+    u32 low = (even & 0xffu) | (odd & 0xffu) << 8 | (even & 0xff00u) << 8 | (odd & 0xff00u) << 16;
+    u32 high = even >> 16 & 0xffu | odd >> 8 & 0xff00u | even >> 8 & 0xff0000u | odd & 0xff000000u;
+    return u32x2(low, high);
+}
+
+// Forms of lgBallot3 and lgBallot3Scan that leave to CUDA what it need not do.
+u32x2 lgBallot2(bool a, bool b) { return lgBallot3(a, b, false).xy; }
+u32x2 lgBallot2Sum(bool a, bool b, u32 value, out u32 total) {
+    u32 prefix;
+    return lgBallot3Scan(a, b, false, value, prefix, total).xy;
+}
+u32 lgBallotScan(bool condition, u32 value, out u32 prefix, out u32 total) {
+    return lgBallot3Scan(false, condition, false, value, prefix, total).y;
+}
+
+// A value that is the same in the lane group; without it CUDA's compiler tests for lanes that are
+// elsewhere before each vote and shuffle that depends on the value.
+#define lgUniform(value) value
+
+// Another lane's value, which all lanes have given to lgShare.
+u32 lgShared(u32 value, u32 lane) { return lgShared(lane); }
+
+const u64 kNull = u64(0u);
+
+#endif // SLUICE_COMPAT_GLSL
