@@ -81,10 +81,10 @@ void undoPredictions() {
 void finishColumns() {
     for (uint i = wgInvocation(); i < gCount; i += gl_WorkGroupSize.x) {
         SLUICE_DONT_UNROLL
-        for (uint c = 0u; c < 2u * sColumns; c++) {
-            bool second = c >= sColumns;
-            uint column = second ? c - sColumns : c, word = sColumn[column], base = word >> 24,
-                 bytes = bytesOf(column);
+        for (uint c = 0u; c < 2u * sSection.columns; c++) {
+            bool second = c >= sSection.columns;
+            uint column = second ? c - sSection.columns : c, word = sColumn[column],
+                 base = word >> 24, bytes = bytesOf(column);
             if (needsFinal(column) && (base == 0u) == second) {
                 uint value = 0u, parts = second ? 1u : 2u;
                 SLUICE_DONT_UNROLL
@@ -104,19 +104,19 @@ void finishColumns() {
 
 // Turns the section that readSection found into bytes of the tile. Returns a status.
 uint undoSection() {
-    uint size = sSize, packets = 0u;
-    bool hasPackets = sPackets != 0u;
-    gStride = sStride;
+    uint size = sSection.size, packets = 0u;
+    bool hasPackets = sSection.hasPackets != 0u;
+    gStride = sSection.stride;
     // In rows of one record all that counts is the record before, as in a single row: the median and
     // the gradient are that, and the average is half of it.
-    gWidth = sWidth == 1u ? SLUICE_FILTER_MAX_WIDTH : sWidth;
-    gFirst = sFirst;
+    gWidth = sSection.width == 1u ? SLUICE_FILTER_MAX_WIDTH : sSection.width;
+    gFirst = sSection.first;
     gPlanes = gPosition;
     if (sgUniform(gStride == 0u || size == 0u)) {
         copyBytes(size);
         return SLUICE_ST_OK;
     }
-    wgBarrierAll(); // sPackets has been read, and the section before is done with scratch
+    wgBarrierAll(); // the section before is done with scratch
     if (sgUniform(hasPackets)) {
         packets = countPackets(size);
         if (sgUniform(packets == 0u && size != 0u)) return SLUICE_ST_BAD_FILTER;
@@ -149,38 +149,33 @@ bool readTile(WordsIn tile) {
 
 uint undoTile(bool goodRegion) {
     if (wgInvocation() == 0u) {
-        bool sized = goodRegion && gDescriptionWords - 1u < SLUICE_FILTER_DESCRIPTION_BYTES / 4u;
-        uint head = sized ? WordsIn(gDescription).w[0] : 0u;
-        sCursor = 1u;
-        sTileSteps = 0u;
-        sTileColumns = 0u;
+        bool hasWords = goodRegion && gDescriptionWords != 0u;
+        sReading = beginDescription(gDescriptionWords, hasWords ? WordsIn(gDescription).w[0] : 0u);
         sDone = 0u;
         sIsRest = false;
-        sSections = head >> 16;
-        bool good = sized && (head & 0xffffu) == SLUICE_FILTER_VERSION &&
-                    sSections - 1u < SLUICE_FILTER_MAX_SECTIONS;
+        bool good = sReading.fault == SLUICE_FILTER_GOOD;
         sStatus = !goodRegion ? SLUICE_ST_BAD_REGION : good ? SLUICE_ST_OK : SLUICE_ST_BAD_FILTER;
     }
     wgBarrierShared();
     gPosition = 0u;
     uint status = sStatus;
     for (uint s = 0u; sgUniform(s <= SLUICE_FILTER_MAX_SECTIONS && status == SLUICE_ST_OK &&
-                                (sSections != 0u || (gPosition < gTileSize && !sIsRest)));
+                                (sReading.sections != 0u || (gPosition < gTileSize && !sIsRest)));
          s++) {
         loadWindow();
         wgBarrierShared();
         if (wgInvocation() == 0u) {
-            if (sSections != 0u)
+            if (sReading.sections != 0u)
                 readSection();
             else
                 readRest();
         }
         wgBarrierShared();
-        bool isBad = wgInvocation() < sColumns && isBaseBad(wgInvocation());
+        bool isBad = wgInvocation() < sSection.columns && hasBadBase(wgInvocation());
         status = wgOr(isBad ? 1u : 0u) != 0u ? SLUICE_ST_BAD_FILTER : sStatus;
         if (sgUniform(status == SLUICE_ST_OK)) {
             status = undoSection();
-            gPosition += sSize;
+            gPosition += sSection.size;
         }
         wgBarrierShared();
     }

@@ -13,12 +13,6 @@
 #include "memory.glsl"
 #include "scan.glsl"
 
-// The flags in a column's word.
-const uint kZigzag = SLUICE_FILTER_FLAG_ZIGZAG << SLUICE_FILTER_FLAGS_AT;
-const uint kSplit = SLUICE_FILTER_FLAG_SPLIT << SLUICE_FILTER_FLAGS_AT;
-const uint kJoined = SLUICE_FILTER_FLAG_JOINED << SLUICE_FILTER_FLAGS_AT;
-const uint kRotated = SLUICE_FILTER_FLAG_ROTATED << SLUICE_FILTER_FLAGS_AT;
-const uint kBlock = SLUICE_FILTER_FLAG_BLOCK << SLUICE_FILTER_FLAGS_AT;
 // The reserved bit of a run says of a column that it is finished in scratch (placeColumns).
 const uint kFinal = 1u << 15;
 const uint kStride = SLUICE_FILTER_MAX_STRIDE;
@@ -28,10 +22,11 @@ const uint kPerLane = 16u;    // values of a lane in a step of a scan
 const uint kRowWords = 1024u; // for the rows that wavefronts of bytes pass to the next band
 
 shared uint sWindow[kWindow];
-// Each column's run of the description, with its place in the record instead of the repeat count.
-shared uint sColumn[kStride];
-shared uint sGroup[kStride];    // where its group begins in the record
-shared uint sGroupEnd[kStride]; // for where a group begins: where it ends
+shared FilterReading sReading;
+shared FilterSectionWords sSection; // its size is never SLUICE_FILTER_REST
+shared uint sColumn[kStride];       // the columns' words: kernels/filter_description.h
+shared uint sGroup[kStride];        // where its group begins in the record
+shared uint sGroupEnd[kStride];     // for where a group begins: where it ends
 // Byte b of value i stands in the tile at sFrom + i * sStep + b * sByteStep.
 shared uint sFrom[kStride], sStep[kStride], sByteStep[kStride];
 shared uint sValues[kStride];    // where its values are in scratch: a plane for each byte
@@ -43,17 +38,11 @@ shared uint sWaveCount;
 // it, and z is kNothing if nothing is.
 shared uvec4 sBytes[kStride];
 const uint kNothing = ~0u;
-// They hold what the head of the section says. sPackets is 1 if it has packets, later their number.
-shared uint sPredictedCount, sColumns, sStride, sSize, sWidth, sFirst, sPackets;
-shared uint sUpBytes, sWaveBytes; // of the columns with UP, and with a wavefront
-shared uint sTileColumns;         // of the sections so far, which count too
-shared uint sTileSteps;           // of the sections so far, which depend on each other: filterSteps
+shared uint sPredictedCount;
 // Columns with UP: those of bytes from the front on, wider ones from the end on.
 shared uint sUps[kStride], sByteUps, sWideUps;
 shared uint sStrideReciprocal; // see reciprocalOf
-// Where the next word of the description is, and how many sections are to come.
-shared uint sCursor, sSections;
-shared bool sIsRest; // the section is what stands behind all sections of the description
+shared bool sIsRest;           // the section is what stands behind all sections of the description
 shared uint sStatus;
 
 // These are the same in the whole workgroup.
@@ -94,94 +83,59 @@ uint quotient(uint at, uint divisor, uint reciprocal) {
 
 void loadWindow() {
     for (uint k = wgInvocation(); k < kWindow; k += gl_WorkGroupSize.x)
-        if (sCursor + k < gDescriptionWords) sWindow[k] = WordsIn(gDescription).w[sCursor + k];
+        if (sReading.next + k < sReading.words)
+            sWindow[k] = WordsIn(gDescription).w[sReading.next + k];
 }
 
-// Returns word k of the section. Past the end of the description the section is bad.
-uint windowWord(uint k) {
-    if (k < kWindow && sCursor + k < gDescriptionWords) return sWindow[k];
-    sStatus = SLUICE_ST_BAD_FILTER;
-    return 0u;
+struct Columns {
+    uint window; // the first word there
+    uint predicted, byteUps, wideUps;
+};
+
+uint descriptionWord(Columns columns, uint at) {
+    return sWindow[min(at - columns.window, kWindow - 1u)];
 }
 
-void readColumns(uint at, uint runs) {
-    uint columns = 0u, stride = 0u, group = 0u, predicted = 0u, upBytes = 0u, waveBytes = 0u,
-         byteUps = 0u, wideUps = 0u;
-    bool good = true;
-    for (uint r = 0u; r < runs && good; r++) {
-        uint run = windowWord(at + r), repeat = run & 0xffu, log2Bytes = run >> 8 & 3u,
-             predictor = run >> 16 & 0xffu;
-        bool needsRows = SLUICE_PREDICTOR_NEEDS_ROWS(predictor);
-        bool same = columns != 0u && ((sColumn[max(columns, 1u) - 1u] ^ run) & kSplit) == 0u;
-        bool bad = log2Bytes == 3u || (run >> 15 & 1u) != 0u ||
-                   predictor >= SLUICE_PREDICTOR_COUNT || repeat == 0u ||
-                   repeat > kStride - columns || ((run & kJoined) != 0u && !same) ||
-                   (needsRows && sWidth == 0u) || (repeat << log2Bytes) > kStride - stride ||
-                   ((run & kBlock) != 0u && (log2Bytes == 0u || (run & kRotated) != 0u));
-        good = !bad && sStatus == SLUICE_ST_OK;
-        if (predictor == SLUICE_PREDICTOR_UP) upBytes += repeat << log2Bytes;
-        if (SLUICE_PREDICTOR_IS_WAVE(predictor)) waveBytes += repeat << log2Bytes;
-        for (uint k = 0u; k < repeat && good; k++) {
-            if ((run & kJoined) == 0u) group = stride;
-            sColumn[columns] = (run & ~0xffu) | stride;
-            sGroup[columns] = group;
-            if (predictor != SLUICE_PREDICTOR_NONE) sPredicted[predicted++] = columns;
-            if (predictor == SLUICE_PREDICTOR_UP)
-                sUps[log2Bytes == 0u ? byteUps++ : kStride - ++wideUps] = columns;
-            stride += 1u << log2Bytes;
-            sGroupEnd[group] = stride;
-            columns++;
-        }
-    }
-    sColumns = columns;
-    sPredictedCount = predicted;
-    sUpBytes = upBytes;
-    sWaveBytes = waveBytes;
-    sByteUps = byteUps;
-    sWideUps = wideUps;
-    sWaveCount = 0u;
-    sStride = stride;
-    sStrideReciprocal = reciprocalOf(stride);
-    if (!good || (sPackets != 0u && columns == 0u)) sStatus = SLUICE_ST_BAD_FILTER;
+void addColumn(inout Columns columns, uint column, uint word, uint group) {
+    uint predictor = filterWordPredictor(word), bytes = filterWordBytes(word);
+    sColumn[column] = word;
+    sGroup[column] = group;
+    sGroupEnd[group] = (word & 0xffu) + bytes;
+    if (predictor != SLUICE_PREDICTOR_NONE) sPredicted[columns.predicted++] = column;
+    if (predictor == SLUICE_PREDICTOR_UP)
+        sUps[bytes == 1u ? columns.byteUps++ : kStride - ++columns.wideUps] = column;
 }
+
+#include "kernels/filter_description.h"
 
 void readSection() {
-    uint head = windowWord(0u), size = head & SLUICE_FILTER_REST, left = gTileSize - gPosition;
-    uint runs = head >> 21 & 0xffu, at = 1u;
-    bool rest = size == SLUICE_FILTER_REST;
-    sSections--;
-    sPackets = head >> 30 & 1u;
-    sSize = rest ? left : size;
-    sWidth = 0u;
-    sFirst = 0u;
-    bool good = head >> 31 == 0u && (rest ? sSections == 0u : size <= left);
-    if ((head >> 29 & 1u) != 0u) {
-        sWidth = windowWord(1u);
-        sFirst = windowWord(2u);
-        at = 3u;
-        good = good && sWidth - 1u < SLUICE_FILTER_MAX_WIDTH && sFirst < sWidth && sPackets == 0u;
-    }
-    if (!good) sStatus = SLUICE_ST_BAD_FILTER;
-    readColumns(at, runs);
-    sCursor += at + runs;
-    sTileSteps += filterSteps(sSize / max(sStride, 1u), sWidth, sFirst, sUpBytes, sWaveBytes);
-    sTileColumns += sColumns + SLUICE_FILTER_SECTION_COLUMNS;
-    if (sTileSteps > SLUICE_FILTER_MAX_STEPS || sTileColumns > SLUICE_FILTER_MAX_COLUMNS)
-        sStatus = SLUICE_ST_BAD_FILTER;
-    if (sSections == 0u && sCursor != gDescriptionWords) sStatus = SLUICE_ST_BAD_FILTER;
+    FilterReading reading = sReading;
+    Columns columns = Columns(reading.next, 0u, 0u, 0u);
+    uint left = gTileSize - gPosition;
+    FilterSectionWords section = readSectionWords(left, columns, reading);
+    if (section.size == SLUICE_FILTER_REST) section.size = left;
+    countSteps(section, section.size, reading);
+    endSections(reading);
+    if (reading.fault != SLUICE_FILTER_GOOD) sStatus = SLUICE_ST_BAD_FILTER;
+    sReading = reading;
+    sSection = section;
+    sPredictedCount = columns.predicted;
+    sByteUps = columns.byteUps;
+    sWideUps = columns.wideUps;
+    sWaveCount = 0u;
+    sStrideReciprocal = reciprocalOf(section.stride);
+}
+
+// Each invocation asks for a column, of a section that has been read.
+bool hasBadBase(uint column) {
+    uint word = sColumn[column];
+    return isBaseBad(word, sColumn[baseColumn(word, sSection.columns)], sSection.columns);
 }
 
 // What the sections leave of the tile is not filtered.
 void readRest() {
     sIsRest = true;
-    sSize = gTileSize - gPosition;
-    sStride = sColumns = sPackets = sWidth = sFirst = 0u;
-}
-
-bool isBaseBad(uint column) {
-    uint base = sColumn[column] >> 24, other = min(max(base, 1u), sColumns) - 1u;
-    return base != 0u && (base > sColumns || sColumn[other] >> 24 != 0u ||
-                          ((sColumn[other] ^ sColumn[column]) & 0x300u) != 0u);
+    sSection = FilterSectionWords(gTileSize - gPosition, 0u, 0u, 0u, 0u, 0u, 0u, 0u);
 }
 
 // -----------------------------------------------------------------------------------------------
@@ -247,19 +201,21 @@ uvec4 transposed(uvec4 row) {
 // -----------------------------------------------------------------------------------------------
 // Columns and values
 
-uint bytesOf(uint column) { return 1u << (sColumn[column] >> 8 & 3u); }
-uint predictorOf(uint column) { return sColumn[column] >> 16 & 0xffu; }
+uint bytesOf(uint column) { return filterWordBytes(sColumn[column]); }
+uint predictorOf(uint column) { return filterWordPredictor(sColumn[column]); }
+uint baseOf(uint column) { return filterWordBase(sColumn[column]); }
 uint maskOf(uint bytes) { return 0xffffffffu >> (32u - 8u * bytes); }
 
 // Whether a wavefront of quads undoes the column. Teams that undo many columns at once have room for
 // short rows only. Quads of rows that do not begin at words are stored byte by byte, so with teams to
 // spare a wave of values, which several share, is faster.
 bool isWaveOfBytes(uint column) {
-    uint room =
-        sWaveBytes <= SLUICE_FILTER_STEP_BYTES ? kRowWords : kRowWords / SLUICE_FILTER_STEP_BYTES;
+    uint room = sSection.waveBytes <= SLUICE_FILTER_STEP_BYTES
+                    ? kRowWords
+                    : kRowWords / SLUICE_FILTER_STEP_BYTES;
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && bytesOf(column) == 1u &&
            gWidth <= 4u * room && gWidth >= SLUICE_FILTER_QUAD_WIDTH && gWidth < gCount &&
-           ((gWidth & 3u) == 0u || 4u * sWaveBytes > kTeams);
+           ((gWidth & 3u) == 0u || 4u * sSection.waveBytes > kTeams);
 }
 bool isWaveOfValues(uint column) {
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && !isWaveOfBytes(column);
@@ -280,7 +236,7 @@ bool isChanged(uint column) {
 // Whether the column is finished in scratch. Those that are changed are, and those whose sum with
 // the base carries from byte to byte.
 bool becomesFinal(uint column) {
-    uint base = sColumn[column] >> 24;
+    uint base = baseOf(column);
     return isChanged(column) ||
            (base != 0u && (bytesOf(column) != 1u || isChanged(max(base, 1u) - 1u)));
 }
@@ -295,7 +251,7 @@ uvec2 placeOf(uint column, uint b) {
 
 // Finds the places of columns and of a record's bytes, a column an invocation.
 void placeColumns() {
-    uint c = wgInvocation(), columns = sColumns, area = 0u, word = 0u, total;
+    uint c = wgInvocation(), columns = sSection.columns, area = 0u, word = 0u, total;
     bool isColumn = c < columns, isFinal = false;
     gPlaneBytes = (gCount + 3u + kPerLane - 1u) / kPerLane * kPerLane;
     if (isColumn) {
@@ -322,13 +278,13 @@ void placeColumns() {
     wgBarrierShared();
     bool hasBase = false, isUp = false, isByteWave = false;
     if (isColumn) {
-        hasBase = sColumn[c] >> 24 != 0u && !isFinal;
+        hasBase = baseOf(c) != 0u && !isFinal;
         isUp = predictorOf(c) == SLUICE_PREDICTOR_UP;
         isByteWave = isWaveOfBytes(c);
         if (isWaveOfValues(c)) sWaves[atomicAdd(sWaveCount, 1u)] = c;
         for (uint b = 0u; b < bytesOf(c); b++) {
             uvec2 base = uvec2(kNothing, 0u);
-            if (hasBase) base = placeOf((sColumn[c] >> 24) - 1u, b);
+            if (hasBase) base = placeOf(baseOf(c) - 1u, b);
             sBytes[(sColumn[c] & 0xffu) + b] = uvec4(placeOf(c, b), base);
         }
     }

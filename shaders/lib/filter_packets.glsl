@@ -8,6 +8,8 @@
 #include "filter_columns.glsl"
 #include "filter_records.glsl"
 
+shared uint sPackets; // how many there are
+
 // The bytes of a packet, header and pixels.
 uint packetBytes(uint header) { return 1u + ((header & 128u) != 0u ? 1u : header + 1u) * gStride; }
 

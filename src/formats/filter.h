@@ -99,16 +99,6 @@ struct FilterSection {
     u32 stride() const { return offsetOf(columnCount); }
 };
 
-// Counts the steps of a tile, which depend on each other.
-class FilterSteps {
-public:
-    // Adds those of a section of `bytes` bytes; false once there are too many.
-    bool add(const FilterSection& section, u32 bytes);
-
-private:
-    u32 m_steps = 0;
-};
-
 // Where a byte of each record stands in the filtered section: that of record i at start + i * step.
 struct FilterPlane {
     u32 start, step;
@@ -124,19 +114,15 @@ public:
 
     // The next section; false at the end or at an error, which status() then tells.
     bool next(FilterSection& section);
+    // Counts the steps of the section, which has `bytes` bytes; false once there are too many.
+    bool addSteps(u32 bytes);
     // Errors: FORMAT (a rule is broken), VERSION (another version, or unknown predictors or flags).
-    SluiceStatus status() const { return m_status; }
+    SluiceStatus status() const;
 
 private:
-    u32 word();
-    bool fail(SluiceStatus status);
-    bool readColumns(FilterSection& section, u32 runs);
-
-    const u8* m_at;
-    size_t m_wordsLeft;
-    u32 m_sectionsLeft = 0;
-    u32 m_columns = 0; // of the sections so far
-    SluiceStatus m_status = SLUICE_OK;
+    const u8* m_description;
+    FilterReading m_reading = {};
+    FilterSectionWords m_words = {}; // of the last section
 };
 
 // OK if every section is good. The steps of a section that takes what remains of a tile are counted
@@ -150,10 +136,9 @@ template <typename Take>
 bool forEachSection(FilterReader& reader, u32 size, u32& end, Take take)
 {
     FilterSection section;
-    FilterSteps steps;
     for (end = 0; reader.next(section);) {
         const u32 bytes = section.size == kFilterRest ? size - end : section.size;
-        if (bytes > size - end || !steps.add(section, bytes) || !take(section, end, bytes))
+        if (bytes > size - end || !reader.addSteps(bytes) || !take(section, end, bytes))
             return false;
         end += bytes;
     }

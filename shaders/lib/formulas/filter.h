@@ -8,6 +8,11 @@
 
 SLUICE_LAYOUT_BEGIN
 
+// Fields of a run of columns, and of a column's word.
+SLUICE_FORMULA u32 filterWordBytes(u32 word) { return 1u << (word >> 8 & 3u); }
+SLUICE_FORMULA u32 filterWordPredictor(u32 word) { return word >> 16 & 0xffu; }
+SLUICE_FORMULA u32 filterWordBase(u32 word) { return word >> 24; } // 1 + its column, or 0
+
 // Predictions from the values to the left, above, and above to the left, as numbers that are not
 // negative. Only the low bits of the gradient count.
 SLUICE_FORMULA u32 filterGradient(u32 left, u32 up, u32 upLeft) { return left + up - upLeft; }

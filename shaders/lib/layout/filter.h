@@ -47,6 +47,28 @@ SLUICE_LAYOUT_BEGIN
 // The wavefronts but GRADIENT: kernels have code for each, and choose it by X(number).
 #define SLUICE_OTHER_WAVES(X) X(SLUICE_PREDICTOR_MEDIAN) X(SLUICE_PREDICTOR_AVERAGE)
 
+// What is wrong with a description: the first word that breaks a rule decides.
+#define SLUICE_FILTER_GOOD 0u    // nothing so far
+#define SLUICE_FILTER_NEWER 1u   // a version, a flag or a predictor that there may be some day
+#define SLUICE_FILTER_DAMAGED 2u // any other rule
+
+// How far a description has been read (kernels/filter_description.h).
+struct FilterReading {
+    u32 fault;
+    u32 words, next; // of the description: how many there are, and which one comes next
+    u32 sections;    // to come
+    u32 columns;     // of the sections so far, which count too
+    u32 steps;       // of the sections so far, which depend on each other: filterSteps
+};
+// What the words of a section say.
+struct FilterSectionWords {
+    u32 size;         // bytes, or SLUICE_FILTER_REST
+    u32 width, first; // records of a row, 0 without rows; where in its row the first record is
+    u32 hasPackets;   // 1 if so
+    u32 columns, stride;
+    u32 upBytes, waveBytes; // of the columns with UP, and with a wavefront
+};
+
 // Bytes of a row from which on a wavefront of quads undoes it. In rows of fewer most of its steps
 // would be in vain, and one of values takes fewer.
 #define SLUICE_FILTER_QUAD_WIDTH 32u

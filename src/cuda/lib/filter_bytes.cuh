@@ -10,14 +10,7 @@ namespace sluice {
 // Predictors of a column; 1 to kLeft3 are differences of that order.
 constexpr uint32_t kNone = SLUICE_PREDICTOR_NONE, kLeft3 = SLUICE_PREDICTOR_LEFT3,
                    kUp = SLUICE_PREDICTOR_UP, kGradient = SLUICE_PREDICTOR_GRADIENT,
-                   kMedian = SLUICE_PREDICTOR_MEDIAN, kAverage = SLUICE_PREDICTOR_AVERAGE,
-                   kPredictors = SLUICE_PREDICTOR_COUNT;
-// Flags in a column's word.
-constexpr uint32_t kZigzag = SLUICE_FILTER_FLAG_ZIGZAG << SLUICE_FILTER_FLAGS_AT,
-                   kSplit = SLUICE_FILTER_FLAG_SPLIT << SLUICE_FILTER_FLAGS_AT,
-                   kJoined = SLUICE_FILTER_FLAG_JOINED << SLUICE_FILTER_FLAGS_AT,
-                   kRotated = SLUICE_FILTER_FLAG_ROTATED << SLUICE_FILTER_FLAGS_AT,
-                   kBlock = SLUICE_FILTER_FLAG_BLOCK << SLUICE_FILTER_FLAGS_AT;
+                   kMedian = SLUICE_PREDICTOR_MEDIAN, kAverage = SLUICE_PREDICTOR_AVERAGE;
 
 __device__ inline uint32_t maskOf(uint32_t bytes) { return 0xffffffffu >> (32 - 8 * bytes); }
 

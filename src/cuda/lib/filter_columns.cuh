@@ -9,9 +9,9 @@
 #pragma once
 
 #include "cuda/tuning.h"
+#include "cuda/lib/compat.cuh"
 #include "cuda/lib/filter_bytes.cuh"
 #include "cuda/lib/region.cuh"
-#include "cuda/lib/warp.cuh"
 
 namespace sluice {
 namespace {
@@ -53,7 +53,9 @@ struct PixelBytes {
 
 struct FilterShared {
     uint32_t window[kWindow];
-    uint32_t column[kStride];   // as described, with its place in the record in the low 8 bits
+    FilterReading reading;
+    FilterSectionWords section; // its size is never SLUICE_FILTER_REST
+    uint32_t column[kStride];   // the columns' words: kernels/filter_description.h
     uint32_t group[kStride];    // where its group begins in the record
     uint32_t groupEnd[kStride]; // for where a group begins: where it ends
     uint32_t from[kStride];     // byte b of value i in the planes: from + i * step + b * byteStep
@@ -62,17 +64,13 @@ struct FilterShared {
     uint32_t predicted[kStride]; // the columns with a prediction
     uint32_t waves[kStride];     // those of them that undoWaves undoes, in any order
     uint32_t waveCount;
-    ByteSource bytes[kStride];                                    // the sources of a record's bytes
-    uint32_t predictedCount, columns, stride, size, width, first; // describe the section
-    uint32_t upBytes, waveBytes; // of the columns with UP, and with a wavefront
-    uint32_t byteWaves;          // columns of bytes with a wavefront
-    uint32_t tileColumns;        // of the sections so far, which count too
-    uint32_t steps;              // of the sections so far, which depend on each other: filterSteps
+    ByteSource bytes[kStride]; // the sources of a record's bytes
+    uint32_t predictedCount;
+    uint32_t byteWaves;             // columns of bytes with a wavefront
     uint32_t ups[kStride], upCount; // columns of more than a byte with UP
-    uint32_t packets;               // 1, then the count of them
+    uint32_t packets;               // how many there are
     uint32_t next;                  // the block's next tile
-    uint32_t sections, status;      // sections to come
-    uint32_t cursor;                // next word of the description
+    uint32_t status;
     uint32_t sums[2][kWarps];
     uint32_t partSums[kWarps]; // of the residuals of a column's parts
     PixelColumn pixelColumns[8];
@@ -103,113 +101,83 @@ struct TileAtWork {
 
 __device__ void loadWindow(const TileAtWork& tile)
 {
+    const FilterReading& reading = shared.reading;
     for (uint32_t k = threadIdx.x; k < kWindow; k += kThreads)
-        if (shared.cursor + k < tile.descriptionWords)
-            shared.window[k] = tile.description[shared.cursor + k];
+        if (reading.next + k < reading.words) shared.window[k] = tile.description[reading.next + k];
 }
 
-// Word k of the section.
-__device__ uint32_t windowWord(const TileAtWork& tile, uint32_t k)
+struct Columns {
+    uint32_t window; // the first word there
+    uint32_t predicted, ups, byteWaves;
+};
+
+__device__ uint32_t descriptionWord(const Columns& columns, uint32_t at)
 {
-    // Both are computed, as code is smaller without a branch between them.
-    const bool isInWindow = k < kWindow, isDescribed = shared.cursor + k < tile.descriptionWords;
-    if (isInWindow && isDescribed) return shared.window[k];
-    shared.status = SLUICE_ST_BAD_FILTER;
-    return 0;
+    return shared.window[min(at - columns.window, kWindow - 1)];
 }
 
-__device__ void readColumns(const TileAtWork& tile, uint32_t at, uint32_t runs)
+__device__ void addColumn(Columns& columns, uint32_t column, uint32_t word, uint32_t group)
 {
-    uint32_t columns = 0, bytes = 0, group = 0, predicted = 0, upBytes = 0, waveBytes = 0, ups = 0,
-             byteWaves = 0;
-    bool good = true;
-    for (uint32_t r = 0; r < runs && good; ++r) {
-        const uint32_t run = windowWord(tile, at + r), repeat = run & 0xff,
-                       log2Bytes = run >> 8 & 3, predictor = run >> 16 & 0xff;
-        const bool same = columns != 0 && ((shared.column[columns - 1] ^ run) & kSplit) == 0;
-        good = shared.status == SLUICE_ST_OK && log2Bytes != 3 && (run >> 15 & 1) == 0 &&
-               predictor < kPredictors && repeat != 0 && repeat <= kStride - columns &&
-               ((run & kJoined) == 0 || same) &&
-               (!SLUICE_PREDICTOR_NEEDS_ROWS(predictor) || shared.width != 0) &&
-               (repeat << log2Bytes) <= kStride - bytes &&
-               ((run & kBlock) == 0 || (log2Bytes != 0 && (run & kRotated) == 0));
-        if (predictor == kUp) upBytes += repeat << log2Bytes;
-        if (SLUICE_PREDICTOR_IS_WAVE(predictor)) waveBytes += repeat << log2Bytes;
-        if (SLUICE_PREDICTOR_IS_WAVE(predictor) && log2Bytes == 0) byteWaves += repeat;
-        for (uint32_t k = 0; good && k < repeat; ++k) {
-            if ((run & kJoined) == 0) group = bytes;
-            shared.column[columns] = (run & ~0xffu) | bytes;
-            shared.group[columns] = group;
-            if (predictor != kNone) shared.predicted[predicted++] = columns;
-            if (predictor == kUp && log2Bytes != 0) shared.ups[ups++] = columns;
-            bytes += 1u << log2Bytes;
-            shared.groupEnd[group] = bytes;
-            ++columns;
-        }
-    }
-    shared.columns = columns;
-    shared.predictedCount = predicted;
-    shared.upBytes = upBytes;
-    shared.waveBytes = waveBytes;
-    shared.byteWaves = byteWaves;
-    shared.upCount = ups;
-    shared.waveCount = 0;
-    shared.stride = bytes;
-    if (!good || (shared.packets != 0 && columns == 0)) shared.status = SLUICE_ST_BAD_FILTER;
+    const uint32_t predictor = filterWordPredictor(word), bytes = filterWordBytes(word);
+    shared.column[column] = word;
+    shared.group[column] = group;
+    shared.groupEnd[group] = (word & 0xff) + bytes;
+    if (predictor != kNone) shared.predicted[columns.predicted++] = column;
+    if (predictor == kUp && bytes != 1) shared.ups[columns.ups++] = column;
+    if (SLUICE_PREDICTOR_IS_WAVE(predictor) && bytes == 1) ++columns.byteWaves;
 }
+
+} // namespace
+} // namespace sluice
+
+#include "kernels/filter_description.h"
+
+namespace sluice {
+namespace {
 
 __device__ void readSection(const TileAtWork& tile)
 {
-    // size : 21, runs : 8, rows : 1, Targa packets : 1, reserved : 1
-    const uint32_t head = windowWord(tile, 0), size = head & 0x1fffff,
-                   left = tile.tileSize - tile.position;
-    const uint32_t runs = head >> 21 & 0xff;
-    const bool toEnd = size == SLUICE_FILTER_REST;
-    uint32_t at = 1;
-    --shared.sections;
-    shared.packets = head >> 30 & 1;
-    shared.size = toEnd ? left : size;
-    shared.width = shared.first = 0;
-    bool good = head >> 31 == 0 && (toEnd ? shared.sections == 0 : size <= left);
-    if ((head >> 29 & 1) != 0) {
-        shared.width = windowWord(tile, at++);
-        shared.first = windowWord(tile, at++);
-        good = good && shared.width - 1 < 1u << 20 && shared.first < shared.width &&
-               shared.packets == 0;
-    }
-    if (!good) shared.status = SLUICE_ST_BAD_FILTER;
-    readColumns(tile, at, runs);
-    shared.cursor += at + runs;
-    shared.steps += filterSteps(shared.size / max(shared.stride, 1u), shared.width, shared.first,
-                                shared.upBytes, shared.waveBytes);
-    shared.tileColumns += shared.columns + SLUICE_FILTER_SECTION_COLUMNS;
-    if (shared.steps > SLUICE_FILTER_MAX_STEPS || shared.tileColumns > SLUICE_FILTER_MAX_COLUMNS)
-        shared.status = SLUICE_ST_BAD_FILTER;
-    if (shared.sections == 0 && shared.cursor != tile.descriptionWords)
-        shared.status = SLUICE_ST_BAD_FILTER;
+    FilterReading reading = shared.reading;
+    Columns columns = {reading.next, 0, 0, 0};
+    const uint32_t left = tile.tileSize - tile.position;
+    FilterSectionWords section = readSectionWords(left, columns, reading);
+    if (section.size == SLUICE_FILTER_REST) section.size = left;
+    countSteps(section, section.size, reading);
+    endSections(reading);
+    if (reading.fault != SLUICE_FILTER_GOOD) shared.status = SLUICE_ST_BAD_FILTER;
+    shared.reading = reading;
+    shared.section = section;
+    shared.predictedCount = columns.predicted;
+    shared.byteWaves = columns.byteWaves;
+    shared.upCount = columns.ups;
+    shared.waveCount = 0;
 }
 
-__device__ bool isBaseBad(uint32_t column)
+__device__ bool hasBadBase(uint32_t column)
 {
-    const uint32_t base = shared.column[column] >> 24;
-    return base != 0 && (base > shared.columns || shared.column[base - 1] >> 24 != 0 ||
-                         ((shared.column[base - 1] ^ shared.column[column]) & 0x300) != 0);
+    const uint32_t word = shared.column[column], columns = shared.section.columns;
+    return isBaseBad(word, shared.column[baseColumn(word, columns)], columns);
 }
 
 // --- Columns and values ---
 
-__device__ uint32_t bytesOf(uint32_t column) { return 1u << (shared.column[column] >> 8 & 3); }
-__device__ uint32_t predictorOf(uint32_t column) { return shared.column[column] >> 16 & 0xff; }
+__device__ uint32_t bytesOf(uint32_t column) { return filterWordBytes(shared.column[column]); }
+__device__ uint32_t predictorOf(uint32_t column)
+{
+    return filterWordPredictor(shared.column[column]);
+}
+__device__ uint32_t baseOf(uint32_t column) { return filterWordBase(shared.column[column]); }
 // Warps that undo many columns at once have room for short rows only.
 __device__ bool haveRoomForRows(const TileAtWork& tile)
 {
-    const uint32_t room = shared.waveBytes <= SLUICE_FILTER_STEP_BYTES
+    const uint32_t room = shared.section.waveBytes <= SLUICE_FILTER_STEP_BYTES
                               ? kRowWords
                               : kRowWords / SLUICE_FILTER_STEP_BYTES;
     // Quads of rows that do not begin at words are stored byte by byte, so with warps to spare a
     // wave of values, which several share, is faster.
     return tile.width <= 4 * room && tile.width >= SLUICE_FILTER_QUAD_WIDTH &&
-           tile.width < tile.count && (tile.width % 4 == 0 || 4 * shared.waveBytes > kWarps);
+           tile.width < tile.count &&
+           (tile.width % 4 == 0 || 4 * shared.section.waveBytes > kWarps);
 }
 __device__ bool isWaveOfBytes(const TileAtWork& tile, uint32_t column)
 {
@@ -238,7 +206,7 @@ __device__ bool isChanged(uint32_t column)
 // Changed columns, and those whose sum with the base has carries, are finished in scratch.
 __device__ bool needsFinal(uint32_t column)
 {
-    const uint32_t base = shared.column[column] >> 24;
+    const uint32_t base = baseOf(column);
     return isChanged(column) || (base != 0 && (bytesOf(column) != 1 || isChanged(base - 1)));
 }
 
@@ -265,7 +233,7 @@ __device__ void placeByte(const TileAtWork& tile, uint32_t column, uint32_t b, c
 // Finds the places of columns and of a record's bytes. Each thread takes a column.
 __device__ void placeColumns(TileAtWork& tile)
 {
-    const uint32_t c = threadIdx.x, columns = shared.columns;
+    const uint32_t c = threadIdx.x, columns = shared.section.columns;
     uint32_t area = 0;
     tile.planeBytes = (tile.count + 3 + kPerLane - 1) / kPerLane * kPerLane;
     if (c < columns) {
@@ -289,11 +257,10 @@ __device__ void placeColumns(TileAtWork& tile)
     // A row of quads that starts at a multiple of 4 records starts at a word.
     if (c < columns) shared.values[c] = values + (isWaveOfBytes(tile, c) ? tile.first & 3 : 0);
     tile.anyFinal = __syncthreads_or(c < columns && needsFinal(c)) != 0;
-    tile.anyBase =
-        __syncthreads_or(c < columns && shared.column[c] >> 24 != 0 && !needsFinal(c)) != 0;
+    tile.anyBase = __syncthreads_or(c < columns && baseOf(c) != 0 && !needsFinal(c)) != 0;
     if (c < columns) {
         if (isWaveOfValues(tile, c)) shared.waves[atomicAdd(&shared.waveCount, 1)] = c;
-        const uint32_t base = shared.column[c] >> 24;
+        const uint32_t base = baseOf(c);
         for (uint32_t b = 0; b < bytesOf(c); ++b) {
             ByteSource byte = {};
             placeByte(tile, c, b, byte.at, byte.step);

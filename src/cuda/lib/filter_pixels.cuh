@@ -31,7 +31,7 @@ __device__ bool arePixels(const TileAtWork& tile)
 {
     const uint32_t groups = groupsOf(tile.stride);
     if ((tile.stride != 3 && tile.stride != 4 && tile.stride != 8) ||
-        uniform(shared.columns) != tile.stride || tile.anyFinal)
+        uniform(shared.section.columns) != tile.stride || tile.anyFinal)
         return false;
     // Work is bounded by the records, however wide rows are said to be.
     if (tile.width < SLUICE_FILTER_QUAD_WIDTH || tile.width > 4 * tile.count ||
@@ -597,7 +597,8 @@ __device__ void undoPixels(const TileAtWork& tile)
         __syncthreads();
     }
     // Bytes too few for a record are copied.
-    for (uint32_t k = tile.count * tile.stride + threadIdx.x; k < shared.size; k += kThreads)
+    for (uint32_t k = tile.count * tile.stride + threadIdx.x; k < shared.section.size;
+         k += kThreads)
         tile.target[tile.position + k] = tile.planes[k];
 }
 } // namespace

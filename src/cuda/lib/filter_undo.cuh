@@ -156,7 +156,7 @@ __device__ uint32_t valueOf(const TileAtWork& tile, uint32_t column, uint32_t i)
 __device__ void finishColumns(const TileAtWork& tile)
 {
     for (uint32_t pass = 0; pass < 2; ++pass) {
-        for (uint32_t c = 0; c < shared.columns; ++c) {
+        for (uint32_t c = 0; c < shared.section.columns; ++c) {
             const uint32_t word = shared.column[c], base = word >> 24, bytes = bytesOf(c);
             if (!needsFinal(c) || (base == 0) != (pass == 1)) continue;
             // A thread has the same records of all columns, so no barrier is needed.
@@ -177,21 +177,21 @@ __device__ void finishColumns(const TileAtWork& tile)
 // or the members of `tile` would be in memory.
 __device__ __forceinline__ uint32_t undoSection(TileAtWork& tile)
 {
-    const uint32_t size = uniform(shared.size);
-    const bool hasPackets = uniform(shared.packets) != 0;
+    const uint32_t size = uniform(shared.section.size);
+    const bool hasPackets = uniform(shared.section.hasPackets) != 0;
     uint32_t packets = 0;
-    tile.stride = uniform(shared.stride);
+    tile.stride = uniform(shared.section.stride);
     // In rows of one record all that counts is the record before, as in a single row: the median
     // and the gradient are that, and the average is half of it.
-    tile.width = uniform(shared.width) == 1 ? SLUICE_FILTER_MAX_WIDTH : uniform(shared.width);
-    tile.first = uniform(shared.first);
+    tile.width = uniform(shared.section.width) == 1 ? SLUICE_FILTER_MAX_WIDTH
+                                                    : uniform(shared.section.width);
+    tile.first = uniform(shared.section.first);
     tile.planes = tile.source + tile.position;
     if (tile.stride == 0 || size == 0) {
         copyBytes(tile, size);
         return SLUICE_ST_OK;
     }
     if (hasPackets) {
-        __syncthreads(); // shared.packets has been read
         packets = uniform(countPackets(tile, size));
         if (packets == 0 && size != 0) return SLUICE_ST_BAD_FILTER;
         tile.planes += packets;
@@ -222,27 +222,22 @@ __device__ __forceinline__ uint32_t undoSection(TileAtWork& tile)
 __device__ __forceinline__ uint32_t undoTile(TileAtWork& tile)
 {
     if (threadIdx.x == 0) {
-        const bool sized = tile.descriptionWords - 1 < 4096;
-        const uint32_t head = sized ? tile.description[0] : 0;
-        shared.cursor = 1;
-        shared.steps = 0;
-        shared.tileColumns = 0;
-        shared.sections = head >> 16;
-        const bool good =
-            sized && (head & 0xffff) == 1 && shared.sections - 1 < SLUICE_FILTER_MAX_SECTIONS;
-        shared.status = good ? SLUICE_ST_OK : SLUICE_ST_BAD_FILTER;
+        shared.reading = beginDescription(tile.descriptionWords,
+                                          tile.descriptionWords != 0 ? tile.description[0] : 0);
+        shared.status =
+            shared.reading.fault == SLUICE_FILTER_GOOD ? SLUICE_ST_OK : SLUICE_ST_BAD_FILTER;
     }
     __syncthreads();
     uint32_t status = uniform(shared.status);
-    while (status == SLUICE_ST_OK && uniform(shared.sections) != 0) {
+    while (status == SLUICE_ST_OK && uniform(shared.reading.sections) != 0) {
         loadWindow(tile);
         __syncthreads();
         if (threadIdx.x == 0) readSection(tile);
         __syncthreads();
-        const bool bad = threadIdx.x < shared.columns && isBaseBad(threadIdx.x);
+        const bool bad = threadIdx.x < shared.section.columns && hasBadBase(threadIdx.x);
         status = uniform(__syncthreads_or(bad) != 0 ? SLUICE_ST_BAD_FILTER : shared.status);
         if (status == SLUICE_ST_OK) status = undoSection(tile);
-        tile.position += uniform(shared.size);
+        tile.position += uniform(shared.section.size);
         __syncthreads();
     }
     if (status != SLUICE_ST_OK) return status;

@@ -113,12 +113,10 @@ std::vector<u32> describeTile(const FilterParts& parts, u64 from, u64 to)
         const u64 begin = std::max(from, part.begin), end = std::min(to, part.begin + part.size);
         if (begin < end) addPiece(part, begin, end, sections);
     }
-    FilterSteps steps;
     u32 columns = 0;
-    for (const FilterSection& section : sections) {
+    for (const FilterSection& section : sections)
         columns += section.columnCount + SLUICE_FILTER_SECTION_COLUMNS;
-        if (!steps.add(section, section.size) || columns > SLUICE_FILTER_MAX_COLUMNS) return {};
-    }
+    if (columns > SLUICE_FILTER_MAX_COLUMNS) return {};
     // A decoder copies the end of a tile that no section describes.
     if (!sections.empty() && sections.back().columnCount != 0) sections.back().size = kFilterRest;
     while (!sections.empty() && sections.back().columnCount == 0)
@@ -126,11 +124,13 @@ std::vector<u32> describeTile(const FilterParts& parts, u64 from, u64 to)
     std::vector<u32> description;
     for (const FilterSection& section : sections)
         appendSection(section, description);
+    if (description.empty()) return {};
     // There may be more sections than a description has room for.
-    if (!description.empty() &&
-        checkFilter(description.data(), 4 * description.size()) != SLUICE_OK)
-        return {};
-    return description;
+    FilterReader reader(description.data(), 4 * description.size());
+    u32 end = 0;
+    const auto take = [](const FilterSection&, u32, u32) { return true; };
+    const bool fits = forEachSection(reader, u32(to - from), end, take);
+    return fits && reader.status() == SLUICE_OK ? description : std::vector<u32>();
 }
 
 // Whether all filters of a tile are doubtful.
