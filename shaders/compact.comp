@@ -36,7 +36,7 @@ void gather(Tile tile, Elements e, bool indices, bool dropped) {
         uint rank = e.ranks[row], at = rowStart(row);
         SLUICE_UNROLL
         for (uint i = 0u; i < kPerRow; i++) {
-            bool keep = (e.keep >> row * kPerRow + i & 1u) != 0u;
+            bool keep = (e.keep >> (row * kPerRow + i) & 1u) != 0u;
             if (keep || (dropped && at + i < tile.size)) {
                 uint place = keep ? rank : e.kept + at + i - rank;
                 if (indices) {

@@ -84,8 +84,8 @@ uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
         putRow(heldKeep, 0u, putting[0], place + (heldPlaces & 0xffffu));
         putRow(heldKeep, 1u, putting[1], place + (heldPlaces >> 16));
         heldKeep = keep;
-        heldPlaces = base + (before & 0xffu) | base + (totals & 0xffu) + (before >> 8u & 0xffu)
-                                                   << 16;
+        heldPlaces = (base + (before & 0xffu)) | (base + (totals & 0xffu) + (before >> 8u & 0xffu))
+                                                     << 16;
         taken = following; // known by the time that it is needed
         if (takesTickets() && following < wideTiles) taken = ringTake();
 
@@ -107,12 +107,12 @@ uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
     wgBarrierShared();
     if (wgInvocation() == 0u) {
         uint following = sRingTiles[turn].x;
-        sRingTiles[round + 1u & 7u].x = following;
+        sRingTiles[(round + 1u) & 7u].x = following;
         sRingTiles[round & 7u].x = ticket;
-        sRingTiles[round - 1u & 7u].x = h0;
-        sRingTiles[round - 2u & 7u].x = h1;
-        sRingTiles[round - 3u & 7u].x = h2;
-        sRingTiles[round - 4u & 7u].x = h3;
+        sRingTiles[(round - 1u) & 7u].x = h0;
+        sRingTiles[(round - 2u) & 7u].x = h1;
+        sRingTiles[(round - 3u) & 7u].x = h2;
+        sRingTiles[(round - 4u) & 7u].x = h3;
     }
     wgBarrierShared();
     return round;

@@ -82,7 +82,7 @@ uint streamWord(uint index) {
     uint at = index * 4u;
     if (at >= wg.unit.encoded) return 0u;
     uint have = min(wg.unit.encoded - at, 4u);
-    return WordsIn(wg.unit.stream).w[index] & 0xffffffffu >> 32u - 8u * have;
+    return WordsIn(wg.unit.stream).w[index] & 0xffffffffu >> (32u - 8u * have);
 }
 
 // Nothing here waits for what is loaded.
@@ -104,7 +104,8 @@ Window openWindow(RawWindow raw, uint window) {
     uint gapBits = sGapBits,
          gaps = funnelLeft(bigEndian(raw.gaps.x), bigEndian(raw.gaps.y), window * gapBits & 31u);
     return Window(bigEndian(raw.words.x), bigEndian(raw.words.y), bigEndian(raw.words.z),
-                  gaps >> 32u - gapBits, kWindowBits + (gaps << gapBits >> 32u - gapBits), window);
+                  gaps >> (32u - gapBits), kWindowBits + (gaps << gapBits >> (32u - gapBits)),
+                  window);
 }
 
 Window loadWindow(Form bf16, uint window) { return openWindow(fetchWindow(window), window); }
@@ -137,7 +138,7 @@ uvec2 loadRest(uvec2 address, uint from, uint to) {
     for (uint i = 0u; i < 3u; ++i)
         if (4u * i < to + lead && 4u * i + 4u > from + lead) loaded[i] = words.w[i];
     uint shift = 8u * lead;
-    return loaded.xy >> shift | (loaded.yz << 1) << 31u - shift;
+    return loaded.xy >> shift | (loaded.yz << 1) << (31u - shift);
 }
 
 // Makes eight bf16 from their exponents less sBase and their bytes of sign and mantissa.
@@ -148,12 +149,12 @@ uvec4 mergeBf16(uint exponents, uvec2 rest, uint base) {
     uvec4 mantissa = uvec4(rest.x, rest.x >> 16, rest.y, rest.y >> 16) & 0x7fu;
     uvec4 both = uvec4(rest.x << 8, rest.x >> 8, rest.y << 8, rest.y >> 8) & 0x7f8000u;
     uvec4 sign = uvec4(rest.x << 16, rest.x, rest.y << 16, rest.y) & 0x80000000u;
-    return (low | high) + base * 0x800080u | (mantissa | both | sign);
+    return ((low | high) + base * 0x800080u) | (mantissa | both | sign);
 }
 
 // 16 bytes of elements, those of places `from` and on.
 uvec4 mergeUnit(bool bf16, uint from, uvec2 rest) {
-    uint at = from - gStaged >> 3, exponents = wg.stage[at];
+    uint at = (from - gStaged) >> 3, exponents = wg.stage[at];
     if (!bf16) return uvec4(mergeFp8(exponents, rest.x), mergeFp8(wg.stage[at + 1u], rest.y));
     uvec4 merged = mergeBf16(exponents, rest, gBase);
     return hasFifteen(exponents) ? addOthers(merged, from >> 3, wg.otherCounts[gTurn]) : merged;
@@ -207,7 +208,7 @@ void copyOthers(bool bf16, uvec2 unitsAt, uvec2 restAt, uint fetched) {
          unit += gl_WorkGroupSize.x) {
         uvec3 loaded = uvec3(words.w[2u * unit], words.w[2u * unit + 1u], 0u);
         if (shift != 0u) loaded.z = words.w[2u * unit + 2u];
-        uvec2 rest = loaded.xy >> shift | (loaded.yz << 1) << 31u - shift;
+        uvec2 rest = loaded.xy >> shift | (loaded.yz << 1) << (31u - shift);
         UnitsOut(unitsAt).v[unit] = mergeUnit(bf16, unit * each, rest);
     }
     uint unit = wgInvocation() == 0u ? begin / each : stop;

@@ -91,7 +91,7 @@ void finishColumns() {
                 for (uint part = 0u; part < parts; part++)
                     value += valueOf(mix(column, base - 1u, part != 0u), i);
                 value &= maskOf(bytes);
-                if ((word & kRotated) != 0u) value = value >> 1 | value << 8u * bytes - 1u;
+                if ((word & kRotated) != 0u) value = value >> 1 | value << (8u * bytes - 1u);
                 if ((word & kBlock) != 0u) value = filterUnmapBlock(value, bytes == 2u);
                 storeValue(column, i, value);
             }

@@ -143,7 +143,7 @@ void markRuns(Part part, uint at, uint turn, uint i, uvec3 record) {
     uint literal = record.x >> 16, nextLiteral = record.z >> 16;
     bool sequence = i < part.entries;
     uint literals = sequence ? record.x & 0xffffu : last + literal;
-    uint match = sequence ? literals + (nextLiteral - literal & 0xffffu) : size;
+    uint match = sequence ? literals + ((nextLiteral - literal) & 0xffffu) : size;
     uint next = i + 1u < part.entries ? record.z & 0xffffu : sequence ? last + nextLiteral : size;
     if (i > part.entries || literals >= end) return;
     if (next >= end || !sequence) sFirst[turn] = i;
@@ -154,7 +154,7 @@ void markRuns(Part part, uint at, uint turn, uint i, uvec3 record) {
     if (start < min(next, end)) {
         bool bad = record.y == 0u || record.y > part.begin + match;
         if (bad) sBadOffset = 1u;
-        uint run = 0u - 2u * record.y | uint(next - match > record.y);
+        uint run = (0u - 2u * record.y) | uint(next - match > record.y);
         beginRun(turn, start - at, bad ? 0u : run);
         if (match <= at) sCarried = match;
     }
@@ -203,7 +203,7 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     uint lane = lgLane(), own = kBytes * wgInvocation(), word = own >> 5, shift = own & 31u,
          starts = turn * kWords;
     uint size = part.end - part.begin, group = part.begin + at;
-    uint marks = sStarts[starts + word], upTo = marks & (2u << shift) - 1u;
+    uint marks = sStarts[starts + word], upTo = marks & ((2u << shift) - 1u);
     // `marked`: whether a run begins in the lane group's bytes behind the first one.
     bool marked;
     uint source =
@@ -217,7 +217,7 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     uint run = sRuns[place >> 2][place & 3u], first = own - kBytes * lane,
          from = group + first + uint(int(run) >> 1);
     bool there = (int(run) >= 0 || from + kGroupBytes <= group) && (run & 1u) == 0u &&
-                 at + first + kGroupBytes <= size && (from + kGroupBytes + 3u & ~3u) <= gSize;
+                 at + first + kGroupBytes <= size && ((from + kGroupBytes + 3u) & ~3u) <= gSize;
     uint made[kBytes];
     bool open = false;
     if (!marked && there) {
@@ -225,7 +225,8 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
         uint skew = (from & 3u) * 8u, w0 = loadWordAt(from >> 2), w1 = loadWordAt((from >> 2) + 1u);
         uint w2 = skew != 0u ? loadWordAt((from >> 2) + 2u) : 0u;
         uvec2 words = uvec2(w0, w1);
-        if (skew != 0u) words = uvec2(w0 >> skew | w1 << 32u - skew, w1 >> skew | w2 << 32u - skew);
+        if (skew != 0u)
+            words = uvec2(w0 >> skew | w1 << (32u - skew), w1 >> skew | w2 << (32u - skew));
         SLUICE_UNROLL
         for (uint k = 0u; k < kBytes; ++k)
             made[k] = kValue | (words[k >> 2] >> (k & 3u) * 8u & 0xffu);
@@ -296,7 +297,7 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
         SLUICE_UNROLL
         for (uint k = 0u; k < kBytes; ++k) {
             // `next` has another entry in the upper half.
-            uint next = sMade[(made[k] & kValue - 1u) >> 1] >> (made[k] << 4 & 31u);
+            uint next = sMade[(made[k] & (kValue - 1u)) >> 1] >> (made[k] << 4 & 31u);
             made[k] = mix(next, made[k], (made[k] & kValue) != 0u);
             every &= made[k];
         }

@@ -68,8 +68,8 @@ uint decodePart(bool on, uint part) {
     uint first = ofPart(gPart.z, from), words = ofPart(gPart.w, from);
     uint w0 = on ? sourceWord(first) : 0u, kind = w0 & 3u, status = SLUICE_ST_OK;
     if (on && kind == SLUICE_GS_PLAIN) {
-        status = w0 == SLUICE_GS_PLAIN && words == 1u + (size + 1u >> 1) ? SLUICE_ST_OK
-                                                                         : SLUICE_ST_BAD_CODE;
+        status = w0 == SLUICE_GS_PLAIN && words == 1u + ((size + 1u) >> 1) ? SLUICE_ST_OK
+                                                                           : SLUICE_ST_BAD_CODE;
     } else if (on && kind == SLUICE_GS_RUN) {
         status = (w0 & 0xfcu) == 0u && words == 1u ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
     } else if (on) {

@@ -14,7 +14,7 @@ shared uint sStarts[gl_WorkGroupSize.x];
 
 // Whether the size, which is at most 16, divides 16; then places are multiples of it, and a value's
 // bytes stand alike in all units.
-bool isRegular() { return (elementSize() & elementSize() - 1u) == 0u; }
+bool isRegular() { return (elementSize() & (elementSize() - 1u)) == 0u; }
 
 // The value of an interval, repeated to 16 bytes if the size divides 16.
 uvec4 valueOf(uint index) {
@@ -53,7 +53,7 @@ void putValues(uint place, uint value) {
 uvec4 unitOfWords(uint element) {
     uvec2 marks = sMarks[lgFirst() + (element >> 5)];
     uint at = element & 31u, later = marks.x >> at;
-    uvec4 values = sIntervalData[lgFirst() + marks.y + bitCount(marks.x & (2u << at) - 1u) - 1u];
+    uvec4 values = sIntervalData[lgFirst() + marks.y + bitCount(marks.x & ((2u << at) - 1u)) - 1u];
     uvec4 unit = values;
     values.xyz = mix(values.xyz, values.yzw, bvec3((later & 2u) != 0u));
     unit.y = values.x;
@@ -72,7 +72,7 @@ uvec4 regularUnit(uint element, uint size) {
     uvec4 value = sIntervalData[lgFirst() + rank];
     // These are the marks of the unit's other elements. A unit never straddles two words of marks.
     uint later =
-        (sMarks[lgFirst() + (element >> 5)].x >> (element & 31u) & (1u << perUnit) - 1u) & ~1u;
+        (sMarks[lgFirst() + (element >> 5)].x >> (element & 31u) & ((1u << perUnit) - 1u)) & ~1u;
     if (size >= 4u) { // a word has at most one mark
         later = size == 8u ? later << 1 : later;
         SLUICE_UNROLL
@@ -99,7 +99,7 @@ struct Output {
 
 // Writes elements whose size divides 16. The marks hold a window of the elements at a time.
 void writeRegular(Output to, uint start, bool exists, uint size) {
-    uint perUnit = 16u / size, windowUnits = kMarks / perUnit, units = to.end + 15u >> 4;
+    uint perUnit = 16u / size, windowUnits = kMarks / perUnit, units = (to.end + 15u) >> 4;
     // Marks count from the first unit's begin. The first interval reaches back to it, where nothing
     // is stored.
     uint mark = start == 0u ? 0u : start + to.head / size;

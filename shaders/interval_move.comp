@@ -44,7 +44,7 @@ void putRun(uint place, Run run) {
 Run getRun(uint place) {
     uvec4 ends = sIntervalData[lgFirst() + place];
     uvec2 span = sSpans[lgFirst() + place];
-    return Run(ends.xy, ends.zw, span.y >> 16, span.x >> 27, span.x & (1u << 27) - 1u,
+    return Run(ends.xy, ends.zw, span.y >> 16, span.x >> 27, span.x & ((1u << 27) - 1u),
                span.y & 0xffffu);
 }
 
@@ -76,7 +76,7 @@ struct Piece {
 // sector of the target, so that one lane group writes all of a sector.
 uvec2 cutAt(uvec2 target, uvec2 place, uvec2 bytes) {
     if (place == uvec2(0u)) return place;
-    place = add64(place, 0u - (target.x + place.x) & (kSector - 1u));
+    place = add64(place, (0u - (target.x + place.x)) & (kSector - 1u));
     return less64(place, bytes) ? place : bytes;
 }
 
@@ -118,7 +118,7 @@ struct Word {
 // them is read. aligned: it is a whole word on both sides.
 Word loadWord(Run run, uint place, uint begin, uint end, bool aligned) {
     Word word;
-    uint source = run.shift + place >> 2;
+    uint source = (run.shift + place) >> 2;
     word.base = run.target;
     word.index = place >> 2;
     word.from = max(begin, place) - place;
@@ -141,7 +141,7 @@ void storeWord(Word word, bool aligned) {
         if (word.from < word.to) WordsPlain(word.base).w[word.index] = word.low;
     } else {
         uint value = word.low >> 8u * word.shift;
-        if (word.shift != 0u) value |= word.high << 32u - 8u * word.shift;
+        if (word.shift != 0u) value |= word.high << (32u - 8u * word.shift);
         storeWord(add64(word.base, 4u * word.index), value, word.from, word.to);
     }
 }
@@ -172,7 +172,7 @@ struct PieceBytes {
 PieceBytes loadPieceBytes(uint piece, uint pieces) {
     Run run = getRun(rankOfPiece(min(piece, pieces - 1u)));
     uint sector = piece - run.start, lane = lgLane() & 7u, place = kSector * sector + lane * 4u;
-    uint source = run.shift + place >> 2, headEnd = min(run.lead + 3u & ~3u, run.end),
+    uint source = (run.shift + place) >> 2, headEnd = min((run.lead + 3u) & ~3u, run.end),
          tail = max(run.end & ~3u, headEnd);
     PieceBytes part;
     part.target = run.target;
@@ -201,7 +201,7 @@ void copyBytes(uint pieces) {
         for (uint i = 0u; i < kWordsAtOnce; ++i) {
             if (parts[i].hasWord)
                 WordsPlain(parts[i].target).w[parts[i].index] =
-                    parts[i].low >> parts[i].shift | (parts[i].high << 1) << 31u - parts[i].shift;
+                    parts[i].low >> parts[i].shift | (parts[i].high << 1) << (31u - parts[i].shift);
             if (parts[i].hasByte)
                 BytesPlain(parts[i].target).b[parts[i].place] = int8_t(parts[i].value);
         }

@@ -197,7 +197,7 @@ uint keptOfRow(Tile tile, uint row, Row values, uint selector) {
             bits |= values.w[i] != values.w[i - kWords] ? 1u << i / kWords : 0u;
     }
     if (hasMode(SLUICE_COMPACT_MODE_INVERT)) bits = ~bits;
-    return bits & (1u << size) - 1u;
+    return bits & ((1u << size) - 1u);
 }
 
 // This invocation's elements of a tile, and where they belong.

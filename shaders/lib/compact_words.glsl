@@ -87,7 +87,7 @@ uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
             SLUICE_UNROLL
             for (uint row = 0u; row < kRows; row++) {
                 uint s = selectors[row],
-                     set = ((s & 0x7f7f7f7fu) + 0x7f7f7f7fu | s) >> 7 & 0x01010101u;
+                     set = (((s & 0x7f7f7f7fu) + 0x7f7f7f7fu) | s) >> 7 & 0x01010101u;
                 keep |= (set * 0x10204080u >> 28) << 8u * row;
             }
         }

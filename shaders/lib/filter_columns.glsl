@@ -172,7 +172,7 @@ void storeScratchByte(uint at, uint value) {
 }
 
 uint shiftedWord(uint low, uint high, uint shift) {
-    return low >> shift | high << 1 << 31u - shift;
+    return low >> shift | high << 1 << (31u - shift);
 }
 
 // Four bytes from byte `at` on; no word without any of them is read.

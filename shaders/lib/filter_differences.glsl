@@ -47,7 +47,7 @@ void undoDifferences(uint column, uint records, uint order) {
     if (inPlanes) {
         SLUICE_UNROLL
         for (uint k = 0u; k <= kPerLane / 4u; k++)
-            next[k] = loadFrom(base, min((from + begin >> 2) + k, lastWord));
+            next[k] = loadFrom(base, min(((from + begin) >> 2) + k, lastWord));
     }
     for (uint s = 0u; sgUniform(s < steps); s++) {
         uint values[kPerLane];
@@ -58,7 +58,7 @@ void undoDifferences(uint column, uint records, uint order) {
                 packed[k] = shiftedWord(next[k], next[k + 1u], shift);
             SLUICE_UNROLL
             for (uint k = 0u; k <= kPerLane / 4u; k++)
-                next[k] = loadFrom(base, min((from + begin + step >> 2) + k, lastWord));
+                next[k] = loadFrom(base, min(((from + begin + step) >> 2) + k, lastWord));
             SLUICE_UNROLL
             for (uint k = 0u; k < kPerLane; k++)
                 values[k] = mix(packed[k / 4u], filterUnzigzagBytes(packed[k / 4u]),
@@ -78,7 +78,7 @@ void undoDifferences(uint column, uint records, uint order) {
             for (uint n = inPlanes ? 2u : 0u; n < 2u * bytesOf(column); n++) {
                 uint b = n >> 1, stride = sStep[column], plane = from + b * sByteStep[column],
                      at = plane + (begin + (n & 1u) * kHalf) * stride,
-                     last = plane + (records - 1u) * stride >> 2;
+                     last = (plane + (records - 1u) * stride) >> 2;
                 SLUICE_UNROLL
                 for (uint k = 0u; k < kHalf; k++) {
                     uint value =
@@ -112,7 +112,7 @@ void undoDifferences(uint column, uint records, uint order) {
 #endif
         if (inScratch && begin < records && begin + kPerLane > records) {
             // Residuals of the next row may stand in the word of the last value.
-            uint kept = loadFrom(gScratch, from + records - 1u >> 2);
+            uint kept = loadFrom(gScratch, (from + records - 1u) >> 2);
             SLUICE_UNROLL
             for (uint k = 0u; k < kPerLane; k++)
                 if (begin + k >= records) values[k] = kept >> 8u * (k % 4u);

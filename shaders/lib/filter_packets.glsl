@@ -35,7 +35,8 @@ uint countPackets(uint size) {
         SLUICE_UNROLL
         for (uint e = 0u; e < kEach; e++) {
             if (own[e] != 0u && at < size)
-                atomicOr(WordsOut(gScratch).w[bits + (lead + at >> 5)], 1u << (lead + at & 31u));
+                atomicOr(WordsOut(gScratch).w[bits + ((lead + at) >> 5)],
+                         1u << ((lead + at) & 31u));
             at += own[e];
             if (own[e] != 0u && at == size) sPackets = k + e + 1u;
         }

@@ -25,7 +25,7 @@ uint planesByte(uint at) {
     uint memory = mix(0u, place.y, isRecord);
     uint value = loadFrom(memoryOf(memory), own >> 2) >> 8u * (own & 3u);
     uint more = loadFrom(memoryOf(mix(memory, place.w, hasBase)), base >> 2) >> 8u * (base & 3u);
-    return value + mix(0u, more, hasBase) & 0xffu;
+    return (value + mix(0u, more, hasBase)) & 0xffu;
 }
 
 // Stores those bytes of a word of the tile that are in [begin, end).
@@ -39,7 +39,7 @@ void storeTileWord(uint word, uint value, uint begin, uint end) {
 // written; 0: the records do not come in planes or values.
 uint writeQuads(uint lead) {
     uint bytes = gStride == 3u ? 3u : 4u, total = gCount * gStride;
-    uint quads = recordOf(max(total, lead) - lead >> 2);
+    uint quads = recordOf((max(total, lead) - lead) >> 2);
     uint parts = gStride / 4u + bytes % 4u / 3u, reciprocal = reciprocalOf(parts);
     uint lanes = quotient(gl_WorkGroupSize.x, parts, reciprocal),
          begin = quotient(wgInvocation(), parts, reciprocal), part = wgInvocation() - begin * parts;
@@ -135,9 +135,9 @@ uint withHeaders(uint w, uint lead, uint marks, uint before, uvec4 pixel, uint s
 // Writes bytes [0, lead) and [rest, size) of the section one by one. Where it has packets, `lead`
 // is 0 and `rest` too, and headers come between the bytes.
 void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
-    uint first = gPosition >> 2, second = gPosition + rest >> 2,
-         leadWords = mix(0u, (gPosition + lead + 3u >> 2) - first, lead != 0u),
-         words = leadWords + mix(0u, (gPosition + size + 3u >> 2) - second, rest < size);
+    uint first = gPosition >> 2, second = (gPosition + rest) >> 2,
+         leadWords = mix(0u, ((gPosition + lead + 3u) >> 2) - first, lead != 0u),
+         words = leadWords + mix(0u, ((gPosition + size + 3u) >> 2) - second, rest < size);
     uint limit = mix(size, max(gCount * gStride, 1u), hasPackets) - 1u;
     uint skipped = gPosition & 3u, bits = headerBits(size), counts = bits + headerWords(size);
     for (uint n = wgInvocation(); n < words; n += gl_WorkGroupSize.x) {
@@ -149,7 +149,7 @@ void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
         if (hasPackets) {
             // The word takes at most four of the next bytes of records and of the next headers.
             uint all = loadFrom(gScratch, bits + n / 8u), shift = 4u * (n % 8u);
-            before = loadFrom(gScratch, counts + n / 8u) + bitCount(all & (1u << shift) - 1u);
+            before = loadFrom(gScratch, counts + n / 8u) + bitCount(all & ((1u << shift) - 1u));
             marks = all >> shift;
             at = max(4u * n, skipped) - skipped - before;
         }
@@ -166,7 +166,7 @@ void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
 }
 
 void writeRecords(uint size, bool hasPackets) {
-    uint lead = min(0u - (gTarget.x + gPosition) & (gStride == 4u ? 15u : 3u), size), done = 0u;
+    uint lead = min((0u - (gTarget.x + gPosition)) & (gStride == 4u ? 15u : 3u), size), done = 0u;
     if (sgUniform(!hasPackets && ((gStride & 3u) == 0u || gStride == 3u))) done = writeQuads(lead);
     lead = mix(lead, 0u, done == 0u);
     writeBytes(lead, lead + done, size, hasPackets);
@@ -174,7 +174,7 @@ void writeRecords(uint size, bool hasPackets) {
 
 // Copies `size` bytes that are not filtered, from the section's position on.
 void copyBytes(uint size) {
-    uint first = gPosition >> 2, words = (gPosition + size + 3u >> 2) - first;
+    uint first = gPosition >> 2, words = ((gPosition + size + 3u) >> 2) - first;
     for (uint n = wgInvocation(); n < words; n += gl_WorkGroupSize.x)
         storeTileWord(first + n, WordsIn(gSource).w[first + n], gPosition, gPosition + size);
 }

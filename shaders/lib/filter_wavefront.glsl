@@ -74,7 +74,7 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
     uint period = max(batches + 1u, teams * kWaveLag); // turns from a band of the team to its next
     uint turns = (bands - 1u) / teams * period + (bands - 1u) % teams * kWaveLag + batches + 1u;
     uint planes = sValues[column] >> 2, planeWords = gPlaneBytes >> 2;
-    int lastWord = int(gCount - 1u >> 2);
+    int lastWord = int((gCount - 1u) >> 2);
     uint band = part, turn = 0u - part * kWaveLag; // of the band; the first ones are below 0
     uint value = bias, left = bias, upLeft = bias;
     uint before = 0u;                           // which records of the batch before are there
@@ -96,7 +96,7 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
             uint records = turn != 0u && row < rows ? recordsFrom(x, columns, first) : 0u;
             // Where the one line goes on in the next row there is nothing to the left.
             uint begins = oneLine && gWidth - gFirst - first < kWaveSteps
-                              ? 1u << gWidth - gFirst - first
+                              ? 1u << (gWidth - gFirst - first)
                               : 0u;
             uint shift = 8u * (first & 3u), values[kWaveSteps], taken[kWaveSteps];
             SLUICE_UNROLL
@@ -137,14 +137,14 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
                 left = mix(left, bias, (begins >> k & 1u) != 0u);
                 bool isRecord = (records >> k & 1u) != 0u;
                 uint kept = mix(0u, mask, isRecord), none = mix(bias, 0u, isRecord);
-                value = values[k] + filterGuess(predictor, left, up, upLeft) & kept | none;
+                value = (values[k] + filterGuess(predictor, left, up, upLeft)) & kept | none;
                 left = value;
                 upLeft = up;
                 values[k] = value ^ bias;
             }
             // Words are stored as wholes. What is left of the batch goes into the first word of the
             // next one, unless the row ends here.
-            uint odd = first & 3u, ready = before >> kWaveSteps - odd | records << odd;
+            uint odd = first & 3u, ready = before >> (kWaveSteps - odd) | records << odd;
             bool ends =
                 int(x + kWaveSteps) >= int(columns) || int(first + kWaveSteps) >= int(gCount);
             before = ends ? 0u : records;
@@ -236,7 +236,7 @@ void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow ro
         } else {
             left = filterGuess(predictor, left, over, upLeft);
         }
-        left = left + (packed >> 8u * b & 0xffu) & 0xffu;
+        left = (left + (packed >> 8u * b & 0xffu)) & 0xffu;
         value[b] = left;
         upLeft = over;
     }
@@ -288,13 +288,13 @@ void undoByteWave(uint predictor, uint column) {
     uint rowsStep = kRows / 4u * gWidth - kRows; // words from one load to the next
     // A band is whole words, so that all rows of a lane have the same shift.
     uint bandWords = kTeamSize / 4u * gWidth;
-    uint shift = 8u * (from + lane * gWidth - gFirst & 3u);
+    uint shift = 8u * ((from + lane * gWidth - gFirst) & 3u);
     // Row `group` of all bands is a stream of words for the lane. loadPlace is the place of its
     // next word within the period, loadIndex that in memory; loads are a word ahead of the quads.
     bool isBefore = part < group;
     uint jump = bandWords - period; // words of memory that are skipped where a period ends
     uint loadPlace = part - group + mix(0u, period, isBefore);
-    uint loadIndex = uint(int(from) - int(gFirst) + int(group * gWidth) >> 2) + part - group -
+    uint loadIndex = uint((int(from) - int(gFirst) + int(group * gWidth)) >> 2) + part - group -
                      mix(0u, jump, isBefore);
     // storeAt is a record.
     uint storePlace = loadPlace,

@@ -36,7 +36,7 @@ FloatRaw floatRawAt(uint type, uint eight, uint at, uint next) {
 }
 
 FloatRaw floatRaw(uint type, uint eight) {
-    return floatRawAt(type, eight, 3u * eight >> 2, 3u * eight + 2u >> 2);
+    return floatRawAt(type, eight, 3u * eight >> 2, (3u * eight + 2u) >> 2);
 }
 
 // The same for the lane in a row that another row follows, where the word behind may be another
@@ -52,7 +52,7 @@ FloatRaw floatRawOfRow(uint type, uint row) {
 uint floatBits(uint type, FloatRaw raw) {
     if (type != kFloatF16 && type != kFloatE5m2) return raw.bits;
     uint shift = (3u * lgLane() & 3u) * 8u;
-    return raw.bits >> shift | (raw.next << 1) << 31u - shift;
+    return raw.bits >> shift | (raw.next << 1) << (31u - shift);
 }
 
 // Takes the symbols' bits where gFloatMask has ones, and the other bits elsewhere.

@@ -137,7 +137,7 @@ uint floatTailEntry(uint type, bool on, bool single) {
     uint takers = lgBallot(takes),
          at = 2u * gFloatNext + gFloatHalf + uint(bitCount(takers * gFloatBelow));
     uint word = floatWord(at >> 1) >> (at & 1u) * 16u & 0xffffu;
-    gFloatTail.x |= takes ? word << (16u - gFloatTailBits & 31u) : 0u; // it has less than 12 bits
+    gFloatTail.x |= takes ? word << ((16u - gFloatTailBits) & 31u) : 0u; // it has less than 12 bits
     gFloatTailBits += takes ? 16u : 0u;
     uint taken = gFloatHalf + uint(bitCount(takers));
     gFloatNext += taken >> 1;

@@ -35,7 +35,7 @@ uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
 // Makes an entry with one symbol: (symbol & mask) at firstAt.
 uint floatEntryOf(uint bits, uint codeLength, uint mask, uint firstAt, uint lengthAt) {
     uint symbol =
-        sFloatSorted[(bits >> (kFloatMaxBits - codeLength)) + sFloatPlaces[codeLength] & 255u];
+        sFloatSorted[((bits >> (kFloatMaxBits - codeLength)) + sFloatPlaces[codeLength]) & 255u];
     return (symbol & mask) << firstAt | codeLength << lengthAt;
 }
 
@@ -61,7 +61,7 @@ void floatTable() {
         if (wgInvocation() == 0u) {
             sFloatPlaces[i] = rank - code;
             sFloatLimits[i] =
-                single ? 1u << kFloatMaxBits : code + sFloatCounts[i] << (kFloatMaxBits - i);
+                single ? 1u << kFloatMaxBits : (code + sFloatCounts[i]) << (kFloatMaxBits - i);
         }
         code += sFloatCounts[i];
         rank += sFloatCounts[i];

@@ -15,7 +15,7 @@ uint takeLiteral(bool on, uint mode, uint one) {
         literal = ransTake(on, 0u, kLiteralEntries, gLiteralLog);
     } else if (mode == SLUICE_GS_LITERALS_HUFFMAN) {
         uint entry = ransEntry(0u, kLiteralEntries,
-                               bitfieldReverse(gState) >> 32u - SLUICE_GS_MAX_CODE_LENGTH);
+                               bitfieldReverse(gState) >> (32u - SLUICE_GS_MAX_CODE_LENGTH));
         literal = entry & 255u;
         gState = mix(gState, gState >> (entry >> 8 & 15u), on);
     } else if (mode == SLUICE_GS_LITERALS_PLAIN) {
@@ -68,7 +68,7 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
         uint below = lgShared(max(lgLane(), 1u) - 1u);
         below = mix(below, carried, lgLane() == 0u);
         carried = lgShared(31u);
-        word = mix(word << 8u * skew | below >> (32u - 8u * skew & 31u), word, skew == 0u);
+        word = mix(word << 8u * skew | below >> ((32u - 8u * skew) & 31u), word, skew == 0u);
         uint at = first + 4u * lgLane(), to = start - skew + at;
         if (on && at < count + skew) {
             if (to + 4u <= end)

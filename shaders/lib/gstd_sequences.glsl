@@ -18,7 +18,7 @@ uint second(uint changes) {
 }
 uint third(uint changes, uint swaps) {
     uint others = changes & ~swaps;
-    return mix(34u, second(changes & (1u << (highest(others) & 31u)) - 1u), others != 0u);
+    return mix(34u, second(changes & ((1u << (highest(others) & 31u)) - 1u)), others != 0u);
 }
 
 // Returns the offset of such an origin. value: that of the lane, if the origin is one.
@@ -122,14 +122,14 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         if (here) {
             uint begin = literalSum + literalsBefore + matchSum + lengthBefore;
             PairsOut(gSlot).v[SLUICE_GS_SEQUENCES_AT / 2u + firstRecord + first + lgLane()] =
-                uvec2(begin & 0xffffu | literalSum + literalsBefore << 16, actual);
+                uvec2(begin & 0xffffu | (literalSum + literalsBefore) << 16, actual);
         }
         literalSum += literalTotal;
         matchSum += lengthTotal;
     }
     if (on && lgLane() == 0u) {
         PairsOut(gSlot).v[SLUICE_GS_SEQUENCES_AT / 2u + firstRecord + count] =
-            uvec2(literalSum + matchSum & 0xffffu | literalSum << 16, 0u);
+            uvec2((literalSum + matchSum) & 0xffffu | literalSum << 16, 0u);
     }
 }
 

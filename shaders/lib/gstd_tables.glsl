@@ -58,7 +58,7 @@ bool hasSymbol(bool sequences, uint row) {
 // Reads how many slots a symbol of a class has.
 uint ransSlots(bool on, uint symbolClass) {
     uint extra = ransBits(on && symbolClass > 1u, max(symbolClass, 1u) - 1u);
-    return mix(1u << max(symbolClass, 1u) - 1u | extra, symbolClass, symbolClass < 2u);
+    return mix(1u << (max(symbolClass, 1u) - 1u) | extra, symbolClass, symbolClass < 2u);
 }
 
 // Reads eight rows of classes and turns them into slots, unless they are code lengths.
@@ -147,7 +147,8 @@ bool buildCode(bool on) {
         lgBarrierShared();
         if (on && same >> own == 1u)
             sRans[ransAt(kLengthsAt + codeLength)] = before + uint(bitCount(same));
-        setPair(rows, r >> 1, pair | before + uint(bitCount(same & lgLanesBelow())) << shift + 4u);
+        setPair(rows, r >> 1,
+                pair | (before + uint(bitCount(same & lgLanesBelow()))) << (shift + 4u));
         lgBarrierShared();
     }
     uint count = sRans[ransAt(kLengthsAt + (own & 15u))];
@@ -155,7 +156,7 @@ bool buildCode(bool on) {
     uint shorter, symbols, space, spaces;
     bool isLonger = own > kLongest && own < 16u && count != 0u;
     uint tooLong = lgBallot3Scan(false, isLonger, false, isLength ? count : 0u, shorter, symbols).y;
-    lgScan(isLength ? count << kLongest - own : 0u, space, spaces);
+    lgScan(isLength ? count << (kLongest - own) : 0u, space, spaces);
     bool goOn = lgLoopsGoOn(), good = tooLong == 0u && spaces == 1u << kLongest && goOn;
     if (on && own < 16u) sRans[ransAt(kLengthsAt + own)] = shorter | space << 16;
     lgBarrierShared();
@@ -165,8 +166,8 @@ bool buildCode(bool on) {
              index = value >> 4;
         uint begins = sRans[ransAt(kLengthsAt + codeLength)], place = (begins & 0xffffu) + index;
         if (on && good && codeLength != 0u) {
-            uint slot = (begins >> 16) + (index << kLongest - codeLength);
-            sRans[ransAt(kLiteralEntries + place)] = 32u * r + own | codeLength << 8;
+            uint slot = (begins >> 16) + (index << (kLongest - codeLength));
+            sRans[ransAt(kLiteralEntries + place)] = (32u * r + own) | codeLength << 8;
             atomicOr(sRans[ransAt(2u * (slot >> 5))], 1u << (slot & 31u));
         }
     }

@@ -224,7 +224,7 @@ void countMarks(uint first) {
 // at or before the piece.
 uint rankOfPiece(uint piece) {
     uvec2 word = sMarks[lgFirst() + (piece >> 5)];
-    return word.y + bitCount(word.x & (2u << (piece & 31u)) - 1u) - 1u;
+    return word.y + bitCount(word.x & ((2u << (piece & 31u)) - 1u)) - 1u;
 }
 
 // What the including shader keeps of a round's intervals, a place for each lane.

@@ -277,7 +277,7 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
 // with twice as many shuffles. Written out, since it unrolls no loop that has them. With
 // SLUICE_SCANS_CALLED defined it stays a call.
 uint sgAddBelow(uint value, uint reach) {
-    uint below = subgroupShuffle(value, gl_SubgroupInvocationID - reach & 31u);
+    uint below = subgroupShuffle(value, (gl_SubgroupInvocationID - reach) & 31u);
     return value + mix(0u, below, gl_SubgroupInvocationID >= reach);
 }
 uint sgInclusiveAddShuffled(uint value) {

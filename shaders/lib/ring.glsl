@@ -52,7 +52,7 @@ uint ringExclusive(uint value, const uint lanes, out uint total) {
 // all.
 const uint kRingLanes = kSubgroups <= 8u ? 8u : kSubgroups <= 16u ? 16u : 32u;
 uint ringBefore(uint turn, out uint all) {
-    uint lane = sgLane() & kRingLanes - 1u, own = 0u;
+    uint lane = sgLane() & (kRingLanes - 1u), own = 0u;
     if (kSubgroups == kRingLanes || lane < kSubgroups) own = sRingTotals[turn][lane];
     uint before = ringExclusive(own, kRingLanes, all);
     return subgroupShuffle(before, sgIndex());
@@ -176,7 +176,7 @@ void ringClean(uint workgroups, uint tiles) {
     wgBarrierShared();
     uint cleared = sRingCleared;
     if (sLookbackLeft != 0u) ringClear(gl_WorkGroupID.x, workgroups, tiles);
-    if ((cleared & kRingClears - 1u) + 1u == workgroups) {
+    if ((cleared & (kRingClears - 1u)) + 1u == workgroups) {
         if (cleared >= kRingClears || sLookbackLeft == 0u) ringClear(0u, 1u, tiles);
         if (wgInvocation() == 0u) RingStates(p.scratch).s[0] = uvec4(0u);
     }

@@ -84,7 +84,7 @@ uint sgReach(bool head, out bool headed) {
 
 // One step of a scan over the subgroup by shuffles.
 Value sgStep(Value value, uint step_, uint reach) {
-    Value below = subgroupShuffle(value, gl_SubgroupInvocationID - step_ & kSubgroupSize - 1u);
+    Value below = subgroupShuffle(value, (gl_SubgroupInvocationID - step_) & (kSubgroupSize - 1u));
     Value both = combine(below, value);
 #ifdef SLUICE_VALUE64
     return mix(value, both, bvec2(reach >= step_));
@@ -107,7 +107,8 @@ uint runLane() { return gl_SubgroupInvocationID; }
 uint sgInclusiveMax(uint value) {
     SLUICE_UNROLL
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
-        uint below = subgroupShuffle(value, gl_SubgroupInvocationID - reach & kSubgroupSize - 1u);
+        uint below =
+            subgroupShuffle(value, (gl_SubgroupInvocationID - reach) & (kSubgroupSize - 1u));
         value = max(value, gl_SubgroupInvocationID >= reach ? below : 0u);
     }
     return value;

@@ -30,7 +30,8 @@ uint beginWord(uvec2 source, uint from) {
 uint endWord(uvec2 source, uint to, uint low) {
     uint shift = source.x & 3u;
     uint value = low >> 8u * shift;
-    if (shift + to > 4u) value |= WordsIn(uvec2(source.x & ~3u, source.y)).w[1] << 32u - 8u * shift;
+    if (shift + to > 4u)
+        value |= WordsIn(uvec2(source.x & ~3u, source.y)).w[1] << (32u - 8u * shift);
     return value;
 }
 
@@ -43,7 +44,7 @@ void storeWord(uvec2 target, uint value, uint from, uint to) {
         for (uint i = 0u; i < 4u; ++i)
             if (i >= from && i < to) BytesPlain(target).b[i] = int8_t(int(value >> 8u * i));
 #else
-        uint mask = (1u << 8u * (to - from)) - 1u << 8u * from;
+        uint mask = ((1u << 8u * (to - from)) - 1u) << 8u * from;
         atomicAnd(WordsOut(target).w[0], ~mask);
         atomicOr(WordsOut(target).w[0], value & mask);
 #endif
@@ -63,7 +64,7 @@ uvec4 funnelShift(uvec4 low, uvec4 high, uint shift) {
         high.x = high.y;
     }
     uint bits = (shift & 3u) * 8u;
-    if (bits != 0u) low = low >> bits | uvec4(low.yzw, high.x) << 32u - bits;
+    if (bits != 0u) low = low >> bits | uvec4(low.yzw, high.x) << (32u - bits);
     return low;
 }
 

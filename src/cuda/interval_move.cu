@@ -54,7 +54,7 @@ struct MoveShared {
                 static_cast<uint64_t>(ends.w) << 32 | ends.z,
                 span.y >> 16,
                 span.x >> 27,
-                span.x & (1u << 27) - 1,
+                span.x & ((1u << 27) - 1),
                 span.y & 0xffff};
     }
 };

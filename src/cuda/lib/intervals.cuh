@@ -315,7 +315,7 @@ struct Marks {
     // Which of the marked intervals a piece belongs to. There must be a mark at or before it.
     __device__ uint32_t rank(uint32_t piece) const
     {
-        const uint32_t upTo = bits[piece / 32] & (2u << piece % 32) - 1u;
+        const uint32_t upTo = bits[piece / 32] & ((2u << piece % 32) - 1u);
         return before[piece / 32] + static_cast<uint32_t>(__popc(upTo)) - 1;
     }
 };
