@@ -7,16 +7,17 @@
 //   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends
 //          as words
 //
-// src/cuda/interval_move.cu has the same method.
+// src/cuda/interval_move.cu has the same method; kernels/interval_runs.h is one text for both.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCANS_CALLED // 2 to 14 % faster here
 #include "lib/loops.glsl"
 #include "lib/intervals.glsl"
 #include "lib/units.glsl"
+#include "lib/compat.glsl"
+#include "lib/kernels/interval_runs.h"
 
 const uint kLongRun = 160u; // bytes, on average
-const uint kSector = 32u;
 // How many units and words an invocation has in flight. For short runs these are few units, so that
 // there are registers for more words and more subgroups.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_UNITS_AT_ONCE) const uint kUnitsAtOnce = 3u;
@@ -24,14 +25,6 @@ layout(constant_id = SLUICE_CONSTANT_INTERVAL_WORDS_AT_ONCE) const uint kWordsAt
 // Whether the bytes of words that are not whole go on their own, which suits short runs.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_BYTES_APART) const bool kBytesApart = false;
 const uint kRunsAtOnce = 4u;
-
-// Part of an interval, counted from the begin of the destination's sector in which it begins.
-struct Run {
-    uvec2 source, target; // that place; target is a multiple of kSector, source of 16
-    uint shift;           // what to add to source
-    uint lead, end;       // its bytes are [lead, end) from there
-    uint start;           // its first piece: a sector of the target
-};
 
 // A run's source and target stand in sIntervalData, end | lead << 27 and start | shift << 16 here.
 shared uvec2 sSpans[gl_WorkGroupSize.x];
@@ -48,36 +41,10 @@ Run getRun(uint place) {
                span.y & 0xffffu);
 }
 
-// A run's whole sectors are [bodyBegin, bodyEnd).
-uint bodyBegin(Run run) { return min((run.lead + kSector - 1u) & ~(kSector - 1u), run.end); }
-uint bodyEnd(Run run) { return max(run.end & ~(kSector - 1u), bodyBegin(run)); }
-
 uvec2 positionOf(uvec2 list, uint i) {
     if (p.positionBytes == 4u) return uvec2(wordAt(list, i), 0u);
     uvec2 entry = add64(list, mul64(i, 8u));
     return uvec2(WordsIn(entry).w[0], WordsIn(entry).w[1]);
-}
-
-// Finds the byte offset of element `position`. False: `bytes` bytes from there on are not inside
-// `size`.
-bool offsetWithin(uvec2 position, uvec2 bytes, uvec2 size, out uvec2 offset) {
-    offset = mul64(position.x, elementSize());
-    offset.y += position.y * elementSize(); // cannot overflow below the limit
-    return position.y < 1u << 27 && !less64(size, bytes) && !less64(sub64(size, bytes), offset);
-}
-
-// A run of bytes to copy.
-struct Piece {
-    uvec2 source, target;
-    uint bytes;
-};
-
-// Where an interval of `bytes` bytes is cut that would be cut after `place` bytes: at the next
-// sector of the target, so that one lane group writes all of a sector.
-uvec2 cutAt(uvec2 target, uvec2 place, uvec2 bytes) {
-    if (place == uvec2(0u)) return place;
-    place = add64(place, (0u - (target.x + place.x)) & (kSector - 1u));
-    return less64(place, bytes) ? place : bytes;
 }
 
 // This lane group's part of an interval, whose place the lists give as `from` and `to`.
@@ -95,8 +62,10 @@ Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
         min(own.count, subSaturated64(uvec2(p.capacity, 0u), placed ? uvec2(own.before, 0u) : to));
     uint last = min(own.to, bound), first = min(own.from, last);
     uvec2 whole = mul64(own.count, elementSize()), source, target;
-    bool inside = offsetWithin(from, whole, p.sourceSize, source);
-    inside = offsetWithin(to, placed ? whole : uvec2(0u), p.destinationSize, target) && inside;
+    bool inside = offsetWithin(from, elementSize(), whole, p.sourceSize, source);
+    inside =
+        offsetWithin(to, elementSize(), placed ? whole : uvec2(0u), p.destinationSize, target) &&
+        inside;
     skipped = !inside && first != last;
     target = add64(target, p.destination);
     uvec2 all = mul64(bound, elementSize());
@@ -282,13 +251,7 @@ void copyRuns(Piece piece) {
     bool copies = piece.bytes != 0u;
     uint below = lgLanesBelow(), before, bytes, total;
     bool whole = ((piece.source.x | piece.target.x | piece.bytes) & 3u) == 0u;
-    Run run;
-    run.lead = piece.target.x & (kSector - 1u);
-    run.end = run.lead + piece.bytes;
-    run.target = uvec2(piece.target.x - run.lead, piece.target.y);
-    run.source = sub64(piece.source, uvec2(run.lead, 0u));
-    run.shift = run.source.x & 15u;
-    run.source.x -= run.shift;
+    Run run = runOf(piece);
     uvec2 lowest = uvec2(piece.source.x & ~15u, piece.source.y),
           last = add64(piece.source, piece.bytes);
     uvec2 span = sub64(add64(uvec2(last.x & ~15u, last.y), 16u), lowest);

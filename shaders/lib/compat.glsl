@@ -18,6 +18,11 @@
 #define u64Of(value) value // of a member of a parameter structure
 u64 wide(u32 value) { return u64(value, 0u); }
 u32 lowWord(u64 value) { return value.x; }
+u32 highWord(u64 value) { return value.y; }
+u64 scale64(u64 value, u32 factor) { // modulo 2^64
+    u64 low = mul64(value.x, factor);
+    return u64(low.x, low.y + value.y * factor);
+}
 u64 wordOf(u64 address) { return u64(address.x & ~3u, address.y); } // that a byte is in
 
 // Memory. loadWord and the like are for what no other invocation writes while the kernel runs,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Interval move, gather and scatter, bulk remove and insert; shaders/interval_move.comp tells the
-// method. Here one kernel chooses between words and units for each round; the shader has a pipeline
-// for short runs.
+// method, and what is the same stands in shaders/lib/kernels/interval_runs.h. Here one kernel
+// chooses between words and units for each round; the shader has a pipeline for short runs.
 #include "cuda/kernels.h"
+#include "cuda/lib/compat.cuh"
 #include "cuda/lib/intervals.cuh"
 #include "cuda/lib/units.cuh"
 #include "cuda/tuning.h"
+#include "kernels/interval_runs.h"
 
 namespace sluice {
 namespace {
@@ -15,23 +17,7 @@ namespace {
 //          that one instruction writes all that the run has of a sector
 //   units  2 lanes take each whole sector of a run, 16 bytes each; the parts of sectors at its ends
 //          are copied as words
-constexpr uint32_t kSector = 32;
 constexpr uint32_t kUnitsAtOnce = 4, kWordsAtOnce = 6, kRunsAtOnce = 4; // in flight for a lane
-
-// Part of an interval, seen from the beginning of the destination's sector in which it begins.
-struct Run {
-    uint64_t source, target; // of that beginning: target is a multiple of kSector, source of 16
-    uint32_t shift;          // what must be added to source
-    uint32_t lead, end;      // its bytes are [lead, end) from there
-    uint32_t start;          // the number of its first piece, a sector of the target
-
-    // Its whole sectors are [bodyBegin(), bodyEnd()).
-    __device__ uint32_t bodyBegin() const
-    {
-        return min((lead + kSector - 1) & ~(kSector - 1), end);
-    }
-    __device__ uint32_t bodyEnd() const { return max(end & ~(kSector - 1), bodyBegin()); }
-};
 
 // A warp has one.
 struct MoveShared {
@@ -59,25 +45,10 @@ struct MoveShared {
     }
 };
 
-// Bytes to copy; 0: none.
-struct Piece {
-    uint64_t source, target;
-    uint32_t bytes;
-};
-
 __device__ uint64_t positionOf(const IntervalParams& p, U64Pair list, uint32_t i)
 {
     return p.positionBytes == 8 ? __ldg(pointerFrom<const unsigned long long>(list) + i)
                                 : __ldg(pointerFrom<const uint32_t>(list) + i);
-}
-
-// Computes the byte offset of element `position`. False: `bytes` from there on are not inside
-// `size`.
-__device__ bool offsetWithin(uint64_t position, uint32_t elementSize, uint64_t bytes, uint64_t size,
-                             uint64_t& offset)
-{
-    offset = position * elementSize;
-    return position < 1ull << 59 && bytes <= size && offset <= size - bytes;
 }
 
 // Where an interval comes from and goes to, as far as lists say so; loaded together with its count.
@@ -96,13 +67,6 @@ __device__ Fetched fetch(const IntervalParams& p, uint32_t index, uint32_t inter
     if (gathered && index < intervals) fetched.from = positionOf(p, p.gather, index);
     if (placed && index < intervals) fetched.to = positionOf(p, p.scatter, index);
     return fetched;
-}
-
-// Where an interval of `bytes` is cut that should be cut after `place` bytes: at the next sector of
-// the target, so that one warp writes all of that sector.
-__device__ uint64_t cutAt(uint64_t target, uint64_t place, uint64_t bytes)
-{
-    return place == 0 ? 0 : min(place + (-(target + place) & (kSector - 1)), bytes);
 }
 
 // This warp's part of an interval.
@@ -208,8 +172,8 @@ __device__ void copyEnds(const MoveShared& shared, uint32_t first, uint32_t runs
         const bool behind = laneIndex() % 16 >= 8;
         const uint32_t fromBack = min(index - withUnits, kWarpSize - 1);
         const Run run = shared.get(index < withUnits ? index : kWarpSize - 1 - fromBack);
-        const uint32_t end = index >= runs ? 0 : behind ? run.end : run.bodyBegin();
-        words[i].load(run, behind ? run.bodyEnd() + place : place, behind ? 0 : run.lead, end);
+        const uint32_t end = index >= runs ? 0 : behind ? run.end : bodyBegin(run);
+        words[i].load(run, behind ? bodyEnd(run) + place : place, behind ? 0 : run.lead, end);
     }
 #pragma unroll
     for (uint32_t i = 0; i < atOnce; ++i)
@@ -232,7 +196,7 @@ __device__ void copyUnits(const MoveShared& shared, uint32_t pieces, uint32_t ru
                 const uint32_t piece = first + 16 * i + laneIndex() / 2;
                 const Run run = shared.get(shared.marks.rank(min(piece, pieces - 1)));
                 const uint32_t unit =
-                    run.bodyBegin() / 16 + (piece - run.start) * 2 + laneIndex() % 2;
+                    bodyBegin(run) / 16 + (piece - run.start) * 2 + laneIndex() % 2;
                 const uint4* source = reinterpret_cast<const uint4*>(run.source) + unit;
                 target[i] = piece < pieces ? reinterpret_cast<uint4*>(run.target) + unit : nullptr;
                 shift[i] = run.shift;
@@ -265,13 +229,7 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     const bool any = piece.bytes != 0;
     const uint32_t anys = __ballot_sync(kAllLanes, any), runs = static_cast<uint32_t>(__popc(anys));
     if (runs == 0) return;
-    Run run;
-    run.lead = static_cast<uint32_t>(piece.target) % kSector;
-    run.end = run.lead + piece.bytes;
-    run.target = piece.target - run.lead;
-    run.source = piece.source - run.lead;
-    run.shift = static_cast<uint32_t>(run.source) % 16;
-    run.source -= run.shift;
+    Run run = runOf(piece);
     const uint64_t lowest = piece.source & ~15ull,
                    highest = ((piece.source + piece.bytes) & ~15ull) + 16;
     // Near the ends of the source only words of its own may be read.
@@ -282,7 +240,7 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     const bool asUnits = __all_sync(kAllLanes, !any || within) &&
                          (!ends || uniform(warpSum(piece.bytes)) >= runs * kLongRunBytes);
     const uint32_t sectors =
-        asUnits ? (run.bodyEnd() - run.bodyBegin()) / kSector : (run.end + kSector - 1) / kSector;
+        asUnits ? (bodyEnd(run) - bodyBegin(run)) / kSector : (run.end + kSector - 1) / kSector;
     const uint32_t pieces = any ? sectors : 0, inclusive = warpInclusiveSum(pieces);
     const uint32_t total = __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
     run.start = inclusive - pieces;

@@ -20,6 +20,8 @@ __device__ inline u32x4 makeU32x4(u32 x, u32 y, u32 z, u32 w) { return make_uint
 __device__ inline u64 u64Of(U64Pair value) { return u64From(value); }
 __device__ inline u64 wide(u32 value) { return value; }
 __device__ inline u32 lowWord(u64 value) { return static_cast<u32>(value); }
+__device__ inline u32 highWord(u64 value) { return static_cast<u32>(value >> 32); }
+__device__ inline u64 scale64(u64 value, u32 factor) { return value * factor; }
 __device__ inline u64 wordOf(u64 address) { return address & ~u64{3}; }
 __device__ inline u64 add64(u64 a, u64 b) { return a + b; }
 __device__ inline u64 sub64(u64 a, u64 b) { return a - b; }

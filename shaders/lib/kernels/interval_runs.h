@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Moves of intervals: where the bytes of one are, where it is cut, and the run of bytes that a lane
+// group copies.
+#ifndef SLUICE_KERNELS_INTERVAL_RUNS_H
+#define SLUICE_KERNELS_INTERVAL_RUNS_H
+
+#include "../compat.h"
+
+SLUICE_KERNEL_BEGIN
+
+SLUICE_CONSTANT u32 kSector = 32u; // bytes
+
+// Finds the byte offset of element `position`. False: `bytes` bytes from there on are not inside
+// `size`.
+SLUICE_DEVICE bool offsetWithin(u64 position, u32 elementSize, u64 bytes, u64 size,
+                                SLUICE_OUT(u64, offset)) {
+    offset = scale64(position, elementSize); // cannot overflow below the limit
+    return highWord(position) < 1u << 27 && !less64(size, bytes) &&
+           !less64(sub64(size, bytes), offset);
+}
+
+// Where an interval of `bytes` bytes is cut that would be cut after `place` bytes: at the next
+// sector of the target, so that one lane group writes all of a sector.
+SLUICE_DEVICE u64 cutAt(u64 target, u64 place, u64 bytes) {
+    if (place == kNull) return place;
+    place = add64(place, (0u - (lowWord(target) + lowWord(place))) & (kSector - 1u));
+    return less64(place, bytes) ? place : bytes;
+}
+
+// Bytes to copy; 0: none.
+struct Piece {
+    u64 source, target;
+    u32 bytes;
+};
+
+// A piece, seen from the begin of the destination's sector in which it begins.
+struct Run {
+    u64 source, target; // of that begin: target is a multiple of kSector, source of 16
+    u32 shift;          // what to add to source
+    u32 lead, end;      // its bytes are [lead, end) from there
+    u32 start;          // its first sector among those of all runs
+};
+
+SLUICE_DEVICE Run runOf(SLUICE_IN(Piece) piece) {
+    Run run;
+    run.lead = lowWord(piece.target) & (kSector - 1u);
+    run.end = run.lead + piece.bytes;
+    run.target = sub64(piece.target, wide(run.lead));
+    run.source = sub64(piece.source, wide(run.lead));
+    run.shift = lowWord(run.source) & 15u;
+    run.source = sub64(run.source, wide(run.shift));
+    return run;
+}
+
+// A run's whole sectors are [bodyBegin, bodyEnd).
+SLUICE_DEVICE u32 bodyBegin(SLUICE_IN(Run) run) {
+    return min((run.lead + kSector - 1u) & ~(kSector - 1u), run.end);
+}
+SLUICE_DEVICE u32 bodyEnd(SLUICE_IN(Run) run) {
+    return max(run.end & ~(kSector - 1u), bodyBegin(run));
+}
+
+SLUICE_KERNEL_END
+#endif
