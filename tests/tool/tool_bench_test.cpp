@@ -134,12 +134,16 @@ TEST_CASE("tool: a signal ends the benchmark, and neither of its outputs is left
 {
     if (isWindowsTool("Windows has no signals that a shell could send")) return;
     Tool tool;
-    // The tool runs beside a shell that waits for both files, then sends a signal.
+    // The tool runs beside a shell that waits until it has both files open, then sends a signal. They
+    // have a name of the tool's, or none where the system has files without.
     const auto interrupted = [&](const std::string& before, const std::string& signals) {
         tool.environment =
             before +
+            "opened() { ls -A; ls -l /proc/$p/fd 2>/dev/null; }; "
             "sluice() { \"$SLUICE\" bench --device cpu --seconds 30 --json x --html y "
-            "& p=$!; until [ \"$(ls -A | grep -c '^.sluice-')\" = 2 ]; do sleep 0.01; "
+            "& p=$!; for i in $(seq 2000); do "
+            "[ \"$(opened | grep -c -e '^\\.sluice-' -e '(deleted)')\" -ge 2 ] && break; sleep "
+            "0.01; "
             "done; for s in " +
             signals + "; do kill -$s $p; done; wait $p; };";
         return tool("--version; sluice");
