@@ -127,6 +127,7 @@ typedef enum SluiceTileStatus {
                                    // (sluice_df11.h)
     SLUICE_TILE_BAD_FILTER = 13,   // the description of a filter breaks a rule, or its sections do
                                    // not fit the tile
+    SLUICE_TILE_UNSUPPORTED = 14,  // a Zstandard frame names a dictionary that was not given
     SLUICE_TILE_STATUS_MAX_ENUM = 0x7fffffff
 } SluiceTileStatus;
 

@@ -22,6 +22,7 @@ static_assert(SLUICE_TILE_BAD_CHECKSUM == SLUICE_ST_BAD_CHECKSUM, "");
 static_assert(SLUICE_TILE_UNVERIFIED == SLUICE_ST_UNVERIFIED, "");
 static_assert(SLUICE_TILE_BAD_INDEX == SLUICE_ST_BAD_INDEX, "");
 static_assert(SLUICE_TILE_BAD_FILTER == SLUICE_ST_BAD_FILTER, "");
+static_assert(SLUICE_TILE_UNSUPPORTED == SLUICE_ST_UNSUPPORTED, "");
 static_assert(SLUICE_DECODE_BY_DRIVER == SLUICE_FLAG_BY_DRIVER, "");
 static_assert(SLUICE_DECODE_STORED_IF_EQUAL == SLUICE_FLAG_STORED_IF_EQUAL, "");
 static_assert(SLUICE_STREAM_PENDING == SLUICE_STREAM_ST_PENDING, "");
@@ -83,6 +84,7 @@ const char* sluiceGetTileStatusText(uint32_t tileStatus)
     case SLUICE_TILE_BAD_INDEX: return "the index contradicts itself or the codes";
     case SLUICE_TILE_BAD_FILTER:
         return "the filter's description breaks a rule or does not fit the tile";
+    case SLUICE_TILE_UNSUPPORTED: return "it was made with a dictionary that is not there";
     default: return "unknown tile status";
     }
 }

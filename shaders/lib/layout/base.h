@@ -39,6 +39,7 @@ struct U64Pair {
 #define SLUICE_ST_UNVERIFIED 11u
 #define SLUICE_ST_BAD_INDEX 12u
 #define SLUICE_ST_BAD_FILTER 13u
+#define SLUICE_ST_UNSUPPORTED 14u
 
 // Larger tiles have no checksum.
 #define SLUICE_MAX_TILE_BYTES 1048576u
