@@ -3,7 +3,9 @@
 #   codecs      gdeflate, gstd, filter, fse, tile streams, tiles of archives, image files
 #   primitives  scan, reduce, compact, interval
 #   weights     float_decode, df11
-foreach(component codecs primitives weights)
+#   zstd        Zstandard frames
+set(components codecs primitives weights zstd)
+foreach(component ${components})
     string(TOUPPER ${component} upper)
     option(SLUICE_${upper} "Build the component ${component} into the library" ON)
 endforeach()
@@ -11,7 +13,7 @@ option(SLUICE_STREAM "Build sluice_stream, which needs the component codecs" ON)
 if(SLUICE_STREAM AND (NOT SLUICE_CODECS OR NOT (UNIX OR WIN32)))
     set(SLUICE_STREAM OFF)
 endif()
-if((NOT SLUICE_CODECS OR NOT SLUICE_PRIMITIVES OR NOT SLUICE_WEIGHTS)
+if((NOT SLUICE_CODECS OR NOT SLUICE_PRIMITIVES OR NOT SLUICE_WEIGHTS OR NOT SLUICE_ZSTD)
         AND (SLUICE_BUILD_TOOL OR SLUICE_BUILD_TESTS OR SLUICE_HOT_RELOAD))
     message(FATAL_ERROR "the tool, the tests and sluice_dev need every component: set SLUICE_BUILD_TOOL, "
         "SLUICE_BUILD_TESTS and SLUICE_HOT_RELOAD to OFF to leave one out")
@@ -35,7 +37,7 @@ set(files_codecs
     src/api/filter.cpp src/api/fse_tables.cpp src/api/gdeflate.cpp src/api/gstd.cpp src/api/self_test.cpp
     src/api/tile_streams.cpp src/api/tiles.cpp
     src/formats/archive.cpp src/formats/archive_name.cpp src/formats/dds.cpp
-    src/formats/filter.cpp src/formats/fse.cpp src/formats/image.cpp src/formats/image_format.cpp
+    src/formats/filter.cpp src/formats/image.cpp src/formats/image_format.cpp
     src/formats/image_item.cpp src/formats/ktx2.cpp src/formats/tile_stream.cpp
     src/cpu/archive_index.cpp src/cpu/filter.cpp src/cpu/fse_tables.cpp src/cpu/gdeflate.cpp src/cpu/gstd.cpp src/cpu/tile_streams.cpp
     src/cpu/fast/filter.cpp src/cpu/fast/gdeflate.cpp src/cpu/fast/gdeflate_avx2.cpp src/cpu/fast/gstd.cpp
@@ -66,6 +68,9 @@ set(files_sums
     src/cuda/enqueue_scan.cpp
     src/cuda/reduce.cu src/cuda/scan.cu
     shaders/scan.comp)
+# Commands for FSE tables, and Zstandard's blocks have such tables.
+set(files_fse
+    src/formats/fse.cpp)
 set(files_weights
     include/sluice/sluice_df11.h include/sluice/sluice_float.h
     src/api/df11.cpp src/api/float_decode.cpp
@@ -75,6 +80,9 @@ set(files_weights
     src/cuda/enqueue_df11.cpp src/cuda/enqueue_float_decode.cpp
     src/cuda/df11.cu src/cuda/float_decode.cu
     shaders/df11.comp shaders/float_decode.comp)
+set(files_zstd
+    src/formats/zstd.cpp src/formats/zstd_tables.cpp
+    src/cpu/zstd.cpp)
 # Other libraries than sluice have these, and headers of several components.
 set(files_stream
     include/sluice/sluice_stream.h include/sluice/sluice_stream_cuda.h include/sluice/sluice_stream_vulkan.h)
@@ -88,7 +96,7 @@ set(files_whole
 
 set(SLUICE_COMPONENTS core)
 set(sluice_files ${files_core})
-foreach(component codecs primitives weights)
+foreach(component ${components})
     string(TOUPPER ${component} upper)
     if(SLUICE_${upper})
         list(APPEND SLUICE_COMPONENTS ${component})
@@ -97,6 +105,9 @@ foreach(component codecs primitives weights)
 endforeach()
 if(SLUICE_CODECS OR SLUICE_PRIMITIVES)
     list(APPEND sluice_files ${files_sums})
+endif()
+if(SLUICE_CODECS OR SLUICE_ZSTD)
+    list(APPEND sluice_files ${files_fse})
 endif()
 if(SLUICE_CODECS AND SLUICE_PRIMITIVES AND SLUICE_WEIGHTS)
     list(APPEND sluice_files ${files_whole})
@@ -109,8 +120,8 @@ endif()
 file(GLOB sluice_found CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
     include/sluice/*.h src/api/*.cpp src/formats/*.cpp src/cpu/*.cpp src/cpu/fast/*.cpp src/vulkan/*.cpp
     src/cuda/*.cpp src/cuda/*.cu shaders/*.comp)
-set(sluice_named ${files_core} ${files_codecs} ${files_primitives} ${files_sums} ${files_weights} ${files_stream}
-    ${files_dev} ${files_encode} ${files_whole})
+set(sluice_named ${files_core} ${files_codecs} ${files_primitives} ${files_sums} ${files_fse} ${files_weights}
+    ${files_zstd} ${files_stream} ${files_dev} ${files_encode} ${files_whole})
 foreach(file ${sluice_found} ${sluice_named})
     if(NOT file IN_LIST sluice_named)
         message(FATAL_ERROR "cmake/Components.cmake: no list names ${file}")

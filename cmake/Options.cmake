@@ -60,7 +60,7 @@ function(sluice_common target)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
         ${PROJECT_SOURCE_DIR}/shaders/lib ${PROJECT_SOURCE_DIR})
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:sluice_warnings>)
-    foreach(component codecs primitives weights)
+    foreach(component codecs primitives weights zstd)
         string(TOUPPER ${component} upper)
         target_compile_definitions(${target} PRIVATE SLUICE_HAVE_${upper}=$<BOOL:${SLUICE_${upper}}>)
     endforeach()

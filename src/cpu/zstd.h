@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The reference decoder for Zstandard frames.
+#pragma once
+
+#include "formats/zstd_tables.h"
+
+namespace sluice::cpu {
+
+// What is wrong in an earlier phase decides before what is wrong in a later one (docs/format.md,
+// 12.3).
+enum class ZstdPhase {
+    structure,
+    tables,
+    symbols,
+    output
+};
+
+struct ZstdOutcome {
+    u32 status = SLUICE_ST_OK; // SLUICE_ST_...
+    // Where it fails: behind how many blocks of the region. 0 if it is OK.
+    ZstdPhase phase = ZstdPhase::structure;
+    u32 block = 0;
+    u64 bytes = 0; // of the output, in blocks without a fault at its start
+};
+
+struct ZstdRegion {
+    const u8* source;
+    size_t sourceSize;
+    u8* destination;                              // may be NULL if size is 0
+    size_t size;                                  // exactly what the frames decode to
+    bool checksums = true;                        // checked where frames have them
+    const zstd::Dictionary* dictionary = nullptr; // may be NULL
+};
+
+// Decodes one or more frames, with skippable ones between them.
+ZstdOutcome decodeZstd(const ZstdRegion& region);
+
+} // namespace sluice::cpu

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "formats/zstd.h"
+
+#include "formats/little_endian.h"
+
+#include <algorithm>
+
+namespace sluice::zstd {
+namespace {
+
+// The number of bytes of a header's field, by the bits that tell it.
+constexpr u32 kDictionaryIdBytes[4] = {0, 1, 2, 4}, kContentSizeBytes[4] = {0, 2, 4, 8};
+
+u64 windowSize(u32 descriptor)
+{
+    const u64 base = u64(1) << (10 + (descriptor >> 3));
+    return base + base / 8 * (descriptor & 7);
+}
+
+} // namespace
+
+StructureReader::StructureReader(const u8* source, size_t size, u64 decodedSize,
+                                 const DictionaryInfo& dictionary)
+    : m_at(source), m_end(source + size), m_decodedSize(decodedSize), m_dictionary(dictionary),
+      m_status(size == 0 ? SLUICE_ST_BAD_REGION : SLUICE_ST_OK)
+{
+}
+
+bool StructureReader::fail(u32 status)
+{
+    m_status = status;
+    return false;
+}
+
+bool StructureReader::next(Block& block)
+{
+    if (m_status != SLUICE_ST_OK) return false;
+    block = {};
+    block.first = !m_inFrame;
+    while (!m_inFrame) {
+        if (left() == 0 || !beginFrame()) return false;
+    }
+    if (m_frameBlocks == m_maxFrameBlocks) return fail(SLUICE_ST_LIMIT);
+    if (!readBlockHeader(block)) return false;
+    if (block.kind == SLUICE_ZS_COMPRESSED &&
+        !(readLiteralsHeader(block) && readSequencesHeader(block)))
+        return false;
+    // Blocks that cannot fit are not even decoded: output bounds the work.
+    m_leastSize += block.size + block.literals + block.sequences * SLUICE_ZS_MIN_MATCH;
+    if (m_leastSize > m_decodedSize) return fail(SLUICE_ST_TOO_LONG);
+    if (block.last && m_frame.hasChecksum) {
+        if (left() < 4) return fail(SLUICE_ST_TRUNCATED);
+        m_frame.checksum = loadLe32(m_at);
+        m_at += 4;
+    }
+    m_inFrame = !block.last;
+    ++m_frameBlocks;
+    ++m_blocks;
+    return true;
+}
+
+// Reads the header of a frame, or a skippable frame.
+bool StructureReader::beginFrame()
+{
+    if (m_frames == SLUICE_ZS_MAX_FRAMES) return fail(SLUICE_ST_LIMIT);
+    ++m_frames;
+    if (left() < 4) return fail(SLUICE_ST_TRUNCATED);
+    const u32 magic = loadLe32(m_at);
+    m_at += 4;
+    if (magic == SLUICE_ZS_MAGIC) return readFrameHeader();
+    if ((magic & ~15u) != SLUICE_ZS_SKIPPABLE_MAGIC) return fail(SLUICE_ST_BAD_CODE);
+    if (left() < 4 || loadLe32(m_at) > left() - 4) return fail(SLUICE_ST_TRUNCATED);
+    m_at += 4 + size_t(loadLe32(m_at));
+    return true;
+}
+
+bool StructureReader::readFrameHeader()
+{
+    if (left() == 0) return fail(SLUICE_ST_TRUNCATED);
+    const u32 descriptor = *m_at++;
+    if ((descriptor >> 3 & 1) != 0) return fail(SLUICE_ST_BAD_CODE);
+    const bool singleSegment = (descriptor >> 5 & 1) != 0;
+    const u32 windowBytes = singleSegment ? 0 : 1, idBytes = kDictionaryIdBytes[descriptor & 3],
+              sizeFlag = descriptor >> 6,
+              sizeBytes = sizeFlag == 0 && singleSegment ? 1 : kContentSizeBytes[sizeFlag];
+    if (left() < windowBytes + idBytes + sizeBytes) return fail(SLUICE_ST_TRUNCATED);
+
+    m_frame = {};
+    m_frame.hasChecksum = (descriptor >> 2 & 1) != 0;
+    m_frame.hasContentSize = sizeBytes != 0;
+    m_frame.dictionaryId = u32(loadLe(m_at + windowBytes, idBytes));
+    m_frame.contentSize = loadLe(m_at + windowBytes + idBytes, sizeBytes);
+    if (sizeBytes == 2) m_frame.contentSize += 256;
+    const u64 window = singleSegment ? m_frame.contentSize : windowSize(*m_at);
+    m_frame.blockMaximum =
+        u32(std::clamp<u64>(window, SLUICE_ZS_MIN_WINDOW, SLUICE_ZS_BLOCK_BYTES));
+    m_at += windowBytes + idBytes + sizeBytes;
+
+    if (m_frame.dictionaryId != 0 && m_frame.dictionaryId != m_dictionary.id)
+        return fail(SLUICE_ST_UNSUPPORTED);
+    const u64 decoded = m_frame.hasContentSize ? m_frame.contentSize : m_decodedSize;
+    if (decoded > SLUICE_ZS_MAX_HISTORY ||
+        m_dictionary.contentSize > SLUICE_ZS_MAX_HISTORY - decoded)
+        return fail(SLUICE_ST_LIMIT);
+    m_maxFrameBlocks = std::min(SLUICE_ZS_MAX_BLOCKS,
+                                SLUICE_ZS_EXTRA_BLOCKS + u32(decoded / SLUICE_ZS_BYTES_PER_BLOCK));
+    m_frameBlocks = 0;
+    m_hasTree = m_hasTables = m_dictionary.hasTables;
+    m_inFrame = true;
+    return true;
+}
+
+bool StructureReader::readBlockHeader(Block& block)
+{
+    if (left() < 3) return fail(SLUICE_ST_TRUNCATED);
+    const u32 header = loadLe24(m_at), size = header >> 3;
+    m_at += 3;
+    block.last = (header & 1) != 0;
+    block.kind = header >> 1 & 3;
+    if (block.kind > SLUICE_ZS_COMPRESSED) return fail(SLUICE_ST_BAD_CODE);
+    if (size > m_frame.blockMaximum) return fail(SLUICE_ST_LIMIT);
+    block.content = m_at;
+    block.contentSize = block.kind == SLUICE_ZS_RLE ? 1 : size;
+    block.size = block.kind == SLUICE_ZS_COMPRESSED ? 0 : size;
+    if (block.contentSize > left()) return fail(SLUICE_ST_TRUNCATED);
+    m_at += block.contentSize;
+    return true;
+}
+
+bool StructureReader::readLiteralsHeader(Block& block)
+{
+    const u32 size = block.contentSize;
+    if (size == 0) return fail(SLUICE_ST_TRUNCATED);
+    const u32 format = block.content[0] >> 2 & 3;
+    block.literalKind = block.content[0] & 3;
+    const bool coded = block.literalKind >= SLUICE_ZS_LITERALS_HUFFMAN;
+    constexpr u32 kPlainBytes[4] = {1, 2, 1, 3}, kCodedBytes[4] = {3, 3, 4, 5},
+                  kCodedBits[4] = {10, 10, 14, 18};
+    const u32 headerBytes = coded ? kCodedBytes[format] : kPlainBytes[format];
+    if (size < headerBytes) return fail(SLUICE_ST_TRUNCATED);
+    const u64 header = loadLe(block.content, headerBytes);
+    if (coded) {
+        const u32 bits = kCodedBits[format], mask = (1u << bits) - 1;
+        block.literals = u32(header >> 4) & mask;
+        block.literalBytes = u32(header >> (4 + bits)) & mask;
+        block.streams = format == 0 ? 1 : 4;
+    } else {
+        block.literals = u32(header >> ((format & 1) == 0 ? 3 : 4));
+        block.literalBytes = block.literalKind == SLUICE_ZS_LITERALS_RLE ? 1 : block.literals;
+    }
+    if (block.literals > m_frame.blockMaximum) return fail(SLUICE_ST_LIMIT);
+    if (block.streams == 4 && block.literals < SLUICE_ZS_FOUR_STREAMS_LITERALS)
+        return fail(SLUICE_ST_BAD_CODE);
+    if (block.literalKind == SLUICE_ZS_LITERALS_TREELESS && !m_hasTree)
+        return fail(SLUICE_ST_BAD_CODE);
+    if (block.literalBytes > size - headerBytes) return fail(SLUICE_ST_TRUNCATED);
+    m_hasTree = m_hasTree || block.literalKind == SLUICE_ZS_LITERALS_HUFFMAN;
+    block.literalContent = block.content + headerBytes;
+    return true;
+}
+
+bool StructureReader::readSequencesHeader(Block& block)
+{
+    const u8* at = block.literalContent + block.literalBytes;
+    const u8* const end = block.content + block.contentSize;
+    if (at == end) return fail(SLUICE_ST_TRUNCATED);
+    const u32 first = *at, bytes = first < 128 ? 1 : first < 255 ? 2 : 3;
+    if (size_t(end - at) < bytes) return fail(SLUICE_ST_TRUNCATED);
+    block.sequences = bytes == 1   ? first
+                      : bytes == 2 ? (first - 128) << 8 | at[1]
+                                   : loadLe16(at + 1) + 0x7f00;
+    at += bytes;
+    if (block.sequences == 0) return at == end || fail(SLUICE_ST_BAD_CODE);
+    if (block.sequences * SLUICE_ZS_MIN_MATCH > m_frame.blockMaximum) return fail(SLUICE_ST_LIMIT);
+    if (at == end) return fail(SLUICE_ST_TRUNCATED);
+    const u32 modes = *at++;
+    if ((modes & 3) != 0) return fail(SLUICE_ST_BAD_CODE);
+    for (u32 i = 0; i < SLUICE_ZS_TABLES; ++i) {
+        block.modes[i] = modes >> (6 - 2 * i) & 3;
+        if (block.modes[i] == SLUICE_ZS_REPEAT && !m_hasTables) return fail(SLUICE_ST_BAD_CODE);
+    }
+    m_hasTables = true; // each block with sequences has all three
+    block.tables = at;
+    block.tableBytes = u32(end - at);
+    return true;
+}
+
+} // namespace sluice::zstd

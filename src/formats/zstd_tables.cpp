@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "formats/zstd_tables.h"
+
+#include "formats/little_endian.h"
+
+#include <algorithm>
+
+namespace sluice::zstd {
+namespace {
+
+struct TableKind {
+    u32 symbols, maxLog, predefinedLog, predefinedSymbols;
+    int8_t predefined[SLUICE_ZS_MATCH_LENGTH_SYMBOLS];
+};
+constexpr TableKind kTableKinds[SLUICE_ZS_TABLES] = {
+    {SLUICE_ZS_LITERAL_LENGTH_SYMBOLS, SLUICE_ZS_LENGTH_LOG, 6, 36, {4,  3,  2,  2, 2, 2, 2, 2,
+                                                                     2,  2,  2,  2, 2, 1, 1, 1,
+                                                                     2,  2,  2,  2, 2, 2, 2, 2,
+                                                                     2,  3,  2,  1, 1, 1, 1, 1,
+                                                                     -1, -1, -1, -1}},
+    {SLUICE_ZS_OFFSET_SYMBOLS, SLUICE_ZS_OFFSET_LOG, 5, 29, {1, 1, 1, 1, 1,  1,  2,  2,  2, 1,
+                                                             1, 1, 1, 1, 1,  1,  1,  1,  1, 1,
+                                                             1, 1, 1, 1, -1, -1, -1, -1, -1}},
+    {SLUICE_ZS_MATCH_LENGTH_SYMBOLS,
+     SLUICE_ZS_LENGTH_LOG,
+     6,
+     53,
+     {1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,  1,  1,  1, 1,
+      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1}}};
+
+using Weights = u8[SLUICE_ZS_MAX_WEIGHTS + 1];
+
+// Two states take turns. A state that would need more bits than there are is the last but one to
+// give a symbol.
+u32 readFseWeights(const u8* bytes, size_t size, u32 maxWeight, Weights weights, u32& count)
+{
+    fse::Distribution distribution;
+    const u32 status =
+        fse::readDistribution(bytes, size, maxWeight + 1, SLUICE_ZS_WEIGHT_LOG, distribution);
+    if (status != SLUICE_ST_OK) return status;
+    fse::State states[1 << SLUICE_ZS_WEIGHT_LOG];
+    fse::buildStates(distribution, states);
+    BackwardBits bits(bytes + distribution.bytes, size - distribution.bytes);
+    if (!bits.valid() || bits.left() < 2 * distribution.log) return SLUICE_ST_BAD_CODE;
+    u32 state[2] = {};
+    for (u32& one : state)
+        one = bits.take(distribution.log);
+    for (count = 0; bits.left() >= 0; ++count) {
+        if (count == SLUICE_ZS_MAX_WEIGHTS) return SLUICE_ST_BAD_CODE;
+        u32& one = state[count % 2];
+        weights[count] = states[one].symbol;
+        one = states[one].base + bits.take(states[one].bits);
+    }
+    if (count == SLUICE_ZS_MAX_WEIGHTS) return SLUICE_ST_BAD_CODE;
+    weights[count] = states[state[count % 2]].symbol;
+    ++count;
+    return SLUICE_ST_OK;
+}
+
+// The weight of the last symbol makes the sum a power of 2.
+u32 completeWeights(Weights weights, u32 maxLog, u32& count, u32& log)
+{
+    u32 sum = 0;
+    for (u32 i = 0; i < count; ++i) {
+        if (weights[i] > maxLog) return SLUICE_ST_BAD_CODE;
+        if (weights[i] != 0) sum += 1u << (weights[i] - 1);
+    }
+    if (sum == 0) return SLUICE_ST_BAD_CODE;
+    log = floorLog2(sum) + 1;
+    const u32 rest = (1u << log) - sum;
+    if (log > maxLog || (rest & (rest - 1)) != 0) return SLUICE_ST_BAD_CODE;
+    weights[count++] = u8(floorLog2(rest) + 1);
+    // The longest codewords are of weight 1, and there are such.
+    return std::find(weights, weights + count, 1) != weights + count ? SLUICE_ST_OK
+                                                                     : SLUICE_ST_BAD_CODE;
+}
+
+} // namespace
+
+BackwardBits::BackwardBits(const u8* bytes, size_t size) : m_bytes(bytes), m_size(size)
+{
+    if (size == 0 || bytes[size - 1] == 0) return;
+    m_valid = true;
+    m_left = int64_t(8 * (size - 1) + floorLog2(bytes[size - 1]));
+}
+
+u32 BackwardBits::peek(u32 n) const
+{
+    if (m_left <= 0) return 0;
+    const u64 mask = (u64(1) << n) - 1;
+    if (m_left < n) return u32(loadLe(m_bytes, std::min<size_t>(m_size, 4)) << (n - m_left) & mask);
+    const u64 low = u64(m_left) - n;
+    return u32(loadLe(m_bytes + low / 8, std::min<size_t>(m_size - low / 8, 5)) >> low % 8 & mask);
+}
+
+u32 readTree(const u8* bytes, size_t size, u32 maxLog, Tree& tree)
+{
+    if (size == 0) return SLUICE_ST_TRUNCATED;
+    const u32 header = bytes[0];
+    Weights weights = {};
+    u32 count = 0;
+    tree.bytes = 1 + (header < 128 ? header : (header - 127 + 1) / 2);
+    if (tree.bytes > size) return SLUICE_ST_TRUNCATED;
+    if (header < 128) {
+        const u32 status = readFseWeights(bytes + 1, header, maxLog, weights, count);
+        if (status != SLUICE_ST_OK) return status;
+    } else {
+        count = header - 127;
+        for (u32 i = 0; i < count; ++i)
+            weights[i] = u8(bytes[1 + i / 2] >> (i % 2 == 0 ? 4 : 0) & 15);
+    }
+    const u32 status = completeWeights(weights, maxLog, count, tree.log);
+    if (status != SLUICE_ST_OK) return status;
+    // The longest codewords come first, those of one length in the order of their symbols.
+    u32 at = 0;
+    for (u32 weight = 1; weight <= tree.log; ++weight) {
+        for (u32 symbol = 0; symbol < count; ++symbol) {
+            if (weights[symbol] != weight) continue;
+            std::fill_n(tree.entries + at, 1u << (weight - 1),
+                        Tree::Entry{u8(symbol), u8(tree.log + 1 - weight)});
+            at += 1u << (weight - 1);
+        }
+    }
+    return SLUICE_ST_OK;
+}
+
+u32 readSequenceTable(u32 kind, u32 mode, const u8* bytes, size_t size, SequenceTable& table,
+                      u32& used)
+{
+    const TableKind& k = kTableKinds[kind];
+    used = 0;
+    if (mode == SLUICE_ZS_REPEAT) return SLUICE_ST_OK;
+    if (mode == SLUICE_ZS_ONE_SYMBOL) {
+        if (size == 0) return SLUICE_ST_TRUNCATED;
+        if (bytes[0] >= k.symbols) return SLUICE_ST_BAD_CODE;
+        used = 1;
+        table.log = 0;
+        table.states[0] = {0, bytes[0], 0};
+        return SLUICE_ST_OK;
+    }
+    fse::Distribution distribution;
+    if (mode == SLUICE_ZS_FSE) {
+        const u32 status = fse::readDistribution(bytes, size, k.symbols, k.maxLog, distribution);
+        if (status != SLUICE_ST_OK) return status;
+    } else {
+        distribution.log = k.predefinedLog;
+        distribution.symbols = k.predefinedSymbols;
+        std::copy_n(k.predefined, k.predefinedSymbols, distribution.count);
+    }
+    used = distribution.bytes;
+    table.log = distribution.log;
+    fse::buildStates(distribution, table.states);
+    return SLUICE_ST_OK;
+}
+
+Dictionary::Dictionary()
+{
+    for (u32 i = 0; i < SLUICE_ZS_REPEATS; ++i)
+        repeats[i] = SLUICE_ZS_FIRST_REPEATS >> 8 * i & 0xff;
+}
+
+u32 readDictionary(const u8* bytes, size_t size, Dictionary& dictionary)
+{
+    dictionary = {};
+    const u8 *at = bytes, *const end = bytes + size;
+    if (size >= 8 && loadLe32(bytes) == SLUICE_ZS_DICTIONARY_MAGIC) {
+        dictionary.info.id = loadLe32(bytes + 4);
+        at += 8;
+        u32 status = readTree(at, size_t(end - at), SLUICE_ZS_DICTIONARY_CODE_LENGTH,
+                              dictionary.tables.tree);
+        if (status != SLUICE_ST_OK) return status;
+        at += dictionary.tables.tree.bytes;
+        for (const u32 kind :
+             {SLUICE_ZS_OFFSETS, SLUICE_ZS_MATCH_LENGTHS, SLUICE_ZS_LITERAL_LENGTHS}) {
+            u32 used;
+            status = readSequenceTable(kind, SLUICE_ZS_FSE, at, size_t(end - at),
+                                       dictionary.tables.sequences[kind], used);
+            if (status != SLUICE_ST_OK) return status;
+            at += used;
+        }
+        if (end - at < 4 * ptrdiff_t(SLUICE_ZS_REPEATS)) return SLUICE_ST_TRUNCATED;
+        const u8* const repeats = at;
+        at += 4 * SLUICE_ZS_REPEATS;
+        for (u32 i = 0; i < SLUICE_ZS_REPEATS; ++i) {
+            dictionary.repeats[i] = loadLe32(repeats + 4 * i);
+            if (dictionary.repeats[i] == 0 || dictionary.repeats[i] > size_t(end - at))
+                return SLUICE_ST_BAD_OFFSET;
+        }
+        dictionary.info.hasTables = true;
+    }
+    dictionary.content = at;
+    dictionary.info.contentSize = size_t(end - at);
+    return SLUICE_ST_OK;
+}
+
+} // namespace sluice::zstd

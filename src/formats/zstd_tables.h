@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The tables of Zstandard's blocks: the tree of the literals, FSE tables of the sequences, and the
+// dictionaries that bring both along (RFC 8878, 4 and 5; docs/format.md, section 12).
+#pragma once
+
+#include "formats/fse.h"
+#include "formats/zstd.h"
+
+namespace sluice::zstd {
+
+// Bits that are read from the end of `size` bytes towards the front. Before the first byte they are
+// 0.
+class BackwardBits {
+public:
+    BackwardBits(const u8* bytes, size_t size);
+
+    bool valid() const { return m_valid; } // the last byte has the bit that marks the end
+    u32 peek(u32 n) const;                 // n: 0 .. 31
+    void skip(u32 n) { m_left -= n; }
+    u32 take(u32 n)
+    {
+        const u32 value = peek(n);
+        skip(n);
+        return value;
+    }
+    int64_t left() const { return m_left; } // negative: more bits were taken than there are
+
+private:
+    const u8* m_bytes;
+    size_t m_size;
+    int64_t m_left = 0;
+    bool m_valid = false;
+};
+
+// The code of the literals: what each number of `log` bits begins with.
+struct Tree {
+    struct Entry {
+        u8 symbol, bits;
+    };
+    u32 log = 0;
+    u32 bytes = 0; // of its description
+    Entry entries[1 << SLUICE_ZS_DICTIONARY_CODE_LENGTH] = {};
+};
+
+// One of the three tables of sequences. One symbol alone: log 0, and its state takes no bits.
+struct SequenceTable {
+    u32 log = 0;
+    fse::State states[SLUICE_ZS_MAX_STATES] = {};
+};
+
+struct Tables {
+    Tree tree;
+    SequenceTable sequences[SLUICE_ZS_TABLES];
+};
+
+// These read a description that begins at bytes and return a SluiceTileStatus: OK, BAD_CODE or
+// TRUNCATED. maxLog: bits of the longest codeword at most.
+u32 readTree(const u8* bytes, size_t size, u32 maxLog, Tree& tree);
+// kind: SLUICE_ZS_LITERAL_LENGTHS, OFFSETS or MATCH_LENGTHS; mode: SLUICE_ZS_PREDEFINED … REPEAT.
+// `used` receives the size of the description.
+u32 readSequenceTable(u32 kind, u32 mode, const u8* bytes, size_t size, SequenceTable& table,
+                      u32& used);
+
+// A dictionary, trained or raw: then it is content alone.
+struct Dictionary {
+    DictionaryInfo info;
+    const u8* content = nullptr; // in the bytes that it was read from
+    u32 repeats[SLUICE_ZS_REPEATS] = {};
+    Tables tables;
+
+    Dictionary(); // no content, no tables
+};
+
+// Bytes without the magic number of a trained dictionary are a raw one.
+u32 readDictionary(const u8* bytes, size_t size, Dictionary& dictionary);
+
+} // namespace sluice::zstd
