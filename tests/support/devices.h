@@ -13,7 +13,8 @@
 //   SLUICE_TEST_SUMMARY     a file that gets one line for each pair: "pair: DEVICE TIER passed N
 //                           failed N" or "pair: DEVICE TIER not run: REASON"
 //   SLUICE_MUTATIONS        mutated tiles for each pair (default 100), mutated units and headers on
-//                           the host (10,000)
+//                           the host (10,000); 5 times as many random Zstandard frames and 30 times
+//                           as many mutated ones, 500 and 3,000 at least
 //   SLUICE_TEST_LARGE       1: also the cases of buffers above 4 GiB, which take up to 17 GiB of
 //                           device memory each
 //   SLUICE_TEST_TUNING      SluiceDeviceInfo::tuning of every device; the pair's name gets "+tuned"

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What decoders of Zstandard frames have got wrong or could: a test for each, by name.
+#include "tests/support/devices.h"
+#include "tests/support/zstd_maker.h"
+
+#include <xxhash.h>
+#include <zdict.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+
+using namespace sluice::test;
+
+namespace {
+
+constexpr uint32_t kOk = SLUICE_TILE_OK, kBadCode = SLUICE_TILE_BAD_CODE,
+                   kBadOffset = SLUICE_TILE_BAD_OFFSET, kTruncated = SLUICE_TILE_TRUNCATED,
+                   kTooLong = SLUICE_TILE_TOO_LONG, kTooShort = SLUICE_TILE_TOO_SHORT,
+                   kLimit = SLUICE_TILE_LIMIT, kUnsupported = SLUICE_TILE_UNSUPPORTED;
+constexpr uint32_t kBlock = SLUICE_ZS_BLOCK_BYTES;
+constexpr uint32_t kHuffman = SLUICE_ZS_LITERALS_HUFFMAN, kTreeless = SLUICE_ZS_LITERALS_TREELESS;
+
+Bytes golden(const char* name)
+{
+    std::ifstream file(std::string(SLUICE_TEST_DATA_DIR "/zstd/") + name, std::ios::binary);
+    REQUIRE(file.good());
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+ZstdTable one(uint32_t symbol)
+{
+    ZstdTable table;
+    table.mode = SLUICE_ZS_ONE_SYMBOL;
+    table.symbol = symbol;
+    return table;
+}
+ZstdTable again()
+{
+    ZstdTable table;
+    table.mode = SLUICE_ZS_REPEAT;
+    return table;
+}
+ZstdTable fse(const std::vector<uint32_t>& frequencies, uint32_t log)
+{
+    ZstdTable table;
+    table.mode = SLUICE_ZS_FSE;
+    table.counts = zstdCounts(frequencies, log, false);
+    return table;
+}
+
+// Whether libzstd agrees that the frame decodes to these bytes.
+void checkBoth(const Bytes& frame, const Bytes& content)
+{
+    checkZstd(frame, content);
+    const LibzstdDecoded theirs = decodeByLibzstd(frame, content.size());
+    CHECK(theirs.error == ZSTD_error_no_error);
+    CHECK((theirs.bytes == content));
+}
+void checkBoth(const ZstdMaker& maker) { checkBoth(maker.frame(), maker.content); }
+
+// The status of a block behind the maker's, whose content is not known.
+uint32_t statusWith(ZstdMaker maker, const Bytes& block, size_t more)
+{
+    maker.add(SLUICE_ZS_COMPRESSED, block);
+    return zstdStatus(maker.frame(), maker.content.size() + more);
+}
+
+} // namespace
+
+TEST_CASE("zstd trap: golden vectors of zstd's own tests")
+{
+    checkZstd(golden("empty-block.zst"), Bytes());
+    checkZstd(golden("rle-first-block.zst"), Bytes(1 << 20));
+    checkZstd(golden("zeroSeq_2B.zst"), textBytes("Hello World!\n"));
+    // libzstd 1.5.4 takes the three.
+    CHECK(zstdStatus(golden("off0.bin.zst"), 18) == kBadOffset);
+    CHECK(zstdStatus(golden("zeroSeq_extraneous.zst"), 13) == kBadCode);
+    CHECK(zstdStatus(golden("truncated_huff_state.zst"), 7) == kBadCode);
+}
+
+TEST_CASE("zstd trap: frames of zstd's page of errata")
+{
+    checkZstd(fromHex("28b52ffd 2000 150000 0000"), Bytes());
+    checkZstd(fromHex("28b52ffd a001000200 02001000 0b000000"), Bytes(kBlock + 1));
+    // A table of two bytes and a stream of one
+    const Bytes tiny =
+        fromHex("28b52ffd2027c500 0080f3f1f0ecebc6 c5c7f09d43000000 e0e00658 0100603e52");
+    const LibzstdDecoded theirs = decodeByLibzstd(tiny, 0x27);
+    CHECK(theirs.error == ZSTD_error_no_error);
+    checkZstd(tiny, theirs.bytes);
+    // Without its magic number
+    CHECK(zstdStatus(fromHex("27b52ffd000319 0000666f6f3fbac459"), 3) == kBadCode);
+}
+
+TEST_CASE("zstd trap: a block that decodes to exactly 128 KiB, by literals and by a match")
+{
+    ZstdMaker maker;
+    maker.coded(fewLetters(kBlock), {}, nullptr, kHuffman, 4);
+    maker.coded(fewLetters(kBlock - 3), {{kBlock / 2, 7, 3}}, nullptr, kTreeless, 4);
+    maker.coded(counting(1), {{1, 7, kBlock - 1}});
+    maker.coded({}, {{0, 7, kBlock}});
+    maker.raw(counting(kBlock));
+    maker.rle('x', kBlock);
+    checkBoth(maker);
+}
+
+TEST_CASE("zstd trap: a block that decodes to one byte more than 128 KiB")
+{
+    for (const uint32_t length : {kBlock + 1, 131074u}) {
+        ZstdMaker maker;
+        maker.raw(counting(10));
+        maker.coded({}, {{0, 7, length}});
+        CHECK(zstdStatus(maker.frame(), maker.content.size()) == kLimit);
+    }
+    ZstdMaker maker;
+    maker.coded(fewLetters(kBlock - 2), {{4, 7, 3}});
+    CHECK(zstdStatus(maker.frame(), maker.content.size()) == kLimit);
+}
+
+TEST_CASE("zstd trap: a compressed block of exactly 131,072 bytes")
+{
+    ZstdMaker maker; // as zstd's golden block-128k has it
+    maker.coded(Bytes(kBlock - 4), {});
+    const Bytes frame = maker.frame();
+    CHECK(frame.size() == 4 + 2 + 3 + kBlock);
+    checkBoth(maker);
+    CHECK(XXH64(frame.data(), frame.size(), 0) == 11201642040466773702u);
+}
+
+TEST_CASE("zstd trap: blocks of nothing, of each type, first and last")
+{
+    const auto nothing = [](ZstdMaker& maker, uint32_t kind) {
+        if (kind == 0) maker.raw({});
+        if (kind == 1) maker.rle('x', 0);
+        if (kind == 2) maker.coded({}, {});
+    };
+    for (uint32_t first = 0; first < 3; ++first) {
+        for (uint32_t last = 0; last < 3; ++last) {
+            ZstdMaker maker;
+            nothing(maker, first);
+            maker.coded(counting(5), {{5, 7, 5}});
+            nothing(maker, first);
+            nothing(maker, last);
+            checkBoth(maker);
+            ZstdMaker none;
+            nothing(none, first);
+            nothing(none, last);
+            checkBoth(none);
+        }
+    }
+}
+
+TEST_CASE("zstd trap: 43,690 and 43,691 sequences, and counts in one, two and three bytes")
+{
+    for (const uint32_t count : {1u, 127u, 128u, 255u, 256u, 0x7effu, 0x7f00u, 43690u}) {
+        CAPTURE(count);
+        ZstdMaker maker;
+        maker.raw(counting(8));
+        maker.coded({}, ZstdSequences(count, {0, 7, 3}));
+        checkBoth(maker);
+        if (count < 0x7f00) {
+            ZstdMaker longer;
+            longer.raw(counting(8));
+            ZstdBlockParts parts = longer.parts({}, ZstdSequences(count, {0, 7, 3}));
+            parts.sequencesHeader = zstdSequenceCount(count, 2);
+            parts.sequencesHeader.push_back(0);
+            longer.add(SLUICE_ZS_COMPRESSED, parts.joined());
+            checkBoth(longer);
+        }
+    }
+    ZstdMaker maker;
+    maker.raw(counting(8));
+    maker.coded({}, ZstdSequences(43691, {0, 7, 3}));
+    CHECK(zstdStatus(maker.frame(), maker.content.size()) == kLimit);
+    // Of a window of 1 KiB 341
+    for (const uint32_t count : {341u, 342u}) {
+        ZstdMaker small;
+        small.raw(counting(8));
+        small.coded({}, ZstdSequences(count, {0, 7, 3}));
+        Bytes frame = zstdHeader({});
+        append(frame, small.blocks());
+        CHECK(zstdStatus(frame, small.content.size()) == (count == 341 ? kOk : kLimit));
+    }
+}
+
+TEST_CASE("zstd trap: many blocks of 43,690 sequences each, all chains of copies")
+{
+    const ZstdTable tables[3] = {one(0), one(2), one(0)};
+    ZstdMaker maker;
+    maker.raw(counting(8));
+    for (uint32_t i = 0; i < 20; ++i) {
+        const size_t before = maker.content.size();
+        // One bit of an offset is 4 or 5 less 3; both occur.
+        ZstdSequences sequences(43690, {0, 7, 3});
+        maker.coded({}, sequences, tables);
+        CHECK(maker.content.size() == before + 131070);
+    }
+    checkBoth(maker);
+}
+
+TEST_CASE("zstd trap: one symbol for all sequences, and the symbols that there are not")
+{
+    ZstdMaker maker;
+    const ZstdTable tables[3] = {one(3), one(2), one(4)};
+    maker.coded(counting(12), ZstdSequences(4, {3, 4, 7}), tables);
+    checkBoth(maker);
+    // All three take no bits but those of the offset; the last symbols are taken, those behind not.
+    constexpr uint32_t kLast[3] = {35, 31, 52};
+    for (uint32_t kind = 0; kind < 3; ++kind) {
+        for (uint32_t more = 0; more < 2; ++more) {
+            Bytes block = {0x00, 1, 0x54, 0, 0, 0};
+            block[3 + kind] = uint8_t(kLast[kind] + more);
+            ZstdBits bits;
+            bits.put(0, zstdExtraBits(kind, kLast[kind]));
+            append(block, bits.finish());
+            const uint32_t status = statusWith({}, block, 3);
+            // A length of literals that are not there; an offset too far; a match too long
+            CHECK(status == (more != 0   ? kBadCode
+                             : kind == 0 ? kBadCode
+                             : kind == 1 ? kBadOffset
+                                         : kTooLong));
+            ZstdMaker with;
+            with.add(SLUICE_ZS_COMPRESSED, block);
+            const auto outcome = decodeZstd(with.frame(), 3).outcome;
+            CHECK((outcome.phase ==
+                   (more != 0 ? sluice::cpu::ZstdPhase::tables : sluice::cpu::ZstdPhase::output)));
+        }
+    }
+    // In FSE descriptions too
+    for (uint32_t kind = 0; kind < 3; ++kind) {
+        for (uint32_t more = 0; more < 2; ++more) {
+            std::vector<uint32_t> frequencies(kLast[kind] + 1 + more);
+            frequencies[1] = 20;
+            frequencies.back() = 12;
+            Bytes block = {0x00, 1, uint8_t(SLUICE_ZS_FSE << (6 - 2 * kind))};
+            append(block, zstdDescription(zstdCounts(frequencies, 5, false)));
+            ZstdMaker with;
+            with.add(SLUICE_ZS_COMPRESSED, block);
+            const auto outcome = decodeZstd(with.frame(), 3).outcome;
+            CHECK(outcome.status == kBadCode);
+            CHECK((outcome.phase ==
+                   (more != 0 ? sluice::cpu::ZstdPhase::tables : sluice::cpu::ZstdPhase::symbols)));
+        }
+    }
+}
+
+TEST_CASE("zstd trap: tables taken again after predefined ones, one symbol, and other blocks")
+{
+    const ZstdTable repeat[3] = {again(), again(), again()};
+    const ZstdTable singles[3] = {one(2), one(2), one(1)};
+    const ZstdTable coded[3] = {fse({3, 9, 20}, 5), fse({2, 1, 29}, 6), fse({20, 12}, 7)};
+    const ZstdTable mixed[3] = {again(), one(2), again()};
+    const ZstdSequences sequences(3, {2, 4, 4});
+    for (const ZstdTable* first : {static_cast<const ZstdTable*>(nullptr), singles, coded}) {
+        for (uint32_t between = 0; between < 4; ++between) {
+            ZstdMaker maker;
+            maker.coded(counting(9), sequences, first);
+            if (between == 1) maker.raw(counting(100));
+            if (between == 2) maker.rle('y', 100);
+            if (between == 3) maker.coded(fewLetters(50), {}); // no sequences, so no tables
+            maker.coded(counting(8), sequences, repeat);
+            maker.coded(counting(8), sequences, mixed);
+            maker.coded(counting(8), sequences, repeat);
+            checkBoth(maker);
+        }
+    }
+    // In the first block with sequences there are none; nor do those of the frame before count.
+    ZstdMaker before;
+    before.coded(counting(9), sequences, coded);
+    for (uint32_t kind = 0; kind < 3; ++kind) {
+        ZstdMaker maker;
+        maker.coded(counting(20), {});
+        const Bytes block = {0x00, 1, uint8_t(SLUICE_ZS_REPEAT << (6 - 2 * kind)), 0x80};
+        CHECK(statusWith(maker, block, 3) == kBadCode);
+        ZstdMaker second;
+        second.add(SLUICE_ZS_COMPRESSED, block);
+        Bytes frames = before.frame();
+        append(frames, second.frame());
+        const auto outcome = decodeZstd(frames, before.content.size() + 3).outcome;
+        CHECK(outcome.status == kBadCode);
+        CHECK((outcome.phase == sluice::cpu::ZstdPhase::structure));
+    }
+}
+
+TEST_CASE("zstd trap: treeless literals after raw and RLE literals, and first")
+{
+    for (const uint32_t between : {SLUICE_ZS_LITERALS_RAW, SLUICE_ZS_LITERALS_RLE}) {
+        for (const uint32_t streams : {1u, 4u}) {
+            ZstdMaker maker;
+            maker.coded(fewLetters(50), {}, nullptr, kHuffman, streams);
+            maker.coded(Bytes(20, 'q'), {{10, 7, 4}}, nullptr, between);
+            maker.coded(fewLetters(60), {{10, 7, 4}}, nullptr, kTreeless, streams);
+            checkBoth(maker);
+        }
+        ZstdMaker maker;
+        maker.coded(Bytes(20, 'q'), {{10, 7, 4}}, nullptr, between);
+        maker.state.weights = fewWeights();
+        maker.coded(fewLetters(60), {}, nullptr, kTreeless);
+        CHECK(zstdStatus(maker.frame(), maker.content.size()) == kBadCode);
+    }
+}
+
+TEST_CASE("zstd trap: Huffman codes of 11 and 12 bits, of one symbol, of 255 and 256 weights")
+{
+    const auto withTree = [](const ZstdWeights& weights, const Bytes& tree, const Bytes& literals) {
+        ZstdMaker maker;
+        ZstdBlockParts parts = maker.parts({}, {});
+        parts.tree = tree;
+        zstdStreams(parts, weights, literals, 1);
+        parts.literalsHeader =
+            zstdLiteralsHeader(kHuffman, 0, literals.size(), tree.size() + parts.streams.size());
+        maker.add(SLUICE_ZS_COMPRESSED, parts.joined());
+        maker.content = literals;
+        return maker;
+    };
+    for (const uint32_t bits : {1u, 2u, 10u, 11u, 12u}) { // codewords of 1, 2 … bits, bits
+        ZstdWeights weights;
+        for (uint32_t i = 0; i < bits; ++i)
+            weights.push_back(uint8_t(bits - i));
+        weights.push_back(1);
+        Bytes all(weights.size());
+        for (size_t i = 0; i < all.size(); ++i)
+            all[i] = uint8_t(i);
+        for (const bool direct : {true, false}) {
+            if (!direct && (bits < 2 || bits > 11)) continue; // two weights at least
+            const ZstdMaker maker = withTree(weights, zstdTree(weights, direct), all);
+            if (bits <= 11)
+                checkBoth(maker);
+            else
+                CHECK(zstdStatus(maker.frame(), all.size()) == kBadCode);
+        }
+    }
+    // 255 weights and the last; all of one length, so that the states of the FSE code take no bits
+    const ZstdWeights all(256, 1);
+    Bytes literals(256);
+    for (size_t i = 0; i < literals.size(); ++i)
+        literals[i] = uint8_t(i * 7);
+    const Bytes tree = zstdTree(all, false);
+    REQUIRE(!tree.empty());
+    checkBoth(withTree(all, tree, literals));
+    CHECK(zstdTree(ZstdWeights(128, 1), true).size() == 1 + 64);
+    checkBoth(withTree(ZstdWeights(128, 1), zstdTree(ZstdWeights(128, 1), true), Bytes(10, 127)));
+    // 256 weights and more, and a state that is never left
+    const ZstdWeights tooMany(258, 1);
+    CHECK(zstdStatus(withTree(all, zstdTree(tooMany, false), literals).frame(), 256) == kBadCode);
+    Bytes endless = zstdDescription([] {
+        sluice::fse::Distribution counts;
+        counts.log = 5;
+        counts.symbols = 2;
+        counts.count[1] = 32;
+        return counts;
+    }());
+    append(endless, {0, 0x04}); // the first states and no more
+    endless.insert(endless.begin(), uint8_t(endless.size()));
+    CHECK(zstdStatus(withTree(all, endless, literals).frame(), 256) == kBadCode);
+}
+
+TEST_CASE("zstd trap: four streams of 6 and of 9 literals, the last of which has none")
+{
+    for (size_t count = 6; count < 20; ++count) {
+        CAPTURE(count);
+        ZstdMaker maker;
+        maker.coded(fewLetters(count), {}, nullptr, kHuffman, 4);
+        checkBoth(maker);
+    }
+}
+
+TEST_CASE("zstd trap: one stream of no literals")
+{
+    ZstdMaker maker;
+    maker.coded({}, {}, nullptr, kHuffman, 1);
+    maker.coded(fewLetters(20), {}, nullptr, kTreeless, 1);
+    checkZstd(maker.frame(), maker.content);
+}
+
+TEST_CASE("zstd trap: the first offset less one, twice and across blocks")
+{
+    ZstdMaker maker;
+    maker.raw(counting(100));
+    maker.coded(counting(10), {{2, 53, 4}, {0, 3, 4}, {0, 3, 4}, {0, 3, 4}, {1, 1, 3}});
+    maker.coded({}, {{0, 3, 4}});
+    maker.raw(counting(3));
+    maker.coded({}, {{0, 3, 4}, {0, 1, 5}, {0, 2, 5}, {0, 3, 5}});
+    CHECK(maker.state.repeats[0] > 1);
+    checkBoth(maker);
+    // From 1 it is none; libzstd 1.5.4 goes on with 1.
+    for (const uint32_t block : {0u, 1u}) {
+        ZstdMaker wrong;
+        wrong.coded(counting(10), {{10, 4, 3}});
+        if (block == 1) wrong.rle('x', 5);
+        ZstdStates tables[3];
+        for (uint32_t kind = 0; kind < 3; ++kind)
+            tables[kind] = zstdStates(kind, {}, {});
+        Bytes last = {0x00, 1, 0};
+        append(last, zstdSequenceBits({{0, 3, 3}}, tables));
+        CHECK(statusWith(wrong, last, 3) == kBadOffset);
+    }
+}
+
+TEST_CASE("zstd trap: offsets taken again over blocks, in all orders of four")
+{
+    // Each of the sequences is of another block, or of the same; three of them are of any kind.
+    constexpr std::array<ZstdSequence, 8> kKinds = {
+        {{1, 1, 3}, {1, 2, 3}, {1, 3, 3}, {0, 1, 3}, {0, 2, 3}, {0, 3, 3}, {1, 30, 3}, {0, 41, 3}}};
+    for (uint32_t order = 0; order < 8 * 8 * 8 * 8; ++order) {
+        CAPTURE(order);
+        ZstdMaker maker;
+        maker.raw(counting(100));
+        maker.state.repeats[0] = 1;
+        ZstdSequences left;
+        maker.coded(counting(3), {{1, 63, 3}, {1, 53, 4}, {1, 43, 3}});
+        for (uint32_t k = 0; k < 4; ++k) {
+            left.push_back(kKinds[order >> 3 * k & 7]);
+            if (k == 1 && order % 3 == 0) continue; // two in one block
+            uint32_t literals = 0;
+            for (const ZstdSequence& sequence : left)
+                literals += sequence.literals;
+            maker.coded(counting(literals), left);
+            left.clear();
+        }
+        if (order % 16 == 0)
+            checkBoth(maker);
+        else
+            checkZstd(maker.frame(), maker.content);
+    }
+}
+
+TEST_CASE("zstd trap: 43,690 sequences that take the first offset less one, to the end")
+{
+    ZstdMaker maker;
+    maker.raw(counting(kBlock));
+    maker.coded({}, {{0, 43700 + 3, 3}});
+    maker.coded({}, ZstdSequences(43690, {0, 3, 3}));
+    CHECK(maker.state.repeats[0] == 10);
+    checkBoth(maker);
+}
+
+TEST_CASE("zstd trap: offsets as far as the frame's start, further, and beyond the window")
+{
+    const auto single = [](uint32_t offset) {
+        ZstdMaker maker;
+        maker.raw(counting(100));
+        ZstdStates tables[3];
+        for (uint32_t kind = 0; kind < 3; ++kind)
+            tables[kind] = zstdStates(kind, {}, {});
+        Bytes block = {0x10, 'x', 'y', 1, 0}; // two raw literals
+        append(block, zstdSequenceBits({{2, offset + 3, 5}}, tables));
+        maker.add(SLUICE_ZS_COMPRESSED, block);
+        return maker.frame();
+    };
+    CHECK(zstdStatus(single(102), 107) == kOk);
+    CHECK(zstdStatus(single(103), 107) == kBadOffset);
+    // What lies before the frame is not its own.
+    Bytes frames = single(102);
+    append(frames, single(103));
+    CHECK(zstdStatus(frames, 214) == kBadOffset);
+    // Beyond a window of 1 KiB, inside the frame
+    ZstdMaker maker;
+    for (uint32_t i = 0; i < 5; ++i)
+        maker.raw(counting(1000));
+    maker.coded({}, {{0, 4000 + 3, 100}});
+    ZstdHeader header;
+    header.window = 1; // 1,152 bytes
+    checkBoth(maker.frame(header), maker.content);
+}
+
+TEST_CASE("zstd trap: a match of 131,072, literals of 131,072, sums above the block")
+{
+    ZstdMaker maker;
+    maker.raw(counting(kBlock));
+    maker.coded({}, {{0, kBlock + 3, kBlock}});
+    maker.coded(fewLetters(kBlock - 3), {{kBlock - 3, 4, 3}}, nullptr, kHuffman, 4);
+    checkBoth(maker);
+    // Lengths whose sum passes 2^32: 43,690 literal lengths of 131,071, then matches of 131,074
+    for (const bool literals : {true, false}) {
+        ZstdMaker sums;
+        sums.raw(counting(100));
+        const ZstdTable tables[3] = {one(literals ? 35 : 0), one(2), one(literals ? 0 : 52)};
+        ZstdStates states[3];
+        Bytes block = {0x00, 0xff, 0xaa, 0x2b, 0x54};
+        for (uint32_t kind = 0; kind < 3; ++kind) {
+            states[kind] = zstdStates(kind, tables[kind], {});
+            block.push_back(uint8_t(tables[kind].symbol));
+        }
+        append(block, zstdSequenceBits(ZstdSequences(43690, {literals ? 131071u : 0, 4,
+                                                             literals ? 3u : 131074u}),
+                                       states));
+        CHECK(statusWith(sums, block, kBlock) == (literals ? kBadCode : kLimit));
+    }
+}
+
+TEST_CASE("zstd trap: literals that no sequence takes, after the last one")
+{
+    ZstdMaker maker;
+    maker.coded(counting(500), {{10, 7, 4}, {0, 1, 4}});
+    checkBoth(maker);
+}
+
+TEST_CASE("zstd trap: dictionary whose literals have fewer than 256 symbols")
+{
+    const Bytes bytes = golden("http-dict-missing-symbols");
+    sluice::zstd::Dictionary dictionary;
+    REQUIRE(sluice::zstd::readDictionary(bytes.data(), bytes.size(), dictionary) == kOk);
+    CHECK(dictionary.info.id == ZDICT_getDictID(bytes.data(), bytes.size()));
+    CHECK(dictionary.info.hasTables);
+    const Bytes content = textBytes("{\"weight\":1.0,\"adTagType\":\"vast\",\"adTagId\":16174,\"pri"
+                                    "cing\":\"fixed\",\"adDealId\":2682},{\"weight\":1.0}");
+    const std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(),
+                                                                     ZSTD_freeCCtx);
+    for (const int level : {1, 19}) {
+        Bytes frame(ZSTD_compressBound(content.size()));
+        const size_t size =
+            ZSTD_compress_usingDict(context.get(), frame.data(), frame.size(), content.data(),
+                                    content.size(), bytes.data(), bytes.size(), level);
+        REQUIRE(ZSTD_isError(size) == 0);
+        frame.resize(size);
+        const ZstdDecoded decoded = decodeZstd(frame, content.size(), &dictionary);
+        CHECK(decoded.outcome.status == kOk);
+        CHECK((decoded.bytes == content));
+        CHECK(zstdStatus(frame, content.size()) == kUnsupported);
+    }
+}
+
+TEST_CASE("zstd trap: dictionaries that are cut or damaged")
+{
+    std::mt19937 random = makeRandom(890);
+    ZstdGenerator generator(random);
+    const ZstdDictionaryParts parts = generator.dictionary(true);
+    const size_t tables = parts.bytes.size() - parts.content.size();
+    const auto status = [](const Bytes& bytes) {
+        const Bytes exact(bytes); // its end is watched
+        sluice::zstd::Dictionary dictionary;
+        return sluice::zstd::readDictionary(exact.data(), exact.size(), dictionary);
+    };
+    CHECK(status(parts.bytes) == kOk);
+    for (size_t size = 0; size < tables; ++size)
+        CHECK(status({parts.bytes.begin(), parts.bytes.begin() + ptrdiff_t(size)}) ==
+              (size < 8 ? kOk : kTruncated)); // a raw one
+    for (uint32_t i = 0; i < 3; ++i) {
+        for (const uint64_t repeat : {uint64_t(0), parts.content.size() + uint64_t(1)}) {
+            Bytes bytes = parts.bytes;
+            const size_t at = tables - 12 + 4 * i;
+            for (uint32_t k = 0; k < 4; ++k)
+                bytes[at + k] = uint8_t(repeat >> 8 * k);
+            CHECK(status(bytes) == kBadOffset);
+        }
+    }
+    for (uint32_t i = 0; i < 1000; ++i) {
+        Bytes bytes = parts.bytes;
+        bytes[8 + random() % (tables - 8)] = uint8_t(random());
+        const uint32_t got = status(bytes);
+        CHECK((got == kOk || got == kBadCode || got == kTruncated || got == kBadOffset));
+    }
+}
+
+TEST_CASE("zstd trap: 65,536 and 65,537 blocks, and 4,096 and one for every 256 bytes")
+{
+    // Blocks of nothing before those that have the content
+    const auto made = [](uint32_t blocks, size_t size) {
+        ZstdMaker maker;
+        Bytes frame = zstdHeader(ZstdHeader{{}, 0, false, false, 7 << 3});
+        for (uint32_t i = 1; i < blocks; ++i)
+            append(frame, zstdBlock(SLUICE_ZS_RAW, {}, false));
+        for (size_t left = size; left > kBlock; left -= kBlock) {
+            frame.resize(frame.size() - 3);
+            Bytes block = zstdRleBlock('z', kBlock, false);
+            frame.insert(frame.begin() + 6, block.begin(), block.end());
+        }
+        append(frame, zstdRleBlock('z', (size - 1) % kBlock + 1, true));
+        return frame;
+    };
+    for (const size_t size : {1u, 255u, 256u, 100000u}) {
+        const uint32_t most = uint32_t(4096 + size / 256);
+        checkZstd(made(most, size), Bytes(size, 'z'));
+        CHECK(zstdStatus(made(most + 1, size), size) == kLimit);
+    }
+    constexpr size_t kLarge = 16 << 20;
+    checkZstd(made(65536, kLarge), Bytes(kLarge, 'z'));
+    CHECK(zstdStatus(made(65537, kLarge), kLarge) == kLimit);
+    Bytes frames;
+    for (uint32_t i = 0; i < 65536; ++i)
+        append(frames, zstdSkippable(0, {}));
+    CHECK(zstdStatus(frames, 0) == kOk);
+    append(frames, zstdSkippable(0, {}));
+    CHECK(zstdStatus(frames, 0) == kLimit);
+}
+
+TEST_CASE("zstd trap: sizes of a region that its frames do not have")
+{
+    ZstdMaker maker;
+    maker.coded(counting(100), {{50, 33, 20}});
+    Bytes frames = maker.frame();
+    append(frames, maker.frame());
+    const size_t size = 2 * maker.content.size();
+    CHECK(zstdStatus(frames, size) == kOk);
+    for (const size_t less : {size_t(0), size_t(1), size / 2, size - 1})
+        CHECK(zstdStatus(frames, less) == kTooLong);
+    CHECK(zstdStatus(frames, size + 1) == kTooShort);
+}
