@@ -105,6 +105,13 @@ std::vector<u8> PipelineCacheFile::header(const std::vector<u8>& data) const
     return bytes;
 }
 
+bool PipelineCacheFile::isStart(const std::vector<u8>& bytes)
+{
+    std::vector<u8> magic;
+    putWord(magic, kMagic);
+    return bytes.size() >= magic.size() && std::equal(magic.begin(), magic.end(), bytes.begin());
+}
+
 std::vector<u8> PipelineCacheFile::read() const
 {
     if (m_path.empty()) return {};

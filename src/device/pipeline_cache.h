@@ -28,6 +28,8 @@ public:
     // cannot be written, after which nothing has changed.
     bool write(const std::vector<u8>& data) const;
     const std::filesystem::path& path() const { return m_path; }
+    // Does a file that begins so hold what a driver compiled, of whatever device?
+    static bool isStart(const std::vector<u8>& bytes);
 
 private:
     std::vector<u8> header(const std::vector<u8>& data) const;

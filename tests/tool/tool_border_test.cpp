@@ -546,6 +546,10 @@ TEST_CASE("tool border: what is unpacked or written by hand replaces no input")
     CHECK(tool("unpack -f x.sluice -C o --device cpu") == 2);
     CHECK(contains(tool.errors(), "would be lost"));
     CHECK(tool.read("x.sluice") == archive);
+    tool.write("mine", "no cache of pipelines");
+    CHECK(tool("devices --pipelines --cache mine") == 2);
+    CHECK(contains(tool.errors(), "mine: is no cache of pipelines; -f overwrites it"));
+    CHECK(tool.read("mine") == "no cache of pipelines");
     tool.write("row", "scan.workgroups=3");
     for (const char* arguments : {"unpack -f x.sluice in/x.sluice -o row --tuning @row",
                                   "bench -f --filter scan --json row --tuning @row",

@@ -6,8 +6,10 @@
 #include <cstdio>
 
 #include "tools/common/device.h"
+#include "tools/common/files.h"
 #include "device/device.h"
 #include "device/device_vulkan.h"
+#include "device/pipeline_cache.h"
 #include "vulkan/context.h"
 
 namespace sluice {
@@ -138,6 +140,17 @@ void printJson(const VulkanBackend& backend, Pipeline pipeline,
     std::printf("}}");
 }
 
+// The file is replaced, and what is none of ours would be lost.
+void checkCacheFile(const std::string& path, const CommonOptions& common)
+{
+    FileFacts facts;
+    if (path.empty() || !factsOf(path, true, facts)) return;
+    if (facts.kind == FileFacts::Kind::file &&
+        (facts.size == 0 || PipelineCacheFile::isStart(InputFile(path).readStart(4))))
+        return;
+    checkOverwrite(path, common.force, "is no cache of pipelines; -f overwrites it");
+}
+
 } // namespace
 
 std::vector<std::string> pipelineFamilies()
@@ -150,6 +163,7 @@ std::vector<std::string> pipelineFamilies()
 
 int runPipelines(const PipelineOptions& options, bool json, const CommonOptions& common)
 {
+    checkCacheFile(options.cache, common);
     const std::string wanted = options.device.device.empty() ? "vulkan" : options.device.device;
     const SluiceDeviceProperties properties = matchDevices(wanted, options.device.tier)[0];
     const std::string selector = deviceSelector(properties);
