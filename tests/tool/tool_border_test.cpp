@@ -467,12 +467,12 @@ TEST_CASE("tool border: no list or description is too deep")
             text += part;
         return text;
     };
-    refuses("a" + many(".a", 200000) + " = 1\n", 1);
-    refuses("[a" + many(".a", 200000) + "]\n", 1);
-    refuses("[[a" + many(".a", 200000) + "]]\n", 1);
-    refuses("a = " + many("{a=", 200000), 1);
-    refuses("a = " + many("[", 200000), 1);
-    refuses("a = " + many("[{a.a.a.a.a.a.a=", 200000), 1);
+    refuses("a" + many(".a", 30000) + " = 1\n", 1);
+    refuses("[a" + many(".a", 30000) + "]\n", 1);
+    refuses("[[a" + many(".a", 30000) + "]]\n", 1);
+    refuses("a = " + many("{a=", 20000), 1);
+    refuses("a = " + many("[", 60000), 1);
+    refuses("a = " + many("[{a.a.a.a.a.a.a=", 3000), 1);
     refuses("# " + many(".", 1000) + "\n[[rule]]\nfiles = \"" + many("*.", 500) + "*\"\n", 1);
     CHECK(contains(tool.errors(), "no name matches"));
     std::mt19937 random(3);

@@ -295,8 +295,7 @@ Bytes InputFile::readAll() const { return readStart(m_size); }
 std::string InputFile::readText(uint64_t maxSize) const
 {
     if (m_size > maxSize)
-        throw Failure{exitUsage, formatText("%s: is larger than %llu MiB", m_name.c_str(),
-                                            wide(maxSize >> 20))};
+        throw Failure{exitUsage, m_name + ": is larger than " + sizeText(maxSize)};
     std::string text(size_t(m_size), '\0');
     read(0, text.data(), text.size());
     const std::string_view mark = "\xef\xbb\xbf";

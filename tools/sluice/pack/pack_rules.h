@@ -18,7 +18,7 @@
 
 namespace sluice {
 
-constexpr uint64_t kMaxRulesBytes = 1 << 20; // of a file of rules
+constexpr uint64_t kMaxRulesBytes = 1 << 16; // of a file; each is compared with each name
 
 struct ArchiveSource;
 
