@@ -88,8 +88,10 @@ bool isPicture(const InputFile& input) { return kindOf(input) != Picture::none; 
 
 uint64_t imageLimit(const InputFile& input, const AssetOptions& options)
 {
-    // What is made of a picture of this size takes another third, and less than 512 MiB in all.
-    return std::min(outputLimit(input.size(), options.maxOutput, uint64_t(256) << 20), kLargest);
+    // What is made of a picture takes 2.7 times its size in all, so that one of less than 10 MB takes
+    // less than 512 MiB: 128 MiB, or 16 times the file's size where other limits have 100.
+    return std::min(outputLimit(input.size() / 100 * 16, options.maxOutput, uint64_t(128) << 20),
+                    kLargest);
 }
 
 Texture makeTexture(const InputFile& input, const AssetOptions& options)
