@@ -30,20 +30,27 @@ struct KnownPart {
     }
 };
 
+// zstd takes time for all of a prefix, however few bytes follow: 6 MB/s at level 19 and 40 at 12. Files
+// may alternate between bytes that are in the old one and bytes that are not, so that there is a
+// limit for all prefixes: so much and twice the new file at the level that was asked for, so much
+// and four times the new file at the quick one, then none.
+constexpr u64 kSlowBytes = 16u << 20, kQuickBytes = 64u << 20;
+constexpr int kQuickLevel = 12;
+
 class Compressor {
 public:
-    explicit Compressor(int level) : m_level(level), m_context(ZSTD_createCCtx(), ZSTD_freeCCtx)
+    Compressor() : m_context(ZSTD_createCCtx(), ZSTD_freeCCtx)
     {
         if (m_context == nullptr) throw std::bad_alloc();
     }
 
     // Returns a frame that is smaller than the bytes, or nothing.
-    const Bytes& compress(const Bytes& bytes, const Bytes& prefix)
+    const Bytes& compress(const Bytes& bytes, const Bytes& prefix, int level)
     {
         constexpr u32 least = 10; // what zstd takes
         const u32 window = floorLog2(u32(bytes.size() + prefix.size())) + 1;
         ZSTD_CCtx_reset(m_context.get(), ZSTD_reset_session_and_parameters);
-        ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_compressionLevel, m_level);
+        ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_compressionLevel, level);
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_windowLog, int(std::max(window, least)));
         // A prefix is searched for long matches: data that hardly compresses has no others.
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_enableLongDistanceMatching,
@@ -58,7 +65,6 @@ public:
     }
 
 private:
-    int m_level;
     std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> m_context;
     Bytes m_frame;
 };
@@ -67,7 +73,8 @@ class PatchMaker {
 public:
     PatchMaker(const PatchFile& oldFile, const PatchFile& newFile, int level,
                const PatchWrite& write, PatchStats& stats)
-        : m_old(oldFile), m_new(newFile), m_write(write), m_stats(stats), m_compressor(level)
+        : m_old(oldFile), m_new(newFile), m_write(write), m_stats(stats), m_level(level),
+          m_slowLeft(kSlowBytes + 2 * newFile.size), m_quickLeft(kQuickBytes + 4 * newFile.size)
     {
     }
 
@@ -95,6 +102,8 @@ private:
     const PatchFile& m_new;
     const PatchWrite& m_write;
     PatchStats& m_stats;
+    int m_level;
+    u64 m_slowLeft, m_quickLeft; // bytes of prefixes that may still be searched, and how
     Compressor m_compressor;
     std::vector<KnownPart> m_known;
     WholeChecksum m_checksum;
@@ -195,7 +204,7 @@ bool PatchMaker::addTable(const PatchPart& part)
     for (size_t i = 0; i < m_other.size(); ++i)
         m_other[i] = u8(m_part[i] - m_other[i]);
     flushPending();
-    const Bytes& frame = m_compressor.compress(m_other, {});
+    const Bytes& frame = m_compressor.compress(m_other, {}, m_level);
     if (frame.empty()) return false;
     writeData(frame);
     addOperation({PatchKind::sum, part.size, part.likeOffset, u32(frame.size()), 0});
@@ -220,15 +229,19 @@ void PatchMaker::flushPending()
     if (m_pending.empty()) return;
     // Of a long stretch only what lies about as far from its begin is likely to be similar.
     u64 from = m_likeOffset, size = m_likeSize;
-    if (size > kPatchPrefixBytes) {
+    const bool isQuick = std::min<u64>(size, kPatchPrefixBytes) > m_slowLeft;
+    u64& left = isQuick ? m_quickLeft : m_slowLeft;
+    const u64 most = std::min<u64>(kPatchPrefixBytes, left);
+    if (size > most) {
         const u64 ahead = std::min(m_pendingFrom - m_likeFrom, size);
-        from +=
-            std::min(ahead - std::min<u64>(ahead, kPatchPrefixBytes / 2), size - kPatchPrefixBytes);
-        size = kPatchPrefixBytes;
+        from += std::min(ahead - std::min<u64>(ahead, most / 2), size - most);
+        size = most;
     }
+    left -= size;
     m_prefix.resize(size_t(size));
     if (size != 0) m_old.read(from, m_prefix.data(), m_prefix.size());
-    const Bytes& frame = m_compressor.compress(m_pending, m_prefix);
+    const Bytes& frame =
+        m_compressor.compress(m_pending, m_prefix, isQuick ? kQuickLevel : m_level);
     if (frame.empty()) {
         writeData(m_pending);
         addOperation({PatchKind::carry, m_pending.size(), 0, 0, 0});
