@@ -6,7 +6,6 @@
 #include <cstring>
 #include <thread>
 
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,60 +15,12 @@
 #include "tests/support/archives.h"
 #include "tests/support/filters.h"
 #include "tests/support/packed_archives.h"
-#include "tests/tool/tool_run.h"
+#include "tests/tool/tool_cost.h"
 
 using namespace sluice;
 using namespace sluice::test;
 
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kMostMemory = uint64_t(4) << 30; // the sanitizer's own is counted too
-#else
-constexpr uint64_t kMostMemory = uint64_t(512) << 20;
-#endif
-constexpr double kMostSeconds = kSlow ? 200 : 20; // of a core
-
-struct Cost {
-    int code = -1;
-    double seconds = 0;
-    uint64_t bytes = 0; // resident at most, in the process that took most
-};
-
-Cost costOf(const Folder& tool, const std::string& arguments)
-{
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
-    const pid_t child = fork(); // so that nothing else is counted
-    if (child == 0) {
-        Cost cost;
-        cost.code = tool(arguments);
-        struct rusage usage = {};
-        getrusage(RUSAGE_CHILDREN, &usage);
-        cost.seconds = double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                       double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-        cost.bytes = uint64_t(usage.ru_maxrss) * 1024;
-        _exit(write(ends[1], &cost, sizeof(cost)) == ssize_t(sizeof(cost)) ? 0 : 1);
-    }
-    Cost cost;
-    close(ends[1]);
-    REQUIRE(read(ends[0], &cost, sizeof(cost)) == ssize_t(sizeof(cost)));
-    close(ends[0]);
-    waitpid(child, nullptr, 0);
-    return cost;
-}
-
-// The tool succeeds, and takes neither the memory nor the time that no small input may take.
-void checkCost(const Folder& tool, const std::string& arguments)
-{
-    // A process that has only begun counts the memory of the one that began it.
-    const uint64_t least = costOf(tool, "--version").bytes;
-    const Cost cost = costOf(tool, arguments);
-    CAPTURE(arguments);
-    CHECK(cost.code == 0);
-    CHECK(cost.seconds < kMostSeconds);
-    CHECK(cost.bytes < kMostMemory + least);
-}
 
 std::string textOf(const Bytes& bytes) { return {bytes.begin(), bytes.end()}; }
 
