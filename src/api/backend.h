@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What every backend implements. src/api checks the arguments once, for all backends, before it
-// calls these.
+// The interface that every backend implements. src/api checks the arguments once, for all backends,
+// before it calls these functions.
 #pragma once
 
 #include <atomic>
@@ -18,14 +18,15 @@ public:
     virtual ~Backend() = default;
 
     virtual void contextInfo(SluiceContextInfo& info) const = 0;
-    // left: as in sluiceCreatePipelines. A backend that needs no pipelines leaves this alone.
+    // `left` is as in sluiceCreatePipelines. A backend that needs no pipelines does not override
+    // this.
     virtual SluiceStatus createPipelines(const SluicePipelinesInfo&, uint32_t& left)
     {
         left = 0;
         return SLUICE_OK;
     }
     virtual SluiceStatus cmdBarrier(SluiceCommands commands) = 0;
-    // The address by which kernels and lists of regions know the start of the range.
+    // Returns the address that kernels and region lists use for the start of the range.
     virtual uint64_t deviceAddress(const SluiceBuffer& buffer) const
     {
         return buffer.handle + buffer.offset;

@@ -29,8 +29,8 @@ inline bool validCommands(SluiceBackend backend, SluiceCommands commands)
                                             : backend != SLUICE_BACKEND_CPU || commands == nullptr;
 }
 
-// A checker whose first checks, those that every command has in common, are done. kernels: those
-// that the command needs.
+// Returns a checker that has done the checks common to every command. `kernels` are those that the
+// command needs.
 inline RangeChecker checkerFor(SluiceContext context, SluiceCommands commands, uint32_t kernels)
 {
     const SluiceContextInfo info = contextInfoOf(context);
@@ -42,7 +42,7 @@ inline RangeChecker checkerFor(SluiceContext context, SluiceCommands commands, u
     return check;
 }
 
-// Makes all checks of sluiceCmdGstd.
+// Does all checks of sluiceCmdGstd.
 SluiceStatus checkGstd(SluiceContext context, SluiceCommands commands, const SluiceGstdInfo* info);
 
 } // namespace sluice

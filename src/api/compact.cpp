@@ -58,7 +58,7 @@ SluiceStatus sluiceCmdCompact(SluiceContext context, SluiceCommands commands,
     if (context == nullptr || given == nullptr) return SLUICE_ERROR_ARGUMENT;
     if (given->test > SLUICE_COMPACT_UNIQUE || !validElements(*given) || !validComparison(*given))
         return SLUICE_ERROR_ARGUMENT;
-    // No backend sees a member that is ignored: it may hold anything.
+    // Backends never see the ignored members, which may hold anything.
     SluiceCompactInfo used = *given;
     if (!sluice::readsElements(used)) {
         used.elementSize = sluice::compactedBytes(used);

@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-// SluiceKernels that a context can have.
+// The SluiceKernels that a context can have.
 constexpr uint32_t kBuiltKernels =
     SLUICE_KERNELS_CHECKSUM |
     (SLUICE_HAVE_CODECS ? SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_TILE_STREAMS |

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What sluice_cuda.h promises, in a build without CUDA.
+// Implements sluice_cuda.h in a build without CUDA.
 #ifndef SLUICE_HAVE_CUDA
 
 #include <sluice/sluice_cuda.h>

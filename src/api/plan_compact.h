@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compaction as its kernels see it: comparisons as ranges of unsigned keys, and how large scratch
-// is.
+// The plan of a compaction: comparisons as ranges of unsigned keys, and how large scratch is.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -26,7 +25,7 @@ inline uint32_t comparedBytes(SluiceValueType type)
     return type == SLUICE_VALUE_U8 ? 1 : type == SLUICE_VALUE_U16 ? 2 : valueBytes(type);
 }
 
-// The size of an element for the kernels: 4 where they do not read elements.
+// Returns the size of an element for the kernels: 4 where they do not read elements.
 inline uint32_t compactedBytes(const SluiceCompactInfo& info)
 {
     return readsElements(info) ? info.elementSize : 4;
@@ -50,14 +49,14 @@ inline bool isInPlace(const SluiceCompactInfo& info)
            info.output.offset == info.input.offset;
 }
 
-// The order of f32 as that of unsigned numbers; -0 is taken for 0.
+// Maps f32 bits to unsigned keys of the same order; -0 is taken for 0.
 inline uint32_t floatKey(uint32_t bits)
 {
     if (bits == 0x80000000u) bits = 0;
     return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
 }
 
-// Keys in [low, low + span], or those outside.
+// The keys in [low, low + span], or those outside.
 struct KeyRange {
     uint64_t low, span;
     bool outside;
@@ -93,7 +92,7 @@ inline KeyRange keysThatCompare(SluiceComparison comparison, SluiceValueType typ
     }
 }
 
-// All but the addresses and how the tiles are shared out.
+// Sets everything but the addresses and the shares of the workgroups.
 inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls)
 {
     CompactParams params = {};
@@ -120,8 +119,8 @@ inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls
     return params;
 }
 
-// addressOf(buffer) gives a device address, 0 for an empty range. What the test does not read and
-// what would have no elements is not there.
+// addressOf(buffer) gives a device address, 0 for an empty range. Buffers that the test does not
+// read or that have no elements get 0.
 template <typename AddressOf>
 void setAddresses(CompactParams& params, const SluiceCompactInfo& info, const AddressOf& addressOf)
 {
@@ -139,8 +138,8 @@ void setAddresses(CompactParams& params, const SluiceCompactInfo& info, const Ad
     params.scratch = pair(addressOf(info.scratch));
 }
 
-// Turns a test of elements of 4 bytes, for zero or by an inverted comparison of whole numbers, into
-// a comparison that is not inverted, where there is one.
+// Turns a test of 4-byte elements, for zero or by an inverted integer comparison, into a comparison
+// that is not inverted, if there is one.
 inline void normalizeTest(CompactParams& params)
 {
     const u32 test = params.mode & SLUICE_COMPACT_MODE_TEST;
@@ -159,7 +158,7 @@ inline void normalizeTest(CompactParams& params)
     }
 }
 
-// What a backend's kernels are like for the elements of a command, and what its tuning says of them.
+// Describes a backend's kernels for the elements of a command, with the numbers of its tuning.
 struct CompactMachine {
     LookbackTuning lookback;
     uint32_t pollsInPlace; // looks at a missing tile where that one cannot be computed instead,
@@ -167,19 +166,19 @@ struct CompactMachine {
     bool forwardProgress;  // workgroups that have started go on, whatever others do
     bool scanners;         // whether a compaction may have a scanner
     bool lookAhead;        // whether a workgroup may work on two tiles at a time
-    uint32_t tileElements; // of a workgroup's tile
+    uint32_t tileElements; // elements of a workgroup's tile
     uint32_t workgroups;   // that run at the same time, scanner included
     uint32_t tilesPerWorkgroup; // at most where a workgroup may be stopped for its length; 0: any
                                 // number
-    uint32_t serialTiles;       // of a dispatch where one workgroup does everything
-    // Kernels for 16-byte aligned input with one kind of output. 0 elements: there is none.
-    uint32_t ringElements;   // of a tile that waits in a ring for what lies before it
-    uint32_t ringTiles;      // from so many tiles on
+    uint32_t serialTiles;       // tiles of a dispatch where one workgroup does everything
+    // The kernels for 16-byte aligned input with one kind of output. 0 elements: there is none.
+    uint32_t ringElements;   // elements of a tile that waits in a ring for what lies before it
+    uint32_t ringTiles;      // used from this many tiles on
     uint32_t ringWorkgroups; // scanner included
     bool ringNeedsScanner;   // whether it is for lists that are long enough for a scanner
     bool ringCountsAlone;    // whether it may have no output but the count
-    uint32_t callElements;   // of a tile where all tiles are in flight at the same time
-    uint32_t callTiles;      // up to so many
+    uint32_t callElements;   // elements of a tile where all tiles are in flight at once
+    uint32_t callTiles;      // used up to this many tiles
 };
 
 struct CompactPlan {
@@ -191,12 +190,12 @@ struct CompactPlan {
     };
     Path path;
     CompactParams params;        // with mode and workgroups
-    CompactParams counting;      // of the dispatch before, which counts ...
-    uint32_t countingWorkgroups; // ... with so many workgroups; 0: there is none
+    CompactParams counting;      // the dispatch before it, which counts, ...
+    uint32_t countingWorkgroups; // ... has this many workgroups; 0: there is none
     uint64_t serialDispatches;   // SERIAL: each of serialTiles
 };
 
-// A workgroup of its own for each tile is known by its index, without tickets.
+// Where each tile has a workgroup of its own, the workgroup's index is the tile's, without tickets.
 inline void shareOutTiles(CompactParams& params, const CompactMachine& machine, uint64_t tiles,
                           bool scanner, bool inPlace)
 {
@@ -214,7 +213,8 @@ inline void shareOutTiles(CompactParams& params, const CompactMachine& machine, 
     params.workgroups = u32(workgroups + (scanner ? 1 : 0));
 }
 
-// params: with addresses. knowsTest(params): whether the ring kernels have its test.
+// `params` has its addresses already. knowsTest(params) says whether the ring kernels have its
+// test.
 template <typename KnowsTest>
 CompactPlan planCompact(const SluiceCompactInfo& info, const CompactParams& params,
                         const CompactMachine& machine, const KnowsTest& knowsTest)
@@ -228,8 +228,8 @@ CompactPlan planCompact(const SluiceCompactInfo& info, const CompactParams& para
     const bool ringInput = !partition && !inPlace && (params.input_.lo & 15) == 0;
     CompactPlan plan = {CompactPlan::Path::general, params, params, 0, 0};
 
-    // In place a tile that is missing cannot be computed by another workgroup. Where workgroups are
-    // not known to go on, or must not wait, one does it all.
+    // In place a missing tile cannot be computed by another workgroup. If workgroups are not known
+    // to go on, or must not wait, one workgroup does everything.
     if (inPlace && (!machine.forwardProgress || !mayWait(params.polls))) {
         plan.path = CompactPlan::Path::serial;
         plan.params.mode |= SLUICE_COMPACT_MODE_SERIAL;

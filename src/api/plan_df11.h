@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The DF11 decoder as its kernels see it.
+// The plan of a DF11 decode.
 #pragma once
 
 #include <sluice/sluice_df11.h>
@@ -11,13 +11,13 @@ namespace sluice {
 
 struct Df11Tuning {
     u32 workgroups; // that run at once: one wave, for each makes a table; 0 where that is not known
-    // Where only the GPU knows how many units there are: so many workgroups, each with so many
-    // blocks of the file at most.
+    // Where only the GPU knows how many units there are, there are this many workgroups, each with
+    // at most countedBlocks blocks.
     u32 countedWorkgroups = 2048;
     u32 countedBlocks = 8;
 };
 
-// addressOf as in plan_regions.h.
+// addressOf is as in plan_regions.h.
 template <typename AddressOf>
 Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf,
                       const Df11Tuning& tuning)
@@ -28,10 +28,10 @@ Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf,
     params.unitCount = pair(addressOf(info.unitCount));
     params.maxUnitCount = info.maxUnitCount;
     params.maxBlockCount = info.maxBlockCount;
-    // A workgroup makes its table once for all of its blocks, and a table takes as long as a block:
-    // where all of maxBlockCount are to be expected, there are as many workgroups as run at once.
-    // Where only the GPU knows the count, most of the last ones may have nothing to do, and there
-    // are more of them.
+    // A workgroup makes its table once for all of its blocks, and a table takes as long as a block.
+    // If all of maxBlockCount are to be expected, as many workgroups are dispatched as run at once.
+    // If only the GPU knows the count, the last ones may have nothing to do, so there are more of
+    // them.
     if (tuning.workgroups != 0 && info.unitCount.size == 0)
         params.blocksPerWorkgroup = std::max(info.maxBlockCount / tuning.workgroups +
                                                  (info.maxBlockCount % tuning.workgroups != 0),

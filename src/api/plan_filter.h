@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the backends share about filters: where scratch is, and the kernel's parameters.
+// The plan of filters for all backends: where scratch is, and the kernel's parameters.
 #pragma once
 
 #include <sluice/sluice_filter.h>
@@ -28,7 +28,7 @@ inline SluiceRequirements filterScratch(const SluiceFilterInfo& info)
             16, 0};
 }
 
-// addressOf as in plan_regions.h.
+// addressOf is as in plan_regions.h.
 template <typename AddressOf>
 FilterParams filterParams(const SluiceFilterInfo& info, const AddressOf& addressOf)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the backends share about the float codec.
+// The plan of the float codec for all backends.
 #pragma once
 
 #include <sluice/sluice_float.h>
@@ -9,14 +9,14 @@
 
 namespace sluice {
 
-// How many tiles share a workgroup of so many lane groups, which builds its tables once: as many as
-// there are for each of the workgroups that run at the same time, up to `most` a lane group.
+// Returns how many tiles share a workgroup, which builds its tables once. The tiles are spread over
+// the workgroups that run at the same time, up to `most` tiles a lane group.
 inline u32 floatTilesPerWorkgroup(u32 tileCount, u32 laneGroups, u32 most, u32 workgroups)
 {
     return std::clamp((tileCount + workgroups - 1) / workgroups, 1u, most * laneGroups);
 }
 
-// laneGroups, most, workgroups: see floatTilesPerWorkgroup; addressOf as in plan_regions.h.
+// laneGroups, most and workgroups go to floatTilesPerWorkgroup; addressOf is as in plan_regions.h.
 template <typename AddressOf>
 FloatDecodeParams floatDecodeParams(const SluiceFloatDecodeInfo& info, u32 laneGroups, u32 most,
                                     u32 workgroups, const AddressOf& addressOf)

@@ -9,8 +9,9 @@
 
 namespace sluice {
 
-// addressOf as in plan_regions.h. laneGroups: how many of them fill a large GPU. A lane reads a
-// description: a lane group takes as many as still leave so many lane groups.
+// addressOf is as in plan_regions.h; laneGroups is the number that fills a large GPU. As each lane
+// can read a description, a lane group takes up to 32 tables, but only as many as leave work for
+// laneGroups of them.
 template <typename AddressOf>
 FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf& addressOf,
                                 u32 laneGroups)

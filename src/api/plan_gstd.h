@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Gstd decode as its kernels see it: so many tiles at a time, each with a slot of scratch.
+// The Gstd decode as its kernels see it: turns of as many tiles as scratch has slots for.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -23,7 +23,7 @@ inline SluiceRequirements gstdScratch(const SluiceGstdInfo& info)
     return {uint64_t(gstdSlots(info)) * SLUICE_GSTD_SLOT_SIZE, 16, 0};
 }
 
-// addressOf as in plan_regions.h.
+// addressOf is as in plan_regions.h.
 template <typename AddressOf>
 GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
 {
@@ -33,9 +33,9 @@ GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
     return params;
 }
 
-// The tiles, so many a turn. Where there are several turns each has half of the slots, not those of
-// the turn before: its symbols may be decoded while the bytes of that one are made, which fills
-// what is left of the GPU towards its end.
+// Divides the tiles into turns. Several turns use the two halves of the slots alternately, so that
+// the symbols of one turn may be decoded while the bytes of the turn before are still being made.
+// That keeps the GPU busy while the turn before runs out of work.
 class GstdTurns {
 public:
     GstdTurns(const GstdParams& all, u32 slots)

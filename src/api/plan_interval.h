@@ -16,13 +16,13 @@ namespace sluice {
 // How the work of an interval command is shared out, in bytes of elements (IntervalParams::tile,
 // large, tail and window). A window of more than 24 KiB would not fit the marks of a round.
 struct IntervalTuning {
-    u32 expandBytes = 24 << 10; // of a share of an expansion, and its window
-    u32 shareBytes = 16 << 10;  // of a share of a search, and its window
+    u32 expandBytes = 24 << 10; // the share of an expansion, and its window
+    u32 shareBytes = 16 << 10;  // the share of a search, and its window
     // Moves: the first shares are large and the last ones small, so that all end at the same time.
     u32 smallBytes = 8 << 10;
     u32 largeBytes = 64 << 10;
-    u32 tailBytes = 128 << 20;  // in small shares
-    u32 windowBytes = 16 << 10; // of a round
+    u32 tailBytes = 128 << 20;  // done in small shares
+    u32 windowBytes = 16 << 10; // the window of a round
     // Moves whose runs are shorter than this on average have a tail and a window of their own.
     u32 shortRunBytes = 0;
     u32 shortTailBytes = 128 << 20;
@@ -51,13 +51,13 @@ inline u32 intervalCapacity(uint64_t bytes, u32 elementSize)
 
 inline bool isBulk(const IntervalParams& params) { return params.form >= SLUICE_INTERVAL_REMOVED; }
 
-// Elements that are written at most.
+// The most elements that can be written.
 inline uint64_t intervalElements(const IntervalParams& params)
 {
     return isBulk(params) ? std::min(params.itemCount, params.capacity) : params.capacity;
 }
 
-// Shares that the work can need at most: what is past the capacity is dropped.
+// The most shares that the work can need. What is past the capacity is dropped.
 inline uint64_t intervalShares(const IntervalParams& params)
 {
     const uint64_t cost = std::max(SLUICE_INTERVAL_COST_BYTES / params.elementSize, 1u);
@@ -65,13 +65,13 @@ inline uint64_t intervalShares(const IntervalParams& params)
     const uint64_t work = intervalElements(params) + intervals * cost;
     if (intervals == 0) return 0;
     if (work <= params.tail) return intervalDivideUp(work, params.tile);
-    // How many are large the kernels compute as floats of 24 bits.
+    // The kernels compute the number of large shares in floats, whose mantissa has 24 bits.
     const uint64_t larges = (work - params.tail) / params.large;
     const uint64_t small = params.tail + 2 * uint64_t(params.large) + (work >> 22);
     return larges + 1 + intervalDivideUp(small, params.tile);
 }
 
-// Sizes and numbers; the addresses are the backend's business.
+// Sets sizes and counts; the backend adds the addresses.
 inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 elementSize,
                                      u32 capacity, u32 shareBytes)
 {
@@ -95,7 +95,8 @@ inline IntervalParams expandParams(const SluiceIntervalExpandInfo& info,
     return params;
 }
 
-// Whether the runs of a move are short on average, as far as the sizes of list and destination say.
+// Returns whether the runs of a move are short on average, judged by the sizes of list and
+// destination.
 inline bool hasShortRuns(const IntervalParams& params, const IntervalTuning& tuning)
 {
     return intervalElements(params) * params.elementSize <
@@ -150,7 +151,7 @@ inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert,
     return params;
 }
 
-// addressOf(buffer) gives a device address, 0 for an empty range, in all of the following.
+// In all of the following, addressOf(buffer) gives a device address, 0 for an empty range.
 
 template <typename Info, typename AddressOf>
 void setListAddresses(IntervalParams& params, const Info& info, const AddressOf& addressOf)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the backends share about region lists: pitched destinations, and which command stands for
-// which part of another.
+// The plans that involve region lists, for all backends: pitched destinations, and the commands
+// that others are made of.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -22,8 +22,8 @@ inline uint64_t logicalSize(uint64_t size, u32 rowBytes, u32 rowPitch)
                : size / rowPitch * rowBytes + std::min<uint64_t>(size % rowPitch, rowBytes);
 }
 
-// What every decode reads and writes. addressOf(buffer) gives a device address, 0 for an empty
-// range.
+// Sets the buffers that every decode reads and writes. addressOf(buffer) gives a device address, 0
+// for an empty range.
 template <typename Params, typename Info, typename AddressOf>
 void setRanges(Params& params, const Info& info, const AddressOf& addressOf)
 {
@@ -34,7 +34,7 @@ void setRanges(Params& params, const Info& info, const AddressOf& addressOf)
     params.status = pair(addressOf(info.status));
 }
 
-// The same for a decode of a list of regions.
+// Does the same for a decode of a region list.
 template <typename Params, typename Info, typename AddressOf>
 void setRegionList(Params& params, const Info& info, const AddressOf& addressOf)
 {
@@ -47,8 +47,8 @@ void setRegionList(Params& params, const Info& info, const AddressOf& addressOf)
 }
 
 // Division by multiplication (Granlund, Montgomery: Division by Invariant Integers using
-// Multiplication, PLDI 1994): exact for dividends below 2^31, which an offset in a row plus an
-// offset in a tile is.
+// Multiplication, PLDI 1994): exact for dividends below 2^31, and an offset in a row plus an offset
+// in a tile is below.
 inline void setRowPitch(RegionParams& params, u32 rowBytes, u32 rowPitch)
 {
     params.rowBytes = rowBytes;
@@ -61,7 +61,7 @@ inline void setRowPitch(RegionParams& params, u32 rowBytes, u32 rowPitch)
     params.rowShift = bits - 1;
 }
 
-// What decode and checksum share. addressOf as in setRanges.
+// Sets what decode and checksum share. addressOf is as in setRanges.
 template <typename AddressOf>
 RegionParams regionParams(const SluiceChecksumInfo& list, const AddressOf& addressOf)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The scan family as its kernels see it: which operation they run for a type, and how large scratch
+// The plan of the scan family: which operation its kernels run for a type, and how large scratch
 // is.
 #pragma once
 
@@ -21,8 +21,8 @@ inline bool isF32Sum(SluiceOperation operation, SluiceValueType type)
     return operation == SLUICE_OPERATION_SUM && type == SLUICE_VALUE_F32;
 }
 
-// What xor makes of an element a key whose unsigned maximum is the wanted minimum or maximum (f32:
-// after its bits were put into order).
+// Returns the word whose xor turns an element into a key: the unsigned maximum of the keys is the
+// wanted minimum or maximum. (f32: after its bits were put into order.)
 inline uint32_t keyFlip(SluiceOperation operation, SluiceValueType type)
 {
     const uint32_t sign = type == SLUICE_VALUE_I32 ? 0x80000000u : 0;
@@ -43,10 +43,10 @@ inline SluiceRequirements lookbackScratch(uint64_t tiles, uint32_t bytesOfValue)
 
 struct LookbackTuning {
     // How often a workgroup looks at a tile that has published nothing before it computes that tile
-    // itself: rarely where workgroups are not known to go on. 0 never waits, and
+    // itself. Where workgroups are not known to go on it looks only a few times. 0 never waits, and
     // SLUICE_LOOKBACK_NEVER reads no state at all, which takes quadratic time (tests).
     u32 polls;
-    u32 scannerTiles; // from so many tiles on a workgroup of its own, the scanner, adds up the states
+    u32 scannerTiles; // from this many tiles on one workgroup, the scanner, only adds up states
 };
 
 inline bool mayWait(u32 polls) { return polls != 0 && polls != SLUICE_LOOKBACK_NEVER; }
@@ -56,7 +56,7 @@ inline bool hasScanner(u32 polls, uint64_t tiles, u32 scannerTiles)
     return mayWait(polls) && tiles >= scannerTiles;
 }
 
-// All but the addresses and how the tiles are shared out.
+// Sets everything but the addresses and the shares of the workgroups.
 inline ScanParams scanParams(const SluiceScanInfo& info, uint32_t polls)
 {
     ScanParams params = {};
@@ -79,8 +79,7 @@ inline ScanParams reduceParams(const SluiceReduceInfo& info)
     return params;
 }
 
-// addressOf(buffer) gives a device address, 0 for an empty range. Buffers of no elements are not
-// there.
+// addressOf(buffer) gives a device address, 0 for an empty range. Buffers without elements get 0.
 template <typename AddressOf>
 void setAddresses(ScanParams& params, const SluiceScanInfo& info, const AddressOf& addressOf)
 {
@@ -104,18 +103,19 @@ void setAddresses(ScanParams& params, const SluiceReduceInfo& info, const Addres
     params.scratch = pair(addressOf(info.scratch));
 }
 
-// What a backend's scan kernels are like, and what its tuning says of them.
+// Describes a backend's scan kernels, with the numbers of its tuning.
 struct ScanMachine {
     LookbackTuning lookback;
-    uint32_t tileElements;      // of a workgroup's tile
-    uint32_t workgroups;        // up to so many tiles take a workgroup each
-    uint32_t tilesPerWorkgroup; // more are shared out, so many to each at most; 0: `workgroups` run
+    uint32_t tileElements;      // elements of a workgroup's tile
+    uint32_t workgroups;        // up to this many tiles take a workgroup each
+    uint32_t tilesPerWorkgroup; // more are shared out, at most this many to each; 0: `workgroups`
+                                // run
                                 // at the same time and take tiles until none is left
     bool scanners;              // whether a scan may have a scanner
-    // Scans whose tiles wait in a ring for what lies before them. 0 elements: there is none for
+    // The ring kernel, whose tiles wait for what lies before them. 0 elements: there is none for
     // this operation and type.
-    uint32_t ringElements;   // of a tile
-    uint32_t ringTiles;      // from so many tiles on
+    uint32_t ringElements;   // elements of a tile
+    uint32_t ringTiles;      // used from this many tiles on
     uint32_t ringWorkgroups; // scanner included; 0: as without a ring
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of sluiceCmdTileStreams that are commands themselves, and where each has its part of
-// scratch: the same for every backend.
+// The steps of sluiceCmdTileStreams that are commands themselves, and their places in scratch; the
+// same for every backend.
 #pragma once
 
 #include <sluice/sluice_gdeflate.h>
@@ -22,7 +22,7 @@ struct TileStreamsPlan {
     SluiceRequirements requirements;
 };
 
-// The plan for given requirements of scan and decode, each 256-byte aligned at most.
+// Makes the plan; scan and decode require an alignment of at most 256 bytes.
 template <typename Backend>
 TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsInfo& info)
 {
@@ -59,11 +59,12 @@ TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsI
     plan.scan.total = plan.decode.regionCount;
     const SluiceRequirements scan = backend.scanRequirements(plan.scan);
     plan.scan.scratch = place(scan.scratchSize, scan.scratchAlignment);
-    plan.requirements = {end, alignment, 0}; // the first pass clears what the scan wants to be zero
+    plan.requirements = {end, alignment, 0}; // the first pass clears the scan's scratch, which must
+                                             // be zero
     return plan;
 }
 
-// All but the pass. addressOf as in plan_regions.h.
+// Sets all parameters but the pass. addressOf is as in plan_regions.h.
 template <typename AddressOf>
 TileStreamsParams tileStreamsParams(const SluiceTileStreamsInfo& info, const TileStreamsPlan& plan,
                                     const AddressOf& addressOf)

@@ -25,7 +25,7 @@ constexpr uint32_t kMaxBatchTiles = 1u << 20;
 constexpr uint64_t kMaxBatchDescriptions = uint64_t(1) << 30;
 constexpr uint32_t kSummaryWords = 2; // behind the status words of every command
 
-// A stored tile goes with those of a command that takes tiles of its size.
+// A stored tile goes with the tiles of a command that takes its size.
 inline TileKind kindOf(uint32_t codec, uint32_t size)
 {
     switch (codec) {
@@ -39,8 +39,8 @@ inline TileKind kindOf(uint32_t codec, uint32_t size)
     }
 }
 
-// The kernels take a tile of these kinds for several parts, each with a status: elements of a float
-// tile, of a byte each at least, and regions of a large one.
+// For the kernels a tile of these kinds is several parts, each with a status: the elements of a
+// float tile, at least a byte each, and the regions of a large one.
 inline uint32_t partsOf(TileKind kind, uint32_t size)
 {
     return kind == kFloatKind   ? divideUp(size, uint32_t(SLUICE_FLOAT_TILE))
@@ -67,7 +67,8 @@ SluiceStatus placeTile(SluiceTileTotals& totals, const SluiceTile& tile, PlacedT
 
 // Byte ranges of the lists of one kind of tiles, with or without filters.
 struct TileLists {
-    // Control. What is decoded: a region a tile, a tensor a float tile, a region a part.
+    // Control. `decodes` lists a region for each tile, a tensor for each float tile, or a region
+    // for each part.
     uint64_t decodes, expected, finals, filters;
     // Results.
     uint64_t status, partStatus, firstParts;

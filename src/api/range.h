@@ -6,10 +6,10 @@
 
 namespace sluice {
 
-// Checks one buffer after the other and remembers the first thing that was wrong.
+// Checks buffers one by one and remembers the first error.
 class RangeChecker {
 public:
-    // addresses: a handle is the address itself (CPU, CUDA), so that it can be checked too.
+    // With `addresses`, a handle is the address itself (CPU, CUDA) and is checked too.
     explicit RangeChecker(bool handlesAreAddresses) : m_addresses(handlesAreAddresses) {}
 
     void require(bool condition, SluiceStatus otherwise)
@@ -17,8 +17,8 @@ public:
         if (m_result == SLUICE_OK && !condition) m_result = otherwise;
     }
 
-    // A range of at least minimumSize bytes, aligned to a power of two. An empty range need not
-    // point anywhere.
+    // Checks a range of at least minimumSize bytes, aligned to a power of two. An empty range need
+    // not point anywhere.
     void buffer(const SluiceBuffer& range, uint64_t minimumSize, uint64_t alignment)
     {
         require(range.size >= minimumSize, SLUICE_ERROR_BUFFER_SIZE);
@@ -31,7 +31,7 @@ public:
         }
     }
 
-    // A range that may be left out by giving it the size 0.
+    // Checks a range that is optional: its size may be 0.
     void optionalBuffer(const SluiceBuffer& range, uint64_t minimumSize, uint64_t alignment)
     {
         if (range.size != 0) buffer(range, minimumSize, alignment);

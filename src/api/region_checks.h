@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The checks that decodes and checksums of lists of regions have in common.
+// The checks that decodes and checksums of region lists have in common.
 #pragma once
 
 #include "api/checks.h"
@@ -25,7 +25,7 @@ void checkDestination(RangeChecker& check, const Info& info)
     check.buffer(info.destination, 0, info.rowBytes != 0 ? 4 : 1);
 }
 
-// What the decode and the checksum have in common: SluiceGdeflateInfo and SluiceChecksumInfo.
+// Checks what the decode and the checksum have in common (SluiceGdeflateInfo, SluiceChecksumInfo).
 template <typename Info>
 void checkRegionList(RangeChecker& check, const Info& info)
 {
@@ -39,7 +39,7 @@ void checkRegionList(RangeChecker& check, const Info& info)
     check.buffer(info.status, (count + 2) * 4, 4);
 }
 
-// What the requirements depend on.
+// Checks the members that the requirements depend on.
 inline SluiceStatus checkDecode(SluiceContext context, uint32_t flags, uint32_t allowedFlags,
                                 uint32_t regionCount)
 {

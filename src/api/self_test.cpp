@@ -41,7 +41,7 @@ uint32_t kernelsOf(const SluiceTile& tile)
     return sluiceGetTilesKernels(&totals) | SLUICE_KERNELS_CHECKSUM;
 }
 
-// The tiles that some kernels can be tested with, and where everything stands in the memory.
+// The tiles that test the chosen kernels, and where everything stands in the caller's memory.
 class TestBatch {
 public:
     TestBatch(SluiceContext context, const SluiceSelfTestInfo& info) : m_context(context)
@@ -115,7 +115,7 @@ public:
     }
 
 private:
-    // Whether a tile has its bytes, and the poison behind it is whole.
+    // Returns whether a tile has its bytes and the poison behind it is intact.
     bool isRight(uint32_t i) const
     {
         const uint8_t* const destination = m_bytes + m_destination;
@@ -136,7 +136,7 @@ private:
     uint64_t m_destinationSize = 0, m_destination = 0, m_control = 0, m_results = 0, m_size = 0;
 };
 
-// Whether a test may run as it is described.
+// Checks whether the test that `info` describes may run.
 SluiceStatus check(const TestBatch& batch, const SluiceSelfTestInfo& info)
 {
     if (info.kernels == 0 || info.bytes == nullptr || batch.kernels() != info.kernels)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tiles of the self-test: one of each codec as it is, and one whose bytes were filtered. Made by
-// tests/api/self_test_test.cpp (SLUICE_PRINT_SELF_TEST), which checks that they decode to what they were
-// made of.
+// The tiles of the self-test: one of each codec as it is, and one whose bytes were filtered.
+// tests/api/self_test_test.cpp made them (SLUICE_PRINT_SELF_TEST) and checks that they decode to
+// what they were made of.
 #pragma once
 
 #include <cstdint>

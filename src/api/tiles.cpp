@@ -38,7 +38,8 @@ SluiceStatus checkTile(const SluiceTile& tile)
                                  ? tile.filterSize == 0
                                  : tile.filterSize != 0 && tile.filterSize % 4 == 0 &&
                                        tile.filterSize <= SLUICE_FILTER_MAX_DESCRIPTION;
-    // A mask and no remainder: a division would take as long as all else that is done for a tile.
+    // This is a mask and not a remainder: a division would take as long as everything else that is
+    // done for a tile.
     const u64 beside = tile.codec == SLUICE_CODEC_FLOAT && tile.filter == nullptr ? 15 : 3;
     return validSizes(tile) && validFilter && tile.sourceOffset % 16 == 0 &&
                    (tile.destinationOffset & beside) == 0
@@ -65,7 +66,7 @@ void placeDescription(SluiceTileTotals& totals, const SluiceTile& tile, PlacedTi
     totals.descriptionSize += tile.filterSize;
 }
 
-// What the calls of one batch share: its layout, and the ranges that it gives.
+// Holds what the calls for one batch share: its layout, and the ranges that follow from it.
 class Batch {
 public:
     Batch(SluiceContext context, const SluiceTilesInfo& info, const SluiceTileTotals& totals)
@@ -152,7 +153,7 @@ void Batch::addScratch()
     }
 }
 
-// The regions of a large tile are its parts, and have a checksum together.
+// The regions of a large tile are its parts; they share one checksum.
 SluiceGdeflateInfo Batch::gdeflate(TileKind kind, u32 filtered) const
 {
     const TileLists& lists = m_layout.lists[kind][filtered];
@@ -208,7 +209,7 @@ SluiceFilterInfo Batch::filter(u32 kind) const
     return undo;
 }
 
-// sluicePrepareTiles has written how many parts the tiles have, behind their first ones.
+// sluicePrepareTiles has written how many parts the tiles have, behind the list of first parts.
 SluiceFloatDecodeInfo Batch::floats(u32 filtered) const
 {
     const TileLists& lists = m_layout.lists[kFloatKind][filtered];
@@ -278,8 +279,8 @@ SluiceStatus Batch::recordDecodes(SluiceCommands commands) const
     return status;
 }
 
-// Those of Gstd are undone with the decode. A batch rarely has more than one of the others, so they
-// run one after the other.
+// Filters of Gstd tiles are undone with the decode. A batch rarely has tiles of more than one other
+// kind, so these run one after the other.
 SluiceStatus Batch::recordFilters(SluiceCommands commands) const
 {
     SluiceStatus status = SLUICE_OK;
@@ -334,8 +335,8 @@ SluiceStatus countTiles(const SluiceTilesInfo& info, SluiceTileTotals& totals)
     return SLUICE_OK;
 }
 
-// Does what was counted so far stay inside what the lists were made for? The caller's totals may be
-// of other tiles.
+// Checks that the tiles counted so far fit the lists, since the caller's totals may belong to other
+// tiles.
 bool isInside(const SluiceTileTotals& soFar, const PlacedTile& placed,
               const SluiceTileTotals& totals)
 {
@@ -399,8 +400,8 @@ void ListWriter::write(const SluiceTile& tile, const PlacedTile& placed)
     }
 }
 
-// The parts' decode has statuses of its own; those of tiles begin as what a checksum or a filter
-// takes for decoded.
+// The parts' decode has statuses of its own. The tiles' statuses begin with the value that a
+// checksum or a filter takes for "decoded".
 void ListWriter::writeParts(const SluiceTile& tile, const PlacedTile& placed, u64 output)
 {
     const TileLists& lists = m_batch.layout().lists[placed.kind][placed.filtered];
@@ -624,7 +625,7 @@ SluiceStatus sluiceGetTileResults(const SluiceTilesInfo* info, uint32_t* statuse
                 const u32 one = batch.results(lists.partStatus)[part];
                 if (one != SLUICE_TILE_OK) result = one;
             }
-            // Without a checksum nothing else looks at the tile.
+            // Without a checksum nothing else would read the tile.
             if (result == SLUICE_TILE_UNVERIFIED &&
                 !needsChecksum(placed.kind, placed.filtered, info->flags))
                 result = SLUICE_TILE_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A row of a backend's tuning table as text, "scan.blocks=264 scan.ring=1", and back. A row is a
-// plain structure of uint32_t, nested as one likes; tuningFields(row), found by argument-dependent
-// lookup, returns the array that describes its members.
+// Converts a row of a backend's tuning table to text ("scan.blocks=264 scan.ring=1") and back. A
+// row is a structure of uint32_t members and nested structures; tuningFields(row), found by
+// argument-dependent lookup, returns the array that describes its members.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -42,7 +42,8 @@ void setTuningValue(Row& row, const TuningField& field, uint32_t value)
     std::memcpy(reinterpret_cast<char*>(&row) + field.offset, &value, sizeof value);
 }
 
-// Takes a decimal number from the front of `text`. False: there is none, or it is too large.
+// Takes a decimal number from the front of `text`. Returns false if there is none or it is too
+// large.
 inline bool takeTuningNumber(const char*& text, uint32_t& value)
 {
     if (*text < '0' || *text > '9') return false;
@@ -55,9 +56,9 @@ inline bool takeTuningNumber(const char*& text, uint32_t& value)
     return true;
 }
 
-// Sets the members that `text` names and leaves the others. ARGUMENT, and an unchanged row, for
-// anything but "name=value" with white space in between, for an unknown name and for a value out of
-// range.
+// Sets the members that `text` names and leaves the others. Returns ARGUMENT and leaves the row
+// unchanged for anything but "name=value" with white space in between, for an unknown name and for
+// a value out of range.
 template <typename Row>
 SluiceStatus readTuning(const char* text, Row& row)
 {
