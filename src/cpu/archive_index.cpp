@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The index of an archive of version 3, as it is stored: docs/format.md, 4.11.
+// Unpacks the stored index of an archive of version 3 (docs/format.md, 4.11).
 #include "formats/archive_layout.h"
 #include "cpu/fast/gstd.h"
 
@@ -9,12 +9,12 @@ using namespace sluice;
 
 namespace {
 
-// Reads coded bytes. What fails once fails from then on.
+// Reads coded bytes. After the first failure every read fails.
 class CodedReader {
 public:
     CodedReader(const u8* bytes, size_t size) : m_at(bytes), m_end(bytes + size) {}
 
-    // Seven bits a byte, the lowest first; bit 7: another one follows.
+    // A number has seven bits a byte, the lowest first; bit 7 says that another byte follows.
     u64 number()
     {
         u64 value = 0;
@@ -36,7 +36,7 @@ public:
         m_isBad = m_isBad || value > most;
         return value > most ? 0 : u32(value);
     }
-    // A number that counts from `from`, up or down.
+    // Reads a number that counts from `from`, up or down.
     u64 numberNear(u64 from)
     {
         const u64 value = number();
@@ -66,7 +66,7 @@ private:
     bool m_isBad = false;
 };
 
-// Decodes the pieces of what is stored. scratch: kIndexScratchBytes.
+// Decodes the stored pieces. `scratch` has kIndexScratchBytes.
 bool decodePieces(const u8* stored, size_t storedSize, u8* coded, size_t codedSize, u8* scratch)
 {
     scratch += (0 - reinterpret_cast<uintptr_t>(scratch)) % cpu::fast::kGstdScratchAlignment;
@@ -223,7 +223,7 @@ SluiceStatus sluiceUnpackArchiveIndex(const SluiceArchive* archive, const void* 
     u8* coded = to + (archive->indexSize - archive->codedIndexSize);
     if (cpu::fast::kGstdScratchSize + cpu::fast::kGstdScratchAlignment > kIndexScratchBytes)
         return SLUICE_ERROR_OUT_OF_MEMORY;
-    // Table, successors, blocks and names come to stand in front of the coded bytes, with the
+    // The output (table, successors, blocks and names) stands in front of the coded bytes, with the
     // scratch between them.
     if (!decodePieces(static_cast<const u8*>(stored), storedSize, coded, archive->codedIndexSize,
                       coded - kIndexScratchBytes))

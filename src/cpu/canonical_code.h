@@ -20,7 +20,7 @@ public:
             if (lengths[i] > kMaxLength) return false;
             ++count[lengths[i]];
         }
-        u32 end = 0; // of the codes so far
+        u32 end = 0; // behind the last code so far
         m_symbols = 0;
         for (u32 length = 1; length <= kMaxLength; ++length) {
             end <<= 1;
@@ -34,8 +34,8 @@ public:
         return end == kAll;
     }
 
-    // Completes a code of one symbol with 1 bit, which both bit values then stand for. Returns
-    // false if the code is another one.
+    // Completes a code whose only symbol has 1 bit, so that both bit values stand for that symbol.
+    // Returns false for any other code.
     bool completeSingle()
     {
         if (m_symbols != 1 || m_limit[1] != kAll / 2) return false;
@@ -44,7 +44,7 @@ public:
         return true;
     }
 
-    // Completes a code without symbols, in which every bit stands for symbol 0.
+    // Completes a code without symbols: every bit then stands for symbol 0.
     bool completeEmpty()
     {
         if (m_symbols != 0) return false;
@@ -58,8 +58,8 @@ public:
     struct Found {
         u32 symbol, length;
     };
-    // Finds the next symbol. peek(n) returns the next n bits at the upper end of kMaxLength; others may
-    // be below them. It is called for n = 1, 2, ...
+    // Finds the next symbol. peek(n) returns the next n bits at the upper end of kMaxLength bits,
+    // with anything below them. It is called for n = 1, 2, ...
     template <typename Peek>
     Found find(Peek peek) const
     {
@@ -74,8 +74,8 @@ public:
 private:
     static constexpr u32 kAll = 1u << kMaxLength;
 
-    // For each length: the end of its codes, left-aligned; the place of its first symbol minus its
-    // first code.
+    // For each length, the end of its codes, left-aligned, and the place of its first symbol minus
+    // its first code.
     u32 m_limit[kMaxLength + 1] = {}, m_first[kMaxLength + 1] = {};
     u16 m_symbol[kMaxSymbols] = {}; // in the order of their codes
     u32 m_symbols = 0;

@@ -7,8 +7,8 @@
 namespace sluice {
 namespace {
 
-// Hashes 32 pieces of whole words, each by itself as a lane does it, and then their hashes. The
-// bytes come in any portions.
+// Hashes 32 pieces of whole words separately, as the lanes do, and then their hashes. The bytes
+// come in portions of any size.
 class TileHash {
 public:
     explicit TileHash(size_t size)

@@ -44,7 +44,7 @@ bool compares(const u8* element, const SluiceCompactInfo& info)
     }
 }
 
-// previous: the element before this one, nullptr for the first.
+// `previous` is the element before this one, nullptr for the first.
 bool selects(const SluiceCompactInfo& info, u32 index, const u8* element, const u8* previous)
 {
     static constexpr u8 zero[16] = {};

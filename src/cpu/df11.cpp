@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8, one block of 4,096 bytes at a time: code after code in the order of the
-// stream, while `gaps` is compared with where each window's first code really starts. The code is
+// DFloat11 and ECF8, one block of 4,096 bytes at a time. It decodes code after code in the order of
+// the stream, and compares `gaps` with where each window's first code really starts. The code is
 // plain on purpose: GPU kernels are compared with it, statuses included.
 #include <sluice/sluice_df11.h>
 
@@ -12,7 +12,7 @@
 namespace sluice::cpu {
 namespace {
 
-// What a step returns when nothing is wrong.
+// A step returns this when nothing is wrong.
 constexpr u32 kContinue = SLUICE_ST_PENDING;
 
 struct Code {
@@ -45,7 +45,7 @@ public:
         for (u64 window = firstWindow; window <= firstWindow + SLUICE_DF11_WINDOWS; ++window) {
             if (last && element == end) return SLUICE_ST_OK;
             if (window < windowCount && bit != windowStart(window)) return SLUICE_ST_BAD_INDEX;
-            // Of the next block's first window only the start counts.
+            // Only the start of the next block's first window counts.
             if (window == firstWindow + SLUICE_DF11_WINDOWS) break;
             while (bit < (window + 1) * kDf11WindowBits && !(last && element == end)) {
                 Code code = {};
@@ -61,8 +61,8 @@ public:
     }
 
 private:
-    // Returns the element that a block starts with, and the number of elements for the place behind
-    // the last block.
+    // Returns the element that a block starts with; for the block behind the last one, the number
+    // of elements.
     u64 position(u32 block) const
     {
         if (block == m_blockCount) return m_unit.elementCount;
@@ -71,7 +71,7 @@ private:
                       m_form.positionBytes);
     }
 
-    // The bit at which a window's first code starts, according to its gap.
+    // Returns the bit at which a window's first code starts according to its gap.
     u64 windowStart(u64 window) const
     {
         const u8* gaps = m_source + m_unit.gapsOffset;
@@ -81,7 +81,7 @@ private:
         return window * kDf11WindowBits + gap;
     }
 
-    // Eight bits of the stream; 0 past its end.
+    // Returns eight bits of the stream; past its end they are 0.
     u32 byteAt(u64 bit) const
     {
         const auto byte = [this](u64 i) -> u32 {
@@ -138,7 +138,7 @@ SluiceDf11Unit unitAt(const SluiceDf11Info& info, u32 index)
     return entryAt<SluiceDf11Unit>(info.units, index, sizeof(SluiceDf11Unit));
 }
 
-// The last unit whose first block is not above `block`; count if there is none.
+// Returns the last unit whose first block is not above `block`; `count` if there is none.
 u32 unitOf(const SluiceDf11Info& info, u32 count, u32 block)
 {
     // Units below `low` start at or before the block, those from `high` on after it.

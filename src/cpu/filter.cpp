@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes filters, column after column as docs/format.md tells it.
+// Undoes filters column after column, as docs/format.md describes.
 #include <sluice/sluice_filter.h>
 
 #include "cpu/filter_undo.h"
@@ -20,7 +20,7 @@ struct Column {
     void set(u32 i, u32 value) const { storeLe(from + size_t(i) * stride, value, bytes); }
 };
 
-// Makes values of residuals, which stand in planes.
+// Turns residuals, which stand in planes, into values.
 void undoPrediction(const FilterSection& section, const FilterColumn& column,
                     const FilterPlane* planes, const u8* filtered, u32 count, const Column& values)
 {
@@ -36,7 +36,7 @@ void undoPrediction(const FilterSection& section, const FilterColumn& column,
         });
 }
 
-// Makes `size` bytes of records from their planes. What is too short for a record is copied.
+// Makes `size` bytes of records from their planes. A rest that is too short for a record is copied.
 void undoRecords(const FilterSection& section, const u8* filtered, u32 size, u8* records)
 {
     const u32 stride = section.stride(), count = stride == 0 ? 0 : size / stride;
@@ -47,7 +47,7 @@ void undoRecords(const FilterSection& section, const u8* filtered, u32 size, u8*
         columns[c] = {records + at, stride, section.columns[c].bytes};
         undoPrediction(section, section.columns[c], planes + at, filtered, count, columns[c]);
     }
-    // Bases are still mapped here, as the columns that were subtracted from them are.
+    // Bases are still in mapped form here, and so are the columns that they were subtracted from.
     for (u32 c = 0; c < section.columnCount; ++c)
         for (u32 i = 0; section.columns[c].base != 0 && i < count; ++i)
             columns[c].set(i, columns[c].get(i) + columns[section.columns[c].base - 1].get(i));

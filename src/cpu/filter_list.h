@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sections of a filtered tile and the command over lists of them, for any function that undoes
-// the records of a section.
+// Walks the sections of a filtered tile, and lists of such tiles, with any function that undoes the
+// records of a section.
 #pragma once
 
 #include <sluice/sluice_filter.h>
@@ -11,8 +11,9 @@
 
 namespace sluice::cpu {
 
-// Makes packets from their headers and then their pixels. The pixels are undone to the end of the
-// section and moved forward from there, which never overtakes itself.
+// Puts packets together from all headers followed by all pixels. The pixels are undone into the end
+// of the section and moved forward from there, which never overwrites pixels that are still to be
+// moved.
 template <typename UndoRecords>
 bool undoPackets(const FilterSection& section, const u8* filtered, u32 size, u8* packets,
                  UndoRecords undoRecords)
@@ -32,8 +33,8 @@ bool undoPackets(const FilterSection& section, const u8* filtered, u32 size, u8*
     return true;
 }
 
-// Undoes a tile's sections. undoRecords(section, filtered, size, records) undoes one, whose first
-// bytes these are, and copies what is too short for a record.
+// Undoes a tile's sections. undoRecords(section, filtered, size, records) undoes one section from
+// its filtered bytes, and copies a rest that is too short for a record.
 template <typename UndoRecords>
 u32 undoSections(const void* description, size_t descriptionSize, const u8* filtered, u32 size,
                  u8* tile, UndoRecords undoRecords)
@@ -68,7 +69,7 @@ u32 undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile, Undo un
                 pointer<const u8>(tile.srcAddress), tile.size, pointer<u8>(tile.dstAddress));
 }
 
-// undo: as undoFilter.
+// `undo` is a function like undoFilter.
 template <typename Undo>
 void filterList(const SluiceFilterInfo& info, Undo undo)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The float codec, lane after lane as docs/format.md tells it.
+// Decodes the float codec lane after lane, as docs/format.md describes.
 #include <sluice/sluice_float.h>
 
 #include "formats/float_format.h"
@@ -17,7 +17,7 @@ using namespace floats;
 
 using Code = CanonicalCode<kMaxBits, 256>;
 
-// False: the lengths make no complete code.
+// Returns false if the lengths make no complete code.
 bool buildCode(Code& code, const u8* packed)
 {
     u8 lengths[256];
@@ -37,8 +37,8 @@ class Lanes {
 public:
     Lanes(const u8* bytes, u64 size) : m_bytes(bytes), m_end(size) {}
 
-    // The bits ahead of a lane, left-aligned to kMaxBits, with zeros for those that it does not
-    // have.
+    // Returns the next bits of a lane, left-aligned to kMaxBits, with zeros for those that it does
+    // not have.
     u32 peek(u32 lane) const { return u32(m_lanes[lane].bits >> (64 - kMaxBits)); }
     u32 available(u32 lane) const { return m_lanes[lane].count; }
     // A lane may take a word of 32 bits when it has 32 or fewer, and one of 16 when it has fewer
@@ -105,7 +105,7 @@ public:
         }
     }
 
-    // In the tail a lane takes a word if it needs one, as far as the bits that it has tell.
+    // In the tail a lane takes a word if the bits that it has do not suffice for the next code.
     void tail(u8* symbols)
     {
         const auto takeIfFewer = [&](u32 lane, u32 bitCount) {
@@ -139,7 +139,7 @@ private:
         const u32 bits = m_lanes.peek(lane), first = find(m_code, bits).length;
         return first + find(m_code, bits << first & ((1u << kMaxBits) - 1)).length;
     }
-    // Reads the lane's next symbol, of which `done` are there.
+    // Reads the lane's next symbol; `done` symbols are there already.
     void read(u32 lane, u8* symbols, u32& done)
     {
         const Code::Found found = find(m_code, m_lanes.peek(lane));
@@ -158,7 +158,7 @@ private:
     Lanes& m_lanes;
 };
 
-// Decodes the symbols of a tile; false if its words end before they do.
+// Decodes the symbols of a tile. Returns false if its words end too early.
 bool decodeSymbols(const Code& code, Lanes& lanes, u32 rows, u8* symbols)
 {
     Rows decoder(code, lanes);
@@ -173,7 +173,7 @@ bool decodeSymbols(const Code& code, Lanes& lanes, u32 rows, u8* symbols)
     return !lanes.truncated();
 }
 
-// The bits of an element that are not coded, from the planes of its tile.
+// Returns the bits of an element that are not coded, from the planes of its tile.
 u32 rawBits(const Layout& layout, const Planes& planes, const u8* raw, u32 element)
 {
     u32 bits = 0, have = 0;
@@ -256,7 +256,7 @@ SluiceStatus ReferenceBackend::cmdFloatDecode(SluiceCommands, const SluiceFloatD
     status.reset();
     const SluiceFloatTensor* tensors = pointer<const SluiceFloatTensor>(info.tensors);
     for (u32 i = 0; i < info.tensorCount; ++i) {
-        // A tensor has the tiles up to the next one's first, whatever its count says.
+        // A tensor has the tiles up to the next tensor's first tile, whatever its count says.
         const u32 begin = i == 0 ? 0 : std::min(tensors[i].firstTile, info.tileCount);
         const u32 end = i + 1 < info.tensorCount
                             ? std::min(tensors[i + 1].firstTile, info.tileCount)

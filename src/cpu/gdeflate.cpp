@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// GDeflate 1.0, one tile at a time, in the lane rounds of the format: every lane consumes, then
-// every lane that is short refills, in lane order. A round gives tokens, and those that are
-// complete after it become bytes. The code is plain on purpose: GPU kernels are compared with it,
+// Decodes GDeflate 1.0, one tile at a time, in the rounds of the format: every lane consumes bits,
+// then every lane that runs short refills, in lane order. A round gives tokens, and those that are
+// then complete become bytes. The code is plain on purpose: GPU kernels are compared with it,
 // statuses included.
 #include <sluice/sluice_gdeflate.h>
 
@@ -22,7 +22,7 @@ using namespace gdeflate;
 
 using Code = CanonicalCode<kMaxCodeLength, kMaxSymbols>;
 
-// What a step returns while the tile is neither finished nor bad.
+// A step returns this while the tile is neither finished nor bad.
 constexpr u32 kContinue = SLUICE_ST_PENDING;
 
 // A literal byte, or a match.
@@ -53,7 +53,7 @@ struct Lane {
     }
 };
 
-// Incomplete codes are bad, but for two: a single code of 1 bit and none at all.
+// Incomplete codes are bad, with two exceptions: a single code of 1 bit, and no code at all.
 bool buildCode(Code& code, const u8* lengths, u32 symbolCount)
 {
     return code.build(lengths, symbolCount) || code.completeSingle() || code.completeEmpty();
@@ -217,7 +217,7 @@ private:
         return expandTokens(pending ? complete : m_tokenCount);
     }
 
-    // Judges the first n tokens in order and makes their bytes, up to the first bad one.
+    // Checks the first n tokens in order and makes their bytes, up to the first bad one.
     u32 expandTokens(u32 n)
     {
         for (u32 i = 0; i < n; ++i) {
@@ -230,7 +230,7 @@ private:
                                                 ? token.literal
                                                 : m_destination[m_position - token.distance];
         }
-        // The other tokens, some of which wait for their distances, become the first ones.
+        // The remaining tokens, some of which wait for their distances, move to the front.
         std::copy(m_tokens + n, m_tokens + m_tokenCount, m_tokens);
         std::fill(m_tokens + m_tokenCount - n, std::end(m_tokens), Token{});
         for (Lane& lane : m_lanes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd, one tile at a time, step by step as docs/format.md has it: 32 lanes, each with an rANS
-// state that is its bit buffer too. The code is plain on purpose: GPU kernels are compared with it,
-// statuses included.
+// Decodes Gstd, one tile at a time, step by step as docs/format.md describes: 32 lanes, each with
+// an rANS state that is also its bit buffer. The code is plain on purpose: GPU kernels are compared
+// with it, statuses included.
 #include <sluice/sluice_gstd.h>
 
 #include "cpu/gstd.h"
@@ -133,8 +133,8 @@ struct SequenceTables {
     Frequencies literalLength, matchLength, offset, remainder;
 };
 
-// Reads tables a row of 32 symbols at a time: the classes of all symbols, which are code lengths as
-// they are, or the bits that make them frequencies follow.
+// Reads tables a row of 32 symbols at a time. First come the classes of all symbols. These may be
+// code lengths as they are; otherwise the bits that turn them into frequencies follow.
 class TableReader {
 public:
     explicit TableReader(Lanes& lanes) : m_lanes(lanes) {}
@@ -153,7 +153,7 @@ public:
         for (u32 symbol = 0; symbol < count; ++symbol)
             values[symbol] = m_lanes.symbol(symbol % kLanes, m_classes);
     }
-    // Class 0 is frequency 0, class c is 2^(c-1) and above, told by c - 1 more bits.
+    // Class 0 is frequency 0; class c is 2^(c-1) plus a number of c - 1 bits.
     void completeRows(u32* values, u32 count)
     {
         for (u32 symbol = 0; symbol < count; ++symbol) {
@@ -389,7 +389,7 @@ private:
         }
     }
 
-    // Makes the bytes of a part; false if a match begins before the tile.
+    // Makes the bytes of a part. Returns false if a match begins before the tile.
     bool expandPart(const Part& part)
     {
         u8* const out = m_destination + part.begin;

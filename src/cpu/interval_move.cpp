@@ -21,7 +21,7 @@ void copy(u8* to, const u8* from, u64 bytes)
     if (bytes != 0) std::memcpy(to, from, size_t(bytes));
 }
 
-// How many of `count` items fit from `place` on.
+// Returns how many of `count` items fit from `place` on.
 u64 fitting(u64 place, u64 count, u64 capacity)
 {
     return std::min(count, capacity - std::min(capacity, place));

@@ -50,8 +50,8 @@ void forEachInterval(const SluiceIntervals& intervals, u64 capacity, const Sluic
     writeResult(result, given ? list[count] : begin, capacity, skipped);
 }
 
-// Finds the byte offset of `elements` elements at `position`; false if they are not inside `size`
-// bytes.
+// Computes the byte offset of `elements` elements at `position`. Returns false if they are not
+// inside `size` bytes.
 inline bool offsetWithin(u64 position, u64 elements, u32 elementSize, u64 size, u64& offset)
 {
     offset = position * elementSize;

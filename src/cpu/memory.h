@@ -21,7 +21,7 @@ T* pointer(const SluiceBuffer& buffer)
     return pointer<T>(buffer.handle + buffer.offset);
 }
 
-// A count in GPU memory, at most `most`; `most` where there is none.
+// Returns a count in GPU memory, limited to `most`; `most` if there is no such count.
 inline u32 countOf(const SluiceBuffer& buffer, u32 most)
 {
     return buffer.size == 0 ? most : std::min(most, *pointer<const u32>(buffer));

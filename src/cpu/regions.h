@@ -12,7 +12,8 @@
 
 namespace sluice::cpu {
 
-// Whether [address, address + size) lies wholly inside the buffer; no value makes this overflow.
+// Returns whether [address, address + size) lies wholly inside the buffer; no value makes this
+// overflow.
 inline bool inside(const SluiceBuffer& buffer, u64 address, u64 size)
 {
     const u64 begin = buffer.handle + buffer.offset;
@@ -54,7 +55,7 @@ void forEachRun(const Info& info, const SluiceRegion& region, Visit visit)
     }
 }
 
-// An entry of a list, as a copy: the list's 64-bit members need not be aligned.
+// Copies an entry of a list, whose 64-bit members need not be aligned.
 template <typename T>
 T entryAt(const SluiceBuffer& list, u32 index, u32 stride)
 {

@@ -8,7 +8,7 @@
 
 namespace sluice::cpu {
 
-// decodeTile: as decodeGdeflateTile.
+// decodeTile is a function like decodeGdeflateTile.
 template <typename DecodeTile>
 void gdeflateList(const SluiceGdeflateInfo& info, DecodeTile decodeTile)
 {
@@ -26,7 +26,7 @@ void gdeflateList(const SluiceGdeflateInfo& info, DecodeTile decodeTile)
     decodeRegions(info, SLUICE_GD_MAX_COMPRESSED, SLUICE_GD_TILE_BYTES, decode);
 }
 
-// decodeTile: as decodeGstdTile.
+// decodeTile is a function like decodeGstdTile.
 template <typename DecodeTile>
 void gstdList(const SluiceGstdInfo& info, DecodeTile decodeTile)
 {

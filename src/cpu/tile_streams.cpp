@@ -36,8 +36,8 @@ bool inside(u64 offset, u64 size, u64 bufferSize)
     return offset % 4 == 0 && offset <= bufferSize && size <= bufferSize - offset;
 }
 
-// Parses one stream; returns PENDING if it is good. Calls take(i, tile) for its tiles, as far as
-// they are good.
+// Parses one stream and returns PENDING if it is good. Calls take(i, tile) for its tiles up to the
+// first bad one.
 template <typename Take>
 u32 parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceTileStream& stream,
                 Take take)

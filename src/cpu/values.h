@@ -12,7 +12,7 @@
 
 namespace sluice::cpu {
 
-// Orders -0 before 0. Neither value is NaN.
+// Compares, with -0 before 0. Neither value is NaN.
 template <typename T>
 bool less(T a, T b)
 {
@@ -43,8 +43,8 @@ T combine(T a, T b)
     return less(a, b) == (operation == SLUICE_OPERATION_MAX) ? b : a;
 }
 
-// The type that elements are combined in: f32 sums need f64, since a plain sum's error grows with
-// the number of elements.
+// The type in which elements are combined. Sums of f32 need f64, since a plain sum's error grows
+// with the number of elements.
 template <typename T, SluiceOperation operation>
 using Accumulator =
     std::conditional_t<std::is_same_v<T, float> && operation == SLUICE_OPERATION_SUM, double, T>;

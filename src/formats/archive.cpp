@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The .sluice archive: header, index and tile records, as docs/format.md lays them down.
+// Parses the .sluice archive: header, index and tile records, as docs/format.md specifies them.
 #include "formats/archive_layout.h"
 
 using namespace sluice;
@@ -40,7 +40,7 @@ public:
                 loadLe32(at + assetType),       loadLe32(at + assetParameterOffset)};
     }
 
-    // The name of an asset, as lowerBoundName calls it.
+    // Returns the name of an asset; lowerBoundName calls this.
     std::string_view operator()(u32 asset) const
     {
         const Entry one = entry(asset);
@@ -54,20 +54,20 @@ public:
                    : (u64(archive.assetCount) + archive.shareCount) * kSuccessorBytes;
     }
 
-    // Assets, and behind them shares.
+    // Entries of assets come first, those of shares behind them.
     u32 entryCount() const { return m_archive.assetCount + m_archive.shareCount; }
     u32 kind(u32 number) const
     {
         return isShared(m_archive) ? m_assets[size_t(number) * assetBytes + assetReserved]
                                    : u32(entryAsset);
     }
-    // The entry with the extent that an asset's tiles are in: its share's, or its own.
+    // Returns the entry whose extent holds an asset's tiles: its share's or its own.
     u32 tilesEntry(u32 asset) const
     {
         return kind(asset) == entryPart ? m_archive.assetCount + entry(asset).tileChecksum : asset;
     }
 
-    // The entry whose extent follows, or kNoSuccessor; for a part the next part.
+    // Returns the entry whose extent follows, or kNoSuccessor; for a part, the next part.
     u32 successor(u32 number) const
     {
         if (m_archive.versionMajor != kArchiveVersionMajor)
@@ -75,8 +75,8 @@ public:
         return number + 1 < m_archive.assetCount ? number + 1 : kNoSuccessor;
     }
 
-    // The entry whose extent comes first, where successors are right: all numbers of those with
-    // extents but it stand among them.
+    // Returns the entry whose extent comes first, if the successors are right: it is the only entry
+    // with an extent that is no successor.
     u32 first() const
     {
         u32 first = 0;
@@ -88,8 +88,8 @@ public:
         return first;
     }
 
-    // Do the successors lead through all extents? From a first one that reaches the end after so
-    // many steps none can have been passed twice.
+    // Returns whether the successors lead through all extents. If the walk from the first one
+    // reaches the end after exactly as many steps as there are extents, it passed none twice.
     bool checkOrder() const
     {
         u32 left = 0;
@@ -101,8 +101,8 @@ public:
         return left == 0 && number == kNoSuccessor;
     }
 
-    // Do the parts of a share follow each other, in the order of their names, and make up what it
-    // decodes to? parts counts them. The entries have been checked.
+    // Returns whether the parts of a share follow each other in the order of their names and make
+    // up the whole share; `parts` counts them. The entries have been checked.
     bool checkShare(u32 share, u32& parts) const
     {
         const Entry whole = entry(m_archive.assetCount + share);
@@ -120,7 +120,7 @@ public:
         }
         return least != 0 && end == whole.size;
     }
-    // Is every part in a share?
+    // Returns whether every part is in a share.
     bool checkShares() const
     {
         u32 parts = 0;
@@ -131,7 +131,8 @@ public:
         return parts == 0;
     }
 
-    // An extent ends where the following one starts. The order has been checked.
+    // Returns the end of an extent, which is where the following one starts. The order has been
+    // checked.
     u64 extentEnd(u32 asset) const
     {
         const u32 next = successor(asset);
@@ -148,7 +149,7 @@ public:
         return size % 4 == 0 && size <= m_archive.blockBytes - 4 - offset;
     }
 
-    // NULL and 0: the entry has none.
+    // Stays NULL and 0 if the entry has none.
     void getParameters(const Entry& one, const void*& parameters, u32& size) const
     {
         const u8* block = nullptr;
@@ -166,7 +167,7 @@ private:
     const char* m_names;
 };
 
-// Is the entry's extent one, if it is to have one?
+// Returns whether the entry's extent is valid, if the entry has one at all.
 bool checkExtent(const SluiceArchive& archive, const Index& index, u32 number, const Entry& entry)
 {
     if (index.kind(number) == entryPart)
@@ -185,7 +186,7 @@ bool checkExtent(const SluiceArchive& archive, const Index& index, u32 number, c
            (tiles == 0 || entry.size >= (tiles - 1) * 4 + 1);
 }
 
-// parameterBytes counts the parameter blocks of all assets.
+// parameterBytes sums up the parameter blocks of all assets.
 SluiceStatus checkEntry(const SluiceArchive& archive, const Index& index, u32 number,
                         u64& parameterBytes)
 {
@@ -206,7 +207,7 @@ SluiceStatus checkEntry(const SluiceArchive& archive, const Index& index, u32 nu
                                                 : SLUICE_ERROR_FORMAT;
 }
 
-// Names stand in order and without gaps. The assets before this one have been checked.
+// Checks that names stand in order and without gaps. The assets before this one have been checked.
 bool checkName(const SluiceArchive& archive, const Index& index, u32 asset, u32& nameEnd)
 {
     const Entry entry = index.entry(asset);
@@ -216,7 +217,7 @@ bool checkName(const SluiceArchive& archive, const Index& index, u32 asset, u32&
     return sluiceIsArchiveName(name.data(), name.size()) && nameMayFollow(index, asset, name);
 }
 
-// What stands in SluiceArchiveTileReader::state.
+// The content of SluiceArchiveTileReader::state.
 struct TileReaderState {
     Xxh32 hash;
     u64 size; // of the asset
@@ -230,7 +231,7 @@ struct TileReaderState {
     u32 unknown;    // 1: some tile has a codec or a filter that is not known here
     u32 goodFilter; // the last filterOffset that was found good: neighbours often share it
     const u8* parameters;
-    u8* checked; // of each word of the parameters what checkFilterItem said of it, as FilterCheck
+    u8* checked; // for each word of the parameters the result of checkFilterItem, as FilterCheck
 };
 enum FilterCheck : u8 {
     kUnchecked,
@@ -242,7 +243,7 @@ static_assert(sizeof(TileReaderState) <= sizeof(SluiceArchiveTileReader::state))
 // Errors: FORMAT, VERSION.
 SluiceStatus checkFilterOnce(TileReaderState& state, u32 filterOffset)
 {
-    // A place outside the block is never noted, for it is FORMAT.
+    // An offset outside the block is not noted, since it gives FORMAT at once.
     const u32 word = filterOffset / 4 - 1;
     u8* noted = state.checked != nullptr && filterOffset % 4 == 0 && filterOffset != 0 &&
                         word < state.parameterSize / 4
@@ -290,7 +291,7 @@ bool parseRecord(TileReaderState& state, bool last, const u8* record, SluiceArch
     return true;
 }
 
-// Bounds what a small file may ask for. Entries and blocks stand in the coded bytes.
+// Bounds the memory that a small file may ask for. Entries and blocks stand in the coded bytes.
 bool checkCodedSize(const SluiceArchive& archive)
 {
     const u64 coded = archive.codedIndexSize;
@@ -360,7 +361,8 @@ SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* i
     bad = kNoAsset;
     if (archive == nullptr || (index == nullptr && indexSize != 0)) return SLUICE_ERROR_ARGUMENT;
     if (indexSize < archive->indexSize) return SLUICE_ERROR_BUFFER_SIZE;
-    // That of version 3 is of what is stored, which sluiceUnpackArchiveIndex has checked.
+    // In version 3 the checksum covers the stored form, and sluiceUnpackArchiveIndex has checked
+    // it.
     if (!isShared(*archive) &&
         xxh32(index, size_t(archive->indexSize), 0) != archive->indexChecksum)
         return SLUICE_ERROR_CHECKSUM;

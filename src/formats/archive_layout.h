@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where things stand in a .sluice archive, for the parser and the writer; docs/format.md says what
-// they mean.
+// The layout of a .sluice archive, for the parser and the writer; docs/format.md says what the
+// fields mean.
 #pragma once
 
 #include <string_view>
@@ -57,8 +57,8 @@ enum AssetField : u32 {
 };
 constexpr u32 kNoParameters = 0xffffffffu;
 
-// What an entry is in version 3, whose table has one for each share behind those of the assets. A
-// part has its share's number at assetTileChecksum and its place in what the share decodes to at
+// The kinds of entries in version 3, whose table has an entry for each share behind those of the
+// assets. A part has its share's number at assetTileChecksum and its place in the decoded share at
 // assetOffset; a share has the number of its first part at assetNameOffset.
 enum ArchiveEntryKind : u32 {
     entryAsset = 0,
@@ -67,8 +67,8 @@ enum ArchiveEntryKind : u32 {
 };
 constexpr u64 kPartAlignment = 16; // of a part's place
 
-// From version 2 on there is a u32 for each entry behind the table: the entry whose extent follows,
-// for a part the next part of its share.
+// From version 2 on, a u32 for each entry stands behind the table: the entry whose extent follows
+// or, for a part, the next part of its share.
 constexpr u32 kSuccessorBytes = 4;
 constexpr u32 kNoSuccessor = 0xffffffffu;
 
@@ -82,20 +82,20 @@ enum RecordField : u32 {
     recordBytes = SLUICE_ARCHIVE_RECORD_SIZE,
 };
 
-// Version 3 stores its index coded, in pieces; each is a Gstd tile, or as it is if its stored size
+// Version 3 stores its index coded, in pieces. Each is a Gstd tile, or plain if its stored size
 // says so. The bounds keep a small file from asking for much memory.
 constexpr u32 kIndexPieceBytes = SLUICE_GS_TILE_BYTES;
 constexpr u32 kIndexPieceHead = 8; // u32[2]: stored bytes, coded bytes
 constexpr u32 kMaxCodedBytes = 1u << 28;
-constexpr u32 kMaxIndexRatio = 64; // coded bytes to stored ones
+constexpr u32 kMaxIndexRatio = 64; // of coded bytes to stored bytes
 constexpr u32 kMinCodedEntryBytes = 4;
-constexpr u32 kIndexScratchBytes = 1u << 18; // of an index in memory, for decoding pieces
+constexpr u32 kIndexScratchBytes = 1u << 18; // memory for decoding the pieces of an index
 // The head of a coded entry: an ArchiveEntryKind in bits 0 and 1, and
 constexpr u32 kCodedType = 4, kCodedParameters = 8; // it has a type, parameters
 
 inline u64 alignArchive(u64 offset) { return alignUp(offset, SLUICE_ARCHIVE_ALIGNMENT); }
 
-// The largest tile of a codec.
+// Returns the size of a codec's largest tile.
 constexpr u32 maxTileBytes(u32 codec)
 {
     return codec == SLUICE_CODEC_GDEFLATE ? SLUICE_GD_TILE_BYTES
@@ -103,12 +103,12 @@ constexpr u32 maxTileBytes(u32 codec)
                                           : 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2;
 }
 
-// The parameter blocks of all assets together, a shared one counted for each: many assets with one
-// huge block must not take forever to check.
+// The limit for the parameter blocks of all assets together, a shared one counted for each: many
+// assets with one huge block must not take forever to check.
 constexpr u64 kMaxParameterBytes = u64(1) << 28;
 
-// Head of a parameter item: u16 kind, u16 flags (bit 0: a reader must know the kind), u32 size. Its
-// bytes follow, then zeros to a multiple of 4.
+// The head of a parameter item: u16 kind, u16 flags (bit 0: a reader must know the kind), u32 size.
+// The item's bytes follow, then zeros to a multiple of 4.
 constexpr u32 kItemHead = 8;
 constexpr u32 kFilterItem = 1; // the kind of a filter's description
 constexpr u32 kImageItem = 2;  // of an image's
@@ -130,8 +130,8 @@ inline SluiceStatus checkParameters(const u8* block, u32 size)
     return status;
 }
 
-// Checks the filter that a tile record or a segment names by its offset, which counts from the
-// block's length word. Errors: FORMAT (no item has room there), VERSION.
+// Checks the filter that a tile record or a segment names by its offset from the block's length
+// word. Errors: FORMAT (no item has room there), VERSION.
 inline SluiceStatus checkFilterItem(const u8* block, u32 blockSize, u32 filterOffset)
 {
     if (filterOffset % 4 != 0 || filterOffset < 4 || block == nullptr || blockSize < kItemHead ||
@@ -146,7 +146,7 @@ inline SluiceStatus checkFilterItem(const u8* block, u32 blockSize, u32 filterOf
 // Names are ordered as string_view compares them: bytes as unsigned numbers, the shorter name first
 // where one starts the other.
 
-// The first of `count` ordered names that is not less than `name`. nameAt(i) is name i.
+// Returns the first of `count` ordered names that is not less than `name`. nameAt(i) is name i.
 template <class NameAt>
 u32 lowerBoundName(const NameAt& nameAt, u32 count, std::string_view name)
 {
@@ -163,8 +163,8 @@ u32 lowerBoundName(const NameAt& nameAt, u32 count, std::string_view name)
     return first;
 }
 
-// May `name` follow `count` good names? It must be greater than the last of them, and none of its
-// folders may be a file, since no file system could hold both.
+// Returns whether `name` may follow `count` good names: it must be greater than the last of them,
+// and none of its folders may be a file, since no file system could hold both.
 template <class NameAt>
 bool nameMayFollow(const NameAt& nameAt, u32 count, std::string_view name)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which names an archive may hold.
+// Checks the names that an archive may hold.
 #include <sluice/sluice_formats.h>
 
 #include <string_view>
@@ -10,7 +10,8 @@ using namespace sluice;
 
 namespace {
 
-// Bytes of the UTF-8 sequence at text; 0 for over-long forms, surrogates and values past U+10FFFF.
+// Returns the length of the UTF-8 sequence at `text`; 0 for over-long forms, surrogates and values
+// past U+10FFFF.
 size_t utf8Length(const u8* text, size_t size)
 {
     const u8 first = text[0];

@@ -41,7 +41,7 @@ constexpr u32 kPixelAlpha = 1, kPixelAlphaOnly = 2, kPixelFourCC = 4, kPixelRgb 
 constexpr u32 kCaps2Cube = 0x200, kCaps2Faces = 0xfc00, kCaps2Volume = 0x200000;
 constexpr u32 kMiscCube = 4;
 
-// fourCC: letters, or a D3DFORMAT.
+// The values of fourCC: letters, or a D3DFORMAT.
 constexpr struct {
     u32 code, format;
     u32 flags; // SluiceImageFlags
@@ -67,8 +67,8 @@ constexpr struct {
     {116, 109, 0}, // A32B32G32R32F
 };
 
-// Pixels that are described by masks. Those of 10 bits are left out: some writers have red and blue
-// in each other's place.
+// Pixel formats that are described by masks. Those with 10 bits are left out, because some writers
+// swap red and blue.
 constexpr struct {
     u32 kind; // of the pixel format's flags
     u32 bits, red, green, blue, alpha;
@@ -109,7 +109,7 @@ SluiceStatus readPixelFormat(const u8* header, SluiceImageInfo& info)
             mask(0) != known.red || mask(1) != known.green || mask(2) != known.blue)
             continue;
         if (alpha && mask(3) != known.alpha) continue;
-        // Luminance with alpha has other bits than luminance alone.
+        // Luminance with alpha has different masks from luminance alone.
         if (!alpha && known.alpha != 0 && known.kind != kPixelRgb) continue;
         if (!alpha && known.alpha != 0) info.flags |= SLUICE_IMAGE_OPAQUE;
         return setImageFormat(known.format, info);
@@ -117,7 +117,7 @@ SluiceStatus readPixelFormat(const u8* header, SluiceImageInfo& info)
     return SLUICE_ERROR_VERSION;
 }
 
-// The shape of a file without the header of DX10. Errors: FORMAT, VERSION.
+// Reads the shape of a file without the DX10 header. Errors: FORMAT, VERSION.
 SluiceStatus readShape(const u8* header, SluiceImageInfo& info)
 {
     const u32 caps2 = loadLe32(header + ddsCaps2);
@@ -132,7 +132,7 @@ SluiceStatus readShape(const u8* header, SluiceImageInfo& info)
     return (caps2 & kCaps2Faces) == kCaps2Faces ? SLUICE_OK : SLUICE_ERROR_VERSION;
 }
 
-// Shape and format in the header of DX10. Errors: FORMAT, VERSION.
+// Reads shape and format from the DX10 header. Errors: FORMAT, VERSION.
 SluiceStatus readDx10(const u8* header, SluiceImageInfo& info)
 {
     const u32 dimension = loadLe32(header + ddsDimension), misc = loadLe32(header + ddsMisc),
@@ -209,7 +209,7 @@ SluiceStatus parseDds(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel
     info.levels = std::max(1u, loadLe32(header + ddsMipCount));
     status = dx10 ? readDx10(header, info) : readShape(header, info);
     if (status == SLUICE_ERROR_FORMAT) return status;
-    // What contradicts itself is damaged, whatever its format.
+    // A file that contradicts itself is damaged, whatever its format.
     if (info.width == 0 || info.height == 0 || info.depth == 0 ||
         info.levels > maxImageLevels(info.width, info.height, info.depth) ||
         (info.faces == 6 && info.width != info.height))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checks a DF11 unit as far as that is possible before it is decoded.
+// Checks a DF11 unit as far as possible before it is decoded.
 #include <sluice/sluice_df11.h>
 
 #include "formats/df11_form.h"
@@ -22,7 +22,7 @@ public:
         visit(0, 1);
     }
 
-    // Follows all pointers; false if one leads to a row that is not there.
+    // Follows all pointers. Returns false if one leads to a row that is not there.
     bool follow()
     {
         for (u32 i = 0; i < m_visited; ++i) {
@@ -37,8 +37,8 @@ public:
         return true;
     }
 
-    // Whether the symbol has a code of this length: in some row all entries that begin with the
-    // code's bits hold it.
+    // Returns whether the symbol has a code of this length: in some row, all entries that begin
+    // with the code's bits hold the symbol.
     bool hasCode(u32 symbol, u32 length) const
     {
         const u32 bytes = divideUp(length, 8u), run = 1u << (bytes * 8 - length);
@@ -77,7 +77,7 @@ const char* checkLuts(const SluiceDf11Tables& tables, const SluiceDf11Unit& unit
     const u8* lengths = luts + size_t(unit.lutRows - 1) * kDf11RowBytes;
     Rows rows(luts, unit.lutRows - 1, form);
     if (!rows.follow()) return "luts: a pointer leads to a row that is not there";
-    u64 space = 0; // that the codes take, in units of 2^-32
+    u64 space = 0; // the part of all codes that is used, in units of 2^-32
     for (u32 symbol = 0; symbol < kDf11RowBytes; ++symbol) {
         const u32 length = lengths[symbol];
         if (length == 0) continue;
@@ -123,7 +123,7 @@ const char* checkPositions(const SluiceDf11Tables& tables, const SluiceDf11Unit&
     return nullptr;
 }
 
-// Finds kind and sizes from the sizes of the tensors.
+// Derives kind and sizes from the sizes of the tensors.
 const char* measure(const SluiceDf11Tables& tables, SluiceDf11Unit& unit)
 {
     const u64 rows = tables.lutsSize / kDf11RowBytes, blocks = df11Blocks(tables.encodedSize);

@@ -14,10 +14,10 @@ namespace sluice {
 
 struct Df11Form {
     uint32_t maxCodeBytes;  // bytes of the stream that a look-up can take
-    uint32_t gapBits;       // of a window
-    uint32_t positionBytes; // of an entry of outputPositions
+    uint32_t gapBits;       // bits of a window's gap
+    uint32_t positionBytes; // bytes of an entry of outputPositions
     uint32_t maxSymbol;
-    uint32_t elementBytes; // decoded
+    uint32_t elementBytes; // bytes of a decoded element
 };
 
 constexpr uint32_t kDf11Pointer = SLUICE_DF11_POINTER;
@@ -65,7 +65,7 @@ inline uint64_t df11SignMantissaBytes(const SluiceDf11Unit& unit)
                                          : (uint64_t(unit.elementCount) + 1) / 2;
 }
 
-// Whether a unit keeps the rules that stand at SluiceDf11Unit, in a source and a destination of
+// Returns whether a unit keeps the rules stated at SluiceDf11Unit, in a source and a destination of
 // these sizes.
 inline bool validDf11Unit(const SluiceDf11Unit& unit, uint64_t sourceSize, uint64_t destinationSize)
 {

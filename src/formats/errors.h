@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// Returns the status of call(), or OUT_OF_MEMORY where there is no memory or no thread to be had: no
-// exception may leave a C function.
+// Returns the status of call(), or OUT_OF_MEMORY if memory or threads run out, since no exception
+// may leave a C function.
 template <typename Call>
 SluiceStatus withoutExceptions(Call call)
 {

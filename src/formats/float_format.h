@@ -12,9 +12,9 @@ constexpr u32 kTile = SLUICE_FLOAT_TILE; // elements
 constexpr u32 kLanes = 32;
 constexpr u32 kPerLane = 8;             // consecutive elements of a lane in a row
 constexpr u32 kRow = kLanes * kPerLane; // elements
-constexpr u32 kLookUps = kPerLane / 2;  // of a lane in a row, each of one symbol or two
+constexpr u32 kLookUps = kPerLane / 2;  // look-ups of a lane in a row, each of one symbol or two
 constexpr u32 kMaxBits = 12;            // of a code
-constexpr u32 kWordBits = 32;           // a lane takes words of so many bits,
+constexpr u32 kWordBits = 32;           // a lane takes words of this many bits,
 constexpr u32 kTailRows = 2;            // and in the last rows shorter ones
 constexpr u32 kTailWordBits = 16;
 constexpr u32 kUnit = 8; // bytes: the index counts in units, and a tile's words fill whole ones
@@ -22,17 +22,17 @@ constexpr u64 kMaxCount = 1ull << 40;
 
 struct Layout {
     u32 bytes;        // of an element
-    u32 mantissaBits; // that are not coded
-    u32 exponentBits; // coded ones, which may include the highest of the mantissa
-    // The bits that are not coded, sign above mantissa: the low ones stand in planes of 2 bytes and
-    // of 1 byte, the others in a plane of bits.
+    u32 mantissaBits; // bits that are not coded
+    u32 exponentBits; // coded bits, which may include the highest of the mantissa
+    // The bits that are not coded, with the sign above the mantissa. The low ones stand in planes
+    // of 2 bytes and of 1 byte, the others in a plane of bits.
     constexpr u32 rawBits() const { return bytes * 8 - exponentBits; }
     constexpr bool hasWords() const { return rawBits() >= 16; }
     constexpr bool hasBytes() const { return rawBits() % 16 >= 8; }
     constexpr u32 planeBits() const { return rawBits() % 8; }
 };
 
-// type: a valid one.
+// `type` is valid.
 constexpr Layout layoutOf(u32 type)
 {
     constexpr Layout layouts[SLUICE_FLOAT_TYPE_COUNT] = {
@@ -42,7 +42,7 @@ constexpr Layout layoutOf(u32 type)
 
 constexpr u64 aligned16(u64 size) { return alignUp(size, 16); }
 
-// Where the planes of a tile begin, each at a multiple of 16; the plane of 2 bytes begins at 0.
+// Where a tile's planes begin, each at a multiple of 16; the plane of 2 bytes begins at 0.
 struct Planes {
     u32 bytes, bits, end;
 };
@@ -54,7 +54,7 @@ constexpr Planes planesOf(const Layout& layout, u32 elements)
     planes.end = planes.bits + u32(aligned16(divideUp(elements, 8u) * layout.planeBits()));
     return planes;
 }
-// Bytes of the planes of a whole tile.
+// Returns the bytes of a whole tile's planes.
 constexpr u32 rawTileBytes(const Layout& layout) { return kTile / 8 * layout.rawBits(); }
 constexpr u64 rawBytes(const Layout& layout, u64 count)
 {
@@ -65,7 +65,7 @@ constexpr u64 tileCount(u64 count) { return divideUp<u64>(count, kTile); }
 constexpr u32 rowCount(u32 elements) { return divideUp(elements, kRow); }
 constexpr u32 wholeRows(u32 rows) { return rows > kTailRows ? rows - kTailRows : 0; }
 
-// A symbol's code length in a table of them, two to a byte.
+// Returns a symbol's code length from a table with two lengths a byte.
 inline u32 codeLength(const u8* lengths, u32 symbol)
 {
     return lengths[symbol / 2] >> symbol % 2 * 4 & 15;

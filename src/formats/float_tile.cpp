@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The stored tile of codec FLOAT.
+// Parses the stored tile of codec FLOAT.
 #include <sluice/sluice_float.h>
 
 #include "formats/float_tile.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where things stand in a stored tile of codec FLOAT (docs/format.md 6.5).
+// The layout of a stored tile of codec FLOAT (docs/format.md, 6.5).
 #pragma once
 
 #include <sluice/sluice_float.h>
@@ -17,7 +17,7 @@ enum TileField : u32 {
     tileHeaderBytes = 16,
 };
 
-// What follows the header, each part at a multiple of 16.
+// The parts behind the header, each at a multiple of 16.
 struct TileParts {
     u64 lengths, index, raw, words;
 };

@@ -8,7 +8,7 @@
 namespace sluice::fse {
 namespace {
 
-// Reads bits from the lowest of the first byte on; past the end they are 0.
+// Reads bits, the lowest of each byte first; past the end they are 0.
 class BitReader {
 public:
     BitReader(const u8* bytes, size_t size) : m_bytes(bytes), m_size(size) {}

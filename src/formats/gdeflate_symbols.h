@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The alphabets of GDeflate 1.0, which are DEFLATE64's: how lengths and distances map to symbols and
-// extra bits.
+// The alphabets of GDeflate 1.0, which are DEFLATE64's: how symbols and extra bits make lengths and
+// distances.
 #pragma once
 
 #include "formulas/gdeflate.h"
@@ -19,7 +19,7 @@ constexpr u32 kMaxShortMatch = 257; // longer ones take the last slot, with 16 e
 constexpr u32 kEndOfBlock = 256;
 constexpr u32 kFirstLength = 257;
 constexpr u32 kLengthSlots = 29;
-// A code may have kMaxSymbols symbols, of which the last two are undefined.
+// A code has at most kMaxSymbols symbols; the last two are undefined.
 constexpr u32 kLitLenSymbols = kFirstLength + kLengthSlots;
 constexpr u32 kMaxSymbols = SLUICE_GD_LITLEN_SYMS;
 constexpr u32 kDistanceSymbols = SLUICE_GD_DIST_SYMS;

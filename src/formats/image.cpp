@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Levels of images, and files of images by their magic.
+// Computes the levels of images, and recognises image files by their magic.
 #include "formats/image.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ SluiceStatus sluiceParseImage(const void* bytes, size_t size, uint64_t fileSize,
         status = parseDds(start, *info, levels);
     } else if (isKtx2(start.bytes, size)) {
         status = parseKtx2(start, *info, levels);
-    } else { // a magic of which too little is there, or none
+    } else { // no known magic, or too few bytes of one
         status = start.require(size < kDdsMagicSize ? kDdsMagicSize : kKtx2MagicSize);
         if (status == SLUICE_OK) status = SLUICE_ERROR_FORMAT;
     }

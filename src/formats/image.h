@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the readers of image files share.
+// Functions that the readers of image files share.
 #pragma once
 
 #include <sluice/sluice_image.h>
@@ -20,13 +20,14 @@ inline bool add(u64 a, u64 b, u64& result)
     return result >= a;
 }
 
-// The start of a file, as far as it is at hand.
+// The start of a file, as far as the caller has it.
 struct ImageStart {
     const u8* bytes;
     u64 size, fileSize;
-    u64 needed; // what a reader that returned BUFFER_SIZE wants
+    u64 needed; // bytes that a reader that returned BUFFER_SIZE needs
 
-    // OK if so many bytes are at hand; BUFFER_SIZE if the file has them; FORMAT if not.
+    // Returns OK if this many bytes are at hand, BUFFER_SIZE if only the file has them, FORMAT if
+    // it has not.
     SluiceStatus require(u64 count)
     {
         if (count <= size) return SLUICE_OK;
@@ -45,7 +46,7 @@ constexpr u32 kDdsHeaderBytes = 128; // without that of DX10
 SluiceStatus parseKtx2(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels);
 SluiceStatus parseDds(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels);
 
-// The levels that an image of these extents can have, at least 1.
+// Returns how many levels an image of these extents can have, at least 1.
 u32 maxImageLevels(u32 width, u32 height, u32 depth);
 // VkFormat has no number for UASTC, so a KTX2 file has 0.
 constexpr u32 kUastcFormat = 0;
@@ -60,7 +61,7 @@ struct DxgiFormat {
 };
 DxgiFormat formatOfDxgi(u32 dxgi);
 
-// Where things stand in a KTX2 file.
+// The layout of a KTX2 file.
 enum Ktx2Field : u32 {
     ktx2Format = 12,
     ktx2TypeSize = 16,
@@ -80,7 +81,8 @@ enum Ktx2Field : u32 {
     ktx2HeaderBytes = 80,
     ktx2LevelBytes = 24, // u64 offset, bytes and bytes without the scheme
 };
-// Of its data format descriptor, from its start, with one basic block.
+// The layout of its data format descriptor with one basic block; offsets are from the descriptor's
+// start.
 enum DfdField : u32 {
     dfdVendorAndType = 4,
     dfdVersion = 8,    // u16
@@ -95,7 +97,8 @@ enum DfdField : u32 {
     dfdSampleBytes = 16,
 };
 
-// What level offsets are multiples of in a KTX2 file without a scheme: of the block and of 4.
+// Returns the alignment of level offsets in a KTX2 file without a scheme: the least common multiple
+// of the block's bytes and 4.
 constexpr u32 ktx2Alignment(u32 blockBytes)
 {
     return blockBytes % 4 == 0 ? blockBytes : blockBytes % 2 == 0 ? 2 * blockBytes : 4 * blockBytes;

@@ -209,7 +209,7 @@ const FormatRow* find(u32 format)
     return row != std::end(kFormats) && row->format == format ? row : nullptr;
 }
 
-// DXGI_FORMATs that no row has: those without a type, and those whose alpha is padding.
+// DXGI_FORMATs that are in no row: those without a type, and those whose alpha is padding.
 constexpr struct {
     u32 dxgi, same; // another DXGI_FORMAT with the same bits
     u32 flags;

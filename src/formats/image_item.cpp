@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The item of an archive's parameter block that describes an image; docs/format.md, 4.10.
+// Reads the item of an archive's parameter block that describes an image (docs/format.md, 4.10).
 #include <algorithm>
 
 #include "formats/archive_layout.h"
@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Byte offsets from the item's first byte behind its head.
+// Byte offsets from the first byte behind the item's head.
 enum ImageItemField : u32 {
     itemVersion = 0,   // u16
     itemContainer = 2, // u16
@@ -29,7 +29,7 @@ static_assert(kItemHead + itemLevelsBegin + SLUICE_IMAGE_MAX_LEVELS * itemLevelB
               SLUICE_IMAGE_ITEM_SIZE);
 constexpr u32 kImageItemVersion = 1;
 
-// Whether flags do not contradict the rest.
+// Returns whether the flags agree with the rest.
 bool flagsFit(const SluiceImageInfo& info)
 {
     const auto has = [&](SluiceImageFlags flag) { return (info.flags & flag) != 0; };
@@ -42,13 +42,13 @@ bool flagsFit(const SluiceImageInfo& info)
            (isUastc || has(SLUICE_IMAGE_SRGB) == (format.flags != 0));
 }
 
-// Whether the levels lie in an asset of `size` bytes, one behind the other.
+// Returns whether the levels lie in an asset of `size` bytes, one behind the other.
 bool levelsFit(const SluiceImageInfo& info, u64 size, u64 stride, SluiceImageLevel* levels)
 {
     const bool isKtx = info.container == SLUICE_IMAGE_KTX2;
     if ((stride == 0) != (isKtx || info.levels == 1)) return false;
     const u64 images = u64(info.layers) * info.faces;
-    // The end of what stands before: at least a header.
+    // The end of what comes before, which is at least a header.
     u64 end = isKtx ? ktx2HeaderBytes + u64(info.levels) * ktx2LevelBytes : kDdsHeaderBytes, whole;
     for (u32 i = 0; i < info.levels; ++i) {
         SluiceImageLevel& level = levels[isKtx ? info.levels - 1 - i : i]; // in the file's order

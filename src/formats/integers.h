@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Integer types and arithmetic that encoders, formats and the CPU reference share. All of it gives
-// the same result on every machine.
+// Integer types and arithmetic that encoders, formats and the CPU reference share. Every function
+// gives the same result on every machine.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ constexpr T divideUp(T value, T divisor)
     return value / divisor + (value % divisor != 0 ? 1 : 0);
 }
 
-// The next multiple of `alignment`, a power of two.
+// Rounds up to a multiple of `alignment`, a power of two.
 constexpr u64 alignUp(u64 value, u64 alignment)
 {
     return (value + alignment - 1) & ~(alignment - 1);
@@ -38,7 +38,7 @@ constexpr u32 floorLog2(u32 value)
 #endif
 }
 
-// The number of the lowest bit that is set; value is not 0.
+// Returns the index of the lowest bit that is set; value is not 0.
 constexpr u32 lowestBit(u64 value)
 {
 #if defined(__GNUC__)
@@ -49,8 +49,8 @@ constexpr u32 lowestBit(u64 value)
 #endif
 }
 
-// log2(value) in units of 2^-fractionBits, rounded down; value is not 0. Each squaring of the
-// mantissa gives one bit.
+// Returns log2(value) in units of 2^-fractionBits, rounded down; value is not 0. Each squaring of
+// the mantissa gives one bit.
 constexpr u32 log2Fixed(u32 value, u32 fractionBits)
 {
     u32 result = floorLog2(value);

@@ -13,7 +13,8 @@ constexpr u8 kKtx2Magic[kKtx2MagicSize] = {0xab, 'K',  'T',  'X',  ' ',  '2',
 
 constexpr u32 kTransferSrgb = 2, kFlagPremultiplied = 1, kModelUastc = 166;
 
-// Formats that the specification prohibits: scaled ones and those of several planes.
+// Returns whether the specification prohibits a format: scaled formats and those with several
+// planes.
 bool isProhibited(u32 format)
 {
     const auto scaled = [&](u32 first, u32 last, u32 kinds) {
@@ -26,7 +27,7 @@ bool isProhibited(u32 format)
            between(1000330000, 1000330003);
 }
 
-// Extents, layers and faces that go together, and a number of levels that they can have.
+// Checks that extents, layers and faces go together, and that they allow this number of levels.
 bool readShape(const u8* header, SluiceImageInfo& info)
 {
     const u32 width = loadLe32(header + ktx2Width), height = loadLe32(header + ktx2Height),
@@ -47,8 +48,8 @@ bool readShape(const u8* header, SluiceImageInfo& info)
     return true;
 }
 
-// A range of the file that may be missing: it begins at a multiple of `alignment` behind `end`,
-// which then moves behind it.
+// Checks an optional range of the file. It begins at a multiple of `alignment` behind `end`, which
+// then moves behind the range.
 bool takeRange(u64 offset, u64 size, u32 alignment, u64 fileSize, u64& end)
 {
     if (size == 0) return offset == 0;
@@ -58,7 +59,7 @@ bool takeRange(u64 offset, u64 size, u32 alignment, u64 fileSize, u64& end)
     return true;
 }
 
-// The descriptor's first block, whose head is at hand. Its samples are not looked at.
+// Checks the descriptor's first block, whose head is at hand. Its samples are ignored.
 bool readDescriptor(const u8* dfd, u32 size, SluiceImageInfo& info)
 {
     const u32 block = loadLe16(dfd + dfdBlockSize), head = dfdBasicBytes - dfdVendorAndType;
@@ -70,7 +71,7 @@ bool readDescriptor(const u8* dfd, u32 size, SluiceImageInfo& info)
     return true;
 }
 
-// Rules for files whose format is known here.
+// Checks rules that only apply to formats of the table.
 bool fitsFormat(const u8* header, const SluiceImageInfo& info)
 {
     SluiceImageFormat format;
@@ -82,7 +83,7 @@ bool fitsFormat(const u8* header, const SluiceImageInfo& info)
     return format.compressed == 0 || (info.flags & flags) == 0;
 }
 
-// The places of the levels: the smallest comes first in the file, behind all else.
+// Checks the places of the levels: the smallest comes first in the file, behind everything else.
 bool readPlaces(const u8* index, u64 metadataEnd, u64 fileSize, const SluiceImageInfo& info,
                 SluiceImageLevel* levels)
 {
@@ -186,7 +187,7 @@ SluiceStatus sluiceFindImageValue(const void* keyValues, size_t size, const char
     *valueSize = 0;
     const std::string_view wanted(key);
     const u8* at = static_cast<const u8*>(keyValues);
-    // All pairs are looked at, so that what is broken is found whatever is asked for.
+    // This looks at all pairs, so that damage is found whichever key is asked for.
     for (size_t left = size; left != 0;) {
         if (left < 4 || loadLe32(at) > left - 4) return SLUICE_ERROR_FORMAT;
         const u32 pair = loadLe32(at);

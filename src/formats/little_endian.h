@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Little-endian numbers at any address.
+// Loads and stores of little-endian numbers at any address.
 #pragma once
 
 #include <cstring>
@@ -8,14 +8,15 @@
 
 namespace sluice {
 
-// Shaders' structures and what they read are in memory as formats say: nothing here swaps bytes.
+// Structures that shaders read have the formats' byte order in memory, and nothing here swaps
+// bytes.
 #if defined(__BYTE_ORDER__)
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "sluice is for little-endian machines: its formats and GPU structures are used in "
               "memory as they are");
 #endif
 
-// A number of `size` bytes, 0 .. 8.
+// Loads a number of `size` bytes, 0 .. 8.
 inline u64 loadLe(const void* from, size_t size)
 {
     u64 value = 0;

@@ -41,8 +41,8 @@ std::string shown(const std::string& name)
 
 std::string about(const SafetensorsTensor& tensor) { return "tensor " + shown(tensor.name); }
 
-// Takes the parser's events. The shape of a header is fixed, so the state is a place in that shape;
-// any other event ends the parse with an error, however deep the JSON would go.
+// Handles the parser's events. A header has a fixed shape, so the state is a place in that shape.
+// Any other event ends the parse with an error, however deep the JSON would go.
 class HeaderReader final : public nlohmann::json_sax<Json> {
 public:
     HeaderReader(SafetensorsHeader& header, std::string& error) : m_header(header), m_error(error)
@@ -213,7 +213,7 @@ private:
     u32 m_offsets = 0;
 };
 
-// The numbers 0 .. count - 1, ordered by less(a, b).
+// Returns the numbers 0 .. count - 1, ordered by less(a, b).
 template <typename Less>
 std::vector<size_t> sortedIndices(size_t count, Less less)
 {
@@ -223,7 +223,8 @@ std::vector<size_t> sortedIndices(size_t count, Less less)
     return order;
 }
 
-// Finds the bytes of a tensor; false if its elements do not fill whole bytes or are too many.
+// Computes the bytes of a tensor. Returns false if its elements do not fill whole bytes or are too
+// many.
 bool tensorBytes(const SafetensorsTensor& tensor, u64& bytes)
 {
     u64 elements = 0;

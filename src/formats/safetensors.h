@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The .safetensors file: a u64 with the header's size, a JSON header, the tensors' bytes. It is part
-// of library sluice_encode, since it needs a JSON parser. No exception leaves these functions, and
-// all of them are thread-safe.
+// Reads and writes .safetensors files: a u64 with the header's size, a JSON header, the tensors'
+// bytes. This is part of the library sluice_encode, since it needs a JSON parser. The functions
+// throw nothing and are thread-safe.
 #pragma once
 
 #include <string>
@@ -31,9 +31,9 @@ struct SafetensorsHeader {
     std::vector<std::pair<std::string, std::string>> metadata; // __metadata__, in the same order
 };
 
-// Bits of an element, 0 for a dtype that is not known.
+// Returns the bits of an element, 0 for an unknown dtype.
 u32 safetensorsBits(std::string_view dtype);
-// Elements of a shape; false if they are more than 2^64 - 1.
+// Computes the elements of a shape. Returns false if they are more than 2^64 - 1.
 bool safetensorsElements(const std::vector<u64>& shape, u64& elements);
 
 // Reads the file's first 8 bytes. headerSize receives the bytes of JSON that follow; the tensors'

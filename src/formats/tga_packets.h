@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Packets of run-length coded Targa images: a header byte, then one pixel that repeats (bit 7 set)
-// or as many pixels as there are.
+// Packets of run-length coded Targa images: a header byte with a count, then one pixel that is
+// repeated (bit 7 is set) or that many pixels.
 #pragma once
 
 #include "formats/integers.h"
 
 namespace sluice {
 
-// Pixels of the image that a packet makes, and pixels that stand in it.
+// How many pixels a packet makes in the image, and how many it contains.
 inline u32 tgaPixels(u8 header) { return (header & 127u) + 1; }
 inline u32 tgaStored(u8 header) { return (header & 128) != 0 ? 1 : tgaPixels(header); }
 

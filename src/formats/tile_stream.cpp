@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The DirectStorage tile stream: header and tile table.
+// Parses the header and tile table of a DirectStorage tile stream.
 #include "formats/tile_stream.h"
 
 using namespace sluice;

@@ -9,10 +9,10 @@
 
 namespace sluice {
 
-// The low half of a header's first word: the format's number, 4, and its complement.
+// The low half of a header's first word: the format's number, which is 4, and its complement.
 constexpr u32 kTileStreamId = 0xfb04;
 
-// Calls take(i, tile) for every tile, in order, until one breaks a rule. entries: 4 *
+// Calls take(i, tile) for every tile, in order, until one breaks a rule. `entries` has 4 *
 // stream.tileCount bytes, which may be none. Errors: FORMAT, BUFFER_SIZE (tiles reach past
 // streamSize).
 template <typename Take>

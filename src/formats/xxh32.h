@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-// A hash in progress, in plain data that can be copied. add takes the bytes in any pieces.
+// A hash in progress, as plain data that can be copied. add() takes the bytes in pieces of any
+// size.
 struct Xxh32 {
     static constexpr u32 kPrime1 = 0x9E3779B1u, kPrime2 = 0x85EBCA77u, kPrime3 = 0xC2B2AE3Du,
                          kPrime4 = 0x27D4EB2Fu, kPrime5 = 0x165667B1u;
@@ -80,7 +81,7 @@ struct Xxh32 {
     }
 };
 
-// XXH32 of size bytes. bytes may be NULL if size is 0.
+// Returns the XXH32 of `size` bytes. `bytes` may be NULL if size is 0.
 inline u32 xxh32(const void* bytes, size_t size, u32 seed)
 {
     Xxh32 hash;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies of the fast decoders. They write whole blocks, past the end of what they copy: who calls
-// them has room for kWildBytes more than the bytes wanted, and writes those bytes later.
+// Copies of the fast decoders. They write whole blocks, past the end of what they copy. So the
+// caller must have room for kWildBytes more than it asks for, and must write those bytes later.
 #pragma once
 
 #include "formats/integers.h"
@@ -11,7 +11,7 @@ namespace sluice::cpu::fast {
 
 constexpr u32 kWildBytes = 32;
 
-// Compilers make these one or two loads and stores.
+// Compilers turn these into one or two loads and stores.
 inline void copy8(u8* to, const u8* from) { std::memcpy(to, from, 8); }
 inline void copy16(u8* to, const u8* from)
 {
@@ -25,7 +25,7 @@ inline void copy32(u8* to, const u8* from)
     copy16(to + 16, from + 16);
 }
 
-// Copies `size` bytes that do not overlap what they are copied to.
+// Copies `size` bytes that do not overlap their destination.
 inline void copyWild(u8* to, const u8* from, u32 size)
 {
     copy32(to, from);
@@ -33,8 +33,8 @@ inline void copyWild(u8* to, const u8* from, u32 size)
         copy32(to + at, from + at);
 }
 
-// The bytes at `to` become those `distance` before them, `size` of them, as if they were copied one
-// after the other. distance: at least 1.
+// Copies `size` bytes to `to` from `distance` bytes before, as if one after the other. `distance`
+// is at least 1.
 inline void repeatWild(u8* to, u32 distance, u32 size)
 {
     const u8* from = to - distance;
@@ -53,7 +53,8 @@ inline void repeatWild(u8* to, u32 distance, u32 size)
             std::memcpy(to + at, words, 16);
         return;
     }
-    // Eight bytes of the pattern, and then from so far back that eight bytes do not overlap.
+    // First eight bytes of the pattern are written, then copies come from so far back that eight
+    // bytes do not overlap.
     u32 back = distance;
     if (distance < 8) {
         for (u32 i = 0; i < 8; ++i)
@@ -68,7 +69,7 @@ inline void repeatWild(u8* to, u32 distance, u32 size)
         copy8(to + at, to + at - back);
 }
 
-// Repeats the `distance` bytes before `to` as well, but writes no byte past to + size.
+// Repeats the `distance` bytes before `to` likewise, but writes no byte past to + size.
 inline void repeatExactly(u8* to, u32 distance, u32 size)
 {
     if (distance >= size) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Filters undone as the reference does it, column after column in the records themselves; each kind
-// of column has its loop.
+// Undoes filters as the reference does, column after column in the records themselves, but each
+// kind of column has a loop of its own.
 #include "cpu/fast/filter.h"
 
 #include "formats/tga_packets.h"
@@ -23,11 +23,11 @@ inline void forEachChunk(const Residuals<T>& from, u32 begin, u32 count, Take ta
     }
 }
 
-// Sums of the kOrder-th order along the records: none at 0.
+// Sums residuals kOrder times along the records; with order 0 not at all.
 template <typename T, u32 kOrder>
 void undoSums(const Residuals<T>& residuals, u32 count, const Values<T>& values)
 {
-    u32 first = 0, second = 0, third = 0; // differences of the orders 1 to 3
+    u32 first = 0, second = 0, third = 0; // the differences of orders 1 to 3
     const u32 stride = values.stride;
     forEachChunk(residuals, 0, count, [&](u32 i, const T* some, u32 n) {
         u8* to = values.at(i);
@@ -41,7 +41,7 @@ void undoSums(const Residuals<T>& residuals, u32 count, const Values<T>& values)
     });
 }
 
-// The first row has nothing above: there each value is predicted from the one before.
+// The first row has nothing above it, so each of its values is predicted from the one before.
 template <typename T>
 void undoUp(const Residuals<T>& residuals, u32 count, u32 width, const Values<T>& values)
 {
@@ -55,7 +55,7 @@ void undoUp(const Residuals<T>& residuals, u32 count, u32 width, const Values<T>
     });
 }
 
-// Undoes any predictor, if more slowly than the others.
+// Undoes any predictor, but more slowly than the other functions.
 template <typename T>
 void undoAny(const FilterSection& section, const FilterColumn& column,
              const Residuals<T>& residuals, u32 count, const Values<T>& values)
@@ -70,7 +70,7 @@ void undoAny(const FilterSection& section, const FilterColumn& column,
         });
 }
 
-// A section, whose columns have these things in common.
+// What the columns of a section have in common.
 struct Records {
     const FilterSection& section;
     const u8* filtered;
@@ -153,7 +153,7 @@ void undoRecords(const FilterSection& section, const u8* filtered, u32 size, u8*
             undoPrediction<decltype(type)>(all, section.columns[c], planes + at, at);
         });
     }
-    // Bases are still mapped here, as the columns that were subtracted from them are.
+    // Bases are still in mapped form here, and so are the columns that they were subtracted from.
     for (u32 c = 0; c < section.columnCount; ++c) {
         const FilterColumn& column = section.columns[c];
         if (column.base == 0) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Predictions from the row above: a value that waits for its left neighbour waits for a chain of
-// instructions. So four rows are undone at once, each one value behind the row above it.
+// Undoes predictions from the row above. A value depends on its left neighbour through a chain of
+// instructions, so four rows are undone at once to fill the waits, each one value behind the row
+// above it.
 #pragma once
 
 #include "cpu/fast/filter_values.h"
@@ -9,16 +10,16 @@
 
 namespace sluice::cpu::fast {
 
-// A prediction of values whose sign bit is flipped where they are signed, so that they compare as
-// numbers that are not negative. up and upLeft: those above and above to the left.
+// Predicts a value. Signed values come with their sign bit flipped, so that they compare as
+// unsigned numbers. `up` and `upLeft` are the values above and above to the left.
 struct Gradient {
     static u32 guess(u32 left, u32 up, u32 upLeft) { return left + up - upLeft; }
 };
 struct Median {
     static u32 guess(u32 left, u32 up, u32 upLeft)
     {
-        // The gradient between the smaller and the larger one, without a comparison of the
-        // gradient.
+        // This clamps the gradient to the smaller and the larger neighbour without comparing the
+        // gradient itself.
         const u32 low = std::min(left, up), high = std::max(left, up);
         return low + high - std::max(low, std::min(high, upLeft));
     }
@@ -50,7 +51,7 @@ public:
                 i += kRows * m_width;
                 continue;
             }
-            // To the end of the row, or to where there is something above.
+            // This goes to the end of the row, or to where there is something above.
             u32 end = std::min(count, i + m_width - place);
             if (i < m_width) end = std::min(end, m_width);
             undoSome(i, end, place != 0);
@@ -62,12 +63,12 @@ public:
 private:
     static constexpr u32 kRows = 4;
 
-    // Values as the predictors take them.
+    // Converts values to the form that the predictors take.
     u32 biased(u32 i) const { return T(m_values.get(i) ^ m_bias); }
     void store(u8* to, u32 value) const { storeValue(to, T(value ^ m_bias)); }
 
-    // A part of a row, of which all or none lies below other records. hasLeft: there is a record to
-    // the left of it in its row, or would be before the section.
+    // Undoes a part of a row that lies below other records entirely or not at all. hasLeft says
+    // that a record stands to its left in the row, in this section or before it.
     void undoSome(u32 begin, u32 end, bool hasLeft)
     {
         const bool hasUp = begin >= m_width;
@@ -96,7 +97,8 @@ private:
         T* residuals;
     };
 
-    // Whole rows below a whole row, from record `begin` on. In step t row k is at place t - k.
+    // Undoes whole rows below a whole row, from record `begin` on. In step t, row k is at place t -
+    // k.
     void undoRows(u32 begin)
     {
         const u32 steps = m_width + kRows - 1;
@@ -124,7 +126,7 @@ private:
         }
     }
 
-    // A step at the begin or end, in which some rows take no part.
+    // Does a step at the beginning or end, in which some rows take no part.
     void step(Row* rows, const u8*& above, u32 t, u32 at)
     {
         for (u32 k = kRows; k-- != 0;) {
@@ -148,7 +150,7 @@ private:
         row.to += m_values.stride;
     }
 
-    // All rows take part. Local numbers stay in registers.
+    // Does the steps in which all rows take part. Local variables stay in registers.
     u32 wholeSteps(Row* rows, const u8*& above, u32 t, u32 end, u32 first)
     {
         const u32 stride = m_values.stride, bias = m_bias;

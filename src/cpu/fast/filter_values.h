@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The values of one column of a filtered section: residuals, which stand in planes or small
-// records, and where they go in the records of the tile.
+// records, and their places in the records of the tile.
 #pragma once
 
 #include "formats/filter.h"
@@ -8,7 +8,7 @@
 
 namespace sluice::cpu::fast {
 
-// Values of 8, 16 or 32 bits at any address. Compilers make them one load or store.
+// Loads and stores of 8, 16 or 32 bits at any address. Compilers turn each into one instruction.
 template <typename T>
 inline T loadValue(const u8* from);
 template <>
@@ -34,14 +34,14 @@ inline void storeValue(u8* to, u16 value)
 }
 inline void storeValue(u8* to, u32 value) { storeLe32(to, value); }
 
-// Residuals are read so many at a time, so that one loop takes them out of their planes and another
-// one predicts.
+// Residuals are read this many at a time, so that one loop takes them out of their planes and
+// another one predicts.
 constexpr u32 kChunk = 256;
 
 template <typename T>
 class Residuals {
 public:
-    // planes: those of the column's bytes in `filtered`.
+    // `planes` are those of the column's bytes in `filtered`.
     Residuals(const FilterColumn& column, const FilterPlane* planes, const u8* filtered)
         : m_step(planes[0].step), m_isSplit(column.has(filterSplit)),
           m_isZigzag(column.has(filterZigzag))
@@ -90,7 +90,7 @@ private:
 // The values of a column in the records.
 template <typename T>
 struct Values {
-    u8* first; // of record 0
+    u8* first; // points to the value in record 0
     u32 stride;
 
     u8* at(u32 i) const { return first + size_t(i) * stride; }

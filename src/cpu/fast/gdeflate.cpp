@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// GDeflate in rounds, as the reference does it, but without branches for what the data decides: a
-// round looks up 32 entries, refills each lane right after it, and sorts what it finds into
+// GDeflate in rounds like the reference, but without branches that depend on the data: a round
+// looks up 32 entries, refills each lane right after its look-up, and sorts the symbols into
 // literals, lengths and distances. Matches are copied a round later, when their distances are
-// known, so that literals behind them may be overwritten until then.
+// known; until then literals behind them may be overwritten.
 #include "cpu/fast/gdeflate.h"
 
 #include "layout/base.h"
@@ -20,7 +20,7 @@ using namespace gdeflate;
 constexpr u32 kContinue = SLUICE_ST_PENDING; // the tile is neither finished nor bad
 constexpr u32 kRoundBytes = 4 * kLanes;      // a refill takes at most a word a lane
 
-// Masks of the low bits: a shift by a number that is not known costs more than a load.
+// Masks of the low bits, because a shift by a variable costs more than a load.
 struct LowBits {
     u32 masks[kTotalMask + 1] = {};
 
@@ -71,8 +71,8 @@ private:
         }
     }
 
-    // Before a round: where fewer bytes are left than it may take, they go on in m_tail, behind
-    // which there are zeros. What a round took from there is judged after it.
+    // Called before a round. If fewer bytes are left than the round may take, they continue in
+    // m_tail, which ends in zeros. After the round it is checked what was taken from there.
     void provideRound()
     {
         if (size_t(m_limit - m_next) >= kRoundBytes) return;
@@ -135,7 +135,7 @@ private:
                    kLongLiterals, distanceEntry);
     }
 
-    // As the reference has it: each step refills before its bits are judged.
+    // As in the reference, each step refills before its bits are judged.
     u32 readCodes()
     {
         const u32 literalCount = take(0, 5) + 257, distanceCount = take(0, 5) + 1;
@@ -193,7 +193,7 @@ private:
                                     (m_lanes.bits[lane] >> kTableLog & (kLongSize - 1))];
     }
 
-    // How far a round is. As local numbers they stay in registers, which members could not, since
+    // The state of a round. As local variables these stay in registers; members could not, since
     // bytes are stored meanwhile.
     struct Progress {
         const u8* next;
@@ -215,12 +215,12 @@ private:
         at.literals += entry >> kLiteralBit & 1;
         round.literalsBefore[lane] = at.literals;
         round.values[lane] = value;
-        // After all lanes the bit of the first one is the lowest.
+        // After all lanes the first lane's bit is the lowest.
         at.matches = at.matches >> 1 | (entry >> kTableLog & 1) << (kLanes - 1);
     }
 
-    // A round in which hasEnded is or becomes true if the block's end was read. BAD_CODE or
-    // kContinue; that there are words enough is judged by the caller.
+    // Does a round. hasEnded is true, or becomes true, if the block's end was read. Returns
+    // BAD_CODE or kContinue; the caller checks that there were enough words.
     u32 decodeRound(Round& round, bool& hasEnded)
     {
         provideRound();
@@ -237,7 +237,7 @@ private:
             }
             apply(lane, entry, at, round);
         }
-        // The round in which the block ends, and the one after it.
+        // Does the round in which the block ends, and the one after it.
         for (; lane < kLanes; ++lane) {
             const u32 entry = m_lanes.places[lane] != 0 || !hasEnded ? lookUp(lane) : 0;
             if ((entry & kIsBad) != 0) return SLUICE_ST_BAD_CODE;
@@ -265,7 +265,7 @@ private:
         }
     }
 
-    // Judges and makes the bytes of a round, whose matches have the distances of their lanes.
+    // Checks a round's tokens and makes their bytes; a match has the distance of its lane.
     u32 expand(Round& round, const u32* distances)
     {
         const u8* bytes = round.bytes;
@@ -301,8 +301,8 @@ private:
     }
 
     const u8* m_next;
-    const u8* m_end;   // of the words
-    const u8* m_limit; // of what may be read
+    const u8* m_end;   // the end of the words
+    const u8* m_limit; // the end of what may be read
     u8* const m_out;
     const u32 m_size;
     u32 m_position = 0;

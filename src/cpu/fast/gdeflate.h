@@ -9,10 +9,10 @@
 
 namespace sluice::cpu::fast {
 
-// As cpu::decodeGdeflateTile. Takes some 30 KiB of stack and allocates nothing.
+// Like cpu::decodeGdeflateTile. It takes some 30 KiB of stack and allocates nothing.
 u32 decodeGdeflateTile(const u8* source, size_t sourceSize, u8* destination,
                        size_t destinationSize);
-// The same without what the processor may have beyond portable C++.
+// The same in portable C++, whatever the processor offers.
 u32 decodeGdeflateTilePortably(const u8* source, size_t sourceSize, u8* destination,
                                size_t destinationSize);
 

@@ -26,7 +26,7 @@ SLUICE_AVX2 inline __m128i loadHalf(const void* from)
     return _mm_loadu_si128(static_cast<const __m128i*>(from));
 }
 
-// The lanes whose entry has a flag.
+// Returns the lanes whose entry has a flag.
 SLUICE_AVX2 inline u32 lanesWith(const u32* entries, u32 flagBit)
 {
     u32 lanes = 0;
@@ -37,7 +37,8 @@ SLUICE_AVX2 inline u32 lanesWith(const u32* entries, u32 flagBit)
     return lanes;
 }
 
-// The entries of all lanes; false if one of them is neither a literal nor a length nor a distance.
+// Looks up the entries of all lanes. Returns false if one of them is neither a literal nor a length
+// nor a distance.
 SLUICE_AVX2 inline bool lookUp(const GdeflateLanes& lanes, const GdeflateTables& tables,
                                u32* entries)
 {
@@ -67,7 +68,7 @@ SLUICE_AVX2 inline void gatherLiterals(u32 literals, GdeflateRound& round)
 {
     u8* to = round.bytes;
     for (u32 first = 0; first < kLanes; first += 8) {
-        // What is no literal may be any byte.
+        // Lanes without a literal may give any byte.
         const __m128i words =
             _mm_packus_epi32(loadHalf(round.values + first), loadHalf(round.values + first + 4));
         const u32 chosen = literals >> first & 0xff;

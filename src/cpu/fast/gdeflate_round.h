@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A round of a GDeflate block: what its lanes hold before, and what it gives.
+// A round of a GDeflate block: what its lanes hold before it, and its results.
 #pragma once
 
 #include "cpu/fast/copy.h"
@@ -21,15 +21,15 @@ struct GdeflateTables {
 struct GdeflateRound {
     u32 literals = 0; // in bytes, in the order of their places
     u32 matches = 0;  // the lanes that have read a length, a bit each
-    // Of each lane: what it has read, a length or a distance, and how many literals of the round
+    // For each lane, the length or distance that it has read, and how many literals of the round
     // stand before its match.
     u32 values[gdeflate::kLanes];
     u32 literalsBefore[gdeflate::kLanes];
     u8 bytes[gdeflate::kLanes + kWildBytes]; // which are copied in blocks
 };
 
-// Does a round in which every symbol is a literal, a length or a distance, with AVX2: advances
-// `next`, of which 128 bytes may be read. Where a symbol is another one it returns false and has
+// Does a round with AVX2 in which every symbol is a literal, a length or a distance, and advances
+// `next`, at which 128 bytes may be read. If there is another symbol it returns false and has
 // changed nothing but `round`.
 bool gdeflateRoundAvx2(GdeflateLanes& lanes, const GdeflateTables& tables, const u8*& next,
                        GdeflateRound& round);

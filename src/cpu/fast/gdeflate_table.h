@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tables that turn the next bits of a lane into a symbol of GDeflate with all that is known of it.
+// Tables that turn the next bits of a lane into a GDeflate symbol, its value and its size in bits.
 #pragma once
 
 #include "formats/gdeflate_symbols.h"
@@ -9,9 +9,9 @@
 
 namespace sluice::cpu::fast {
 
-// An entry: bits of the code and of its extra bits together, of the code alone, what the symbol is,
-// and the least value that it stands for. A round adds `match` of the entry to a lane's place in
-// the tables, so the flag is the distance between those of the two alphabets.
+// An entry: the bits of the code with its extra bits and of the code alone, the kind of the symbol,
+// and its least value. A round adds the entry's `match` to a lane's place in the tables, so the
+// flag's value is the distance between the tables of the two alphabets.
 constexpr u32 kTableLog = 11, kTableSize = 1u << kTableLog;
 constexpr u32 kTotalMask = 31, kCodeShift = 5, kCodeMask = 15;
 constexpr u32 kLiteralBit = 9, kDistanceBit = 10;
@@ -23,7 +23,7 @@ constexpr u32 kIsSpecial =
 constexpr u32 kIsLong = 1u << 13, kIsEnd = 1u << 14, kIsBad = 1u << 15;
 constexpr u32 kValueShift = 16;
 
-// Entries of longer codes: a group for each beginning of kTableLog bits that has such.
+// The entries of longer codes: one group for each prefix of kTableLog bits that longer codes have.
 constexpr u32 kLongLog = gdeflate::kMaxCodeLength - kTableLog, kLongSize = 1u << kLongLog;
 
 constexpr u32 entryOf(u32 flags, u32 extraBits, u32 value)
@@ -44,10 +44,10 @@ constexpr u32 distanceEntry(u32 symbol)
     return entryOf(kIsDistance, gdeflate::distanceExtraBits(symbol),
                    gdeflate::distanceBase(symbol));
 }
-// An entry with the length of its code.
+// Returns an entry with the length of its code.
 constexpr u32 withCode(u32 entry, u32 length) { return entry + length + (length << kCodeShift); }
 
-// The low `count` bits, 1 to 16, in the opposite order.
+// Returns the low `count` bits, 1 to 16, in reverse order.
 constexpr u32 reverseBits(u32 value, u32 count)
 {
     value = (value & 0x5555) << 1 | (value >> 1 & 0x5555);
@@ -56,7 +56,7 @@ constexpr u32 reverseBits(u32 value, u32 count)
     return ((value & 0xff) << 8 | value >> 8) >> (16 - count);
 }
 
-// Every group has two symbols at least, or its code were not complete.
+// Every group has at least two symbols; otherwise the code would not be complete.
 constexpr u32 kLongLiterals = gdeflate::kMaxSymbols / 2,
               kLongGroups = kLongLiterals + gdeflate::kDistanceSymbols / 2;
 
@@ -88,7 +88,7 @@ bool buildTable(const u8* lengths, u32 symbolCount, u32* table, u32* longTable, 
     for (u32 i = 0; i < symbolCount; ++i)
         if (lengths[i] != 0) sorted[next[lengths[i]]++] = u16(i);
 
-    // Codes grow with their place in the list; the table grows with their length, each time by a
+    // Codes ascend in the order of the list. When the length grows by a bit, the table doubles by a
     // copy of itself.
     u32 code = 0, size = 1, symbol = 0, length = 1;
     table[0] = 0;
@@ -99,7 +99,7 @@ bool buildTable(const u8* lengths, u32 symbolCount, u32* table, u32* longTable, 
         for (u32 i = 0; i < count[length]; ++i)
             table[reverseBits(code++, length)] = withCode(entryOf(sorted[symbol++]), length);
     }
-    u32 prefix = ~0u; // of the group
+    u32 prefix = ~0u; // the low bits that the codes of the group share
     for (; length <= kMax; ++length) {
         code <<= 1;
         for (u32 i = 0; i < count[length]; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gstd part by part: all literals of a part, then its sequences, 32 at a time, each of which is
-// executed as soon as it is known. What is wrong with a later part comes before a bad copy of an
-// earlier one, so after a bad copy the rest is read and no longer executed.
+// Decodes Gstd part by part: all literals of a part, then its sequences, 32 at a time, each of
+// which is executed as soon as it is known. An error in a later part takes precedence over a bad
+// copy in an earlier one, so after a bad copy the rest is still read but no longer executed.
 #include "cpu/fast/gstd.h"
 
 #include "formulas/gstd.h"
@@ -36,7 +36,7 @@ struct Scratch {
     u8 literals[SLUICE_GS_PART_BYTES + 4 * kLanes + kWildBytes];
 };
 
-// Steps of `count` lanes, one after the other. kIsSafe: as in refilled.
+// Steps of `count` lanes, one after the other. kIsSafe is as in refilled().
 template <bool kIsSafe>
 inline void readSymbols(Lanes& lanes, u32 count, const u32* slots, u32 log, u32* symbols)
 {
@@ -51,8 +51,8 @@ inline void readSymbols(Lanes& lanes, u32 count, const u32* slots, u32 log, u32*
     lanes.words = words;
 }
 
-// Adds to values[lane] what its row of the table and the extra bits say. A lane without any takes
-// no part.
+// Adds to values[lane] the value that its row of the table and its extra bits give. A lane without
+// extra bits takes no part.
 template <bool kIsSafe>
 inline void readExtraBits(Lanes& lanes, u32 count, const u32* table, const u32* symbols,
                           u32* values)
@@ -75,7 +75,7 @@ inline void readExtraBits(Lanes& lanes, u32 count, const u32* table, const u32* 
     lanes.words = words;
 }
 
-// A group of 128 literals. symbolOf(state) gives the entry's symbol and makes state the next one.
+// Reads a group of 128 literals. symbolOf(state) returns a symbol and advances the state.
 template <typename SymbolOf>
 inline void readLiteralGroup(Lanes& lanes, u8* to, SymbolOf symbolOf)
 {
@@ -90,7 +90,7 @@ inline void readLiteralGroup(Lanes& lanes, u8* to, SymbolOf symbolOf)
     lanes.words = words;
 }
 
-// Those from `first` on, which begins a group.
+// Reads the literals from `first` on, which begins a group.
 template <typename SymbolOf>
 void readLiterals(Lanes& lanes, u32 first, u32 count, u8* literals, SymbolOf symbolOf)
 {
@@ -120,13 +120,13 @@ void readRansLiterals(Lanes& lanes, u32 first, u32 count, const u32* slots, u8* 
     });
 }
 
-// Some sequences, ready to be executed.
+// Up to 32 sequences, ready to be executed.
 struct Sequences {
     u32 offsetSymbols[kLanes], literalSymbols[kLanes], matchSymbols[kLanes];
     u32 offsets[kLanes], literals[kLanes], lengths[kLanes];
 };
 
-// Makes offsets of quotients.
+// Turns quotients into offsets.
 void readRemainders(Lanes& lanes, u32 count, const SequenceTables& tables, Sequences& to)
 {
     for (u32 lane = 0; lane < count; ++lane)
@@ -148,7 +148,7 @@ void readSequences(Lanes& lanes, u32 count, const SequenceTables& tables, Sequen
     readExtraBits<kIsSafe>(lanes, count, kMatchLengths.rows, to.matchSymbols, to.lengths);
 }
 
-// Reads sequences of all lanes, for which there are words enough.
+// Reads a sequence for each of all lanes; there are enough words for them.
 void readSequencesAvx2(Lanes& lanes, const SequenceTables& tables, Sequences& to)
 {
     const u32 log = tables.log;
@@ -321,7 +321,7 @@ private:
             break;
         default: {
             if (m_usesAvx2) first = readRansLiteralsAvx2(lanes, count, table.slots, table.log, to);
-            // A shift by a constant is faster, and there are few of them.
+            // Shifts by constants are faster, and few different ones occur.
             using Read = void (*)(Lanes&, u32, u32, const u32*, u8*);
             constexpr Read kReads[] = {
                 readRansLiterals<5>, readRansLiterals<6>,  readRansLiterals<7>, readRansLiterals<8>,
@@ -331,8 +331,8 @@ private:
         }
     }
 
-    // Offsets that are one of the last three become those, without a branch, since which one it is
-    // cannot be foretold.
+    // Resolves offsets that repeat one of the last three, without a branch, since which one it is
+    // cannot be predicted.
     static void resolveRepeats(Sequences& some, u32 count, u32* repeats)
     {
         u32 first = repeats[0], second = repeats[1], third = repeats[2];
@@ -354,8 +354,8 @@ private:
         repeats[2] = third;
     }
 
-    // Literals and matches of a part become bytes, until one does not fit: then the part is bad, or
-    // the offset is.
+    // Turns a part's literals and matches into bytes until one does not fit: then the part is bad,
+    // or the offset.
     class Execution {
     public:
         Execution(const Part& part, u8* destination, u32 size, Scratch& scratch, bool isOff)
@@ -384,13 +384,13 @@ private:
                 }
             }
         }
-        // The literals that no sequence took.
+        // These are the literals that no sequence took.
         void finish()
         {
             if (!m_isOff) std::memcpy(m_tile + m_at, m_literals + m_done, m_literalCount - m_done);
         }
 
-        u32 literalBytes() const { return m_literalBytes; } // of all sequences
+        u32 literalBytes() const { return m_literalBytes; } // the sum of all sequences
         u32 matchBytes() const { return m_matchBytes; }
         bool hasBadOffset() const { return m_hasBadOffset; }
 

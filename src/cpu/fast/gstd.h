@@ -9,14 +9,14 @@
 
 namespace sluice::cpu::fast {
 
-// What decoding takes besides its arguments. At any time one thread uses it.
+// The memory that decoding needs besides its arguments. Only one thread at a time may use it.
 constexpr u32 kGstdScratchAlignment = 16;
 extern const size_t kGstdScratchSize; // some 100 KB
 
-// As cpu::decodeGstdTile. scratch: kGstdScratchSize bytes of any contents, aligned as said above.
+// Like cpu::decodeGstdTile. `scratch` has kGstdScratchSize bytes of any contents, aligned as above.
 u32 decodeGstdTile(const u8* source, size_t sourceSize, u8* destination, size_t destinationSize,
                    void* scratch);
-// The same without what the processor may have beyond portable C++.
+// The same in portable C++, whatever the processor offers.
 u32 decodeGstdTilePortably(const u8* source, size_t sourceSize, u8* destination,
                            size_t destinationSize, void* scratch);
 

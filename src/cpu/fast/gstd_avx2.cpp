@@ -26,7 +26,7 @@ SLUICE_AVX2 inline __m256i gather(const u32* table, __m256i places)
     return _mm256_i32gather_epi32(reinterpret_cast<const int*>(table), places, 4);
 }
 
-// Whether lanes have to refill, all ones if so.
+// Returns all ones for lanes that have to refill.
 SLUICE_AVX2 inline __m256i wantsOf(__m256i states)
 {
     return _mm256_cmpeq_epi32(_mm256_srli_epi32(states, 16), _mm256_setzero_si256());
@@ -45,7 +45,7 @@ SLUICE_AVX2 inline __m256i refilled(__m256i states, __m256i wants, const u8*& ne
     return _mm256_blendv_epi8(states, _mm256_or_si256(_mm256_slli_epi32(states, 16), taken), wants);
 }
 
-// The states after symbols whose entries are given.
+// Returns the states after the symbols of the given entries.
 SLUICE_AVX2 inline __m256i advanced(__m256i states, __m256i entries, __m128i log)
 {
     const __m256i places =
@@ -55,7 +55,7 @@ SLUICE_AVX2 inline __m256i advanced(__m256i states, __m256i entries, __m128i log
                             places);
 }
 
-// Whether there are words for a group of literals.
+// Returns whether there are enough words for a group of literals.
 SLUICE_AVX2 inline bool haveGroup(const u8* next, const u8* end)
 {
     return size_t(end - next) >= 2 * (kGroup + kWordsLoaded);
@@ -147,7 +147,7 @@ SLUICE_AVX2 u32 readCodedLiteralsAvx2(Lanes& lanes, u32 count, const u16* codes,
             const __m128i place = _mm_cvtsi32_si128(int(8 * k));
             for (u32 v = 0; v < kVectors; ++v) {
                 const __m256i full = refilled(states[v], wantsOf(states[v]), next);
-                // The gather takes two bytes more than the code, which the table has room for.
+                // The gather reads two bytes beyond the entry, for which the table has room.
                 const __m256i found = _mm256_i32gather_epi32(reinterpret_cast<const int*>(codes),
                                                              _mm256_and_si256(full, mask), 2);
                 states[v] = _mm256_srlv_epi32(

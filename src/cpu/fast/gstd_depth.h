@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How deep copies are nested inside the groups of a Gstd tile (docs/format.md, 7.6).
+// Counts how deep copies are nested inside the groups of a Gstd tile (docs/format.md, 7.6).
 #pragma once
 
 #include "layout/gstd.h"
@@ -21,12 +21,12 @@ public:
         std::memset(m_hops, 0, sizeof m_hops);
     }
 
-    // `length` bytes at `at` were copied from `offset` before them.
+    // Notes that `length` bytes at `at` were copied from `offset` bytes before.
     void copy(u32 at, u32 offset, u32 length)
     {
         const u32 to = at % SLUICE_GS_GROUP;
-        // A match that overlaps itself copies only bytes from before it, so of later groups none
-        // lies in its own group.
+        // A match that overlaps itself only copies bytes from before it, so none of its bytes in
+        // later groups copies from its own group.
         length = std::min(length, SLUICE_GS_GROUP - to);
         if (to == 0 || offset >= to + length) return;
         if (at - to != m_group) {
@@ -73,8 +73,8 @@ private:
             if (k % offset >= outside) m_hops[to + k] = u8(m_hops[k % offset - outside] + 1);
     }
 
-    // to[i] = from[i] + 1; they do not overlap. No number passes 255: a copy has 3 bytes at least,
-    // so that a group has fewer than 171 of them.
+    // Sets to[i] = from[i] + 1; the ranges do not overlap. No number passes 255, since a copy has
+    // at least 3 bytes and a group therefore fewer than 171 copies.
     static void addOne(u8* to, const u8* from, u32 size)
     {
         constexpr u64 kOnes = 0x0101010101010101u;

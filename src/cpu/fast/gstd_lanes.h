@@ -9,11 +9,11 @@
 
 namespace sluice::cpu::fast {
 
-// A symbol that an rANS table gives for a slot: 8 bits of the symbol, 12 of the slot's place among
-// those of the symbol, 12 of their number.
+// An entry of an rANS table for a slot: 8 bits of the symbol, 12 of the slot's place among the
+// symbol's slots, 12 of the number of those.
 constexpr u32 kPlaceShift = 8, kFrequencyShift = 20, kPlaceMask = 0xfff;
 
-// frequencies: of `count` symbols. Returns whether they add up to 2^log.
+// `frequencies` has `count` symbols. Returns whether they add up to 2^log.
 inline bool buildSlots(const u32* frequencies, u32 count, u32 log, u32* slots)
 {
     u32 sum = 0;
@@ -26,17 +26,17 @@ inline bool buildSlots(const u32* frequencies, u32 count, u32 log, u32* slots)
     return true;
 }
 
-// Where the lanes take words from. Loops keep it in a local variable, since the compiler must
-// expect that a store of bytes changes a member.
+// Where the lanes take words from. Loops keep it in a local variable, because the compiler must
+// expect a store of bytes to change a member.
 struct Words {
     const u8* next;
     const u8* end;
 
-    // Whether `count` words are left.
+    // Returns whether `count` words are left.
     bool have(u32 count) const { return size_t(end - next) >= size_t(2) * count; }
 };
 
-// kIsSafe: there are words enough, so that none is asked for in vain.
+// kIsSafe says that there are enough words, so that this need not be checked.
 template <bool kIsSafe>
 inline u32 refilled(u32 state, Words& words)
 {
@@ -51,7 +51,7 @@ inline u32 refilled(u32 state, Words& words)
     return state << 16 | word;
 }
 
-// The state after the symbol of `slot`, whose entry is given.
+// Returns the state after the symbol of `slot`, whose entry is given.
 inline u32 advanced(u32 state, u32 entry, u32 log)
 {
     return (entry >> kFrequencyShift) * (state >> log) + (entry >> kPlaceShift & kPlaceMask);

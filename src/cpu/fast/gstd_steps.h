@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps in which the lanes of a Gstd part read: what symbols stand for, and the steps with
-// AVX2.
+// The steps in which the lanes of a Gstd part read: the values of symbols, and the steps with AVX2.
 #pragma once
 
 #include "formulas/gstd.h"
@@ -8,7 +7,8 @@
 
 namespace sluice::cpu::fast {
 
-// Of a symbol of lengths or offsets: its least value, and below it how many extra bits follow.
+// Rows for the symbols of lengths and offsets: the least value and, in the bits below it, how many
+// extra bits follow.
 constexpr u32 kBaseShift = 5, kBitsMask = 31;
 
 struct LengthRows {
@@ -24,7 +24,8 @@ struct LengthRows {
 constexpr LengthRows kLiteralLengths(SLUICE_GS_LITERAL_LENGTHS, SLUICE_GS_LITERAL_DIRECT_LOG, 0);
 constexpr LengthRows kMatchLengths(SLUICE_GS_MATCH_LENGTHS, SLUICE_GS_MATCH_DIRECT_LOG,
                                    SLUICE_GS_MIN_MATCH);
-// Of an offset's symbol: the quotient. That of a repeat says nothing and has no bits.
+// For an offset's symbol the value is the quotient. A repeat's row has no meaning and no extra
+// bits.
 struct OffsetRows {
     constexpr OffsetRows()
     {
@@ -37,16 +38,17 @@ struct OffsetRows {
 };
 constexpr OffsetRows kOffsets;
 
-// Steps of all lanes with AVX2. There are words enough for them, and kWordsLoaded more.
+// Steps of all lanes with AVX2. There are enough words for them, and kWordsLoaded more.
 constexpr u32 kWordsLoaded = 8;
 
-// 32 symbols of an rANS table.
+// Reads 32 symbols of an rANS table.
 void readSymbolsAvx2(Lanes& lanes, const u32* slots, u32 log, u32* symbols);
-// values[lane]: what the row of symbols[lane] and its extra bits say.
+// Sets values[lane] to what the row of symbols[lane] and its extra bits give.
 void readExtraBitsAvx2(Lanes& lanes, const u32* rows, const u32* symbols, u32* values);
-// Groups of 128 literals, as many as are whole and have words for all. Return how many literals.
+// Read whole groups of 128 literals as long as words are certain to suffice. Return how many
+// literals were read.
 u32 readRansLiteralsAvx2(Lanes& lanes, u32 count, const u32* slots, u32 log, u8* literals);
-// codes: a symbol and above it the length of its code, as words.
+// An entry of `codes` is a symbol with the length of its code above it, as a word.
 u32 readCodedLiteralsAvx2(Lanes& lanes, u32 count, const u16* codes, u8* literals);
 
 } // namespace sluice::cpu::fast

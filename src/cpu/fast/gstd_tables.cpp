@@ -38,7 +38,7 @@ private:
     u32 m_slots[1u << SLUICE_GS_CLASS_LOG];
 };
 
-// A table of all numbers of kMaxLog bits, of which a code takes the lowest: codes begin with their
+// Fills a table for all numbers of kMaxLog bits, whose lowest bits are a code that begins with its
 // highest bit. Returns whether the code is complete.
 bool buildCodes(const u32* lengths, u16* codes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tables of a part of a Gstd tile (docs/format.md, 7.3), which later parts may take too.
+// The tables of a part of a Gstd tile (docs/format.md, 7.3), which later parts may use too.
 #pragma once
 
 #include "cpu/fast/gstd_lanes.h"
@@ -10,7 +10,8 @@ struct LiteralTable {
     bool isRead;
     u32 mode, log;
     u32 slots[1u << SLUICE_GS_MAX_LITERAL_LOG];
-    // A symbol, and the length of its code above it; one more, since they may be read as words.
+    // An entry is a symbol with the length of its code above it. There is one more, since entries
+    // may be read as words.
     u16 codes[(1u << SLUICE_GS_MAX_CODE_LENGTH) + 1];
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Orders of bytes for every set of lanes, as shuffles take them.
+// Byte orders for every set of lanes, in the form that shuffles take.
 #pragma once
 
 #include "formats/integers.h"
 
 namespace sluice::cpu::fast {
 
-// Where the n-th of the chosen ones stands: row[n] for the set `row` of 8; the rest is 0.
+// row[n] says where the n-th chosen lane of the set `row` of 8 lanes stands; the rest is 0.
 struct ChosenOf8 {
     constexpr ChosenOf8()
     {
@@ -16,7 +16,7 @@ struct ChosenOf8 {
     }
     alignas(8) u8 rows[256][8] = {};
 };
-// How many of the chosen ones stand before it, for each of 8; of those that are not chosen 0.
+// For each of 8 lanes, how many chosen ones stand before it; 0 for lanes that are not chosen.
 struct RankOf8 {
     constexpr RankOf8()
     {
@@ -26,7 +26,7 @@ struct RankOf8 {
     }
     alignas(8) u8 rows[256][8] = {};
 };
-// The bytes of 4 words, of which those that are chosen take the next one each; the others get 0.
+// The bytes of 4 words: each chosen word takes the next word of the source, the others get 0.
 struct WordsOf4 {
     constexpr WordsOf4()
     {
