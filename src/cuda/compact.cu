@@ -3,8 +3,8 @@
 // many tiles through a ring (compact_ring.cuh, compact_words.cuh).
 //
 // shaders/compact.comp, compact_ring.comp and compact_call.comp are its counterparts. Vulkan has no
-// copies to shared memory that go on by themselves, so that its ring is for elements of 4 bytes
-// alone, and compact_call.comp, with little code, for short lists, which are one launch here.
+// asynchronous copies to shared memory, so its ring takes elements of 4 bytes only; and it has
+// compact_call.comp, with little code, for short lists, which need no kernel of their own here.
 #include <algorithm>
 
 #include "cuda/kernels.h"
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kCompactThreads, kCompactWordBlocksPerProcesso
 #endif
 }
 
-// Whether it is so short that programmatic dependent launch pays.
+// Returns whether it is so short that programmatic dependent launch pays.
 __host__ __device__ inline bool isShort(const CompactParams& params)
 {
     return (params.mode & SLUICE_COMPACT_MODE_DIRECT) != 0;

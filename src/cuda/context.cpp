@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Creates a context on a CUDA device: loads every kernel, so that a later command is a launch and
-// nothing else, and chooses the tuning.
+// Creates a context on a CUDA device: loads every kernel, so that a later command only launches,
+// and chooses the tuning.
 #include <sluice/sluice_cuda.h>
 
 #ifdef SLUICE_HAVE_CUDA
@@ -26,7 +26,7 @@ SluiceStatus checkDevice(int device)
     return major < 7 ? SLUICE_ERROR_UNSUPPORTED : SLUICE_OK;
 }
 
-// Into the current device, which is `device`.
+// Loads into the current device, which is `device`.
 cudaError_t loadKernels(int device, CudaTraits& traits)
 {
     traits = {};
@@ -63,7 +63,7 @@ SluiceStatus CudaBackend::create(const SluiceCudaContextInfo& info,
     const SluiceStatus usable = checkDevice(info.device);
     if (usable != SLUICE_OK) return usable;
 
-    // The caller's current device is the caller's business: it is put back.
+    // The caller's current device is restored afterwards.
     int current = 0;
     CudaTraits traits = {};
     cudaError_t error = cudaGetDevice(&current);

@@ -23,10 +23,11 @@ public:
                                std::unique_ptr<CudaBackend>& backend);
 
     const CudaTuning& tuning() const { return m_tuning; }
-    // Commands enqueued from now on are planned by `tuning`. Not while other threads enqueue.
+    // Commands enqueued from now on are planned by `tuning`. Must not be called while other threads
+    // enqueue.
     void setTuning(const CudaTuning& tuning) { m_tuning = tuning; }
-    // What the plans of scans and compactions are made of; compactions may look ahead where their
-    // input is aligned besides.
+    // Return the device's side of the plans of scans and compactions. Compactions may also look
+    // ahead if their input is aligned.
     ScanMachine scanMachine(const SluiceScanInfo& info) const;
     CompactMachine compactMachine(const SluiceCompactInfo& info) const;
 
@@ -70,7 +71,7 @@ private:
     explicit CudaBackend(const CudaTuning& tuning) : m_tuning(tuning) {}
 
     uint32_t reduceBlocksFor(const SluiceReduceInfo& info) const;
-    // byPart: whether launchGstdExpand by part came last, unless checksums did.
+    // Sets byPart to whether launchGstdExpand ran by part (and comes last, unless checksums do).
     cudaError_t decodeGstd(cudaStream_t stream, const SluiceGstdInfo& info, bool& byPart) const;
     cudaError_t undoFilters(cudaStream_t stream, const FilterLaunchParams& params) const;
 

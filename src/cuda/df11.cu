@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decode of DFloat11 and ECF8 units, a thread a window. What shaders/df11.comp says of the method
-// holds here, and the steps on a window are the same text (shaders/lib/kernels/df11_*.h). What a
-// block is decoded from, and signs and mantissas, are copied to shared memory asynchronously here:
-// in registers they would cost a third of the blocks that a processor runs at once.
+// Decodes DFloat11 and ECF8 units, a thread a window. shaders/df11.comp explains the method, and
+// the steps on a window are one text for both (shaders/lib/kernels/df11_*.h). Here a block's input,
+// signs and mantissas are copied to shared memory asynchronously; in registers they would cost a
+// third of the blocks that a processor runs at once.
 #include <sluice/sluice_df11.h>
 
 #include "cuda/kernels.h"
@@ -71,24 +71,25 @@ __device__ inline void append(uint4& held, uint32_t entry, uint32_t words)
 namespace sluice {
 namespace {
 
-// What a block's windows are decoded from, as it is in memory: the windows and the word behind
-// them, their gaps and the next one.
+// The input of a block as it is in memory: its windows and the word behind them, their gaps and the
+// next gap.
 struct Input {
     uint2 windows[kWindows + 1];
     uint32_t gaps[kWindows / 32 * 5 + 1];
 };
 __shared__ Input sInput[2]; // used in turn, by block
-// The element that a block ends before, by block, and that of the next one, as it is loaded.
+// The element that a block ends before, alternating by block, and that of the next block while it
+// is loaded.
 __shared__ uint64_t sStop[2], sNextStop;
 // Units of 16 bytes whose signs and mantissas a thread has loaded ahead.
 constexpr uint32_t kFetched = 4;
 __shared__ uint2 sRests[kFetched * kThreads];
 __shared__ uint32_t sSums[2][kWarps];
-// The status of a block's first bad window, and how many codes there are up to it.
+// The status of a block's first bad window, and the number of codes up to it.
 __shared__ uint32_t sFailure[2];
 
-// From what is in memory. left: how many bytes the stream has from the window on; gaps: two words
-// from that on that has the first bit of its gap.
+// Builds a window from what is in memory. `left` is how many bytes the stream has from the window
+// on; `gaps` are two words, the first of which has the first bit of the window's gap.
 template <typename Form>
 __device__ Window openWindow(uint2 pair, uint32_t third, uint32_t high, uint32_t low,
                              uint32_t index, uint32_t left)
@@ -164,7 +165,7 @@ __device__ void fetchInput(uint32_t block)
     __pipeline_commit();
 }
 
-// The thread's window of what has been loaded.
+// Returns the thread's window of the loaded input.
 template <typename Form>
 __device__ inline Window openInput(uint32_t block)
 {
@@ -192,14 +193,13 @@ __device__ void storeOther(uint64_t unitsAt, uint64_t restAt, uint32_t place, ui
 namespace sluice {
 namespace {
 
-// Bytes `Pair` and `Pair` + 1 of sign and mantissa with their exponents, of which those of even
-// elements stand in `even` and of odd ones in `odd`, the first one in the highest byte.
+// Joins bytes `Pair` and `Pair` + 1 of sign and mantissa with their exponents. Exponents of even
+// elements stand in `even`, those of odd ones in `odd`, the first in the highest byte.
 template <uint32_t Pair>
 __device__ inline uint32_t mergeBf16(uint32_t even, uint32_t odd, uint32_t rest, uint32_t base)
 {
     constexpr uint32_t byte = 3 - Pair, first = Pair % 2 * 2;
-    // The selector takes bytes of even and odd; 8 in it stands for the byte's highest bit in all
-    // eight.
+    // The selector takes bytes of `even` and `odd`; an 8 in it replicates the byte's highest bit.
     uint32_t exponents;
     asm("prmt.b32 %0, %1, %2, %3;"
         : "=r"(exponents)
@@ -208,8 +208,8 @@ __device__ inline uint32_t mergeBf16(uint32_t even, uint32_t odd, uint32_t rest,
     return (exponents * 128 + base) | (doubled & 0x807f807fu);
 }
 
-// 16 bytes of elements, those of places 8 * word and on, of which the exponents are staged, and 8
-// bytes of signs and mantissas.
+// Makes 16 bytes of elements, from place 8 * word on, of the staged exponents and 8 bytes of signs
+// and mantissas.
 template <typename Form>
 __device__ inline uint4 mergeUnit(uint32_t staged, uint32_t word, uint2 rest, uint32_t turn)
 {
@@ -227,8 +227,8 @@ __device__ inline uint4 mergeUnit(uint32_t staged, uint32_t word, uint2 rest, ui
     }
 }
 
-// The units of 16 bytes that lie wholly in what is staged of places [begin, end): the thread's
-// first one, and the end.
+// Returns the thread's first one, and the end, of the 16-byte units that lie wholly in the staged
+// places [begin, end).
 template <typename Form>
 __device__ inline uint2 ownUnits(uint32_t staged, uint32_t begin, uint32_t end)
 {
@@ -237,8 +237,8 @@ __device__ inline uint2 ownUnits(uint32_t staged, uint32_t begin, uint32_t end)
                       min(end, staged + kStage) / each);
 }
 
-// Starts to load signs and mantissas of a thread's first units, if they are at a multiple of 8
-// bytes. rest: the address of those of place 0.
+// Starts to load the signs and mantissas of a thread's first units, if they are 8-byte aligned.
+// `rest` is the address of those of place 0.
 __device__ inline void fetchRests(uint2 units, uint64_t rest)
 {
     if (rest % 8 == 0) {
@@ -253,8 +253,8 @@ __device__ inline void fetchRests(uint2 units, uint64_t rest)
     __pipeline_commit();
 }
 
-// Stores what is staged of places [begin, end). output: where place 0 is; rest: where its sign and
-// mantissa are.
+// Stores the staged places [begin, end). `output` is the address of place 0, `rest` that of its
+// sign and mantissa.
 template <typename Form>
 __device__ inline void copyOut(uint32_t staged, uint32_t begin, uint32_t end, uint64_t output,
                                uint64_t rest, uint32_t turn)
@@ -286,7 +286,7 @@ __device__ inline void copyOut(uint32_t staged, uint32_t begin, uint32_t end, ui
                                    __funnelshift_r(middle, high, shift)));
         }
     }
-    // The ends, whose words others may write too, an element a thread.
+    // At the ends, whose words other blocks may write too, each thread stores an element.
     const uint32_t place = threadIdx.x < each ? begin / each * each + threadIdx.x
                                               : end / each * each + threadIdx.x - each;
     if (threadIdx.x >= 2 * each || place < begin || place >= end) return;
@@ -309,7 +309,7 @@ __device__ inline void copyOut(uint32_t staged, uint32_t begin, uint32_t end, ui
 
 // -----------------------------------------------------------------------------------------------
 
-// The element that a block starts with; 64 bits in fp8.
+// Returns the element that a block starts with; it has 64 bits in fp8.
 template <typename Form>
 __device__ uint64_t positionOf(uint32_t block)
 {
@@ -340,8 +340,7 @@ __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
     uint32_t status = decodeWindow(Form{}, openInput<Form>(block), held, counts, other);
     const uint32_t own = counts & kCount;
 
-    // Codes in the lower half, windows that are bad in the upper one. After a bad one nothing
-    // counts.
+    // The lower half counts codes, the upper one bad windows. After a bad window nothing counts.
     const uint32_t value = own | (status != SLUICE_ST_PENDING ? 0x10000u : 0),
                    inclusive = warpInclusiveSum(value);
     const WarpPrefix sum =
@@ -373,7 +372,7 @@ __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
         return status;
     }
 
-    const Block& plan = wg.plan[turn]; // read again where it is needed, for lack of registers
+    const Block& plan = wg.plan[turn]; // read again where needed, because registers are scarce
     const uint32_t place = begin + (before & 0xffff);
 #pragma unroll 1
     for (uint32_t staged = 0; staged < end; staged += kStage) {
@@ -399,7 +398,7 @@ __device__ uint32_t decodeBlock(uint32_t block, uint32_t& sumsTurn)
     return SLUICE_ST_OK;
 }
 
-// The same, of a block that may be the first: then nothing has been loaded or planned.
+// Does the same for a block that may be the first, for which nothing has been loaded or planned.
 template <typename Form>
 __device__ inline uint32_t decodeNext(uint32_t block, bool isFirst, uint32_t& turn)
 {

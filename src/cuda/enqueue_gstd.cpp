@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Enqueues the Gstd decode: turn by turn symbols, then bytes, which are begun part by part while
-// symbols are still decoded where the device has programmatic dependent launch.
+// Enqueues the Gstd decode: for each turn the symbols, then the bytes. With programmatic dependent
+// launch, bytes are begun part by part while symbols are still being decoded.
 #include <sluice/sluice_gstd.h>
 
 #include "api/plan_gstd.h"
@@ -29,7 +29,7 @@ cudaError_t CudaBackend::decodeGstd(cudaStream_t stream, const SluiceGstdInfo& i
     const bool expands = tuning.symbolsOnly == 0;
     const bool programmatic = tuning.programmaticLaunch != 0 && expands;
     const bool single = turns.count() == 1;
-    // An epoch never comes again: words of a turn long ago may still be in a slot.
+    // An epoch must not recur, because words of a turn long ago may still be in a slot.
     byPart = programmatic &&
              (single || (turns.overlapping() && turns.count() <= 2 * (~0u / kGstdFirstEpoch)));
     if (error == cudaSuccess && byPart) {

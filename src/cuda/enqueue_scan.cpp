@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Enqueues the scan family: one launch each, two for a scan that sums f32.
+// Enqueues the scan family: one launch each, or two for a scan that sums f32.
 #include <sluice/sluice_scan.h>
 
 #include "api/plan_scan.h"

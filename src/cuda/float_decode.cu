@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decode of the float codec, a warp a tile; shaders/lib/float_tile.glsl and float_decode.comp tell
-// the method. Here steps that cost instructions in C++ are PTX, and tiles of small batches are
-// prefetched.
+// Decodes the float codec, a warp a tile; shaders/lib/float_tile.glsl and float_decode.comp explain
+// the method. Here steps that would cost more instructions in C++ are PTX, and the tiles of short
+// lists are prefetched.
 #include <sluice/sluice_float.h>
 
 #include "cuda/kernels.h"
@@ -63,7 +63,8 @@ __device__ uint32_t loadLength(const FloatDecodeParams& params, uint32_t tensor)
     return pointerTo<const uint8_t>(address)[symbol / 2] >> symbol % 2 * 4 & 15;
 }
 
-// Decodes a tile of a good tensor: `units` of words from `begin` on, and at least one element.
+// Decodes a tile of a good tensor: its words are `units` units from `begin` on, and it has at least
+// one element.
 template <uint32_t Type>
 __device__ uint32_t decodeElements(BlockShared& shared, uint32_t tile, uint32_t begin,
                                    uint32_t units, uint32_t elements)
@@ -166,8 +167,8 @@ __device__ void prefetch(const void* from, uint32_t bytes)
         asm volatile("prefetch.global.L2 [%0];" : : "l"(static_cast<const char*>(from) + at));
 }
 
-// Prefetches all that a tile is decoded from, for a launch of so few tiles that waiting for memory
-// would take longest.
+// Prefetches everything that a tile is decoded from, for launches of so few tiles that waiting for
+// memory would take longest.
 __device__ void prefetchTile(const Tensor& tensor, uint32_t tile)
 {
     if (tile >= (tensor.count + kTile - 1) / kTile) return;
@@ -196,7 +197,7 @@ __global__ void __launch_bounds__(kThreads, kFloatBlocksPerProcessor)
     const uint32_t begin = blockIdx.x * params.tilesPerWorkgroup;
     const uint32_t stop = min(begin + params.tilesPerWorkgroup, params.tileCount);
 
-    // The last tensor that begins at or before the first tile.
+    // Finds the last tensor that begins at or before the first tile.
     uint32_t tensor = 0;
     for (uint32_t count = params.tensorCount; count > 1;) {
         const uint32_t half = count / 2;

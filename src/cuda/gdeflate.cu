@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // GDeflate 1.0 decode: a block of two warps a tile, of which the first turns bits into tokens and
 // the second tokens into bytes. docs/format.md has the format, rounds, limits and the order of
-// errors, shaders/gdeflate.comp the method. Here named barriers join the two warps, and two rounds
-// are one step.
+// errors; shaders/gdeflate.comp explains the method. Here named barriers synchronize the two warps,
+// and two rounds are one step.
 #include "formulas/gdeflate.h"
 #include "cuda/kernels.h"
 #include "cuda/lib/bit_reader.cuh"
@@ -66,13 +66,15 @@ struct TileShared {
     uint32_t sorted[SLUICE_GD_LITLEN_SYMS + SLUICE_GD_DIST_SYMS];
     HuffmanScratch huffman;
     uint32_t window[kBitWindow];
-    uint2 published[2]; // by the first warp: complete tokens; status, PENDING until the last phase
-    uint32_t failed[2]; // by the second warp, for each phase: whether it has found a bad token
+    uint2 published[2]; // written by the first warp: complete tokens; status, PENDING until the
+                        // last phase
+    uint32_t failed[2]; // written by the second warp, for each phase: whether it has found a bad
+                        // token
 };
 
-// The two warps hand over phases, two of them in flight, through the hardware's named barriers.
-// Their numbers must be constants: for a number from a register ptxas 13.0 reserves all 16, and
-// four blocks fill a processor.
+// The two warps hand over phases, with two in flight, through the hardware's named barriers.
+// Barrier numbers must be constants: with a number from a register ptxas 13.0 reserves all 16, and
+// then four blocks fill a processor.
 template <uint32_t Barrier>
 __device__ inline void await()
 {
@@ -97,18 +99,18 @@ enum class Next {
     symbols
 };
 
-// Bits to tokens.
+// Turns bits into tokens.
 struct TokenDecoder {
     TileShared& shared;
     BitReader bits;
     Next next = Next::header;
     bool final = false;
     uint32_t blocks = 0;
-    uint32_t tokens = 0;     // that have begun
+    uint32_t tokens = 0;     // tokens that have begun
     uint32_t before = 0;     // the same before the last round
     uint32_t storedLeft = 0; // bytes of a stored block
     uint32_t pending = 0;    // lanes that read a distance next
-    // This lane's match: where its token stands; its length - 1, as in the token.
+    // For this lane's match: where its token stands, and its length - 1 as in the token.
     uint32_t slot = 0, length = 0;
     uint32_t tableMask = 0, tableBase = 0; // the table that this lane reads next
 
@@ -295,10 +297,10 @@ __device__ uint32_t TokenDecoder::symbolRound()
     return SLUICE_ST_PENDING;
 }
 
-// Does two rounds in one step, their refills together: the chain of dependent instructions is
-// shorter by a third. That is possible if no lane needs the word that it takes after the first
-// round for its second symbol. False: it is not, or there is something else than literals and
-// matches; then nothing has changed but tokens that are not published.
+// Does two rounds in one step with a common refill, which makes the chain of dependent instructions
+// a third shorter. This is possible if no lane needs the word that it takes after the first round
+// for its second symbol. Returns false if some lane does, or if there is a symbol other than
+// literals and matches; then only unpublished tokens have changed.
 __device__ bool TokenDecoder::twoRounds()
 {
     TokenDecoder after = *this;
@@ -347,7 +349,7 @@ __device__ uint32_t TokenDecoder::lastRounds()
 {
     const uint32_t lane = laneIndex();
     uint32_t entry = symbol();
-    // Lanes above the lowest end-of-block symbol read nothing but distances.
+    // Lanes above the lowest end-of-block symbol only read distances.
     const uint32_t ends = __ballot_sync(kAllLanes, (entry & (kSpecial | kUndefined)) == kSpecial);
     const uint32_t upToEnd = ends ^ (ends - 1); // all ones if there is none
     if (~(pending | upToEnd) >> lane & 1) entry = 0;
@@ -407,7 +409,7 @@ __device__ uint32_t TokenDecoder::readHeader()
     return status == SLUICE_ST_OK ? SLUICE_ST_PENDING : status;
 }
 
-// Reads a header, or does the rounds of a phase. PENDING: more will come.
+// Reads a header, or does the rounds of a phase. Returns PENDING if there is more to come.
 __device__ uint32_t TokenDecoder::phase()
 {
     if (next == Next::header) return readHeader();

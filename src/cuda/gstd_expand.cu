@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From the symbols of Gstd tiles to their bytes, a block a tile: group by group the runs are marked
-// (gstd_mark.cuh), and bytes made of them (gstd_make.cuh). Literals wait in the output, so that
-// runs, of literals or of a match, are all copies. Where all tiles are at work at once a part is
+// Turns the symbols of Gstd tiles into bytes, a block a tile. For each group of bytes the runs are
+// marked (gstd_mark.cuh) and then made into bytes (gstd_make.cuh). Literals wait in the output, so
+// that all runs, of literals or of a match, are copies. If all tiles are at work at once, a part is
 // begun as soon as its symbols are known.
 //
-// shaders/gstd_expand.comp has the same steps, eight bytes an invocation. Here a thread takes words
-// with one run for four bytes, which took 0.22 and 0.24 instead of 0.31 and 0.26 ms of the bytes of
-// one batch.
+// shaders/gstd_expand.comp has the same steps with eight bytes an invocation. Here a thread takes
+// words, most of which need one run for their four bytes; the bytes of one batch then took 0.22 and
+// 0.24 instead of 0.31 and 0.26 ms.
 #include "cuda/kernels.h"
 #include "cuda/lib/gstd_make.cuh"
 #include "cuda/lib/region.cuh"
@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-// Returns the status of a part to all threads; by part they wait for it.
+// Returns the status of a part to all threads; when expanding by part they wait for it.
 template <uint32_t Warps>
 __device__ uint32_t partStatus(const GstdExpandTile& tile, GstdExpandShared<Warps>& shared,
                                uint32_t part, uint32_t epoch)
@@ -27,7 +27,7 @@ __device__ uint32_t partStatus(const GstdExpandTile& tile, GstdExpandShared<Warp
     __syncthreads();
     return status;
 }
-// The status of the first bad one of parts [from, parts), or OK.
+// Returns the status of the first bad part in [from, parts), or OK.
 template <uint32_t Warps>
 __device__ uint32_t partsStatus(const GstdExpandTile& tile, GstdExpandShared<Warps>& shared,
                                 uint32_t from, uint32_t parts, uint32_t epoch)
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
             tile.template copyPlain<Warps * kWarpSize>(0, tile.size, 0);
         } else {
             status = expandTile(tile, shared, params.epoch);
-            // Parts that it has not come to are still written to the slot.
+            // Parts that this block has not come to are still being written to the slot.
             if (byPart && status != SLUICE_ST_OK && threadIdx.x <= (tile.source[0] & 15))
                 waitFor(slot + SLUICE_GS_PARTS_AT + threadIdx.x, params.epoch);
         }
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
         __threadfence(); // a block that waits for the status reads the bytes
         writeStatus(params, index, status);
     }
-    // The next launch may count on the symbols, too.
+    // The next launch may rely on the symbols, too.
     if (byPart && blockIdx.x == 0) waitForPreviousLaunch();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Decodes the symbols of Gstd tiles, a warp, which is a block, for each part that a tile may have.
-// shaders/gstd_symbols.comp tells the method; here a lane group is always a warp of its own, so that
+// shaders/gstd_symbols.comp explains the method. Here a lane group is always a warp of its own, so
 // branches need no predicates.
 #include "formulas/gstd.h"
 #include "cuda/kernels.h"
@@ -29,7 +29,7 @@ __device__ uint32_t shuffle(uint32_t value, uint32_t lane)
     return __shfl_sync(kAllLanes, value, static_cast<int>(lane));
 }
 
-// Lane i holds what is known of the tile's part i.
+// Lane i holds the properties of the tile's part i.
 struct Tile : GstdTile {
     uint32_t* slot;
     uint32_t sourceBytes, size, parts;
@@ -70,15 +70,15 @@ struct Tile : GstdTile {
     }
 };
 
-// The last part of `owners` before part `part`, or kNone.
+// Returns the last part in `owners` before `part`, or kNone.
 __device__ uint32_t ownerBefore(uint32_t owners, uint32_t part)
 {
     owners &= (1u << part) - 1;
     return owners == 0 ? kNone : highestBit(owners);
 }
 
-// The slots, or code lengths, of symbols lane, lane + 32 and so on. The tables of sequences have
-// two rows each.
+// The slots, or code lengths, of the symbols lane, lane + 32 and so on. The tables of sequences
+// have two rows each.
 struct Rows {
     uint32_t v[8];
 };
@@ -108,8 +108,8 @@ struct Header {
     }
 };
 
-// Where the last three offsets come from: the lane that changed one, or 32 + its number among those
-// before these lanes.
+// Where each of the last three offsets comes from: the lane that changed it, or 32 + its index
+// among the three offsets before these lanes.
 __device__ inline uint32_t latest(uint32_t changes)
 {
     return changes != 0 ? highestBit(changes) : 32;
@@ -213,8 +213,8 @@ private:
         return rows;
     }
 
-    // Begins with part `part` and reads the tables that it has; wanted ones replace those before.
-    // False: they are no tables.
+    // Begins part `part` and reads its tables; those that are wanted replace the ones before.
+    // Returns false if they are no valid tables.
     __device__ bool readTables(uint32_t part, bool wantLiterals, bool wantSequences)
     {
         const uint32_t first = ofPart(m_tile.partFirst, part),
@@ -333,8 +333,8 @@ private:
     {
         return literalMode == SLUICE_GS_LITERALS_HUFFMAN ? 1 : 0;
     }
-    // Decodes a literal to byte placeOf(Mode). Enough: all lanes take one, and there are words for
-    // all.
+    // Decodes a literal to byte placeOf(Mode). `Enough` says that all lanes take one and there are
+    // words for all.
     template <uint32_t Mode, bool Enough>
     __device__ uint32_t literal(bool on, uint32_t one)
     {
@@ -352,7 +352,8 @@ private:
     {
         return __byte_perm(word, value, (0x3210 & ~(15u << 4 * k)) | (4 + placeOf(Mode)) << 4 * k);
     }
-    // Literals end where the part ends, so that they are used before bytes are written over them.
+    // Literals stand at the end of the part's output, so that they are used before bytes overwrite
+    // them.
     template <uint32_t Mode>
     __device__ void decodeLiterals(uint32_t count, uint32_t end, uint32_t one)
     {
@@ -437,9 +438,10 @@ private:
 
             m_reader.advance();
 
-            // Where each offset comes from, see latest(). Sequences that take the latest offset
-            // change nothing. Of those that do, the last one but one set the second offset; the
-            // third is what was the second for the last one that did not just swap two.
+            // Finds where each offset comes from, see latest(). Sequences that take the latest
+            // offset change nothing. Of those that change something, the last but one set the
+            // second offset. The third is what was the second before the last sequence that did
+            // more than swap two.
             const uint32_t used = (symbol + (literalLength == 0 ? 1 : 0)) % SLUICE_GS_REPEATS;
             const uint32_t freshLanes = __ballot_sync(kAllLanes, fresh);
             const uint32_t changes =
@@ -524,7 +526,7 @@ __device__ void decodeParts(const GstdTurnParams& params, RansShared& shared)
     }
     const bool writes = uniform(status == SLUICE_ST_OK && !stored && warp < tile.parts);
     if (params.previousEpoch != 0 && (writes || warp == 0)) {
-        // Bytes of the turn before may still be made from the slot.
+        // The slot may still be in use for the bytes of the turn before.
         if (!waitForEpoch(tile.slot + kDoneAt, params.previousEpoch)) status = SLUICE_ST_INTERNAL;
     }
     if (warp == 0 && laneIndex() == 0) publish(tile.slot, status | params.epoch);
@@ -543,7 +545,7 @@ __global__ void __launch_bounds__(kThreads, kGstdSymbolBlocksPerProcessor)
     __shared__ RansShared shared;
     letNextLaunchBegin(); // it makes the bytes of these symbols, and waits for them
     decodeParts(params, shared);
-    if (blockIdx.x == 0) waitForPreviousLaunch(); // the next launch may count on both
+    if (blockIdx.x == 0) waitForPreviousLaunch(); // the next launch may rely on both
 }
 
 } // namespace

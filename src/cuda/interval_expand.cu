@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Interval expand: fills runs of the destination with one value each; shaders/interval_expand.comp
-// tells the method. Here kernels are compiled for each size of an element that divides 16.
+// explains the method. Here a kernel is compiled for each element size that divides 16.
 #include "cuda/kernels.h"
 #include "cuda/lib/intervals.cuh"
 #include "cuda/lib/units.cuh"
@@ -8,14 +8,14 @@
 namespace sluice {
 namespace {
 
-// A warp has one.
+// Each warp has one.
 struct ExpandShared {
     Marks marks;
     uint4 values[kWarpSize];    // repeated to 16 bytes if the size divides 16
     uint32_t starts[kWarpSize]; // the intervals' first elements, counting from the round's first
 };
 
-// The value of an interval. Size is that of an element if it divides 16, else 0.
+// The value of an interval. Size is the element's size if it divides 16, else 0.
 template <uint32_t Size>
 __device__ uint4 valueOf(const IntervalParams& p, uint32_t index)
 {
@@ -34,7 +34,7 @@ __device__ uint4 valueOf(const IntervalParams& p, uint32_t index)
     return make_uint4(value, value, value, value);
 }
 
-// Joins bytes [from, 16) of b and the bytes before them of a.
+// Joins bytes [from, 16) of b with the bytes of a before them.
 __device__ uint4 joined(uint4 a, uint4 b, uint32_t from)
 {
     const auto word = [from](uint32_t x, uint32_t y, uint32_t i) {
@@ -45,7 +45,7 @@ __device__ uint4 joined(uint4 a, uint4 b, uint32_t from)
     return make_uint4(word(a.x, b.x, 0), word(a.y, b.y, 1), word(a.z, b.z, 2), word(a.w, b.w, 3));
 }
 
-// A unit of elements that fill it exactly; `element` is the number of the first among the marks.
+// Makes a unit that elements fill exactly; `element` is the index of the first among the marks.
 template <uint32_t Size>
 __device__ uint4 regularUnit(const ExpandShared& shared, uint32_t element)
 {
@@ -71,7 +71,7 @@ __device__ uint4 regularUnit(const ExpandShared& shared, uint32_t element)
 
 // Where the elements of a round go.
 struct Output {
-    uint64_t target; // of the first one, rounded down to a multiple of 16
+    uint64_t target; // the first element's address, rounded down to a multiple of 16
     uint32_t head;   // where the first one begins from there
     uint32_t end;    // where the last one ends from there
 };
@@ -106,7 +106,7 @@ __device__ void writeRegular(ExpandShared& shared, const Output& output, uint32_
     }
 }
 
-// The interval that an element belongs to, the last of `runs` that starts at or before it.
+// Returns the interval that an element belongs to: the last of `runs` that starts at or before it.
 __device__ uint32_t rankOf(const ExpandShared& shared, uint32_t element, uint32_t runs)
 {
     uint32_t rank = 0;

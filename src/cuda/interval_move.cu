@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval move, gather and scatter, bulk remove and insert; shaders/interval_move.comp tells the
-// method, and what is the same stands in shaders/lib/kernels/interval_runs.h. Here one kernel
-// chooses between words and units for each round; the shader has a pipeline for short runs.
+// Interval move, gather and scatter, bulk remove and insert; shaders/interval_move.comp explains
+// the method, and both share the text of shaders/lib/kernels/interval_runs.h. Here one kernel
+// chooses between words and units for each round; the shader has a separate pipeline for short
+// runs.
 #include "cuda/kernels.h"
 #include "cuda/lib/compat.cuh"
 #include "cuda/lib/intervals.cuh"
@@ -12,14 +13,14 @@
 namespace sluice {
 namespace {
 
-// A round of intervals is copied as words or units, by how long its runs are.
+// A round of intervals is copied as words or as units, depending on how long its runs are.
 //   words  for short runs: 8 lanes take each sector of 32 bytes of the destination, a word each, so
 //          that one instruction writes all that the run has of a sector
 //   units  2 lanes take each whole sector of a run, 16 bytes each; the parts of sectors at its ends
 //          are copied as words
 constexpr uint32_t kUnitsAtOnce = 4, kWordsAtOnce = 6, kRunsAtOnce = 4; // in flight for a lane
 
-// A warp has one.
+// Each warp has one.
 struct MoveShared {
     Marks marks;
     uint4 places[kWarpSize]; // source and target
@@ -51,7 +52,8 @@ __device__ uint64_t positionOf(const IntervalParams& p, U64Pair list, uint32_t i
                                 : __ldg(pointerFrom<const uint32_t>(list) + i);
 }
 
-// Where an interval comes from and goes to, as far as lists say so; loaded together with its count.
+// Where an interval comes from and goes to, as far as lists give it. It is loaded together with the
+// count.
 struct Fetched {
     uint64_t from, to;
 };
@@ -82,8 +84,8 @@ __device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fet
     if constexpr (Kind == SLUICE_INTERVAL_KIND_REMOVE) from += own.index;
     if constexpr (Kind == SLUICE_INTERVAL_KIND_INSERT) to += own.index;
 
-    // Elements past the destination are dropped, by their number or, where places follow from the
-    // order, by their place.
+    // Elements past the destination are dropped, judged by their number or, where the order gives
+    // the places, by their place.
     const uint64_t room = subSaturated(p.capacity, placed ? own.before : to);
     const uint32_t bound = static_cast<uint32_t>(min(static_cast<uint64_t>(own.count), room));
     const uint32_t last = min(own.to, bound), first = min(own.from, last);
@@ -103,7 +105,7 @@ __device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fet
     return {u64From(p.source) + source + begin, target + begin, static_cast<uint32_t>(end - begin)};
 }
 
-// A word in flight. Aligned: it is a whole word of source and target.
+// A word in flight. With Aligned it is a whole word of source and target.
 template <bool Aligned>
 struct Word {
     uint32_t* target;
@@ -111,8 +113,8 @@ struct Word {
     uint32_t shift;     // in bits
     uint32_t from, to;  // its bytes [from, to) count; none if from >= to
 
-    // Loads the word at `place` of a run, of which the bytes [begin, end) count. No word without
-    // any of them is read.
+    // Loads the word at `place` of a run, of which the bytes [begin, end) count. Words that have
+    // none of these bytes are not read.
     __device__ void load(const Run& run, uint32_t place, uint32_t begin, uint32_t end)
     {
         const uint32_t* source =
@@ -232,7 +234,7 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     Run run = runOf(piece);
     const uint64_t lowest = piece.source & ~15ull,
                    highest = ((piece.source + piece.bytes) & ~15ull) + 16;
-    // Near the ends of the source only words of its own may be read.
+    // Near the ends of the source, only words inside it may be read.
     const bool within =
         lowest >= u64From(p.source) && highest <= u64From(p.source) + u64From(p.sourceSize);
 

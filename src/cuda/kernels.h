@@ -32,11 +32,11 @@ enum class ScanOperation {
 };
 constexpr uint32_t kScanOperations = 5;
 
-// A load function loads what its file has into the current device, so that no later launch has to
-// (loading may synchronize, which a stream capture forbids). It fails where this build holds no code
-// for the device, and tells the traits what it finds: some set a number of blocks, or clear
-// traits.sm90 where their kernels are not code for that. A launch has `params.workgroups` blocks
-// where these have such a member.
+// A load function loads its file's kernels into the current device, so that no later launch has to
+// (loading may synchronize, which a stream capture forbids). It fails if this build holds no code
+// for the device. Some set a number of blocks in the traits, or clear traits.sm90 if their kernels
+// were compiled for an older architecture. A launch has `params.workgroups` blocks if there is such
+// a member.
 
 // Sets every status word to PENDING and the summary to "none failed". Every decode begins with it.
 cudaError_t loadStatus(CudaTraits& traits);
@@ -55,15 +55,15 @@ cudaError_t launchReduce(cudaStream_t stream, const ScanParams& params, ScanOper
                          bool programmatic);
 cudaError_t launchPartials(cudaStream_t stream, const ScanParams& params);
 uint32_t scanTileElements(uint32_t valueBytes);
-uint64_t reduceRounds(uint64_t bytes); // more blocks than these have nothing to do
+uint64_t reduceRounds(uint64_t bytes); // blocks beyond these have nothing to do
 
 // `programmatic`: for short commands only.
 cudaError_t loadCompact(CudaTraits& traits);
 cudaError_t launchCompact(cudaStream_t stream, const CompactParams& params, uint32_t elementSize,
                           bool programmatic);
 uint32_t compactTileElements(uint32_t elementSize);
-// Many elements of 4 bytes, 16-byte aligned, with a scanner, not in place and no partition, where
-// compactsWords() accepts the test.
+// Compacts many 4-byte elements, 16-byte aligned, with a scanner, not in place and without a
+// partition, if compactsWords() accepts the test.
 bool compactsWords(const CompactParams& params);
 cudaError_t launchCompactWords(cudaStream_t stream, const CompactParams& params);
 
@@ -82,14 +82,14 @@ cudaError_t launchIntervalSearch(cudaStream_t stream, const IntervalParams& para
 cudaError_t loadGdeflate(CudaTraits& traits);
 cudaError_t launchGdeflate(cudaStream_t stream, const RegionParams& params);
 
-// A turn of a Gstd decode. By part, bytes are made of a part as soon as its symbols are known, and
-// turns overlap: what a turn publishes in its slots carries the turn's epoch. The caller zeroes the
-// slots' first words before the first turn.
+// A turn of a Gstd decode. "By part" means that a part's bytes are made as soon as its symbols are
+// known, and that turns overlap: words that a turn publishes in its slots carry the turn's epoch.
+// The caller zeroes the slots' first words before the first turn.
 struct GstdTurnParams : GstdParams {
     uint32_t epoch;         // a multiple of kGstdFirstEpoch; 0: not by part
     uint32_t previousEpoch; // the last turn in the same slots, which may still run; 0: none
 };
-// A published word is a status below an epoch.
+// A published word has a status in its low bits and an epoch above.
 constexpr uint32_t kGstdStatusMask = 255, kGstdFirstEpoch = kGstdStatusMask + 1;
 // Both take turn.tileCount tiles, the symbols first, which may be programmatic. By part the bytes
 // are that too, and come right behind the symbols. They have larger blocks if `fewTiles` are all at
@@ -99,13 +99,15 @@ cudaError_t launchGstdSymbols(cudaStream_t stream, const GstdTurnParams& turn, b
 cudaError_t loadGstdExpand(CudaTraits& traits);
 cudaError_t launchGstdExpand(cudaStream_t stream, const GstdTurnParams& turn, bool fewTiles);
 
-// Filters of tiles that may still be decoded: a tile is undone as soon as its status is known. With
-// decodeMaxCount the launch is programmatic, right behind launchGstdExpand by part.
+// Undoes filters of tiles that may still be being decoded: a tile's turn comes as soon as its
+// status is known. With decodeMaxCount the launch is programmatic and follows launchGstdExpand by
+// part directly.
 struct FilterLaunchParams : FilterParams {
-    U64Pair decodeCount;     // address of the number of regions that are decoded; 0: decodeMaxCount
+    U64Pair decodeCount;     // address of the number of regions that are decoded; 0: it is
+                             // decodeMaxCount
     uint32_t decodeMaxCount; // 0: nothing is being decoded
 };
-// Comes before filters, and before the decode beside which they run.
+// Must run before the filters, and before the decode beside which they run.
 cudaError_t clearFilterTicket(cudaStream_t stream, const FilterParams& params);
 
 cudaError_t loadFilter(CudaTraits& traits);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reductions: each block combines its share of the input; the last one to finish combines the
-// results of all of them, in an order that is the same in every run. No block waits for another.
-// The first half of an f32 scan is here too: a block takes one tile, and what comes before each
-// tile stays in scratch.
+// Reductions: each block combines its share of the input, and the last block to finish combines the
+// results of all blocks, in an order that is the same in every run. No block waits for another. The
+// first half of an f32 scan is here too: a block takes one tile, and the sum before each tile stays
+// in scratch.
 //
-// shaders/lib/reduce_main.glsl does the same with fewer means: it leaves a partial result of each
-// workgroup for every type. Here blocks of 32-bit integers add up in one 64-bit word, which saves
-// 0.7 us of a short call, and other results of integers combine in one word likewise.
+// shaders/lib/reduce_main.glsl does the same without 64-bit atomics: each workgroup leaves a
+// partial result, whatever the type. Here blocks add sums of 32-bit integers to one 64-bit word,
+// which saves a short call 0.7 us; other integer results combine in one word likewise.
 #include "cuda/kernels.h"
 #include "cuda/lib/launch.cuh"
 #include "cuda/lib/scan_tile.cuh"
@@ -27,7 +27,8 @@ struct ReduceHead {
 };
 static_assert(offsetof(ReduceHead, all) == SLUICE_LOOKBACK_HEAD, "partial results begin there");
 
-// Adds to a counter; a thread that finds it counted sees all that this one has written.
+// Adds to a counter. A thread that sees the new count also sees everything that this one has
+// written.
 __device__ inline uint32_t addInOrder(uint32_t* counter, uint32_t value)
 {
     uint32_t before;
@@ -38,8 +39,8 @@ __device__ inline uint32_t addInOrder(uint32_t* counter, uint32_t value)
     return before;
 }
 
-// Counts a block that has left its partial result in scratch. True in all threads of the last
-// block, which sees all results.
+// Counts a block that has left its partial result in scratch. Returns true in all threads of the
+// last block, which sees all results.
 __device__ bool isLast(const ScanParams& params)
 {
     __shared__ uint32_t done;
@@ -51,13 +52,13 @@ __device__ bool isLast(const ScanParams& params)
 // -----------------------------------------------------------------------------------------------
 // Reduction
 
-// Whether it is so short that programmatic dependent launch pays.
+// Returns whether it is so short that programmatic dependent launch pays.
 __host__ __device__ inline bool isShort(const ScanParams& params)
 {
     return params.maxCount <= kShortReduceElements;
 }
 
-// The key that Op combines for an element; Float: elements are f32.
+// Returns the key that Op combines for an element. With `Float`, elements are f32.
 template <typename Op, bool Float>
 __device__ typename Op::Value keyOf(typename Op::Value value, const ScanParams& params)
 {
@@ -140,7 +141,7 @@ __device__ typename Op::Value shareValue(const ScanParams& params)
     return own[0];
 }
 
-// Combines a value of each thread, by the whole block. The result is valid in warp 0.
+// The whole block combines a value of each thread. The result is valid in warp 0.
 template <typename Op>
 __device__ typename Op::Value blockValue(typename Op::Value own)
 {

@@ -6,12 +6,12 @@
 // tiles later. By then what lies before it is known, so nobody waits for long. Tiles that are not
 // whole, or not 16-byte aligned, are done one at a time.
 //
-// Sums of f32 depend on the order of their additions: there reduce.cu adds up the tiles' sums
+// Sums of f32 depend on the order of their additions, so reduce.cu adds up the tiles' sums
 // beforehand.
 //
-// The shaders have two texts, shaders/lib/scan_main.glsl and scan_ring.comp. Vulkan has no copies
-// to shared memory that go on by themselves (bulk_copy.cuh), so that its ring keeps tiles in
-// registers too, and serves sums of words alone.
+// The shaders have two texts, shaders/lib/scan_main.glsl and scan_ring.comp. Vulkan has no
+// asynchronous copies to shared memory (bulk_copy.cuh), so its ring keeps tiles in registers too,
+// and only does sums of words.
 #include "cuda/kernels.h"
 #include "cuda/lib/bulk_copy.cuh"
 #include "cuda/lib/launch.cuh"
@@ -86,7 +86,7 @@ struct Scan {
     bool inPlace;
 
     // Waits for what lies before `tile`, which is published and scanned in itself, and writes it.
-    // leaves: it is the block's only tile.
+    // `leaves` says that it is the block's only tile.
     __device__ void finish(const Tile& tile, const typename Tile::Elements& elements,
                            const Scanned<Op, Segmented>& scanned, const OneRun& before,
                            const OneRun& total, bool leaves) const
@@ -123,8 +123,8 @@ struct Scan {
     }
 
 #if __CUDA_ARCH__ >= 900
-    // Takes whole tiles until there are no more. True if the ticket of the last tile, which is not
-    // whole, was taken, too.
+    // Takes whole tiles until there are no more. Returns true if it also took the ticket of the
+    // last tile, which is not whole.
     __device__ bool scanByRing(uint32_t wholeTiles) const
     {
         extern __shared__ __align__(128) unsigned char stages[];
@@ -151,7 +151,7 @@ struct Scan {
             for (uint32_t stage = 0; stage < kScanStages; ++stage)
                 initBarrier(&arrived[stage]);
             fenceCopyEngine();
-            // One ticket after the other, so that blocks that start together take turns.
+            // Tickets are taken one by one, so that blocks that start together take turns.
             for (uint32_t stage = 0; stage < kScanStages; ++stage)
                 load(stage);
         }
@@ -190,7 +190,8 @@ struct Scan {
                 const OneRun total = {totals[oldest], Segmented && totalHeads[oldest]};
                 if (threadIdx.x == 0) {
                     fenceCopyEngine();
-                    // A ticket is taken late: others wait for its tile until that has published.
+                    // A ticket is taken late, because others wait for its tile until that has
+                    // published.
                     load(oldest);
                 }
                 finish(tile, elements, scanned, before, total, false);
@@ -207,8 +208,8 @@ struct Scan {
     // Returns whether the block has left the look-back.
     __device__ bool scanAll() const
     {
-        // There is a block for each tile. The tile of a block that does not run yet is computed by
-        // those that wait for it.
+        // There is a block for each tile. If a block does not run yet, those that wait for its tile
+        // compute it.
         if (params.schedule == SLUICE_SCAN_BY_NUMBER) {
             const uint32_t own = blockIdx.x - params.scanner;
             if (own < tiles) scanTile(own);

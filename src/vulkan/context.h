@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Vulkan backend. Each of its parts knows those before it alone: the machine (machine.h), its
-// pipelines (pipelines.h), what records dispatches (record.h), and the commands, each of which is
-// recorded by the file of its name, record_*.cpp.
+// The Vulkan backend, in four parts, each of which knows only those before it: the machine
+// (machine.h), its pipelines (pipelines.h), the recorder of dispatches (record.h), and the
+// commands, each recorded by the file of its name, record_*.cpp.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -69,12 +69,12 @@ public:
 
     const DeviceTraits& traits() const { return m_machine.traits; }
     const VulkanTuning& tuning() const { return m_machine.tuning; }
-    // Commands recorded from now on are planned by `tuning`. What pipelines were made with, their
-    // workgroup sizes and constants, stays as it was. Not while other threads record.
+    // Commands recorded from now on are planned by `tuning`. Existing pipelines keep their
+    // workgroup sizes and constants. Must not be called while other threads record.
     void setTuning(const VulkanTuning& tuning) { m_machine.tuning = tuning; }
     VulkanPipelines& pipelines() { return m_pipelines; }
     const VulkanPipelines& pipelines() const { return m_pipelines; }
-    // What the plans of scans and compactions are made of.
+    // Return the device's side of the plans of scans and compactions.
     ScanMachine scanMachine(const SluiceScanInfo& info) const;
     CompactMachine compactMachine(const SluiceCompactInfo& info) const;
 
@@ -85,7 +85,7 @@ private:
     {
     }
 
-    // The address of a range as plans take it.
+    // Returns the address of a range in the form that plans take.
     auto addressOf() const
     {
         return [this](const SluiceBuffer& buffer) { return m_machine.address(buffer); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The driver's own GDeflate decoder, VK_EXT_memory_decompression or VK_NV_memory_decompression,
-// where the caller enabled one of them.
+// The driver's own GDeflate decoder (VK_EXT_memory_decompression or VK_NV_memory_decompression), if
+// the caller enabled one of these extensions.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,7 @@ struct DriverDecoder {
         }
     }
 
-    // list: as driver_regions.comp writes it.
+    // `list` has the form that driver_regions.comp writes.
     void record(VkCommandBuffer commands, VkDeviceAddress list, uint32_t maxRegionCount) const
     {
         const VkDeviceAddress regions = list + SLUICE_DRIVER_LIST_AT * 4;

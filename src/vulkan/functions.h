@@ -26,7 +26,7 @@ struct VulkanFunctions {
     SLUICE_VULKAN_DEVICE_FUNCTIONS(SLUICE_MEMBER)
 #undef SLUICE_MEMBER
 
-    // False if any is missing.
+    // Returns false if any function is missing.
     bool load(PFN_vkGetInstanceProcAddr getInstanceProcAddr, VkInstance instance, VkDevice device)
     {
         const auto getDeviceProcAddr = reinterpret_cast<PFN_vkGetDeviceProcAddr>(

@@ -29,7 +29,7 @@ bool contains(const char* const* names, uint32_t count, const char* name)
                        [&](const char* one) { return std::strcmp(one, name) == 0; });
 }
 
-// How many SMs a device of NVIDIA has; 0 if its driver does not say.
+// Returns how many SMs an NVIDIA device has; 0 if its driver does not say.
 uint32_t readProcessors(const SluiceVulkanContextInfo& info,
                         PFN_vkGetPhysicalDeviceProperties2 getProperties)
 {
@@ -58,7 +58,7 @@ uint32_t readProcessors(const SluiceVulkanContextInfo& info,
     return processors.shaderSMCount;
 }
 
-// Picks tier and subgroup size, and writes down why no better one.
+// Picks tier and subgroup size, and records why it did not pick a better one.
 SluiceStatus chooseTier(VulkanMachine& machine, const SluiceVulkanContextInfo& info,
                         const char** reason)
 {
@@ -116,7 +116,7 @@ SluiceStatus chooseTier(VulkanMachine& machine, const SluiceVulkanContextInfo& i
         variant = traits.subgroupSize < 32
                       ? (ext ? ShaderVariant::extNarrow : ShaderVariant::baseNarrow)
                       : (ext ? ShaderVariant::ext : ShaderVariant::base);
-        // Elsewhere than on NVIDIA 64-bit shifts may be several instructions.
+        // On devices other than NVIDIA's, 64-bit shifts may be several instructions.
         if (variant == ShaderVariant::ext && traits.plainStoresVisible && features.shaderInt64)
             variant = ShaderVariant::extInt64;
         machine.requiresSize = canChooseSize(features, properties);

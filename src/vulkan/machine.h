@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The device of a context: its functions, the tier that was chosen for it, and the numbers by which
-// everything is planned. It knows nothing of pipelines and commands.
+// The device of a context: its functions, the tier chosen for it, and the numbers that plans depend
+// on. It knows nothing about pipelines and commands.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

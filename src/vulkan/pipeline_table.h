@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The pipelines of the Vulkan backend and the self-tests: enumerations and tables are made of these
-// lists. A new kernel has a row in each.
+// The pipelines of the Vulkan backend, and the self-tests. Enumerations and tables are generated
+// from these lists; a new kernel has a row in each.
 #pragma once
 
-// The commands that run pipelines when these are tested by themselves. X(name, kernel, kernels,
-// checksum): `sluice selftest` shows the test under the name `kernel`; a context with `kernels`
-// (SluiceKernels) is needed. checksum: the sluiceTileChecksum of the results, which every backend
-// gave when it was noted here; 0: choices of libzstd are in the results. The test itself is
-// SelfTestCases::test<SelfTestCase::name> and stands in src/selftest.
+// The self-tests of pipelines. X(name, kernel, kernels, checksum): `sluice selftest` shows the test
+// under the name `kernel`, and the test needs a context with `kernels` (SluiceKernels). `checksum`
+// is the sluiceTileChecksum of the results, which every backend gave when it was noted here; it is
+// 0 where the results depend on choices of libzstd. The test itself is
+// SelfTestCases::test<SelfTestCase::name> in src/selftest.
 #define SLUICE_SELF_TESTS(X)                                                                       \
     X(scan, "scan", SLUICE_KERNELS_SCAN, 0xdf3a5658)                                               \
     X(compact_1, "compact", SLUICE_KERNELS_COMPACT, 0xc1b38b48)                                    \

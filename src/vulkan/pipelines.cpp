@@ -22,8 +22,8 @@ SluiceStatus statusOf(VkResult result)
     }
 }
 
-// Whether another try cannot end better, and other pipelines may still be made: the compiler failed
-// at this one. Drivers say so with any code but these.
+// Returns whether the compiler failed at this pipeline, so that another try would be in vain while
+// other pipelines may still succeed. Drivers report that with any code but these.
 bool isRefusal(VkResult result)
 {
     return result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST &&
@@ -56,7 +56,7 @@ SluiceStatus VulkanPipelines::prepare(const char** reason)
     for (const Pipeline pipeline : AllPipelines()) {
         const PipelineRow& row = pipelineRow(pipeline);
         Made& made = m_made[size_t(pipeline)];
-        // Tiles are planned by the sizes of pipelines that do not apply too.
+        // Pipelines that do not apply have a size too, because plans of tiles depend on it.
         made.workgroup = row.workgroup(m_machine.traits, m_machine.tuning);
         if ((row.kernels & kBuiltKernels) == 0 || !row.applies(m_machine.traits, m_machine.tuning))
             continue;
@@ -67,7 +67,8 @@ SluiceStatus VulkanPipelines::prepare(const char** reason)
         }
         m_applying[m_applyingCount++] = pipeline;
     }
-    // A driver takes longest for large shaders: they come first, so that threads end together.
+    // Large shaders take a driver longest, so they come first and all threads end at about the same
+    // time.
     std::stable_sort(m_applying.begin(), m_applying.begin() + m_applyingCount,
                      [this](Pipeline a, Pipeline b) {
                          return pipelineRow(a).need != pipelineRow(b).need
@@ -122,7 +123,7 @@ SluiceStatus VulkanPipelines::create(const SluicePipelinesInfo& info, uint32_t& 
         one.handle.store(handle);
         noteReady();
     }
-    // Whoever makes a set piece by piece goes on until nothing is left.
+    // A caller that makes a set step by step continues until nothing is left.
     return status == SLUICE_OK && isIncomplete && left == 0 ? SLUICE_ERROR_UNSUPPORTED : status;
 }
 
@@ -135,8 +136,8 @@ std::string VulkanPipelines::refusedPipelines() const
     return names;
 }
 
-// Of the threads that make the last pipelines of a set at the same time, one at least sees all of
-// them, for these loads and stores are sequentially consistent.
+// If several threads make the last pipelines of a set at the same time, at least one of them sees
+// all pipelines, because these loads and stores are sequentially consistent.
 void VulkanPipelines::noteReady()
 {
     uint32_t missing = 0;

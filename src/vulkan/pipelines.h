@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The pipelines of a context: which ones there can be, and making them piece by piece in any threads.
+// The pipelines of a context: decides which ones there can be, and makes them one by one in any
+// threads.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@ public:
     VulkanPipelines(const VulkanPipelines&) = delete;
     VulkanPipelines& operator=(const VulkanPipelines&) = delete;
 
-    // Once the machine is open. On failure *reason is set to a static text.
+    // To be called once the machine is open. On failure *reason is set to a static text.
     SluiceStatus prepare(const char** reason);
     SluiceStatus create(const SluicePipelinesInfo& info, uint32_t& left); // sluiceCreatePipelines
 
@@ -33,30 +34,31 @@ public:
     uint32_t refusedKernels() const { return m_refused.load(); }
     VkPipelineLayout layout() const { return m_layout; }
     uint32_t workgroup(Pipeline pipeline) const { return madeOf(pipeline).workgroup; }
-    // Whether the pipeline is there: its row applies, and it has been made. It stays then.
+    // Returns whether the pipeline is there: its row applies, and it has been made. Once there it
+    // stays.
     bool has(Pipeline pipeline) const { return madeOf(pipeline).handle.load() != VK_NULL_HANDLE; }
     bool hasAll(std::initializer_list<Pipeline> pipelines) const
     {
         return std::all_of(pipelines.begin(), pipelines.end(),
                            [this](Pipeline one) { return has(one); });
     }
-    // Whether it may be there one day. Requirements depend on this alone, so that they stay the
-    // same.
+    // Returns whether it may be there one day. Requirements depend on this alone, so that they
+    // never change.
     bool applies(Pipeline pipeline) const { return madeOf(pipeline).shader.packed != nullptr; }
     VkPipeline handle(Pipeline pipeline) const { return madeOf(pipeline).handle.load(); }
-    // How long the driver took to make it.
+    // Returns how long the driver took to make it.
     double millisecondsOf(Pipeline pipeline) const { return madeOf(pipeline).milliseconds; }
     size_t codeBytesOf(Pipeline pipeline) const { return shaderOf(pipeline).bytes(); }
-    // Whether the driver failed to make it. It is not asked again.
+    // Returns whether the driver failed to make it. The driver is not asked again.
     bool isRefused(Pipeline pipeline) const { return madeOf(pipeline).isRefused.load(); }
-    // The names of all such pipelines, with commas; empty if there are none.
+    // Returns the names of all such pipelines, separated by commas; empty if there are none.
     std::string refusedPipelines() const;
 
-    // Makes a pipeline from any SPIR-V with the same interface.
+    // Makes a pipeline from other SPIR-V with the same interface.
     VkResult createPipeline(Pipeline pipeline, const ShaderCode& code, VkPipeline& made) const;
     void destroyPipeline(VkPipeline pipeline) const;
-    // Commands recorded from now on use `made`, which the context owns then; returns the one used
-    // before, which the caller owns. May be called while other threads record.
+    // Commands recorded from now on use `made`, which the context then owns. Returns the pipeline
+    // used before, which the caller then owns. May be called while other threads record.
     VkPipeline exchangePipeline(Pipeline pipeline, VkPipeline made);
 
 private:
@@ -71,7 +73,8 @@ private:
 
     const Made& madeOf(Pipeline pipeline) const { return m_made[size_t(pipeline)]; }
     PipelineConstants constantsOf(Pipeline pipeline) const;
-    // The pipeline is made of this shader: of one whose constants are fixed already, if there is one.
+    // Returns the shader that the pipeline is made of: one whose constants are already fixed, if
+    // there is one.
     PackedShader shaderOf(Pipeline pipeline) const;
     VkResult createPipeline(Pipeline pipeline, const PackedShader& shader, VkPipeline& made) const;
     void noteReady();
@@ -84,7 +87,7 @@ private:
     std::array<Pipeline, kPipelineCount> m_applying{}; // in the order in which they are made
     uint32_t m_applyingCount = 0;
     std::atomic<uint32_t> m_ready{0};   // SluiceKernels whose necessary pipelines are there
-    std::atomic<uint32_t> m_refused{0}; // and of which one never will be
+    std::atomic<uint32_t> m_refused{0}; // SluiceKernels of which a necessary one can never be made
 };
 
 } // namespace sluice

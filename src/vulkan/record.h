@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records dispatches and barriers into the caller's command buffer, and tells the caller's recorder
-// of them.
+// Records dispatches and barriers into the caller's command buffer, and reports them to the
+// caller's recorder.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ inline VkCommandBuffer commandBuffer(SluiceCommands commands)
     return reinterpret_cast<VkCommandBuffer>(commands);
 }
 
-// What one dispatch reads or writes: a buffer, or a range that is known by its address.
+// A range that one dispatch reads or writes: a buffer, or memory at a known address.
 struct Access {
     SluiceBuffer buffer;
     VkDeviceAddress address;
@@ -37,7 +37,7 @@ public:
     }
 
     // Binds, pushes and dispatches `workgroups` workgroups. They are folded into two dimensions,
-    // whose product may exceed their number: kernels check their index.
+    // whose product may exceed their number, so kernels check their index.
     template <typename Params>
     void dispatch(VkCommandBuffer commands, Pipeline pipeline, const Params& params,
                   uint64_t workgroups, std::initializer_list<Access> accesses) const
@@ -46,14 +46,14 @@ public:
                       "every device has 128 bytes of push constants, and no more is promised");
         dispatch(commands, pipeline, &params, sizeof(Params), workgroups, accesses);
     }
-    // toHost: what was written is also visible to the host, once a fence has passed.
+    // With toHost, writes are also visible to the host once a fence has signalled.
     void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses,
                  bool toHost = false) const;
     void computeBarrier(VkCommandBuffer commands) const; // between the dispatches of one command
     // Tells the caller's recorder, if there is one.
     void note(VkCommandBuffer commands, const char* what,
               std::initializer_list<Access> accesses) const;
-    // All of `count` tiles PENDING, none failed.
+    // Sets the statuses of `count` tiles to PENDING, and the summary to "none failed".
     void status(VkCommandBuffer commands, const SluiceBuffer& status, uint32_t count) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the checksum of lists of regions.
+// Records the checksum of region lists.
 #include "api/plan_regions.h"
 #include "vulkan/context.h"
 

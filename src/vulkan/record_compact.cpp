@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records compaction: one dispatch; a partition counts first, and in place where workgroups may not
-// wait for each other there is a dispatch for every so many tiles.
+// Records a compaction, usually as one dispatch. A partition has one before it that counts. A
+// compaction in place, where workgroups may not wait for each other, has one for every serialTiles
+// tiles.
 #include <sluice/sluice_compact.h>
 
 #include "api/plan_compact.h"
@@ -20,7 +21,7 @@ Pipeline compactPipeline(uint32_t elementSize)
     }
 }
 
-// The variant of compact_ring.comp that tests and writes the least that the command needs.
+// Returns the variant of compact_ring.comp that tests and writes no more than the command needs.
 Pipeline ringPipeline(const CompactParams& params)
 {
     const bool elements = fromPair(params.output_) != 0;
@@ -34,7 +35,7 @@ Pipeline ringPipeline(const CompactParams& params)
                                                     : Pipeline::compact_ring;
 }
 
-// Elements of a tile.
+// Returns the elements of a tile.
 uint32_t compactTile(const VulkanPipelines& pipelines, uint32_t elementSize)
 {
     return SLUICE_COMPACT_BYTES_PER_INVOCATION / std::max(elementSize, 4u) *
@@ -66,8 +67,8 @@ CompactMachine VulkanBackend::compactMachine(const SluiceCompactInfo& info) cons
     machine.workgroups = tuning.workgroups;
     machine.tilesPerWorkgroup = m_machine.traits.forwardProgress ? 0 : tuning.tilesPerWorkgroup;
     machine.serialTiles = tuning.serialTiles;
-    // compact_ring.comp and compact_call.comp compare whole elements of 4 bytes; a test for changes
-    // looks at two of them.
+    // compact_ring.comp and compact_call.comp look at one 4-byte element at a time, but a test for
+    // changes needs two.
     using P = Pipeline;
     const bool rings = m_pipelines.hasAll(
         {P::compact_ring, P::compact_ring_selectors, P::compact_ring_words, P::compact_ring_bytes});
@@ -98,7 +99,7 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
     const uint32_t size = compactedBytes(info);
     CompactParams params = compactParams(info, m_machine.tuning.lookback.polls);
     setAddresses(params, info, addressOf());
-    // What is known of the result is how much fits.
+    // All that is known of the result is how much fits.
     const uint64_t written = std::min(params.capacity, info.maxCount),
                    indices = std::min(params.indexCapacity, info.maxCount);
     const bool selects = info.test == SLUICE_COMPACT_BYTES || info.test == SLUICE_COMPACT_MASK;

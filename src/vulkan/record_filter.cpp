@@ -24,7 +24,8 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
     const VkCommandBuffer cmd = commandBuffer(commands);
     if (m_machine.tuning.filter.takeNextTiles != 0 &&
         params.maxTileCount >= m_machine.tuning.filter.takeNextTiles) {
-        // The count of tiles taken is 0 at first, as that of failed ones behind a list of none is.
+        // The count of taken tiles must start at 0. A status list of no tiles does that: its count
+        // of failed tiles is 0.
         params.tickets = 1;
         RegionParams ticket{};
         ticket.status =
@@ -36,10 +37,10 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
                                       info.maxTileCount <= m_machine.tuning.filter.fewTiles
                                   ? Pipeline::filter_few
                                   : Pipeline::filter;
-    // A driver that leaves loops early ends a workgroup when the first of its subgroups has ended,
-    // which refuses the tiles that the workgroup has not come to, one a lane (refuseTiles in
-    // filter.comp): so a workgroup has no more turns than the smallest subgroup has lanes. Such
-    // drivers have narrow subgroups, or emulate wide ones; tickets are for others.
+    // A driver that leaves loops early ends a workgroup with the first of its subgroups that ends.
+    // That subgroup refuses the tiles that the workgroup has not come to, one a lane (refuseTiles
+    // in filter.comp), so a workgroup has no more turns than the smallest subgroup has lanes. Such
+    // drivers have narrow subgroups or emulate wide ones, and do not use tickets.
     const bool leavesLoops = m_machine.traits.isEmulated() || m_machine.traits.subgroupSize < 32;
     const uint32_t turns = leavesLoops
                                ? kSmallestSubgroup

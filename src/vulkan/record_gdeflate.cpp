@@ -24,8 +24,8 @@ Pipeline gdeflatePipeline(const VulkanPipelines& pipelines, const VulkanTuning& 
                : Pipeline::gdeflate;
 }
 
-// Our kernel makes the driver's list, then the driver decodes it. Its decoder has a pipeline stage
-// of its own, which only a barrier of all commands names for both extensions.
+// Our kernel makes the driver's list, then the driver decodes it. The driver's decoder has a
+// pipeline stage of its own; for both extensions only a barrier of all commands covers that stage.
 void recordDriverDecode(const CommandRecorder& recorder, const DriverDecoder& driver,
                         VkCommandBuffer commands, uint32_t group, const RegionParams& params,
                         const SluiceGdeflateInfo& info)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the Gstd decode: turn by turn symbols, then bytes.
+// Records the Gstd decode: for each turn the symbols, then the bytes.
 #include <sluice/sluice_gstd.h>
 
 #include "api/plan_gstd.h"
@@ -49,8 +49,8 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
                             turn, turn.tileCount,
                             {reads(info.regions), reads(info.regionCount), reads(info.source),
                              destination, status, scratchOf(turn)});
-        // No barrier, and the recorder is not told of the literals: tiles of other turns lie
-        // elsewhere in the destination.
+        // There is no barrier here, and the barrier check is not told of the literals, because
+        // tiles of other turns lie elsewhere in the destination.
         if (turns.overlapping() && i + 1 < turns.count()) symbols(turns[i + 1], reads(info.source));
     }
     if (info.expected.size == 0 || info.maxRegionCount == 0) {

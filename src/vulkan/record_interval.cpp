@@ -22,7 +22,8 @@ Access listAccess(const SluiceIntervals& list)
     return reads(list.counts.size != 0 ? list.counts : list.offsets);
 }
 
-// Sums the counts group by group, then the groups, which also writes the result words.
+// Sums the counts group by group, then scans the groups' sums; the second dispatch also writes the
+// result words.
 void recordIntervalPlan(const CommandRecorder& recorder, VkCommandBuffer commands,
                         IntervalParams params, const SluiceBuffer& result)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the scan family: one dispatch each, two for a scan that sums f32.
+// Records the scan family: one dispatch each, or two for a scan that sums f32.
 #include <sluice/sluice_scan.h>
 
 #include "api/plan_scan.h"
@@ -50,8 +50,8 @@ uint64_t reduceWorkgroups(const VulkanPipelines& pipelines, const VulkanTuning& 
 
 } // namespace
 
-// scan_ring.comp has sums of words. It needs workgroups that run at the same time: in the end they
-// wait for each other, so one too many would cost.
+// scan_ring.comp sums 32-bit words only. All of its workgroups must run at the same time: in the
+// end they wait for each other, so a workgroup too many would cost time.
 ScanMachine VulkanBackend::scanMachine(const SluiceScanInfo& info) const
 {
     const bool words = info.operation == SLUICE_OPERATION_SUM && info.heads.size == 0 &&

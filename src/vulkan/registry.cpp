@@ -65,7 +65,7 @@ uint32_t sizeTilePair(const Device& device, const Tuning& tuning)
 uint32_t sizeRing(const Device&, const Tuning&) { return Device::kRingWorkgroup; }
 uint32_t sizeFew(const Device&, const Tuning&) { return Device::kFewWorkgroup; }
 uint32_t sizeScan(const Device&, const Tuning& tuning) { return tuning.workgroup.scan; }
-// A power of two, so that each invocation has as many of a block's 512 windows.
+// The size is a power of two, so that each invocation has the same number of a block's 512 windows.
 uint32_t sizeDf11(const Device&, const Tuning& tuning)
 {
     uint32_t size = 128;
@@ -153,8 +153,8 @@ void constantsOperation(const Device&, const Tuning&, Constants& constants)
     constants.set(SLUICE_CONSTANT_SCAN_SEGMENTED, Segmented ? 1 : 0);
 }
 
-// Rounds that a tile waits in shared memory, then in registers. With one each scans reach 0.93 of
-// the copy, with two in shared memory 0.88, with none there 0.60.
+// For how many rounds a tile waits in shared memory and in registers. With one each, scans
+// reach 0.93 of the copy; with two in shared memory 0.88, with none there 0.60.
 void constantsScanRing(const Device& device, const Tuning& tuning, Constants& constants)
 {
     constantsOperation<SLUICE_SCAN_OP_SUM>(device, tuning, constants);
@@ -182,7 +182,7 @@ void chooseGdeflateMany(Tuning& tuning)
 }
 void chooseGstdFew(Tuning& tuning) { tuning.gstd.fewTiles = kAnyCount; }
 void chooseFilterFew(Tuning& tuning) { tuning.filter.fewTiles = kAnyCount; }
-// Two workgroups, one of them the scanner: a self-test's list has tiles enough for both.
+// There are two workgroups, one of them the scanner; a self-test's list has enough tiles for both.
 void chooseCompactRing(Tuning& tuning)
 {
     tuning.compact.ringWorkgroups = 2;
@@ -233,7 +233,7 @@ constexpr PipelineRow kRows[] = {SLUICE_PIPELINES(SLUICE_ROW)};
     }
     return at == kPipelineCount;
 }
-// GCC 12 with -fsanitize=address,undefined takes no comparison of a function's address for
+// With -fsanitize=address,undefined GCC 12 does not accept comparisons of function addresses as
 // constant.
 #if !defined(__SANITIZE_ADDRESS__)
 static_assert(rowsAreComplete(), "each pipeline needs a row in the order of the enum, with a test");

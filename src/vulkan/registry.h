@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The registry of pipelines: one row a pipeline says all that is known of it. A pipeline is a
-// shader with constants; several may be of one shader. What a command dispatches is decided by its
-// plan (src/api) and recorder (record_*.cpp), never by the order of this list.
+// The registry of pipelines: one row holds everything about a pipeline. A pipeline is a shader with
+// constants; several pipelines may share a shader. A command's plan (src/api) and recorder
+// (record_*.cpp) decide what it dispatches, never the order of this list.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ enum class SelfTestCase : uint32_t {
 };
 #undef SLUICE_ENUMERATOR
 
-// Whether commands can do without a pipeline.
+// Whether commands need a pipeline.
 enum class Need : uint32_t {
     always,
     speed // another one does the same work, only slower
@@ -40,10 +40,10 @@ struct PipelineRow {
     const char* shader; // shaders/SHADER.comp
     uint32_t kernels;   // SluiceKernels whose commands dispatch it
     Need need;
-    // Whether the device can run it and the tuning ever asks for it.
+    // Returns whether the device can run it and the tuning may ask for it.
     bool (*applies)(const DeviceTraits& device, const VulkanTuning& tuning);
     uint32_t (*workgroup)(const DeviceTraits& device, const VulkanTuning& tuning);
-    // Sets the constants beside workgroup and subgroup size.
+    // Sets the constants other than workgroup and subgroup size.
     void (*constants)(const DeviceTraits& device, const VulkanTuning& tuning,
                       PipelineConstants& constants);
     SelfTestCase selfTest;
@@ -54,7 +54,7 @@ struct PipelineRow {
 
 const PipelineRow& pipelineRow(Pipeline pipeline);
 
-// All constants of a pipeline in workgroups of so many invocations.
+// Returns all constants of a pipeline for workgroups of this many invocations.
 inline PipelineConstants constantsOf(const PipelineRow& row, const DeviceTraits& device,
                                      const VulkanTuning& tuning, uint32_t workgroup)
 {
@@ -65,7 +65,7 @@ inline PipelineConstants constantsOf(const PipelineRow& row, const DeviceTraits&
     return constants;
 }
 
-// Whether a pipeline is one of those that sluiceCreatePipelines is asked for.
+// Returns whether a pipeline is among those that sluiceCreatePipelines is asked for.
 inline bool isWanted(const PipelineRow& row, uint32_t kernels, uint32_t flags)
 {
     return (row.kernels & kernels) != 0 &&

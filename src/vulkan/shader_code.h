@@ -12,7 +12,7 @@ enum class ShaderVariant {
     baseNarrow, // the same for subgroups of less than 32 lanes
     extNarrow,
     emu,      // no subgroup operations
-    extInt64, // ext with 64-bit integers, of kernels that gain by them; of the others it is ext
+    extInt64, // ext with 64-bit integers where the kernel gains by them; otherwise the same as ext
 };
 
 // Specialization constants by name: the ids stand in shaders/lib/layout/constants.h.
@@ -33,20 +33,22 @@ struct PipelineConstants {
     }
 };
 
-// SPIR-V, as a driver takes it.
+// SPIR-V in the form that a driver takes.
 struct ShaderCode {
     const uint32_t* words;
     size_t bytes;
 };
 
-// The shader as it is in the library, to be unpacked by unpackShader; packed is NULL if there is
-// none.
+// Returns the shader as it is stored in the library, to be unpacked by unpackShader; `packed` is
+// NULL if there is none.
 PackedShader findShader(const char* kernel, ShaderVariant variant);
-// The same shader with these constants fixed and what they remove gone, which drivers compile in
-// less time; packed is NULL if there is none for these. cmake/Shaders.cmake has the list.
+// Returns the same shader with these constants fixed and the code that they exclude removed, which
+// drivers compile in less time; `packed` is NULL if there is none for these constants.
+// cmake/Shaders.cmake has the list.
 PackedShader findShader(const char* kernel, ShaderVariant variant,
                         const PipelineConstants& constants);
-// Whether this build has any: not without spirv-opt, nor where shaders are edited.
+// Returns whether this build has any such shader: not without spirv-opt, nor in builds whose
+// shaders are edited.
 bool hasFixedShaders();
 
 } // namespace sluice

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Reads bytes up to an end; past it, it gives zeros and has failed.
+// Reads bytes up to an end. Past it, it returns zeros and has failed.
 class Reader {
 public:
     Reader(const uint8_t* bytes, size_t size) : m_at(bytes), m_end(bytes + size) {}
@@ -42,7 +42,7 @@ private:
     bool m_hasFailed = false;
 };
 
-// The first `count` codes of a sequence.
+// Decodes the first `count` codes of a sequence.
 bool unpackCodes(Reader reader, uint32_t* codes, size_t count)
 {
     size_t at = 0;

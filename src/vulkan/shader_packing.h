@@ -11,11 +11,11 @@
 //     over a module, while values are used near to where they are made. So two copies of an inlined
 //     function have the same codes.
 // The codes are packed by an LZ77 without entropy coding, as LZ4's, with matches of any distance:
-//   a byte: literals in the upper 4 bits, length of a match - 2 in the lower 4; where one of them
-//   is 15, a number is added to it; then the number of literals' rest, the literals, the length's
-//   rest, and the distance, each a number; all of them count codes. A sequence may end with
-//   literals alone, which have no distance. Numbers have 7 bits a byte, the lowest first, bit 7:
-//   more follow.
+//   a byte: literals in the upper 4 bits, length of a match - 2 in the lower 4; if one of them is
+//   15, a number is added to it. Then follow the rest of the literals' count, the literals, the
+//   rest of the length, and the distance. All of them are numbers and count codes. A sequence may
+//   end with literals alone, which have no distance. Numbers have 7 bits a byte, the lowest first;
+//   bit 7 says that more follow.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +23,16 @@
 
 namespace sluice {
 
-// A difference as a number: small for small ones of either sign.
+// Maps a difference to an unsigned number that is small for small differences of either sign.
 inline uint32_t zigzag(uint32_t difference)
 {
     return (difference << 1) ^ (0u - (difference >> 31));
 }
 inline uint32_t unzigzag(uint32_t value) { return (value >> 1) ^ (0u - (value & 1)); }
 
-// Where an instruction has its result id: word 1 or 2, or 0 for none. Packing is right with any
-// answer; a good one makes it small. Names and decorations name ids that are no results.
+// Returns which word of an instruction is its result id: 1, 2, or 0 for none. Packing is correct
+// with any answer; a good one makes the result small. Names and decorations mention ids that are
+// not results.
 inline uint32_t resultPlace(uint32_t opcode)
 {
     switch (opcode) {
@@ -58,7 +59,7 @@ inline uint32_t resultPlace(uint32_t opcode)
     }
 }
 
-// Instructions whose operands are literals, or constants made of them.
+// Returns whether an instruction's operands are literals, or constants made of them.
 inline bool isPlain(uint32_t opcode)
 {
     return (opcode < 19 && opcode != 12) || (opcode >= 41 && opcode <= 51) ||
@@ -77,7 +78,7 @@ struct PackedShader {
 };
 
 // Writes the module's `wordCount` words. Takes memory for firstWord + wordCount words while it
-// runs, and throws std::bad_alloc where there is none. False: the packed bytes are damaged.
+// runs, and throws std::bad_alloc if there is none. Returns false if the packed bytes are damaged.
 bool unpackShader(const PackedShader& shader, uint32_t* words);
 
 } // namespace sluice

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which tiers a Vulkan device can run, from what it reports and what is enabled on it, and why not
-// a better one. Also used by the convenience layer, which asks before it makes a device.
+// Decides which tiers a Vulkan device can run, from what it reports and what is enabled on it, and
+// why not a better one. The convenience layer uses this too, before it creates a device.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -87,8 +87,8 @@ inline VulkanFeatures readEnabledFeatures(const void* chain, const VkPhysicalDev
     return features;
 }
 
-// apiVersion: what the application asked for. sizeControl: VK_EXT_subgroup_size_control is enabled
-// (or could be); from Vulkan 1.3 on it is part of the core.
+// apiVersion is what the application asked for. sizeControl says that VK_EXT_subgroup_size_control
+// is enabled (or could be); from Vulkan 1.3 on it is part of the core.
 inline VulkanProperties readProperties(PFN_vkGetPhysicalDeviceProperties2 getProperties,
                                        VkPhysicalDevice device, uint32_t apiVersion,
                                        bool sizeControl)
@@ -142,17 +142,18 @@ inline bool canChooseSize(const VulkanFeatures& features, const VulkanProperties
 
 constexpr uint32_t kVendorAmd = 0x1002, kVendorNvidia = 0x10de, kVendorIntel = 0x8086;
 
-// The subgroup size that a device runs best with: 32, the lane group's own. Intel's GPUs whose
-// least size is 8, up to Xe and Arc A, have too few registers for it: at 32 lanes their compiler
-// spills in nearly all kernels, five times as much as at 16, and takes three times as long
-// (docs/compilers.md). Later ones, whose least size is 16, have twice as many.
+// Returns the subgroup size that a device runs best with. That is 32, the size of a lane group,
+// except on Intel's GPUs whose least size is 8 (up to Xe and Arc A). They have too few registers:
+// at 32 lanes their compiler spills in nearly all kernels, five times as much as at 16, and takes
+// three times as long (docs/compilers.md). Later GPUs, whose least size is 16, have twice as many
+// registers.
 inline uint32_t bestSubgroupSize(const VulkanProperties& properties)
 {
     return properties.vendor == kVendorIntel && properties.minSubgroupSize <= 8 ? 16 : 32;
 }
 
-// The hardware subgroup size to run with: `required` if given, else the best one, or what comes
-// nearest. 0 if there is none.
+// Returns the hardware subgroup size to run with: `required` if given, else the best size or the
+// nearest that is possible. 0 if there is none.
 inline uint32_t chooseSubgroupSize(const VulkanFeatures& features,
                                    const VulkanProperties& properties, uint32_t required)
 {
@@ -174,16 +175,16 @@ inline uint32_t chooseSubgroupSize(const VulkanFeatures& features,
     return usable ? size : 0;
 }
 
-// Whether the device is of a vendor on whose compilers and GPUs the kernels have been tried.
+// Returns whether the kernels have been tried on this vendor's compilers and GPUs.
 inline bool isOfKnownVendor(const VulkanProperties& properties)
 {
     return properties.vendor == kVendorAmd || properties.vendor == kVendorNvidia ||
            properties.vendor == kVendorIntel;
 }
 
-// How many invocations a workgroup may have. What a device says is an upper bound for all shaders,
-// and not every compiler keeps its word: Turnip (Mesa 25.0) for Adreno 630 and 740 ends the process
-// when float_decode is to have 512 invocations, and compiles it with 256.
+// Returns how many invocations a workgroup may have. A device reports an upper bound for all
+// shaders, and not every compiler keeps to it: Turnip (Mesa 25.0) for Adreno 630 and 740 ends the
+// process when it compiles float_decode with 512 invocations, but compiles it with 256.
 inline uint32_t safeInvocations(const VulkanProperties& properties)
 {
     const bool isKnown =
@@ -191,8 +192,8 @@ inline uint32_t safeInvocations(const VulkanProperties& properties)
     return isKnown ? properties.maxInvocations : std::min(properties.maxInvocations, 256u);
 }
 
-// Whether a workgroup that has started is known to go on, whatever others do. Vulkan has no query
-// for it; Sorensen et al. (2021) found it so on the GPUs of these vendors.
+// Returns whether a workgroup that has started is known to go on, whatever others do. Vulkan has no
+// query for this; Sorensen et al. (2021) found it on the GPUs of these vendors.
 inline bool hasForwardProgress(const VulkanProperties& properties)
 {
     return isOfKnownVendor(properties) &&
@@ -200,7 +201,7 @@ inline bool hasForwardProgress(const VulkanProperties& properties)
             properties.type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU);
 }
 
-// Why a kind of tier cannot run: NULL if it can.
+// Returns why a kind of tier cannot run; NULL if it can.
 
 inline const char* whyNotVulkan(const VulkanFeatures& features, const VulkanProperties& properties)
 {
@@ -257,7 +258,7 @@ constexpr TierName kVulkanTiers[] = {
     {SLUICE_VULKAN_TIER_EMU64, "emu64"}, {SLUICE_VULKAN_TIER_EMU128, "emu128"},
 };
 
-// The subgroup size of an emulated tier; 0 for the others.
+// Returns the subgroup size of an emulated tier; 0 for the others.
 inline uint32_t emulatedSize(SluiceVulkanTier tier)
 {
     return tier >= SLUICE_VULKAN_TIER_EMU4 ? uint32_t(tier) : 0;

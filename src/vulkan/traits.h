@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a device and the features enabled on it allow: the input of the tuning table (tuning.h) and
-// of the registry of pipelines (registry.h), which decide everything else.
+// What a device and its enabled features allow. This is the input of the tuning table (tuning.h)
+// and of the registry of pipelines (registry.h), which decide everything else.
 #pragma once
 
 #include <cstdint>
@@ -9,38 +9,38 @@
 
 namespace sluice {
 
-// Shared memory that a workgroup takes, and each of its invocations besides: of float_tile.glsl, and
-// of filter.comp with filter_columns.glsl.
+// Shared memory that a workgroup takes, and in addition each of its invocations, in float_tile.glsl
+// and in filter.comp with filter_columns.glsl.
 constexpr uint32_t kFloatSharedBytes = 17808, kFloatSharedBytesEach = 16;
 constexpr uint32_t kFilterSharedBytes = 16104, kFilterSharedBytesEach = 36;
 
 struct DeviceTraits {
     ShaderVariant variant = ShaderVariant::base;
     uint32_t vendor = 0;         // VkPhysicalDeviceProperties::vendorID
-    uint32_t subgroupSize = 0;   // of the hardware, or the emulated size
-    uint32_t maxInvocations = 0; // of a workgroup: safeInvocations (tiers.h)
+    uint32_t subgroupSize = 0;   // the hardware's, or the emulated size
+    uint32_t maxInvocations = 0; // the limit of a workgroup: safeInvocations (tiers.h)
     uint32_t maxSubgroups = 0;   // of a workgroup
     uint32_t sharedBytes = 0;    // of a workgroup
     // SMs, compute units or cores; 0 where the driver does not say.
     uint32_t processors = 0;
-    // Whether a workgroup that has started is known to go on, whatever others do (tiers.h).
+    // A workgroup that has started is known to go on, whatever others do (tiers.h).
     bool forwardProgress = false;
-    // Whether the lanes of a subgroup, and behind a barrier those of a workgroup, see each other's
-    // plain stores to memory. NVIDIA's hardware does so and its CUDA promises it. Vulkan does not,
-    // and with coherent accesses, which go past the first cache, the GDeflate decoder was 1.2 times
-    // slower (driver 580).
+    // The lanes of a subgroup, and behind a barrier those of a workgroup, see each other's plain
+    // stores to memory. NVIDIA's hardware does this and CUDA promises it. Vulkan does not promise
+    // it, but with coherent accesses, which bypass the first cache, the GDeflate decoder was 1.2
+    // times slower (driver 580).
     bool plainStoresVisible = false;
-    // Whether the workgroups of a processor have some 100 KB of shared memory together and not 48,
-    // as on NVIDIA's queues without graphics (docs/portability.md).
+    // The workgroups of a processor share some 100 KB of shared memory and not 48, as on NVIDIA's
+    // queues without graphics (docs/portability.md).
     bool ampleSharedMemory = false;
-    // Whether the driver decodes GDeflate too (driver_decoder.h).
+    // The driver decodes GDeflate too (driver_decoder.h).
     bool driverDecodes = false;
 
     bool isEmulated() const { return variant == ShaderVariant::emu; }
-    // Whether a lane group of 32 is one hardware subgroup.
+    // Returns whether a lane group of 32 is one hardware subgroup.
     bool hasNativeLaneGroups() const { return !isEmulated() && subgroupSize == 32; }
-    // The largest size up to `most`, halved until the device takes it, for kernels that gain by
-    // large workgroups. Subgroups of fewer than 32 lanes gain nothing by them.
+    // Returns `most`, halved until the device allows it, for kernels that gain by large workgroups.
+    // Subgroups of fewer than 32 lanes gain nothing by them.
     uint32_t largestWorkgroup(uint32_t most) const
     {
         const uint32_t subgroups = maxSubgroups != 0 ? maxSubgroups : 128 / subgroupSize;
@@ -58,9 +58,9 @@ struct DeviceTraits {
     // Tiles that a workgroup of one subgroup, or of one lane group, decodes.
     uint32_t tilesPerWorkgroup() const { return subgroupSize <= 32 ? 1 : subgroupSize / 32; }
 
-    // What pipelines that not every device can run ask for.
+    // Requirements of pipelines that not every device can run.
 
-    // gdeflate.comp with two lane groups a tile.
+    // For gdeflate.comp with two lane groups a tile.
     bool runsPairedTiles() const
     {
         return !isEmulated() && subgroupSize >= 32 && subgroupSize <= 64;

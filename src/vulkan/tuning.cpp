@@ -13,7 +13,8 @@ VulkanTuning tuningFor(const DeviceTraits& device)
     const bool native = device.hasNativeLaneGroups();
     const uint32_t large = device.largestWorkgroup(512);
     const uint32_t processors = device.processors;
-    // Measured on devices whose lane groups are subgroups and which tell their processors alone.
+    // These numbers were measured, and hold, only on devices whose lane groups are subgroups and
+    // that report their number of processors.
     const bool few = native && large == 512 && device.runsFilterFew();
     const bool ring = native && device.runsRings() && device.forwardProgress && processors != 0;
     const bool many = native && device.ampleSharedMemory;
@@ -53,10 +54,11 @@ VulkanTuning tuningFor(const DeviceTraits& device)
 
 void fitTuning(const DeviceTraits& device, VulkanTuning& row)
 {
-    // Whole subgroups, and at least a lane group.
+    // Rounds down to whole subgroups, and at least to a lane group.
     const uint32_t lanes = std::max(32u, device.subgroupSize);
-    // The largest size up to `size` of a workgroup that takes so many bytes of shared memory, and so
-    // many more an invocation. Emulated subgroups have arrays besides that larger ones do not fit.
+    // Returns the largest workgroup size up to `size` whose shared memory fits: `bytes`, and
+    // `bytesEach` for each invocation. Emulated subgroups need further arrays, with which larger
+    // workgroups do not fit.
     const auto fit = [&](uint32_t size, uint32_t bytes, uint32_t bytesEach) {
         size = device.isEmulated() ? std::min(size, 128u) : size;
         for (size -= size % lanes; size > lanes; size -= lanes) {
@@ -76,7 +78,7 @@ void fitTuning(const DeviceTraits& device, VulkanTuning& row)
     sizes.floatDecode = fit(sizes.floatDecode, kFloatSharedBytes, kFloatSharedBytesEach);
     sizes.gstdExpand = powerOfTwo(fit(sizes.gstdExpand, 64, 50));
     sizes.filter = powerOfTwo(fit(sizes.filter, kFilterSharedBytes, kFilterSharedBytesEach));
-    // Lane groups that are joined from subgroups, or emulated, have the workgroup for themselves.
+    // A lane group that is joined from subgroups or emulated has a workgroup to itself.
     const uint32_t together = std::max(1u, device.subgroupSize / 32);
     sizes.intervalShares = device.isEmulated() || device.subgroupSize < 32
                                ? together
@@ -87,7 +89,8 @@ void fitTuning(const DeviceTraits& device, VulkanTuning& row)
            row.compact.ringTiles * ringTileBytes + 1024 > device.sharedBytes)
         --row.compact.ringTiles;
 
-    // Each look is a turn of a loop, of which lavapipe of Mesa 22.3 allows a subgroup 65,535 in all.
+    // Each look is a loop iteration, and lavapipe of Mesa 22.3 allows a subgroup 65,535 of these in
+    // all.
     if (!device.forwardProgress && row.lookback.polls != SLUICE_LOOKBACK_NEVER)
         row.lookback.polls = std::min(row.lookback.polls, 256u);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the Vulkan headers of older distributions (1.3.239) lack: VK_EXT_memory_decompression and
-// the 64-bit buffer usage flags of VK_KHR_maintenance5.
+// Declarations that the Vulkan headers of older distributions (1.3.239) lack:
+// VK_EXT_memory_decompression and the 64-bit buffer usage flags of VK_KHR_maintenance5.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

@@ -17,14 +17,14 @@ constexpr uint32_t kBitWindow = 2 * kWarpSize;
 struct BitReader {
     const uint32_t* words;
     uint32_t* window;  // kBitWindow words of shared memory
-    uint32_t count;    // words there are
-    uint32_t lastMask; // valid bits of the last one
+    uint32_t count;    // number of words
+    uint32_t lastMask; // valid bits of the last word
     uint32_t next;     // shared read position; past count: the input was too short
     uint32_t limit;    // when next gets here, the window moves or the input is over
     uint32_t ahead;    // this lane's word of the row after the window
     uint32_t low, high, bits;
 
-    // All lanes begin together. False: there are fewer than 32 words.
+    // All lanes begin together. Returns false if there are fewer than 32 words.
     __device__ bool begin(const uint32_t* source, uint32_t bytes, uint32_t* shared)
     {
         words = source;
@@ -41,10 +41,10 @@ struct BitReader {
         return refill();
     }
 
-    // The next bits, least significant first; 32 of them are valid after a refill.
+    // Returns the next bits, least significant first; 32 of them are valid after a refill.
     __device__ uint32_t peek() const { return low; }
 
-    // n: 0 .. 31; higher bits of it are ignored.
+    // Takes n bits, 0 .. 31; higher bits of n are ignored.
     __device__ void consume(uint32_t n)
     {
         n &= 31;
@@ -53,7 +53,7 @@ struct BitReader {
         bits -= n;
     }
 
-    // All lanes refill together. False: the input was too short.
+    // All lanes refill together. Returns false if the input was too short.
     __device__ bool refill()
     {
         const bool full = bits >= 32;
@@ -100,14 +100,14 @@ private:
         const uint32_t index = row * kWarpSize + laneIndex();
         return index < count ? __ldg(words + index) : 0;
     }
-    // Clears the bytes of the last word past the end; later than loading, which would wait for the
-    // word.
+    // Clears the bytes of the last word that are past the end. This is done after loading, because
+    // at the load it would have to wait for the word.
     __device__ uint32_t valid(uint32_t word, uint32_t row) const
     {
         return row * kWarpSize + laneIndex() + 1 == count ? word & lastMask : word;
     }
 
-    // A refill passes one row boundary at most, since it takes no more than 32 words.
+    // A refill takes at most 32 words, so it crosses at most one row boundary.
     __device__ bool advance()
     {
         if (next > count) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Asynchronous bulk copies from global to shared memory (compute capability 9.0). A barrier in
-// shared memory tells when a copy is complete.
+// shared memory signals when a copy is complete.
 #pragma once
 
 #include "cuda/lib/launch.cuh"
@@ -13,7 +13,7 @@ __device__ inline void initBarrier(uint64_t* barrier)
     asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(sharedAddress(barrier)) : "memory");
 }
 
-// Orders barriers, and reads of shared memory so far, before copies that come.
+// Orders barriers and earlier reads of shared memory before later copies.
 __device__ inline void fenceCopyEngine()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

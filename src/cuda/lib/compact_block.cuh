@@ -18,7 +18,7 @@ struct CompactShared {
     CountLookback::Shared looked;
 };
 
-// The tile that is being compacted, or the ring of them.
+// The tile that is being compacted, or the ring of tiles.
 extern __shared__ __align__(128) unsigned char compactBytes[];
 
 // The word of scratch that counts what a partition keeps.
@@ -37,8 +37,8 @@ __device__ inline void storeResult(const CompactParams& params, uint32_t kept)
         *pointerFrom<uint32_t>(params.argument) = min(groups, params.argumentLimit);
 }
 
-// Stores an element in shared memory if a bit of `bits` is set, and moves the address on: three
-// instructions, where the compiler makes six of the same in C++.
+// Stores an element in shared memory if a bit of `bits` is set, and advances the address. PTX takes
+// three instructions, C++ six.
 template <uint32_t Words>
 __device__ inline void putIf(uint32_t bits, uint32_t bit, uint32_t& address, const uint32_t* w)
 {
@@ -71,7 +71,7 @@ struct Compact {
     uint32_t count;
     uint32_t tiles;
 
-    // Elements go from registers to shared memory: those that are kept to the front and, with
+    // Moves elements from registers to shared memory: the kept ones to the front and, with
     // Rejected, the others behind them.
 
     template <bool Rejected, typename Put>
@@ -122,7 +122,7 @@ struct Compact {
         });
     }
 
-    // From shared memory they go to the output. The first lane starts a line.
+    // Moves elements from shared memory to the output. The first lane starts a cache line.
 
     __device__ void storeWords(const uint32_t* compacted, uint32_t* target, uint32_t words) const
     {
@@ -172,8 +172,8 @@ struct Compact {
                    min(number, params.indexCapacity - min(to, params.indexCapacity)));
     }
 
-    // How many elements the tiles before `index` keep. The whole block calls it; the tile's own
-    // count is published before.
+    // Returns how many elements the tiles before `index` keep. The whole block calls it, after the
+    // tile's own count has been published.
     __device__ uint32_t keptBefore(uint32_t index, uint32_t kept) const
     {
         const auto recompute = [&](uint32_t missing, uint32_t& value) {
@@ -185,7 +185,7 @@ struct Compact {
                              hasMode(params, SLUICE_COMPACT_MODE_SCANNER), recompute);
     }
 
-    // Where a partition's rejected elements go: behind all that are kept.
+    // Returns where a partition's rejected elements go: behind all kept ones.
     __device__ uint32_t rejectedStart(const Tile& tile, const Elements& e, uint32_t prefix) const
     {
         const uint32_t kept = gridDim.x > 1 ? __ldcg(keptWord(params)) : e.kept;
@@ -215,7 +215,7 @@ struct Compact {
         }
     }
 
-    // last: the block leaves the look-back after this tile.
+    // With `last` the block leaves the look-back after this tile.
     __device__ void compactTile(uint32_t index, bool last)
     {
         const Tile tile(params, index, count);
@@ -231,7 +231,7 @@ struct Compact {
         }
         const bool partition = hasMode(params, SLUICE_COMPACT_MODE_PARTITION);
         const uint32_t rejectedAt = partition ? rejectedStart(tile, e, prefix) : 0;
-        if (last) lookback.leave(); // its latency passes behind the stores
+        if (last) lookback.leave(); // its latency overlaps with the stores
         if (partition) {
             emit<true>(tile, e, prefix, rejectedAt);
         } else {
@@ -241,7 +241,7 @@ struct Compact {
         __syncthreads(); // before shared memory is written again
     }
 
-    // Does all tiles one after the other: the only way in place where no block may wait for
+    // Does all tiles one after the other. In place, this is the only way if no block may wait for
     // another.
     __device__ void serial()
     {

@@ -37,7 +37,7 @@ struct CompactRing : Compact<Bytes> {
         uint32_t kept[kCompactStages];
     };
 
-    // One thread begins to load the tile of a ticket, if it is a whole one.
+    // One thread starts to load the tile of a ticket, if that tile is whole.
     __device__ void load(Ring& ring, uint32_t stage, uint32_t ticket, uint32_t wholeTiles) const
     {
         if (ticket >= wholeTiles) return;
@@ -58,14 +58,14 @@ struct CompactRing : Compact<Bytes> {
     {
         __shared__ Ring ring;
         const bool elements = u64From(params.output_) != 0;
-        // Another thread than the one that publishes and waits.
+        // This is not the thread that publishes and waits.
         const bool loads = threadIdx.x == kCompactThreads - 1;
         uint32_t latest = 0; // that thread's last ticket
         if (loads) {
             for (uint32_t stage = 0; stage < kCompactStages; ++stage)
                 initBarrier(&ring.arrived[stage]);
             fenceCopyEngine();
-            // One ticket after the other, so that blocks that start together take turns.
+            // Tickets are taken one by one, so that blocks that start together take turns.
             for (uint32_t stage = 0; stage < kCompactStages; ++stage) {
                 if (latest < wholeTiles) latest = lookback.take();
                 ring.tickets[stage] = latest;
@@ -111,7 +111,7 @@ struct CompactRing : Compact<Bytes> {
                 }
             }
             if (finishing) {
-                // Publishing comes first: others wait for that.
+                // Publishing comes first, because other blocks wait for it.
                 lookback.await(leaving, params.polls, seen);
                 __syncthreads();
                 finish(ring, oldest, leaving);

@@ -34,7 +34,7 @@ __device__ inline uint32_t floatKey(uint32_t bits)
     return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
 }
 
-// Bytes is the size of an element.
+// `Bytes` is the size of an element.
 template <uint32_t Bytes>
 class CompactTile {
 public:
@@ -48,7 +48,7 @@ public:
         uint32_t w[kRowWords];
     };
 
-    // The test needs beside the elements, from the lowest bits on: the row's bytes (BYTES) or its
+    // What the test needs besides the elements, in the lowest bits: the row's bytes (BYTES) or its
     // bits (MASK).
     struct Selectors {
         uint32_t w[kRows];
@@ -58,7 +58,7 @@ public:
     struct Elements {
         Row rows[kRows];
         uint32_t keep = 0;     // kPerRow bits a row
-        uint32_t ranks[kRows]; // of the row's first kept element, among those of the tile
+        uint32_t ranks[kRows]; // rank of the row's first kept element in the tile
         uint32_t kept;         // how many the tile keeps
     };
 
@@ -81,20 +81,20 @@ public:
         m_wide = size == kElements && (m_params.input_.lo & 15) == 0;
     }
 
-    // Where this thread's elements of a row start in the tile.
+    // Returns where this thread's elements of a row start in the tile.
     static __device__ uint32_t rowStart(uint32_t row)
     {
         return ((warpIndex() * kRows + row) * kWarpSize + laneIndex()) * kPerRow;
     }
 
-    // How many elements of a row this thread has.
+    // Returns how many elements of a row this thread has.
     __device__ uint32_t rowSize(uint32_t row) const
     {
         const uint32_t at = rowStart(row);
         return at < size ? min(size - at, kPerRow) : 0;
     }
 
-    // The tile's elements in global memory.
+    // Returns the tile's elements in global memory.
     __device__ const uint8_t* bytes() const { return m_input; }
 
     __device__ bool readsElements() const
@@ -180,8 +180,8 @@ public:
     // Ranks the kept elements, by the whole block; `shared` as for blockExclusiveSumInTurn.
     static __device__ void rank(Elements& e, uint32_t (&shared)[kCompactWarps])
     {
-        // A row of a warp keeps 128 elements at most: a byte each is enough to sum four rows at
-        // once.
+        // A row of a warp keeps at most 128 elements, so a byte for each row is enough to sum four
+        // rows at once.
         uint32_t warpKept = 0;
 #pragma unroll
         for (uint32_t first = 0; first < kRows; first += 4) {
@@ -206,7 +206,7 @@ public:
         e.kept = prefix.total;
     }
 
-    // How many elements the tile keeps. The whole block calls it.
+    // Returns how many elements the tile keeps. The whole block calls it.
     __device__ uint32_t kept(uint32_t (&shared)[kCompactWarps]) const
     {
         Elements e;
@@ -240,7 +240,7 @@ private:
         return row;
     }
 
-    // A small element as a word.
+    // Returns a small element as a word.
     __device__ uint32_t smallAt(const uint8_t* element) const
     {
         return Bytes == 1 ? *element : *reinterpret_cast<const uint16_t*>(element);
@@ -264,7 +264,7 @@ private:
         return result;
     }
 
-    // Tests give a bit for each element of a row. Bits past the end have no meaning.
+    // Tests return a bit for each element of a row. Bits past the end have no meaning.
 
     static __device__ uint32_t bytesSet(uint32_t bytes)
     {
@@ -304,7 +304,7 @@ private:
         return bits;
     }
 
-    // Which elements differ from the one before; the first of all does.
+    // Returns which elements differ from the one before; the very first does.
     __device__ uint32_t differing(uint32_t row, const Row& values, const uint8_t* from) const
     {
         const uint32_t at = rowStart(row);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Compaction of many elements of 4 bytes, the commonest case: chosen by a comparison of whole
-// numbers or by bytes, 16-byte aligned. A ring like compact_ring.cuh that loads to registers: a
-// third fewer instructions, for which three blocks a processor are enough.
+// Compaction of many elements in the commonest case: 4 bytes, 16-byte aligned, selected by an
+// integer comparison or by bytes. It is a ring like compact_ring.cuh that loads to registers, with
+// a third fewer instructions; three blocks a processor suffice for it.
 #pragma once
 
 #include "layout/compact.h"
@@ -14,8 +14,8 @@ constexpr uint32_t kCompactWordRingBytes = kCompactWordStages * kCompactTileByte
 
 #if __CUDA_ARCH__ >= 900
 // A tile's count is published in the round in which the tile arrives, and the tile is written
-// kDelay rounds later. Block 0 is the scanner, and does the last tile, whole or not. Bytes: the
-// test is of bytes.
+// kDelay rounds later. Block 0 is the scanner, and does the last tile, whole or not. With `Bytes`,
+// the test is by bytes.
 template <bool Bytes>
 struct CompactWords : Compact<4> {
     static constexpr uint32_t kRows = Tile::kRows;
@@ -24,7 +24,7 @@ struct CompactWords : Compact<4> {
     static constexpr uint32_t kOpen = kDelay + 3;
 
     struct Shared {
-        // Even and odd rounds have their own, so that one barrier a round is enough.
+        // Even and odd rounds have separate ones, so that one barrier a round is enough.
         uint32_t totals[2][kCompactWarps];
         uint32_t ready[2][kCompactWarps]; // the scanner's
         uint32_t tickets[2];
@@ -37,8 +37,8 @@ struct CompactWords : Compact<4> {
         return reinterpret_cast<uint64_t*>(pointerFrom<LookbackHead>(params.scratch) + 1);
     }
 
-    // Takes a ticket, by the last thread. It adds 1, which the compiler must not know: it would add
-    // for all lanes at once, and the warp would wait for the result here.
+    // The last thread takes a ticket. The compiler must not know that it adds 1: otherwise it would
+    // add for all lanes at once, and the warp would wait for the result here.
     __device__ uint32_t take() const
     {
         uint32_t result;
@@ -50,7 +50,7 @@ struct CompactWords : Compact<4> {
         return result;
     }
 
-    // Works as Lookback::scan, with two tiles a thread; it stops for good where a block looked
+    // Works like Lookback::scan, with two tiles a thread. It stops for good where a block looked
     // back.
     __device__ void scan(Shared& ring, uint32_t wholeTiles) const
     {
@@ -95,7 +95,8 @@ struct CompactWords : Compact<4> {
         }
     }
 
-    // Does a tile for which the scanner did not come. publishes: its count is not published yet.
+    // Does a tile that the scanner did not reach. `publishes` says that its count is not published
+    // yet.
     __device__ void compactLate(uint32_t index, bool publishes) const
     {
         const Tile tile(params, index, count);
@@ -132,7 +133,7 @@ struct CompactWords : Compact<4> {
         }
     }
 
-    // Which elements are kept: four bits of a byte for each row.
+    // Returns which elements are kept: four bits of a byte for each row.
     __device__ uint32_t kept(const Rows& next) const
     {
         uint32_t keep = 0;
@@ -164,7 +165,7 @@ struct CompactWords : Compact<4> {
         const uint32_t lead = (params.output_.lo / 4 + to) % kWarpSize, at = threadIdx.x - lead;
         const uint32_t* from = compacted + static_cast<int>(at);
         uint32_t* target = pointerFrom<uint32_t>(params.output_) + to + static_cast<int>(at);
-        constexpr uint32_t always = 2; // more is rare where few are kept
+        constexpr uint32_t always = 2; // if few are kept, more is rare
 #pragma unroll
         for (uint32_t i = 0; i < always; ++i)
             if (at + i * kCompactThreads < fits)

@@ -32,8 +32,8 @@ __device__ inline bool inside64(u64 address, u64 size, u64 base, u64 baseSize)
     return address >= base && address - base <= baseSize && size <= baseSize - (address - base);
 }
 
-// Memory; as in globalPointer, but of the very address, for the compiler does not conclude from one
-// address to others.
+// Memory. This is like globalPointer, but for exactly this address, because the compiler does not
+// infer anything for other addresses.
 template <typename T>
 __device__ inline T* pointerTo(u64 base, u32 index = 0)
 {
@@ -120,7 +120,7 @@ __device__ inline u32x2 lgBallot2Sum(bool a, bool b, u32 value, u32& total)
     return lgBallot2(a, b);
 }
 __device__ inline void lgShare(u32) {}
-// No driver of CUDA has been seen to leave loops early.
+// No CUDA driver is known to leave loops early.
 __device__ inline bool sgLoopsGoOn() { return true; }
 __device__ inline bool lgLoopsGoOn() { return true; }
 __device__ inline u32 lgShared(u32 value, u32 lane)

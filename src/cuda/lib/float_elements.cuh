@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The float codec: elements from symbols and the bits that are not coded, eight of a lane.
+// The float codec: makes elements from symbols and the bits that are not coded, eight a lane.
 #pragma once
 
 #include <sluice/sluice_float.h>
@@ -8,12 +8,12 @@
 
 namespace sluice::float_decode {
 
-// Where a lane's next 8 elements are.
+// Where the planes of a lane's next 8 elements are.
 struct Places {
     const uint8_t *words, *bytes, *bits; // of raw; bits: from the word on that they are in
     uint8_t* output;
 };
-// The bits of them that are not coded.
+// The bits of these elements that are not coded.
 struct Raw {
     uint4 words;
     uint2 bytes;
@@ -25,7 +25,7 @@ __device__ inline uint32_t bits24(const Raw& raw)
     return __funnelshift_r(raw.bits.x, raw.bits.y, 3 * laneIndex() % 4 * 8);
 }
 
-// more: a row follows, so that the word behind this one's may be read.
+// With `more` a row follows, so that the word behind this row's may be read.
 template <uint32_t Type>
 __device__ inline Raw loadRaw(const Places& places, bool more)
 {
@@ -46,10 +46,10 @@ __device__ inline Raw loadRaw(const Places& places, bool more)
     return raw;
 }
 
-// Bits of `a` where the mask has ones, of `b` elsewhere.
+// Selects bits of `a` where the mask has ones, of `b` elsewhere.
 __device__ inline uint32_t select(uint32_t mask, uint32_t a, uint32_t b)
 {
-    uint32_t result; // from (a & mask) | (b & ~mask) the compiler makes two or three instructions
+    uint32_t result; // for (a & mask) | (b & ~mask) the compiler makes two or three instructions
     asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(result) : "r"(mask), "r"(a), "r"(b));
     return result;
 }
@@ -76,7 +76,8 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
         const uint32_t all = bits24(raw);
 #pragma unroll
         for (uint32_t i = 0; i < 4; ++i) {
-            // The lower two of 3 bits go to 8 and 24, the sign to 15 and 31; nothing is carried.
+            // The lower two of 3 bits go to bits 8 and 24, the sign to 15 and 31; nothing carries
+            // over.
             const uint32_t six = i < 2 ? all : all >> 12, down = i % 2 * 6;
             const uint32_t mantissas = (six & 27u << down) * ((1u << 8 | 1u << 21) >> down);
             const uint32_t high = (six & 36u << down) * ((1u << 13 | 1u << 26) >> down) + mantissas;
@@ -93,15 +94,15 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
                 const uint32_t four = __byte_perm(all, all >> 4, i == 0 ? 0x5140 : 0x7362);
                 words[i] = select(0x78787878, words[i], select(0x80808080, four << 4, four));
             } else if (Type == SLUICE_FLOAT_F8_E5M2) {
-                // Twelve bits go two ways, then each half, and the sign to the top. Other bits are
-                // not selected.
+                // Twelve bits are spread in two directions, then each half again, and the sign goes
+                // to the top. Other bits are masked out later.
                 const uint32_t twelve = i == 0 ? all : all >> 12;
                 const uint32_t halves = select(0xffff, twelve, twelve << 10);
                 const uint32_t four = select(0xff00ff, halves, halves << 5);
                 words[i] = select(0x7c7c7c7c, words[i], select(0x80808080, four << 5, four));
             } else if (Type == SLUICE_FLOAT_F8_E4M3_DENSE) {
                 const uint32_t eight = i == 0 ? all : all >> 8;
-                // Other bits are not selected.
+                // Other bits are masked out later.
                 const uint32_t four = (eight & 0x33) * 0x1001 + (eight & 0xcc) * 0x40040;
                 words[i] = select(0x7e7e7e7e, words[i], four | four << 6);
             }
@@ -112,8 +113,8 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
 template <uint32_t Type>
 constexpr uint32_t kSize = sizeOf(Type);
 
-// Whether bits that are not coded are loaded a row ahead: not where the registers for them cost
-// more than waiting.
+// Whether bits that are not coded are loaded a row ahead; they are not where the registers for this
+// would cost more than waiting.
 template <uint32_t Type>
 constexpr bool kAhead =
     Type != SLUICE_FLOAT_F32&& Type != SLUICE_FLOAT_F16&& Type != SLUICE_FLOAT_BYTES;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The float codec: a row of symbols from the bits of a tile, by a warp.
+// The float codec: a warp decodes rows of symbols from the bits of a tile.
 #pragma once
 
 #include "cuda/lib/float_table.cuh"
 
 namespace sluice::float_decode {
 
-// Loads what is read once only. Types with planes of 3 or 4 bits an element have a hint: the L2
-// cache then fetches the next row, too.
+// Loads data that is read only once. Types with planes of 3 or 4 bits an element give a hint, by
+// which the L2 cache fetches the next row too.
 template <uint32_t Type>
 constexpr bool kHint = bitsOf(Type) >= 3;
 template <uint32_t Type>
@@ -27,7 +27,7 @@ __device__ inline uint2 loadOnce(const uint2* from)
     return value;
 }
 
-// threadIdx.x, read again each time, so that it takes no register in between.
+// Reads threadIdx.x anew each time, so that it takes no register in between.
 __device__ inline uint32_t threadNow()
 {
     uint32_t result;
@@ -47,8 +47,8 @@ __device__ inline uint32_t loadSharedHalf(uint32_t at)
     asm volatile("ld.shared.u16 %0, [%1];" : "=h"(value) : "r"(at) : "memory");
     return value;
 }
-// Lanes in which bit 5 of `used` differs from that of `before` shift a word each, from `next` on,
-// into high and low. PTX makes one predicate serve for all of it, without selections.
+// Lanes in which bit 5 of `used` differs from that of `before` each shift a word, from `next` on,
+// into `high` and `low`. In PTX one predicate serves for all of it, without selections.
 __device__ inline void takeWord(uint32_t used, uint32_t before, uint32_t below, uint32_t& next,
                                 uint32_t& high, uint32_t& low)
 {
@@ -63,7 +63,7 @@ __device__ inline void takeWord(uint32_t used, uint32_t before, uint32_t below, 
                  : "memory");
 }
 
-// Whether any lane has a flag, or `next` has come to `end`.
+// Returns whether any lane has a flag, or `next` has come to `end`.
 __device__ inline bool anyLane(uint32_t flags, uint32_t next, uint32_t end)
 {
     uint32_t result;
@@ -83,11 +83,12 @@ struct Stream {
     BlockShared& shared;
     uint32_t at;    // the lane's next unit of the tile
     uint32_t table; // its address in shared memory
-    // Times this, a ballot has only the bits of lanes below this one, as its highest bits.
+    // Multiplied by this, a ballot keeps only the bits of lanes below this one, as its highest
+    // bits.
     uint32_t below;
     uint32_t next, moveAt; // addresses in shared memory: of the next word, and where the ring moves
-    // The lane has two words here, and in the last rows the bits that are left to it, the next one
-    // above all others.
+    // The lane's two words. In the last rows they are the bits that it has left, the next one
+    // highest.
     uint32_t high = 0, low = 0;
     uint32_t used = 0;   // how many bits of `high` are used; bits above 5 have no meaning
     uint32_t before = 0; // `used` at the last take: a word is used up when bit 5 has changed since
@@ -114,7 +115,7 @@ struct Stream {
         store(kChunk, second);
         __syncwarp();
     }
-    // The address of the warp's ring, computed where it is needed, which is rare.
+    // Returns the address of the warp's ring, which is computed where needed, because that is rare.
     __device__ uint32_t ring() const
     {
         return sharedAddress(shared.ring) + threadNow() / kWarpSize * (4 * kRing);
@@ -146,14 +147,14 @@ struct Stream {
         const uint32_t bytes = tile.first + turns * (8 * kChunk) + (next - ring());
         return (bytes + kUnit - 1) / kUnit > tile.units ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
     }
-    // Each lane that has used up the first of its two words drops it and gets another one.
+    // Each lane that has used up the first of its two words drops it and takes another.
     __device__ void take()
     {
         takeWord(used, before, below, next, high, low);
         before = used;
     }
-    // Looks up the entry of a window. From C++ the compiler makes two logic instructions of the
-    // place in the table, and a row is bound by their pipe.
+    // Looks up the entry of a window. In C++ the compiler would need two logic instructions for the
+    // place in the table, and their pipe bounds the speed of a row.
     __device__ uint32_t entryOf(uint32_t bits) const
     {
         uint32_t result;
@@ -164,7 +165,7 @@ struct Stream {
                      : "memory");
         return result;
     }
-    // The bits ahead, the next one above all others.
+    // Returns the bits ahead, the next one highest.
     __device__ uint32_t window() const { return __funnelshift_l(low, high, used); }
     // Takes two entries.
     __device__ void takePairs(uint32_t& first, uint32_t& second)
@@ -194,8 +195,8 @@ struct Stream {
         }
     }
 
-    // Begins the last rows, in which `high` and `low` begin with the next bit and `used` is how
-    // many bits they have; zeros stand behind those.
+    // Begins the last rows. There `high` and `low` begin with the next bit, `used` is how many bits
+    // they have, and zeros follow those.
     __device__ void beginLast(bool hasWhole)
     {
         const uint32_t two = used & 31 | (used ^ before) & 32;
@@ -204,7 +205,7 @@ struct Stream {
         low = one ? 0 : low << two;
         used = hasWhole ? 64 - two : 0;
     }
-    // Lanes with `need` take 16 bits; they have fewer than 12.
+    // Lanes with `need` take 16 bits; such lanes have fewer than 12.
     __device__ void takeHalf(bool need)
     {
         const uint32_t takers = __ballot_sync(kAllLanes, need);
@@ -228,16 +229,16 @@ __device__ inline uint32_t flagsOf(const uint32_t (&pairs)[4])
 {
     return (pairs[0] | pairs[1] | pairs[2] | pairs[3]) & kShort;
 }
-// Which of a lane's look-ups found one symbol only: a flag in each byte, the lowest one for the
-// last look-up.
+// Returns which of a lane's look-ups found only one symbol: a flag in each byte, the lowest one for
+// the last look-up.
 __device__ inline uint32_t shortOnes(const uint32_t (&pairs)[4])
 {
     const uint32_t low = __byte_perm(pairs[3], pairs[2], 0x40),
                    high = __byte_perm(pairs[1], pairs[0], 0x40);
     return __byte_perm(low, high, 0x5410) & kShort * 0x1010101;
 }
-// Replaces a by bytes of a and b if `what` is `with`, or more than `than`. Written in C++, the
-// compiler selects after the permutation.
+// Replaces `a` by bytes of `a` and `b` if `what` is `with`, or more than `than`. In C++ the
+// compiler would permute first and then select.
 template <uint32_t Selector>
 __device__ inline void permuteIfSame(uint32_t& a, uint32_t b, uint32_t what, uint32_t with)
 {
@@ -252,8 +253,8 @@ __device__ inline void permuteIfMore(uint32_t& a, uint32_t b, uint32_t what, uin
         : "+r"(a)
         : "r"(b), "r"(what), "r"(than), "n"(Selector));
 }
-// Appends a symbol, the first of entry `one`: symbols behind the last look-up that found only one
-// move a place ahead. Lanes with shorts == 0 change nothing.
+// Appends the first symbol of entry `one`: symbols behind the last look-up that found only one move
+// forward a place. Lanes with shorts == 0 change nothing.
 template <uint32_t Type>
 __device__ inline void addSymbol(uint32_t (&pairs)[4], uint32_t& shorts, uint32_t one)
 {
@@ -278,9 +279,9 @@ __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
     stream.takePairs(pairs[0], pairs[1]);
     stream.take();
     stream.takePairs(pairs[2], pairs[3]);
-    // One vote serves for both things that are rare.
+    // One vote serves for both rare cases.
     if (__builtin_expect(anyLane(flagsOf(pairs), stream.next, stream.moveAt), 0)) {
-        stream.move(); // the turns take 4 words a lane at most
+        stream.move(); // the turns take at most 4 words a lane
         uint32_t shorts = shortOnes(pairs);
 #pragma unroll 1
         while (__any_sync(kAllLanes, shorts != 0)) {
@@ -293,7 +294,7 @@ __device__ inline void decodeRow(Stream<Type>& stream, uint32_t (&pairs)[4])
     }
 }
 
-// Decodes one of the last rows, which take only as many words of 16 bits as their codes need.
+// Decodes one of the last rows. These take only as many words of 16 bits as their codes need.
 template <uint32_t Type>
 __device__ inline void decodeLastRow(Stream<Type>& stream, uint32_t (&pairs)[4])
 {

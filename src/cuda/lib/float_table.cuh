@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The float codec: what elements of each type consist of, and the table that a block decodes a
-// tensor's code with, two symbols a look-up.
+// The float codec: the composition of each element type, and the table with which a block decodes a
+// tensor's code, two symbols a look-up.
 #pragma once
 
 #include <sluice/sluice_float.h>
@@ -21,10 +21,10 @@ static_assert(kThreads >= 256, "a thread a symbol");
 static_assert(kChunk >= 4 * kWarpSize, "what a row takes behind its look-ups");
 
 // A table entry has in bits 0 .. 3 how many bits it takes, 0 in bits 4 and 5, and in bit 6 whether
-// the second symbol did not fit. The symbols stand where the numbers have them, so that few
-// instructions join them with the other bits, and the length of the first code where neither
-// stands: numbers of 16 and 32 bits have a symbol in each half, the length at 16; those of 8 bits
-// have them in bytes 1 and 2, the length at 24. Above a length there is a zero.
+// the second symbol did not fit. The symbols stand where the elements have them, so that few
+// instructions join them with the other bits. The length of the first code stands where no symbol
+// is. Elements of 16 and 32 bits have a symbol in each half and the length at bit 16; those of 8
+// bits have them in bytes 1 and 2 and the length at bit 24. Above a length there is a zero.
 constexpr uint32_t kShort = 64;
 
 struct Form {
@@ -41,7 +41,7 @@ __device__ constexpr Form formOf(uint32_t type)
                                                 : Form{255, 7, 23, 16};
 }
 __device__ constexpr bool isByte(uint32_t type) { return type > SLUICE_FLOAT_F32; }
-// How many bits of an element are in the plane of bits.
+// Returns how many bits of an element are in the plane of bits.
 __device__ constexpr uint32_t bitsOf(uint32_t type)
 {
     return type == SLUICE_FLOAT_F16 || type == SLUICE_FLOAT_F8_E5M2 ? 3
@@ -53,14 +53,14 @@ __device__ constexpr uint32_t sizeOf(uint32_t type)
 {
     return type < SLUICE_FLOAT_F32 ? 2 : type == SLUICE_FLOAT_F32 ? 4 : 1;
 }
-// How many bits of an element are not coded.
+// Returns how many bits of an element are not coded.
 __device__ constexpr uint32_t rawBitsOf(uint32_t type)
 {
     return sizeOf(type) == 4 ? 24 : sizeOf(type) == 2 ? 8 + bitsOf(type) : bitsOf(type);
 }
 __device__ constexpr uint32_t aligned16(uint32_t bytes) { return (bytes + 15) / 16 * 16; }
-// Where the planes of a tile of so many elements begin; the plane of 2 bytes an element begins at
-// 0.
+// Where the planes of a tile with this many elements begin; the plane of 2 bytes an element begins
+// at 0.
 struct Planes {
     uint32_t bytes, bits, end;
 };
@@ -94,18 +94,18 @@ struct BlockShared {
     uint32_t table[kTableSize];
     union {
         alignas(16) uint32_t ring[kWarps * kRing];
-        // While the table is built: a symbol from bit 4 on, below it its code's length.
+        // Used while the table is built: a symbol from bit 4 on, below it its code's length.
         alignas(16) uint16_t single[kTableSize];
     };
     uint32_t limits[16], places[16]; // of each length, see lib/float_tile.glsl
     uint32_t counts[kWarps][16];
     uint8_t sorted[256];
-    // These stand here because registers are scarce.
+    // These are in shared memory because registers are scarce.
     TileWords tiles[kWarps];
     Tensor tensor;
 };
 
-// Builds the table, by the whole block, each thread with the length of its symbol's code. Returns
+// The whole block builds the table, each thread with the length of its symbol's code. Returns
 // whether the code is complete.
 __device__ inline bool buildTable(BlockShared& shared, uint32_t length)
 {
@@ -146,8 +146,8 @@ __device__ inline bool buildTable(BlockShared& shared, uint32_t length)
     }
     __syncthreads();
 
-    // First each entry gets one symbol. Where codes have up to 9 bits a thread does 8 entries,
-    // which are the same, then one.
+    // First each entry gets one symbol. A thread does 8 equal entries at a time where codes have up
+    // to 9 bits, and single ones elsewhere.
     const auto singleAt = [&](uint32_t bits, uint32_t bitCount) {
         return shared.sorted[((bits >> (kMaxBits - bitCount)) + shared.places[bitCount]) & 255]
                    << 4 |

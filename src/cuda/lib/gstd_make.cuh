@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The bytes of a Gstd part, 4,096 or 8,192 at once, a group, by a block. What is known of each byte
-// stands in shared memory: its value or, if it copies a byte of the group, where that one stands.
-//   make    A lane takes four words, 128 bytes apart: the highest mark up to a word is its run
-//           (gstd_mark.cuh). Two words of memory, shifted, are its values, or four places what is
-//           known of it. Then a thread takes listed bytes, three at most.
+// A block makes the bytes of a Gstd part, a group of 4,096 or 8,192 at once. Shared memory holds
+// for each byte its value or, if it copies a byte of the group, the place of that byte. Comments
+// call this "what is known of" a byte.
+//   make    A lane takes four words, 128 bytes apart. The highest mark up to a word is its run
+//           (gstd_mark.cuh). Two words of memory, shifted, give its values, or else four places are
+//           noted. Then each thread takes listed bytes, at most three.
 //   chase   A lane takes its words again, follows the chains of copies of their bytes, and stores
 //           them.
 #pragma once
@@ -31,13 +32,13 @@ class GstdExpander : GstdMarker<Warps> {
     using typename Base::Tile;
 
 public:
-    // depth: how long a chain of copies inside of 512 bytes may be.
+    // `depth` is how long a chain of copies inside 512 bytes may be.
     __device__ GstdExpander(const Tile& tile, Shared& shared, uint32_t depth)
         : Base(tile, shared), m_depth(depth), m_pointers(sharedAddress(shared.made) - kPointer)
     {
     }
 
-    // Makes the bytes of a coded part, by the whole block.
+    // The whole block makes the bytes of a coded part.
     __device__ void expand(Part& part)
     {
         const uint32_t size = part.end - part.begin;
@@ -78,8 +79,8 @@ public:
     }
 
 private:
-    // The remainder for value < 2^16 and 0 < divisor < 2^18, for which the quotient of floats is at
-    // most one off; for others it has no meaning.
+    // Returns the remainder for value < 2^16 and 0 < divisor < 2^18, where the quotient of floats
+    // is off by at most one; for other arguments the result has no meaning.
     __device__ static uint32_t modulo(uint32_t value, uint32_t divisor)
     {
         float inverse;
@@ -89,9 +90,9 @@ private:
         return min(result, min(result + divisor, result - divisor));
     }
 
-    // What is known of a byte at `to`: the place of its source at `from`, if that is in the group,
-    // or its value from memory. The compiler would wait for values, and compare, between such
-    // loads.
+    // Returns what is known of the byte at `to`: the place of its source at `from`, if that is in
+    // the group, or its value from memory. It is PTX because the compiler would wait and compare
+    // between such loads.
     __device__ static uint32_t loadOrPoint(uint32_t from, uint32_t to, const uint8_t* group,
                                            uint32_t pointers)
     {
@@ -104,8 +105,7 @@ private:
             : "memory");
         return result;
     }
-    // Loads the two words around `from` if that is no place of the group before `to`, and less than
-    // `limit`.
+    // Loads the two words around `from` if that is not in the group before `to`, and below `limit`.
     __device__ static void loadWords(int32_t from, uint32_t to, int32_t limit, const uint8_t* group,
                                      uint32_t& low, uint32_t& high)
     {
@@ -125,7 +125,8 @@ private:
         asm("bfind.u32 %0, %1;" : "=r"(result) : "r"(bits));
         return result;
     }
-    // Replaces what is known of a byte, if that is no value, by what is known of its source.
+    // If a byte's value is not known yet, replaces what is known of it by what is known of its
+    // source.
     __device__ static void follow(uint32_t& made)
     {
         asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, 0; @p ld.shared.s16 %0, [%0 + %1]; }"
@@ -134,7 +135,7 @@ private:
                      : "memory");
     }
 
-    // A word may copy bytes on both sides of a group's begin; those before it are values.
+    // A word may copy bytes on both sides of the group's beginning; bytes before it are values.
     __device__ void bringBefore(uint32_t begin, bool load) const
     {
         if (load)
@@ -150,18 +151,19 @@ private:
     __device__ const uint8_t* placeZero(const Part& part, uint32_t at) const
     {
         const uint8_t* result = m_tile.destination + part.begin + at - kBefore;
-        // Without this the address is a sum of uniform registers, which are moved for each load.
+        // Without this the address is a sum of uniform registers that are moved for each load.
         asm volatile("" : "+l"(result));
         return result;
     }
-    // From this place on words of memory would not be whole or not there.
+    // From this place on, words of memory are incomplete or missing.
     __device__ int32_t limitOf(const Part& part, uint32_t at) const
     {
         return static_cast<int32_t>(m_tile.size & ~3u) - 4 -
                static_cast<int32_t>(part.begin + at - kBefore);
     }
 
-    // Makes the warp's piece of the group at `at` if it is one run whose source is all in memory.
+    // Makes the warp's piece of the group at `at` if it is a single run whose source is entirely in
+    // memory.
     __device__ bool makeSingle(const Part& part, uint32_t at, int32_t word,
                                uint32_t (&bytes)[kRounds]) const
     {
@@ -203,8 +205,8 @@ private:
         return true;
     }
 
-    // Stores what is known of the bytes of the warp's piece of the group at `at`, but for runs that
-    // begin inside a word. True: `bytes` are its bytes.
+    // Stores what is known of the bytes of the warp's piece of the group at `at`, except for runs
+    // that begin inside a word. Returns true if `bytes` are already the final bytes.
     __device__ bool make(const Part& part, uint32_t at, uint32_t (&bytes)[kRounds]) const
     {
         const uint32_t lane = laneIndex(), first = firstPlace();
@@ -233,7 +235,8 @@ private:
         constexpr uint32_t oneByte = 1u << kRounds;
         int32_t from[kRounds];
         uint32_t low[kRounds], high[kRounds];
-        uint32_t flags = 0;          // of words to be made byte by byte, and of words of one byte
+        uint32_t flags = 0;          // counts of words to be made byte by byte, and of words of one
+                                     // byte
         uint32_t words[kRounds / 2]; // two in each
         bool overlaps = false, behind = false;
 #pragma unroll
@@ -247,8 +250,7 @@ private:
             const uint32_t to = first + 4 * kWarpSize * r;
             from[r] = static_cast<int32_t>(to) + (run >> 1);
             if (__any_sync(kAllLanes, run & 1)) {
-                // A match that overlaps itself is, as far as it repeats, made of the bytes before
-                // it.
+                // Where a match that overlaps itself repeats, it is made from the bytes before it.
                 overlaps = true;
                 if ((run & 1) != 0) {
                     const uint32_t offset = max(static_cast<uint32_t>(-(run >> 1)), 1u);
@@ -310,7 +312,8 @@ private:
                        inGroup ? pair + further : __byte_perm(value, 0, seconds));
     }
 
-    // What is known of the bytes, three at most, that a run which begins inside a word has of it.
+    // Stores what is known of the at most three bytes of a word that belong to a run which begins
+    // inside it.
     struct Inside {
         uint32_t made[3];
     };
@@ -335,7 +338,7 @@ private:
         if (run >= 3 << 16) made[2] = static_cast<uint16_t>(inside.made[2]);
     }
 
-    // The run of a match of offset 1 that overlaps itself.
+    // This is the run of a match of offset 1 that overlaps itself.
     static constexpr int32_t kRepeatsByte = -1;
     static constexpr uint32_t kUnlimited = 0xffffffffu;
     // Finds out what is known of a word byte by byte.
@@ -376,9 +379,8 @@ private:
                     chase(known[r], part.end - part.begin - at, 4 * (kWarpSize * r + laneIndex()));
         }
     }
-    // Follows the chain of copies of each byte of a word. It may be as long as this: in each 512
-    // bytes m_depth copies inside of them, and one that leaves them. The word is at `place` of
-    // `size` bytes.
+    // Follows the chain of copies of each byte of a word, which is at `place` of `size` bytes. In
+    // each 512 bytes a chain has at most m_depth copies, and one more that leaves them.
     __device__ uint32_t chase(uint2 known, uint32_t size, uint32_t place) const
     {
         uint32_t made[4] = {lowHalf(known.x), highHalf(known.x), lowHalf(known.y),

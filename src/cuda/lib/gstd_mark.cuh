@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The runs of a group of bytes of a Gstd part: a thread takes an entry and marks the first words of
-// its runs; bytes of theirs before such a word are listed.
+// Marks the runs of a group of bytes of a Gstd part. A thread takes an entry and marks the first
+// whole word of each of its runs; bytes of a run before that word are listed.
 #pragma once
 
 #include "cuda/lib/gstd_part.cuh"
@@ -22,7 +22,9 @@ protected:
         : m_tile(tile), m_shared(shared), m_warp(uniform(warpIndex())),
           m_startsAt(sharedAddress(shared.starts)), m_below(lanesBelow())
     {
-        asm volatile("" : "+r"(m_startsAt), "+r"(m_below)); // or they are computed at each use
+        asm volatile(""
+                     : "+r"(m_startsAt), "+r"(m_below)); // otherwise they are computed at each
+                                                         // use
     }
 
     __device__ void clearStarts() const
@@ -67,7 +69,7 @@ protected:
         for (uint32_t piece = (begin + kPiece - 1) / kPiece; piece < end; ++piece)
             m_shared.first[piece] = i;
     }
-    // The length of a sequence, from the first words of its record and of the next.
+    // Returns the length of a sequence, from the first words of its record and of the next.
     __device__ static uint32_t lengthOf(uint32_t word, uint32_t next)
     {
         return ((next - word - 1) & 0xffff) + 1;
@@ -108,7 +110,7 @@ protected:
             const bool here = i < part.sequences;
             const uint32_t begin = words.x & 0xffff, literal = words.x >> 16, offset = words.y;
             const uint32_t match = begin + (((words.z >> 16) - literal) & 0xffff);
-            // These count from the group's begin; an entry that is not there has no bytes.
+            // These count from the group's beginning; an entry that does not exist has no bytes.
             const int32_t from = static_cast<int32_t>(here ? begin - at : end + 1);
             const int32_t between = static_cast<int32_t>(match - begin) + from;
             const int32_t to = static_cast<int32_t>(lengthOf(words.x, words.z)) + from;
@@ -121,7 +123,7 @@ protected:
                 wrong ? 0 : -static_cast<int32_t>(offset), overlaps, match);
             words = after;
         }
-        // The literals behind the sequences stand where they belong.
+        // The literals behind the last sequence are already in their places.
         if (m_warp == 0 && part.tail < at + end) {
             const int32_t from = static_cast<int32_t>(laneIndex() == 0 ? part.tail - at : end + 1);
             put(half, end, from, static_cast<int32_t>(end), static_cast<int32_t>(end), 0, 0, 0, 0);
@@ -179,8 +181,8 @@ protected:
             : "r"(starts), "r"(word), "r"(last), "r"(bit), "r"(run), "n"(kRunAt)
             : "memory");
     }
-    // Adds by one lane. The compiler makes atomicAdd() sum over the warp first, and would here,
-    // too, if it knew that the address is uniform.
+    // Adds in one lane. The compiler makes atomicAdd() sum over the warp first, and would do so
+    // here too if it knew that the address is uniform.
     __device__ static uint32_t addShared(uint32_t at, uint32_t value)
     {
         uint32_t before;

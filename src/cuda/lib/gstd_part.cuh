@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a block knows of the part of a Gstd tile whose bytes it makes (gstd_expand.cu).
+// The state of a block that makes the bytes of a part of a Gstd tile (gstd_expand.cu).
 #pragma once
 
 #include "cuda/lib/gstd_tile.cuh"
@@ -11,16 +11,16 @@ constexpr uint32_t kPiece = SLUICE_GS_GROUP;                // bytes that a warp
 constexpr uint32_t kWords = kPiece / 4;                     // of a piece
 constexpr uint32_t kRounds = kWords / kWarpSize;            // words of a lane
 constexpr uint32_t kPieces = SLUICE_GS_PART_BYTES / kPiece; // of a part
-constexpr uint32_t kBefore = 4;                             // values in front of those of a group
+constexpr uint32_t kBefore = 4;                             // values in front of a group's
 constexpr uint32_t kNoEntry = 0xffffffffu;
-// A byte of a group is known by its value, or by a negative number: the address in shared memory of
-// what is known of the byte that it copies, less this.
+// What is known of a byte of a group: its value or, as a negative number, the address in shared
+// memory of what is known of the byte that it copies, less this.
 constexpr int32_t kPointer = 0x8000;
 
-// What is known of a part from its header; the counts are there only if it is coded. Its entries
-// are its sequences, literals and a match each, and the literals behind them.
+// A part's properties from its header; the counts are valid only if it is coded. Its entries are
+// its sequences, each with literals and a match, and the literals behind them.
 struct GstdPartHeader {
-    uint32_t begin, end; // of its output
+    uint32_t begin, end; // address of its output
     uint32_t first;      // where its words begin
     uint32_t word;       // the first of them
     uint32_t literalCount, sequences;
@@ -35,8 +35,9 @@ struct GstdPart : GstdPartHeader {
 template <uint32_t Warps>
 struct GstdExpandShared {
     static constexpr uint32_t kGroup = kPiece * Warps;  // bytes of all warps
-    static constexpr uint32_t kMarks = kRounds * Warps; // words: a bit for each word of a group
-    // A match has three bytes at least, so of four bytes two begin runs at most.
+    static constexpr uint32_t kMarks = kRounds * Warps; // words that have a bit for each word of a
+                                                        // group
+    // A match has at least three bytes, so at most two of four bytes begin runs.
     static constexpr uint32_t kMostInside = kGroup / 2 + 2;
     static_assert(kMarks % kWarpSize == 0 && kRounds == 4 && kGroup < 1u << 16,
                   "16 bytes; half a word for a place");
@@ -45,16 +46,17 @@ struct GstdExpandShared {
     // A bit for each word whose first byte belongs to another run than the word before; also for
     // the word behind the group.
     __align__(16) uint32_t starts[kMarks + 4];
-    // Each marked word has here how far its run's source is, times 2, plus 1 if the run overlaps its
-    // source; then also where in the part the run begins.
+    // For each marked word, the distance of its run's source times 2, plus 1 if the run overlaps
+    // its source; in that case also where in the part the run begins.
     int32_t run[kGroup / 4 + 1];
     uint16_t begin[kGroup / 4 + 1];
-    // Runs that begin inside a word: where and, in the upper half, how many bytes of the word they
-    // have; how far the source is.
+    // Runs that begin inside a word: where they begin and, in the upper half, how many bytes of the
+    // word they have; and the distance of their source.
     __align__(8) int2 inside[kMostInside];
     uint32_t insideCount[2];     // of this group and the next
     uint32_t before;             // the four bytes before a group
-    uint32_t first[kPieces + 1]; // the entry that each piece of a part begins with; then kNoEntry
+    uint32_t first[kPieces + 1]; // the entry that each piece of a part begins with, followed by
+                                 // kNoEntry
     GstdPartHeader parts[SLUICE_GS_MAX_PARTS];
     uint32_t tail; // of the part
     uint32_t badOffset, tooDeep;

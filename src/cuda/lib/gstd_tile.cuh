@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A Gstd tile as both of its kernels see it: 16-bit words of its source, stores to its destination,
-// and waiting for what the other kernel publishes.
+// What both Gstd kernels need of a tile: 16-bit words of its source, stores to its destination, and
+// waiting for what the other kernel publishes.
 #pragma once
 
 #include "layout/base.h"
@@ -26,8 +26,8 @@ __device__ inline uint32_t waitFor(const uint32_t* word, uint32_t epoch)
     }
     return SLUICE_ST_INTERNAL;
 }
-// Waits for a word to be this epoch, by a warp. Its lanes leave the loop together, and the compiler
-// must see that: behind a loop that they might leave one by one it takes them for divergent, and
+// A warp waits for a word to be this epoch. Its lanes leave the loop together, and the compiler
+// must see that: after a loop that lanes might leave one by one it takes them for divergent, and
 // every shuffle and vote costs twice as much.
 __device__ inline bool waitForEpoch(const uint32_t* word, uint32_t epoch)
 {
@@ -47,7 +47,7 @@ struct GstdTile {
         return source[index / 2] >> index % 2 * 16 & 0xffff;
     }
 
-    // Stores those of four bytes at `at`, a multiple of 4, that are before `end`.
+    // Stores four bytes at `at`, a multiple of 4, but none at `end` or behind.
     __device__ void store(uint32_t at, uint32_t bytes, uint32_t end) const
     {
         if (at + 4 <= end) {

@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-// A table entry holds all that a decoder wants to know of a symbol:
+// A table entry holds everything that a decoder needs for a symbol:
 //   bits 0 .. 4    length of the code plus its extra bits; 0 in a table: the code is longer than
 //                  the table's index
 //   bits 5 .. 9    length of the code alone
@@ -19,7 +19,7 @@ __device__ inline uint32_t huffmanEntry(uint32_t length, uint32_t extraBits, uin
     return (length + extraBits) | length << 5 | base << 10 | flags;
 }
 
-// Base plus extra bits, from a lane's next 32 bits.
+// Returns base plus extra bits, from a lane's next 32 bits.
 __device__ inline uint32_t huffmanValue(uint32_t entry, uint32_t bits)
 {
     const uint32_t used = bits & ~__funnelshift_l(0, 0xffffffffu, entry);
@@ -29,7 +29,7 @@ __device__ inline uint32_t huffmanValue(uint32_t entry, uint32_t bits)
 // A code in shared memory.
 struct __align__(16) HuffmanCode
 {
-    // The end of the codes of length <= l, left-aligned to 15 bits (0x8000 at most in a valid
+    // The end of the codes of length <= l, left-aligned to 15 bits (at most 0x8000 in a valid
     // code).
     uint16_t end[16];
     int16_t delta[16]; // the rank of the first code of length l, minus that code
@@ -49,7 +49,7 @@ struct HuffmanScratch {
 // the bit). All lanes call it together; lengths must be visible, and the results are. The table may
 // lie over the lengths.
 //
-// Time goes with waiting, each step for the one before; so rows are worked on side by side, and
+// Most of the time is spent waiting for the step before. So rows are worked on side by side, and
 // nothing is searched: a symbol's codes follow those of the symbol before, and an index finds its
 // symbol by counting the starts below it.
 template <uint32_t Bits, uint32_t Rows, typename MakeEntry>
@@ -116,7 +116,8 @@ __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, Hu
     __syncwarp();
     if (single && lane == 0) sorted[1] = sorted[0];
 
-    // A lane has all indices whose lowest five bits are its number. As codes they are neighbours.
+    // A lane takes all indices whose lowest five bits are its number. As codes these are
+    // neighbours.
     constexpr uint32_t kPerLane = 1u << (Bits - 5);
     const uint32_t firstCode = __brev(lane) >> 27 << (Bits - 5),
                    codes = code.end[Bits] >> (15 - Bits);
@@ -136,15 +137,15 @@ __device__ inline bool huffmanBuild(const uint8_t* lengths, uint32_t* sorted, Hu
     return true;
 }
 
-// The entry of the code of `length` bits at the left of the 15 bits c. Only for a code that
-// huffmanBuild accepted.
+// Returns the entry of the code of `length` bits at the left of the 15 bits c. The code must be one
+// that huffmanBuild accepted.
 __device__ inline uint32_t huffmanSymbol(uint32_t c, uint32_t length, const uint32_t* sorted,
                                          const HuffmanCode& code)
 {
     return sorted[static_cast<int>(c >> (15 - length)) + code.delta[length]];
 }
 
-// The entry of a code longer than 8 bits, by canonical search.
+// Returns the entry of a code longer than 8 bits, by canonical search.
 __device__ inline uint32_t huffmanSearch(uint32_t bits, const uint32_t* sorted,
                                          const HuffmanCode& code)
 {

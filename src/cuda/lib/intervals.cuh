@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Load-balancing search: which intervals a warp works on, and which of them made its i-th piece of
-// output. shaders/lib/intervals.glsl tells the method.
+// Load-balancing search: which intervals a warp works on, and which of them its i-th piece of
+// output belongs to. shaders/lib/intervals.glsl explains the method.
 #pragma once
 
 #include "formulas/interval.h"
@@ -32,8 +32,8 @@ __device__ inline uint64_t warpInclusiveSum64(uint64_t value)
     return value;
 }
 
-// Exclusive sum over the block, with one barrier. No thread may use `sums` between the barrier
-// before this one and the barrier after it.
+// Returns the exclusive sum over the block, with one barrier. No thread may use `sums` between the
+// barrier before this one and the barrier after it.
 __device__ inline uint64_t blockExclusive(uint64_t value, uint64_t& total,
                                           uint64_t (&sums)[kIntervalWarps])
 {
@@ -51,7 +51,7 @@ __device__ inline uint64_t blockExclusive(uint64_t value, uint64_t& total,
     return before + inclusive - value;
 }
 
-// Exclusive sum over the warp, saturated.
+// Returns the exclusive sum over the warp, saturated.
 __device__ inline uint32_t warpExclusiveSaturated(uint32_t value, uint32_t& total)
 {
     if (__any_sync(kAllLanes, value >= 1u << 27)) {
@@ -88,7 +88,7 @@ struct IntervalList {
 
     static constexpr bool kIsBulk = Form >= SLUICE_INTERVAL_REMOVED;
 
-    // The first item of run i of a bulk operation.
+    // Returns the first item of run i of a bulk operation.
     __device__ uint32_t runBegin(uint32_t i) const
     {
         if (i == 0) return 0;
@@ -106,7 +106,7 @@ struct IntervalList {
         return static_cast<uint32_t>(subSaturated(end, runBegin(i)));
     }
 
-    // The sum of all lengths.
+    // Returns the sum of all lengths.
     __device__ uint32_t elements() const
     {
         if constexpr (Form == SLUICE_INTERVAL_COUNTS)
@@ -116,7 +116,7 @@ struct IntervalList {
                                                : items;
     }
 
-    // The elements before interval `batch` * SLUICE_INTERVAL_BATCH.
+    // Returns the elements before interval `batch` * SLUICE_INTERVAL_BATCH.
     __device__ uint32_t beforeBatch(uint32_t batch) const
     {
         const uint32_t i = batch * SLUICE_INTERVAL_BATCH;
@@ -134,13 +134,13 @@ struct IntervalList {
     }
 };
 
-// A lane's interval of a round.
+// A lane's interval in a round.
 struct Interval {
     uint32_t index;
     uint32_t count; // elements
     uint32_t before;
-    uint32_t from, to; // the elements of it that this warp does; none: from == to
-    bool owned;        // this warp does its end
+    uint32_t from, to; // the elements that this warp does; none if from == to
+    bool owned;        // this warp does the interval's end
 };
 
 // A warp's share of the work. All lanes together call each function.
@@ -149,14 +149,15 @@ struct IntervalShare {
     const IntervalParams& p;
     IntervalList<Form> list;
     const uint32_t warp; // of the block
-    uint32_t larges = 0; // the first so many shares are large
+    uint32_t larges = 0; // this many shares are large, the first ones
     uint32_t done = 0;   // of the share's work
     uint32_t base = 0;   // first interval of the next round
     uint32_t before = 0; // the elements before it
-    uint32_t rounds = 0; // that may still follow: a consistent list never needs more
+    uint32_t rounds = 0; // rounds that may still follow; a consistent list never needs more
 
     __device__ uint32_t cost() const { return max(SLUICE_INTERVAL_COST_BYTES / p.elementSize, 1u); }
-    // The share's place in the work. It is computed each time, for copies need the registers.
+    // Returns the share's place in the work. It is computed each time, because copies need the
+    // registers.
     __device__ uint32_t number() const { return blockIdx.x * (blockDim.x / kWarpSize) + warp; }
     __device__ uint32_t size() const { return number() < larges ? p.large : p.tile; }
     __device__ uint64_t begin() const
@@ -164,7 +165,7 @@ struct IntervalShare {
         return uint64_t{number()} * p.tile + uint64_t{min(number(), larges)} * (p.large - p.tile);
     }
     __device__ uint64_t end() const { return begin() + size(); }
-    // Where the work on interval i starts if `first` elements are before it.
+    // Returns where the work on interval i starts if `first` elements are before it.
     __device__ uint64_t workBefore(uint32_t first, uint32_t i) const
     {
         return first + static_cast<uint64_t>(i) * cost();
@@ -226,7 +227,7 @@ struct IntervalShare {
         }
     }
 
-    // A round of little work is not cut: the share in which it begins does all of it.
+    // A round with little work is not cut: the share in which it begins does all of it.
     __device__ bool isWhole(uint32_t first, uint32_t after) const
     {
         return after - first + static_cast<uint64_t>(kWarpSize) * cost() <= p.window / 4 * 3;
@@ -238,7 +239,7 @@ struct IntervalShare {
                workBefore(before, base) < end();
     }
 
-    // This lane's interval of the next round, or one past the list.
+    // Returns this lane's interval of the next round, or one past the list.
     __device__ uint32_t nextIndex() const { return addSaturated(base, laneIndex()); }
 
     // Takes the next round, one interval a lane, whose length is `count` (0 past the list). A round
@@ -285,8 +286,8 @@ struct IntervalShare {
     }
 };
 
-// A bit for each piece of output at which an interval begins. The number of marks up to a piece is
-// its interval.
+// Marks have a bit for each piece of output at which an interval begins, so the number of marks up
+// to a piece gives its interval.
 struct Marks {
     static constexpr uint32_t kPieces = 32 * kWarpSize; // a word of marks a lane
     uint32_t bits[kWarpSize];
@@ -312,7 +313,8 @@ struct Marks {
         return __shfl_sync(kAllLanes, inclusive, kWarpSize - 1);
     }
 
-    // Which of the marked intervals a piece belongs to. There must be a mark at or before it.
+    // Returns which of the marked intervals a piece belongs to. There must be a mark at or before
+    // it.
     __device__ uint32_t rank(uint32_t piece) const
     {
         const uint32_t upTo = bits[piece / 32] & ((2u << piece % 32) - 1u);

@@ -20,8 +20,8 @@ __host__ __device__ inline uint64_t u64From(U64Pair value)
     return static_cast<uint64_t>(value.hi) << 32 | value.lo;
 }
 
-// The compiler cannot know that an address from a list is one of global memory; without that, loads
-// and stores are slower.
+// Tells the compiler that an address from a list is one of global memory. Loads and stores through
+// other pointers are slower.
 template <typename T>
 __device__ T* globalPointer(uint64_t address)
 {
@@ -30,7 +30,7 @@ __device__ T* globalPointer(uint64_t address)
     return pointer;
 }
 
-// Tells the compiler so at an access, where it has lost sight of it.
+// Tells the compiler the same at an access, where it has lost track of it.
 template <typename T>
 __device__ T* global(T* pointer)
 {
@@ -38,15 +38,15 @@ __device__ T* global(T* pointer)
     return pointer;
 }
 
-// The address of something in shared memory as PTX takes it.
+// Returns an address in shared memory in the form that PTX takes.
 __device__ inline uint32_t sharedAddress(const void* pointer)
 {
     return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-// Programmatic dependent launch, of compute capability 9.0: below it nothing is compiled, and no
-// launch may be programmatic. Once all blocks of a launch have called this or ended, a programmatic
-// launch behind it begins.
+// Programmatic dependent launch needs compute capability 9.0; below that this compiles to nothing,
+// and no launch may be programmatic. Once all blocks of a launch have called this or ended, a
+// programmatic launch behind it begins.
 __device__ inline void letNextLaunchBegin()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -54,7 +54,7 @@ __device__ inline void letNextLaunchBegin()
 #endif
 }
 // Waits until the launch before has ended and its writes are visible. A programmatic launch calls
-// it before it reads or writes what that one writes or reads.
+// this before it touches memory that the launch before writes, or writes memory that it reads.
 __device__ inline void waitForPreviousLaunch()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -81,7 +81,7 @@ cudaError_t launch(cudaStream_t stream, void (*kernel)(Params), uint32_t blocks,
     return cudaLaunchKernelEx(&config, kernel, params);
 }
 
-// Whether __CUDA_ARCH__ was at least 900 for the kernel as it was loaded.
+// Returns whether __CUDA_ARCH__ was at least 900 for the loaded kernel.
 inline bool isSm90(const cudaFuncAttributes& attributes) { return attributes.ptxVersion >= 90; }
 
 template <typename Params>

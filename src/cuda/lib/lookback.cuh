@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decoupled look-back: one pass over the tiles of an input, each tile needing the combined value of
-// all tiles before it. See shaders/lib/lookback.glsl for the method, the scratch and the papers. A
-// state's value is cut into pieces of 32 bits, each in a 64-bit word of its own together with the
-// state: words need not become visible together.
+// Decoupled look-back: one pass over the tiles of an input, where each tile needs the combined
+// value of all tiles before it. See shaders/lib/lookback.glsl for the method, the scratch and the
+// papers. A state's value is cut into pieces of 32 bits, each in a 64-bit word together with the
+// state, because words need not become visible together.
 //
 // An operation is one of runs.cuh on uint32_t or uint64_t, such as Sum<uint32_t>. It must be
 // commutative.
@@ -20,12 +20,12 @@ constexpr uint32_t kTileWhole = 2; // published: the value of this tile and all 
 struct LookbackHead {
     uint32_t ticket;
     uint32_t done;
-    uint32_t ofCommand[2]; // a command may use them; zero at its end
+    uint32_t ofCommand[2]; // a command may use them; they are zero again at its end
 };
 static_assert(sizeof(LookbackHead) == SLUICE_LOOKBACK_HEAD,
               "the head's size is part of the requirements");
 
-// A tile has published this.
+// The state that a tile has published.
 template <typename Value>
 struct LookbackState {
     uint32_t state; // 0: nothing yet
@@ -83,7 +83,7 @@ __device__ inline void storeState(uint64_t* states, uint32_t tile, Value value, 
     }
 }
 
-// The first lane whose `condition` is true; 32 if there is none.
+// Returns the first lane whose `condition` is true; 32 if there is none.
 __device__ inline uint32_t firstLane(bool condition)
 {
     const uint32_t lanes = __ballot_sync(kAllLanes, condition);
@@ -96,8 +96,8 @@ class Lookback {
 public:
     using Value = typename Op::Value;
 
-    // The tiles that a warp of the scanner looks at: how many have published, up to the first that
-    // has not, and their run.
+    // Of the tiles that a warp of the scanner looks at: how many have published, up to the first
+    // that has not, and their run.
     using OneRun = Run<Op, true>;
     struct ScannedWarp {
         OneRun run;
@@ -110,7 +110,7 @@ public:
         uint32_t next;
         uint32_t ticket;
         uint32_t left; // apart from `ticket`, which others may still read
-        // Even and odd rounds have their own, so that one barrier is enough.
+        // Even and odd rounds have separate ones, so that one barrier is enough.
         ScannedWarp scanned[2][kMaxWarps];
     };
 
@@ -120,10 +120,10 @@ public:
     {
     }
 
-    // Takes the next tile, by one thread.
+    // One thread takes the next tile.
     __device__ uint32_t take() { return atomicAdd(&m_head->ticket, 1u); }
 
-    // Takes the next tile, by the whole block.
+    // The whole block takes the next tile.
     __device__ uint32_t ticket()
     {
         const uint32_t taken = threadIdx.x == 0 ? take() : 0;
@@ -139,8 +139,8 @@ public:
     __device__ void publish(uint32_t tile, Value own, bool final, bool inPlace)
     {
         store(tile, own, final || tile == 0 ? kTileWhole : kTileOwn);
-        // In place: a block that computes this tile itself must not meet its overwritten input
-        // without seeing this state.
+        // In place, a block that computes this tile itself must not read overwritten input without
+        // also seeing this state.
         if (inPlace && threadIdx.x == 0) __threadfence();
     }
 
@@ -217,8 +217,8 @@ public:
         return wait(tile, own, final, polls, inPlace, false, recompute);
     }
 
-    // Scans, by the whole of block 0: replaces the tiles' own values by what lies up to their ends,
-    // a tile a thread at a time. It gives up where nothing comes for long.
+    // All of block 0 scans: it replaces the tiles' own values by the values up to their ends, a
+    // tile a thread at a time. It gives up if nothing comes for long.
     __device__ void scan(uint32_t tiles, uint32_t polls)
     {
         OneRun carry;
@@ -254,8 +254,8 @@ public:
         }
     }
 
-    // Says that this block neither reads nor writes a state any more. The whole block calls it,
-    // once; the latency passes while the block does something else, up to clean().
+    // Announces that this block no longer reads or writes states. The whole block calls it once,
+    // and may do other work during the latency, until clean().
     __device__ void leave()
     {
         __syncthreads();
@@ -277,7 +277,7 @@ public:
     }
 
 private:
-    // Joins the lanes up to this one. Heads are rare.
+    // Joins the lanes up to this one. It assumes that heads are rare.
     static __device__ OneRun inclusiveRun(OneRun run)
     {
         if (firstLane(run.head) == kWarpSize) {
@@ -294,9 +294,9 @@ private:
         if (threadIdx.x == 0) storeState(m_states, tile, value, state);
     }
 
-    // Adds to `before` what the tiles below `next` have published, by one warp. Leaves in m_shared
-    // the sum and how many tiles are still missing, which it also returns; the last of them did not
-    // publish in time.
+    // One warp adds to `before` what the tiles below `next` have published. It leaves in m_shared
+    // the sum and how many tiles are still missing, and returns the latter; the last of those did
+    // not publish in time.
     __device__ uint32_t poll(uint32_t next, Value before, uint32_t polls)
     {
         const uint32_t lane = laneIndex();
@@ -320,8 +320,8 @@ private:
         return next;
     }
 
-    // Whether a tile that was computed from the input has still not published: else, in place, that
-    // input may have been overwritten.
+    // Returns whether a tile that was computed from the input has still not published; if it has,
+    // its input may have been overwritten in place.
     __device__ bool isUnpublished(uint32_t tile)
     {
         __threadfence();

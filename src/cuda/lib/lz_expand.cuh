@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From LZ tokens to bytes, by one warp, many bytes at once; shaders/lib/lz_expand.glsl tells the
+// One warp turns LZ tokens into bytes, many bytes at once; shaders/lib/lz_expand.glsl explains the
 // method.
 #pragma once
 
@@ -9,18 +9,19 @@
 namespace sluice {
 
 // A token has the length - 1 in the upper half, and in the lower half a literal's byte or a match's
-// distance - 1. Matches are 3 bytes at least; one of 65,536 bytes or more is given as 65,536 bytes,
-// which no tile can hold.
+// distance - 1. Matches have at least 3 bytes; one of 65,536 bytes or more is given as 65,536
+// bytes, which no tile can hold.
 __device__ inline bool isMatch(uint32_t token) { return token > 0xffff; }
 __device__ inline uint32_t tokenLength(uint32_t token) { return (token >> 16) + 1; }
 
-// Bytes of output that a lane makes at once, and tokens that it places. The shader has half of it:
-// here a tile takes more registers and shared memory, and waits for memory half as often.
+// Bytes of output that a lane makes at once, and tokens that it places. The shader has half as
+// many; here a tile takes more registers and shared memory and waits for memory half as often.
 constexpr uint32_t kPerLane = 8;
 constexpr uint32_t kGroup = kPerLane * kWarpSize;        // bytes that a warp makes at once
 constexpr uint32_t kPlacedAtOnce = kPerLane * kWarpSize; // tokens
 constexpr uint32_t kTokenRing = 2048;                    // tokens
-constexpr uint32_t kStartRing = 64;                      // words of 32 bytes of output each
+constexpr uint32_t kStartRing = 64;                      // words of bits, each for 32 bytes of
+                                                         // output
 
 struct __align__(16) ExpandShared
 {
@@ -37,7 +38,7 @@ struct LzExpander {
     ExpandShared& shared;
     const Tile& out;             // 4-byte aligned
     uint32_t size;               // bytes in the tile
-    uint32_t placed = 0;         // tokens in `starts`
+    uint32_t placed = 0;         // tokens placed in `starts`
     uint32_t end = 0;            // bytes that they make
     uint32_t at = 0;             // bytes made, a multiple of kGroup
     uint32_t begun = 0;          // tokens that begin before `at`
@@ -50,8 +51,8 @@ struct LzExpander {
         for (uint32_t i = 0; i < kGroupWords; ++i) {
             below[i] = i < word ? kAllLanes : i == word ? (1u << lane * kPerLane % 32) - 1 : 0;
         }
-        // The loop is unrolled: behind one whose end depends on the lane the compiler takes the
-        // lanes for divergent, see uniform().
+        // The loop is unrolled, because after a loop whose end depends on the lane the compiler
+        // takes the lanes for divergent, see uniform().
         static_assert(kStartRing % kWarpSize == 0);
 #pragma unroll
         for (uint32_t i = 0; i < kStartRing / kWarpSize; ++i)
@@ -59,9 +60,9 @@ struct LzExpander {
         __syncwarp();
     }
 
-    // Takes the tokens up to number `complete` and makes the whole groups that they fill; if more
-    // will come, fewer than kPlacedAtOnce of them may wait. Returns the error of the first bad
-    // token, if any.
+    // Takes the tokens up to number `complete` and makes the whole groups that they fill. If more
+    // tokens will come, fewer than kPlacedAtOnce may be left waiting. Returns the error of the
+    // first bad token, if any.
     __device__ uint32_t expand(uint32_t complete, bool more)
     {
         const uint32_t least = more ? kPlacedAtOnce : 1;
@@ -211,8 +212,8 @@ private:
         __syncwarp(); // the bytes are visible
     }
 
-    // A byte of a group is known by its value and this flag, or by the place in `group`, in bytes,
-    // of what is known of the byte that it copies.
+    // A byte of a group is stored as its value with this flag, or as the place in `group`, in
+    // bytes, of the byte that it copies.
     static constexpr uint32_t kValue = 0x8000;
 
     // Pointer jumping: each step halves chains of sources inside the group; eight steps end the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A destination with padded rows: where the bytes of a tile lie. shaders/lib/pitch.glsl divides bit
-// by bit, since Vulkan devices need not have 64-bit integers.
+// Finds where the bytes of a tile lie in a destination with padded rows. shaders/lib/pitch.glsl
+// divides bit by bit, since Vulkan devices need not have 64-bit integers.
 #pragma once
 
 #include "layout/regions.h"
@@ -19,7 +19,7 @@ public:
     template <typename T>
     __device__ T* pointer(uint32_t n) const
     {
-        __builtin_assume(__isGlobal(m_begin)); // else every access asks which memory it is
+        __builtin_assume(__isGlobal(m_begin)); // otherwise every access checks which memory it is
         return reinterpret_cast<T*>(m_begin + n);
     }
 
@@ -29,7 +29,8 @@ private:
 
 class PitchedTile {
 public:
-    // tile: the region's destination, whose logical offset is its distance to params.destination.
+    // `tile` is the region's destination; its logical offset is its distance from
+    // params.destination.
     __device__ PitchedTile(const RegionParams& params, uint64_t tile)
         : m_rowBytes(params.rowBytes), m_rowPitch(params.rowPitch), m_magic(params.rowMagic),
           m_shift(params.rowShift)
@@ -40,7 +41,7 @@ public:
         m_column = static_cast<uint32_t>(offset - first * m_rowBytes);
     }
 
-    // The address of byte n of the tile, n < 2^30. The word that holds it is contiguous.
+    // Returns the address of byte n of the tile, n < 2^30. The word that holds it is contiguous.
     __device__ uint64_t address(uint32_t n) const
     {
         const uint32_t at = m_column + n, rows = __umulhi(at, m_magic) >> m_shift;

@@ -32,7 +32,7 @@ public:
     {
     }
 
-    // Begins with words [first, last) of the list at a 4-byte aligned address.
+    // Begins with the words [first, last) of the list at a 4-byte aligned address.
     __device__ void begin(const uint32_t* address, uint32_t first, uint32_t last)
     {
         m_list = address + first / 2;
@@ -52,8 +52,8 @@ public:
     __device__ bool finished() const { return m_next >= m_end; }
 
     // Lanes with `on` and a state below 2^16 take a word each, in the order of the lanes, as long
-    // as there are words. advance() comes after six calls at most, which take three rows. Enough:
-    // all lanes are on, and there are words for all.
+    // as there are words. advance() must come after at most six calls, which take three rows.
+    // `Enough` says that all lanes are on and there are words for all.
     template <bool Enough = false>
     __device__ void refill(bool on)
     {
@@ -69,7 +69,7 @@ public:
     __device__ uint32_t takeCode(bool on, uint32_t log)
     {
         uint32_t at;
-        // The compiler would make three instructions of it, not two.
+        // The compiler would take three instructions for it, not two.
         asm("mad.lo.u32 %0, %1, 2, %2;" : "=r"(at) : "r"(state & ((1u << log) - 1)), "r"(m_codes));
         const uint32_t entry = sharedHalf(at);
         const uint32_t shifted = __funnelshift_r(state, 0, entry); // by its lowest five bits
@@ -88,7 +88,7 @@ public:
             __syncwarp();
         }
     }
-    // Takes n bits, 0 .. 16; a lane that takes none is not refilled.
+    // Takes n bits, 0 .. 16. A lane that takes none is not refilled.
     __device__ uint32_t bits(bool on, uint32_t n)
     {
         on = on && n != 0;
@@ -127,7 +127,8 @@ private:
         reinterpret_cast<uint32_t*>(m_shared.words)[row % kRows * kWarpSize + laneIndex()] = pair;
     }
 
-    // Loads by an address in shared memory: a reference costs more arithmetic at each access.
+    // Loads by an address in shared memory, because a reference costs more arithmetic at each
+    // access.
     __device__ static uint32_t sharedHalf(uint32_t address)
     {
         return *static_cast<const uint16_t*>(__cvta_shared_to_generic(address));
@@ -153,11 +154,12 @@ struct RansTable {
     {
         slotsRow(table, on, symbol, count);
     }
-    // Whether all slots are given away.
+    // Returns whether all slots are assigned.
     __device__ bool finish() { return slotsFill(table, true); }
 };
 
-// Reads the classes of a description and builds their table. False: they are no table.
+// Reads the classes of a description and builds their table. Returns false if they are no valid
+// table.
 __device__ inline bool ransClasses(RansReader& reader, RansShared& shared)
 {
     const bool mine = laneIndex() < SLUICE_GS_CLASSES;

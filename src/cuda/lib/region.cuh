@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The region list of a decode (RegionParams, GstdParams): how many regions there are, where they
-// are, whether that is allowed, and how their status is written.
+// Reads and checks the region list of a decode (RegionParams, GstdParams): how many regions there
+// are, where they lie, whether that is allowed. Writes their statuses.
 #pragma once
 
 #include "cuda/lib/launch.cuh"
 
 namespace sluice {
 
-// How many regions to work on: the count in device memory, if there is one, but never more than the
-// list holds.
+// Returns how many regions to work on: the count in device memory, if there is one, but never more
+// than the list holds.
 template <typename Params>
 __device__ uint32_t regionCount(const Params& params)
 {
@@ -20,8 +20,8 @@ struct Region {
     uint64_t source, destination, sourceSize, size;
 };
 
-// Loads words: where the stride is an odd number of them, every second region is 4-byte aligned
-// only.
+// Loads single words: if the stride is an odd number of words, every second region is only 4-byte
+// aligned.
 template <typename Params>
 __device__ Region loadRegion(const Params& params, uint32_t index)
 {
@@ -33,7 +33,7 @@ __device__ Region loadRegion(const Params& params, uint32_t index)
     return Region{load(0), load(2), load(4), load(6)};
 }
 
-// Is [address, address + size) wholly inside a buffer? No sum here can overflow.
+// Returns whether [address, address + size) is wholly inside a buffer. No sum here can overflow.
 __device__ inline bool insideBuffer(uint64_t address, uint64_t size, U64Pair buffer,
                                     U64Pair bufferSize)
 {
@@ -41,7 +41,8 @@ __device__ inline bool insideBuffer(uint64_t address, uint64_t size, U64Pair buf
     return address >= start && address - start <= length && size <= length - (address - start);
 }
 
-// Whether the source has 1 to `most` bytes and lies inside the source buffer, at any alignment.
+// Returns whether the source has 1 to `most` bytes and lies inside the source buffer, at any
+// alignment.
 template <typename Params>
 __device__ bool sourceInside(const Params& params, const Region& region, uint64_t most)
 {
@@ -49,7 +50,7 @@ __device__ bool sourceInside(const Params& params, const Region& region, uint64_
            insideBuffer(region.source, region.sourceSize, params.source, params.sourceSize);
 }
 
-// The same of a source that begins with a whole word.
+// Does the same for a source that must begin with a whole word.
 template <typename Params>
 __device__ bool sourceAllowed(const Params& params, const Region& region, uint64_t most)
 {
@@ -57,8 +58,8 @@ __device__ bool sourceAllowed(const Params& params, const Region& region, uint64
            insideBuffer(region.source, region.sourceSize, params.source, params.sourceSize);
 }
 
-// Whether the destination begins with a whole word, has 1 to `most` bytes and lies inside the
-// destination buffer.
+// Returns whether the destination begins with a whole word, has 1 to `most` bytes and lies inside
+// the destination buffer.
 template <typename Params>
 __device__ bool destinationAllowed(const Params& params, const Region& region, uint64_t most)
 {

@@ -96,7 +96,8 @@ __device__ inline Run<Op, Segmented> warpRun(Run<Op, Segmented> run)
     }
 }
 
-// Two lists of runs, one run a warp. Two of these used in turn need one barrier a list.
+// Two lists of runs, one run a warp. Using two of these structures alternately takes one barrier a
+// list.
 template <typename Op, bool Segmented, uint32_t Warps>
 struct RunShared {
     typename Op::Value values[2][Warps];
@@ -104,8 +105,8 @@ struct RunShared {
 };
 
 // Joins the runs of the warps below this one; `run` is the same in all lanes of a warp, and `total`
-// is the run of the block. For a second list it gives the total alone, in warp 0: one barrier
-// serves both.
+// is the run of the block. For a second list it only gives the total, in warp 0, so that one
+// barrier serves both.
 template <typename Op, bool Segmented, uint32_t Warps>
 __device__ inline Run<Op, Segmented>
 blockRunsBefore(const Run<Op, Segmented>& run, const Run<Op, Segmented>& other,

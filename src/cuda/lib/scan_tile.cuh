@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of the scan family: loads, stores and the mapping of element types to sums and maxima of
+// Tiles of the scan family: loads, stores, and the mapping of element types to sums and maxima of
 // unsigned keys.
 //
 // Each thread holds rows of 16 consecutive bytes; the rows of a warp are contiguous.
@@ -159,7 +159,8 @@ public:
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row) {
                 const OneRun own = runOf(rows[row], heads[row]);
-                run = join(run, Segmented ? warpRun(own) : own); // in order only where order counts
+                run = join(run, Segmented ? warpRun(own) : own); // in order only if the order
+                                                                 // matters
             }
             return Segmented ? run : warpRun(run);
         }
@@ -171,7 +172,7 @@ public:
 #pragma unroll
             for (uint32_t row = 0; row < kRows; ++row)
                 elements.rows[row] = load(row);
-        } else { // loads without branches, so that all are under way together; then the elements of
+        } else { // loads without branches, so that all are in flight together; then the elements of
                  // the row that is not whole
             const Value* input = pointerFrom<const Value>(m_params->input_) + base();
 #pragma unroll
@@ -208,8 +209,8 @@ public:
         }
     }
 
-    // Joins all elements of the tile, by the whole block. It goes row by row, which takes few
-    // registers: it is seldom needed.
+    // The whole block joins all elements of the tile. It goes row by row, which takes few
+    // registers, because it is rarely needed.
     __device__ OneRun run(Shared& shared) const
     {
         OneRun run, total;
@@ -243,7 +244,7 @@ private:
     }
 
     __device__ uint64_t base() const { return static_cast<uint64_t>(index) * kElements; }
-    // Where this thread's elements of a row start in the tile.
+    // Returns where this thread's elements of a row start in the tile.
     static __device__ uint32_t rowStart(uint32_t row)
     {
         return (warpIndex() * kRows + row) * (kWarpSize * kPerRow) + laneIndex() * kPerRow;
@@ -251,8 +252,8 @@ private:
 
     const ScanParams* m_params;
     uint32_t m_size;
-    bool m_aligned; // input and output, to 16 bytes
-    bool m_wide;    // m_aligned and whole
+    bool m_aligned; // input and output are 16-byte aligned
+    bool m_wide;    // m_aligned, and the tile is whole
 };
 
 // Stores a result in the type of the elements.
@@ -263,8 +264,8 @@ __device__ inline void storeResult(const ScanParams& params, typename Op::Value 
     *pointerFrom<typename Op::Value>(params.total) = value;
 }
 
-// Partial results, one run a block, stand where a look-back has its states: a value and whether a
-// segment begins in the run, or a 64-bit value.
+// Partial results, one run a block, stand where a look-back has its states. Each is a value with a
+// flag for a segment that begins in the run, or a 64-bit value.
 
 template <typename Op, bool Segmented>
 __device__ inline Run<Op, Segmented> loadPartial(const ScanParams& params, uint32_t index)

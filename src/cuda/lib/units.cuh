@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Copies of bytes at any alignment, in words of 4 and units of 16 bytes that are aligned at the
 // destination: two aligned loads, a funnel shift, and one store. shaders/lib/units.glsl stores
-// bytes by atomics on their words where it has no extensions, and has no loadAhead(), whose hint to
-// the L2 cache is an instruction of NVIDIA's.
+// bytes by atomics on their words if 8-bit storage is missing. It has no loadAhead(), whose hint to
+// the L2 cache is an NVIDIA instruction.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-// The words of the 16 bytes at byte `shift` of the 32 in (low, high).
+// Returns the 16 bytes from byte `shift` on of the 32 in (low, high), as words.
 __device__ inline uint4 funnelShift(uint4 low, uint4 high, uint32_t shift)
 {
     if ((shift & 8) != 0) {
@@ -28,7 +28,7 @@ __device__ inline uint4 funnelShift(uint4 low, uint4 high, uint32_t shift)
                       __funnelshift_r(low.z, low.w, bits), __funnelshift_r(low.w, high.x, bits));
 }
 
-// The first `bytes` bytes at `source`, which may be anywhere; at most 16.
+// Loads the first `bytes` bytes, at most 16, at `source`, which has any alignment.
 __device__ inline uint4 loadBytes(uint64_t source, uint32_t bytes)
 {
     uint32_t words[4] = {0, 0, 0, 0};
@@ -41,7 +41,7 @@ __device__ inline uint4 loadBytes(uint64_t source, uint32_t bytes)
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// Loads, and lets the L2 cache fetch the 256 bytes around, which will be read soon.
+// Loads, and lets the L2 cache fetch the surrounding 256 bytes, which will be read soon.
 __device__ inline uint32_t loadAhead(const uint32_t* source)
 {
 #if __CUDA_ARCH__ >= 800
@@ -98,7 +98,7 @@ __device__ inline void storeUnit(uint64_t target, uint4 value, uint32_t from, ui
     }
 }
 
-// As storeUnit(), where from and to are multiples of 4.
+// Like storeUnit(), for `from` and `to` that are multiples of 4.
 __device__ inline void storeWords(uint64_t target, uint4 value, uint32_t from, uint32_t to)
 {
     if (from == 0 && to == 16) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Lanes and warps; sums over the 32 lanes of a warp and over the warps of a block. All lanes of the
-// warp, or all threads of the block, must call those together.
+// Lanes and warps, and sums over the 32 lanes of a warp and over the warps of a block. All lanes of
+// the warp, or all threads of the block, must call the sums together.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,8 +15,8 @@ constexpr uint32_t kAllLanes = 0xffffffffu;
 __device__ inline uint32_t laneIndex() { return threadIdx.x % kWarpSize; }
 __device__ inline uint32_t warpIndex() { return threadIdx.x / kWarpSize; }
 
-// The slot of the processor that holds the warp; modulo 4 it is the warp's scheduler. Only for
-// spreading work: it may change.
+// Returns the slot of the processor that holds the warp; modulo 4 it is the warp's scheduler. It
+// may change, so it only serves to spread work.
 __device__ inline uint32_t warpSlot()
 {
     uint32_t slot;
@@ -24,13 +24,13 @@ __device__ inline uint32_t warpSlot()
     return slot;
 }
 
-// Tells the compiler that a value is the same in all lanes: it knows that of the result of a
-// shuffle from lane 0. Of most values, threadIdx.x / 32 among them, it does not know it, and in
-// control flow that depends on them it tests for absent lanes before each vote and shuffle.
+// Tells the compiler that a value is the same in all lanes, which it knows of the result of a
+// shuffle from lane 0. It does not know it of most values, threadIdx.x / 32 among them, and in
+// control flow that depends on such values it tests for absent lanes before each vote and shuffle.
 __device__ inline uint32_t uniform(uint32_t value) { return __shfl_sync(kAllLanes, value, 0); }
 
-// bits != 0 ? a : b, and the ballot of bits != 0. A test of one bit that is needed more than once
-// the compiler makes of a shift, a mask and a comparison; PTX makes it one instruction.
+// Returns bits != 0 ? a : b, and the ballot of bits != 0. If a test of one bit is needed more than
+// once, the compiler makes a shift, a mask and a comparison of it; in PTX it is one instruction.
 __device__ inline uint32_t selectIf(uint32_t bits, uint32_t a, uint32_t b)
 {
     uint32_t result;
@@ -52,7 +52,7 @@ __device__ inline uint32_t ballotIf(uint32_t bits)
 // One bit for each lane below this one.
 __device__ inline uint32_t lanesBelow() { return (1u << laneIndex()) - 1u; }
 
-// The number of the highest bit set; for 0 it has no meaning.
+// Returns the index of the highest bit set; for 0 it has no meaning.
 __device__ inline uint32_t highestBit(uint32_t mask)
 {
     return 31 - static_cast<uint32_t>(__clz(static_cast<int>(mask)));
@@ -62,7 +62,7 @@ __device__ inline uint32_t highestBit(uint32_t mask)
 template <uint32_t Lanes = kWarpSize>
 __device__ inline uint32_t warpInclusiveSum(uint32_t value)
 {
-    // The shuffle itself tells whether there is a lane below, with half the instructions of a
+    // The shuffle itself reports whether there is a lane below, with half the instructions of a
     // comparison and a selection.
 #pragma unroll
     for (uint32_t distance = 1; distance < Lanes; distance *= 2) {
@@ -97,13 +97,13 @@ __device__ inline uint32_t warpMax(uint32_t value)
 #endif
 }
 
-// The sums of values of which each warp has one, the same in all of its lanes.
+// Sums of values of which each warp has one, the same in all of its lanes.
 struct WarpPrefix {
     uint32_t before; // sum over the warps below this one
     uint32_t total;  // sum over all warps of the block
 };
 
-// The caller uses several arrays in turn, so that no thread still reads this one.
+// The caller uses several arrays in turn, so no thread can still be reading this one.
 template <uint32_t Warps>
 __device__ inline WarpPrefix blockExclusiveSumInTurn(uint32_t warpValue, uint32_t (&shared)[Warps])
 {
