@@ -10,7 +10,7 @@ layout(push_constant, std430) uniform Push { RegionParams p; };
 #define Params RegionParams
 #include "lib/region_params.glsl"
 
-// `pitched` is a literal wherever a tile is made, so that no branch is left.
+// `pitched` is a literal wherever a tile is made, so that no branch remains.
 struct Tile {
     uvec2 address;
     bool pitched;

@@ -2,9 +2,9 @@
 // Stable compaction in one pass with decoupled look-back.
 //
 // A tile's kept elements are gathered in shared memory and written from there, so that stores fill
-// whole lines. Where there are many tiles a workgroup looks one tile ahead: while a tile lies
-// compacted in shared memory, the next one is loaded and its count published before the workgroup
-// waits for what lies before the first. src/cuda/compact.cu says what differs there.
+// whole lines. If there are many tiles, a workgroup looks one tile ahead: while a tile lies
+// compacted in shared memory, the next one is loaded and its count is published, before the
+// workgroup waits for what lies before the first tile. src/cuda/compact.cu says what differs there.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
@@ -12,7 +12,7 @@
 #include "lib/lookback.glsl"
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer CompactHead {
-    uint lookback[2];   // the ticket, and how many workgroups are done
+    uint lookback[2];   // the ticket, and the number of workgroups that are done
     coherent uint kept; // a partition: by all tiles; SERIAL: so far
 };
 
@@ -27,8 +27,7 @@ bool lookbackTile(uint index, out uint value) {
 // -----------------------------------------------------------------------------------------------
 // From registers to shared memory
 
-// Gathers the elements or their indices: those that are kept, and behind them, if `dropped`, the
-// others.
+// Gathers the elements or their indices: the kept ones and, if `dropped`, the others behind them.
 
 void gather(Tile tile, Elements e, bool indices, bool dropped) {
     SLUICE_UNROLL
@@ -55,15 +54,15 @@ void gather(Tile tile, Elements e, bool indices, bool dropped) {
 // -----------------------------------------------------------------------------------------------
 // From shared memory to where it belongs
 
-// Stores words [from, from + count) of sTile. The first lane starts a line.
+// Stores words [from, from + count) of sTile. The first lane starts a cache line.
 void storeWords(uvec2 target, uint from, uint count) {
     uint lead = target.x >> 2 & 31u;
     for (uint i = wgInvocation(); i < count + lead; i += gl_WorkGroupSize.x)
         if (i >= lead) WordsStored(target).w[i - lead] = sTile[from + i - lead];
 }
 
-// The same for elements of 1 and 2 bytes, which are packed. Other workgroups may have bytes of the
-// words at the ends.
+// Does the same for elements of 1 and 2 bytes, which are packed. Other workgroups may own bytes of
+// the words at the ends.
 void storeSmall(uvec2 target, uint from, uint count) {
     uint lead = target.x & 3u, bytes = lead + count * kBytes;
     uvec2 words = uvec2(target.x & ~3u, target.y);
@@ -91,7 +90,7 @@ void store(bool indices, uint from, uint count, uint to) {
 
 // -----------------------------------------------------------------------------------------------
 
-// Where the first element of a tile that is not kept goes: behind all kept ones.
+// Returns where the first element of a tile that is not kept goes: behind all kept ones.
 uint restStart(Tile tile, Elements e, uint prefix) {
     return (p.workgroups > 1u ? CompactHead(p.scratch).kept : e.kept) + tile.start - prefix;
 }
@@ -116,7 +115,7 @@ uint compactOne(uint index, uint count, uint tiles, bool published, bool last, u
         prefix = lookbackWait(p.scratch, index, e.kept, false, p.polls, inPlace,
                               hasMode(SLUICE_COMPACT_MODE_SCANNER));
     uint restAt = parted ? restStart(tile, e, prefix) : 0u;
-    if (last) lookbackLeave(p.scratch); // its latency passes behind the stores
+    if (last) lookbackLeave(p.scratch); // its latency overlaps with the stores
     wgBarrierShared();
     for (uint indices = elements ? 0u : 1u; indices < (p.indices != uvec2(0u) ? 2u : 1u);
          indices++) {
@@ -135,10 +134,10 @@ uint compactOne(uint index, uint count, uint tiles, bool published, bool last, u
     return prefix + e.kept;
 }
 
-// Compacts wide tiles with look-ahead, where there are a scanner and one kind of output. Returns
-// three tickets that are left, and how many it took, at most its share. After waiting in vain, the
-// first two are of tiles whose count is published; otherwise the first is of no wide tile, and the
-// others are of none.
+// Compacts wide tiles with look-ahead, if there are a scanner and one kind of output. Returns three
+// tickets that are left to do, and how many it took, at most its share. After waiting in vain, the
+// first two belong to tiles whose count is published. Otherwise the first one does not belong to a
+// wide tile, and the others to no tile.
 uvec4 compactAhead(uint ticket, uint count, uint wideTiles, uint tiles) {
     bool elements = p.output_ != uvec2(0u);
     uint kept = 0u, current = tiles; // the tile in shared memory
@@ -176,8 +175,8 @@ uvec4 compactAhead(uint ticket, uint count, uint wideTiles, uint tiles) {
     }
 }
 
-// Compacts all tiles of a workgroup. compactOne is called in one place only, for every call is a
-// copy of long code. Tiles come
+// Compacts all tiles of a workgroup. compactOne is called in one place only, because every call is
+// a copy of long code. Tiles come
 //   by number  a tile a workgroup, without tickets; or one workgroup does one tile after the other
 //              (SERIAL), if there is one only, or in place where no workgroup may wait for another
 //   by ticket  first those that compactAhead leaves

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction of few elements of 4 bytes, a tile a workgroup: what compact_ring.comp does for
-// many. It has no more code than one tile needs, for a call is over before long code has come from
-// memory.
+// Stable compaction of few 4-byte elements, a tile a workgroup; compact_ring.comp does the same for
+// many. It has no more code than one tile needs, because a short call is over before long code has
+// been fetched.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction of many elements of 4 bytes, for subgroups of 16 or 32 lanes where workgroups
-// go on once they have started. It does what compact.comp does, but not in place, without
-// partitions, with one kind of output and any test but that for changes.
+// Stable compaction of many 4-byte elements, for subgroups of 16 or 32 lanes where workgroups go on
+// once they have started. It does what compact.comp does, but not in place, without partitions,
+// with one kind of output and any test except the one for changes.
 //
 // A tile's place is known some microseconds after its count is published. Meanwhile the elements
-// that it keeps wait in shared memory, and the workgroup works on the next tiles. They stay in
-// registers for the first round of that, so that nothing waits for the sum over the tile's
-// subgroups either.
+// that it keeps wait in shared memory, and the workgroup works on the next tiles. For the first
+// round they stay in registers, so that nothing waits for the sum over the tile's subgroups either.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING
@@ -20,14 +19,14 @@ void main() {} // this form is never used
 layout(constant_id = SLUICE_CONSTANT_COMPACT_RING_TILES) const uint kRingTiles = 3u;
 const uint kRingRows = SLUICE_COMPACT_RING_ROWS;
 shared uint sRing[kRingTiles * kRingRows * 4u * gl_WorkGroupSize.x];
-shared uvec2 sRingTiles[8]; // for the last rounds: a tile and what it keeps
-shared uint sRingLate[2];   // in turn: the place of the tile of the round before did not come
+shared uvec2 sRingTiles[8]; // for each of the last rounds, a tile and how many elements it keeps
+shared uint sRingLate[2];   // used in turn: the place of the last round's tile did not come
 shared uint sRingEnd;
 #include "lib/compact_words.glsl"
 
-// Compacts whole tiles, of which there are `wideTiles`. Returns the round that it ends in, with its
-// tile and those of the rounds before in sRingTiles. If late, the tile kRingTiles + 1 rounds before
-// is not stored, nor is any after it.
+// Compacts whole tiles, of which there are `wideTiles`. Returns the round in which it ends, with
+// its tile and those of the rounds before in sRingTiles. If `late`, the tile kRingTiles + 1 rounds
+// before is not stored, nor is any after it.
 uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
     if (wgInvocation() < 8u) sRingTiles[wgInvocation()].x = ~0u;
     if (wgInvocation() == 0u) {
@@ -86,7 +85,7 @@ uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
         heldKeep = keep;
         heldPlaces = (base + (before & 0xffu)) | (base + (totals & 0xffu) + (before >> 8u & 0xffu))
                                                      << 16;
-        taken = following; // known by the time that it is needed
+        taken = following; // known by the time it is needed
         if (takesTickets() && following < wideTiles) taken = ringTake();
 
         uint prefix;
@@ -124,7 +123,7 @@ void main() {
     bool unfinished = true, more = false;
     LookbackStates states = lookbackStates(p.scratch);
     if (gl_WorkGroupID.x == 0u) {
-        // This workgroup is the scanner, and compacts the last tile, whole or not.
+        // This workgroup is the scanner, which also compacts the last tile, whole or not.
         ringScan(states, wideTiles);
         if (wgInvocation() == 0u) sRingTiles[0].x = wideTiles;
         wgBarrierShared(); // the scanner's values have been read, too
@@ -134,7 +133,7 @@ void main() {
         round = published - kRingTiles - 1u;
         unfinished = more;
     }
-    // Where the ring has ended early, one tile comes after the other.
+    // If the ring has ended early, tiles are done one by one.
     if (unfinished) {
         SLUICE_DONT_UNROLL
         for (;; round++) {

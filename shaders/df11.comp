@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decode of DFloat11 and ECF8 units (docs/format.md, 5): a workgroup does consecutive blocks of
-// 4,096 bytes and builds a table for each unit that it meets.
+// Decodes DFloat11 and ECF8 units (docs/format.md, 5): a workgroup does consecutive blocks of 4,096
+// bytes and builds a table for each unit that it meets.
 //
-// Each invocation decodes its windows of 64 bits, every window from its gap on, into registers,
-// four bits a symbol (kernels/df11_windows.h); a sum over the workgroup says with which element a
-// window starts, and whether all is as `outputPositions` has it. Then the symbols go to their
-// places in shared memory (kernels/df11_output.h), and from there out together with signs and
-// mantissas, 16 bytes at a time.
+// Each invocation decodes its windows of 64 bits, each from its gap on, into registers, four bits a
+// symbol (kernels/df11_windows.h). A sum over the workgroup gives the element with which a window
+// starts, and shows whether `outputPositions` is right. Then the symbols go to their places in
+// shared memory (kernels/df11_output.h), and from there they are output with signs and mantissas,
+// 16 bytes at a time.
 //
-// What the next block is decoded from is loaded while a block is decoded, and signs and mantissas
-// while symbols go to their places. That is what differs from src/cuda/df11.cu: it copies both to
-// shared memory asynchronously, which GLSL cannot, and so needs 40 registers where this needs up to
-// 64. Both loops were measured in many forms (docs/notes/df11.md).
+// The next block's input is loaded while a block is decoded, and signs and mantissas while symbols
+// go to their places. This differs from src/cuda/df11.cu, which copies both to shared memory
+// asynchronously. GLSL cannot do that, so this needs up to 64 registers where CUDA needs 40. Both
+// loops were measured in many forms (docs/notes/df11.md).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCAN_SHUFFLED
@@ -33,15 +33,15 @@ Df11Unit loadUnit(uvec2 address) { return UnitIn(address).unit; }
 
 const uint kOwnWindows = kWindows / kThreads;
 
-// What openUnit leaves to the includer.
+// The part of openUnit that is left to the includer.
 shared uint sCodeBytes, sGapBits, sLastGapWord;
 
 #define Form bool // whether it is bf16
 uint codeBytesOf(Form bf16) { return sCodeBytes; }
 uint maxSymbolOf(Form bf16) { return wg.unit.maxSymbol; }
 
-// value << shift, what goes out at the top being added to the next word by its own shift. shift is
-// below 32.
+// Returns value << shift; the bits that leave at the top are added to the next word by its own
+// shift. `shift` is below 32.
 uint shiftIn(uint value, uint factor, inout uint carry) {
     uint high, low;
     umulExtended(value, factor, high, low);
@@ -71,13 +71,13 @@ void append(inout uvec4 held, uint entry, uint words) {
 // -----------------------------------------------------------------------------------------------
 // Windows
 
-// A window's words and those with its gap and the next one's, as they are in memory.
+// A window's words, and the words with its gap and the next window's, as they are in memory.
 struct RawWindow {
     uvec3 words;
     uvec2 gaps;
 };
 
-// A word of the stream, 0 past its end.
+// Returns a word of the stream, 0 past its end.
 uint streamWord(uint index) {
     uint at = index * 4u;
     if (at >= wg.unit.encoded) return 0u;
@@ -122,14 +122,16 @@ void storeOther(uvec2 unitsAt, uvec2 restAt, uint place, uint symbol) {
 // -----------------------------------------------------------------------------------------------
 // Output
 
-shared uint sFailure[2]; // of a block: the status of its first bad window, and how many codes there
+shared uint sFailure[2]; // for a block, the status of its first bad window, and how many codes
+                         // there
                          // are up to it
 
-// Places [gBegin, gEnd) are the block's; those in wg.stage are from gStaged on. gBase is
-// wg.unit.base; gTurn says which of what is used in turn.
+// Places [gBegin, gEnd) are the block's; wg.stage holds those from gStaged on. gBase is
+// wg.unit.base; gTurn selects among the things that are used in turn.
 uint gBegin, gEnd, gStaged, gBase, gTurn;
 
-// 8 bytes at `address`, of which [from, to) count: no word without any of those is read.
+// Loads 8 bytes at `address`, of which [from, to) count. Words that have none of these bytes are
+// not read.
 uvec2 loadRest(uvec2 address, uint from, uint to) {
     uint lead = address.x & 3u;
     WordsIn words = WordsIn(uvec2(address.x & ~3u, address.y));
@@ -152,7 +154,7 @@ uvec4 mergeBf16(uint exponents, uvec2 rest, uint base) {
     return ((low | high) + base * 0x800080u) | (mantissa | both | sign);
 }
 
-// 16 bytes of elements, those of places `from` and on.
+// Returns 16 bytes of elements, from place `from` on.
 uvec4 mergeUnit(bool bf16, uint from, uvec2 rest) {
     uint at = (from - gStaged) >> 3, exponents = wg.stage[at];
     if (!bf16) return uvec4(mergeFp8(exponents, rest.x), mergeFp8(wg.stage[at + 1u], rest.y));
@@ -160,14 +162,15 @@ uvec4 mergeUnit(bool bf16, uint from, uvec2 rest) {
     return hasFifteen(exponents) ? addOthers(merged, from >> 3, wg.otherCounts[gTurn]) : merged;
 }
 
-// The units of 16 bytes that lie wholly in what is staged: the invocation's first one, and the end.
+// Returns the invocation's first one, and the end, of the 16-byte units that lie wholly in the
+// staged places.
 uvec2 ownUnits(uint each) {
     uint begin = max(gBegin, gStaged), end = min(gEnd, gStaged + kStage);
     return uvec2((begin + each - 1u) / each + wgInvocation(), end / each);
 }
 
-// Signs and mantissas of an invocation's first units, if they are at a multiple of 8 bytes: as many
-// as it has as a rule.
+// Loads the signs and mantissas of an invocation's first units, if they are 8-byte aligned: as many
+// units as it usually has.
 const uint kFetched = 4u;
 
 void fetchRests(bool bf16, uvec2 restAt, out uvec2 rests[kFetched]) {
@@ -181,8 +184,8 @@ void fetchRests(bool bf16, uvec2 restAt, out uvec2 rests[kFetched]) {
     }
 }
 
-// Stores what is staged. unitsAt is the address of place 0, restAt that of its sign and mantissa.
-// These are the units of fetchRests, with code for each format.
+// Stores staged elements. unitsAt is the address of place 0, restAt that of its sign and mantissa.
+// This does the units of fetchRests, with code for each format.
 void copyFetched(bool bf16, uvec2 unitsAt, uvec2 rests[kFetched]) {
     uint each = bf16 ? 8u : 16u;
     uvec2 units = ownUnits(each);
@@ -194,8 +197,8 @@ void copyFetched(bool bf16, uvec2 unitsAt, uvec2 rests[kFetched]) {
         }
 }
 
-// All other units, and the ends, whose words others may write too. fetched: how many units of the
-// invocation are done.
+// Stores all other units, and the ends, whose words others may write too. `fetched` is how many
+// units of the invocation are done.
 void copyOthers(bool bf16, uvec2 unitsAt, uvec2 restAt, uint fetched) {
     uint size = bf16 ? 2u : 1u, each = 16u / size;
     uint begin = max(gBegin, gStaged), end = min(gEnd, gStaged + kStage),
@@ -222,7 +225,7 @@ void copyOthers(bool bf16, uvec2 unitsAt, uvec2 restAt, uint fetched) {
 
 // -----------------------------------------------------------------------------------------------
 
-// The element that a block starts with; 64 bits in fp8.
+// Returns the element that a block starts with; it has 64 bits in fp8.
 uvec2 positionOf(uint block) {
     if (block == wg.unit.blocks) return uvec2(wg.unit.elements, 0u);
     WordsIn positions = WordsIn(wg.unit.positions);
@@ -230,16 +233,15 @@ uvec2 positionOf(uint block) {
     return uvec2(positions.w[2u * block], positions.w[2u * block + 1u]);
 }
 
-// Who has the least to write.
+// The invocation that has the least to write.
 bool isPlanner() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
 
 // The whole workgroup decodes a block of a good unit, and plans the next block if the unit has one.
-// raw: the invocation's first window; afterwards that of the next block.
+// `raw` is the invocation's first window, and afterwards that of the next block.
 uint decodeBlock(uint block, inout RawWindow raw) {
     uint firstWindow = block * kWindows + wgInvocation() * kOwnWindows;
 
-    // Codes in the lower half, windows that are bad in the upper one. After a bad one nothing
-    // counts.
+    // The lower half counts codes, the upper one bad windows. After a bad window nothing counts.
     uint own = 0u, status = SLUICE_ST_PENDING, counts[kOwnWindows], others[kOwnWindows];
     uvec4 held[kOwnWindows];
     for (uint i = 0u; i < kOwnWindows; i++) {

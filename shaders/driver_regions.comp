@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Prepares a decode by the Vulkan driver, which checks nothing and reports nothing: copies the
-// regions that are allowed to a list of the driver's (VkDecompressMemoryRegionNV, which begins like
-// VkDecompressMemoryRegionEXT), in any order, and gives every region its status, a region an
-// invocation.
+// Prepares a decode by the Vulkan driver, which checks nothing and reports nothing. Each invocation
+// takes a region, sets its status and, if the region is valid, copies it to the driver's list, in
+// any order. The list has VkDecompressMemoryRegionNV, which begins like
+// VkDecompressMemoryRegionEXT.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/layout/gdeflate.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes lists of tensors of the float codec (docs/format.md, section 6) to memory, a lane group a
-// tile. A workgroup does consecutive tiles of the list and builds a table for each tensor that it
-// meets.
+// Decodes lists of float-codec tensors (docs/format.md, section 6) to memory, a lane group a tile.
+// A workgroup does consecutive tiles of the list and builds a table for each tensor that it meets.
 //
-// src/cuda/float_decode.cu does the same, with costly steps in PTX and tiles of small batches
-// prefetched.
+// src/cuda/float_decode.cu does the same, but has costly steps in PTX and prefetches the tiles of
+// short lists.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
@@ -20,7 +19,7 @@ void loadTensor(uint index) {
     gFloatGood = gFloatGood && inside64(gFloatOutput, size, p.destination, p.destinationSize);
 }
 
-// Stores 8 elements; `target` is the tile's.
+// Stores 8 elements; `target` is the address of the tile's output.
 void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
     uint size = floatSize(type);
     if (size == 1u) PairsOut(target).v[eight] = uvec2(words[0], words[1]);
@@ -122,7 +121,7 @@ void main() {
             count = middle;
         }
     }
-    // Each pass of the loop does a tensor's tiles, at least one, or goes on to the next tensor.
+    // Each iteration does a tensor's tiles, at least one, or goes on to the next tensor.
     for (uint tile = begin; tile < stop;) {
         uint next = tensor + 1u < p.tensorCount ? max(firstTileOf(tensor + 1u), tile) : stop,
              end = min(next, stop);

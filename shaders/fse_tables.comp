@@ -8,7 +8,7 @@ layout(push_constant, std430) uniform Push { FseTablesParams p; };
 #define Params FseTablesParams
 #include "lib/region_params.glsl"
 
-// Count of a symbol, from the 16-bit numbers at `source`.
+// Returns the count of a symbol, from the 16-bit numbers at `source`.
 int countAt(uvec2 source, uint symbol) {
     uint at = (source.x & 2u) / 2u + symbol;
     uint word = WordsIn(wordOf(source)).w[at >> 1];

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes GDeflate 1.0. docs/format.md tells the format, its rounds and limits, and the order of
-// errors.
+// Decodes GDeflate 1.0. docs/format.md specifies the format, its rounds and limits, and the order
+// of errors.
 //
 // The bit streams do not depend on the output, so there are two stages with a ring of tokens
 // between them: the decode stage turns bits into tokens, a round of 32 symbols at a time
 // (lib/gdeflate_header.glsl, lib/gdeflate_rounds.glsl), and the expand stage turns tokens into
 // bytes, 128 at a time (lib/lz_expand.glsl). Where lane groups are subgroups, two of them may share
-// a tile, a stage each, in phases with a barrier between them. Elsewhere, and where there are so
-// many tiles that more of them at work are worth more, one lane group does both stages in turn.
+// a tile, a stage each, in phases with a barrier between them. Otherwise one lane group does both
+// stages in turn; so it does too if there are so many tiles that decoding more of them at a time is
+// faster.
 //
 // src/cuda/gdeflate.cu has the same stages, with a warp for each tile and look-up tables of another
 // shape.
@@ -19,21 +20,20 @@
 
 layout(push_constant, std430) uniform Push { RegionParams p; };
 
-// Whether two subgroups, or the lane groups of two subgroups, share a tile. Only for hardware
-// subgroups of 32 lanes or more; the workgroup is two subgroups then.
+// Whether two subgroups, or the lane groups of two subgroups, share a tile. This is only for
+// hardware subgroups of 32 lanes or more; the workgroup then is two subgroups.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_PAIRED) const bool kPaired = false;
 // Whether lanes see the tile's bytes without coherent accesses, through WordsPlain and BytesPlain.
 layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHistory = false;
-// Whether rows have padding. 0: rowBytes says so, 1: never, 2: always. To ask takes a tenth of the
+// Whether rows have padding. 0: rowBytes tells, 1: never, 2: always. Asking costs a tenth of the
 // speed.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_PITCH) const uint kPitch = 0u;
 // How much shared memory a tile takes: 0: 3 KB, 1: 5 KB, 2: 9 KB. Shared memory limits how many
-// tiles the hardware works at; where there are few of them anyway, more of it makes each one
-// faster.
+// tiles the hardware works on; if there are few tiles anyway, more of it makes each of them faster.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_ROOM) const uint kRoom = 0u;
 const bool kRoomy = kRoom >= 1u, kRoomiest = kRoom >= 2u;
 
-// Whether one subgroup has a tile, though two could share it.
+// Whether one subgroup decodes a tile, although two could share it.
 const bool kUnpaired = kNative && !kPaired;
 // Whether a stage's state stands in shared memory between its turns.
 const bool kSuspends = kPaired || kUnpaired;
@@ -44,12 +44,12 @@ uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 
 // How many tokens a lane places at once, how many rounds a phase has, and the ring of tokens.
 //
-// The ring holds the tokens of a phase, or of two where one is made while the other is taken, 32
-// that wait for a distance, up to 127 that are not placed yet and 128 of an unfinished group of
-// bytes. A group that has sources inside itself uses 132 places from its own tokens downwards,
-// which have been read by then. In a phase that builds a code there are no tokens, and the code
-// uses their places. The least room is so small because shared memory then decides how many tiles
-// an SM holds; at 3,200 bytes it is 32 of one subgroup.
+// The ring holds the tokens of a phase, or of two if one is made while the other is taken, 32 that
+// wait for a distance, up to 127 that are not placed yet, and 128 of an unfinished group of bytes.
+// A group with sources inside itself uses 132 places downwards from its own tokens, which have been
+// read by then. A phase that builds a code has no tokens, and the code uses their places. The
+// smallest room is so small because shared memory then decides how many tiles an SM holds: with
+// 3,200 bytes these are 32 tiles of one subgroup each.
 const uint kPerLane = kRoomy ? 4u : 2u, kRoomyRounds = kRoomiest ? 16u : 8u,
            kRounds = kPaired && !kRoomy ? 4u : kRoomyRounds;
 const uint kRoomyTokenRing = kRoomiest ? 2048u : 1024u,
@@ -61,12 +61,12 @@ shared uint sToken[kTiles * kTokenRing]; // see lib/lz_expand.glsl
 #include "lib/gdeflate_header.glsl"
 #include "lib/gdeflate_rounds.glsl"
 
-// What the stages of a pair tell each other, for each turn and tile. x, y: how many tokens are
-// complete, and the status of the decode stage; z: the status of the expand stage.
+// What the stages of a pair tell each other, for each turn and tile: the number of complete tokens
+// in x, the status of the decode stage in y, the status of the expand stage in z.
 shared uvec4 sPhase[kPaired ? 2u * kTiles : 1u];
 
-// A turn of the decode stage: a header if one is next, and some rounds. Where kUnpaired it is one
-// or the other, which takes fewer registers.
+// Does a turn of the decode stage: a header if one is next, and some rounds. With kUnpaired it is
+// one or the other, which takes fewer registers.
 void decodePhase() {
     bool header = gState == kAtHeader;
     uint ahead = bitsAhead();
@@ -110,7 +110,7 @@ void copyStored(bool enabled, uvec2 source, uint size) {
 uint decodePaired() {
     bool running = true, more = true;
     uint turn = 0u;
-    if (lgLane() == 0u) // what the turn before the first one has left
+    if (lgLane() == 0u) // the result of the turn before the first one
         sPhase[kTiles + tileIndex()] = uvec4(0u, SLUICE_ST_PENDING, SLUICE_ST_OK, 0u);
     wgBarrierShared();
     SLUICE_DONT_UNROLL
@@ -158,7 +158,7 @@ uint decodeInTurn() {
         bool more = wgAny(gStatus == SLUICE_ST_PENDING);
         decodeSuspend();
         lzResume();
-        // Where kUnpaired, there is one tile, and the first error ends the loop.
+        // With kUnpaired there is one tile, and the first error ends the loop.
         uint result = lzExpand(kUnpaired || status == SLUICE_ST_OK, complete, more);
         lzSuspend();
         status = mix(status, result, kUnpaired || status == SLUICE_ST_OK);
@@ -215,7 +215,7 @@ void main() {
         enabled = index != ~0u;
     }
     if (status == SLUICE_ST_OK && gEnd < gLzSize) status = SLUICE_ST_TOO_SHORT;
-    // A loop that the driver has left early must not pass for success.
+    // A loop that the driver has left early must not look like success.
     if (status == SLUICE_ST_PENDING || (status == SLUICE_ST_OK && gAt < gEnd))
         status = SLUICE_ST_INTERNAL;
     if (!lgLoopsGoOn() && good) status = SLUICE_ST_INTERNAL;

@@ -2,19 +2,19 @@
 // Turns the symbols of Gstd tiles, which gstd_symbols.comp has decoded, into bytes. A workgroup
 // makes a group of bytes of a tile at once, eight an invocation.
 //
-//   mark    A run is bytes in a row with a source in a row: literals, or a match. Each run that
+//   mark    A run is consecutive bytes with consecutive sources: literals or a match. Each run that
 //           meets the group sets the bit of its first byte there and notes how far away its source
-//           is. Literals stand at the end of the part until they are used, so that both are copies
-//           inside the tile.
+//           is. Literals stand at the end of the part until they are used, so that both kinds are
+//           copies inside the tile.
 //   make    The highest bit up to a byte is its run: the load-balancing search by counting zeros.
-//           Sources outside the group are loaded, for those inside it their place is noted.
+//           Sources outside the group are loaded; for those inside it their place is noted.
 //   follow  Each invocation follows the chains of its own bytes through those places. The format
 //           bounds their length.
 //
 // lib/lz_expand.glsl, the byte stage of GDeflate, shares no code with this one. It counts marks and
-// jumps pointers, 128 bytes a subgroup; so did this kernel at first, 512 bytes a workgroup, and the
-// bytes of 1.4 GB took 14.9 ms of textures and 14.0 ms of maps on the H200, where this form takes
-// 7.1 and 7.2. GDeflate cannot follow: its tokens do not say where they begin, which takes a scan
+// jumps pointers, 128 bytes a subgroup. This kernel did so at first, with 512 bytes a workgroup;
+// then 1.4 GB took 14.9 ms (textures) and 14.0 ms (maps) on the H200, where this form takes 7.1 and
+// 7.2. GDeflate cannot do the same: its tokens do not say where they begin, so a scan is needed
 // first, and nothing bounds its chains.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -33,17 +33,18 @@ layout(push_constant, std430) uniform Push { GstdParams p; };
 const uint kBytes = 8u, kGroup = kBytes * gl_WorkGroupSize.x, kWords = kGroup / 32u;
 const uint kGroupBytes = kBytes * 32u; // of a lane group
 const uint kUnknown = 0xffffffffu;
-// A byte of the group is this and its value, or the number of the byte of the group that it copies.
+// An entry for a byte of the group is this flag with the byte's value, or the index of the byte of
+// the group that it copies.
 const uint kValue = 0x8000u;
 
 // A bit for each byte of the group that a run begins with, for this group and the next in turn.
 shared uint sStarts[2u * kWords];
-// Says of these bytes how far their source is, times 2, and whether the run overlaps it. An
-// invocation reads its own all at once.
+// For each of these bytes, the distance of its source times 2, plus 1 if the run overlaps it. An
+// invocation reads its own entries all at once.
 shared uvec4 sRuns[kGroup / 4u];
 shared uint sMade[kGroup / 2u]; // the bytes of the group, two in each word
 shared uint sFirst[2];          // the entry that goes on behind the group, or kUnknown
-shared uint sCarried;           // where the match that reaches into the group from before begins
+shared uint sCarried;           // where the match that reaches into the group begins
 shared uint sBadOffset, sTooDeep;
 
 uvec2 gSource, gDestination, gSlot;
@@ -53,7 +54,7 @@ uint sourceWord(uint index) {
     return WordsIn(gSource).w[index >> 1] >> (index & 1u) * 16u & 0xffffu;
 }
 
-// Where a driver may leave loops early (sgLoopsGoOn), runs may be missing, and what stands in their
+// If a driver leaves loops early (sgLoopsGoOn), runs may be missing, and whatever stands in their
 // place may lead out of the tile.
 uint insideTile(uint n) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
@@ -63,7 +64,7 @@ uint insideTile(uint n) {
 #endif
 }
 
-// Byte n and word n of the tile, which other subgroups may have written.
+// Return byte n and word n of the tile, which other subgroups may have written.
 uint loadByte(uint n) {
     n = insideTile(n);
 #ifdef SLUICE_EXT
@@ -98,7 +99,7 @@ void fill(uint begin, uint end, uint value) {
         storeBytes(at + 4u * wgInvocation(), value * 0x01010101u, end);
 }
 
-// Copies what stands in the source from byte `from` on, an even number.
+// Copies the source from byte `from` on, an even number.
 void copyPlain(uint begin, uint end, uint from) {
     for (uint at = begin; at < end; at += 4u * gl_WorkGroupSize.x) {
         uint own = at + 4u * wgInvocation();
@@ -120,12 +121,12 @@ void copyPlain(uint begin, uint end, uint from) {
 struct Part {
     uint begin, end;   // of its output
     uint entries;      // without the last literals
-    uint records;      // where the records of the entries stand in the slot
+    uint records;      // where the entries' records stand in the slot
     uint literalCount; // how many literals there are,
     uint literals;     // and where in the output they stand until they are used
 };
 
-// The record of entry i, if there is one, and the first word of the next one.
+// Returns the record of entry i, if there is one, and the first word of the next one.
 uvec3 loadEntry(Part part, uint i) {
     uint at = part.records + 2u * min(i, part.entries), next = i < part.entries ? at + 2u : at;
     return uvec3(WordsIn(gSlot).w[at], WordsIn(gSlot).w[at + 1u], WordsIn(gSlot).w[next]);
@@ -167,9 +168,9 @@ uint modulo(uint value, uint divisor) {
     return min(remainder, min(remainder + divisor, remainder - divisor));
 }
 
-// The highest word below `word` with marks; word 0 has some. anyMine: whether `mine` holds in the
-// lane group. Where lane groups would be joined in shared memory, each invocation searches for
-// itself and takes the answer to be yes.
+// Returns the highest word below `word` with marks; word 0 has some. anyMine tells whether `mine`
+// holds in the lane group. Where lane groups would be joined in shared memory, each invocation
+// searches by itself and anyMine is true.
 uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     uint source = max(word, 1u) - 1u;
@@ -187,7 +188,7 @@ uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
             i + lane + 32u < kWords && sStarts[starts + min(i + lane + 32u, kWords - 1u)] != 0u;
         uvec3 any = lgBallot3(low, high, mine);
         anyMine = any.z != 0u;
-        // Of each 32 words, none, some or all lie below.
+        // In each 32 words, none, some or all lie below.
         uint below = (1u << (word & 31u)) - 1u, at = word >> 5, row = i >> 5;
         any.x &= row < at ? ~0u : row == at ? below : 0u;
         any.y &= row + 1u < at ? ~0u : row + 1u == at ? below : 0u;
@@ -204,7 +205,7 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
          starts = turn * kWords;
     uint size = part.end - part.begin, group = part.begin + at;
     uint marks = sStarts[starts + word], upTo = marks & ((2u << shift) - 1u);
-    // `marked`: whether a run begins in the lane group's bytes behind the first one.
+    // `marked` says whether a run begins in the lane group's bytes behind the first one.
     bool marked;
     uint source =
         wordBefore(starts, word, (lane * kBytes < 32u ? marks & ~1u : marks) != 0u, marked);
@@ -212,7 +213,7 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     uint place =
         upTo != 0u ? 32u * word + uint(findMSB(upTo)) : 32u * source + uint(findMSB(before));
 
-    // Where all of the lane group's bytes are in one run whose source is made already, words are
+    // If all of the lane group's bytes are in one run whose source is made already, words are
     // copied.
     uint run = sRuns[place >> 2][place & 3u], first = own - kBytes * lane,
          from = group + first + uint(int(run) >> 1);
@@ -233,7 +234,7 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     } else {
         uint mine = marks >> shift, left = max(at + own, size) - at - own, overlaps = 0u,
              last = run;
-        // Where a byte has no mark, these may be anything.
+        // For bytes without a mark these may be anything.
         uvec4 low = sRuns[own / 4u], high = sRuns[own / 4u + 1u];
         uint begun[kBytes] =
             uint[kBytes](low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w);
@@ -245,9 +246,9 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
             overlaps |= last;
         }
         if ((overlaps & 1u) != 0u) {
-            // A match that overlaps itself copies the bytes before it: sources go back by as many
-            // whole offsets as that takes. `skip` are those offsets, `past` is how far a byte is
-            // behind the begin of the match, less them.
+            // A match that overlaps itself copies the bytes before it, so sources go back by as
+            // many whole offsets as that takes. `skip` is the sum of these offsets, `past` is how
+            // far a byte is behind the match's beginning, minus `skip`.
             uint past = 0u, skip = 0u;
             if ((run & 1u) != 0u) {
                 uint back = own - (place == 0u ? sCarried - at : place);
@@ -281,8 +282,8 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
         sMade[(own + k) / 2u] = made[k] | made[k + 1u] << 16;
     wgBarrierShared();
 
-    // Follows the chains of copies of all bytes, as long as they may be: in each 512 bytes gDepth
-    // copies of others of them, and one that leaves them.
+    // Follows the chains of copies of all bytes to their greatest length: in each 512 bytes gDepth
+    // copies inside them, and one that leaves them.
     uint most = open ? kGroup / SLUICE_GS_GROUP * (gDepth + 1u) : 0u;
     for (uint hop = 0u; hop < most; ++hop) {
         if (hop == gDepth) {
@@ -296,7 +297,7 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
         // Bytes that have their value read some entry in vain, which is cheaper than a branch.
         SLUICE_UNROLL
         for (uint k = 0u; k < kBytes; ++k) {
-            // `next` has another entry in the upper half.
+            // `next` has the other entry of the word in its upper half.
             uint next = sMade[(made[k] & (kValue - 1u)) >> 1] >> (made[k] << 4 & 31u);
             made[k] = mix(next, made[k], (made[k] & kValue) != 0u);
             every &= made[k];
@@ -310,8 +311,8 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     return bytes;
 }
 
-// Makes the bytes of a part, by the whole workgroup. The groups use the halves of sStarts and
-// sFirst in turn.
+// The whole workgroup makes the bytes of a part. The groups use the halves of sStarts and sFirst in
+// turn.
 void expandPart(Part part) {
     uint size = part.end - part.begin, own = wgInvocation(), loaded = own, turn = 0u;
     if (own < kWords) sStarts[own] = 0u;
@@ -384,8 +385,8 @@ void main() {
     wgBarrierShared();
     wgLoopsBegin();
     if (slot < p.tileCount && index < count) {
-        // gstd_symbols.comp has allowed the region and the header and parts that are read here; the
-        // slot has OK only then.
+        // gstd_symbols.comp has checked the region and the header and parts that are read here;
+        // only then does the slot have OK.
         Region region = loadRegion(index);
         gSource = region.source;
         gDestination = region.destination;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes the symbols of Gstd tiles (docs/format.md, section 7), a part a lane group: a tile has as
+// Decodes the symbols of Gstd tiles (docs/format.md, section 7), a part a lane group. A tile has as
 // many lane groups as it may have parts. The literals go to the end of the part's output, where
 // gstd_expand.comp reads them before it writes there, and the sequences go to scratch.
 //
-// src/cuda/gstd_symbols.cu does the same, a warp a part, with branches in place of predicates.
+// src/cuda/gstd_symbols.cu does the same, a warp a part, with branches instead of predicates.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
@@ -42,7 +42,8 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
                        turn == 0u || (turn == 2u && !oldLiterals),
                        turn == 1u || (turn == 2u && !oldSequences));
     }
-    // Tables whose loops a driver has left are not read: they may lead anywhere.
+    // Tables built by loops that a driver has left early are not read, because they may lead
+    // anywhere.
     bool literalsGood = buildLiterals(on && gTablesGood), goOn = lgLoopsGoOn(),
          good = on && gTablesGood && literalsGood && goOn;
     decodeLiterals(good, gLiteralMode, w3 >> 8, literalCount, begin + size);
@@ -61,7 +62,7 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
                                                             : SLUICE_ST_OK;
 }
 
-// Decodes a part, whose number is below gParts where the group is on. Returns its status.
+// Decodes a part, whose index is below gParts if the group is on. Returns its status.
 uint decodePart(bool on, uint part) {
     uint from = on ? part : 0u;
     uint begin = ofPart(gPart.x, from), size = ofPart(gPart.y, from);

@@ -8,15 +8,15 @@
 #include "lib/intervals.glsl"
 #include "lib/units.glsl"
 
-// The values of a round's intervals stand in sIntervalData. Here stand the numbers of their first
+// sIntervalData holds the values of a round's intervals. This holds the indices of their first
 // elements, counted from the round's first.
 shared uint sStarts[gl_WorkGroupSize.x];
 
-// Whether the size, which is at most 16, divides 16; then places are multiples of it, and a value's
-// bytes stand alike in all units.
+// Whether the size, which is at most 16, divides 16. Then places are multiples of it, and a value's
+// bytes are the same in all units.
 bool isRegular() { return (elementSize() & (elementSize() - 1u)) == 0u; }
 
-// The value of an interval, repeated to 16 bytes if the size divides 16.
+// Returns the value of an interval, repeated to 16 bytes if the size divides 16.
 uvec4 valueOf(uint index) {
     uvec2 address = add64(p.source, mul64(index, elementSize()));
     uint size = elementSize();
@@ -31,7 +31,7 @@ uvec4 valueOf(uint index) {
     return value;
 }
 
-// Joins bytes [from, 16) of b and the bytes before them of a.
+// Joins bytes [from, 16) of b with the bytes of a before them.
 uvec4 joined(uvec4 a, uvec4 b, uint from) {
     uvec4 result;
     SLUICE_UNROLL
@@ -43,7 +43,7 @@ uvec4 joined(uvec4 a, uvec4 b, uint from) {
     return result;
 }
 
-// For elements of 4 bytes, a value is stored together with those of the three intervals after it.
+// For 4-byte elements, a value is stored together with those of the next three intervals.
 void putValues(uint place, uint value) {
     sIntervalData[lgFirst() + place].x = value;
     SLUICE_UNROLL
@@ -63,8 +63,7 @@ uvec4 unitOfWords(uint element) {
     return unit;
 }
 
-// Makes a unit of elements that fill it exactly, of which the first is number `element` of the
-// marks.
+// Makes a unit that elements fill exactly; `element` is the index of the first among the marks.
 uvec4 regularUnit(uint element, uint size) {
     if (kElementSize == 4u) return unitOfWords(element);
     uint perUnit = 16u / size;
@@ -92,16 +91,16 @@ uvec4 regularUnit(uint element, uint size) {
 
 // Where a round's elements go.
 struct Output {
-    uvec2 target; // the address of the first one, rounded down to a multiple of 16
-    uint head;    // the bytes from there to the first one,
-    uint end;     // and to the end of the last one
+    uvec2 target; // the address of the first element, rounded down to a multiple of 16
+    uint head;    // the bytes from there to the first element,
+    uint end;     // and to the end of the last element
 };
 
 // Writes elements whose size divides 16. The marks hold a window of the elements at a time.
 void writeRegular(Output to, uint start, bool exists, uint size) {
     uint perUnit = 16u / size, windowUnits = kMarks / perUnit, units = (to.end + 15u) >> 4;
-    // Marks count from the first unit's begin. The first interval reaches back to it, where nothing
-    // is stored.
+    // Marks count from the beginning of the first unit. The first interval reaches back to it, but
+    // nothing is stored there.
     uint mark = start == 0u ? 0u : start + to.head / size;
     for (uint first = 0u; wgAny(first < units); first += windowUnits) {
         uint window = first * perUnit;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Interval move, gather and scatter, bulk remove and insert: copies of runs of bytes, shared out
 // evenly. A lane group reads 32 intervals at a time and copies its part of them in one of two ways,
-// by how long the runs are:
+// depending on how long the runs are:
 //   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that
 //          one instruction writes all that the run has of a sector
 //   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends
 //          as words
 //
-// src/cuda/interval_move.cu has the same method; kernels/interval_runs.h is one text for both.
+// src/cuda/interval_move.cu uses the same method; both share the text of kernels/interval_runs.h.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCANS_CALLED // 2 to 14 % faster here
@@ -18,15 +18,16 @@
 #include "lib/kernels/interval_runs.h"
 
 const uint kLongRun = 160u; // bytes, on average
-// How many units and words an invocation has in flight. For short runs these are few units, so that
-// there are registers for more words and more subgroups.
+// How many units and words an invocation has in flight. For short runs there are few units, so that
+// registers are left for more words and more subgroups.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_UNITS_AT_ONCE) const uint kUnitsAtOnce = 3u;
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_WORDS_AT_ONCE) const uint kWordsAtOnce = 2u;
-// Whether the bytes of words that are not whole go on their own, which suits short runs.
+// Whether incomplete words are copied byte by byte, which suits short runs.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_BYTES_APART) const bool kBytesApart = false;
 const uint kRunsAtOnce = 4u;
 
-// A run's source and target stand in sIntervalData, end | lead << 27 and start | shift << 16 here.
+// sIntervalData holds a run's source and target; this holds end | lead << 27 and start | shift <<
+// 16.
 shared uvec2 sSpans[gl_WorkGroupSize.x];
 
 void putRun(uint place, Run run) {
@@ -47,7 +48,7 @@ uvec2 positionOf(uvec2 list, uint i) {
     return uvec2(WordsIn(entry).w[0], WordsIn(entry).w[1]);
 }
 
-// This lane group's part of an interval, whose place the lists give as `from` and `to`.
+// Returns this lane group's part of an interval, whose place the lists give as `from` and `to`.
 Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
     uint kind = p.kind;
     bool placed = kind == SLUICE_INTERVAL_KIND_MOVE || kind == SLUICE_INTERVAL_KIND_SCATTER;
@@ -56,8 +57,8 @@ Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
     if (kind == SLUICE_INTERVAL_KIND_REMOVE) from = add64(from, own.index);
     if (kind == SLUICE_INTERVAL_KIND_INSERT) to = add64(to, own.index);
 
-    // Elements past the destination are dropped, by their number or, where places follow from the
-    // order, by their place.
+    // Elements past the destination are dropped, judged by their number or, where the order gives
+    // the places, by their place.
     uint bound =
         min(own.count, subSaturated64(uvec2(p.capacity, 0u), placed ? uvec2(own.before, 0u) : to));
     uint last = min(own.to, bound), first = min(own.from, last);
@@ -77,14 +78,14 @@ Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
 
 // A word that is being copied.
 struct Word {
-    uvec2 base; // of the target words
+    uvec2 base; // address of the target words
     uint index;
     uint low, high;       // the two words of the source that hold its bytes
     uint shift, from, to; // its bytes [from, to) count, none if from >= to
 };
 
-// Loads the word at `place` of a run, of which the bytes [begin, end) count. No word without any of
-// them is read. aligned: it is a whole word on both sides.
+// Loads the word at `place` of a run, of which the bytes [begin, end) count. Words that have none
+// of these bytes are not read. With `aligned` it is a whole word on both sides.
 Word loadWord(Run run, uint place, uint begin, uint end, bool aligned) {
     Word word;
     uint source = (run.shift + place) >> 2;
@@ -127,9 +128,9 @@ layout(buffer_reference, std430, buffer_reference_align = 1) readonly buffer Byt
     int8_t b[];
 };
 
-// This lane's part of a piece of 8 lanes at any byte: a whole word of the target, and of the up to
-// 6 bytes of the run's first and last word that are not whole one byte, so that a store writes all
-// of them.
+// This lane's part of a piece of 8 lanes at any byte: a whole word of the target, and one of the up
+// to 6 bytes in the run's incomplete first and last words, so that one store writes all of those
+// bytes.
 struct PieceBytes {
     uvec2 target;
     uint index, low, high, shift;
@@ -255,7 +256,7 @@ void copyRuns(Piece piece) {
     uvec2 lowest = uvec2(piece.source.x & ~15u, piece.source.y),
           last = add64(piece.source, piece.bytes);
     uvec2 span = sub64(add64(uvec2(last.x & ~15u, last.y), 16u), lowest);
-    // Near the ends of the source nothing but its own words may be read.
+    // Near the ends of the source, only words inside it may be read.
     bool within = inside64(lowest, span, p.source, p.sourceSize);
 
     uvec3 anys =
@@ -308,7 +309,7 @@ void insertItem(Interval own) {
     }
 }
 
-// What the lists say of a lane's interval of the next round: its length, where it comes from and
+// A lane's interval of the next round as the lists give it: its length, where it comes from and
 // where it goes to.
 struct Fetched {
     uint count;

@@ -13,8 +13,8 @@ const uint kThreads = gl_WorkGroupSize.x;
 Sum addSums(Sum a, Sum b) { return addSaturated(a, b); }
 uint sumWord(Sum sum) { return sum; }
 
-// As wgExclusiveAdd, but saturated. The halves of the values cannot overflow: a workgroup has 128
-// invocations.
+// Like wgExclusiveAdd, but saturated. The sums of the values' halves cannot overflow, since a
+// workgroup has 128 invocations.
 Sum wgExclusiveSum(uint turn, Sum value, out Sum total) {
     uint lowTotal, highTotal;
     uint low = wgExclusiveAdd(value & 0xffffu, lowTotal),

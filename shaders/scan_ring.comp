@@ -6,8 +6,8 @@
 // tile, scanned in itself, waits in shared memory, where each invocation has its own part, or in
 // registers, and the workgroup works on the next ones.
 //
-// SLUICE_CONSTANT_SCAN_RING_SHARED: rounds that a tile waits in shared memory (1 or more), and in
-// registers before (0 or 1).
+// SLUICE_CONSTANT_SCAN_RING_SHARED and _REGISTERS say how many rounds a tile waits in shared memory
+// (1 or more), and before that in registers (0 or 1).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCAN_RING
@@ -26,7 +26,7 @@ const uint kRingRounds = kRingShared + kRingRegisters; // from a tile's value to
 shared uvec4 sRing[kRingShared * kRows * gl_WorkGroupSize.x];
 #include "lib/ring.glsl"
 
-// The address of this invocation's first row of a wide tile.
+// Returns the address of this invocation's first row of a wide tile.
 uvec2 ringRow(uvec2 base, uint tile) {
     return add64(add64(base, mul64(tile, kTile * kValueBytes)), rowStart(0u) * kValueBytes);
 }
@@ -34,7 +34,7 @@ uvec2 ringRow(uvec2 base, uint tile) {
 // -----------------------------------------------------------------------------------------------
 // What lies before a tile
 
-// Sums a wide tile's input, by one invocation. The caller has few registers to spare.
+// One invocation sums a wide tile's input. The caller has few registers to spare.
 uint ringTile(uint tile) {
     uvec2 base = add64(p.input_, mul64(tile, kTile * kValueBytes));
     uint value = 0u;
@@ -46,8 +46,8 @@ uint ringTile(uint tile) {
     return value;
 }
 
-// Sums what lies before `tile` where the scanner did not come: from all states below, and from the
-// input of tiles that publish nothing. It leaves the result for later tiles, at which the scanner
+// If the scanner did not come, sums what lies before `tile` from all states below it, and from the
+// input of tiles that publish nothing. It leaves the result for later tiles, and there the scanner
 // stops.
 uint ringLookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, idle = 0u;
@@ -56,7 +56,8 @@ uint ringLookBack(LookbackStates states, uint tile) {
         uint value, state = lookbackUnpack(states.s[next - 1u], value);
         if (state == 0u && idle++ >= p.polls) {
             uint own = ringTile(next - 1u);
-            // In place, the input may have been overwritten; then the tile has published its state.
+            // In place, the input may have been overwritten, but then the tile has published its
+            // state.
             memoryBarrierBuffer();
             state = lookbackUnpack(states.s[next - 1u], value);
             if (state == 0u) {
@@ -83,8 +84,8 @@ void ringTiles(LookbackStates states, uint tiles) {
     uint ticket = sRingTicket[0];
     bool inPlace = p.input_ == p.output_, inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
     uint h0 = tiles, h1 = tiles, h2 = tiles, h3 = tiles; // the tiles of the rounds before
-    // This takes 80 registers on NVIDIA (580); one more would mean a workgroup less on a
-    // multiprocessor.
+    // This takes 80 registers on NVIDIA (580); with one more, a multiprocessor would hold one
+    // workgroup less.
     uint taken = ticket, slot = 0u, turn = 1u;
     if (takesTickets() && ticket < tiles) taken = ringTake();
     uvec4 next[kRows], held[kRows];
@@ -138,7 +139,7 @@ void ringTiles(LookbackStates states, uint tiles) {
 
         uint following = sRingTicket[turn], all, base = ringBefore(turn, all);
         if (wgInvocation() == 0u && loads) states.s[ticket] = lookbackPack(all, kTileOwn);
-        if (inPlace) memoryBarrierBuffer(); // who reads the overwritten input sees that state
+        if (inPlace) memoryBarrierBuffer(); // a reader of overwritten input must see that state
         LookbackState seen = lookbackPack(0u, kTileWhole);
         if (stores && current != 0u) seen = states.s[current - 1u];
         VectorsIn first = VectorsIn(ringRow(p.input_, following < tiles ? following : 0u));
@@ -154,7 +155,7 @@ void ringTiles(LookbackStates states, uint tiles) {
             sRing[at] = kRingRegisters == 0u ? x : held[row];
             held[row] = x;
         }
-        taken = following; // known by the time that its tile can be loaded
+        taken = following; // known by the time its tile can be loaded
         if (takesTickets() && following < tiles) taken = ringTake();
         uint prefix;
         if (!ringComes(states, current, seen, prefix)) prefix = ringLookBack(states, current);
@@ -174,8 +175,8 @@ void ringTiles(LookbackStates states, uint tiles) {
     }
 }
 
-// Scans the last tile, which may not be whole, and stores the total. It goes row by row, for it is
-// only one of many tiles.
+// Scans the last tile, which may not be whole, and stores the total. It goes row by row, since it
+// is only one of many tiles.
 void ringLast(LookbackStates states, Tile tile, bool inclusive) {
     LookbackState seen = lookbackPack(0u, kTileWhole);
     if (tile.index != 0u) seen = states.s[tile.index - 1u];

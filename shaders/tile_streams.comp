@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tile streams taken whole: the passes of kernels/tile_streams.h.
+// Whole tile streams: the passes of kernels/tile_streams.h.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"

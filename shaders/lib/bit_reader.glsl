@@ -4,8 +4,8 @@
 // Each lane holds up to 64 bits. After every step the lanes that fell below 32 bits take one word
 // each, in lane order, from the shared read position: a ballot and its population count below the
 // lane give each lane its word. This is the interleave of GDeflate 1.0 (docs/format.md). Words come
-// straight from memory, that is, from the first cache, which holds more than shared memory has to
-// spare; bitsAhead gets them there before they are needed.
+// straight from memory, that is, from the first-level cache, which holds more than shared memory
+// could spare. bitsAhead brings them there before they are needed.
 #ifndef SLUICE_BIT_READER_GLSL
 #define SLUICE_BIT_READER_GLSL
 
@@ -13,11 +13,12 @@
 #include "memory.glsl"
 
 uvec2 gBitsSource; // address of the words, 4-byte aligned
-uint gBitsBytes;   // how many bytes count
-uint gBitsNext;    // the shared read position, in words; past bitsWords() the input was too short
+uint gBitsBytes;   // number of valid bytes
+uint gBitsNext;    // the shared read position, in words; past bitsWords() if the input was too
+                   // short
 uint gBitsLow, gBitsHigh, gBitsCount;
 
-// The next bits, least significant first; 32 are valid after a refill.
+// Returns the next bits, least significant first; 32 are valid after a refill.
 uint bitsPeek() { return gBitsLow; }
 
 // Removes n bits, 1 .. 31.
@@ -31,11 +32,11 @@ uint bitsWords() { return (gBitsBytes + 3u) >> 2; }
 
 bool bitsTruncated() { return gBitsNext > bitsWords(); }
 
-// Whether `words` more words can be taken unchecked. The last word of the list is not among them,
-// since some of its bytes may not count.
+// Returns whether `words` more words can be taken unchecked. The last word of the list is not among
+// them, since some of its bytes may be invalid.
 bool bitsEnough(uint words) { return gBitsNext + words < bitsWords(); }
 
-// A word of the list; all bytes past the end are 0.
+// Returns a word of the list; all bytes past the end are 0.
 uint bitsWord(uint index) {
     uint word = loadWord(gBitsSource, index, bitsWords());
     uint past = 4u * bitsWords() - gBitsBytes;
@@ -43,8 +44,8 @@ uint bitsWord(uint index) {
 }
 
 // Does the second half of a refill. The lanes with `take` have fewer than 32 bits, but at least
-// one, and `takers` is their ballot. `unchecked`: bitsEnough was true of all words taken since and
-// of 32 more.
+// one, and `takers` is their ballot. `unchecked` says that bitsEnough was true for all words taken
+// since and for 32 more.
 void bitsTake(bool take, uint takers, const bool unchecked) {
     uint index = gBitsNext + uint(bitCount(takers & lgLanesBelow())), word = 0u;
     if (!unchecked)
@@ -57,9 +58,9 @@ void bitsTake(bool take, uint takers, const bool unchecked) {
     gBitsNext += uint(bitCount(takers));
 }
 
-// The refills of two rounds at once, unchecked. No lane has consumed more bits than it had, so none
-// takes two words. `takersFirst` is the ballot of lanes that were below 32 bits after the first
-// round, as `first` says of this one, and `takers` that of gBitsCount < 32 now.
+// Does the refills of two rounds at once, unchecked. No lane has consumed more bits than it had, so
+// none takes two words. `takersFirst` is the ballot of the lanes that were below 32 bits after the
+// first round (`first` for this lane), and `takers` that of gBitsCount < 32 now.
 void bitsTakeTwo(bool first, uint takersFirst, uint takers) {
     bool take = gBitsCount < 32u;
     uint before = mix(takersFirst | (takers & lgLanesBelow()), takersFirst & lgLanesBelow(), first),
@@ -77,9 +78,9 @@ void bitsRefill(bool enabled) {
     bitsTake(take, lgBallot(take), false);
 }
 
-// Loads a word of each of the 32 sectors of 32 bytes behind the read position's, a sector a lane,
-// since caches load no more of a line than the sectors that are asked for. The caller uses the
-// result, so that the load is not dropped, but late, so that nothing waits for it.
+// Loads a word of each of the next 32 sectors of 32 bytes behind the read position, a sector a
+// lane, because caches only load the sectors of a line that are asked for. The caller must use the
+// result, or the load would be dropped, but late, so that nothing waits for it.
 uint bitsAhead() {
     return loadWord(gBitsSource, (gBitsNext | 7u) + 1u + 8u * lgLane(), bitsWords());
 }

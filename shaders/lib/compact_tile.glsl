@@ -20,7 +20,7 @@ layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer Wo
 layout(constant_id = SLUICE_CONSTANT_ELEMENT_BYTES) const uint kBytes = 4;
 
 const bool kSmall = kBytes < 4u;
-const uint kWords = kSmall ? 1u : kBytes / 4u; // of an element in a tile
+const uint kWords = kSmall ? 1u : kBytes / 4u; // words of an element in a tile
 #ifdef SLUICE_COMPACT_RING
 const uint kRows = kRingRows; // defined by the shader that includes this file
 #else
@@ -37,14 +37,14 @@ uint elementCount() { return countOf(p.countBuffer, p.maxCount); }
 
 uint tileCount(uint count) { return count / kTile + (count % kTile != 0u ? 1u : 0u); }
 
-// A tile has base addresses of its own, since a byte offset may need more than 32 bits, and an
-// index above 2^31 would count as negative.
+// A tile has its own base addresses, because a byte offset may need more than 32 bits, and an index
+// above 2^31 would count as negative.
 struct Tile {
     uvec2 input_;
     uvec2 selectors;
     uint start; // its first element
     uint size;
-    bool wide; // it is whole, and aligned as loadWideRow needs it
+    bool wide; // the tile is whole, and aligned as loadWideRow needs it
 };
 
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer RowsIn { uvec4 v[]; };
@@ -61,10 +61,10 @@ Tile tileAt(uint index, uint count) {
     return tile;
 }
 
-// Where this invocation's elements of a row start in the tile.
+// Returns where this invocation's elements of a row start in the tile.
 uint rowStart(uint row) { return ((sgIndex() * kRows + row) * kSubgroupSize + sgLane()) * kPerRow; }
 
-// How many elements this invocation has in a row.
+// Returns how many elements this invocation has in a row.
 uint rowSize(Tile tile, uint row) {
     uint at = rowStart(row);
     return at < tile.size ? min(tile.size - at, kPerRow) : 0u;
@@ -128,7 +128,7 @@ Row loadWideRow(Tile tile, uint row) {
     return result;
 }
 
-// A key whose unsigned order is that of f32; -0 is taken for 0.
+// Returns a key whose unsigned order is that of f32; -0 is taken for 0.
 uint floatKey(uint bits) {
     bits = bits == 0x80000000u ? 0u : bits;
     return (bits >> 31) != 0u ? ~bits : bits | 0x80000000u;
@@ -142,7 +142,7 @@ bool isInRange(Row row, uint i) {
 }
 bool isFloatInRange(Row row, uint i) { return floatKey(row.w[i * kWords]) - p.low.x <= p.span.x; }
 
-// Whether the row's first element differs from the one before it.
+// Returns whether the row's first element differs from the one before it.
 bool isNew(Tile tile, uint row, Row values) {
     uint at = rowStart(row);
     if (tile.start == 0u && at == 0u) return true;
@@ -159,15 +159,15 @@ uint testKind() { return p.mode & SLUICE_COMPACT_MODE_TEST; }
 
 bool readsElements() { return p.output_ != uvec2(0u) || testKind() >= SLUICE_COMPACT_TEST_COMPARE; }
 
-// What the tests BYTES and MASK need of a row beside its elements: bytes or bits, from the lowest
-// on.
+// Loads what the tests BYTES and MASK need for a row besides its elements: bytes or bits, from the
+// lowest on.
 uint loadSelector(Tile tile, uint row) {
     uint at = rowStart(row), perWord = testKind() == SLUICE_COMPACT_TEST_BYTES ? 4u : 32u;
     uint word = WordsIn(tile.selectors).w[rowSize(tile, row) != 0u ? at / perWord : 0u];
     return word >> (at % perWord) * (32u / perWord);
 }
 
-// A bit for each element of the row that is kept.
+// Returns a bit for each element of the row that is kept.
 uint keptOfRow(Tile tile, uint row, Row values, uint selector) {
     uint size = rowSize(tile, row), test = testKind(), bits = 0u;
     if (test == SLUICE_COMPACT_TEST_COMPARE) {
@@ -204,12 +204,12 @@ uint keptOfRow(Tile tile, uint row, Row values, uint selector) {
 struct Elements {
     Row rows[kRows];
     uint keep;         // kPerRow bits a row
-    uint ranks[kRows]; // of the row's first kept element among those of the tile
+    uint ranks[kRows]; // rank of the row's first kept element in the tile
     uint kept;         // how many the tile keeps
 };
 
-// Loads a tile's elements and tests them. Branches stand around the rows, so that the loads of all
-// rows overlap.
+// Loads a tile's elements and tests them. Branches stand around all rows and not inside a row, so
+// that the loads of all rows overlap.
 void loadElements(Tile tile, bool wide, out Elements e) {
     uint selectors[kRows];
     if (readsElements() && tile.size != 0u) {
@@ -239,8 +239,8 @@ void loadElements(Tile tile, bool wide, out Elements e) {
 
 uint keptInRow(uint keep, uint row) { return bitCount(keep >> row * kPerRow & kRowBits); }
 
-// A sum over a subgroup of at most 32 lanes fits into a byte: then all rows are summed at once,
-// else two.
+// A sum over a subgroup of at most 32 lanes fits into a byte, so that all rows are summed at once;
+// otherwise two are.
 const uint kFields = kSubgroupSize <= 32u ? 4u : 2u;
 const uint kFieldBits = 32u / kFields;
 const uint kFieldMask = (1u << kFieldBits) - 1u;
@@ -277,7 +277,7 @@ uint rankSingles(inout Elements e) {
     return kept;
 }
 
-// Finds the ranks within the tile, by the whole workgroup.
+// The whole workgroup finds the ranks within the tile.
 void rankElements(inout Elements e) {
     uint subgroupKept = kPerRow == 1u ? rankSingles(e) : rankInSubgroup(e);
     uint before = wgSubgroupsBefore(subgroupKept, e.kept);
@@ -286,8 +286,8 @@ void rankElements(inout Elements e) {
         e.ranks[row] += before;
 }
 
-// Counts how many elements the tile keeps, by the whole workgroup. It is a loop because it is
-// called rarely and its code is long.
+// The whole workgroup counts how many elements the tile keeps. This is a loop because it is called
+// rarely and its code is long.
 uint tileKept(Tile tile) {
     uint kept = 0u, total;
     SLUICE_DONT_UNROLL
@@ -301,7 +301,7 @@ uint tileKept(Tile tile) {
     return total;
 }
 
-// Stores how many elements are kept in all, by one invocation.
+// One invocation stores how many elements are kept in all.
 void storeResult(uint kept) {
     if (p.resultCount != uvec2(0u)) WordsStored(p.resultCount).w[0] = kept;
     uint groups = kept / p.argumentDivisor + (kept % p.argumentDivisor != 0u ? 1u : 0u);

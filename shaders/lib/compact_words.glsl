@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of a compaction of elements of 4 bytes, or of indices alone, with one kind of output and
-// any test but that for changes. Subgroups have 32 lanes or fewer, but as many as a workgroup has
-// subgroups. A row is four consecutive elements of each lane; bits and counts of rows stand in a
-// byte each.
+// Tiles of a compaction of 4-byte elements, or of indices alone, with one kind of output and any
+// test except the one for changes. Subgroups have at most 32 lanes, but at least as many as a
+// workgroup has subgroups. A row is four consecutive elements of each lane; bits and counts of rows
+// stand in a byte each.
 //
 // The includer defines kRingRows and the array sRing.
 #ifndef SLUICE_COMPACT_WORDS_GLSL
@@ -16,8 +16,8 @@ layout(constant_id = SLUICE_CONSTANT_COMPACT_KIND) const uint kKind = 0u;
 
 #include "ring.glsl"
 
-// Kind 0 is a comparison, 1 a test of bytes or a mask. Where more is known, code is shorter: kind 2
-// is a comparison of whole numbers that is not inverted, 3 a test of bytes, both with elements as
+// Kind 0 is a comparison, 1 a test of bytes or a mask. Kinds 2 and 3 know more and have shorter
+// code: 2 is an integer comparison that is not inverted, 3 a test of bytes, both with elements as
 // output.
 const bool kComparesWords = kKind == 2u;
 const bool kSelects = kKind == 1u || kKind == 3u;
@@ -29,12 +29,12 @@ bool inverts() { return !kComparesWords && hasMode(SLUICE_COMPACT_MODE_INVERT); 
 // -----------------------------------------------------------------------------------------------
 // From memory to bits
 
-// The first element of the lane in a tile.
+// Returns the lane's first element in a tile.
 uint laneStart(uint tile) {
     return tile * kTile + (sgIndex() * kRows * kSubgroupSize + sgLane()) * 4u;
 }
 
-// Loads the lane's rows of a whole tile, and does not wait for them.
+// Loads the lane's rows of a whole tile without waiting for them.
 void loadRows(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     uint at = laneStart(tile);
     if (!kSelects || !writesIndices()) {
@@ -106,7 +106,7 @@ uint keptRows(uvec4 rows[kRows], uint selectors[kRows]) {
     return keep ^ (inverts() ? 0x0f0f0f0fu >> 8u * (4u - kRows) : 0u);
 }
 
-// Counts how many elements of a tile are kept, by a subgroup.
+// A subgroup counts how many elements of a tile are kept.
 uint countTile(uint tile) {
     uint kept = 0u, start = tile * kTile, size = min(elementCount() - start, kTile);
     SLUICE_DONT_UNROLL
@@ -147,7 +147,7 @@ void putRow(uint keep, uint row, uvec4 values, uint place) {
 }
 
 // Stores `count` words of the ring from `from` on to position `to`, as far as they fit. The first
-// lane starts a line.
+// lane starts a cache line.
 void storeWords(uint from, uint count, uint to) {
     uint capacity = writesIndices() ? p.indexCapacity : p.capacity,
          fits = min(count, capacity - min(to, capacity));
@@ -169,7 +169,7 @@ void storeWords(uint from, uint count, uint to) {
 
 // -----------------------------------------------------------------------------------------------
 
-// Counts how many elements of the tiles before `tile` are kept, by a subgroup.
+// A subgroup counts how many elements of the tiles before `tile` are kept.
 uint lookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, next = tile, idle = 0u;
     SLUICE_DONT_UNROLL
@@ -190,8 +190,8 @@ uint lookBack(LookbackStates states, uint tile) {
     return prefix;
 }
 
-// Compacts one tile, whole or not, by the whole workgroup; the last tile writes the result. Returns
-// how many elements are kept up to its end.
+// The whole workgroup compacts one tile, whole or not; the last tile writes the result. Returns how
+// many elements are kept up to its end.
 //   publishes  its count has not been published yet
 //   leaves     it is the workgroup's last tile, after which this one leaves the look-back
 uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, bool leaves) {
@@ -231,7 +231,7 @@ uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, b
     }
     uint prefix = lookBack(states, tile);
     if (leaves)
-        lookbackLeave(p.scratch); // its latency passes behind the stores
+        lookbackLeave(p.scratch); // its latency overlaps with the stores
     else
         wgBarrierShared();
     storeWords(0u, kept, prefix);

@@ -47,9 +47,9 @@
 #define SLUICE_IN(type) type
 #define SLUICE_OUT(type, name) out type name
 #define SLUICE_INOUT(type, name) inout type name
-#define SLUICE_AT(word) word    // of an atomic
+#define SLUICE_AT(word) word    // the argument of an atomic
 #define SLUICE_UNROLL_BY(times) // GLSL has no hint for a part of a loop
-// A loop that ends by itself, after `limit` rounds at most; GLSL counts them all the same.
+// A loop that ends by itself after at most `limit` rounds; GLSL counts them all the same.
 #define SLUICE_WHILE(limit, condition) for (u32 round = 0u; round < limit && (condition); ++round)
 
 #endif

@@ -9,7 +9,7 @@
 
 uvec2 floatRawBytes(uint eight) { return PairsIn(gFloatBytesAt).v[eight]; }
 
-// The bits of 8 elements that are not coded. A plane of a tile ends at a multiple of 16 bytes.
+// The bits of 8 elements that are not coded. Each plane of a tile ends at a multiple of 16 bytes.
 struct FloatRaw {
     uvec4 low;  // the low halves of f32
     uvec2 high; // a byte an element
@@ -18,7 +18,7 @@ struct FloatRaw {
 };
 FloatRaw floatNoRaw() { return FloatRaw(uvec4(0u), uvec2(0u), 0u, 0u); }
 
-// `at` and `next` are the words with the first bit and with the last one, for 3 bits an element.
+// For 3 bits an element, `at` and `next` are the words with the first and with the last bit.
 FloatRaw floatRawAt(uint type, uint eight, uint at, uint next) {
     FloatRaw raw = floatNoRaw();
     if (type <= kFloatF32) raw.high = floatRawBytes(eight);
@@ -39,16 +39,16 @@ FloatRaw floatRaw(uint type, uint eight) {
     return floatRawAt(type, eight, 3u * eight >> 2, (3u * eight + 2u) >> 2);
 }
 
-// The same for the lane in a row that another row follows, where the word behind may be another
-// lane's, which takes less arithmetic.
+// Does the same for a row that is not the last, with less arithmetic: there the word behind the
+// lane's own may be read even if it is another lane's.
 FloatRaw floatRawOfRow(uint type, uint row) {
     uint at = 24u * row + (3u * lgLane() >> 2);
     return floatRawAt(type, 32u * row + lgLane(), at, at + 1u);
 }
 
-// The bits of the lane's elements, those of the first one lowest. Words of 3-bit planes are joined
-// here and not where they are loaded, because NVIDIA's compiler (580) would have the row's first
-// step wait for them.
+// Returns the bits of the lane's elements, those of the first one lowest. Words of 3-bit planes are
+// joined here and not where they are loaded, because NVIDIA's compiler (580) would have the row's
+// first step wait for them.
 uint floatBits(uint type, FloatRaw raw) {
     if (type != kFloatF16 && type != kFloatE5m2) return raw.bits;
     uint shift = (3u * lgLane() & 3u) * 8u;
@@ -65,7 +65,7 @@ uvec4 floatBf16(uvec4 row, uvec2 raw) {
     SLUICE_UNROLL
     for (uint i = 0u; i < 4u; ++i) {
         uint two = raw[i >> 1] >> (i & 1u) * 16u;
-        // The product has each byte twice.
+        // The product contains each byte twice.
         words[i] = floatSelect(row[i], ((two & 0xffu) + (two & 0xff00u) * 256u) * 257u);
     }
     return words;
@@ -78,7 +78,7 @@ uvec4 floatF16(uvec4 row, FloatRaw raw) {
     for (uint i = 0u; i < 4u; ++i) {
         uint two = raw.high[i >> 1] >> (i & 1u) * 16u, six = bits >> (i >> 1) * 12u,
              down = (i & 1u) * 6u;
-        // The lower two of 3 bits go to 8 and 24, the sign to 15 and 31, without carries.
+        // The lower two of 3 bits go to bits 8 and 24, the sign to 15 and 31, without carries.
         uint high =
             (six & 27u << down) * (0x200100u >> down) + (six & 36u << down) * (0x4002000u >> down);
         words[i] =
@@ -99,7 +99,7 @@ uint floatFour(uint type, uint first, uint second, uint raw) {
         other =
             (((raw & 0707u) * 0x401u & 0x70007u) | ((raw & 07070u) * 0x8020u & 0x7000700u)) * 33u;
     } else if (type == kFloatE4m3Dense) {
-        // The products set other bits too, which do not count.
+        // The products set other bits too, which are masked out.
         uint four = (raw & 0x33u) * 0x1001u + (raw & 0xccu) * 0x40040u;
         other = four | four << 6;
     } else {

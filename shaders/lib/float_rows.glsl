@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The rows of a tile of the float codec: 256 symbols, 8 a lane. The last two rows are the tail, in
-// which lanes take only what their codes need.
+// which lanes take only the bits that their codes need.
 #ifndef SLUICE_FLOAT_ROWS_GLSL
 #define SLUICE_FLOAT_ROWS_GLSL
 
@@ -8,7 +8,7 @@
 #include "float_stream.glsl"
 #include "float_table.glsl"
 
-// Puts the first symbols of two entries where one entry has its two.
+// Joins the first symbols of two entries into the form of one entry with two symbols.
 uint floatPairOf(uint type, uint first, uint second) {
     return type <= kFloatF32 ? (first & 0xffffu) | second << 16
                              : (first & 0xffffffu) | (second & 0xff0000u) << 8;
@@ -23,8 +23,8 @@ uint floatMissing(uvec4 row) {
 }
 
 // Adds the first symbol of `entry` at the end of the row: symbols behind the last word that has
-// only one move up, so that this word is complete. `missing`, which is not 0, loses its uppermost
-// bit.
+// only one symbol move up by one, which completes that word. `missing`, which is not 0, loses its
+// uppermost bit.
 uvec4 floatInsert(uint type, uvec4 row, uint entry, inout uint missing) {
     uint last = uint(findMSB(missing)), up = type <= kFloatF32 ? 16u : 8u;
     missing &= ~(1u << last);
@@ -49,8 +49,8 @@ void floatSingle(uint type, inout uvec4 row, inout uint missing) {
     }
 }
 
-// Decodes the symbols that look-ups had no room for, up to four turns of one for each lane. Two
-// turns take no more words than the ring has between two moves.
+// Decodes the symbols that look-ups had no room for, in up to four turns of one symbol a lane. Two
+// turns take no more words than the ring provides between two moves.
 uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
     uint missing = on ? floatMissing(row) : 0u;
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
@@ -77,9 +77,9 @@ uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
 }
 
 // Decodes a row before the tail. Returns the symbols, two in each of the four words. Groups in
-// lockstep with one that is `on` may be off. The look-ups are no loop because NVIDIA's compiler
-// (580) does not unroll loops that have subgroup operations behind branches, and arrays that are
-// indexed in such loops go to memory.
+// lockstep with one that is `on` may be off. The look-ups are not a loop because NVIDIA's compiler
+// (580) does not unroll loops with subgroup operations behind branches, and arrays that are indexed
+// in such loops go to memory.
 uvec4 floatWholeRow(uint type, bool on) {
     on = on || !kLockstep;
     uvec2 ahead = floatAhead();
@@ -113,8 +113,8 @@ uvec4 floatWholeRow(uint type, bool on) {
     return row;
 }
 
-// In the tail, these are the lane's bits, with the next one above all others and zeros below the
-// last, and how many there are.
+// In the tail, these are the lane's bits, the next one highest and zeros below the last, and how
+// many there are.
 uvec2 gFloatTail;
 uint gFloatTailBits;
 
@@ -126,8 +126,8 @@ void floatTailBegin(bool whole) {
     gFloatTailBits = whole ? (turned ? 32u : 64u) - at : 0u;
 }
 
-// Takes the next entry: one symbol if `single`, else two where both fit. Nothing changes for lanes
-// that are not `on`.
+// Takes the next entry: one symbol if `single`, otherwise two if both fit. Nothing changes for
+// lanes that are not `on`.
 uint floatTailEntry(uint type, bool on, bool single) {
     uint entry = floatEntry(gFloatTail.x);
     uint needed = single                        ? floatFirstLength(type, entry)
@@ -137,7 +137,9 @@ uint floatTailEntry(uint type, bool on, bool single) {
     uint takers = lgBallot(takes),
          at = 2u * gFloatNext + gFloatHalf + uint(bitCount(takers * gFloatBelow));
     uint word = floatWord(at >> 1) >> (at & 1u) * 16u & 0xffffu;
-    gFloatTail.x |= takes ? word << ((16u - gFloatTailBits) & 31u) : 0u; // it has less than 12 bits
+    gFloatTail.x |=
+        takes ? word << ((16u - gFloatTailBits) & 31u) : 0u; // the lane has fewer than 12
+                                                             // bits
     gFloatTailBits += takes ? 16u : 0u;
     uint taken = gFloatHalf + uint(bitCount(takers));
     gFloatNext += taken >> 1;

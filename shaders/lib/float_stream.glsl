@@ -27,8 +27,8 @@ uvec2 floatWords(uint pair) {
     return pair < gFloatListEnd ? PairsIn(gFloatListAt).v[pair] : uvec2(0u);
 }
 
-// Where lane groups are joined through shared memory, a ring would cost more than it saves, and
-// with its barriers in every step SwiftShader takes more memory to compile than there is.
+// Where lane groups are joined through shared memory, a ring would cost more than it saves; with
+// its barriers in every step SwiftShader would run out of memory when it compiles.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
 const uint gFloatAheadAt = 0u;
@@ -58,16 +58,17 @@ void floatStore(uint chunk, uvec2 words) {
     sFloatRing[at + 1u] = words.y;
 }
 
-// Loads the lane's words of the chunk that the ring takes next, long before it does and without a
-// branch, since what is loaded inside one is waited for there. Past the list they may be any words.
+// Loads the lane's words of the chunk that the ring takes next. This happens long before and
+// without a branch, because loads inside a branch are waited for there. Words past the list may be
+// anything.
 uvec2 floatAhead() {
     uint at = gFloatAheadAt + lgLane();
     return kLockstep ? floatWords(at)
                      : PairsIn(gFloatListAt).v[min(at, max(gFloatListEnd, 1u) - 1u)];
 }
 
-// Moves the ring on; between two calls the group may take kFloatChunk words. `ahead` is what
-// floatAhead() gave when gFloatAheadAt was `aheadOf`.
+// Advances the ring; between two calls the group may take kFloatChunk words. `ahead` is what
+// floatAhead() returned when gFloatAheadAt was `aheadOf`.
 void floatMove(uvec2 ahead, uint aheadOf) {
     bool moves = gFloatNext >= gFloatMoveAt;
     if (wgAny(moves)) {
@@ -78,7 +79,7 @@ void floatMove(uvec2 ahead, uint aheadOf) {
         words = at < gFloatListEnd ? words : uvec2(0u);
         lgBarrierShared();
         if (!kLockstep || moves) {
-            // Whether the place goes back to the first chunk.
+            // Returns whether the place goes back to the first chunk.
             bool back = (gFloatAheadAt & kFloatChunk / 2u) != 0u;
             floatStore(back ? 1u : 0u, words);
             floatStore(back ? 1u : 2u, words);
@@ -105,7 +106,7 @@ void floatRing(bool whole) {
     lgBarrierShared();
 }
 
-// How many words of the list have been taken.
+// Returns how many words of the list have been taken.
 uint floatTaken() {
     return gFloatNext - kFloatRing * lgIndex() +
            (gFloatAheadAt / kFloatChunk - 1u) * 2u * kFloatChunk;
@@ -113,8 +114,8 @@ uint floatTaken() {
 
 #endif
 
-// Opens a list. `whole`: the tile has rows before the tail, for which each lane begins with two
-// words.
+// Opens a list. `whole` says that the tile has rows before the tail, for which each lane begins
+// with two words.
 void floatStreamBegin(uvec2 words, uint pairs, bool whole) {
     gFloatListAt = words;
     gFloatListEnd = pairs;
@@ -128,8 +129,8 @@ void floatStreamBegin(uvec2 words, uint pairs, bool whole) {
     floatRing(whole);
 }
 
-// Lanes of a group that is `on` take another word if they have used one up since they last could.
-// For the others nothing changes.
+// Lanes of a group that is `on` take another word if they have used one up since they could last
+// take one. For the others nothing changes.
 void floatTake(bool on) {
     bool takes = on && ((gFloatUsed ^ gFloatAsked) & 32u) != 0u;
     uint takers = lgBallot(takes),
@@ -140,16 +141,16 @@ void floatTake(bool on) {
     gFloatAsked = on ? gFloatUsed : gFloatAsked;
 }
 
-// 32 bits of the 64 in `first` and `second`, from bit `at` modulo 32 on.
+// Returns 32 bits of the 64 in `first` and `second`, from bit `at` modulo 32 on.
 uint floatFunnel(uint first, uint second, uint at) {
 #ifdef SLUICE_INT64
-    // This is one instruction of NVIDIA's.
+    // This is one instruction on NVIDIA's GPUs.
     return unpackUint2x32(packUint2x32(uvec2(second, first)) << (at & 31u)).y;
 #else
     return first << (at & 31u) | (second >> 1) >> (~at & 31u);
 #endif
 }
-// The lane's next bits: 32, less those that it has used since it last could take a word.
+// Returns the lane's next bits: 32, less those that it has used since it could last take a word.
 uint floatNext() { return floatFunnel(gFloatFirst, gFloatSecond, gFloatUsed); }
 
 #endif // SLUICE_FLOAT_STREAM_GLSL

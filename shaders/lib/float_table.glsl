@@ -6,12 +6,12 @@
 #include "loops.glsl"
 #include "float_tensor.glsl"
 
-// The entry for the bits at the upper end of a word.
+// Returns the entry for the bits at the upper end of a word.
 uint floatEntry(uint bits) { return sFloatTable[bits >> (32u - kFloatMaxBits)]; }
 
 uint floatCodeLength(uint symbol) { return sFloatLengths[symbol >> 3] >> (symbol & 7u) * 4u & 15u; }
 
-// The length of the code at the upper end of 12 bits.
+// Returns the length of the code at the upper end of 12 bits.
 uint floatLengthAt(uint bits) {
     uint codeLength = 1u;
     SLUICE_UNROLL
@@ -68,8 +68,8 @@ void floatTable() {
         if (i < kFloatMaxBits) code <<= 1;
     }
     gFloatComplete = tooLong == 0u && (single || code == 1u << kFloatMaxBits);
-    // The place of a symbol counts those with shorter codes, and those before it with a code as
-    // long.
+    // A symbol's place is the number of symbols with shorter codes plus that of symbols before it
+    // with codes of the same length.
     for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x) {
         uint codeLength = floatCodeLength(symbol), place = 0u;
         if (codeLength != 0u && codeLength <= kFloatMaxBits) {
@@ -89,7 +89,7 @@ void floatTable() {
         }
     }
     wgBarrierShared();
-    // First, entries get one symbol, 8 of them at a time: a code of up to 9 bits is the same in all
+    // First, entries get one symbol, 8 entries at a time: a code of up to 9 bits is the same in all
     // 8.
     uint firstAt = floatFirstAt(gFloatType), mask = floatMask(gFloatType),
          lengthAt = floatLengthShift(gFloatType);
@@ -102,8 +102,8 @@ void floatTable() {
             sFloatTable[k] = entry;
         }
     }
-    // Then they get the second one, which is the first of another entry, whether that has its
-    // second one already or not.
+    // Then they get the second symbol, which is the first one of another entry, whether that entry
+    // has its second one already or not.
     const uint each = 4u;
     uint secondAt = firstAt + (gFloatType > kFloatF32 ? 8u : 16u);
     SLUICE_DONT_UNROLL

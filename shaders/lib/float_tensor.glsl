@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A tensor of the float codec: what the list says of it, whether that is allowed, and where its
-// planes are.
+// A tensor of the float codec: reads and checks its entry of the list, and finds its planes.
 #ifndef SLUICE_FLOAT_TENSOR_GLSL
 #define SLUICE_FLOAT_TENSOR_GLSL
 
@@ -16,57 +15,58 @@ const uint kFloatTypes = 7u; // SluiceFloatType
 const uint kFloatBf16 = 0u, kFloatF16 = 1u, kFloatF32 = 2u, kFloatE4m3 = 3u, kFloatE5m2 = 4u;
 const uint kFloatBytes = 5u, kFloatE4m3Dense = 6u;
 
-// An entry has in bits 0 .. 3 how many bits it takes; bit 6 is set if it has one symbol only, since
-// the second one did not fit. The symbols stand where the numbers have them, so that few
-// instructions join them with the other bits, and the length of the first one's code where neither
-// is: numbers of 16 and 32 bits have a symbol in each half, and the length at 16; those of 8 bits
-// have them in bytes 2 and 3, and the length at 8. An entry has two symbols wherever both codes fit
-// into 12 bits, so that the lanes of a group stay in step. Bits 4 and 5 are 0, because entries are
-// used as counts of bits modulo 32 and 64.
+// An entry has in bits 0 .. 3 how many bits it takes; bit 6 is set if it has only one symbol,
+// because the second one did not fit. The symbols stand where the elements have them, so that few
+// instructions join them with the other bits. The length of the first symbol's code stands where no
+// symbol is: elements of 16 and 32 bits have a symbol in each half and the length at bit 16; those
+// of 8 bits have them in bytes 2 and 3 and the length at bit 8. An entry has two symbols wherever
+// both codes fit into 12 bits, so that the lanes of a group stay in step. Bits 4 and 5 are 0,
+// because entries are used as counts of bits modulo 32 and 64.
 const uint kFloatShort = 64u;
 const uint kFloatEntries = (1u << kFloatMaxBits) - 1u; // the last one
 shared uint sFloatTable[1u << kFloatMaxBits];
 shared uint sFloatLimits[16]; // the end of the codes of each length, left-aligned to 12 bits
-shared uint sFloatPlaces[16]; // what leads from a code of a length to its symbol in sFloatSorted
+shared uint sFloatPlaces[16]; // what to add to a code of a length to get its symbol's place in
+                              // sFloatSorted
 shared uint sFloatSorted[256];
 shared uint sFloatCounts[16];
 shared uint sFloatLengths[32]; // of the codes, 4 bits each
 
-// These say what is known of the tensor, which is the same in the whole workgroup.
+// Properties of the tensor, which are the same in the whole workgroup.
 uvec2 gFloatOutput, gFloatCount;
 uint gFloatType, gFloatFirstTile;
 bool gFloatGood;
 bool gFloatComplete; // whether its code is
 
-// What only the begin of a tile needs of the tensor stands in shared memory, because registers are
-// scarce: addresses, and the size of the words in units of 8 bytes.
+// Properties that are only needed at the beginning of a tile stand in shared memory, because
+// registers are scarce: addresses, and the size of the words in units of 8 bytes.
 struct FloatParts {
     uvec2 words, index, raw, lengths, count, output_;
     uint wordsSize8, firstTile;
-    uint mask; // which bits of a word of numbers are their symbols
+    uint mask; // which bits of a word of elements are symbols
 };
 shared FloatParts sFloatParts;
 
-// These say what is known of the tile, which is the same in the lane group.
+// Properties of the tile, which are the same in the lane group.
 uint gFloatElements, gFloatRows, gFloatStatus;
 // The mask of sFloatParts. A constant would cost NVIDIA's compiler (580) two instructions for each
 // selection.
 uint gFloatMask;
-// Where its first element stands in the plane of bytes, or the only plane, and in another one.
+// Where its first element stands in the plane of bytes, or the only plane, and in a second plane.
 uvec2 gFloatBytesAt, gFloatOtherAt;
 
 uvec2 floatShiftRight64(uvec2 value, uint bits) {
     return uvec2(value.x >> bits | value.y << (32u - bits), value.y >> bits);
 }
 
-// The bytes of an element, and its bits in the last plane.
+// Return the bytes of an element, and its bits in the last plane.
 uint floatSize(uint type) { return type <= kFloatF16 ? 2u : type == kFloatF32 ? 4u : 1u; }
 uint floatWidth(uint type) {
     const uint widths[kFloatTypes] = uint[kFloatTypes](0u, 3u, 0u, 4u, 3u, 0u, 2u);
     return widths[min(type, kFloatTypes - 1u)];
 }
 
-// The bits of an element that are not coded.
+// Returns how many bits of an element are not coded.
 uint floatRawBits(uint type) {
     return (type == kFloatF32 ? 24u : type < kFloatF32 ? 8u : 0u) + floatWidth(type);
 }

@@ -16,7 +16,7 @@ shared uint sSlots[kGroupsPerWorkgroup * kSlotWords];
 shared uint sSymbols[kGroupsPerWorkgroup * SLUICE_FSE_SYMBOLS];
 
 struct SlotMemory {
-    uint slots, symbols; // where the lane group's begin
+    uint slots, symbols; // where the lane group's tables begin
 };
 
 SlotMemory slotMemory(uint group) {
@@ -36,7 +36,8 @@ void setSymbol(SlotMemory memory, uint symbol, uint value) {
 }
 uint symbolAt(SlotMemory memory, uint symbol) { return sSymbols[memory.symbols + symbol]; }
 
-// The lanes whose symbol is the same, of symbols below 2^bits; bits is the same for all.
+// Returns the lanes that have the same symbol; symbols are below 2^bits, and `bits` is the same for
+// all lanes.
 uint fseSame(uint symbol, uint bits) {
     uint same = 0xffffffffu;
     SLUICE_DONT_UNROLL

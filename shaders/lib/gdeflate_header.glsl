@@ -7,7 +7,7 @@
 #include "gdeflate_state.glsl"
 #include "huffman.glsl"
 
-// The precode's symbol whose length stands at place i of a header (RFC 1951, 3.2.7).
+// Returns the precode symbol whose length stands at place i of a header (RFC 1951, 3.2.7).
 uint precodeOrder(uint i) {
     const uint order[19] = uint[19](16u, 17u, 18u, 0u, 8u, 7u, 9u, 6u, 10u, 5u, 11u, 4u, 12u, 3u,
                                     13u, 2u, 14u, 1u, 15u);
@@ -36,7 +36,7 @@ void readCodeLengths(bool enabled, uint total) {
         lgShare(symbol < 16u ? symbol : 0u);
         uint value = lgShared(mix(uint(findMSB(source)), 0u, source == 0u));
         value = mix(value, carried, source == 0u);
-        // Runs of lengths that are not 0 have 6 symbols at most.
+        // Runs of lengths other than 0 have at most 6 symbols.
         if (valid && value != 0u) setCodeLengths(at, value, min(run, min(total - at, 6u)));
         if (valid) bitsConsume(len + extraBits);
         uint last = lgShared(mix(uint(findMSB(defines)), 0u, defines == 0u));
@@ -57,7 +57,8 @@ void readCodeLengths(bool enabled, uint total) {
 void readHeader(bool enabled) {
     uint lane = lgLane();
     if (!kLockstep || enabled) {
-        // These hold these values already, or are not needed any more: no registers keep them.
+        // These variables have these values already, or are no longer needed; assigning them keeps
+        // no registers alive.
         gSlot = 0u;
         gUpper = kLiteral;
         gTokensBefore = gTokens;

@@ -9,17 +9,17 @@
 
 bool inMatch() { return gUpper > 0xffffu; }
 
-// Returns the lane's next symbol, of the code that it reads next: the length of its code in x, its
-// payload in y.
+// Returns the lane's next symbol in the code that it reads next: the length of the symbol's code in
+// x, its payload in y.
 uvec2 nextSymbol() { return huffmanDecode(bitsPeek(), mix(kLitCode, kDistCode, inMatch())); }
 
-// The value of a symbol, with its extra bits.
+// Returns the value of a symbol with its extra bits.
 uint symbolValue(uvec2 symbol) {
     uint all = symbol.y & 31u, len = symbol.x;
     return ((symbol.y >> 5 & 0xffu) << (all - len)) + ((bitsPeek() & ~(0xffffffffu << all)) >> len);
 }
 
-// Keeps the length of a match that the symbol begins, and removes the symbol's bits.
+// Keeps the length of the match if the symbol begins one, and removes the symbol's bits.
 void endSymbol(uvec2 symbol, uint value) {
     gUpper = mix(kLiteral, min(value + 2u, 0xffffu) << 16, (symbol.y & kLength) != 0u);
     bitsConsume(symbol.y & 31u);
@@ -38,12 +38,12 @@ void lastRounds(bool enabled) {
     uvec2 symbol = enabled ? nextSymbol() : uvec2(0u);
     uvec3 votes = lgBallot3((symbol.y & (kSpecial | kUndefined)) == kSpecial,
                             (symbol.y & kUndefined) != 0u, false);
-    // Lanes above the lowest end-of-block symbol read nothing, but for distances.
+    // Lanes above the lowest end-of-block symbol only read distances.
     uint upToEnd = votes.x ^ (votes.x - 1u); // all ones if there is none
     uint skipped = ~gPending & ~upToEnd;
     fail(enabled && (votes.y & ~skipped) != 0u, SLUICE_ST_BAD_CODE);
     enabled = enabled && gState != kDone;
-    uint first = ~gPending & upToEnd >> 1; // lanes that begin a token; the end itself is none
+    uint first = ~gPending & upToEnd >> 1; // lanes that begin a token, which the end does not
     if (enabled && (gPending >> lane & 1u) == 0u)
         gSlot = gTokens + uint(bitCount(first & lgLanesBelow()));
     if (enabled) {
@@ -72,8 +72,8 @@ void lastRounds(bool enabled) {
 }
 
 // Does a round of one symbol a lane: the distance of the match whose length it read in the round
-// before, or a literal or length. `last`: a lane's symbol was special, and the round does not
-// count.
+// before, or a literal or length. Sets `last` if a lane's symbol was special; then the round does
+// not count.
 void symbolRound(bool on, out bool last) {
     uvec2 symbol = on ? nextSymbol() : uvec2(0u);
     if (on) {
@@ -94,7 +94,7 @@ void symbolRound(bool on, out bool last) {
     }
 }
 
-// What a round changes, for rounds that do not count.
+// The variables that a round changes, to restore them if it does not count.
 struct RoundState {
     uvec4 bits;
     uvec3 tokens;
@@ -135,9 +135,9 @@ void symbolRounds(bool enabled, uint rounds) {
 }
 
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
-// Takes a symbol in a round in which `tokens` tokens had begun and the lanes in `pending` read a
-// distance, as `match` says of this one. Afterwards `match` says whether this lane reads one next.
-// Returns the payload.
+// Takes a symbol in a round before which `tokens` tokens had begun. The lanes in `pending` read a
+// distance; `match` says whether this lane does, and afterwards whether it reads one next. Returns
+// the payload.
 uint symbolOfPair(uint tokens, uint pending, inout bool match) {
     uvec2 symbol = huffmanDecode(bitsPeek(), mix(kLitCode, kDistCode, match));
     uint value = symbolValue(symbol);
@@ -151,8 +151,8 @@ uint symbolOfPair(uint tokens, uint pending, inout bool match) {
 }
 
 // Does two rounds with one refill. They count only if no lane's symbol was special and all lanes
-// have a bit left: none needed for its second symbol the word that it would have taken after the
-// first. symbols and counts: payloads and bit counts - 1, or-ed.
+// have a bit left, that is, none needed for its second symbol the word that it would have taken
+// after the first. `symbols` and `counts` collect the payloads and the bit counts - 1 by or.
 void symbolRoundPair(inout uint symbols, inout uint counts, inout bool match) {
     symbols |= symbolOfPair(gTokens, gPending, match);
     bool first = gBitsCount < 32u;
@@ -166,10 +166,10 @@ void symbolRoundPair(inout uint symbols, inout uint counts, inout bool match) {
     gPending = votes.z;
 }
 
-// Does kRoundsAtOnce rounds without branches, where all lane groups are inside a block and the
-// input lasts. False: a round held something else than literals and matches, which is found at the
-// end, and none of them counts. `ahead` comes from bitsAhead. The pairs of rounds are written out
-// because NVIDIA's compiler (580) does not unroll loops with ballots.
+// Does kRoundsAtOnce rounds without branches; all lane groups must be inside a block and the input
+// must last. Returns false if a round held anything but literals and matches; this is found out at
+// the end, and then no round counts. `ahead` comes from bitsAhead. The pairs of rounds are written
+// out because NVIDIA's compiler (580) does not unroll loops with ballots.
 const uint kRoundsAtOnce = 4u;
 bool symbolRoundsAtOnce(uint ahead) {
     RoundState begin = saveRound();

@@ -11,10 +11,10 @@
 const uint kAtHeader = 0u;  // at the start of a block
 const uint kInSymbols = 1u; // inside a block of codes
 const uint kInStored = 2u;  // inside a stored block
-const uint kDone = 3u;      // at the end, or at an error
+const uint kDone = 3u;      // at the end or at an error
 
 // These are the same in all lanes of the group.
-uint gState, gStatus; // gStatus: PENDING as long as there is more to come
+uint gState, gStatus; // gStatus is PENDING as long as there is more to come
 uint gBlocks;         // how many blocks have begun, and kFinal in the last one
 const uint kFinal = 1u << 31;
 uint gTokens;       // how many tokens have begun; at the end, how many are complete
@@ -26,8 +26,9 @@ uint gPending;      // lanes that read a distance next
 const uint kLiteral = 0xff00u; // in a literal's token, see lz_expand.glsl
 uint gSlot, gUpper;
 
-// Values that are the same in all lanes stand here between the turns of the stage, as in lzSuspend:
-// on NVIDIA that makes 61 registers of 70, and 16 tiles on a multiprocessor of 14.
+// Values that are the same in all lanes stand here between the turns of the stage, as in lzSuspend.
+// On NVIDIA that takes 61 instead of 70 registers, and 16 instead of 14 tiles fit on a
+// multiprocessor.
 shared uvec4 sDecode[kSuspends ? 3u * kTiles : 1u];
 
 void decodeSuspend() {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What gdeflate.comp knows of a symbol: the payload that lib/huffman.glsl keeps for it.
+// The payload of a symbol in gdeflate.comp, which lib/huffman.glsl keeps for it.
 #ifndef SLUICE_GDEFLATE_SYMBOLS_GLSL
 #define SLUICE_GDEFLATE_SYMBOLS_GLSL
 
 #include "formulas/gdeflate.h"
 
 // The two codes of a block, and where their symbols begin in the tables of huffman.glsl. The
-// precode takes the place of the literal/length code, which is built after it.
+// precode uses the place of the literal/length code, which is built after it.
 const uint kLitCode = 0u, kLitFirst = 0u;
 const uint kDistCode = 1u, kDistFirst = 288u;
-const uint kPrecode = 2u; // a kind of symbols, which has no tables of its own
+const uint kPrecode = 2u; // a kind of symbols without tables of its own
 
 // A payload:
 //   bits 0 .. 4    the length of the symbol's code plus its extra bits
 //   bits 5 .. 12   a literal's byte, or the bits above the extra bits
 // and flags
-const uint kLength = 1u << 13;    // the symbol begins a match of 2 bytes more than the value
+const uint kLength = 1u << 13;    // the symbol begins a match that is 2 longer than the value
 const uint kSpecial = 1u << 14;   // the symbol ends the block, or is undefined
 const uint kUndefined = 1u << 15; // the symbol must not occur
 uint huffmanPayload(uint kind, uint symbol, uint len) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The literals of a Gstd part, 128 at a time: four a lane, which are a word.
+// Decodes the literals of a Gstd part, 128 at a time: four a lane, which make a word.
 #ifndef SLUICE_GSTD_LITERALS_GLSL
 #define SLUICE_GSTD_LITERALS_GLSL
 
@@ -33,15 +33,15 @@ uint takeLiterals(uint first, uint count, uint mode, uint one) {
         word |= takeLiteral(own + k < count, mode, one) << 8u * k;
     return word;
 #else
-    // This is written out because NVIDIA's compiler (580) unrolls no loops with ballots.
+    // This is written out because NVIDIA's compiler (580) does not unroll loops with ballots.
     uint a = takeLiteral(own < count, mode, one), b = takeLiteral(own + 1u < count, mode, one);
     uint c = takeLiteral(own + 2u < count, mode, one), d = takeLiteral(own + 3u < count, mode, one);
     return a | b << 8 | c << 16 | d << 24;
 #endif
 }
 
-// Decodes `count` literals, so that they end at byte `end` of the tile, where the part ends: there
-// they are read before anything is written over them.
+// Decodes `count` literals, the last of which goes before byte `end` of the tile, where the part
+// ends. There they are read before anything overwrites them.
 void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
     uint start = end - count, skew = start & 3u, carried = 0u; // the last word of the round before
     uint wanted = on ? count : 0u;
@@ -50,8 +50,7 @@ void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
         word = takeLiterals(first, wanted, mode, one);
 #else
-        // Where the mode is known, there are no branches between the literals. Groups in lockstep
-        // may have different modes.
+        // If all groups in lockstep have the same mode, there are no branches between the literals.
         if (kLockstep)
             word = takeLiterals(first, wanted, mode, one);
         else if (sgUniform(mode == SLUICE_GS_LITERALS_RANS))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sequences of a Gstd part, 32 at a time, one a lane.
+// Decodes the sequences of a Gstd part, 32 at a time, one a lane.
 #ifndef SLUICE_GSTD_SEQUENCES_GLSL
 #define SLUICE_GSTD_SEQUENCES_GLSL
 
@@ -8,8 +8,8 @@
 #include "gstd_tables.glsl"
 #include "units.glsl"
 
-// Where the last three offsets come from: `changes` are the lanes that changed the list of them. A
-// result is a lane, or 32 + the place of an offset that was in the list before all lanes.
+// Where the last three offsets come from; `changes` are the lanes that changed the list of these
+// three. A result is a lane, or 32 + the place of an offset in the list before all lanes.
 uint highest(uint lanes) { return uint(findMSB(lanes)); } // ~0 if there is none
 uint latest(uint changes) { return min(highest(changes), 32u); }
 uint second(uint changes) {
@@ -21,7 +21,7 @@ uint third(uint changes, uint swaps) {
     return mix(34u, second(changes & ((1u << (highest(others) & 31u)) - 1u)), others != 0u);
 }
 
-// Returns the offset of such an origin. value: that of the lane, if the origin is one.
+// Returns the offset of such an origin. `value` is the lane's offset, if the origin is a lane.
 uint offsetOf(uint origin, uint value, uvec3 repeats) {
     return mix(mix(repeats.z, mix(repeats.y, repeats.x, origin == 32u), origin < 34u), value,
                origin < 32u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The tables of a Gstd part: the frequencies or code lengths of its symbols as they are read, and
-// the tables that decode by them.
+// the decoding tables built from them.
 #ifndef SLUICE_GSTD_TABLES_GLSL
 #define SLUICE_GSTD_TABLES_GLSL
 
@@ -17,9 +17,9 @@ const uint kOffsetEntries = kMatchEntries + SLUICE_GS_MATCH_LENGTHS,
            kRemainderEntries = kOffsetEntries + SLUICE_GS_OFFSETS;
 #include "rans.glsl"
 
-// What a lane knows of symbols lane, lane + 32, ..., eight rows of them: slots, or code lengths.
-// Two rows share a word. Loops over rows are not unrolled, for the code is long enough for drivers
-// to compile as it is.
+// A lane's slots, or code lengths, of the symbols lane, lane + 32, ..., in eight rows. Two rows
+// share a word. Loops over rows are not unrolled, because drivers take long enough to compile the
+// code as it is.
 struct Rows {
     uint v[4];
 };
@@ -35,7 +35,7 @@ void setPair(inout Rows rows, uint pair, uint value) {
     for (uint i = 0u; i < 4u; ++i)
         rows.v[i] = mix(rows.v[i], value, i == pair);
 }
-// The tables of sequences, a pair of rows each.
+// The tables of sequences have a pair of rows each.
 const uint kLiteralLengths = 0u, kMatchLengths = 1u, kOffsets = 2u, kRemainders = 3u;
 
 Rows gLiterals, gSequences;
@@ -50,7 +50,7 @@ uint alphabet(uint table) {
                                     : 0u;
 }
 
-// Whether the lane has a symbol in the row.
+// Returns whether the lane has a symbol in the row.
 bool hasSymbol(bool sequences, uint row) {
     return !sequences || (row & 1u) * 32u + lgLane() < alphabet(row >> 1);
 }
@@ -95,7 +95,7 @@ Rows readRows(bool on, bool sequences, bool lengths) {
     return rows;
 }
 
-// Opens part `part` and reads all tables that it has. Those that are wanted are kept.
+// Opens part `part` and reads all of its tables. Those that are wanted are kept.
 void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     uint first = ofPart(gPart.z, on ? part : 0u), words = ofPart(gPart.w, on ? part : 0u);
     ransBegin(on, gSource, first + SLUICE_GS_PART_HEADER, first + words, p.regions);
@@ -127,7 +127,7 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
 
 // Builds the table of a canonical prefix code, whose bits are used from the lowest on. Slots are
 // the 2^11 strings of the longest code's length, with a code's first bit highest; entries have a
-// symbol and in bits 8 .. 11 the length of its code. False: the code is not complete.
+// symbol and in bits 8 .. 11 the length of its code. Returns false if the code is not complete.
 bool buildCode(bool on) {
     const uint kLongest = SLUICE_GS_MAX_CODE_LENGTH;
     uint own = lgLane();

@@ -11,7 +11,8 @@ const uint kNone = 0xffffffffu;
 
 uvec2 gSource, gDestination, gSlot;
 uint gSourceBytes, gSize, gParts;
-// Lane i has what the list says of part i: first byte and bytes of output, first word and words.
+// Lane i has part i's entry of the list: first byte and bytes of output, first word and number of
+// words.
 uvec4 gPart;
 uint gLiteralOwners, gSequenceOwners; // parts that have tables of their own
 
@@ -77,13 +78,13 @@ uint loadParts(bool on) {
     return status;
 }
 
-// What lane `part` has of a component of gPart.
+// Returns a component of lane `part`'s gPart.
 uint ofPart(uint value, uint part) {
     lgShare(value);
     return lgShared(part);
 }
 
-// The highest part of `owners` before part `part`, or kNone.
+// Returns the highest part in `owners` before `part`, or kNone.
 uint ownerBefore(uint owners, uint part) {
     owners &= (1u << part) - 1u;
     return owners == 0u ? kNone : uint(findMSB(owners));

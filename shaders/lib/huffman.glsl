@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Canonical Huffman codes for a lane group: sorting the symbols, checking the code, decoding.
 //
-// There is no 2^n look-up table: shared memory decides how many tiles an SM holds, and filling a
-// table takes longer than it saves (docs/performance.md). A code needs only the end of the codes of
-// each length, 15 words, and its symbols in canonical order. The rank of a symbol among those of
-// its length is a population count of the lanes below that hold the same length.
+// There is no 2^n look-up table, because shared memory decides how many tiles an SM holds, and
+// filling a table takes longer than it saves (docs/performance.md). A code needs only the end of
+// the codes of each length, 15 words, and its symbols in canonical order. The rank of a symbol
+// among those of its length is a population count of the lanes below that hold the same length.
 //
-// The includer defines kTiles, tileIndex(), the array sToken, kUnpaired, and
-// huffmanPayload(kind, symbol, length): what it wants to know of a symbol, in 16 bits.
+// The includer defines kTiles, tileIndex(), the array sToken, kUnpaired, and huffmanPayload(kind,
+// symbol, length), which packs what it needs of a symbol into 16 bits.
 #ifndef SLUICE_HUFFMAN_GLSL
 #define SLUICE_HUFFMAN_GLSL
 
@@ -21,8 +21,8 @@ shared uint sSorted[kTiles * (kSymbols / 2u)]; // payloads in canonical order
 //   bits 17 .. 31  the end of the codes of length <= l, left-aligned to 15 bits, minus 1
 //   bits 5 .. 13   what to add to a code to get its symbol's place, modulo 2^9
 //   bits 0 .. 4    32 - l
-// or 0 if there is no code of length <= l. Behind them stands a fifth one, a copy of what they say
-// of lengths 4, 8 and 12.
+// or 0 if there is no code of length <= l. Behind them stands a fifth quad, a copy of the
+// components for lengths 4, 8 and 12.
 const uint kQuads = 5u;
 shared uvec4 sQuads[kTiles * 2u * kQuads];
 
@@ -62,8 +62,8 @@ void clearCodeLengths(bool enabled) {
     lgBarrierShared();
 }
 
-// The code lengths of the lane's symbols in three rows of 32; only the first row counts unless
-// `wide`.
+// Returns the code lengths of the lane's symbols in three rows of 32; only the first row counts
+// unless `wide`.
 uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, const bool wide) {
     uvec3 symbol = row * 32u + lgLane() + uvec3(0u, 32u, 64u);
     uvec3 len = uvec3(codeLength(lengths + symbol.x), 0u, 0u);
@@ -74,21 +74,21 @@ uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, const bool wide)
     return mix(uvec3(0u), len, enabled ? lessThan(symbol, uvec3(n)) : bvec3(false));
 }
 
-// The lanes whose length has the same bit `bit` as this lane's number.
+// Returns the lanes whose length has the same bit `bit` as this lane's number.
 uvec3 huffmanSameBit(uvec3 len, uint bit) {
     bvec3 set = notEqual(len & (1u << bit), uvec3(0u));
     return lgBallot3(set.x, set.y, set.z) ^ ((lgLane() >> bit & 1u) - 1u);
 }
 
-// The lanes whose length is this lane's number, or 16 less.
+// Returns the lanes whose length is this lane's number, or 16 less.
 uvec3 huffmanOfLength(uvec3 len) {
     return huffmanSameBit(len, 0u) & huffmanSameBit(len, 1u) & huffmanSameBit(len, 2u) &
            huffmanSameBit(len, 3u);
 }
 
-// The place of the lane's symbol in a row. For the length that is this lane's number, `next` says
-// where its symbols in this row begin, and afterwards those in the next row; `holders` are their
-// lanes.
+// Returns the place of the lane's symbol in a row. `next` and `holders` of lane k are those of
+// length k: where the length's symbols in this row begin (afterwards, in the next row), and which
+// lanes have them.
 uint huffmanPlace(uint len, uint holders, inout uint next) {
     lgShare(next);
     uint place = lgShared(len);
@@ -98,8 +98,8 @@ uint huffmanPlace(uint len, uint holders, inout uint next) {
     return place;
 }
 
-// Stores those of three symbols whose place is odd, or even, which come first and clear their
-// neighbours. Nothing is stored where the length is 0.
+// Stores those of three symbols whose place is odd, or even. Those with even places come first and
+// clear their neighbours. Nothing is stored if the length is 0.
 void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
     uvec3 index = gSorted + min(place / 2u, uvec3(kSymbols / 2u - 1u)), other = uvec3(0u);
     if (odd) other = uvec3(sSorted[index.x], sSorted[index.y], sSorted[index.z]);
@@ -110,14 +110,14 @@ void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
 }
 
 struct HuffmanCode {
-    uint rank;    // of the first symbol whose length is this lane's number
-    uint symbols; // how many have a code
+    uint rank;    // place of the first symbol whose length is this lane's number
+    uint symbols; // how many symbols have a code
     bool single;  // there is one symbol, of length 1, or none
     bool good;    // the code is complete, or single
 };
 
-// Judges a code and writes its quads. Lane l owns length l, whose codes begin after those of all
-// shorter lengths: `count` is how many symbols have it, and `ones` how many have length 1.
+// Checks a code and writes its quads. Lane l owns length l, whose codes begin after those of all
+// shorter lengths; `count` is how many symbols have that length, and `ones` how many have length 1.
 HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint first) {
     // One scan has two sums: 9 bits count symbols, those above them code space in units of 2^-15.
     uint lane = lgLane(), space = count << (15u - min(lane, 15u)), before, total;
@@ -136,7 +136,7 @@ HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint fi
     return HuffmanCode(rank, symbols, single, single || total >> 9 == 0x8000u);
 }
 
-// huffmanSort chunk after chunk of 32 symbols, which takes few registers.
+// Does huffmanSort in chunks of 32 symbols, which takes few registers.
 bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                        const uint chunks) {
     uint lane = lgLane();
@@ -171,7 +171,7 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
         uint high = lgBallot((len & 8u) != 0u);
         uint same = ((len & 1u) != 0u ? low.x : ~low.x) & ((len & 2u) != 0u ? low.y : ~low.y) &
                     ((len & 4u) != 0u ? low.z : ~low.z) & ((len & 8u) != 0u ? high : ~high);
-        // However long the codes, there are at most n symbols: the place stays inside the
+        // Whatever the code lengths, there are at most n symbols, so the place stays inside the
         // alphabet's part.
         uint place = first + sToken[gRanks + len] + uint(bitCount(same & lgLanesBelow()));
         lgBarrierShared();
@@ -186,9 +186,9 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
     return sorted.good;
 }
 
-// huffmanSort with all rows of 32 symbols side by side, because time goes into waiting for the
-// previous step. It is written out because NVIDIA's compiler (580) does not unroll loops with
-// ballots.
+// Does huffmanSort with all rows of 32 symbols side by side, because most of the time is spent
+// waiting for the step before. It is written out because NVIDIA's compiler (580) does not unroll
+// loops with ballots.
 bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                      const bool wide) {
     uint lane = lgLane();
@@ -209,7 +209,8 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
     lgShare(count);
     HuffmanCode sorted = huffmanQuads(enabled, count, lgShared(1u), code, first);
 
-    // However long the codes, there are at most n symbols: places stay inside the alphabet's part.
+    // Whatever the code lengths, there are at most n symbols, so places stay inside the alphabet's
+    // part.
     uint next = first + sorted.rank, twice = sorted.single ? 0x10001u : 1u;
     uvec3 placeA = uvec3(huffmanPlace(lenA.x, holdersA.x, next), 0u, 0u), placeB = uvec3(0u),
           placeC = uvec3(0u);
@@ -249,27 +250,27 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
     return sorted.good;
 }
 
-// Sorts n symbols by code length, at most 32, or 288 if `wide`; their code lengths stand from
-// `lengths` on. They take the places from `first` on, an even number, in sSorted, and `code` (0 or
-// 1) says which quads; `kind` is for huffmanPayload. Returns false for a code that is neither
-// complete, nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the last two
-// decode to one symbol whatever the bit). Code lengths must be visible; sSorted and sQuads are
-// visible afterwards.
+// Sorts n symbols, at most 32, or 288 if `wide`, by code length; their code lengths stand from
+// `lengths` on. They take the places from `first` on, an even number, in sSorted, and the quads of
+// `code` (0 or 1); `kind` is for huffmanPayload. Returns false for a code that is neither complete,
+// nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the last two decode to
+// one symbol whatever the bit). Code lengths must be visible; sSorted and sQuads are visible
+// afterwards.
 bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                  const bool wide) {
 #ifdef SLUICE_NARROW
-    // Compilers for Intel's GPUs, whose subgroups are narrow, spill the rows side by side.
+    // Compilers for Intel's GPUs, whose subgroups are narrow, would spill the rows side by side.
     return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
 #else
-    // Where kUnpaired, registers decide how many tiles an SM holds.
+    // With kUnpaired, registers decide how many tiles an SM holds.
     if (kUnpaired) return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
     return huffmanSortRows(enabled, kind, code, first, lengths, n, wide);
 #endif
 }
 
-// Decodes the code at the low end of `next` without a branch. x: its length, y: its symbol's
-// payload, with anything in the upper 16 bits. For codes that huffmanSort refused the result is
-// meaningless, but no access leaves the tables.
+// Decodes the code at the low end of `next` without a branch. Returns its length in x and its
+// symbol's payload in y, with anything in the upper 16 bits. For codes that huffmanSort refused the
+// result is meaningless, but no access leaves the tables.
 uvec2 huffmanDecode(uint next, uint code) {
     // c is the code, left-aligned to 15 bits. It lies past an end if it is not below the quad's
     // component, which has other bits below these 15, or is 0.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A list of intervals, as the host has described it. A bulk operation's intervals are the runs of
-// items between its indices, of which there is one more than indices.
+// A list of intervals as the host describes it. The intervals of a bulk operation are the runs of
+// items between its indices; there is one more run than indices.
 //
 // Lists have up to 2^32 entries. Each access gets a base address of its own, since an index above
 // 2^31 counts as negative. Sums saturate at 2^32 - 1.
@@ -20,7 +20,7 @@ uint addSaturated(uint a, uint b) {
     return carry != 0u ? ~0u : sum;
 }
 uint subSaturated(uint a, uint b) { return a - min(a, b); }
-// The low word of a - b, at most 2^32 - 1 and at least 0.
+// Returns a - b, limited to 0 .. 2^32 - 1.
 uint subSaturated64(uvec2 a, uvec2 b) {
     uvec2 difference = sub64(a, b);
     return less64(a, b) ? 0u : difference.y != 0u ? ~0u : difference.x;
@@ -32,7 +32,7 @@ uint itemCount() { return countOf(p.scatter, p.itemCount); }
 bool isBulk() { return p.form >= SLUICE_INTERVAL_REMOVED; }
 uint intervalCount() { return listCount() + (isBulk() ? 1u : 0u); }
 
-// The first item of run i of a bulk operation.
+// Returns the first item of run i of a bulk operation.
 uint runBegin(uint i, uint items) {
     if (i == 0u) return 0u;
     return min(addSaturated(wordAt(p.counts, i - 1u), p.form == SLUICE_INTERVAL_REMOVED ? 1u : 0u),
@@ -49,7 +49,7 @@ uint intervalLength(uint i, uint intervals) {
     return subSaturated(end, runBegin(i, items));
 }
 
-// The sum of all lengths.
+// Returns the sum of all lengths.
 uint elementCount(uint intervals) {
     if (p.form == SLUICE_INTERVAL_COUNTS) return WordsIn(p.prefixes).w[0];
     if (p.form == SLUICE_INTERVAL_OFFSETS) return wordAt(p.counts, intervals);
@@ -57,7 +57,7 @@ uint elementCount(uint intervals) {
                                              : itemCount();
 }
 
-// The elements before interval `batch` * SLUICE_INTERVAL_BATCH.
+// Returns the elements before interval `batch` * SLUICE_INTERVAL_BATCH.
 uint beforeBatch(uint batch) {
     uint i = batch * SLUICE_INTERVAL_BATCH;
     if (p.form == SLUICE_INTERVAL_COUNTS)

@@ -2,13 +2,13 @@
 // Load-balancing search: it finds the intervals that a lane group works on, and which of them a
 // piece of output belongs to.
 //
-// The elements of all intervals, in order, are shared out evenly; each interval counts for
-// intervalCost() elements more, so that a share holds a bounded number of intervals, empty ones
-// too. "Before" an interval always means the sum of the lengths of all intervals below it. Sums
-// saturate at 2^32 - 1.
+// The elements of all intervals, in order, are shared out evenly. Each interval counts for
+// intervalCost() additional elements, so that a share holds a bounded number of intervals even if
+// these are empty. "Before" an interval always means the sum of the lengths of all intervals below
+// it. Sums saturate at 2^32 - 1.
 //
-// Lane groups share nothing: with whole workgroups, whose lane groups wait for each other, moves
-// were up to 1.3 times slower.
+// Lane groups work independently. When whole workgroups worked together, and lane groups had to
+// wait for each other, moves were up to 1.3 times slower.
 #ifndef SLUICE_INTERVALS_GLSL
 #define SLUICE_INTERVALS_GLSL
 
@@ -20,14 +20,14 @@ layout(constant_id = SLUICE_CONSTANT_ELEMENT_BYTES) const uint kElementSize = 0u
 uint elementSize() { return kElementSize != 0u ? kElementSize : p.elementSize; }
 uint intervalCost() { return max(SLUICE_INTERVAL_COST_BYTES / elementSize(), 1u); }
 
-// The exclusive sum over the lane group.
+// Returns the exclusive sum over the lane group.
 uint lgExclusiveAdd(uint value, out uint total) {
     uint before;
     lgScan(value, before, total);
     return before;
 }
 
-// The same sums, saturated. The halves of 32 values cannot overflow.
+// Returns the same sums, saturated. The sums of the halves of 32 values cannot overflow.
 uint lgExclusiveAddSaturated(uint value, out uint total) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
     if (!wgAnyLane(value >= 1u << 27)) return lgExclusiveAdd(value, total);
@@ -40,7 +40,7 @@ uint lgExclusiveAddSaturated(uint value, out uint total) {
     return highSum > 0xffffu ? ~0u : highSum << 16 | (low & 0xffffu);
 }
 
-// The sum over the lane group, saturated.
+// Returns the sum over the lane group, saturated.
 uint lgSumSaturated(uint value) {
     uint total;
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
@@ -56,21 +56,22 @@ uint lgSumSaturated(uint value) {
 // -----------------------------------------------------------------------------------------------
 // A lane group's share. Every function must be called by all lane groups of the workgroup together.
 
-const uint kRound = 32u; // intervals that a lane group looks at at a time
+const uint kRound = 32u; // intervals that a lane group takes at a time
 
 uint gIntervals;   // in the list
 uint gBase;        // first interval of the next round
 uint gBefore;      // the elements before it
 uint gRounds = 0u; // how many rounds may still follow, which a valid list never exceeds
-uint gLarges = 0u; // the first so many shares are large
+uint gLarges = 0u; // this many shares are large, the first ones
 uint gDone = 0u;   // how much of this share's work is done
 
 bool gMore;
 
-// Where the work on interval i starts, with `before` elements before it.
+// Returns where the work on interval i starts, with `before` elements before it.
 uvec2 workBefore(uint before, uint i) { return add64(mul64(i, intervalCost()), before); }
 
-// The share of the work. These are computed again for each use, for copies need the registers.
+// The share's bounds in the work. They are computed for each use, because copies need the
+// registers.
 uint shareNumber() { return wgIndex() * kGroupsPerWorkgroup + lgIndex(); }
 uint shareSize() { return shareNumber() < gLarges ? p.large : p.tile; }
 uvec2 shareBegin() {
@@ -79,14 +80,15 @@ uvec2 shareBegin() {
 }
 uvec2 shareEnd() { return add64(shareBegin(), shareSize()); }
 
-// Whether a round has so little work that it is not cut: the share in which it begins does it.
+// Returns whether a round has so little work that it is not cut: then the share in which it begins
+// does all of it.
 bool isWhole(uint before, uint after) {
     uint limit = p.window / 4u * 3u;
     return after - before <= limit && after - before + kRound * intervalCost() <= limit;
 }
 
-// Finds the last batch whose work starts at or before shareBegin(). Each turn of the search probes
-// at a place for each lane.
+// Finds the last batch whose work starts at or before shareBegin(). In each round of the search
+// every lane probes one place.
 uint findBatch() {
     uvec2 begin = shareBegin();
     uint first = 0u, count = (max(gIntervals, 1u) - 1u) / SLUICE_INTERVAL_BATCH + 1u;
@@ -102,7 +104,7 @@ uint findBatch() {
     return first;
 }
 
-// Goes from the begin of a batch to the round in which shareBegin() lies.
+// Goes from the beginning of a batch to the round in which shareBegin() lies.
 void skipRounds() {
     const uint rounds = SLUICE_INTERVAL_BATCH / kRound - 1u;
     uint lengths[rounds];
@@ -136,27 +138,28 @@ void openShare() {
         gRounds = shareSize() / intervalCost() / kRound + shareSize() / p.window + 4u;
 }
 
-// Whether any lane group of the workgroup has another round. gMore says whether this one has.
+// Returns whether any lane group of the workgroup has another round. gMore says whether this one
+// has.
 bool nextIsThere() {
     gMore = gRounds != 0u && gBase < gIntervals && gDone < shareSize() &&
             less64(workBefore(gBefore, gBase), shareEnd());
     return wgAny(gMore);
 }
 
-// This lane's interval of the next round, or one past the list.
+// Returns this lane's interval of the next round, or one past the list.
 uint nextIndex() { return gMore ? addSaturated(gBase, lgLane()) : ~0u; }
 
-// A lane's interval of a round.
+// A lane's interval in a round.
 struct Interval {
     uint index;
-    uint count; // of elements
+    uint count; // in elements
     uint before;
-    uint from, to; // the elements of it that are this lane group's; none: from == to
-    bool owned;    // its end is this lane group's
+    uint from, to; // the elements that this lane group does; none if from == to
+    bool owned;    // this lane group does its end
 };
 
-// Takes the next round, one interval a lane, whose length is `count` (0 past the list). A round of
-// much work is taken in parts, so that the next one has the same intervals. If there is none,
+// Takes the next round, one interval a lane, whose length is `count` (0 past the list). A round
+// with much work is cut; then the next round has the same intervals. If there is no next round,
 // nothing changes.
 Interval nextRound(uint count) {
     Interval own;
@@ -201,7 +204,7 @@ const uint kMarks = 32u * 32u; // a word a lane
 
 shared uvec2 sMarks[gl_WorkGroupSize.x]; // a word of marks, and how many come before them
 
-// The first lane of this lane group in the workgroup.
+// Returns the first lane of this lane group in the workgroup.
 uint lgFirst() { return wgInvocation() & ~31u; }
 
 void clearMarks() {
@@ -220,14 +223,14 @@ void countMarks(uint first) {
     lgBarrierShared();
 }
 
-// The number, among the marked intervals, of the one that a piece belongs to. There must be a mark
-// at or before the piece.
+// Returns the index, among the marked intervals, of the one that a piece belongs to. There must be
+// a mark at or before the piece.
 uint rankOfPiece(uint piece) {
     uvec2 word = sMarks[lgFirst() + (piece >> 5)];
     return word.y + bitCount(word.x & ((2u << (piece & 31u)) - 1u)) - 1u;
 }
 
-// What the including shader keeps of a round's intervals, a place for each lane.
+// Room for what the including shader keeps of a round's intervals, an entry for each lane.
 shared uvec4 sIntervalData[gl_WorkGroupSize.x];
 
 #endif // SLUICE_INTERVALS_GLSL

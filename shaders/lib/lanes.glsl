@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Lanes: subgroup operations (hardware or emulated), and on top of them the lane group of 32 that
-// formats with 32 interleaved streams are written against.
+// Lanes: subgroup operations (hardware or emulated), and on top of them the lane group of 32, the
+// abstraction for formats with 32 interleaved streams.
 //
-// Specialization constants: the workgroup size; S, the subgroup size (4 .. 128, a power of
-// two). Variants: SLUICE_EMU emulates subgroups of S lanes in shared memory and uses no subgroup
-// operation at all; the others use hardware subgroups, SLUICE_NARROW for S < 32. (A branch on S
-// instead costs SwiftShader minutes of compilation.)
+// The specialization constants are the workgroup size and S, the subgroup size (4 .. 128, a power
+// of two). SLUICE_EMU makes a variant that emulates subgroups of S lanes in shared memory and uses
+// no subgroup operation at all. The other variants use hardware subgroups; SLUICE_NARROW is for S <
+// 32. (A branch on S instead would cost SwiftShader minutes of compilation.)
 //
 // A lane group is
 //   native    S == 32: the subgroup. The workgroup is any multiple of 32; lane groups run on
@@ -54,7 +54,7 @@ const bool kLockstep = kSubgroupSize > 32u;
 #endif
 
 // -----------------------------------------------------------------------------------------------
-// Where this invocation stands: its index in the workgroup, counted along the subgroups.
+// The place of this invocation: its index in the workgroup, counted along the subgroups.
 
 #ifdef SLUICE_EMU
 uint wgInvocation() { return gl_LocalInvocationIndex; }
@@ -85,8 +85,8 @@ void wgBarrierShared() {
     barrier();
 }
 
-// Does so for buffer memory too. plain: whether an execution barrier makes plain stores visible to
-// the workgroup; a wider one would wait for the last level of the caches.
+// Does so for buffer memory too. `plain` says that an execution barrier makes plain stores visible
+// to the workgroup; a stronger barrier would wait for the last level of the caches.
 void wgBarrierAll(const bool plain) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
     if (plain) {
@@ -99,8 +99,8 @@ void wgBarrierAll(const bool plain) {
     wgBarrierShared();
 }
 
-// wgBarrierShared among the lanes of a lane group only (in the narrow and emulated forms that is
-// the workgroup).
+// Does wgBarrierShared among the lanes of a lane group only (in the narrow and emulated forms that
+// is the workgroup).
 void lgBarrierShared() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     wgBarrierShared();
@@ -109,7 +109,7 @@ void lgBarrierShared() {
 #endif
 }
 
-// Shared memory and buffer memory.
+// Does the same for shared memory and buffer memory.
 void lgBarrierAll() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     memoryBarrierBuffer();
@@ -121,12 +121,12 @@ void lgBarrierAll() {
 
 // -----------------------------------------------------------------------------------------------
 // Shared memory of the emulated and joined operations. It has two halves, used in turn, so that one
-// barrier an operation is enough: an operation's writes can only meet the reads of the operation
-// before last, which every lane has left.
+// barrier an operation is enough: an operation writes where the operation before last has read,
+// which every lane has left.
 
 #ifdef SLUICE_EMU
-// The values of four neighbouring lanes are one vector: lavapipe makes a loop of each load, so that
-// loads one by one took most of the compilation, and other devices load a vector as fast as a word.
+// The values of four neighbouring lanes are one vector. lavapipe makes a loop of each load, so that
+// single loads took most of the compilation; other devices load a vector as fast as a word.
 shared uvec4 sLanesBits[2][gl_WorkGroupSize.x / 4u];
 shared uvec4 sLanesValue[2][gl_WorkGroupSize.x / 4u];
 #elif defined(SLUICE_NARROW)
@@ -141,12 +141,12 @@ void lanesGive(bool a, bool b, bool c) {
         (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
 }
 
-// Sets the bit of `lane` in each of the three ballots whose condition that lane had given in `bits`.
+// Sets the bit of `lane` in each of the three ballots whose condition that lane gave in `bits`.
 void lanesJoin(uint bits, uint lane, inout uvec3 ballots) {
     ballots |= (uvec3(bits, bits >> 1, bits >> 2) & 1u) << lane;
 }
-// Does so and adds that lane's value to the sums of lgBallot3Scan. Lanes must come in order, since
-// `total` ends at the first bit of ballots.x.
+// Does the same and adds that lane's value to the sums of lgBallot3Scan. Lanes must come in order,
+// since `total` ends at the first bit of ballots.x.
 void lanesAdd(uint bits, uint value, uint lane, inout uvec3 ballots, inout uint prefix,
               inout uint total) {
     lanesJoin(bits, lane, ballots);
@@ -158,13 +158,13 @@ void lanesAdd(uint bits, uint value, uint lane, inout uvec3 ballots, inout uint 
 // -----------------------------------------------------------------------------------------------
 // The lane group's operations
 
-// True if `condition`, which is uniform in each lane group, holds in this lane group or one in
-// lockstep with it.
+// Returns true if `condition`, which is uniform in each lane group, holds in this lane group or one
+// in lockstep with it.
 //
 // Where lane groups are subgroups the ballot changes nothing, but it tells the compiler that a
-// branch is uniform: in flow that it takes for divergent NVIDIA's (580) puts MATCH.ANY, REDUX and a
-// convergence branch before every subgroup operation, which made this project's decoder three times
-// slower.
+// branch is uniform. In flow that it takes for divergent, NVIDIA's compiler (580) puts MATCH.ANY,
+// REDUX and a convergence branch before every subgroup operation, which made the GDeflate decoder
+// three times slower.
 bool wgAny(bool condition) {
 #if defined(SLUICE_EMU)
     if (!kLockstep) return condition;
@@ -185,7 +185,7 @@ bool wgAny(bool condition) {
 
 #ifdef SLUICE_EMU
 
-// Returns three ballots, for which lane groups are joined once: bit i of .x is a of lane i, and so
+// Returns three ballots with a single join of the lane group: bit i of .x is `a` of lane i, and so
 // on.
 uvec3 lgBallot3(bool a, bool b, bool c) {
     lanesGive(a, b, c);
@@ -203,7 +203,7 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
     return result;
 }
 
-// Exclusive scan of `value` over the lanes, together with three ballots.
+// Does an exclusive scan of `value` over the lanes, together with three ballots.
 //   prefix   sum of value over the lanes below
 //   total    sum of value over the lanes below the lowest lane with `a` set; over all lanes if none
 //            has
@@ -227,7 +227,7 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
     return result;
 }
 
-#elif defined(SLUICE_NARROW) // the same with hardware subgroups and a join
+#elif defined(SLUICE_NARROW) // here with hardware subgroups and a join
 
 uvec3 lgBallot3(bool a, bool b, bool c) {
     uvec3 own = uvec3(subgroupBallot(a).x, subgroupBallot(b).x, subgroupBallot(c).x);
@@ -244,7 +244,7 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
 uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
     uvec3 own = uvec3(subgroupBallot(a).x, subgroupBallot(b).x, subgroupBallot(c).x);
     uint inclusive = subgroupInclusiveAdd(value);
-    // Each subgroup's own sum, and the one cut at its first stop lane.
+    // Each subgroup's own sum, and its sum up to the first stop lane.
     uint cut = subgroupAdd((own.x & ((2u << gl_SubgroupInvocationID) - 1u)) == 0u ? value : 0u);
     if (gl_SubgroupInvocationID == kSubgroupSize - 1u)
         sJoin[gLanesTurn][gl_SubgroupID] = uvec4(own.x | (own.y << 16), own.z, inclusive, cut);
@@ -264,18 +264,18 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
     return result;
 }
 
-#else // the same with hardware subgroups that hold whole lane groups
+#else // here with hardware subgroups that hold whole lane groups
 
-// The ballot's 32 bits of the lane group that this lane stands in.
+// Returns the ballot's 32 bits for this lane's lane group.
 uint lgPart(uvec4 ballot) { return kLockstep ? ballot[gl_SubgroupInvocationID >> 5] : ballot.x; }
 
 uvec3 lgBallot3(bool a, bool b, bool c) {
     return uvec3(lgPart(subgroupBallot(a)), lgPart(subgroupBallot(b)), lgPart(subgroupBallot(c)));
 }
 
-// subgroupInclusiveAdd, for which NVIDIA's compiler (580) walks the list of active lanes: a call
-// with twice as many shuffles. Written out, since it unrolls no loop that has them. With
-// SLUICE_SCANS_CALLED defined it stays a call.
+// Does what subgroupInclusiveAdd does. For that one NVIDIA's compiler (580) walks the list of
+// active lanes, in a call with twice as many shuffles. It is written out because the compiler does
+// not unroll loops with shuffles. With SLUICE_SCANS_CALLED defined it stays a call.
 uint sgAddBelow(uint value, uint reach) {
     uint below = subgroupShuffle(value, (gl_SubgroupInvocationID - reach) & 31u);
     return value + mix(0u, below, gl_SubgroupInvocationID >= reach);
@@ -288,13 +288,14 @@ uint sgInclusiveAddShuffled(uint value) {
     return sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(value, 1u), 2u), 4u), 8u), 16u);
 }
 
-// Scans as lgBallot3Scan does, with the ballot of a.
+// Scans as lgBallot3Scan does, with the ballot of `a`.
 void lgScanUntil(uint stops, uint value, out uint prefix, out uint total) {
     uint inclusive = sgInclusiveAddShuffled(value);
     uint first = kLockstep ? gl_SubgroupInvocationID & ~31u : 0u;
     uint stop = stops == 0u ? 31u : uint(findLSB(stops));
     prefix = inclusive - value;
-    // Up to the last lane the inclusive sum, up to a stop lane the exclusive one.
+    // The sum up to the last lane is the inclusive one, the sum up to a stop lane the exclusive
+    // one.
     total = subgroupShuffle(stops == 0u ? inclusive : prefix, first + stop);
     if (kLockstep) {
         uint below = subgroupShuffle(prefix, first);
@@ -311,7 +312,7 @@ uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uin
 
 #endif
 
-// Exclusive sum of `value` over the lanes below, and the sum of all lanes.
+// Returns the sum of `value` over the lanes below, and the sum of all lanes.
 void lgScan(uint value, out uint prefix, out uint total) {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     lgBallot3Scan(false, false, false, value, prefix, total);
@@ -322,7 +323,7 @@ void lgScan(uint value, out uint prefix, out uint total) {
 
 uint lgBallot(bool a) { return lgBallot3(a, false, false).x; }
 
-// Lets the lanes of the group read this value of each other, until the next call: one join for any
+// Lets the lanes of the group read each other's `value` until the next call, with one join for any
 // number of reads.
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 shared uint sLanesShared[2][gl_WorkGroupSize.x];
@@ -350,7 +351,7 @@ uint lgShared(uint lane) {
 #endif
 }
 
-// The condition, which is the same in the whole subgroup: tells the compiler so.
+// Returns the condition and tells the compiler that it is the same in the whole subgroup.
 bool sgUniform(bool condition) {
 #ifdef SLUICE_EMU
     return condition;
@@ -359,9 +360,10 @@ bool sgUniform(bool condition) {
 #endif
 }
 
-// Whether no loop of this subgroup has been left early so far. lavapipe counts the turns of all loops
-// of a subgroup, and past a limit it leaves each one after its first turn (docs/portability.md); so
-// a loop of two turns tells of all those before it. `two` is 2, but the compiler must not know.
+// Returns whether no loop of this subgroup has been left early so far. lavapipe counts the
+// iterations of all loops of a subgroup, and past a limit it leaves each loop after its first
+// iteration (docs/portability.md). So a loop of two iterations tells whether that has happened.
+// `two` is 2, but the compiler must not know.
 bool sgLoopsGoOn(uint two) {
     uint turns = 0u;
     SLUICE_DONT_UNROLL
@@ -370,8 +372,8 @@ bool sgLoopsGoOn(uint two) {
     return turns == two;
 }
 
-// Asks the same of the subgroup. Such drivers have been met where subgroups are narrow alone, and
-// elsewhere nothing is asked.
+// Asks the same for the subgroup. Such drivers have only been seen with narrow subgroups, so
+// elsewhere nothing is tested.
 bool sgLoopsGoOn() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     return sgLoopsGoOn(2u + gl_WorkGroupID.z); // which is 0
@@ -380,7 +382,7 @@ bool sgLoopsGoOn() {
 #endif
 }
 
-// True if `condition` holds in any lane of this lane group or of one in lockstep with it.
+// Returns true if `condition` holds in any lane of this lane group or of one in lockstep with it.
 bool wgAnyLane(bool condition) {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     return wgAny(lgBallot(condition) != 0u);
@@ -389,7 +391,8 @@ bool wgAnyLane(bool condition) {
 #endif
 }
 
-// Whether none of the lane group's subgroups, nor those of a group in lockstep, has left a loop.
+// Returns whether none of the lane group's subgroups, nor those of a group in lockstep, has left a
+// loop early.
 bool lgLoopsGoOn() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     return !wgAnyLane(!sgLoopsGoOn());
@@ -398,9 +401,9 @@ bool lgLoopsGoOn() {
 #endif
 }
 
-// Whether no subgroup of the workgroup has, for kernels whose workgroups do one thing together.
-// Begin and end are called by all of it; the answer is for the invocation that writes a status,
-// since others may get it one call later.
+// Returns whether no subgroup of the workgroup has, for kernels whose workgroups work together. The
+// whole workgroup calls begin and end. The answer is for the invocation that writes a status;
+// others may get it one call later.
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 shared uint sLoopsLeft;
 #endif

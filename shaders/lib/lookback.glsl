@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Decoupled look-back: one pass over the tiles of an input, where each tile needs the combined
-// value of all tiles before it. After Merrill and Garland, Single-pass Parallel Prefix Scan with
-// Decoupled Look-back (2016); the fallback is that of Smith, Levien and Owens, Decoupled Fallback
-// (SPAA 2025).
+// value of all tiles before it. The method is that of Merrill and Garland, Single-pass Parallel
+// Prefix Scan with Decoupled Look-back (2016), with the fallback of Smith, Levien and Owens,
+// Decoupled Fallback (SPAA 2025).
 //
 // Each tile publishes its own value first and, once it knows the tiles before it, the value of
 // everything up to its end. A tile sums what its predecessors have published, a subgroup's width at
-// a time. Where one has published nothing after `polls` looks, the waiting workgroup computes that
-// tile's value itself: so no workgroup depends on another's progress, and the pass ends on every
+// a time. If one has published nothing after `polls` looks, the waiting workgroup computes that
+// tile's value itself. So no workgroup depends on another's progress, and the pass ends on every
 // device. Tiles are handed out by an atomic ticket, so that predecessors have always started.
 //
 // On a large GPU hundreds of workgroups looking at the same few states slow each other down, so
 // above some size workgroup 0 is a scanner: it does nothing but scan what the tiles have published,
-// and every other one looks at a single state. It is there for speed only; where it does not come,
+// and every other one looks at a single state. It only serves speed: if it does not come,
 // workgroups look back as described.
 //
 // Scratch has a head of four words, of which the look-back uses two, the ticket and how many
@@ -61,7 +61,7 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackHea
     coherent uint done;
 };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer LookbackStates {
-    volatile LookbackState s[]; // which is coherent, too
+    volatile LookbackState s[]; // this one is coherent, too
 };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackWords { uint w[]; };
 
@@ -73,7 +73,7 @@ shared uint sLookbackLeft; // not sLookbackTicket, which others may still read
 shared LookbackValue sLookbackValue;
 shared uint sLookbackNext;
 
-// How many lanes look at states at a time, whatever elements of a tile they have.
+// How many lanes look at states at a time, whatever their elements of the tile.
 #ifdef SLUICE_EMU
 const uint kLookbackLanes = 1u;
 #else
@@ -88,7 +88,7 @@ LookbackState lookbackPack(LookbackValue value, uint state) {
 #endif
 }
 
-// 0 until all words of the state have arrived.
+// Returns 0 until all words of the state have arrived.
 uint lookbackUnpack(LookbackState words, out LookbackValue value) {
     LookbackState state = words >> 30;
 #ifdef SLUICE_LOOKBACK_WIDE
@@ -100,7 +100,8 @@ uint lookbackUnpack(LookbackState words, out LookbackValue value) {
 #endif
 }
 
-// The first of the looking lanes that holds `condition`; their number if none does.
+// Returns the first of the looking lanes for which `condition` holds; their number if there is
+// none.
 uint lookbackFirst(bool condition) {
 #ifdef SLUICE_EMU
     return condition ? 0u : 1u;
@@ -114,14 +115,14 @@ LookbackStates lookbackStates(uvec2 scratch) {
     return LookbackStates(add64(scratch, SLUICE_LOOKBACK_HEAD));
 }
 
-// The invocation that takes tickets alone; it is not the one that publishes and waits.
+// Only this invocation takes tickets; it is not the one that publishes and waits.
 bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
-// Takes the next tile, by one invocation; or by the workgroup, where the result counts in
+// One invocation takes the next tile; or the whole workgroup does, and the result is valid in
 // invocation 0.
 uint lookbackTakeAlone(uvec2 scratch) { return atomicAdd(LookbackHead(scratch).ticket, 1u); }
 uint lookbackTake(uvec2 scratch) { return wgInvocation() == 0u ? lookbackTakeAlone(scratch) : 0u; }
 
-// Takes the next tile, by the whole workgroup, with a barrier between two calls.
+// The whole workgroup takes the next tile; a barrier must stand between two calls.
 uint lookbackTicket(uvec2 scratch) {
     uint ticket = lookbackTake(scratch);
     if (wgInvocation() == 0u) sLookbackTicket = ticket;
@@ -129,16 +130,16 @@ uint lookbackTicket(uvec2 scratch) {
     return sLookbackTicket;
 }
 
-// Loads what is known of the tiles before `tile`, for lookbackAwait. The result counts in
-// invocation 0.
+// Loads the state of the tiles before `tile`, for lookbackAwait. The result is valid in invocation
+// 0.
 LookbackState lookbackPeek(uvec2 scratch, uint tile) {
     LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
     if (wgInvocation() == 0u && tile != 0u) words = lookbackStates(scratch).s[tile - 1u];
     return words;
 }
 
-// Waits, in invocation 0, for the scanner to have come to `tile`. Leaves the tile's prefix in
-// sLookbackValue and how many tiles are still missing, 0 or all, in sLookbackNext. `words` comes
+// Waits, in invocation 0, until the scanner has come to `tile`. Leaves the tile's prefix in
+// sLookbackValue, and in sLookbackNext how many tiles are still missing, 0 or all. `words` comes
 // from lookbackPeek.
 void lookbackAwait(uvec2 scratch, uint tile, uint polls, LookbackState words) {
     if (wgInvocation() != 0u) return;
@@ -151,14 +152,14 @@ void lookbackAwait(uvec2 scratch, uint tile, uint polls, LookbackState words) {
     sLookbackNext = state == kTileWhole ? 0u : tile;
 }
 
-// Adds to `prefix`, by the looking lanes, what the tiles below `next` have published. Leaves the
-// sum in sLookbackValue and in sLookbackNext how many tiles are still missing; the last of them did
+// The looking lanes add to `prefix` what the tiles below `next` have published. They leave the sum
+// in sLookbackValue, and in sLookbackNext how many tiles are still missing; the last of those did
 // not publish in time.
 void lookbackPoll(uvec2 scratch, uint next, LookbackValue prefix, uint polls) {
     LookbackStates states = lookbackStates(scratch);
     uint lane = wgInvocation(), idle = 0u;
     while (sgUniform(next != 0u && polls != SLUICE_LOOKBACK_NEVER && idle <= polls)) {
-        // There is nothing before the first tile, and that is final.
+        // Nothing lies before the first tile, which is final.
         LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
         if (lane < next) words = states.s[next - 1u - lane];
         LookbackValue value;
@@ -189,12 +190,13 @@ void lookbackStore(uvec2 scratch, uint tile, LookbackValue value, uint state) {
 //   inPlace  the caller will overwrite the tile's input
 void lookbackPublish(uvec2 scratch, uint tile, LookbackValue own, bool final, bool inPlace) {
     lookbackStore(scratch, tile, own, final || tile == 0u ? kTileWhole : kTileOwn);
-    // In place, a workgroup that computes this tile from its overwritten input must see this state.
+    // In place, a workgroup that reads this tile's overwritten input must also see this state.
     if (inPlace) memoryBarrierBuffer();
 }
 
-// Whether a tile that was computed from the input, in place, has not published since. If it has,
-// its input may be overwritten, and its state counts. The whole workgroup calls it.
+// Returns whether a tile that was computed from the input, in place, has not published since. If it
+// has, its input may have been overwritten, and its state must be used. The whole workgroup calls
+// it.
 bool lookbackUnpublished(uvec2 scratch, uint tile) {
     memoryBarrierBuffer();
     wgBarrierShared();
@@ -216,7 +218,7 @@ LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool fin
                            bool inPlace, bool scanned) {
     final = final || tile == 0u;
     if (inPlace && polls == SLUICE_LOOKBACK_NEVER)
-        polls = 0u; // the input of a finished tile is gone, so that its state has to be read
+        polls = 0u; // the input of a finished tile is gone, so its state has to be read
     LookbackValue prefix = kLookbackIdentity;
     uint next = tile;
     while (sgUniform(next != 0u)) {
@@ -249,7 +251,8 @@ LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool fin
 }
 
 #ifndef SLUICE_EMU
-// Combines the values of each lane and those below it, from the last lane on that starts anew.
+// Combines the values of each lane and those below it, beginning with the last lane that starts
+// anew.
 LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
     uint lane = gl_SubgroupInvocationID, started = anew ? 1u : 0u;
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
@@ -263,9 +266,8 @@ LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
 }
 #endif
 
-// The scanner, which is the whole of workgroup 0, turns what tiles have published of themselves
-// into what lies up to their end, a tile an invocation at a time. It gives up where nothing comes
-// for long.
+// The scanner, which is all of workgroup 0, turns the tiles' own values into the values up to their
+// ends, a tile an invocation at a time. It gives up if nothing comes for long.
 #ifndef SLUICE_EMU
 const uint kLookbackSubgroups = gl_WorkGroupSize.x / kSubgroupSize;
 const uint kScannedAnew = 0x80000000u;
@@ -321,16 +323,15 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
 void lookbackScan(uvec2 scratch, uint tiles, uint polls) {}
 #endif
 
-// Says that this workgroup neither reads nor writes a state any more. Every workgroup calls it
-// once, as a whole; its latency passes while the workgroup does something else, up to
-// lookbackClean.
+// Announces that this workgroup no longer reads or writes states. Every workgroup calls it once, as
+// a whole, and may do other work during its latency, until lookbackClean.
 void lookbackLeave(uvec2 scratch) {
     wgBarrierShared();
     if (wgInvocation() == gl_WorkGroupSize.x - 1u)
         sLookbackLeft = atomicAdd(LookbackHead(scratch).done, 1u);
 }
 
-// Clears the scratch in the last of `workgroups` to leave, by the whole workgroup.
+// The last of `workgroups` to leave clears the scratch; all of that workgroup takes part.
 void lookbackClean(uvec2 scratch, uint workgroups, uint tiles) {
     wgBarrierShared();
     if (sLookbackLeft + 1u == workgroups) {

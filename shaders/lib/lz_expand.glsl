@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Turns LZ tokens into bytes, by a lane group, many bytes at once.
+// A lane group turns LZ tokens into bytes, many bytes at once.
 //
 // Tokens stand in a ring, in output order. There are two steps:
-//   place   An exclusive scan of their lengths tells where each begins. It is checked, and a bit is
-//           set in a bitmap ring for the byte that it begins with.
-//   make    Four bytes a lane. The set bits up to a byte count its token: the load-balancing search
-//           as a population count. A literal gives the byte itself. A match gives where it comes
-//           from: a source before the 128 bytes is read from the tile; for a source inside them
-//           pointers are followed in shared memory, all at once, which halves the length of every
-//           chain of copies in each step (pointer jumping; Wyllie 1979).
+//   place   An exclusive scan of their lengths gives where each begins. Each token is checked, and
+//           its first byte's bit is set in a bitmap ring.
+//   make    Each lane makes four bytes. The number of set bits up to a byte is its token: the
+//           load-balancing search as a population count. A literal gives the byte itself, a match
+//           the place of the byte's source. A source before the 128 bytes is read from the tile.
+//           For sources inside them, pointers are followed in shared memory, all at once, so that
+//           each step halves the length of every chain of copies (pointer jumping; Wyllie 1979).
 // Nothing waits for a match before it: 128 bytes of a run of one byte take seven steps.
 //
-// gstd_expand.comp, the byte stage of Gstd, shares no code with this one: see there.
+// gstd_expand.comp, the byte stage of Gstd, shares no code with this one and says why.
 //
 // The includer defines kTiles, tileIndex(), kPerLane, kTokenRing and the array sToken, kRoomy,
-// kUnpaired, kSuspends and kPlainHistory; gdeflate.comp says what they are.
+// kUnpaired, kSuspends and kPlainHistory; gdeflate.comp explains them.
 #ifndef SLUICE_LZ_EXPAND_GLSL
 #define SLUICE_LZ_EXPAND_GLSL
 
@@ -27,9 +27,9 @@ const uint kStartRing = kRoomy ? 64u : 32u; // words, each for 32 bytes of outpu
 const uint kGroup = 128u;                   // bytes that a lane group makes at once
 const uint kAtOnce = 32u * kPerLane;        // tokens that are placed at once
 
-// sToken is a ring of tokens: the length - 1 in the upper half; in the lower half a match's
-// distance - 1, or 0xff00 and a literal's byte. Matches are 3 bytes at least; one of 65,536 bytes
-// or more is said to be 65,536 long, which no tile can hold.
+// sToken is a ring of tokens, with the length - 1 in the upper half, and in the lower half a
+// match's distance - 1, or 0xff00 and a literal's byte. Matches have at least 3 bytes; one of
+// 65,536 bytes or more is given as 65,536 long, which no tile can hold.
 shared uvec4 sStarts[kTiles * kStartRing / 4u]; // a bit for each byte of output that begins a token
 // While pointers are followed, the ring has an entry for each byte of a group: the place in the
 // ring of the byte that it copies; or, when its value is known, its own place, this bit, and the
@@ -51,9 +51,9 @@ uint gEnd;       // bytes that these tokens make
 uint gAt;        // bytes made, a multiple of kGroup
 uint gBegun;     // tokens that begin before gAt
 
-// Between the turns of this stage its state stands here, or it would take registers of the decode
-// stage too, and registers decide how many tiles NVIDIA's hardware works at. A tile has two of
-// these: what stays as it is, and what has been done.
+// Between the turns of this stage its state stands here; otherwise it would take registers in the
+// decode stage too, and registers decide how many tiles NVIDIA's hardware works on at a time. A
+// tile has two words of these: what does not change, and what has been done.
 shared uvec4 sLz[kSuspends ? 2u * kTiles : 1u];
 
 void lzSuspend() {
@@ -76,7 +76,7 @@ bool isMatch(uint token) { return token > 0xffffu; }
 
 uint tokenAt(uint index) { return tileIndex() * kTokenRing + (index & (kTokenRing - 1u)); }
 
-// The number of the region, as lzBegin was given it, or ~0 if there is none.
+// Returns the index of the region, as lzBegin was given it, or ~0 if there is none.
 uint lzRegion() { return sLz[2u * tileIndex()].w; }
 
 void lzBegin(uint region) {
@@ -86,7 +86,7 @@ void lzBegin(uint region) {
     lzSuspend();
 }
 
-// Byte n behind a 4-byte aligned address, in the low bits; the upper bits may be anything.
+// Returns byte n behind a 4-byte aligned address in the low bits; the upper bits may be anything.
 uint loadByte(uvec2 base, uint n) {
 #ifdef SLUICE_EXT
     return kPlainHistory ? uint(int(BytesPlain(base).b[n])) : uint(BytesOut(base).b[n]);
@@ -95,8 +95,8 @@ uint loadByte(uvec2 base, uint n) {
 #endif
 }
 
-// Four bytes of the tile that have been made. All loads are issued before any of them is waited
-// for.
+// Loads four bytes of the tile that have been made. All loads are issued before any of them is
+// waited for.
 uvec4 loadMade(uvec4 position) {
     uvec4 made;
     if (gLzPitched) {
@@ -132,7 +132,7 @@ void storeMade(uint position, uint bytes, uint n) {
         for (uint k = 0u; k < 3u; ++k)
             if (k < n) BytesOut(base).b[4u * word + k] = uint8_t(bytes >> (8u * k));
 #else
-        // Others own the rest of the word.
+        // Other lanes own the rest of the word.
         uint mask = (1u << (8u * n)) - 1u;
         atomicAnd(WordsOut(base).w[word], ~mask);
         atomicOr(WordsOut(base).w[word], bytes & mask);
@@ -140,7 +140,7 @@ void storeMade(uint position, uint bytes, uint n) {
     }
 }
 
-// Places up to kAtOnce tokens, kPerLane a lane, of those up to number `complete` that do not begin
+// Places up to kAtOnce tokens, kPerLane a lane: tokens below number `complete` that do not begin
 // past the bitmap ring. Returns the error of the first bad one, or OK.
 uint lzPlace(bool enabled, uint complete) {
     if (!kLockstep) enabled = true;
@@ -165,8 +165,8 @@ uint lzPlace(bool enabled, uint complete) {
     uint status = SLUICE_ST_OK, count = min(waiting, kAtOnce),
          take = min(max(waiting, index) - index, kPerLane);
     if (wgAnyLane(far || gEnd + total > limit)) {
-        // Some tokens are bad or begin past the ring: finds how many of this lane do not, and its
-        // first bad one.
+        // Some tokens are bad or begin past the ring. This finds how many of this lane's tokens do
+        // not, and its first bad one.
         uint taken = 0u;
         bool bad = false, offset = false;
         sum = 0u;
@@ -201,8 +201,8 @@ uint lzPlace(bool enabled, uint complete) {
     return status;
 }
 
-// Gives those bytes of a group that have their source inside it their values. Seven steps follow
-// the longest chain of pointers. They use 128 places of the ring from `base` on, a multiple of 4.
+// Finds the values of the bytes of a group whose source lies inside it. Seven steps follow the
+// longest chain of pointers. They use 128 places of the ring from `base` on, a multiple of 4.
 void lzFollow(bool enabled, inout uvec4 value, uvec4 source, uint base) {
     uint own = tokenAt(base + 4u * lgLane()), steps = 0u;
     uvec4 entry =
@@ -233,13 +233,13 @@ bool anyOfGroup(uvec4 source) {
 }
 
 // Matches longer than their distance copy their own bytes. This moves the sources of such bytes
-// back by whole distances, to what the match repeats or before the group, so that long runs are no
-// long chains for lzFollow. `starts`: the bits of the group, `word`: the lane's word of them,
-// `marks`: the lane's four bits.
+// back by whole distances, to what the match repeats or before the group, so that long runs do not
+// make long chains for lzFollow. `starts` are the bits of the group, `word` is the lane's word of
+// them, `marks` are the lane's four bits.
 uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks) {
     uint lane = lgLane(), self = 4u * lane;
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
-    // begin: where the token of each of the lane's bytes begins in the group, 0 if before it.
+    // `begin` is where the token of each of the lane's bytes begins in the group, 0 if before it.
     uint x = uint(findMSB(starts.x | 1u));
     uint y = mix(uint(findMSB(starts.y)) + 32u, x, starts.y == 0u);
     uint z = mix(uint(findMSB(starts.z)) + 64u, y, starts.z == 0u);
@@ -261,17 +261,17 @@ uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks)
 uvec4 lzRepeat() {
     uint self = 4u * lgLane(), distance = (sToken[tokenAt(gBegun - 1u)] & 0xffffu) + 1u;
     uvec4 behind;
-    // Adding 1/2 makes it exact, see lzUnrepeat.
+    // Adding 1/2 makes the division exact, see lzUnrepeat.
     behind.x = self - distance * uint((float(self) + 0.5) / float(distance));
     SLUICE_UNROLL
     for (uint k = 1u; k < 4u; ++k)
         behind[k] = mix(behind[k - 1u] + 1u, 0u, behind[k - 1u] + 1u == distance);
-    lgBarrierShared(); // the bits and the token are read
+    lgBarrierShared(); // the bits and the token have been read
     return loadMade(min(gAt - distance + behind, uvec4(max(gAt, 1u) - 1u)));
 }
 
-// Makes the lane's four bytes of any group. `starts` has the group's bits; `begun`, how many tokens
-// have begun, is brought up to the end of the group.
+// Makes the lane's four bytes of any group. `starts` has the group's bits; `begun`, the number of
+// tokens that have begun, is advanced to the end of the group.
 uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     uint lane = lgLane(), self = 4u * lane;
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
@@ -296,7 +296,7 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     for (uint k = 0u; k < 4u; ++k)
         source[k] = self + k - 1u - (token[k] & 0xffffu);
     bool anyInside = wgAnyLane(enabled && anyOfGroup(source));
-    // Where kUnpaired, lzFollow's steps are cheaper than this.
+    // With kUnpaired, lzFollow's steps are cheaper than this.
     if (!kUnpaired) {
         if (anyInside) {
             if (wgAnyLane(enabled && any(greaterThan(token >> 16, token & 0xffffu)))) {
@@ -309,10 +309,10 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     SLUICE_UNROLL
     for (uint k = 0u; k < 4u; ++k)
         far[k] = isMatch(token[k]) && source[k] >= kGroup;
-    lgBarrierShared(); // the bits and the tokens are read
-    // All bytes are loaded, those that are not needed from one place, the last byte made, because a
-    // branch for each would wait for it. lzPlace has checked that sources lie in what is made.
-    // Where a byte is loaded with the word around it, that one place could be half outside the tile
+    lgBarrierShared(); // the bits and the tokens have been read
+    // All bytes are loaded, those that are not needed from the place of the last byte made, because
+    // a branch for each would wait for it. lzPlace has checked that sources lie in what has been
+    // made. If a byte is loaded with the word around it, that place could lie half outside the tile
     // at its beginning, so nothing is loaded if nothing is needed.
     uvec4 made = uvec4(0u);
     if ((kLoadsBytes || wgAnyLane(any(far))) && (!kLockstep || enabled)) {
@@ -325,14 +325,14 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     return value;
 }
 
-// Makes the 128 bytes from gAt on, and stores those words of them that lie wholly below gEnd. made:
-// the lane's four bytes.
+// Makes the 128 bytes from gAt on, and stores those words of them that lie wholly below gEnd.
+// `made` gets the lane's four bytes.
 void lzMake(bool enabled, inout uint made) {
     if (!kLockstep) enabled = true;
     uint lane = lgLane(), begun = gBegun;
     uint group = tileIndex() * (kStartRing / 4u) + ((gAt / kGroup) & (kStartRing / 4u - 1u));
     uvec4 starts = sStarts[group], value;
-    // Where two subgroups share a tile, to ask costs as much as it saves.
+    // Where two subgroups share a tile, asking costs as much as it saves.
     if (kUnpaired) {
         if (wgAny((starts.x | starts.y | starts.z | starts.w) == 0u))
             value = lzRepeat();
@@ -353,9 +353,9 @@ void lzMake(bool enabled, inout uint made) {
     lgBarrierAll(); // the bytes are visible
 }
 
-// A turn of the expand stage: places the tokens up to number `complete`, but keeps fewer than
-// kAtOnce back if more are to come, and makes the whole groups that they fill; at the end the last
-// one too. Returns the error of the first bad token, or OK.
+// Does a turn of the expand stage: places the tokens up to number `complete`, of which up to
+// kAtOnce - 1 may be kept back if more are to come, and makes the whole groups that they fill; at
+// the end the last group too. Returns the error of the first bad token, or OK.
 uint lzExpand(bool enabled, uint complete, bool more) {
     uint least = more ? kAtOnce : 1u, status = SLUICE_ST_OK;
     complete = enabled ? complete : gPlaced;
@@ -382,7 +382,7 @@ uint lzExpand(bool enabled, uint complete, bool more) {
             } while (wgAny(int(gEnd - gAt) >= group));
         }
     } while (again);
-    // The last bytes of the tile, which are no word.
+    // These are the last bytes of the tile, which do not fill a word.
     uint position = gAt - kGroup + 4u * lgLane();
     if (enabled && !more && gAt > gEnd && position < gEnd && gEnd - position < 4u)
         storeMade(position, made, gEnd - position);

@@ -14,19 +14,20 @@
 #extension GL_EXT_shader_8bit_storage : require
 #endif
 
-// Memory that the kernel only reads, without coherence.
+// For memory that the kernel only reads, without coherence.
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer WordsIn { uint w[]; };
-// Memory that lanes of one workgroup write and read again. glslang 12 takes the qualifier from the
-// member, not from the block.
+// For memory that lanes of one workgroup write and read again. glslang 12 takes the qualifier from
+// the member, not from the block.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsOut { coherent uint w[]; };
-// The same memory where lanes see each other's writes without the qualifier, or do not read them.
+// For the same memory where lanes see each other's writes without the qualifier, or do not read
+// them.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsPlain { uint w[]; };
 #ifdef SLUICE_EXT
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesOut {
     coherent uint8_t b[];
 };
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesPlain {
-    int8_t b[]; // signed, for NVIDIA's compiler (580) clears the upper bits of unsigned ones
+    int8_t b[]; // signed, because NVIDIA's compiler (580) clears the upper bits of unsigned ones
 };
 #endif
 
@@ -55,8 +56,8 @@ uvec2 mul64(uint a, uint b) {
     return r;
 }
 
-// Whether [address, address + size) lies wholly inside [base, base + baseSize). No value makes it
-// overflow.
+// Returns whether [address, address + size) lies wholly inside [base, base + baseSize). No value
+// makes it overflow.
 bool inside64(uvec2 address, uvec2 size, uvec2 base, uvec2 baseSize) {
     uvec2 start = sub64(address, base);
     return !less64(address, base) && !less64(baseSize, start) &&
@@ -67,7 +68,7 @@ uint loadWord(uvec2 base, uint index, uint words) {
     return index < words ? WordsIn(base).w[index] : 0u;
 }
 
-// A count in device memory, if there is one, but never more than `most`.
+// Returns a count in device memory, if there is one, but never more than `most`.
 uint countOf(uvec2 count, uint most) {
     return count == uvec2(0u) ? most : min(most, WordsIn(count).w[0]);
 }

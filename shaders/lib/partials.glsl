@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Partial results, one run a workgroup, stand where a look-back has its states: two words, a value
-// and whether a segment begins in the run, or a 64-bit value.
+// Partial results, one run a workgroup, stand where a look-back has its states. Each has two words:
+// a value and a flag for a segment that begins in the run, or a 64-bit value.
 #ifndef SLUICE_PARTIALS_GLSL
 #define SLUICE_PARTIALS_GLSL
 

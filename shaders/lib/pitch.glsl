@@ -11,8 +11,8 @@ uvec4 gPitch;      // rowBytes, rowPitch, rowMagic, rowShift
 uvec2 gPitchRow;   // address of the row in which the tile begins
 uint gPitchColumn; // the byte of that row with which it begins
 
-// offset: the tile's first logical byte, a multiple of 4, counted from base, the destination's
-// address.
+// `offset` is the tile's first logical byte, a multiple of 4, counted from `base`, the
+// destination's address.
 void pitchBegin(uvec4 pitch, uvec2 base, uvec2 offset) {
     // This divides 64 by 32 bits, bit by bit below the upper word; rowBytes is at most 2^30, so
     // that twice a remainder fits.
@@ -29,7 +29,7 @@ void pitchBegin(uvec4 pitch, uvec2 base, uvec2 offset) {
     gPitchColumn = column;
 }
 
-// The address of byte n of the tile, n < 2^30. The word that holds it is contiguous.
+// Returns the address of byte n of the tile, n < 2^30. The word that holds it is contiguous.
 uvec2 pitchAddress(uint n) {
     uint at = gPitchColumn + n;
     uint row = mul64(at, gPitch.z).y >> gPitch.w;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // rANS (Duda 2009; the interleaving is that of Giesen, Interleaved entropy coders, 2014) over a
-// lane group: each lane has a state of 32 bits that is its bit buffer too. Before each read the
+// lane group: each lane has a state of 32 bits that is also its bit buffer. Before each read the
 // lanes whose state is below 2^16 take a word, in the order of the lanes, as long as there are
 // words.
 //
-// A table has 2^log slots, shared out among the symbols in their order. For each 32 slots a word
-// says with which of them a symbol begins, and another one how many begin before those: counting
-// bits gives the entry of a slot's symbol, which has the symbol, its slots and the first of them.
-// That is a quarter of a byte a slot, because shared memory decides how many lane groups there are
-// at once, and there is little to fill.
+// A table has 2^log slots, shared out among the symbols in their order. For each 32 slots, one word
+// marks the slots at which a symbol begins, and another one says how many begin before these slots.
+// Counting bits then gives the entry of a slot's symbol, which has the symbol, the number of its
+// slots and the first of them. This takes a quarter of a byte a slot, because shared memory decides
+// how many lane groups run at once, and there is little to fill.
 //
 // A shader that includes this file defines kRansWords, the shared memory of a lane group for its
 // tables.
@@ -24,7 +24,8 @@ uint gWordsEnd; // in words
 
 uint ransAt(uint at) { return lgIndex() * kRansWords + at; }
 
-// Refills the lanes with `on`. All of the group call it, and wordsMove after six times at most.
+// Refills the lanes with `on`. All lanes of the group call it, and wordsMove after at most six
+// calls.
 void ransRefill(bool on) {
     bool need = on && gState < 0x10000u;
     uint takers = lgBallot(need), at = gNext + uint(bitCount(takers & lgLanesBelow()));
@@ -44,7 +45,7 @@ void ransBegin(bool on, uvec2 address, uint first, uint end, uvec2 elsewhere) {
     ransRefill(on);
 }
 
-// Takes n bits, 0 .. 16. If n is 0, the lane is not refilled.
+// Takes n bits, 0 .. 16. A lane with n = 0 is not refilled.
 uint ransBits(bool on, uint n) {
     on = on && n != 0u;
     ransRefill(on);
@@ -53,8 +54,8 @@ uint ransBits(bool on, uint n) {
     return value;
 }
 
-// The entry of slot `slot` of the table whose marks and entries begin at these words, marks at an
-// even one.
+// Returns the entry of slot `slot` of the table whose marks and entries begin at these words;
+// `marks` is even.
 uint ransEntry(uint marks, uint entries, uint slot) {
     uint word = ransAt(marks + 2u * (slot >> 5)),
          bits = sRans[word] & ~(0xfffffffeu << (slot & 31u));
@@ -64,7 +65,7 @@ uint ransEntry(uint marks, uint entries, uint slot) {
     return sRans[ransAt(at)];
 }
 
-// Takes a symbol, by lanes that have refilled.
+// Lanes that have refilled take a symbol.
 uint ransTake(bool on, uint marks, uint entries, uint log) {
     uint slot = gState & ((1u << log) - 1u), entry = ransEntry(marks, entries, slot);
     gState = mix(gState, (entry & 0xfffu) * (gState >> log) + slot - (entry >> 12 & 0x7ffu), on);
@@ -78,7 +79,7 @@ uint ransSymbol(bool on, uint marks, uint entries, uint log) {
 
 // -----------------------------------------------------------------------------------------------
 // Building a table of 2^5 to 2^11 slots: ransTable, then a row of 32 symbols at a time, in order,
-// then ransFill. All lanes of the group; groups that are not `on` write nothing.
+// then ransFill. All lanes of the group call them; groups that are not `on` write nothing.
 
 uint gTableSum, gTableSymbols; // slots so far, and symbols that have some
 
@@ -87,7 +88,7 @@ void ransTable(bool on, uint marks, uint log) {
     gTableSum = gTableSymbols = 0u;
     lgBarrierShared(); // the table before has been used
     if (on && at < words)
-        // Slot 0 is marked, as in every good table, so that reads of a bad one stay inside it.
+        // Slot 0 is marked, as in every good table, so that reads of a bad table stay inside it.
         sRans[ransAt(marks + 2u * at)] = at == 0u ? 1u : 0u;
     if (on && at + 32u < words) sRans[ransAt(marks + 2u * at + 64u)] = 0u;
     lgBarrierShared();
@@ -108,7 +109,7 @@ void ransRow(bool on, uint marks, uint entries, uint log, uint symbol, uint coun
     gTableSymbols += uint(bitCount(begins));
 }
 
-// Counts what begins before each word of marks. Returns whether the slots are all given away.
+// Counts the symbols that begin before each word of marks. Returns whether all slots are assigned.
 bool ransFill(bool on, uint marks, uint log) {
     lgBarrierShared();
     uint words = (1u << log) / 32u, share = (words + 31u) / 32u, own = share * lgLane(), before,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// reduce.comp and reduce64.comp: each workgroup combines its share of the input; the last one to
-// finish combines what all of them found, in order. No workgroup waits for another.
+// reduce.comp and reduce64.comp: each workgroup combines its share of the input, and the last one
+// to finish combines the results of all, in order. No workgroup waits for another.
 //
-// The kind REDUCE writes the result; PARTIALS, the first half of an f32 scan, has one tile a
+// The kind REDUCE writes the result. PARTIALS, the first half of an f32 scan, has one tile a
 // workgroup and leaves in scratch what comes before each tile. Scratch is that of a look-back, with
-// partial results for states; a reduction leaves it zero. src/cuda/reduce.cu says what differs
-// there.
+// partial results in place of states; a reduction leaves it zero. src/cuda/reduce.cu says what
+// differs there.
 #include "loops.glsl"
 #include "lib/scan_tile.glsl"
 #include "lib/partials.glsl"
@@ -17,7 +17,7 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer ReduceHead 
 
 shared uint sDone;
 
-// Joins the elements of every p.workgroups-th tile, in the same order whenever it runs.
+// Joins the elements of every p.workgroups-th tile, in the same order in every run.
 Run shareRun(uint workgroup, uint count) {
     Run own = kNoRun, total, subgroupTotal;
     uint tiles = tileCount(count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The list of regions of a decode: how many there are, what one says, and whether it is allowed.
-// This is where hostile lists are stopped: a kernel touches no byte of a region before
-// sourceAllowed and destinationAllowed have said yes. src/cuda/lib/region.cuh is the same in CUDA.
+// Reads and checks the region list of a decode. This is where hostile lists are stopped: a kernel
+// touches no byte of a region before sourceAllowed and destinationAllowed have returned true.
+// src/cuda/lib/region.cuh is the same in CUDA.
 //
 // The includer declares its push constants before it includes this file. They are named `p` and
 // have the members of RegionParams that are used here (GstdParams and FseTablesParams have them
@@ -23,19 +23,20 @@ Region loadRegion(uint index) {
                   uvec2(list.w[4], list.w[5]), uvec2(list.w[6], list.w[7]));
 }
 
-// Whether the source has 1 to `most` bytes and lies inside the source buffer, at any alignment.
+// Returns whether the source has 1 to `most` bytes and lies inside the source buffer, at any
+// alignment.
 bool sourceInside(Region region, uint most) {
     return region.sourceSize.y == 0u && region.sourceSize.x - 1u < most &&
            inside64(region.source, region.sourceSize, p.source, p.sourceSize);
 }
 
-// The same of a source that begins with a whole word.
+// Does the same for a source that must begin with a whole word.
 bool sourceAllowed(Region region, uint most) {
     return (region.source.x & 3u) == 0u && sourceInside(region, most);
 }
 
-// Whether the destination begins with a whole word, has 1 to `most` bytes and lies inside the
-// destination buffer.
+// Returns whether the destination begins with a whole word, has 1 to `most` bytes and lies inside
+// the destination buffer.
 bool destinationAllowed(Region region, uint most) {
     return (region.destination.x & 3u) == 0u && region.size.y == 0u && region.size.x - 1u < most &&
            inside64(region.destination, region.size, p.destination, p.destinationSize);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A look-back of sums for kernels whose tiles wait for what lies before them while the workgroup
-// works on the next ones: no workgroup waits, and memory has loads and stores to do all the time.
-// It needs at least as many lanes in a subgroup as there are subgroups in a workgroup, and is fast
-// where workgroups go on once they have started. The states are those of lookback.glsl.
+// works on the next tiles. So no workgroup waits, and memory is busy all the time. It needs at
+// least as many lanes in a subgroup as there are subgroups in a workgroup, and is fast where
+// workgroups go on once they have started. The states are those of lookback.glsl.
 //
 // The includer defines the push constants p with scratch, polls and workgroups, and kSubgroups.
 //
-// Workgroup 0 is the scanner. It is there for speed only: where it does not come in time,
-// invocations look back for themselves.
+// Workgroup 0 is the scanner. It only serves speed: if it does not come in time, invocations look
+// back themselves.
 //
-// In the loop over tiles nothing but shuffles and sums may need the whole subgroup, and no branch
-// may hold these: NVIDIA's compiler (580) takes the loop for divergent otherwise, and each of them
-// becomes a function with a loop of its own. So each invocation that waits in that loop does so
+// In the loop over tiles only shuffles and sums may need the whole subgroup, and they must not
+// stand in branches. Otherwise NVIDIA's compiler (580) takes the loop for divergent, and each of
+// them becomes a function with a loop of its own. So an invocation that waits in that loop waits
 // alone.
 #ifndef SLUICE_RING_GLSL
 #define SLUICE_RING_GLSL
 
-bool lookbackTile(uint index, out uint value) { // lookback.glsl asks for it, but nothing calls it
+bool lookbackTile(uint index, out uint value) { // lookback.glsl needs it, but nothing calls it
     value = 0u;
     return false;
 }
@@ -27,7 +27,7 @@ shared uint sRingReady[2][kSubgroups]; // only the scanner uses these
 shared uint sRingTicket[2];
 
 // A step of an exclusive scan over `lanes` lanes, a power of two. It is written out because
-// NVIDIA's compiler (580) makes twice as many instructions of subgroupExclusiveAdd().
+// subgroupExclusiveAdd() takes twice as many instructions with NVIDIA's compiler (580).
 void ringStep(uint reach, uint lanes, inout uint before, inout uint total) {
     if (reach >= lanes) return;
     uint other = subgroupShuffleXor(total, reach);
@@ -58,8 +58,8 @@ uint ringBefore(uint turn, out uint all) {
     return subgroupShuffle(before, sgIndex());
 }
 
-// Whether the sum of what lies before `tile` comes within p.polls looks. `seen` is the state before
-// it, loaded earlier.
+// Returns whether the sum of what lies before `tile` comes within p.polls looks. `seen` is the
+// state before it, loaded earlier.
 bool ringComes(LookbackStates states, uint tile, LookbackState seen, out uint prefix) {
     uint state = lookbackUnpack(seen, prefix);
     for (uint i = 0u; i < p.polls && state != kTileWhole; i++)
@@ -71,9 +71,8 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingStates 
     volatile uvec4 s[]; // two states each
 };
 
-// The scanner turns what tiles have published of themselves into what lies up to their end, two
-// tiles an invocation at a time. It gives up where nothing comes for long, or a workgroup had to
-// look back.
+// The scanner turns the tiles' own values into the sums up to their ends, two tiles an invocation
+// at a time. It gives up if nothing comes for long or a workgroup had to look back.
 void ringScan(LookbackStates states, uint tiles) {
     RingStates pairs = RingStates(add64(p.scratch, SLUICE_LOOKBACK_HEAD));
     uint lane = sgLane(), first = 0u, carry = 0u, turn = 0u, idle = 0u;
@@ -110,7 +109,7 @@ void ringScan(LookbackStates states, uint tiles) {
                 pairs.s[at >> 1] = uvec4(whole, lookbackPack(own + value, kTileWhole));
         }
         carry += all;
-        // This goes past the end by one if the number of tiles is odd.
+        // If the number of tiles is odd this goes one past the end.
         uint taken = 2u * subgroupAdd(lane <= open ? theirs : 0u);
         first += taken;
         idle = taken != 0u ? 0u : idle + 1u;
@@ -118,9 +117,9 @@ void ringScan(LookbackStates states, uint tiles) {
     }
 }
 
-// Takes the next tile, by one invocation. It adds 1, but NVIDIA's compiler (580) must not know: a
-// number that is the same in all lanes is added for all of them at once and the result shared out
-// among them, for which the subgroup waits in this place.
+// One invocation takes the next tile. NVIDIA's compiler (580) must not know that it adds 1: if the
+// number is the same in all lanes, it adds for all of them at once and distributes the result, for
+// which the subgroup would wait here.
 uint ringTake() {
     return atomicAdd(LookbackHead(p.scratch).ticket,
                      1u + (gl_LocalInvocationIndex & p.workgroups >> 31));
@@ -133,8 +132,8 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingHead {
                            // kRingClears those that have not
 };
 const uint kRingClears = 0x10000u;
-// With up to so many tiles for each, one workgroup clears all states sooner than it would hear of
-// the others.
+// With up to this many tiles a workgroup, one workgroup clears all states sooner than it would hear
+// of the others.
 const uint kRingClearsAlone = 16u;
 const uint kRingWaits = 64u; // looks for workgroups that may not have started yet
 

@@ -35,8 +35,8 @@ Value combine(Value a, Value b) {
 }
 #endif
 
-// What a run of consecutive elements amounts to: the combined value of those after its last segment
-// head, or of all if it has none.
+// A run of consecutive elements: the combined value of those after its last segment head, or of all
+// if it has none.
 struct Run {
     Value value;
     bool head;
@@ -70,8 +70,8 @@ Run sgRunOf(Run run, uint from) {
 #endif
 
 #ifndef SLUICE_EMU
-// How many lanes below this one stand in its segment: none if a head is in this lane. headed:
-// whether there is a head in this lane or below.
+// Returns how many lanes below this one are in its segment: none if a head is in this lane.
+// `headed` says whether there is a head in this lane or below.
 uint sgReach(bool head, out bool headed) {
     uint lane = gl_SubgroupInvocationID;
     headed = false;
@@ -94,7 +94,7 @@ Value sgStep(Value value, uint step_, uint reach) {
 }
 #endif
 
-// This lane's number among those that sgRunOf addresses.
+// Returns this lane's number as sgRunOf counts.
 #ifdef SLUICE_EMU
 uint runLane() { return wgInvocation(); }
 #else
@@ -102,8 +102,8 @@ uint runLane() { return gl_SubgroupInvocationID; }
 #endif
 
 #if !defined(SLUICE_EMU) && !defined(SLUICE_VALUE64)
-// The maximum of this lane and those below it in the subgroup: subgroupInclusiveMax, which Metal's
-// language lacks.
+// Returns the maximum of this lane and those below it in the subgroup, like subgroupInclusiveMax,
+// which Metal's language lacks.
 uint sgInclusiveMax(uint value) {
     SLUICE_UNROLL
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
@@ -138,7 +138,7 @@ Run sgInclusiveRun(Run run) {
     return run;
 }
 
-// Makes of sgInclusiveRun's result that of the lanes below this one. `total` joins all of the
+// Turns sgInclusiveRun's result into that of the lanes below this one. `total` joins all of the
 // subgroup's.
 Run sgRunBefore(Run inclusive, out Run total) {
     total = sgRunOf(inclusive, runLane() | (kSubgroupSize - 1u));
@@ -165,7 +165,7 @@ uint gRunsTurn = 0u;
 
 // Joins the runs of the subgroups below this one; `run` is the same in all lanes of a subgroup.
 // `total` joins all of the workgroup's. With the same barrier, `otherTotal` joins a second list of
-// runs; it counts in the first subgroup only.
+// runs; it is valid in the first subgroup only.
 Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     if (sgLane() == 0u) {
         sRuns[gRunsTurn][sgIndex()] = run.value;

@@ -3,8 +3,8 @@
 // Every function must be called by the whole workgroup. The shared arrays have two halves used in
 // turn, so that one barrier a step is enough.
 //
-// SLUICE_SCAN_SHUFFLED is for sums inside of loops and branches, where NVIDIA's compiler (580)
-// makes the subgroup's own sum a call, which waits for all loads under way.
+// SLUICE_SCAN_SHUFFLED is for sums inside loops and branches, where NVIDIA's compiler (580) turns
+// the subgroup's own sum into a call, which waits for all loads in flight.
 #ifndef SLUICE_SCAN_GLSL
 #define SLUICE_SCAN_GLSL
 
@@ -21,7 +21,7 @@ shared uint sSteps[2][gl_WorkGroupSize.x];
 uint gStepsTurn = 0u;
 #endif
 
-// The sum of `value` over this lane and the lanes below it in the subgroup.
+// Returns the sum of `value` over this lane and the lanes below it in the subgroup.
 uint sgInclusiveAdd(uint value) {
 #ifdef SLUICE_EMU
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
@@ -38,7 +38,7 @@ uint sgInclusiveAdd(uint value) {
 #endif
 }
 
-// The value of the subgroup's last lane.
+// Returns the value of the subgroup's last lane.
 uint sgLast(uint value) {
 #ifdef SLUICE_EMU
     sSteps[gStepsTurn][wgInvocation()] = value;
@@ -51,10 +51,10 @@ uint sgLast(uint value) {
 #endif
 }
 
-// The exclusive sum over the subgroup of values below 2^bits, by a ballot for each bit and a
-// population count below the lane (Billeter, Olsson, Assarsson 2009). For one bit that is less work
-// than a scan by additions, which needs as many steps as the subgroup size has bits. A count of up
-// to S lanes needs log2(S) + 1 bits: S itself has one more than the others. `total` is the sum over
+// Returns the exclusive sum over the subgroup of values below 2^bits, by a ballot for each bit and
+// a population count below the lane (Billeter, Olsson, Assarsson 2009). For one bit that is less
+// work than a scan by additions, which needs log2(S) steps for S lanes. A count of up to S lanes
+// needs log2(S) + 1 bits, because S itself has one more than the others. `total` is the sum over
 // the subgroup.
 uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
 #ifdef SLUICE_EMU
@@ -74,8 +74,8 @@ uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
 #endif
 }
 
-// The exclusive sum over the subgroups of the workgroup; `sum` counts in the last lane of each
-// subgroup only. `total` is the sum over all of them.
+// Returns the exclusive sum over the subgroups of the workgroup; only the last lane of each
+// subgroup needs `sum`. `total` is the sum over all subgroups.
 uint wgSubgroupsBefore(uint sum, out uint total) {
     if (sgLane() == kSubgroupSize - 1u) sSubgroupSums[gSumsTurn][sgIndex()] = sum;
     wgBarrierShared();
@@ -97,7 +97,7 @@ uint wgSubgroupsBefore(uint sum, out uint total) {
     return before;
 }
 
-// The exclusive sum over the workgroup, in the order of wgInvocation().
+// Returns the exclusive sum over the workgroup, in the order of wgInvocation().
 uint wgExclusiveAdd(uint value, out uint total) {
     uint inclusive = sgInclusiveAdd(value);
     return wgSubgroupsBefore(inclusive, total) + inclusive - value;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // scan.comp and scan64.comp: prefix sums, minima and maxima in one pass with decoupled look-back.
 //
-// A workgroup takes one tile after the other and looks one tile ahead: it loads the next one and
-// publishes that one's value before it waits for what lies before the current one. So other
-// workgroups do not wait long for a value, and the loads of one tile hide the waiting for another.
+// A workgroup takes one tile after the other and looks one tile ahead: it loads the next tile and
+// publishes its value before it waits for what lies before the current one. So other workgroups do
+// not wait long for a value, and the loads of one tile hide the wait for another.
 //
 // Sums of f32 depend on the order of their additions, so reduce.comp adds up the tiles' sums
 // beforehand, in a fixed order. src/cuda/scan.cu says what differs there.
@@ -43,7 +43,7 @@ Value lookbackInclusiveLanes(Value value) {
 #endif
 #include "lib/lookback.glsl"
 
-// Sums of f32 have a tile a workgroup, whose prefix is known beforehand.
+// For sums of f32 a workgroup has one tile, whose prefix is known beforehand.
 const bool kOrdered = kOperation == SLUICE_SCAN_OP_SUM_F32;
 
 bool lookbackTile(uint index, out Value value) {
@@ -52,9 +52,9 @@ bool lookbackTile(uint index, out Value value) {
     return total.head;
 }
 
-// Joins the elements of the subgroup, for operations that are commutative. In segments only what
-// follows the last head counts: then each lane leaves out what stands before it, and the order of
-// the rest is free.
+// Joins the elements of the subgroup, for commutative operations. With segments, only what follows
+// the last head counts; then each lane leaves out what stands before that, and the order of the
+// rest does not matter.
 Run subgroupRun(Elements e) {
     Run run = kNoRun;
 #ifdef SLUICE_EMU
@@ -130,9 +130,9 @@ void storeTotal(Run all) {
         storeValue(p.total, 0u, kOperation == SLUICE_SCAN_OP_MAX ? decode(all.value) : all.value);
 }
 
-// Scans a tile, by the whole workgroup. It is called in one place only, for every call is a copy of
-// long code. What lies before the tile comes from the look-back; for a sum of f32 it stands in
-// scratch, which is zero again afterwards; and before the one tile of a single workgroup is nothing.
+// The whole workgroup scans a tile. This is called in one place only, because every call is a copy
+// of long code. What lies before the tile comes from the look-back; for a sum of f32 it stands in
+// scratch, which is zero again afterwards. Nothing lies before the only tile of a single workgroup.
 //   published  other workgroups know the tile's own value
 void scanOne(uint index, uint count, uint tiles, bool published) {
     bool inPlace = p.input_ == p.output_, others = p.workgroups > 1u;
@@ -149,17 +149,17 @@ void scanOne(uint index, uint count, uint tiles, bool published) {
     }
     storeElements(tile, elements, scanned, join(prefix, before));
     if (index == tiles - 1u) storeTotal(join(prefix, total));
-    if (kOrdered && others && wgInvocation() == 0u) // there was a barrier since all have read it
+    if (kOrdered && others && wgInvocation() == 0u) // since all have read it there was a barrier
         storePartial(p.scratch, index, kNoRun);
     wgBarrierShared(); // all have read lookbackWait's shared memory
 }
 
 shared uint sTicket;
 
-// Scans wide tiles with look-ahead, where there is a scanner. Returns three tickets that are left,
-// and how many it took, at most its share. After waiting in vain, the first two are of tiles whose
-// value is published, for to look back would take registers here; otherwise the first is of no wide
-// tile, and the others are of none.
+// Scans wide tiles with look-ahead, if there is a scanner. Returns three tickets that are left to
+// do, and how many it took, at most its share. After waiting in vain, the first two belong to tiles
+// whose value is published; looking back here would take registers. Otherwise the first one does
+// not belong to a wide tile, and the others to no tile.
 uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     bool inPlace = p.input_ == p.output_;
     uint nextTicket = ticket;
@@ -205,8 +205,8 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     return uvec4(ticket, tiles, tiles, p.share);
 }
 
-// Scans all tiles of a workgroup: one of its own number, or by ticket, first those that
-// scanWideTiles leaves.
+// Scans all tiles of a workgroup: the one with its own number, or tiles by ticket, of which those
+// that scanWideTiles leaves come first.
 void scanTiles(uint workgroup, uint count, uint tiles, bool tickets) {
     uint published = 0u, end = tickets ? tiles : workgroup + 1u;
     uvec4 next = uvec4(workgroup, end, end, p.share); // tiles to do, and tickets taken

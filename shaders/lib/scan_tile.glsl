@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of the scan family: loads, stores and the mapping of element types to the two operations
-// that the kernels know.
+// Tiles of the scan family: loads, stores, and the mapping of element types to the two operations
+// of the kernels.
 //
 // Each invocation holds kRows rows of 16 consecutive bytes; the rows of a subgroup are contiguous.
-// A maximum of unsigned keys stands for every minimum and maximum: a key has the order of its type,
-// flipped for a minimum.
+// Every minimum and maximum is a maximum of unsigned keys: a key has the order of its type,
+// reversed for a minimum.
 #ifndef SLUICE_SCAN_TILE_GLSL
 #define SLUICE_SCAN_TILE_GLSL
 
@@ -40,8 +40,8 @@ struct Row {
 // The lowest key of f32: minus infinity for a maximum, infinity for a minimum.
 const uint kLowestKey = 0x007fffffu;
 
-// All bits where elements are f32. Keys are made without branches: with a branch for each element,
-// half of a maximum's code was branches.
+// All bits are set if elements are f32. Keys are made without branches, because with a branch for
+// each element half of a maximum's code was branches.
 uint floatMask() { return p.isFloat != 0u ? ~0u : 0u; }
 
 Value encode(Value bits) {
@@ -65,13 +65,13 @@ Value decode(Value key) {
 
 uint elementCount() { return countOf(p.countBuffer, p.maxCount); }
 
-// A tile of the input. It has a base address of its own, since a byte offset may need more than 32
+// A tile of the input. It has its own base address, because a byte offset may need more than 32
 // bits, and an index above 2^31 would count as negative.
 struct Tile {
     uvec2 input_;
     uint index;
     uint size;
-    bool wide; // it is whole, and all of its memory 16-byte aligned
+    bool wide; // the tile is whole, and all of its memory is 16-byte aligned
 };
 
 // Tiles past the end are empty.
@@ -88,7 +88,7 @@ Tile tileAt(uint index, uint count) {
 
 uint tileCount(uint count) { return count / kTile + (count % kTile != 0u ? 1u : 0u); }
 
-// Where this invocation's elements of a row start in the tile.
+// Returns where this invocation's elements of a row start in the tile.
 uint rowStart(uint row) {
     return (sgIndex() * kRows + row) * (kSubgroupSize * kPerRow) + sgLane() * kPerRow;
 }
@@ -179,13 +179,13 @@ void storeRow(Tile tile, uvec2 target, uint row, Row values) {
     }
 }
 
-// The head flags of elements of a tile from `at` on, in bits from 0 on. A tile is a whole number of
-// mask words.
+// Returns the head flags of a tile's elements from `at` on, in bits from 0 on. A tile is a whole
+// number of mask words.
 uint headsAt(uint tile, uint at) {
     return WordsIn(add64(p.heads, mul64(tile, kTile / 8u))).w[at >> 5] >> (at & 31u);
 }
 
-// The head flags of this invocation's elements in a row.
+// Returns the head flags of this invocation's elements in a row.
 uint rowHeads(Tile tile, uint row) {
     uint at = rowStart(row);
     return kSegmented && at < tile.size ? headsAt(tile.index, at) : 0u;
@@ -228,8 +228,8 @@ Elements loadWide(uint index) {
     return e;
 }
 
-// sgInclusiveRun of each row. Where it takes steps of shuffles the rows take them together: so the
-// code of a step stands once a row, and the shuffles of all rows are under way at the same time.
+// Does sgInclusiveRun for each row. If that takes steps of shuffles, all rows take each step
+// together, so that the shuffles of all rows are in flight at the same time.
 Run[kRows] sgInclusiveRows(Run runs[kRows]) {
 #ifndef SLUICE_EMU
 #ifdef SLUICE_VALUE64
@@ -257,8 +257,8 @@ Run[kRows] sgInclusiveRows(Run runs[kRows]) {
     return runs;
 }
 
-// Joins the whole tile, by the whole workgroup. It goes row by row to save registers, for it is
-// seldom called.
+// The whole workgroup joins the whole tile. It goes row by row to save registers, because it is
+// rarely called.
 Run tileRun(Tile tile) {
     Run run = kNoRun, total;
     SLUICE_DONT_UNROLL

@@ -20,13 +20,13 @@ layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer Pa
 layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordOut { uint w; };
 
 // -----------------------------------------------------------------------------------------------
-// Words are 4 bytes, of which [from, to) count. No word without any of those is read.
+// Words are 4 bytes, of which [from, to) count. Words that have none of those bytes are not read.
 
 uint beginWord(uvec2 source, uint from) {
     return (source.x & 3u) + from < 4u ? WordsIn(uvec2(source.x & ~3u, source.y)).w[0] : 0u;
 }
 
-// low is the result of beginWord.
+// `low` is the result of beginWord.
 uint endWord(uvec2 source, uint to, uint low) {
     uint shift = source.x & 3u;
     uint value = low >> 8u * shift;
@@ -68,7 +68,7 @@ uvec4 funnelShift(uvec4 low, uvec4 high, uint shift) {
     return low;
 }
 
-// Loads `bytes` bytes at `source`, at most 16, where nothing but their own words may be read.
+// Loads `bytes` bytes at `source`, at most 16, if only their own words may be read.
 uvec4 loadBytes(uvec2 source, uint bytes) {
     uvec4 words = uvec4(0u);
     SLUICE_UNROLL
@@ -80,8 +80,8 @@ uvec4 loadBytes(uvec2 source, uint bytes) {
     return words;
 }
 
-// Stores bytes [from, to) of unit `index` from `base` on, a multiple of 16. Words of a part stand in
-// a loop because parts are rare and the code of a word is long.
+// Stores bytes [from, to) of unit `index` from `base` on, a multiple of 16. The words of an
+// incomplete unit are stored in a loop because such units are rare and the code of a word is long.
 void storeUnit(uvec2 base, uint index, uvec4 value, uint from, uint to) {
     if (from == 0u && to == 16u) {
         UnitsOut(base).v[index] = value;
@@ -96,7 +96,7 @@ void storeUnit(uvec2 base, uint index, uvec4 value, uint from, uint to) {
     }
 }
 
-// The same where from and to are multiples of 4.
+// Does the same for `from` and `to` that are multiples of 4.
 void storeWords(uvec2 base, uint index, uvec4 value, uint from, uint to) {
     if (from == 0u && to == 16u) {
         UnitsOut(base).v[index] = value;

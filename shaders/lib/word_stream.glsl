@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A list of 16-bit words that the lanes of a lane group take in turn, through a ring in shared
-// memory. A step takes at most one word a lane; wordsMove follows every six of them at least, with
-// what wordsAhead gave before them.
+// memory. A step takes at most one word a lane. wordsMove must follow after at most six steps, with
+// what wordsAhead returned before them.
 #ifndef SLUICE_WORD_STREAM_GLSL
 #define SLUICE_WORD_STREAM_GLSL
 
@@ -9,12 +9,12 @@
 #include "lanes.glsl"
 #include "memory.glsl"
 
-// Where lane groups are joined through shared memory, the ring would cost more than it saves, and
-// with its barriers in every read SwiftShader takes more memory to compile than there is.
+// Where lane groups are joined through shared memory, the ring would cost more than it saves; with
+// its barriers in every read SwiftShader would run out of memory when it compiles.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
 uvec2 gWordsAt;  // address, 4-byte aligned
-uint gWordsSize; // in 4 bytes; behind it all words are 0
+uint gWordsSize; // in units of 4 bytes; words behind it are 0
 uint gNext;      // the next word
 
 void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
@@ -32,15 +32,15 @@ void wordsMove(uint ahead) {}
 #else
 
 const uint kWordRows = 4u; // of 64 words; three of them are always ahead
-// A place has one word of 16 bits, since packed ones would take longer to read.
+// An entry has one word of 16 bits, since packed words would take longer to read.
 shared uint sWords[kGroupsPerWorkgroup * 64u * kWordRows];
 
 uvec2 gWordsAt;  // address, 4-byte aligned
-uint gWordsLast; // the last 4 bytes; words behind them mean nothing
+uint gWordsLast; // the last 4 bytes; words behind them have no meaning
 uint gNext;      // the next word
 uint gMoveAt;    // when the ring moves on
 
-// Two words of the stream in row `row` for this lane.
+// Returns two words of the stream in row `row` for this lane.
 uint wordsLoad(uint row) { return WordsIn(gWordsAt).w[min(row * 32u + lgLane(), gWordsLast)]; }
 void wordsKeep(uint row, uint pair) {
     uint at = (lgIndex() * kWordRows + row % kWordRows) * 64u + 2u * lgLane();
@@ -61,12 +61,12 @@ void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
     lgBarrierShared();
 }
 
-// Word `at` of the list, which is among the next 192.
+// Returns word `at` of the list, which must be among the next 192.
 uint wordAt(uint at) { return sWords[lgIndex() * 64u * kWordRows + at % (64u * kWordRows)]; }
 
-// Loads the row that comes next. This is done at each turn, mostly from the first cache, and in
-// vain where the ring does not move, because a load in a branch, or a register that goes around a
-// loop, would have NVIDIA's compiler (580) wait for the memory.
+// Loads the row that comes next. This is done at each turn, mostly from the first-level cache, and
+// in vain if the ring does not move. With a load in a branch, or a register that lives across
+// iterations, NVIDIA's compiler (580) would wait for the memory.
 uint wordsAhead() { return wordsLoad(gMoveAt / 64u + kWordRows - 1u); }
 
 void wordsMoveRow(uint ahead) {

@@ -13,8 +13,8 @@ SLUICE_FORMULA u32 filterWordBytes(u32 word) { return 1u << (word >> 8 & 3u); }
 SLUICE_FORMULA u32 filterWordPredictor(u32 word) { return word >> 16 & 0xffu; }
 SLUICE_FORMULA u32 filterWordBase(u32 word) { return word >> 24; } // 1 + its column, or 0
 
-// Predictions from the values to the left, above, and above to the left, as numbers that are not
-// negative. Only the low bits of the gradient count.
+// Predictions from the values to the left, above, and above to the left, as unsigned numbers. Only
+// the low bits of the gradient count.
 SLUICE_FORMULA u32 filterGradient(u32 left, u32 up, u32 upLeft) { return left + up - upLeft; }
 
 // The median of left, up and their gradient (Weinberger, Seroussi, Sapiro: The LOCO-I lossless
@@ -25,10 +25,10 @@ SLUICE_FORMULA u32 filterMedian(u32 left, u32 up, u32 upLeft) {
     return left + up - SLUICE_MIN(SLUICE_MAX(upLeft, low), high);
 }
 
-// Half of the sum, rounded down; the sum itself may need 33 bits.
+// Returns half of the sum, rounded down; the sum itself may need 33 bits.
 SLUICE_FORMULA u32 filterAverage(u32 left, u32 up) { return (left & up) + ((left ^ up) >> 1); }
 
-// The prediction by GRADIENT, MEDIAN or AVERAGE.
+// Returns the prediction by GRADIENT, MEDIAN or AVERAGE.
 SLUICE_FORMULA u32 filterGuess(u32 predictor, u32 left, u32 up, u32 upLeft) {
     return SLUICE_SELECT(predictor == SLUICE_PREDICTOR_AVERAGE, filterAverage(left, up),
                          SLUICE_SELECT(predictor == SLUICE_PREDICTOR_GRADIENT,
@@ -36,14 +36,15 @@ SLUICE_FORMULA u32 filterGuess(u32 predictor, u32 left, u32 up, u32 upLeft) {
                                        filterMedian(left, up, upLeft)));
 }
 
-// How often the steps of columns with so many bytes count.
+// Returns how often the steps of columns with this many bytes count.
 SLUICE_FORMULA u32 filterTurns(u32 bytes) {
     return (bytes + SLUICE_FILTER_STEP_BYTES - 1u) / SLUICE_FILTER_STEP_BYTES;
 }
 
-// The steps of a section, each of which needs what the one before it made: its rows, and for waves
-// its records in a row, for every 8 bytes of the columns with UP (`upBytes` in all) and of those with
-// a wavefront. Rows count more, since those of a band begin one after the other. It stays below 2^27.
+// Returns the steps of a section, each of which needs the result of the one before. There is a step
+// for each row, and for waves one for each record in a row, for every 8 bytes of the columns with
+// UP (`upBytes` in all) and of those with a wavefront. Rows count more, since those of a band begin
+// one after the other. The result stays below 2^27.
 SLUICE_FORMULA u32 filterSteps(u32 count, u32 width, u32 first, u32 upBytes, u32 waveBytes) {
     u32 rows = (first + count + width - 1u) / SLUICE_MAX(width, 1u);
     u32 ups = filterTurns(upBytes), waves = filterTurns(waveBytes);
@@ -52,12 +53,12 @@ SLUICE_FORMULA u32 filterSteps(u32 count, u32 width, u32 first, u32 upBytes, u32
         (ups + waves) * SLUICE_FILTER_ROW_STEPS * rows + waves * SLUICE_MIN(width, count), 0u);
 }
 
-// A residual from its zigzag form; mask: the bits of a value.
+// Returns a residual from its zigzag form; `mask` has the bits of a value.
 SLUICE_FORMULA u32 filterUnzigzag(u32 value, u32 mask) {
     return (value >> 1 ^ (0u - (value & 1u))) & mask;
 }
 
-// The same of the four bytes of a word, and four sums of bytes.
+// Does the same for the four bytes of a word; and adds four bytes to four others.
 SLUICE_FORMULA u32 filterUnzigzagBytes(u32 word) {
     return (word >> 1 & 0x7f7f7f7fu) ^ (word & 0x01010101u) * 0xffu;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Symbols of Gstd's sequences (docs/format.md, 7): two for each power of 2, and extra bits follow.
+// Symbols of Gstd's sequences (docs/format.md, 7): there are two for each power of 2, and extra
+// bits follow.
 #ifndef SLUICE_FORMULAS_GSTD_H
 #define SLUICE_FORMULAS_GSTD_H
 
@@ -16,7 +17,7 @@ SLUICE_FORMULA u32 gstdBase(u32 symbol, u32 log, u32 extraBits) {
     return SLUICE_SELECT(symbol < 1u << log, symbol, (2u + (symbol & 1u)) << extraBits);
 }
 
-// Offsets: `place` is a symbol less SLUICE_GS_REPEATS. The value less 1 is the offset divided by
+// Offsets: `place` is a symbol minus SLUICE_GS_REPEATS. The value minus 1 is the offset divided by
 // the part's modulus.
 SLUICE_FORMULA u32 gstdOffsetBits(u32 place) {
     return SLUICE_SELECT(place == 0u, 0u, (place - 1u) >> 1);

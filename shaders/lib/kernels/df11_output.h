@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8: symbols on their way to the output. In wg.stage stand those of the places from
+// DFloat11 and ECF8: symbols on their way to the output. wg.stage holds those of the places from
 // `staged` on, a multiple of 16.
 //
-// The includer brings loadWindow, a window of the unit from its index, and storeOther: the element
-// of a place, from its symbol of bf16.
+// The includer brings loadWindow, which loads a window of the unit, and storeOther, which stores
+// the element of a place from its bf16 symbol.
 #ifndef SLUICE_KERNELS_DF11_OUTPUT_H
 #define SLUICE_KERNELS_DF11_OUTPUT_H
 
@@ -37,8 +37,8 @@ SLUICE_DEVICE void stageBits(u32 word, u32 bits) {
     if (bits != 0u && word < kStageWords) atomicOr(SLUICE_AT(wg.stage[word]), bits);
 }
 
-// Whole words of a window's symbols, and what stands in the word where they end, to `place` and on:
-// every word that one of them is the first of. codes: as decodeWindow gives them.
+// Stores a window's symbols from `place` on: every word whose first symbol is one of them,
+// including the word where they end. `codes` is as decodeWindow returns it.
 SLUICE_DEVICE void stageOwn(u32 staged, u32x4 held, u32 codes, u32 place) {
     u32 count = codes & kCount;
     int last = int(place + count - 1u - staged) >> 3,
@@ -56,7 +56,7 @@ SLUICE_DEVICE void stageOwn(u32 staged, u32x4 held, u32 codes, u32 place) {
     if (words > 3) stageAt(last - 3, funnelLeft(held.w, held.z, shift));
 }
 
-// Stages the rest of them, which share a word with symbols before.
+// Stages the window's other symbols, which share a word with symbols before.
 SLUICE_DEVICE void stageShared(u32 staged, u32x4 held, u32 codes, u32 place) {
     u32 end = place + (codes & kCount), first = place >> 3, at = first - (staged >> 3);
     if ((place & 7u) == 0u || codes > kCount || at >= kStageWords) return;
@@ -73,7 +73,7 @@ SLUICE_DEVICE void stageShared(u32 staged, u32x4 held, u32 codes, u32 place) {
     atomicOr(SLUICE_AT(wg.stage[at]), funnelLeft(high, low, shift));
 }
 
-// The symbols of a window that has too many for the registers, from the stream.
+// Stages the symbols of a window that has too many for the registers, from the stream.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE void stageWindow(Form form, u32 staged, u32 index, u32 count, u32 place) {
     Window window = loadWindow(form, index);
@@ -94,7 +94,8 @@ SLUICE_DEVICE void stageWindow(Form form, u32 staged, u32 index, u32 count, u32 
     }
 }
 
-// A window's symbols that have no four bits, each to its element, for places before `stop`.
+// Stores a window's symbols that do not fit in four bits to their elements, for places before
+// `stop`.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE void storeOthers(Form form, u32 turn, u32 index, u32 count, u32 place, u32 stop) {
     Window window = loadWindow(form, index);
@@ -111,14 +112,14 @@ SLUICE_DEVICE void storeOthers(Form form, u32 turn, u32 index, u32 count, u32 pl
     }
 }
 
-// Notes a window's symbol without four bits; other: as decodeWindow gives it.
+// Notes a window's symbol that does not fit in four bits; `other` is as decodeWindow returns it.
 SLUICE_DEVICE void noteOther(u32 turn, u32 other, u32 place) {
     u32 at = atomicAdd(SLUICE_AT(wg.otherCounts[turn]), other == kSeveral ? kOthers + 1u : 1u);
     if (at < kOthers) wg.others[at] = ((place + (other & 255u) - 1u) & 0xffffu) | other >> 8 << 16;
 }
 
-// Eight bf16, those of places 8 * word and on, among which are some of wg.others. count: how many
-// those are; if too many, they come later.
+// Returns eight bf16, from place 8 * word on, among which are some of wg.others. `count` is the
+// number of wg.others; if there are too many, they are stored later.
 SLUICE_DEVICE u32x4 addOthers(u32x4 merged, u32 word, u32 count) {
     SLUICE_DONT_UNROLL
     for (u32 i = 0u; i < (count > kOthers ? 0u : count); ++i) {
@@ -134,14 +135,14 @@ SLUICE_DEVICE u32x4 addOthers(u32x4 merged, u32 word, u32 count) {
     return merged;
 }
 
-// Whether one of the eight symbols of a word is 15.
+// Returns whether one of the eight symbols of a word is 15.
 SLUICE_DEVICE bool hasFifteen(u32 symbols) {
     u32 pairs = symbols & symbols >> 1;
     return (pairs & pairs >> 2 & 0x11111111u) != 0u;
 }
 
-// Eight fp8 from their exponents, and bytes of two signs and mantissas each, the first in the upper
-// half.
+// Returns eight fp8 from their exponents and from bytes with two signs and mantissas each, the
+// first in the upper half.
 SLUICE_DEVICE u32x2 mergeFp8(u32 exponents, u32 rest) {
     exponents = bigEndian(exponents);
     u32 even = (rest >> 4 & 0x7070707u) | (rest & 0x80808080u) | (exponents >> 1 & 0x78787878u);

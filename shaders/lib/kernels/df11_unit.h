@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8 (docs/format.md, 5): a unit of the list, and the table that its codes are
-// decoded by. What is said of a unit stands in shared memory, because registers are scarce.
+// DFloat11 and ECF8 (docs/format.md, 5): a unit of the list, and the table by which its codes are
+// decoded. A unit's properties stand in shared memory, because registers are scarce.
 //
 // The includer brings kThreads, the size of a workgroup, and loadUnit, which reads a unit of the
 // list at its address.
@@ -18,43 +18,43 @@ struct Unit {
     u64 luts, stream, rest, positions, gaps, target; // addresses
     u32 kind, rows, elements, encoded, firstBlock, blocks;
     u32 maxSymbol;
-    u32 fullWindows;   // so many windows have four bytes behind them
-    u32 tableWindows;  // and of so many is known where their last code ends
+    u32 fullWindows;   // this many windows have four bytes behind them
+    u32 tableWindows;  // for this many it is known where their last code ends
     u32 base, nibbles; // the symbol of four zero bits, and how many symbols there are from it on
-    bool good;         // it keeps the rules; of one that does not, only its blocks are looked at
+    bool good;         // it keeps the rules; if not, only its blocks are used
 };
 
-// An entry: bits 0 .. 19 symbols of four bits, the last one lowest; 20 .. 24 four times how many
-// there are; 28 .. 31 the length of all their codes. 0 if the first code is too long or none, or
-// its symbol has no four bits. Entries for n known bits stand from 1 << n on.
+// An entry has in bits 0 .. 19 symbols of four bits, the last one lowest; in 20 .. 24 four times
+// their number; in 28 .. 31 the length of all their codes. It is 0 if the first code is too long or
+// invalid, or its symbol does not fit in four bits. Entries for n known bits stand from 1 << n on.
 SLUICE_CONSTANT u32 kTableBits = 10u, kSingles = 1u << kTableBits, kEntrySymbols = 0xfffffu,
                     kMaxEntryBits = 20u;
 
-// Symbols on their way out have four bits each, the first of a word highest. A block has some
-// 12,600 as a rule.
+// Symbols on their way out have four bits each, the first of a word highest. A block usually has
+// some 12,600.
 SLUICE_CONSTANT u32 kStageWords = 1856u, kStage = kStageWords * 8u;
 
-// Symbols without four bits, of which a block of bf16 has one or two as a rule.
+// Symbols that do not fit in four bits, of which a bf16 block usually has one or two.
 SLUICE_CONSTANT u32 kOthers = 32u;
 
-// What decoding a block needs to know of it, found by one invocation while the block before is
-// under way. A place is that of an element, counted from a multiple of 16 bytes of the output.
+// The plan of a block, which one invocation makes while the block before is being decoded. Places
+// count elements from a multiple of 16 bytes of the output.
 struct Block {
-    u64 unitsAt, restAt; // the addresses of place 0 of the output, and of its sign and mantissa
+    u64 unitsAt, restAt; // the addresses of place 0 in the output, and of its sign and mantissa
     u32 begin, end;      // places
     u32 status;          // PENDING, BAD_INDEX; OK if the unit ends with this block
 };
 
-// What the workgroup shares is in one piece, so that CUDA addresses all of it from one register.
+// The workgroup's shared data is one structure, so that CUDA addresses all of it from one register.
 struct SharedMemory {
     u32 stage[kStageWords];
     Unit unit;
     u32 table[2u * kSingles];
     u32 same[8];     // a bit for each entry of row 0 that is equal to the one before
-    u32 lengths[16]; // of the codes by their four bits, 255 for what stands for all others
+    u32 lengths[16]; // symbols of the codes by their four bits; 255 stands for all others
     u32 best;
-    // Bits 0 .. 15 have the place. Of the counts, used in turn by block, one above kOthers means
-    // that all windows with such symbols are to be gone through again.
+    // Bits 0 .. 15 have the place. The counts are used in turn, by block; one above kOthers means
+    // that all windows with such symbols must be decoded again.
     u32 others[kOthers], otherCounts[2];
     Block plan[2]; // used in turn by block
 };
@@ -66,13 +66,13 @@ SLUICE_DEVICE u64 unitAt(SLUICE_IN(Df11Params) p, u32 index) {
     return add64(u64Of(p.units), mul64(index, SLUICE_DF11_UNIT_BYTES));
 }
 
-// Whether `size` bytes from `offset` on, rounded up to 16, are a table inside the source.
+// Returns whether `size` bytes from `offset` on, rounded up to 16, are a table inside the source.
 SLUICE_DEVICE bool isTable(u64 sourceSize, u64 offset, u32 size) {
     return (lowWord(offset) & 15u) == 0u &&
            inside64(offset, wide((size + 15u) & ~15u), kNull, sourceSize);
 }
 
-// One invocation reads what is said of a unit.
+// One invocation reads a unit of the list.
 SLUICE_DEVICE void openUnit(SLUICE_IN(Df11Params) p, u32 index) {
     Df11Unit from = loadUnit(unitAt(p, index));
     u32 rows = from.rows, elements = from.elements, encoded = from.encodedSize;
@@ -123,13 +123,13 @@ SLUICE_DEVICE u32 lutAt(u32 row, u32 index) {
 
 SLUICE_DEVICE u32 lengthOf(u32 symbol) { return lutAt(wg.unit.rows - 1u, symbol); }
 
-// The entry of one code that takes `length_` bits.
+// Returns the entry of one code that takes `length_` bits.
 SLUICE_DEVICE u32 singleEntry(u32 symbol, u32 length_) {
     return (symbol - wg.unit.base) | 4u << 20 | length_ << 28;
 }
 
-// The entry of the first code in kTableBits bits, any bits that start with the code leading to its
-// symbol.
+// Returns the entry of the first code in kTableBits bits; all bits that start with the code lead to
+// its symbol.
 SLUICE_DEVICE u32 singleOf(u32 bits) {
     u32 single = wg.stage[bits >> (kTableBits - 8u)];
     u32 row = 256u - single, at = bits << (16u - kTableBits) & 255u;
@@ -156,7 +156,7 @@ SLUICE_DEVICE void buildTable() {
         if (i != 0u && lutAt(0u, i) == lutAt(0u, i - 1u))
             atomicOr(SLUICE_AT(wg.same[i >> 5]), 1u << (i & 31u));
         if (isBf16() && i + 15u <= SLUICE_DF11_POINTER) {
-            // how frequent the codes say that the symbols from i on are
+            // how frequent the symbols from i on are, judged by their code lengths
             u32 sum = 0u;
             for (u32 symbol = i; symbol < i + 15u; ++symbol) {
                 u32 length_ = lengthOf(symbol);
@@ -174,7 +174,7 @@ SLUICE_DEVICE void buildTable() {
                     length_ >= 1u && length_ <= 8u;
         u32 size = good ? 256u >> length_ : 1u, first = i & ~(size - 1u), word = first >> 5;
         u32 mask = size < 32u ? ((1u << size) - 1u) << (first & 31u) : 0xffffffffu;
-        mask &= mask << 1; // all but the first one
+        mask &= mask << 1; // all symbols but the first
         good = good && (wg.same[word] & mask) == mask &&
                (size < 64u || wg.same[word + 1u] == 0xffffffffu);
         if (good && size == 128u)
@@ -188,7 +188,7 @@ SLUICE_DEVICE void buildTable() {
     for (u32 i = wgInvocation(); i < kSingles; i += kThreads)
         wg.table[kSingles + i] = singleOf(i);
     if (wgInvocation() == 0u) wg.table[1] = 0u;
-    // An entry begins with a code and goes on with what fewer bits lead to.
+    // An entry begins with a code and continues with the entry of the remaining bits.
     for (u32 known = 1u; known <= kTableBits; ++known) {
         wgBarrierShared();
         for (u32 i = wgInvocation(); i < 1u << known; i += kThreads) {
@@ -197,7 +197,8 @@ SLUICE_DEVICE void buildTable() {
                 entry = 0u;
             } else if (entry != 0u) {
                 u32 left = 1u << (known - length_), next = wg.table[left + (i & (left - 1u))];
-                if ((next >> 20 & 31u) == kMaxEntryBits) // no room: without the last of them
+                if ((next >> 20 & 31u) == kMaxEntryBits) // there is no room: leave out the last
+                                                         // symbol
                     next = (next & kEntrySymbols) >> 4 | (kMaxEntryBits - 4u) << 20 |
                            ((next >> 28) - wg.lengths[next & 15u]) << 28;
                 entry = ((entry & 15u) << (next >> 20 & 31u)) + next + (entry & ~15u);
@@ -212,7 +213,7 @@ SLUICE_DEVICE u32 firstBlockOf(SLUICE_IN(Df11Params) p, u32 unit) {
     return loadWord(unitAt(p, unit), SLUICE_DF11_FIRST_BLOCK_WORD);
 }
 
-// The last unit whose first block is not above `block`; `count` if there is none.
+// Returns the last unit whose first block is not above `block`; `count` if there is none.
 SLUICE_DEVICE u32 unitOf(SLUICE_IN(Df11Params) p, u32 block, u32 count) {
     u32 low = 0u, high = count;
     SLUICE_DONT_UNROLL

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8: the codes of a window of 64 bits, into registers, four bits a symbol.
+// DFloat11 and ECF8: decodes the codes of a window of 64 bits into registers, four bits a symbol.
 //
-// Four bits are enough for fp8. In bf16 they stand for 15 neighbouring exponents, those of the
-// shortest codes; the few others are listed, and put in place as they go out. An entry of the table
-// has up to five symbols; codes that it has no room for are looked up in the unit's own rows, and a
+// Four bits are enough for fp8. In bf16 they stand for the 15 neighbouring exponents with the
+// shortest codes; the few others are listed and put in place on output. An entry of the table has
+// up to five symbols. Codes that are too long for it are looked up in the unit's own rows, and a
 // window with more symbols than the registers hold is decoded twice.
 //
-// The includer brings Form, the unit's form, with codeBytesOf and maxSymbolOf, and append: an
-// entry's symbols behind those that are held, whose last one is lowest in x; words past the given
-// number are left alone.
+// The includer brings Form, the unit's form, with codeBytesOf and maxSymbolOf; and append, which
+// adds an entry's symbols behind those that are held, whose last one is lowest in x, and leaves
+// words past the given number alone.
 #ifndef SLUICE_KERNELS_DF11_WINDOWS_H
 #define SLUICE_KERNELS_DF11_WINDOWS_H
 
@@ -16,22 +16,22 @@
 
 SLUICE_KERNEL_BEGIN
 
-// A window and the four bytes behind it, its gap, and where the next window's codes start, from
-// this one's start on.
+// A window and the four bytes behind it, its gap, and where the next window's codes start, relative
+// to this one's start.
 struct Window {
     u32 first, second, third;
     u32 gap, end, index;
 };
 
-// 32 bits of a window from `at` on, which is below 64.
+// Returns 32 bits of a window from `at` on, which is below 64.
 SLUICE_DEVICE u32 bitsAt(SLUICE_IN(Window) window, u32 at) {
     bool upper = at < 32u;
     u32 high = upper ? window.first : window.second, low = upper ? window.second : window.third;
     return funnelLeft(high, low, at & 31u);
 }
 
-// How many bits the stream has from bit `at` of a window on, at least if it is more than a code can
-// have.
+// Returns how many bits the stream has from bit `at` of a window on, or a lower number that is
+// still more than a code can have.
 SLUICE_DEVICE u32 bitsLeft(SLUICE_IN(Window) window, u32 at) {
     u32 left = min(wg.unit.encoded - min(window.index * 8u, wg.unit.encoded), 12u) * 8u;
     return left - min(at, left);
@@ -58,9 +58,9 @@ SLUICE_DEVICE u32 readCode(Form form, u32 bits, u32 left) {
     return left == 0u ? SLUICE_ST_TRUNCATED << 16 : code;
 }
 
-// What is known of a window's symbols: their codes take the bits up to `at`, and there are counts /
-// 4. other: 0 if all have four bits; kSeveral; else one plus the index of the one without, and from
-// bit 8 on that symbol.
+// The progress in a window: its codes take the bits up to `at`, and there are counts / 4 symbols.
+// `other` is 0 if all symbols fit in four bits, kSeveral if several do not; else 1 + the index of
+// the one that does not, with that symbol from bit 8 on.
 struct Progress {
     u32 at, status, counts, other;
 };
@@ -74,14 +74,15 @@ SLUICE_DEVICE Progress beginWindow(SLUICE_IN(Window) window) {
     return progress;
 }
 
-// To where the table may look in a window: every code before that must end there or before. 0 if
-// that is not known.
+// Returns up to which bit the table may look in a window: codes that start before it must end at or
+// before it. 0 if that is not known.
 SLUICE_DEVICE u32 tableEndOf(SLUICE_IN(Window) window) {
     return window.index < wg.unit.tableWindows ? window.end : 0u;
 }
 
-// Returns the entry for the codes at progress.at, with symbol 15 for one that four bits cannot
-// hold. If the code there is bad, the status says so, there are no symbols and the window is over.
+// Returns the entry for the codes at progress.at, with symbol 15 for a symbol that does not fit in
+// four bits. If the code there is bad, the status says so, the entry has no symbols and the window
+// is over.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE u32 nextEntry(Form form, SLUICE_IN(Window) window, u32 tableEnd,
                             SLUICE_INOUT(Progress, progress)) {
@@ -107,15 +108,15 @@ SLUICE_DEVICE u32 nextEntry(Form form, SLUICE_IN(Window) window, u32 tableEnd,
     return entry;
 }
 
-// The entry for the top bits of `bits`, all of which are known.
+// Returns the entry for the top bits of `bits`, all of which are known.
 SLUICE_DEVICE u32 fullEntry(u32 bits) { return wg.table[kSingles + (bits >> (32u - kTableBits))]; }
 
-// Of a window that has too many codes for the registers.
+// Marks a window that has too many codes for the registers.
 SLUICE_CONSTANT u32 kLong = 0x100u, kCount = 0xffu;
 
-// Decodes the codes that start in a window. PENDING if they are good and end where the next
-// window's start. held: their symbols, four bits each, the last one lowest, if there are up to 32;
-// else codes has kLong too. other: as in Progress.
+// Decodes the codes that start in a window. Returns PENDING if they are good and end where the next
+// window's start. `held` gets their symbols, four bits each, the last one lowest, if there are at
+// most 32; else `codes` has kLong too. `other` is as in Progress.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u32x4, held),
                                SLUICE_OUT(u32, codes), SLUICE_OUT(u32, other)) {
@@ -123,7 +124,7 @@ SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u
     u32 tableEnd = tableEndOf(window);
     held = makeU32x4(0u, 0u, 0u, 0u);
     if (tableEnd != 0u && window.gap <= kWindowBits - 5u * kTableBits) {
-        // Five entries are in any case, and a sixth as a rule; one of 0 changes nothing.
+        // A window always has five entries and usually a sixth; an entry of 0 changes nothing.
         u32 high = funnelLeft(window.first, window.second, window.gap);
         u32 low = funnelLeft(window.second, window.third, window.gap);
         u32 first = fullEntry(high), taken = first >> 28;
@@ -150,7 +151,7 @@ SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u
         progress.at += counts >> 8;
         progress.counts = counts & 255u;
     }
-    // each step takes a bit at least
+    // each step takes at least a bit
     SLUICE_DONT_UNROLL
     SLUICE_WHILE(kWindowBits, progress.at < kWindowBits)
     append(held, nextEntry(form, window, tableEnd, progress), 4u);
@@ -158,8 +159,8 @@ SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u
     codes |= codes > 32u ? kLong : 0u;
     other = progress.other;
     if (progress.status != SLUICE_ST_PENDING) return progress.status;
-    // The table does not know that a code may not start behind the window. (One that it has not
-    // does not.)
+    // The table does not know that codes must start inside the window, so some may have to be
+    // dropped. (Codes that are not in the table never start behind it.)
     SLUICE_DONT_UNROLL
     SLUICE_WHILE(32u, progress.at >= kWindowBits + wg.lengths[held.x & 15u]) {
         progress.at -= wg.lengths[held.x & 15u];

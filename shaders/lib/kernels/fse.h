@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // FSE tables as Zstandard describes and builds them (RFC 8878, 4.1), by a lane group.
 //
-// A description is a serial thing: how many bits a count has depends on those before. One lane
-// reads it, and others read others meanwhile. A table is built by the whole group, without a serial
-// step:
-//   Walking through the table by a step that is odd gives place s * step to whoever is s-th: place
-//   p is reached at step p / step, a multiplication by the inverse. Places that are passed over
-//   because they belong to symbols that occur less than once are marked by their steps, and those
-//   before are counted. Whose turn it was then is what a table of slots says. States of a symbol
-//   are numbered in the order of their places: how many places of the same symbol come before, by
-//   ballots within 32 places and a count per symbol across them.
+// A description is serial: how many bits a count has depends on the counts before. So one lane
+// reads it, while other lanes read other descriptions. A table is built by the whole group, without
+// a serial step:
+//   The walk through the table by an odd step reaches place s * step at step s. So place p is
+//   reached at step p / step, a multiplication by the inverse. Places that belong to symbols that
+//   occur less than once are passed over; their steps are marked, and the marks before a step are
+//   counted. A table of slots then says which symbol's turn it was. States of a symbol are numbered
+//   in the order of their places: ballots count the places of the same symbol within 32 places, and
+//   a count per symbol goes across them.
 //
-// The includer brings what slots.h asks for, and fseSame: the lanes whose symbol is the same, of
-// symbols below 2^bits. Between fseRead and fseRow stands lgBarrierAll().
+// The includer brings what slots.h asks for, and fseSame, which returns the lanes with the same
+// symbol, for symbols below 2^bits. lgBarrierAll() must stand between fseRead and fseRow.
 #ifndef SLUICE_KERNELS_FSE_H
 #define SLUICE_KERNELS_FSE_H
 
@@ -29,13 +29,13 @@ struct FseDescription {
     u32 log, entries, lastSymbol, bytes;
 };
 
-// Symbols that occur, in ascending order: symbol, count << 8, and bit 31 where it is less than one
-// (the count is 1 then).
+// The symbols that occur, in ascending order: symbol, count << 8, and bit 31 if it occurs less than
+// once (the count is 1 then).
 SLUICE_DEVICE u32 fseEntry(u32 symbol, u32 count, bool low) {
     return symbol | count << 8 | u32(low) << 31;
 }
 
-// 32 bits from bit `at` of a list of words on.
+// Returns 32 bits from bit `at` of a list of words on.
 SLUICE_DEVICE u32 fseBits(u64 words, u32 count, u32 at) {
     u32 low = 0u, high = 0u, word = at >> 5;
     if (word < count) low = loadWord(words, word);
@@ -47,8 +47,8 @@ SLUICE_CONSTANT u32 kFseLongest = 1024u; // bytes; no description is that long
 // Values and repeats of one: 256 symbols, each with a repeat, and 85 repeats of three.
 SLUICE_CONSTANT u32 kFseSteps = 640u;
 
-// One lane reads a description of at most `size` bytes at any address, and writes its symbols to
-// `entries`: one for each of the states at most. maxStates: how many states are wanted at most.
+// One lane reads a description of at most `size` bytes at any address, and writes its symbols, at
+// most one a state, to `entries`. maxStates is the largest number of states that is accepted.
 SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 maxLog,
                                      u32 maxStates, u64 entries) {
     u64 words = wordOf(address);
@@ -61,7 +61,8 @@ SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 
                                          : SLUICE_ST_OK;
     d.entries = d.lastSymbol = 0u;
     at += 4u;
-    u32 symbol = 0u, left = 1u << min(d.log, SLUICE_FSE_LOG_MAX); // what has not been given away
+    u32 symbol = 0u, left = 1u << min(d.log, SLUICE_FSE_LOG_MAX); // states that have not been
+                                                                  // assigned
     bool zeros = false;
     SLUICE_DONT_UNROLL
     for (u32 i = 0u; i < kFseSteps && d.status == SLUICE_ST_OK && left != 0u; ++i) {
@@ -73,7 +74,7 @@ SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 
             symbol += repeat;
             zeros = repeat == 3u;
         } else {
-            // The value is at most left + 1; the lowest ones take a bit less.
+            // The value is at most left + 1; the lowest values take a bit less.
             u32 n = u32(findMSB(left + 1u)), shorter = (2u << n) - 2u - left;
             u32 low = bits & ((1u << n) - 1u);
             bool longer = low >= shorter;
@@ -102,10 +103,11 @@ SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 
 
 // -----------------------------------------------------------------------------------------------
 // Tables: fseBegin, then fseRow for 32 symbols at a time, in order, then fseStates. All lanes of
-// the group. The counts have been checked: those of `on` groups add up to 2^log, 5 .. 9.
+// the group call them. The counts have been checked: those of `on` groups add up to 2^log, where
+// log is 5 .. 9.
 
-// Steps at which the walk meets a place that is passed over, a bit each; how many there are before
-// each word.
+// The steps at which the walk passes over a place, a bit each; and how many such steps there are
+// before each word.
 SLUICE_SHARED u32x2 sFseSkipped[kGroupsPerWorkgroup * 16u];
 
 struct FseTable {
@@ -116,7 +118,7 @@ struct FseTable {
 };
 
 SLUICE_DEVICE u32 fseInverse(u32 log) { // of the step, modulo 2^log
-    // The inverse is right in 3 bits, and each turn doubles them.
+    // The inverse is right in 3 bits, and each iteration doubles that.
     u32 walk = (1u << log >> 1) + (1u << log >> 3) + 3u, inverse = walk;
     inverse *= 2u - walk * inverse;
     return inverse * (2u - walk * inverse);
@@ -133,7 +135,8 @@ SLUICE_DEVICE FseTable fseBegin(SlotMemory memory, u32 group, bool on, u32 log) 
     return table;
 }
 
-// The lanes with `on` have a symbol and its count; `low`: less than once. Symbols ascend.
+// The lanes with `on` have a symbol and its count; `low` means that it occurs less than once.
+// Symbols ascend.
 SLUICE_DEVICE void fseRow(SLUICE_INOUT(FseTable, table), bool on, u32 symbol, u32 count, bool low) {
     low = low && on;
     u32x2 votes = lgBallot2(low, low && symbol == 0u);
@@ -151,7 +154,7 @@ SLUICE_DEVICE void fseRow(SLUICE_INOUT(FseTable, table), bool on, u32 symbol, u3
     table.zeroLow = table.zeroLow || votes.y != 0u;
 }
 
-// Writes the 2^log states: base, symbol << 16, bits << 24.
+// Writes the 2^log states as base, symbol << 16, bits << 24.
 SLUICE_DEVICE void fseStates(SLUICE_IN(FseTable) table, bool on, u32 symbolBits, u64 states) {
     // The slots say for each step of the walk whose turn it is; behind them stand the symbols that
     // occur less than once.

@@ -34,8 +34,8 @@ SLUICE_DEVICE u32 checkRegion(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) re
                                                                     : SLUICE_ST_OK;
 }
 
-// Finds the log of the sum that the counts have, and checks them. All lanes of the group call it; a
-// lane has one symbol a row.
+// Checks the counts and finds the log of their sum. All lanes of the group call it; a lane has one
+// symbol a row.
 SLUICE_DEVICE u32 checkCounts(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) region, bool on,
                               SLUICE_OUT(u32, log), SLUICE_OUT(u32, lastSymbol)) {
     u32 symbols = on ? lowWord(region.sourceSize) / 2u : 0u, sum = 0u, bad = 0u;
@@ -55,7 +55,7 @@ SLUICE_DEVICE u32 checkCounts(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) re
     return 1u << log > statesIn(region.size) ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
 }
 
-// What a lane knows of the description that it has read, in a word.
+// Packs what a lane knows of its description into a word.
 SLUICE_DEVICE u32 readDescription(SLUICE_IN(FseTablesParams) p, u32 index) {
     Region region = loadRegion(p, index);
     u32 status = checkRegion(p, region, false);
@@ -67,7 +67,7 @@ SLUICE_DEVICE u32 readDescription(SLUICE_IN(FseTablesParams) p, u32 index) {
     return d.entries | (d.log & 15u) << 9 | d.status << 13;
 }
 
-// group counts lane groups in the dispatch, groupHere those in the workgroup.
+// `group` is the lane group's index in the dispatch, groupHere that in the workgroup.
 SLUICE_DEVICE void fseTables(SLUICE_IN(FseTablesParams) p, u32 group, u32 groupHere, bool counts) {
     u32 first = group * p.tablesPerGroup, last = regionCount(p), known = 0u;
     u32 symbolBits = u32(findMSB((p.maxSymbols - 1u) | 1u)) + 1u;

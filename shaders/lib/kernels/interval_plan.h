@@ -3,8 +3,8 @@
 // workgroup sums one group of counts, then one workgroup scans the groups' sums and writes the
 // result words. No workgroup waits for another. Sums saturate at 2^32 - 1.
 //
-// The includer brings the list of intervals, listCount, and listElements for lists that are no
-// counts. It says how sums are held: Sum, addSums, sumWord, and wgExclusiveSum, which uses two
+// The includer brings the list of intervals, listCount, and listElements for lists that hold no
+// counts. It defines how sums are held: Sum, addSums, sumWord, and wgExclusiveSum, which uses two
 // shared arrays in turn. kThreads is the size of a workgroup.
 #ifndef SLUICE_KERNELS_INTERVAL_PLAN_H
 #define SLUICE_KERNELS_INTERVAL_PLAN_H
@@ -19,7 +19,7 @@ SLUICE_KERNEL_BEGIN
 SLUICE_CONSTANT u32 kRun = SLUICE_INTERVAL_ROUND / kThreads;
 SLUICE_CONSTANT u32 kRunsPerBatch = SLUICE_INTERVAL_BATCH / kRun;
 
-// The sum of `count` counts, at most kRun.
+// Returns the sum of `count` counts; `count` is at most kRun.
 SLUICE_DEVICE Sum sumRun(u64 counts, u32 count) {
     Sum sum = Sum(0u);
     if (count == kRun && (lowWord(counts) & 15u) == 0u) {

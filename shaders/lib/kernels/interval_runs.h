@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Moves of intervals: where the bytes of one are, where it is cut, and the run of bytes that a lane
-// group copies.
+// Moves of intervals: where an interval's bytes are, where it is cut, and the run of bytes that a
+// lane group copies.
 #ifndef SLUICE_KERNELS_INTERVAL_RUNS_H
 #define SLUICE_KERNELS_INTERVAL_RUNS_H
 
@@ -10,8 +10,8 @@ SLUICE_KERNEL_BEGIN
 
 SLUICE_CONSTANT u32 kSector = 32u; // bytes
 
-// Finds the byte offset of element `position`. False: `bytes` bytes from there on are not inside
-// `size`.
+// Computes the byte offset of element `position`. Returns false if `bytes` bytes from there on are
+// not inside `size`.
 SLUICE_DEVICE bool offsetWithin(u64 position, u32 elementSize, u64 bytes, u64 size,
                                 SLUICE_OUT(u64, offset)) {
     offset = scale64(position, elementSize); // cannot overflow below the limit
@@ -19,8 +19,8 @@ SLUICE_DEVICE bool offsetWithin(u64 position, u32 elementSize, u64 bytes, u64 si
            !less64(sub64(size, bytes), offset);
 }
 
-// Where an interval of `bytes` bytes is cut that would be cut after `place` bytes: at the next
-// sector of the target, so that one lane group writes all of a sector.
+// Returns where to cut an interval of `bytes` bytes that would be cut after `place` bytes: at the
+// target's next sector, so that one lane group writes all of a sector.
 SLUICE_DEVICE u64 cutAt(u64 target, u64 place, u64 bytes) {
     if (place == kNull) return place;
     place = add64(place, (0u - (lowWord(target) + lowWord(place))) & (kSector - 1u));
@@ -33,9 +33,9 @@ struct Piece {
     u32 bytes;
 };
 
-// A piece, seen from the begin of the destination's sector in which it begins.
+// A piece of an interval, relative to the start of the destination's sector in which it begins.
 struct Run {
-    u64 source, target; // of that begin: target is a multiple of kSector, source of 16
+    u64 source, target; // of that start: target is a multiple of kSector, source of 16
     u32 shift;          // what to add to source
     u32 lead, end;      // its bytes are [lead, end) from there
     u32 start;          // its first sector among those of all runs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The load-balancing search on its own: which interval each element belongs to, and its rank in
-// there.
+// that interval.
 //
 // The includer brings Interval and marks (clearMarks, setMark, countMarks, rankOfPiece, kMarks of
 // intervals.glsl). kThreads is the size of a workgroup.
@@ -12,8 +12,8 @@
 
 SLUICE_KERNEL_BEGIN
 
-// Of the intervals of a round that have elements: the index, and what to add to an element's number
-// in the round for its rank.
+// For the intervals of a round that have elements: the index, and what to add to an element's
+// number in the round to get its rank.
 SLUICE_SHARED u32x2 sOwners[kThreads];
 
 // Does a round, one interval a lane. All lane groups in lockstep call it together.
@@ -24,7 +24,7 @@ SLUICE_DEVICE void searchRound(SLUICE_IN(IntervalParams) p, SLUICE_IN(Interval) 
     u32 owners = lgBallotScan(has, elements, start, total);
     if (!wgAny(owners != 0u)) return;
 
-    // A round's elements are consecutive: its first interval with any tells where they go.
+    // A round's elements are consecutive, so its first interval that has any says where they go.
     u32 element = own.before + own.from;
     lgShare(element);
     u64 target = mul64(lgShared(element, u32(max(findLSB(owners), 0))), 4u);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// 2^log slots of a table shared out among symbols in their order, by a lane group. A byte of shared
-// memory says whose a slot is, a word a symbol how many slots it has and which is the first.
+// A lane group shares out the 2^log slots of a table among symbols, in their order. A byte of
+// shared memory a slot holds its symbol; a word a symbol says how many slots it has and which is
+// the first.
 //
-// The includer says where both are: SlotMemory, setSlot (of a slot that is 0), slotAt, setSlotWord
-// and slotWord (four slots), setSymbol and symbolAt.
+// The includer defines where both are: SlotMemory, setSlot (for a slot that is 0), slotAt,
+// setSlotWord and slotWord (four slots), setSymbol and symbolAt.
 #ifndef SLUICE_KERNELS_SLOTS_H
 #define SLUICE_KERNELS_SLOTS_H
 
@@ -11,9 +12,8 @@
 
 SLUICE_KERNEL_BEGIN
 
-// To build a table, all lanes of the group call slotsBegin, then give a row of 32 symbols at a
-// time, in order, then call slotsFill. Loops are as long as the largest table of the groups in
-// lockstep wants.
+// To build a table, all lanes of the group call slotsBegin, then slotsRow for 32 symbols at a time,
+// in order, then slotsFill. Loops are as long as the largest table of the groups in lockstep needs.
 struct SlotTable {
     SlotMemory memory;
     u32 log, sum; // sum: slots so far
@@ -32,7 +32,7 @@ SLUICE_DEVICE SlotTable slotsBegin(SlotMemory memory, bool on, u32 log) {
     return table;
 }
 
-// The lane's symbol has so many slots.
+// Gives the lane's symbol `count` slots.
 SLUICE_DEVICE void slotsRow(SLUICE_INOUT(SlotTable, table), bool on, u32 symbol, u32 count) {
     u32 before, sum;
     lgScan(on ? count : 0u, before, sum);
@@ -44,8 +44,8 @@ SLUICE_DEVICE void slotsRow(SLUICE_INOUT(SlotTable, table), bool on, u32 symbol,
     table.sum += sum;
 }
 
-// Every slot whose symbol is not marked has that of the slot before. Returns whether the slots are
-// all given away.
+// Every slot that is not marked gets the symbol of the slot before. Returns whether all slots are
+// assigned.
 SLUICE_DEVICE bool slotsFill(SLUICE_IN(SlotTable) table, bool on) {
     lgBarrierShared();
     u32 words = 1u << table.log >> 2, share = (words + 31u) / 32u, from = share * lgLane();
@@ -54,7 +54,7 @@ SLUICE_DEVICE bool slotsFill(SLUICE_IN(SlotTable) table, bool on) {
         u32 marks = slotWord(table.memory, from + i);
         if (marks != 0u) last = marks >> (u32(findMSB(marks)) & 24u) & 255u;
     }
-    // Symbols ascend: the nearest lane below with any has the highest.
+    // Symbols ascend, so the nearest lane below with any has the highest.
     u32 below = lgBallot(last != 0u) & lgLanesBelow();
     lgShare(last);
     u32 symbol = lgShared(last, below != 0u ? u32(findMSB(below)) : 0u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first step of every decode: all tiles PENDING, none failed.
+// The first step of every decode: sets all tiles to PENDING, and none failed.
 #ifndef SLUICE_KERNELS_STATUS_H
 #define SLUICE_KERNELS_STATUS_H
 
@@ -10,7 +10,7 @@ SLUICE_KERNEL_BEGIN
 
 // count is at most 2^24.
 SLUICE_DEVICE void beginStatus(u64 status, u32 count, u32 index) {
-    // Behind the statuses: how many tiles have failed, and the first of them.
+    // Behind the statuses stand the number of failed tiles and the first of them.
     u32 value = index < count ? SLUICE_ST_PENDING : index == count ? 0u : 0xffffffffu;
     if (index < count + 2u) storeWord(status, index, value);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tile streams taken whole: a workgroup a stream. CHECK parses its header and table
+// Whole tile streams, a workgroup a stream. CHECK parses the stream's header and table
 // (docs/format.md, 2), a scan turns the tile counts into first tiles, WRITE makes the regions that
-// the GDeflate kernel decodes, and VERDICT sums up what became of them.
+// the GDeflate kernel decodes, and VERDICT sums up the result.
 //
 // kThreads is the size of a workgroup.
 #ifndef SLUICE_KERNELS_TILE_STREAMS_H
@@ -18,13 +18,13 @@ SLUICE_CONSTANT u32 kStatus = 0u, kFirstTile = 1u, kTileCount = 2u, kSize = 3u, 
 SLUICE_CONSTANT u32 kFailedStreams = 0u, kFirstFailedStream = 1u, kTilesDecoded = 2u,
                     kTilesNeeded = 3u;
 
-// What an invocation finds, or-ed.
+// Flags for what an invocation finds.
 SLUICE_CONSTANT u32 kBad = 1u;        // a table entry breaks a rule; a tile failed
 SLUICE_CONSTANT u32 kUnverified = 2u; // a tile was given to the driver
 SLUICE_CONSTANT u32 kStopped = 4u;    // a driver has left a loop early
 SLUICE_SHARED u32 sFound;
 
-// What the invocations of the workgroup have found, in invocation 0.
+// Returns, in invocation 0, what all invocations of the workgroup have found.
 SLUICE_DEVICE u32 wgFound(u32 found) {
     if (wgInvocation() == 0u) sFound = 0u;
     wgBarrierShared();
@@ -33,10 +33,10 @@ SLUICE_DEVICE u32 wgFound(u32 found) {
     return sFound;
 }
 
-// These say what is known of a stream, which is the same in all invocations.
+// Properties of a stream, which are the same in all invocations.
 struct TileStream {
     u64 source, sourceSize, destination, destinationSize; // addresses and bytes
-    u32 tileCount, lastSize, size;                        // size: decoded
+    u32 tileCount, lastSize, size;                        // size is that of the decoded stream
 };
 
 // Reads the list's entry and the header. A good one stays PENDING.
@@ -87,7 +87,7 @@ SLUICE_DEVICE bool isBadEntry(SLUICE_IN(TileStream) stream, u32 i) {
            (tableEntry(stream, i + 1u) <= tileBegin(stream, i) || (size & 3u) != 0u);
 }
 
-// The table's rules that are not those of one entry.
+// Checks the rules of the table as a whole.
 SLUICE_DEVICE u32 checkEnd(SLUICE_IN(TileStream) stream) {
     u64 end = wide(8u + 4u * stream.tileCount);
     if (stream.tileCount != 0u) {
@@ -101,7 +101,8 @@ SLUICE_DEVICE u32 checkEnd(SLUICE_IN(TileStream) stream) {
                                                              : SLUICE_STREAM_ST_PENDING;
 }
 
-// Loops over a stream's tiles begin at 0, since Mesa 22.3's lavapipe loses what follows others.
+// Loops over a stream's tiles begin at 0, because Mesa 22.3's lavapipe drops the code after other
+// loops.
 
 SLUICE_DEVICE void checkStream(SLUICE_IN(TileStreamsParams) p, u32 index, bool there) {
     u32 status = SLUICE_STREAM_ST_PENDING, found = 0u;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What every layout header needs. The headers of this folder hold the limits, flags, parameter
 // structures and constants that the host, GLSL and CUDA share: each stands once, and C++, CUDA and
-// GLSL include the same file. They consist of #define and plain structures of 32-bit members alone.
+// GLSL include the same file. They only consist of #define and plain structures of 32-bit members.
 #ifndef SLUICE_LAYOUT_BASE_H
 #define SLUICE_LAYOUT_BASE_H
 
@@ -44,8 +44,8 @@ struct U64Pair {
 // Larger tiles have no checksum.
 #define SLUICE_MAX_TILE_BYTES 1048576u
 
-// Vulkan folds a linear list of workgroups into (x, y), for devices promise only 65,535 along x: as
-// many as this stand along x, and wgIndex() in lanes.glsl gives a workgroup's index in the list.
+// Vulkan folds a linear list of workgroups into (x, y), because devices only promise 65,535 along
+// x. This many stand along x, and wgIndex() in lanes.glsl returns a workgroup's index in the list.
 #define SLUICE_MAX_GRID 32768u
 
 #endif

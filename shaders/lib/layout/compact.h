@@ -7,13 +7,13 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// On Vulkan an invocation of compact.comp holds so many bytes of a tile (elements of 1 and 2 bytes
-// count as 4), in four rows.
+// On Vulkan an invocation of compact.comp holds this many bytes of a tile (elements of 1 and 2
+// bytes count as 4), in four rows.
 #define SLUICE_COMPACT_BYTES_PER_INVOCATION 64u
 #define SLUICE_COMPACT_ROWS 4u
 #define SLUICE_COMPACT_RING_ROWS 2u // compact_ring.comp
 #define SLUICE_COMPACT_CALL_ROWS 4u // compact_call.comp
-// Tests have the values of SluiceCompactTest.
+// The values are those of SluiceCompactTest.
 #define SLUICE_COMPACT_TEST_BYTES 0u
 #define SLUICE_COMPACT_TEST_MASK 1u
 #define SLUICE_COMPACT_TEST_COMPARE 2u
@@ -23,7 +23,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_COMPACT_MODE_TEST 7u
 #define SLUICE_COMPACT_MODE_INVERT 8u  // elements are kept that the test does not select
 #define SLUICE_COMPACT_MODE_F32 16u    // keys are those of f32
-#define SLUICE_COMPACT_MODE_DIRECT 32u // a workgroup has the tile of its number, without tickets
+#define SLUICE_COMPACT_MODE_DIRECT 32u // workgroup i has tile i, without tickets
 #define SLUICE_COMPACT_MODE_PARTITION 64u
 #define SLUICE_COMPACT_MODE_COUNT 128u // the first dispatch of a partition only counts
 // One workgroup does all tiles from `first` on; scratch holds how many elements it has kept so far.
@@ -50,7 +50,7 @@ struct CompactParams {
     u32 mode;
     u32 polls;
     u32 workgroups; // dispatched
-    u32 share;      // a workgroup takes so many tiles at most
+    u32 share;      // a workgroup takes at most this many tiles
     u32 argumentDivisor;
     u32 argumentLimit;
     u32 first; // SERIAL

@@ -13,9 +13,9 @@
 #define SLUICE_CONSTANT_PLAIN_STORES_VISIBLE 2
 // Whether two subgroups share a tile, one for each stage of the decode.
 #define SLUICE_CONSTANT_GDEFLATE_PAIRED 3
-// Whether rows have padding: 0 asks rowBytes, 1 is never, 2 is always.
+// Whether rows have padding: 0 means that rowBytes tells, 1 never, 2 always.
 #define SLUICE_CONSTANT_GDEFLATE_PITCH 4
-// How much shared memory a tile may take: 0 is 3 KB, 1 is 5 KB, 2 is 9 KB.
+// How much shared memory a tile may take: 0 means 3 KB, 1 means 5 KB, 2 means 9 KB.
 #define SLUICE_CONSTANT_GDEFLATE_ROOM 5
 // One of SLUICE_SCAN_OP_.
 #define SLUICE_CONSTANT_SCAN_OPERATION 6

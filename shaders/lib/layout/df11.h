@@ -15,12 +15,13 @@
 SLUICE_LAYOUT_BEGIN
 
 #define SLUICE_DF11_WINDOW_BITS 64u
-#define SLUICE_DF11_MAX_BLOCK_ELEMENTS 32768u // codes have a bit at least
+#define SLUICE_DF11_MAX_BLOCK_ELEMENTS 32768u // codes have at least one bit
 #define SLUICE_DF11_ROW_BYTES 256u
 #define SLUICE_DF11_POINTER 240u // the least entry of a row that leads to another one
 
-// The two forms; the kinds are those of SluiceDf11Kind. Code bytes are those of the stream that a
-// look-up can take, gap bits those of a window, position bytes those of a block.
+// The two forms; the kinds are those of SluiceDf11Kind. CODE_BYTES is how many bytes of the stream
+// a look-up can take, GAP_BITS the bits of a window's gap, POSITION_BYTES the bytes of a block's
+// position.
 #define SLUICE_DF11_KIND_BF16 1u
 #define SLUICE_DF11_BF16_CODE_BYTES 4u
 #define SLUICE_DF11_BF16_GAP_BITS 5u

@@ -7,17 +7,17 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// A description.
+// The limits and fields of a description.
 #define SLUICE_FILTER_VERSION 1u
 #define SLUICE_FILTER_MAX_SECTIONS 255u
 #define SLUICE_FILTER_DESCRIPTION_BYTES 16384u // at most
 // A section's head: size : 21, runs : 8, rows : 1, packets : 1, reserved : 1.
-#define SLUICE_FILTER_REST 0x1fffffu      // as a size: all that remains of the tile
+#define SLUICE_FILTER_REST 0x1fffffu      // as a size it means all that remains of the tile
 #define SLUICE_FILTER_MAX_WIDTH 1048576u  // records of a row
 #define SLUICE_FILTER_MAX_STRIDE 128u     // bytes of a record, and columns
-#define SLUICE_FILTER_MAX_COLUMNS 4096u   // of all sections together, ...
-#define SLUICE_FILTER_SECTION_COLUMNS 24u // ... of which each counts as so many more
-#define SLUICE_FILTER_MAX_STEPS 9216u     // of all sections of a tile: filterSteps
+#define SLUICE_FILTER_MAX_COLUMNS 4096u   // columns of all sections together, ...
+#define SLUICE_FILTER_SECTION_COLUMNS 24u // ... where each section counts as this many more
+#define SLUICE_FILTER_MAX_STEPS 9216u     // steps of all sections of a tile, by filterSteps
 #define SLUICE_FILTER_STEP_BYTES 8u       // bytes of columns whose steps count once
 #define SLUICE_FILTER_ROW_STEPS 4u        // what a row counts
 // A run of columns: repeat : 8, log2 bytes : 2, flags : 5, reserved : 1, predictor : 8, base : 8.
@@ -44,7 +44,7 @@ SLUICE_LAYOUT_BEGIN
 // A wavefront undoes it, each row a step behind the row above.
 #define SLUICE_PREDICTOR_IS_WAVE(predictor) ((predictor) >= SLUICE_PREDICTOR_GRADIENT)
 #define SLUICE_PREDICTOR_NEEDS_ROWS(predictor) ((predictor) >= SLUICE_PREDICTOR_UP)
-// The wavefronts but GRADIENT: kernels have code for each, and choose it by X(number).
+// The wavefronts other than GRADIENT. Kernels have code for each, and choose it by X(number).
 #define SLUICE_OTHER_WAVES(X) X(SLUICE_PREDICTOR_MEDIAN) X(SLUICE_PREDICTOR_AVERAGE)
 
 // What is wrong with a description: the first word that breaks a rule decides.
@@ -69,8 +69,8 @@ struct FilterSectionWords {
     u32 upBytes, waveBytes; // of the columns with UP, and with a wavefront
 };
 
-// Bytes of a row from which on a wavefront of quads undoes it. In rows of fewer most of its steps
-// would be in vain, and one of values takes fewer.
+// Rows of at least this many bytes are undone by a wavefront of quads. In shorter rows most of its
+// steps would be in vain, and a wavefront of values takes fewer.
 #define SLUICE_FILTER_QUAD_WIDTH 32u
 
 // Hosts make their lists of predictors from this one, which is in the order of the numbers:
@@ -110,9 +110,10 @@ struct FilterParams {
     u32 maxTileBytes;
     u32 scratchBytes; // of a workgroup
     u32 workgroups;
-    u32 tickets;   // 1: a workgroup that is done with a tile takes the next that none has; 0: one
+    u32 tickets;   // 1: a workgroup that is done with a tile takes the next free one; 0: the one
                    // that lies `workgroups` further on
-    u32 firstTile; // of the list; maxTileCount is its end. 0 if tickets is 1
+    u32 firstTile; // the first tile of the list to do; the list ends at maxTileCount. 0 if tickets
+                   // is 1
 };
 
 SLUICE_LAYOUT_END

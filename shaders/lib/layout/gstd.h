@@ -13,9 +13,9 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_PART_BYTES 65536u
 #define SLUICE_GS_MAX_PARTS 16u
 #define SLUICE_GS_LANE_GROUPS 16u       // lane groups decode the symbols of a tile
-#define SLUICE_GS_BYTES_PER_SEQUENCE 4u // a part has one sequence for so many bytes at most
-// Among so many bytes of a tile copies are nested at most as deep as the tile says. Parts end at
-// multiples of it.
+#define SLUICE_GS_BYTES_PER_SEQUENCE 4u // a part has at most one sequence for this many bytes
+// Within this many bytes of a tile, copies are nested at most as deep as the tile says. Parts end
+// at multiples of it.
 #define SLUICE_GS_GROUP 512u
 #define SLUICE_GS_MIN_MATCH 3u
 #define SLUICE_GS_PART_HEADER 4u // 16-bit words
@@ -27,14 +27,15 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_LITERALS_HUFFMAN 1u
 #define SLUICE_GS_LITERALS_PLAIN 2u
 #define SLUICE_GS_LITERALS_ONE 3u
-// Logarithms of the sum of a table's frequencies.
+// Limits of the logarithm of the sum of a table's frequencies.
 #define SLUICE_GS_MIN_LOG 5u
 #define SLUICE_GS_MAX_LITERAL_LOG 11u
 #define SLUICE_GS_MAX_SEQUENCE_LOG 10u
 #define SLUICE_GS_MAX_CODE_LENGTH 11u
 #define SLUICE_GS_CLASSES 13u
 #define SLUICE_GS_CLASS_LOG 6u
-// Symbols of a sequence, and the logarithm of how many of them are lengths themselves.
+// The numbers of symbols of a sequence, and the logarithm of how many of them stand for lengths
+// directly.
 #define SLUICE_GS_LITERAL_LENGTHS 40u
 #define SLUICE_GS_LITERAL_DIRECT_LOG 4u
 #define SLUICE_GS_MATCH_LENGTHS 54u
@@ -44,10 +45,11 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_REPEATS 3u
 #define SLUICE_GS_FIRST_REPEATS 0x080401u // a byte each
 
-// The scratch of a tile that is being decoded has its status; from word PARTS_AT on the status of
-// each part; from word SEQUENCES_AT on two words a sequence: where its output begins in the part,
-// with its first literal in the upper half, and its offset. The sequences of a part, with one more
-// for the end, begin at number (first byte / 4 + number of the part).
+// The scratch of a tile that is being decoded is a slot. It has the tile's status; from word
+// PARTS_AT on the status of each part; and from word SEQUENCES_AT on two words a sequence: where
+// its output begins in the part, with its first literal in the upper half, and its offset. The
+// sequences of a part, with one more for the end, begin at index (first byte / 4 + number of the
+// part).
 #define SLUICE_GS_SLOTS 512u
 #define SLUICE_GS_PARTS_AT 16u
 #define SLUICE_GS_SEQUENCES_AT 32u

@@ -11,24 +11,24 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_PASS_REDUCE 0u
 #define SLUICE_PASS_APPLY 1u
 
-// One prefix sum is kept for so many counts.
+// One prefix sum is kept for this many counts, a batch.
 #define SLUICE_INTERVAL_BATCH 128u
-// A workgroup of interval_plan.comp sums this many counts at a time, and there are at most so many
-// groups of them.
+// A workgroup of interval_plan.comp sums ROUND counts at a time, and there are at most MAX_GROUPS
+// groups of counts.
 #define SLUICE_INTERVAL_ROUND 2048u
 #define SLUICE_INTERVAL_MAX_GROUPS 1024u
 // Scratch has, in words, the sum of all counts, the prefix sum of each group, then that of each
 // batch within its group.
 #define SLUICE_INTERVAL_GROUPS_AT 1u
 #define SLUICE_INTERVAL_BATCHES_AT 1025u
-// A lane group works on a share. So many shares make a workgroup where lane groups are subgroups.
+// A lane group works on a share. Where lane groups are subgroups, a workgroup has this many shares.
 #define SLUICE_INTERVAL_SHARES 4u
-// When work is shared out, an interval counts for as many elements as make these bytes, one at
-// least.
+// When work is shared out, an interval itself counts for as many elements as make up this many
+// bytes, at least one.
 #define SLUICE_INTERVAL_COST_BYTES 32u
 
-// What IntervalParams::counts holds: lengths, offsets of CSR form, or the sorted indices of a bulk
-// operation, which removes items or inserts some.
+// What IntervalParams::counts holds: lengths, offsets in CSR form, or the sorted indices of a bulk
+// operation, which removes or inserts items.
 #define SLUICE_INTERVAL_COUNTS 0u
 #define SLUICE_INTERVAL_OFFSETS 1u
 #define SLUICE_INTERVAL_REMOVED 2u
@@ -64,12 +64,12 @@ struct IntervalParams {
     u32 form;               // SLUICE_INTERVAL_COUNTS to INSERTED
     u32 kind;               // SLUICE_INTERVAL_KIND_; interval_move.comp
     u32 pass;               // SLUICE_PASS_; interval_plan.comp
-    u32 positionBytes;      // of an entry of gather and scatter: 4 or 8
+    u32 positionBytes;      // bytes of an entry of gather and scatter: 4 or 8
     u32 elementSize;
     u32 tile;   // elements of a small share, the intervals' own cost included
     u32 large;  // elements of a large share; those come first
-    u32 tail;   // about so many elements at the end are in small shares
-    u32 window; // elements of a round at most
+    u32 tail;   // about this many elements at the end are in small shares
+    u32 window; // the most elements of a round
 };
 
 SLUICE_LAYOUT_END

@@ -11,8 +11,8 @@ SLUICE_LAYOUT_BEGIN
 // twice as large for 64-bit values. Sizes are in bytes.
 #define SLUICE_LOOKBACK_HEAD 16u
 #define SLUICE_LOOKBACK_STATE 8u
-// As a number of polls it says that no state is read and every tile before is computed. Tests use
-// it.
+// As a number of polls this means that no state is read and every tile before is computed. Tests
+// use it.
 #define SLUICE_LOOKBACK_NEVER 0xffffffffu
 
 SLUICE_LAYOUT_END

@@ -7,14 +7,14 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// An invocation of scan.comp has so many elements of a tile.
+// An invocation of scan.comp has this many elements of a tile.
 #define SLUICE_SCAN_PER_INVOCATION 16u
 #define SLUICE_SCAN_RING_ROWS 3u // of four values, in scan_ring.comp
 // How the workgroups of a scan come by their tiles.
-#define SLUICE_SCAN_BY_NUMBER 0u // each has the tile of its number, not counting the scanner
+#define SLUICE_SCAN_BY_NUMBER 0u // each has the tile of its own number, not counting the scanner
 #define SLUICE_SCAN_BY_TICKET 1u // each takes the next tile that none has, again and again
 #define SLUICE_SCAN_BY_RING 2u   // as by ticket, and a tile waits while the next ones are loaded
-// What a scan or reduction gives.
+// What a scan or reduction returns.
 #define SLUICE_KIND_EXCLUSIVE 0u
 #define SLUICE_KIND_INCLUSIVE 1u
 #define SLUICE_KIND_REDUCE 2u   // reduce.comp: one value
@@ -35,11 +35,11 @@ struct ScanParams {
     u32 maxCount;
     u32 kind;
     u32 polls;      // look-back
-    u32 flip;       // by xor, makes a maximum of another operation's keys
+    u32 flip;       // xor with this turns another operation into a maximum
     u32 isFloat;    // 1: keys are those of f32
     u32 workgroups; // dispatched
     u32 schedule;   // scans: SLUICE_SCAN_BY_
-    u32 share;      // scans by ticket: a workgroup takes so many tiles at most
+    u32 share;      // scans by ticket: a workgroup takes at most this many tiles
     u32 scanner;    // scans: 1: workgroup 0 is a scanner
 };
 
