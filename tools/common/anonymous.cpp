@@ -14,7 +14,7 @@ bool isWordByte(char c)
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || uint8_t(c) >= 0x80;
 }
 
-// Whether a path, which runs to the next blank or quote, begins behind `before`.
+// Returns whether a path, which runs to the next blank or quote, begins behind `before`.
 bool mayBegin(const std::string& text, size_t at)
 {
     return at == 0 || std::string(" \t\n'\"`(<[{=:,;|").find(text[at - 1]) != std::string::npos;
@@ -60,7 +60,7 @@ std::string withoutPaths(const std::string& text)
     return result;
 }
 
-// How many bytes at this place are a UUID, 8-4-4-4-12 hexadecimal digits.
+// Returns how many bytes at this place are a UUID: 8-4-4-4-12 hexadecimal digits.
 size_t uuidLength(const std::string& text, size_t at)
 {
     constexpr size_t length = 36;
@@ -87,7 +87,7 @@ bool isSame(const std::string& text, size_t at, const std::string& word)
 
 void add(std::vector<PersonalName>& names, const std::string& text, const char* instead)
 {
-    if (text.size() > 1) names.push_back({text, instead}); // a letter alone tells nobody
+    if (text.size() > 1) names.push_back({text, instead}); // a single letter reveals nothing
 }
 
 } // namespace

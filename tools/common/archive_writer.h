@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// The two callbacks of a writer, with this object as their user. No exception may cross the
+// The two callbacks of a writer, with this object as their user pointer. No exception may cross the
 // library, so a Failure is kept until rethrow.
 struct Transfer {
     std::function<void(void* bytes, size_t size)> onRead;
@@ -30,7 +30,7 @@ struct Transfer {
 };
 
 using ArchiveWriter = std::unique_ptr<SluiceArchiveWriter_T, decltype(&sluiceDestroyArchiveWriter)>;
-// An archive that goes to transfer.onWrite. The status says whether the writer could be made.
+// Writes an archive to transfer.onWrite. The status says whether the writer could be made.
 SluiceStatus createArchive(SluiceArchiveWriterInfo info, Transfer& transfer, ArchiveWriter& writer);
 
 // Throws what a callback threw, or what the status says.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What tuning and the benchmark need of a GPU's backend beyond the public contract: its row.
+// Gives tuning and the benchmark a GPU backend's tuning row, which the public contract does not
+// have.
 #pragma once
 
 #include "vulkan/context.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The table of codecs: what the verbs and the benchmark know about each of them.
+// The table of codecs: everything that the verbs and the benchmark need for each of them.
 #pragma once
 
 #include <map>
@@ -24,13 +24,14 @@ struct PackPlan {
     std::vector<SluiceArchiveSegment> segments;           // none: a single one, of Codec::fileCodec
     FilterPlan filters{nullptr, sluiceDestroyFilterPlan}; // keeps the descriptions
     uint32_t type = 0;                                    // of the asset
-    // Of an asset whose type is not 0 or that has no plan of filters; else those of the filters.
+    // Used for an asset whose type is not 0 or that has no plan of filters; otherwise the filters'
+    // segments count.
     Bytes parameters;
     std::unique_ptr<InputFile> content; // in memory, if the plan has read all of it
     std::string note;                   // what was made of the file; empty: it is as it was
     std::string reason; // why the file is packed as Codec::fallback says; empty: it is not
 
-    // What goes into the asset's parameter block.
+    // Returns what goes into the asset's parameter block.
     Bytes items() const
     {
         if (type != 0 || filters == nullptr) return parameters;
@@ -46,7 +47,7 @@ class SegmentList {
 public:
     explicit SegmentList(PackPlan& plan) : m_plan(plan) {}
 
-    // parameters: those that the segment's filterOffset is in.
+    // `parameters` are those that the segment's filterOffset points into.
     void add(SluiceArchiveSegment segment, const uint8_t* parameters);
 
 private:
@@ -59,12 +60,12 @@ struct Codec {
     const char* help;      // what pack --help adds to the name
     uint32_t options;      // CodecOption
     SluiceCodec fileCodec; // for files without segments
-    // Archives; plan is null if the codec makes none.
+    // For archives; `plan` is null if the codec makes none.
     PackPlan (*plan)(const InputFile& input, const AssetOptions& options);
     const char* fallback;
-    // pack --raw; null if the codec has no file of its own.
+    // For pack --raw; null if the codec has no file of its own.
     int (*packRaw)(const PackOptions& options, const CommonOptions& common);
-    // Tiles. Several rows may make tiles of one codec: the first of them describes these.
+    // For tiles. If several rows make tiles of one codec, the first row describes them.
     SluiceCodec tileCodec;
     uint32_t kernels;                 // SluiceKernels decode them
     const char *infoColumn, *infoKey; // where `sluice info` counts them; null: nowhere
@@ -76,13 +77,14 @@ extern const Codec kCodecs[kCodecCount];
 const Codec& codecNamed(const std::string& name); // one of the table
 const Codec& codecOfTiles(uint32_t tileCodec);    // a SluiceCodec
 
-// All of a file as one segment of the codec.
+// Makes all of a file one segment of the codec.
 SluiceArchiveSegment wholeSegment(const Codec& codec, const AssetOptions& options, uint64_t size);
 
 PackPlan planGstd(const InputFile& input, const AssetOptions& options);
 // In a .safetensors file, floating-point tensors become FLOAT of their type, other large tensors
-// whatever makes samples of them smallest, the rest GDeflate. The same bytes give the same
-// segments. Any other file has none; the reason then says why if its name looks like .safetensors.
+// get the codec that makes samples of them smallest, and the rest is GDeflate. The same bytes give
+// the same segments. Any other file has no segments; if its name looks like .safetensors, the
+// reason says why.
 PackPlan planFloat(const InputFile& input, const AssetOptions& options);
 
 int packTileStream(const PackOptions& options, const CommonOptions& common);

@@ -16,7 +16,7 @@ public:
     ComputePipelines(const ComputePipelines&) = delete;
     ComputePipelines& operator=(const ComputePipelines&) = delete;
 
-    // stage: constants, flags and subgroup size. It lives as long as this.
+    // stage: constants, flags and subgroup size. The pipeline lives as long as this object.
     VkPipeline make(const uint32_t* code, size_t bytes, VkPipelineShaderStageCreateInfo stage);
     void dispatch(VkCommandBuffer commands, VkPipeline pipeline, const void* push,
                   uint32_t pushBytes, uint32_t x, uint32_t y = 1) const;

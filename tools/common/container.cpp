@@ -50,7 +50,7 @@ void Container::readStream()
     if (status == SLUICE_OK) {
         Bytes table(std::min(m_file->size() - header.size(), uint64_t(m_stream.tileCount) * 4));
         m_file->read(header.size(), table.data(), table.size());
-        table.reserve(1); // the parser wants an address even of no table
+        table.reserve(1); // the parser needs an address even for an empty table
         m_tiles.resize(m_stream.tileCount);
         status = sluiceParseTileStreamTable(&m_stream, table.data(), table.size(), m_file->size(),
                                             m_tiles.data());
@@ -145,7 +145,7 @@ uint32_t Container::kernelsOf(const std::vector<uint32_t>& assets) const
             });
         }
     } catch (const Failure&) {
-        return all; // who decodes them says what is wrong
+        return all; // the decoder will report what is wrong
     }
     return needed != 0 ? needed : +SLUICE_KERNELS_CHECKSUM;
 }
@@ -239,7 +239,7 @@ std::vector<uint32_t> Container::order() const
 std::vector<SluiceArchiveTile> Container::records(uint32_t number) const
 {
     std::vector<SluiceArchiveTile> tiles;
-    tiles.reserve(archiveAsset(number).tileCount); // there is room for so many in the file
+    tiles.reserve(archiveAsset(number).tileCount); // the file has room for this many
     readRecords(number, [&](uint32_t, const SluiceArchiveTile& tile) { tiles.push_back(tile); });
     return tiles;
 }
@@ -278,7 +278,7 @@ void Container::forEachOwnTile(
         call(uint32_t(tile - tiles.begin()), *tile);
 }
 
-// The tiles of the share that an asset is in. Many assets ask for the same.
+// Returns the tiles of the share that an asset is in. Many assets ask for the same share.
 const std::vector<ContainerTile>& Container::shareTiles(uint32_t number) const
 {
     const auto [found, isNew] = m_shareTiles.try_emplace(archiveAsset(number).share);

@@ -24,7 +24,7 @@ struct ContainerTile {
     uint32_t checksum;  // archives only
     const void* filter; // its description, which is the container's; NULL: none
     uint32_t filterSize;
-    uint64_t outputOffset = 0; // of what the tiles of its extent decode to
+    uint64_t outputOffset = 0; // place in what the tiles of its extent decode to
 };
 
 struct ContainerAsset {
@@ -48,31 +48,32 @@ public:
     ContainerAsset asset(uint32_t number) const;
     SluiceArchiveAsset archiveAsset(uint32_t number) const; // isArchive only
 
-    // The number of the asset of this name, if there is one; isArchive only.
+    // Returns the number of the asset of this name, if there is one; isArchive only.
     std::optional<uint32_t> find(const std::string& name) const;
-    // The assets in the order of their extents; isArchive only.
+    // Returns the assets in the order of their extents; isArchive only.
     std::vector<uint32_t> order() const;
-    // Whether the asset's tiles have to be counted for it: not if an asset before it shares them.
+    // Returns whether the asset's tiles are counted with it, that is, no asset before it shares
+    // them.
     bool ownsTiles(uint32_t number) const
     {
         return !m_isArchive || archiveAsset(number).tilesOffset == 0;
     }
-    // The stored bytes of an asset: of tiles that it shares, its part.
+    // Returns the stored bytes of an asset; for shared tiles, its part of them.
     uint64_t storedSize(uint32_t number) const;
-    // All tile records of an asset, checked; isArchive only. Throws Failure.
+    // Returns all tile records of an asset, checked; isArchive only. Throws Failure.
     std::vector<SluiceArchiveTile> records(uint32_t number) const;
-    // Checks all tile records of an asset, then calls back for each of them, also for those that it
-    // shares and has no part of. Throws Failure.
+    // Checks all tile records of an asset, then calls back for each of them, including tiles of its
+    // share that it has no part of. Throws Failure.
     void
     forEachTile(uint32_t asset,
                 const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
-    // The same for the tiles alone that the asset has a part of.
+    // Does the same, but only for tiles that the asset has a part of.
     void forEachOwnTile(
         uint32_t asset,
         const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
 
-    // The SluiceKernels that some assets' tiles need, or all that tiles can need where their records
-    // are bad or very many.
+    // Returns the SluiceKernels that some assets' tiles need, or all that tiles can need if their
+    // records are bad or very many.
     uint32_t kernelsOf(const std::vector<uint32_t>& assets) const;
 
     // "FILE: asset 'NAME'" or "FILE", for messages.
@@ -93,7 +94,7 @@ private:
     bool m_isArchive = false;
     SluiceArchive m_archive = {};
     Bytes m_index;
-    // Of each block of parameters, what readers of records have noted of its filters.
+    // For each block of parameters, what readers of records have noted about its filters.
     mutable std::unordered_map<const void*, Bytes> m_checkedFilters;
     mutable std::unordered_map<uint32_t, std::vector<ContainerTile>> m_shareTiles; // by share
     SluiceTileStream m_stream = {};

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// A GPU wants many tiles at once; a software device shall show progress, with some tiles for each
+// A GPU needs many tiles at once. A software device should show progress, with some tiles for each
 // of its threads.
 constexpr uint64_t kGpuBatchBytes = uint64_t(256) << 20, kSoftwareBatchBytes = uint64_t(8) << 20;
 uint64_t batchBytes(const ToolDevice& device)
@@ -22,7 +22,8 @@ uint64_t batchBytes(const ToolDevice& device)
                : std::min(kGpuBatchBytes, kSoftwareBatchBytes * device.threads());
 }
 constexpr size_t kBatchTiles = 65536;
-// Descriptions of filters that tiles do not share: what a hostile archive may ask for at once.
+// Bounds the filter descriptions that tiles do not share, which a hostile archive may ask for at
+// once.
 constexpr uint64_t kBatchDescriptionBytes = uint64_t(16) << 20;
 constexpr uint64_t kPlaceAlignment = 16;
 
@@ -103,7 +104,8 @@ void Decoder::prepare(Slice& slice, size_t first, size_t last)
     for (size_t i = first; i < last; ++i)
         slice.tiles.add(tileOf(m_entries[i]));
     SluiceTilesInfo& info = slice.tiles.info;
-    // A batch holds tiles of one kind of file; tile streams have no checksums and never store.
+    // A batch holds tiles of one kind of file. Those of tile streams have no checksums and are
+    // never stored plain.
     if (!m_entries.front().tile.hasChecksum)
         info.flags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
     info.source = m_sourceRange;
@@ -112,7 +114,7 @@ void Decoder::prepare(Slice& slice, size_t first, size_t last)
     slice.tiles.prepare();
 }
 
-// Decodes the first slices, each in a thread of its own; returns milliseconds.
+// Decodes the first slices, each in its own thread, and returns milliseconds.
 double Decoder::runInThreads(size_t slices)
 {
     const auto start = std::chrono::steady_clock::now();
@@ -124,7 +126,7 @@ double Decoder::runInThreads(size_t slices)
     try {
         for (; begun < slices; ++begun)
             threads.emplace_back(decode, begun);
-    } catch (const std::system_error&) { // no more threads are to be had
+    } catch (const std::system_error&) { // the system gives no more threads
         for (; begun < slices; ++begun)
             decode(begun);
     }
@@ -141,7 +143,7 @@ void Decoder::decodeOnDevice()
 {
     m_sourceRange = m_sourceBuffer.fill(m_source.data(), m_sourceSize);
     m_destinationRange = m_destinationBuffer.reserve(m_destinationSize);
-    // Each slice has about as many decoded bytes.
+    // Slices have about the same number of decoded bytes.
     const size_t wanted = std::min<size_t>(m_device.threads(), m_entries.size());
     size_t slices = 0;
     for (size_t first = 0; first < m_entries.size(); ++slices) {

@@ -26,16 +26,16 @@ struct DecodeStats {
 
 class Decoder {
 public:
-    // done is called for every tile, in the order of add; status is a SluiceTileStatus, bytes are
-    // valid during the call.
+    // `done` is called for every tile in the order of add; `status` is a SluiceTileStatus, and
+    // `bytes` are valid during the call.
     using Done = std::function<void(const DecodeTile& tile, uint32_t status, const uint8_t* bytes)>;
 
     static uint32_t kernels(); // of every codec
 
     Decoder(const ToolDevice& device, Done done);
 
-    // Room for the compressed bytes of the tile; the caller fills it before the next call. The
-    // tile's filter stays until the tile is given back.
+    // Returns room for the tile's compressed bytes, which the caller fills before the next call.
+    // The tile's filter must stay until the tile is given back.
     uint8_t* add(const DecodeTile& tile);
     void flush();
 

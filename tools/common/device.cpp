@@ -34,7 +34,7 @@ bool hasWord(const std::string& list, const std::string& word)
            (" " + list + " ").find(" " + word + " ") != std::string::npos;
 }
 
-// Asks no driver, as listDevices does.
+// Asks no driver, unlike listDevices.
 SluiceDeviceProperties cpuProperties()
 {
     SluiceDeviceInfo info = {};
@@ -133,7 +133,7 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
         throw Failure{exitDevice, "--device " + selector +
                                       ": no such device; 'sluice devices' lists what there is"};
     }
-    if (plain) { // the choice is ours: one that can do it, and a GPU before a software device
+    if (plain) { // we choose a device that can do it, and prefer a GPU to a software device
         std::stable_sort(matches.begin(), matches.end(), [&](const auto& a, const auto& b) {
             const bool aRuns = runsTier(a, tier), bRuns = runsTier(b, tier);
             return aRuns != bRuns ? aRuns : a.isSoftware < b.isSoftware;

@@ -22,20 +22,21 @@ std::vector<SluiceDeviceProperties> listDevices();
 std::string apiText(const SluiceDeviceProperties& properties);
 const char* backendName(SluiceBackend backend);                       // "vulkan", "cuda", "cpu"
 std::string deviceSelector(const SluiceDeviceProperties& properties); // "vulkan:0", "cuda:1", "cpu"
-// Throws Failure{exitUsage} if there is no such tier; empty, which is the best one, is right.
+// Throws Failure{exitUsage} if there is no such tier. Empty stands for the best tier.
 void checkTierName(const std::string& tier);
 bool runsTier(const SluiceDeviceProperties& device, const std::string& tier); // empty: any
-// The devices that a selector could mean, the one to take first; never none. Throws Failure:
-// exitUsage if it is no selector, exitDevice if there is no such device, exitUnsupported if this
-// build cannot have one.
+// Returns the devices that a selector could mean, the preferred one first, and at least one. Throws
+// Failure: exitUsage if it is no selector, exitDevice if there is no such device, exitUnsupported
+// if this build cannot have one.
 std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
                                                  const std::string& tier);
 
-// How many threads make pipelines: there are some fifty, and drivers compile them side by side.
+// Returns how many threads make pipelines: there are some fifty, and drivers compile them in
+// parallel.
 uint32_t pipelineThreads();
 
-// SluicePipelineFlags for who decodes so many bytes once: drivers take longer for the variants that
-// are a matter of speed than these save.
+// Returns SluicePipelineFlags for a caller that decodes this many bytes once: for few bytes, the
+// variants that only serve speed take a driver longer to compile than they save.
 uint32_t pipelineFlagsFor(uint64_t decodedSize);
 
 class ToolDevice {
@@ -44,7 +45,7 @@ public:
 
     ToolDevice(const DeviceOptions& options, const CommonOptions& common,
                uint32_t kernels = SLUICE_KERNELS_ALL, uint32_t pipelineFlags = 0);
-    // place: in front of messages. absent: the exit code where there is no such device.
+    // `place` stands in front of messages. `absent` is the exit code if there is no such device.
     explicit ToolDevice(const SluiceDeviceInfo& info, const std::string& place = "",
                         int absent = exitDevice)
     {
@@ -55,12 +56,12 @@ public:
     SluiceContext context() const { return sluiceGetDeviceContext(m_device.get()); }
     const SluiceDeviceProperties& properties() const { return m_properties; }
     const char* tier() const { return m_info.tier; }
-    // What run() returns is timed by the GPU's own clock, or is the host's time.
+    // Says whether run() measures by the GPU's own clock or by the host's.
     const char* millisecondsName() const
     {
         return m_properties.isSoftware != 0 ? "host ms" : "GPU ms";
     }
-    // How many threads commands are to be spread over; 1 where the device is not the CPU.
+    // Returns how many threads to spread commands over; 1 if the device is not the CPU.
     uint32_t threads() const { return m_threads; }
     // Throws Failure if status is not OK.
     void check(SluiceStatus status, const std::string& what) const;
@@ -74,7 +75,8 @@ public:
         check(sluiceDownload(handle(), from, bytes, size), "download");
     }
     uint64_t address(SluiceBuffer buffer) const { return sluiceGetAddress(handle(), buffer); }
-    // Bytes of scratch that a command of `info` needs; get: its sluiceGet...Requirements.
+    // Returns the bytes of scratch that a command of `info` needs; `get` is its
+    // sluiceGet...Requirements.
     template <class Info>
     uint64_t scratchSize(SluiceStatus (*get)(SluiceContext, const Info*, SluiceRequirements*),
                          const Info& info) const
@@ -113,7 +115,8 @@ public:
     }
     ~DeviceBuffer();
 
-    // Makes room for `size` bytes and forgets the old ones. Returns the range of exactly that size.
+    // Makes room for `size` bytes and forgets the old content. Returns a range of exactly that
+    // size.
     SluiceBuffer reserve(uint64_t size);
     // Makes room and uploads. Returns a null range if there are no bytes.
     SluiceBuffer fill(const void* bytes, uint64_t size)

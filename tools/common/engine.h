@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// As much of an engine's Vulkan as the benchmark, the tests and the samples need, on a device that is
-// open: buffers, and frames whose end a timeline semaphore tells. What fails is thrown.
+// As much of an engine's Vulkan as the benchmark, the tests and the samples need, on an open
+// device: buffers, and frames whose end a timeline semaphore signals. Failures are thrown.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -46,7 +46,7 @@ namespace sluice {
 struct EngineError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
-// Throws an EngineError where a call failed.
+// Throws an EngineError if a call failed.
 void require(VkResult result, const char* call);
 
 struct EngineInfo {
@@ -56,7 +56,7 @@ struct EngineInfo {
     uint32_t otherFamily;     // also uses buffers; it may be the same one
 };
 
-// Of a device of the convenience layer, which must be one of Vulkan.
+// Returns the setup for a device of the convenience layer, which must be a Vulkan device.
 inline EngineInfo engineInfo(SluiceDevice device)
 {
     VulkanHandles handles = {};
@@ -69,7 +69,7 @@ inline EngineInfo engineInfo(SluiceDevice device)
             handles.queueFamily};
 }
 
-// `host` is where it is mapped: nowhere if its memory is local.
+// `host` is where it is mapped, or nullptr if its memory is local.
 struct EngineBuffer : SluiceStreamMemory {
     VkBuffer handle = VK_NULL_HANDLE;
     VkDeviceMemory memory = VK_NULL_HANDLE;
@@ -113,12 +113,12 @@ public:
         return reinterpret_cast<Function>(m_getDeviceProcAddr(m_on.vulkan.device, name));
     }
 
-    // Is there a window on so many bytes of the device's own memory, which is not the system's?
+    // Is there a window on this many bytes of the device's own memory, as opposed to the system's?
     bool hasMapped(uint64_t size) const;
-    // Zeroed, where it is mapped. It lives as long as the engine, or until it is released.
+    // Mapped memory is zeroed. A buffer lives as long as the engine, or until it is released.
     EngineBuffer allocate(uint64_t size, Memory kind, VkBufferUsageFlags moreUsage = 0);
     void release(const SluiceStreamMemory& buffer);
-    // Memory of images, which the caller frees.
+    // Allocates memory for images; the caller frees it.
     VkDeviceMemory allocateMemory(const VkMemoryRequirements& needs, Memory kind,
                                   const void* next = nullptr, bool* isLocal = nullptr);
     void freeMemory(VkDeviceMemory memory, uint64_t size);
@@ -129,12 +129,12 @@ public:
     uint64_t valueOf(VkSemaphore semaphore) const;
     bool waitUntil(VkSemaphore semaphore, uint64_t value, uint64_t nanoseconds) const;
 
-    // A frame: begin gives the command buffer to record into, and waits until the frame kFrames
-    // before is done. One that was not submitted is forgotten. submit also signals `other`, if it is
-    // one, with `value`.
+    // A frame: begin returns the command buffer to record into, and waits until the frame kFrames
+    // earlier is done. A frame that was not submitted is dropped. submit also signals `other`,
+    // unless it is null, with `value`.
     VkCommandBuffer begin();
     void submit(VkSemaphore other = VK_NULL_HANDLE, uint64_t value = 0);
-    // What submit will signal.
+    // The value that submit will signal.
     VkSemaphore semaphore() const { return m_semaphore; }
     uint64_t nextValue() const { return m_value + 1; }
     uint64_t lastValue() const { return m_value; } // of the newest frame submitted
@@ -144,10 +144,11 @@ public:
         return waitUntil(m_semaphore, value, nanoseconds);
     }
     void waitIdle() const { waitFor(m_value, UINT64_MAX); }
-    // GPU time of a frame that is done, one of the last kFrames; 0: the queue has no timestamps.
+    // Returns the GPU time of a finished frame, one of the last kFrames; 0 if the queue has no
+    // timestamps.
     double milliseconds(uint64_t value) const;
 
-    // All that came before is done, and visible, before all that comes.
+    // Everything recorded before is done and visible before anything recorded later.
     void barrier(VkCommandBuffer commands) const;
     void copy(VkCommandBuffer commands, SluiceBuffer from, SluiceBuffer to) const;
 

@@ -90,7 +90,7 @@ void writeAll(SystemFile stream, const std::string& name, const void* bytes, siz
     }
 }
 
-// Copies a file to a stream. name: of the stream, for messages.
+// Copies a file to a stream; `name` is the stream's, for messages.
 void copyToStream(SystemFile from, SystemFile stream, const std::string& name)
 {
     std::vector<char> buffer(1 << 20);
@@ -103,8 +103,8 @@ void copyToStream(SystemFile from, SystemFile stream, const std::string& name)
     }
 }
 
-// Temporary files, for an interrupt to remove. A verb has a few open at a time; were there ever
-// more than have a place here, an interrupt would leave those behind.
+// The temporary files that an interrupt removes. A verb has only a few open at a time; an interrupt
+// would leave behind those that find no place here.
 std::atomic<const TemporaryFile*> openTemporaries[64];
 static_assert(std::atomic<const TemporaryFile*>::is_always_lock_free,
               "a signal handler reads them");
@@ -116,7 +116,7 @@ void removeTemporaries()
             removeIn(file->folder, file->name);
 }
 
-// file: stays as it is until forgetTemporary.
+// `file` must not change until forgetTemporary.
 void rememberTemporary(const TemporaryFile* file)
 {
     static const bool installed = [] {
@@ -138,8 +138,8 @@ void forgetTemporary(const TemporaryFile* file)
     }
 }
 
-// Throws if there is something that may not be overwritten. isThere: whether `facts` are known,
-// else errno says why not. path: for messages.
+// Throws if there is something that may not be overwritten. isThere says whether `facts` are known;
+// otherwise errno says why not. `path` is for messages.
 void checkOverwriteOf(bool isThere, const FileFacts& facts, const std::string& path, bool overwrite,
                       const char* refusal)
 {
@@ -162,8 +162,8 @@ void checkOverwriteIn(SystemFile folder, const std::string& name, const std::str
     checkOverwriteOf(isThere, facts, path, overwrite, kExists);
 }
 
-// Opens the folders of `name` below `root`, which are made where they are missing. Nobody can turn
-// one into a link in between: each is opened in the one before.
+// Opens the folders of `name` below `root` and makes missing ones. Each is opened inside the one
+// before, so nobody can replace one by a link in between.
 SystemFile openFolders(const std::string& root, const std::string& name)
 {
     if (!createFolders(root)) failErrno(root);
@@ -212,7 +212,7 @@ void nameTemporary(TemporaryFile& file, const std::string& path, const Make& mak
     failErrno(path);
 }
 
-// Makes an empty file that nothing had the name of.
+// Makes an empty file under a name that nothing had.
 SystemFile openTemporary(TemporaryFile& file, const std::string& path)
 {
     SystemFile made = kNoFile;
@@ -256,7 +256,7 @@ InputFile::InputFile(const std::string& path) : m_name(path == "-" ? "stdin" : p
     const bool standard = path == "-";
     m_file = standard ? standardInput() : openForReading(path);
     if (m_file == kNoFile) failErrno(m_name);
-    FileFacts facts; // stdin's do not matter, and Wine does not know them
+    FileFacts facts; // stdin's facts do not matter, and Wine does not know them
     if (!standard && !factsOf(m_file, facts)) failErrno(m_name);
     if (facts.kind == FileFacts::Kind::folder) failIo(m_name, "is a folder");
     m_size = facts.size;
@@ -422,14 +422,14 @@ void OutputFile::begin()
     try {
         checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite);
         removeLeftovers(m_temporary.folder);
-        // First, so that an interrupt in between leaves nothing either.
+        // This comes first, so that an interrupt in between leaves nothing behind either.
         rememberTemporary(&m_temporary);
         m_file = createUnnamedIn(m_temporary.folder);
         if (m_file == kNoFile)
             m_file = openTemporary(m_temporary, m_path);
         else
             holdFile(m_file);                           // for when it gets a name to be moved from
-        takeModeOf(m_temporary.folder, m_name, m_file); // of what is replaced, if anything
+        takeModeOf(m_temporary.folder, m_name, m_file); // facts of what is replaced, if anything
     } catch (...) {
         forgetTemporary(&m_temporary);
         closeFile(m_temporary.folder);
@@ -497,7 +497,7 @@ void OutputFile::giveName()
                           [&] { return linkIn(m_file, folder, m_temporary.name); });
         }
     }
-    // Someone else may have made it meanwhile.
+    // Another process may have made it meanwhile.
     checkOverwriteIn(folder, m_name, m_path, m_overwrite);
     if (renameIn(folder, m_temporary.name, m_name, m_overwrite)) return;
     if (errno == EEXIST) failIo(m_path, kExists);

@@ -29,7 +29,7 @@ public:
     uint64_t size() const { return m_size; }
     // From now on the file is a part of itself, which must lie inside it.
     void restrictTo(uint64_t offset, uint64_t size) { m_begin += offset, m_size = size; }
-    // From now on blocks of so many bytes (the last one may be shorter) must have these XXH3-64
+    // From now on blocks of this many bytes (the last one may be shorter) must have these XXH3-64
     // when they are read.
     void checkBlocks(uint64_t blockBytes, std::vector<uint64_t> checks);
     // What the file system says of the file now; false: it has no place there.
@@ -48,10 +48,10 @@ private:
     void readChecked(uint64_t offset, void* bytes, size_t size) const;
 
     std::string m_name;
-    Bytes m_content; // a file in memory has this and no other
+    Bytes m_content; // only a file in memory has this
     SystemFile m_file = kNoFile;
     uint64_t m_begin = 0, m_size = 0;
-    // With checkBlocks; the block that was read last is kept.
+    // Used with checkBlocks; the block that was read last is kept.
     uint64_t m_blockBytes = 0;
     std::vector<uint64_t> m_checks;
     mutable uint64_t m_heldBlock = UINT64_MAX;
@@ -68,8 +68,8 @@ class OutputFile {
 public:
     // Throws if the file exists and overwrite is not set; "-" writes to stdout on commit.
     OutputFile(const std::string& path, bool overwrite);
-    // The file `name` below the folder `root`. Folders are made; throws where one of those in
-    // `name` is a link, which could lead out of root, whoever puts it there meanwhile.
+    // Makes the file `name` below the folder `root`, with missing folders. Throws if a folder in
+    // `name` is a link, which could lead out of root, even if it is put there meanwhile.
     OutputFile(const std::string& root, const std::string& name, bool overwrite);
     ~OutputFile(); // without commit: nothing stays behind
     OutputFile(const OutputFile&) = delete;
@@ -106,17 +106,18 @@ bool isTemporaryName(const std::string& path);
 void writeStdout(const void* bytes, size_t size);
 
 // Throws if something of that name exists (a link counts, even a dangling one) and overwrite is not
-// set. refusal: what it says then, if not the usual.
+// set. `refusal` is the message, if not the usual one.
 void checkOverwrite(const std::string& path, bool overwrite, const char* refusal = nullptr);
 
-// Throws if the output is the same file as one of the inputs, whatever the names and links that lead
-// to it. Empty names and "-" are none.
+// Throws if the output is the same file as one of the inputs, whatever names and links lead to it.
+// Empty names and "-" are not files.
 void refuseOwnInput(const std::string& output, const std::vector<std::string>& inputs);
 
-// What -o names: refused as checkOverwrite and refuseOwnInput do, and "-" where stdout is a terminal.
+// Checks the file of -o: refuses what checkOverwrite and refuseOwnInput refuse, and "-" if stdout
+// is a terminal.
 void checkOutput(const std::string& path, bool overwrite, const std::vector<std::string>& inputs);
 
-// Throws if no file of this system can have this name below a folder. path: for the message.
+// Throws if no file of this system can have this name below a folder. `path` is for the message.
 void checkFileName(const std::string& name, const std::string& path);
 
 // Makes a folder, and those that it is in.

@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-// A text with a value in place of the first of each mark.
+// Returns the text with a value in place of the first occurrence of each mark.
 inline std::string filled(std::string text,
                           const std::vector<std::pair<std::string, std::string>>& values)
 {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Patterns of names, as --exclude and --only take them.
+// Patterns of names for --exclude and --only.
 #pragma once
 
 #include <string_view>
 
 namespace sluice {
 
-// Whether the whole name matches: '?' is any byte but '/', '*' any number of those, '**' any number
-// of bytes. Takes time of pattern times name at most, whatever they hold.
+// Returns whether the whole name matches: '?' is any byte except '/', '*' any number of those, '**'
+// any number of bytes. Takes at most time proportional to pattern times name, whatever they
+// contain.
 bool matchesGlob(std::string_view pattern, std::string_view name);
 
 // A pattern without '/' is compared with the last component of the name, another with all of it.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Pages that programs write: one file each with its data, no network. Each is a page of
-// tools/common/pages, which cmake/Texts.cmake makes an array of.
+// HTML pages that programs write: each is one file with its data and needs no network. The pages
+// are in tools/common/pages; cmake/Texts.cmake turns each into an array.
 #pragma once
 
 #include "tools/common/filled_text.h"
 
 namespace sluice {
 
-// JSON, inside a script element of HTML, which its text must not end. A "<" stands only in strings.
+// JSON inside an HTML script element, which its text must not end. A "<" occurs only in strings.
 inline std::string scriptText(const std::string& json)
 {
     std::string safe;
@@ -16,7 +16,7 @@ inline std::string scriptText(const std::string& json)
     return safe;
 }
 
-// A page with its data, which is the text of JSON without a "<".
+// Returns a page with its data, which is JSON text without a "<".
 inline std::string htmlPage(const char* page, const std::string& json)
 {
     return filled(page, {{"@DATA@", json}});

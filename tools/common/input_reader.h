@@ -9,10 +9,10 @@
 
 namespace sluice {
 
-// The input's bytes in order, as Transfer::onRead delivers them.
+// Delivers the input's bytes in order, as Transfer::onRead.
 class InputReader {
 public:
-    // counted: how many bytes the progress line expects of it.
+    // `counted` is how many bytes the progress line expects from it.
     InputReader(const InputFile& input, uint64_t counted, Progress& progress)
         : m_input(input), m_counted(counted), m_progress(progress)
     {

@@ -26,7 +26,7 @@ constexpr const char* kNoByteStores = "bytes at the edges of words are written b
 constexpr const char* kNoSubgroups =
     "where subgroups vary in size, lanes talk through shared memory, not by subgroup operations";
 constexpr const char* kNoDriverDecoder = "the driver decodes no GDeflate by this extension";
-// What SluiceDeviceProperties::features can name, and what a device pays that lacks it.
+// The names that SluiceDeviceProperties::features can have, and what their lack costs.
 constexpr struct {
     const char *name, *costs;
 } kFeatures[] = {

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// The value of the first line of a file that begins with `key`, without what separates them.
+// Returns the value of the first line of a file that begins with `key`, without the separator.
 std::string valueOf(const char* path, const std::string& key)
 {
     std::ifstream file(path);
@@ -46,7 +46,7 @@ std::vector<std::string> machineIdentity()
     std::string number(64, '\0');
     file.read(number.data(), std::streamsize(number.size()));
     number.resize(size_t(file.gcount()));
-    if (!number.empty()) texts.push_back(number); // else the name has to do
+    if (!number.empty()) texts.push_back(number); // otherwise the name has to do
     return texts;
 }
 

@@ -24,7 +24,7 @@ std::string registryText(const wchar_t* key, const wchar_t* value)
 
 void (*cleanUpOnEvent)() = nullptr;
 
-// Runs in a thread of its own. What it leaves to others ends the program.
+// Runs in a thread of its own. Events that it does not handle end the program.
 BOOL WINAPI onConsoleEvent(DWORD)
 {
     cleanUpOnEvent();
@@ -37,11 +37,11 @@ UINT consoleCodePage = 0;
 
 std::vector<std::string> startProgram(int argc, char** argv)
 {
-    // Bytes stay what they are: no carriage returns, and text is UTF-8 also on a console.
+    // Bytes are not changed: no carriage returns are added, and text is UTF-8 on a console too.
     for (std::FILE* const stream : {stdin, stdout, stderr})
         _setmode(_fileno(stream), _O_BINARY);
-    // Without a buffer, which a console's stream does not have, each character is a call of its own
-    // and UTF-8 is torn apart. What is to be seen before the end is flushed.
+    // A console's stream has no buffer, so each character would be a call of its own and UTF-8
+    // would be torn apart. So it gets a buffer, and output that must be seen early is flushed.
     std::setvbuf(stdout, nullptr, _IOFBF, 1u << 16);
     std::setvbuf(stderr, nullptr, _IOFBF, 1u << 12);
     consoleCodePage = GetConsoleOutputCP();
@@ -114,7 +114,7 @@ std::string systemText()
         name.replace(ten, 10, "Windows 11");
     std::string text = name.empty() ? "Windows" : name;
     if (!build.empty()) text += ", build " + build;
-    // Wine says so in its own library; who reads a report wants to know.
+    // Wine reveals itself in its own library; readers of a report want to know.
     const auto version = reinterpret_cast<const char*(CDECL*)()>(reinterpret_cast<void*>(
         GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version")));
     return version != nullptr ? text + ", by Wine " + version() : text;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Regular expressions for names of modules, as packers of DFloat11 write them: Python's, of which
-// `.` `[]` `()` `(?:)` `|` `*` `+` `?` `\d` `\w` and escaped punctuation are understood. RE2 matches
-// them: its time is proportional to the lengths of pattern and name, and its memory is bounded,
-// whatever the pattern.
+// Regular expressions for names of modules, as DFloat11's packers write them: Python's, limited to
+// `.` `[]` `()` `(?:)` `|` `*` `+` `?` `\d` `\w` and escaped punctuation. RE2 matches them, in time
+// proportional to the lengths of pattern and name and in bounded memory, whatever the pattern.
 #pragma once
 
 #include <memory>
@@ -21,9 +20,9 @@ public:
     ModulePattern& operator=(ModulePattern&&) noexcept;
     ~ModulePattern();
 
-    // False: the expression cannot be used, and the reason says why.
+    // Returns false if the expression cannot be used; the reason says why.
     bool compile(const std::string& regex, std::string& reason);
-    // Does the whole name match? Only after compile.
+    // Returns whether the whole name matches. Needs compile first.
     bool matches(const std::string& module) const;
 
 private:

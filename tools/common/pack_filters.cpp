@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// Of a file, so that packing takes bounded memory; a multiple of 4.
+// Bytes of a file that are held at once, so that packing takes bounded memory; a multiple of 4.
 constexpr uint64_t kMostHeldBytes = uint64_t(1) << 28;
 
 struct FilterList {
@@ -115,7 +115,7 @@ void SegmentList::add(SluiceArchiveSegment segment, const uint8_t* parameters)
 
 namespace {
 
-// Plans a file too large to hold piece by piece, as if each were a file.
+// Plans a file that is too large for memory piece by piece, as if each piece were a file.
 void planPieces(const InputFile& input, const AssetOptions& options, PackPlan& plan)
 {
     Bytes bytes;
@@ -135,7 +135,7 @@ void planPieces(const InputFile& input, const AssetOptions& options, PackPlan& p
 
 } // namespace
 
-// Filters are chosen by a look at the whole file, or at as much of it as is held at once.
+// Filters are chosen for the whole file, or for as much of it as is held at once.
 PackPlan planGstd(const InputFile& input, const AssetOptions& options)
 {
     constexpr uint64_t largest = uint64_t(1) << 30;

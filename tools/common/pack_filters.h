@@ -29,16 +29,16 @@ constexpr std::pair<const char*, uint32_t> kFilterNames[] = {
     {"packets", SLUICE_FILTER_TGA_PACKETS},
 };
 
-// The segments of an asset of codec GSTD with the filters that options.filters and options.level
-// ask for; plan keeps their descriptions. name: for messages; layout: AUTO or IMAGE. Throws a
-// Failure.
+// Returns the segments of an asset of codec GSTD with the filters that options.filters and
+// options.level ask for; `plan` keeps their descriptions. `name` is for messages, `layout` is AUTO
+// or IMAGE. Throws a Failure.
 std::vector<SluiceArchiveSegment> planFilters(const std::string& name, const Bytes& bytes,
                                               SluiceFilterLayout layout,
                                               const AssetOptions& options, FilterPlan& plan);
 // Throws a Failure if --filters would not take the text.
 void checkFilterList(const std::string& text);
 std::string filterNames(const char* separator);
-// Bytes of a Gstd tile, as --tile-size says.
+// Returns the bytes of a Gstd tile, as --tile-size says.
 uint32_t gstdTileBytes(const AssetOptions& options);
 
 } // namespace sluice

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the tool asks of the operating system: platform_posix.cpp and platform_windows.cpp, and
-// machine_posix.cpp and machine_windows.cpp. Paths and names are UTF-8, '/' separates folders. A
-// function that returns false, kNoFile or a number below 0 has failed, and errno says why.
+// What the tool needs from the operating system, in platform_posix.cpp, platform_windows.cpp,
+// machine_posix.cpp and machine_windows.cpp. Paths and names are UTF-8, and '/' separates folders.
+// A function that returns false, kNoFile or a number below 0 has failed, and errno says why.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@ namespace sluice {
 
 // --- The program ---
 
-// Call it first, once. Prepares the streams, and returns the arguments without the program's name.
+// Must be called first, once. Prepares the streams and returns the arguments without the program's
+// name.
 std::vector<std::string> startProgram(int argc, char** argv);
 std::string programPath();
-// When someone ends the program from outside, `cleanUp` is called first, perhaps by a signal's
-// handler: it may call removeIn and read atomics, no more.
+// If the program is ended from outside, `cleanUp` is called first, perhaps by a signal handler, so
+// it may only call removeIn and read atomics.
 void onInterrupt(void (*cleanUp)());
 double processSeconds(); // of all processors
 
@@ -32,7 +33,7 @@ unsigned terminalColumns(); // of stderr; 0: nobody knows
 
 // --- Files ---
 
-// A file or folder that is open: a descriptor of POSIX or a HANDLE of Windows.
+// An open file or folder: a POSIX descriptor or a Windows HANDLE.
 using SystemFile = intptr_t;
 constexpr SystemFile kNoFile = -1;
 
@@ -53,7 +54,7 @@ struct FileFacts {
     uint64_t size = 0;               // of a file
     uint64_t device = 0, number = 0; // together they tell it from all others
     FileTime modified;               // its content
-    FileTime changed;                // that, or what the system says of it
+    FileTime changed;                // the content, or what the system says of it
 };
 
 struct FolderEntry {
@@ -64,18 +65,19 @@ struct FolderEntry {
 SystemFile standardInput();
 SystemFile standardOutput();
 SystemFile openForReading(const std::string& path);
-// Does the path lead to what is written to and never replaced: a device, a pipe, or a descriptor of
-// this process (/dev/fd/3)? Never on Windows.
+// Returns whether the path leads to something that is written to and never replaced: a device, a
+// pipe, or a descriptor of this process (/dev/fd/3). Always false on Windows.
 bool leadsToStream(const std::string& path);
 SystemFile openStream(const std::string& path);
-// The path that a link leads to in the end, whether or not something is there; of no link, itself.
+// Returns the path that a link finally leads to, whether or not something is there; the path itself
+// if it is no link.
 std::string followLinks(const std::string& path);
-// Past the page cache, for reads of whole pages into memory at a multiple of one.
+// Opens past the page cache, for reads of whole pages into page-aligned memory.
 SystemFile openForDirectReading(const std::string& path);
-// A file that nobody has; it must not be there.
+// Makes a new file, which must not exist.
 SystemFile createFile(const std::string& path);
-// A file without a name in the folder for such, gone when it is closed. path: for a message, where
-// it was tried.
+// Makes a file without a name in the folder for temporary files; it is gone when closed. `path`
+// gets where this was tried, for a message.
 SystemFile openUnnamed(std::string& path);
 bool closeFile(SystemFile file);
 // Hands what was written to the system, which says now what it would say when the file is closed.
@@ -89,7 +91,7 @@ void takeModeOf(SystemFile folder, const std::string& name, SystemFile file);
 
 bool factsOf(SystemFile file, FileFacts& facts);
 bool factsOf(const std::string& path, bool followsLinks, FileFacts& facts);
-// Some bytes: how many; 0: the end.
+// Transfer some bytes and return how many; 0 is the end.
 int64_t readSome(SystemFile file, void* bytes, size_t size); // of a stream, or where it stands
 int64_t readSomeAt(SystemFile file, uint64_t offset, void* bytes, size_t size);
 int64_t writeSome(SystemFile file, const void* bytes, size_t size);
@@ -103,7 +105,8 @@ bool removeFolder(const std::string& path);
 bool createFolders(const std::string& path); // and those that it is in; fine if they are there
 bool createFolder(const std::string& path);
 std::string temporaryFolder();
-// A folder of a new name below `parent`, which begins with `start`. Empty: it failed.
+// Makes a folder below `parent` with a new name that begins with `start`. Returns an empty text if
+// that failed.
 std::string makeTemporaryFolder(const std::string& parent, const std::string& start);
 bool listFolder(const std::string& path, std::vector<FolderEntry>& entries);
 bool listFolder(SystemFile folder, std::vector<FolderEntry>& entries);
@@ -111,8 +114,8 @@ std::optional<uint64_t> freeSpace(const std::string& folder);
 std::optional<bool> isFolderInMemory(const std::string& folder); // so that nothing there is cold
 bool dropFromMemory(const std::string& path);                    // what the system keeps of it
 
-// An open folder goes on meaning the same one, whatever becomes of its name. `name` is of one entry
-// in it, and is not followed where it is a link.
+// An open folder stays the same folder, whatever becomes of its name. `name` is one entry in it,
+// and is not followed if it is a link.
 SystemFile openFolder(const std::string& path);
 SystemFile openFolderIn(SystemFile folder, const std::string& name);
 bool createFolderIn(SystemFile folder, const std::string& name);
@@ -136,11 +139,11 @@ void removeAbandonedIn(SystemFile folder, bool (*isOurs)(const std::string& name
 
 // --- Names ---
 
-// Why no file of this system can have this name below a folder, which may have folders in it;
-// empty: one can.
+// Returns why no file of this system can have this name (which may contain folders) below a folder;
+// empty if one can.
 std::string whyNoFileName(const std::string& name);
-// Do file systems take names for the same that differ in case? Two names are of one file where they
-// are the same when folded.
+// Returns whether file systems treat names that differ in case as the same. Two names mean one file
+// if they are equal when folded.
 bool fileNamesFold();
 std::string foldedFileName(const std::string& name);
 
@@ -156,7 +159,7 @@ std::string systemText();    // "Debian GNU/Linux 12 (bookworm), Linux 6.1.0 x86
 std::string processorText(); // empty: nobody knows
 std::string hostName();      // empty: it has none
 bool hasPosixShell();        // that runs commands
-// Texts that tell this machine from others that may share a folder with it.
+// Texts that distinguish this machine from others that may share a folder with it.
 std::vector<std::string> machineIdentity();
 
 } // namespace sluice

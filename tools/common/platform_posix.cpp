@@ -77,8 +77,9 @@ void onSignal(int signal)
 
 std::vector<std::string> startProgram(int argc, char** argv)
 {
-    // A standard descriptor that is closed would become the number of the next file that is opened,
-    // and messages would go into it. Each gets /dev/null, opened so that using it is an error.
+    // If a standard descriptor is closed, the next file that is opened gets its number, and
+    // messages would go into that file. So closed ones get /dev/null, opened such that using it is
+    // an error.
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF &&
             open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) != descriptor)
@@ -97,7 +98,7 @@ std::string programPath()
 void onInterrupt(void (*cleanUp)())
 {
     cleanUpOnSignal = cleanUp;
-    // All whose default is to end the program, but those of a fault in it.
+    // All signals that end the program by default, except those for a fault in it.
     for (const int signal :
          {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ,
           SIGVTALRM, SIGPROF}) // what nohup ignores stays ignored
@@ -142,7 +143,7 @@ std::string followLinks(const std::string& path)
     for (int links = 0; links < kMaxLinks && fs::is_symlink(at, error); ++links) {
         const fs::path target = fs::read_symlink(at, error);
         if (error) break;
-        at = at.parent_path() / target; // which is target alone where that is absolute
+        at = at.parent_path() / target; // which is `target` alone if that is absolute
     }
     return at.string();
 }
@@ -165,7 +166,7 @@ bool leadsToStream(const std::string& path)
 
 SystemFile openStream(const std::string& path)
 {
-    // Behind what others wrote to a file that the descriptor is of.
+    // If the descriptor is a file's, writing goes on behind what others wrote to it.
     return open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
 }
 
@@ -223,7 +224,7 @@ void takeModeOf(SystemFile folder, const std::string& name, SystemFile file)
     const int to = descriptorOf(file);
     if (fstatat(descriptorOf(folder), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return;
     mode_t mode = status.st_mode & 0777;
-    // Where the group cannot be kept, another one must not get its rights.
+    // If the group cannot be kept, another group must not get its rights.
     if (fchown(to, status.st_uid, status.st_gid) != 0 && fchown(to, uid_t(-1), status.st_gid) != 0)
         mode &= mode_t(~0070);
     fchmod(to, mode);

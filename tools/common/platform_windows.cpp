@@ -19,7 +19,7 @@ constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELE
 HANDLE handleOf(SystemFile file) { return reinterpret_cast<HANDLE>(file); }
 SystemFile fileOf(HANDLE handle) { return reinterpret_cast<SystemFile>(handle); }
 
-// Sets errno; false, so that it can be returned.
+// Sets errno and returns false, so that callers can return it.
 bool failed(DWORD error = GetLastError())
 {
     errno = errnoOf(error);
@@ -81,7 +81,7 @@ SystemFile openPath(const std::string& path, DWORD access, DWORD share, DWORD di
     return fileOf(handle);
 }
 
-// Opens an entry of an open folder by its name alone, and not what a link leads to.
+// Opens an entry of an open folder by its name, without following links.
 SystemFile openEntry(SystemFile folder, const std::string& name, ACCESS_MASK access, ULONG share,
                      ULONG disposition, ULONG options)
 {
@@ -127,7 +127,7 @@ OVERLAPPED placeOf(uint64_t offset)
     return place;
 }
 
-// What came of a transfer at a place. isDone: whether the call itself said so.
+// Returns the result of a transfer at a place; isDone says whether the call itself completed it.
 int64_t finish(SystemFile file, OVERLAPPED& place, bool isDone)
 {
     DWORD count = 0, error = isDone ? 0 : GetLastError();
@@ -156,13 +156,13 @@ std::string randomName(const std::string& start)
 SystemFile standardInput() { return fileOf(GetStdHandle(STD_INPUT_HANDLE)); }
 SystemFile standardOutput() { return fileOf(GetStdHandle(STD_OUTPUT_HANDLE)); }
 
-// With backup semantics a folder can be opened too, and is told from a file by its facts.
+// With backup semantics folders can be opened too; their facts distinguish them from files.
 SystemFile openForReading(const std::string& path)
 {
     return openPath(path, GENERIC_READ, kShareAll, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
 }
 
-// Overlapped: else reads of several threads would wait for each other.
+// It is overlapped, because otherwise reads of several threads would wait for each other.
 SystemFile openForDirectReading(const std::string& path)
 {
     return openPath(path, GENERIC_READ, kShareAll, OPEN_EXISTING,
@@ -192,7 +192,7 @@ bool syncFile(SystemFile file) { return FlushFileBuffers(handleOf(file)) || fail
 
 bool touchFile(SystemFile file)
 {
-    // The file is open for reading alone: times need a handle of their own.
+    // The file is only open for reading, so setting times needs another handle.
     const HANDLE handle =
         ReOpenFile(handleOf(file), FILE_WRITE_ATTRIBUTES, kShareAll, FILE_FLAG_BACKUP_SEMANTICS);
     if (handle == INVALID_HANDLE_VALUE) return failed();
@@ -379,17 +379,17 @@ std::optional<bool> isFolderInMemory(const std::string& folder)
 {
     FileFacts facts;
     if (!factsOf(folder, true, facts)) return {};
-    return false; // Windows has no such file systems of its own
+    return false; // Windows has no such file systems
 }
 
-// The cache manager lets go of a file when it is opened unbuffered and nobody else has it open.
+// The cache manager drops a file's pages when it is opened unbuffered and nobody else has it open.
 bool dropFromMemory(const std::string& path)
 {
     const SystemFile file = openForDirectReading(path);
     return file != kNoFile && closeFile(file);
 }
 
-// Closes what was opened if it is no folder: kNoFile with errno ENOTDIR then.
+// If it is not a folder, closes it and returns kNoFile with errno ENOTDIR.
 static SystemFile folderOrNone(SystemFile opened)
 {
     FileFacts facts;
@@ -460,7 +460,7 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName, b
         WCHAR name[256];
     } rename = {};
     constexpr ULONG kReplace = 1, kPosix = 2; // a file that is open may be replaced
-    // winternl.h does not know the second one's number.
+    // winternl.h lacks the number of the second form.
     constexpr int kRename = 10, kRenameEx = 65;
     using SetInformation = NTSTATUS(NTAPI*)(HANDLE, IO_STATUS_BLOCK*, void*, ULONG, int);
     static const SetInformation set = reinterpret_cast<SetInformation>(reinterpret_cast<void*>(
@@ -521,7 +521,7 @@ void removeAbandonedIn(SystemFile, bool (*)(const std::string&)) {}
 
 namespace {
 
-// Windows takes these for devices, with any suffix, in every folder.
+// Windows treats these names as devices, with any suffix, in every folder.
 bool isDeviceName(const std::wstring& component)
 {
     std::wstring stem = component.substr(0, component.find_first_of(L".:"));

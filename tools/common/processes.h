@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Other processes of this tool, whose crash or hang ends nobody else: processes_posix.cpp and
+// Runs other processes of this tool, so that a crash or hang stays in them: processes_posix.cpp and
 // processes_windows.cpp.
 #pragma once
 
@@ -22,10 +22,10 @@ struct ChildResult {
 
 constexpr size_t kMostChildOutput = 16u << 20, kMostChildErrors = 4096;
 
-// Runs the tool that is running, with other arguments and nothing on stdin, and waits until it has
-// ended or was stopped after so many seconds.
+// Runs this same tool with other arguments and nothing on stdin, and waits until it has ended or
+// was stopped after this many seconds.
 ChildResult runTool(const std::vector<std::string>& arguments, double seconds);
-// How a process ended that did not exit: "signal 11 (Segmentation fault)".
+// Returns how a process ended that did not exit: "signal 11 (Segmentation fault)".
 std::string endText(const ChildResult& result);
 
 } // namespace sluice

@@ -34,7 +34,7 @@ struct Pipe {
     ~Pipe() { close(0), close(1); }
 };
 
-// The child, behind fork: it calls nothing but the system.
+// The child, after fork: it only makes system calls.
 [[noreturn]] void becomeTool(char** arguments, const Pipe& output, const Pipe& errors)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL); // it does not outlive this process
@@ -45,7 +45,7 @@ struct Pipe {
     _exit(127);
 }
 
-// Reads what there is; false: the writer has closed its end.
+// Reads what there is. Returns false if the writer has closed its end.
 bool readSome(int from, std::string& text, size_t most, bool keepsEnd)
 {
     char part[65536];
@@ -61,7 +61,7 @@ bool readSome(int from, std::string& text, size_t most, bool keepsEnd)
     return size > 0;
 }
 
-// Reads both until their writers have closed them. False: time is over.
+// Reads both until their writers have closed them. Returns false if time is over.
 bool readAll(Pipe& output, Pipe& errors, Clock::time_point end, ChildResult& result)
 {
     while (output.ends[0] >= 0 || errors.ends[0] >= 0) {
@@ -81,7 +81,7 @@ bool readAll(Pipe& output, Pipe& errors, Clock::time_point end, ChildResult& res
     return true;
 }
 
-// Waits for the process. False: it has not ended in time.
+// Waits for the process. Returns false if it has not ended in time.
 bool waitFor(pid_t child, Clock::time_point end, int& status)
 {
     for (;;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A line on stderr that says how far things are, where that is a terminal; nothing otherwise.
+// A progress line on stderr if that is a terminal; nothing otherwise.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ public:
     StatusLine& operator=(const StatusLine&) = delete;
 
     bool isShown() const { return m_enabled; }
-    // In place of the line before; cut where the terminal ends. text: ASCII.
+    // Replaces the line before; cut to the terminal's width. `text` is ASCII.
     void show(std::string text);
     void clear(); // wipes the line, for other text
 

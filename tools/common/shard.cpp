@@ -16,7 +16,7 @@ namespace {
 constexpr uint8_t kMagic[8] = {0x8b, 'S', 'L', 'S', 'H', 'R', 'D', 0x0a};
 constexpr uint32_t kVersion = 1;
 constexpr uint64_t kBlockBytes = 1 << 20; // of the archive that one checksum is for
-// What a file costs besides its bytes, so that many small ones are not one shard's alone.
+// The cost of a file besides its bytes, so that many small files do not all fall to one shard.
 constexpr uint64_t kFileWeight = 4096;
 
 enum HeadField : uint32_t {
@@ -96,7 +96,7 @@ std::pair<size_t, size_t> shardRange(const std::vector<ArchiveSource>& files, Sh
     uint64_t total = 0;
     for (const ArchiveSource& file : files)
         total += file.size + kFileWeight;
-    // Where shard k ends; the products stay below 2^64, since count and k have 16 bits.
+    // Returns where shard k ends. The products stay below 2^64, since count and k have 16 bits.
     const auto endOf = [&](uint64_t k) {
         return total / shard.count * k + total % shard.count * k / shard.count;
     };
@@ -191,7 +191,7 @@ ShardFile::ShardFile(std::unique_ptr<InputFile> file)
 
 namespace {
 
-// The shards in order. Throws a Failure unless they are all of one archive.
+// Returns the shards in order. Throws a Failure unless they all belong to one archive.
 void checkShards(std::vector<std::unique_ptr<ShardFile>>& shards)
 {
     using Shard = std::unique_ptr<ShardFile>;
@@ -256,7 +256,7 @@ struct StoredTiles {
     }
 };
 
-// The assets from order[at] on that share the tiles of the first.
+// Returns the assets from order[at] on that share the tiles of the first.
 std::vector<SluiceArchivePart> partsAt(const Container& archive, const std::vector<uint32_t>& order,
                                        size_t at)
 {

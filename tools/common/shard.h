@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shards: the parts of an archive that `sluice pack --shard K/N` makes, each on a machine of its
-// own, and `sluice join` puts together. docs/format.md, section 10, says what the file holds.
+// Shards: the parts of an archive that `sluice pack --shard K/N` makes, each on its own machine,
+// and `sluice join` puts together. docs/format.md, section 10, describes the file.
 #pragma once
 
 #include <functional>
@@ -28,13 +28,13 @@ struct ShardNumber {
 // Reads "3/8". Throws a Failure.
 ShardNumber shardFromText(const std::string& text);
 
-// Which of the files, which are in the order of their extents, belong to a shard: from first to
-// before last. Shards follow each other, and have about as many bytes. The same list gives the same
-// shards.
+// Which of the files, in the order of their extents, belong to a shard: first up to, but not
+// including, last. Shards follow each other and have about the same number of bytes. The same list
+// gives the same shards.
 std::pair<size_t, size_t> shardRange(const std::vector<ArchiveSource>& files, ShardNumber shard);
 
-// What all shards of an archive have in common: names, sizes, how each file is encoded, by which
-// version of the encoders, and how many shards there are.
+// A digest of what all shards of an archive have in common: names, sizes, how each file is encoded,
+// by which version of the encoders, and how many shards there are.
 Digest shardPlan(const std::vector<ArchiveSource>& files, uint32_t count,
                  const std::function<std::string(const ArchiveSource&)>& encodingOf);
 
@@ -48,13 +48,13 @@ struct ShardHead {
 Bytes writeShardHead(const ShardHead& head);
 bool isShard(const InputFile& file);
 
-// Completes a shard whose archive, of so many bytes, stands behind the place of its head already.
+// Completes a shard whose archive of this many bytes already stands behind the place of its head.
 void finishShard(OutputFile& output, ShardHead head, uint64_t archiveBytes);
 
 // A shard that was packed: its archive, each block of which is checked when it is read.
 class ShardFile {
 public:
-    // Throws a Failure where anything is wrong in head, checksums or index.
+    // Throws a Failure if anything is wrong in head, checksums or index.
     explicit ShardFile(std::unique_ptr<InputFile> file);
     explicit ShardFile(const std::string& path) : ShardFile(std::make_unique<InputFile>(path)) {}
 
@@ -68,8 +68,8 @@ private:
     std::unique_ptr<Container> m_archive;
 };
 
-// Adds the shards' assets to a writer, in order. Throws a Failure: a shard is missing, stands twice
-// or belongs to another archive; damage.
+// Adds the shards' assets to a writer, in order. Throws a Failure if a shard is missing, occurs
+// twice, belongs to another archive or is damaged.
 SluiceArchiveStats joinShards(std::vector<std::unique_ptr<ShardFile>> shards,
                               const std::function<void(uint64_t, const void*, size_t)>& write,
                               const std::function<void(uint64_t bytes)>& advance);

@@ -11,13 +11,15 @@
 
 namespace sluice {
 
-// stored / plain in percent, which is what "ratio" means everywhere; "-" of no bytes.
+// Returns stored / plain in percent, which is what "ratio" means everywhere; "-" if there are no
+// bytes.
 std::string ratioText(uint64_t stored, uint64_t plain);
 
 class Summary {
 public:
     explicit Summary(const CommonOptions& common) : m_common(common) {}
-    // Prints it to stderr. plain: bytes of the files; stored: bytes of what they are packed in.
+    // Prints it to stderr. `plain` are the bytes of the files, `stored` those of what they are
+    // packed in.
     void print(uint64_t files, uint64_t plain, uint64_t stored) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles that one command decodes, with the memory that it takes beside source and destination.
+// Tiles that one command decodes, with the memory that it needs besides source and destination.
 #pragma once
 
 #include <vector>
@@ -17,19 +17,19 @@ public:
     {
     }
 
-    // Of it flags, source, sourceHost and destination are the caller's.
+    // The caller sets flags, source, sourceHost and destination.
     SluiceTilesInfo info = {};
 
     const std::vector<SluiceTile>& tiles() const { return m_tiles; }
     void clear();
     void add(const SluiceTile& tile);
-    // Uploads the tiles' lists, and what results are before a command.
+    // Uploads the tiles' lists, and the results' initial values.
     void prepare();
     SluiceStatus record(SluiceCommands commands) const
     {
         return sluiceCmdTiles(m_device->context(), commands, &info);
     }
-    // statuses: one a tile.
+    // statuses: one per tile.
     void takeResults(uint32_t* statuses);
 
 private:

@@ -8,8 +8,8 @@
 
 #include <sluice/sluice.h>
 
-// As printf of C99: the compiler compares the arguments with the format. mingw-w64's "printf" would
-// be the one of Microsoft's old runtime.
+// Lets the compiler compare the arguments with the format, as for C99's printf. On mingw-w64
+// "printf" would mean the one of Microsoft's old runtime.
 #if defined(__MINGW32__)
 #define SLUICE_PRINTF(format_, first) __attribute__((format(gnu_printf, format_, first)))
 #elif defined(__GNUC__)
@@ -42,20 +42,20 @@ struct CommonOptions {
     bool force = false;
     bool quiet = false;
     int verbosity = 0;
-    std::string tuning; // a row for the device; empty: the device's own
+    std::string tuning; // a tuning row; empty: the device's own
 };
 
 struct DeviceOptions {
     std::string device = "auto";
     std::string tier;     // empty: the best
-    uint32_t threads = 1; // that decode tiles where the device is the CPU; 0: one a core
+    uint32_t threads = 1; // threads that decode tiles if the device is the CPU; 0: one a core
 };
 
 struct PipelineOptions {
     bool show = false;
     DeviceOptions device = {"", ""};  // none: the first Vulkan device
     std::vector<std::string> kernels; // none: all
-    bool necessary = false;           // without those that are a matter of speed alone
+    bool necessary = false;           // without pipelines that only serve speed
     unsigned threads = 1;
     std::string cache;         // a file; empty: none
     uint32_t subgroupSize = 0; // 0: the context's choice
@@ -72,14 +72,14 @@ struct AssetOptions {
     uint32_t level = 9;
     uint32_t decodeSpeed = 0;
     bool images = false;
-    std::string bc = "none"; // of textures that are made of pictures: their blocks
+    std::string bc = "none"; // for textures made of pictures: their blocks
     bool mips = true;        // and whether they have all levels
     uint64_t maxOutput = 0;  // bytes that an image may become in memory; 0: see outputLimit
-    bool share = true; // small files share tiles; shareTiles says which, so no part of the text
+    bool share = true; // small files share tiles; shareTiles says which, so it is not in the text
 };
 
-// All of them as text, which names what is kept in a cache and tells shards of different archives
-// apart: "codec=gstd level=9 ...".
+// All of them as text, "codec=gstd level=9 ...". It is part of the names of cache entries and tells
+// shards of different archives apart.
 std::string encodingText(const AssetOptions& options);
 
 struct PackOptions : AssetOptions {
@@ -98,7 +98,7 @@ struct PackOptions : AssetOptions {
     std::vector<std::string> excludes; // globs
     std::vector<std::string> groups;   // --group
     std::vector<std::string> inputs;
-    // For the build file: the options as they were given, and the files that they name.
+    // The options as they were given, and the files that they name, for the build file.
     std::vector<std::string> words, dependencies;
 
     bool writesNothing() const { return dryRun || !explain.empty() || !emitNinja.empty(); }
@@ -118,10 +118,10 @@ struct TranscodeOptions {
     std::vector<std::string> inputs;
 };
 
-// Which assets of an archive a verb was asked for; none: all.
+// The assets of an archive that a verb was asked for; none means all.
 struct Selection {
-    std::vector<std::string> names; // of assets, or of folders with all that is below them
-    std::vector<std::string> globs; // as matchesPath compares them
+    std::vector<std::string> names; // names of assets, or of folders with all that is below them
+    std::vector<std::string> globs; // globs for matchesPath
 
     bool empty() const { return names.empty() && globs.empty(); }
 };
@@ -162,7 +162,8 @@ struct InfoOptions {
     bool json = false;
 };
 
-// The verbs. They return an exit code or throw a Failure. Results go to stdout, all else to stderr.
+// The verbs. They return an exit code or throw a Failure. Results go to stdout, everything else to
+// stderr.
 int runPack(const PackOptions& options, const CommonOptions& common);
 int runJoin(const JoinOptions& options, const CommonOptions& common);
 int runTranscode(const TranscodeOptions& options, const CommonOptions& common);
@@ -172,12 +173,12 @@ int runInfo(const InfoOptions& options, const CommonOptions& common);
 int runDiff(const DiffOptions& options, const CommonOptions& common);
 int runPatch(const ApplyOptions& options, const CommonOptions& common);
 std::vector<std::string> pipelineFamilies(); // of PipelineOptions::kernels
-// device: one selector, or empty for all
+// `device` is a selector, or empty for all
 int runDevices(const std::string& device, bool json, const CommonOptions& common);
 int runPipelines(const PipelineOptions& options, bool json, const CommonOptions& common);
 int runSelftest(const DeviceOptions& options, bool json, const CommonOptions& common);
 
-// A character of UTF-8, or a byte that is of none.
+// A UTF-8 character, or a byte that belongs to none.
 struct Character {
     uint32_t code = 0;
     size_t bytes = 1;
@@ -186,33 +187,34 @@ struct Character {
 Character characterAt(const std::string& text, size_t at);
 
 int exitCodeOf(SluiceStatus status);
-// status: a SluiceTileStatus
+// `status` is a SluiceTileStatus
 int exitCodeOfTile(uint32_t status);
 // "12.3 MB": decimal units, three digits.
 std::string sizeText(uint64_t bytes);
 std::string formatText(const char* format, ...) SLUICE_PRINTF(1, 2);
-// How many bytes a file of this size may become without leave: at least `least`, and 100 times its
-// size. asked: what --max-output says instead; 0: it was not given.
+// Returns how many bytes a file of this size may decode to without permission: at least `least`,
+// and 100 times its size. `asked` is the value of --max-output, which replaces this; 0 if it was
+// not given.
 uint64_t outputLimit(uint64_t fileSize, uint64_t asked, uint64_t least = uint64_t(512) << 20);
-// Says that this is more than the limit of --max-output; empty: it is not.
+// Returns a text that says that this is more than the limit of --max-output; empty if it is not.
 std::string whyTooLarge(uint64_t bytes, uint64_t limit);
-// Refuses a file that decodes to more bytes than --max-output says, where 0 stands for what it is
-// without.
+// Refuses a file that decodes to more bytes than --max-output says; 0 stands for the default.
 void checkOutputSize(const std::string& file, uint64_t fileSize, uint64_t decodedSize,
                      uint64_t maxOutput);
 // printf's %llu takes no uint64_t.
 inline unsigned long long wide(uint64_t value) { return value; }
 // Resolves -j, where 0 asks for one thread a core.
 uint32_t threadCount(uint32_t asked);
-// The text with '?' for bytes that are no UTF-8 and for characters that a terminal would obey:
-// control characters, ends of lines, changes of direction.
+// Returns the text with '?' for bytes that are not UTF-8 and for characters that a terminal would
+// obey: control characters, line ends, changes of direction.
 std::string printable(const std::string& text);
-// Prints to stderr, in one piece: others may write there too, and a console takes UTF-8 apart that
-// comes byte by byte.
+// Prints to stderr in one piece, because others may write there too and a console garbles UTF-8
+// that comes byte by byte.
 void printMessage(const char* format, ...) SLUICE_PRINTF(1, 2);
-// Prints "sluice: TEXT" to stderr, whose lines become printable.
+// Prints "sluice: TEXT" to stderr; its lines are made printable.
 void sayError(const std::string& text);
-// In quotes. What printable() replaces is escaped, so that the file is safe to look at.
+// Returns the text in quotes. Characters that printable() would replace are escaped, so that the
+// file is safe to look at.
 std::string jsonText(const std::string& text);
 
 } // namespace sluice

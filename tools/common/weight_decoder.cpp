@@ -10,11 +10,11 @@
 namespace sluice {
 namespace {
 
-// A part takes about 60 MB of host and device memory, more only where a single block has more
+// A part takes about 60 MB of host and device memory, and more only if a single block has more
 // elements.
 constexpr uint64_t kMaxPartBlocks = 2048, kMaxPartElements = uint64_t(16) << 20;
 
-// The codes that start in a part may reach so many bytes beyond its last block.
+// The codes that start in a part may reach this many bytes beyond its last block.
 constexpr uint64_t kLookAhead = 4;
 
 std::vector<uint64_t> readPositions(const WeightFile& file, const WeightUnit& unit)
@@ -42,7 +42,7 @@ uint64_t endOfPart(const std::vector<uint64_t>& positions, uint64_t firstBlock)
 
 } // namespace
 
-// The list entry, and which bytes of the unit were decoded.
+// The list entry, and which bytes of the unit it decodes.
 struct WeightDecoder::Part {
     SluiceDf11Unit unit;
     uint64_t firstBlock;
@@ -69,7 +69,7 @@ void WeightDecoder::decode(const WeightFile& file, const WeightUnit& unit, const
     }
 }
 
-// Makes a unit of the blocks [firstBlock, endBlock), as sluice_df11.h says how.
+// Makes a unit of the blocks [firstBlock, endBlock), as sluice_df11.h describes.
 WeightDecoder::Part WeightDecoder::readPart(const WeightFile& file, const WeightUnit& unit,
                                             const std::vector<uint64_t>& positions,
                                             uint64_t firstBlock, uint64_t endBlock)

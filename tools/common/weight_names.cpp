@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Names and shapes of the tensors in a unit, which the file itself does not hold.
+// Finds names and shapes of the tensors in a unit, which the file itself does not hold.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -42,9 +42,9 @@ const Json* anyPatterns(const Json& config)
 
 class Config {
 public:
-    // path: of the .safetensors file that it may lie beside. isEcf8: the file is one of ECF8's
-    // packer. Both formats may have left their own dictionary in a folder, and the file's own goes
-    // before any other.
+    // `path` is the .safetensors file beside which it may lie. isEcf8 says that ECF8's packer made
+    // the file. Both formats may have left a dictionary in a folder, and the one of the file's own
+    // format comes first.
     Config(const std::string& path, bool isEcf8)
     {
         if (path == "-") {
@@ -73,7 +73,7 @@ public:
 
     const std::string& path() const { return m_path; }
 
-    // The first pattern that a module's whole name matches, nullptr if there is none.
+    // Returns the first pattern that a module's whole name matches, nullptr if there is none.
     const Pattern* find(const std::string& module) const
     {
         for (const Pattern& pattern : m_patterns) {
@@ -127,7 +127,8 @@ private:
     std::vector<Pattern> m_patterns;
 };
 
-// The names of a unit's tensors. numbered: they are only numbers, for want of better ones.
+// Returns the names of a unit's tensors. `numbered` says that they are only numbers, because there
+// are no names.
 std::vector<std::string> namesOf(const WeightUnit& unit, const Config& config, bool& numbered)
 {
     const size_t count = unit.splits.size() - 1;
@@ -169,8 +170,8 @@ public:
         }
     }
 
-    // Gives a tensor of a unit the shape that the model's tensor of that name has, and if
-    // `numbered` that one's name: the only one below the module with as many elements.
+    // Gives a tensor of a unit the shape of the model's tensor of that name. If `numbered`, it also
+    // gets the name of the only tensor below the module with the same number of elements.
     void apply(const WeightUnit& unit, SafetensorsTensor& tensor, bool numbered) const
     {
         if (numbered) {
@@ -187,7 +188,7 @@ public:
         tensor.shape = original.shape;
     }
 
-    // The tensor's place in the model; one that is not there comes last.
+    // Returns the tensor's place in the model; a tensor that is not there comes last.
     size_t rank(const SafetensorsTensor& tensor) const
     {
         const auto found = m_byName.find(tensor.name);

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Says the reason with the names that the unit's tensors have.
+// Words the reason with the names of the unit's tensors.
 std::string reasonFor(const WeightUnit& unit, std::string reason)
 {
     const std::pair<std::string, std::string> names[] = {
@@ -190,7 +190,7 @@ void WeightFile::checkUnit(WeightUnit& unit, const SafetensorsTensor* splits) co
     if (unit.hasEcf8Names) {
         checkEcf8Types(unit);
     }
-    // Tables that are too large are refused by their sizes: their bytes are not read.
+    // Tables that are too large are refused by their sizes, before their bytes are read.
     const uint64_t maxPositions =
         (uint64_t(SLUICE_DF11_MAX_SIZE) / SLUICE_DF11_BLOCK_BYTES + 2) * 8;
     const auto small = [&](const SafetensorsTensor& tensor, uint64_t most) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A .safetensors file as the tool sees it: plain tensors, and units of DFloat11 or ECF8, which
-// become tensors again.
+// A .safetensors file as the tool sees it: plain tensors, and units of DFloat11 or ECF8, which are
+// decoded to tensors.
 #pragma once
 
 #include <filesystem>
@@ -42,9 +42,9 @@ constexpr std::pair<SluiceFloatType, const char*> kFloatDtypes[] = {
 // says what is wrong.
 SluiceStatus readHeader(const InputFile& file, SafetensorsHeader& header, uint64_t& dataOffset,
                         std::string& error);
-// Does `text` end so, with something before?
+// Returns whether `text` ends like this, with something before it.
 bool endsWith(const std::string& text, const std::string& end);
-// A JSON file beside the weights; null if there is no such file. Throws Failure{exitFormat}.
+// Reads a JSON file beside the weights; null if there is no such file. Throws Failure{exitFormat}.
 nlohmann::ordered_json readJsonBeside(const std::string& path);
 
 // A unit of the file, checked.
@@ -82,11 +82,10 @@ public:
     const InputFile& file() const { return *m_file; }
     const SafetensorsHeader& header() const { return m_header; }
     const std::vector<WeightUnit>& units() const { return m_units; }
-    // Tensor `index` of the header: -1 if it is plain, else the number of the unit that it belongs
-    // to.
+    // Returns -1 if tensor `index` of the header is plain, else the number of its unit.
     int64_t unitOf(size_t index) const { return m_unitOf[index]; }
 
-    // Bytes of a tensor, which must lie inside it.
+    // Reads bytes of a tensor, which must lie inside it.
     void read(const SafetensorsTensor& tensor, uint64_t offset, void* bytes, size_t size) const;
     Bytes readAll(const SafetensorsTensor& tensor) const;
 
@@ -111,10 +110,10 @@ struct OutputTensor {
     uint64_t first = 0; // element of the unit
 };
 
-// The tensors to write, in order: plain ones as they are, those of a unit under the names that a
-// config.json beside the file gives them, else numbered. path: of the file, "-" is stdin, which
-// nothing lies beside. like: a .safetensors file whose names, shapes and order they get; empty:
-// none. Throws Failure.
+// Returns the tensors to write, in order: plain ones as they are, those of a unit under the names
+// that a config.json beside the file gives them, else numbered. `path` is the file's; "-" is stdin,
+// beside which nothing lies. `like` is a .safetensors file whose names, shapes and order they get;
+// empty for none. Throws Failure.
 std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path,
                                      const std::string& like);
 
