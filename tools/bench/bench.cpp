@@ -20,7 +20,7 @@
 namespace sluice {
 namespace {
 
-// CUB needs CUDA: this opens the CUDA device that has the same name as a Vulkan one.
+// CUB needs CUDA, so this opens the CUDA device that has the same name as a Vulkan device.
 std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
 {
     if (!cubIsBuiltIn() || device.backend() != SLUICE_BACKEND_VULKAN || !device.isGpu())
@@ -36,8 +36,8 @@ std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
     return nullptr;
 }
 
-// Does the name contain one of the filters, or is it one behind a '='? Without filters all are
-// wanted.
+// Returns whether the name contains one of the filters, or equals one that begins with '='. Without
+// filters all names are wanted.
 bool isWanted(const std::vector<std::string>& filters, const std::string& kernel)
 {
     return filters.empty() ||
@@ -53,8 +53,8 @@ constexpr uint32_t kTileKernels =
 constexpr struct {
     const char* name;
     uint32_t uses; // SluiceKernels
-    // About how many rows a budget has to hold, and in how many variants; 0 rows: they come with
-    // those of another name, or only if a filter names them.
+    // About how many rows a budget must provide for, and in how many variants. With 0 rows they
+    // come with those of another name, or only if a filter names them.
     uint32_t rows, variants;
 } kKernels[] = {{"copy", 0, 0, 1},
                 {"scan", SLUICE_KERNELS_SCAN, 6, 1},
@@ -104,11 +104,11 @@ constexpr struct {
                 {"stream latency", kTileKernels, 0, 1},
                 {"stream batches", kTileKernels, 0, 1},
                 {"stream cancel", kTileKernels, 0, 1},
-                // Only if a filter names it: nothing that a change of speed shows in.
+                // This only runs if a filter names it, because changes of speed do not show in it.
                 {"worst", kGstdKernels | SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_FLOAT, 0, 1}};
 
-// Filters in the case of the names above. DFloat11 has a shorter one there, and "tile streams" are
-// not meant by "stream".
+// Returns the filters in the spelling of the names above. DFloat11 has a shorter name there, and
+// "stream" does not mean "tile streams".
 std::vector<std::string> plainFilters(std::vector<std::string> filters)
 {
     for (std::string& filter : filters) {
@@ -134,7 +134,7 @@ bool anyButStreams(const Wanted& wanted)
     });
 }
 
-// The SluiceKernels to make pipelines for.
+// Returns the SluiceKernels to make pipelines for.
 uint32_t kernelsOf(const Wanted& wanted)
 {
     uint32_t uses = 0;
@@ -143,8 +143,8 @@ uint32_t kernelsOf(const Wanted& wanted)
     return uses != 0 ? uses : uint32_t(SLUICE_KERNELS_FSE); // 0 would be all
 }
 
-// Pipelines take their time to compile, where no driver's cache has them: those of a family are
-// made when it begins. False: time is over, and nothing of the family can be measured.
+// Pipelines that no driver's cache has take time to compile, so those of a family are made when it
+// begins. Returns false if time is over and nothing of the family can be measured.
 bool makePipelines(const BenchDevice& device, const Wanted& wanted,
                    const std::vector<const char*>& prefixes, BenchReport& report)
 {
@@ -159,7 +159,7 @@ bool makePipelines(const BenchDevice& device, const Wanted& wanted,
     return true;
 }
 
-// CPU rows stand among those of the CPU, or where they were asked for.
+// CPU rows belong to runs on the CPU, or to runs that ask for them.
 bool wantsCpuDecode(const BenchDevice& device, const Wanted& wanted, bool isFiltered)
 {
     return wanted("cpu decode") && (device.backend() == SLUICE_BACKEND_CPU || isFiltered);
@@ -186,8 +186,8 @@ void checkFilters(const std::vector<std::string>& filters)
     }
 }
 
-// Bytes of made-up data that can be packed, by the peers' encoders too, in a sixteenth of the time
-// that is left.
+// Returns how many bytes of generated data can be packed, by the peers' encoders too, in a
+// sixteenth of the remaining time.
 uint64_t madeUpSize(const BenchDevice& device, const char* codec, bool hasPeers,
                     const Budget& budget)
 {
@@ -202,9 +202,9 @@ uint64_t madeUpSize(const BenchDevice& device, const char* codec, bool hasPeers,
     return std::max(uint64_t(std::max(size, 0.0)) / unit * unit, least);
 }
 
-// The rows of decoders, input by input: each takes what it can. Every input must be of use, and if
-// they were asked for by a filter, so must the float codec and DFloat11 each find one; without
-// filters they fall back to made-up weights.
+// The rows of decoders, input by input; each decoder takes what it can. Every input must be of use.
+// If a filter asks for the float codec or DFloat11, each must find an input; without filters they
+// fall back to generated weights.
 void benchInputs(const BenchDevice& device, const BenchOptions& options, const Wanted& wanted,
                  BenchReport& report)
 {
@@ -304,7 +304,7 @@ int runBench(const BenchOptions& options)
     checkFilters(filters);
     refuseOwnInput(options.json, options.inputs);
     refuseOwnInput(options.html, options.inputs);
-    // What cannot be written is better known before minutes of work than after.
+    // An output that cannot be written should fail before minutes of work and not after.
     std::unique_ptr<OutputFile> json, html;
     if (!options.json.empty()) json = std::make_unique<OutputFile>(options.json, options.force);
     if (!options.html.empty()) html = std::make_unique<OutputFile>(options.html, options.force);
@@ -319,16 +319,16 @@ int runBench(const BenchOptions& options)
                                                    : 0));
     BenchDevice device(options.device, SLUICE_KERNELS_FSE, options.graphicsQueue, options.tuning);
     if (report.budget().isLimited() && report.budget().seconds() < kBriefSeconds) device.setBrief();
-    // It also keeps the GPU's clocks up: without a CUDA context an H200 (driver 580) falls from
-    // 1,980 to 345 MHz whenever it idles, as while the CPU checks a result, and what ran next was
-    // measured two to four times too slow.
+    // It also keeps the GPU's clocks up. Without a CUDA context an H200 (driver 580) falls from
+    // 1,980 to 345 MHz whenever it idles, for example while the CPU checks a result, and what ran
+    // next was measured two to four times too slow.
     const std::unique_ptr<BenchDevice> twin = openCudaTwin(device);
     expectRows(device, wanted, !options.inputs.empty(), report.budget());
     report.printHeader(device);
     benchCopy(device, report);
     if (anyButStreams(wanted)) benchInputs(device, options, wanted, report);
     benchPrimitives(device, twin.get(), wanted, report);
-    // Of these the budget decides as a whole.
+    // The budget decides on all of these together.
     if (!filters.empty() && wanted("worst") && report.hasTime("worst", "") &&
         makePipelines(device, wanted, {"worst"}, report))
         benchWorst(device, report);

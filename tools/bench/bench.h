@@ -21,7 +21,7 @@ struct BenchOptions {
     uint32_t decodeSpeed = 0;          // for input that has to be packed
     std::vector<uint32_t> tilesAtOnce; // SluiceGstdInfo has it; none: some values
     bool graphicsQueue = false;        // Vulkan: of a family that does graphics too
-    std::string tuning;                // a row for the device; empty: the device's own
+    std::string tuning;                // a tuning row; empty: the device's own
     std::string streamFolder;          // stream: on a disk; empty: $TMPDIR, or /tmp
     uint32_t streamMegabytes = 0;      // stream: of output a pass; 0: 8,000 on a GPU
     uint32_t streamThreads = 0;        // stream: of a streamer, that read; 0: up to 8

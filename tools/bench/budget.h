@@ -21,15 +21,15 @@ public:
         bool all;
     };
 
-    // seconds: 0 stands for no limit, and then nothing of the rest has an effect.
+    // seconds: 0 means no limit; then nothing else here has an effect.
     explicit Budget(double seconds = 0) : m_seconds(seconds) {}
 
     bool isLimited() const { return m_seconds > 0; }
     double seconds() const { return m_seconds; }
     double left() const { return isLimited() ? m_seconds - elapsed() : 0; }
     bool isOver() const { return isLimited() && left() <= 0; }
-    // A name that will be measured: with about so many rows, in so many variants, "NAME: VARIANT",
-    // each of which has its part of the share.
+    // Announces a name that will be measured, with about this many rows and variants ("NAME:
+    // VARIANT"). Each variant gets its part of the share.
     void expect(const std::string& name, double rows, double variants);
     // Whether the row of a name and size is to be measured now. If not, cuts() lists it.
     bool hasTime(const std::string& name, const std::string& size);

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// The bound below which that share of all words lies.
+// Returns the bound below which this share of all words lies.
 uint32_t boundFor(uint32_t percent)
 {
     return percent == 100 ? ~0u : uint32_t((uint64_t{1} << 32) * percent / 100);
@@ -25,7 +25,7 @@ struct Data {
     const BenchDevice& device;
     DeviceBuffer input, selectors, output, indices, results;
 
-    // mostIndices: of jobs that write indices.
+    // mostIndices is the limit for jobs that write indices.
     Data(const BenchDevice& on, const HostWords& host, uint64_t mostIndices)
         : device(on), input(on.allocate(host.count * 4)), selectors(on.allocate(host.count)),
           output(on.allocate(host.count * 4)), indices(on.allocate(mostIndices * 4)),
@@ -54,7 +54,7 @@ struct Job {
                : info.test == SLUICE_COMPACT_MASK ? count / 8
                                                   : 0;
     }
-    // Read once, written once.
+    // Bytes read once and written once.
     uint64_t usefulBytes(uint64_t kept) const
     {
         const bool reads = elements || selectorBytes() == 0;
@@ -62,7 +62,7 @@ struct Job {
         const uint64_t written = partitions() ? count : kept;
         return read + written * ((elements ? info.elementSize : 0) + (indices ? 4 : 0));
     }
-    // Selectors by the words themselves, so that they keep what a comparison would.
+    // Makes selectors from the words themselves, so that they keep what a comparison would keep.
     HostWords makeSelectors(const HostWords& host) const
     {
         const uint32_t perWord = info.test == SLUICE_COMPACT_MASK ? 32 : 4, bits = 32 / perWord;
@@ -139,8 +139,8 @@ public:
         return kept;
     }
 
-    // elementSize bytes each: the elements, or (indices) where they were. stable: a partition keeps
-    // the order of the others too, which CUB's does not.
+    // The results have elementSize bytes each: the elements or, for indices, where they were. With
+    // `stable` a partition also keeps the order of the others, which CUB's does not.
     void expect(uint64_t offset, uint64_t size, uint8_t* bytes, uint32_t elementSize, bool indices,
                 bool stable) const
     {
@@ -270,7 +270,7 @@ private:
         const auto expectCounts = [&](uint64_t offset, uint64_t size, uint8_t* bytes) {
             reference.expectCounts(offset, size, bytes);
         };
-        // Behind what is kept nothing is looked at, so large results end there.
+        // Nothing behind the kept elements is checked, so large results end there.
         const uint64_t places =
             job.sets > 1 || job.partitions() ? uint64_t{job.count} * job.sets : reference.keptIn(0);
         TimedWork work = {record, job.sets * job.repeats, {}};
@@ -311,7 +311,7 @@ constexpr Method kCompare = {SLUICE_COMPACT_COMPARE, CubKind::SelectLess, "CUB S
                  kUnique = {SLUICE_COMPACT_UNIQUE, CubKind::SelectUnique, "CUB Select::Unique"},
                  kNonZero = {SLUICE_COMPACT_NON_ZERO, CubKind::SelectNonZero, "CUB Select::If"};
 
-// percent: the share of random words that is kept.
+// `percent` is the share of random words that is kept.
 Job makeJob(const std::string& kernel, const std::string& size, uint64_t count,
             const Method& method, uint32_t percent = 50)
 {
@@ -332,7 +332,7 @@ Job makeJob(const std::string& kernel, const std::string& size, uint64_t count,
     return job;
 }
 
-// Jobs that keep half of `words` words, in every other way.
+// Jobs that keep half of `words` words in all the other ways.
 std::vector<Job> kindJobs(uint64_t words)
 {
     constexpr const char* kernel = "compact kinds";
@@ -402,8 +402,8 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
                 compacts.run(makeJob(kernel, size, large, method, percent));
             }
         }
-        // A GPU does 1,000 calls on the same input in one command buffer or graph; a row says what
-        // one of them costs.
+        // A GPU does 1,000 calls on the same input in one command buffer or graph; a row gives the
+        // cost of one call.
         for (const uint64_t count :
              report.budget().ordered(sweepSizes(std::min<uint64_t>(large, 1u << 20), 4))) {
             Job job = makeJob("compact calls", powerText(count), count, kCompare);

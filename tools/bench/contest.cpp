@@ -14,8 +14,8 @@ struct Piece {
     uint64_t offset, size;
 };
 
-// Pieces of whole elements: all there are, or one at random in each of kPieces parts, the first and
-// the last bytes among them.
+// Picks pieces of whole elements to check: everything, or a random piece in each of kPieces parts,
+// always with the first and the last bytes.
 std::vector<Piece> piecesOf(const Result& result)
 {
     const uint64_t size = result.buffer.size, unit = result.elementSize,
@@ -65,7 +65,7 @@ void check(const BenchDevice& device, const std::string& who, const Result& resu
     }
 }
 
-// A barrier as an engine would have it; sluiceCmdBarrier has wider scopes. CUDA's streams and the
+// Records a barrier as an engine would; sluiceCmdBarrier has wider scopes. CUDA's streams and the
 // CPU need none.
 std::function<void(SluiceCommands)> callBarrier(const BenchDevice& device)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decoding on one core of the CPU: ours and the peers' decoders of the same bytes, in turns, so
-// that whatever else the machine does meets all of them.
+// Decoding on one core of the CPU: our decoders and the peers' decode the same bytes in turns, so
+// that other load on the machine affects all of them.
 #include <algorithm>
 #include <chrono>
 
@@ -49,7 +49,7 @@ private:
 
     const ToolDevice m_device;
     TileBatch m_batch;
-    Bytes m_source; // commands take what they could write
+    Bytes m_source; // commands need buffers for all that they could write
 };
 
 struct Contender {

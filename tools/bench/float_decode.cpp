@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of the float codec: normally distributed weights of every type, decoded, and how fast
-// they are encoded; or those of files.
+// The rows of the float codec: normally distributed weights of every type, or those of files,
+// decoded, and how fast they are encoded.
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_float.h>
 
@@ -19,7 +19,7 @@ constexpr WeightKind kKinds[] = {
     {SLUICE_FLOAT_F8_E5M2, "float e5m2", "e5m2", {5, 2}, 0.02f},
     {SLUICE_FLOAT_BYTES, "float huff", "huff", {8, 7}, 0.02f}}; // the exponents of bf16
 
-constexpr uint64_t kBlock = 1u << 22; // weights that are made; larger tensors repeat them
+constexpr uint64_t kBlock = 1u << 22; // weights that are generated; larger tensors repeat them
 
 Bytes makePlain(const WeightKind& kind)
 {
@@ -76,7 +76,7 @@ struct TensorScene : WeightScene<SluiceFloatTensor> {
     uint64_t encodedBytes = 0;
 };
 
-// As pack does it, tile by tile of 1 MiB.
+// Encodes as pack does, in tiles of 1 MiB.
 void encodeTiles(uint32_t type, const uint8_t* plain, uint64_t size)
 {
     SluiceArchiveSegment segment = {};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Gstd rows: tiles decoded, decoded with their filters undone, and what of the time each pass
-// takes.
+// The Gstd rows: tiles decoded, decoded with their filters undone, and the time of each pass.
 #include <algorithm>
 
 #include <sluice/sluice_filter.h>
@@ -110,7 +109,7 @@ public:
         require(sluiceCmdGstdFilter(m_scene.device.context(), commands, &command, &undo),
                 "gstd filters");
     }
-    // The first of its two passes alone; only the backends of GPUs have two.
+    // Times the first of its two passes alone; only GPU backends have two.
     void recordSymbols(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount) const
     {
         const BenchDevice& device = m_scene.device;
@@ -196,11 +195,11 @@ public:
         m_rows.push_back(expand);
     }
 
-    // Filters alone.
+    // Times filters alone.
     void addFilters(const Decode& decode)
     {
         if (m_filters.count() == 0) return;
-        decodeAll(m_scene, decode); // a pass alone leaves nothing that could be filtered
+        decodeAll(m_scene, decode); // a pass alone produces nothing that could be filtered
         m_scene.setCount(m_tileCount);
         const double share = double(m_filters.bytes()) / double(m_scene.bytesOf(m_tileCount));
         m_rows.push_back(m_scene.time(

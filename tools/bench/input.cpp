@@ -19,7 +19,7 @@ constexpr uint32_t kLevel = 12;
 
 uint64_t aligned(uint64_t value) { return (value + 15) / 16 * 16; }
 
-// Tiles in a row mostly have the same filter.
+// Neighbouring tiles mostly have the same filter.
 void setFilter(TileSet& set, TileSet::Tile& tile, const uint8_t* description, uint32_t size)
 {
     const TileSet::Tile* last = set.tiles.empty() ? nullptr : &set.tiles.back();

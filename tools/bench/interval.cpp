@@ -51,11 +51,13 @@ struct Form {
     bool offsets = false; // intervals are given by these, not by counts
 };
 
-// Intervals, positions in elements. A move and a scatter have their targets shuffled and their
-// sources in order, a gather the other way round; all else follows the order of the intervals.
+// Intervals, with positions in elements. A move and a scatter have their targets shuffled and their
+// sources in order, a gather the other way round; everything else follows the order of the
+// intervals.
 struct List {
     Form form;
-    Words counts, sources, targets, order; // order: of the targets; empty: that of the intervals
+    Words counts, sources, targets, order; // `order` is that of the targets; if empty, that of the
+                                           // intervals
     uint64_t elements = 0;
 
     List(const Form& how, const Words& lengths, std::mt19937& random)
@@ -90,8 +92,8 @@ struct List {
         return made;
     }
 
-    // each(interval, rank, length) for the parts of intervals that make up the elements first ..
-    // last of the target.
+    // Calls each(interval, rank, length) for the parts of intervals that make up the elements first
+    // .. last of the target.
     template <typename Each>
     void parts(uint64_t first, uint64_t last, const Each& each) const
     {
@@ -140,12 +142,12 @@ public:
     }
     std::mt19937& random() { return m_random; }
 
-    // Intervals of these lengths; calls: in one command buffer.
+    // A job with intervals of these lengths; `calls` go into one command buffer.
     void run(const std::string& kernel, const std::string& size, const Form& form,
              const Words& lengths, uint32_t calls = 1)
     {
         const List list(form, lengths, m_random);
-        // Rows without elements count the descriptors: nothing else is read.
+        // Rows without elements count the descriptors, since nothing else is read.
         const uint64_t perElement =
             form.op == Op::Search ? 8 : form.elementSize * (movesBytes(form.op) ? 2u : 1u);
         const uint64_t useful =
@@ -164,7 +166,7 @@ public:
         m_contest.report.addGroup(rows);
     }
 
-    // One index in `every` items is removed, or something is inserted before it.
+    // One of `every` items is removed, or something is inserted before it.
     void runBulk(const std::string& kernel, const std::string& size, bool insert,
                  uint32_t elementSize, uint64_t items, uint32_t every, uint32_t calls = 1)
     {
@@ -188,7 +190,7 @@ public:
                                                                          commands, &info),
                     "bulk");
         };
-        // `every` items become so many of the finished array.
+        // `every` items become `period` items of the finished array.
         const uint64_t period = insert ? every + 1 : every - 1;
         const auto expect = [&](uint64_t offset, uint64_t length, uint8_t* bytes) {
             for (uint64_t at = offset / elementSize; at < (offset + length) / elementSize;
@@ -314,7 +316,7 @@ private:
         CubCall call;
         call.count = list.count();
         call.elementSize = list.form.elementSize;
-        if (list.form.op == Op::Expand) { // CUB wants offsets; nobody times how they are made
+        if (list.form.op == Op::Expand) { // CUB needs offsets; making them is not timed
             call.kind = CubKind::Fills;
             call.input = arena.source.whole();
             call.output = arena.target.whole();
@@ -348,7 +350,7 @@ private:
     std::mt19937 m_random{1};
 };
 
-// Lengths of 1 .. 2 mean - 1 elements that fill `elements`.
+// Returns lengths of 1 .. 2 * mean - 1 elements that fill `elements`.
 Words uniformLengths(uint64_t elements, uint32_t mean, std::mt19937& random)
 {
     Words lengths;
@@ -367,7 +369,8 @@ std::string bytesText(uint64_t bytes)
 
 constexpr uint32_t kMeans[] = {64, 256, 1024, 4096, 65536};
 
-// Distributions that defeat one thread, one warp or one block for each interval. Lengths in words.
+// Distributions that defeat assigning a thread, a warp or a block to each interval. Lengths are in
+// words.
 std::vector<std::pair<std::string, Words>> hardLists(uint64_t words, std::mt19937& random)
 {
     std::vector<std::pair<std::string, Words>> lists;
@@ -427,7 +430,7 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
     const HostWords content(device.isGpu() ? most : 1u << 20, scrambled);
     Intervals intervals(contest, content);
     const uint64_t bytes = intervals.bytes();
-    // Elements that fill the target: a search writes two words for each.
+    // Returns how many elements fill the target: a search writes two words for each.
     const auto elementsOf = [](const Form& form, uint64_t size) {
         return size / (form.op == Op::Search ? 8 : form.elementSize);
     };

@@ -37,8 +37,8 @@ struct DriverRegion {
 static_assert(sizeof(DriverRegion) == 40, "the layout of VkDecompressMemoryRegionNV");
 constexpr uint64_t kMethodGdeflate = 1; // ..._GDEFLATE_1_0_BIT_NV and _EXT
 
-// The decoders that the device offers for lists of `regionCount` regions; none if it has no such
-// extension.
+// Returns the decoders that the device offers for lists of `regionCount` regions; none if it has no
+// such extension.
 std::vector<DriverPeer> makeDriverDecoders(const BenchDevice& device, uint32_t regionCount);
 
 enum class CubKind {
@@ -71,14 +71,15 @@ struct CubCall {
                  scratch = {};
 };
 
-// CUB on a CUDA device; `commands` is its stream. The size asked for does not depend on scratch.
+// Runs CUB on a CUDA device; `commands` is its stream. The size asked for does not depend on
+// scratch.
 bool cubIsBuiltIn();
 uint64_t cubScratchSize(const CubCall& call);
 void recordCub(SluiceCommands commands, const CubCall& call);
 
-// rANS tables of 2^log slots (9 at most) for 33 .. 64 symbols on a CUDA device, each from its own
-// description: list has for each where its words begin, in units of 4 bytes, and how many of 2
-// bytes there are. A table: 512 bytes of slots, 64 words of symbols.
+// Builds rANS tables of 2^log slots (log is at most 9) for 33 .. 64 symbols on a CUDA device, each
+// from its own description. `list` says for each where its words begin, in units of 4 bytes, and
+// how many 2-byte words there are. A table has 512 bytes of slots and 64 words of symbols.
 constexpr uint32_t kRansTableBytes = 768;
 void recordRansTables(SluiceCommands commands, uint32_t count, uint32_t symbols, uint32_t log,
                       SluiceBuffer list, SluiceBuffer source, SluiceBuffer tables);

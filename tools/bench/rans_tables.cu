@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// rANS tables of Gstd by themselves, each from a description of its own: the yardstick of FSE
+// Builds Gstd's rANS tables alone, each from a description of its own: the yardstick for FSE
 // tables.
 #include "cuda/lib/rans.cuh"
 #include "tools/bench/cuda_calls.h"

@@ -14,9 +14,9 @@
 
 namespace sluice {
 
-// A number of a row beyond its time and rate.
+// A figure of a row besides its time and rate.
 struct BenchFigure {
-    std::string name; // "cpu_s_per_gb": of JSON, and, with blanks, of the table
+    std::string name; // "cpu_s_per_gb": in JSON and, with blanks, in the table
     double value;
 };
 
@@ -35,31 +35,33 @@ struct BenchRow {
 
 class BenchReport {
 public:
-    // out: where the table goes; nullptr: nowhere. budget: counts from now on.
+    // `out` is where the table goes, nullptr for nowhere. `budget` counts from now on.
     BenchReport(std::FILE* out, const Budget& budget)
         : m_out(out), m_line(out == nullptr), m_budget(budget)
     {
     }
 
     Budget& budget() { return m_budget; }
-    // As Budget's; also shows what is measured now. name: "scan", or "scan kinds: VARIANT".
+    // Like Budget's function; also shows what is measured now. `name` is "scan", or "scan kinds:
+    // VARIANT".
     bool hasTime(const std::string& name, const std::string& size);
-    // Shows what is done now, which makes no row.
+    // Shows current work that makes no row.
     void showStep(const std::string& what);
-    // Says what was left out for lack of time.
+    // Reports what was left out for lack of time.
     void printCuts();
 
-    // The rate of the plain copy, bytes read plus bytes written; the best one counts.
+    // Sets the rate of the plain copy, bytes read plus bytes written; the best one counts.
     void addCopy(const BenchRow& row);
-    // ours and the peers of one measurement. Ours are printed with their ratio to the fastest peer.
+    // Adds our rows and the peers' of one measurement. Ours are printed with their ratio to the
+    // fastest peer.
     void addGroup(const std::vector<BenchRow>& rows);
     void addMissing(const std::string& kernel, const std::string& who, const std::string& why);
 
-    // A line of text between the rows.
+    // Adds a line of text between the rows.
     void say(const std::string& text);
 
-    // The rows that follow are of these parts ("tiles") of an input, until endInputs. No parts:
-    // says so.
+    // The rows that follow are for these parts ("tiles") of an input, until endInputs. If there are
+    // no parts, the table says so.
     void beginInput(const std::string& name, const std::string& codec, const char* parts,
                     size_t partCount, uint64_t compressedBytes, uint64_t outputBytes);
     void beginInput(const TileSet& tiles, const std::string& codec)

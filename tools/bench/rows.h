@@ -53,7 +53,7 @@ inline uint64_t gpuOutputBudget(const BenchDevice& device)
     return std::min(most, device.properties().memorySize / 4);
 }
 
-// Copies of something start at such places of a buffer.
+// Rounds up to the next place of a buffer where a copy may start.
 inline uint64_t aligned256(uint64_t value) { return (value + 255) / 256 * 256; }
 
 // How many bytes of made-up or real output the decode rows take at most on this device.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of scans and reductions: one function, and a table of what is scanned how.
+// The rows of scans and reductions: one function, and a table of the variants.
 #include <sluice/sluice_scan.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ constexpr Kind kKinds[] = {
     {"reduce", ": min f32", kMin, kF32, Form::Reduce, 16},
 };
 
-// Segments begin once in every 96 elements, each at another place of them.
+// A segment begins once in every 96 elements, each time at a different place among them.
 uint32_t headIn(uint64_t run) { return uint32_t(run * 3 % 32); }
 bool isHead(uint64_t element) { return element % 96 == headIn(element / 96); }
 
@@ -164,7 +164,7 @@ public:
         });
     }
 
-    // Result::expect for arrays of `count` elements.
+    // Result::expect calls it for arrays of `count` elements.
     void expect(uint64_t count, uint64_t offset, uint64_t size, uint8_t* bytes) const
     {
         T* out = reinterpret_cast<T*>(bytes);
@@ -204,7 +204,7 @@ private:
             value = combined(m_kind.operation, value, m_input[i]);
         return value;
     }
-    // start .. end lie in one block, or start is where a block begins.
+    // Either start .. end lie in one block, or a block begins at start.
     T sumOf(uint64_t start, uint64_t end) const
     {
         T value = identity();
@@ -296,7 +296,7 @@ private:
         for (const uint64_t count :
              m_contest.report.budget().ordered(sweepSizes(limit, kind.factor))) {
             if (!m_contest.report.hasTime(kind.kernel(), powerText(count))) continue;
-            // Several arrays, so that none of them is still in a cache when its turn comes again.
+            // There are several arrays, so that none is still in a cache when its turn comes again.
             const Job job{kind, uint32_t(count), callsFor(count, limit / count), sizeof(T)};
             const uint64_t useful = job.bytes() * (job.reduces() ? 1 : 2) +
                                     (kind.form == Form::Segments ? job.count / 8 : 0);

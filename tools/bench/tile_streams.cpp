@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The row of tile streams taken whole: the tiles of the gdeflate rows, packed into streams of at
-// most 1 MiB, their headers and tables read on the device.
+// The row of whole tile streams: the tiles of the gdeflate rows, packed into streams of at most 1
+// MiB, whose headers and tables are read on the device.
 #include <sluice/sluice_tile_streams.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ void appendWord(Bytes& bytes, uint64_t value)
 }
 
 // Appends tiles [first, first + count) as a stream (docs/format.md, 2). Tiles start 16-byte aligned
-// in the set, and nobody minds the zeros behind one.
+// in the set; zeros behind a tile do no harm.
 void appendStream(Bytes& bytes, const TileSet& set, size_t first, size_t count)
 {
     const auto storedSize = [&](size_t i) { return (set.tiles[i].compressedSize + 3u) / 4 * 4; };
@@ -96,7 +96,7 @@ public:
         m_scratch = on.allocateScratch(sluiceGetTileStreamsRequirements, info(0, m_copies));
     }
 
-    // All copies, over poisoned memory.
+    // Decodes all copies over poisoned memory.
     void check() const
     {
         m_device.fill(m_destination.whole(), 0xee);
@@ -112,7 +112,7 @@ public:
 
     uint32_t copies() const { return m_copies; }
 
-    // Run after run decodes the next `count` copies.
+    // Each run decodes the next `count` copies.
     BenchRow time(uint32_t count) const
     {
         const uint64_t bytes = count * m_set.outputBytes;

@@ -39,8 +39,8 @@ public:
     explicit ShaderCopier(const BenchDevice& device)
         : m_device(device), m_pipelines(engineInfo(device.handle()).vulkan)
     {
-        // Large workgroups: with 128 threads the H200 launches them too slowly to fill its memory
-        // (1750 of 4200 GB/s).
+        // Workgroups are large, because with 128 threads the H200 launches them too slowly to
+        // saturate its memory (1750 of 4200 GB/s).
         VkPhysicalDeviceProperties2 properties = {};
         m_pipelines.getProperties(properties);
         const VkPhysicalDeviceLimits& limits = properties.properties.limits;
@@ -72,8 +72,8 @@ private:
     VkPipeline m_pipeline = VK_NULL_HANDLE;
 };
 
-// Does the driver know GDeflate, and lists in GPU memory of that length? The properties of both
-// extensions are the same.
+// Returns whether the driver supports GDeflate, and lists of that length in GPU memory. The
+// properties of both extensions are the same.
 bool decodesGdeflate(const VulkanHandles& handles, uint32_t regionCount)
 {
     if (!handles.nvDecompression && !handles.extDecompression) return false;

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kSmallest = 1024; // bytes of a tensor; fewer say nothing
+constexpr uint64_t kSmallest = 1024; // bytes of a tensor; fewer would mean nothing
 
 // Puts bytes at a multiple of 16 and returns where.
 template <class T>
@@ -54,7 +54,8 @@ void addTensor(FloatSet& set, const uint8_t* plain, uint64_t count)
     set.outputBytes += size;
 }
 
-// Whole elements, at most up to the limit; `step` bytes are one, or as many as must stay together.
+// Returns whole elements up to the limit; `step` bytes are one element, or as many elements as must
+// stay together.
 uint64_t sizeToTake(uint64_t size, uint64_t taken, uint64_t limit, uint64_t step)
 {
     return taken >= limit ? 0 : std::min(size, limit - taken) / step * step;
@@ -131,7 +132,7 @@ std::vector<FloatSet> floatsOfArchive(const Container& container, uint64_t limit
     return sets;
 }
 
-// The unit of this many bytes is in source. Its output will follow in expected.
+// A unit of this many bytes is in `source`. Its output will follow in `expected`.
 void addUnit(Df11Set& set, SluiceDf11Unit unit, uint64_t encodedBytes)
 {
     unit.destinationOffset = set.expected.size();
@@ -168,7 +169,7 @@ void addUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
     }
 }
 
-// The tensors that pack would make units of, each a unit, as far as the format can hold them.
+// The tensors that pack would turn into units, each a unit, as far as the format can hold them.
 void packUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
 {
     const SluiceDf11Kind kind = SluiceDf11Kind(set.kind);

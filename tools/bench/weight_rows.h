@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Weights that the benchmark decodes: made up, or of the files that it is given.
+// Weights that the benchmark decodes: generated, or from files.
 #pragma once
 
 #include <array>
@@ -30,16 +30,16 @@ struct WeightKind {
     const char* filter; // its name in --filter
     const char* name;   // in rows
     NumberFormat format;
-    float sigma; // E4M3 has one that makes the largest of many weights about 448
+    float sigma; // E4M3 has a scale that makes the largest of many weights about 448
 };
 
-// Normally distributed, rounded, the same ones each time. Too large for the format: its largest
-// number.
+// Generates normally distributed, rounded weights, the same ones each time. A weight that is too
+// large becomes the format's largest number.
 Bytes makeWeights(const NumberFormat& format, float sigma, uint64_t count);
 
-// Lists of tensors and units, laid out as they go to the device but that addresses are offsets from
-// the start of source and expected. What the decode must not write is kGap in expected, whose size
-// is a multiple of 256 like source's.
+// Lists of tensors and units, laid out as they go to the device, except that addresses are offsets
+// from the start of `source` and `expected`. Bytes that the decode must not write are kGap in
+// `expected`, whose size is a multiple of 256 like source's.
 constexpr uint8_t kGap = 0xee;
 template <class Entry>
 struct WeightSet {
@@ -74,7 +74,7 @@ struct WeightScene {
           destination(on.allocate(aligned256(outputSize))), status(on.allocate((statuses + 2) * 4))
     {
     }
-    // A set several times; outputSize: of one copy, with gaps.
+    // Holds `copies` copies of a set; outputSize: that of one copy, with gaps.
     WeightScene(const BenchDevice& on, const WeightSet<Entry>& set, uint64_t outputSize,
                 uint64_t copies)
         : WeightScene(on, set.entries.size() * copies, set.statusCount * copies,
@@ -94,7 +94,7 @@ struct WeightScene {
     }
 
     void record(SluiceCommands commands) const;
-    // Moves the entry by so many bytes of source and of output, and so many statuses.
+    // Moves the entry by this many bytes of source and of output, and this many statuses.
     void place(Entry& entry, uint64_t sourceBytes, uint64_t outputBytes, uint32_t statuses) const;
 
     const BenchDevice& device;
@@ -133,11 +133,10 @@ void benchDecode(const WeightScene<Entry>& scene, const char* kernel, const char
                  copies, [&](SluiceCommands commands) { scene.record(commands); }},
                 report);
 }
-// How often to decode a set of so many bytes, row by row.
+// How often to decode a set of this many bytes, row by row.
 std::vector<uint64_t> copiesOf(const BenchDevice& device, uint64_t outputBytes);
 
-// Made-up weights are encoded that often in a run, which gives threads the time to find their
-// cores.
+// A run encodes made-up weights this often, which gives threads time to find their cores.
 constexpr uint32_t kEncodes = 4;
 
 // The rates of an encoder: on one thread, and on as many as there are cores with the same work for

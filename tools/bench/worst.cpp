@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the slowest legal tiles take beside typical ones: alone, which is what a GPU cannot be
-// interrupted in, and as many as a GPU has work to do with.
+// How long the slowest legal tiles take beside typical ones: alone, as a GPU cannot be interrupted
+// inside a tile, and as many as keep a GPU busy.
 #include <cstring>
 
 #include "tools/bench/rows.h"
@@ -76,7 +76,7 @@ BenchRow WorstBatch::measure()
     check();
     const uint32_t count = uint32_t(m_batch.tiles().size());
     const Timing timing = m_device.time(1, [&](SluiceCommands commands, uint32_t) {
-        // Statuses are those of the run before, which every command sets first.
+        // The statuses are those of the last run, since every command sets them first.
         record(commands);
     });
     return {m_tile.kernel, count == 1 ? "1 tile" : formatText("%u tiles", count), m_tile.name,

@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint32_t kGdeflateSize = 65536, kGstdSize = 262144;
 
-// Made-up tiles, as the other rows take them; the middle one by compressed size is typical.
+// Generated tiles, as in the other rows; the one with the median compressed size is typical.
 WorstTile typicalTile(const char* kernel, uint32_t codec)
 {
     const TileSet set =
@@ -48,7 +48,7 @@ class GdeflateTile {
 public:
     using Tokens = std::vector<gdeflate::Token>;
 
-    // counts: for which the codes are made; all symbols of the tokens occur there.
+    // `counts` are those for which the codes are made; all symbols of the tokens occur in them.
     void dynamic(const Tokens& tokens, const gdeflate::Histogram& counts, bool final)
     {
         gdeflate::DynamicCodes codes;
@@ -90,7 +90,7 @@ WorstTile manyBlocks(std::mt19937& random)
 {
     GdeflateTile tile;
     for (uint32_t block = 0; block < 256; ++block) {
-        // Counts that double give the longest codes that there are.
+        // Counts that double give the longest possible codes.
         GdeflateTile::Tokens tokens;
         for (uint32_t i = 0; i < 256; ++i) {
             uint32_t symbol = 0;
@@ -184,8 +184,8 @@ private:
     SluiceGstdEncoder m_encoder = nullptr;
 };
 
-// As many sequences as there may be, of `length` bytes each, and copies of copies as deep as they
-// may be in each group of 512 bytes.
+// Makes as many sequences as are allowed, of `length` bytes each, with copies of copies as deep as
+// allowed in each group of 512 bytes.
 WorstTile deepCopies(GstdEncoder& encoder, std::mt19937& random, const char* name, uint32_t length)
 {
     const uint32_t ofGroup = 512 / length, ofLevel = ofGroup / SLUICE_GSTD_MAX_DEPTH;
@@ -205,7 +205,7 @@ WorstTile deepCopies(GstdEncoder& encoder, std::mt19937& random, const char* nam
     return encoder.tile(name, bytes, matches);
 }
 
-// A tile of 1 MiB of made-up elements.
+// Makes a tile of 1 MiB of generated elements.
 WorstTile floats(const char* name, uint32_t type, const std::function<uint32_t()>& word)
 {
     WorstTile tile = {"worst float", name, SLUICE_CODEC_FLOAT, {}, Bytes(1u << 20)};
@@ -229,7 +229,7 @@ uint32_t run(uint32_t columns, uint32_t log2Bytes, FilterPredictor predictor, ui
     return columns | log2Bytes << 8 | flags << SLUICE_FILTER_FLAGS_AT | uint32_t(predictor) << 16;
 }
 
-// Sections of columns that are alike; a width of 0: no rows. The tile's filtered bytes are noise.
+// Makes sections of equal columns; a width of 0 means no rows. The tile's filtered bytes are noise.
 WorstTile filtered(std::mt19937& random, const char* name, uint32_t sections, uint32_t records,
                    uint32_t width, uint32_t columnRun)
 {
@@ -289,7 +289,8 @@ std::vector<WorstTile> worstFloatTiles()
         std::memcpy(&bits[1], &high, 4);
         return bits[0] >> 16 | (bits[1] & 0xffff0000u);
     };
-    // Bytes of which half are one value, a quarter the next one: all lengths of codes.
+    // Half of the bytes are one value, a quarter the next one, and so on, so that codes have all
+    // lengths.
     const auto skewed = [&] {
         uint32_t word = 0;
         for (uint32_t b = 0; b < 4; ++b) {
@@ -325,7 +326,7 @@ std::vector<WorstTile> worstFilterTiles()
     add("typical", 1, 65536, 256, run(4, 0, median, 0));
     tiles.back().isTypical = true;
     add("typical, of 1 MiB", 1, 262144, 512, run(4, 0, median, 0));
-    // These take as many steps as there may be, in every shape.
+    // These take as many steps as allowed, in every shape.
     const auto up = FilterPredictor::up;
     add("one row, u8 median", 1, most - 4, 1u << 20, run(1, 0, median, 0));
     add("one row, u8 average", 1, most - 4, 1u << 20, run(1, 0, average, 0));
@@ -353,7 +354,7 @@ std::vector<WorstTile> worstFilterTiles()
     add("1 MiB of u8 left3", 1, 1u << 20, 0, run(1, 0, FilterPredictor::left3, zigzag));
     add("1 MiB of u32 left3", 1, 1u << 18, 0, run(1, 2, FilterPredictor::left3, zigzag));
     add("1 MiB in rows of 16,384, u16 up", 1, 1u << 19, 16384, run(1, 1, up, zigzag));
-    // These have as many columns as there may be.
+    // These have as many columns as allowed.
     constexpr uint32_t columns = SLUICE_FILTER_MAX_COLUMNS, own = SLUICE_FILTER_SECTION_COLUMNS;
     add("sections of 32 columns", columns / (32 + own), 32, 0,
         run(32, 2, FilterPredictor::left3, zigzag));

@@ -19,7 +19,7 @@ struct WorstTile {
     bool isTypical = false;
 };
 
-// The typical tiles of a codec come before the others.
+// A codec's typical tiles come before its slow ones.
 std::vector<WorstTile> worstGdeflateTiles();
 std::vector<WorstTile> worstGstdTiles();
 std::vector<WorstTile> worstFloatTiles(); // the codecs float and huff

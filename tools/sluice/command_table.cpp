@@ -24,7 +24,7 @@ std::vector<std::string> split(const std::string& text, const char* separators)
     return words;
 }
 
-// The names of the benchmark's kernels have blanks; a filter is any part of a name.
+// The names of the benchmark's kernels contain blanks; a filter is any part of a name.
 std::vector<std::string> benchFamilies()
 {
     std::vector<std::string> families;
@@ -36,7 +36,7 @@ std::vector<std::string> benchFamilies()
     return families;
 }
 
-// What a value of this name may be, where CLI11 does not check that.
+// The values of options with this value name, where CLI11 does not check them.
 std::vector<std::string> wordsOf(const std::string& value)
 {
     if (value == "DEV") return {"auto", "cpu", "vulkan", "cuda"};
@@ -58,7 +58,7 @@ TableOption optionOf(const CLI::Option& option)
     made.isRequired = option.get_required();
     made.repeats = option.get_expected_max() == CLI::detail::expected_max_vector_size;
     if (option.get_items_expected_max() == 0) return made;
-    // "TYPE", then ":" and what CLI11 checks: "{a,b}", "UINT in [1 - 12]".
+    // The text is "TYPE", then ":" and what CLI11 checks: "{a,b}", "UINT in [1 - 12]".
     const std::string type = option.get_type_name();
     const size_t brace = type.find('{'), colon = type.find(':');
     if (brace != std::string::npos)
@@ -141,7 +141,7 @@ CommandTable tableOf(const CLI::App& app)
     for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
         TableVerb made{verb->get_name(), verb->get_description(), {}, {}};
         for (const CLI::Option* option : verb->get_options()) {
-            if (option == verb->get_help_ptr()) continue; // stands among those of every verb
+            if (option == verb->get_help_ptr()) continue; // listed among the options of every verb
             (option->get_positional() ? made.positionals : made.options)
                 .push_back(optionOf(*option));
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The verbs and options of the command line as data: --help, the completions of shells and the
-// manual pages are all made of it.
+// The verbs and options of the command line as data, from which --help, shell completions and
+// manual pages are made.
 #pragma once
 
 #include <memory>
@@ -17,15 +17,15 @@ class FormatterBase;
 namespace sluice {
 
 struct TableOption {
-    std::vector<std::string> names; // "-o", "--force"; of a positional none
+    std::vector<std::string> names; // "-o", "--force"; none for a positional
     std::string value;              // what the help calls its value, "FILE"; empty: it takes none
-    std::vector<std::string> words; // what the value may be, as far as that is known
+    std::vector<std::string> words; // the possible values, as far as known
     std::string help;
     bool isList = false;  // the value may be several words with commas
     bool repeats = false; // it may be given several times
     bool isRequired = false;
 
-    // What a shell may offer as the value beside `words`.
+    // What a shell may offer as the value besides `words`.
     bool takesFiles() const;
     bool takesFolders() const { return value == "DIR"; }
 };
@@ -37,24 +37,24 @@ struct TableVerb {
 
 struct CommandTable {
     std::string help;
-    std::vector<TableOption> options; // which stand behind every verb too
+    std::vector<TableOption> options; // options that are allowed behind every verb too
     std::vector<TableVerb> verbs;
 };
 
 CommandTable tableOf(const CLI::App& app);
 
-// Of --help: names and values as above, in lines of 100 columns.
+// The text of --help: names and values as above, in lines of 100 columns.
 std::shared_ptr<CLI::FormatterBase> helpFormatter();
 
-extern const std::vector<std::string> kShells; // of which there are completions
-// A script that a shell loads.
+extern const std::vector<std::string> kShells; // the shells that have completions
+// Returns a script that a shell loads.
 std::string completionScript(const CommandTable& table, const std::string& shell);
-// The page of a verb, or (verb empty) of the tool, for man.
+// Returns the manual page of a verb or, if `verb` is empty, of the tool.
 std::string manualPage(const CommandTable& table, const std::string& verb);
 
 // sluice completion, sluice man.
 int runCompletion(const CommandTable& table, const std::string& shell);
-// folder: where the pages of all verbs go; empty: the page of one goes to stdout.
+// `folder` is where the pages of all verbs go; if empty, the page of one goes to stdout.
 int runManual(const CommandTable& table, const std::string& verb, const std::string& folder,
               const CommonOptions& common);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice completion: scripts for shells that know every verb, option and value. They ask nobody
-// when a key is pressed: all that they know stands in them.
+// sluice completion: shell scripts that know every verb, option and value. They run no program when
+// a key is pressed, because everything is in the script.
 #include <algorithm>
 #include <cstdio>
 
@@ -36,7 +36,7 @@ std::string verbsOf(const CommandTable& table, const std::string& separator)
     return joined(names, separator);
 }
 
-// The beginning of a help text, as far as it fits beside a name.
+// Returns the beginning of a help text, as far as it fits beside a name.
 std::string brief(const std::string& help)
 {
     constexpr size_t columns = 60;
@@ -56,7 +56,7 @@ std::string replaced(const std::string& text, const std::string& characters,
     return made;
 }
 
-// In single quotes of a shell.
+// Quotes text in single quotes for a shell.
 std::string quoted(const std::string& text)
 {
     std::string made = "'";
@@ -67,7 +67,7 @@ std::string quoted(const std::string& text)
 
 // --- bash
 
-// "pack,-o | pack,--output": what the names of an option are in the script's case.
+// Returns the names of an option as a pattern of the script's `case`: "pack,-o | pack,--output".
 std::string casesOf(const std::string& verb, const TableOption& option)
 {
     std::vector<std::string> cases;
@@ -94,7 +94,7 @@ std::string bashScript(const CommandTable& table)
             if (!option.value.empty())
                 values +=
                     "    " + casesOf(verb.name + ",", option) + ") " + bashValue(option) + " ;;\n";
-        // Words come first, then what may be any number of files.
+        // Words come first, then any number of files.
         std::string kind = "any", words;
         for (const TableOption& positional : verb.positionals) {
             if (!positional.words.empty()) words = joined(positional.words, " ");

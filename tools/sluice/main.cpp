@@ -47,7 +47,7 @@ struct CommandLine {
     bool devicesJson = false, selftestJson = false;
 };
 
-// "gstd (default); gdeflate; ..."; names receives what -c takes.
+// Returns "gstd (default); gdeflate; ..."; `names` receives the values of -c.
 std::string codecHelp(std::vector<std::string>& names)
 {
     std::string archives, raw;
@@ -150,7 +150,7 @@ void definePack(CLI::App& verb, CommandLine& line)
     verb.add_option("FILE", options.inputs, "files and folders")->required();
 }
 
-// The options that each shard gets, as they were given.
+// Returns the options that each shard gets, as they were given.
 std::vector<std::string> shardWords(const CLI::App& verb)
 {
     std::vector<std::string> words;

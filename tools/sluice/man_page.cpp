@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Text of which troff must not take anything for a request.
+// Escapes text so that troff takes nothing in it for a request.
 std::string roff(const std::string& text)
 {
     std::string made;

@@ -13,9 +13,9 @@ void addDecodeSpeed(CLI::App& verb, uint32_t& value);
 void addCopyDepth(CLI::App& verb, uint32_t& value);
 void addOutput(CLI::App& verb, std::string& output);
 void addThreads(CLI::App& verb, uint32_t& threads);
-// The threads of a verb that uses them on the CPU alone.
+// Adds -j for a verb that only uses threads on the CPU.
 void addDecodeThreads(CLI::App& verb, uint32_t& threads);
-// Sets how large what a file decodes to may be, in bytes; 0 stays where it is not given.
+// Adds the option for how many bytes a file may decode to; it stays 0 if not given.
 void addMaxOutput(CLI::App& verb, uint64_t& maxOutput);
 
 } // namespace sluice

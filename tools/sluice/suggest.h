@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// "Did you mean": the name that somebody who mistyped had in mind.
+// "Did you mean": guesses the name behind a typing error.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// " (did you mean 'NAME'?)" with the name that is fewest letters away from `word`, or "" where none
-// is near.
+// Returns " (did you mean 'NAME'?)" with the name that is fewest letters away from `word`, or "" if
+// none is near.
 std::string suggestion(const std::string& word, const std::vector<std::string>& names);
 
 } // namespace sluice

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// What tar, 7z, zstd and unzip call it.
+// The names that tar, 7z, zstd and unzip use for it.
 constexpr struct {
     const char *word, *ours;
 } kOtherNames[] = {{"a", "pack"},           {"add", "pack"},
@@ -34,7 +34,7 @@ std::string verbSuggestion(const std::string& word, const std::vector<std::strin
     return suggestion(word, verbs);
 }
 
-// The first word that stands where a verb should; "" if there is none.
+// Returns the first word in the place of a verb; "" if there is none.
 std::string verbOf(const std::vector<std::string>& words)
 {
     for (size_t i = 0; i < words.size(); ++i) {
@@ -46,7 +46,7 @@ std::string verbOf(const std::vector<std::string>& words)
     return "";
 }
 
-// "-c: gsdt not in {gstd,gdeflate}": which of them may have been meant.
+// For "-c: gsdt not in {gstd,gdeflate}": guesses which of them was meant.
 std::string valueSuggestion(const std::string& message)
 {
     const std::regex pattern(": ([^ ]+) not in \\{([^}]*)\\}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the tool says of a command line that it does not understand.
+// The message for a command line that the tool does not understand.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ class ParseError;
 
 namespace sluice {
 
-// words: of the command line, without the program's name. One line, which says what may have been
-// meant and whose help to read.
+// `words` are those of the command line, without the program's name. Returns one line that says
+// what may have been meant and which help to read.
 std::string usageError(const CLI::App& app, const CLI::ParseError& error,
                        const std::vector<std::string>& words);
 

@@ -92,7 +92,7 @@ public:
     // Submits groups of `requests` requests for whole assets each; returns nanoseconds. waits: they
     // wait for a semaphore that never comes.
     double submit(uint32_t groups, uint32_t requests, bool waits = false);
-    // Submits groups of one asset each until they have that many tiles.
+    // Submits groups of one asset each until they have `tiles` tiles.
     void submitTiles(uint32_t tiles);
     void pump() const { require(sluiceStreamPump(m_streamer, UINT32_MAX, nullptr), "pumping"); }
     // Records batches until nothing is ready, and has the device have done them. Adds what Record

@@ -254,7 +254,7 @@ void LatencyBench::addCancelStorm(BenchReport& report)
     std::mt19937_64 random(20261125);
     SluiceStreamCounters before = {}, after = {};
     require(sluiceStreamGetCounters(m_streamer.get(), &before), "counters");
-    std::vector<std::pair<uint64_t, SluiceStreamGroup>> toCancel; // when so many are submitted
+    std::vector<std::pair<uint64_t, SluiceStreamGroup>> toCancel; // once this many are submitted
     m_cancelled = m_ended = 0;
     uint64_t submitted = 0;
     while (m_ended < wanted) {

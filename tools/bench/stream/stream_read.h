@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-// How files are read: by so many threads, each one block after the other into its part of a ring.
+// How files are read: by `threads` threads, each reading block after block into its part of a ring.
 struct ReadPlan {
     uint32_t threads;
     uint64_t blockSize;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What sluice info says of an asset, by its tile records alone.
+// Sums up an asset for sluice info, from its tile records alone.
 #pragma once
 
 #include <sluice/sluice_filter.h>
@@ -24,10 +24,11 @@ struct FilterRun {
 struct AssetSummary {
     uint64_t storedSize = 0;
     uint32_t tileCount = 0;           // that the asset has a part of
-    uint32_t tiles[kCodecCount] = {}; // by rows of kCodecs
+    uint32_t tiles[kCodecCount] = {}; // for each row of kCodecs
     uint32_t filtered = 0;
     std::vector<FilterRun> runs;
-    // Lists of filters, and how many tiles have them; the first tile's list is the first.
+    // The lists of filters that occur, and how many tiles have each; the first tile's list comes
+    // first.
     std::vector<std::pair<std::string, uint32_t>> lists;
 };
 
@@ -41,12 +42,12 @@ struct ImageSummary {
     const char* kind() const { return info.container == SLUICE_IMAGE_DDS ? "DDS" : "KTX2"; }
 };
 
-// What descriptions of filters say, each of which is read once: tiles often share them.
+// Reads filter descriptions, each only once, because tiles often share them.
 class DescribedFilters {
 public:
-    // SluiceFilterFeatures; of no description none.
+    // Returns SluiceFilterFeatures; none without a description.
     uint32_t features(const void* description, uint32_t size);
-    // Until the next call.
+    // The result is valid until the next call.
     const std::string& text(const void* description, uint32_t size);
 
 private:
@@ -56,21 +57,21 @@ private:
 
 AssetSummary summarize(const Container& container, uint32_t asset, DescribedFilters& filters);
 ImageSummary imageOf(const Container& container, uint32_t number);
-// The names of SluiceFilterFeatures.
+// Returns the names of SluiceFilterFeatures.
 std::string namesOf(uint32_t features, const char* separator, const char* quote);
 
-// What a file is by its name: the extension in lower case, "-" without one.
+// Returns a file's type by its name: the extension in lower case, "-" without one.
 std::string typeOf(const std::string& name);
 
 struct TypeTotal {
     std::string type;
     uint64_t files = 0, size = 0, storedSize = 0;
 };
-// Sums up assets by type, the largest sum first. storedSizes: bytes of each asset's tiles.
+// Sums up assets by type, the largest sum first. storedSizes are the bytes of each asset's tiles.
 std::vector<TypeTotal> totalsByType(const Container& container,
                                     const std::vector<uint64_t>& storedSizes);
 
-// A page of HTML about an archive.
+// Makes an HTML page about an archive.
 std::string infoPage(const Container& container);
 
 } // namespace sluice

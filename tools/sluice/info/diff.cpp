@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice diff and sluice patch: what makes a new archive of an old one.
+// sluice diff and sluice patch: make a patch, and a new archive from an old one and the patch.
 #include <algorithm>
 #include <cstdio>
 
@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-constexpr int kLevel = 19; // of zstd, for what is carried
+constexpr int kLevel = 19; // the zstd level for carried bytes
 
 struct Range {
     uint64_t offset = 0, size = 0;
@@ -27,8 +27,8 @@ public:
             throw Failure{exitFormat, archive.file().name() + ": is no .sluice archive"};
     }
 
-    // like: for each asset the number of the asset of that name in `old`, or kNone. Empty: there is
-    // no older archive.
+    // `like` has for each asset the number of the asset of that name in `old`, or kNone. It is
+    // empty if there is no older archive.
     std::vector<PatchPart> list(const Container* old, const std::vector<uint32_t>& like);
 
     static constexpr uint32_t kNone = 0xffffffff;
@@ -40,7 +40,7 @@ private:
 
     const Container& m_archive;
     std::vector<PatchPart> m_parts;
-    uint64_t m_end = 0; // of the last part
+    uint64_t m_end = 0; // the end of the last part
 };
 
 // Ends a part at `end`, or several where one would be too long.
@@ -57,7 +57,7 @@ void PartLister::cutTo(uint64_t end, Range like, bool isTable)
 void PartLister::listExtents(const Container* old, const std::vector<uint32_t>& like)
 {
     cutTo(SLUICE_ARCHIVE_HEADER_SIZE);
-    std::vector<std::pair<uint64_t, uint32_t>> order; // extents need not stand in that of names
+    std::vector<std::pair<uint64_t, uint32_t>> order; // extents need not be in the order of names
     for (uint32_t number = 0; number < m_archive.assetCount(); ++number)
         if (m_archive.ownsTiles(number))
             order.emplace_back(m_archive.archiveAsset(number).offset, number);
@@ -82,7 +82,7 @@ void PartLister::listIndex(const Container* old, const std::vector<uint32_t>& li
     Range before;
     if (old != nullptr) before = {old->archive().indexOffset, old->archive().storedIndexSize};
     cutTo(archive.indexOffset);
-    // Where assets share tiles the index is packed, in pieces that end where names say so.
+    // If assets share tiles, the index is packed in pieces whose ends depend on names.
     if (archive.shareCount != 0) {
         uint8_t stored[4];
         for (uint64_t at = archive.indexOffset; at < archive.fileSize; cutTo(at, before)) {
@@ -124,7 +124,7 @@ std::vector<PatchPart> PartLister::list(const Container* old, const std::vector<
     return std::move(m_parts);
 }
 
-// For each asset of `now` the number of the asset of its name in `old`. Both are in order.
+// Returns for each asset of `now` the number of the asset of its name in `old`. Both are in order.
 std::vector<uint32_t> sameNames(const Container& old, const Container& now)
 {
     std::vector<uint32_t> same(now.assetCount(), PartLister::kNone);
@@ -192,7 +192,7 @@ int runPatch(const ApplyOptions& options, const CommonOptions& common)
                       patch.name() + ": " + reason};
     };
     check(readPatchHeader(patchFile(patch), header, reason));
-    // What is new comes from both files.
+    // New bytes come from both files.
     checkOutputSize(patch.name(), old.size() + patch.size(), header.newSize, options.maxOutput);
     OutputFile output(options.output, common.force);
     Progress progress("patching", header.newSize, common.quiet);
@@ -202,7 +202,7 @@ int runPatch(const ApplyOptions& options, const CommonOptions& common)
         [&](uint64_t bytes) { progress.advance(bytes); }, stats, reason));
     progress.clear();
     if (FileFacts facts; factsOf(options.output, true, facts))
-        output.sync(); // what is replaced is gone
+        output.sync(); // the replaced file is gone
     output.commit();
     printStats(stats, common);
     summary.print(1, header.newSize, stats.patchSize);

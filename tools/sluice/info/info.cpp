@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice info: what is in a file.
+// sluice info: shows what is in a file.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -59,7 +59,7 @@ std::string imageJson(const ImageSummary& image)
            levels + "]}, ";
 }
 
-// The assets in the order in which they are shown.
+// Returns the assets in the order in which they are shown.
 std::vector<uint32_t> orderOf(const Container& container, const std::vector<uint64_t>& storedSizes,
                               const std::string& sort)
 {

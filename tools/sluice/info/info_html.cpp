@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice info --html: the data of the page.
+// sluice info --html: makes the data of the page.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -18,11 +18,11 @@ std::string nameText(const std::string& name) { return scriptText(jsonText(print
 // The counts of all tiles.
 struct TileCounts {
     std::map<std::string, uint64_t> codecs, filters;
-    std::vector<uint64_t> histogram; // by the logarithm of stored sizes, upwards
+    std::vector<uint64_t> histogram; // by the logarithm of stored sizes, ascending
 };
 
-// Nested lists of names: [name, stored, plain] of a file, [name, [...]] of a folder. Names are in
-// order, so that what is below a folder follows each other.
+// Makes nested lists of names: [name, stored, plain] for a file, [name, [...]] for a folder. Names
+// are in order, so that everything below a folder is together.
 class TreeWriter {
 public:
     std::string text = "[";
@@ -68,7 +68,7 @@ private:
         m_isFirst = false;
     }
 
-    std::vector<std::string> m_open; // the folders around
+    std::vector<std::string> m_open; // the enclosing folders
     bool m_isFirst = true;           // in the list that is open
 };
 

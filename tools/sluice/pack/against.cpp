@@ -17,20 +17,21 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kFirstBytes = 64;       // of a tile, by which it is found
+constexpr uint32_t kFirstBytes = 64;       // bytes of a tile by which it is found
 constexpr uint64_t kStep = 4;              // tiles begin at multiples of it
-constexpr size_t kMostCandidates = 8;      // tiles that begin alike, of which no more are compared
-constexpr uint64_t kWindowBytes = 8 << 20; // of a file at once in memory
-constexpr uint64_t kGapBytes = 64 << 20;   // that are planned at once
+constexpr size_t kMostCandidates = 8;      // tiles with the same beginning; no more of them are
+                                           // compared
+constexpr uint64_t kWindowBytes = 8 << 20; // bytes of a file that are in memory at once
+constexpr uint64_t kGapBytes = 64 << 20;   // bytes that are planned at once
 constexpr uint64_t kLeastKept = 8; // a file of which less than an eighth is old is planned anew
 
-// A part of a file in memory, which moves on.
+// A part of a file in memory, which moves forward.
 class Window {
 public:
     explicit Window(const InputFile& file) : m_file(file) {}
 
     uint64_t size() const { return m_file.size(); }
-    // size: at most kWindowBytes; all of it lies in the file.
+    // `size` is at most kWindowBytes; all of it lies in the file.
     const uint8_t* at(uint64_t offset, uint64_t size)
     {
         if (offset < m_begin || offset + size > m_begin + m_bytes.size()) {
@@ -97,7 +98,7 @@ std::string OldTiles::textFor(const std::string& name, const AssetOptions& optio
     return text;
 }
 
-// Those that this packing could make; the others are of no use.
+// Only tiles that this packing could make are of use.
 std::vector<OldTiles::Tile> OldTiles::tilesOf(uint32_t asset, const AssetOptions& options) const
 {
     const uint32_t most = wholeSegment(codecNamed(options.codec), options, 0).tileSize;
@@ -130,7 +131,7 @@ struct Kept {
     size_t tile;
 };
 
-// Finds old tiles in a file, from its begin to its end.
+// Finds old tiles in a file, from its beginning to its end.
 template <class Tile>
 class Matcher {
 public:
@@ -163,7 +164,7 @@ public:
 private:
     static constexpr size_t kNone = SIZE_MAX, kBits = 1 << 18;
 
-    // Does the tile stand here? What does not, costs something of the budget.
+    // Returns whether the tile stands here. A failed comparison costs some of the budget.
     bool isHere(size_t number, uint64_t at)
     {
         const Tile& tile = m_tiles[number];
@@ -175,7 +176,7 @@ private:
         return false;
     }
 
-    // The tile that follows the last one is looked at first.
+    // The tile that followed the last one is tried first.
     size_t tileAt(uint64_t at)
     {
         const uint64_t first = XXH3_64bits(m_file.at(at, kFirstBytes), kFirstBytes);
@@ -197,12 +198,12 @@ private:
     size_t m_next = 0;
 };
 
-// Adds segments: of old tiles, those that follow each other with one filter as one, and of what is
-// between them.
+// Adds segments for old tiles, one for all that follow each other with the same filter, and for
+// what is between them.
 class SegmentMaker {
 public:
-    // loneTileSize: of a segment with one tile, whose size it does not say, so that an asset that
-    // has not changed keeps its entry.
+    // loneTileSize is for a segment with one tile, which does not tell the tile size, so that an
+    // unchanged asset keeps its entry.
     SegmentMaker(PackPlan& plan, const InputFile& file, const AssetOptions& options,
                  uint32_t loneTileSize)
         : m_list(plan), m_file(file), m_options(options), m_codec(codecNamed(options.codec)),
@@ -210,7 +211,7 @@ public:
     {
     }
 
-    // filter: a description, or null.
+    // `filter` is a description, or null.
     void addKept(uint64_t begin, uint32_t size, const void* filter, uint32_t filterSize)
     {
         const bool joins = begin == m_end && m_run.size != 0 && m_run.size % m_run.tileSize == 0 &&
@@ -248,7 +249,7 @@ private:
         m_list.add(m_run, item.data());
         m_run.size = 0;
     }
-    // Plans the bytes up to `end` as a file of their own.
+    // Plans the bytes up to `end` as if they were a file.
     void addGap(uint64_t end)
     {
         while (m_end < end) {

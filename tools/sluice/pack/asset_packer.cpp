@@ -17,7 +17,7 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kMaxHeldTiles = uint64_t(64)
-                                   << 20; // bytes of an asset's tiles at once in memory
+                                   << 20; // bytes of an asset's tiles that are in memory at once
 
 bool isSame(const InputFile& a, const InputFile& b)
 {
@@ -149,7 +149,7 @@ void AssetPacker::addShare(const ArchiveSource* sources, size_t count, const Ass
     Parts parts;
     for (const ArchiveSource* source = sources; source != sources + count; ++source) {
         const InputFile file(source->path);
-        // Sizes have decided which files are together.
+        // Sizes alone decide which files are together.
         if (file.size() != source->size)
             throw Failure{exitIo, source->path + ": has changed since its folder was read"};
         countImages(file, options);
@@ -168,7 +168,7 @@ void AssetPacker::addShare(const ArchiveSource* sources, size_t count, const Ass
     m_added += 1 + uint32_t(count);
 }
 
-// Returns false if the entry is of no use; nothing was added then.
+// Returns false if the entry is of no use; then nothing was added.
 bool AssetPacker::addFromCache(const ArchiveSource& source, const InputFile& file,
                                const AssetEntry& entry, const Parts& parts)
 {

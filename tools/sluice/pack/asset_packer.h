@@ -13,26 +13,26 @@
 
 namespace sluice {
 
-// How a file goes into the archive, with a segment at least unless it is empty. Appends to `notes`
-// what is to be said of it.
-// against: an older archive that has a say in the cuts of the asset `name`; may be null.
+// Plans how a file goes into the archive, with at least one segment unless it is empty. Appends to
+// `notes` what to report about it. `against` is an older archive that influences the cuts of the
+// asset `name`; it may be null.
 PackPlan planAsset(const InputFile& file, const std::string& name, const AssetOptions& options,
                    const OldTiles* against, std::vector<PackNote>& notes);
 
 class AssetPacker {
 public:
-    // write: where the archive goes; cache, against: may be null. All of them outlive the packer.
-    // Throws a Failure, as all its functions do.
+    // `write` is where the archive goes; `cache` and `against` may be null. All of them must
+    // outlive the packer. Throws a Failure, as all its functions do.
     AssetPacker(std::function<void(uint64_t, const void*, size_t)> write, uint32_t threads,
                 PackCache* cache, const OldTiles* against, Progress& progress,
                 const CommonOptions& common);
 
     void add(const ArchiveSource& source, const AssetOptions& options);
-    // Files that share tiles, in the order of their names, all of them with these options.
+    // Adds files that share tiles, in the order of their names, all with these options.
     void addShare(const ArchiveSource* sources, size_t count, const AssetOptions& options);
     SluiceArchiveStats finish(const std::string& output);
 
-    // Files for which --images would do something, if it was not given.
+    // Returns the files for which --images would do something, if it was not given.
     uint32_t packedImages = 0, pictures = 0;
 
 private:
@@ -42,7 +42,8 @@ private:
 
     using Parts = std::vector<SluiceArchivePart>;
 
-    // Through the cache if there is one. parts: none, or those of a share, which source stands for.
+    // Packs through the cache if there is one. `parts` are none, or those of the share that
+    // `source` stands for.
     void addFile(const ArchiveSource& source, const InputFile& file, const AssetOptions& options,
                  const Parts& parts);
     bool addFromCache(const ArchiveSource& source, const InputFile& file, const AssetEntry& entry,
@@ -50,7 +51,7 @@ private:
     // name: where the cache keeps what is made; null: nowhere
     void addAnew(const ArchiveSource& source, const InputFile& file, const AssetOptions& options,
                  const Parts& parts, const CacheName* name);
-    // counted: as of InputReader.
+    // `counted` is as in InputReader.
     SluiceStatus addSegments(const ArchiveSource& source, const InputFile& content,
                              const Parts& parts, uint64_t counted, uint32_t type,
                              const std::vector<SluiceArchiveSegment>& segments,

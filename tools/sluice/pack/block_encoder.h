@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Blocks of BC1, BC3, BC4 and BC5, by libsquish.
+// Encodes blocks of BC1, BC3, BC4 and BC5 by libsquish.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-bool hasBlockEncoder(); // false: the build has no libsquish
+bool hasBlockEncoder(); // false if the build has no libsquish
 
 // Encodes a level of RGBA8. Each block depends on its 16 texels alone, so any number of threads
 // gives the same bytes. Throws std::bad_alloc.

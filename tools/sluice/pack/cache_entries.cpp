@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// Raised when the layout of a content changes: older entries are then as good as absent.
+// Raised when the layout of a content changes; older entries then count as absent.
 constexpr uint32_t kTileLayout = 1, kAssetLayout = 1, kStampsLayout = 1;
 constexpr size_t kSegmentBytes = 8 + 8 * 4, kTileBytes = 32 + 5 * 4, kStampBytes = 64,
                  kNoteBytes = 4 + 8; // without the text
@@ -42,7 +42,7 @@ private:
     Bytes m_bytes;
 };
 
-// Gives zeros and no bytes once something did not fit.
+// After the first thing that did not fit, gives zeros and no bytes.
 class Reader {
 public:
     explicit Reader(const Bytes& bytes) : m_at(bytes.data()), m_left(bytes.size()) {}
@@ -57,7 +57,7 @@ public:
         const uint8_t* at = take(8);
         return at != nullptr ? loadLe64(at) : 0;
     }
-    // A count of things of `size` bytes each, all of which are there.
+    // Reads a count of things of `size` bytes each, all of which must be there.
     size_t count(size_t size)
     {
         const uint64_t number = u64();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the entries of a cache hold (cache_folder.h keeps them): encoded tiles, and of each file how
-// it was cut and which tiles it became.
+// What the entries of a cache hold (cache_folder.h keeps them): encoded tiles, and for each file
+// how it was cut and which tiles it became.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// Something that pack says of a file: `sluice: FILE: text`, or, a detail, with -v alone.
+// A message of pack about a file: `sluice: FILE: text`. A detail is shown only with -v.
 struct PackNote {
     bool isDetail;
     std::string text;
@@ -24,7 +24,7 @@ struct TileEntry {
     Bytes bytes;           // stored
 };
 Bytes writeTileEntry(const TileEntry& tile, uint32_t size);
-// size: what the tile decodes to.
+// `size` is what the tile decodes to.
 std::optional<TileEntry> readTileEntry(const Bytes& content, uint32_t size);
 
 struct AssetEntry {
@@ -33,11 +33,12 @@ struct AssetEntry {
         SluiceArchiveTile record; // offset and outputOffset are 0
     };
 
-    uint64_t size = 0; // of what is in the archive, which a conversion may have made of the file
+    uint64_t size = 0; // size of the content in the archive, which a conversion may have made from
+                       // the file
     bool converted = false;
     uint32_t type = 0;
     uint32_t tileSizeLog2 = 0;
-    std::vector<PackNote> notes; // what pack said of the file
+    std::vector<PackNote> notes; // what pack reported about the file
     Bytes parameters;
     std::vector<SluiceArchiveSegment> segments; // none: the writer's default
     std::vector<Tile> tiles;
@@ -47,7 +48,7 @@ struct AssetEntry {
 Bytes writeAssetEntry(const AssetEntry& asset);
 std::optional<AssetEntry> readAssetEntry(const Bytes& content);
 
-// The digests of files by what the file system says of them.
+// The digests of files, found by the files' properties in the file system.
 struct Stamp {
     Digest status; // of path, inode, size and times
     Digest content;

@@ -21,7 +21,7 @@ constexpr size_t kHeadBytes = 56, kCheckBytes = 16;
 // is kept.
 constexpr uint64_t kLargestTile = 2 << 20, kLargestOther = 128 << 20;
 constexpr int64_t kDay = 24 * 60 * 60;
-constexpr int64_t kTouchSeconds = 60; // uses within this time leave an entry's age as it is
+constexpr int64_t kTouchSeconds = 60; // uses within this time do not change an entry's age
 constexpr char kTag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                         "# Tiles that sluice pack has encoded: `sluice cache info` says more, and "
                         "any file of it may be removed.\n";
@@ -42,7 +42,8 @@ size_t indexOf(EntryKind kind)
     return kind == EntryKind::tile ? 0 : kind == EntryKind::asset ? 1 : 2;
 }
 
-// The kind of an entry by the name of its file, 62 digits and a letter; false: it is none of ours.
+// Finds an entry's kind by the name of its file, 62 digits and a letter. Returns false if the file
+// is not ours.
 bool kindOfName(const std::string& name, EntryKind& kind)
 {
     if (name.size() != 63 ||
@@ -62,8 +63,8 @@ bool readWhole(SystemFile file, Bytes& bytes)
     return true;
 }
 
-// Gives a file its name only when it is whole. Several processes may do so at once: the last one
-// wins, and all of them have written the same.
+// Gives a file its name only when it is complete. Several processes may do so at once; the last one
+// wins, and all have written the same bytes.
 bool writeIn(SystemFile folder, const std::string& name, const void* bytes, size_t size)
 {
     FileFacts facts;
@@ -200,7 +201,8 @@ CacheFolder::CacheFolder(std::string path, bool create)
             throw Failure{exitUsage, m_path + ": is neither empty nor a cache of sluice"};
     if (writeIn(m_folder, kTagName, kTag, sizeof kTag - 1)) return;
     const int error = errno;
-    // Some file systems of Windows replace no file that another process has open, which made it.
+    // Some Windows file systems do not replace a file that another process has open. That process
+    // has then made the tag.
     if (!isSignature(m_folder)) throw Failure{exitIo, m_path + ": " + std::strerror(error)};
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A folder that keeps results of packing by the digest of what they were made from. Processes may
 // share it, on one machine or on several, and may be killed at any time: an entry is a file of its
-// own that appears whole, is checked when it is read, and is as good as absent when it is damaged.
-// Nobody who lacks access to the folder can make it give a wrong result (see blake2b.h); whoever
-// can write to it can. Others may have put anything there: only files of the names below are read,
-// replaced and removed, none through a link, and none that is larger than an entry may be.
+// own that appears complete, is checked when it is read, and counts as absent when it is damaged.
+// Nobody without access to the folder can make it give a wrong result (see blake2b.h); anybody who
+// can write to it can. Others may have put anything there: only files with the names below are
+// read, replaced and removed, none through a link, and none larger than an entry may be.
 //
 //   DIR/CACHEDIR.TAG     marks the folder, for backups and for `sluice cache`
 //   DIR/ab/cdef...SUFFIX an entry whose digest is abcdef...
@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-// What an entry holds; its letter ends the file's name.
+// What an entry holds; its letter is the last one of the file's name.
 enum class EntryKind : char {
     tile = 't',
     asset = 'a',
@@ -35,7 +35,8 @@ enum class EntryKind : char {
 //   56  content
 //       u8[16]  XXH3-128 of all before it, as two u64, the low one first
 Bytes makeCacheEntry(EntryKind kind, const Digest& digest, const Bytes& content);
-// The content; none if the bytes are anything else than the whole, undamaged entry of this digest.
+// Returns the content; none if the bytes are anything but the complete, undamaged entry of this
+// digest.
 std::optional<Bytes> readCacheEntry(EntryKind kind, const Digest& digest, const Bytes& file);
 
 std::string hexText(const Digest& digest);
@@ -65,15 +66,16 @@ private:
 
 class CacheFolder {
 public:
-    // Opens a cache. A folder that is not there is made if `create` says so; one that is there must
-    // be a cache or empty. Throws a Failure.
+    // Opens a cache. A missing folder is made if `create` says so; an existing one must be a cache
+    // or empty. Throws a Failure.
     CacheFolder(std::string path, bool create);
 
     const std::string& path() const { return m_path; }
 
-    // Safe in several threads. What cannot be read is not there. A hit makes the entry young.
+    // Thread-safe. An entry that cannot be read counts as absent. A hit makes the entry young.
     std::optional<Bytes> find(EntryKind kind, const Digest& digest) const;
-    // The first failure is said on stderr, unless `quiet`; none of them matters to the caller.
+    // The first failure is reported on stderr, unless `quiet`; failures do not matter to the
+    // caller.
     void keep(EntryKind kind, const Digest& digest, const Bytes& content, bool quiet);
 
     struct Usage {
@@ -88,8 +90,8 @@ public:
     struct Trimmed {
         uint64_t entries = 0, bytes = 0;
     };
-    // Removes the entries that were not used for longest until all have at most `limit` bytes, and
-    // what killed processes left behind a day ago or earlier.
+    // Removes the least recently used entries until all have at most `limit` bytes, and what killed
+    // processes left behind a day ago or earlier.
     Trimmed trim(uint64_t limit) const;
 
 private:
@@ -104,7 +106,8 @@ private:
 int runCacheInfo(const std::string& folder);
 int runCacheTrim(const std::string& folder, uint64_t limit, const CommonOptions& common);
 
-// "10G", "500M", "64K" or plain bytes, K being 1024. Throws a Failure naming the option.
+// Reads "10G", "500M", "64K" or plain bytes, where K is 1024. Throws a Failure that names the
+// option.
 uint64_t sizeFromText(const std::string& option, const std::string& text);
 
 } // namespace sluice

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice join: the shards of pack --shard into the archive that one machine had made.
+// sluice join: puts the shards of pack --shard together into the archive that a single machine
+// would have made.
 #include <cstdio>
 
 #include "tools/common/progress.h"

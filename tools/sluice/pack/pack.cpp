@@ -29,7 +29,7 @@ void printResult(uint64_t bytesIn, uint64_t bytesOut, const CommonOptions& commo
     }
 }
 
-// For the progress line; packing itself will tell what cannot be read.
+// This is for the progress line; packing itself will report what cannot be read.
 uint64_t sizeOf(const std::vector<ArchiveSource>& sources)
 {
     uint64_t total = 0;
@@ -40,7 +40,7 @@ uint64_t sizeOf(const std::vector<ArchiveSource>& sources)
     return total;
 }
 
-// pack --dry-run: the names that the archive would have.
+// Does pack --dry-run: lists the names that the archive would have.
 int printPlan(const std::vector<ArchiveSource>& sources, const CommonOptions& common)
 {
     for (const ArchiveSource& source : sources)
@@ -51,7 +51,7 @@ int printPlan(const std::vector<ArchiveSource>& sources, const CommonOptions& co
     return exitOk;
 }
 
-// What this run packs: everything, or a shard.
+// The part that this run packs: everything, or a shard.
 struct Part {
     std::vector<ArchiveSource> files;
     ShardHead head; // shard.count is 0 if it is everything
@@ -87,7 +87,7 @@ int emitNinja(const PackOptions& options, const PackSources& sources, const Comm
     return exitOk;
 }
 
-// pack --explain: how a file would be packed, and why.
+// Does pack --explain: says how a file would be packed, and why.
 int explain(const std::vector<ArchiveSource>& files, const PackRules& rules,
             const PackOptions& options, const OldTiles* against)
 {

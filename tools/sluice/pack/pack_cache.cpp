@@ -15,8 +15,8 @@ namespace sluice {
 namespace {
 
 constexpr size_t kReadBytes = 1 << 20;
-// A file that changed so recently may change again without its time of change being another one:
-// clocks of file systems tick slowly, some every two seconds.
+// A file that changed this recently may change again without a new time of change, because clocks
+// of file systems tick slowly, some every two seconds.
 constexpr int64_t kRacySeconds = 3;
 
 Digest digestFrom(const uint8_t* bytes)
@@ -38,7 +38,7 @@ Digest hashContent(const InputFile& file)
     return hash.finish();
 }
 
-// Inodes and times mean something on one machine alone.
+// Inodes and times only have a meaning on one machine.
 Digest machineDigest()
 {
     Blake2b hash;
@@ -157,7 +157,7 @@ uint32_t PackCache::find(void* user, const uint8_t* key, uint32_t size, void* by
         std::memcpy(bytes, tile->bytes.data(), tile->bytes.size());
         *filtered = tile->filtered ? 1 : 0;
         return uint32_t(tile->bytes.size());
-    } catch (const std::exception&) { // out of memory: the encoder will say so
+    } catch (const std::exception&) { // out of memory, which the encoder will report
         return 0;
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What sluice pack --cache does: finds files that an earlier run has packed with the same options,
-// by their content, and tiles that it has encoded. The archive is the same with it and without.
+// Does sluice pack --cache: finds files that an earlier run has packed with the same options, by
+// their content, and tiles that it has encoded. The archive is the same with a cache and without.
 #pragma once
 
 #include <map>
@@ -18,40 +18,41 @@ namespace sluice {
 
 class PackCache {
 public:
-    // scope: the inputs of this run, which say where the digests of its files are kept.
+    // `scope` are the inputs of this run, which say where the digests of its files are kept.
     PackCache(const std::string& folder, const std::string& scope, bool quiet);
 
-    // For the archive's writer; lives as long as this.
+    // The cache for the archive's writer, which lives as long as this.
     const SluiceTileCache* callbacks() const { return &m_callbacks; }
 
-    // The digest of a file's content: that of an earlier run if the file system says that it has
-    // not changed, else all of it is read.
+    // Returns the digest of a file's content. It comes from an earlier run if the file system says
+    // that the file has not changed; otherwise the whole file is read.
     Digest contentOf(const InputFile& file, const std::string& path);
-    // Whether the file still has this content, whose digest contentOf gave.
+    // Returns whether the file still has the content whose digest contentOf gave.
     bool isStill(const InputFile& file, const Digest& content) const;
-    // What names a file's entry: its content, its own name (plans look at the suffix) and how it is
-    // encoded.
+    // What identifies a file's entry: its content, its name (plans look at the suffix) and how it
+    // is encoded.
     static Digest keyOf(const Digest& content, const std::string& name,
                         const std::string& encoding);
 
     std::optional<AssetEntry> findAsset(const Digest& key) const;
-    // The stored bytes of all its tiles; none if one is missing or they are more than `limit`.
+    // Returns the stored bytes of all its tiles; none if one is missing or they are more than
+    // `limit`.
     std::optional<std::vector<Bytes>> loadTiles(const AssetEntry& entry, uint64_t limit) const;
 
-    // Keeps what becomes of the asset that is added to the writer next. Its tiles are still to be
-    // written, so begin comes before the writer's call, and confirm after it: keep says whether the
-    // file was still the same when it had been read.
+    // Keep the result for the asset that is added to the writer next. Its tiles are still to be
+    // written, so begin comes before the writer's call and confirm after it; `keep` says whether
+    // the file was still the same after it had been read.
     void begin(uint32_t asset, const Digest& key, AssetEntry entry);
     void confirm(uint32_t asset, bool keep);
 
-    // After the archive is finished: keeps the digests of the files, and removes old entries above
-    // `limit` bytes (0: there is no limit).
+    // Called after the archive is finished: keeps the digests of the files, and removes old entries
+    // above `limit` bytes (0: there is no limit).
     void finish(uint64_t limit);
 
     struct Counts {
         uint64_t files = 0, filesFound = 0, tiles = 0, tilesFound = 0;
     };
-    Counts counts; // tiles: of files that were not found
+    Counts counts; // `tiles` counts those of files that were not found
     std::string summary() const;
 
 private:
@@ -80,8 +81,8 @@ private:
     bool m_quiet;
     SluiceTileCache m_callbacks;
     Digest m_scope, m_machine;
-    std::unordered_map<Digest, Digest, DigestHash> m_stamps; // of earlier runs
-    std::vector<Stamp> m_used;                               // of this one
+    std::unordered_map<Digest, Digest, DigestHash> m_stamps; // stamps of earlier runs
+    std::vector<Stamp> m_used;                               // stamps of this run
     std::map<uint32_t, Pending> m_pending;
     std::atomic<uint64_t> m_tiles = 0, m_tilesFound = 0;
 };

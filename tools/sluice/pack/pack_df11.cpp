@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice pack --raw -c df11|ecf8: a .safetensors file whose weights are units that DFloat11's or
-// ECF8's kernels decode.
+// sluice pack --raw -c df11|ecf8: makes a .safetensors file whose weights are units that DFloat11's
+// or ECF8's kernels decode.
 #include <sluice/sluice_df11.h>
 
 #include <algorithm>
@@ -39,11 +39,11 @@ constexpr Format kEcf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", kEcf8EncodedNam
 // Tensors that are packed together, in the order of their attributes.
 struct Unit {
     std::string module;
-    int64_t group = -1;                       // --group that joins it; -1: a single tensor
+    int64_t group = -1;                       // the --group that joins it; -1: a single tensor
     std::map<std::string, size_t> attributes; // the module's, with tensors of the input
     uint64_t histogram[256] = {};
     uint64_t elements = 0;
-    std::string plain; // why it stays plain; empty: it does not
+    std::string plain; // why it stays plain; empty if it does not
     Df11Code code;
     Df11Sizes sizes = {};
 };
@@ -74,7 +74,7 @@ private:
     {
         return m_input.header().tensors[number];
     }
-    // The unit that a tensor becomes a part of; nullptr if the tensor stays plain.
+    // Returns the unit that a tensor becomes part of; nullptr if the tensor stays plain.
     const Unit* packedUnitOf(size_t number) const
     {
         const Unit* unit = m_unitOf[number] < 0 ? nullptr : &m_units[size_t(m_unitOf[number])];
@@ -112,7 +112,7 @@ bool Df11Packer::isWeight(const SafetensorsTensor& tensor) const
            endsWith(tensor.name, kWeightSuffix);
 }
 
-// "model.layers.7.q" as an expression; general: any number in the place of each.
+// Returns "model.layers.7.q" as an expression; if `general`, any number may stand for each number.
 std::string expressionOf(const std::string& module, bool general)
 {
     std::string regex;
@@ -134,7 +134,7 @@ std::string expressionOf(const std::string& module, bool general)
     return regex;
 }
 
-// Can a reader find the module by this expression? Lengths of both are limited.
+// Returns whether a reader can find the module by this expression: lengths of both are limited.
 bool isFoundBy(const std::string& regex, const std::string& module, std::string& reason)
 {
     ModulePattern pattern;
@@ -143,8 +143,8 @@ bool isFoundBy(const std::string& regex, const std::string& module, std::string&
     return pattern.matches(module);
 }
 
-// A tensor joins the group whose expression matches what stands in front of a dot of its name; any
-// other tensor is a unit by itself.
+// A tensor joins the group whose expression matches its name up to one of the dots; any other
+// tensor is a unit by itself.
 void Df11Packer::planUnits()
 {
     for (const SafetensorsTensor& one : m_input.header().tensors) {
@@ -202,7 +202,7 @@ void Df11Packer::planUnits()
     }
 }
 
-// A unit stays plain if what it would be called is something that a reader cannot take.
+// A unit stays plain if a reader could not handle its name.
 void Df11Packer::checkNames(Unit& unit) const
 {
     std::string reason;
@@ -321,8 +321,8 @@ void Df11Packer::write(OutputFile& output)
             addParts(*unit, header);
         }
     }
-    // Wide elements come first, so that each lies at a multiple of its size; the positions of ECF8
-    // are u64, though called U8.
+    // Wide elements come first, so that each lies at a multiple of its size; ECF8's positions are
+    // u64, although called U8.
     const auto width = [this](const SafetensorsTensor& tensor) {
         const bool positions = m_format.kind == SLUICE_DF11_FP8_E4M3 && tensor.shape.size() == 1 &&
                                tensor.shape[0] % 8 == 0 &&
@@ -396,14 +396,14 @@ void Df11Packer::writeUnit(const Unit& unit, OutputFile& output,
     flush();
 }
 
-// One expression serves all modules that it matches if they are packed alike; else each has one of
-// its own. No module is matched by two of them: readers of ours take the first one, loaders of
-// DFloat11 take all.
+// One expression serves all modules that it matches if they are packed alike; otherwise each module
+// has its own. No module is matched by two expressions, because our readers take the first match
+// and DFloat11's loaders take all.
 Json Df11Packer::patterns() const
 {
     const auto names = [this](const Unit& unit) {
         std::vector<std::string> list;
-        // ECF8 calls a module that is a unit by itself "", DFloat11 lists nothing.
+        // For a module that is a unit by itself ECF8 writes "", and DFloat11 lists nothing.
         if (unit.group < 0 && m_format.kind == SLUICE_DF11_BF16) return list;
         for (const auto& [attribute, number] : unit.attributes)
             list.push_back(attribute);
@@ -458,7 +458,7 @@ struct ConfigFile {
     bool keepsRest; // the file's other members stay
 };
 
-// The files that the loaders need beside `output`. plain: the config.json of the model.
+// Returns the files that the loaders need beside `output`. `plain` is the config.json of the model.
 std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output, Json plain,
                                     Json patterns)
 {
@@ -483,7 +483,7 @@ std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output
              false}};
 }
 
-// The config.json beside `output`, or else beside `input`, as far as there is one.
+// Reads the config.json beside `output`, or else beside `input`, if there is one.
 Json readConfig(const fs::path& output, const fs::path& input)
 {
     for (const fs::path& path :

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kLargest = uint64_t(1) << 30; // of what is held in memory
+constexpr uint64_t kLargest = uint64_t(1) << 30; // bytes that are held in memory
 
 bool endsWith(const std::string& name, const std::string& suffix)
 {
@@ -23,7 +23,8 @@ bool endsWith(const std::string& name, const std::string& suffix)
                       [](char a, char b) { return a == std::tolower(static_cast<uint8_t>(b)); });
 }
 
-// The same image without its scheme; empty if it cannot be made, and `reason` says why.
+// Returns the same image without its scheme; empty if it cannot be made, and then `reason` says
+// why.
 Bytes withoutScheme(const InputFile& input, uint64_t limit, std::string& reason)
 {
     const Bytes file = input.readAll();
@@ -50,7 +51,7 @@ Bytes withoutScheme(const InputFile& input, uint64_t limit, std::string& reason)
     return {};
 }
 
-// A segment from each cut to the next.
+// Makes a segment from each cut to the next.
 std::vector<SluiceArchiveSegment> segmentsAt(const std::vector<uint64_t>& cuts, uint64_t size,
                                              const AssetOptions& options, const Codec& codec)
 {
@@ -64,7 +65,7 @@ std::vector<SluiceArchiveSegment> segmentsAt(const std::vector<uint64_t>& cuts, 
     return segments;
 }
 
-// A KTX2 or DDS file. False if it is to be packed as any other.
+// Plans a KTX2 or DDS file. Returns false if it is to be packed like any other.
 bool planContainer(const InputFile& input, const AssetOptions& options, const Codec& codec,
                    PackPlan& plan)
 {

@@ -34,7 +34,7 @@ std::string ninjaPath(const std::string& path)
     return text;
 }
 
-// A word of a command: quoted for the shell, then for Ninja.
+// Quotes a word of a command for the shell, then for Ninja.
 std::string commandWord(const std::string& word)
 {
     refuseCharacters(word, {"\n\r\0", 3});

@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-// The text of the file. options.words are the options that every shard gets; sources say what the
-// edges depend on. Throws a Failure where a path cannot stand in such a file.
+// Returns the text of the file. options.words are the options that every shard gets; `sources` say
+// what the edges depend on. Throws a Failure if a path cannot be written in such a file.
 std::string ninjaText(const PackOptions& options, const PackSources& sources);
 
 } // namespace sluice

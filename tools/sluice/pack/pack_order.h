@@ -9,9 +9,9 @@
 
 namespace sluice {
 
-// Brings files, which are in the order of their names, into that of a list of names of files and
-// folders, one a line, in which a name counts where it stands first; the rest follow as they were.
-// Throws a Failure, also where a line names nothing.
+// Brings files, which are in the order of their names, into the order of a list of files and
+// folders, one a line. If a name occurs twice, the first place counts. The other files follow in
+// their old order. Throws a Failure, also if a line names nothing.
 void orderFiles(std::vector<ArchiveSource>& files, const std::string& list);
 
 } // namespace sluice

@@ -20,9 +20,9 @@
 namespace sluice {
 namespace {
 
-// The options of a file that rules may set, as --explain lists them.
+// The options of a file that rules may set, in the order in which --explain lists them.
 struct Setting {
-    const char* name; // in the file of rules
+    const char* name; // name in the file of rules
     std::function<std::string(const AssetOptions&)> text;
     std::function<bool(const PackRule&)> isSet;
     uint32_t codecOption; // which codecs take it; 0: all
@@ -72,7 +72,7 @@ void apply(const PackRule& rule, AssetOptions& options)
     options.share = rule.share.value_or(options.share);
 }
 
-// The first of the rule's globs that the name matches; null: none does.
+// Returns the first of the rule's globs that the name matches; null if none does.
 const std::string* matchOf(const PackRule& rule, const std::string& name)
 {
     const auto found =
@@ -182,7 +182,7 @@ private:
         to = node.value<bool>();
     }
 
-    // The codec must exist, be one of archives and take what else the rule says.
+    // The codec must exist, be allowed in archives and take the rule's other options.
     void checkCodec() const
     {
         if (!m_rule.codec) return;
@@ -208,10 +208,11 @@ private:
     PackRule m_rule;
 };
 
-// The same rules in ASCII: what else is in comments becomes a question mark, in strings "..." an
-// escape. Sets `stray` to the line of the first such character elsewhere, where TOML or rules have
-// none, or of what is no UTF-8; 0: there is none. toml++ 3.3 ends the program at some characters
-// where it looks for white space, which it does in more places than it should.
+// Returns the same rules in ASCII: other characters become a question mark in comments, and an
+// escape in strings "...". Sets `stray` to the line of the first such character elsewhere, where
+// neither TOML nor rules allow them, or of the first bytes that are not UTF-8; 0 if there is none.
+// This is needed because toml++ 3.3 ends the program at some characters where it looks for white
+// space, which it does in too many places.
 std::string inAscii(const std::string& text, uint32_t& stray)
 {
     // Rules have no keys of several parts, and toml++ takes stack for each part.
@@ -221,7 +222,7 @@ std::string inAscii(const std::string& text, uint32_t& stray)
         plain,
         comment,
         string, // "..."
-        other   // strings in which there are no escapes, or of several lines
+        other   // strings without escapes, or of several lines
     } in = In::plain;
     std::string ascii, end; // of what `other` is in
     uint32_t line = 1;

@@ -5,8 +5,8 @@
 //   files = ["*.wav", "music/**"]   # globs as --exclude takes them
 //   level = 12
 //
-// All rules that match a file count, one after the other: what a later one says replaces what an
-// earlier one or the command line said.
+// All rules that match a file apply, one after the other: a later one overrides earlier ones and
+// the command line.
 #pragma once
 
 #include <cstdint>
@@ -33,17 +33,19 @@ struct PackRule {
 class PackRules {
 public:
     PackRules() = default; // none
-    // name: of the file, for messages. Throws a Failure that says where the text is wrong and how.
+    // `name` is the file's, for messages. Throws a Failure that says where the text is wrong and
+    // how.
     PackRules(std::string name, const std::string& text);
-    // Throws too where there is no reader for TOML in this build.
+    // Also throws if this build has no TOML reader.
     static PackRules fromFile(const std::string& path);
 
     // Throws if a glob matches none of the files.
     void checkGlobs(const std::vector<ArchiveSource>& files) const;
 
-    // What the rules make of the options that the command line gives to all files.
+    // Returns the options of a file: those that the command line gives to all files, as changed by
+    // the rules.
     AssetOptions optionsFor(const std::string& name, const AssetOptions& base) const;
-    // The same as text, a line for each option that has a say: its value, and what set it.
+    // Returns the same as text, a line for each option that matters: its value, and what set it.
     std::string explain(const std::string& name, const AssetOptions& base) const;
 
 private:

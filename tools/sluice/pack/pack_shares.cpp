@@ -14,14 +14,14 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kSmall = 4; // a file that is less than a tile divided by this may share one
-constexpr uint32_t kEndingNames = 64; // one of so many names ends a share that is half a tile large
+constexpr uint64_t kSmall = 4;        // a file smaller than a tile divided by this may share one
+constexpr uint32_t kEndingNames = 64; // one in this many names ends a share of half a tile or more
 
-// Types whose form filters know, and which gain more by filters of their own. (Of .md3 files shared
-// tiles are smaller by a sixth.)
+// Types whose form filters know, and which gain more by their own filters. (.md3 files are not
+// among them: shared tiles make them a sixth smaller.)
 constexpr std::string_view kFilteredTypes[] = {"tga", "wav", "bsp", "dds", "glb", "ktx2"};
 
-// What the tiles of a share decode to at most. Each is one tile, unless filters cut it.
+// Returns how many bytes a share may decode to. A share is one tile, unless filters cut it.
 uint64_t shareBytes(const AssetOptions& options)
 {
     return codecNamed(options.codec).fileCodec == SLUICE_CODEC_GSTD ? gstdTileBytes(options)
@@ -94,7 +94,7 @@ void Sharer::finish()
             if (isPlaced[i] == 0) ordered.push_back(std::move(m_files[i]));
             continue;
         }
-        // In an order of extents that is not that of the names members need not be in order either.
+        // If extents are not in the order of names, members need not be either.
         std::vector<size_t>& members = found->second;
         std::sort(members.begin(), members.end(),
                   [&](size_t a, size_t b) { return m_files[a].name < m_files[b].name; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which small files share tiles: those of a kind, so that one finds in another what it would have
-// to say anew by itself.
+// Decides which small files share tiles: files of the same kind, so that matches can point into
+// another file.
 #pragma once
 
 #include <functional>
@@ -12,9 +12,9 @@
 namespace sluice {
 
 // Sets ArchiveSource::share of the files, which are in the order of their extents, and brings those
-// that share tiles together, where the first of them is. Names, sizes and options alone decide, so
-// that every machine finds the same, and each share ends where a name says so, so that a file more
-// or less changes few of them.
+// that share tiles together, where the first of them is. Only names, sizes and options decide, so
+// that every machine gets the same result. Names decide where a share ends, so that a file more or
+// less changes few shares.
 void shareTiles(std::vector<ArchiveSource>& files,
                 const std::function<AssetOptions(const ArchiveSource&)>& optionsOf);
 

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace sluice {
 namespace {
 
-// The file that the archive will replace, or that stdout is: packing must not read it.
+// The file that the archive will replace, or that stdout goes to. Packing must not read it.
 class OwnOutput {
 public:
     explicit OwnOutput(const std::string& path)
@@ -37,7 +37,7 @@ private:
     bool m_exists;
 };
 
-// Is it an archive or a shard of one, which pack may replace?
+// Returns whether it is an archive or a shard of one, which pack may replace.
 bool isOurs(const std::string& path)
 {
     const InputFile file(path);
@@ -46,7 +46,7 @@ bool isOurs(const std::string& path)
                              std::memcmp(start.data(), kArchiveMagic, start.size()) == 0);
 }
 
-// The last component of a path, also of "a/", "a/." and "..".
+// Returns the last component of a path, also for "a/", "a/." and "..".
 std::string lastComponent(const std::string& path)
 {
     std::error_code error;
@@ -201,7 +201,7 @@ void Collector::addInput(const std::string& input)
              facts);
 }
 
-// Different inputs may give a file and a folder of one name.
+// Different inputs may give a file and a folder of the same name.
 void checkFolders(const std::vector<ArchiveSource>& files)
 {
     for (const ArchiveSource& source : files) {

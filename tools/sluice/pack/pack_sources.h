@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which files sluice pack takes, and what it leaves out.
+// Finds the files that sluice pack takes, and what it leaves out.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct LeftOut {
     uint64_t unfinished = 0; // temporary files of other runs, which were killed or still go on
     bool output = false;     // the archive itself, which lies in a folder that is packed
 
-    // "2 links, 1 empty folder"; empty: nothing was left out.
+    // Returns "2 links, 1 empty folder"; empty if nothing was left out.
     std::string text() const;
 };
 
@@ -24,8 +24,8 @@ struct PackSources {
     LeftOut leftOut;
 };
 
-// The files of options.inputs and below its folders. Says what is left out: a line on stderr, with
-// -v a line each, with -q nothing. Throws a Failure.
+// Returns the files of options.inputs and below its folders. Reports what is left out: a line on
+// stderr, with -v a line each, with -q nothing. Throws a Failure.
 PackSources collectSources(const PackOptions& options, const CommonOptions& common);
 
 } // namespace sluice

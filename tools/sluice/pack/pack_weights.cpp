@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice pack -c float: which codec each part of a .safetensors file gets.
+// sluice pack -c float: chooses the codec of each part of a .safetensors file.
 #include <sluice/sluice_float.h>
 
 #include <algorithm>
@@ -43,8 +43,8 @@ public:
     // Tensors come in the order of their bytes; begin and end count from the start of the file.
     void addTensor(const std::string& dtype, uint64_t begin, uint64_t end)
     {
-        // Segments start at multiples of 4 and end there too, but for the last: the few bytes
-        // around a tensor that does not are remains.
+        // Segments start and end at multiples of 4, except for the last end. The few bytes around a
+        // tensor that does not are left over.
         const uint64_t from = roundUp4(begin), to = end == m_file.size() ? end : end & ~uint64_t(3);
         const int type = floatTypeOf(dtype, m_level);
         if (type >= 0 && (from - begin) % sluiceFloatElementSize(uint32_t(type)) == 0) {
@@ -97,7 +97,7 @@ private:
         }
     }
 
-    // Plain Huffman, GDeflate or neither for [begin, end).
+    // Chooses plain Huffman, GDeflate or neither for [begin, end).
     SluiceArchiveSegment bestOnSamples(uint64_t begin, uint64_t end)
     {
         SluiceArchiveSegment stored = {};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// JPEG, by libjpeg.
+// Reads JPEG by libjpeg.
 #include "tools/sluice/pack/picture_readers.h"
 
 #if SLUICE_HAVE_JPEG
 
 #include <csetjmp>
-#include <cstdio> // which jpeglib.h wants before it
+#include <cstdio> // which jpeglib.h needs before it
 
 #include <jerror.h>
 #include <jpeglib.h>
@@ -16,8 +16,8 @@ namespace {
 constexpr int kMaxScans = 200;             // a file of tiny scans would take minutes
 constexpr long kMaxMemory = long(1) << 30; // for the coefficients of a progressive file
 
-// The structure whose first member libjpeg knows. Nothing that has a destructor is made between
-// setjmp and the calls that jump.
+// A structure whose first member is libjpeg's. Nothing with a destructor may be made between setjmp
+// and the calls that jump.
 struct JpegReader {
     jpeg_error_mgr errors;
     std::jmp_buf jump;
@@ -35,8 +35,8 @@ struct JpegReader {
     std::longjmp(reader.jump, 1);
 }
 
-// Level -1 is a warning. libjpeg goes on after it and makes up what is missing, so that all but
-// harmless ones are errors here.
+// Level -1 is a warning, after which libjpeg goes on and makes up what is missing. So all but
+// harmless warnings are errors here.
 void onMessage(j_common_ptr jpeg, int level)
 {
     const int code = jpeg->err->msg_code;
@@ -116,7 +116,7 @@ std::string readJpeg(const Bytes& file, uint64_t limit, Pixels& pixels)
         pixels.width = reader.jpeg.image_width;
         pixels.height = reader.jpeg.image_height;
         pixels.channels = u32(reader.jpeg.num_components);
-        // Where there are several scans libjpeg keeps all coefficients, of two bytes.
+        // If there are several scans, libjpeg keeps all coefficients, of two bytes each.
         const uint64_t kept = jpeg_has_multiple_scans(&reader.jpeg) ? 2 * pixels.channels : 0;
         const std::string why =
             whyTooLarge(uint64_t(pixels.width) * pixels.height * (4 + kept), limit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// PNG, by libpng.
+// Reads PNG by libpng.
 #include "tools/sluice/pack/picture_readers.h"
 
 #if SLUICE_HAVE_PNG
@@ -12,8 +12,8 @@
 namespace sluice {
 namespace {
 
-// What outlives a long jump out of libpng: nothing that has a destructor is made between setjmp and
-// the calls that jump.
+// The data that outlives a long jump out of libpng. Nothing with a destructor may be made between
+// setjmp and the calls that jump.
 struct PngReader {
     const Bytes& file;
     Pixels& pixels;
@@ -46,7 +46,8 @@ void onRead(png_structp png, png_bytep bytes, size_t size)
     reader.at += size;
 }
 
-// The head, and the transformations that make RGBA8 of every kind of PNG. False after an error.
+// Reads the head, and sets the transformations that turn every kind of PNG into RGBA8. Returns
+// false after an error.
 bool readHead(PngReader& reader)
 {
     if (setjmp(png_jmpbuf(reader.png)) != 0) return false;

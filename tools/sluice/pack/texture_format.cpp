@@ -28,7 +28,7 @@ bool hasAlpha(const Pixels& pixels)
     return false;
 }
 
-// Whether a name is one that normal maps have: "wall_n.tga", "wall_normal.png".
+// Returns whether a name looks like that of a normal map: "wall_n.tga", "wall_normal.png".
 bool isNormalName(const std::string& name)
 {
     const std::string base = name.substr(name.rfind('/') + 1),
@@ -43,8 +43,8 @@ bool isNormalName(const std::string& name)
     return std::find(std::begin(known), std::end(known), suffix) != std::end(known);
 }
 
-// Whether nine texels of ten are vectors of length 1 that look out of the surface. Maps of heights
-// have such names too.
+// Returns whether nine texels of ten are vectors of length 1 that point out of the surface. Height
+// maps have such names too.
 bool hasNormals(const Pixels& pixels)
 {
     size_t normals = 0;

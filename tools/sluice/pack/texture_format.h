@@ -11,11 +11,11 @@ namespace sluice {
 struct TextureFormat {
     uint32_t format; // VkFormat
     Averaging averaging;
-    const char* swizzle; // as makeKtx2 takes it
-    const char* reason;  // what about the picture decided
+    const char* swizzle; // in the form that makeKtx2 takes
+    const char* reason;  // the property of the picture that decided
 };
 
-// name: of the picture's file; bc: what --bc takes.
+// `name` is that of the picture's file, `bc` the value of --bc.
 TextureFormat chooseTextureFormat(const std::string& name, const Pixels& pixels,
                                   const std::string& bc);
 

@@ -15,7 +15,8 @@ namespace {
 
 constexpr uint64_t kLargest = uint64_t(1) << 30; // bytes of a file, and of a texture
 
-constexpr uint32_t kThoroughLevel = 6; // of -l: blocks are encoded thoroughly from here on
+constexpr uint32_t kThoroughLevel = 6; // the level of -l from which on blocks are encoded
+                                       // thoroughly
 
 enum class Picture {
     none,
@@ -33,7 +34,7 @@ std::string suffixOf(const std::string& name)
     return suffix;
 }
 
-// The name must be one of a picture; which, the first bytes say better.
+// The name must be a picture's; the first bytes say better which kind.
 Picture kindOf(const InputFile& input)
 {
     if (!hasPictureName(input.name())) return Picture::none;
@@ -63,7 +64,7 @@ std::string readPicture(const InputFile& input, Picture kind, uint64_t limit, Pi
     }
 }
 
-// Of all levels.
+// Returns the bytes of all levels.
 uint64_t bytesOf(SluiceImageInfo info)
 {
     info.depth = info.layers = info.faces = 1;

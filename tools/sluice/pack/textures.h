@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What sluice pack --images makes of pictures: Targa, PNG and JPEG files become KTX2 files.
+// Does sluice pack --images for pictures: Targa, PNG and JPEG files become KTX2 files.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,15 @@
 namespace sluice {
 
 bool hasPictureName(const std::string& name); // .tga, .png, .jpg or .jpeg
-// Whether a file is a picture that --images would make a texture of; by its name and its first
-// bytes.
+// Returns whether --images would make a texture of a file, judged by its name and its first bytes.
 bool isPicture(const InputFile& input);
 
-// How many bytes an image may have in memory, a picture as RGBA8, by its file's size and the options.
+// Returns how many bytes an image may have in memory (a picture as RGBA8), by its file's size and
+// the options.
 uint64_t imageLimit(const InputFile& input, const AssetOptions& options);
 
 struct Texture {
-    std::unique_ptr<InputFile> file; // KTX2, in memory, under the picture's name; null: none
+    std::unique_ptr<InputFile> file; // a KTX2 file in memory, under the picture's name; null: none
     std::string summary;             // what was made and why: "RGBA8 sRGB, 9 levels"
     std::string reason;              // why there is none
 };

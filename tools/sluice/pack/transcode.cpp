@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice transcode: Zstandard files into an archive of Gstd, whose matches are those of the frames.
+// sluice transcode: packs Zstandard files into a Gstd archive with the frames' own matches.
 #include <cstdio>
 
 #include "tools/common/archive_writer.h"
@@ -64,7 +64,7 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
         if (frames.empty()) {
             throw Failure{exitFormat, input.path + ": the file is empty"};
         }
-        // Damage is what adding the file tells of.
+        // Adding the file will report damage.
         uint64_t size = 0;
         if (ZstdReader(frames.data(), frames.size()).measure(size) == SLUICE_OK) {
             decoded = size <= UINT64_MAX - decoded ? decoded + size : UINT64_MAX;

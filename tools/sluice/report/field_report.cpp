@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs the verbs that say something of a device, each in a process of its own, and puts their JSON
-// together: a driver that crashes or hangs spoils one step, and no figure has a second source.
+// Runs the verbs that report on a device, each in a process of its own, and puts their JSON
+// together. So a driver that crashes or hangs spoils only one step, and every figure has one
+// source.
 #include "tools/sluice/report/field_report.h"
 
 #include <algorithm>
@@ -20,16 +21,17 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kSchemaVersion = 1;
-constexpr double kStepSeconds = 600; // of a step, where there is no limit
+constexpr double kStepSeconds = 600; // for a step, if there is no limit
 constexpr double kListSeconds = 30, kLeastStep = 1;
-// Of the time that is left, so that a step that hangs leaves some to the others.
+// A step may use this part of the remaining time, so that a step that hangs leaves some to the
+// others.
 constexpr double kStepPart = 2.0 / 3;
 
-// What is measured with a share of the time: rows of the benchmark that compile together.
+// Rows of the benchmark that compile together get a share of the time together.
 constexpr const char* kBenchFilters[] = {"=scan", "gdeflate,checksum", "gstd filters"};
-// Of the seconds each has a part, within bounds.
+// Each gets a part of the seconds, within bounds.
 constexpr double kBenchParts = 15, kLeastBench = 2, kMostBench = 20;
-// A row is measured on GPUs alone: software devices make pipelines too slowly.
+// Tuning is only measured on GPUs, because software devices make pipelines too slowly.
 constexpr double kMostTune = 60;
 
 struct Step {
@@ -130,7 +132,7 @@ void keepBench(OrderedJson& device, const OrderedJson& printed)
             kept["cut"].push_back(one.at("kernel"));
 }
 
-// The strings below may be a driver's, which says what it likes.
+// The strings below may come from a driver, and may be anything.
 bool isFreeText(const std::string& member)
 {
     return member == "error" || member == "notRun" || member == "differences" || member == "vulkan";
@@ -167,7 +169,7 @@ private:
     struct Ending {
         std::optional<OrderedJson> printed; // what the verb printed, if it did its work
         std::string error;                  // else how it ended, or what it found wrong
-        bool isOver = false;                // because time was over
+        bool isOver = false;                // stopped because time was over
         int code = exitDevice;
     };
 
@@ -180,8 +182,8 @@ private:
     Ending perform(const std::vector<std::string>& arguments, double seconds) const;
     void findDevices();
     void perform(OrderedJson& device, const Step& step);
-    // Device after device, so that what matters most is done of all before the rest begins; the
-    // CPU, which stands last and takes least, is the first.
+    // The steps go device by device, so that what matters most is done for all devices before the
+    // rest begins. The CPU, which is listed last and takes least, comes first.
     void performAll(Steps (FieldReport::*stepsOf)(const OrderedJson& device) const);
     void note(const char* list, const OrderedJson& device, const Step& step, const char* member,
               const std::string& text);
@@ -210,7 +212,7 @@ FieldReport::Ending FieldReport::perform(const std::vector<std::string>& argumen
     Ending ending;
     ending.isOver = child.end == ChildResult::End::stopped;
     if (child.end == ChildResult::End::exited) ending.code = child.code;
-    // One that found something wrong with the device has printed what.
+    // A step that found something wrong with the device has printed it.
     const bool didItsWork =
         child.end == ChildResult::End::exited && (child.code == exitOk || child.code == exitDevice);
     if (didItsWork) {
@@ -248,7 +250,7 @@ void FieldReport::note(const char* list, const OrderedJson& device, const Step& 
     m_json[list].push_back(entry);
 }
 
-// Names the devices without one of them being touched by this process.
+// Names the devices without this process touching any of them.
 void FieldReport::findDevices()
 {
     const bool all = m_options.device == "all";
@@ -257,7 +259,7 @@ void FieldReport::findDevices()
     m_line.show("listing devices");
     Ending ending = perform(step.arguments, kListSeconds);
     const std::string error = ending.error;
-    if (!ending.printed && all) // a driver fails even at that, but the CPU is still there
+    if (!ending.printed && all) // a driver fails even here, but the CPU is still there
         ending = perform({"devices", "--json", "--device", "cpu"}, kListSeconds);
     if (!ending.printed) throw Failure{ending.code == exitOk ? exitDevice : ending.code, error};
     m_json["schemaVersion"] = kSchemaVersion;
@@ -280,13 +282,14 @@ void FieldReport::perform(OrderedJson& device, const Step& step)
                 (isLimited() ? formatText(", %.0f s left", left()) : ""));
     const Ending ending = perform(step.arguments, seconds);
     if (ending.isOver) return note("leftOut", device, step, "why", ending.error);
-    // A self-test says by its result what differs.
+    // The result of a self-test says what differs.
     if (!ending.printed || (!ending.error.empty() && step.arguments[0] != "selftest"))
         note("failures", device, step, "error", ending.error);
     if (!ending.printed) return;
     try {
         step.keep(device, *ending.printed);
-    } catch (const OrderedJson::exception& error) { // a crash in the middle of its output, say
+    } catch (const OrderedJson::exception& error) { // for example a crash in the middle of its
+                                                    // output
         note("failures", device, step, "error", std::string("printed other JSON: ") + error.what());
     }
 }
@@ -401,8 +404,8 @@ std::string FieldReport::resultOf(const OrderedJson& device) const
 void FieldReport::run()
 {
     findDevices();
-    // A GPU's pipelines first: what follows leaves them in the driver's own cache. Software devices
-    // have none, and compile slowly.
+    // A GPU's pipelines come first, because later steps leave them in the driver's cache. Software
+    // devices have no such cache and compile slowly.
     performAll(&FieldReport::hardwarePipelines);
     performAll(&FieldReport::firstTier);
     performAll(&FieldReport::tuningSteps);

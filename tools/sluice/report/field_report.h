@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice report: what a report of a problem, or the page of devices, needs to say of a machine.
+// sluice report: collects what a problem report, or the page of devices, needs to know about a
+// machine.
 #pragma once
 
 #include "tools/common/tool.h"

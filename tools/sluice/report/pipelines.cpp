@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice devices --pipelines: what each pipeline costs to make on a device, and what its driver
-// says of it.
+// sluice devices --pipelines: what each pipeline costs to make on a device, and what the driver
+// reports about it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -48,7 +48,7 @@ struct Statistic {
     std::string name, value;
 };
 
-// VK_KHR_pipeline_executable_properties; nothing where the driver lacks it.
+// Queries VK_KHR_pipeline_executable_properties; returns nothing if the driver lacks it.
 class Statistics {
 public:
     explicit Statistics(SluiceDevice device)
@@ -96,7 +96,7 @@ private:
     PFN_vkGetPipelineExecutableStatisticsKHR m_get = nullptr;
 };
 
-// The first of these that the driver gives: NVIDIA's, RADV's and ANV's names.
+// Returns the first of these that the driver reports: NVIDIA's, RADV's and ANV's names.
 std::string valueOf(const std::vector<Statistic>& statistics,
                     std::initializer_list<const char*> names)
 {

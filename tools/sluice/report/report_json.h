@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// JSON whose members keep their order, in lines that can be read in a mail.
+// JSON whose members keep their order, in lines short enough for a mail.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace sluice {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// Lists and objects that fit stand in one line of less than 100 columns. No bytes but UTF-8 come
-// out, whatever the strings hold.
+// Lists and objects that fit stand in one line of less than 100 columns. The output is always
+// UTF-8, whatever the strings hold.
 std::string reportText(const OrderedJson& json);
 
 } // namespace sluice

@@ -16,7 +16,7 @@ namespace {
 using selftest::SelfTestCases;
 using selftest::SelfTestRow;
 
-// A file of tests/data, and the sluiceTileChecksum of all that it decodes to.
+// A file of tests/data, and the sluiceTileChecksum of everything that it decodes to.
 struct GoldenVector {
     const char* kernel;
     Bytes file;
@@ -71,7 +71,7 @@ private:
     void add(const char* kernel, const std::string& difference);
 };
 
-// difference: what is wrong; empty: nothing.
+// `difference` says what is wrong; empty if nothing is.
 void TierTest::add(const char* kernel, const std::string& difference)
 {
     const bool passed = difference.empty();
@@ -102,7 +102,7 @@ std::string caseDifference(SelfTestCases& cases, const SelfTestRow& test, const 
     if (info.tier != std::string("ref")) {
         const SluiceStatus status = cases.compare(test.which, device.handle(), difference);
         if (status != SLUICE_ERROR_UNSUPPORTED) device.check(status, test.kernel);
-    } else if (test.checksum != 0) { // the others' reference
+    } else if (test.checksum != 0) { // the reference for the others
         Words words;
         device.check(cases.run(test.which, device.handle(), words), test.kernel);
         difference =
@@ -141,7 +141,8 @@ void TierTest::run(SelfTestCases& cases, const CommonOptions& common)
             add(test.kernel, caseDifference(cases, test, opened));
         for (const GoldenVector& vector : goldenVectors())
             add(vector.kernel, goldenDifference(vector, opened));
-    } catch (const Failure& failure) { // a lost device, say; the others are still worth a try
+    } catch (const Failure& failure) { // for example a lost device; the others are still worth a
+                                       // try
         if (failure.code == exitUsage) throw;
         notRun = failure.text;
         kernels.clear();

@@ -17,7 +17,7 @@ bool isNamed(const std::string& field, const std::string& name)
     return field.rfind(name, 0) == 0 && (field.size() == name.size() || field[name.size()] == '.');
 }
 
-// The knobs of the backend's members that were asked for, in the order of the table.
+// Returns the knobs of the members that were asked for, in the order of the table.
 std::vector<const Knob*> knobsFor(const TuneDevice& device, const std::vector<std::string>& only)
 {
     std::vector<const Knob*> wanted;
@@ -55,7 +55,7 @@ std::string lineOf(const TuneResult& result)
     return formatText("%-40s # %s%s\n", text.c_str(), change.c_str(), result.why.c_str());
 }
 
-// In place of what was measured.
+// This is shown in place of a measurement.
 std::string listOf(const TuneResult& result)
 {
     std::string text = "candidates:";
@@ -118,7 +118,7 @@ std::string tuningText(const std::string& option)
 
 int runTune(const TuneOptions& options, const CommonOptions& common)
 {
-    // What cannot be written is better known before a minute of work than after.
+    // An output that cannot be written should fail before a minute of work and not after.
     std::unique_ptr<OutputFile> file;
     if (!options.json.empty()) file = std::make_unique<OutputFile>(options.json, common.force);
     std::vector<TuneResult> results;

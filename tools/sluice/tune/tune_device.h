@@ -20,7 +20,7 @@ struct TuneTraits {
 
 class TuneDevice : public ToolDevice {
 public:
-    // row: text; kernels: SluiceKernels. Throws a Failure.
+    // `row` is text, `kernels` are SluiceKernels. Throws a Failure.
     TuneDevice(const DeviceOptions& options, uint32_t kernels, const std::string& row);
 
     const TuneTraits& traits() const { return m_traits; }
@@ -29,11 +29,12 @@ public:
     const TuningField* field(const std::string& name) const; // null: there is none
     uint32_t value(const TuningField& field) const;
     void set(const TuningField& field, uint32_t value);
-    // Elements of a tile: of a scan; of a compaction by compact_call.comp, 0 where that is not used.
+    // Return the elements of a tile: of a scan; and of a compaction by compact_call.comp, 0 if that
+    // is not used.
     uint32_t scanTile() const;
     uint32_t compactCallTile() const;
 
-    // Milliseconds that one run of the work takes, on the device's clock if it has one.
+    // Returns the milliseconds of one run of the work, by the device's clock if it has one.
     double time(const Work& work, uint32_t length, uint32_t passes) const;
 
 private:

@@ -118,8 +118,8 @@ Knob leave(const char* field, const char* (*whyNot)(Traits))
     return knob;
 }
 
-// In the order in which they are measured: what pipelines are made with comes before what is
-// measured with them.
+// In the order of measurement: numbers that pipelines are made with come before numbers that are
+// measured with those pipelines.
 std::vector<Knob> scanKnobs()
 {
     return {
@@ -227,7 +227,7 @@ std::vector<Knob> codecKnobs()
         choose("fseTables.laneGroups", kFse, {"fse tables"}, {512, 1024, 2048, 4096, 8192, 16384}),
         choose("fseTables.warps", kFse, {"fse tables"}, {512, 1024, 2048, 4096, 8192, 16384}),
     };
-    // So many tiles of the usual size there is no memory for.
+    // There is not enough memory for this many tiles of the usual size.
     for (Knob& knob : list)
         if (std::string(knob.field) == "gdeflate.manyTiles") knob.tileBytes = 16 * kKiB;
     return list;

@@ -10,7 +10,7 @@ namespace {
 // A kernel of this length or more stands out from the time that a submission takes.
 constexpr double kPassesMilliseconds = 0.2;
 constexpr uint32_t kMostPasses = 16, kMostRounds = 25;
-// Of a median; of a single time, which is all that slow devices have time for.
+// Noise that is expected in a median, and in a single time, for which alone slow devices have time.
 constexpr double kLeastNoise = 0.01, kNoiseOfOne = 0.1;
 constexpr uint64_t kMostBytes = 512u << 20;
 
@@ -38,7 +38,8 @@ struct Tuner::Entrant {
     uint32_t value;
     TuneDevice* device;
     const Work* work;
-    const TuningField* field; // to be set before each run; null: the device was made with the value
+    const TuningField* field; // the row to set before each run; null: the device was made with the
+                              // value
 };
 
 Tuner::Tuner(const DeviceOptions& options, double seconds)
@@ -122,8 +123,8 @@ TunePoint Tuner::contest(std::vector<Entrant>& entrants, const char* work, uint3
         if (one.field != nullptr) one.device->set(*one.field, one.value);
         return one.device->time(*one.work, length, passes);
     };
-    // The first runs make scratch, and compile on some drivers; the second ones tell how many are
-    // to be timed together.
+    // The first runs allocate scratch and, on some drivers, compile. The second ones show how many
+    // runs to time together.
     const bool isGpu = m_usual.traits().isGpu;
     double shortest = kPassesMilliseconds;
     for (uint32_t i = 0; i < (isGpu ? 3u : 1u); ++i)
@@ -150,8 +151,8 @@ TunePoint Tuner::contest(std::vector<Entrant>& entrants, const char* work, uint3
     return point;
 }
 
-// The value whose runs take the least time on average over the works, each at its longest list and
-// at one of an eighth; but none that is hardly faster than what is usual.
+// Returns the value whose runs take the least time on average over the works, each at its longest
+// list and at one of an eighth of that; but not one that is hardly faster than the usual value.
 void Tuner::choose(const Knob& knob, TuneResult& result)
 {
     std::vector<uint32_t> values = result.candidates;
@@ -170,7 +171,7 @@ void Tuner::choose(const Knob& knob, TuneResult& result)
             values.erase(at);
         }
     }
-    std::vector<double> scores(values.size()); // logarithms of times, by that of what is usual
+    std::vector<double> scores(values.size()); // logarithms of times relative to the usual value's
     std::vector<double> noise(values.size());
     const auto share = (m_knobEnd - Clock::now()) / (2 * knob.works.size());
     for (const char* name : knob.works) {
@@ -205,7 +206,7 @@ void Tuner::choose(const Knob& knob, TuneResult& result)
             formatText("%s %u: %.2f", i == 1 ? "" : ",", values[i], std::exp(scores[i] / lists));
 }
 
-// Lists of growing length, with the pipeline in question and without it.
+// Measures lists of growing length, with the pipeline in question and without it.
 void Tuner::findThreshold(const Knob& knob, TuneResult& result)
 {
     const bool isUpTo = knob.kind == Knob::Kind::upTo;
@@ -259,7 +260,7 @@ void Tuner::findThreshold(const Knob& knob, TuneResult& result)
                    point.times[1].milliseconds, point.length, point.unit.c_str());
     if (decisive != 0) {
         result.chosen = valueOf(point.length);
-        // Longer lists there is no memory for.
+        // There is no memory for longer lists.
         if (isUpTo && decisive == lengths.size())
             result.chosen = std::max(result.chosen, result.usual);
     } else if (isUpTo || result.usual == knob.off || result.usual <= valueOf(last.length)) {

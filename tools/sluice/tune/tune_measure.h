@@ -15,7 +15,7 @@ struct TunePoint {
     struct Time {
         uint32_t value;
         double milliseconds; // median of runs that alternate with those of the others
-        double noise;        // what runs differ by, as a part of the median
+        double noise;        // the spread of the runs, relative to the median
     };
     std::string work, unit;
     uint32_t length;
@@ -27,7 +27,7 @@ struct TuneResult {
     uint32_t usual;                   // what the device's row has
     uint32_t chosen;                  // what it should have
     std::string why;                  // what was measured, in short, or why nothing was
-    std::vector<uint32_t> candidates; // with which; of a threshold, the one without and with it
+    std::vector<uint32_t> candidates; // times with it; for a threshold, without and with it
     std::vector<TunePoint> points;
 };
 
@@ -35,11 +35,11 @@ class Tuner {
 public:
     Tuner(const DeviceOptions& options, double seconds);
 
-    // The device with the row that is chosen for it, and no kernels to speak of.
+    // The device with the row that is chosen for it, and hardly any kernels.
     const TuneDevice& usual() const { return m_usual; }
-    // What would be measured.
+    // Returns what would be measured.
     TuneResult candidatesOf(const Knob& knob) const;
-    // Measures, with what was chosen before. laterKnobs: how many will still be measured.
+    // Measures with the values chosen before. laterKnobs is how many knobs will still be measured.
     TuneResult measure(const Knob& knob, uint32_t laterKnobs);
 
 private:

@@ -123,7 +123,7 @@ std::vector<uint32_t> randomWords(uint64_t count, uint32_t seed)
     return words;
 }
 
-// Elements for which there is memory, and which a GPU goes through in well under a millisecond.
+// As many elements as there is memory for, and as a GPU processes in well under a millisecond.
 uint32_t lengthOf(const WorkLimits& limits, uint64_t bytesEach)
 {
     return uint32_t(std::clamp<uint64_t>(limits.bytes / bytesEach, 64, 1u << 25));
@@ -237,11 +237,12 @@ std::unique_ptr<Work> compaction(SluiceDevice device, const WorkLimits& limits,
 
 // --- Intervals
 
-// Lengths of runs, and where each begins if they lie one behind the other; one more for the end.
+// The lengths of runs, and where each begins if they lie one behind the other, with one more for
+// the end.
 struct Runs {
     std::vector<uint32_t> counts, begins;
 
-    // Up to twice `average` elements each.
+    // Makes runs of up to twice `average` elements.
     Runs(uint32_t count, uint32_t average, uint32_t seed) : counts(count), begins(count + 1)
     {
         Random random(seed);
@@ -249,7 +250,7 @@ struct Runs {
             one = random() % (2 * average + 1);
         std::partial_sum(counts.begin(), counts.end(), begins.begin() + 1);
     }
-    // Their beginnings if they lie in another order, one that has no pattern.
+    // Returns their beginnings in another order, without a pattern.
     std::vector<uint32_t> shuffled(uint32_t length) const
     {
         std::vector<uint32_t> order(length), places(length);
@@ -328,7 +329,7 @@ std::unique_ptr<Work> move(SluiceDevice device, const WorkLimits& limits, uint32
 
 std::unique_ptr<Work> bulk(SluiceDevice device, const WorkLimits& limits, bool insert)
 {
-    constexpr uint32_t every = 8, elementSize = 12; // an index for so many items
+    constexpr uint32_t every = 8, elementSize = 12; // an index for this many items
     auto work = std::make_unique<Work>(device);
     work->unit = "items";
     work->most = lengthOf(limits, 2 * elementSize);
@@ -359,7 +360,7 @@ std::unique_ptr<Work> moveByRunLength(SluiceDevice device, const WorkLimits& lim
     work->unit = "bytes a run";
     work->lengths = {16, 24, 32, 48, 64, 96, 128, 160, 192, 256, 384, 512};
     work->most = work->lengths.back();
-    // All lists are of as many bytes, and share one output.
+    // All lists have the same number of bytes and share one output.
     const uint64_t bytes = std::min<uint64_t>(limits.bytes / 3, 64u << 20) / work->lengths.size();
     auto lists = std::make_shared<std::vector<SluiceIntervalMoveInfo>>();
     uint64_t longest = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What `sluice tune` measures with: commands with input of their own making, for lists of any
-// length. Tests run them under odd rows of tuning and compare what they write with the CPU
-// reference.
+// The work that `sluice tune` measures: commands with generated input, for lists of any length.
+// Tests run them under odd tuning rows and compare their output with the CPU reference.
 #pragma once
 
 #include <sluice/sluice_device.h>
@@ -28,7 +27,7 @@ inline void check(SluiceStatus status, const char* what)
     if (status != SLUICE_OK) throw WorkFailure(status, what);
 }
 
-// A command on a device, with its memory. Lengths count what `unit` says.
+// A command on a device, with its memory. Lengths count the things that `unit` names.
 class Work {
 public:
     explicit Work(SluiceDevice on) : device(on) {}
@@ -39,20 +38,20 @@ public:
     const SluiceDevice device;
     const char* unit = "elements";
     uint32_t most = 0;             // the longest list
-    std::vector<uint32_t> lengths; // those that there are, if not all up to `most`
+    std::vector<uint32_t> lengths; // the lengths that exist, if not all up to `most`
     std::function<SluiceStatus(SluiceCommands commands, uint32_t length)> record;
-    // Of tiles: a word each. Size 0: the command has none.
+    // The statuses of tiles, a word each. Size 0: the command has none.
     SluiceBuffer status = {};
 
     // Inputs are uploaded again, and outputs are filled with a pattern.
     void reset();
-    // What the command wrote: all outputs, one behind the other, and what it may change in place.
-    // Throws if anything around them has changed.
+    // Returns what the command wrote: all outputs, one behind the other, and what it may change in
+    // place. Throws if anything around them has changed.
     std::vector<uint8_t> written() const;
     // Throws unless all tiles of a list are OK.
     void checkStatus(uint32_t length) const;
 
-    // For those who make work. Memory lives as long as the work and is aligned to 256 bytes.
+    // For functions that make work. Memory lives as long as the work and is aligned to 256 bytes.
     SluiceContext context() const { return sluiceGetDeviceContext(device); }
     SluiceBuffer input(const void* bytes, uint64_t size);
     template <typename T>
@@ -64,7 +63,7 @@ public:
     SluiceBuffer output(uint64_t size);
     SluiceBuffer tileStatus(); // a word for each of `most` and the summary
     uint64_t address(SluiceBuffer buffer) const { return sluiceGetAddress(device, buffer); }
-    // Records a command with the scratch that it wants now.
+    // Records a command with the scratch that it currently needs.
     template <typename Info, typename Asked>
     SluiceStatus withScratch(SluiceCommands commands, Info info, const Asked& asked,
                              SluiceStatus (*requirementsOf)(SluiceContext, const Asked*,
@@ -86,7 +85,7 @@ public:
 
 private:
     struct Memory {
-        SluiceBuffer whole; // with what lies around
+        SluiceBuffer whole; // with the guard bytes around it
         std::vector<uint8_t> content;
         uint64_t size;
         bool isWritten;
@@ -105,8 +104,8 @@ inline SluiceBuffer first(SluiceBuffer buffer, uint64_t size)
 }
 
 struct WorkLimits {
-    uint64_t bytes;     // of device memory, about
-    uint32_t tileBytes; // that a tile decodes to, 4,096 to 65,536
+    uint64_t bytes;     // bytes of device memory, about
+    uint32_t tileBytes; // bytes that a tile decodes to, 4,096 to 65,536
 };
 
 struct WorkKind {

@@ -23,7 +23,7 @@ constexpr uint32_t kDistinct = 16; // tiles that are encoded; longer lists have 
 
 uint64_t aligned(uint64_t size) { return (size + 15) / 16 * 16; }
 
-// Half of them repeat what stands a little before, the rest are mostly small numbers.
+// Half of the bytes repeat what stands a little before; the rest are mostly small numbers.
 Bytes someBytes(uint32_t size, uint32_t seed)
 {
     Random random(seed);
@@ -51,8 +51,8 @@ struct Tiles {
         source.insert(source.end(), tile.begin(), tile.end());
         source.resize(aligned(source.size()));
     }
-    // The same tiles again and again, each with a place of its own; so many that they fit in
-    // `bytes`, when each also takes bytesEach.
+    // Repeats the same tiles, each copy with a place of its own; as many as fit in `bytes` if each
+    // also takes bytesEach.
     void repeat(uint64_t bytes, uint64_t bytesEach)
     {
         const size_t distinct = regions.size();
@@ -72,7 +72,7 @@ struct Tiles {
 // Rows of the destination with bytes between them that no tile writes.
 constexpr uint32_t kRowBytes = 512, kRowPitch = 576;
 
-// Uploads the tiles; makes destination and status. Fills what lists of regions have in common.
+// Uploads the tiles, makes destination and status, and fills what region lists have in common.
 template <typename Info>
 void setRegions(Work& work, Tiles& tiles, Info& info, bool inRows = false)
 {
@@ -245,7 +245,7 @@ std::unique_ptr<Work> undoFilters(SluiceDevice device, const WorkLimits& limits)
                          limits.tileBytes, 0, uint32_t(description.size() * 4), i});
     }
     info.tiles = work->input(tiles);
-    // The words of a decode before, which the command leaves as they are.
+    // The status words of an earlier decode, which the command does not change.
     std::vector<uint32_t> statuses(work->most, SLUICE_TILE_OK);
     statuses.insert(statuses.end(), {0, ~0u});
     info.statusCount = work->most;
@@ -305,7 +305,7 @@ std::unique_ptr<Work> decodeFloats(SluiceDevice device, const WorkLimits& limits
     for (uint64_t* address : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw})
         *address += work->address(info.source);
     tensor.output = work->address(info.destination);
-    // A list of `length` tiles has the first ones of the tensor; its others are not decoded.
+    // A list of `length` tiles has the first tiles of the tensor; the others are not decoded.
     info.tensors = work->input(&tensor, sizeof tensor);
     info.status = work->tileStatus();
     work->record = [info, own = work.get()](SluiceCommands commands, uint32_t length) {

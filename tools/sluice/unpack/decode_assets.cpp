@@ -85,14 +85,15 @@ void AssetDecoder::take(const DecodeTile& tile, uint32_t status, const uint8_t* 
     for (; open.part < open.parts.size() && open.parts[open.part].begin < end; ++open.part) {
         Part& part = open.parts[open.part];
         takePart(part, tile, status, bytes);
-        if (part.end > end) break; // the next tile goes on with it
+        if (part.end > end) break; // the next tile continues it
         endPart(part);
     }
     --open.tilesLeft;
     finish();
 }
 
-// The assets in their order; those that share tiles are together, where the first of them is.
+// Goes through the assets in their order; those that share tiles are together, where the first of
+// them is.
 std::vector<AssetDecoder::Open> AssetDecoder::group(const std::vector<uint32_t>& assets) const
 {
     std::vector<Open> groups;
@@ -113,7 +114,7 @@ std::vector<AssetDecoder::Open> AssetDecoder::group(const std::vector<uint32_t>&
     return groups;
 }
 
-// Of tiles that are shared, those that hold something of an asset that is wanted.
+// If tiles are shared, only those that hold a part of a wanted asset are decoded.
 void AssetDecoder::addTiles(const std::vector<Part>& parts)
 {
     const uint32_t asset = parts.front().asset;
@@ -149,11 +150,11 @@ DecodeStats AssetDecoder::run(const std::vector<uint32_t>& assets)
             try {
                 m_decoder.flush(); // the assets before the damaged one are still good
             } catch (const Failure&) {
-                // the first failure is the one to tell, unless it is not the end
+                // the first failure is reported, unless failures do not end the run
                 if (m_keepGoing) throw;
             }
             if (m_open.empty() || m_open.back().parts.front().asset != asset) throw;
-            // Records are checked before the first tile: all of them are missing.
+            // Records are checked before the first tile, so all tiles are missing.
             Open& open = m_open.back();
             for (Part& part : open.parts)
                 fail(part, part.asset == asset

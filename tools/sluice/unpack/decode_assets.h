@@ -17,36 +17,37 @@ public:
     virtual void begin(uint32_t asset) = 0;
     virtual void write(uint64_t offset, const uint8_t* bytes, uint32_t size) = 0;
     virtual void end() = 0;
-    virtual void discard() = 0; // instead of end: something is wrong in the asset
+    virtual void discard() = 0; // called instead of end if something is wrong in the asset
 };
 
 class AssetDecoder {
 public:
-    // keepGoing: what is wrong in a file is said on stderr, and the next tile follows; else it is
-    // thrown as a Failure, as everything else always is.
+    // With keepGoing, errors in a file are reported on stderr and the next tile follows. Otherwise
+    // they are thrown as a Failure, as all other errors always are.
     AssetDecoder(const Container& container, const ToolDevice& device, AssetSink& sink,
                  Progress& progress, bool keepGoing);
 
-    // assets: their numbers, ascending.
+    // `assets` are their numbers, ascending.
     DecodeStats run(const std::vector<uint32_t>& assets);
 
     uint64_t badAssets() const { return m_badAssets; }
-    // exitOk, or what the failures that were said come to: damage before what is merely newer.
+    // Returns exitOk, or the exit code for all reported failures: damage takes precedence over
+    // newer versions.
     int exitCode() const { return m_exitCode; }
 
 private:
-    // An asset, and where it is in what its tiles decode to.
+    // An asset, and its place in what its tiles decode to.
     struct Part {
         uint32_t asset;
         uint64_t begin, end;
         bool isBegun = false; // the sink has it
         bool isBad = false;
     };
-    // Assets whose tiles have been handed to the decoder: one, or those that share them. Empty ones
-    // wait for their turn too.
+    // Assets whose tiles have been given to the decoder: one, or several that share them. Empty
+    // assets wait for their turn too.
     struct Open {
         std::vector<Part> parts; // in order
-        size_t part = 0;         // the first that is not done
+        size_t part = 0;         // the first asset that is not done
         uint32_t tilesLeft = 0;
     };
 

@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// The numbers of the assets, ascending: of all if the selection is empty. Throws Failure{exitUsage}
-// where a name or a glob finds nothing.
+// Returns the numbers of the assets, ascending; those of all if the selection is empty. Throws
+// Failure{exitUsage} if a name or a glob finds nothing.
 std::vector<uint32_t> selectAssets(const Container& container, const Selection& selection);
 
 } // namespace sluice

@@ -29,7 +29,7 @@ void printStats(const ToolDevice& device, const DecodeStats& stats, std::FILE* o
 
 class FileSink : public AssetSink {
 public:
-    // root: where assets go under their names; file: where the only asset goes instead
+    // `root` is where assets go under their names; `file` is where the only asset goes instead
     FileSink(const Container& container, std::string root, std::string file, bool force)
         : m_container(container), m_root(std::move(root)), m_file(std::move(file)), m_force(force)
     {
@@ -62,7 +62,7 @@ private:
     std::optional<OutputFile> m_output;
 };
 
-// A single asset, as it comes: what is damaged ends it.
+// Writes a single asset as it is decoded; damage ends it.
 class StdoutSink : public AssetSink {
 public:
     void begin(uint32_t) override {}
@@ -79,10 +79,10 @@ public:
     void discard() override {}
 };
 
-// Compares with files below a folder. The first difference in a file is the only one that is told.
+// Compares with files below a folder. Only the first difference in a file is reported.
 class CompareSink : public AssetSink {
 public:
-    // keepGoing: a file that is missing is a difference too
+    // With keepGoing a missing file is a difference too
     CompareSink(const Container& container, std::string folder, bool keepGoing)
         : m_container(container), m_folder(std::move(folder)), m_keepGoing(keepGoing)
     {
@@ -128,7 +128,7 @@ private:
     Bytes m_expected;
 };
 
-// "path/x.tga.gdeflate" gives "path/x.tga".
+// Turns "path/x.tga.gdeflate" into "path/x.tga".
 std::string withoutSuffix(const std::string& path)
 {
     const std::filesystem::path whole = std::filesystem::u8path(path);
@@ -138,7 +138,7 @@ std::string withoutSuffix(const std::string& path)
     return (whole.parent_path() / whole.stem()).generic_u8string();
 }
 
-// unpack --list: with -v the sizes too.
+// Does unpack --list, with -v sizes too.
 int printNames(const Container& container, const std::vector<uint32_t>& assets,
                const CommonOptions& common)
 {
@@ -150,7 +150,8 @@ int printNames(const Container& container, const std::vector<uint32_t>& assets,
     return exitOk;
 }
 
-// Refuses what cannot be a file here, what would overwrite one, and two assets that would be one file.
+// Refuses names that cannot be files here or would overwrite one, and two assets that would be the
+// same file.
 void checkNames(const Container& container, const std::vector<uint32_t>& assets,
                 const std::string& root, bool force)
 {
@@ -167,7 +168,7 @@ void checkNames(const Container& container, const std::vector<uint32_t>& assets,
     }
 }
 
-// Refuses before anything is written. Returns the file that a single asset goes to; empty: assets
+// Refuses before anything is written. Returns the file that a single asset goes to; empty if assets
 // go below `root` under their names.
 std::string outputFile(const Container& container, const std::vector<uint32_t>& assets,
                        const std::string& root, const UnpackOptions& options,
@@ -200,8 +201,8 @@ uint64_t decodedSize(const Container& container, const std::vector<uint32_t>& as
     return size;
 }
 
-// A small archive may name very many folders: each counts as a file system's block. Names are in
-// order, so that those of one folder follow each other.
+// A small archive may name very many folders, so each counts as a block of the file system. Names
+// are in order, so that those of one folder follow each other.
 void checkFolders(const Container& container, const std::vector<uint32_t>& assets,
                   uint64_t maxOutput)
 {
@@ -224,7 +225,7 @@ void checkFolders(const Container& container, const std::vector<uint32_t>& asset
                                      wide(folders), wide(blockBytes), wide(limit))};
 }
 
-// After --keep-going. Returns the verb's exit code.
+// Ends a run with --keep-going. Returns the verb's exit code.
 int endOf(const AssetDecoder& decoder, size_t assetCount)
 {
     if (decoder.badAssets() != 0)
@@ -233,7 +234,7 @@ int endOf(const AssetDecoder& decoder, size_t assetCount)
     return decoder.exitCode();
 }
 
-// A texture has its picture's name, and whoever opens the file should know.
+// A texture has its picture's name; the user should know that before opening the file.
 void tellTextures(const Container& container, const std::vector<uint32_t>& assets,
                   const std::string& file)
 {
@@ -278,7 +279,7 @@ int runUnpack(const UnpackOptions& options, const CommonOptions& common)
     const std::string file = outputFile(container, assets, root, options, common);
     const ToolDevice device(options.device, common, container.kernelsOf(assets),
                             pipelineFlagsFor(decodedSize(container, assets)));
-    if (file.empty()) makeFolder(root); // even for an archive of no asset
+    if (file.empty()) makeFolder(root); // even for an archive without assets
     Progress progress("unpacking", decodedSize(container, assets), common.quiet);
     FileSink files(container, root, file, common.force);
     StdoutSink standard;

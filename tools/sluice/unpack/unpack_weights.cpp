@@ -16,8 +16,8 @@ namespace {
 
 constexpr uint64_t kCopyBytes = 4 << 20;
 
-// -o, or the input's own name below -C. There is no other name to take: the input's would be
-// overwritten.
+// Returns the file of -o, or the input's own name below -C. No other name can be used, because the
+// input would be overwritten.
 std::string outputPath(const UnpackOptions& options)
 {
     if (!options.output.empty()) {
@@ -80,7 +80,7 @@ public:
     }
 
 private:
-    // Writes what a piece of the unit holds of this tensor.
+    // Writes the part of this tensor that is in a piece of the unit.
     void write(const OutputTensor& to, uint64_t elementBytes, uint64_t element,
                const uint8_t* bytes, uint64_t size)
     {
@@ -102,7 +102,7 @@ private:
     Progress& m_progress;
 };
 
-// Gives the outputs their places and makes the start of the file.
+// Places the outputs and makes the start of the file.
 std::string makeStart(const WeightFile& input, std::vector<OutputTensor>& outputs, uint64_t& size)
 {
     SafetensorsHeader header;
