@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An asset as a writer of archives is given it, and the checks of it.
+// An asset as the archive writer gets it, and its checks.
 #pragma once
 
 #include <sluice/sluice_archive.h>
@@ -24,7 +24,7 @@ inline SluiceArchiveSegment defaultSegment(const SluiceArchiveWriterInfo& info, 
             0,    SLUICE_FLOAT_BYTES, info.copyDepth, 0};
 }
 
-// An asset's segments, the caller's or a single one of ours.
+// An asset's segments: the caller's, or a single one of ours.
 struct Segments {
     const SluiceArchiveSegment* given;
     u32 count;
@@ -36,7 +36,7 @@ struct Segments {
     }
 };
 
-// The index says this of every asset, whoever has encoded it.
+// What the index says about every asset, whoever has encoded it.
 struct AssetHead {
     std::string_view name;
     u32 type;
@@ -56,7 +56,7 @@ inline bool triesFilters(const SluiceArchiveAssetInfo& info)
                                                    });
 }
 
-// The assets that share an extent; none if it is one asset's.
+// The assets that share an extent; none if it belongs to a single asset.
 struct Parts {
     const SluiceArchivePart* list = nullptr;
     u32 count = 0;
@@ -89,8 +89,8 @@ AssetHead headOf(const Info& info, Parts parts = {})
             triesFilters(info)};
 }
 
-// The item that describes the segment's filter, NULL if there is none. The writer has accepted the
-// asset.
+// Returns the item that describes the segment's filter, NULL if there is none. The writer has
+// accepted the asset.
 inline const u8* filterItemOf(const SluiceArchiveAssetInfo& info,
                               const SluiceArchiveSegment& segment)
 {
@@ -99,7 +99,7 @@ inline const u8* filterItemOf(const SluiceArchiveAssetInfo& info,
                : static_cast<const u8*>(info.parameters) + segment.filterOffset - 4;
 }
 
-// Are the items of a block that has been checked nothing but filters?
+// Returns whether the items of a checked block are only filters.
 inline bool areFilters(const u8* items, u32 size)
 {
     bool filters = size != 0;
@@ -108,8 +108,8 @@ inline bool areFilters(const u8* items, u32 size)
     return filters;
 }
 
-// Checks a block as strictly as a reader, except that kinds unknown here are accepted.
-// The rules of docs/format.md, 4.3.
+// Checks a block as strictly as a reader (docs/format.md, 4.3), except that unknown kinds are
+// accepted.
 inline bool isEncodedTile(const SluiceEncodedAssetInfo& info, const SluiceArchiveTile& tile,
                           bool last)
 {

@@ -14,8 +14,8 @@ namespace sluice {
 namespace {
 
 constexpr SluiceGstdEncoderInfo kEncoder = {12, 0};
-// A piece ends behind one of so many names, once it has so many bytes: what changes in some entries
-// changes the pieces that they are in, and a patch carries those alone.
+// A piece ends behind one in this many names, once it has this many bytes. So a change in some
+// entries only changes their own pieces, and a patch carries only those.
 constexpr u32 kEndingNames = 256, kLeastPiece = 4096;
 
 class Coder {
@@ -26,7 +26,7 @@ public:
     }
 
     void addEntry(u32 entry, u32 place, u64 share, u64 next);
-    // May a piece that has so many bytes end behind the last entry?
+    // Returns whether a piece with this many bytes may end behind the last entry.
     bool endsPiece(size_t size) const
     {
         return size >= kLeastPiece && xxh32(m_name.data(), m_name.size(), 0) % kEndingNames == 0;
@@ -71,7 +71,7 @@ void Coder::addName(std::string_view name)
     m_name = name;
 }
 
-// place: the entry's number in the archive; next: that of the one whose extent follows.
+// `place` is the entry's number in the archive, `next` that of the entry whose extent follows.
 void Coder::addEntry(u32 number, u32 place, u64 share, u64 next)
 {
     const u8* entry = &m_table[size_t(number) * assetBytes];
@@ -101,8 +101,8 @@ void Coder::addEntry(u32 number, u32 place, u64 share, u64 next)
     addNear(next, u64(place) + 1);
 }
 
-// A piece that hardly gets smaller is stored, and one that gets too small for the reader's bound
-// ends with zeros, which mean nothing.
+// A piece that hardly gets smaller is stored plain. One that gets too small for the reader's bound
+// ends with zeros, which have no meaning.
 void packPiece(SluiceGstdEncoder encoder, const u8* bytes, size_t size, std::vector<u8>& packed)
 {
     std::vector<u8> tile(sluiceGstdTileBound(size));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The index of an archive whose assets share tiles, as it is stored; docs/format.md, 4.11.
+// Packs the index of an archive whose assets share tiles (docs/format.md, 4.11).
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace sluice {
 //   entries    those of assets, shares and parts in the order of their extents, the parts of a
 //              share behind it and with its number at assetTileChecksum
 //   order      numbers of assets and parts in the order of their names
-//   codedSize  receives the bytes before they were packed
+//   codedSize receives the number of bytes before packing
 std::vector<u8> packArchiveIndex(const std::vector<u8>& entries, const std::string& names,
                                  const std::vector<u8>& blocks, const std::vector<u32>& order,
                                  u32& codedSize);

@@ -2,8 +2,8 @@
 // Writes .sluice archives: assets in order of their names, tiles in order, so that the bytes depend
 // on nothing else.
 //
-// Tiles are read ahead into the pool, across assets; whatever is the oldest is written next. An
-// asset's place in the file is therefore known only when its first tile is written.
+// Tiles are read ahead into the pool, across assets, and the oldest is always written next. So an
+// asset's place in the file is only known when its first tile is written.
 #include <sluice/sluice_archive.h>
 #include <sluice/sluice_float.h>
 
@@ -63,12 +63,12 @@ private:
     SluiceArchiveWriterInfo m_info;
     TilePool m_pool;
     std::vector<u8> m_entries;    // the asset table
-    std::vector<u8> m_successors; // where extents have an order of their own
+    std::vector<u8> m_successors; // the order of extents, if it is not that of the names
     std::vector<u8> m_blocks;     // parameter blocks
     std::string m_names;
-    std::vector<u8> m_coded; // the index as it is stored, where assets share tiles
+    std::vector<u8> m_coded; // the stored index, if assets share tiles
     u32 m_codedSize = 0;
-    // For each entry: its parameters are filters on trial that no tile has kept so far.
+    // For each entry, whether its parameters are filters on trial that no tile has kept so far.
     std::vector<u8> m_mayDrop;
     u32 m_entryCount = 0; // assets, shares, and behind each share its parts
     u32 m_shareCount = 0;
@@ -79,7 +79,7 @@ private:
     // The state of writing.
     u64 m_position = headerBytes; // end of the data, always 16-byte aligned
     u32 m_placedAssets = 0;       // entries that have their offset
-    // These are of the extent that was placed last.
+    // These belong to the extent that was placed last.
     u32 m_tilesWritten = 0;
     std::vector<u8> m_records; // that are not written yet
     u64 m_recordsWritten = 0;  // bytes
@@ -87,14 +87,14 @@ private:
     Xxh32 m_recordHash = {};
 };
 
-// The asset's segments; one of the writer's default where it has none.
+// Returns the asset's segments; if it has none, one with the writer's defaults.
 Segments ArchiveWriter::segmentsOf(const SluiceArchiveAssetInfo& info) const
 {
     if (info.segmentCount != 0) return {info.segments, info.segmentCount, {}};
     return {nullptr, 1, defaultSegment(m_info, info.size)};
 }
 
-// Segments add up to the asset, and tiles to what an asset may have.
+// Checks that segments add up to the asset, and that it has no more tiles than allowed.
 bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
 {
     if (info.segmentCount != 0 && info.segments == nullptr) return false;
@@ -115,7 +115,7 @@ bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
     return left == 0;
 }
 
-// held: bytes of blocks so far; counted: as kMaxParameterBytes limits them.
+// `held` are the bytes of blocks so far, `counted` those that kMaxParameterBytes limits.
 bool ArchiveWriter::acceptsParameters(const AssetHead& head, u64& held, u64& counted) const
 {
     if (head.parameterSize == 0) return true;
@@ -228,7 +228,7 @@ void ArchiveWriter::dropParameters()
     m_blocks.resize(kept);
 }
 
-// Adds an entry with what all kinds have.
+// Adds an entry with the members that all kinds have.
 u8* ArchiveWriter::newEntry(const AssetHead& head)
 {
     m_entries.resize(m_entries.size() + assetBytes);
@@ -267,7 +267,7 @@ void ArchiveWriter::addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeL
     }
 }
 
-// share: the number of its entry, for now.
+// `share` is the number of its entry for now.
 void ArchiveWriter::addPart(const SluiceArchivePart& part, u64 offset, u32 share)
 {
     u8* to = newEntry(headOf(part));
@@ -364,8 +364,8 @@ SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info, Parts parts)
     return SLUICE_OK;
 }
 
-// Gives entries up to `end` that have no place the current position. All but the last are empty
-// assets, or parts, which have a place in their share.
+// Gives the current position to the entries up to `end` that have no place yet. All but the last
+// are empty assets, or parts, which have a place in their share.
 void ArchiveWriter::placeAssets(u32 end)
 {
     for (; m_placedAssets < end; ++m_placedAssets)
@@ -448,8 +448,8 @@ SluiceStatus ArchiveWriter::flushRecords()
     return status;
 }
 
-// The numbers of assets and parts in the order of their names; empty: two names are one, or a file
-// is a folder.
+// Returns the numbers of assets and parts in the order of their names; empty if two names are equal
+// or a file is also a folder.
 std::vector<u32> ArchiveWriter::orderOfNames()
 {
     const auto nameOf = [&](u32 asset) {
@@ -466,7 +466,7 @@ std::vector<u32> ArchiveWriter::orderOfNames()
     return order;
 }
 
-// Brings the table and the names into an order, and notes that of the extents if it is another one.
+// Sorts the table and the names, and notes the order of the extents if it is different.
 void ArchiveWriter::sortByName(const std::vector<u32>& order)
 {
     std::vector<u32> place(m_entryCount);
@@ -540,7 +540,7 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
     storeLe32(header + headerShareCount, m_shareCount);
     storeLe32(header + headerCodedBytes, m_codedSize);
     storeLe32(header + headerChecksum, xxh32(header, headerChecksum, 0));
-    // Last, since it makes the archive valid.
+    // The header comes last, since it makes the archive valid.
     if (status == SLUICE_OK) status = write(0, header, headerBytes);
     m_stats.assetCount = m_entryCount - m_shareCount;
     m_stats.bytesOut = end;

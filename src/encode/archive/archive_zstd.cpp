@@ -39,8 +39,8 @@ public:
         return m_left == 0 ? finish() : SLUICE_OK;
     }
 
-    // Delivers the matches of the bytes that were read last. A match over the tile's end goes on in the
-    // next tile.
+    // Delivers the matches of the bytes that were read last. A match across the tile's end
+    // continues in the next tile.
     u32 matches(u64 position, u32 size, SluiceGstdMatch* matches)
     {
         u32 count = 0;

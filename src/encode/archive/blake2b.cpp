@@ -42,7 +42,7 @@ inline void mix(u64& a, u64& b, u64& c, u64& d, u64 x, u64 y)
 Blake2b::Blake2b()
 {
     std::copy(std::begin(kStart), std::end(kStart), m_state);
-    m_state[0] ^= 0x01010000 ^ sizeof(Digest); // one lane, no key, so many bytes of output
+    m_state[0] ^= 0x01010000 ^ sizeof(Digest); // one lane, no key, this many bytes of output
 }
 
 void Blake2b::compress(const u8* block, bool last)
@@ -52,7 +52,7 @@ void Blake2b::compress(const u8* block, bool last)
         words[i] = loadLe64(block + 8 * i);
     std::copy(m_state, m_state + 8, v);
     std::copy(std::begin(kStart), std::end(kStart), v + 8);
-    v[12] ^= m_count; // its upper half is 0: nobody hashes 2^64 bytes
+    v[12] ^= m_count; // its upper half is 0, since nobody hashes 2^64 bytes
     if (last) v[14] = ~v[14];
     for (u32 round = 0; round < kRounds; ++round) {
         const u8* order = kOrder[round % 10];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// BLAKE2b with 32 bytes of output and no key (RFC 7693): names of what is kept by its content.
-// Nobody can make two inputs of one name, whatever they control.
+// BLAKE2b with 32 bytes of output and no key (RFC 7693), for names of content-addressed entries.
+// Nobody can make two inputs with the same name, whatever they control.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ public:
         storeLe64(bytes, value);
         add(bytes, sizeof bytes);
     }
-    // The length goes in front, so that "ab", "c" is another input than "a", "bc".
+    // The length goes in front, so that "ab", "c" differs from "a", "bc".
     template <class Text>
     void addText(const Text& text)
     {

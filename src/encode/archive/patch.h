@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Patches: how a new file is made of an old one; docs/format.md, 11.
+// Patches: they make a new file from an old one (docs/format.md, 11).
 //
 // Making and applying hold a few pieces of at most kPatchPieceBytes and kPatchPrefixBytes at a
-// time, what zstd needs for them, and the list of operations; making also the parts of the two
-// files and 24 bytes for each of the old one.
+// time, what zstd needs for them, and the list of operations. Making also holds the parts of the
+// two files, and 24 bytes for each part of the old one.
 #pragma once
 
 #include <functional>
@@ -30,14 +30,14 @@ struct PatchFile {
     PatchRead read;
 };
 
-// Some bytes of a file that may stand elsewhere in the other one. The parts of a file follow each
+// Some bytes of a file that may occur elsewhere in the other one. The parts of a file follow each
 // other without gaps, and each has at most kPatchPieceBytes.
 struct PatchPart {
     u64 offset;
     u32 size;
     bool isTable; // of the new file: the bytes at likeOffset differ from it by few small numbers
-    // Of the new file: where similar bytes stand in the old one; likeSize 0: nowhere. With isTable
-    // as many bytes as the part has.
+    // For a part of the new file, where similar bytes are in the old one; likeSize 0: nowhere. With
+    // isTable it is as many bytes as the part has.
     u64 likeOffset, likeSize;
 };
 
@@ -47,7 +47,7 @@ struct PatchStats {
     u32 operations = 0;
 };
 
-// level: of zstd, for what is carried. progress gets bytes of the new file. Errors: UNSUPPORTED
+// `level` is zstd's, for carried bytes. `progress` gets bytes of the new file. Errors: UNSUPPORTED
 // (the list of operations is longer than a patch may hold), OUT_OF_MEMORY.
 SluiceStatus makePatch(const PatchFile& oldFile, const std::vector<PatchPart>& oldParts,
                        const PatchFile& newFile, const std::vector<PatchPart>& newParts, int level,
@@ -65,7 +65,7 @@ struct PatchHeader {
     u32 listChecksum;
 };
 
-// What is wrong is said in `reason`. Errors: FORMAT, CHECKSUM, VERSION.
+// `reason` says what is wrong. Errors: FORMAT, CHECKSUM, VERSION.
 SluiceStatus readPatchHeader(const PatchFile& patch, PatchHeader& header, std::string& reason);
 
 // Makes the new file; it is right only if this returns OK. Errors: FORMAT and CHECKSUM (the patch

@@ -17,13 +17,13 @@ namespace {
 
 using Bytes = std::vector<u8>;
 
-// The operations of a list one after the other.
+// Reads the operations of a list one by one.
 class ListReader {
 public:
     ListReader(const Bytes& list, const PatchHeader& header) : m_list(list), m_header(header) {}
 
     bool atEnd() const { return m_at == m_list.size(); }
-    // False: the list breaks a rule.
+    // Returns false if the list breaks a rule.
     bool next(PatchOperation& operation);
 
 private:
@@ -40,8 +40,8 @@ private:
     u64 m_oldEnd = 0;
 };
 
-// Seven bits a byte, the lowest first; bit 7: another one follows. No number is longer than it
-// must.
+// A number has seven bits a byte, the lowest first; bit 7 says that another byte follows. No number
+// is longer than necessary.
 bool ListReader::number(u64& value)
 {
     value = 0;
@@ -94,7 +94,7 @@ public:
     {
         if (m_context == nullptr) throw std::bad_alloc();
     }
-    // prefix: NULL or the bytes in front
+    // `prefix` is NULL or the bytes in front
     bool decode(const Bytes& frame, const Bytes* prefix, size_t size, Bytes& bytes)
     {
         if (ZSTD_getFrameContentSize(frame.data(), frame.size()) != size) return false;
@@ -155,7 +155,7 @@ bool PatchApplier::readList()
            m_frames.decode(stored, nullptr, m_header.listSize, m_list);
 }
 
-// Whether the operations make a file of the right size of all data of the patch.
+// Returns whether the operations make a file of the right size from exactly all data of the patch.
 bool PatchApplier::checkList() const
 {
     ListReader reader(m_list, m_header);

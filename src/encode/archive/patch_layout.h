@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where things stand in a patch, for its reader and its writer; docs/format.md, 11.
+// The layout of a patch, for its reader and its writer (docs/format.md, 11).
 #pragma once
 
 #include <memory>
@@ -33,8 +33,8 @@ enum PatchField : u32 {
 };
 
 enum class PatchKind : u32 {
-    copy = 0,       // of the old file
-    carry = 1,      // of the patch
+    copy = 0,       // bytes of the old file
+    carry = 1,      // bytes of the patch
     difference = 2, // a zstd frame of the patch, behind a prefix of the old file
     sum = 3, // bytes of a zstd frame of the patch plus those of the old file, each modulo 256
 };
@@ -42,12 +42,12 @@ enum class PatchKind : u32 {
 struct PatchOperation {
     PatchKind kind;
     u64 size;      // bytes of the new file
-    u64 oldOffset; // not of carry
+    u64 oldOffset; // not for carry
     u32 stored;    // bytes of the frame of difference and sum
     u32 prefix;    // bytes of the old file that a difference reads
 };
 
-// XXH3 of 128 bits, in pieces.
+// XXH3 of 128 bits, computed in pieces.
 class WholeChecksum {
 public:
     WholeChecksum() : m_state(XXH3_createState(), XXH3_freeState)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes a patch: parts of the new file that stand in the old one are copied, tables are added to
-// those of before, and the rest is carried, compressed behind what stood in its place.
+// Makes a patch: parts of the new file that are in the old one are copied, tables are added to the
+// old ones, and the rest is carried, compressed with the bytes that stood in its place as a prefix.
 #include <zstd.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using Bytes = std::vector<u8>;
 
-// A part of the old file, for searches.
+// A part of the old file, in the form for searches.
 struct KnownPart {
     u64 hash, offset;
     u32 size;
@@ -52,7 +52,8 @@ public:
         ZSTD_CCtx_reset(m_context.get(), ZSTD_reset_session_and_parameters);
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_compressionLevel, level);
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_windowLog, int(std::max(window, least)));
-        // A prefix is searched for long matches: data that hardly compresses has no others.
+        // A prefix is only searched for long matches, because data that hardly compresses has no
+        // others.
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_enableLongDistanceMatching,
                                prefix.empty() ? 0 : 1);
         if (!prefix.empty()) ZSTD_CCtx_refPrefix(m_context.get(), prefix.data(), prefix.size());
@@ -108,11 +109,11 @@ private:
     std::vector<KnownPart> m_known;
     WholeChecksum m_checksum;
     u64 m_position = patchHeaderBytes; // in the patch
-    u64 m_oldEnd = 0;                  // behind what was copied or added to last
+    u64 m_oldEnd = 0;                  // the end of the last copy or sum in the old file
     Bytes m_list;
     PatchOperation m_last = {};            // not in the list yet; its size is 0 if there is none
     Bytes m_part, m_other, m_prefix;       // the part at hand, what it is compared with
-    Bytes m_pending;                       // bytes that stand nowhere in the old file
+    Bytes m_pending;                       // bytes that are nowhere in the old file
     u64 m_likeOffset = 0, m_likeSize = 0;  // where similar ones stand
     u64 m_pendingFrom = 0, m_likeFrom = 0; // of the new file: the first pending byte, the first
                                            // byte with this place of similar ones
@@ -175,7 +176,7 @@ void PatchMaker::addOperation(const PatchOperation& operation)
 // The part's bytes are in m_part.
 bool PatchMaker::copyKnown(const PatchPart& part)
 {
-    // What goes on where the last copy ended makes the shortest list.
+    // Continuing where the last copy ended makes the shortest list.
     const u64 goesOn = m_last.size != 0 && m_last.kind == PatchKind::copy
                            ? m_last.oldOffset + m_last.size
                            : m_oldEnd;
@@ -191,7 +192,7 @@ bool PatchMaker::copyKnown(const PatchPart& part)
     if (!fits()) return false;
     m_other.resize(part.size);
     m_old.read(found->offset, m_other.data(), m_other.size());
-    if (m_other != m_part) return false; // two parts of one hash
+    if (m_other != m_part) return false; // two parts with the same hash
     flushPending();
     addOperation({PatchKind::copy, part.size, found->offset, 0, 0});
     return true;
@@ -227,7 +228,8 @@ void PatchMaker::pend(const PatchPart& part)
 void PatchMaker::flushPending()
 {
     if (m_pending.empty()) return;
-    // Of a long stretch only what lies about as far from its begin is likely to be similar.
+    // In a long stretch, only bytes at about the same distance from its beginning are likely to be
+    // similar.
     u64 from = m_likeOffset, size = m_likeSize;
     const bool isQuick = std::min<u64>(size, kPatchPrefixBytes) > m_slowLeft;
     u64& left = isQuick ? m_quickLeft : m_slowLeft;
@@ -283,7 +285,7 @@ void PatchMaker::finish()
         const size_t size =
             ZSTD_compress(list.data(), list.size(), m_list.data(), m_list.size(), level);
         if (ZSTD_isError(size)) throw std::bad_alloc();
-        list.resize(size); // at most kPatchMaxListBytes: what is near that limit compresses
+        list.resize(size); // at most kPatchMaxListBytes; a list near that limit compresses
     }
     u8 start[kPatchStartBytes];
     const size_t startSize = size_t(std::min<u64>(m_old.size, sizeof start));

@@ -16,7 +16,7 @@ SluiceStatus KeptEncoder<Handle, Info>::want(const Info& info)
 {
     if (m_encoder != nullptr && std::memcmp(&info, &m_info, sizeof info) == 0) return SLUICE_OK;
     m_info = info;
-    m_encoder.reset(); // first, since two of them would take twice the memory
+    m_encoder.reset(); // this comes first, since two of them would take twice the memory
     Handle created = nullptr;
     const SluiceStatus status = m_create(&m_info, &created);
     m_encoder.reset(created);
@@ -112,7 +112,7 @@ SluiceStatus TileEncoders::encodeGstd(const SluiceArchiveSegment& segment, const
 
 namespace {
 
-// Finds of what kind most of a tile's filtered values are.
+// Finds the kind of most of a tile's filtered values.
 GstdContent contentOf(const std::vector<u8>& filter, u32 size)
 {
     u32 sums[u32(GstdContent::count)] = {}, end = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a worker encodes tiles with: one encoder a codec, made when the first tile needs it.
+// A worker's encoders: one for each codec, made when the first tile needs it.
 #pragma once
 
 #include <memory>
@@ -13,16 +13,18 @@
 
 namespace sluice {
 
-// Can tiles be encoded with these codec, parameters and tile size?
+// Returns whether tiles can be encoded with these codec, parameters and tile size.
 bool isEncodable(const SluiceArchiveSegment& segment);
 
-// The size of a segment's next tile; `left` bytes of the segment, not 0, are still to be cut.
+// Returns the size of a segment's next tile; `left` bytes of the segment, not 0, are still to be
+// cut.
 u32 nextTileSize(const SluiceArchiveSegment& segment, u64 left);
 
-// The tiles of a whole segment.
+// Returns the number of tiles of a whole segment.
 u64 countTiles(const SluiceArchiveSegment& segment);
 
-// The least number of bits, as an archive may have it, of the largest tile size of the segments.
+// Returns the smallest tileSizeLog2 that an archive may have for the largest tile size of the
+// segments.
 u32 tileSizeLog2Of(const SluiceArchiveSegment* segments, u32 count);
 
 // Keeps the last tile's encoder for as long as tiles want the same parameters.
@@ -49,18 +51,18 @@ public:
     TileEncoders(TileEncoders&&) noexcept;
     ~TileEncoders();
 
-    // Encodes a tile of segment.codec. `out` receives the bytes to store; none if the codec, as
-    // STORE, has no way to make the tile smaller. The result depends on the segment's parameters
-    // and the bytes alone. matches: those of a tile of GSTD where they are known. May throw
+    // Encodes a tile of segment.codec. `out` receives the bytes to store; none if the codec cannot
+    // make the tile smaller, as STORE never can. The result only depends on the segment's
+    // parameters and the bytes. `matches` are those of a GSTD tile if they are known. May throw
     // std::bad_alloc.
     SluiceStatus encode(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
                         std::vector<u8>& out,
                         const std::vector<SluiceGstdMatch>* matches = nullptr);
-    // The same of bytes that the filter has left.
+    // Does the same with filtered bytes.
     SluiceStatus encodeFiltered(const SluiceArchiveSegment& segment, const std::vector<u8>& filter,
                                 const u8* bytes, u32 size, std::vector<u8>& out);
-    // Whether a tile may become smaller than `limit` bytes. An estimate, and true where there is
-    // none.
+    // Returns whether a tile may become smaller than `limit` bytes. This is an estimate, and true
+    // if there is none.
     bool maySave(const SluiceArchiveSegment& segment, const u8* bytes, u32 size, size_t limit);
 
 private:

@@ -83,13 +83,13 @@ void TilePool::work(TileEncoders& encoders)
     }
 }
 
-// Bytes that a tile takes in the archive, where it is stored if it did not get smaller.
+// Returns the bytes that a tile takes in the archive, where it is stored if it did not get smaller.
 static u64 storedSize(const std::vector<u8>& encoded, u32 size)
 {
     return alignArchive(encoded.empty() ? size : std::min<u64>(encoded.size(), size));
 }
 
-// Encodes a tile with its filter and, for a trial, without, and keeps what is smaller.
+// Encodes a tile with its filter and, for a trial, also without, and keeps the smaller result.
 static SluiceStatus encodeBest(TileEncoders& encoders, TilePool::Tile& tile)
 {
     const u8* bytes = tile.input.data();
@@ -115,7 +115,7 @@ static SluiceStatus encodeBest(TileEncoders& encoders, TilePool::Tile& tile)
     return status;
 }
 
-// The name of a tile's encoding: all that it depends on.
+// Returns the name of a tile's encoding: a digest of all that it depends on.
 static Digest keyOf(const TilePool::Tile& tile)
 {
     const SluiceArchiveSegment& segment = tile.segment;

@@ -19,15 +19,17 @@ public:
         std::vector<u8> input;             // as large as the largest tile that it has held
         u32 size = 0;                      // bytes used of input
         u32 asset = 0;                     // a tag for the user
-        SluiceArchiveSegment segment = {}; // codec and its parameters; others mean nothing here
-        std::vector<u8> filter;            // its description; empty: none, or it has lost the trial
+        SluiceArchiveSegment segment = {}; // codec and its parameters; other members have no
+                                           // meaning here
+        std::vector<u8> filter;            // the filter's description; empty: there is none, or it
+                                           // has lost the trial
         bool matchesKnown = false;         // GSTD: matches are those of the tile
         std::vector<SluiceGstdMatch> matches;
-        bool isEncoded = false; // by someone else: the user sets input or output, and checksum
+        bool isEncoded = false; // encoded elsewhere: the user sets input or output, and checksum
         // The pool sets these.
         std::vector<u8> filtered;   // the input with the filter applied
         std::vector<u8> output;     // encoded; empty: store the input
-        std::vector<u8> unfiltered; // the trial's other output
+        std::vector<u8> unfiltered; // the output of the trial's other try
         u32 checksum = 0;
         bool hasKey = false; // the cache was asked for it
         Digest key = {};
@@ -41,15 +43,16 @@ public:
 
     ~TilePool();
 
-    // threadCount and cache as in sluice_archive.h. May throw std::bad_alloc and std::system_error.
+    // threadCount and cache are as in sluice_archive.h. May throw std::bad_alloc and
+    // std::system_error.
     void start(u32 threadCount, const SluiceTileCache* cache);
 
     bool full() const { return m_submitted - m_released == m_tiles.size(); }
     bool empty() const { return m_submitted == m_released; }
-    // The tile to fill, unless the pool is full; submit hands it over.
+    // Returns the tile to fill, unless the pool is full; submit hands it over.
     Tile& next() { return m_tiles[m_submitted % m_tiles.size()]; }
     void submit();
-    // The oldest tile, unless the pool is empty, once it is done; release gives it back.
+    // Waits for the oldest tile and returns it, unless the pool is empty; release gives it back.
     Tile& oldest();
     void release() { ++m_released; }
 
@@ -61,9 +64,9 @@ private:
     const SluiceTileCache* m_cache = nullptr;
 
     std::vector<Tile> m_tiles; // a ring
-    u64 m_submitted = 0;       // by the user's thread, under m_mutex while workers run
-    u64 m_taken = 0;           // by workers, under m_mutex
-    u64 m_released = 0;        // by the user's thread
+    u64 m_submitted = 0;       // set by the user's thread, under m_mutex while workers run
+    u64 m_taken = 0;           // set by workers, under m_mutex
+    u64 m_released = 0;        // set by the user's thread
     bool m_stop = false;
     std::mutex m_mutex;
     std::condition_variable m_submittedChanged, m_doneChanged;

@@ -7,11 +7,11 @@
 
 namespace sluice {
 
-// Takes `size` bytes of packets of a Targa file apart; false if they end inside a packet.
+// Takes apart `size` bytes of packets of a Targa file. Returns false if they end inside a packet.
 bool splitPackets(const u8* bytes, u32 size, u32 pixelBytes, std::vector<u8>& headers,
                   std::vector<u8>& pixels);
 
-// Filters a section's `size` bytes; false if they are packets and end inside one.
+// Filters a section's `size` bytes. Returns false if they are packets and end inside one.
 bool applySection(const FilterSection& section, const u8* bytes, u32 size, u8* filtered);
 
 // Filters a tile. Errors: FORMAT and VERSION of the description, ARGUMENT (its sections do not fit

@@ -52,14 +52,14 @@ constexpr std::array<u16, kMantissaLogs> makeMantissaLogs()
 }
 constexpr std::array<u16, kMantissaLogs> kMantissas = makeMantissaLogs();
 
-// value * log2(value) in 1/65536; value is not 0 and below 2^24.
+// Returns value * log2(value) in 1/65536; value is not 0 and below 2^24.
 u64 valueLog(u32 value)
 {
     const u32 log = floorLog2(value);
     return u64(value) * (log << 16 | kMantissas[(value << (31 - log)) >> 23 & 255]);
 }
 
-// Estimates the bits of bytes that an entropy coder makes smaller without matches.
+// Estimates how many bits an entropy coder without matches needs for bytes.
 u64 entropy(const u8* bytes, u32 size)
 {
     u32 counts[256] = {};
@@ -80,8 +80,8 @@ u64 entropy(const u8* bytes, u32 size)
     return sum >> 16;
 }
 
-// Tries many filters for one column: those are compressed whose bytes have the least entropy, and
-// those without prediction, in which there may be matches.
+// Tries many filters for one column. The candidates with the least entropy are compressed, and so
+// are those without prediction, which may have matches.
 class ColumnTrial {
 public:
     ColumnTrial(FilterTrial& trial, const FilterSamples& samples, const FilterSection& section,
@@ -140,15 +140,14 @@ public:
 
 private:
     static constexpr u32 kTried = 2;     // of those with a prediction or a base
-    static constexpr size_t kFew = 1024; // bytes in which entropy alone decides
+    static constexpr size_t kFew = 1024; // bytes up to which entropy alone decides
 
     struct Candidate {
         FilterColumn column;
         u64 bits;
     };
 
-    // Reads the column's values, which depend on its base and how they are mapped, not on the
-    // predictor.
+    // Reads the column's values, which depend on its base and mapping but not on the predictor.
     void readValues()
     {
         const FilterColumn& column = m_section.columns[m_column];
@@ -267,7 +266,7 @@ FilterSection grouped(const FilterSection& section, const FilterChoices& choices
     return result;
 }
 
-// The bytes that a candidate takes: filtered samples, and words of the description.
+// Returns the bytes that a candidate takes: filtered samples, and words of the description.
 size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& samples,
                      const FilterSection& section)
 {
@@ -284,8 +283,8 @@ size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& sample
     return cost;
 }
 
-// Returns the index of the best candidate, of which 0 filters nothing. Those whose estimates are
-// close are compared with more care.
+// Returns the index of the best candidate; candidate 0 filters nothing. Candidates with close
+// estimates are compared with more care.
 size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced,
               const std::vector<FilterSection>& candidates, double& ratio)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Chooses how a section is filtered by what a fast level of Zstandard makes of samples.
+// Chooses how a section is filtered, by compressing samples with a fast level of Zstandard.
 #pragma once
 
 #include "encode/filter/filter_apply.h"
@@ -13,11 +13,11 @@ namespace sluice {
 
 // How much is tried.
 struct FilterEffort {
-    // Levels of Zstandard: for most trials, for the few that decide, and where bytes are few or the
-    // result is in doubt.
+    // The levels of Zstandard for most trials, for the few that decide, and for cases with few
+    // bytes or a doubtful result.
     int fastLevel, finalLevel, carefulLevel;
-    u32 sampleBytes, samples;       // of a part, in which matches are found
-    u32 columnBytes, columnSamples; // of a part, by which columns are chosen
+    u32 sampleBytes, samples;       // bytes of a part, in which matches are found
+    u32 columnBytes, columnSamples; // bytes of a part, by which columns are chosen
     u32 finalists;
 };
 
@@ -36,7 +36,7 @@ public:
     {
         return compress(m_effort.carefulLevel, bytes, size);
     }
-    // Whether it takes more care than cost.
+    // Returns whether it takes more care than cost().
     bool hasFinalCost() const
     {
         return m_effort.finalLevel != m_effort.fastLevel ||
@@ -70,7 +70,8 @@ struct FilterChoices {
     bool forced = false;                // something has to be done
     u32 firstBase = 0, baseCount = 0;   // columns that others of their width may be taken from
     u32 firstBlock = 0, blockCount = 0; // columns of colours or indices of compressed blocks
-    std::vector<u8> groups;             // a way to group the columns: how many each group has
+    std::vector<u8> groups;             // a way to group the columns: how many columns each group
+                                        // has
 
     bool mayBeBase(u32 column) const { return column - firstBase < baseCount; }
     bool mayBeBlock(u32 column) const { return column - firstBlock < blockCount; }

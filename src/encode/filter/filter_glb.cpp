@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-// These bound the memory that a document takes: a larger one is not looked into, and nothing is
-// used of one that has more values or is nested deeper.
+// These bound the memory that a document takes. A larger document is not read, and nothing of a
+// document with more values or deeper nesting is used.
 constexpr u64 kMaxJson = 32u << 20;
 constexpr size_t kMaxValues = 1u << 19;
 constexpr size_t kMaxDepth = 8;
@@ -93,7 +93,7 @@ private:
     std::vector<json*> m_open;
     std::string m_key;
     bool m_skips = false; // the value that is next, or open
-    size_t m_skipped = 0; // how many are open in what is skipped
+    size_t m_skipped = 0; // how many values are open inside the skipped one
     size_t m_values = 0;
 };
 

@@ -32,7 +32,7 @@ FilterParts guessParts(const u8* bytes, u64 size)
     u64 sum = 0;
     for (u32 stride = 1; stride <= kFilterMaxStride; ++stride) {
         sum += alike[stride] = countAlike(from, sample, stride);
-        // A multiple of the true stride is as good but for chance.
+        // A multiple of the true stride is equally good apart from chance.
         if (alike[stride] > alike[best] + alike[best] / 16) best = stride;
     }
     if (alike[best] < sum / kFilterMaxStride * 5 / 4) return list.finish();

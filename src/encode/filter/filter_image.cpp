@@ -145,7 +145,7 @@ std::vector<u64> ImageFile::cuts(u64 size) const
     return cuts;
 }
 
-// Without a hint that it is an image, only those of compressed blocks that DDS was made for.
+// Without a hint that it is an image, only the block formats that DDS was made for are used.
 FilterParts findDdsParts(const u8* bytes, u64 size)
 {
     ImageFile file;

@@ -52,7 +52,7 @@ void addColumns(FilterSection& section, u32 count, u8 bytes)
 
 namespace {
 
-// Finds the packets of an image of so many pixels, as far as they are there.
+// Finds the packets of an image with this many pixels, as far as they exist.
 void findPackets(const u8* bytes, u64 size, u64 pixels, FilterPart& part)
 {
     const u64 end = std::min<u64>(size, UINT32_MAX);
@@ -156,7 +156,7 @@ FilterChoices choicesOf(u32 predictors, bool floats = false)
     return choices;
 }
 
-// Records of so many words of 4 bytes.
+// Adds records of this many words of 4 bytes.
 FilterSection wordRecords(u32 words)
 {
     FilterSection section;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plans: the parts of an asset, a filter for each, and the tiles they are cut into.
+// Makes plans: the parts of an asset, a filter for each, and the tiles that they are cut into.
 #include <sluice/sluice_filter.h>
 
 #include "encode/filter/filter_plan.h"
@@ -57,9 +57,9 @@ FilterSamples samplesOf(const FilterPart& part, const u8* bytes, const FilterEff
     return samples;
 }
 
-// Takes samples by which columns are chosen: what predictors leave differs from place to place, so
-// that several short samples say more than a few long ones. Those of rows, which predictors look up,
-// hold several of them, and half as many do.
+// Takes the samples by which columns are chosen. Residuals differ from place to place, so several
+// short samples say more than a few long ones. If predictors read the row above, a sample holds
+// several rows, and there are half as many samples.
 FilterSamples columnSamplesOf(const FilterPart& part, const u8* bytes, const FilterEffort& effort)
 {
     constexpr u64 kRows = 4;
@@ -93,7 +93,8 @@ FilterParts givenRecords(u64 size, const SluiceFilterPlanInfo& info)
     return list.finish();
 }
 
-// Returns the predictors with which no tile of the part takes too many steps, in whatever columns.
+// Returns the predictors with which no tile of the part takes too many steps, whichever columns use
+// them.
 u32 predictorsWithinSteps(const FilterPart& part, u32 maxTileSize)
 {
     const FilterSection& section = part.section;
@@ -103,7 +104,7 @@ u32 predictorsWithinSteps(const FilterPart& part, u32 maxTileSize)
         return filterSteps(records, section.width, section.width - 1, ups, waves) <=
                SLUICE_FILTER_MAX_STEPS;
     };
-    // Columns of both kinds may take a turn more than those of one.
+    // Columns of both kinds may take one more turn than those of one kind.
     const u32 bytes = section.stride();
     if (fits(SLUICE_FILTER_STEP_BYTES, bytes)) return kRows | kWithoutRows;
     return fits(bytes, 0) ? kWithoutRows | bitOf(FilterPredictor::up) : kWithoutRows;

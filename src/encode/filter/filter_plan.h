@@ -28,7 +28,8 @@ struct FilterPart {
     u64 begin = 0, size = 0;
     FilterSection section;
     FilterChoices choices;
-    u32 group = 0; // parts of one number but 0 take the filter of the largest, except for the width
+    u32 group = 0; // parts with the same number (not 0) take the filter of the largest, except for
+                   // the width
     bool doubtful = false;    // the filter gains little
     std::vector<u32> packets; // of a Targa file: where each begins in the part, and the last ends
 };
@@ -64,7 +65,7 @@ private:
     FilterParts m_parts;
 };
 
-// Appends `count` columns of so many bytes each.
+// Appends `count` columns of this many bytes each.
 void addColumns(FilterSection& section, u32 count, u8 bytes);
 
 // Chooses the filters of all parts; parts that gain nothing lose their columns.
@@ -78,13 +79,13 @@ struct FilterTiles {
     u64 size;
     u32 tileBytes;
     std::vector<u32> description; // empty: not filtered
-    bool doubtful;                // all its filters are doubtful
+    bool doubtful;                // all of its filters are doubtful
 };
-// cuts: where tiles must begin, multiples of 4 in order.
+// `cuts` are where tiles must begin: multiples of 4 in order.
 std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, u32 maxTileBytes,
                                       const std::vector<u64>& cuts);
 
-// Whether a tile with its description gets smaller.
+// Returns whether a tile with its description gets smaller.
 bool worthIt(FilterTrial& trial, const u8* bytes, u32 size, const std::vector<u32>& description);
 
 // Finds the parts of a file and what `info` allows to try for them.

@@ -48,8 +48,8 @@ T guessAverage(T left, T up)
     return T(T(a & b) + T(T(a ^ b) >> 1)) ^ bias;
 }
 
-// Residuals of `count` records from `begin` on, which lie in one row behind its first record if the
-// predictor needs rows, and have all the neighbours that it reads.
+// Computes the residuals of `count` records from `begin` on. If the predictor needs rows, they lie
+// in one row behind its first record; they have all the neighbours that it reads.
 template <typename T, typename Compared>
 void predictRun(FilterPredictor predictor, const T* at, u32 count, u32 width, T* residuals)
 {
@@ -111,8 +111,8 @@ void store(T* residuals, u32 begin, u32 count, bool isZigzag, const FilterPlane*
     }
 }
 
-// How many of the first records lack a neighbour that the predictor may read; all of them if
-// predictRun has no loop for it.
+// Returns how many of the first records lack a neighbour that the predictor may read; all of them
+// if predictRun has no loop for it.
 u32 headOf(FilterPredictor predictor, u32 width)
 {
     if (predictor > FilterPredictor::average) return UINT32_MAX;

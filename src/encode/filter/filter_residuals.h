@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The values of one column of records and what predictors leave of them. Each width of a value has
-// loops of its own, which compilers vectorise: plans of filters try many predictors.
+// The values of one column of records, and their residuals. Each width of a value has its own
+// loops, which compilers vectorise, because plans of filters try many predictors.
 #pragma once
 
 #include "formats/filter.h"
@@ -13,7 +13,7 @@ namespace sluice {
 // The values of a column before prediction, in the vector of their type.
 class ColumnValues {
 public:
-    // Finds them: mapped, and their base subtracted. There are `count` records.
+    // Reads the values, maps them and subtracts their base. There are `count` records.
     void read(const FilterSection& section, u32 column, const u8* records, u32 count);
     u32 count() const { return m_count; }
     // Writes them as residuals, each byte to its plane below `to`. Only the predictor and zigzag of

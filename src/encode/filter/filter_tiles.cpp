@@ -51,7 +51,7 @@ u64 tileEnd(const FilterParts& parts, u64 from, u32 maxTileBytes, const std::vec
     const auto cut = std::upper_bound(cuts.begin(), cuts.end(), from);
     const u64 stop = cut == cuts.end() ? fileEnd : *cut,
               limit = std::min(stop, from + maxTileBytes);
-    // What is cut out is one tile if it can be; so is a file.
+    // A part that is cut out is one tile if possible; so is a file.
     if ((cuts.empty() ? fileEnd : stop - from) <= maxTileBytes) return stop;
     u64 end = limit;
     bool first = true;
@@ -117,7 +117,7 @@ std::vector<u32> describeTile(const FilterParts& parts, u64 from, u64 to)
     for (const FilterSection& section : sections)
         columns += section.columnCount + SLUICE_FILTER_SECTION_COLUMNS;
     if (columns > SLUICE_FILTER_MAX_COLUMNS) return {};
-    // A decoder copies the end of a tile that no section describes.
+    // A decoder copies the end of a tile if no section describes it.
     if (!sections.empty() && sections.back().columnCount != 0) sections.back().size = kFilterRest;
     while (!sections.empty() && sections.back().columnCount == 0)
         sections.pop_back();
@@ -133,7 +133,7 @@ std::vector<u32> describeTile(const FilterParts& parts, u64 from, u64 to)
     return fits && reader.status() == SLUICE_OK ? description : std::vector<u32>();
 }
 
-// Whether all filters of a tile are doubtful.
+// Returns whether all filters of a tile are doubtful.
 bool isDoubtful(const FilterParts& parts, u64 from, u64 to)
 {
     return std::all_of(parts.begin(), parts.end(), [&](const FilterPart& part) {

@@ -101,8 +101,8 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
     }
 }
 
-// Few codes reach the format's own limit, and then it costs next to nothing; a lower one is worth
-// the better code.
+// Few codes reach the format's own limit, and then the limit costs next to nothing. With a lower
+// limit the better code pays.
 void buildWithLimit(const u32* frequencies, u32 count, u32 limit, u8* lengths)
 {
     buildCodeLengths(frequencies, count, kMaxCodeLength, lengths);
@@ -150,8 +150,8 @@ void DynamicCodes::build(const Histogram& histogram, const CodeLimits& limits)
     std::memcpy(all, m_lengths.litLen, m_litLenCount);
     std::memcpy(all + m_litLenCount, m_lengths.distance, m_distanceCount);
 
-    // How runs are best cut depends on the precode, and the precode on the runs: a guess is refined
-    // while that helps.
+    // The best way to cut runs depends on the precode, and the precode on the runs, so a guess is
+    // refined while that helps.
     u8 costs[kPrecodeSymbols] = {3, 5, 5, 5, 5, 4, 4, 4, 4, 4, 5, 5, 6, 7, 7, 7, 3, 4, 4};
     m_headerBits = UINT32_MAX;
     for (int pass = 0; pass < 3; ++pass) {
@@ -206,7 +206,7 @@ u32 DynamicCodes::makeItems(const u8* all, u32 count, const u8* costs, Item* ite
     return made;
 }
 
-// Makes the items, with the best precode for them, the header if that is shorter.
+// Makes the items, with the best precode for them, the header if that is shorter than before.
 void DynamicCodes::setHeader(const Item* items, u32 count)
 {
     u32 frequencies[kPrecodeSymbols] = {};

@@ -32,7 +32,7 @@ struct CodeLengths {
     u8 distance[kDistanceSymbols];
 };
 
-// The longest codes that a dynamic block may have.
+// The limits of code lengths in a dynamic block.
 struct CodeLimits {
     u32 litLen = kMaxCodeLength;
     u32 distance = kMaxCodeLength;
@@ -46,7 +46,7 @@ public:
 
     const CodeLengths& lengths() const { return m_lengths; }
 
-    // Bits of a whole dynamic block with this histogram, block type included.
+    // Returns the bits of a whole dynamic block with this histogram, block type included.
     u32 blockBits(const Histogram& histogram) const;
 
     void writeHeader(LaneWriter& writer) const;
@@ -70,11 +70,11 @@ private:
     u32 m_headerBits; // up to the first literal or length, without the block type
 };
 
-// Bits of a static block with this histogram, block type included.
+// Returns the bits of a static block with this histogram, block type included.
 u32 staticBlockBits(const Histogram& histogram);
 
-// Bits of `size` bytes as stored blocks, block types included. A stored block has a type and a
-// length.
+// Returns the bits of `size` bytes as stored blocks, block types included. A stored block has a
+// type and a length.
 constexpr u32 kMaxStoredBytes = 65535, kStoredBlockBits = 3 + 16;
 u32 storedBlockBits(u32 size);
 

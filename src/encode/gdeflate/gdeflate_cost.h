@@ -9,11 +9,11 @@ namespace sluice::gdeflate {
 
 constexpr u32 kCostShift = 6; // costs are in 1/64 bit
 
-// log2(value) in 1/64 bit, rounded down; value is not 0.
+// Returns log2(value) in 1/64 bit, rounded down; value is not 0.
 u32 log2Cost(u32 value);
 
-// n * log2(n) in 1/64 bit for n up to kTileBytes + 1, where f symbols of a total of n take n log n
-// - sum of f log f bits.
+// Returns n * log2(n) in 1/64 bit for n up to kTileBytes + 1. Symbols with frequencies f and a total
+// of n take n log n - (sum of f log f) bits.
 class EntropyTable {
 public:
     EntropyTable();
@@ -33,8 +33,8 @@ struct DecodeWork {
     u32 overlap = 0;    // each time that a match which repeats its own bytes doubles them
     CodeLimits limits;
 
-    // Decoders write the output in pieces of about so many bytes. A match with its source inside the
-    // piece must wait for that, and one that overlaps its source waits for itself again and again.
+    // Decoders write the output in pieces of about this many bytes. A match with its source inside
+    // the piece must wait for it, and a match that overlaps its source waits for itself repeatedly.
     static constexpr u32 kNear = 128;
 
     u32 ofDistance(u32 slot) const
@@ -53,7 +53,7 @@ struct Costs {
     u32 distance[kDistanceSymbols]; // by slot, extra bits included
     u32 overlap; // of each doubling of a match that overlaps itself with a distance below kNear
 
-    // Sets usual costs, for data about which nothing is known yet.
+    // Sets typical costs, for data about which nothing is known yet.
     void setDefault();
     // Sets the lengths of a code where it has them, else the information content of each symbol.
     void setFromHistogram(const Histogram& histogram, const CodeLengths* lengths);

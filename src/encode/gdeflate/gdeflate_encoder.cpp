@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles to GDeflate streams: parse, split into blocks, refine each block, write.
+// Encodes tiles as GDeflate streams: parse, split into blocks, refine each block, write.
 #include <sluice/sluice_encode.h>
 
 #include "formats/little_endian.h"
@@ -15,13 +15,14 @@ struct Level {
     Effort effort;
     u32 lookahead;  // of lazy parsing
     u32 chunks;     // granularity of block splitting
-    u32 tilePasses; // of optimal parsing over the tile before it is split; 0: parsing is lazy
-    u32 passes;     // of optimal parsing over each block
+    u32 tilePasses; // passes of optimal parsing over the tile before it is split; 0: parsing is
+                    // lazy
+    u32 passes;     // passes of optimal parsing over each block
 };
 
-// Optimal parsing looks at fewer candidates and at shorter matches than lazy parsing can, which
-// makes tiles larger that consist of long matches. Those that shrink to less than this part are
-// parsed lazily as well, and the smaller stream is kept.
+// Optimal parsing looks at fewer candidates and at shorter matches than lazy parsing, so tiles that
+// consist of long matches become larger. Tiles that shrink to less than this part are also parsed
+// lazily, and the smaller stream is kept.
 constexpr u32 kParsedAgain = 6;
 
 constexpr u32 kMaxLevel = 12;
@@ -41,14 +42,14 @@ constexpr Level kLevels[kMaxLevel + 1] = {
     {{120, 160}, 0, 96, 2, 4},
 };
 
-// More parses are tried, with the search of level 7 and each lookahead up to its own.
-// Level 7 does so too, since a lookahead of 2 is better for texts and of 1 for all else.
+// More parses are tried, with the search of level 7 and each lookahead up to the level's own. Level
+// 7 does so too, since a lookahead of 2 is better for texts and 1 for everything else.
 constexpr u32 kLazyLevel = 7;
 
-// The cost of a decoder's work, by decodeSpeed, in proportions that were measured on a GPU: the
-// tables of a block take as long as about 20 rounds of 32 symbols, waiting for a source as long as
-// half a round. The limits are the sizes of the decoder's look-up tables: a longer code sends the
-// whole round a slow way.
+// The cost of a decoder's work for each decodeSpeed, in proportions that were measured on a GPU:
+// the tables of a block take as long as about 20 rounds of 32 symbols, waiting for a source takes
+// half a round. The limits are the sizes of the decoder's look-up tables: a longer code slows down
+// the whole round.
 constexpr DecodeWork decodeWork(u32 symbol)
 {
     return {symbol, 600 * symbol, 6 * symbol, 6 * symbol, {10, 8}};
@@ -63,7 +64,7 @@ constexpr DecodeWork kDecodeWork[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1] = {
     decodeWork(80),
 };
 
-// A full tile that is stored as one block takes two.
+// A full tile stored as one block takes two.
 static_assert(kMaxChunks + 1 <= kMaxBlocks, "more blocks than a decoder accepts");
 static_assert(kLevels[kMaxLevel].effort.depth <= kMaxDepth, "more matches than there is room for");
 
@@ -107,7 +108,7 @@ public:
     const u32* words() const { return m_words.get(); }
 
 private:
-    // No block takes more bits than as a stored one.
+    // No block takes more bits than a stored one.
     static constexpr u32 kMaxWords =
         kTileBytes / 4 + kStoredBlockBits * (kMaxChunks + 1) / 32 + 1 + 2 * kLanes;
 
@@ -194,7 +195,8 @@ u32 TileEncoder::refineBlock(u32 begin, u32 end, const Token* tokens, u32 count,
     };
     u32 best = cost();
     for (u32 pass = 0; pass < passes; ++pass) {
-        // Fractions of bits lead to a good parse, the code's real lengths to the last savings.
+        // Costs in fractions of bits lead to a good parse; the code's real lengths give the last
+        // savings.
         const bool last = pass != 0 && pass + 1 == passes;
         Costs costs;
         setCosts(costs, histogram, last ? &m_codes.lengths() : nullptr);

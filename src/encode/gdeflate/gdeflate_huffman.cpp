@@ -13,7 +13,7 @@ struct Leaf {
 };
 
 // Sorts by frequency, ties by symbol, in two counting passes over 8 bits each. Frequencies above
-// 65,535 are taken as equal; a tile has one at most.
+// 65,535 count as equal; a tile has at most one such.
 void sortLeaves(Leaf* leaves, u32 count)
 {
     Leaf other[kMaxSymbols];
@@ -37,7 +37,7 @@ void sortLeaves(Leaf* leaves, u32 count)
 // counts[d] becomes the number of leaves at depth d; none is deeper than maxLength.
 void countDepths(const Leaf* leaves, u32 count, u32 maxLength, u32* counts)
 {
-    u32 weight[kMaxSymbols]; // of inner nodes, in the order in which they are made
+    u32 weight[kMaxSymbols]; // the inner nodes', in the order in which they are made
     u32 parent[kMaxSymbols];
     u32 leaf = 0, inner = 0;
     for (u32 made = 0; made < count - 1; ++made) {
@@ -71,8 +71,8 @@ void countDepths(const Leaf* leaves, u32 count, u32 maxLength, u32* counts)
     }
 }
 
-// Collects the used symbols. Without at least two there is no code proper: it sets the lengths then
-// and returns 0.
+// Collects the used symbols. With fewer than two there is no proper code; then it sets the lengths
+// itself and returns 0.
 u32 collectLeaves(const u32* frequencies, u32 count, Leaf* leaves, u8* lengths)
 {
     u32 used = 0;

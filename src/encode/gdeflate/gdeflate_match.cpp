@@ -72,11 +72,12 @@ Match HashChains::findLongest(const u8* tile, u32 at, u32 tileEnd, u32 minLength
     for (; candidate != kNone && depth != 0 && length < maxLength;
          candidate = m_next[candidate], --depth) {
         const u8* const there = tile + candidate;
-        // Only a longer match counts, so the four bytes that end one past the best are tested first.
+        // Only a longer match counts, so the four bytes that end one past the best match are tested
+        // first.
         const u32 last = std::max(length, 3u) - 3;
         if (loadLe32(there + last) != loadLe32(here + last) || loadLe32(there) != first4) continue;
         const u32 found = extendMatch(here, there, kHashedBytes, maxLength);
-        // A byte more is not worth an offset that is very much larger.
+        // One more byte is not worth a very much larger offset.
         const bool worthIt =
             best.length == 0 || found > length + 1 || at - candidate < 64u * best.distance;
         if (found > length && worthIt) {
@@ -140,7 +141,7 @@ Match* BinaryTrees::insert(const u8* tile, u32 at, u32 maxLength, u32 niceLength
             best = length;
             *matches++ = {u16(length), u16(at - node)};
         }
-        if (length >= niceLength) { // as good as equal: the new root replaces it
+        if (length >= niceLength) { // considered equal: the new root replaces it
             *lesser = m_child[node][0];
             *greater = m_child[node][1];
             return matches;

@@ -17,9 +17,9 @@ class HashChains {
 public:
     void reset();
 
-    // Inserts `at` and looks for the longest match that is longer than minLength, at most tileEnd -
-    // at, among up to `depth` candidates; a match of niceLength or more ends the search. Length 0:
-    // none.
+    // Inserts `at` and looks for the longest match that is longer than minLength and at most
+    // tileEnd - at, among up to `depth` candidates. A match of niceLength or more ends the search.
+    // Length 0 means that there is none.
     Match findLongest(const u8* tile, u32 at, u32 tileEnd, u32 minLength, u32 niceLength,
                       u32 depth);
 

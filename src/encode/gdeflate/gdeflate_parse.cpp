@@ -18,7 +18,7 @@ u32 parseLazily(HashChains& chains, const u8* tile, u32 size, Effort effort, u32
         Match match =
             chains.findLongest(tile, at, size, kMinMatch - 1, effort.niceLength, effort.depth);
         inserted = at + 1;
-        // A match of 3 far away costs more than its literals do.
+        // A match of 3 bytes far away costs more than its literals.
         if (match.length == 0 || (match.length == kMinMatch && match.distance > 16384)) {
             tokens[made++] = {0, tile[at++]};
             continue;
@@ -28,8 +28,8 @@ u32 parseLazily(HashChains& chains, const u8* tile, u32 size, Effort effort, u32
             const u32 next = inserted++;
             const Match better = chains.findLongest(tile, next, size, match.length + ahead,
                                                     effort.niceLength, effort.depth >> (1 + ahead));
-            // Longer is better, but a longer distance takes a bit more for each doubling, and
-            // literals are dear.
+            // Longer is better, but each doubling of the distance takes a bit more, and literals
+            // are expensive.
             const auto value = [](Match m) { return m.length + 16 - floorLog2(m.distance); };
             if (better.length != 0 && value(better) > value(match) + 4 * ahead) {
                 for (; at < next; ++at)
@@ -66,7 +66,8 @@ void OptimalParser::findMatches(const u8* tile, u32 size, Effort effort)
         Match* const first = end;
         m_firstMatch[at] = u32(first - m_matches.get());
         end = m_trees->find(tile, at, size, effort.niceLength, effort.depth, first);
-        // There is room for an average; where that is used up, only the longest is remembered.
+        // There is room for an average number of matches; when that is used up, only the longest is
+        // remembered.
         if (end > first + 1 && m_firstMatch[at] >= kMatchesPerPosition * at + kMatchesAhead) {
             *first = end[-1];
             end = first + 1;
@@ -74,7 +75,8 @@ void OptimalParser::findMatches(const u8* tile, u32 size, Effort effort)
         const Match longest = end > first ? end[-1] : Match{0, 0};
         ++at;
         if (longest.length < effort.niceLength) continue;
-        // Inside a long match none are remembered: there can be very many, and hardly any is of use.
+        // Inside a long match none are remembered, since there can be very many and hardly any is
+        // useful.
         for (u32 left = longest.length - 1u; left > 0; --left, ++at) {
             m_trees->skip(tile, at, size, effort.niceLength, effort.depth);
             m_firstMatch[at] = u32(end - m_matches.get());
@@ -159,8 +161,8 @@ u32 OptimalParser::parse(u32 begin, u32 end, const Costs& costs, Token* tokens)
             tokens[made++] = {0, tile[at]};
         } else if (costs.overlap != 0 && length >= 2 * DecodeWork::kNear &&
                    distance < DecodeWork::kNear / 2) {
-            // Of a long run the decoder soon has enough: then a match from further back, by a
-            // multiple of the run's period, waits for nothing.
+            // In a long run the decoder soon has enough bytes that a match from further back, by a
+            // multiple of the run's period, need not wait for any.
             const u32 far = (DecodeWork::kNear + distance - 1) / distance * distance;
             match(far - distance, distance);
             match(length - (far - distance), far);

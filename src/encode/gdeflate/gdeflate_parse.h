@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Parsers: which literals and matches stand for the bytes.
+// Parsers: they choose the literals and matches that stand for the bytes.
 #pragma once
 
 #include "encode/gdeflate/gdeflate_cost.h"
@@ -36,8 +36,8 @@ private:
     template <bool kOverlapCosts>
     void findCheapestSteps(u32 begin, u32 end, const Costs& costs);
 
-    // Room for remembered matches: so many a position on average, and so many that any stretch may
-    // be ahead of the average.
+    // Room for remembered matches: how many a position has on average, and by how many a stretch
+    // may exceed the average.
     static constexpr u32 kMatchesPerPosition = 12;
     static constexpr u32 kMatchesAhead = 1024;
 
@@ -46,7 +46,8 @@ private:
     // words is the cheapest path, so one minimum compares costs and keeps the step.
     using Path = u64;
     static constexpr Path kCostMask = ~Path{0} << 32;
-    static constexpr Path kNoPath = kCostMask >> 1; // dearer than any, with room to add to it
+    static constexpr Path kNoPath = kCostMask >> 1; // more expensive than any path, with room to
+                                                    // add to it
     static constexpr Path pathOf(u32 cost, u32 distance, u32 length)
     {
         return Path(cost) << 32 | distance << 16 | length;

@@ -54,7 +54,7 @@ public:
         m_storedCost += chunk.storedCost;
     }
 
-    // The cost of the cheapest of the three forms.
+    // Returns the cost of the cheapest of the three forms.
     u32 cost() const
     {
         const u32 header = kHeaderCost + kSymbolCost * m_used;
@@ -85,8 +85,8 @@ u32 BlockSplitter::split(const Token* tokens, u32 count, u32 maxChunks, u32 bloc
     const auto chunkStart = [count, chunks](u32 i) { return u32(u64(count) * i / chunks); };
     for (u32 i = 0; i < chunks; ++i)
         countChunk(tokens + chunkStart(i), chunkStart(i + 1) - chunkStart(i), m_chunks[i]);
-    // best[j]: the least cost of chunks 0 .. j - 1; from[j]: where the last block of that way
-    // starts.
+    // best[j] is the least cost of chunks 0 .. j - 1, and from[j] is where the last block of that
+    // solution starts.
     u32 best[kMaxChunks + 1];
     u32 from[kMaxChunks + 1];
     std::fill(best + 1, best + chunks + 1, UINT32_MAX);
@@ -100,7 +100,7 @@ u32 BlockSplitter::split(const Token* tokens, u32 count, u32 maxChunks, u32 bloc
                 best[j + 1] = cost;
                 from[j + 1] = i;
             } else if (cost - best[j + 1] > GrowingBlock::kMaxHeaderCost + blockCost) {
-                break; // a new block after j is better than any that goes on from here
+                break; // a new block after j is better than any block that continues from here
             }
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where to start a new block, with codes of its own.
+// Decides where to start a new block with codes of its own.
 #pragma once
 
 #include "encode/gdeflate/gdeflate_cost.h"

@@ -12,16 +12,16 @@ namespace sluice::gdeflate {
 // Callers put the lanes of one round in ascending order.
 class LaneWriter {
 public:
-    // words: room for 64 words and one more for every 32 bits that are put.
+    // `words` has room for 64 words and one more for every 32 bits that are put.
     explicit LaneWriter(u32* words) : m_words(words)
     {
         for (Lane& lane : m_lanes)
             lane.slot = m_taken++;
     }
 
-    // Appends `count` (0 .. 31) bits to a lane, higher bits being 0: one step of a decoder lane, or
-    // a part of one. Steps have at most 31 bits. Lengths of codes are hard to predict, so there is
-    // no branch here.
+    // Appends `count` (0 .. 31) bits, whose higher bits are 0, to a lane: one step of a decoder
+    // lane, or a part of one. Steps have at most 31 bits. Code lengths are hard to predict, so
+    // there is no branch here.
     void put(u32 lane, u32 bits, u32 count)
     {
         Lane& to = m_lanes[lane];
@@ -37,7 +37,7 @@ public:
         m_taken += takes;
     }
 
-    // Fills in what is left; returns the words of the stream.
+    // Fills in the remaining words and returns the number of words of the stream.
     u32 finish()
     {
         for (const Lane& lane : m_lanes) {

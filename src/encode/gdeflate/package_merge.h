@@ -13,7 +13,7 @@ namespace sluice {
 // Sets lengths[0 .. count - 1] to those of the cheapest code without a length above maxLength.
 //   count      2 .. kMaxLeaves, at most 2^maxLength
 //   maxLength  1 .. kMaxDepth
-//   weightOf   weightOf(i) is the weight of leaf i; leaves stand in the order of their weights
+//   weightOf   weightOf(i) is the weight of leaf i; leaves are in the order of their weights
 //
 // List 0 holds the leaves; each next one holds the leaves and, as packages, the pairs of the list
 // before it, by weight. The 2 * count - 2 lightest items of the last list are the code: a leaf gets

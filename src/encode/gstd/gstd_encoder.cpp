@@ -10,8 +10,8 @@ namespace {
 
 constexpr u32 kContents = u32(GstdContent::count);
 
-// How tiles of each content are searched. All searches that are there are encoded, and the smallest
-// stream is kept.
+// How tiles of each content are searched. All given searches are encoded, and the smallest stream
+// is kept.
 constexpr u32 kSearches = 2;
 struct Level {
     Effort effort;
@@ -21,13 +21,13 @@ struct Level {
 constexpr Effort kFast = {10, 10, 9, 9, false};
 constexpr Effort kMedium = {9, 11, 9, 9, true};
 constexpr Effort kThorough = {8, 11, 8, 10, true};
-// Tables of 2^8 and 2^9 slots make literals hardly smaller than the smallest of the others do.
+// Tables of 2^8 and 2^9 slots hardly make literals smaller than the best of the others.
 constexpr Effort kDefault = {10, 11, 8, 10, true};
 
-// Searches that take the first or the longest match. What filters leave has cheap literals: matches
-// of 4 or 5 bytes, whose cost these searches do not know, make such tiles up to 5 % larger. And in
-// what is left of images the one that sees more often chooses worse, so `also` is tried there.
-// `models`: the level for what is left of models, if it is not the same.
+// Searches that take the first or the longest match. Residuals of filters have cheap literals, and
+// matches of 4 or 5 bytes, whose cost these searches do not know, make such tiles up to 5 % larger.
+// In residuals of images the search that sees more often chooses worse, so `also` is tried there.
+// `models` is the level for residuals of models, if it is different.
 constexpr Level upTo8(const Effort& effort, int zstd, int also = 0, int models = 0)
 {
     const Search plain = {zstd, 0, 0, 0}, filtered = {zstd, 0, 0, 6}, second = {also, 0, 0, 6},
@@ -35,12 +35,12 @@ constexpr Level upTo8(const Effort& effort, int zstd, int also = 0, int models =
     return {effort, {{plain}, {filtered, second}, {filtered}, {vertices}, {filtered}}};
 }
 
-// libzstd's strategies.
+// Searches with libzstd's strategies.
 constexpr u32 kLazy2 = 5, kBtlazy2 = 6, kBtopt = 7, kBtultra = 8;
 
-// Each level makes tiles of each content no larger than the one before it, on average. Sounds have
-// so few matches that a lazy search does as well as an optimal parser, and what is left of models is
-// 0.6 % larger for it in a third of the time.
+// On average, each level makes tiles of each content no larger than the level before. Sounds have
+// so few matches that a lazy search does as well as an optimal parser; for residuals of models it
+// costs 0.6 % in size but takes a third of the time.
 constexpr Level kLevels[SLUICE_GSTD_MAX_LEVEL + 1] = {
     {},
     upTo8(kFast, 1),
@@ -77,8 +77,8 @@ constexpr Level kLevels[SLUICE_GSTD_MAX_LEVEL + 1] = {
       {{19, kBtultra, 6, 4}, {19, kBtultra, 8, 3}}}},
 };
 
-// Optimal parsers take the first long match that they see, which makes tiles larger that consist of
-// such. Those that shrink to less than this part are searched as at level 8 as well.
+// Optimal parsers take the first long match that they see, so tiles that consist of long matches
+// become larger. Tiles that shrink to less than this part are also searched as at level 8.
 constexpr u32 kSearchedAgain = 8;
 constexpr u32 kLazyLevel = 8;
 
@@ -136,7 +136,7 @@ private:
         if (m_best.empty() || m_words.size() < m_best.size()) m_best.swap(m_words);
     }
 
-    // Makes m_words of m_found.
+    // Encodes m_found into m_words.
     void write(const u8* tile, const Effort& effort)
     {
         m_words.clear();

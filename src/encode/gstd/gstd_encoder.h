@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What encoders of archives know of a Gstd tile beyond its bytes.
+// What archive encoders know about a Gstd tile beyond its bytes.
 #pragma once
 
 #include <sluice/sluice_encode.h>
 
 namespace sluice {
 
-// What most bytes of a tile are: as they were, or what a filter has left of values.
+// What most bytes of a tile are: unfiltered, or a filter's residuals
 enum class GstdContent {
     plain,
     bytes,    // of single bytes: images
@@ -16,7 +16,7 @@ enum class GstdContent {
     count
 };
 
-// As sluiceEncodeGstdTile.
+// Like sluiceEncodeGstdTile.
 SluiceStatus encodeGstdTile(SluiceGstdEncoder encoder, GstdContent content, const void* bytes,
                             size_t size, void* out, size_t capacity, size_t* outSize);
 

@@ -13,7 +13,7 @@ void LaneWriter::clear()
 
 namespace {
 
-// The state before a read that left `state` behind.
+// Returns the state before a read that left `state`.
 u32 unread(u32 state, u32 frequency, u32 start, u32 log)
 {
     return (state / frequency << log) + state % frequency + start;
@@ -22,8 +22,8 @@ u32 unread(u32 state, u32 frequency, u32 start, u32 log)
 } // namespace
 
 // The decoder refills a lane before each read if its state is below 2^16 and words are left. So all
-// states must be 2^16 at least when the first word is written here, which is the decoder's last.
-// Until then they need not be, so lanes start as low as gets them there in time.
+// states must be at least 2^16 when the first word is written here, which is the decoder's last.
+// Until then they need not be, so lanes start as low as still reaches that in time.
 void LaneWriter::chooseStarts(u32* starts) const
 {
     std::fill_n(starts, kLanes, 0u);
@@ -44,7 +44,7 @@ void LaneWriter::chooseStarts(u32* starts) const
             state = unread(state, read.frequency, read.start, read.log);
             if (state > read.most) break;
         }
-        if (i == SIZE_MAX) return; // no word is written: all fits into the first states
+        if (i == SIZE_MAX) return; // no word is written, as everything fits into the first states
         for (u32 lane = 0; lane < kLanes; ++lane) {
             if (states[lane] >= 0x10000 || !reads[lane]) continue;
             starts[lane] = starts[lane] == 0 ? 1 : starts[lane] * 2;
@@ -63,7 +63,7 @@ void LaneWriter::finish(std::vector<u16>& words) const
     for (size_t i = m_reads.size(); i-- > 0;) {
         const Read& read = m_reads[i];
         const u32 state = unread(states[read.lane], read.frequency, read.start, read.log);
-        // Whether there is a word cannot be foreseen, so no branch depends on it.
+        // Whether there is a word cannot be predicted, so no branch depends on it.
         const bool isFull = state > read.most;
         *end = u16(state);
         end += isFull ? 1 : 0;

@@ -36,7 +36,7 @@ private:
     struct Read {
         u16 frequency, start;
         u8 log, lane;
-        u32 most; // that the lane's read before this one may leave as its state
+        u32 most; // the largest state that the lane's read before this one may leave
     };
 
     std::vector<Read> m_reads;

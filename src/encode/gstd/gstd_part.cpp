@@ -22,7 +22,7 @@ Symbol lengthSymbol(u32 value, u32 direct)
     return splitSymbol(value, direct - 2 * floorLog2(direct));
 }
 
-// The symbol of an offset's quotient.
+// Returns the symbol of an offset's quotient.
 Symbol quotientSymbol(u32 quotient)
 {
     if (quotient == 0) return {kNoRepeat, 0, 0};
@@ -32,8 +32,8 @@ Symbol quotientSymbol(u32 quotient)
 // The offsets of the last matches, the latest first.
 class Repeats {
 public:
-    // Makes the offset the latest one. Returns which of them it was, as the decoder counts, or
-    // kNoRepeat.
+    // Makes the offset the latest one. Returns which of the last offsets it was, as the decoder
+    // counts, or kNoRepeat.
     u32 use(u32 offset, bool literals)
     {
         u32 place = 0;
@@ -181,8 +181,8 @@ u64 PartEncoder::countOffsets(u32 modulus)
     return bits;
 }
 
-// Fits the tables, whose lengths are fitted, to offsets that are split by this modulus, and keeps
-// them if they are better than the best.
+// Fits the tables, whose length tables are fitted already, to offsets that are split by this
+// modulus, and keeps them if they are better than the best.
 void PartEncoder::tryModulus(u32 modulus, SequenceTables& tables, FittedTables& best)
 {
     const u64 extraCost = bitCost(countOffsets(modulus));
@@ -292,13 +292,13 @@ void PartEncoder::writeSequences()
     }
 }
 
-// Whether all bytes are equal, so that the part is a run.
+// Returns whether all bytes are equal, so that the part is a run.
 bool isRun(const u8* bytes, u32 size) { return std::memcmp(bytes, bytes + 1, size - 1) == 0; }
 
-// Words of a part that is stored.
+// Returns the words of a stored part.
 size_t plainWords(u32 size) { return 1 + divideUp(size, 2u); }
 
-// Returns false, and leaves words and tables as they were, if it takes `most` words or more.
+// Returns false, and does not change words and tables, if it takes `most` words or more.
 bool PartEncoder::encodeCoded(const PartSequences& part, size_t most, std::vector<u16>& words)
 {
     const size_t begin = words.size();

@@ -71,9 +71,9 @@ public:
 private:
     struct Coded {
         Symbol literals, length;
-        u32 repeat, offset; // repeat: SLUICE_GS_REPEATS if the offset is a new one
+        u32 repeat, offset; // `repeat` is SLUICE_GS_REPEATS if the offset is new
     };
-    // Tables of a part's sequences and what these cost with them.
+    // Tables of a part's sequences, and the sequences' cost with them.
     struct FittedTables {
         u64 cost = UINT64_MAX;
         SequenceTables tables;
@@ -99,8 +99,8 @@ private:
     Counts m_literalCounts;
     Counts m_counts[kSequenceTables];
     u64 m_lengthBits = 0;          // extra bits of all lengths
-    std::vector<u32> m_newOffsets; // those that are none of the last ones
-    Counts m_repeats;              // of the others
+    std::vector<u32> m_newOffsets; // offsets that are none of the last ones
+    Counts m_repeats;              // counts of the others
 
     // The tables of the part, which may be those of an earlier one.
     LiteralTables m_literalTables;

@@ -84,8 +84,8 @@ void SequenceFinder::search(const u8* tile, u32 size, const Search& how)
     }
 }
 
-// Sets m_source and m_depth of the match's bytes up to the first that is too deep; returns how many
-// are not.
+// Sets m_source and m_depth of the match's bytes up to the first that is too deep, and returns how
+// many are not.
 u32 SequenceFinder::shallowLength(const Match& match)
 {
     u32 from = match.begin - match.offset;
@@ -138,9 +138,9 @@ void SequenceFinder::addShallow(const u8* tile, Match match)
         setLiteral(match.begin + k);
 }
 
-// Ends parts where a decoder has about as much work as with 32 KiB of literals, so that no lane group
-// works much longer than others and short lists keep a GPU busy; and at multiples of what decoders
-// make at once, since a part begins with a new piece.
+// Ends parts where a decoder has about as much work as with 32 KiB of literals, so that no lane
+// group works much longer than others and short lists keep a GPU busy. Parts end at multiples of
+// the decoders' pieces, since a part begins with a new piece.
 void SequenceFinder::planParts(u32 size)
 {
     constexpr u32 kMatchWork = 16; // of a literal
@@ -163,8 +163,8 @@ void SequenceFinder::planParts(u32 size)
     }
     addLiterals(size);
 
-    // All parts but the last have about as much work. Parts that the size limits may come in
-    // addition, 16 in all at most.
+    // All parts but the last have about the same work. Parts that the size limit cuts may add to
+    // these, up to 16 in all.
     constexpr u32 kMost = SLUICE_GS_MAX_PARTS - SLUICE_GS_TILE_BYTES / SLUICE_GS_PART_BYTES;
     const u32 count = std::clamp((total + kPartWork / 2) / kPartWork, 1u, kMost);
     const u32 most = total / count + kPartWork / 16;
@@ -172,7 +172,7 @@ void SequenceFinder::planParts(u32 size)
     u32 begin = 0, sum = 0;
     for (u32 i = 0; i < work.size(); ++i) {
         const u32 at = i * kStep;
-        // If a part ended here, there would be so many parts at least.
+        // If a part ended here, there would be at least this many parts.
         const size_t parts = m_ends.size() + 1 + divideUp(size - at, SLUICE_GS_PART_BYTES);
         const bool isEnough = sum + work[i] > most && parts <= SLUICE_GS_MAX_PARTS;
         if (at > begin && (isEnough || at - begin == SLUICE_GS_PART_BYTES)) {

@@ -31,7 +31,7 @@ struct Search {
 
 class SequenceFinder {
 public:
-    // depth: as in SluiceGstdEncoderInfo. Throws std::bad_alloc.
+    // `depth` is as in SluiceGstdEncoderInfo. Throws std::bad_alloc.
     explicit SequenceFinder(u32 depth);
     ~SequenceFinder();
 
@@ -65,7 +65,7 @@ private:
     std::vector<Match> m_found, m_kept, m_matches;
     std::vector<u32> m_ends;   // of the parts
     std::vector<u32> m_source; // for each byte of the tile: the byte that it copies, or itself
-    std::vector<u8> m_depth;   // for each byte: of copies of copies inside its group
+    std::vector<u8> m_depth;   // for each byte: the depth of copies of copies inside its group
 };
 
 } // namespace sluice::gstd

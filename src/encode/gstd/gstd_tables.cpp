@@ -21,13 +21,13 @@ constexpr std::array<u16, kLogCount> makeLogs()
 
 constexpr std::array<u16, kLogCount> kLogs = makeLogs();
 
-// The class of a frequency: 0, or how many bits it has.
+// Returns the class of a frequency: 0, or how many bits it has.
 u32 kindOf(u32 frequency) { return frequency == 0 ? 0 : floorLog2(frequency) + 1; }
 
-// The bits of extra that follow a class.
+// Returns how many extra bits follow a class.
 u32 extraBits(u32 kind) { return std::max(kind, 1u) - 1; }
 
-// The cost of giving a symbol one slot less, or the gain of one more.
+// Returns the cost of giving a symbol one slot less, or the gain of one more.
 u64 stepCost(u32 count, u32 frequency)
 {
     return u64(count) * (kLogs[frequency + 1] - kLogs[frequency]);
@@ -58,8 +58,8 @@ void Table::fit(const Counts& counts, u32 alphabet, u32 wantedLog)
         sum += frequency[i];
         symbols[used++] = i;
     }
-    // Slots that rounding left over go where they gain most; those that lack come from where they
-    // cost least.
+    // Slots left over by rounding go where they gain most; missing slots are taken where they cost
+    // least.
     for (; sum != 1u << log;) {
         const bool more = sum < 1u << log;
         u32 best = 256;

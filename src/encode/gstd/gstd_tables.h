@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Frequency tables and code lengths of a Gstd part: how they are chosen, what they cost and how
-// they are written. Costs are integers, so that the result is the same on every machine.
+// Frequency tables and code lengths of a Gstd part: chooses them, computes their cost and writes
+// them. Costs are integers, so that the result is the same on every machine.
 #pragma once
 
 #include "encode/gstd/gstd_lanes.h"
@@ -29,11 +29,11 @@ struct Table {
     u16 frequency[256] = {}; // they add up to 2^log
     u16 start[256] = {};
 
-    // Finds the best frequencies for symbols that occur so often. Every symbol that occurs gets one;
-    // symbol 0 gets all if none occurs.
+    // Finds the best frequencies for these counts. Every symbol that occurs gets a frequency;
+    // symbol 0 gets everything if none occurs.
     void fit(const Counts& counts, u32 alphabet, u32 wantedLog);
     void place(); // sets start
-    // The cost of all these symbols; UINT64_MAX if one of them has no frequency.
+    // Returns the cost of all these symbols; UINT64_MAX if one of them has no frequency.
     u64 cost(const Counts& counts) const;
     void write(LaneWriter& writer, u32 lane, u32 symbol) const
     {
@@ -55,7 +55,7 @@ struct Code {
 };
 
 // Describes the tables of a group: the classes of their symbols, coded with frequencies of their
-// own, then the bits that make a frequency of each class.
+// own, then the bits that turn each class into a frequency.
 class Description {
 public:
     void clear() { *this = {}; }

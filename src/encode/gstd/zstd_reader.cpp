@@ -197,8 +197,8 @@ SluiceStatus ZstdReader::measure(u64& size)
             return SLUICE_ERROR_UNSUPPORTED;
         all = content != ZSTD_CONTENTSIZE_UNKNOWN;
         if (content == ZSTD_CONTENTSIZE_ERROR) return SLUICE_ERROR_FORMAT;
-        // A block, at least 3 bytes, holds 128 KiB at most: what says more is damaged. So the sum
-        // is below 2^64.
+        // A block takes at least 3 bytes and holds at most 128 KiB; a frame that claims more is
+        // damaged. So the sum is below 2^64.
         if (all && content / (128 * 1024) > compressed / 3) return SLUICE_ERROR_FORMAT;
         size += content;
         m_at += compressed;

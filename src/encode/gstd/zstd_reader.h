@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads Zstandard frames (RFC 8878): libzstd decodes them, and the matches that their sequences
-// tell of are read beside.
+// Reads Zstandard frames (RFC 8878): libzstd decodes them, and this reads the matches from their
+// sequences.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace sluice {
 
-// What libzstd's result means. Errors: FORMAT, CHECKSUM, UNSUPPORTED (a frame wants a dictionary, or a
-// window that is too large), OUT_OF_MEMORY.
+// Translates libzstd's result. Errors: FORMAT, CHECKSUM, UNSUPPORTED (a frame needs a dictionary,
+// or a window that is too large), OUT_OF_MEMORY.
 SluiceStatus statusOfZstd(size_t result);
 
 struct ZstdMatch {
@@ -23,19 +23,19 @@ struct ZstdMatch {
 
 class ZstdReader {
 public:
-    // The frames stay the caller's. Throws std::bad_alloc.
+    // The caller keeps the frames. Throws std::bad_alloc.
     ZstdReader(const u8* frames, size_t size);
     ~ZstdReader();
 
-    // Finds the bytes of all frames together; decodes them if they do not tell. Errors: FORMAT,
-    // CHECKSUM, UNSUPPORTED (a frame wants a dictionary, or a window above 128 MiB), OUT_OF_MEMORY.
+    // Finds the size of all frames together; decodes those that do not tell it. Errors: FORMAT,
+    // CHECKSUM, UNSUPPORTED (a frame needs a dictionary, or a window above 128 MiB), OUT_OF_MEMORY.
     SluiceStatus measure(u64& size);
 
     // Appends the content of the next block and its matches; neither at the end. A block holds at
     // most 128 KiB. Errors: as above.
     SluiceStatus next(std::vector<u8>& content, std::vector<ZstdMatch>& matches);
 
-    // Returns whether a frame wants a dictionary, the cause of UNSUPPORTED where it is not a window.
+    // Returns whether a frame needs a dictionary, the cause of UNSUPPORTED if it is not a window.
     static bool wantsDictionary(const u8* frames, size_t size);
 
 private:

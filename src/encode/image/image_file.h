@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An image file whose levels are plain bytes, as encoders see it.
+// Reads an image file whose levels are plain bytes, for encoders.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@
 
 namespace sluice {
 
-// Of a file, so that memory is bounded; what follows them is not filtered.
+// The most ranges of a file, so that memory is bounded; bytes behind them are not filtered.
 constexpr u32 kMaxParts = 65536;
 
 constexpr u64 kImageTile = 65536; // smaller levels share tiles
 
-// Bytes that stand together: a level, or one of its images where other levels stand between them.
+// Contiguous bytes: a level, or one of its images if other levels lie between them.
 struct ImageRun {
     u64 offset, size;
     u32 image, level;
@@ -25,12 +25,13 @@ struct ImageFile {
     SluiceImageInfo info;
     SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
 
-    // False if it is no image file, or one with a scheme.
+    // Returns false if it is no image file, or one with a scheme.
     bool parse(const u8* bytes, u64 size);
-    // Image by image, the largest level first; of very many images only the first.
+    // Returns the ranges image by image, the largest level first; of very many images only the
+    // first ones.
     std::vector<ImageRun> runs() const;
-    // Where tiles must begin, in order, so that a level of kImageTile bytes has tiles of its own;
-    // multiples of 4 inside a file of `size` bytes.
+    // Returns where tiles must begin, in order, so that a level of kImageTile bytes or more has
+    // tiles of its own; multiples of 4 inside a file of `size` bytes.
     std::vector<u64> cuts(u64 size) const;
 };
 

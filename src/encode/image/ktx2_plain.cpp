@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// KTX2 files without their supercompression.
+// Undoes the supercompression of KTX2 files.
 #include <sluice/sluice_image_encode.h>
 
 #include <zlib.h>
@@ -58,7 +58,7 @@ SluiceStatus decodeZlib(const u8* packed, size_t packedSize, u8* bytes, size_t s
     }
 }
 
-// Writes what stands before the levels; `levels` are those of the new file.
+// Writes everything before the levels; `levels` are those of the new file.
 void writeStart(const u8* from, const SluiceImageInfo& info, const SluiceImageLevel* levels,
                 u64 metadata, u64 startSize, u8* start)
 {
@@ -117,7 +117,7 @@ SluiceStatus sluiceKtx2PlanPlain(const void* bytes, size_t size, uint64_t fileSi
     const u64 alignment = ktx2Alignment(info.blockBytes);
     u64 end = metadata;
     for (u32 level = info.levels; level-- != 0;) {
-        // Offsets stay far below 2^64, but sizes that a file with a scheme only claims need not.
+        // Offsets stay far below 2^64, but sizes that a file with a scheme merely claims need not.
         if (end > UINT64_MAX - alignment) return SLUICE_ERROR_FORMAT;
         levels[level].offset = divideUp(end, alignment) * alignment;
         levels[level].size = levels[level].decodedSize;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From the picture in a file to the levels of a texture. All of it is integer arithmetic and tables
-// that no rounding of a machine's can change, so the same picture gives the same bytes everywhere.
+// Makes the levels of a texture from the picture in a file. This is all integer arithmetic and
+// tables that do not depend on a machine's rounding, so the same picture gives the same bytes
+// everywhere.
 #pragma once
 
 #include <vector>
@@ -21,29 +22,28 @@ struct Pixels {
 };
 
 // Reads a Targa file: types 1, 2, 3, 9, 10 and 11 with 8, 15, 16, 24 and 32 bits, and every origin.
-// Bytes that the header does not call alpha are alpha all the same, unless all of them are 0, as
-// writers of opaque pictures leave them.
-// Memory: the picture's, at most 128 * 4 bytes for each byte of the file, and at most `limit`: a
-// picture of more is not read. wanted: receives what the picture takes, if it is a legal one; may be
-// null. Returns null, or says what is wrong with the file; then `pixels` is unspecified. Throws
-// std::bad_alloc.
+// Bytes that the header does not call alpha count as alpha all the same, unless all of them are 0,
+// as writers of opaque pictures leave them. It takes the picture's memory: at most 128 * 4 bytes
+// for each byte of the file, and at most `limit`; a larger picture is not read. `wanted`, which may
+// be null, receives what a legal picture takes. Returns null, or says what is wrong with the file;
+// then `pixels` is unspecified. Throws std::bad_alloc.
 const char* readTga(const u8* bytes, u64 size, Pixels& pixels, u64 limit = UINT64_MAX,
                     u64* wanted = nullptr);
 
-// Values of sRGB's 8 bits as light in 16 bits, and back, both to the nearest.
+// Convert 8-bit sRGB values to light in 16 bits and back, both to the nearest.
 u32 linearOfSrgb(u8 value);
 u8 srgbOfLinear(u32 light);
 
 // How texels are averaged. Alpha is averaged as it is.
 enum class Averaging {
-    colour, // as light, since values are sRGB, and weighted with alpha
+    colour, // as light, since values are sRGB, weighted with alpha
     linear, // as they are
-    normals // unit vectors of three channels, which averages of them become again
+    normals // as unit vectors of three channels, which averages are scaled to again
 };
 
-// The first `count` levels below the largest one as RGBA8. A level has half the extents of the one
-// above it, rounded down; of an odd extent each texel is the average of three with the weights of
-// the area that it covers. Levels are made from levels of 16 bits. Throws std::bad_alloc.
+// Makes the first `count` levels below the largest one as RGBA8. A level has half the extents of
+// the one above it, rounded down; along an odd extent each texel is the average of three, weighted
+// by the area that it covers. Levels are made from levels of 16 bits. Throws std::bad_alloc.
 std::vector<std::vector<u8>> makeMips(const Pixels& top, Averaging averaging, u32 count);
 
 // Makes a KTX2 file of one image without a scheme; its levels are zeros, to be filled.

@@ -21,7 +21,7 @@ struct Descriptor {
     std::vector<Sample> samples;
 };
 
-// Of a format that textures are made in.
+// The descriptor's values for a format that textures are made in.
 Descriptor descriptorOf(const SluiceImageFormat& format)
 {
     constexpr u32 all = 0xffffffff;

@@ -11,9 +11,9 @@ namespace {
 
 constexpr u32 kOne = 65535; // light and alpha of 1.0
 
-// Returns the light of a value of sRGB, 0.0 .. 1.0. Powers are rounded differently by different
-// libraries, but no result that is used here lies so near to the middle of two integers that this
-// could matter, which a test checks.
+// Returns the light of a value of sRGB, 0.0 .. 1.0. Libraries round powers differently, but no
+// result that is used here lies so close to the middle between two integers that this matters; a
+// test checks that.
 double lightOf(double value)
 {
     return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
@@ -80,7 +80,7 @@ int64_t divideSigned(int64_t value, int64_t divisor)
     return value >= 0 ? (value + divisor / 2) / divisor : -((-value + divisor / 2) / divisor);
 }
 
-// Makes three channels, 0 .. kOne for -1 .. 1, a unit vector.
+// Turns three channels, 0 .. kOne for -1 .. 1, into a unit vector.
 void normalize(u16* texel)
 {
     int64_t vector[3];
@@ -101,8 +101,8 @@ class MipMaker {
 public:
     explicit MipMaker(Averaging averaging) : m_averaging(averaging) {}
 
-    // A level from that above it; row(y, wanted) gives the latter's rows, of which three are in use
-    // at a time.
+    // Makes a level from the one above it; row(y, wanted) returns the latter's rows, of which three
+    // are in use at a time.
     template <typename Row>
     WideLevel halve(u32 width, u32 height, const Row& row) const
     {

@@ -69,7 +69,7 @@ u8 fiveBits(u32 value)
     return u8(value << 3 | value >> 2);
 }
 
-// A colour of 15, 16, 24 or 32 bits as RGBA8. Returns its alpha.
+// Converts a colour of 15, 16, 24 or 32 bits to RGBA8. Returns its alpha.
 u8 readColour(const u8* from, u32 bits, bool hasAlpha, u8* rgba)
 {
     if (bits <= 16) {
@@ -178,7 +178,7 @@ const char* readTga(const u8* bytes, u64 size, Pixels& pixels, u64 limit, u64* w
     const char* problem = readHeader(bytes, size, header);
     if (problem != nullptr) return problem;
     const u64 count = u64(header.width) * header.height, left = size - header.dataOffset;
-    // So that a short file cannot ask for much memory.
+    // This keeps a short file from asking for much memory.
     const u64 most =
         header.isPacked ? left / (1 + header.pixelBytes()) * 128 : left / header.pixelBytes();
     if (count > most) return "it ends too early";

@@ -23,8 +23,8 @@ struct Leaf {
 };
 using Leaves = std::vector<Leaf>;
 
-// Gives two leaves or more the lengths of the cheapest code, none above maxLength, and brings them
-// into the order of their weights.
+// Gives two or more leaves the lengths of the cheapest code, none above maxLength, and sorts them
+// by weight.
 void fitLengths(Leaves& leaves, u32 maxLength)
 {
     std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
@@ -44,8 +44,8 @@ u32 shortest(const Leaves& leaves)
         ->length;
 }
 
-// Rows beyond the first. Codes longer than a prefix of 8, 16 or 24 bits come first, so they fill the
-// lowest of these prefixes without a hole.
+// Returns the number of rows beyond the first. Codes longer than 8, 16 or 24 bits come first, so
+// they fill the lowest prefixes of that length without a gap.
 u32 extraRows(const Leaves& leaves)
 {
     u32 rows = 0;
@@ -58,8 +58,8 @@ u32 extraRows(const Leaves& leaves)
     return rows;
 }
 
-// Makes the most frequent symbols rarer until none has a code shorter than minLength. It ends when
-// all weights are 0 at the latest, since four leaves or more have 2 bits each then.
+// Makes the most frequent symbols rarer until none has a code shorter than minLength. It ends at
+// the latest when all weights are 0, since four or more leaves then have at least 2 bits each.
 void buildLeaves(Leaves& leaves, u32 maxLength, u32 minLength)
 {
     fitLengths(leaves, maxLength);
@@ -70,9 +70,9 @@ void buildLeaves(Leaves& leaves, u32 maxLength, u32 minLength)
     }
 }
 
-// Finds the cheapest code with few rows among those in which the rarest leaves stand in a subtree of
-// at most 8 bits, which has a code of at most 8 bits as all other leaves have. There is one: the two
-// rarest leaves below a node as rare as they are.
+// Finds the cheapest code with few rows among those in which the rarest leaves stand in a subtree
+// of at most 8 bits, and that subtree and all other leaves have codes of at most 8 bits. One
+// exists: the two rarest leaves below a node that is as rare as they are.
 void buildWithFewRows(Leaves& leaves, u32 minLength, const std::vector<u64>& weightOf)
 {
     const auto cost = [&](const Leaves& candidate) {
@@ -98,7 +98,7 @@ void buildWithFewRows(Leaves& leaves, u32 minLength, const std::vector<u64>& wei
             fitLengths(top, 8);
             const auto root = std::find_if(top.begin(), top.end(),
                                            [](const Leaf& l) { return l.symbol == subtree; });
-            Leaves all = below; // the end first: it is the rarest
+            Leaves all = below; // the end comes first: it is the rarest
             for (Leaf& leaf : all)
                 leaf.length += root->length;
             top.erase(root);
@@ -179,7 +179,7 @@ u32 Df11Code::minLength() const
 bool makeDf11Code(SluiceDf11Kind kind, const u64 histogram[256], u32 minLength, Df11Code& code)
 {
     const Df11Form& form = df11Form(kind);
-    Leaves leaves = {{0, kEndSymbol}}; // weighs nothing: it occurs once at most
+    Leaves leaves = {{0, kEndSymbol}}; // weighs nothing, as it occurs at most once
     for (u32 symbol = 0; symbol < 256; ++symbol) {
         if (histogram[symbol] != 0) leaves.push_back({histogram[symbol], symbol});
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The code of a DFloat11 or ECF8 unit: lengths under the limits of the kernels that read such
+// The code of a DFloat11 or ECF8 unit: code lengths within the limits of the kernels that read such
 // files, and the tables.
 #pragma once
 
@@ -11,8 +11,9 @@
 
 namespace sluice {
 
-// So many elements of a block, at 2 bytes each, fit into 48 KiB of shared memory beside 512 counters
-// and the block's end. A block has more only if its codes have less than 1.391 bits on average.
+// This many elements of a block, at 2 bytes each, fit into 48 KiB of shared memory beside 512
+// counters and the block's end. A block has more only if its codes have fewer than 1.391 bits on
+// average.
 constexpr u32 kDf11MaxSharedElements = (48 * 1024 - 513 * 4) / 2;
 
 struct Df11Code {
@@ -26,11 +27,11 @@ struct Df11Code {
     u32 minLength() const;
 };
 
-// Makes the code with the fewest bits for these symbols and one end, with no length above the kind's
-// limit (32 or 16 bits) nor below minLength (1 or 2), whose tables have at most 16 rows beyond the
-// first. Where the best code breaks minLength or needs too many rows, it makes a good one that does
-// not. Symbols that do not occur may get codes to make it complete. Returns false if nothing occurs,
-// or a symbol that the format cannot hold (bf16: 240 and above; fp8: 16).
+// Makes the code with the fewest bits for these symbols and one end, with no length above the
+// kind's limit (32 or 16 bits) nor below minLength (1 or 2), whose tables have at most 16 rows
+// beyond the first. If the best code breaks minLength or needs too many rows, it makes a good one
+// that does not. Symbols that do not occur may get codes to make it complete. Returns false if
+// nothing occurs, or a symbol that the format cannot hold (bf16: 240 and above; fp8: 16).
 bool makeDf11Code(SluiceDf11Kind kind, const u64 histogram[256], u32 minLength, Df11Code& code);
 
 } // namespace sluice

@@ -24,7 +24,7 @@ u32 symbolOf(u32 element)
     return Bf16 ? element >> 7 & 255 : element >> 3 & 15;
 }
 
-// The bits that are not coded, sign above mantissa.
+// Returns the bits that are not coded, the sign above the mantissa.
 template <bool Bf16>
 u32 rawOf(u32 element)
 {
@@ -91,7 +91,8 @@ void Df11Encoder::addElements(const u8* elements, u64 count)
     const size_t rawAt = signMantissa.size();
     signMantissa.resize(rawAt + size_t(Bf16 ? count : (count + m_elements % 2) / 2));
     u8* raw = signMantissa.data() + rawAt;
-    // Locals, since the compiler must assume that stores to the vectors change members.
+    // These are local variables, since the compiler must assume that stores to the vectors change
+    // members.
     u64 window = m_window;
     u32 windowBits = m_windowBits, nibble = m_nibble;
     for (u64 i = 0; i < count; ++i) {

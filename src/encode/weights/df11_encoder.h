@@ -24,12 +24,12 @@ public:
     // The code must outlive the encoder.
     Df11Encoder(SluiceDf11Kind kind, const Df11Code& code);
 
-    // The output so far: the stream, signs and mantissas, output_positions and gaps. The user may take
-    // bytes away between calls.
+    // The output so far: the stream, signs and mantissas, output_positions and gaps. The caller may
+    // take bytes away between calls.
     std::vector<u8> encoded, signMantissa, positions, gaps;
 
     void add(const u8* elements, u64 count);
-    // Makes what is left after the last element, and the ends of the tables.
+    // Writes what remains after the last element, and the ends of the tables.
     void finish();
 
     u32 maxBlockElements() const { return m_maxBlockElements; } // after finish
@@ -50,9 +50,9 @@ private:
     u64 m_elements = 0;         // encoded so far
     u64 m_blockStart = 0;       // the first element of the current block
     u32 m_maxBlockElements = 0;
-    u32 m_gapBits = 0;  // bits of gaps that make no whole byte yet
+    u32 m_gapBits = 0;  // bits of gaps that do not fill a byte yet
     u32 m_gapCount = 0; // how many there are
-    u32 m_nibble = 0;   // of an even element that waits for its odd one
+    u32 m_nibble = 0;   // bits of an even element that waits for its odd one
 };
 
 // The offsets of luts, encoded, signMantissa, outputPositions and gaps.

@@ -28,7 +28,7 @@ struct Elements {
     {
         Value value;
         std::memcpy(&value, bytes + index * sizeof value, sizeof value);
-        return value; // little-endian, as all machines that sluice runs on
+        return value; // little-endian, like all machines that sluice runs on
     }
     u32 symbol(u64 index) const
     {
@@ -96,15 +96,15 @@ public:
     }
 
 private:
-    // The bits that a lane decodes in a row before the tail.
+    // The codes that a lane decodes in a row before the tail.
     struct LaneRow {
         u8 half[2];          // by two look-ups
         u8 single[kLookUps]; // of symbols that remain, 0 if there is none
     };
     static constexpr u32 kLaneWords = kTile / kLanes * kMaxBits / kWordBits + 4;
 
-    // Makes a lane's words of its codes, and zeros for the words that it may take ahead of its last
-    // codes.
+    // Turns a lane's codes into words, followed by zeros for the words that it may take beyond its
+    // last codes.
     void fill(u32 lane)
     {
         u32* to = m_words[lane];
@@ -146,7 +146,7 @@ private:
     // A look-up decodes one symbol, or two if both codes have at most 12 bits together.
     struct Found {
         u32 bitCount; // of the symbols
-        u32 needed;   // bits that the decoder must have to know
+        u32 needed;   // bits that the decoder must have to know this
     };
     static Found lookUp(const u8* lengths, u32& done)
     {
@@ -174,7 +174,8 @@ private:
         }
     }
 
-    // A lane takes a word if it has used one up. There is no branch, since nothing would predict it.
+    // A lane takes a word if it has used one up. There is no branch, since it could not be
+    // predicted.
     void takeAndUse(u32 lane, u32 bitCount)
     {
         const u32 takes = m_available[lane] <= kWordBits ? 1 : 0;

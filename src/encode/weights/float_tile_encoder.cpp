@@ -19,7 +19,7 @@ SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const
     const u32 elements = size / elementBytes;
     out.clear();
     const TileParts parts = tilePartsOf(type, elements);
-    // A segment's tail is no whole element, and the tables alone may be too large.
+    // A segment's tail may not be a whole element, and the tables alone may be too large.
     if (size % elementBytes != 0 || parts.words >= size) return SLUICE_OK;
     out.reserve(size); // it stays smaller
     out.resize(size_t(parts.words));

@@ -13,7 +13,7 @@ namespace sluice {
 // Encodes tiles of codec FLOAT, each with a code of its own (docs/format.md 6.5).
 class FloatTileEncoder {
 public:
-    // As TileEncoders::encode.
+    // Like TileEncoders::encode.
     SluiceStatus encode(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
                         std::vector<u8>& out);
 
@@ -21,7 +21,7 @@ private:
     u32 m_words[SLUICE_FLOAT_TILE_BOUND];
 };
 
-// A whole tensor, as sluice_float.h wants its parts.
+// A whole tensor, with the parts that sluice_float.h asks for.
 struct FloatTensor {
     u32 type = 0;
     u64 count = 0;
