@@ -91,7 +91,7 @@ uint32_t Gpu::laneWorkgroup() const
 {
     const uint32_t subgroup = m_chosen.subgroupSize;
     if (isEmulated() || subgroup < 32) return std::max(32u, subgroup);
-    // float_tile.glsl says how much shared memory that takes. On an H200 its decoder is fastest
+    // float_tile.glsl states how much shared memory that takes. On an H200 its decoder is fastest
     // with 1,024.
     const VkPhysicalDeviceLimits& limits = m_properties.properties.limits;
     const bool fits =

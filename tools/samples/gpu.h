@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An engine has all of this anyway: a Vulkan device, memory that the host can see, compute
-// pipelines, a command buffer. Here is no more of it than the samples need.
+// What an engine has anyway: a Vulkan device, memory that the host can see, compute pipelines, a
+// command buffer. This is no more of it than the samples need.
 #pragma once
 
 #include <functional>
@@ -24,14 +24,14 @@ int runSample(const char* name, const std::function<void()>& run);
 
 class Gpu {
 public:
-    // kernels: SluiceKernels that will be used. device: its number or a part of its name, "" for
-    // the best one. tier: sluice runs on it.
+    // kernels: the SluiceKernels that will be used. device: its number or a part of its name, ""
+    // for the best one. tier: the one that sluice is to run on.
     explicit Gpu(uint32_t kernels, const std::string& device = "",
                  const std::string& tier = "auto");
 
     const char* name() const { return m_properties.properties.deviceName; }
     SluiceContext sluice() const { return sluiceGetDeviceContext(m_device.get()); }
-    // By sluice: tier and subgroup size.
+    // Chosen by sluice: tier and subgroup size.
     const SluiceContextInfo& chosen() const { return m_chosen; }
 
     Buffer allocate(uint64_t size); // zeroed
@@ -42,10 +42,10 @@ public:
     {
         return m_pipelines->make(code, bytes, {});
     }
-    // Makes one of a shader that includes sluice's lanes.glsl: workgroups of `workgroup`
-    // invocations, which are whole subgroups of the size that sluice chose.
+    // Makes a pipeline from a shader that includes sluice's lanes.glsl. Its workgroups have
+    // `workgroup` invocations, in whole subgroups of the size that sluice chose.
     VkPipeline createLanePipeline(const uint32_t* code, size_t bytes, uint32_t workgroup);
-    // The workgroup size for such a shader, if it gains by large ones.
+    // The workgroup size for such a shader, if large workgroups make it faster.
     uint32_t laneWorkgroup() const;
     void dispatch(VkPipeline pipeline, const void* push, uint32_t pushBytes, uint32_t workgroups)
     {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// y = W x with W encoded: a lane group decodes a tile of 8,192 weights and multiplies them as they
-// come; they are never written. What each tile adds to each row of the matrix goes to `sums`, which
-// sum.comp adds up.
+// y = W x with W encoded: a lane group decodes a tile of 8,192 weights and multiplies them at once;
+// they are never written. Each tile's part of each row of the matrix goes to `sums`, which sum.comp
+// adds up.
 //
-// Lane groups take tiles from a counter until there are none left: a workgroup builds the table
-// once, none waits for a slow one, and workgroups that start late end at once. A tile's sums are
-// the same whoever takes it.
+// Lane groups take tiles from a counter until none are left: a workgroup builds the table only
+// once, no group waits for a slow one, and workgroups that start late end at once. A tile's sums
+// are the same whichever group takes it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/float_tile.glsl"
 #include "lib/loops.glsl"
 #include "product.glsl"
 
-const uint kMaxTiles = 64u; // a lane group takes no more; the dispatch has enough groups
+const uint kMaxTiles = 64u; // the most a lane group takes; the dispatch has enough groups
 
 shared uint sTaken;
 
-// Takes the next tile, another one for each lane group.
+// Takes the next tile; each lane group gets a different one.
 uint takeTile()
 {
     uint tile = 0u;
@@ -28,7 +28,7 @@ uint takeTile()
 void multiplyTile(uint tile)
 {
     floatTile(tile < p.tiles, tile);
-    // `column` is that of the lane's next 8 weights.
+    // `column`: the first column of the lane's next 8 weights.
     uint first = tile * kFloatTile, column = (first + 8u * lgLane()) % p.columns;
     // begin .. end is the part of the tile that lies in one row of the matrix, in elements of the
     // tile; its sum goes to `target`.
@@ -47,8 +47,8 @@ void multiplyTile(uint tile)
         column += kFloatRow;
         column -= column >= p.columns ? p.columns : 0u;
 
-        // Rows of the matrix may end here, and the tile may. A lane's 8 weights are in one row of
-        // the matrix.
+        // A row of the matrix may end here, and so may the tile. A lane's 8 weights are in one row
+        // of the matrix.
         uint stop = (row + 1u) * kFloatRow;
         for (;;) {
             bool ends = begin < gFloatElements && min(end, gFloatElements) <= stop, mine = at < end;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A matrix-vector product y = W x, of weights in bf16 that the float codec has encoded, in two
-// ways:
+// A matrix-vector product y = W x with weights in bf16, encoded by the float codec, in two ways:
 //   decoded   sluiceCmdFloatDecode writes W to memory, then a plain product reads it
 //   fused     one shader decodes W and multiplies (fused.comp); W is never written
 // Both are compared with the product in double precision, and with each other in time.
@@ -35,7 +34,7 @@ constexpr uint64_t kMaxWeights = uint64_t{1} << 31;
 constexpr uint32_t kMinColumns = 256, kMaxRows = 1u << 17;
 constexpr uint32_t kRowsPerGroup = 4;      // kRows in plain.comp
 constexpr uint32_t kMaxTilesPerGroup = 64; // kMaxTiles in fused.comp
-constexpr uint32_t kWorkgroups = 1024;     // the largest GPUs run about so many at once
+constexpr uint32_t kWorkgroups = 1024;     // the largest GPUs run about this many at once
 
 struct Push {
     uint64_t tensor, source, sourceSize, weights, x, y, sums, counters;
@@ -124,8 +123,8 @@ public:
                        (m_matrix.rows + m_plainWorkgroup - 1) / m_plainWorkgroup);
     }
 
-    // Milliseconds of one product by the GPU's clock: the median of some runs. Short products are
-    // repeated in a run.
+    // Milliseconds of one product by the GPU's clock: the median of several runs. A run repeats
+    // short products.
     double time(const std::function<void(SluiceCommands)>& record) const
     {
         std::memset(m_y.host, 0xff, m_y.buffer.size); // NaN
@@ -193,9 +192,9 @@ private:
 };
 
 // The product in double precision, and how far one in single precision may be off: a product of two
-// numbers and every sum that it goes into are rounded, to 2^-24 of it each. Here that is 48 times
-// at most and once more for each 64 columns (two chains of a lane, plain.comp) and each tile of a
-// row.
+// numbers, and every sum that it enters, is rounded with a relative error of 2^-24. Here that
+// happens 48 times at most, plus once for each 64 columns (two chains of a lane, plain.comp) and
+// for each tile of a row.
 struct Reference {
     std::vector<double> y, bound;
 

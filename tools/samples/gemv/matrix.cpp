@@ -23,7 +23,7 @@ uint16_t toBf16(float value)
     return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// Billions of weights are drawn from 65,536 that are normally distributed, which is quicker.
+// Billions of weights are picked from 65,536 normally distributed ones: faster than drawing each.
 std::vector<uint16_t> makeWeights(size_t count)
 {
     std::mt19937 engine(1);

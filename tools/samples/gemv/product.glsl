@@ -8,7 +8,7 @@ layout(push_constant, std430) uniform Push
     uvec2 source, sourceSize; // the buffer that it lies in
     uvec2 weights;            // the decoded matrix, bf16
     uvec2 x, y;               // f32
-    uvec2 sums;               // a tile has sumsPerTile, for its parts of matrix rows
+    uvec2 sums;               // sumsPerTile for each tile: one per matrix row that it has a part of
     uvec2 counters;           // tiles taken, tiles failed
     uint rows, columns;       // columns: a multiple of 8
     uint tiles, sumsPerTile;

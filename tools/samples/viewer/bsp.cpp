@@ -217,7 +217,7 @@ void readFaces(const Lump& lump, BspMap& map)
     map.faces.reserve(lump.count);
     for (size_t i = 0; i < lump.count; ++i) {
         const uint8_t* record = lump.bytes + i * kFaceSize;
-        // Before its indices are looked at, so that their number bounds that work too.
+        // Checked before its indices are read, so that their number bounds that work too.
         indices += u32At(record + 24);
         check(indices <= kMaxMapIndices, "the faces have too many indices");
         map.faces.push_back(readFace(record, map));

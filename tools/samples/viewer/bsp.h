@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reader of maps in the format of Quake III (IBSP, version 46), as far as drawing needs them.
+// Reads maps in the format of Quake III (IBSP, version 46), as far as drawing needs them.
 #pragma once
 
 #include <cstddef>
@@ -52,11 +52,11 @@ struct BspFace {
     uint32_t patchWidth = 0, patchHeight = 0; // control points; their product is vertexCount
 };
 
-// Space is cut by planes, into leaves in the end.
+// Planes cut space in two, again and again, down to leaves.
 struct BspNode {
     float normal[3];
     float distance;
-    int32_t children[2]; // in front, behind: a node, or -1 - the number of a leaf
+    int32_t children[2]; // in front, behind: a node, or -1 - the leaf's number
 };
 
 struct BspMap {
@@ -66,13 +66,13 @@ struct BspMap {
     std::vector<uint32_t> indices;
     std::vector<BspFace> faces;
     std::vector<BspNode> nodes;     // a tree: no node is the child of two, or of itself
-    std::vector<uint8_t> solid;     // of each leaf: nobody can be there
+    std::vector<uint8_t> solid;     // per leaf: nobody can be there
     std::vector<uint8_t> lightmaps; // of 128 x 128 texels of three bytes
     uint32_t lightmapCount = 0;
 };
 
-// Reads a map. Whatever the bytes are, every index of what it returns is in range, every number is
-// finite, and the bounds above hold. False: `error` says what is wrong with the file.
+// Reads a map. Whatever the bytes are, every index that it returns is in range, every number is
+// finite, and the bounds above hold. If false, `error` names what is wrong with the file.
 bool readBsp(const uint8_t* bytes, size_t size, BspMap& map, std::string& error);
 
 // Whether nothing solid is between two points.

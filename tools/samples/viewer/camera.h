@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A flight by the points of a map, the same on every run: where the camera is depends on the number
-// of the step alone.
+// A flight past the points of a map, the same on every run: the camera's place depends only on the
+// number of the step.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Depth first, so that in the pass that follows only what is seen says which levels it wants.
+// Depth comes first, so that in the next pass only visible pixels report which levels they want.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "push.glsl"

@@ -10,8 +10,8 @@ namespace viewer {
 
 class ImageSets {
 public:
-    // `count` sets of `images` each; of more than one, those that no frame under way uses may be
-    // written while others are used.
+    // Makes `count` sets of `images` each. If there are several, those that no frame under way uses
+    // may be written while others are used.
     ImageSets(Device& device, const VkSamplerCreateInfo& sampler, uint32_t count, uint32_t images);
     ~ImageSets();
     ImageSets(const ImageSets&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Images and their memory. Drivers allow few allocations (4,096 in all are promised), so that
-// images share large blocks, first fit.
+// Images and their memory. Drivers allow few allocations (only 4,096 are guaranteed), so images
+// share large blocks, first fit.
 #include <algorithm>
 
 #include "tools/samples/viewer/device.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A map: read, taken apart by a thread of its own, and brought to the GPU, all without holding a
-// frame up.
+// A map: read, parsed by a thread of its own, and brought to the GPU, all without holding up a
+// frame.
 #pragma once
 
 #include <future>

@@ -178,7 +178,7 @@ Json plotOf(const char* title, const char* unit, const char* across, double max,
     return {{"title", title}, {"unit", unit}, {"across", across}, {"max", max}, {"lines", lines}};
 }
 
-// The share of groups, in percent, that have ended after so long.
+// The share of groups, in percent, that have ended after this long.
 std::vector<double> cumulative(std::vector<float> values, double longest)
 {
     std::sort(values.begin(), values.end());

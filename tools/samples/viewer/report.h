@@ -61,7 +61,7 @@ struct Report {
 
 // The value below or at which `share` of the values are; 0 if there is none.
 double percentile(std::vector<float> values, double share);
-// Whether memory stood still: the last tenth of the samples against those after the first fifth.
+// Compares memory in the last tenth of the samples with that after the first fifth: did it grow?
 bool isFlat(const std::vector<MemorySample>& samples);
 
 std::string jsonOf(const Report& report);

@@ -71,8 +71,8 @@ void Residency::chooseBias()
     m_wantedBytes = bytesWith(m_bias);
 }
 
-// Lowers what has more levels than it should have until `bytes` will be free; returns how many
-// will.
+// Lowers textures that have more levels than they should until `bytes` will be free. Returns how
+// many bytes will be.
 uint64_t Residency::makeRoom(uint64_t bytes, uint64_t& free)
 {
     std::vector<uint32_t> surplus;
@@ -89,8 +89,8 @@ uint64_t Residency::makeRoom(uint64_t bytes, uint64_t& free)
         if (freed >= bytes) break;
         const Texture& texture = m_textures[index];
         uint32_t level = target(texture);
-        // Fewer levels are a new image too, unless only the tail is left. Where there is no memory
-        // for it the tail must do.
+        // Fewer levels also need a new image, unless only the tail is left. Without memory for one,
+        // the tail must do.
         uint64_t cost = level < texture.tail ? texture.bytes(level) : 0;
         if (cost > free) {
             level = texture.tail;
@@ -117,7 +117,7 @@ void Residency::raiseAll(uint64_t free, uint64_t soonFree)
             m_steps.push_back({ResidencyStep::raise, index, level});
             continue;
         }
-        // What is less urgent must not take the memory that is about to be free.
+        // Less urgent textures must not take the memory that is about to be free.
         if (cost <= free + soonFree || makeRoom(cost - free - soonFree, free) != 0) return;
     }
 }

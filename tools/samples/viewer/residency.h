@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decides which mip levels of which textures are in memory. Plain numbers, no Vulkan: who uses it
-// makes the images and tells it what became of each step.
+// Decides which mip levels of which textures are in memory. Plain numbers, no Vulkan: the caller
+// makes the images and reports what became of each step.
 //
-// The GPU says for each texture the finest level that a pixel wanted. A texture is raised as soon
-// as a finer level is wanted, and what it wants is lowered only after some seconds, so that turning
-// the head costs nothing. Levels that nobody wants stay until their memory is needed, those seen
-// longest ago going first. Where even what is wanted is too much for the budget, all textures do
-// with coarser levels alike: one bias for all, not the luck of who came first.
+// The GPU reports for each texture the finest level that a pixel wanted. A texture is raised as
+// soon as a finer level is wanted. Its wanted level drops only after some seconds, so that turning
+// the head costs nothing. Levels that nobody wants stay until their memory is needed; those seen
+// longest ago go first. If the wanted levels alone exceed the budget, all textures get coarser
+// alike: one bias for all, whichever came first.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct ResidencyStep {
         cancel
     } kind;
     uint32_t texture;
-    uint32_t level; // the first that shall be resident; the number of levels: none
+    uint32_t level; // the first level that is to be resident; the number of levels: none
 };
 
 class Residency {
@@ -41,24 +41,26 @@ public:
     uint32_t add(std::vector<uint64_t> bytesFrom, uint32_t tail);
     // Textures that are not in use may lose all of their levels.
     void setInUse(uint32_t texture, bool isInUse) { m_textures[texture].isInUse = isInUse; }
-    // Wants level 0 of all that is in use, whatever the feedback and the budget say.
+    // Wants level 0 of all textures in use, regardless of the feedback and the budget.
     void wantEverything(bool isOn) { m_wantsEverything = isOn; }
 
-    // What a frame's pixels wanted: the finest level, and how many of the pixels that were asked.
+    // What a frame's pixels wanted: the finest level, and how many of the sampled pixels wanted the
+    // texture.
     void feedback(uint32_t texture, uint32_t level, uint32_t pixels, uint64_t frame);
 
-    // Steps to take now. usedBytes: of all images; soonFreeBytes: of those which are given up and
-    // wait for the GPU. Each step must be answered by started() and finished(), or by lowered().
+    // Steps to take now. usedBytes: those of all images; soonFreeBytes: those of images that are
+    // given up and wait for the GPU. Each step must be answered by started() and finished(), or by
+    // lowered().
     const std::vector<ResidencyStep>& plan(uint64_t usedBytes, uint64_t soonFreeBytes);
     void started(uint32_t texture, uint32_t level) { m_textures[texture].coming = level; }
     void finished(uint32_t texture, bool isThere);
-    // What was under way cannot be had: it is damaged. Coarser levels must do.
+    // The levels under way are damaged; coarser ones must do.
     void failed(uint32_t texture);
     void lowered(uint32_t texture, uint32_t level);
 
     // Missing levels times the share of the screen; tails come before all else.
     int32_t priority(uint32_t texture) const;
-    // Everything that is wanted is there.
+    // True if everything that is wanted is resident.
     bool isSettled() const;
     uint32_t resident(uint32_t texture) const { return m_textures[texture].resident; }
     bool isBusy(uint32_t texture) const { return m_textures[texture].isBusy(); }

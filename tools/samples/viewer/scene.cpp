@@ -71,8 +71,8 @@ void addFace(const BspMap& map, const BspFace& face, SceneData& scene)
         scene.indices.push_back(first + index);
 }
 
-// A way by where players start and things lie. From each point it leads to the nearest that can be
-// seen, or, where none can, to the nearest.
+// A path through the points where players start and things lie. From each point it leads to the
+// nearest visible one, or, if none is visible, to the nearest.
 std::vector<WayPoint> wayOf(const BspMap& map)
 {
     std::vector<Vector> points;
@@ -114,7 +114,7 @@ std::vector<WayPoint> wayOf(const BspMap& map)
 SceneData makeScene(const BspMap& map, const Materials& materials)
 {
     SceneData scene;
-    // A map of draws by cover and texture: the faces of each are drawn by one call.
+    // A map of draws by cover and texture: one call draws the faces of each.
     std::map<std::pair<Cover, std::string>, std::vector<const BspFace*>> draws;
     for (const BspFace& face : map.faces) {
         const BspShader& shader = map.shaders[face.shader];

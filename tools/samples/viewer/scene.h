@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What of a map is drawn: vertices, triangles sorted by texture, lightmaps as they are sampled, and
-// points to fly by.
+// The parts of a map that are drawn: vertices, triangles sorted by texture, lightmaps as sampled,
+// and points to fly past.
 #pragma once
 
 #include <array>

@@ -68,8 +68,8 @@ Cover coverOf(const Line& line)
     return Cover::added;
 }
 
-// What a material shows: its first stage that is an image, as that covers what is behind it. A
-// stage that multiplies the lightmap below it covers all.
+// A material shows its first stage that is an image, with that stage's cover. A stage that
+// multiplies the lightmap below it covers all.
 class Reader {
 public:
     void take(const Line& line)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shader scripts, of which a viewer takes little: which texture to show, whether to show anything,
-// and how it covers what is behind it. Stages that scroll, pulse or glow are not looked at.
+// Shader scripts. A viewer takes little from them: which texture to show, if any, and how it covers
+// what is behind it. Stages that scroll, pulse or glow are ignored.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct Material {
 
 using Materials = std::map<std::string, Material>; // by name, lower case
 
-// Adds what a script defines; later definitions replace earlier ones. Anything is accepted: of what
-// makes no sense as much is taken as does.
+// Adds what a script defines; later definitions replace earlier ones. Anything is accepted: the
+// parts that make no sense are skipped.
 void readScript(const std::string& text, Materials& materials);
 
 // Lower case, '/' for '\', and without an extension: the form in which textures are looked up.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Batches of the streamer in submits of their own, beside the frames: a batch that takes longer
-// than its budget, and one tile may, then makes no frame longer. On a queue for compute alone where
-// the device has one, else on a second queue, else between the frames.
+// Submits the streamer's batches by themselves, beside the frames: a batch that exceeds its budget,
+// as a single tile may, then delays no frame. They go to a compute queue if the device has one,
+// else to a second queue, else between the frames.
 #pragma once
 
 #include <vector>
@@ -15,9 +15,9 @@ class StreamQueue {
 public:
     explicit StreamQueue(Device& device) : m_engine(device.engine()) {}
 
-    // Records what is ready and submits it, unless as many batches are under way as a streamer has.
+    // Records what is ready and submits it, unless the streamer's batches are all under way.
     void submit(Streaming& streaming, float milliseconds, bool isMeasured);
-    // Each batch that has ended since the last call has an element, which says what it took.
+    // An element for each batch that has ended since the last call: how long it took.
     struct Ended {
         BatchSample sample;
         bool isMeasured;
@@ -25,7 +25,7 @@ public:
     std::vector<Ended> takeEnded();
 
     // A frame that shows what was streamed waits for the value that the semaphore has when the
-    // frame is recorded, for memory's sake: it does not hold the frame up.
+    // frame is recorded. The wait only makes memory visible; it does not hold up the frame.
     VkSemaphore semaphore() const { return m_engine.semaphore(); }
     uint64_t finished() const { return m_engine.doneValue(); }
 

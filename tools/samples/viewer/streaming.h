@@ -14,8 +14,8 @@
 
 namespace viewer {
 
-// Who waits for a group: the start, for scripts; maps' files, geometry and lightmaps; tails,
-// without which a texture cannot be shown; finer levels.
+// What a group loads: scripts, which the start waits for; maps' files, geometry and lightmaps;
+// tails, without which a texture cannot be shown; finer levels.
 enum class GroupClass : uint32_t {
     script,
     map,
@@ -44,12 +44,14 @@ class Streaming {
 public:
     Streaming(Device& device, const StreamingOptions& options);
     ~Streaming();
-    // No group writes anywhere any more, and none can be submitted. No batch may still run.
+    // From then on no group writes anywhere, and none can be submitted. No batch may still be
+    // running.
     void stop();
     Streaming(const Streaming&) = delete;
     Streaming& operator=(const Streaming&) = delete;
 
-    // Assets by name and kind: textures as textureName makes them, maps by their name alone.
+    // Assets by name and kind: textures by the names that textureName makes, maps by their bare
+    // names.
     using Names = std::map<std::string, uint32_t>;
     const Names& textures() const { return m_textures; }
     const Names& maps() const { return m_maps; }
@@ -64,7 +66,7 @@ public:
     void cancel(SluiceStreamGroup group);
     // Reads an asset as a whole, to host memory.
     SluiceStreamRequest readAsset(uint32_t index, std::vector<uint8_t>& bytes) const;
-    // Does the same and waits for it: a start needs some assets.
+    // The same, but waits for it: the start needs some assets.
     std::vector<uint8_t> readAssetNow(uint32_t index);
 
     std::vector<EndedGroup> poll();
@@ -72,7 +74,7 @@ public:
     SluiceStreamBatch record(VkCommandBuffer commands, float milliseconds, VkSemaphore semaphore,
                              uint64_t value);
     SluiceStreamCounters counters() const;
-    size_t pending() const { return m_pending.size(); } // groups whose end was not polled
+    size_t pending() const { return m_pending.size(); } // groups whose end has not been polled
 
     const std::vector<float>& latencies(GroupClass groupClass) const // milliseconds
     {

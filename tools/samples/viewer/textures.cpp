@@ -201,8 +201,8 @@ void Textures::retire(LevelImage& image, uint64_t frame)
     image = {};
 }
 
-// Starts a new image of the levels from `level` on: those that are there are copied, the finer ones
-// streamed. Until all are, shaders see the old image.
+// Starts a new image of the levels from `level` on: those that are resident are copied, the finer
+// ones streamed. Until all are there, shaders see the old image.
 void Textures::raise(uint32_t index, uint32_t level)
 {
     Texture& texture = m_textures[index];
@@ -377,7 +377,7 @@ void Textures::update(VkCommandBuffer commands, uint64_t frame, uint64_t finishe
         Texture& texture = m_textures[i];
         if (texture.group == 0 || texture.isCancelled) continue;
         const int32_t priority = m_residency.priority(i);
-        // Only what matters: twice or half as urgent.
+        // Only changes that matter: to twice or half the urgency.
         if (priority == texture.priority ||
             (priority / 2 < texture.priority && texture.priority / 2 < priority))
             continue;

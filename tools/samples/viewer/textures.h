@@ -11,7 +11,7 @@
 
 namespace viewer {
 
-// What shaders know of a texture (world.frag).
+// What shaders know about a texture (world.frag).
 struct TextureEntry {
     uint32_t slot;       // of its descriptor
     uint32_t firstLevel; // that the image has
@@ -40,16 +40,16 @@ public:
     void wantEverything(bool isOn);
     bool isSettled() const { return m_residency.isSettled(); }
 
-    // levels, pixels: what the GPU wrote for each texture, when that frame was done.
+    // levels, pixels: what the GPU wrote for each texture in that frame, which is done.
     void feedback(const uint32_t* levels, const uint32_t* pixels, uint64_t frame);
     void ended(const EndedGroup& group);
-    // Makes and drops images. `commands` will be submitted as `frame`, and be executed before any
-    // draw of it; frames up to finishedFrame are done.
+    // Makes and drops images. `commands` will be submitted as part of `frame` and run before any of
+    // its draws; frames up to finishedFrame are done.
     void update(VkCommandBuffer commands, uint64_t frame, uint64_t finishedFrame);
     void writeEntries(TextureEntry* entries) const; // kMaxTextures of them
 
     VkDescriptorSetLayout setLayout() const { return m_sets.layout(); }
-    // The set for a texture; where they are bindless, the one for all of them.
+    // The descriptor set of a texture; if they are bindless, the one set of all.
     VkDescriptorSet set(uint32_t texture) const;
 
     uint32_t count() const { return uint32_t(m_textures.size()); }

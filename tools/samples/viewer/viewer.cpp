@@ -18,8 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Frames without a change after which there will be none: all has been forgotten that was wanted
-// before, and each pixel has said what it wants.
+// After this many frames without a change there will be none: earlier wants are forgotten, and
+// every pixel has reported what it wants.
 constexpr uint32_t kSettledFrames = ResidencySettings{}.lowerAfter + 3 * kPatterns;
 constexpr double kSecondsOfMap = 20, kSecondsOfTour = 4; // the latter of each map
 constexpr double kPatience = 300;                        // seconds that textures may take to settle
@@ -154,7 +154,7 @@ void Viewer::takeResult(const FrameResult& result)
     }
 }
 
-// Batches that are not in frames end by themselves: their times go into the report here.
+// Batches outside frames end by themselves; here their times go into the report.
 void Viewer::takeBatches()
 {
     for (const StreamQueue::Ended& batch : m_queue->takeEnded()) {
@@ -295,13 +295,13 @@ void Viewer::fly()
             keepPace();
             tick(m_map->flight().at(step), m_options.budgetMilliseconds, true);
             if (step >= steps / 2 && !m_next && !next.empty()) beginMap(next);
-            // In a window the flight takes its time, without one its frames.
+            // In a window the flight lasts for its time, without one for its frames.
             step = m_window ? uint64_t(secondsSince(clock) * kStepsPerSecond) : step + 1;
         }
     }
 }
 
-// The same flight without streaming: what it wants is there before the camera moves.
+// The same flight without streaming: all that it wants is resident before the camera moves.
 void Viewer::flyResident()
 {
     const size_t batches = m_report.batches.size();
@@ -353,7 +353,7 @@ bool Viewer::compare()
     return m_report.comparison.differentBytes == 0;
 }
 
-// Goes somewhere else twice a second, and to another map now and then.
+// Jumps elsewhere twice a second, and to another map now and then.
 bool Viewer::teleport()
 {
     m_samples = nullptr;
