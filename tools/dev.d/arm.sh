@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Builds for 64-bit Arm, and their tests by qemu's user mode. There is no Vulkan device in there: what runs is the host's
-# code, the packer, the tool and the decoders of the CPU.
+# Builds for 64-bit Arm, and their tests in qemu's user mode. There is no Vulkan device in there: only the host's code, the
+# packer, the tool and the CPU's decoders run.
 arm_packages="g++-aarch64-linux-gnu qemu-user libzstd-dev:arm64 libdeflate-dev:arm64 libxxhash-dev:arm64 zlib1g-dev:arm64
     libre2-dev:arm64 libpng-dev:arm64 libjpeg-dev:arm64 libsquish-dev:arm64"
 
-# Whether this machine can have packages for arm64 beside its own.
+# Can this machine have packages for arm64 beside its own?
 allow_arm_packages() {
     command -v dpkg >/dev/null && [ "$(dpkg --print-architecture)" != arm64 ] || return 1
     dpkg --print-foreign-architectures | grep -qx arm64 && return 0

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# As root: the compilers of other vendors, which need no GPU, and what newer releases of Debian check and translate. Each release
-# is a folder of its own (debootstrap), in which the programs built here run as they are.
+# As root: runs other vendors' compilers, which need no GPU, and the checkers and translators of newer Debian releases. Each
+# release is a folder of its own (debootstrap), in which the programs built here run as they are.
 compilers=$cache/compilers
 compilers_work=$root/build/compilers
 compilers_mirror=http://deb.debian.org/debian
@@ -12,8 +12,8 @@ in_release() { # RELEASE COMMAND...
     "$root/tools/dev.d/in_folder" "$compilers/$1" "$root" "${@:2}"
 }
 
-# A release with packages, made once: make_release RELEASE PACKAGE... Signatures are checked (debootstrap alone would only
-# warn where it finds no keys), but not the date until which a list is good: that of a release in the making may be some
+# make_release RELEASE PACKAGE...: a release with packages, made once. Signatures are checked (by itself debootstrap would
+# only warn if it finds no keys), but not the date until which a list is valid: that of an unfinished release may be some
 # weeks old.
 make_release() {
     local release=$1 script=/usr/share/debootstrap/scripts/$1
@@ -30,8 +30,8 @@ make_release() {
         touch "$compilers/$release/.made"
 }
 
-# Mesa's stand-ins for kernel drivers, which answer drivers as if there were such a GPU, and Turnip, which Debian builds
-# for Arm alone: of Debian's own source. NVK asks four things that the stand-in for nouveau does not know.
+# Builds, from Debian's own source, Mesa's stand-ins for kernel drivers, which answer drivers as if there were such a GPU,
+# and Turnip, which Debian builds only for Arm. NVK asks four things that the stand-in for nouveau does not know.
 make_shims() {
     [ ! -f "$compilers/$compilers_mesa/opt/shims/.made" ] || return 0
     note "building Mesa's stand-ins for kernel drivers, and Turnip"
@@ -61,15 +61,15 @@ make_shims() {
         touch /opt/shims/.made' sh "$jobs"
 }
 
-# Libraries of this system that newer releases have in other versions; the C and C++ runtime and the loader are theirs.
+# Copies libraries that newer releases have in other versions; the C and C++ runtimes and the loader are the release's.
 compilers_libraries() {
     mkdir -p "$compilers_work/lib"
     ldd "$bin/sluice" "$bin/sluice_tests" | awk '$3 ~ /^\// { print $3 }' | sort -u |
         grep -vE '/lib(c|m|dl|pthread|rt|stdc\+\+|gcc_s|vulkan)\.so' | xargs cp -L -t "$compilers_work/lib"
 }
 
-# One target: compile TARGET DRIVER ARGUMENTS [VARIABLE=VALUE...]. ARGUMENTS are for `sluice devices --pipelines`. What it
-# prints and the seconds of processor time that it took stand in results/TARGET.json and .seconds.
+# compile TARGET DRIVER ARGUMENTS [VARIABLE=VALUE...]: one target. ARGUMENTS are for `sluice devices --pipelines`. Its output
+# goes to results/TARGET.json, the seconds of processor time that it took to results/TARGET.seconds.
 compile() {
     local target=$1 manifest=/usr/share/vulkan/icd.d/$2_icd.json arguments=$3 result=$compilers_work/results/$1 code=0 taken
     shift 3
@@ -113,7 +113,7 @@ compile_all() {
     compile nvidia-nvk-ga102 nouveau "" LD_PRELOAD=$shims/libnouveau_noop_drm_shim.so NOUVEAU_CHIPSET=172
 }
 
-# Every module: validated, and translated to Metal's language of three versions.
+# Validates every module, and translates it to three versions of Metal's language.
 compilers_modules() {
     in_release "$compilers_new" sh -c '
         cd "$1" && spirv-val --version | head -n 1 && bad=0

@@ -47,8 +47,8 @@ find_assets() {
     fi
 }
 
-# What zstd -19 makes of the files of folder $1, each cut into blocks of 256 KiB that stand alone as tiles do, by one
-# thread: bytes, and MB/s of its decoder.
+# Prints what zstd -19 makes of the files of folder $1, each cut into independent blocks of 256 KiB, like tiles, with one
+# thread: bytes, and its decoder's MB/s.
 zstd_figures() {
     find "$1" -type f -print0 | xargs -0 -n 100000 zstd -q -b19 -i1 -B256KiB |
         awk '/MB\/s/ { bytes += $2; rate = $6 } END { print bytes, rate }'
@@ -56,7 +56,7 @@ zstd_figures() {
 
 demo_packages="$build_packages mesa-vulkan-drivers unzip zstd"
 
-# Says what the demo of folder $1 installs, builds and downloads, and what time that takes.
+# Tells what the demo of folder $1 installs, builds and downloads, and how long that takes.
 announce_demo() {
     local cuda missing install download build="the library and the tool"
     find_missing $demo_packages

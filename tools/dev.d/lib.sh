@@ -14,7 +14,7 @@ as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# Sets `missing` to those of the packages that are not installed; none where this is not a Debian system.
+# Sets `missing` to the packages that are not installed; to none if this is not a Debian system.
 find_missing() { # PACKAGE...
     local package
     missing=()
@@ -24,7 +24,7 @@ find_missing() { # PACKAGE...
     done
 }
 
-# Installs those of the packages that are missing. Needs no network when none is.
+# Installs the packages that are missing. Needs no network if none is.
 need() {
     local missing
     if ! command -v dpkg-query >/dev/null; then
@@ -65,14 +65,14 @@ configured_with_cuda() {
         ! grep -q '^SLUICE_CUDA:STRING=OFF' build/release/CMakeCache.txt
 }
 
-# Sets `cuda` to the value of SLUICE_CUDA for build_tool: without a driver CUDA's kernels would be compiled for nothing,
-# but a folder that has them keeps them.
+# Sets `cuda` to the value of SLUICE_CUDA for build_tool: without a driver, compiling CUDA's kernels would be a waste, but a
+# folder that has them keeps them.
 choose_cuda() {
     cuda=AUTO
     nvidia_driver || configured_with_cuda || cuda=OFF
 }
 
-# The library and the tool alone, into the folder of the release build.
+# Builds only the library and the tool, in the folder of the release build.
 build_tool() {
     local cuda
     need $build_packages
@@ -82,7 +82,7 @@ build_tool() {
     cmake --build build/release -j "$jobs" --target sluice_tool
 }
 
-# Downloads Debian packages into the cache, without installing them: download PACKAGE...
+# download PACKAGE...: downloads Debian packages into the cache, without installing them.
 download() {
     mkdir -p "$cache/downloads"
     (cd "$cache/downloads" && apt-get download -q "$@") || {
@@ -91,7 +91,7 @@ download() {
     }
 }
 
-# The distribution's own sources into FOLDER/sources, by lists of our own: the system's stay as they are.
+# Gets the distribution's own sources into FOLDER/sources, with package lists of our own: the system's stay as they are.
 debian_sources() { # FOLDER [--download-only] PACKAGE...
     local options folder=$1
     shift
@@ -112,7 +112,7 @@ debian_sources() { # FOLDER [--download-only] PACKAGE...
     apt-get "${options[@]}" update -q && (cd "$folder/sources" && apt-get "${options[@]}" source -q "$@")
 }
 
-# Headers alone, of packages of this system, into a folder for a system with other libraries: they are the same there.
+# Copies only the headers of packages of this system into a folder for another system: they are the same there.
 header_links() { # PREFIX
     local name
     mkdir -p "$1/include" "$1/lib/cmake"
@@ -138,7 +138,7 @@ cross_library() {
         cmake --install "$root/build/$system/libraries/$name" && [ -f "$archive" ]
 }
 
-# Prints the driver manifest of SwiftShader, from the system or from the cache; nothing where it cannot be had.
+# Prints the driver manifest of SwiftShader, from the system or from the cache; nothing if there is none.
 swiftshader() {
     local manifest deb
     for manifest in /usr/lib/chromium/vk_swiftshader_icd.json "$cache/swiftshader/vk_swiftshader_icd.json"; do
@@ -159,7 +159,7 @@ swiftshader() {
     echo "$manifest"
 }
 
-# Is there a device of this backend that is no software? `sluice devices --json` prints a member a line.
+# Is there a hardware device of this backend? `sluice devices --json` prints one member per line.
 hardware() { # vulkan | cuda
     "$bin/sluice" devices --json | awk -v kind="\"device\": \"$1:" '
         /"device": / { ours = index($0, kind) != 0 }

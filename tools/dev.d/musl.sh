@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Builds against musl (cmake/musl.cmake): what uses glibc alone does not compile or link. Debian has musl, but no C++
-# library for it: libc++ and what else is linked are built from the distribution's sources.
+# library for it: libc++ and everything else that is linked are built from the distribution's sources.
 musl_packages="clang-14 musl-tools linux-libc-dev dpkg-dev make perl python3 unicode-data"
 musl=$root/build/musl
 musl_prefix=$musl/prefix
@@ -20,13 +20,13 @@ musl_cxx() {
     for option in LIBCXX LIBCXXABI LIBUNWIND; do
         options+=(-D${option}_ENABLE_SHARED=OFF -D${option}_INCLUDE_TESTS=OFF -D${option}_USE_COMPILER_RT=ON)
     done
-    # It is what CMake would try the compiler with.
+    # CMake would try the compiler with it.
     cross_library musl libc++ "$musl/llvm/runtimes" libc++.a -DCMAKE_CXX_COMPILER_WORKS=ON -DLLVM_INCLUDE_TESTS=OFF \
         -DLLVM_ENABLE_RUNTIMES="libcxx;libcxxabi;libunwind" -DLIBCXX_HAS_MUSL_LIBC=ON \
         -DLIBCXX_INCLUDE_BENCHMARKS=OFF -DLIBCXXABI_USE_LLVM_UNWINDER=ON "${options[@]}"
 }
 
-# Those without CMake files of their own, or such as do too much.
+# Libraries without CMake files of their own, or whose CMake files do too much.
 musl_made() {
     local sources=$musl/sources clang flags
     clang=$(clang-14 -print-resource-dir)
@@ -56,7 +56,7 @@ musl_libraries() {
     local sources=$musl/sources name
     mkdir -p "$sources" "$musl_prefix/lib"
     header_links "$musl_prefix"
-    # Those of the kernel: they are no part of a C library.
+    # The kernel's headers: they are no part of a C library.
     for name in linux asm-generic "$(uname -m)-linux-gnu/asm"; do
         ln -sfn "/usr/include/$name" "$musl_prefix/include/$(basename "$name")"
     done

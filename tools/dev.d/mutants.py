@@ -25,7 +25,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 SHADERS = re.compile(r"^shaders/([^/]+\.comp|lib/.+\.(glsl|h))$")
 SOURCES = re.compile(r"^src/(formats|api|cpu)/.+\.(cpp|h)$")
-# A header that more objects than this include is left alone: each would be compiled anew for every fault in it.
+# A header that more objects than this include gets no faults: each fault would recompile all of them.
 MOST_OBJECTS = 12
 # The shaders' forms that software devices run, as cmake/Shaders.cmake compiles them, and the devices that do.
 VARIANTS = {"extNarrow": (["-DSLUICE_EXT", "-DSLUICE_NARROW"], "vulkan/ext"),
@@ -33,7 +33,7 @@ VARIANTS = {"extNarrow": (["-DSLUICE_EXT", "-DSLUICE_NARROW"], "vulkan/ext"),
             "emu": (["-DSLUICE_EMU"], "vulkan/emu32")}
 BASELINE = "baseline"
 
-# Faults: what they are called, what is sought, what it becomes.
+# Faults: name, pattern, replacement.
 FAULTS = [
     ("< is <=", re.compile(r"(?<![<\-=])<(?![<=])(?= )"), "<="),
     ("<= is <", re.compile(r"<=(?= )"), "<"),
@@ -65,10 +65,10 @@ CONCERNS = [
     ("tile_lists", "*pitch*,*gdeflate*,*gstd*"), ("commands", "*pipelines*"), ("cpu/context", "*context*,edges*"),
     ("region", "range*,*region*,*arguments*"), ("api/", "*arguments*,*requirements*,edges*"), ("plan_", "edges*"), ("api/tiles", "tiles*"),
 ]
-# Those of a file that no word tells of.
+# The tests for a file that no word matches.
 BROAD = "*golden*,range*,*filter*,*scan*,*interval*"
 ALL_SECONDS, NEAR_SECONDS = 1500, 600
-# All tests on a device are so many steps, which run at once or are begun again where time was up.
+# All tests on a device run as this many steps at once; a step whose time was up is begun again.
 PARTS, PART_SECONDS = 6, 900
 
 
@@ -182,7 +182,7 @@ def step(devices, cases, seconds, without, **environment):
 
 
 def parts_of(whole, count):
-    """All tests on a device, of which there are so many, in parts."""
+    """All tests on a device, `count` of them, in parts."""
     edges = [count * part // PARTS for part in range(PARTS + 1)]
     return [{**whole, "seconds": PART_SECONDS, "first": begin + 1, "last": end}
             for begin, end in zip(edges, edges[1:]) if end > begin]

@@ -255,9 +255,9 @@ def baseline_passes(baseline, judge, jobs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="tests that run at once (default: one a core)")
-    parser.add_argument("--minutes", type=float, default=0, help="stop after so long; the next run goes on (0: never)")
+    parser.add_argument("--minutes", type=float, default=0, help="stop after this long; the next run goes on (0: never)")
     parser.add_argument("--only", default="", help="a regular expression that PATH:LINE: KIND, or the name, must match")
-    parser.add_argument("--steps", type=int, default=0, help="so many steps of each fault at most (0: all)")
+    parser.add_argument("--steps", type=int, default=0, help="run at most this many steps of each fault (0: all)")
     parser.add_argument("--driver", default="/usr/share/vulkan/icd.d/lvp_icd.x86_64.json", help="its manifest")
     parser.add_argument("--without-baseline", action="store_true",
                         help="leaves the run without a fault out, where it has passed on this machine or another")

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# How large every codec makes the demo's assets, kind by kind, and what packing costs. The zstd command is the yardstick.
+# Prints how large every codec makes the demo's assets, kind by kind, and what packing costs, beside the zstd command.
 
 # Runs a command and sets `seconds` to the processor time that it took.
 timed() {
@@ -12,7 +12,7 @@ timed() {
     seconds=$(awk '{ print $1 + $2 }' <<<"$seconds")
 }
 
-# One line of the result: KIND CODEC BYTES TILE_BYTES SECONDS; tile bytes: without records, names and padding.
+# Adds a line to the result: KIND CODEC BYTES TILE_BYTES SECONDS; tile bytes exclude records, names and padding.
 result() { printf '%s\t%s\t%s\t%s\t%.2f\n' "$@" | tee -a "$sizes"; }
 
 pack_row() { # KIND CODEC PACK_OPTION...
@@ -24,8 +24,8 @@ pack_row() { # KIND CODEC PACK_OPTION...
 
 tile_bytes() { "$tool" info "$1" | awk 'NR > 2 { sum += $2 } END { printf "%.0f", sum }'; }
 
-# libzstd on blocks of 256 KiB that stand alone, as tiles do. The command decodes as well: by the rates that it prints,
-# its time is split.
+# Runs libzstd on independent blocks of 256 KiB, like tiles. The command also decodes: the rates that it prints tell how
+# its time divides.
 zstd_row() { # KIND LEVEL
     local bytes
     find "$work/$1" -type f -print0 | xargs -0 -n 100000 bash -c '
@@ -36,7 +36,7 @@ zstd_row() { # KIND LEVEL
     result "$1" "zstd-$2" "$bytes" "$bytes" "$seconds"
 }
 
-# Whole .zst files as people have them, and what transcode makes of them.
+# Measures whole .zst files, as people have them, and what transcode makes of them.
 transcode_rows() { # KIND
     local file number=0 bytes
     rm -rf "$work/zst"

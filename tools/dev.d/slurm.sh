@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# A Slurm cluster of one node on 127.0.0.1, in a folder of its own, that packs in shards. As root, which slurmd wants.
+# Packs in shards on a one-node Slurm cluster on 127.0.0.1, in a folder of its own. Needs root, because slurmd does.
 
 # Writes the configuration of the cluster in folder $1.
 slurm_configuration() {
@@ -36,7 +36,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
 }
 
-# Ends the daemons of the cluster in folder $1, each by the number that it wrote down.
+# Ends the daemons of the cluster in folder $1, each by the process number that it wrote down.
 slurm_stop() {
     local file
     for file in "$1"/slurmctld.pid "$1"/slurmd.pid "$1"/munge/pid; do

@@ -3,7 +3,7 @@
 # Layout (.clang-format) and names (.clang-tidy). Other versions of these programs lay code out in other ways, so only
 # version 14 counts; where it is not installed the closing table says "not run".
 
-# The tracked sources; all of them where this is no checkout.
+# Lists the tracked sources; all sources if this is no checkout.
 sources() {
     git ls-files '*.cpp' '*.h' '*.cu' '*.cuh' '*.comp' '*.glsl' '*.c' ':!tests/data' 2>/dev/null ||
         find include src shaders tools tests -path tests/data -prune -o -type f \
@@ -93,9 +93,9 @@ lengths() {
         END { exit bad }'
 }
 
-# What unrolls a loop stands on a line of its own (shaders/lib/loops.glsl), in braces where the loop belongs to an if or
-# to another loop: else clang-format hides the loop's body behind its closing bracket, or takes the loop for no part of
-# what it belongs to.
+# A macro that unrolls a loop (shaders/lib/loops.glsl) stands on a line of its own, in braces if the loop belongs to an if
+# or to another loop: else clang-format hides the loop's body behind its closing bracket, or does not see that it belongs
+# there.
 loop_bodies() {
     sources | grep -E '\.(comp|glsl)$' | xargs -r awk '
         function refuse(why) {
@@ -124,7 +124,7 @@ check_style() {
     step loop-bodies loop_bodies
 }
 
-# All names in C++ that is compiled here; the build has made the headers that it includes.
+# Checks all names in C++ that is compiled here; the build has made the headers that it includes.
 tidied() { # CLANG_TIDY
     sed -n 's/.*"file": "\(.*\)".*/\1/p' build/release/compile_commands.json |
         grep -E "^$root/(src|tools|tests)/.*\.cpp$" | sort -u |

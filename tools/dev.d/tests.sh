@@ -15,8 +15,8 @@ find_drivers() {
     swiftshader_manifest=$(swiftshader)
 }
 
-# Runs sluice_tests: tests LABEL BUILD DEVICES [VARIABLE=VALUE...]. A run that dies before it says what failed is a failure.
-# $where: what the closing table puts before the names of devices ("aarch64/").
+# tests LABEL BUILD DEVICES [VARIABLE=VALUE...]: runs sluice_tests. A run that dies before it says what failed is a failure.
+# The closing table puts $where before the names of devices ("aarch64/").
 tests() {
     local label=$1 program=$2/bin/sluice_tests devices=$3 own code=0
     shift 3
@@ -24,7 +24,7 @@ tests() {
     own=$(mktemp "$summary.XXXXXX") || return 1
     env SLUICE_TEST_DEVICES="$devices" SLUICE_TEST_SUMMARY="$own" SLUICE_TEST_VALIDATION="$validation" \
         SLUICE_MUTATIONS="$mutations" "$@" timeout "${limit:-1500}" ${emulator:-} "$program" ${test_arguments:-} || code=$?
-    # Nor may a run say nothing at all.
+    # A run without any result is a failure too.
     if [ ! -s "$own" ] || { [ "$code" != 0 ] && ! grep -q '^pair: .* failed [1-9]' "$own"; }; then
         echo "pair: $label ${devices// /,} passed 0 failed 1 (exit code $code)" >>"$own"
     fi
@@ -32,8 +32,8 @@ tests() {
     rm -f "$own"
 }
 
-# Does it later, by run_queue: most of what runs keeps one core busy, so as many go at once as there are cores. What they
-# print comes when they end.
+# Queues a run for run_queue: most runs keep one core busy, so as many go at once as there are cores. Their output is
+# printed when they end.
 queue=()
 later() { queue+=("$(printf '%q ' "$@")"); }
 run_queue() {
@@ -60,7 +60,7 @@ on_driver() { # MANIFEST: the variables that make the loader see this driver alo
 
 not_run() { echo "pair: $1 $2 not run: $3" >>"$summary"; }
 
-# One command that passes or fails: step NAME COMMAND...
+# step NAME COMMAND...: one command that passes or fails.
 step() {
     local name=$1 log=$root/build/$1.log
     shift
@@ -73,20 +73,20 @@ step() {
     fi
 }
 
-# The tiers of the driver's first device.
+# Prints the tiers of the driver's first device.
 tiers_of() { # MANIFEST
     # shellcheck disable=SC2046 # variables are words
     env $(on_driver "$1") "$bin/sluice" devices --json |
         awk '/"device": /{ first = /"vulkan:0"/ } first && /"tiers": /{ gsub(/.*\[|[],"]/, ""); print }'
 }
 
-# Everything once, after what waits already: software Vulkan of every subgroup size, emulated sizes, and the GPUs that are
-# there. $1: build folder.
+# Queues everything once: software Vulkan with every subgroup size, emulated sizes, and the GPUs that are there. $1: build
+# folder.
 all_devices() {
     local build=$1 width tier tiers
     # shellcheck disable=SC2046 # variables are words
     if [ -n "$swiftshader_manifest" ]; then
-        # It compiles for minutes a tier: the other emulated sizes are tested on lavapipe.
+        # It compiles for minutes per tier: the other emulated sizes are tested on lavapipe.
         for tier in base emu8; do
             later tests swiftshader "$build" vulkan/$tier $(on_driver "$swiftshader_manifest")
         done
@@ -124,7 +124,7 @@ gpu_devices() {
     fi
 }
 
-# The closing table and the last line. Fails if anything failed or nothing ran.
+# Prints the closing table and the last line. Fails if anything failed or nothing ran.
 closing_table() {
     note "result"
     awk '
@@ -155,13 +155,13 @@ hot_reload_test() { # BUILD
     env $(on_driver "$lavapipe_manifest") "$1/bin/hot_reload_test"
 }
 
-# The same with shaders that are not optimised, as a program has them that reloads them.
+# The same with shaders that are not optimised, as in a program that reloads them.
 dev_test() {
     configure dev && cmake --build build/dev -j "$jobs" --target hot_reload_test &&
         SLUICE_MUTATIONS=1000 hot_reload_test build/dev
 }
 
-# The viewer on a map of the test's own, with the validation layers: lavapipe of old has no descriptor indexing,
+# Runs the viewer on a map of the test's own, with the validation layers. An old lavapipe has no descriptor indexing;
 # SwiftShader has.
 viewer_test() { # BUILD MANIFEST
     # shellcheck disable=SC2046 # variables are words
@@ -179,7 +179,7 @@ viewer_tests() { # NAME BUILD
     done
 }
 
-# Consumers compile the library again as it is: the compiler's cache knows most of that.
+# Consumers compile the whole library again, most of it from the compiler's cache.
 use_ccache() {
     command -v ccache >/dev/null || return 0
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
@@ -205,7 +205,7 @@ amd_test() {
     fi
 }
 
-# The packages of the release build, made and tried.
+# Makes and tries the packages of the release build.
 deb_test() {
     if command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null && command -v cpack >/dev/null; then
         step deb tests/consumers/deb build/release build/deb
@@ -228,7 +228,7 @@ run_test() {
     closing_table
 }
 
-# For the daily loop: the host and the best tier of one software device. What is left out is said.
+# For the daily loop: the host and the best tier of one software device. It names what it leaves out.
 run_quick_test() {
     start
     check_style
@@ -278,7 +278,7 @@ run_check() {
 
     soak_prepare
     step fuzz soak_each "${SLUICE_FUZZ_SECONDS:-60}"
-    # What the fuzzer found, on the GPU tiers: each run is a process of its own under a time limit.
+    # Runs what the fuzzer found on the GPU tiers, each in a process of its own with a time limit.
     limit=600 test_arguments='-tc=*corpus*'
     SLUICE_CORPUS=$soak/corpus/fuzz_gdeflate
     export SLUICE_CORPUS

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The viewer on OpenArena's maps.
 
-# What the viewer reads of the assets; the archive is kept as long as that and the packer stay the same.
+# The assets that the viewer reads. The archive is kept as long as they and the packer stay the same.
 pack_for_viewer() { # sets `archive`
     local sources key
     sources=$(find src/encode src/formats tools/common tools/sluice -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16)

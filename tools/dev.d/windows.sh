@@ -6,7 +6,7 @@ windows_packages="mingw-w64 wine wine64 xvfb zip unzip dpkg-dev make bsdutils
 windows=$root/build/windows
 windows_prefix=$windows/prefix
 
-# These three have no CMake files, or such as make a DLL as well, or lack tables that Debian makes anew.
+# These three have no CMake files, or files that make a DLL as well, or lack tables that Debian makes anew.
 windows_libdeflate() {
     local source=$1
     [ ! -f "$windows_prefix/lib/libdeflate.a" ] || return 0
@@ -65,7 +65,7 @@ windows_build() { # NAME CMAKE_OPTION...: into build/windows/NAME, with the shad
         cmake --build "$windows/$name" -j "$jobs"
 }
 
-# The libraries for 32-bit processors: that they build without warnings. Nothing of it runs.
+# Checks that the libraries build without warnings for 32-bit processors. None of it runs.
 windows_32() {
     cmake -G Ninja -S . -B "$windows/32" -DCMAKE_TOOLCHAIN_FILE="$root/cmake/mingw-w64.cmake" \
         -DSLUICE_WINDOWS_PROCESSOR=i686 -DSLUICE_WINDOWS_PREFIX="$windows_prefix" -DCMAKE_BUILD_TYPE=Release \
@@ -73,7 +73,7 @@ windows_32() {
         -DSLUICE_BUILD_TOOL=OFF -DSLUICE_BUILD_TESTS=OFF && cmake --build "$windows/32" -j "$jobs"
 }
 
-# Hot reload, with the compiler of shaders that it brings along, on lavapipe.
+# Tests hot reload on lavapipe, with the shader compiler that it brings along.
 windows_reload_build() {
     cross_library windows glslang "$(echo "$windows"/sources/glslang-*/)" libglslang.a -DENABLE_OPT=OFF -DENABLE_HLSL=OFF \
         -DENABLE_CTEST=OFF -DCMAKE_INSTALL_LIBDIR=lib &&
@@ -119,8 +119,8 @@ windows_display() {
     DISPLAY=:$(cat "$windows/display") && [ "$DISPLAY" != : ] && export DISPLAY
 }
 
-# Programs that Linux can start: they run their .exe under Wine. Its folder is ours, and so are the processes that it
-# leaves, which would keep a pipe open: they are started before anything is read from one. Arguments reach them in the
+# Makes programs that Linux can start: they run their .exe under Wine. Wine has a folder of ours. The processes that it
+# leaves behind would keep a pipe open, so they are started before anything is read from one. Arguments arrive in the
 # locale's encoding.
 windows_wrappers() {
     local name
@@ -143,7 +143,7 @@ windows_end() {
     unset DISPLAY
 }
 
-# A tree of 1,200 files: folders, names with umlauts and other letters, paths of 300 characters, empty files.
+# Makes a tree of 1,200 files: folders, names with umlauts and other letters, paths of 300 characters, empty files.
 windows_tree() { # FOLDER
     local i folder long
     long=$(printf 'folder-%.0s' {1..13})/$(printf 'ordner-äöü-%.0s' {1..9})
@@ -166,7 +166,7 @@ windows_tree() { # FOLDER
     done
 }
 
-# What Linux and Windows pack is the same to the byte, and each unpacks it.
+# Linux and Windows pack the same bytes, and each unpacks them.
 windows_same() {
     local work=$windows/same longest
     rm -rf "$work"
@@ -194,7 +194,7 @@ windows_same() {
     )
 }
 
-# What a Windows program does to names that Linux allows.
+# Checks what the Windows program does to names that only Linux allows.
 windows_names() {
     local work=$windows/names name
     rm -rf "$work"
@@ -214,7 +214,7 @@ windows_names() {
                 echo "$name: $(cat said.txt)"
                 exit 1
             }
-            # Under another name it can be had.
+            # It can be unpacked under another name.
             "$windows/wrapped/bin/sluice" unpack archive.sluice "tree/$name" -q -o good --device cpu && cmp good "tree/$name"
         ) || return 1
     done
@@ -229,7 +229,7 @@ windows_names() {
     )
 }
 
-# Ctrl+C, typed on a terminal that Wine makes a console of: the tool ends, and its unfinished files are gone.
+# Types Ctrl+C on a terminal that Wine turns into a console: the tool ends, and its unfinished files are gone.
 windows_interrupt() {
     local work=$windows/interrupt i
     rm -rf "$work"
@@ -249,7 +249,7 @@ windows_interrupt() {
     )
 }
 
-# The consumer's programs, built against what the zip has; they run with its DLL beside them. They check themselves.
+# Builds the consumer's programs against the zip's contents and runs them with its DLL beside them. They check themselves.
 windows_consumer() { # KIND
     local work=$windows/consumer-$1 program
     rm -rf "$work"
@@ -269,7 +269,7 @@ windows_consumer() { # KIND
     done
 }
 
-# The DLL exports what headers declare and nothing else, and needs what every Windows has.
+# The DLL exports exactly what the headers declare, and needs only what every Windows has.
 windows_exports() {
     local dump=$windows/dll.txt
     x86_64-w64-mingw32-objdump -p "$windows/shared/bin/sluice.dll" >"$dump" || return 1
@@ -278,7 +278,7 @@ windows_exports() {
         ! grep 'DLL Name' "$dump" | grep -viE 'KERNEL32.dll|msvcrt.dll'
 }
 
-# Does a part unless it has passed with these very programs: a command that was interrupted goes on where it was.
+# Runs a part unless it has passed with these very programs: an interrupted command resumes where it was.
 windows_once() { # NAME COMMAND...
     local name=$1 passed=$windows/passed/$1 programs lines
     shift
