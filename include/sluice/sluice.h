@@ -163,10 +163,9 @@ typedef struct SluiceRequirements {
     uint64_t scratchAlignment; // bytes, a power of two; applies to the device address
     // 1: The first scratchSize bytes must be zero when the command starts, and it leaves them zero:
     // clear scratch once after allocating it, and any number of such commands can use it in turn.
-    // That makes one dispatch of what would otherwise be several with a clear before. If they are
-    // not zero the command's results are undefined, still inside its own buffers, and it still
-    // ends.
-    // 0: The contents need no initialisation and are undefined afterwards.
+    // This saves a clear and further dispatches. If they are not zero the command's results are
+    // undefined, still inside its own buffers, and it still ends. 0: The contents need no
+    // initialisation and are undefined afterwards.
     uint32_t zeroedScratch;
 } SluiceRequirements;
 
@@ -181,8 +180,8 @@ typedef enum SluiceBackend {
 } SluiceBackend;
 
 // These are sets of pipelines, or-ed. Each holds all that its commands dispatch, statuses and
-// checksums among it. The larger families can be asked for in parts, for every pipeline that is
-// made costs time.
+// checksums included. The larger families can be asked for in parts, because making each pipeline
+// takes time.
 typedef enum SluiceKernels {
     // sluiceCmdScan and sluiceCmdReduce of 32-bit values, without heads, but not sums of f32.
     SLUICE_KERNELS_SCAN_WORDS = 1,
@@ -251,8 +250,8 @@ SLUICE_API void sluiceDestroyContext(SluiceContext context);
 SLUICE_API SluiceStatus sluiceGetContextInfo(SluiceContext context, SluiceContextInfo* info);
 
 typedef enum SluicePipelineFlags {
-    // Leaves out the variants for few tiles, for many, for short runs and the like, which are a
-    // matter of speed alone: another pipeline does their work until they are made.
+    // Leaves out the variants for few tiles, for many, for short runs and the like, which only
+    // serve speed: another pipeline does their work until they are made.
     SLUICE_PIPELINES_NECESSARY = 1,
     SLUICE_PIPELINE_FLAGS_MAX_ENUM = 0x7fffffff
 } SluicePipelineFlags;
@@ -270,10 +269,10 @@ typedef struct SluicePipelinesInfo {
 // Any number of threads may call this at the same time, also while others record commands. Each
 // pipeline is made once, by one of them, those that take longest first, and a call returns when all
 // of the set are made or under way elsewhere. So N jobs that make the same call share the work;
-// when all of them have returned OK the set is there. sluiceGetContextInfo says which sets are.
-// A pipeline that the driver fails to compile is not tried again, and costs its own commands alone:
-// the rest of the set is made, and if it was a necessary one the call that leaves nothing returns
-// UNSUPPORTED.
+// when all of them have returned OK the set is there. sluiceGetContextInfo says which sets are. A
+// pipeline that the driver fails to compile is not tried again, and only its own commands are lost:
+// the rest of the set is made, and if it was a necessary pipeline the call that leaves nothing
+// returns UNSUPPORTED.
 //   left   may be NULL; receives how many pipelines of the set nobody has begun to make
 // Errors: ARGUMENT (bits that are no SluiceKernels or flags), UNSUPPORTED (this build leaves out
 // the component of some kernels, or SluiceContextInfo::refusedKernels has some of them),

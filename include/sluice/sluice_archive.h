@@ -39,9 +39,9 @@ typedef SluiceStatus (*SluiceWriteBytes)(void* user, uint64_t offset, const void
                                          size_t size);
 
 // Keeps encoded tiles from one run to the next, for instance in a folder. A key is BLAKE2b (32
-// bytes) of all that a tile's encoding depends on: its bytes, the segment's parameters, its filter
-// and the version of the encoders. So nobody can make two tiles of one key. What find gives goes
-// into the archive unseen: a cache answers for its contents.
+// bytes) of everything that a tile's encoding depends on: its bytes, the segment's parameters, its
+// filter and the version of the encoders. So nobody can make two tiles with the same key. The
+// result of `find` goes into the archive unchecked, so a cache is responsible for its contents.
 #define SLUICE_TILE_KEY_SIZE 32u
 typedef struct SluiceTileCache {
     void* user; // the `user` of the functions
@@ -51,12 +51,12 @@ typedef struct SluiceTileCache {
     // threads, several at a time.
     uint32_t (*find)(void* user, const uint8_t* key, uint32_t size, void* bytes,
                      uint32_t* filtered);
-    // Takes a tile that find did not have; storedSize == size: it is stored. Called as find.
+    // Takes a tile that find did not have; with storedSize == size it is stored. Called like find.
     void (*keep)(void* user, const uint8_t* key, uint32_t size, const void* bytes,
                  uint32_t storedSize, uint32_t filtered);
-    // Says what a tile became, tile by tile in the order of the archive; may be NULL. asset: how
-    // many assets, shares and parts of shares were added before it; key: NULL if the tile was not
-    // looked up (codec STORE, known matches, assets that are encoded already). Called in the
+    // Reports the result for each tile, in the order of the archive; may be NULL. `asset` is how
+    // many assets, shares and parts of shares were added before it. `key` is NULL if the tile was
+    // not looked up (codec STORE, known matches, assets that are encoded already). Called in the
     // calling thread.
     void (*wrote)(void* user, uint32_t asset, const SluiceArchiveTile* tile, const uint8_t* key);
 } SluiceTileCache;
@@ -113,9 +113,9 @@ typedef SluiceStatus (*SluiceReadMatches)(void* user, uint64_t position, uint32_
                                           SluiceGstdMatch* matches, uint32_t* count);
 
 typedef struct SluiceArchiveAssetInfo {
-    // sluiceIsArchiveName says which names there may be. It is greater, byte by byte, than the name
+    // sluiceIsArchiveName says which names are allowed. It is greater, byte by byte, than the name
     // of the asset before (unless anyOrder), and no folder in it is an asset ("a" and "a/b"). With
-    // anyOrder sluiceFinishArchive finds what breaks this: ARGUMENT.
+    // anyOrder, sluiceFinishArchive finds violations and returns ARGUMENT.
     const char* name;
     size_t nameLength; // bytes
     // 0: plain bytes; SLUICE_ASSET_IMAGE, with what sluiceMakeArchiveImageItem makes among the
@@ -127,8 +127,8 @@ typedef struct SluiceArchiveAssetInfo {
     const SluiceArchiveSegment* segments; // in order; their sizes add up to size
     uint32_t segmentCount;                // 0: one segment, with the writer's codec
     uint32_t parameterSize;               // bytes of the parameter block, a multiple of 4; 0: none
-    // The block's items (docs/format.md 4.5), without the length in front. Those that only a newer
-    // version knows are written too: readers of this one say VERSION.
+    // The block's items (docs/format.md, 4.5), without the length in front. Items that only a newer
+    // version knows are written too; readers of this version report VERSION.
     const void* parameters;
     // GSTD; NULL: matches are searched, as they are in filtered tiles.
     SluiceReadMatches readMatches;
@@ -177,9 +177,8 @@ typedef struct SluiceEncodedAssetInfo {
 } SluiceEncodedAssetInfo;
 
 // Adds an asset without encoding it. The archive is the one that sluiceAddArchiveAsset made of the
-// same asset, byte for byte, when the tiles are those that it made. Stored bytes are not decoded:
-// whether they decode to what the checksums say is the caller's matter. Errors: as
-// sluiceAddArchiveAsset.
+// same asset, byte for byte, when the tiles are those that it made. Stored bytes are not decoded;
+// the caller is responsible for the checksums being right. Errors: as sluiceAddArchiveAsset.
 SLUICE_API SluiceStatus sluiceAddEncodedArchiveAsset(SluiceArchiveWriter writer,
                                                      const SluiceEncodedAssetInfo* info);
 
@@ -221,10 +220,10 @@ typedef struct SluiceArchiveZstdInfo {
     uint32_t level;     // as in SluiceGstdEncoderInfo; says how thoroughly the tables are chosen
     uint32_t copyDepth; // depth in SluiceGstdEncoderInfo
 } SluiceArchiveZstdInfo;
-// Adds what the frames hold as an asset of codec GSTD, whatever the writer's: matches inside a tile
-// are kept as they are, those from before it are searched again. Errors: as sluiceAddArchiveAsset;
-// FORMAT (also: more or less content than a frame says), CHECKSUM; UNSUPPORTED (a frame wants a
-// dictionary, or a window above 128 MiB, what libzstd gives by default).
+// Adds the frames' content as an asset of codec GSTD, whatever the writer's codec. Matches inside a
+// tile are kept; matches from before the tile are searched again. Errors: as sluiceAddArchiveAsset;
+// FORMAT (also: more or less content than a frame says), CHECKSUM; UNSUPPORTED (a frame needs a
+// dictionary, or a window above 128 MiB, libzstd's default limit).
 SLUICE_API SluiceStatus sluiceAddArchiveZstd(SluiceArchiveWriter writer,
                                              const SluiceArchiveZstdInfo* info);
 

@@ -25,12 +25,13 @@ typedef enum SluiceCompactTest {
     SLUICE_COMPACT_MASK = 1,     // selectors holds a bit for each element: set
     SLUICE_COMPACT_COMPARE = 2,  // `element comparison constant` is true
     SLUICE_COMPACT_NON_ZERO = 3, // any bit of the element is set
-    SLUICE_COMPACT_UNIQUE = 4,   // the element differs in any bit from the one before it; the first
+    SLUICE_COMPACT_UNIQUE = 4,   // the element differs from the one before it in any bit; the first
                                  // element always does
     SLUICE_COMPACT_TEST_MAX_ENUM = 0x7fffffff
 } SluiceCompactTest;
 
-// f32 compares by IEEE 754: -0 equals 0, and a NaN on either side makes all false but NOT_EQUAL.
+// f32 compares by IEEE 754: -0 equals 0, and a NaN on either side makes every comparison false
+// except NOT_EQUAL.
 typedef enum SluiceComparison {
     SLUICE_COMPARE_EQUAL = 0,
     SLUICE_COMPARE_NOT_EQUAL = 1,
@@ -70,7 +71,7 @@ typedef struct SluiceCompactInfo {
     // after the end. From 4 bytes on 16-byte alignment is faster.
     SluiceBuffer input;
     // BYTES: maxCount bytes, rounded up to a multiple of 4. MASK: (maxCount + 31) / 32 words of 4
-    // bytes; the bit of element i is bit i % 32 of word i / 32. 4-byte aligned. What lies past the
+    // bytes; the bit of element i is bit i % 32 of word i / 32. 4-byte aligned. Everything past the
     // count is ignored.
     SluiceBuffer selectors;
     // Receives elements, aligned to their size; size 0: none. Elements past
@@ -86,8 +87,8 @@ typedef struct SluiceCompactInfo {
     SluiceBuffer resultCount;
     // 4 bytes, 4-byte aligned: receives a workgroup or instance count of an indirect command,
     //   min(ceil(kept / argumentDivisor), argumentLimit)
-    // kept counts those that did not fit, too: let argumentLimit be what does. If its size is 0, it
-    // is not written.
+    // `kept` includes elements that did not fit, so set argumentLimit to what does. If its size is
+    // 0, it is not written.
     SluiceBuffer argument;
     uint32_t argumentDivisor; // 0 counts as 1
     uint32_t argumentLimit;   // 0: there is none

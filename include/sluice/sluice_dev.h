@@ -27,17 +27,17 @@ typedef enum SluiceReloadResult {
     SLUICE_RELOAD_RESULT_MAX_ENUM = 0x7fffffff
 } SluiceReloadResult;
 
-// Tells of one changed shader. Unless the result is SWAPPED, the last good pipelines go on.
+// Reports one changed shader. Unless the result is SWAPPED, the last good pipelines stay in use.
 typedef struct SluiceReloadEvent {
-    const char* kernel;          // "scan", "gdeflate" ...; of a watched shader its file, as given
-    SluiceReloadResult result;   // what became of it
+    const char* kernel;          // "scan", "gdeflate" ...; for a watched shader its file, as given
+    SluiceReloadResult result;   // the result
     const char* text;            // valid during the callback; "" if there is nothing to say
     double compileMilliseconds;  // GLSL to SPIR-V
     double selfTestMilliseconds; // pipelines and self-tests; 0 if it did not come to that
 } SluiceReloadEvent;
 
-// Says what is watched. context, shaderFolder and device may be NULL, all three: then only the
-// shaders given to sluiceWatchShader are reloaded, and no device is opened.
+// Says what is watched. context, shaderFolder and device may all be NULL: then only the shaders
+// given to sluiceWatchShader are reloaded, and no device is opened.
 typedef struct SluiceHotReloadInfo {
     SluiceContext context;    // a Vulkan context whose kernels are reloaded
     const char* shaderFolder; // the folder with the .comp files and lib/
@@ -72,14 +72,14 @@ typedef struct SluiceWatchedShaderInfo {
     // lines such a shader needs).
     const char* const* includeFolders;
     uint32_t includeFolderCount; // number of the folders
-    // Texts, "NAME" or "NAME=VALUE". sluice's parts want SLUICE_EXT, SLUICE_NARROW or SLUICE_EMU,
-    // by the tier and subgroup size of SluiceContextInfo.
+    // Texts, "NAME" or "NAME=VALUE". sluice's parts need SLUICE_EXT, SLUICE_NARROW or SLUICE_EMU,
+    // according to the tier and subgroup size of SluiceContextInfo.
     const char* const* defines;
     uint32_t defineCount; // number of the texts
-    // May be NULL: whatever compiles is taken. Else it is called with new SPIR-V (1.5, for Vulkan
-    // 1.2; size in bytes), before anything is swapped. It makes a pipeline on whatever device it
-    // likes, runs it, and returns SWAPPED if it is right; otherwise what the event shall say:
-    // WRONG_RESULT, PIPELINE_ERROR, INTERFACE_CHANGED or NOT_USED.
+    // May be NULL; then everything that compiles is taken. Otherwise it is called with new SPIR-V
+    // (1.5, for Vulkan 1.2; size in bytes) before anything is swapped. It makes a pipeline on
+    // whatever device it likes, runs it, and returns SWAPPED if it is right; otherwise the result
+    // for the event: WRONG_RESULT, PIPELINE_ERROR, INTERFACE_CHANGED or NOT_USED.
     SluiceReloadResult (*selfTest)(void* user, const uint32_t* spirv, size_t size,
                                    const char** text);
     // Is called after that with the same SPIR-V. It makes the program's pipeline and puts it to
@@ -89,10 +89,10 @@ typedef struct SluiceWatchedShaderInfo {
 } SluiceWatchedShaderInfo;
 
 // Watches a shader until sluiceStopHotReload: when its file, or one that it includes directly or
-// not, is saved, it is compiled, tested and swapped, and the callback gets an event. What the files
-// contain now is taken for what the program uses already: nothing is compiled at first. A file that
-// an #include names and that is not there yet is waited for. Texts and lists are copied; user must
-// live until sluiceStopHotReload. Thread-safe.
+// not, is saved, it is compiled, tested and swapped, and the callback gets an event. The files'
+// current contents count as what the program already uses, so nothing is compiled at first. If an
+// #include names a missing file, its appearance is waited for. Texts and lists are copied; user
+// must live until sluiceStopHotReload. Thread-safe.
 //   error  as for sluiceStartHotReload
 // Errors: ARGUMENT, IO (the file cannot be read, or its folders cannot be watched), OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceWatchShader(SluiceHotReload reload,

@@ -27,13 +27,13 @@ typedef struct SluiceDeviceProperties {
     uint32_t apiVersion;
     uint32_t vendorId, deviceId; // of PCI, as Vulkan says; else 0
     char missing[512]; // which better tiers it cannot run, one "TIER: why" a line; "" if none
-    // Vulkan only. Names of the features and extensions that it has of those that tiers, kernels
-    // and streamers can use ("storageBuffer8BitAccess VK_EXT_external_memory_host"), separated by
+    // Vulkan only. Names of those features and extensions of the device that tiers, kernels and
+    // streamers can use ("storageBuffer8BitAccess VK_EXT_external_memory_host"), separated by
     // spaces.
     char features[512];
 } SluiceDeviceProperties;
 
-// Lists what is there: the Vulkan devices, the CUDA devices, the CPU, in this order.
+// Lists the available devices: the Vulkan devices, the CUDA devices, the CPU, in this order.
 //   count   in: room in properties; out: devices found (which may be more). properties may be NULL
 //           if *count is 0
 // Errors: ARGUMENT.
@@ -71,7 +71,7 @@ typedef struct SluiceDeviceInfo {
     // file that is damaged, another driver's or larger than 64 MiB is not used; processes may share
     // it.
     const char* pipelineCache;
-    // Vulkan only. 1: the driver keeps what it can say of compiled pipelines.
+    // Vulkan only. 1: the driver keeps its statistics of compiled pipelines.
     uint32_t pipelineStatistics;
     // Vulkan only. 1 takes a queue of a family that also does graphics, if there is one, as in an
     // engine's frame. 0 takes a queue of a family that does not, if there is one, which may run
@@ -86,8 +86,8 @@ typedef struct SluiceDeviceInfo {
     uint32_t allowRefused;
     // 1: known tiles go through the pipelines of `kernels` (sluice_self_test.h). If one comes out
     // wrong, the next tier of the device is opened instead (of ext, base and emu32), and
-    // sluiceGetDeviceSelfTest says so; where none is right, or another tier than these or a tier by
-    // name was asked for, the error names what fails.
+    // sluiceGetDeviceSelfTest says so. If none is right, or if a tier was asked for by name, the
+    // error names what fails.
     uint32_t selfTest;
 } SluiceDeviceInfo;
 

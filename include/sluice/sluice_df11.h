@@ -10,7 +10,7 @@
 // prefix codes of 1 to 32 bits (fp8: 16), most significant bit first; sign and mantissa stand aside
 // as they are. The stream is cut into blocks of 4,096 bytes and those into 512 windows of 64 bits:
 // `outputPositions` says which element a block starts with, `gaps` at which bit of a window its
-// first code starts. So a workgroup can take a block, and a lane a window.
+// first code starts. So a workgroup can decode a block, and a lane a window.
 #ifndef SLUICE_DF11_H
 #define SLUICE_DF11_H
 
@@ -35,8 +35,8 @@ typedef enum SluiceDf11Kind {
 // -----------------------------------------------------------------------------------------------
 // One unit on the host
 
-// The tensors of a unit as the file has them, in host memory of any alignment. Only the size is
-// needed here of some.
+// The tensors of a unit as the file has them, in host memory of any alignment. For some, only the
+// size is needed.
 typedef struct SluiceDf11Tables {
     const void* luts;             // `luts`
     uint64_t lutsSize;            // bytes
@@ -47,10 +47,10 @@ typedef struct SluiceDf11Tables {
     uint64_t signMantissaSize; // bytes of `sign_mantissa`, or of ECF8's `packed_other_4bits`
 } SluiceDf11Tables;
 
-// Tells the device what it needs to know of a unit: an entry of the list that sluiceCmdDf11 takes.
-// Offsets are bytes from the start of the command's source and destination. A unit has
-// B = ceil(encodedSize / 4096) blocks. Each table of the source, its size rounded up to a multiple
-// of 16, must lie wholly inside source.
+// Describes a unit for the device: an entry of the list that sluiceCmdDf11 takes. Offsets are bytes
+// from the start of the command's source and destination. A unit has B = ceil(encodedSize / 4096)
+// blocks. Each table of the source, its size rounded up to a multiple of 16, must lie wholly inside
+// source.
 //
 // A part of a unit is a unit too, so that a large one need not be resident. For the blocks [b, c)
 // give

@@ -30,7 +30,7 @@ typedef struct SluiceGdeflateEncoderInfo {
     // From 1 no code of a dynamic block is longer than 10 bits (literals and lengths) or 8 bits
     // (distances), so that tables of that size decode every symbol in one step; higher values make
     // fewer blocks and, at level 8 and above, fewer symbols and fewer matches with a source less
-    // than 128 bytes back, above all such that overlap their source. Every value gives plain
+    // than 128 bytes back, in particular ones that overlap their source. Every value gives plain
     // GDeflate 1.0. docs/performance.md has the curve.
     uint32_t decodeSpeed;
 } SluiceGdeflateEncoderInfo;
@@ -43,9 +43,9 @@ SLUICE_API SluiceStatus sluiceCreateGdeflateEncoder(const SluiceGdeflateEncoderI
 // Destroys an encoder; NULL is allowed.
 SLUICE_API void sluiceDestroyGdeflateEncoder(SluiceGdeflateEncoder encoder);
 
-// Returns the most bytes that a tile of `size` bytes can take at any level: what it takes as stored
-// blocks, which the encoder falls back to. It is a multiple of 4; 65,672 for a full tile. size:
-// 1 .. 65,536; 0 for any other. Thread-safe.
+// Returns the most bytes that a tile of `size` bytes can take at any level: those of stored blocks,
+// to which the encoder falls back. It is a multiple of 4; 65,672 for a full tile. size: 1 ..
+// 65,536; 0 for any other. Thread-safe.
 SLUICE_API size_t sluiceGdeflateTileBound(size_t size);
 
 // Encodes one tile as a GDeflate 1.0 stream.
@@ -54,8 +54,8 @@ SLUICE_API size_t sluiceGdeflateTileBound(size_t size);
 //   out       capacity bytes, any alignment; sluiceGdeflateTileBound(size) bytes are always enough
 //   outSize   receives the bytes written, a multiple of 4: every word that a decoder's refills take
 //             and no more
-// The result depends on the bytes, level and decodeSpeed alone, not on earlier tiles nor on the
-// machine. Errors: ARGUMENT, BUFFER_SIZE (out is too small; nothing was written).
+// The result only depends on the bytes, level and decodeSpeed, not on earlier tiles or the machine.
+// Errors: ARGUMENT, BUFFER_SIZE (out is too small; nothing was written).
 SLUICE_API SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes,
                                                  size_t size, void* out, size_t capacity,
                                                  size_t* outSize);
@@ -129,8 +129,8 @@ SLUICE_API size_t sluiceGstdTileBound(size_t size);
 //   size      1 .. 262,144
 //   out       capacity bytes, any alignment; sluiceGstdTileBound(size) bytes are always enough
 //   outSize   receives the bytes written, an even number
-// The result depends on the bytes, level, depth and the version of libzstd alone, not on earlier
-// tiles nor on the machine. Errors: ARGUMENT, BUFFER_SIZE (out is too small; nothing was written),
+// The result only depends on the bytes, level, depth and the version of libzstd, not on earlier
+// tiles or the machine. Errors: ARGUMENT, BUFFER_SIZE (out is too small; nothing was written),
 // OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const void* bytes,
                                              size_t size, void* out, size_t capacity,
@@ -144,8 +144,8 @@ typedef struct SluiceGstdMatch {
     uint32_t offset;
 } SluiceGstdMatch;
 
-// Encodes a tile as sluiceEncodeGstdTile does, with matches that are known, for example those of
-// another codec's stream: only what they leave open is searched, quickly.
+// Encodes a tile as sluiceEncodeGstdTile does, with known matches, for example those of another
+// codec's stream. Only bytes that they leave open are searched, quickly.
 //   matches      matchCount of them, in order, none over another nor past the end
 // Errors: as sluiceEncodeGstdTile; ARGUMENT also if matches break a rule, or their bytes are not
 // equal.

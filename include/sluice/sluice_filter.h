@@ -21,9 +21,9 @@ extern "C" {
 #define SLUICE_FILTER_MAX_DESCRIPTION 16384u
 #define SLUICE_FILTER_MAX_TILE 1048576u
 
-// All sections together have at most this many columns, each section counting as
-// SLUICE_FILTER_SECTION_COLUMNS more (docs/format.md, 8.6): what takes more is refused, since it
-// would hold up a GPU.
+// All sections together have at most this many columns, where each section counts as
+// SLUICE_FILTER_SECTION_COLUMNS more (docs/format.md, 8.6). A description with more is refused,
+// since it would hold up a GPU.
 #define SLUICE_FILTER_MAX_COLUMNS 4096u
 #define SLUICE_FILTER_SECTION_COLUMNS 24u
 // At most this many steps of a tile wait for each other, for the same reason.
@@ -88,7 +88,7 @@ typedef struct SluiceFilterInfo {
     // 4 bytes in GPU memory, 4-byte aligned: how many tiles there are, clamped to maxTileCount. If
     // its size is 0, there are maxTileCount.
     SluiceBuffer tileCount;
-    // Filter descriptions, 4-byte aligned (an archive's parameter blocks as they are will do).
+    // Filter descriptions, 4-byte aligned (an archive's parameter blocks can be used as they are).
     // Every tile's must lie wholly inside it, else the tile gets BAD_REGION.
     SluiceBuffer descriptions;
     // Every tile's filtered bytes must lie wholly inside it, else the tile gets BAD_REGION. Reads

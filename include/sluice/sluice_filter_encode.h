@@ -29,14 +29,14 @@ typedef enum SluiceFilterFeatures {
 
 // Says what the bytes of an asset are.
 typedef enum SluiceFilterLayout {
-    // Found by looking: .tga, .wav, .md3, .bsp (Quake III), .dds, .glb; else by trial.
+    // Found from the bytes: .tga, .wav, .md3, .bsp (Quake III), .dds, .glb; otherwise by trial.
     SLUICE_FILTER_LAYOUT_AUTO = 0,
     // Records of `stride` bytes from `begin` on, in columns of `columnSize` bytes.
     SLUICE_FILTER_LAYOUT_RECORDS = 1,
     // A KTX2 or DDS file of any format that sluiceParseImage reads without a scheme, else as AUTO.
     // Each level of 64 KiB or more starts a tile, and so does what follows one: smaller levels
-    // share tiles with what stands beside them. (Tiles begin at multiples of 4: up to 3 bytes
-    // earlier if a level does not.)
+    // share tiles with their neighbours. (Tiles begin at multiples of 4: up to 3 bytes earlier if a
+    // level does not.)
     SLUICE_FILTER_LAYOUT_IMAGE = 2,
     SLUICE_FILTER_LAYOUT_MAX_ENUM = 0x7fffffff
 } SluiceFilterLayout;
@@ -44,15 +44,15 @@ typedef enum SluiceFilterLayout {
 // Says how filters are chosen. The members from `stride` on are for layout RECORDS.
 typedef struct SluiceFilterPlanInfo {
     // Bytes of the largest tile: a multiple of 4, 4,096 .. SLUICE_FILTER_MAX_TILE. Tiles end at
-    // rows or records where they can, so most are somewhat smaller, but for those whose filter is
-    // in doubt.
+    // rows or records where possible, so most are somewhat smaller, except those whose filter is in
+    // doubt.
     uint32_t maxTileSize;
     uint32_t features; // SluiceFilterFeatures, or-ed; 0: nothing is filtered
     // 0: filters by trial on one sample, the cheapest; 1: by trial on two; 2: on more and larger
     // ones and with more care. At 1 the trials take 0.1 to 0.4 times as long as zstd -19 takes to
     // encode the same bytes, at 0 half of that, at 2 three times.
     uint32_t effort;
-    uint32_t force;      // 1: filters even where the trial finds that they do not pay
+    uint32_t force;      // 1: uses filters even if the trial finds that they do not pay
     uint32_t layout;     // SluiceFilterLayout
     uint32_t stride;     // bytes of a record: 1 .. 128, a multiple of columnSize
     uint32_t columnSize; // bytes of a column: 1, 2 or 4
@@ -71,8 +71,8 @@ typedef struct SluiceFilterSegment {
     uint32_t tileSize;
     // For the tile records: where the description's item is in the plan's parameters, + 4; 0: none.
     uint32_t filterOffset;
-    // 1: the filter was chosen by trial, not forced, and for a gain so small, or in so small a
-    // file, that another encoder than the trial's may find more without it.
+    // 1: the filter was chosen by trial, not forced, and its gain or the file is so small that an
+    // encoder other than the trial's may do better without it.
     uint32_t doubtful;
 } SluiceFilterSegment;
 

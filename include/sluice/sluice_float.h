@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The float codec packs weights of models, and bytes that LZ does not help, by Huffman codes. Of a
-// floating-point number the exponent is coded; sign and mantissa, which are close to random, are
+// The float codec packs weights of models, and bytes that LZ does not help, by Huffman codes. The
+// exponent of a floating-point number is coded; sign and mantissa, which are close to random, are
 // stored as they are (but see F8_E4M3_DENSE). Every value comes back bit for bit: Inf, NaN and
 // subnormals too. docs/format.md, section 6, describes the format.
 #ifndef SLUICE_FLOAT_H
@@ -51,7 +51,7 @@ typedef struct SluiceFloatTensor {
     uint64_t output;  // count * element size bytes
     uint64_t count;   // elements, 0 .. 2^40
     uint32_t type;    // SluiceFloatType
-    // Number of tiles of all tensors before this one in the list; if it is another number, statuses
+    // Number of tiles of all tensors before this one in the list; with any other number, statuses
     // are unspecified.
     uint32_t firstTile;
 } SluiceFloatTensor;

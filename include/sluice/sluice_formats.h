@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Parses what comes from disk: the DirectStorage tile stream and the .sluice archive, both
-// specified bit by bit in docs/format.md. Part of library `sluice`. The functions work on bytes
-// that the caller has read, allocate nothing, keep no pointers, read nothing outside the ranges
-// they are given, and need no alignment. All of them are thread-safe.
+// Parses files from disk: the DirectStorage tile stream and the .sluice archive, both specified bit
+// by bit in docs/format.md. Part of library `sluice`. The functions work on bytes that the caller
+// has read, allocate nothing, keep no pointers, read nothing outside the ranges they are given, and
+// need no alignment. All of them are thread-safe.
 //
 // Every function that parses returns OK, ARGUMENT (a NULL or a contradiction between arguments), or
 //   FORMAT       the bytes break a rule of the format
@@ -80,7 +80,7 @@ SLUICE_API SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* strea
 #define SLUICE_ARCHIVE_MIN_TILE_LOG2 16u
 #define SLUICE_ARCHIVE_MAX_TILE_LOG2 20u
 
-// Says what the bytes of an asset are, where they are more than plain bytes.
+// Says what the bytes of an asset are, if they are more than plain bytes.
 #define SLUICE_ASSET_IMAGE 1u // a KTX2 or DDS file, see sluiceGetArchiveImage (sluice_image.h)
 
 typedef enum SluiceCodec {
@@ -154,8 +154,8 @@ typedef struct SluiceArchiveTile {
 SLUICE_API SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t fileSize,
                                                  SluiceArchive* archive);
 
-// Makes the index of what the file holds of it: archive->storedIndexSize bytes from
-// archive->indexOffset. In versions 1 and 2 the two are the same, and it only copies.
+// Makes the index from its stored form: archive->storedIndexSize bytes of the file from
+// archive->indexOffset on. In versions 1 and 2 the two are the same, and it only copies.
 //   index, indexSize   receives archive->indexSize bytes; must not overlap stored
 // Errors: ARGUMENT, FORMAT, CHECKSUM, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceUnpackArchiveIndex(const SluiceArchive* archive, const void* stored,
@@ -178,8 +178,8 @@ SLUICE_API SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, cons
                                               size_t indexSize, uint32_t asset,
                                               SluiceArchiveAsset* info);
 
-// Gives the assets in the order of their extents, of an index that sluiceCheckArchiveIndex found
-// OK: that of their names, unless the archive was packed with another one.
+// Gives the assets in the order of their extents, for an index that sluiceCheckArchiveIndex found
+// OK. This is the order of their names, unless the archive was packed in another one.
 //   assets   receives assetCount numbers
 // Errors: ARGUMENT, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceGetArchiveOrder(const SluiceArchive* archive, const void* index,
@@ -196,7 +196,7 @@ SLUICE_API SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, con
 // caller's memory.
 typedef struct SluiceArchiveTileReader {
     uint32_t next;      // the record that the next call starts with
-    uint32_t state[31]; // of the reader alone
+    uint32_t state[31]; // for the reader only
 } SluiceArchiveTileReader;
 
 // Starts with record 0; assets of one share have the same records. The reader keeps
@@ -205,9 +205,9 @@ typedef struct SluiceArchiveTileReader {
 SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
                                                 SluiceArchiveTileReader* reader);
 
-// Gives a reader memory to note in which descriptions of filters it has checked. Without it each
-// record whose description is another one than its neighbour's has its own checked, which a hostile
-// file may make long.
+// Gives a reader memory to note in which descriptions of filters it has checked. Without it, each
+// record whose description differs from its neighbour's has it checked, which may take long in a
+// hostile file.
 //   memory, size  a byte for each 4 of asset->tileParameters, asset->tileParameterSize / 4, all of
 //                 them 0 at first. They stay until the last record is parsed. Assets that share a
 //                 block of parameters may share the memory

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Builds FSE decode tables, as Zstandard describes and builds them (RFC 8878, 4.1), many at once on
-// the device: the step of a Zstandard decoder that is serial by its definition. The parts stand in
-// shaders/lib/fse.glsl for shaders of your own.
+// the device. This is the step of a Zstandard decoder that is serial by definition. The parts stand
+// in shaders/lib/fse.glsl for shaders of your own.
 #ifndef SLUICE_FSE_H
 #define SLUICE_FSE_H
 

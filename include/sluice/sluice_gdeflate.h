@@ -29,16 +29,16 @@ extern "C" {
 // (BAD_REGION is skipped and counted) and copies the others to scratch, in the form the extension
 // wants, whatever regionStride is; then vkCmdDecompressMemoryIndirectCount runs on that list. It
 // reports nothing: those regions get UNVERIFIED, which `expected` turns into OK or BAD_CHECKSUM.
-// The promise about hostile data holds for regions and counts, but what the compressed bytes can do
-// is the driver's affair: the extensions leave a tile of more bytes than its region says undefined.
-// STORED_IF_EQUAL and a pitched destination give ARGUMENT, because the extensions do not know them;
-// more than SluiceContextInfo::driverRegionLimit regions give UNSUPPORTED. The VkBuffer of scratch
-// needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT, and for the EXT extension those of scratch, source and
-// destination VK_BUFFER_USAGE_2_MEMORY_DECOMPRESSION_BIT_EXT. The call records barriers of all
-// commands around the driver's work, so that the barriers you need are the same as without.
+// The promise about hostile data holds for regions and counts, but not for the compressed bytes,
+// which only the driver reads: the extensions leave a tile with more bytes than its region says
+// undefined. STORED_IF_EQUAL and a pitched destination give ARGUMENT, because the extensions do not
+// know them; more than SluiceContextInfo::driverRegionLimit regions give UNSUPPORTED. The VkBuffer
+// of scratch needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT, and for the EXT extension those of scratch,
+// source and destination VK_BUFFER_USAGE_2_MEMORY_DECOMPRESSION_BIT_EXT. The call records barriers
+// of all commands around the driver's work, so that the barriers you need are the same as without.
 typedef struct SluiceGdeflateInfo {
-    // The list has at most this many regions, 0 .. 2^24. Large batches have a kernel of their own
-    // on some devices, and this number chooses it: a bound near the count is faster.
+    // The list has at most this many regions, 0 .. 2^24. Some devices have a separate kernel for
+    // large batches, and this number chooses it, so a bound near the count is faster.
     uint32_t maxRegionCount;
     // Bytes from one region to the next: a multiple of 4, at least 32.
     uint32_t regionStride;

@@ -3,7 +3,7 @@
 // Gstd: sluice's own LZ codec. A tile decodes to at most 256 KiB and stands alone. It is cut into
 // parts whose symbols, rANS and Huffman codes over 32 lanes, are decoded all at once; then the
 // copies follow, many bytes at once, in an order whose depth the format bounds. docs/format.md,
-// section 7, has it bit by bit; the encoder is in sluice_encode.h.
+// section 7, specifies it bit by bit; the encoder is in sluice_encode.h.
 #ifndef SLUICE_GSTD_H
 #define SLUICE_GSTD_H
 
@@ -25,8 +25,8 @@ typedef struct SluiceGstdInfo {
     // SLUICE_DECODE_STORED_IF_EQUAL or 0.
     uint32_t flags;
     // At most this many tiles are decoded at the same time: memory for speed. 0: SLUICE_GSTD_SLOTS.
-    // If it is less than maxRegionCount they go in turns of half as many tiles, two dispatches a
-    // turn. Large GPUs want more for long lists (docs/performance.md).
+    // If it is less than maxRegionCount, tiles go in turns of half as many, two dispatches a turn.
+    // Large GPUs need more for long lists (docs/performance.md).
     uint32_t tilesAtOnce;
     // (maxRegionCount - 1) * regionStride + 32 bytes or more, 8-byte aligned: SluiceRegions with
     // compressedSize 1 .. 262,400 and decompressedSize 1 .. 262,144.
@@ -40,19 +40,19 @@ typedef struct SluiceGstdInfo {
     SluiceBuffer source;
     // Every region's output must lie wholly inside it, else the region gets BAD_REGION. Regions
     // must not overlap each other (values are undefined then, still inside destination). It must
-    // not overlap source: ARGUMENT where both are ranges of one handle, and nothing is promised
-    // where they meet through different ones.
+    // not overlap source: if both are ranges of one handle this gives ARGUMENT; if they meet
+    // through different handles nothing is promised.
     SluiceBuffer destination;
     // maxRegionCount * 4 bytes, 4-byte aligned, or of size 0: checksums, as in SluiceGdeflateInfo.
     SluiceBuffer expected;
     // (maxRegionCount + 2) * 4 bytes, 4-byte aligned: statuses, as in SluiceGdeflateInfo.
     SluiceBuffer status;
     // As sluiceGetGstdRequirements says: min(maxRegionCount, tilesAtOnce) * SLUICE_GSTD_SLOT_SIZE
-    // bytes; on the CPU some 100 KB whatever the list, with its tier "ref" none.
+    // bytes; on the CPU some 100 KB whatever the list, and none with its tier "ref".
     SluiceBuffer scratch;
 } SluiceGstdInfo;
 
-// Bytes that hold the sequences of one tile, and what became of its parts.
+// Bytes for the sequences of one tile and the statuses of its parts.
 #define SLUICE_GSTD_SLOT_SIZE 524544u
 #define SLUICE_GSTD_SLOTS 512u // tiles at once, if tilesAtOnce is 0
 

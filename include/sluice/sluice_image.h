@@ -5,7 +5,7 @@
 // of VkFormat. The functions allocate nothing, keep no pointers, read nothing outside the ranges
 // that they are given, and need no alignment. All of them are thread-safe.
 //
-// A reader needs the start of a file alone, never its levels: an engine can make its image and plan
+// A reader only needs the start of a file, never its levels: an engine can make its image and plan
 // its reads from some hundred bytes.
 #ifndef SLUICE_IMAGE_H
 #define SLUICE_IMAGE_H
@@ -92,8 +92,8 @@ typedef struct SluiceImageInfo {
     // KTX2: transferFunction of the descriptor, a number of the Khronos Data Format (1 linear, 2
     // sRGB); else 0.
     uint32_t transfer;
-    // KTX2: where key/value data are, from the start of the file, not looked at; 0 and 0: there are
-    // none.
+    // KTX2: where the key/value data are, from the start of the file; they are not checked. 0 and
+    // 0: there are none.
     uint64_t keyValueOffset, keyValueSize;
 } SluiceImageInfo;
 
@@ -137,8 +137,8 @@ SLUICE_API SluiceStatus sluiceGetImageOffset(const SluiceImageInfo* info,
 //                 SLUICE_IMAGE_MAX_LEVELS of them
 //   needed        with BUFFER_SIZE receives how many bytes of the start are wanted: more than size,
 //                 at most fileSize and SLUICE_IMAGE_START_SIZE. May be NULL
-// What it returns as OK is consistent: every range lies inside the file and behind the headers, no
-// two of them overlap, and sizes without a scheme are those of sluiceGetImageLevel. Strictness is
+// A result with OK is consistent: every range lies inside the file and behind the headers, no two
+// of them overlap, and sizes without a scheme are those of sluiceGetImageLevel. Strictness is
 // described in docs/format.md, section 9. Errors: ARGUMENT; BUFFER_SIZE (see needed); FORMAT (it is
 // neither KTX2 nor DDS, breaks a rule, or ends too early); VERSION (well-formed as far as can be
 // told, but with a format or scheme that is not supported here: BasisLZ, a vendor's scheme,
@@ -167,7 +167,7 @@ SLUICE_API SluiceStatus sluiceFindImageValue(const void* keyValues, size_t size,
 //            asset has no such description (then too the call returns OK)
 //   levels   as for sluiceParseImage; offsets count from the start of the decoded asset
 // What it returns as OK is as consistent as what sluiceParseImage returns, with the asset's size
-// for the file's; that the bytes of the asset agree is up to who made the archive. Errors:
+// for the file's; whether the bytes of the asset agree depends on the archive's writer. Errors:
 // ARGUMENT, FORMAT, VERSION (of the description, a format or a container).
 SLUICE_API SluiceStatus sluiceGetArchiveImage(const SluiceArchiveAsset* asset,
                                               SluiceImageInfo* info, SluiceImageLevel* levels);

@@ -9,8 +9,8 @@
 // interval, are cut into equal shares, one a lane group of 32; each finds its first interval by a
 // search over the prefix sums of every 128th count, scans the counts from there on, 32 intervals at
 // a time, marks in shared memory where they begin, and ranks the pieces of its output by counting
-// marks. So no distribution of lengths is slow: not one huge interval among millions of tiny ones,
-// nor empty ones only.
+// marks. So no distribution of lengths is slow, neither one huge interval among millions of tiny
+// ones nor only empty ones.
 #ifndef SLUICE_INTERVAL_H
 #define SLUICE_INTERVAL_H
 
@@ -38,9 +38,9 @@ typedef enum SluiceIntervalFlags {
     SLUICE_INTERVAL_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceIntervalFlags;
 
-// A list of intervals; lengths are in elements. Exactly one of counts and offsets has a size; none
-// needs to where maxCount is 0. The lengths may add up to 2^32 - 1 elements (for moves that is up
-// to 64 GiB).
+// A list of intervals; lengths are in elements. Exactly one of counts and offsets has a size; if
+// maxCount is 0 neither needs one. The lengths may add up to 2^32 - 1 elements (for moves that is
+// up to 64 GiB).
 typedef struct SluiceIntervals {
     uint32_t maxCount; // the list has at most this many intervals, 0 .. 2^32 - 1
     // 4 bytes in GPU memory, 4-byte aligned: how many intervals there are, clamped to maxCount. If
@@ -48,9 +48,9 @@ typedef struct SluiceIntervals {
     SluiceBuffer count;
     // maxCount * 4 bytes, 4-byte aligned: u32 lengths, 0 for an empty interval.
     SluiceBuffer counts;
-    // (maxCount + 1) * 4 bytes, 4-byte aligned, instead of counts: interval i is
-    // [offsets[i], offsets[i + 1]) of the elements in order (CSR row offsets), and nothing is
-    // scanned. They must not decrease, else which elements are moved is undefined.
+    // (maxCount + 1) * 4 bytes, 4-byte aligned, instead of counts: interval i is [offsets[i],
+    // offsets[i + 1]) of the elements in order (CSR row offsets), and nothing is scanned. They must
+    // not decrease; otherwise it is undefined which elements are moved.
     SluiceBuffer offsets;
 } SluiceIntervals;
 
@@ -155,7 +155,7 @@ SLUICE_API SluiceStatus sluiceCmdIntervalSearch(SluiceContext context, SluiceCom
 // `indices`. destination must not overlap anything that is read, else its contents are undefined.
 // No scratch is needed.
 typedef struct SluiceBulkInfo {
-    uint32_t elementSize;  // bytes, 1 .. 16; no alignment is asked of items
+    uint32_t elementSize;  // bytes, 1 .. 16; items need no alignment
     uint32_t maxItemCount; // source has at most this many items, 0 .. 2^32 - 1
     // There are at most this many indices, 0 .. 2^32 - 2; for an insert
     // maxItemCount + maxIndexCount is at most 2^32 - 1.
@@ -175,7 +175,8 @@ typedef struct SluiceBulkInfo {
     // Insert: maxIndexCount * elementSize bytes; inserted[j] goes before source[indices[j]].
     // Remove: ignored.
     SluiceBuffer inserted;
-    // What does not fit is dropped (TRUNCATED); words at the ends as for sluiceCmdIntervalMove.
+    // Items that do not fit are dropped (TRUNCATED); words at the ends as for
+    // sluiceCmdIntervalMove.
     SluiceBuffer destination;
     SluiceBuffer result; // 8 bytes or none (see SluiceIntervalFlags)
 } SluiceBulkInfo;

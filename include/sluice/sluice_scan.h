@@ -51,7 +51,7 @@ typedef enum SluiceScanKind {
 
 // Scans an array.
 typedef struct SluiceScanInfo {
-    SluiceScanKind kind;       // whether element i counts for its own output
+    SluiceScanKind kind;       // says whether element i counts for its own output
     SluiceOperation operation; // what elements are combined by
     SluiceValueType type;      // U32, I32, U64 or F32
     uint32_t maxCount;         // the input has at most this many elements, 0 .. 2^32 - 1

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A self-test for the machine at hand: known tiles of every codec go through the pipelines that a
-// context has, so that a program finds out before it decodes anything whether a driver has compiled
-// them right. Part of the component `codecs`.
+// A self-test for the user's machine: known tiles of every codec go through the pipelines of a
+// context, so that a program finds out whether a driver has compiled them correctly before it
+// decodes anything. Part of the component `codecs`.
 //
-//   1. sluiceGetSelfTestRequirements says what can be tested, and how much memory it takes;
+//   1. sluiceGetSelfTestRequirements says what can be tested and how much memory that takes;
 //   2. sluiceWriteSelfTest gives the bytes that the memory begins with, to be uploaded;
 //   3. sluiceCmdSelfTest records the decode;
-//   4. when the device has done it, sluiceReadSelfTest compares the memory's bytes, downloaded,
-//      with what is right.
-// What has failed is not used any more on that context: its commands are UNSUPPORTED, and
-// SluiceContextInfo::refusedKernels has it, as if the driver had failed to make the pipelines. A
+//   4. when the device is done, sluiceReadSelfTest compares the downloaded bytes of the memory with
+//      the right ones.
+// Kernels that have failed are no longer used on that context: their commands are UNSUPPORTED, and
+// SluiceContextInfo::refusedKernels has them, as if the driver had failed to make the pipelines. A
 // program goes on with a context of a lower tier, as sluiceOpenDevice can do by itself; a streamer
 // lets the CPU decode archives that need what has failed.
 //
-// Tested are GDEFLATE_LINEAR, GSTD, FILTER (sums) and FLOAT, and CHECKSUM with them, by what a few
-// small tiles take: pipelines for large lists, rows and other primitives are not.
+// The test covers GDEFLATE_LINEAR, GSTD, FILTER (sums) and FLOAT, and CHECKSUM with them, as far as
+// a few small tiles use them. Pipelines for large lists, rows and other primitives are not tested.
 #ifndef SLUICE_SELF_TEST_H
 #define SLUICE_SELF_TEST_H
 
@@ -27,8 +27,8 @@ extern "C" {
 
 // Says what is tested, and where.
 typedef struct SluiceSelfTestInfo {
-    // SluiceKernels. For sluiceGetSelfTestRequirements those that one would like tested; for the
-    // other calls what it has answered.
+    // SluiceKernels. For sluiceGetSelfTestRequirements, those to be tested if possible; for the
+    // other calls, its answer.
     uint32_t kernels;
     // memorySize bytes of device memory, at an address that is a multiple of 256. Vulkan: a storage
     // buffer with a device address. Nobody else uses it meanwhile.
@@ -56,14 +56,13 @@ SLUICE_API SluiceStatus sluiceWriteSelfTest(SluiceContext context, const SluiceS
 SLUICE_API SluiceStatus sluiceCmdSelfTest(SluiceContext context, SluiceCommands commands,
                                           const SluiceSelfTestInfo* info);
 
-// Compares, on the host, what the device has made of the memory: each tile's bytes, their
-// neighbours, which must not have changed, and each status. info->bytes are info->memory's bytes
-// now, downloaded.
+// Compares the results on the host: each tile's bytes, their neighbours, which must not have
+// changed, and each status. info->bytes are the bytes of info->memory now, downloaded.
 //   failed   receives the SluiceKernels that have failed, 0 if all is right; TILE_STREAMS with
 //            GDEFLATE_LINEAR, whose pipelines they share. Where tiles fail with and without filters
 //            the codec is blamed, not the filters
 // Errors: ARGUMENT, BUFFER_SIZE. Thread-safe; commands that other threads record meanwhile may
-// still use what has failed.
+// still use kernels that have failed.
 SLUICE_API SluiceStatus sluiceReadSelfTest(SluiceContext context, const SluiceSelfTestInfo* info,
                                            uint32_t* failed);
 

@@ -46,11 +46,11 @@ typedef struct SluiceStreamMemory {
 
 struct SluiceStreamGpu; // sluice_stream_vulkan.h, sluice_stream_cuda.h
 
-// Says how files that sluiceStreamOpen opens by path are read. An engine's own files are its own
-// matter. A way that the system, the file or its memory does not take is given up for the next one
-// below, as soon as that is seen, for good; sluiceStreamGetIoReport says so.
+// Says how files that sluiceStreamOpen opens by path are read; an engine reads its own files as it
+// likes. If the system, the file or its memory does not support a way, the next simpler one is used
+// from then on; sluiceStreamGetIoReport says so.
 typedef enum SluiceStreamIo {
-    SLUICE_STREAM_IO_AUTO = 0,   // PREAD, for what was measured: docs/notes/streaming.md
+    SLUICE_STREAM_IO_AUTO = 0,   // PREAD, for reasons that were measured: docs/notes/streaming.md
     SLUICE_STREAM_IO_PREAD = 1,  // the streamer's threads, through the page cache
     SLUICE_STREAM_IO_DIRECT = 2, // the same, past it (O_DIRECT): for archives that are read once
     SLUICE_STREAM_IO_MAX_ENUM = 0x7fffffff
@@ -76,8 +76,8 @@ typedef struct SluiceStreamerInfo {
     const struct SluiceStreamGpu* gpu;
     // The ring of stored bytes, which the host reads into and the device reads from:
     // SLUICE_STREAM_MIN_SOURCE bytes or more, host 64-byte aligned. Its usage is transfer source,
-    // and storage where the GPU decodes. Its host view is cached memory best: the kernel writes it,
-    // and the CPU may decode from it.
+    // and storage where the GPU decodes. Its host view should be cached memory: the kernel writes
+    // it, and the CPU may decode from it.
     SluiceStreamMemory source;
     // The ring of decoded bytes on their way to images, and to places in buffers where a tile
     // cannot be decoded directly: SLUICE_STREAM_MIN_OUTPUT bytes or more. Its usage is transfer
@@ -87,8 +87,8 @@ typedef struct SluiceStreamerInfo {
     // Where the GPU decodes: controlSize bytes (SluiceStreamerRequirements), which the device
     // reads: lists.
     SluiceStreamMemory control;
-    // Where the GPU decodes: resultsSize bytes, which the device writes: statuses. They are cached
-    // memory best, for the host reads them.
+    // Where the GPU decodes: resultsSize bytes, which the device writes: statuses. They should be
+    // cached memory, because the host reads them.
     SluiceStreamMemory results;
     SluiceBuffer scratch; // where the GPU decodes: scratchSize bytes
     // At most this many groups are under way, 1 .. 65,536; a group is under way until its END event
@@ -148,9 +148,9 @@ SLUICE_API void sluiceDestroyStreamer(SluiceStreamer streamer);
 // Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamPump(SluiceStreamer streamer, uint32_t jobs, uint32_t* done);
 
-// Allocates memory that suits a ring in every respect: anonymous, so that files are read into it
-// past the page cache and VK_EXT_external_memory_host imports it; at a multiple of 2 MiB, of huge
-// pages where the system has them; zeroed.
+// Allocates zeroed memory that suits a ring in every respect. It is anonymous, so that files can be
+// read into it past the page cache and VK_EXT_external_memory_host can import it. It starts at a
+// multiple of 2 MiB and has huge pages where the system offers them.
 //   size   bytes; rounded up to a multiple of 2 MiB, all of which may be used and imported
 // Errors: ARGUMENT, OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceStreamAllocateHost(uint64_t size, void** memory);
@@ -191,8 +191,8 @@ SLUICE_API SluiceStatus sluiceStreamOpen(SluiceStreamer streamer, const SluiceSt
 // ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamClose(SluiceStreamer streamer, SluiceStreamFile file);
 
-// These tell of an archive that has been opened (NOT_READY before that). Names and parameters point
-// into the file's memory. Errors: ARGUMENT, NOT_READY.
+// These describe an archive that has been opened (NOT_READY before that). Names and parameters
+// point into the file's memory. Errors: ARGUMENT, NOT_READY.
 SLUICE_API SluiceStatus sluiceStreamGetArchive(SluiceStreamFile file, SluiceArchive* archive);
 SLUICE_API SluiceStatus sluiceStreamFindAsset(SluiceStreamFile file, const char* name,
                                               size_t nameLength, uint32_t* asset);
@@ -205,14 +205,14 @@ SLUICE_API SluiceStatus sluiceStreamGetKernels(SluiceStreamFile file, uint32_t* 
 typedef struct SluiceStreamIoReport {
     SluiceStreamIo io; // PREAD or DIRECT; AUTO for an engine's own file
     // Direct reads are multiples of this many bytes in the file and in memory; 0: there are none.
-    // Where the parts of a read do not lie so, its edges go through the page cache; what the ring
-    // takes from archives always lies so.
+    // If parts of a read are not aligned to it, its edges go through the page cache; reads of
+    // archives into the ring always are aligned.
     uint32_t alignment;
     int32_t osError;    // the errno for which DIRECT was given up, or 0
     const char* reason; // why it is not read in a better way; a text of the library's
 } SluiceStreamIoReport;
 
-// Tells of a file that has been opened. Errors: ARGUMENT, NOT_READY.
+// Reports on a file that has been opened. Errors: ARGUMENT, NOT_READY.
 SLUICE_API SluiceStatus sluiceStreamGetIoReport(SluiceStreamFile file,
                                                 SluiceStreamIoReport* report);
 
@@ -241,9 +241,9 @@ typedef enum SluiceStreamTarget {
 // A box of one level of an image, all of whose bytes the request delivers: layer after layer, slice
 // after slice, row after row of blocks, without padding, as KTX2 stores a level. It has one plane
 // of color alone. Numbers of Vulkan (layouts, stages, accesses, families) stand as they are in
-// vulkan_core.h. At most one request of a level's layers is under way at a time, for it changes the
-// layout of all of them. If the group does not end OK the contents and the layout of the level are
-// unspecified: use UNDEFINED as its old layout afterwards.
+// vulkan_core.h. At most one request for a level's layers is under way at a time, because it
+// changes the layout of all of them. If the group does not end OK the contents and the layout of
+// the level are unspecified: use UNDEFINED as its old layout afterwards.
 typedef struct SluiceStreamImage {
     // The VkImage; its usage is transfer destination.
     uint64_t image;
@@ -346,7 +346,7 @@ SLUICE_API SluiceStatus sluiceStreamCancelTags(SluiceStreamer streamer, uint64_t
 // -----------------------------------------------------------------------------------------------
 // Recording
 
-// Limits a batch. What goes over is left for later, but the first unit always goes in.
+// Limits a batch. Units that exceed it are left for later, but the first unit always goes in.
 typedef struct SluiceStreamBudget {
     // Time of the GPU, as predicted from what earlier batches took. 0: nothing is recorded;
     // FLT_MAX: no limit.
@@ -354,7 +354,7 @@ typedef struct SluiceStreamBudget {
     uint64_t bytes;  // decoded; 0: no limit
     uint32_t copies; // into buffers and images; 0: no limit
     // Fewer tiles than this are recorded only if the oldest has waited for more than maxAge calls,
-    // for small batches take almost as long as large ones. 0: any number is recorded.
+    // because small batches take almost as long as large ones. 0: any number is recorded.
     uint32_t minTiles;
     uint32_t maxAge; // calls of sluiceStreamRecord
     // The timeline semaphore that the engine's submit of this command buffer signals; 0: the engine
@@ -430,8 +430,8 @@ typedef struct SluiceStreamEvent {
     uint64_t value;          // of the last batch that had a part of the group; 0: none had
 } SluiceStreamEvent;
 
-// Looks which batches are complete and which groups need wait no longer, signals the semaphores of
-// groups that have ended, and gives events.
+// Finds out which batches are complete and which groups need not wait any longer, signals the
+// semaphores of groups that have ended, and gives events.
 //   count   in: room in events; out: how many were given. The rest come with the next call
 // Errors: ARGUMENT, DEVICE (once, when a device is found lost).
 SLUICE_API SluiceStatus sluiceStreamPoll(SluiceStreamer streamer, SluiceStreamEvent* events,
@@ -442,7 +442,7 @@ SLUICE_API SluiceStatus sluiceStreamPoll(SluiceStreamer streamer, SluiceStreamEv
 // batches does not make it readable.
 SLUICE_API int sluiceStreamEventFd(SluiceStreamer streamer);
 
-// Says where everything is. Sizes are in bytes.
+// Counts what is in each state. Sizes are in bytes.
 typedef struct SluiceStreamCounters {
     uint32_t groups;   // under way
     uint32_t requests; // of them
@@ -454,8 +454,8 @@ typedef struct SluiceStreamCounters {
     uint64_t bytesRead, bytesDecoded;
     uint64_t wastedBytes;    // read for groups that were cancelled
     uint32_t retriedTiles;   // decoded again by the CPU
-    float floorMilliseconds; // what the cost model takes a batch of one tile of 64 KiB to last
-    // What it takes for 1 MiB in large batches: decoded GDeflate, Gstd, float; copies.
+    float floorMilliseconds; // the cost model's time for a batch of one tile of 64 KiB
+    // Its time for 1 MiB in large batches: decoded GDeflate, Gstd, float; copies.
     float millisecondsPerMiB[4];
     // The mean of |predicted - measured| / measured over the last batches.
     float predictionError;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Gives a streamer what it needs of an engine's Vulkan device. Library: sluice_stream.
+// Gives a streamer what it needs from an engine's Vulkan device. Library: sluice_stream.
 #ifndef SLUICE_STREAM_VULKAN_H
 #define SLUICE_STREAM_VULKAN_H
 
@@ -69,7 +69,7 @@ typedef struct SluiceStreamPace {
     uint32_t interval;
 } SluiceStreamPace;
 
-// Names what a submitter works with.
+// Names the objects that a submitter works with.
 typedef struct SluiceStreamSubmitterInfo {
     // Its gpu was made from `vulkan`, and no batch of it is under way. It outlives the submitter.
     SluiceStreamer streamer;
@@ -90,21 +90,21 @@ typedef struct SluiceStreamSubmitterInfo {
 SLUICE_API SluiceStatus sluiceCreateStreamSubmitter(const SluiceStreamSubmitterInfo* info,
                                                     SluiceStreamSubmitter* submitter);
 
-// Waits for the batches that are submitted, looks what they have come to, and destroys the
-// submitter; no sluiceStreamPoll is under way. What is not submitted stays with the streamer, which
-// may get another submitter, or be recorded by the engine. NULL is allowed.
+// Waits for the submitted batches, collects their results, and destroys the submitter; no
+// sluiceStreamPoll may be under way. Work that is not submitted stays with the streamer, which may
+// get another submitter or be recorded by the engine. NULL is allowed.
 SLUICE_API void sluiceDestroyStreamSubmitter(SluiceStreamSubmitter submitter);
 
 // Changes how much is submitted from now on, in any thread. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceStreamSetPace(SluiceStreamSubmitter submitter,
                                             const SluiceStreamPace* pace);
 
-// Returns the timeline semaphore that batches signal, with the values that events of RECORDED and
-// END say. A RECORDED event comes after its batch was submitted, so that the engine's own submits,
-// of the same queue too, may wait for it. It lives as long as the submitter.
+// Returns the timeline semaphore that batches signal, with the values in RECORDED and END events. A
+// RECORDED event comes after its batch was submitted, so that the engine's own submits, of the same
+// queue too, may wait for it. It lives as long as the submitter.
 SLUICE_API VkSemaphore sluiceStreamGetSubmitterSemaphore(SluiceStreamSubmitter submitter);
 
-// Says how a submitter does.
+// Reports on a submitter.
 typedef struct SluiceStreamSubmitterState {
     uint64_t submits;  // batches submitted, and the value of the last one
     uint64_t wakeUps;  // how often the thread that submits has woken up

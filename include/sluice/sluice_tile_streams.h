@@ -23,7 +23,7 @@ typedef struct SluiceStreamRange {
     uint64_t destinationSize; // room for the decoded bytes, which may be fewer
 } SluiceStreamRange;
 
-// Says what became of a stream. The same bytes give the same status on every backend and tier.
+// The status of a stream. The same bytes give the same status on every backend and tier.
 typedef enum SluiceStreamStatus {
     SLUICE_STREAM_PENDING = 0,    // past the count, or the command did not run to its end
     SLUICE_STREAM_OK = 1,         // every tile is OK
@@ -65,9 +65,9 @@ typedef struct SluiceStreamSummary {
 // BAD_RANGE to NO_SPACE have none. A stream whose tiles do not fit below maxTileCount is NO_TILES
 // and none of them is decoded (its firstTile and tileCount say what it would have needed), and so
 // is every later stream that has tiles: statuses depend on the list alone, never on the order in
-// which workgroups run. A bad stream changes no byte of the destination, and neither does it hinder
-// the others. Each stream's table is read twice by one workgroup of 128; then one dispatch decodes
-// the tiles of all streams.
+// which workgroups run. A bad stream changes no byte of the destination and does not hinder the
+// others. Each stream's table is read twice by one workgroup of 128; then one dispatch decodes the
+// tiles of all streams.
 typedef struct SluiceTileStreamsInfo {
     // The list has at most this many streams, 0 .. 65,536.
     uint32_t maxStreamCount;

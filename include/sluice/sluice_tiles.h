@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Decodes tiles of any codec, with or without filters, and checks them, by one call: what an
-// archive's tile records (sluice_formats.h) describe becomes recorded commands. Part of the
-// component `codecs`; tiles of codec FLOAT need the component `weights` too.
+// Decodes tiles of any codec, with or without filters, and checks them, in one call: it turns an
+// archive's tile records (sluice_formats.h) into recorded commands. Part of the component `codecs`;
+// tiles of codec FLOAT need the component `weights` too.
 //
 // A batch is a list of tiles on the host. Four steps, none of which allocates, waits or keeps a
 // pointer:
@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-// One tile. All of it but the two places is what its record and its asset's parameters say.
+// One tile. Everything except the two places comes from its record and its asset's parameters.
 typedef struct SluiceTile {
     uint64_t sourceOffset; // bytes into source, a multiple of 16
     // Bytes into destination, a multiple of 4; of 16 for codec FLOAT without a filter.
@@ -32,8 +32,8 @@ typedef struct SluiceTile {
     uint32_t size;       // bytes after decoding
     uint32_t codec;      // SluiceCodec
     uint32_t checksum;   // of the decoded bytes
-    // The description of its filter; NULL: it has none. It stays as it is until sluicePrepareTiles
-    // has returned. Descriptions that neighbours share are best at one address.
+    // The description of its filter; NULL: it has none. It must not change until sluicePrepareTiles
+    // has returned. A description that neighbours share should be at one address.
     const void* filter;
     // Bytes of the description: a multiple of 4, 4 .. SLUICE_FILTER_MAX_DESCRIPTION; 0 if there is
     // none.
@@ -55,7 +55,7 @@ SLUICE_API SluiceStatus sluiceGetArchiveTile(const SluiceArchiveAsset* asset,
 #define SLUICE_TILE_KINDS 4u   // GDeflate, Gstd, float, and stored tiles too large for those
 #define SLUICE_TILE_FILTERS 8u // descriptions that are remembered, so that tiles share them
 
-// Holds what a batch's tiles add up to. It is plain data that starts as zeros; a copy of it made
+// Holds the totals of a batch's tiles. It is plain data that starts as zeros; restoring a copy made
 // before sluiceAddTile undoes the call.
 typedef struct SluiceTileTotals {
     uint32_t tileCount;                    // tiles that were counted
@@ -86,14 +86,13 @@ typedef enum SluiceTilesFlags {
     // The tiles have no checksums (SluiceTile::checksum is not read): OK then says only that a tile
     // decoded to its size.
     SLUICE_TILES_UNCHECKED = 1,
-    // No tile is taken for stored because its sizes are equal (tile streams never store).
+    // No tile counts as stored because its sizes are equal (tile streams never store).
     SLUICE_TILES_NEVER_STORED = 2,
     SLUICE_TILES_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceTilesFlags;
 
-// A batch. The host's writes become visible to the device by whatever the caller's memory needs:
-// nothing before a queue submission for coherent memory, else a flush or an upload of control and
-// results.
+// A batch. The caller makes the host's writes visible to the device: coherent memory needs nothing
+// before a queue submission, other memory a flush or an upload of control and results.
 typedef struct SluiceTilesInfo {
     const SluiceTile* tiles; // tileCount of them
     uint32_t tileCount;      // 0 .. 2^20
@@ -121,8 +120,8 @@ typedef struct SluiceTilesInfo {
     void* resultsHost;
     // scratchSize bytes, aligned to scratchAlignment.
     SluiceBuffer scratch;
-    // NULL: the calls count the tiles each time. Else it is what sluiceAddTile has counted of
-    // exactly these tiles, in their order, which saves that.
+    // NULL: the calls count the tiles each time. Otherwise the totals that sluiceAddTile has
+    // counted for exactly these tiles, in their order, which saves that.
     const SluiceTileTotals* totals;
 } SluiceTilesInfo;
 
@@ -140,10 +139,10 @@ SLUICE_API SluiceStatus sluiceGetTilesRequirements(SluiceContext context,
                                                    const SluiceTileTotals* totals,
                                                    SluiceTilesRequirements* requirements);
 
-// Writes the batch's lists to controlHost, and to resultsHost what statuses start as. The device
-// must not be using either. A tile that lies outside source or destination, or a float tile whose
-// head makes no sense, is no error of the call: its result is BAD_REGION. Errors: as sluiceAddTile
-// of each tile; ARGUMENT (totals are of other tiles); BUFFER_SIZE.
+// Writes the batch's lists to controlHost, and the initial statuses to resultsHost. The device must
+// not be using either. A tile that lies outside source or destination, or a float tile whose head
+// makes no sense, is no error of the call: its result is BAD_REGION. Errors: as sluiceAddTile of
+// each tile; ARGUMENT (totals are of other tiles); BUFFER_SIZE.
 SLUICE_API SluiceStatus sluicePrepareTiles(SluiceContext context, const SluiceTilesInfo* info);
 
 // Records the decode of a batch that sluicePrepareTiles has prepared with the same info: all

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-// Wraps a VkCommandBuffer and a VkBuffer. No state, no cost.
+// Wrap a VkCommandBuffer and a VkBuffer, without state or cost.
 static inline SluiceCommands sluiceVulkanCommands(VkCommandBuffer commandBuffer)
 {
     return (SluiceCommands)(void*)commandBuffer;
@@ -62,8 +62,8 @@ typedef struct SluiceVulkanAccess {
 typedef void (*SluiceVulkanRecorder)(void* user, VkCommandBuffer commandBuffer, const char* kernel,
                                      const SluiceVulkanAccess* ranges, uint32_t count);
 
-// Tells sluice what it must know of the device. All handles stay the caller's and must outlive the
-// context; the create-info pointers are read during the call only.
+// Tells sluice what it must know about the device. All handles stay the caller's and must outlive
+// the context; the create-info pointers are read during the call only.
 typedef struct SluiceVulkanContextInfo {
     // The loader's entry point; sluice loads a private table of its own from it.
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
@@ -84,7 +84,7 @@ typedef struct SluiceVulkanContextInfo {
     // It may be VK_NULL_HANDLE. Pipelines may be made in several threads at once: it must not be an
     // externally synchronized one.
     VkPipelineCache pipelineCache;
-    // VkPipelineCreateFlags for all pipelines, 0 as a rule; a profiler wants
+    // VkPipelineCreateFlags for all pipelines, usually 0; a profiler needs
     // VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR, for example.
     VkPipelineCreateFlags pipelineFlags;
     // AUTO, or a tier to insist on (UNSUPPORTED if the enabled features do not allow it).
@@ -93,13 +93,13 @@ typedef struct SluiceVulkanContextInfo {
     SluiceVulkanRecorder recorder; // may be NULL
     void* recorderUser;            // the `user` of `recorder`
     // 1: all commands go to queues of a family without VK_QUEUE_GRAPHICS_BIT, on which kernels may
-    // use more shared memory (docs/portability.md). A matter of speed alone; 0 suits every queue.
+    // use more shared memory (docs/portability.md). This only affects speed; 0 suits every queue.
     uint32_t queueWithoutGraphics;
     // NULL, or a row of the tuning table as text, "name=value name=value", as `sluice tune` prints
     // it: those members replace what was chosen for the device. src/vulkan/tuning.h has the names
-    // and ranges; another name or a value out of range is an ARGUMENT error. What the device cannot
-    // run, a workgroup that is too large for it, is rounded to what it can. No row makes a result
-    // wrong, but for gstd.symbolsOnly=1, for benchmarks.
+    // and ranges; another name or a value out of range is an ARGUMENT error. A value that the
+    // device cannot run, for example a workgroup that is too large for it, is rounded to one that
+    // it can. No row makes a result wrong, except gstd.symbolsOnly=1, which is for benchmarks.
     const char* tuning;
 } SluiceVulkanContextInfo;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Finds dispatches that conflict with an earlier one of the same command buffer although no barrier
-// separates them. Synchronization validation cannot, since it does not see memory that is used through
-// device addresses.
+// separates them. Synchronization validation cannot find these, since it does not see memory that
+// is used through device addresses.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

@@ -47,9 +47,9 @@ bool parseIndex(const std::string& text, u32& index)
     return code == std::errc() && end == text.data() + text.size();
 }
 
-// Returns the device that `selector` means, NULL if there is none. Where the selector leaves a
-// choice ("auto", "vulkan", "cuda"), devices that cannot run `tier` are passed over; a device that
-// it names is taken whether it can or not.
+// Returns the device that `selector` means, NULL if there is none. If the selector leaves a choice
+// ("auto", "vulkan", "cuda"), devices that cannot run `tier` are skipped; a device that it names is
+// taken whether it can or not.
 const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::string& selector,
                                            const std::string& tier)
 {
@@ -147,7 +147,7 @@ SluiceStatus openDevice(const SluiceDeviceInfo& info, std::unique_ptr<Device>& d
             "'" + selector +
                 "' is not a device: auto, cpu, vulkan, vulkan:N, vulkan:TEXT, cuda or cuda:N",
             error);
-    // "cpu" must not load a driver, which may be a broken one.
+    // "cpu" must not load a driver, because that may be broken.
     const DeviceList list = listDevices(selector == "cpu");
     const SluiceDeviceProperties* const chosen = selectDevice(list, selector, tier);
     if (chosen == nullptr)

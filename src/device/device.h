@@ -28,13 +28,13 @@ public:
 
     SluiceDeviceProperties properties{};
     SluiceContext context = nullptr; // the backend's destructor destroys it
-    std::string failedTiers;         // as sluiceGetDeviceSelfTest gives them
+    std::string failedTiers;         // the text of sluiceGetDeviceSelfTest
 };
 
 using DeviceList = std::vector<SluiceDeviceProperties>;
 
-// A list stays as it is where there is no driver (or, for CUDA, no such build). Each open takes the
-// index of its list's SluiceDeviceProperties; on failure `error` says why.
+// Without a driver (or, for CUDA, in a build without it) a list does not change. Each open function
+// takes the index of its list's SluiceDeviceProperties; on failure `error` says why.
 void listVulkanDevices(DeviceList& list);
 SluiceStatus openVulkanDevice(u32 index, const SluiceDeviceInfo& info,
                               std::unique_ptr<Device>& device, std::string& error);
@@ -44,7 +44,8 @@ SluiceStatus openCudaDevice(u32 index, const SluiceDeviceInfo& info,
 void listCpuDevice(DeviceList& list);
 SluiceStatus openCpuDevice(const char* tier, std::unique_ptr<Device>& device, std::string& error);
 
-// Runs the self-test of what the context has ready. failed: names of what comes out wrong, with commas.
+// Runs the self-test of the kernels that the context has ready. `failed` gets the names of those
+// that come out wrong, with commas.
 SluiceStatus testDevice(Device& device, std::string& failed);
 
 // Copies `text`, cut if need be, into a fixed field of SluiceDeviceProperties.
@@ -58,7 +59,7 @@ void setText(char (&field)[Size], const std::string& text)
 // Kernels load and store whole words, so memory always reaches to the end of its last word.
 constexpr u64 wordsEnd(u64 size) { return alignUp(size, 4); }
 
-// Where buffers are plain memory, as on the CPU and CUDA.
+// For devices whose buffers are plain memory: the CPU and CUDA.
 inline char* memoryOf(const SluiceBuffer& buffer)
 {
     return reinterpret_cast<char*>(uintptr_t(buffer.handle + buffer.offset));

@@ -22,7 +22,7 @@ struct VulkanHandles {
                            // flag
 };
 
-// False if the device is not a Vulkan one. The pointers live as long as the device.
+// Returns false if the device is not a Vulkan one. The pointers live as long as the device.
 bool vulkanHandles(SluiceDevice device, VulkanHandles& handles);
 
 } // namespace sluice

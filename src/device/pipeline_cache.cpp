@@ -28,7 +28,7 @@ void putWord(std::vector<u8>& bytes, u32 word)
         bytes.push_back(u8(word >> 8 * i));
 }
 
-// Relative paths are no folders of the user's: the XDG base directory specification ignores them.
+// Relative paths do not count as folders: the XDG base directory specification ignores them.
 fs::path cacheFolder()
 {
 #ifdef _WIN32
@@ -53,7 +53,7 @@ std::string hexadecimal(const u8* bytes, size_t count)
     return text;
 }
 
-// What the driver itself writes first (VkPipelineCacheHeaderVersionOne).
+// The header that the driver itself writes first (VkPipelineCacheHeaderVersionOne).
 bool isDriversOwn(const std::vector<u8>& data, const VkPhysicalDeviceProperties& device)
 {
     u32 words[4];
@@ -65,7 +65,7 @@ bool isDriversOwn(const std::vector<u8>& data, const VkPhysicalDeviceProperties&
            std::memcmp(data.data() + sizeof words, device.pipelineCacheUUID, VK_UUID_SIZE) == 0;
 }
 
-// A name that no other process or thread has.
+// Returns a name that no other process or thread has.
 fs::path temporaryBeside(const fs::path& path)
 {
     std::random_device random;
@@ -124,7 +124,7 @@ std::vector<u8> PipelineCacheFile::read() const
     return data;
 }
 
-// The oldest files of other drivers go until there is `room` for ours.
+// Removes the oldest files of other drivers until there is `room` for ours.
 void PipelineCacheFile::pruneFolder(u64 room) const
 {
     struct Other {
@@ -183,7 +183,7 @@ PipelineCache::PipelineCache(VkDevice device, const Functions& vk, PipelineCache
     info.initialDataSize = m_saved.size();
     info.pInitialData = m_saved.data();
     if (m_vk.create(m_device, &info, nullptr, &m_handle) == VK_SUCCESS) return;
-    // Without what the file has, then.
+    // The cache then begins without the file's content.
     m_saved.clear();
     info.initialDataSize = 0;
     if (m_vk.create(m_device, &info, nullptr, &m_handle) != VK_SUCCESS) m_handle = VK_NULL_HANDLE;

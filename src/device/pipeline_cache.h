@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a driver compiled, kept in a file from one run to the next.
+// Keeps what a driver compiled in a file from one run to the next.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -13,19 +13,20 @@
 namespace sluice {
 
 // The bytes of a file: a header that names the driver and has a checksum, then the driver's own.
-// Drivers are known to crash on bytes that are not theirs, so that they get checked ones alone.
+// Drivers are known to crash on bytes that are not theirs, so they only get checked ones.
 class PipelineCacheFile {
 public:
-    static constexpr u64 kMaxBytes = 64ull << 20; // of a file, and of all in the usual folder
+    static constexpr u64 kMaxBytes = 64ull << 20; // limits of a file, and of all files in the usual
+                                                  // folder
 
-    // path: "" for a file of this driver and device in the user's cache folder.
+    // `path` is "" for a file of this driver and device in the user's cache folder.
     PipelineCacheFile(const VkPhysicalDeviceProperties& device, const std::string& path);
 
-    // What the driver may be given; empty if there is no file, or it is damaged, too large or
-    // another driver's.
+    // Returns what the driver may be given; empty if there is no file, or it is damaged, too large
+    // or another driver's.
     std::vector<u8> read() const;
-    // Replaces the file at once: who reads it meanwhile gets the old or the new one. False if it
-    // cannot be written, after which nothing has changed.
+    // Replaces the file atomically: a reader gets the old or the new one. Returns false, and
+    // changes nothing, if it cannot be written.
     bool write(const std::vector<u8>& data) const;
     const std::filesystem::path& path() const { return m_path; }
     // Does a file that begins so hold what a driver compiled, of whatever device?
@@ -40,7 +41,7 @@ private:
     bool m_isUsual;
 };
 
-// A VkPipelineCache that begins with what its file has.
+// A VkPipelineCache that begins with the content of its file.
 class PipelineCache {
 public:
     struct Functions {
@@ -57,9 +58,9 @@ public:
 
     // VK_NULL_HANDLE if the driver could not make one.
     VkPipelineCache handle() const { return m_handle; }
-    // Adds what the file got from other processes meanwhile, and writes all of it if there is
-    // something new. Not while pipelines are made. What goes wrong is no error: the next run
-    // compiles again.
+    // Adds what the file got from other processes meanwhile, and writes everything if there is
+    // something new. Must not be called while pipelines are made. Failures are not errors: the next
+    // run compiles again.
     void save() noexcept;
 
 private:
@@ -69,7 +70,7 @@ private:
     VkDevice m_device;
     Functions m_vk;
     PipelineCacheFile m_file;
-    std::vector<u8> m_saved; // what the file is known to have
+    std::vector<u8> m_saved; // the known content of the file
     VkPipelineCache m_handle = VK_NULL_HANDLE;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Known tiles through the pipelines of a device that has just been opened.
+// Runs known tiles through the pipelines of a device that has just been opened.
 #include "device/device.h"
 
 #include <sluice/sluice_self_test.h>
@@ -18,7 +18,7 @@ constexpr Name kNames[] = {{SLUICE_KERNELS_GDEFLATE_LINEAR, "GDeflate"},
                            {SLUICE_KERNELS_FLOAT, "the float codec"},
                            {SLUICE_KERNELS_FILTER, "filters"}};
 
-// Memory of a device that goes with its scope.
+// Device memory that is released with its scope.
 struct Memory {
     Device& device;
     SluiceBuffer buffer{};
@@ -61,7 +61,7 @@ SluiceStatus testDevice(Device& device, std::string& failed)
     return status;
 }
 #else
-// There are no codecs, and so no tiles.
+// This build has no codecs, and so no tiles.
 SluiceStatus testDevice(Device&, std::string&) { return SLUICE_OK; }
 #endif
 

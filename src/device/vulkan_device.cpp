@@ -220,8 +220,8 @@ SluiceStatus VulkanDevice::open(u32 index, const SluiceDeviceInfo& info, std::st
     return status == SLUICE_OK ? createContext(info, error) : status;
 }
 
-// A family without graphics may run more at once, one with graphics is like an engine's; any other with
-// compute will do.
+// A family without graphics may run more at once, and one with graphics is like an engine's;
+// otherwise any with compute will do.
 bool VulkanDevice::chooseQueueFamily(bool graphics)
 {
     u32 count = 0;
@@ -341,7 +341,7 @@ SluiceStatus VulkanDevice::createPipelines(const SluiceDeviceInfo& info)
     try {
         for (u32 i = 1; i < info.pipelineThreads; ++i)
             threads.emplace_back(work);
-    } catch (const std::system_error&) { // then the threads that there are do it
+    } catch (const std::system_error&) { // then the existing threads do it
     }
     work();
     for (std::thread& thread : threads)
@@ -367,7 +367,7 @@ VkResult VulkanDevice::createRecording(Recording& recording)
 VulkanDevice::~VulkanDevice()
 {
     if (m_device == VK_NULL_HANDLE || DestroyDevice == nullptr) return;
-    // Drivers without hardware have no queue that one could wait for.
+    // Drivers without hardware have no queue to wait for.
     if (m_user.pool != VK_NULL_HANDLE) DeviceWaitIdle(m_device);
     sluiceDestroyContext(context);
     if (m_pipelineCache) m_pipelineCache->save();
@@ -446,7 +446,7 @@ SluiceStatus VulkanDevice::allocate(u64 size, SluiceBuffer& buffer)
         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
         VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    // Drivers usually align allocations to 256 bytes at least. Where one does not, the range starts
+    // Drivers usually align allocations to 256 bytes at least. If one does not, the range starts
     // further in.
     for (u64 slack : {u64(0), kAllocationAlignment}) {
         Memory memory;
@@ -486,8 +486,8 @@ u64 VulkanDevice::address(const SluiceBuffer& buffer) const
 
 // --- Commands
 
-// What submissions need. It is made for the first one: a device may be opened only to compile
-// pipelines, which works on drivers that have no hardware.
+// The objects that submissions need. They are made for the first one, because a device may be
+// opened only to compile pipelines, which works on drivers without hardware.
 VkResult VulkanDevice::prepareQueue()
 {
     if (m_queries != VK_NULL_HANDLE) return VK_SUCCESS;

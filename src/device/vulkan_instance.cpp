@@ -15,8 +15,8 @@
 namespace sluice {
 namespace {
 
-// The loader is never unloaded: drivers leave threads and exit handlers behind that must not lose
-// their code.
+// The loader is never unloaded, because drivers leave threads and exit handlers behind that must
+// not lose their code.
 PFN_vkGetInstanceProcAddr openLoader()
 {
 #ifdef _WIN32
@@ -51,7 +51,7 @@ const Properties* findNamed(const std::vector<Properties>& list, const char* nam
     return found != list.end() ? &*found : nullptr;
 }
 
-// A link of a feature chain with nothing switched on.
+// Makes a link of a feature chain with all features off.
 template <typename Features>
 Features allOff(const Features& features)
 {
@@ -217,8 +217,8 @@ void VulkanFeatureChain::append(void* structure)
     m_last = structure;
 }
 
-// Asks for the supported features, then switches off those that are not wanted, since unused features
-// can cost speed.
+// Queries the supported features, then switches off those that are not wanted, since unused
+// features can cost speed.
 VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device,
                                        bool pipelineStatistics)
     : m_structures(std::make_unique<Structures>())

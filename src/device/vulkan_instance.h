@@ -33,8 +33,8 @@ public:
     // The version asked for in VkApplicationInfo; devices may have less.
     static constexpr u32 kApiVersion = VK_API_VERSION_1_3;
 
-    // validation: as in SluiceDeviceInfo, whose `message` gets the messages; info may be NULL. On
-    // failure `error` says why.
+    // `validation` is as in SluiceDeviceInfo, whose `message` gets the messages; `info` may be
+    // NULL. On failure `error` says why.
     static SluiceStatus create(const SluiceDeviceInfo* info,
                                std::unique_ptr<VulkanInstance>& instance, std::string& error);
     ~VulkanInstance();
@@ -48,7 +48,7 @@ public:
     VkInstance handle = VK_NULL_HANDLE;
     std::vector<VkPhysicalDevice> physicalDevices;
     u32 validationVersion =
-        UINT32_MAX; // of Vulkan that the validation layer knows, if there is one
+        UINT32_MAX; // the Vulkan version that the validation layer knows, if there is one
 #define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
     SLUICE_INSTANCE_FUNCTIONS(SLUICE_MEMBER)
 #undef SLUICE_MEMBER
@@ -67,7 +67,7 @@ private:
 // vkCreateDevice.
 class VulkanFeatureChain {
 public:
-    // pipelineStatistics: also what drivers say of compiled pipelines, where they do.
+    // With pipelineStatistics, drivers also report on compiled pipelines, if they can.
     VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device,
                        bool pipelineStatistics);
     ~VulkanFeatureChain();

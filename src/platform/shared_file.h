@@ -10,12 +10,12 @@
 
 namespace sluice {
 
-// All bytes of a regular file; none: there is no such file, it has more than `most` bytes, or it
-// cannot be read.
+// Returns all bytes of a regular file; none if there is no such file, it has more than `most`
+// bytes, or it cannot be read.
 std::vector<u8> readSharedFile(const std::filesystem::path& path, u64 most);
-// Gives a file a name, in place of the file that may have it, which others may be reading.
+// Gives a file a name, replacing a file that may have it and that others may be reading.
 bool renameOver(const std::filesystem::path& from, const std::filesystem::path& to);
-// The folder that a variable of the environment names; empty: it is not set.
+// Returns the folder that an environment variable names; empty if it is not set.
 std::filesystem::path folderFromVariable(const char* name);
 
 } // namespace sluice

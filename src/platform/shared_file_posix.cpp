@@ -12,7 +12,7 @@ std::vector<u8> readSharedFile(const fs::path& path, u64 most)
 {
     std::error_code error;
     if (!fs::is_regular_file(path, error)) return {};
-    // The size is that of the open file, for another process may replace it at any time.
+    // The size is that of the open file, because another process may replace it at any time.
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     const std::streamoff end = file.tellg();
     if (!file || end < 0 || u64(end) > most) return {};

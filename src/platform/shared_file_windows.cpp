@@ -13,7 +13,7 @@ namespace sluice {
 namespace {
 
 constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-// Others hold the name for moments: who replaces the file just now, virus scanners.
+// Others hold the name for moments: processes that are replacing the file, and virus scanners.
 constexpr int kAttempts = 50;
 constexpr DWORD kPause = 2; // milliseconds
 
@@ -29,7 +29,7 @@ HANDLE openShared(const std::wstring& path, DWORD access)
     }
 }
 
-// A file that is open can be replaced like this since Windows 10.
+// Since Windows 10 an open file can be replaced like this.
 bool renameOpen(const std::wstring& from, const std::wstring& to)
 {
     constexpr DWORD kReplace = 1, kPosix = 2;
@@ -77,7 +77,7 @@ bool renameOver(const fs::path& from, const fs::path& to)
 {
     const std::wstring source = widePath(from.u8string()), target = widePath(to.u8string());
     if (renameOpen(source, target)) return true;
-    // File systems and versions without that form do it while nobody has the file open.
+    // File systems and versions without that form can replace it while nobody has the file open.
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         if (MoveFileExW(source.c_str(), target.c_str(), MOVEFILE_REPLACE_EXISTING)) return true;
         const DWORD error = GetLastError();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Paths and errors between UTF-8 and errno, in which all of ours is written, and Windows.
+// Converts paths and errors between our UTF-8 and errno and those of Windows.
 #pragma once
 
 #include <cerrno>
@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-// Empty: the text is no UTF-8 (or empty).
+// Returns an empty text if the text is not UTF-8 (or empty).
 inline std::wstring wideText(const std::string& text)
 {
     const int bytes = int(text.size());
@@ -41,8 +41,9 @@ inline std::string utf8Text(const wchar_t* wide, size_t size)
 }
 inline std::string utf8Text(const std::wstring& wide) { return utf8Text(wide.data(), wide.size()); }
 
-// The absolute path in the form that knows no limit of 260 characters: \\?\C:\folder\file. What
-// Windows takes for a device (NUL, CON) stays one: \\.\NUL. Empty: there is no such path.
+// Returns the absolute path in the form without the limit of 260 characters: \\?\C:\folder\file.
+// Names of devices (NUL, CON) stay devices: \\.\NUL. Returns an empty text if there is no such
+// path.
 inline std::wstring widePath(const std::string& path)
 {
     if (path.find('\0') != std::string::npos) return {};
@@ -64,7 +65,7 @@ inline std::wstring widePath(const std::string& path)
     return L"\\\\?\\" + whole;
 }
 
-// The errno that stands for an error of Windows; EIO where none does.
+// Returns the errno that stands for a Windows error; EIO if none does.
 inline int errnoOf(DWORD error)
 {
     switch (error) {

@@ -31,7 +31,7 @@ bool readText(const std::string& path, std::string& text)
     return !stream.bad();
 }
 
-// Where an include is searched, in this order.
+// Returns where an include is searched, in this order.
 std::vector<std::string> placesOf(const std::string& header, const std::string& includer,
                                   const std::vector<std::string>& folders)
 {
@@ -110,7 +110,7 @@ bool stageOf(const std::string& file, EShLanguage& stage)
     return false;
 }
 
-// What an #include line names; empty for any other line.
+// Returns what an #include line names; empty for any other line.
 std::string includedBy(const std::string& line)
 {
     size_t at = line.find_first_not_of(" \t");

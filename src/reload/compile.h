@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// GLSL to SPIR-V, in the process.
+// Compiles GLSL to SPIR-V inside the process.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace sluice::dev {
 
-// A shader whose stage its file's name says (.comp, .vert ...), and what it is compiled with.
+// A shader, whose file name gives its stage (.comp, .vert ...), and the options that it is compiled
+// with.
 struct ShaderSource {
     std::string file;
     std::vector<std::string> folders; // searched for includes, after the including file's own
@@ -26,11 +27,12 @@ struct Compiled {
 Compiled compileShader(const ShaderSource& source);
 bool isShaderFile(const std::string& file); // whether its name says a stage
 
-// The shader's file and all that it includes, directly or not, in active lines or not; for an
-// include that is missing the places where it is searched. As normalizedPath() has them.
+// Returns the shader's file and everything that it includes, directly or not, in active lines or
+// not; for a missing include, the places where it is searched. Paths have the form of
+// normalizedPath().
 std::set<std::string> filesOf(const ShaderSource& source);
 
-// One spelling for each file: absolute, with the folder's links resolved.
+// Returns one spelling for each file: absolute, with the folder's links resolved.
 std::string normalizedPath(const std::string& path);
 
 } // namespace sluice::dev

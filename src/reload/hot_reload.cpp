@@ -33,7 +33,7 @@ bool watchFoldersOf(Watcher& watcher, const WatchedShader& shader)
         folders.insert(std::filesystem::path(file).parent_path().string());
     bool ok = true;
     for (const std::string& folder : folders) {
-        std::error_code error; // where an include is searched there need not be a folder
+        std::error_code error; // places where an include is searched need not be existing folders
         if (std::filesystem::is_directory(folder, error)) ok = watcher.add(folder, false) && ok;
     }
     return ok;
@@ -160,7 +160,7 @@ private:
 
 namespace {
 
-// Calls `act`, which may throw, and says in words what was thrown.
+// Calls `act`, which may throw, and returns in words what was thrown.
 template <typename Act>
 SluiceStatus guarded(const char*& reason, Act act)
 {

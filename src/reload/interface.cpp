@@ -43,7 +43,8 @@ using Words = std::vector<uint32_t>; // an instruction: the opcode, then its ope
 
 class Module {
 public:
-    // Splits into instructions and indexes those that matter. False if a length runs past the end.
+    // Splits into instructions and indexes those that matter. Returns false if a length runs past
+    // the end.
     bool read(const uint32_t* words, size_t count, ShaderInterface& out)
     {
         if (count < 5 || words[0] != kMagic) return false;
@@ -91,7 +92,7 @@ public:
         }
     }
 
-    // A constant's value, or -1 - id for a specialization constant.
+    // Returns a constant's value, or -1 - id for a specialization constant.
     int64_t value(uint32_t id) const
     {
         const auto spec = m_specIds.find(id);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kNotUsed = "not used on this device";
 
-// As cmake/Shaders.cmake has them.
+// The same as in cmake/Shaders.cmake.
 std::vector<std::string> definesOf(ShaderVariant variant)
 {
     switch (variant) {
@@ -27,7 +27,7 @@ std::vector<std::string> definesOf(ShaderVariant variant)
     return {};
 }
 
-// The pipelines of a shader.
+// Returns the pipelines of a shader.
 Pipelines pipelinesOf(const std::string& shader)
 {
     Pipelines result;
@@ -48,7 +48,7 @@ SluiceStatus KernelReload::start(const SluiceHotReloadInfo& info, const char*& e
         error = "not a Vulkan context";
         return SLUICE_ERROR_ARGUMENT;
     }
-    // What the files contain now is taken for what the program was built from.
+    // The files' current contents count as what the program was built from.
     for (const Pipeline pipeline : AllPipelines()) {
         const std::string shader = pipelineRow(pipeline).shader;
         if (m_files.count(shader) == 0) m_files[shader] = filesOf(sourceOf(shader));
@@ -92,7 +92,7 @@ void KernelReload::reload(const std::set<std::string>& changed, const SendEvent&
         });
         if (uses) reloadShader(shader, send);
     }
-    // Shaders that no pipeline is of.
+    // These shaders belong to no pipeline.
     for (const std::string& shader : unknown) {
         SluiceReloadEvent event = {shader.c_str(), SLUICE_RELOAD_NOT_USED, kNotUsed, 0, 0};
         send(event);
@@ -193,7 +193,7 @@ SluiceReloadResult KernelReload::testGroup(const Pipelines& group, const ShaderC
     return SLUICE_RELOAD_WRONG_RESULT;
 }
 
-// SWAPPED: all pipelines of the shader passed.
+// Returns SWAPPED if all pipelines of the shader passed.
 SluiceReloadResult KernelReload::test(const std::string& shader, const ShaderCode& code,
                                       std::vector<Made>& replaced, std::string& text)
 {

@@ -26,7 +26,7 @@ public:
     ~KernelReload() { releaseOld(); }
 
     SluiceStatus start(const SluiceHotReloadInfo& info, const char*& error);
-    // Reloads what uses any of these files.
+    // Reloads every shader that uses any of these files.
     void reload(const std::set<std::string>& changed, const SendEvent& send);
     void releaseOld();
 
@@ -55,7 +55,7 @@ private:
     TestDevice m_device;
     bool m_lost = false; // the last test has lost the device
     SelfTest m_selfTest;
-    std::map<std::string, std::set<std::string>> m_files; // what each shader is made from
+    std::map<std::string, std::set<std::string>> m_files; // the files of each shader
     std::mutex m_oldMutex;
     std::vector<VkPipeline> m_old;
 };

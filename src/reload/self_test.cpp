@@ -7,8 +7,8 @@ namespace sluice::dev {
 
 namespace {
 
-// So few workgroups, and so small shares, that each has several pieces of work one after the other,
-// as in work of any size.
+// There are so few workgroups, with such small shares, that each has several pieces of work one
+// after the other, as in large work.
 void crowd(VulkanTuning& tuning)
 {
     tuning.lookback.scannerTiles = 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests pipelines: the command that each one's row of the registry names must give the same results
-// on a device and on the CPU reference, and must have used the pipeline.
+// Tests pipelines: the command that a pipeline's registry row names must give the same results on a
+// device and on the CPU reference, and must have used the pipeline.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Verdict {
         passed,
         notUsed, // the device has no command that dispatches it
         refused,
-        lost // a call failed: the device is of no more use
+        lost // a call failed, and the device is no longer usable
     } kind;
     std::string text; // what is wrong
 };
@@ -27,11 +27,11 @@ using Pipelines = std::vector<Pipeline>;
 
 class SelfTest {
 public:
-    // Tests pipelines that one run reaches (see groups), as the device's context has them.
+    // Tests the pipelines of the device's context that one run reaches (see groups()).
     Verdict run(TestDevice& device, const Pipelines& group);
     Verdict run(TestDevice& device, Pipeline pipeline) { return run(device, Pipelines{pipeline}); }
 
-    // The pipelines in their order, those together whose rows name the same case and choose the
+    // Returns the pipelines in their order, grouped by rows that name the same case and choose the
     // same tuning.
     static std::vector<Pipelines> groups(const Pipelines& pipelines);
 

@@ -25,11 +25,11 @@ public:
     SluiceDevice handle() const { return m_device; }
 
     // The device's context, which has every pipeline of these kernels (SluiceKernels) that the
-    // device can run, whatever the program's tuning asks for. They are made when they are first
-    // wanted: all at once would hold the first test up for long. Null and a text on failure.
+    // device can run, whatever the program's tuning asks for. They are made when first needed,
+    // because making all at once would delay the first test. Returns null and a text on failure.
     VulkanBackend* use(uint32_t kernels, const char*& error);
 
-    // Names of the pipelines that commands dispatched since clearDispatched().
+    // Returns the names of the pipelines that commands dispatched since clearDispatched().
     const std::set<std::string>& dispatched() const { return m_dispatched; }
     void clearDispatched() { m_dispatched.clear(); }
 
@@ -43,10 +43,10 @@ private:
     std::set<std::string> m_dispatched;
 };
 
-// The tuning changed so that every pipeline that a device can run applies.
+// Returns the tuning changed so that every pipeline that a device can run applies.
 VulkanTuning tuningForEveryPipeline(const DeviceTraits& device, VulkanTuning tuning);
 
-// The backend of a Vulkan context, or null.
+// Returns the backend of a Vulkan context, or null.
 VulkanBackend* vulkanBackend(SluiceContext context);
 
 } // namespace sluice::dev

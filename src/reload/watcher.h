@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tells which files of some folders were written.
+// Reports which files of some folders were written.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ public:
     Watcher& operator=(const Watcher&) = delete;
 
     bool open();
-    // Watches a folder; deep: also every folder below it, those that are made later too. False
-    // where the system refuses. May be called while another thread waits.
+    // Watches a folder; with `deep` also every folder below it, including those made later. Returns
+    // false if the system refuses. May be called while another thread waits.
     bool add(const std::string& folder, bool deep);
 
     // Waits until files change and then until they have been quiet for a moment (editors save in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// By inotify: of Linux alone.
+// Watches by inotify, which only Linux has.
 #include "reload/watcher.h"
 
 #include <poll.h>
@@ -122,7 +122,7 @@ std::set<std::string> Watcher::wait()
 void Watcher::wake()
 {
     const uint64_t one = 1;
-    // The counter stays raised: every later wait() returns at once, too.
+    // The counter stays raised, so every later wait() returns at once too.
     (void)!write(m_state->wake, &one, sizeof(one));
 }
 

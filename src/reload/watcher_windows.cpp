@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// By ReadDirectoryChangesW and one completion port for all folders.
+// Watches by ReadDirectoryChangesW, with one completion port for all folders.
 #include "reload/watcher.h"
 
 #include <atomic>
@@ -16,12 +16,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr DWORD kQuietMilliseconds = 50;
-// A file that is made by renaming has a new name alone, one that is written over a new size or time.
+// A file that is made by renaming only has a new name; one that is overwritten has a new size or
+// time.
 constexpr DWORD kEvents =
     FILE_NOTIFY_CHANGE_FILE_NAME | FILE_NOTIFY_CHANGE_LAST_WRITE | FILE_NOTIFY_CHANGE_SIZE;
 constexpr size_t kBufferWords = 16384; // 64 KiB, the most for folders of other machines
 
-// Is it in a folder below that begins with a dot, as those of version control?
+// Returns whether it is in a folder below that begins with a dot, like those of version control.
 bool isInHiddenFolder(const fs::path& name)
 {
     for (const fs::path& part : name.parent_path())
@@ -85,7 +86,7 @@ void Folder::takeAll(std::set<std::string>& changed) const
     }
 }
 
-// Wine (8.0) does not tell of folders that were there below before the request.
+// Wine (8.0) does not report changes in subfolders that existed before the request.
 bool isWine()
 {
     return GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr;
@@ -184,7 +185,7 @@ std::set<std::string> Watcher::wait()
             continue;
         }
         Folder& folder = *static_cast<Folder*>(request);
-        // A folder that is gone tells nothing more.
+        // A folder that is gone reports nothing more.
         if (!isGood) continue;
         folder.take(size, changed);
         folder.ask();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The buffers of one self-test on one device, and what the test says of their contents.
+// The buffers of one self-test on one device, and the results that the test takes from them.
 #pragma once
 
 #include <cstddef>
@@ -43,10 +43,10 @@ private:
     uint32_t m_state;
 };
 
-// After the first error, which stays in `status`, nothing more is done.
+// After the first error, which stays in `status`, calls do nothing.
 class CaseBuffers {
 public:
-    // out: receives what is specified of the results, which is the same on every device.
+    // `out` receives the specified part of the results, which is the same on every device.
     CaseBuffers(SluiceDevice device, Words& out) : m_device(device), m_out(out) {}
     ~CaseBuffers()
     {
@@ -70,7 +70,7 @@ public:
     {
         return input(values, values.size() * sizeof(T));
     }
-    // The first `size` bytes of `values`.
+    // Uploads the first `size` bytes of `values`.
     template <typename T>
     SluiceBuffer input(const std::vector<T>& values, uint64_t size)
     {
@@ -79,15 +79,15 @@ public:
             status = sluiceUpload(m_device, range, values.data(), size);
         return range;
     }
-    // Memory that is written: poison, between guards that take() looks at too. misaligned: bytes
-    // that it begins behind a place of every alignment.
+    // Makes memory to be written: poison between guards, which take() checks too. It begins
+    // `misaligned` bytes behind an address with every alignment.
     SluiceBuffer output(uint64_t size, uint32_t misaligned = 0)
     {
         return guarded(Bytes(size, kPoison), misaligned);
     }
-    // The same with contents, for what is read and written.
+    // Makes the same with contents, for memory that is read and written.
     SluiceBuffer guarded(const Bytes& contents, uint32_t misaligned = 0);
-    // Poison where nothing is said of the contents.
+    // The memory is poison if no contents are given.
     SluiceBuffer scratch(const SluiceRequirements& need);
 
     // Gives a command scratch as it requires.
@@ -102,7 +102,7 @@ public:
     }
 
     // Records with `record(context, commands)`, submits and waits. Appends whether scratch that has
-    // to be zero is so again.
+    // to be zero is zero again.
     template <typename Record>
     void run(Record record)
     {
@@ -123,11 +123,11 @@ public:
         });
     }
 
-    // What a range holds now; nothing after an error.
+    // Returns what a range holds now; nothing after an error.
     Bytes read(const SluiceBuffer& range);
-    // Appends all of an output, guards included.
+    // Appends all of an output, with its guards.
     void take(const SluiceBuffer& range) { append(readWhole(range)); }
-    // The same where some bytes are not specified: `blank` overwrites them. It is called with the
+    // Does the same if some bytes are unspecified: `blank` overwrites them. It is called with the
     // bytes of the range.
     template <typename Blank>
     void take(const SluiceBuffer& range, Blank blank)
@@ -167,7 +167,7 @@ inline Bytes bytesOf(const Words& words)
     return bytes;
 }
 
-// The words of a list whose elements are plain structures.
+// Returns the words of a list whose elements are plain structures.
 template <typename T>
 Words wordsOf(const std::vector<T>& list)
 {

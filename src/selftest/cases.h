@@ -2,9 +2,9 @@
 // The tests that the registry's pipelines name. Each fills its commands, runs them on a device
 // through the public API alone and returns everything that is specified of the results, so that the
 // words of two devices can be compared. Hot reload and the tool run them. They are made so that a
-// kernel that does nothing, flips one bit of its output or is right for the first 4 KiB only gives
-// other words: every output, list and plan is longer than 8 KiB, and every mode, type and kind of
-// data has output of its own.
+// kernel that does nothing, flips one bit of its output or is only right for the first 4 KiB gives
+// different words: every output, list and plan is longer than 8 KiB, and every mode, type and kind
+// of data has output of its own.
 #pragma once
 
 #include <map>
@@ -15,28 +15,28 @@
 
 namespace sluice::selftest {
 
-// Tiles for a decoder, whose addresses count from the begin of source and destination.
+// Tiles for a decoder, with addresses that count from the beginning of source and destination.
 struct TileList {
     Bytes source;
     std::vector<SluiceRegion> regions;
     Words checksums;
     uint64_t outputSize = 0;
 
-    // A tile that decodes to `size` bytes, or is said to.
+    // Adds a tile that decodes, or claims to decode, to `size` bytes.
     void add(const Bytes& stream, uint64_t size, uint32_t checksum);
-    // `count` regions that are no tiles.
+    // Adds `count` regions that are not tiles.
     void addEmpty(uint32_t count);
-    // The regions once more, with output of their own.
+    // Adds the regions once more, with output of their own.
     void repeat(const TileList& list, size_t first, size_t count);
 };
 
 class SelfTestCases {
 public:
-    // Appends the results to `out`. UNSUPPORTED: the device has nothing that could run the case.
+    // Appends the results to `out`. UNSUPPORTED means that the device cannot run the case.
     SluiceStatus run(SelfTestCase which, SluiceDevice device, Words& out);
 
-    // Runs it on the CPU reference too. difference: the first word that differs, as a text; empty
-    // if none.
+    // Also runs it on the CPU reference. `difference` is the first word that differs, as a text;
+    // empty if none does.
     SluiceStatus compare(SelfTestCase which, SluiceDevice device, std::string& difference);
 
 private:
@@ -46,8 +46,8 @@ private:
     const TileList& gdeflateTiles(SluiceStatus& status);
     const TileList& gstdTiles(SluiceStatus& status);
 
-    TileList m_gdeflate, m_gstd;            // made when they are first wanted
-    std::map<SelfTestCase, Words> m_wanted; // the CPU's words of a case
+    TileList m_gdeflate, m_gstd;            // made when first needed
+    std::map<SelfTestCase, Words> m_wanted; // the CPU's result words of each case
 };
 
 #define SLUICE_CASE(name, ...)                                                                     \
@@ -56,7 +56,7 @@ private:
 SLUICE_SELF_TESTS(SLUICE_CASE)
 #undef SLUICE_CASE
 
-// What the registry's table says of the cases, in its order.
+// The rows of the registry's table for the cases, in its order.
 struct SelfTestRow {
     SelfTestCase which;
     const char* kernel;
@@ -67,7 +67,7 @@ struct SelfTestRow {
 constexpr SelfTestRow kSelfTests[] = {SLUICE_SELF_TESTS(SLUICE_CASE)};
 #undef SLUICE_CASE
 
-// What a context needs for a case (SluiceKernels).
+// Returns the kernels (SluiceKernels) that a context needs for a case.
 uint32_t kernelsOf(SelfTestCase which);
 
 } // namespace sluice::selftest

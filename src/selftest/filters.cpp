@@ -42,8 +42,8 @@ Words describe(const std::vector<Section>& sections)
     return words;
 }
 
-// The kinds of records: bytes in planes, bytes that stay together with one that others are
-// subtracted from, wide values in planes and whole, and columns whose values are changed.
+// Describes all kinds of records: bytes in planes, bytes that stay together with a base, wide
+// values in planes and whole, and columns with mapped values.
 std::vector<Words> recordKinds(FilterPredictor predictor)
 {
     constexpr uint32_t split = filterSplit, joined = filterJoined, zigzag = filterZigzag;
@@ -58,7 +58,7 @@ std::vector<Words> recordKinds(FilterPredictor predictor)
     };
 }
 
-// Small steps from byte to byte, so that residuals are small, and a part of noise.
+// Makes bytes with small steps, so that residuals are small, and some noise.
 Bytes smoothBytes(uint32_t size, uint32_t seed)
 {
     Random random(seed);
@@ -69,7 +69,7 @@ Bytes smoothBytes(uint32_t size, uint32_t seed)
     return bytes;
 }
 
-// Whole packets of a Targa image, of about `size` bytes.
+// Makes whole packets of a Targa image, about `size` bytes.
 Bytes packetsOf(uint32_t size, uint32_t pixelBytes, uint32_t seed)
 {
     Random random(seed);
@@ -89,7 +89,7 @@ struct FilterTiles {
     std::vector<SluiceFilterTile> tiles;
     uint64_t outputSize = 0;
 
-    // Filters `bytes`, or takes them as they are if that cannot be done.
+    // Filters `bytes`, or takes them unfiltered if that is impossible.
     void add(const Words& description, const Bytes& bytes)
     {
         Bytes filtered(bytes.size());
@@ -97,7 +97,7 @@ struct FilterTiles {
                               filtered.data(), bytes.size()) != SLUICE_OK)
             filtered = bytes;
         const auto index = uint32_t(tiles.size());
-        // Statuses stand in another order than tiles.
+        // Statuses are in a different order from tiles.
         tiles.push_back({source.size(), outputSize, uint32_t(bytes.size()),
                          uint32_t(descriptions.size() * 4), uint32_t(description.size() * 4),
                          index ^ 1});
@@ -118,8 +118,7 @@ FilterTiles filterTiles()
             ++seed;
             Section section;
             section.runs = runs;
-            // Rows that are a multiple of 4 and not, short and long, and one that is longer than
-            // the tile.
+            // Rows are multiples of 4 and not, short and long, and one is longer than the tile.
             constexpr uint32_t widths[] = {64, 50, 301, 12, 1000, 20000, 33};
             if (needsRows(predictor)) {
                 section.width = widths[seed % std::size(widths)];
@@ -151,7 +150,7 @@ FilterTiles filterTiles()
         image.insert(image.end(), end.begin(), end.end());
         list.add(describe({head, rest, Section{}}), image);
     }
-    // Broken descriptions, one for each kind of rule, and a tile that is too large.
+    // Adds broken descriptions, one for each kind of rule, and a tile that is too large.
     Section bad;
     bad.runs = {columns(1, 0, 0, FilterPredictor::count)};
     list.add(describe({bad}), smoothBytes(5000, 1));
@@ -176,8 +175,8 @@ void SelfTestCases::test<SelfTestCase::filter>(CaseBuffers& on)
     const auto good = uint32_t(list.tiles.size());
     SluiceFilterInfo info = {};
     info.maxTileSize = 19000;
-    // Statuses of many tiles more, a few of which are in the list too, without a good region; then
-    // one tile whose status says that it was not decoded, and one that has no status.
+    // Adds statuses of many more tiles, a few of which are in the list without a good region, then
+    // a tile whose status says that it was not decoded, and one that has no status.
     info.statusCount = 3000;
     Words statuses(info.statusCount + 2, SLUICE_TILE_PENDING);
     for (uint32_t i = 0; i < good + 2; ++i)
@@ -221,8 +220,8 @@ void SelfTestCases::test<SelfTestCase::filter>(CaseBuffers& on)
     });
 }
 
-// Descriptions of any bytes, most of which say something, and counts, of every log. The second list
-// is one of few tables, the first one of so many that lane groups build several.
+// Takes random descriptions, most of which have a meaning, and counts, of every log. The first list
+// has so many tables that lane groups build several, the second one few.
 template <>
 void SelfTestCases::test<SelfTestCase::fse_tables>(CaseBuffers& on)
 {
@@ -261,7 +260,7 @@ void SelfTestCases::test<SelfTestCase::fse_tables>(CaseBuffers& on)
             info.status = on.output((uint64_t(tables) + 2) * 4);
             on.run(sluiceCmdFseTables, info);
             on.take(info.status);
-            // What is behind a table's states is not specified, nor what a failed one leaves.
+            // Bytes behind a table's states, and in a failed table, are unspecified.
             const Bytes statuses = on.read(info.status);
             on.take(info.destination, [&](uint8_t* bytes) {
                 for (uint32_t i = 0; i < tables; ++i) {

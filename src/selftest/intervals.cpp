@@ -11,7 +11,7 @@ namespace sluice::selftest {
 
 namespace {
 
-// Lengths of all kinds: many empty, most small, some long.
+// Makes lengths of all kinds: many empty, most small, some long.
 Words mixedCounts(uint32_t count, uint32_t longest)
 {
     Random random(count);
@@ -23,7 +23,7 @@ Words mixedCounts(uint32_t count, uint32_t longest)
     return counts;
 }
 
-// So many that the plan of their sums is longer than 8 KiB: most of them empty or of one element.
+// Makes so many lengths that the plan of their sums is longer than 8 KiB; most are 0 or 1.
 Words manyCounts()
 {
     Random random(3);
@@ -33,7 +33,7 @@ Words manyCounts()
     return counts;
 }
 
-// One long interval between empty ones.
+// Makes one long interval between empty ones.
 Words loneCount()
 {
     Words counts(500, 0);
@@ -43,7 +43,7 @@ Words loneCount()
 
 uint32_t sumOf(const Words& counts) { return std::accumulate(counts.begin(), counts.end(), 0u); }
 
-// The list as counts, or as offsets.
+// Gives the list as counts or as offsets.
 SluiceIntervals intervals(CaseBuffers& on, const Words& counts, bool offsets)
 {
     SluiceIntervals list = {};
@@ -100,7 +100,7 @@ void SelfTestCases::test<SelfTestCase::interval_expand>(CaseBuffers& on)
     expand(on, manyCounts(), 4, false, 0);
     expand(on, manyCounts(), 1, false, 0);
 
-    // More elements than can be counted.
+    // There are more elements than can be counted.
     SluiceIntervalExpandInfo info = {};
     info.elementSize = 4;
     info.intervals = intervals(on, {5, 0xffffff00u, 1000, 7}, false);
@@ -115,7 +115,7 @@ void SelfTestCases::test<SelfTestCase::interval_expand>(CaseBuffers& on)
 
 namespace {
 
-// The source's intervals stand in reverse order, the destination's in order, both with gaps. Every
+// The source's intervals are in reverse order, the destination's in order, both with gaps. Every
 // 50th is outside.
 void move(CaseBuffers& on, const Words& counts, SluiceIntervalMoveKind kind, uint32_t elementSize,
           bool wide, bool offsets)
@@ -141,7 +141,7 @@ void move(CaseBuffers& on, const Words& counts, SluiceIntervalMoveKind kind, uin
     info.intervals = intervals(on, counts, offsets);
     if (kind != SLUICE_INTERVAL_SCATTER) info.gather = on.input(gather);
     if (kind != SLUICE_INTERVAL_GATHER) info.scatter = on.input(scatter);
-    // Places that are aligned to nothing.
+    // These places have no alignment.
     info.source = on.guarded(Random(elementSize).bytes(size_t(all) * elementSize), 5);
     const uint32_t room = kind == SLUICE_INTERVAL_GATHER ? total - 11 : all;
     info.destination = on.output(uint64_t(room) * elementSize, elementSize == 4 ? 4 : 3);

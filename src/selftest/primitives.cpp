@@ -16,8 +16,8 @@ constexpr uint32_t kFewer = 9001;
 
 uint32_t sizeOf(SluiceValueType type) { return type == SLUICE_VALUE_U64 ? 8 : 4; }
 
-// Elements of any type. Floats whose sums are exact if they are to be added, else all kinds of
-// them.
+// Makes elements of any type: floats whose sums are exact if they are to be added, otherwise floats
+// of all kinds.
 Words elements(SluiceValueType type, bool sum, uint32_t seed)
 {
     Random random(seed);
@@ -71,7 +71,7 @@ void SelfTestCases::test<SelfTestCase::scan>(CaseBuffers& on)
     }
 }
 
-// Runs every operation and type. Where one element decides the result it lies in another place each
+// Runs every operation and type. If one element decides the result, it is in a different place each
 // time.
 template <>
 void SelfTestCases::test<SelfTestCase::reduce>(CaseBuffers& on)
@@ -84,7 +84,7 @@ void SelfTestCases::test<SelfTestCase::reduce>(CaseBuffers& on)
         const uint32_t place = i / 12, size = sizeOf(info.type);
         Words values = elements(info.type, info.operation == SLUICE_OPERATION_SUM, i);
         if (info.operation != SLUICE_OPERATION_SUM) {
-            // Small numbers, and one that is less and one that is more.
+            // Makes small numbers, one that is less and one that is more.
             const bool isFloat = info.type == SLUICE_VALUE_F32;
             for (size_t k = 0; k < values.size(); ++k)
                 values[k] = k % (size / 4) != 0 ? 0
@@ -115,7 +115,7 @@ struct CompactCall {
     SluiceComparison comparison = SLUICE_COMPARE_EQUAL;
     SluiceValueType type = SLUICE_VALUE_U32;
     uint64_t constant = 0;
-    bool inPlace = false, counted = false; // counted: by a count in device memory
+    bool inPlace = false, counted = false; // the number of elements is in device memory
     uint32_t capacityDivisor = 1, misaligned = 0;
 };
 
@@ -123,7 +123,8 @@ std::vector<CompactCall> compactCalls(uint32_t elementSize)
 {
     std::vector<CompactCall> calls;
     const auto add = [&](CompactCall call) {
-        // Elements, indices and both, kept and dropped, and what is left over behind.
+        // Elements, indices and both are written, for kept and for dropped elements; then come a
+        // partition, a call in place, and counted ones with little room.
         for (const uint32_t flags : {0u, uint32_t(SLUICE_COMPACT_DROP)}) {
             for (uint32_t outputs = 1; outputs < 4; ++outputs) {
                 call.flags = flags;
@@ -182,8 +183,8 @@ std::vector<CompactCall> compactCalls(uint32_t elementSize)
     return calls;
 }
 
-// Elements of few values, so that every test selects some and not others: numbers from 0 to 5, small
-// negative ones, or floats of both kinds.
+// Makes elements with few values, so that every test selects some and not others: numbers from 0 to
+// 5, small negative ones, or floats of both kinds.
 Bytes compactInput(const CompactCall& call, uint32_t elementSize)
 {
     Random random(elementSize);

@@ -16,11 +16,12 @@ namespace sluice::selftest {
 
 namespace {
 
-// Elements whose symbols are few and of very different frequency, so that codes have all lengths.
+// Makes elements with few symbols of very different frequencies, so that codes have all lengths.
 Bytes madeUpElements(uint32_t type, uint32_t count, uint32_t seed)
 {
     struct Form {
-        uint32_t firstBit, symbols, least; // where the symbol stands, how many, the first of them
+        uint32_t firstBit, symbols, least; // where the symbol stands, how many there are, the first
+                                           // of them
     };
     constexpr Form forms[SLUICE_FLOAT_TYPE_COUNT] = {
         {7, 40, 90}, {10, 30, 1}, {23, 40, 90}, {3, 14, 1}, {2, 30, 1}, {0, 200, 20}, {1, 60, 2}};
@@ -73,8 +74,8 @@ SluiceStatus FloatTensors::encode(uint32_t type, uint32_t count, uint32_t seed)
 
 } // namespace
 
-// Tensors of some tiles of every type; then so many small ones that their statuses take more than 8
-// KiB; then ones with each kind of damage.
+// The list has tensors of some tiles of every type, then enough small ones that their statuses take
+// more than 8 KiB, then ones with each kind of damage.
 template <>
 void SelfTestCases::test<SelfTestCase::float_decode>(CaseBuffers& on)
 {
@@ -158,8 +159,8 @@ SluiceStatus Df11Units::encode(SluiceDf11Kind kind, uint32_t count, uint32_t see
 
 } // namespace
 
-// Units of some blocks of both kinds; then so many small ones that their statuses take more than 8
-// KiB; then ones with each kind of damage.
+// The list has units of some blocks of both kinds, then enough small ones that their statuses take
+// more than 8 KiB, then ones with each kind of damage.
 template <>
 void SelfTestCases::test<SelfTestCase::df11>(CaseBuffers& on)
 {
