@@ -231,11 +231,11 @@ TEST_CASE("tool: transcode")
     CHECK(contains(tool.errors(), "huge.zst: no Zstandard file, or damaged"));
     tool.write("dictionary.zst", magic + std::string("\x21\7\1\x9\0\0x", 7));
     CHECK(tool("transcode dictionary.zst -o u.sluice") == 5);
-    CHECK(contains(tool.errors(), "dictionary.zst: a frame wants a dictionary"));
+    CHECK(contains(tool.errors(), "dictionary.zst: a frame needs a dictionary"));
     CHECK_FALSE(contains(tool.errors(), "window"));
     tool.write("window.zst", magic + std::string("\0\x90\x9\0\0x", 6)); // 2^28 bytes
     CHECK(tool("transcode window.zst -o u.sluice") == 5);
-    CHECK(contains(tool.errors(), "window.zst: a frame wants a window of more than 128 MiB"));
+    CHECK(contains(tool.errors(), "window.zst: a frame needs a window of more than 128 MiB"));
     CHECK_FALSE(contains(tool.errors(), "dictionary"));
     CHECK_FALSE(tool.has("u.sluice"));
     CHECK_FALSE(tool.hasTemporaries());

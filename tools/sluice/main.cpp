@@ -69,20 +69,20 @@ void definePack(CLI::App& verb, CommandLine& line)
         ->type_name("CODEC")
         ->check(CLI::IsMember(names));
     verb.add_option("-l,--level", options.level,
-                    "1 (fastest) to 12 (smallest); default 9; of float tiles only whether fp8 E4M3 "
-                    "is to be smaller (10 and more)")
+                    "1 (fastest) to 12 (smallest); default 9; for float tiles it only decides "
+                    "whether fp8 E4M3 is made smaller (10 and more)")
         ->check(CLI::Range(1u, 12u));
     addDecodeSpeed(verb, options.decodeSpeed);
     addCopyDepth(verb, options.copyDepth);
     verb.add_option("--tile-size", options.tileKib,
-                    "gstd: KiB that a tile has at most, 64 (short lists decode faster) to 256 "
+                    "gstd: the most KiB of a tile, 64 (short lists decode faster) to 256 "
                     "(smallest); default 256")
         ->check(CLI::Range(64u, 256u));
     verb.add_option("--filters", options.filters,
-                    "gstd: auto (default), by the file's type and trial; none; those to use "
-                    "whether they pay or not: " +
+                    "gstd: auto (default), by the file's type and trial; none; a list to use "
+                    "whether it pays or not: " +
                         filterNames(",") +
-                        "; or those to do without, the rest as with auto: no-planes,no-up and so "
+                        "; or a list to leave out, the rest as with auto: no-planes,no-up and so "
                         "on. Files above 1 GiB get none")
         ->type_name("FILTERS");
     verb.add_flag(
@@ -92,45 +92,45 @@ void definePack(CLI::App& verb, CommandLine& line)
         "what the images are. TGA, PNG and JPEG files become KTX2 textures with mip levels");
     verb.add_option(
             "--bc", options.bc,
-            "--images: the blocks of textures made of pictures: none (default), RGBA8; auto, "
+            "--images: the blocks of textures made from pictures: none (default), RGBA8; auto, "
             "BC1 for opaque colours, BC3 for those with alpha, BC4 for a single channel, "
             "BC5 for normal maps; bc1, bc3, bc4, bc5")
         ->type_name("FORMAT")
         ->check(CLI::IsMember({"auto", "none", "bc1", "bc3", "bc4", "bc5"}));
-    verb.add_flag("!--no-mips", options.mips, "--images: textures have their largest level alone");
+    verb.add_flag("!--no-mips", options.mips, "--images: textures keep only their largest level");
     addMaxOutput(verb, options.maxOutput);
     verb.add_flag("!--no-share", options.share,
-                  "no tiles are shared: each small file has its own, as all others");
+                  "share no tiles: small files get tiles of their own, as all others do");
     addThreads(verb, options.threads);
     verb.add_option("--exclude", options.excludes,
-                    "leave out what matches this glob, files and folders: * ? do not match /, ** "
+                    "leave out files and folders that match this glob: * ? do not match /, ** "
                     "does; without / it is compared with the last component of a name")
         ->type_name("GLOB")
         ->allow_extra_args(false);
     verb.add_option("--cache", options.cache,
-                    "a folder that keeps what was encoded: files and tiles that an earlier run has "
-                    "packed with the same options are taken from there. The archive is the same")
+                    "a folder that keeps what was encoded: files and tiles that an earlier run "
+                    "packed with the same options are taken from it. The archive is the same")
         ->type_name("DIR");
     verb.add_option("--cache-size", line.cacheSize,
-                    "bytes that the cache may have after the run, 500M or 20G say: what was not "
-                    "used for longest is removed; default: no limit")
+                    "the most bytes that the cache keeps after the run, such as 500M or 20G: the "
+                    "least recently used go first; default: no limit")
         ->type_name("SIZE");
     verb.add_option("--rules", options.rules,
                     "a TOML file that says by globs how files are encoded")
         ->type_name("FILE");
     verb.add_option("--explain", options.explain,
-                    "pack nothing, but say how the file of this name would be packed, and why")
+                    "pack nothing, but tell how the file of this name would be packed, and why")
         ->type_name("NAME");
     verb.add_option("--order", options.order,
-                    "lay files out in the order of this list of names, one a line, the rest after "
-                    "them")
+                    "lay files out in the order of this list of names, one per line, the rest "
+                    "after them")
         ->type_name("FILE");
     verb.add_option("--against", options.against,
                     "an older archive of these files: tiles whose content is still in a file are "
                     "cut as they were, so that a patch from it is small")
         ->type_name("FILE");
     verb.add_option("--shard", options.shard,
-                    "K/N: only the Kth of N parts of the archive, which join puts together")
+                    "K/N: only the Kth of N parts of the archive; join puts them together")
         ->type_name("K/N");
     verb.add_option("--emit-ninja", options.emitNinja,
                     "pack nothing, but write a build file for Ninja that packs in shards and joins "
@@ -248,13 +248,13 @@ int pack(const CLI::App& verb, CommandLine& line)
 void defineCache(CLI::App& verb, CommandLine& line)
 {
     verb.add_option("ACTION", line.cacheAction,
-                    "info: says what the cache holds; trim: removes what was not used for longest, "
+                    "info: show what the cache holds; trim: remove what was least recently used, "
                     "and what killed processes left behind")
         ->check(CLI::IsMember({"info", "trim"}))
         ->required();
     verb.add_option("DIR", line.cacheFolder, "the folder of pack --cache")->required();
     verb.add_option("--cache-size", line.cacheSize,
-                    "trim: bytes that the cache may have, 500M or 20G say")
+                    "trim: the most bytes that the cache keeps, such as 500M or 20G")
         ->type_name("SIZE");
 }
 
@@ -300,7 +300,7 @@ void addOnly(CLI::App& verb, Selection& selection)
 void addKeepGoing(CLI::App& verb, bool& keepGoing)
 {
     verb.add_flag("--keep-going", keepGoing,
-                  "name everything that is wrong in the file, not only what comes first; the exit "
+                  "report everything that is wrong in the file, not only the first error; the exit "
                   "code is the same");
 }
 
@@ -311,7 +311,7 @@ void defineUnpack(CLI::App& verb, CommandLine& line)
                     "- is stdin")
         ->required();
     verb.add_option("NAME", line.unpack.selection.names,
-                    "assets of an archive, or folders with all that is below them; default all");
+                    "assets of an archive, or folders with everything below them; default all");
     addOnly(verb, line.unpack.selection);
     verb.add_flag("--list", line.unpack.list,
                   "print the names, with -v the sizes, and unpack nothing");
@@ -332,13 +332,14 @@ void defineUnpack(CLI::App& verb, CommandLine& line)
 
 void defineInfo(CLI::App& verb, CommandLine& line)
 {
-    verb.add_option("IN", line.info.input,
-                    "a .sluice archive, a tile stream or a .safetensors file; - is stdin. Says how "
-                    "many tiles have which filters; with -v also, tile by tile, how they are set")
+    verb.add_option(
+            "IN", line.info.input,
+            "a .sluice archive, a tile stream or a .safetensors file; - is stdin. Shows how "
+            "many tiles have which filters; with -v also their settings, tile by tile")
         ->required();
     verb.add_option("--sort", line.info.sort,
-                    "name (default); size: stored bytes, the largest first; ratio: what shrinks "
-                    "least first")
+                    "name (default); size: stored bytes, largest first; ratio: what shrinks "
+                    "least comes first")
         ->type_name("KEY")
         ->check(CLI::IsMember({"name", "size", "ratio"}));
     CLI::Option* const page = verb.add_option("--html", line.info.html,
@@ -365,7 +366,7 @@ void defineVerify(CLI::App& verb, CommandLine& line)
 void defineDiff(CLI::App& verb, CommandLine& line)
 {
     verb.add_option("OLD", line.diff.old, "the archive that its users have")->required();
-    verb.add_option("NEW", line.diff.now, "the archive that they shall have")->required();
+    verb.add_option("NEW", line.diff.now, "the archive that they are to get")->required();
     verb.add_option("-o,--output", line.diff.output, "the patch; - is stdout")
         ->type_name("FILE")
         ->required();
@@ -376,8 +377,9 @@ void definePatch(CLI::App& verb, CommandLine& line)
     verb.add_option("OLD", line.patch.old, "the archive that the patch was made for")->required();
     verb.add_option("PATCH", line.patch.patch, "what diff wrote; - is stdin")->required();
     addMaxOutput(verb, line.patch.maxOutput);
-    verb.add_option("-o,--output", line.patch.output,
-                    "the new archive; with -f it may be OLD, which is replaced when all is right")
+    verb.add_option(
+            "-o,--output", line.patch.output,
+            "the new archive; with -f it may be OLD, which is replaced only if all is right")
         ->type_name("FILE")
         ->required();
 }
@@ -389,11 +391,12 @@ void defineDevices(CLI::App& verb, CommandLine& line)
     CLI::Option* const show = verb.add_flag(
         "--pipelines", options.show,
         "a Vulkan device's pipelines instead, each made anew: milliseconds, bytes of SPIR-V and "
-        "what the driver says of its code; with -v all that it says");
+        "what the driver reports about its code; with -v everything it reports");
     verb.add_option("--device", options.device.device,
-                    "this one alone, as for unpack; whose pipelines, default vulkan")
+                    "only this one, as for unpack; with --pipelines default vulkan")
         ->type_name("DEV");
-    verb.add_option("--tier", options.device.tier, "of which tier, as for unpack")
+    verb.add_option("--tier", options.device.tier,
+                    "the tier whose pipelines are made, as for unpack")
         ->type_name("TIER")
         ->needs(show);
     verb.add_option("--kernels", options.kernels,
@@ -403,18 +406,18 @@ void defineDevices(CLI::App& verb, CommandLine& line)
         ->delimiter(',')
         ->allow_extra_args(false)
         ->needs(show);
-    verb.add_flag("--necessary", options.necessary,
-                  "without the variants that are a matter of speed alone")
+    verb.add_flag("--necessary", options.necessary, "leave out the variants that only serve speed")
         ->needs(show);
-    verb.add_option("--threads", options.threads, "so many threads make them; default 1")
+    verb.add_option("--threads", options.threads, "how many threads make them; default 1")
         ->check(CLI::Range(1u, 256u))
         ->needs(show);
     verb.add_option("--cache", options.cache, "a file that keeps what the driver compiled")
         ->type_name("FILE")
         ->needs(show);
-    verb.add_option("--subgroup-size", options.subgroupSize,
-                    "compiled for subgroups of so many lanes, if the device has such; default the "
-                    "size that a context takes")
+    verb.add_option(
+            "--subgroup-size", options.subgroupSize,
+            "compile for subgroups of this many lanes, if the device has them; default: the "
+            "size that a context takes")
         ->check(CLI::Range(4u, 128u))
         ->needs(show);
 }
@@ -422,7 +425,8 @@ void defineDevices(CLI::App& verb, CommandLine& line)
 void defineSelftest(CLI::App& verb, CommandLine& line)
 {
     verb.add_option("--device", line.selftest.device, "as for unpack, or all")->type_name("DEV");
-    verb.add_option("--tier", line.selftest.tier, "this one alone; all that the device can run")
+    verb.add_option("--tier", line.selftest.tier,
+                    "only this one; default: all that the device can run")
         ->type_name("TIER");
     verb.add_flag("--json", line.selftestJson, "the results, for programs");
 }
@@ -432,19 +436,18 @@ void defineBench(CLI::App& verb, CommandLine& line)
     BenchOptions& options = line.bench;
     verb.add_option("--device", options.device, "as for unpack")->type_name("DEV");
     verb.add_flag("--graphics-queue", options.graphicsQueue,
-                  "Vulkan: on a queue that also does graphics, not one for compute alone");
-    verb.add_option(
-            "--filter", options.filters,
-            "only kernels whose name contains this, or with = before it is this; several with "
-            "commas. They are " +
-                benchKernels())
+                  "Vulkan: on a queue that also does graphics, not one for compute only");
+    verb.add_option("--filter", options.filters,
+                    "only kernels whose name contains this, or equals it if = comes first; several "
+                    "with commas. They are " +
+                        benchKernels())
         ->type_name("KERNEL")
         ->delimiter(',')
         ->allow_extra_args(false);
     verb.add_option("--input", options.inputs,
                     "a file to measure with: an archive, a tile stream, weights of a .safetensors "
-                    "file, or any other, which is packed first; may be given several times, and "
-                    "each must be of use to a kernel")
+                    "file, or any other, which is packed first; may be given several times; at "
+                    "least one kernel must be able to use it")
         ->type_name("FILE")
         ->allow_extra_args(false);
     verb.add_option("--tiles-at-once", options.tilesAtOnce,
@@ -458,14 +461,14 @@ void defineBench(CLI::App& verb, CommandLine& line)
                     "stream: a folder on the disk to measure; default $TMPDIR, or /tmp")
         ->type_name("DIR");
     verb.add_option("--stream-size", options.streamMegabytes,
-                    "stream: MB of output in a pass; default 8000 on a GPU, else twice the input")
+                    "stream: MB of output per pass; default 8000 on a GPU, else twice the input")
         ->check(CLI::Range(1u, 1000000u));
     verb.add_option("--stream-threads", options.streamThreads,
-                    "stream: how many threads of the streamer read; default 8, or one a core")
+                    "stream: how many threads of the streamer read; default 8, or one per core")
         ->check(CLI::Range(1u, 64u));
     verb.add_flag("--stream-ours", options.streamOursOnly, "stream: without the peers");
     verb.add_option("--seconds", options.seconds,
-                    "about how long it takes at most, what is left out is said; 0: no limit; "
+                    "about how long it may take; what is left out is named; 0: no limit; "
                     "default 40 without --filter and --input, else no limit")
         ->check(CLI::Range(0.0, 86400.0));
     verb.add_option("--json", options.json, "also write the figures to this file")
@@ -490,10 +493,10 @@ void defineTune(CLI::App& verb, CommandLine& line)
     verb.add_option("--seconds", options.seconds, "about how long it takes; default 60")
         ->check(CLI::Range(0.0, 86400.0));
     verb.add_option("--only", options.only,
-                    "members to measure, scan.workgroups or scan; several are allowed")
+                    "members to measure, such as scan.workgroups or scan; several are allowed")
         ->type_name("NAME");
     verb.add_flag("--candidates", options.candidates,
-                  "measure nothing: the row in use, and what would be measured");
+                  "measure nothing: print the row in use and what would be measured");
     verb.add_option("--json", options.json, "also write all measurements to this file")
         ->type_name("FILE");
 }
@@ -506,21 +509,22 @@ void defineReport(CLI::App& verb, CommandLine& line)
         ->required();
     verb.add_option("--device", options.device, "as for unpack; default all")->type_name("DEV");
     verb.add_option("--seconds", options.seconds,
-                    "about how long it takes at most, what is left out is said; 0: no limit; "
+                    "about how long it may take; what is left out is named; 0: no limit; "
                     "default 90")
         ->check(CLI::Range(0.0, 86400.0));
 }
 
 void defineCompletion(CLI::App& verb, CommandLine& line)
 {
-    verb.add_option("SHELL", line.shell, "the shell that shall know verbs, options and values")
+    verb.add_option("SHELL", line.shell, "the shell that is to complete verbs, options and values")
         ->check(CLI::IsMember(kShells))
         ->required();
 }
 
 void defineMan(CLI::App& verb, CommandLine& line)
 {
-    verb.add_option("COMMAND", line.manVerb, "whose page; without it the page of sluice itself");
+    verb.add_option("COMMAND", line.manVerb,
+                    "the command whose page to print; without it the page of sluice itself");
     verb.add_option("--folder", line.manFolder, "write the pages of all commands into this folder")
         ->type_name("DIR");
 }
@@ -539,9 +543,9 @@ constexpr struct Verb {
 } kVerbs[] = {
     {"pack", "pack files and folders into a .sluice archive", definePack, pack},
     {"cache", "show or trim what pack --cache keeps", defineCache, cache},
-    {"join", "put the shards of pack --shard together", defineJoin,
+    {"join", "join the shards of pack --shard into an archive", defineJoin,
      [](const CLI::App&, CommandLine& l) { return runJoin(l.join, l.common); }},
-    {"transcode", "Zstandard files into an archive of gstd", defineTranscode,
+    {"transcode", "turn Zstandard files into an archive of gstd", defineTranscode,
      [](const CLI::App&, CommandLine& l) { return runTranscode(l.transcode, l.common); }},
     {"unpack", "decode an archive or a bare stream", defineUnpack,
      [](const CLI::App&, CommandLine& l) { return runUnpack(l.unpack, l.common); }},
@@ -549,9 +553,9 @@ constexpr struct Verb {
      [](const CLI::App&, CommandLine& l) { return runInfo(l.info, l.common); }},
     {"verify", "decode and check, write nothing", defineVerify,
      [](const CLI::App&, CommandLine& l) { return runVerify(l.verify, l.common); }},
-    {"diff", "make a patch of an old and a new archive", defineDiff,
+    {"diff", "make a patch from an old archive to a new one", defineDiff,
      [](const CLI::App&, CommandLine& l) { return runDiff(l.diff, l.common); }},
-    {"patch", "make the new archive of the old one and a patch", definePatch,
+    {"patch", "make the new archive from the old one and a patch", definePatch,
      [](const CLI::App&, CommandLine& l) { return runPatch(l.patch, l.common); }},
     {"devices", "list the devices", defineDevices,
      [](const CLI::App&, CommandLine& l) {
@@ -563,12 +567,12 @@ constexpr struct Verb {
      [](const CLI::App&, CommandLine& l) {
          return runSelftest(l.selftest, l.selftestJson, l.common);
      }},
-    {"tune", "measure what the device's row of tuning should be", defineTune,
+    {"tune", "find the best row of tuning for the device by measuring", defineTune,
      [](const CLI::App&, CommandLine& l) { return runTune(l.tune, l.common); }},
     {"bench", "measure the kernels, and the peers that are present", defineBench, bench},
-    {"report", "say what a report of a problem needs: machine, devices, tests, speed", defineReport,
+    {"report", "write what a problem report needs: machine, devices, tests, speed", defineReport,
      [](const CLI::App&, CommandLine& l) { return runReport(l.report, l.common); }},
-    {"completion", "print what makes a shell complete command lines", defineCompletion,
+    {"completion", "print the script that makes a shell complete command lines", defineCompletion,
      [](const CLI::App& verb, CommandLine& l) {
          return runCompletion(tableOf(*verb.get_parent()), l.shell);
      }},
@@ -584,9 +588,10 @@ void define(CLI::App& app, CommandLine& line)
     app.add_flag("-f,--force", line.common.force, "overwrite existing files");
     app.add_flag("-q,--quiet", line.common.quiet, "no output but errors");
     app.add_flag("-v,--verbose", line.common.verbosity, "more output; -vv for more");
-    app.add_option("--tuning", line.common.tuning,
-                   "verbs with --device: a row of tuning for it, as tune prints it; @FILE reads it "
-                   "from a file")
+    app.add_option(
+           "--tuning", line.common.tuning,
+           "verbs with --device: a row of tuning for it, as printed by tune; @FILE reads it "
+           "from a file")
         ->type_name("ROW");
     app.add_option_function<std::string>(
            "--max-input",

@@ -43,7 +43,7 @@ void addOutput(CLI::App& verb, std::string& output)
 
 void addThreads(CLI::App& verb, uint32_t& threads)
 {
-    verb.add_option("-j,--threads", threads, "threads; default one a core")
+    verb.add_option("-j,--threads", threads, "threads; default one per core")
         ->check(CLI::Range(1u, 4096u));
 }
 
@@ -51,7 +51,7 @@ void addDecodeThreads(CLI::App& verb, uint32_t& threads)
 {
     threads = 0;
     verb.add_option("-j,--threads", threads,
-                    "threads that decode tiles on the CPU; default one a core")
+                    "threads that decode tiles on the CPU; default one per core")
         ->check(CLI::Range(1u, 4096u));
 }
 

@@ -169,7 +169,7 @@ void Device::createDevice(const DeviceOptions& options)
     m_features = {}, m_features12 = {}, m_features13 = {};
     chain();
     if (!has.fragmentStoresAndAtomics)
-        throw NoDevice("fragment shaders cannot say what they want: fragmentStoresAndAtomics");
+        throw NoDevice("fragment shaders cannot write feedback: no fragmentStoresAndAtomics");
     m_features.features.fragmentStoresAndAtomics = VK_TRUE;
     m_features.features.textureCompressionBC = has.textureCompressionBC;
     m_features12.timelineSemaphore = VK_TRUE; // each device of 1.2 has it

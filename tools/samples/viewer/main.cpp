@@ -29,17 +29,17 @@ void describe(CLI::App& app, Arguments& arguments)
     app.add_option("--map", arguments.map, "name of the map; several with commas between");
     app.add_flag("--tour", options.isTour, "all maps, one after the other");
     app.add_option("--seconds", options.seconds,
-                   "length of the flight; default 20, of a tour 4 a map")
+                   "length of the flight; default 20, in a tour 4 per map")
         ->check(CLI::Range(0.1, 1e6));
-    app.add_option("--frames", options.frames, "the same in frames, 60 a second")
+    app.add_option("--frames", options.frames, "the same in frames, 60 per second")
         ->check(CLI::Range(1, 100'000'000));
     app.add_option("--size", arguments.size, "WxH in pixels; default 1280x720");
     app.add_option("--budget-ms", options.budgetMilliseconds,
-                   "milliseconds of the GPU that streaming may take of a frame; default 1")
+                   "milliseconds of GPU time that streaming may take per frame; default 1")
         ->check(CLI::Range(0.0, 1000.0));
     app.add_flag("--async", options.isAsync,
-                 "stream beside the frames, in submits of their own: on a queue for compute, or a "
-                 "second one, where the device has one");
+                 "stream beside the frames, in submits of its own: on a compute queue or a second "
+                 "queue, where the device has one");
     app.add_option("--memory", options.memoryMiB, "MiB of textures; default 64")
         ->check(CLI::Range(0.1, 1e6));
     app.add_option("--ring", options.ringMiB, "MiB of each ring of the streamer; default 64")
@@ -51,11 +51,11 @@ void describe(CLI::App& app, Arguments& arguments)
         ->check(CLI::IsMember({"auto", "gpu", "cpu"}));
     app.add_option("--device", options.device, "number of the device, or a part of its name");
     app.add_option("--bindless", arguments.bindless,
-                   "textures in one array: auto, where the device can; off")
+                   "all textures in one array: auto, if the device can; off")
         ->check(CLI::IsMember({"auto", "off"}));
     app.add_flag("--window", options.hasWindow, "show it; Escape ends the flight");
     app.add_flag("--overlay", options.hasOverlay, "times, bytes and queue as text in the picture");
-    app.add_flag("--pace", options.keepsPace, "60 frames a second, not as many as there can be");
+    app.add_flag("--pace", options.keepsPace, "60 frames per second, not as many as possible");
     app.add_flag("--compare", options.compares,
                  "compare the last frame with the one with everything resident, byte for byte; "
                  "exit code 1 if they differ");
@@ -63,13 +63,14 @@ void describe(CLI::App& app, Arguments& arguments)
                  "fly again without streaming, everything resident, and report the difference");
     app.add_option(
            "--random-teleports", options.teleportSeconds,
-           "instead of a flight: jump about for so many seconds; exit code 1 if memory grows")
+           "instead of a flight: jump about for this many seconds; exit code 1 if memory grows")
         ->check(CLI::Range(1.0, 1e6));
     app.add_option("--screenshot", options.screenshot, "the last frame, as .png or .ppm");
     app.add_option("--json", options.json, "what was measured");
-    app.add_option("--html", options.page, "the same as a page with plots");
-    app.add_flag("--validation", options.isValidated,
-                 "with the validation layers, synchronization too; exit code 1 if they complain");
+    app.add_option("--html", options.page, "what was measured, as a page with plots");
+    app.add_flag(
+        "--validation", options.isValidated,
+        "use the validation layers, synchronization included; exit code 1 if they complain");
 }
 
 VkExtent2D parseSize(const std::string& text)

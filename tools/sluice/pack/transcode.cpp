@@ -29,7 +29,7 @@ void check(const Transfer& transfer, SluiceStatus status, const std::string& wha
     if (status == SLUICE_ERROR_FORMAT)
         throw Failure{exitFormat, what + ": no Zstandard file, or damaged"};
     if (status == SLUICE_ERROR_UNSUPPORTED)
-        throw Failure{exitUnsupported, what + ": a frame wants a window of more than 128 MiB"};
+        throw Failure{exitUnsupported, what + ": a frame needs a window of more than 128 MiB"};
     if (status != SLUICE_OK)
         throw Failure{exitCodeOf(status), what + ": " + sluiceGetStatusText(status)};
 }
@@ -80,7 +80,7 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
         const SluiceStatus status = sluiceAddArchiveZstd(writer.get(), &asset);
         if (status == SLUICE_ERROR_UNSUPPORTED &&
             ZstdReader::wantsDictionary(frames.data(), frames.size())) {
-            throw Failure{exitUnsupported, input.path + ": a frame wants a dictionary"};
+            throw Failure{exitUnsupported, input.path + ": a frame needs a dictionary"};
         }
         if (status == SLUICE_ERROR_ARGUMENT) { // names and options are good
             throw Failure{exitFormat,
