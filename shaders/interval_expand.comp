@@ -12,8 +12,8 @@
 // elements, counted from the round's first.
 shared uint sStarts[gl_WorkGroupSize.x];
 
-// Whether the size, which is at most 16, divides 16. Then places are multiples of it, and a value's
-// bytes are the same in all units.
+// True if the size, at most 16, divides 16. Then places are multiples of it, and a value's bytes
+// are the same in all units.
 bool isRegular() { return (elementSize() & (elementSize() - 1u)) == 0u; }
 
 // Returns the value of an interval, repeated to 16 bytes if the size divides 16.

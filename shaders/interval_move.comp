@@ -18,11 +18,11 @@
 #include "lib/kernels/interval_runs.h"
 
 const uint kLongRun = 160u; // bytes, on average
-// How many units and words an invocation has in flight. For short runs there are few units, so that
-// registers are left for more words and more subgroups.
+// Units and words that an invocation has in flight. For short runs there are few units, which
+// leaves registers for more words and more subgroups.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_UNITS_AT_ONCE) const uint kUnitsAtOnce = 3u;
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_WORDS_AT_ONCE) const uint kWordsAtOnce = 2u;
-// Whether incomplete words are copied byte by byte, which suits short runs.
+// If true, incomplete words are copied byte by byte, which suits short runs.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_BYTES_APART) const bool kBytesApart = false;
 const uint kRunsAtOnce = 4u;
 

@@ -32,8 +32,8 @@ public:
         return buffer.handle + buffer.offset;
     }
 
-    // The commands of the components that the library is built with. What a command takes as scratch
-    // stands beside it, where a backend may need any.
+    // The commands of the components that the library is built with. If a backend may need scratch
+    // for a command, its requirements function stands beside it.
     virtual SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo&) = 0;
 #if SLUICE_HAVE_SUMS
     virtual SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo&) = 0;

@@ -134,7 +134,7 @@ uint32_t floatDecodeWarps(); // of a block
 cudaError_t loadDf11(CudaTraits& traits);
 cudaError_t launchDf11(cudaStream_t stream, const Df11Params& params, uint32_t blocks);
 
-// What a context loads: all kernels of the components that the library is built with.
+// A context loads all of these: the kernels of the components that the library is built with.
 inline constexpr cudaError_t (*kKernelLoaders[])(CudaTraits&) = {
     loadStatus,      loadChecksum,
 #if SLUICE_HAVE_SUMS

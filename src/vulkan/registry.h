@@ -28,7 +28,7 @@ enum class SelfTestCase : uint32_t {
 };
 #undef SLUICE_ENUMERATOR
 
-// Whether commands need a pipeline.
+// Tells whether commands need a pipeline.
 enum class Need : uint32_t {
     always,
     speed // another one does the same work, only slower

@@ -11,8 +11,8 @@ namespace sluice {
 // contain.
 bool matchesGlob(std::string_view pattern, std::string_view name);
 
-// A pattern without '/' is compared with the last component of the name, another with all of it.
-// People write "./dir" for "dir", and "dir/" for all that is below folders that "dir" matches.
+// A pattern without '/' is compared with the last component of the name, any other with the whole
+// name. "./dir" means "dir", and "dir/" everything below the folders that "dir" matches.
 bool matchesPath(std::string_view pattern, std::string_view name);
 
 } // namespace sluice

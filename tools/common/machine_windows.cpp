@@ -108,7 +108,7 @@ std::string systemText()
     const wchar_t* const key = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion";
     std::string name = registryText(key, L"ProductName");
     const std::string build = registryText(key, L"CurrentBuild");
-    // Windows 11 says here that it is Windows 10.
+    // Windows 11 reports itself as Windows 10 here.
     const size_t ten = name.find("Windows 10");
     if (ten != std::string::npos && std::atoi(build.c_str()) >= 22000)
         name.replace(ten, 10, "Windows 11");

@@ -80,7 +80,7 @@ SystemFile createFile(const std::string& path);
 // gets where this was tried, for a message.
 SystemFile openUnnamed(std::string& path);
 bool closeFile(SystemFile file);
-// Hands what was written to the system, which says now what it would say when the file is closed.
+// Hands what was written to the system, so that errors show now and not when the file is closed.
 bool flushFile(SystemFile file);
 bool syncFile(SystemFile file);
 bool touchFile(SystemFile file);          // modified now
@@ -126,8 +126,8 @@ SystemFile createIn(SystemFile folder, const char* name); // EEXIST: the name is
 // EEXIST: the new name is taken, and `replaces` is not set.
 bool renameIn(SystemFile folder, const char* name, const std::string& newName, bool replaces);
 bool removeIn(SystemFile folder, const char* name);
-// A file in the folder that has no name yet, and is gone when this process ends; kNoFile: the system
-// or the file system has no such.
+// Makes a file in the folder that has no name yet and vanishes when this process ends. Returns
+// kNoFile if the system or the file system has no such files.
 SystemFile createUnnamedIn(SystemFile folder);
 bool linkIn(SystemFile file, SystemFile folder, const std::string& name); // EEXIST: it is taken
 // Tells removeAbandonedIn that this process has the file until it closes it. False: somebody was

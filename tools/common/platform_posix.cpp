@@ -414,7 +414,7 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName, b
     if (syscall(SYS_renameat2, in, name, in, to, kNoReplace) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
 #endif
-    // File systems of networks know no such rename, but links.
+    // Network file systems have no such rename, but they have links.
     if (linkat(in, name, in, to, 0) == 0) return unlinkat(in, name, 0) == 0;
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return false;
     struct stat status = {};
@@ -497,8 +497,8 @@ void removeAbandonedIn(SystemFile folder, bool (*isOurs)(const std::string& name
             continue;
         const int file = descriptorOf(openIn(folder, name));
         if (file < 0) continue;
-        // Whoever makes a file holds it, and looks then whether it has still a name. The name is of
-        // the file that is held here, or somebody else has removed that.
+        // A process that makes a file locks it, then checks that it still has its name. If the name
+        // no longer belongs to the file locked here, somebody else has removed that file.
         if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &held) == 0 &&
             isAbandoned(held, local) && fstatat(in, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             status.st_dev == held.st_dev && status.st_ino == held.st_ino)

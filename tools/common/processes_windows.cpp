@@ -51,7 +51,7 @@ std::wstring quoted(const std::wstring& word)
 constexpr DWORD kPipeBytes = 1u << 20, kPartBytes = 65536;
 constexpr DWORD kPause = 5; // milliseconds between looks into empty pipes
 
-// What stands in a pipe by now. Returns whether that is anything.
+// Takes what a pipe holds by now. Returns whether it held anything.
 bool takeBytes(HANDLE from, std::string& text, size_t most, bool keepsEnd)
 {
     char part[kPartBytes];
