@@ -59,6 +59,7 @@ int main(int argc, char** argv)
     Device device;
     SluiceDeviceInfo open = {};
     open.selector = selector;
+    open.kernels = SLUICE_KERNELS_GDEFLATE;
     open.tier = argc > 3 ? argv[3] : nullptr;
     const char* error = nullptr;
     if (const SluiceStatus status = sluiceOpenDevice(&open, &device.handle, &error)) {
