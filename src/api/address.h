@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-inline U64Pair pair(uint64_t value) { return {u32(value), u32(value >> 32)}; }
+inline U64Pair pair(uint64_t value) { return {uint32_t(value), uint32_t(value >> 32)}; }
 inline uint64_t fromPair(U64Pair value) { return uint64_t{value.hi} << 32 | value.lo; }
 
 } // namespace sluice

@@ -98,14 +98,14 @@ inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls
     CompactParams params = {};
     params.maxCount = info.maxCount;
     const uint64_t size = compactedBytes(info);
-    params.capacity = u32(std::min<uint64_t>(info.output.size / size, UINT32_MAX));
-    params.indexCapacity = u32(std::min<uint64_t>(info.indices.size / 4, UINT32_MAX));
-    params.mode = u32(info.test);
+    params.capacity = uint32_t(std::min<uint64_t>(info.output.size / size, UINT32_MAX));
+    params.indexCapacity = uint32_t(std::min<uint64_t>(info.indices.size / 4, UINT32_MAX));
+    params.mode = uint32_t(info.test);
     bool invert = (info.flags & SLUICE_COMPACT_DROP) != 0;
     if (info.test == SLUICE_COMPACT_COMPARE) {
         const KeyRange range = keysThatCompare(info.comparison, info.type, info.constant);
-        params.low = {u32(range.low), u32(range.low >> 32)};
-        params.span = {u32(range.span), u32(range.span >> 32)};
+        params.low = {uint32_t(range.low), uint32_t(range.low >> 32)};
+        params.span = {uint32_t(range.span), uint32_t(range.span >> 32)};
         if (info.type == SLUICE_VALUE_I32)
             params.low.lo ^= 0x80000000u; // keys are elements with the sign flipped: plus 2^31
         invert = invert != range.outside;
@@ -142,7 +142,7 @@ void setAddresses(CompactParams& params, const SluiceCompactInfo& info, const Ad
 // that is not inverted, if there is one.
 inline void normalizeTest(CompactParams& params)
 {
-    const u32 test = params.mode & SLUICE_COMPACT_MODE_TEST;
+    const uint32_t test = params.mode & SLUICE_COMPACT_MODE_TEST;
     if (test == SLUICE_COMPACT_TEST_NON_ZERO) {
         params.low = {1, 0};
         params.span = {0xfffffffe, 0};
@@ -152,7 +152,7 @@ inline void normalizeTest(CompactParams& params)
         return;
     }
     if ((params.mode & SLUICE_COMPACT_MODE_INVERT) != 0 && params.span.lo != 0xffffffff) {
-        params.mode &= ~u32(SLUICE_COMPACT_MODE_INVERT);
+        params.mode &= ~uint32_t(SLUICE_COMPACT_MODE_INVERT);
         params.low.lo += params.span.lo + 1;
         params.span.lo = 0xfffffffe - params.span.lo;
     }
@@ -202,7 +202,7 @@ inline void shareOutTiles(CompactParams& params, const CompactMachine& machine, 
     uint64_t workgroups = std::min<uint64_t>(tiles, machine.workgroups);
     params.share = 0xffffffffu;
     if (machine.tilesPerWorkgroup != 0) {
-        params.share = u32(
+        params.share = uint32_t(
             std::min<uint64_t>((tiles + workgroups - 1) / workgroups, machine.tilesPerWorkgroup));
         workgroups = (tiles + params.share - 1) / params.share;
     }
@@ -210,7 +210,7 @@ inline void shareOutTiles(CompactParams& params, const CompactMachine& machine, 
                           ? workgroups == tiles
                           : tiles + (scanner ? 1 : 0) <= machine.workgroups;
     if (fits && !inPlace) params.mode |= SLUICE_COMPACT_MODE_DIRECT;
-    params.workgroups = u32(workgroups + (scanner ? 1 : 0));
+    params.workgroups = uint32_t(workgroups + (scanner ? 1 : 0));
 }
 
 // `params` has its addresses already. knowsTest(params) says whether the ring kernels have its
@@ -262,7 +262,8 @@ CompactPlan planCompact(const SluiceCompactInfo& info, const CompactParams& para
             plan.path = ring ? CompactPlan::Path::ring : CompactPlan::Path::call;
             plan.params = normal;
             plan.params.workgroups =
-                ring ? u32(std::min<uint64_t>(ringTiles + 1, machine.ringWorkgroups)) : u32(calls);
+                ring ? uint32_t(std::min<uint64_t>(ringTiles + 1, machine.ringWorkgroups))
+                     : uint32_t(calls);
             if (scanner) plan.params.mode |= SLUICE_COMPACT_MODE_SCANNER;
             return plan;
         }

@@ -10,11 +10,12 @@
 namespace sluice {
 
 struct Df11Tuning {
-    u32 workgroups; // that run at once: one wave, for each makes a table; 0 where that is not known
+    uint32_t
+        workgroups; // that run at once: one wave, for each makes a table; 0 where that is not known
     // Where only the GPU knows how many units there are, there are this many workgroups, each with
     // at most countedBlocks blocks.
-    u32 countedWorkgroups = 2048;
-    u32 countedBlocks = 8;
+    uint32_t countedWorkgroups = 2048;
+    uint32_t countedBlocks = 8;
 };
 
 // addressOf is as in plan_regions.h.
@@ -42,7 +43,7 @@ Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf,
     return params;
 }
 
-inline u32 df11Workgroups(const Df11Params& params)
+inline uint32_t df11Workgroups(const Df11Params& params)
 {
     return (params.maxBlockCount + params.blocksPerWorkgroup - 1) / params.blocksPerWorkgroup;
 }

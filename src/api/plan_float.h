@@ -11,15 +11,16 @@ namespace sluice {
 
 // Returns how many tiles share a workgroup, which builds its tables once. The tiles are spread over
 // the workgroups that run at the same time, up to `most` tiles a lane group.
-inline u32 floatTilesPerWorkgroup(u32 tileCount, u32 laneGroups, u32 most, u32 workgroups)
+inline uint32_t floatTilesPerWorkgroup(uint32_t tileCount, uint32_t laneGroups, uint32_t most,
+                                       uint32_t workgroups)
 {
     return std::clamp((tileCount + workgroups - 1) / workgroups, 1u, most * laneGroups);
 }
 
 // laneGroups, most and workgroups go to floatTilesPerWorkgroup; addressOf is as in plan_regions.h.
 template <typename AddressOf>
-FloatDecodeParams floatDecodeParams(const SluiceFloatDecodeInfo& info, u32 laneGroups, u32 most,
-                                    u32 workgroups, const AddressOf& addressOf)
+FloatDecodeParams floatDecodeParams(const SluiceFloatDecodeInfo& info, uint32_t laneGroups,
+                                    uint32_t most, uint32_t workgroups, const AddressOf& addressOf)
 {
     FloatDecodeParams params = {};
     setRanges(params, info, addressOf);

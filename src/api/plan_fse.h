@@ -14,20 +14,20 @@ namespace sluice {
 // laneGroups of them.
 template <typename AddressOf>
 FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf& addressOf,
-                                u32 laneGroups)
+                                uint32_t laneGroups)
 {
     FseTablesParams params = {};
     setRegionList(params, info, addressOf);
     params.maxSymbols = info.maxSymbols;
     params.maxLog = info.maxLog;
-    const u32 tables =
+    const uint32_t tables =
         info.maxRegionCount / laneGroups + (info.maxRegionCount % laneGroups != 0 ? 1 : 0);
     params.tablesPerGroup =
         (info.flags & SLUICE_FSE_COUNTS) != 0 ? 1 : std::clamp(tables, 1u, SLUICE_FSE_LANES);
     return params;
 }
 
-inline u32 fseTablesGroups(const FseTablesParams& params)
+inline uint32_t fseTablesGroups(const FseTablesParams& params)
 {
     return (params.maxRegionCount + params.tablesPerGroup - 1) / params.tablesPerGroup;
 }

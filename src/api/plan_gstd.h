@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-inline u32 gstdSlots(const SluiceGstdInfo& info)
+inline uint32_t gstdSlots(const SluiceGstdInfo& info)
 {
     return std::min(info.maxRegionCount,
                     info.tilesAtOnce == 0 ? SLUICE_GS_SLOTS : info.tilesAtOnce);
@@ -38,20 +38,20 @@ GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
 // That keeps the GPU busy while the turn before runs out of work.
 class GstdTurns {
 public:
-    GstdTurns(const GstdParams& all, u32 slots)
+    GstdTurns(const GstdParams& all, uint32_t slots)
         : m_params(all), m_overlap(all.maxRegionCount > slots && slots >= 2),
           m_each(std::max(m_overlap ? slots / 2 : slots, 1u))
     {
     }
 
-    u32 count() const
+    uint32_t count() const
     {
         return m_params.maxRegionCount / m_each + (m_params.maxRegionCount % m_each != 0 ? 1 : 0);
     }
     bool overlapping() const { return m_overlap; }
     uint64_t scratchSize() const { return uint64_t{m_each} * SLUICE_GSTD_SLOT_SIZE; } // of one turn
 
-    GstdParams operator[](u32 turn) const
+    GstdParams operator[](uint32_t turn) const
     {
         GstdParams result = m_params;
         result.firstTile = turn * m_each;
@@ -64,7 +64,7 @@ public:
 private:
     GstdParams m_params;
     bool m_overlap;
-    u32 m_each;
+    uint32_t m_each;
 };
 
 } // namespace sluice

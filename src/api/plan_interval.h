@@ -16,24 +16,24 @@ namespace sluice {
 // How the work of an interval command is shared out, in bytes of elements (IntervalParams::tile,
 // large, tail and window). A window of more than 24 KiB would not fit the marks of a round.
 struct IntervalTuning {
-    u32 expandBytes = 24 << 10; // the share of an expansion, and its window
-    u32 shareBytes = 16 << 10;  // the share of a search, and its window
+    uint32_t expandBytes = 24 << 10; // the share of an expansion, and its window
+    uint32_t shareBytes = 16 << 10;  // the share of a search, and its window
     // Moves: the first shares are large and the last ones small, so that all end at the same time.
-    u32 smallBytes = 8 << 10;
-    u32 largeBytes = 64 << 10;
-    u32 tailBytes = 128 << 20;  // done in small shares
-    u32 windowBytes = 16 << 10; // the window of a round
+    uint32_t smallBytes = 8 << 10;
+    uint32_t largeBytes = 64 << 10;
+    uint32_t tailBytes = 128 << 20;  // done in small shares
+    uint32_t windowBytes = 16 << 10; // the window of a round
     // Moves whose runs are shorter than this on average have a tail and a window of their own.
-    u32 shortRunBytes = 0;
-    u32 shortTailBytes = 128 << 20;
-    u32 shortWindowBytes = 16 << 10;
+    uint32_t shortRunBytes = 0;
+    uint32_t shortTailBytes = 128 << 20;
+    uint32_t shortWindowBytes = 16 << 10;
 };
 
 constexpr uint64_t intervalDivideUp(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
-inline u32 intervalGroups(u32 maxCount)
+inline uint32_t intervalGroups(uint32_t maxCount)
 {
-    return u32(intervalDivideUp(maxCount, intervalGroupSize(maxCount)));
+    return uint32_t(intervalDivideUp(maxCount, intervalGroupSize(maxCount)));
 }
 
 inline uint64_t intervalScratchBytes(const SluiceIntervals& intervals)
@@ -44,9 +44,9 @@ inline uint64_t intervalScratchBytes(const SluiceIntervals& intervals)
            4;
 }
 
-inline u32 intervalCapacity(uint64_t bytes, u32 elementSize)
+inline uint32_t intervalCapacity(uint64_t bytes, uint32_t elementSize)
 {
-    return u32(std::min<uint64_t>(bytes / elementSize, UINT32_MAX));
+    return uint32_t(std::min<uint64_t>(bytes / elementSize, UINT32_MAX));
 }
 
 inline bool isBulk(const IntervalParams& params) { return params.form >= SLUICE_INTERVAL_REMOVED; }
@@ -72,8 +72,8 @@ inline uint64_t intervalShares(const IntervalParams& params)
 }
 
 // Sets sizes and counts; the backend adds the addresses.
-inline IntervalParams intervalParams(const SluiceIntervals& intervals, u32 elementSize,
-                                     u32 capacity, u32 shareBytes)
+inline IntervalParams intervalParams(const SluiceIntervals& intervals, uint32_t elementSize,
+                                     uint32_t capacity, uint32_t shareBytes)
 {
     IntervalParams params = {};
     params.maxCount = intervals.maxCount;
@@ -117,7 +117,7 @@ inline IntervalParams moveParams(const SluiceIntervalMoveInfo& info, const Inter
     IntervalParams params = intervalParams(
         info.intervals, info.elementSize, intervalCapacity(info.destination.size, info.elementSize),
         tuning.windowBytes);
-    params.kind = u32(info.kind);
+    params.kind = uint32_t(info.kind);
     params.positionBytes = info.positionSize;
     setMoveShares(params, tuning);
     return params;

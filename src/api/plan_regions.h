@@ -15,7 +15,7 @@
 namespace sluice {
 
 // Bytes that a pitched view of `size` bytes holds without the padding of its rows.
-inline uint64_t logicalSize(uint64_t size, u32 rowBytes, u32 rowPitch)
+inline uint64_t logicalSize(uint64_t size, uint32_t rowBytes, uint32_t rowPitch)
 {
     return rowBytes == 0
                ? size
@@ -49,15 +49,15 @@ void setRegionList(Params& params, const Info& info, const AddressOf& addressOf)
 // Division by multiplication (Granlund, Montgomery: Division by Invariant Integers using
 // Multiplication, PLDI 1994): exact for dividends below 2^31, and an offset in a row plus an offset
 // in a tile is below.
-inline void setRowPitch(RegionParams& params, u32 rowBytes, u32 rowPitch)
+inline void setRowPitch(RegionParams& params, uint32_t rowBytes, uint32_t rowPitch)
 {
     params.rowBytes = rowBytes;
     params.rowPitch = rowPitch;
     if (rowBytes == 0) return;
-    u32 bits = 2; // rowBytes is 4 at least
+    uint32_t bits = 2; // rowBytes is 4 at least
     while ((uint64_t(1) << bits) < rowBytes)
         ++bits;
-    params.rowMagic = u32((uint64_t(1) << (31 + bits)) / rowBytes + 1);
+    params.rowMagic = uint32_t((uint64_t(1) << (31 + bits)) / rowBytes + 1);
     params.rowShift = bits - 1;
 }
 

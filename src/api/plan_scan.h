@@ -45,13 +45,14 @@ struct LookbackTuning {
     // How often a workgroup looks at a tile that has published nothing before it computes that tile
     // itself. Where workgroups are not known to go on it looks only a few times. 0 never waits, and
     // SLUICE_LOOKBACK_NEVER reads no state at all, which takes quadratic time (tests).
-    u32 polls;
-    u32 scannerTiles; // from this many tiles on one workgroup, the scanner, only adds up states
+    uint32_t polls;
+    uint32_t
+        scannerTiles; // from this many tiles on one workgroup, the scanner, only adds up states
 };
 
-inline bool mayWait(u32 polls) { return polls != 0 && polls != SLUICE_LOOKBACK_NEVER; }
+inline bool mayWait(uint32_t polls) { return polls != 0 && polls != SLUICE_LOOKBACK_NEVER; }
 
-inline bool hasScanner(u32 polls, uint64_t tiles, u32 scannerTiles)
+inline bool hasScanner(uint32_t polls, uint64_t tiles, uint32_t scannerTiles)
 {
     return mayWait(polls) && tiles >= scannerTiles;
 }
@@ -120,7 +121,7 @@ struct ScanMachine {
 };
 
 struct ScanPlan {
-    u32 schedule;               // SLUICE_SCAN_BY_
+    uint32_t schedule;          // SLUICE_SCAN_BY_
     bool partials;              // partial results come first, by a dispatch of `workgroups`
     bool scanner;               // workgroup 0 is one
     uint32_t tilesPerWorkgroup; // at most
@@ -146,9 +147,9 @@ inline ScanPlan planScan(const SluiceScanInfo& info, const ScanParams& params,
         share = std::clamp<uint64_t>(tiles / machine.workgroups, 1, machine.tilesPerWorkgroup);
         workgroups = (tiles + share - 1) / share;
     }
-    const u32 schedule = workgroups == tiles                   ? SLUICE_SCAN_BY_NUMBER
-                         : ring && machine.ringWorkgroups == 0 ? SLUICE_SCAN_BY_RING
-                                                               : SLUICE_SCAN_BY_TICKET;
+    const uint32_t schedule = workgroups == tiles                   ? SLUICE_SCAN_BY_NUMBER
+                              : ring && machine.ringWorkgroups == 0 ? SLUICE_SCAN_BY_RING
+                                                                    : SLUICE_SCAN_BY_TICKET;
     return {schedule, false, scanner, uint32_t(share), uint32_t(workgroups + (scanner ? 1 : 0))};
 }
 

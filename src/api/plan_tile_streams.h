@@ -78,7 +78,7 @@ TileStreamsParams tileStreamsParams(const SluiceTileStreamsInfo& info, const Til
     params.counts = pair(addressOf(plan.counts));
     params.regions = pair(addressOf(plan.decode.regions));
     params.zeroed = pair(addressOf(plan.scan.scratch));
-    params.zeroedWords = u32(plan.scan.scratch.size / 4);
+    params.zeroedWords = uint32_t(plan.scan.scratch.size / 4);
     params.maxStreamCount = info.maxStreamCount;
     params.maxTileCount = info.maxTileCount;
     return params;

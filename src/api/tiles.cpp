@@ -40,7 +40,7 @@ SluiceStatus checkTile(const SluiceTile& tile)
                                        tile.filterSize <= SLUICE_FILTER_MAX_DESCRIPTION;
     // This is a mask and not a remainder: a division would take as long as everything else that is
     // done for a tile.
-    const u64 beside = tile.codec == SLUICE_CODEC_FLOAT && tile.filter == nullptr ? 15 : 3;
+    const uint64_t beside = tile.codec == SLUICE_CODEC_FLOAT && tile.filter == nullptr ? 15 : 3;
     return validSizes(tile) && validFilter && tile.sourceOffset % 16 == 0 &&
                    (tile.destinationOffset & beside) == 0
                ? SLUICE_OK
@@ -50,16 +50,16 @@ SluiceStatus checkTile(const SluiceTile& tile)
 // Neighbours mostly have the same description.
 void placeDescription(SluiceTileTotals& totals, const SluiceTile& tile, PlacedTile& placed)
 {
-    const u32 known = std::min(totals.recentCount, SLUICE_TILE_FILTERS);
-    for (u32 i = 0; i < known; ++i) {
+    const uint32_t known = std::min(totals.recentCount, SLUICE_TILE_FILTERS);
+    for (uint32_t i = 0; i < known; ++i) {
         if (totals.recent[i] == tile.filter && totals.recentSize[i] == tile.filterSize) {
             placed.descriptionOffset = totals.recentOffset[i];
             return;
         }
     }
     placed.isNewDescription = true;
-    placed.descriptionOffset = u32(totals.descriptionSize);
-    const u32 at = totals.recentCount++ % SLUICE_TILE_FILTERS;
+    placed.descriptionOffset = uint32_t(totals.descriptionSize);
+    const uint32_t at = totals.recentCount++ % SLUICE_TILE_FILTERS;
     totals.recent[at] = tile.filter;
     totals.recentSize[at] = tile.filterSize;
     totals.recentOffset[at] = placed.descriptionOffset;
@@ -80,38 +80,42 @@ public:
     SluiceStatus record(SluiceCommands commands) const;
 
     template <class T>
-    T* control(u64 offset) const
+    T* control(uint64_t offset) const
     {
-        return reinterpret_cast<T*>(static_cast<u8*>(m_info.controlHost) + offset);
+        return reinterpret_cast<T*>(static_cast<uint8_t*>(m_info.controlHost) + offset);
     }
-    u32* results(u64 offset) const
+    uint32_t* results(uint64_t offset) const
     {
-        return reinterpret_cast<u32*>(static_cast<u8*>(m_info.resultsHost) + offset);
+        return reinterpret_cast<uint32_t*>(static_cast<uint8_t*>(m_info.resultsHost) + offset);
     }
 
 private:
     void addScratch();
-    u32 decodeFlags() const
+    uint32_t decodeFlags() const
     {
-        return (m_info.flags & SLUICE_TILES_NEVER_STORED) == 0 ? u32(SLUICE_DECODE_STORED_IF_EQUAL)
-                                                               : 0u;
+        return (m_info.flags & SLUICE_TILES_NEVER_STORED) == 0
+                   ? uint32_t(SLUICE_DECODE_STORED_IF_EQUAL)
+                   : 0u;
     }
-    bool isEmpty(u32 kind, u32 filtered) const { return m_totals.counts[kind][filtered] == 0; }
-    SluiceBuffer destinationOf(u32 filtered) const
+    bool isEmpty(uint32_t kind, uint32_t filtered) const
+    {
+        return m_totals.counts[kind][filtered] == 0;
+    }
+    SluiceBuffer destinationOf(uint32_t filtered) const
     {
         return filtered != 0 ? partOf(m_info.scratch, m_layout.filtered, m_totals.filteredSize)
                              : m_info.destination;
     }
-    SluiceBuffer statusOf(u32 kind, u32 filtered) const
+    SluiceBuffer statusOf(uint32_t kind, uint32_t filtered) const
     {
         return partOf(m_info.results, m_layout.lists[kind][filtered].status,
-                      (u64(m_totals.counts[kind][filtered]) + kSummaryWords) * 4);
+                      (uint64_t(m_totals.counts[kind][filtered]) + kSummaryWords) * 4);
     }
-    SluiceGdeflateInfo gdeflate(TileKind kind, u32 filtered) const;
-    SluiceGstdInfo gstd(u32 filtered) const;
-    SluiceFilterInfo filter(u32 kind) const;
-    SluiceFloatDecodeInfo floats(u32 filtered) const;
-    SluiceChecksumInfo checksum(u32 kind, u32 filtered) const;
+    SluiceGdeflateInfo gdeflate(TileKind kind, uint32_t filtered) const;
+    SluiceGstdInfo gstd(uint32_t filtered) const;
+    SluiceFilterInfo filter(uint32_t kind) const;
+    SluiceFloatDecodeInfo floats(uint32_t filtered) const;
+    SluiceChecksumInfo checksum(uint32_t kind, uint32_t filtered) const;
     SluiceStatus recordDecodes(SluiceCommands commands) const;
     SluiceStatus recordFilters(SluiceCommands commands) const;
     SluiceStatus recordChecksums(SluiceCommands commands) const;
@@ -125,19 +129,19 @@ private:
 // Commands of a batch may run at the same time, so each has scratch of its own.
 void Batch::addScratch()
 {
-    u64& size = m_layout.sizes.scratchSize;
+    uint64_t& size = m_layout.sizes.scratchSize;
     m_layout.sizes.scratchAlignment = kListAlignment;
     m_layout.filtered = takeBytes(size, m_totals.filteredSize);
-    const auto take = [&](const SluiceRequirements& required, u64& at, u64& bytes) {
-        u64& alignment = m_layout.sizes.scratchAlignment;
+    const auto take = [&](const SluiceRequirements& required, uint64_t& at, uint64_t& bytes) {
+        uint64_t& alignment = m_layout.sizes.scratchAlignment;
         alignment = std::max(alignment, required.scratchAlignment);
-        size = alignUp(size, std::max<u64>(required.scratchAlignment, 1));
+        size = alignUp(size, std::max<uint64_t>(required.scratchAlignment, 1));
         bytes = required.scratchSize;
         at = takeBytes(size, bytes);
     };
     const Backend& backend = *m_context->backend;
-    for (u32 kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
-        for (u32 filtered = 0; filtered < 2; ++filtered) {
+    for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
+        for (uint32_t filtered = 0; filtered < 2; ++filtered) {
             if (isEmpty(kind, filtered)) continue;
             TileLists& lists = m_layout.lists[kind][filtered];
             take(kind == kGstdKind ? backend.gstdRequirements(gstd(filtered))
@@ -154,15 +158,16 @@ void Batch::addScratch()
 }
 
 // The regions of a large tile are its parts; they share one checksum.
-SluiceGdeflateInfo Batch::gdeflate(TileKind kind, u32 filtered) const
+SluiceGdeflateInfo Batch::gdeflate(TileKind kind, uint32_t filtered) const
 {
     const TileLists& lists = m_layout.lists[kind][filtered];
     const bool isLarge = kind == kLargeKind;
-    const u64 count = isLarge ? m_totals.parts[kind][filtered] : m_totals.counts[kind][filtered];
+    const uint64_t count =
+        isLarge ? m_totals.parts[kind][filtered] : m_totals.counts[kind][filtered];
     SluiceGdeflateInfo decode = {};
-    decode.maxRegionCount = u32(count);
+    decode.maxRegionCount = uint32_t(count);
     decode.regionStride = sizeof(SluiceRegion);
-    decode.flags = isLarge ? u32(SLUICE_DECODE_STORED_IF_EQUAL) : decodeFlags();
+    decode.flags = isLarge ? uint32_t(SLUICE_DECODE_STORED_IF_EQUAL) : decodeFlags();
     decode.regions = partOf(m_info.control, lists.decodes, count * sizeof(SluiceRegion));
     decode.source = m_info.source;
     decode.destination = destinationOf(filtered);
@@ -174,12 +179,12 @@ SluiceGdeflateInfo Batch::gdeflate(TileKind kind, u32 filtered) const
     return decode;
 }
 
-SluiceGstdInfo Batch::gstd(u32 filtered) const
+SluiceGstdInfo Batch::gstd(uint32_t filtered) const
 {
     const TileLists& lists = m_layout.lists[kGstdKind][filtered];
-    const u64 count = m_totals.counts[kGstdKind][filtered];
+    const uint64_t count = m_totals.counts[kGstdKind][filtered];
     SluiceGstdInfo decode = {};
-    decode.maxRegionCount = u32(count);
+    decode.maxRegionCount = uint32_t(count);
     decode.regionStride = sizeof(SluiceRegion);
     decode.flags = decodeFlags();
     decode.tilesAtOnce = m_info.gstdTilesAtOnce;
@@ -193,14 +198,14 @@ SluiceGstdInfo Batch::gstd(u32 filtered) const
     return decode;
 }
 
-SluiceFilterInfo Batch::filter(u32 kind) const
+SluiceFilterInfo Batch::filter(uint32_t kind) const
 {
     const TileLists& lists = m_layout.lists[kind][1];
-    const u32 count = m_totals.counts[kind][1];
+    const uint32_t count = m_totals.counts[kind][1];
     SluiceFilterInfo undo = {};
     undo.maxTileCount = undo.statusCount = count;
-    undo.maxTileSize = u32(alignUp(std::max(m_totals.largestFiltered[kind], 1u), 4));
-    undo.tiles = partOf(m_info.control, lists.filters, u64(count) * sizeof(SluiceFilterTile));
+    undo.maxTileSize = uint32_t(alignUp(std::max(m_totals.largestFiltered[kind], 1u), 4));
+    undo.tiles = partOf(m_info.control, lists.filters, uint64_t(count) * sizeof(SluiceFilterTile));
     undo.descriptions = partOf(m_info.control, m_layout.descriptions, m_totals.descriptionSize);
     undo.source = destinationOf(1);
     undo.destination = m_info.destination;
@@ -210,12 +215,12 @@ SluiceFilterInfo Batch::filter(u32 kind) const
 }
 
 // sluicePrepareTiles has written how many parts the tiles have, behind the list of first parts.
-SluiceFloatDecodeInfo Batch::floats(u32 filtered) const
+SluiceFloatDecodeInfo Batch::floats(uint32_t filtered) const
 {
     const TileLists& lists = m_layout.lists[kFloatKind][filtered];
-    const u64 count = m_totals.counts[kFloatKind][filtered];
+    const uint64_t count = m_totals.counts[kFloatKind][filtered];
     SluiceFloatDecodeInfo decode = {};
-    decode.tensorCount = u32(count);
+    decode.tensorCount = uint32_t(count);
     decode.tileCount = m_totals.parts[kFloatKind][filtered];
     if (m_info.resultsHost != nullptr)
         decode.tileCount = std::min(decode.tileCount, results(lists.firstParts)[count]);
@@ -223,17 +228,17 @@ SluiceFloatDecodeInfo Batch::floats(u32 filtered) const
     decode.source = m_info.source;
     decode.destination = destinationOf(filtered);
     decode.status = partOf(m_info.results, lists.partStatus,
-                           (u64(m_totals.parts[kFloatKind][filtered]) + kSummaryWords) * 4);
+                           (uint64_t(m_totals.parts[kFloatKind][filtered]) + kSummaryWords) * 4);
     decode.scratch = partOf(m_info.scratch, lists.decodeScratch, lists.decodeScratchSize);
     return decode;
 }
 
-SluiceChecksumInfo Batch::checksum(u32 kind, u32 filtered) const
+SluiceChecksumInfo Batch::checksum(uint32_t kind, uint32_t filtered) const
 {
     const TileLists& lists = m_layout.lists[kind][filtered];
-    const u64 count = m_totals.counts[kind][filtered];
+    const uint64_t count = m_totals.counts[kind][filtered];
     SluiceChecksumInfo compare = {};
-    compare.maxRegionCount = u32(count);
+    compare.maxRegionCount = uint32_t(count);
     compare.regionStride = sizeof(SluiceRegion);
     compare.regions = partOf(m_info.control, lists.finals, count * sizeof(SluiceRegion));
     compare.destination = m_info.destination;
@@ -257,7 +262,7 @@ SluiceStatus Batch::check() const
 SluiceStatus Batch::recordDecodes(SluiceCommands commands) const
 {
     SluiceStatus status = SLUICE_OK;
-    for (u32 filtered = 0; filtered < 2; ++filtered) {
+    for (uint32_t filtered = 0; filtered < 2; ++filtered) {
         for (const TileKind kind : {kGdeflateKind, kLargeKind}) {
             if (status != SLUICE_OK || isEmpty(kind, filtered)) continue;
             const SluiceGdeflateInfo decode = gdeflate(kind, filtered);
@@ -297,8 +302,8 @@ SluiceStatus Batch::recordChecksums(SluiceCommands commands) const
 {
     SluiceStatus status = SLUICE_OK;
     bool isFirst = true;
-    for (u32 kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
-        for (u32 filtered = 0; filtered < 2; ++filtered) {
+    for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
+        for (uint32_t filtered = 0; filtered < 2; ++filtered) {
             if (status != SLUICE_OK || isEmpty(kind, filtered) ||
                 !needsChecksum(kind, filtered, m_info.flags))
                 continue;
@@ -321,14 +326,14 @@ SluiceStatus Batch::record(SluiceCommands commands) const
 // Counts all tiles of a batch, unless the caller has.
 SluiceStatus countTiles(const SluiceTilesInfo& info, SluiceTileTotals& totals)
 {
-    constexpr u32 kFlags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
+    constexpr uint32_t kFlags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
     if ((info.flags & ~kFlags) != 0 || (info.tileCount != 0 && info.tiles == nullptr))
         return SLUICE_ERROR_ARGUMENT;
     if (info.totals != nullptr) {
         totals = *info.totals;
         return totals.tileCount == info.tileCount ? SLUICE_OK : SLUICE_ERROR_ARGUMENT;
     }
-    for (u32 i = 0; i < info.tileCount; ++i) {
+    for (uint32_t i = 0; i < info.tileCount; ++i) {
         const SluiceStatus status = sluiceAddTile(&totals, &info.tiles[i]);
         if (status != SLUICE_OK) return status;
     }
@@ -365,28 +370,28 @@ public:
     void finish();
 
 private:
-    void writeParts(const SluiceTile& tile, const PlacedTile& placed, u64 output);
-    bool writeTensor(const SluiceTile& tile, const PlacedTile& placed, u64 output);
+    void writeParts(const SluiceTile& tile, const PlacedTile& placed, uint64_t output);
+    bool writeTensor(const SluiceTile& tile, const PlacedTile& placed, uint64_t output);
 
     const SluiceTilesInfo& m_info;
     const SluiceTileTotals& m_totals;
     const Batch& m_batch;
-    u64 m_source, m_destination, m_filtered;
-    u32 m_parts[SLUICE_TILE_KINDS][2] = {}; // written so far
+    uint64_t m_source, m_destination, m_filtered;
+    uint32_t m_parts[SLUICE_TILE_KINDS][2] = {}; // written so far
 };
 
 void ListWriter::write(const SluiceTile& tile, const PlacedTile& placed)
 {
     const TileLists& lists = m_batch.layout().lists[placed.kind][placed.filtered];
-    const u64 final = m_destination + tile.destinationOffset;
-    const u64 output = placed.filtered != 0 ? m_filtered + placed.filteredOffset : final;
+    const uint64_t final = m_destination + tile.destinationOffset;
+    const uint64_t output = placed.filtered != 0 ? m_filtered + placed.filteredOffset : final;
     const SluiceRegion region = {m_source + tile.sourceOffset, output, tile.storedSize, tile.size};
     if (hasParts(placed.kind))
         writeParts(tile, placed, output);
     else
         m_batch.control<SluiceRegion>(lists.decodes)[placed.index] = region;
     if ((m_info.flags & SLUICE_TILES_UNCHECKED) == 0)
-        m_batch.control<u32>(lists.expected)[placed.index] = tile.checksum;
+        m_batch.control<uint32_t>(lists.expected)[placed.index] = tile.checksum;
     if (needsChecksum(placed.kind, placed.filtered, m_info.flags)) {
         m_batch.control<SluiceRegion>(lists.finals)[placed.index] = {region.srcAddress, final,
                                                                      tile.storedSize, tile.size};
@@ -395,24 +400,25 @@ void ListWriter::write(const SluiceTile& tile, const PlacedTile& placed)
     m_batch.control<SluiceFilterTile>(lists.filters)[placed.index] = {
         output, final, tile.size, placed.descriptionOffset, tile.filterSize, placed.index};
     if (placed.isNewDescription) {
-        std::memcpy(m_batch.control<u8>(m_batch.layout().descriptions + placed.descriptionOffset),
-                    tile.filter, tile.filterSize);
+        std::memcpy(
+            m_batch.control<uint8_t>(m_batch.layout().descriptions + placed.descriptionOffset),
+            tile.filter, tile.filterSize);
     }
 }
 
 // The parts' decode has statuses of its own. The tiles' statuses begin with the value that a
 // checksum or a filter takes for "decoded".
-void ListWriter::writeParts(const SluiceTile& tile, const PlacedTile& placed, u64 output)
+void ListWriter::writeParts(const SluiceTile& tile, const PlacedTile& placed, uint64_t output)
 {
     const TileLists& lists = m_batch.layout().lists[placed.kind][placed.filtered];
-    u32& next = m_parts[placed.kind][placed.filtered];
+    uint32_t& next = m_parts[placed.kind][placed.filtered];
     m_batch.results(lists.firstParts)[placed.index] = next;
-    u32 status = SLUICE_TILE_UNVERIFIED;
+    uint32_t status = SLUICE_TILE_UNVERIFIED;
     if (placed.kind == kFloatKind) {
         if (!writeTensor(tile, placed, output)) status = SLUICE_TILE_BAD_REGION;
     } else {
-        for (u32 done = 0; done < tile.size; done += SLUICE_GD_TILE_BYTES) {
-            const u64 bytes = std::min<u32>(tile.size - done, SLUICE_GD_TILE_BYTES);
+        for (uint32_t done = 0; done < tile.size; done += SLUICE_GD_TILE_BYTES) {
+            const uint64_t bytes = std::min<uint32_t>(tile.size - done, SLUICE_GD_TILE_BYTES);
             m_batch.control<SluiceRegion>(lists.decodes)[next++] = {
                 m_source + tile.sourceOffset + done, output + done, bytes, bytes};
         }
@@ -422,25 +428,26 @@ void ListWriter::writeParts(const SluiceTile& tile, const PlacedTile& placed, u6
 
 // A tile whose head makes no sense becomes an empty tensor, and false is returned.
 bool ListWriter::writeTensor([[maybe_unused]] const SluiceTile& tile, const PlacedTile& placed,
-                             [[maybe_unused]] u64 output)
+                             [[maybe_unused]] uint64_t output)
 {
     SluiceFloatTensor tensor = {};
-    u32& next = m_parts[kFloatKind][placed.filtered];
+    uint32_t& next = m_parts[kFloatKind][placed.filtered];
     bool isGood = false;
 #if SLUICE_HAVE_WEIGHTS
-    const u64 inside = m_info.source.size;
-    isGood = m_info.sourceHost != nullptr && tile.sourceOffset <= inside &&
-             tile.storedSize <= inside - tile.sourceOffset &&
-             tile.storedSize >= floats::tileHeaderBytes &&
-             sluiceParseFloatTile(static_cast<const u8*>(m_info.sourceHost) + tile.sourceOffset,
-                                  tile.storedSize, tile.size, &tensor) == SLUICE_OK;
+    const uint64_t inside = m_info.source.size;
+    isGood =
+        m_info.sourceHost != nullptr && tile.sourceOffset <= inside &&
+        tile.storedSize <= inside - tile.sourceOffset &&
+        tile.storedSize >= floats::tileHeaderBytes &&
+        sluiceParseFloatTile(static_cast<const uint8_t*>(m_info.sourceHost) + tile.sourceOffset,
+                             tile.storedSize, tile.size, &tensor) == SLUICE_OK;
     if (isGood) {
-        const u64 address = m_source + tile.sourceOffset;
-        for (u64* part : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw})
+        const uint64_t address = m_source + tile.sourceOffset;
+        for (uint64_t* part : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw})
             *part += address;
         tensor.output = output;
         tensor.firstTile = next;
-        next += u32(divideUp<u64>(tensor.count, SLUICE_FLOAT_TILE));
+        next += uint32_t(divideUp<uint64_t>(tensor.count, SLUICE_FLOAT_TILE));
     }
 #endif
     if (!isGood) {
@@ -454,13 +461,13 @@ bool ListWriter::writeTensor([[maybe_unused]] const SluiceTile& tile, const Plac
 
 void ListWriter::finish()
 {
-    for (u32 kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
-        for (u32 filtered = 0; filtered < 2; ++filtered) {
-            const u32 count = m_totals.counts[kind][filtered];
+    for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
+        for (uint32_t filtered = 0; filtered < 2; ++filtered) {
+            const uint32_t count = m_totals.counts[kind][filtered];
             if (count == 0 || !hasParts(kind)) continue;
             const TileLists& lists = m_batch.layout().lists[kind][filtered];
             m_batch.results(lists.firstParts)[count] = m_parts[kind][filtered];
-            u32* summary = m_batch.results(lists.status) + count;
+            uint32_t* summary = m_batch.results(lists.status) + count;
             summary[0] = 0;
             summary[1] = 0xffffffffu;
         }
@@ -485,7 +492,7 @@ SluiceStatus sluice::placeTile(SluiceTileTotals& totals, const SluiceTile& tile,
     totals.parts[placed.kind][placed.filtered] += placed.parts;
     if (placed.filtered != 0) {
         placed.filteredOffset = takeBytes(totals.filteredSize, tile.size);
-        u32& largest = totals.largestFiltered[placed.kind];
+        uint32_t& largest = totals.largestFiltered[placed.kind];
         largest = std::max(largest, tile.size);
         placeDescription(totals, tile, placed);
     }
@@ -509,11 +516,11 @@ SluiceStatus sluiceGetArchiveTile(const SluiceArchiveAsset* asset, const SluiceA
              nullptr,
              0};
     if (record->filterOffset == 0) return SLUICE_OK;
-    const u32 at = record->filterOffset - 4;
+    const uint32_t at = record->filterOffset - 4;
     if (record->filterOffset < 4 || at % 4 != 0 || asset->tileParameters == nullptr ||
         asset->tileParameterSize < kItemHead || at > asset->tileParameterSize - kItemHead)
         return SLUICE_ERROR_FORMAT;
-    const u8* item = static_cast<const u8*>(asset->tileParameters) + at;
+    const uint8_t* item = static_cast<const uint8_t*>(asset->tileParameters) + at;
     tile->filterSize = itemSize(item);
     tile->filter = item + kItemHead;
     return tile->filterSize <= asset->tileParameterSize - kItemHead - at ? SLUICE_OK
@@ -530,12 +537,12 @@ SluiceStatus sluiceAddTile(SluiceTileTotals* totals, const SluiceTile* tile)
 uint32_t sluiceGetTilesKernels(const SluiceTileTotals* totals)
 {
     if (totals == nullptr) return 0;
-    constexpr u32 kKernels[SLUICE_TILE_KINDS] = {SLUICE_KERNELS_GDEFLATE_LINEAR,
-                                                 SLUICE_KERNELS_GSTD, SLUICE_KERNELS_FLOAT,
-                                                 SLUICE_KERNELS_GDEFLATE_LINEAR};
-    u32 kernels = 0;
-    for (u32 kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
-        const u32(&counts)[2] = totals->counts[kind];
+    constexpr uint32_t kKernels[SLUICE_TILE_KINDS] = {SLUICE_KERNELS_GDEFLATE_LINEAR,
+                                                      SLUICE_KERNELS_GSTD, SLUICE_KERNELS_FLOAT,
+                                                      SLUICE_KERNELS_GDEFLATE_LINEAR};
+    uint32_t kernels = 0;
+    for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
+        const uint32_t(&counts)[2] = totals->counts[kind];
         if (counts[0] + counts[1] != 0) kernels |= kKernels[kind];
         if (counts[1] != 0) kernels |= SLUICE_KERNELS_FILTER;
         if (counts[1] != 0 || (counts[0] != 0 && hasParts(kind)))
@@ -571,7 +578,7 @@ SluiceStatus sluicePrepareTiles(SluiceContext context, const SluiceTilesInfo* in
     const Batch batch(context, *info, totals);
     ListWriter writer(context, *info, totals, batch);
     SluiceTileTotals soFar = {};
-    for (u32 i = 0; i < info->tileCount; ++i) {
+    for (uint32_t i = 0; i < info->tileCount; ++i) {
         PlacedTile placed;
         status = placeTile(soFar, info->tiles[i], placed);
         if (status != SLUICE_OK) return status;
@@ -610,19 +617,19 @@ SluiceStatus sluiceGetTileResults(const SluiceTilesInfo* info, uint32_t* statuse
     const Batch batch(nullptr, *info, totals);
     if (info->results.size < batch.layout().sizes.resultsSize) return SLUICE_ERROR_BUFFER_SIZE;
     SluiceTileTotals soFar = {};
-    u32 bad = 0;
-    for (u32 i = 0; i < info->tileCount; ++i) {
+    uint32_t bad = 0;
+    for (uint32_t i = 0; i < info->tileCount; ++i) {
         PlacedTile placed;
         const SluiceStatus placing = placeTile(soFar, info->tiles[i], placed);
         if (placing != SLUICE_OK) return placing;
         if (!isInside(soFar, placed, totals)) return SLUICE_ERROR_ARGUMENT;
         const TileLists& lists = batch.layout().lists[placed.kind][placed.filtered];
-        u32 result = batch.results(lists.status)[placed.index];
+        uint32_t result = batch.results(lists.status)[placed.index];
         if (hasParts(placed.kind) && result != SLUICE_TILE_BAD_REGION) {
-            const u32* first = batch.results(lists.firstParts) + placed.index;
-            const u32 most = totals.parts[placed.kind][placed.filtered];
-            for (u32 part = first[0]; part < std::min(first[1], most); ++part) {
-                const u32 one = batch.results(lists.partStatus)[part];
+            const uint32_t* first = batch.results(lists.firstParts) + placed.index;
+            const uint32_t most = totals.parts[placed.kind][placed.filtered];
+            for (uint32_t part = first[0]; part < std::min(first[1], most); ++part) {
+                const uint32_t one = batch.results(lists.partStatus)[part];
                 if (one != SLUICE_TILE_OK) result = one;
             }
             // Without a checksum nothing else would read the tile.

@@ -12,16 +12,16 @@ namespace {
 // Reads coded bytes. After the first failure every read fails.
 class CodedReader {
 public:
-    CodedReader(const u8* bytes, size_t size) : m_at(bytes), m_end(bytes + size) {}
+    CodedReader(const uint8_t* bytes, size_t size) : m_at(bytes), m_end(bytes + size) {}
 
     // A number has seven bits a byte, the lowest first; bit 7 says that another byte follows.
-    u64 number()
+    uint64_t number()
     {
-        u64 value = 0;
-        for (u32 shift = 0; shift < 64 && m_at != m_end; shift += 7) {
-            const u8 byte = *m_at++;
+        uint64_t value = 0;
+        for (uint32_t shift = 0; shift < 64 && m_at != m_end; shift += 7) {
+            const uint8_t byte = *m_at++;
             if (shift == 63 && byte > 1) break;
-            value |= u64(byte & 127) << shift;
+            value |= uint64_t(byte & 127) << shift;
             if (byte < 128) {
                 if (byte == 0 && shift != 0) break; // longer than needed
                 return value;
@@ -30,19 +30,19 @@ public:
         fail();
         return 0;
     }
-    u32 number(u32 most)
+    uint32_t number(uint32_t most)
     {
-        const u64 value = number();
+        const uint64_t value = number();
         m_isBad = m_isBad || value > most;
-        return value > most ? 0 : u32(value);
+        return value > most ? 0 : uint32_t(value);
     }
     // Reads a number that counts from `from`, up or down.
-    u64 numberNear(u64 from)
+    uint64_t numberNear(uint64_t from)
     {
-        const u64 value = number();
+        const uint64_t value = number();
         return from + ((value >> 1) ^ (0 - (value & 1)));
     }
-    const u8* bytes(size_t size)
+    const uint8_t* bytes(size_t size)
     {
         if (size > size_t(m_end - m_at)) {
             fail();
@@ -61,18 +61,19 @@ public:
     bool isAtEnd() const { return m_at == m_end; }
 
 private:
-    const u8* m_at;
-    const u8* m_end;
+    const uint8_t* m_at;
+    const uint8_t* m_end;
     bool m_isBad = false;
 };
 
 // Decodes the stored pieces. `scratch` has kIndexScratchBytes.
-bool decodePieces(const u8* stored, size_t storedSize, u8* coded, size_t codedSize, u8* scratch)
+bool decodePieces(const uint8_t* stored, size_t storedSize, uint8_t* coded, size_t codedSize,
+                  uint8_t* scratch)
 {
     scratch += (0 - reinterpret_cast<uintptr_t>(scratch)) % cpu::fast::kGstdScratchAlignment;
     while (codedSize != 0) {
         if (storedSize < kIndexPieceHead) return false;
-        const u32 taken = loadLe32(stored), size = loadLe32(stored + 4);
+        const uint32_t taken = loadLe32(stored), size = loadLe32(stored + 4);
         if (size > std::min<size_t>(codedSize, kIndexPieceBytes)) return false;
         stored += kIndexPieceHead;
         storedSize -= kIndexPieceHead;
@@ -92,7 +93,7 @@ bool decodePieces(const u8* stored, size_t storedSize, u8* coded, size_t codedSi
 // Writes the table, the successors, the blocks and the names of coded entries.
 class Expander {
 public:
-    Expander(const SluiceArchive& archive, u8* index)
+    Expander(const SluiceArchive& archive, uint8_t* index)
         : m_archive(archive), m_entries(archive.assetCount + archive.shareCount), m_table(index),
           m_successors(index + size_t(m_entries) * assetBytes),
           m_blocks(m_successors + size_t(m_entries) * kSuccessorBytes),
@@ -104,26 +105,26 @@ public:
     bool run();
 
 private:
-    u8* entry(u32 number) { return m_table + size_t(number) * assetBytes; }
-    u8* successor(u32 number) { return m_successors + size_t(number) * kSuccessorBytes; }
-    void readName(u8* to);
-    void readExtent(u32 number, u8* to);
+    uint8_t* entry(uint32_t number) { return m_table + size_t(number) * assetBytes; }
+    uint8_t* successor(uint32_t number) { return m_successors + size_t(number) * kSuccessorBytes; }
+    void readName(uint8_t* to);
+    void readExtent(uint32_t number, uint8_t* to);
     bool linkParts();
 
     const SluiceArchive& m_archive;
-    const u32 m_entries;
-    u8 *m_table, *m_successors, *m_blocks, *m_names;
+    const uint32_t m_entries;
+    uint8_t *m_table, *m_successors, *m_blocks, *m_names;
     CodedReader m_reader;
-    u32 m_nameEnd = 0, m_lastName = 0;          // of the last name: where it ends and begins
-    u64 m_extent = 0, m_block = 0, m_share = 0; // of the last entry that has one
+    uint32_t m_nameEnd = 0, m_lastName = 0;          // of the last name: where it ends and begins
+    uint64_t m_extent = 0, m_block = 0, m_share = 0; // of the last entry that has one
 };
 
-void Expander::readName(u8* to)
+void Expander::readName(uint8_t* to)
 {
-    const u32 common = m_reader.number(m_nameEnd - m_lastName);
-    const u32 more = m_reader.number(SLUICE_ARCHIVE_MAX_NAME_LENGTH);
-    const u8* bytes = m_reader.bytes(more);
-    const u32 length = common + more;
+    const uint32_t common = m_reader.number(m_nameEnd - m_lastName);
+    const uint32_t more = m_reader.number(SLUICE_ARCHIVE_MAX_NAME_LENGTH);
+    const uint8_t* bytes = m_reader.bytes(more);
+    const uint32_t length = common + more;
     if (bytes == nullptr || length > SLUICE_ARCHIVE_MAX_NAME_LENGTH ||
         length > m_archive.nameBytes - m_nameEnd) {
         m_reader.fail();
@@ -137,35 +138,36 @@ void Expander::readName(u8* to)
     m_nameEnd += length;
 }
 
-void Expander::readExtent(u32 number, u8* to)
+void Expander::readExtent(uint32_t number, uint8_t* to)
 {
     m_extent = m_reader.numberNear(m_extent);
     storeLe64(to + assetOffset, m_extent * SLUICE_ARCHIVE_ALIGNMENT);
     storeLe32(to + assetTileCount, m_reader.number(UINT32_MAX));
-    to[assetTileSizeLog2] = u8(m_reader.number(SLUICE_ARCHIVE_MAX_TILE_LOG2));
-    if (const u8* checksum = m_reader.bytes(4)) std::memcpy(to + assetTileChecksum, checksum, 4);
-    storeLe32(successor(number), u32(m_reader.numberNear(u64(number) + 1)));
+    to[assetTileSizeLog2] = uint8_t(m_reader.number(SLUICE_ARCHIVE_MAX_TILE_LOG2));
+    if (const uint8_t* checksum = m_reader.bytes(4))
+        std::memcpy(to + assetTileChecksum, checksum, 4);
+    storeLe32(successor(number), uint32_t(m_reader.numberNear(uint64_t(number) + 1)));
 }
 
 // Links the parts of each share in the order of their names, and gives them their places.
 bool Expander::linkParts()
 {
-    for (u32 number = m_archive.assetCount; number-- != 0;) {
-        u8* part = entry(number);
+    for (uint32_t number = m_archive.assetCount; number-- != 0;) {
+        uint8_t* part = entry(number);
         if (part[assetReserved] != entryPart) continue;
-        const u32 share = loadLe32(part + assetTileChecksum);
+        const uint32_t share = loadLe32(part + assetTileChecksum);
         if (share >= m_archive.shareCount) return false;
-        u8* first = entry(m_archive.assetCount + share) + assetNameOffset;
+        uint8_t* first = entry(m_archive.assetCount + share) + assetNameOffset;
         storeLe32(successor(number), loadLe32(first));
         storeLe32(first, number);
     }
-    for (u32 share = 0; share < m_archive.shareCount; ++share) {
-        u64 end = 0;
-        for (u32 at = loadLe32(entry(m_archive.assetCount + share) + assetNameOffset);
+    for (uint32_t share = 0; share < m_archive.shareCount; ++share) {
+        uint64_t end = 0;
+        for (uint32_t at = loadLe32(entry(m_archive.assetCount + share) + assetNameOffset);
              at != kNoSuccessor; at = loadLe32(successor(at))) {
             end = alignUp(end, kPartAlignment);
             storeLe64(entry(at) + assetOffset, end);
-            const u64 size = loadLe64(entry(at) + assetSize);
+            const uint64_t size = loadLe64(entry(at) + assetSize);
             if (size > UINT64_MAX / 2 - end) return false;
             end += size;
         }
@@ -175,29 +177,29 @@ bool Expander::linkParts()
 
 bool Expander::run()
 {
-    for (u32 number = 0; number < m_entries && m_reader.isGood(); ++number) {
-        u8* to = entry(number);
+    for (uint32_t number = 0; number < m_entries && m_reader.isGood(); ++number) {
+        uint8_t* to = entry(number);
         std::memset(to, 0, assetBytes);
-        const u32 head = m_reader.number(entryShare | kCodedType | kCodedParameters);
-        const u32 kind = head & 3;
+        const uint32_t head = m_reader.number(entryShare | kCodedType | kCodedParameters);
+        const uint32_t kind = head & 3;
         if ((number < m_archive.assetCount) == (kind == entryShare)) return false;
-        to[assetReserved] = u8(kind);
+        to[assetReserved] = uint8_t(kind);
         if (kind != entryShare) readName(to);
         storeLe64(to + assetSize, m_reader.number());
         if ((head & kCodedType) != 0) storeLe32(to + assetType, m_reader.number(UINT32_MAX));
         if ((head & kCodedParameters) != 0) m_block = m_reader.numberNear(m_block);
         storeLe32(to + assetParameterOffset,
-                  (head & kCodedParameters) != 0 ? u32(m_block) : kNoParameters);
+                  (head & kCodedParameters) != 0 ? uint32_t(m_block) : kNoParameters);
         if (kind == entryPart) {
             m_share = m_reader.numberNear(m_share);
-            storeLe32(to + assetTileChecksum, u32(m_share));
+            storeLe32(to + assetTileChecksum, uint32_t(m_share));
             if (m_share >= m_archive.shareCount) return false;
             continue;
         }
         readExtent(number, to);
         if (kind == entryShare) storeLe32(to + assetNameOffset, kNoSuccessor);
     }
-    const u8* blocks = m_reader.bytes(m_archive.blockBytes);
+    const uint8_t* blocks = m_reader.bytes(m_archive.blockBytes);
     if (!m_reader.isGood() || !m_reader.isAtEnd() || m_nameEnd != m_archive.nameBytes) return false;
     if (m_archive.blockBytes != 0) std::memcpy(m_blocks, blocks, m_archive.blockBytes);
     return linkParts();
@@ -215,18 +217,18 @@ SluiceStatus sluiceUnpackArchiveIndex(const SluiceArchive* archive, const void* 
         return SLUICE_ERROR_BUFFER_SIZE;
     storedSize = size_t(archive->storedIndexSize);
     if (xxh32(stored, storedSize, 0) != archive->indexChecksum) return SLUICE_ERROR_CHECKSUM;
-    u8* to = static_cast<u8*>(index);
+    uint8_t* to = static_cast<uint8_t*>(index);
     if (archive->codedIndexSize == 0) {
         if (storedSize != 0) std::memcpy(to, stored, storedSize);
         return SLUICE_OK;
     }
-    u8* coded = to + (archive->indexSize - archive->codedIndexSize);
+    uint8_t* coded = to + (archive->indexSize - archive->codedIndexSize);
     if (cpu::fast::kGstdScratchSize + cpu::fast::kGstdScratchAlignment > kIndexScratchBytes)
         return SLUICE_ERROR_OUT_OF_MEMORY;
     // The output (table, successors, blocks and names) stands in front of the coded bytes, with the
     // scratch between them.
-    if (!decodePieces(static_cast<const u8*>(stored), storedSize, coded, archive->codedIndexSize,
-                      coded - kIndexScratchBytes))
+    if (!decodePieces(static_cast<const uint8_t*>(stored), storedSize, coded,
+                      archive->codedIndexSize, coded - kIndexScratchBytes))
         return SLUICE_ERROR_FORMAT;
     return Expander(*archive, to).run() ? SLUICE_OK : SLUICE_ERROR_FORMAT;
 }

@@ -8,29 +8,29 @@
 
 namespace sluice::cpu {
 
-template <u32 kMaxLength, u32 kMaxSymbols>
+template <uint32_t kMaxLength, uint32_t kMaxSymbols>
 class CanonicalCode {
 public:
     // Returns whether the lengths make a complete code; 0 stands for a symbol without one.
     template <typename Length>
-    bool build(const Length* lengths, u32 symbolCount)
+    bool build(const Length* lengths, uint32_t symbolCount)
     {
-        u32 count[kMaxLength + 1] = {}, next[kMaxLength + 1];
-        for (u32 i = 0; i < symbolCount; ++i) {
+        uint32_t count[kMaxLength + 1] = {}, next[kMaxLength + 1];
+        for (uint32_t i = 0; i < symbolCount; ++i) {
             if (lengths[i] > kMaxLength) return false;
             ++count[lengths[i]];
         }
-        u32 end = 0; // behind the last code so far
+        uint32_t end = 0; // behind the last code so far
         m_symbols = 0;
-        for (u32 length = 1; length <= kMaxLength; ++length) {
+        for (uint32_t length = 1; length <= kMaxLength; ++length) {
             end <<= 1;
             m_first[length] = m_symbols - end;
             next[length] = m_symbols;
             m_symbols += count[length];
             m_limit[length] = (end += count[length]) << (kMaxLength - length);
         }
-        for (u32 i = 0; i < symbolCount; ++i)
-            if (lengths[i] != 0) m_symbol[next[lengths[i]]++] = u16(i);
+        for (uint32_t i = 0; i < symbolCount; ++i)
+            if (lengths[i] != 0) m_symbol[next[lengths[i]]++] = uint16_t(i);
         return end == kAll;
     }
 
@@ -56,15 +56,15 @@ public:
     }
 
     struct Found {
-        u32 symbol, length;
+        uint32_t symbol, length;
     };
     // Finds the next symbol. peek(n) returns the next n bits at the upper end of kMaxLength bits,
     // with anything below them. It is called for n = 1, 2, ...
     template <typename Peek>
     Found find(Peek peek) const
     {
-        for (u32 length = 1; length <= kMaxLength; ++length) {
-            const u32 bits = peek(length);
+        for (uint32_t length = 1; length <= kMaxLength; ++length) {
+            const uint32_t bits = peek(length);
             if (bits < m_limit[length])
                 return {m_symbol[m_first[length] + (bits >> (kMaxLength - length))], length};
         }
@@ -72,13 +72,13 @@ public:
     }
 
 private:
-    static constexpr u32 kAll = 1u << kMaxLength;
+    static constexpr uint32_t kAll = 1u << kMaxLength;
 
     // For each length, the end of its codes, left-aligned, and the place of its first symbol minus
     // its first code.
-    u32 m_limit[kMaxLength + 1] = {}, m_first[kMaxLength + 1] = {};
-    u16 m_symbol[kMaxSymbols] = {}; // in the order of their codes
-    u32 m_symbols = 0;
+    uint32_t m_limit[kMaxLength + 1] = {}, m_first[kMaxLength + 1] = {};
+    uint16_t m_symbol[kMaxSymbols] = {}; // in the order of their codes
+    uint32_t m_symbols = 0;
 };
 
 } // namespace sluice::cpu

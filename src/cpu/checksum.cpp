@@ -18,7 +18,7 @@ public:
         m_current.begin(0);
     }
 
-    void add(const u8* bytes, size_t size)
+    void add(const uint8_t* bytes, size_t size)
     {
         while (size != 0) {
             const size_t part = std::min(size, m_left);
@@ -30,7 +30,7 @@ public:
         }
     }
 
-    u32 value()
+    uint32_t value()
     {
         while (m_piece < kPieces)
             endPiece();
@@ -49,26 +49,26 @@ private:
 
     size_t m_pieceBytes, m_left, m_piece = 0;
     Xxh32 m_current;
-    u8 m_hashes[kPieces * 4];
+    uint8_t m_hashes[kPieces * 4];
 };
 
 } // namespace
 
 namespace cpu {
 
-static u32 regionChecksum(const SluiceChecksumInfo& info, const SluiceRegion& tile)
+static uint32_t regionChecksum(const SluiceChecksumInfo& info, const SluiceRegion& tile)
 {
     TileHash hash(size_t(tile.decompressedSize));
-    forEachRun(info, tile, [&](const u8* run, size_t, size_t count) { hash.add(run, count); });
+    forEachRun(info, tile, [&](const uint8_t* run, size_t, size_t count) { hash.add(run, count); });
     return hash.value();
 }
 
 void compareChecksums(const SluiceChecksumInfo& info)
 {
     StatusWords status(info.status, info.maxRegionCount);
-    const u32* expected = pointer<const u32>(info.expected);
-    const u32 count = countOf(info.regionCount, info.maxRegionCount);
-    for (u32 i = 0; i < count; ++i) {
+    const uint32_t* expected = pointer<const uint32_t>(info.expected);
+    const uint32_t count = countOf(info.regionCount, info.maxRegionCount);
+    for (uint32_t i = 0; i < count; ++i) {
         if (status.get(i) != SLUICE_ST_OK && status.get(i) != SLUICE_ST_UNVERIFIED) continue;
         // The decode found this region valid, but the list may have changed since.
         const auto tile = entryAt<SluiceRegion>(info.regions, i, info.regionStride);

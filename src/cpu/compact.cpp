@@ -24,7 +24,7 @@ bool compare(T element, SluiceComparison comparison, T constant)
 }
 
 template <typename T>
-bool compareBits(const u8* element, const SluiceCompactInfo& info)
+bool compareBits(const uint8_t* element, const SluiceCompactInfo& info)
 {
     T value, constant;
     std::memcpy(&value, element, sizeof value);
@@ -32,26 +32,27 @@ bool compareBits(const u8* element, const SluiceCompactInfo& info)
     return compare(value, info.comparison, constant);
 }
 
-bool compares(const u8* element, const SluiceCompactInfo& info)
+bool compares(const uint8_t* element, const SluiceCompactInfo& info)
 {
     switch (info.type) {
     case SLUICE_VALUE_I32: return compareBits<int32_t>(element, info);
-    case SLUICE_VALUE_U64: return compareBits<u64>(element, info);
+    case SLUICE_VALUE_U64: return compareBits<uint64_t>(element, info);
     case SLUICE_VALUE_F32: return compareBits<float>(element, info);
-    case SLUICE_VALUE_U8: return compareBits<u8>(element, info);
-    case SLUICE_VALUE_U16: return compareBits<u16>(element, info);
-    default: return compareBits<u32>(element, info);
+    case SLUICE_VALUE_U8: return compareBits<uint8_t>(element, info);
+    case SLUICE_VALUE_U16: return compareBits<uint16_t>(element, info);
+    default: return compareBits<uint32_t>(element, info);
     }
 }
 
 // `previous` is the element before this one, nullptr for the first.
-bool selects(const SluiceCompactInfo& info, u32 index, const u8* element, const u8* previous)
+bool selects(const SluiceCompactInfo& info, uint32_t index, const uint8_t* element,
+             const uint8_t* previous)
 {
-    static constexpr u8 zero[16] = {};
+    static constexpr uint8_t zero[16] = {};
     switch (info.test) {
-    case SLUICE_COMPACT_BYTES: return pointer<const u8>(info.selectors)[index] != 0;
+    case SLUICE_COMPACT_BYTES: return pointer<const uint8_t>(info.selectors)[index] != 0;
     case SLUICE_COMPACT_MASK:
-        return (pointer<const u32>(info.selectors)[index / 32] >> index % 32 & 1) != 0;
+        return (pointer<const uint32_t>(info.selectors)[index / 32] >> index % 32 & 1) != 0;
     case SLUICE_COMPACT_COMPARE: return compares(element, info);
     case SLUICE_COMPACT_NON_ZERO: return std::memcmp(element, zero, info.elementSize) != 0;
     default: return previous == nullptr || std::memcmp(element, previous, info.elementSize) != 0;
@@ -61,14 +62,14 @@ bool selects(const SluiceCompactInfo& info, u32 index, const u8* element, const 
 // Appends elements and indices to their lists, as far as these have room.
 struct Sink {
     const SluiceCompactInfo& info;
-    u64 written = 0;
+    uint64_t written = 0;
 
-    void write(u32 index, const u8* element)
+    void write(uint32_t index, const uint8_t* element)
     {
         const size_t size = info.elementSize;
         if (info.output.size != 0 && written < info.output.size / size)
-            std::memcpy(pointer<u8>(info.output) + written * size, element, size);
-        if (written < info.indices.size / 4) pointer<u32>(info.indices)[written] = index;
+            std::memcpy(pointer<uint8_t>(info.output) + written * size, element, size);
+        if (written < info.indices.size / 4) pointer<uint32_t>(info.indices)[written] = index;
         ++written;
     }
 };
@@ -76,11 +77,11 @@ struct Sink {
 // Writes the elements that are kept, or the others.
 void writeElements(const SluiceCompactInfo& info, bool kept, Sink& sink)
 {
-    const u32 count = countOf(info.count, info.maxCount);
+    const uint32_t count = countOf(info.count, info.maxCount);
     const size_t size = info.elementSize;
-    const u8* input = pointer<const u8>(info.input);
-    u8 element[16] = {}, previous[16] = {}; // copies, since the output may be the input
-    for (u32 i = 0; i < count; ++i) {
+    const uint8_t* input = pointer<const uint8_t>(info.input);
+    uint8_t element[16] = {}, previous[16] = {}; // copies, since the output may be the input
+    for (uint32_t i = 0; i < count; ++i) {
         if (info.input.size != 0) std::memcpy(element, input + i * size, size);
         const bool selected = selects(info, i, element, i == 0 ? nullptr : previous);
         const bool keep = selected != ((info.flags & SLUICE_COMPACT_DROP) != 0);
@@ -95,13 +96,13 @@ SluiceStatus ReferenceBackend::cmdCompact(SluiceCommands, const SluiceCompactInf
 {
     Sink sink = {info};
     writeElements(info, true, sink);
-    const u32 kept = u32(sink.written);
+    const uint32_t kept = uint32_t(sink.written);
     if ((info.flags & SLUICE_COMPACT_PARTITION) != 0) writeElements(info, false, sink);
-    if (info.resultCount.size != 0) *pointer<u32>(info.resultCount) = kept;
+    if (info.resultCount.size != 0) *pointer<uint32_t>(info.resultCount) = kept;
     if (info.argument.size != 0) {
-        const u32 divisor = std::max(info.argumentDivisor, 1u);
-        const u32 limit = info.argumentLimit == 0 ? UINT32_MAX : info.argumentLimit;
-        *pointer<u32>(info.argument) = std::min(limit, divideUp(kept, divisor));
+        const uint32_t divisor = std::max(info.argumentDivisor, 1u);
+        const uint32_t limit = info.argumentLimit == 0 ? UINT32_MAX : info.argumentLimit;
+        *pointer<uint32_t>(info.argument) = std::min(limit, divideUp(kept, divisor));
     }
     return SLUICE_OK;
 }

@@ -13,43 +13,43 @@ namespace sluice::cpu {
 namespace {
 
 // A step returns this when nothing is wrong.
-constexpr u32 kContinue = SLUICE_ST_PENDING;
+constexpr uint32_t kContinue = SLUICE_ST_PENDING;
 
 struct Code {
-    u32 symbol;
-    u32 length; // bits
+    uint32_t symbol;
+    uint32_t length; // bits
 };
 
 class UnitDecoder {
 public:
     UnitDecoder(const SluiceDf11Info& info, const SluiceDf11Unit& unit)
         : m_unit(unit), m_form(df11Form(unit.kind)),
-          m_blockCount(u32(df11Blocks(unit.encodedSize))), m_bitCount(u64(unit.encodedSize) * 8),
-          m_source(pointer<const u8>(info.source)),
+          m_blockCount(uint32_t(df11Blocks(unit.encodedSize))),
+          m_bitCount(uint64_t(unit.encodedSize) * 8), m_source(pointer<const uint8_t>(info.source)),
           m_lengths(m_source + unit.lutsOffset + size_t(unit.lutRows - 1) * kDf11RowBytes),
-          m_destination(pointer<u8>(info.destination) + unit.destinationOffset)
+          m_destination(pointer<uint8_t>(info.destination) + unit.destinationOffset)
     {
     }
 
-    u32 decodeBlock(u32 block) const
+    uint32_t decodeBlock(uint32_t block) const
     {
-        const u64 first = position(block), end = position(block + 1);
+        const uint64_t first = position(block), end = position(block + 1);
         if ((block == 0 && first != 0) || first > end || end > m_unit.elementCount ||
             end - first > kDf11MaxBlockElements)
             return SLUICE_ST_BAD_INDEX;
         const bool last = end == m_unit.elementCount; // nothing counts after that element
-        const u64 firstWindow = u64(block) * SLUICE_DF11_WINDOWS;
-        const u64 windowCount = u64(m_blockCount) * SLUICE_DF11_WINDOWS;
-        u64 bit = windowStart(firstWindow);
-        u64 element = first;
-        for (u64 window = firstWindow; window <= firstWindow + SLUICE_DF11_WINDOWS; ++window) {
+        const uint64_t firstWindow = uint64_t(block) * SLUICE_DF11_WINDOWS;
+        const uint64_t windowCount = uint64_t(m_blockCount) * SLUICE_DF11_WINDOWS;
+        uint64_t bit = windowStart(firstWindow);
+        uint64_t element = first;
+        for (uint64_t window = firstWindow; window <= firstWindow + SLUICE_DF11_WINDOWS; ++window) {
             if (last && element == end) return SLUICE_ST_OK;
             if (window < windowCount && bit != windowStart(window)) return SLUICE_ST_BAD_INDEX;
             // Only the start of the next block's first window counts.
             if (window == firstWindow + SLUICE_DF11_WINDOWS) break;
             while (bit < (window + 1) * kDf11WindowBits && !(last && element == end)) {
                 Code code = {};
-                if (const u32 status = readCode(bit, code); status != kContinue) return status;
+                if (const uint32_t status = readCode(bit, code); status != kContinue) return status;
                 if (element < end) store(element, code.symbol);
                 ++element;
                 bit += code.length;
@@ -63,7 +63,7 @@ public:
 private:
     // Returns the element that a block starts with; for the block behind the last one, the number
     // of elements.
-    u64 position(u32 block) const
+    uint64_t position(uint32_t block) const
     {
         if (block == m_blockCount) return m_unit.elementCount;
         return loadLe(m_source + m_unit.outputPositionsOffset +
@@ -72,30 +72,30 @@ private:
     }
 
     // Returns the bit at which a window's first code starts according to its gap.
-    u64 windowStart(u64 window) const
+    uint64_t windowStart(uint64_t window) const
     {
-        const u8* gaps = m_source + m_unit.gapsOffset;
-        u32 gap = 0;
-        for (u64 i = window * m_form.gapBits; i < (window + 1) * m_form.gapBits; ++i)
+        const uint8_t* gaps = m_source + m_unit.gapsOffset;
+        uint32_t gap = 0;
+        for (uint64_t i = window * m_form.gapBits; i < (window + 1) * m_form.gapBits; ++i)
             gap = gap << 1 | (gaps[i / 8] >> (7 - i % 8) & 1);
         return window * kDf11WindowBits + gap;
     }
 
     // Returns eight bits of the stream; past its end they are 0.
-    u32 byteAt(u64 bit) const
+    uint32_t byteAt(uint64_t bit) const
     {
-        const auto byte = [this](u64 i) -> u32 {
+        const auto byte = [this](uint64_t i) -> uint32_t {
             return i < m_unit.encodedSize ? m_source[m_unit.encodedOffset + i] : 0;
         };
         return (byte(bit / 8) << 8 | byte(bit / 8 + 1)) >> (8 - bit % 8) & 0xff;
     }
 
-    u32 readCode(u64 bit, Code& code) const
+    uint32_t readCode(uint64_t bit, Code& code) const
     {
         if (bit >= m_bitCount) return SLUICE_ST_TRUNCATED;
-        u32 row = 0;
-        for (u32 depth = 1; depth <= m_form.maxCodeBytes; ++depth) {
-            const u32 entry =
+        uint32_t row = 0;
+        for (uint32_t depth = 1; depth <= m_form.maxCodeBytes; ++depth) {
+            const uint32_t entry =
                 m_source[m_unit.lutsOffset + row * kDf11RowBytes + byteAt(bit + (depth - 1) * 8)];
             if (entry < kDf11Pointer) {
                 code = {entry, m_lengths[entry]};
@@ -111,40 +111,40 @@ private:
     }
 
     // Joins the exponent with the element's sign and mantissa.
-    void store(u64 element, u32 exponent) const
+    void store(uint64_t element, uint32_t exponent) const
     {
-        const u8* signMantissa = m_source + m_unit.signMantissaOffset;
+        const uint8_t* signMantissa = m_source + m_unit.signMantissaOffset;
         if (m_unit.kind == SLUICE_DF11_BF16) {
-            const u32 raw = signMantissa[element];
+            const uint32_t raw = signMantissa[element];
             storeLe16(m_destination + element * 2,
                       (raw & 0x80) << 8 | exponent << 7 | (raw & 0x7f));
         } else {
-            const u32 raw = signMantissa[element / 2] >> (element % 2 == 0 ? 4 : 0) & 0xfu;
-            m_destination[element] = u8((raw & 8) << 4 | exponent << 3 | (raw & 7));
+            const uint32_t raw = signMantissa[element / 2] >> (element % 2 == 0 ? 4 : 0) & 0xfu;
+            m_destination[element] = uint8_t((raw & 8) << 4 | exponent << 3 | (raw & 7));
         }
     }
 
     const SluiceDf11Unit& m_unit;
     const Df11Form& m_form;
-    u32 m_blockCount;
-    u64 m_bitCount;
-    const u8* m_source;
-    const u8* m_lengths;
-    u8* m_destination;
+    uint32_t m_blockCount;
+    uint64_t m_bitCount;
+    const uint8_t* m_source;
+    const uint8_t* m_lengths;
+    uint8_t* m_destination;
 };
 
-SluiceDf11Unit unitAt(const SluiceDf11Info& info, u32 index)
+SluiceDf11Unit unitAt(const SluiceDf11Info& info, uint32_t index)
 {
     return entryAt<SluiceDf11Unit>(info.units, index, sizeof(SluiceDf11Unit));
 }
 
 // Returns the last unit whose first block is not above `block`; `count` if there is none.
-u32 unitOf(const SluiceDf11Info& info, u32 count, u32 block)
+uint32_t unitOf(const SluiceDf11Info& info, uint32_t count, uint32_t block)
 {
     // Units below `low` start at or before the block, those from `high` on after it.
-    u32 low = 0, high = count;
+    uint32_t low = 0, high = count;
     while (low < high) {
-        const u32 middle = low + (high - low) / 2;
+        const uint32_t middle = low + (high - low) / 2;
         if (unitAt(info, middle).firstBlock <= block) {
             low = middle + 1;
         } else {
@@ -160,12 +160,12 @@ SluiceStatus ReferenceBackend::cmdDf11(SluiceCommands, const SluiceDf11Info& inf
 {
     StatusWords status(info.status, info.maxBlockCount);
     status.reset();
-    const u32 count = countOf(info.unitCount, info.maxUnitCount);
-    for (u32 block = 0; block < info.maxBlockCount; ++block) {
-        const u32 index = unitOf(info, count, block);
+    const uint32_t count = countOf(info.unitCount, info.maxUnitCount);
+    for (uint32_t block = 0; block < info.maxBlockCount; ++block) {
+        const uint32_t index = unitOf(info, count, block);
         if (index == count) continue;
         const SluiceDf11Unit unit = unitAt(info, index);
-        const u32 own = block - unit.firstBlock;
+        const uint32_t own = block - unit.firstBlock;
         if (own >= df11Blocks(unit.encodedSize)) continue;
         status.set(block, validDf11Unit(unit, info.source.size, info.destination.size)
                               ? UnitDecoder(info, unit).decodeBlock(own)

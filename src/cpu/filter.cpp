@@ -13,23 +13,25 @@ namespace {
 
 // One column of an array of records.
 struct Column {
-    u8* from; // of record 0
-    u32 stride, bytes;
+    uint8_t* from; // of record 0
+    uint32_t stride, bytes;
 
-    u32 get(u32 i) const { return u32(loadLe(from + size_t(i) * stride, bytes)); }
-    void set(u32 i, u32 value) const { storeLe(from + size_t(i) * stride, value, bytes); }
+    uint32_t get(uint32_t i) const { return uint32_t(loadLe(from + size_t(i) * stride, bytes)); }
+    void set(uint32_t i, uint32_t value) const { storeLe(from + size_t(i) * stride, value, bytes); }
 };
 
 // Turns residuals, which stand in planes, into values.
 void undoPrediction(const FilterSection& section, const FilterColumn& column,
-                    const FilterPlane* planes, const u8* filtered, u32 count, const Column& values)
+                    const FilterPlane* planes, const uint8_t* filtered, uint32_t count,
+                    const Column& values)
 {
     predictAll(
-        column, count, section.width, section.first, [&](u32 i) { return values.get(i); },
-        [&](u32 i, u32 guess) {
-            u32 residual = 0;
-            for (u32 b = 0; b < column.bytes; ++b)
-                residual |= u32(filtered[planes[b].start + size_t(i) * planes[b].step]) << 8 * b;
+        column, count, section.width, section.first, [&](uint32_t i) { return values.get(i); },
+        [&](uint32_t i, uint32_t guess) {
+            uint32_t residual = 0;
+            for (uint32_t b = 0; b < column.bytes; ++b)
+                residual |= uint32_t(filtered[planes[b].start + size_t(i) * planes[b].step])
+                            << 8 * b;
             if (column.has(filterZigzag))
                 residual = filterUnzigzag(residual, valueMask(column.bits()));
             values.set(i, residual + guess);
@@ -37,22 +39,23 @@ void undoPrediction(const FilterSection& section, const FilterColumn& column,
 }
 
 // Makes `size` bytes of records from their planes. A rest that is too short for a record is copied.
-void undoRecords(const FilterSection& section, const u8* filtered, u32 size, u8* records)
+void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t size,
+                 uint8_t* records)
 {
-    const u32 stride = section.stride(), count = stride == 0 ? 0 : size / stride;
+    const uint32_t stride = section.stride(), count = stride == 0 ? 0 : size / stride;
     FilterPlane planes[kFilterMaxStride];
     filterPlanes(section, count, planes);
     Column columns[kFilterMaxStride];
-    for (u32 c = 0, at = 0; c < section.columnCount; at += section.columns[c++].bytes) {
+    for (uint32_t c = 0, at = 0; c < section.columnCount; at += section.columns[c++].bytes) {
         columns[c] = {records + at, stride, section.columns[c].bytes};
         undoPrediction(section, section.columns[c], planes + at, filtered, count, columns[c]);
     }
     // Bases are still in mapped form here, and so are the columns that they were subtracted from.
-    for (u32 c = 0; c < section.columnCount; ++c)
-        for (u32 i = 0; section.columns[c].base != 0 && i < count; ++i)
+    for (uint32_t c = 0; c < section.columnCount; ++c)
+        for (uint32_t i = 0; section.columns[c].base != 0 && i < count; ++i)
             columns[c].set(i, columns[c].get(i) + columns[section.columns[c].base - 1].get(i));
-    for (u32 c = 0; c < section.columnCount; ++c)
-        for (u32 i = 0; section.columns[c].isMapped() && i < count; ++i)
+    for (uint32_t c = 0; c < section.columnCount; ++c)
+        for (uint32_t i = 0; section.columns[c].isMapped() && i < count; ++i)
             columns[c].set(i, unmapValue(section.columns[c], columns[c].get(i)));
     const size_t end = size_t(count) * stride;
     std::memcpy(records + end, filtered + end, size - end);
@@ -60,8 +63,8 @@ void undoRecords(const FilterSection& section, const u8* filtered, u32 size, u8*
 
 } // namespace
 
-u32 undoFilter(const void* description, size_t descriptionSize, const u8* filtered, u32 size,
-               u8* tile)
+uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered,
+                    uint32_t size, uint8_t* tile)
 {
     return undoSections(description, descriptionSize, filtered, size, tile, undoRecords);
 }

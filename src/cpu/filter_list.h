@@ -15,16 +15,16 @@ namespace sluice::cpu {
 // of the section and moved forward from there, which never overwrites pixels that are still to be
 // moved.
 template <typename UndoRecords>
-bool undoPackets(const FilterSection& section, const u8* filtered, u32 size, u8* packets,
-                 UndoRecords undoRecords)
+bool undoPackets(const FilterSection& section, const uint8_t* filtered, uint32_t size,
+                 uint8_t* packets, UndoRecords undoRecords)
 {
-    const u32 stride = section.stride();
-    u32 count = 0;
+    const uint32_t stride = section.stride();
+    uint32_t count = 0;
     if (!countTgaPackets(filtered, size, stride, count)) return false;
     undoRecords(section, filtered + count, size - count, packets + count);
-    const u8* from = packets + count;
-    for (u32 p = 0; p < count; ++p) {
-        const u32 bytes = tgaStored(filtered[p]) * stride;
+    const uint8_t* from = packets + count;
+    for (uint32_t p = 0; p < count; ++p) {
+        const uint32_t bytes = tgaStored(filtered[p]) * stride;
         *packets++ = filtered[p];
         std::memmove(packets, from, bytes);
         packets += bytes;
@@ -36,13 +36,13 @@ bool undoPackets(const FilterSection& section, const u8* filtered, u32 size, u8*
 // Undoes a tile's sections. undoRecords(section, filtered, size, records) undoes one section from
 // its filtered bytes, and copies a rest that is too short for a record.
 template <typename UndoRecords>
-u32 undoSections(const void* description, size_t descriptionSize, const u8* filtered, u32 size,
-                 u8* tile, UndoRecords undoRecords)
+uint32_t undoSections(const void* description, size_t descriptionSize, const uint8_t* filtered,
+                      uint32_t size, uint8_t* tile, UndoRecords undoRecords)
 {
     FilterReader reader(description, descriptionSize);
-    u32 end = 0;
-    const bool fits =
-        forEachSection(reader, size, end, [&](const FilterSection& section, u32 begin, u32 bytes) {
+    uint32_t end = 0;
+    const bool fits = forEachSection(
+        reader, size, end, [&](const FilterSection& section, uint32_t begin, uint32_t bytes) {
             if (section.tgaRle)
                 return undoPackets(section, filtered + begin, bytes, tile + begin, undoRecords);
             undoRecords(section, filtered + begin, bytes, tile + begin);
@@ -54,11 +54,11 @@ u32 undoSections(const void* description, size_t descriptionSize, const u8* filt
 }
 
 template <typename Undo>
-u32 undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile, Undo undo)
+uint32_t undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile, Undo undo)
 {
-    const u64 description =
+    const uint64_t description =
         info.descriptions.handle + info.descriptions.offset + tile.descriptionOffset;
-    const u64 addresses =
+    const uint64_t addresses =
         tile.srcAddress | tile.dstAddress | tile.descriptionOffset | tile.descriptionSize;
     if (addresses % 4 != 0 || tile.size == 0 || tile.size > info.maxTileSize ||
         !inside(info.source, tile.srcAddress, tile.size) ||
@@ -66,7 +66,8 @@ u32 undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile, Undo un
         !inside(info.descriptions, description, tile.descriptionSize))
         return SLUICE_ST_BAD_REGION;
     return undo(pointer<const void>(description), tile.descriptionSize,
-                pointer<const u8>(tile.srcAddress), tile.size, pointer<u8>(tile.dstAddress));
+                pointer<const uint8_t>(tile.srcAddress), tile.size,
+                pointer<uint8_t>(tile.dstAddress));
 }
 
 // `undo` is a function like undoFilter.
@@ -74,13 +75,13 @@ template <typename Undo>
 void filterList(const SluiceFilterInfo& info, Undo undo)
 {
     const SluiceFilterTile* tiles = pointer<const SluiceFilterTile>(info.tiles);
-    const u32 count = countOf(info.tileCount, info.maxTileCount);
+    const uint32_t count = countOf(info.tileCount, info.maxTileCount);
     StatusWords status(info.status, info.statusCount);
-    for (u32 i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         if (tiles[i].statusIndex >= info.statusCount) continue;
-        const u32 decoded = status.get(tiles[i].statusIndex);
+        const uint32_t decoded = status.get(tiles[i].statusIndex);
         if (decoded != SLUICE_ST_OK && decoded != SLUICE_ST_UNVERIFIED) continue;
-        const u32 result = undoTile(info, tiles[i], undo);
+        const uint32_t result = undoTile(info, tiles[i], undo);
         if (result != SLUICE_ST_OK) status.set(tiles[i].statusIndex, result);
     }
 }

@@ -7,7 +7,7 @@ namespace sluice::cpu {
 
 // Undoes a filter: `size` bytes at `filtered` become the tile's own at `tile`. Returns a
 // SluiceTileStatus.
-u32 undoFilter(const void* description, size_t descriptionSize, const u8* filtered, u32 size,
-               u8* tile);
+uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered,
+                    uint32_t size, uint8_t* tile);
 
 } // namespace sluice::cpu

@@ -13,16 +13,17 @@ namespace sluice::cpu {
 namespace {
 
 // Reads counts that stand one after the other.
-u32 readCounts(const u8* bytes, u32 symbols, u32 maxLog, fse::Distribution& result)
+uint32_t readCounts(const uint8_t* bytes, uint32_t symbols, uint32_t maxLog,
+                    fse::Distribution& result)
 {
-    u32 sum = 0;
+    uint32_t sum = 0;
     result = {};
-    for (u32 i = 0; i < symbols; ++i) {
+    for (uint32_t i = 0; i < symbols; ++i) {
         const int16_t count = int16_t(loadLe16(bytes + 2 * i));
         if (count < -1) return SLUICE_ST_BAD_CODE;
         result.count[i] = count;
         if (count != 0) result.symbols = i + 1;
-        sum += u32(std::abs(int(count)));
+        sum += uint32_t(std::abs(int(count)));
     }
     while (result.log <= maxLog && sum > 1u << result.log)
         ++result.log;
@@ -32,20 +33,20 @@ u32 readCounts(const u8* bytes, u32 symbols, u32 maxLog, fse::Distribution& resu
     return good ? SLUICE_ST_OK : SLUICE_ST_BAD_CODE;
 }
 
-u32 buildTable(const SluiceFseTablesInfo& info, const SluiceRegion& region)
+uint32_t buildTable(const SluiceFseTablesInfo& info, const SluiceRegion& region)
 {
     const bool counts = (info.flags & SLUICE_FSE_COUNTS) != 0;
-    const u64 size = region.compressedSize, room = region.decompressedSize;
+    const uint64_t size = region.compressedSize, room = region.decompressedSize;
     if (region.dstAddress % 4 != 0 || size - 1 >= UINT32_MAX || room - 1 >= UINT32_MAX ||
         !inside(info.source, region.srcAddress, size) ||
         !inside(info.destination, region.dstAddress, room) ||
         (counts && (region.srcAddress % 2 != 0 || size % 2 != 0)))
         return SLUICE_ST_BAD_REGION;
     if (counts && size / 2 > info.maxSymbols) return SLUICE_ST_BAD_CODE;
-    const u8* bytes = pointer<const u8>(region.srcAddress);
+    const uint8_t* bytes = pointer<const uint8_t>(region.srcAddress);
     fse::Distribution distribution;
-    u32 status = counts ? readCounts(bytes, u32(size / 2), info.maxLog, distribution)
-                        : fse::readLog(bytes, size_t(size), info.maxLog, distribution);
+    uint32_t status = counts ? readCounts(bytes, uint32_t(size / 2), info.maxLog, distribution)
+                             : fse::readLog(bytes, size_t(size), info.maxLog, distribution);
     if (status == SLUICE_ST_OK && room < SLUICE_FSE_TABLE_SIZE(distribution.log))
         status = SLUICE_ST_TOO_LONG;
     if (status == SLUICE_ST_OK && !counts)
@@ -54,9 +55,9 @@ u32 buildTable(const SluiceFseTablesInfo& info, const SluiceRegion& region)
     if (status != SLUICE_ST_OK) return status;
     fse::State states[1u << SLUICE_FSE_MAX_LOG];
     fse::buildStates(distribution, states);
-    const SluiceFseTableHeader header = {u16(distribution.bytes), u8(distribution.log),
-                                         u8(distribution.symbols - 1)};
-    u8* out = pointer<u8>(region.dstAddress);
+    const SluiceFseTableHeader header = {uint16_t(distribution.bytes), uint8_t(distribution.log),
+                                         uint8_t(distribution.symbols - 1)};
+    uint8_t* out = pointer<uint8_t>(region.dstAddress);
     std::memcpy(out, &header, sizeof header);
     std::memcpy(out + sizeof header, states, sizeof(fse::State) << distribution.log);
     return SLUICE_ST_OK;

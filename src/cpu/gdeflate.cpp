@@ -23,55 +23,57 @@ using namespace gdeflate;
 using Code = CanonicalCode<kMaxCodeLength, kMaxSymbols>;
 
 // A step returns this while the tile is neither finished nor bad.
-constexpr u32 kContinue = SLUICE_ST_PENDING;
+constexpr uint32_t kContinue = SLUICE_ST_PENDING;
 
 // A literal byte, or a match.
 struct Token {
-    u32 length = 1;
-    u32 distance = 0; // 0: a literal
-    u8 literal = 0;
+    uint32_t length = 1;
+    uint32_t distance = 0; // 0: a literal
+    uint8_t literal = 0;
 };
 
 // A lane's bit stream, and the match that it still owes a distance for.
 struct Lane {
-    u64 bits = 0;
-    u32 bitCount = 0;
+    uint64_t bits = 0;
+    uint32_t bitCount = 0;
     bool pending = false;
-    u32 match = 0; // the pending match's token
+    uint32_t match = 0; // the pending match's token
 
-    u32 take(u32 n)
+    uint32_t take(uint32_t n)
     {
-        const u32 value = u32(bits & ((u64(1) << n) - 1));
+        const uint32_t value = uint32_t(bits & ((uint64_t(1) << n) - 1));
         bits >>= n;
         bitCount -= n;
         return value;
     }
-    u32 take(const Code& code)
+    uint32_t take(const Code& code)
     {
-        u32 window = 0;
-        return code.find([&](u32 n) { return window |= take(1) << (kMaxCodeLength - n); }).symbol;
+        uint32_t window = 0;
+        return code.find([&](uint32_t n) { return window |= take(1) << (kMaxCodeLength - n); })
+            .symbol;
     }
 };
 
 // Incomplete codes are bad, with two exceptions: a single code of 1 bit, and no code at all.
-bool buildCode(Code& code, const u8* lengths, u32 symbolCount)
+bool buildCode(Code& code, const uint8_t* lengths, uint32_t symbolCount)
 {
     return code.build(lengths, symbolCount) || code.completeSingle() || code.completeEmpty();
 }
 
 class TileDecoder {
 public:
-    TileDecoder(const u8* source, size_t sourceSize, u8* destination, size_t size)
-        : m_source(source), m_sourceSize(sourceSize), m_destination(destination), m_size(u32(size))
+    TileDecoder(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t size)
+        : m_source(source), m_sourceSize(sourceSize), m_destination(destination),
+          m_size(uint32_t(size))
     {
     }
 
-    u32 decode()
+    uint32_t decode()
     {
-        u32 status = refill(); // every lane is empty: lane i takes word i
-        for (u32 block = 0; status == kContinue; ++block) {
+        uint32_t status = refill(); // every lane is empty: lane i takes word i
+        for (uint32_t block = 0; status == kContinue; ++block) {
             if (block == kMaxBlocks) return SLUICE_ST_LIMIT;
-            const u32 header = m_lanes[0].take(3);
+            const uint32_t header = m_lanes[0].take(3);
             status = refill();
             if (status == kContinue) status = decodeBlock(header >> 1);
             if (status == kContinue && (header & 1) != 0)
@@ -81,13 +83,13 @@ public:
     }
 
 private:
-    u32 decodeBlock(u32 type)
+    uint32_t decodeBlock(uint32_t type)
     {
         switch (type) {
         case 0: return storedBlock();
         case 1: setStaticCodes(); return huffmanBlock();
         case 2: {
-            const u32 status = readCodes();
+            const uint32_t status = readCodes();
             return status == kContinue ? huffmanBlock() : status;
         }
         default: return SLUICE_ST_BAD_CODE;
@@ -95,7 +97,7 @@ private:
     }
 
     // Every lane with fewer than 32 bits takes the next word.
-    u32 refill()
+    uint32_t refill()
     {
         for (Lane& lane : m_lanes) {
             if (lane.bitCount >= 32) continue;
@@ -109,15 +111,16 @@ private:
     }
 
     // Lane 0 takes LEN and the first byte in one step; the bytes go round all lanes.
-    u32 storedBlock()
+    uint32_t storedBlock()
     {
-        u32 left = m_lanes[0].take(16);
+        uint32_t left = m_lanes[0].take(16);
         do {
-            const u32 bytes = std::min(kLanes, left);
-            for (u32 i = 0; i < bytes; ++i)
-                m_tokens[m_tokenCount++].literal = u8(m_lanes[i].take(8));
-            if (const u32 status = refill(); status != kContinue) return status;
-            if (const u32 status = expandTokens(m_tokenCount); status != kContinue) return status;
+            const uint32_t bytes = std::min(kLanes, left);
+            for (uint32_t i = 0; i < bytes; ++i)
+                m_tokens[m_tokenCount++].literal = uint8_t(m_lanes[i].take(8));
+            if (const uint32_t status = refill(); status != kContinue) return status;
+            if (const uint32_t status = expandTokens(m_tokenCount); status != kContinue)
+                return status;
             left -= bytes;
         } while (left != 0);
         return kContinue;
@@ -125,45 +128,45 @@ private:
 
     void setStaticCodes()
     {
-        u8 lengths[kMaxSymbols];
-        for (u32 i = 0; i < kMaxSymbols; ++i)
-            lengths[i] = u8(staticLength(i));
+        uint8_t lengths[kMaxSymbols];
+        for (uint32_t i = 0; i < kMaxSymbols; ++i)
+            lengths[i] = uint8_t(staticLength(i));
         m_literalCode.build(lengths, kMaxSymbols);
-        std::fill_n(lengths, kDistanceSymbols, u8(kStaticDistanceLength));
+        std::fill_n(lengths, kDistanceSymbols, uint8_t(kStaticDistanceLength));
         m_distanceCode.build(lengths, kDistanceSymbols);
     }
 
     // Reads the header of a dynamic block. Each step refills before its bits are judged.
-    u32 readCodes()
+    uint32_t readCodes()
     {
-        const u32 literalCount = m_lanes[0].take(5) + 257;
-        const u32 distanceCount = m_lanes[0].take(5) + 1;
-        const u32 precodeCount = m_lanes[0].take(4) + 4;
-        if (const u32 status = refill(); status != kContinue) return status;
+        const uint32_t literalCount = m_lanes[0].take(5) + 257;
+        const uint32_t distanceCount = m_lanes[0].take(5) + 1;
+        const uint32_t precodeCount = m_lanes[0].take(4) + 4;
+        if (const uint32_t status = refill(); status != kContinue) return status;
 
-        u8 precodeLengths[kPrecodeSymbols] = {};
-        for (u32 i = 0; i < precodeCount; ++i)
-            precodeLengths[kPrecodeOrder[i]] = u8(m_lanes[i].take(3));
-        if (const u32 status = refill(); status != kContinue) return status;
+        uint8_t precodeLengths[kPrecodeSymbols] = {};
+        for (uint32_t i = 0; i < precodeCount; ++i)
+            precodeLengths[kPrecodeOrder[i]] = uint8_t(m_lanes[i].take(3));
+        if (const uint32_t status = refill(); status != kContinue) return status;
         Code precode;
         if (!buildCode(precode, precodeLengths, kPrecodeSymbols)) return SLUICE_ST_BAD_CODE;
 
-        u8 lengths[kMaxSymbols + kDistanceSymbols] = {};
-        const u32 total = literalCount + distanceCount;
-        for (u32 covered = 0; covered < total;) {
+        uint8_t lengths[kMaxSymbols + kDistanceSymbols] = {};
+        const uint32_t total = literalCount + distanceCount;
+        for (uint32_t covered = 0; covered < total;) {
             bool bad = false;
-            for (u32 i = 0; i < kLanes && covered < total; ++i) {
-                const u32 symbol = m_lanes[i].take(precode);
-                u32 run = runBase(symbol) + m_lanes[i].take(runExtraBits(symbol));
+            for (uint32_t i = 0; i < kLanes && covered < total; ++i) {
+                const uint32_t symbol = m_lanes[i].take(precode);
+                uint32_t run = runBase(symbol) + m_lanes[i].take(runExtraBits(symbol));
                 bad = bad || (symbol == 16 && covered == 0) || run > total - covered;
                 run = std::min(run, total - covered);
-                const u8 length = symbol < 16                    ? u8(symbol)
-                                  : symbol == 16 && covered != 0 ? lengths[covered - 1]
-                                                                 : u8(0);
+                const uint8_t length = symbol < 16                    ? uint8_t(symbol)
+                                       : symbol == 16 && covered != 0 ? lengths[covered - 1]
+                                                                      : uint8_t(0);
                 std::fill_n(lengths + covered, run, length);
                 covered += run;
             }
-            if (const u32 status = refill(); status != kContinue) return status;
+            if (const uint32_t status = refill(); status != kContinue) return status;
             if (bad) return SLUICE_ST_BAD_CODE;
         }
         return buildCode(m_literalCode, lengths, literalCount) &&
@@ -173,11 +176,11 @@ private:
     }
 
     // Rounds go on until the end-of-block symbol; one more decodes the distances still owed.
-    u32 huffmanBlock()
+    uint32_t huffmanBlock()
     {
         bool ended = false;
         while (!ended) {
-            if (const u32 status = huffmanRound(ended); status != kContinue) return status;
+            if (const uint32_t status = huffmanRound(ended); status != kContinue) return status;
         }
         return huffmanRound(ended);
     }
@@ -185,24 +188,24 @@ private:
     // A lane with a pending match decodes its distance; any other decodes one literal/length
     // symbol, unless a lower lane or an earlier round has ended the block. A round that fails
     // completes no token.
-    u32 huffmanRound(bool& ended)
+    uint32_t huffmanRound(bool& ended)
     {
-        const u32 complete = m_tokenCount; // after this round at the least
+        const uint32_t complete = m_tokenCount; // after this round at the least
         bool badCode = false, pending = false;
         for (Lane& lane : m_lanes) {
             if (lane.pending) {
-                const u32 slot = lane.take(m_distanceCode);
+                const uint32_t slot = lane.take(m_distanceCode);
                 m_tokens[lane.match].distance =
                     distanceBase(slot) + lane.take(distanceExtraBits(slot));
                 lane.pending = false;
             } else if (!ended) {
-                const u32 symbol = lane.take(m_literalCode);
+                const uint32_t symbol = lane.take(m_literalCode);
                 if (symbol < kEndOfBlock) {
-                    m_tokens[m_tokenCount++].literal = u8(symbol);
+                    m_tokens[m_tokenCount++].literal = uint8_t(symbol);
                 } else if (symbol == kEndOfBlock) {
                     ended = true;
                 } else if (symbol < kLitLenSymbols) {
-                    const u32 slot = symbol - kFirstLength;
+                    const uint32_t slot = symbol - kFirstLength;
                     lane.pending = pending = true;
                     lane.match = m_tokenCount;
                     m_tokens[m_tokenCount++].length =
@@ -213,19 +216,19 @@ private:
             }
         }
         if (badCode) return SLUICE_ST_BAD_CODE;
-        if (const u32 status = refill(); status != kContinue) return status;
+        if (const uint32_t status = refill(); status != kContinue) return status;
         return expandTokens(pending ? complete : m_tokenCount);
     }
 
     // Checks the first n tokens in order and makes their bytes, up to the first bad one.
-    u32 expandTokens(u32 n)
+    uint32_t expandTokens(uint32_t n)
     {
-        for (u32 i = 0; i < n; ++i) {
+        for (uint32_t i = 0; i < n; ++i) {
             const Token& token = m_tokens[i];
             if (token.distance > m_position) return SLUICE_ST_BAD_OFFSET;
             if (token.length > m_size - m_position) return SLUICE_ST_TOO_LONG;
             // Bytes are copied one after the other, since a match may overlap itself.
-            for (u32 k = 0; k < token.length; ++k, ++m_position)
+            for (uint32_t k = 0; k < token.length; ++k, ++m_position)
                 m_destination[m_position] = token.distance == 0
                                                 ? token.literal
                                                 : m_destination[m_position - token.distance];
@@ -239,22 +242,23 @@ private:
         return kContinue;
     }
 
-    const u8* m_source;
+    const uint8_t* m_source;
     size_t m_sourceSize;
     size_t m_nextByte = 0;
-    u8* m_destination;
-    u32 m_size;
-    u32 m_position = 0; // in the output
+    uint8_t* m_destination;
+    uint32_t m_size;
+    uint32_t m_position = 0; // in the output
     // A round adds at most kLanes tokens to those that waited for a distance.
     Token m_tokens[2 * kLanes];
-    u32 m_tokenCount = 0;
+    uint32_t m_tokenCount = 0;
     Lane m_lanes[kLanes];
     Code m_literalCode, m_distanceCode;
 };
 
 } // namespace
 
-u32 decodeGdeflateTile(const u8* source, size_t sourceSize, u8* destination, size_t destinationSize)
+uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                            size_t destinationSize)
 {
     return TileDecoder(source, sourceSize, destination, destinationSize).decode();
 }

@@ -18,32 +18,32 @@
 namespace sluice::cpu {
 namespace {
 
-constexpr u32 kLanes = SLUICE_GS_LANES;
+constexpr uint32_t kLanes = SLUICE_GS_LANES;
 
 using Code = CanonicalCode<SLUICE_GS_MAX_CODE_LENGTH, 256>;
 
 // The 16-bit words of a tile.
-u32 word(const u8* bytes, size_t index) { return loadLe16(bytes + 2 * index); }
+uint32_t word(const uint8_t* bytes, size_t index) { return loadLe16(bytes + 2 * index); }
 
 // Frequencies of symbols that add up to 2^log, and where each symbol's slots begin.
 struct Frequencies {
-    u32 count = 0, log = 0;
-    u32 frequency[256] = {};
-    u32 start[256] = {};
+    uint32_t count = 0, log = 0;
+    uint32_t frequency[256] = {};
+    uint32_t start[256] = {};
 
     // Returns whether the sum is right.
     bool build()
     {
-        u32 sum = 0;
-        for (u32 i = 0; i < count; ++i) {
+        uint32_t sum = 0;
+        for (uint32_t i = 0; i < count; ++i) {
             start[i] = sum;
             sum += frequency[i];
         }
         return sum == 1u << log;
     }
-    u32 symbolAt(u32 slot) const
+    uint32_t symbolAt(uint32_t slot) const
     {
-        u32 symbol = 0;
+        uint32_t symbol = 0;
         while (slot - start[symbol] >= frequency[symbol])
             ++symbol;
         return symbol;
@@ -53,83 +53,86 @@ struct Frequencies {
 // The lanes of one part and the words that they share.
 class Lanes {
 public:
-    Lanes(const u8* source, u32 firstWord, u32 endWord)
+    Lanes(const uint8_t* source, uint32_t firstWord, uint32_t endWord)
         : m_source(source), m_next(firstWord), m_end(endWord)
     {
-        for (u32 lane = 0; lane < kLanes; ++lane)
+        for (uint32_t lane = 0; lane < kLanes; ++lane)
             refill(lane);
     }
 
     // Each read refills its lane first. Lanes read in their order, so that is the order in which
     // they take words.
-    u32 bits(u32 lane, u32 n)
+    uint32_t bits(uint32_t lane, uint32_t n)
     {
         if (n == 0) return 0;
         refill(lane);
         return take(lane, n);
     }
-    u32 symbol(u32 lane, const Frequencies& table)
+    uint32_t symbol(uint32_t lane, const Frequencies& table)
     {
         refill(lane);
-        const u32 slot = m_state[lane] & ((1u << table.log) - 1), symbol = table.symbolAt(slot);
+        const uint32_t slot = m_state[lane] & ((1u << table.log) - 1),
+                       symbol = table.symbolAt(slot);
         m_state[lane] =
             table.frequency[symbol] * (m_state[lane] >> table.log) + slot - table.start[symbol];
         return symbol;
     }
-    u32 symbol(u32 lane, const Code& code)
+    uint32_t symbol(uint32_t lane, const Code& code)
     {
         refill(lane);
-        u32 bits = 0;
+        uint32_t bits = 0;
         return code
-            .find([&](u32 n) { return bits |= take(lane, 1) << (SLUICE_GS_MAX_CODE_LENGTH - n); })
+            .find([&](uint32_t n) {
+                return bits |= take(lane, 1) << (SLUICE_GS_MAX_CODE_LENGTH - n);
+            })
             .symbol;
     }
 
     bool finished() const { return m_next == m_end; }
 
 private:
-    void refill(u32 lane)
+    void refill(uint32_t lane)
     {
         if (m_state[lane] < 0x10000 && m_next < m_end)
             m_state[lane] = m_state[lane] << 16 | word(m_source, m_next++);
     }
-    u32 take(u32 lane, u32 n)
+    uint32_t take(uint32_t lane, uint32_t n)
     {
-        const u32 value = m_state[lane] & ((1u << n) - 1);
+        const uint32_t value = m_state[lane] & ((1u << n) - 1);
         m_state[lane] >>= n;
         return value;
     }
 
-    const u8* m_source;
-    u32 m_next, m_end;
-    u32 m_state[kLanes] = {};
+    const uint8_t* m_source;
+    uint32_t m_next, m_end;
+    uint32_t m_state[kLanes] = {};
 };
 
 struct Sequence {
-    u32 literals, length, offset;
+    uint32_t literals, length, offset;
 };
 
 struct Part {
-    u32 firstWord, words; // in units of 2 bytes from the start of the tile
-    u32 begin, size;      // of the output
+    uint32_t firstWord, words; // in units of 2 bytes from the start of the tile
+    uint32_t begin, size;      // of the output
     // The header of a coded part.
-    u32 kind, literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus,
+    uint32_t kind, literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus,
         oneLiteral;
     bool reusesLiterals, reusesSequences; // takes the tables that were read last
-    std::vector<u8> literals;
+    std::vector<uint8_t> literals;
     std::vector<Sequence> sequences;
 };
 
 struct LiteralTable {
     bool read = false;
-    u32 mode = SLUICE_GS_LITERALS_PLAIN;
+    uint32_t mode = SLUICE_GS_LITERALS_PLAIN;
     Frequencies frequencies;
     Code code;
 };
 
 struct SequenceTables {
     bool read = false;
-    u32 modulus = 1;
+    uint32_t modulus = 1;
     Frequencies literalLength, matchLength, offset, remainder;
 };
 
@@ -143,21 +146,21 @@ public:
     {
         m_classes.count = SLUICE_GS_CLASSES;
         m_classes.log = SLUICE_GS_CLASS_LOG;
-        for (u32 lane = 0; lane < SLUICE_GS_CLASSES; ++lane)
+        for (uint32_t lane = 0; lane < SLUICE_GS_CLASSES; ++lane)
             m_classes.frequency[lane] = m_lanes.bits(lane, 3);
         completeRows(m_classes.frequency, SLUICE_GS_CLASSES);
         return m_classes.build();
     }
-    void readRows(u32* values, u32 count)
+    void readRows(uint32_t* values, uint32_t count)
     {
-        for (u32 symbol = 0; symbol < count; ++symbol)
+        for (uint32_t symbol = 0; symbol < count; ++symbol)
             values[symbol] = m_lanes.symbol(symbol % kLanes, m_classes);
     }
     // Class 0 is frequency 0; class c is 2^(c-1) plus a number of c - 1 bits.
-    void completeRows(u32* values, u32 count)
+    void completeRows(uint32_t* values, uint32_t count)
     {
-        for (u32 symbol = 0; symbol < count; ++symbol) {
-            const u32 kind = values[symbol];
+        for (uint32_t symbol = 0; symbol < count; ++symbol) {
+            const uint32_t kind = values[symbol];
             if (kind >= 2)
                 values[symbol] = 1u << (kind - 1) | m_lanes.bits(symbol % kLanes, kind - 1);
         }
@@ -198,13 +201,13 @@ bool readSequenceTables(Lanes& lanes, const Part& part, SequenceTables& tables)
     tables.remainder.count = part.modulus;
     Frequencies* const all[] = {&tables.literalLength, &tables.matchLength, &tables.offset,
                                 &tables.remainder};
-    const u32 used = part.modulus > 1 ? 4 : 3;
-    for (u32 i = 0; i < used; ++i)
+    const uint32_t used = part.modulus > 1 ? 4 : 3;
+    for (uint32_t i = 0; i < used; ++i)
         reader.readRows(all[i]->frequency, all[i]->count);
-    for (u32 i = 0; i < used; ++i)
+    for (uint32_t i = 0; i < used; ++i)
         reader.completeRows(all[i]->frequency, all[i]->count);
     bool good = true;
-    for (u32 i = 0; i < used; ++i) {
+    for (uint32_t i = 0; i < used; ++i) {
         all[i]->log = part.sequenceLog;
         good = all[i]->build() && good;
     }
@@ -213,35 +216,36 @@ bool readSequenceTables(Lanes& lanes, const Part& part, SequenceTables& tables)
 
 class TileDecoder {
 public:
-    TileDecoder(const u8* source, size_t sourceSize, u8* destination, size_t size)
-        : m_source(source), m_sourceSize(sourceSize), m_destination(destination), m_size(u32(size))
+    TileDecoder(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t size)
+        : m_source(source), m_sourceSize(sourceSize), m_destination(destination),
+          m_size(uint32_t(size))
     {
     }
 
-    u32 decode()
+    uint32_t decode()
     {
-        if (const u32 status = readHeader(); status != SLUICE_ST_OK) return status;
-        for (u32 i = 0; i < m_partCount; ++i) {
-            if (const u32 status = readPart(m_parts[i]); status != SLUICE_ST_OK) return status;
+        if (const uint32_t status = readHeader(); status != SLUICE_ST_OK) return status;
+        for (uint32_t i = 0; i < m_partCount; ++i) {
+            if (const uint32_t status = readPart(m_parts[i]); status != SLUICE_ST_OK) return status;
         }
-        for (u32 i = 0; i < m_partCount; ++i) {
+        for (uint32_t i = 0; i < m_partCount; ++i) {
             if (!expandPart(m_parts[i])) return SLUICE_ST_BAD_OFFSET;
         }
         return m_tooDeep ? SLUICE_ST_LIMIT : SLUICE_ST_OK;
     }
 
 private:
-    u32 readHeader()
+    uint32_t readHeader()
     {
         if (m_sourceSize < 8) return SLUICE_ST_TRUNCATED;
-        const u32 header = loadLe32(m_source);
+        const uint32_t header = loadLe32(m_source);
         m_partCount = (header & 15) + 1;
         m_depth = (header >> 4 & 7) + 1;
         if (header >> 7 != 0) return SLUICE_ST_BAD_CODE;
         if (m_sourceSize < 4 + 4 * m_partCount) return SLUICE_ST_TRUNCATED;
-        u32 begin = 0, firstWord = 2 + 2 * m_partCount;
-        for (u32 i = 0; i < m_partCount; ++i) {
-            const u32 entry = loadLe32(m_source + 4 + 4 * i);
+        uint32_t begin = 0, firstWord = 2 + 2 * m_partCount;
+        for (uint32_t i = 0; i < m_partCount; ++i) {
+            const uint32_t entry = loadLe32(m_source + 4 + 4 * i);
             Part& part = m_parts[i];
             part = {};
             part.begin = begin;
@@ -253,12 +257,12 @@ private:
             if (i + 1 < m_partCount && part.size % SLUICE_GS_GROUP != 0) return SLUICE_ST_BAD_CODE;
         }
         if (begin != m_size) return begin > m_size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
-        return u64(firstWord) * 2 > m_sourceSize ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+        return uint64_t(firstWord) * 2 > m_sourceSize ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
     }
 
-    u32 readPartHeader(Part& part) const
+    uint32_t readPartHeader(Part& part) const
     {
-        const u32 w0 = word(m_source, part.firstWord);
+        const uint32_t w0 = word(m_source, part.firstWord);
         part.kind = w0 & 3;
         if (part.kind == SLUICE_GS_PLAIN)
             return w0 == SLUICE_GS_PLAIN && part.words == 1 + divideUp(part.size, 2u)
@@ -277,7 +281,7 @@ private:
         part.sequenceLog = SLUICE_GS_MIN_LOG + (w0 >> 9 & 7);
         part.literalCount = word(m_source, part.firstWord + 1) | (w0 >> 12 & 1) << 16;
         part.sequenceCount = word(m_source, part.firstWord + 2);
-        const u32 w3 = word(m_source, part.firstWord + 3);
+        const uint32_t w3 = word(m_source, part.firstWord + 3);
         part.modulus = (w3 & 63) + 1;
         part.oneLiteral = w3 >> 8;
         if (w0 >> 13 != 0 || (w3 >> 6 & 3) != 0 || part.literalLog > SLUICE_GS_MAX_LITERAL_LOG ||
@@ -288,9 +292,9 @@ private:
     }
 
     // Reads all symbols of a part.
-    u32 readPart(Part& part)
+    uint32_t readPart(Part& part)
     {
-        if (const u32 status = readPartHeader(part); status != SLUICE_ST_OK) return status;
+        if (const uint32_t status = readPartHeader(part); status != SLUICE_ST_OK) return status;
         if (part.kind != SLUICE_GS_CODED) return SLUICE_ST_OK;
         if ((part.reusesLiterals && !m_literalTable.read) ||
             (part.reusesSequences && !m_sequenceTables.read))
@@ -306,7 +310,7 @@ private:
         readLiterals(lanes, part, part.literals);
         part.sequences.resize(part.sequenceCount);
         readSequences(lanes, part.sequences);
-        u64 literalSum = 0, size = part.literalCount;
+        uint64_t literalSum = 0, size = part.literalCount;
         for (const Sequence& sequence : part.sequences) {
             literalSum += sequence.literals;
             size += sequence.length;
@@ -317,23 +321,23 @@ private:
     }
 
     // Literals are read 128 at a time, four a lane.
-    void readLiterals(Lanes& lanes, const Part& part, std::vector<u8>& literals) const
+    void readLiterals(Lanes& lanes, const Part& part, std::vector<uint8_t>& literals) const
     {
-        const u32 mode = part.reusesLiterals ? m_literalTable.mode : part.literalMode;
+        const uint32_t mode = part.reusesLiterals ? m_literalTable.mode : part.literalMode;
         if (mode == SLUICE_GS_LITERALS_ONE) {
-            std::fill(literals.begin(), literals.end(), u8(part.oneLiteral));
+            std::fill(literals.begin(), literals.end(), uint8_t(part.oneLiteral));
             return;
         }
-        for (u32 first = 0; first < part.literalCount; first += 4 * kLanes) {
-            for (u32 k = 0; k < 4; ++k) {
-                for (u32 lane = 0; lane < kLanes; ++lane) {
-                    const u32 at = first + 4 * lane + k;
+        for (uint32_t first = 0; first < part.literalCount; first += 4 * kLanes) {
+            for (uint32_t k = 0; k < 4; ++k) {
+                for (uint32_t lane = 0; lane < kLanes; ++lane) {
+                    const uint32_t at = first + 4 * lane + k;
                     if (at >= part.literalCount) continue;
-                    literals[at] = u8(mode == SLUICE_GS_LITERALS_RANS
-                                          ? lanes.symbol(lane, m_literalTable.frequencies)
-                                      : mode == SLUICE_GS_LITERALS_HUFFMAN
-                                          ? lanes.symbol(lane, m_literalTable.code)
-                                          : lanes.bits(lane, 8));
+                    literals[at] = uint8_t(mode == SLUICE_GS_LITERALS_RANS
+                                               ? lanes.symbol(lane, m_literalTable.frequencies)
+                                           : mode == SLUICE_GS_LITERALS_HUFFMAN
+                                               ? lanes.symbol(lane, m_literalTable.code)
+                                               : lanes.bits(lane, 8));
                 }
             }
         }
@@ -343,40 +347,41 @@ private:
     void readSequences(Lanes& lanes, std::vector<Sequence>& sequences) const
     {
         const SequenceTables& t = m_sequenceTables;
-        u32 repeats[SLUICE_GS_REPEATS];
-        for (u32 i = 0; i < SLUICE_GS_REPEATS; ++i)
+        uint32_t repeats[SLUICE_GS_REPEATS];
+        for (uint32_t i = 0; i < SLUICE_GS_REPEATS; ++i)
             repeats[i] = SLUICE_GS_FIRST_REPEATS >> 8 * i & 0xff;
         for (size_t first = 0; first < sequences.size(); first += kLanes) {
-            const u32 count = u32(std::min<size_t>(kLanes, sequences.size() - first));
-            u32 symbol[kLanes], literals[kLanes], length[kLanes], offset[kLanes] = {};
-            for (u32 lane = 0; lane < count; ++lane)
+            const uint32_t count = uint32_t(std::min<size_t>(kLanes, sequences.size() - first));
+            uint32_t symbol[kLanes], literals[kLanes], length[kLanes], offset[kLanes] = {};
+            for (uint32_t lane = 0; lane < count; ++lane)
                 symbol[lane] = lanes.symbol(lane, t.offset);
-            for (u32 lane = 0; lane < count; ++lane) {
+            for (uint32_t lane = 0; lane < count; ++lane) {
                 if (symbol[lane] < SLUICE_GS_REPEATS) continue;
-                const u32 place = symbol[lane] - SLUICE_GS_REPEATS, bits = gstdOffsetBits(place);
+                const uint32_t place = symbol[lane] - SLUICE_GS_REPEATS,
+                               bits = gstdOffsetBits(place);
                 offset[lane] =
                     (gstdOffsetBase(place, bits) + lanes.bits(lane, bits) - 1) * t.modulus;
             }
-            for (u32 lane = 0; lane < count && t.modulus > 1; ++lane) {
+            for (uint32_t lane = 0; lane < count && t.modulus > 1; ++lane) {
                 if (symbol[lane] >= SLUICE_GS_REPEATS)
                     offset[lane] += lanes.symbol(lane, t.remainder);
             }
-            for (u32 lane = 0; lane < count; ++lane)
+            for (uint32_t lane = 0; lane < count; ++lane)
                 literals[lane] = lanes.symbol(lane, t.literalLength);
-            for (u32 lane = 0; lane < count; ++lane)
+            for (uint32_t lane = 0; lane < count; ++lane)
                 length[lane] = lanes.symbol(lane, t.matchLength);
-            for (u32 lane = 0; lane < count; ++lane) {
-                const u32 bits = gstdExtraBits(literals[lane], SLUICE_GS_LITERAL_DIRECT_LOG);
+            for (uint32_t lane = 0; lane < count; ++lane) {
+                const uint32_t bits = gstdExtraBits(literals[lane], SLUICE_GS_LITERAL_DIRECT_LOG);
                 literals[lane] = gstdBase(literals[lane], SLUICE_GS_LITERAL_DIRECT_LOG, bits) +
                                  lanes.bits(lane, bits);
             }
-            for (u32 lane = 0; lane < count; ++lane) {
-                const u32 bits = gstdExtraBits(length[lane], SLUICE_GS_MATCH_DIRECT_LOG);
+            for (uint32_t lane = 0; lane < count; ++lane) {
+                const uint32_t bits = gstdExtraBits(length[lane], SLUICE_GS_MATCH_DIRECT_LOG);
                 length[lane] = gstdBase(length[lane], SLUICE_GS_MATCH_DIRECT_LOG, bits) +
                                lanes.bits(lane, bits) + SLUICE_GS_MIN_MATCH;
             }
-            for (u32 lane = 0; lane < count; ++lane) {
-                u32 place = SLUICE_GS_REPEATS - 1; // a new offset pushes out the last one
+            for (uint32_t lane = 0; lane < count; ++lane) {
+                uint32_t place = SLUICE_GS_REPEATS - 1; // a new offset pushes out the last one
                 if (symbol[lane] < SLUICE_GS_REPEATS) {
                     place = (symbol[lane] + (literals[lane] == 0 ? 1 : 0)) % SLUICE_GS_REPEATS;
                     offset[lane] = repeats[place];
@@ -392,30 +397,30 @@ private:
     // Makes the bytes of a part. Returns false if a match begins before the tile.
     bool expandPart(const Part& part)
     {
-        u8* const out = m_destination + part.begin;
-        std::fill_n(m_depths + part.begin, part.size, u8(0));
+        uint8_t* const out = m_destination + part.begin;
+        std::fill_n(m_depths + part.begin, part.size, uint8_t(0));
         if (part.kind == SLUICE_GS_RUN) {
-            std::fill_n(out, part.size, u8(part.oneLiteral));
+            std::fill_n(out, part.size, uint8_t(part.oneLiteral));
             return true;
         }
         if (part.kind == SLUICE_GS_PLAIN) {
             std::copy_n(m_source + 2 * size_t(part.firstWord + 1), part.size, out);
             return true;
         }
-        u32 position = part.begin, literal = 0;
+        uint32_t position = part.begin, literal = 0;
         for (const Sequence& sequence : part.sequences) {
             std::copy_n(part.literals.begin() + literal, sequence.literals,
                         m_destination + position);
             literal += sequence.literals;
             position += sequence.literals;
             if (sequence.offset == 0 || sequence.offset > position) return false;
-            for (u32 k = 0; k < sequence.length; ++k) {
+            for (uint32_t k = 0; k < sequence.length; ++k) {
                 // A match that overlaps itself repeats the bytes before it.
-                const u32 from = position - sequence.offset + k % sequence.offset;
-                const u32 to = position + k;
+                const uint32_t from = position - sequence.offset + k % sequence.offset;
+                const uint32_t to = position + k;
                 m_destination[to] = m_destination[from];
                 if (from / SLUICE_GS_GROUP == to / SLUICE_GS_GROUP)
-                    m_depths[to] = u8(std::min(m_depths[from] + 1, 255));
+                    m_depths[to] = uint8_t(std::min(m_depths[from] + 1, 255));
                 m_tooDeep = m_tooDeep || m_depths[to] > m_depth;
             }
             position += sequence.length;
@@ -424,21 +429,22 @@ private:
         return true;
     }
 
-    const u8* m_source;
+    const uint8_t* m_source;
     size_t m_sourceSize;
-    u8* m_destination;
-    u32 m_size;
-    u32 m_partCount = 0, m_depth = 0;
+    uint8_t* m_destination;
+    uint32_t m_size;
+    uint32_t m_partCount = 0, m_depth = 0;
     bool m_tooDeep = false;
     Part m_parts[SLUICE_GS_MAX_PARTS];
     LiteralTable m_literalTable;
     SequenceTables m_sequenceTables;
-    u8 m_depths[SLUICE_GS_TILE_BYTES]; // copies of copies inside a group, by byte
+    uint8_t m_depths[SLUICE_GS_TILE_BYTES]; // copies of copies inside a group, by byte
 };
 
 } // namespace
 
-u32 decodeGstdTile(const u8* source, size_t sourceSize, u8* destination, size_t destinationSize)
+uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                        size_t destinationSize)
 {
     return std::make_unique<TileDecoder>(source, sourceSize, destination, destinationSize)
         ->decode();

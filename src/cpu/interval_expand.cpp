@@ -12,11 +12,11 @@ SluiceStatus ReferenceBackend::cmdIntervalExpand(SluiceCommands,
                                                  const SluiceIntervalExpandInfo& info)
 {
     const size_t size = info.elementSize;
-    const u8* values = pointer<const u8>(info.values);
-    u8* destination = pointer<u8>(info.destination);
+    const uint8_t* values = pointer<const uint8_t>(info.values);
+    uint8_t* destination = pointer<uint8_t>(info.destination);
     forEachInterval(info.intervals, info.destination.size / size, info.result,
                     [&](const Interval& interval) {
-                        for (u64 i = 0; i < interval.kept; ++i)
+                        for (uint64_t i = 0; i < interval.kept; ++i)
                             std::memcpy(destination + (interval.begin + i) * size,
                                         values + interval.index * size, size);
                         return true;

@@ -11,18 +11,18 @@
 namespace sluice::cpu {
 namespace {
 
-u64 positionOf(const SluiceBuffer& list, u32 positionSize, u64 i)
+uint64_t positionOf(const SluiceBuffer& list, uint32_t positionSize, uint64_t i)
 {
-    return positionSize == 8 ? pointer<const u64>(list)[i] : pointer<const u32>(list)[i];
+    return positionSize == 8 ? pointer<const uint64_t>(list)[i] : pointer<const uint32_t>(list)[i];
 }
 
-void copy(u8* to, const u8* from, u64 bytes)
+void copy(uint8_t* to, const uint8_t* from, uint64_t bytes)
 {
     if (bytes != 0) std::memcpy(to, from, size_t(bytes));
 }
 
 // Returns how many of `count` items fit from `place` on.
-u64 fitting(u64 place, u64 count, u64 capacity)
+uint64_t fitting(uint64_t place, uint64_t count, uint64_t capacity)
 {
     return std::min(count, capacity - std::min(capacity, place));
 }
@@ -31,24 +31,25 @@ u64 fitting(u64 place, u64 count, u64 capacity)
 
 SluiceStatus ReferenceBackend::cmdIntervalMove(SluiceCommands, const SluiceIntervalMoveInfo& info)
 {
-    const u32 size = info.elementSize;
-    const u8* source = pointer<const u8>(info.source);
-    u8* destination = pointer<u8>(info.destination);
+    const uint32_t size = info.elementSize;
+    const uint8_t* source = pointer<const uint8_t>(info.source);
+    uint8_t* destination = pointer<uint8_t>(info.destination);
     forEachInterval(
         info.intervals, info.destination.size / size, info.result, [&](const Interval& interval) {
             const bool scattered = info.kind != SLUICE_INTERVAL_GATHER;
-            const u64 from = info.kind == SLUICE_INTERVAL_SCATTER
-                                 ? interval.begin
-                                 : positionOf(info.gather, info.positionSize, interval.index);
-            const u64 to = scattered ? positionOf(info.scatter, info.positionSize, interval.index)
-                                     : interval.begin;
-            u64 fromBytes, toBytes;
+            const uint64_t from = info.kind == SLUICE_INTERVAL_SCATTER
+                                      ? interval.begin
+                                      : positionOf(info.gather, info.positionSize, interval.index);
+            const uint64_t to = scattered
+                                    ? positionOf(info.scatter, info.positionSize, interval.index)
+                                    : interval.begin;
+            uint64_t fromBytes, toBytes;
             if (!offsetWithin(from, interval.count, size, info.source.size, fromBytes))
                 return false;
             if (!offsetWithin(to, scattered ? interval.count : interval.kept, size,
                               info.destination.size, toBytes))
                 return false;
-            copy(destination + toBytes, source + fromBytes, u64(interval.kept) * size);
+            copy(destination + toBytes, source + fromBytes, uint64_t(interval.kept) * size);
             return true;
         });
     return SLUICE_OK;
@@ -57,17 +58,17 @@ SluiceStatus ReferenceBackend::cmdIntervalMove(SluiceCommands, const SluiceInter
 // Indices that break a rule may put items anywhere inside the destination, or drop them.
 SluiceStatus ReferenceBackend::cmdBulkRemove(SluiceCommands, const SluiceBulkInfo& info)
 {
-    const u64 size = info.elementSize, capacity = info.destination.size / size;
-    const u32 items = countOf(info.itemCount, info.maxItemCount);
-    const u32 removed = countOf(info.indexCount, info.maxIndexCount);
-    const u32* indices = pointer<const u32>(info.indices);
-    u64 begin = 0, place = 0;
-    for (u64 i = 0; i <= removed; ++i) {
-        const u64 end = i == removed ? items : std::min(indices[i], items);
+    const uint64_t size = info.elementSize, capacity = info.destination.size / size;
+    const uint32_t items = countOf(info.itemCount, info.maxItemCount);
+    const uint32_t removed = countOf(info.indexCount, info.maxIndexCount);
+    const uint32_t* indices = pointer<const uint32_t>(info.indices);
+    uint64_t begin = 0, place = 0;
+    for (uint64_t i = 0; i <= removed; ++i) {
+        const uint64_t end = i == removed ? items : std::min(indices[i], items);
         if (begin < end) {
-            const u64 count = fitting(place, end - begin, capacity);
-            copy(pointer<u8>(info.destination) + place * size,
-                 pointer<const u8>(info.source) + begin * size, count * size);
+            const uint64_t count = fitting(place, end - begin, capacity);
+            copy(pointer<uint8_t>(info.destination) + place * size,
+                 pointer<const uint8_t>(info.source) + begin * size, count * size);
             place += count;
         }
         begin = end + 1;
@@ -78,26 +79,27 @@ SluiceStatus ReferenceBackend::cmdBulkRemove(SluiceCommands, const SluiceBulkInf
 
 SluiceStatus ReferenceBackend::cmdBulkInsert(SluiceCommands, const SluiceBulkInfo& info)
 {
-    const u64 size = info.elementSize, capacity = info.destination.size / size;
-    const u32 items = countOf(info.itemCount, info.maxItemCount);
-    const u32 inserted = countOf(info.indexCount, info.maxIndexCount);
-    const u32* indices = pointer<const u32>(info.indices);
-    u8* destination = pointer<u8>(info.destination);
-    u64 begin = 0, place = 0;
-    for (u64 i = 0; i <= inserted; ++i) {
-        const u64 end = i == inserted ? items : std::min(indices[i], items);
+    const uint64_t size = info.elementSize, capacity = info.destination.size / size;
+    const uint32_t items = countOf(info.itemCount, info.maxItemCount);
+    const uint32_t inserted = countOf(info.indexCount, info.maxIndexCount);
+    const uint32_t* indices = pointer<const uint32_t>(info.indices);
+    uint8_t* destination = pointer<uint8_t>(info.destination);
+    uint64_t begin = 0, place = 0;
+    for (uint64_t i = 0; i <= inserted; ++i) {
+        const uint64_t end = i == inserted ? items : std::min(indices[i], items);
         if (begin < end) {
-            const u64 count = fitting(place, end - begin, capacity);
-            copy(destination + place * size, pointer<const u8>(info.source) + begin * size,
+            const uint64_t count = fitting(place, end - begin, capacity);
+            copy(destination + place * size, pointer<const uint8_t>(info.source) + begin * size,
                  count * size);
             place += end - begin;
         }
         if (i < inserted && place < capacity)
-            copy(destination + place * size, pointer<const u8>(info.inserted) + i * size, size);
+            copy(destination + place * size, pointer<const uint8_t>(info.inserted) + i * size,
+                 size);
         ++place;
         begin = end;
     }
-    writeResult(info.result, u64(items) + inserted, capacity, false);
+    writeResult(info.result, uint64_t(items) + inserted, capacity, false);
     return SLUICE_OK;
 }
 

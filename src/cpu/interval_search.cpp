@@ -9,13 +9,13 @@ namespace sluice::cpu {
 SluiceStatus ReferenceBackend::cmdIntervalSearch(SluiceCommands,
                                                  const SluiceIntervalSearchInfo& info)
 {
-    u64 capacity = UINT32_MAX;
+    uint64_t capacity = UINT32_MAX;
     if (info.sources.size != 0) capacity = std::min(capacity, info.sources.size / 4);
     if (info.ranks.size != 0) capacity = std::min(capacity, info.ranks.size / 4);
-    u32* sources = info.sources.size != 0 ? pointer<u32>(info.sources) : nullptr;
-    u32* ranks = info.ranks.size != 0 ? pointer<u32>(info.ranks) : nullptr;
+    uint32_t* sources = info.sources.size != 0 ? pointer<uint32_t>(info.sources) : nullptr;
+    uint32_t* ranks = info.ranks.size != 0 ? pointer<uint32_t>(info.ranks) : nullptr;
     forEachInterval(info.intervals, capacity, info.result, [&](const Interval& interval) {
-        for (u32 i = 0; i < interval.kept; ++i) {
+        for (uint32_t i = 0; i < interval.kept; ++i) {
             if (sources != nullptr) sources[interval.begin + i] = interval.index;
             if (ranks != nullptr) ranks[interval.begin + i] = i;
         }

@@ -11,7 +11,7 @@
 namespace sluice::cpu {
 
 template <typename T>
-T* pointer(u64 address)
+T* pointer(uint64_t address)
 {
     return reinterpret_cast<T*>(uintptr_t(address));
 }
@@ -22,9 +22,9 @@ T* pointer(const SluiceBuffer& buffer)
 }
 
 // Returns a count in GPU memory, limited to `most`; `most` if there is no such count.
-inline u32 countOf(const SluiceBuffer& buffer, u32 most)
+inline uint32_t countOf(const SluiceBuffer& buffer, uint32_t most)
 {
-    return buffer.size == 0 ? most : std::min(most, *pointer<const u32>(buffer));
+    return buffer.size == 0 ? most : std::min(most, *pointer<const uint32_t>(buffer));
 }
 
 } // namespace sluice::cpu

@@ -12,9 +12,9 @@ void reduceValues(const SluiceReduceInfo& info)
 {
     using A = Accumulator<T, operation>;
     const T* input = pointer<const T>(info.input);
-    const u32 count = countOf(info.count, info.maxCount);
+    const uint32_t count = countOf(info.count, info.maxCount);
     A all = identity<A, operation>();
-    for (u32 i = 0; i < count; ++i)
+    for (uint32_t i = 0; i < count; ++i)
         all = combine<A, operation>(all, input[i]);
     *pointer<T>(info.result) = T(all);
 }

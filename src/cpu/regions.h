@@ -14,14 +14,14 @@ namespace sluice::cpu {
 
 // Returns whether [address, address + size) lies wholly inside the buffer; no value makes this
 // overflow.
-inline bool inside(const SluiceBuffer& buffer, u64 address, u64 size)
+inline bool inside(const SluiceBuffer& buffer, uint64_t address, uint64_t size)
 {
-    const u64 begin = buffer.handle + buffer.offset;
+    const uint64_t begin = buffer.handle + buffer.offset;
     return address >= begin && address - begin <= buffer.size &&
            size <= buffer.size - (address - begin);
 }
 
-inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region, u64 maxSize)
+inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region, uint64_t maxSize)
 {
     return region.srcAddress % 4 == 0 && region.compressedSize >= 1 &&
            region.compressedSize <= maxSize &&
@@ -30,7 +30,7 @@ inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region, 
 
 // A region's place in a pitched destination is a logical one.
 inline bool validDestination(const SluiceChecksumInfo& list, const SluiceRegion& region,
-                             u64 maxSize)
+                             uint64_t maxSize)
 {
     SluiceBuffer logical = list.destination;
     logical.size = logicalSize(logical.size, list.rowBytes, list.rowPitch);
@@ -44,31 +44,32 @@ inline bool validDestination(const SluiceChecksumInfo& list, const SluiceRegion&
 template <typename Info, typename Visit>
 void forEachRun(const Info& info, const SluiceRegion& region, Visit visit)
 {
-    const u64 base = info.destination.handle + info.destination.offset;
-    const u64 start = region.dstAddress - base, size = region.decompressedSize;
-    for (u64 at = 0; at < size;) {
-        const u64 row = info.rowBytes == 0 ? 0 : (start + at) / info.rowBytes;
-        const u64 column = start + at - row * info.rowBytes;
-        const u64 run = info.rowBytes == 0 ? size : std::min(size - at, info.rowBytes - column);
-        visit(pointer<u8>(base + row * info.rowPitch + column), size_t(at), size_t(run));
+    const uint64_t base = info.destination.handle + info.destination.offset;
+    const uint64_t start = region.dstAddress - base, size = region.decompressedSize;
+    for (uint64_t at = 0; at < size;) {
+        const uint64_t row = info.rowBytes == 0 ? 0 : (start + at) / info.rowBytes;
+        const uint64_t column = start + at - row * info.rowBytes;
+        const uint64_t run =
+            info.rowBytes == 0 ? size : std::min(size - at, info.rowBytes - column);
+        visit(pointer<uint8_t>(base + row * info.rowPitch + column), size_t(at), size_t(run));
         at += run;
     }
 }
 
 // Copies an entry of a list, whose 64-bit members need not be aligned.
 template <typename T>
-T entryAt(const SluiceBuffer& list, u32 index, u32 stride)
+T entryAt(const SluiceBuffer& list, uint32_t index, uint32_t stride)
 {
     T entry;
-    std::memcpy(&entry, pointer<const u8>(list) + u64(index) * stride, sizeof entry);
+    std::memcpy(&entry, pointer<const uint8_t>(list) + uint64_t(index) * stride, sizeof entry);
     return entry;
 }
 
 // The status words: one a region, then how many failed, then the first that did.
 class StatusWords {
 public:
-    StatusWords(const SluiceBuffer& buffer, u32 count)
-        : m_words(pointer<u32>(buffer)), m_count(count)
+    StatusWords(const SluiceBuffer& buffer, uint32_t count)
+        : m_words(pointer<uint32_t>(buffer)), m_count(count)
     {
     }
 
@@ -78,9 +79,9 @@ public:
         m_words[size_t(m_count) + 1] = ~0u;
     }
 
-    u32 get(u32 index) const { return m_words[index]; }
+    uint32_t get(uint32_t index) const { return m_words[index]; }
 
-    void set(u32 index, u32 status)
+    void set(uint32_t index, uint32_t status)
     {
         m_words[index] = status;
         if (status == SLUICE_ST_OK) return;
@@ -89,8 +90,8 @@ public:
     }
 
 private:
-    u32* m_words;
-    u32 m_count;
+    uint32_t* m_words;
+    uint32_t m_count;
 };
 
 // Sets the status of every region of a list to visit(region).
@@ -99,8 +100,8 @@ void forEachRegion(const Info& info, Visit visit)
 {
     StatusWords status(info.status, info.maxRegionCount);
     status.reset();
-    const u32 count = countOf(info.regionCount, info.maxRegionCount);
-    for (u32 i = 0; i < count; ++i)
+    const uint32_t count = countOf(info.regionCount, info.maxRegionCount);
+    for (uint32_t i = 0; i < count; ++i)
         status.set(i, visit(entryAt<SluiceRegion>(info.regions, i, info.regionStride)));
 }
 
@@ -109,10 +110,10 @@ void compareChecksums(const SluiceChecksumInfo& info); // the command, in checks
 // The frame of a tile codec's command: checks regions, calls decode(region) for the good ones, and
 // compares checksums if there are any.
 template <typename Info, typename Decode>
-void decodeRegions(const Info& info, u64 maxSourceSize, u64 maxSize, Decode decode)
+void decodeRegions(const Info& info, uint64_t maxSourceSize, uint64_t maxSize, Decode decode)
 {
     const SluiceChecksumInfo list = checksumOf(info);
-    forEachRegion(info, [&](const SluiceRegion& region) -> u32 {
+    forEachRegion(info, [&](const SluiceRegion& region) -> uint32_t {
         return validSource(info.source, region, maxSourceSize) &&
                        validDestination(list, region, maxSize)
                    ? decode(region)
@@ -123,9 +124,10 @@ void decodeRegions(const Info& info, u64 maxSourceSize, u64 maxSize, Decode deco
 
 // Decodes a valid region with decodeTile, or copies it where it is stored.
 template <typename DecodeTile>
-u32 decodeRegion(u32 flags, const SluiceRegion& region, u8* destination, DecodeTile decodeTile)
+uint32_t decodeRegion(uint32_t flags, const SluiceRegion& region, uint8_t* destination,
+                      DecodeTile decodeTile)
 {
-    const u8* source = pointer<const u8>(region.srcAddress);
+    const uint8_t* source = pointer<const uint8_t>(region.srcAddress);
     const size_t sourceSize = size_t(region.compressedSize), size = size_t(region.decompressedSize);
     if ((flags & SLUICE_FLAG_STORED_IF_EQUAL) == 0 || sourceSize != size)
         return decodeTile(source, sourceSize, destination, size);

@@ -13,10 +13,10 @@ void scanValues(const SluiceScanInfo& info)
     using A = Accumulator<T, operation>;
     const T* input = pointer<const T>(info.input);
     T* output = pointer<T>(info.output);
-    const u32* heads = info.heads.size != 0 ? pointer<const u32>(info.heads) : nullptr;
-    const u32 count = countOf(info.count, info.maxCount);
+    const uint32_t* heads = info.heads.size != 0 ? pointer<const uint32_t>(info.heads) : nullptr;
+    const uint32_t count = countOf(info.count, info.maxCount);
     A sum = identity<A, operation>(); // of the elements before i
-    for (u32 i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         if (heads != nullptr && (heads[i / 32] >> i % 32 & 1) != 0) sum = identity<A, operation>();
         const A next = combine<A, operation>(sum, input[i]); // first: output may be input
         output[i] = T(info.kind == SLUICE_SCAN_INCLUSIVE ? next : sum);

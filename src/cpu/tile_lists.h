@@ -14,11 +14,12 @@ void gdeflateList(const SluiceGdeflateInfo& info, DecodeTile decodeTile)
 {
     const auto decode = [&](const SluiceRegion& region) {
         if (info.rowBytes == 0)
-            return decodeRegion(info.flags, region, pointer<u8>(region.dstAddress), decodeTile);
-        u8 linear[SLUICE_GD_TILE_BYTES];
-        const u32 status = decodeRegion(info.flags, region, linear, decodeTile);
+            return decodeRegion(info.flags, region, pointer<uint8_t>(region.dstAddress),
+                                decodeTile);
+        uint8_t linear[SLUICE_GD_TILE_BYTES];
+        const uint32_t status = decodeRegion(info.flags, region, linear, decodeTile);
         if (status == SLUICE_ST_OK)
-            forEachRun(info, region, [&](u8* run, size_t at, size_t count) {
+            forEachRun(info, region, [&](uint8_t* run, size_t at, size_t count) {
                 std::copy_n(linear + at, count, run);
             });
         return status;
@@ -30,10 +31,11 @@ void gdeflateList(const SluiceGdeflateInfo& info, DecodeTile decodeTile)
 template <typename DecodeTile>
 void gstdList(const SluiceGstdInfo& info, DecodeTile decodeTile)
 {
-    decodeRegions(
-        info, SLUICE_GS_MAX_COMPRESSED, SLUICE_GS_TILE_BYTES, [&](const SluiceRegion& region) {
-            return decodeRegion(info.flags, region, pointer<u8>(region.dstAddress), decodeTile);
-        });
+    decodeRegions(info, SLUICE_GS_MAX_COMPRESSED, SLUICE_GS_TILE_BYTES,
+                  [&](const SluiceRegion& region) {
+                      return decodeRegion(info.flags, region, pointer<uint8_t>(region.dstAddress),
+                                          decodeTile);
+                  });
 }
 
 } // namespace sluice::cpu

@@ -15,23 +15,23 @@ struct Batch {
     explicit Batch(const SluiceTileStreamsInfo& info)
         : count(countOf(info.streamCount, info.maxStreamCount)),
           ranges(pointer<const SluiceStreamRange>(info.streams)),
-          source(pointer<const u8>(info.source)), sourceSize(info.source.size),
+          source(pointer<const uint8_t>(info.source)), sourceSize(info.source.size),
           destinationSize(logicalSize(info.destination.size, info.rowBytes, info.rowPitch)),
           results(pointer<SluiceStreamResult>(info.results)),
           summary(*reinterpret_cast<SluiceStreamSummary*>(results + info.maxStreamCount))
     {
     }
 
-    u32 count; // streams that are there
+    uint32_t count; // streams that are there
     const SluiceStreamRange* ranges;
-    const u8* source;
-    u64 sourceSize;
-    u64 destinationSize; // logical bytes
+    const uint8_t* source;
+    uint64_t sourceSize;
+    uint64_t destinationSize; // logical bytes
     SluiceStreamResult* results;
     SluiceStreamSummary& summary;
 };
 
-bool inside(u64 offset, u64 size, u64 bufferSize)
+bool inside(uint64_t offset, uint64_t size, uint64_t bufferSize)
 {
     return offset % 4 == 0 && offset <= bufferSize && size <= bufferSize - offset;
 }
@@ -39,14 +39,14 @@ bool inside(u64 offset, u64 size, u64 bufferSize)
 // Parses one stream and returns PENDING if it is good. Calls take(i, tile) for its tiles up to the
 // first bad one.
 template <typename Take>
-u32 parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceTileStream& stream,
-                Take take)
+uint32_t parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceTileStream& stream,
+                     Take take)
 {
     if (!inside(range.sourceOffset, range.sourceSize, batch.sourceSize) ||
         !inside(range.destinationOffset, range.destinationSize, batch.destinationSize))
         return SLUICE_STREAM_ST_BAD_RANGE;
     if (range.sourceSize < SLUICE_TILE_STREAM_HEADER_SIZE) return SLUICE_STREAM_ST_TRUNCATED;
-    const u8* bytes = batch.source + range.sourceOffset;
+    const uint8_t* bytes = batch.source + range.sourceOffset;
     if (sluiceParseTileStreamHeader(bytes, SLUICE_TILE_STREAM_HEADER_SIZE, &stream) != SLUICE_OK)
         return SLUICE_STREAM_ST_BAD_HEADER;
     if (stream.dataOffset > range.sourceSize) return SLUICE_STREAM_ST_TRUNCATED;
@@ -63,19 +63,19 @@ void checkStreams(const SluiceTileStreamsInfo& info, const SluiceBuffer& counts)
 {
     const Batch batch(info);
     batch.summary = {0, ~0u, 0, 0};
-    for (u32 s = 0; s < info.maxStreamCount; ++s) {
+    for (uint32_t s = 0; s < info.maxStreamCount; ++s) {
         SluiceStreamResult result = {SLUICE_STREAM_ST_PENDING, 0, 0, 0};
         if (s < batch.count) {
             SluiceTileStream stream = {};
             result.status = parseStream(batch, batch.ranges[s], stream,
-                                        [](u32, const SluiceTileStreamTile&) {});
+                                        [](uint32_t, const SluiceTileStreamTile&) {});
             if (result.status == SLUICE_STREAM_ST_PENDING) {
                 result.tileCount = stream.tileCount;
-                result.size = u32(stream.size);
+                result.size = uint32_t(stream.size);
             }
         }
         batch.results[s] = result;
-        pointer<u32>(counts)[s] = result.tileCount;
+        pointer<uint32_t>(counts)[s] = result.tileCount;
     }
 }
 
@@ -83,15 +83,15 @@ void writeRegions(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTi
                   const SluiceBuffer& regions)
 {
     const Batch batch(info);
-    const u64 source = info.source.handle + info.source.offset;
-    const u64 destination = info.destination.handle + info.destination.offset;
+    const uint64_t source = info.source.handle + info.source.offset;
+    const uint64_t destination = info.destination.handle + info.destination.offset;
     batch.summary.tilesNeeded = batch.summary.tileCount;
-    for (u32 s = 0; s < info.maxStreamCount; ++s) {
+    for (uint32_t s = 0; s < info.maxStreamCount; ++s) {
         SluiceStreamResult& result = batch.results[s];
-        const u32 first = pointer<const u32>(firstTiles)[s];
+        const uint32_t first = pointer<const uint32_t>(firstTiles)[s];
         result.firstTile = first;
         if (result.tileCount == 0) continue;
-        if (u64(first) + result.tileCount > info.maxTileCount) {
+        if (uint64_t(first) + result.tileCount > info.maxTileCount) {
             result.status = SLUICE_STREAM_ST_NO_TILES;
             batch.summary.tileCount = std::min(batch.summary.tileCount, first);
             continue;
@@ -99,9 +99,9 @@ void writeRegions(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTi
         const SluiceStreamRange& range = batch.ranges[s];
         SluiceRegion* list = pointer<SluiceRegion>(regions) + first;
         SluiceTileStream stream = {};
-        parseStream(batch, range, stream, [&](u32 i, const SluiceTileStreamTile& tile) {
+        parseStream(batch, range, stream, [&](uint32_t i, const SluiceTileStreamTile& tile) {
             list[i] = {source + range.sourceOffset + tile.offset,
-                       destination + range.destinationOffset + u64(i) * SLUICE_GD_TILE_BYTES,
+                       destination + range.destinationOffset + uint64_t(i) * SLUICE_GD_TILE_BYTES,
                        tile.compressedSize, tile.size};
         });
     }
@@ -110,12 +110,12 @@ void writeRegions(const SluiceTileStreamsInfo& info, const SluiceBuffer& firstTi
 void writeVerdicts(const SluiceTileStreamsInfo& info)
 {
     const Batch batch(info);
-    const u32* tiles = pointer<const u32>(info.status);
-    for (u32 s = 0; s < batch.count; ++s) {
+    const uint32_t* tiles = pointer<const uint32_t>(info.status);
+    for (uint32_t s = 0; s < batch.count; ++s) {
         SluiceStreamResult& result = batch.results[s];
         if (result.status == SLUICE_STREAM_ST_PENDING) {
             result.status = SLUICE_STREAM_ST_OK;
-            for (u32 i = 0; i < result.tileCount; ++i) {
+            for (uint32_t i = 0; i < result.tileCount; ++i) {
                 if (tiles[result.firstTile + i] != SLUICE_ST_OK)
                     result.status = SLUICE_STREAM_ST_BAD_TILE;
             }

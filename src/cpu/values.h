@@ -56,13 +56,13 @@ void visitTypes(SluiceValueType type, Visitor visit)
     switch (type) {
     case SLUICE_VALUE_I32: // sums wrap, so they are the sums of u32
         if constexpr (operation == SLUICE_OPERATION_SUM) {
-            return visit(u32(), op);
+            return visit(uint32_t(), op);
         } else {
             return visit(int32_t(), op);
         }
-    case SLUICE_VALUE_U64: return visit(u64(), op);
+    case SLUICE_VALUE_U64: return visit(uint64_t(), op);
     case SLUICE_VALUE_F32: return visit(float(), op);
-    default: return visit(u32(), op);
+    default: return visit(uint32_t(), op);
     }
 }
 

@@ -21,7 +21,7 @@ using zstd::Tree;
 
 // A length is base + the next `bits` bits.
 struct LengthCode {
-    u32 base, bits;
+    uint32_t base, bits;
 };
 constexpr LengthCode kLiteralLengths[SLUICE_ZS_LITERAL_LENGTH_SYMBOLS] = {
     {0, 0},     {1, 0},      {2, 0},      {3, 0},     {4, 0},   {5, 0},     {6, 0},     {7, 0},
@@ -40,14 +40,15 @@ constexpr LengthCode kMatchLengths[SLUICE_ZS_MATCH_LENGTH_SYMBOLS] = {
 
 // offsetValue: 1 to 3 stand for the last offsets, others are the offset + 3.
 struct Sequence {
-    u32 literals, length, offsetValue;
+    uint32_t literals, length, offsetValue;
 };
 
-bool decodeStream(const Tree& tree, const u8* bytes, size_t size, u8* literals, u32 count)
+bool decodeStream(const Tree& tree, const uint8_t* bytes, size_t size, uint8_t* literals,
+                  uint32_t count)
 {
     BackwardBits bits(bytes, size);
     if (!bits.valid()) return false;
-    for (u32 i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         const Tree::Entry entry = tree.entries[bits.peek(tree.log)];
         literals[i] = entry.symbol;
         bits.skip(entry.bits);
@@ -55,16 +56,17 @@ bool decodeStream(const Tree& tree, const u8* bytes, size_t size, u8* literals, 
     return bits.left() == 0;
 }
 
-bool decodeFourStreams(const Tree& tree, const u8* bytes, size_t size, u8* literals, u32 count)
+bool decodeFourStreams(const Tree& tree, const uint8_t* bytes, size_t size, uint8_t* literals,
+                       uint32_t count)
 {
     constexpr size_t kJumps = 6;
     if (size < kJumps) return false;
-    const u32 share = divideUp(count, 4u);
-    const u8* at = bytes + kJumps;
+    const uint32_t share = divideUp(count, 4u);
+    const uint8_t* at = bytes + kJumps;
     size_t left = size - kJumps;
-    for (u32 i = 0; i < 4; ++i) {
+    for (uint32_t i = 0; i < 4; ++i) {
         // Of 6 and of 9 literals the first three streams have all.
-        const u32 first = std::min(i * share, count), own = std::min(share, count - first);
+        const uint32_t first = std::min(i * share, count), own = std::min(share, count - first);
         const size_t stored = i < 3 ? loadLe16(bytes + 2 * i) : left;
         if (stored > left || !decodeStream(tree, at, stored, literals + first, own)) return false;
         at += stored;
@@ -94,16 +96,16 @@ public:
         // blocks go on being read, as far as such faults need it.
         ZstdPhase wanted = ZstdPhase::output;
         for (zstd::StructureReader blocks = reader(); blocks.next(block);) {
-            const u32 number = blocks.blocks() - 1;
+            const uint32_t number = blocks.blocks() - 1;
             if (block.first) beginFrame();
-            if (const u32 status = readTables(block); status != SLUICE_ST_OK)
+            if (const uint32_t status = readTables(block); status != SLUICE_ST_OK)
                 return {status, ZstdPhase::tables, number, outcome.bytes};
             if (wanted >= ZstdPhase::symbols && !decodeSymbols(block)) {
                 outcome = {SLUICE_ST_BAD_CODE, ZstdPhase::symbols, number, outcome.bytes};
                 wanted = ZstdPhase::tables;
             }
             if (wanted < ZstdPhase::output) continue;
-            const u32 status = makeOutput(blocks.frame(), block, isLast(blocks, block));
+            const uint32_t status = makeOutput(blocks.frame(), block, isLast(blocks, block));
             if (status != SLUICE_ST_OK) {
                 outcome = {status, ZstdPhase::output, number, outcome.bytes};
                 wanted = ZstdPhase::symbols;
@@ -136,12 +138,12 @@ private:
         std::copy_n(m_dictionary.repeats, SLUICE_ZS_REPEATS, m_repeats);
     }
 
-    u32 readTables(const Block& block)
+    uint32_t readTables(const Block& block)
     {
         m_streams = block.literalContent;
         m_streamBytes = block.literalBytes;
         if (block.literalKind == SLUICE_ZS_LITERALS_HUFFMAN) {
-            const u32 status =
+            const uint32_t status =
                 zstd::readTree(m_streams, m_streamBytes, SLUICE_ZS_MAX_CODE_LENGTH, m_tables.tree);
             if (status != SLUICE_ST_OK) return status;
             m_streams += m_tables.tree.bytes;
@@ -149,10 +151,10 @@ private:
         }
         m_bits = block.tables;
         m_bitBytes = block.tableBytes;
-        for (u32 kind = 0; block.sequences != 0 && kind < SLUICE_ZS_TABLES; ++kind) {
-            u32 used;
-            const u32 status = zstd::readSequenceTable(kind, block.modes[kind], m_bits, m_bitBytes,
-                                                       m_tables.sequences[kind], used);
+        for (uint32_t kind = 0; block.sequences != 0 && kind < SLUICE_ZS_TABLES; ++kind) {
+            uint32_t used;
+            const uint32_t status = zstd::readSequenceTable(
+                kind, block.modes[kind], m_bits, m_bitBytes, m_tables.sequences[kind], used);
             if (status != SLUICE_ST_OK) return status;
             m_bits += used;
             m_bitBytes -= used;
@@ -183,21 +185,21 @@ private:
         BackwardBits bits(m_bits, m_bitBytes);
         if (!bits.valid()) return false;
         const SequenceTable* const tables = m_tables.sequences;
-        u32 state[SLUICE_ZS_TABLES];
-        for (u32 kind = 0; kind < SLUICE_ZS_TABLES; ++kind)
+        uint32_t state[SLUICE_ZS_TABLES];
+        for (uint32_t kind = 0; kind < SLUICE_ZS_TABLES; ++kind)
             state[kind] = bits.take(tables[kind].log);
         for (size_t i = 0; i < m_sequences.size(); ++i) {
             fse::State s[SLUICE_ZS_TABLES];
-            for (u32 kind = 0; kind < SLUICE_ZS_TABLES; ++kind)
+            for (uint32_t kind = 0; kind < SLUICE_ZS_TABLES; ++kind)
                 s[kind] = tables[kind].states[state[kind]];
-            const u32 offsetBits = s[SLUICE_ZS_OFFSETS].symbol;
+            const uint32_t offsetBits = s[SLUICE_ZS_OFFSETS].symbol;
             const LengthCode literals = kLiteralLengths[s[SLUICE_ZS_LITERAL_LENGTHS].symbol],
                              match = kMatchLengths[s[SLUICE_ZS_MATCH_LENGTHS].symbol];
             m_sequences[i].offsetValue = (1u << offsetBits) + bits.take(offsetBits);
             m_sequences[i].length = match.base + bits.take(match.bits);
             m_sequences[i].literals = literals.base + bits.take(literals.bits);
             if (i + 1 == m_sequences.size()) break;
-            for (const u32 kind :
+            for (const uint32_t kind :
                  {SLUICE_ZS_LITERAL_LENGTHS, SLUICE_ZS_MATCH_LENGTHS, SLUICE_ZS_OFFSETS})
                 state[kind] = s[kind].base + bits.take(s[kind].bits);
         }
@@ -205,11 +207,13 @@ private:
     }
 
     // Checks the size of a block, then makes its bytes; behind a frame its checksum is compared.
-    u32 makeOutput(const Frame& frame, const Block& block, bool last)
+    uint32_t makeOutput(const Frame& frame, const Block& block, bool last)
     {
-        u32 size = block.size;
-        if (const u32 status = measure(frame, block, size); status != SLUICE_ST_OK) return status;
-        const u64 room = m_region.size - m_position, inFrame = m_position - m_frameBegin + size;
+        uint32_t size = block.size;
+        if (const uint32_t status = measure(frame, block, size); status != SLUICE_ST_OK)
+            return status;
+        const uint64_t room = m_region.size - m_position,
+                       inFrame = m_position - m_frameBegin + size;
         if (size > room || (frame.hasContentSize && inFrame > frame.contentSize))
             return SLUICE_ST_TOO_LONG;
         if ((last && size < room) ||
@@ -225,28 +229,29 @@ private:
             m_position += size;
         }
         if (!block.last || !frame.hasChecksum || !m_region.checksums) return SLUICE_ST_OK;
-        const u64 hash = xxh64(m_region.destination + m_frameBegin, m_position - m_frameBegin, 0);
-        return u32(hash) == frame.checksum ? SLUICE_ST_OK : SLUICE_ST_BAD_CHECKSUM;
+        const uint64_t hash =
+            xxh64(m_region.destination + m_frameBegin, m_position - m_frameBegin, 0);
+        return uint32_t(hash) == frame.checksum ? SLUICE_ST_OK : SLUICE_ST_BAD_CHECKSUM;
     }
 
-    u32 measure(const Frame& frame, const Block& block, u32& size) const
+    uint32_t measure(const Frame& frame, const Block& block, uint32_t& size) const
     {
         if (block.kind != SLUICE_ZS_COMPRESSED) return SLUICE_ST_OK;
-        u64 literals = 0, matches = 0; // at most 43,690 times 131,074
+        uint64_t literals = 0, matches = 0; // at most 43,690 times 131,074
         for (const Sequence& sequence : m_sequences) {
             literals += sequence.literals;
             matches += sequence.length;
         }
         if (literals > m_literals.size()) return SLUICE_ST_BAD_CODE;
         if (matches + m_literals.size() > frame.blockMaximum) return SLUICE_ST_LIMIT;
-        size = u32(matches + m_literals.size());
+        size = uint32_t(matches + m_literals.size());
         return SLUICE_ST_OK;
     }
 
     // The offset that a sequence means; 0 is none. It becomes the first of the last offsets.
-    u32 offsetOf(const Sequence& sequence)
+    uint32_t offsetOf(const Sequence& sequence)
     {
-        u32 place = SLUICE_ZS_REPEATS - 1, offset; // a new offset pushes out the last one
+        uint32_t place = SLUICE_ZS_REPEATS - 1, offset; // a new offset pushes out the last one
         if (sequence.offsetValue > SLUICE_ZS_REPEATS) {
             offset = sequence.offsetValue - SLUICE_ZS_REPEATS;
         } else if (sequence.literals == 0 && sequence.offsetValue == SLUICE_ZS_REPEATS) {
@@ -263,21 +268,21 @@ private:
     // Makes the bytes of a block; false if a match begins before frame and dictionary.
     bool executeSequences()
     {
-        const u8* literal = m_literals.data();
-        u8* to = m_region.destination + m_position;
+        const uint8_t* literal = m_literals.data();
+        uint8_t* to = m_region.destination + m_position;
         size_t done = m_position - m_frameBegin; // bytes of the frame
         for (const Sequence& sequence : m_sequences) {
             to = std::copy_n(literal, sequence.literals, to);
             literal += sequence.literals;
             done += sequence.literals;
-            const u32 offset = offsetOf(sequence);
+            const uint32_t offset = offsetOf(sequence);
             if (offset == 0 || offset > done + m_dictionary.info.contentSize) return false;
-            for (u32 k = 0; k < sequence.length; ++k, ++to, ++done)
+            for (uint32_t k = 0; k < sequence.length; ++k, ++to, ++done)
                 *to = offset <= done
                           ? *(to - offset)
                           : m_dictionary.content[m_dictionary.info.contentSize + done - offset];
         }
-        to = std::copy<const u8*>(literal, m_literals.data() + m_literals.size(), to);
+        to = std::copy<const uint8_t*>(literal, m_literals.data() + m_literals.size(), to);
         m_position = size_t(to - m_region.destination);
         return true;
     }
@@ -286,12 +291,12 @@ private:
     const zstd::Dictionary& m_dictionary;
     size_t m_position = 0, m_frameBegin = 0; // in the output
     zstd::Tables m_tables;                   // those that were read last
-    u32 m_repeats[SLUICE_ZS_REPEATS] = {};
+    uint32_t m_repeats[SLUICE_ZS_REPEATS] = {};
     // Of the block that is being decoded:
-    const u8* m_streams = nullptr; // of literals
-    const u8* m_bits = nullptr;    // of sequences
+    const uint8_t* m_streams = nullptr; // of literals
+    const uint8_t* m_bits = nullptr;    // of sequences
     size_t m_streamBytes = 0, m_bitBytes = 0;
-    std::vector<u8> m_literals;
+    std::vector<uint8_t> m_literals;
     std::vector<Sequence> m_sequences;
 };
 

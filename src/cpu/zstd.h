@@ -16,17 +16,17 @@ enum class ZstdPhase {
 };
 
 struct ZstdOutcome {
-    u32 status = SLUICE_ST_OK; // SLUICE_ST_...
+    uint32_t status = SLUICE_ST_OK; // SLUICE_ST_...
     // Where it fails: behind how many blocks of the region. 0 if it is OK.
     ZstdPhase phase = ZstdPhase::structure;
-    u32 block = 0;
-    u64 bytes = 0; // of the output, in blocks without a fault at its start
+    uint32_t block = 0;
+    uint64_t bytes = 0; // of the output, in blocks without a fault at its start
 };
 
 struct ZstdRegion {
-    const u8* source;
+    const uint8_t* source;
     size_t sourceSize;
-    u8* destination;                              // may be NULL if size is 0
+    uint8_t* destination;                         // may be NULL if size is 0
     size_t size;                                  // exactly what the frames decode to
     bool checksums = true;                        // checked where frames have them
     const zstd::Dictionary* dictionary = nullptr; // may be NULL

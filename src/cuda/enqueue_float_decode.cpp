@@ -16,7 +16,7 @@ SluiceStatus CudaBackend::cmdFloatDecode(SluiceCommands commands, const SluiceFl
     const CudaTuning::FloatDecode& tuning = m_tuning.floatDecode;
     FloatDecodeParams params =
         floatDecodeParams(info, floatDecodeWarps(), tuning.tilesPerWarp, tuning.blocks, addressOf);
-    const u32 share = (info.tileCount + tuning.fewBlocks - 1) / tuning.fewBlocks;
+    const uint32_t share = (info.tileCount + tuning.fewBlocks - 1) / tuning.fewBlocks;
     params.tilesPerWorkgroup = std::max(params.tilesPerWorkgroup, std::min(share, tuning.fewTiles));
     return statusFrom(launchFloatDecode(stream, params, tuning.programmaticLaunch != 0));
 }

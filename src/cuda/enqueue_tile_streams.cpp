@@ -16,7 +16,7 @@ SluiceStatus CudaBackend::cmdTileStreams(SluiceCommands commands, const SluiceTi
 {
     const TileStreamsPlan plan = tileStreamsPlan(*this, info);
     TileStreamsParams params = tileStreamsParams(info, plan, addressOf);
-    const auto pass = [&](u32 which) {
+    const auto pass = [&](uint32_t which) {
         params.pass = which;
         return statusFrom(launchTileStreams(streamFrom(commands), params));
     };

@@ -99,7 +99,7 @@ template <uint32_t Warps, uint32_t BlocksPerProcessor>
 __global__ void __launch_bounds__(Warps* kWarpSize, BlocksPerProcessor)
     gstdExpandKernel(GstdTurnParams params)
 {
-    extern __shared__ __align__(16) unsigned char sharedBytes[]; // more than can be declared
+    extern __shared__ __align__(16) uint8_t sharedBytes[]; // more than can be declared
     GstdExpandShared<Warps>& shared = *reinterpret_cast<GstdExpandShared<Warps>*>(sharedBytes);
     letNextLaunchBegin(); // it decodes the symbols of the next turn
     const uint32_t index = params.firstTile + blockIdx.x;

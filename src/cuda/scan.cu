@@ -127,7 +127,7 @@ struct Scan {
     // last tile, which is not whole.
     __device__ bool scanByRing(uint32_t wholeTiles) const
     {
-        extern __shared__ __align__(128) unsigned char stages[];
+        extern __shared__ __align__(128) uint8_t stages[];
         __shared__ uint64_t arrived[kScanStages];
         __shared__ uint32_t tickets[kScanStages];
         __shared__ typename Op::Value totals[kScanStages]; // written and read by thread 0
@@ -142,7 +142,7 @@ struct Scan {
                 return;
             }
             copyBulk(stages + stage * kScanTileBytes,
-                     pointerFrom<const unsigned char>(params.input_) +
+                     pointerFrom<const uint8_t>(params.input_) +
                          static_cast<uint64_t>(next) * kScanTileBytes,
                      kScanTileBytes, &arrived[stage]);
         };

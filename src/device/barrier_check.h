@@ -20,14 +20,14 @@ public:
     void begin() { m_pending.clear(); }
 
     // Takes one call of a SluiceVulkanRecorder. Returns "" or the first conflict in words.
-    std::string record(const char* kernel, const SluiceVulkanAccess* ranges, u32 count)
+    std::string record(const char* kernel, const SluiceVulkanAccess* ranges, uint32_t count)
     {
         if (ranges == nullptr && count == 0) {
             m_pending.clear(); // a barrier
             return "";
         }
         std::string conflict;
-        for (u32 i = 0; i < count && conflict.empty(); ++i) {
+        for (uint32_t i = 0; i < count && conflict.empty(); ++i) {
             for (const Pending& earlier : m_pending) {
                 if ((ranges[i].write != 0 || earlier.access.write != 0) &&
                     overlap(ranges[i], earlier.access)) {
@@ -38,7 +38,7 @@ public:
                 }
             }
         }
-        for (u32 i = 0; i < count; ++i)
+        for (uint32_t i = 0; i < count; ++i)
             m_pending.push_back({kernel, ranges[i]});
         return conflict;
     }

@@ -32,10 +32,10 @@ public:
             ::operator delete(block, kAlignment);
     }
 
-    SluiceStatus allocate(u64 size, SluiceBuffer& buffer) override
+    SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) override
     {
         // device.cpp catches bad_alloc
-        const u64 room = wordsEnd(size);
+        const uint64_t room = wordsEnd(size);
         if (room > SIZE_MAX) return SLUICE_ERROR_OUT_OF_MEMORY; // of 32 bits
         void* const block = ::operator new(size_t(room), kAlignment);
         m_blocks.insert(block);
@@ -49,15 +49,18 @@ public:
         if (m_blocks.erase(block) != 0) ::operator delete(block, kAlignment);
     }
 
-    u64 address(const SluiceBuffer& buffer) const override { return buffer.handle + buffer.offset; }
+    uint64_t address(const SluiceBuffer& buffer) const override
+    {
+        return buffer.handle + buffer.offset;
+    }
 
-    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) override
+    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) override
     {
         std::memcpy(memoryOf(buffer), bytes, size_t(size));
         return SLUICE_OK;
     }
 
-    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) override
+    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, uint64_t size) override
     {
         std::memcpy(bytes, memoryOf(buffer), size_t(size));
         return SLUICE_OK;

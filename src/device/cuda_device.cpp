@@ -21,12 +21,12 @@ bool cudaProperties(int index, SluiceDeviceProperties& properties)
     (void)cudaDriverGetVersion(&driver);
     properties = {};
     properties.backend = SLUICE_BACKEND_CUDA;
-    properties.index = u32(index);
+    properties.index = uint32_t(index);
     properties.memorySize = device.totalGlobalMem;
     setText(properties.name, device.name);
     setText(properties.driver,
             "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10));
-    properties.apiVersion = u32(driver);
+    properties.apiVersion = uint32_t(driver);
     setText(properties.tiers, device.major >= 7 ? "native" : "");
     setText(properties.missing,
             device.major >= 7 ? "" : "native: compute capability 7.0 is needed\n");
@@ -71,7 +71,7 @@ public:
                                     : statusOf(error);
     }
 
-    SluiceStatus allocate(u64 size, SluiceBuffer& buffer) override
+    SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) override
     {
         void* block = nullptr;
         cudaError_t error = cudaSetDevice(m_index);
@@ -90,14 +90,17 @@ public:
         (void)cudaFree(block);
     }
 
-    u64 address(const SluiceBuffer& buffer) const override { return buffer.handle + buffer.offset; }
+    uint64_t address(const SluiceBuffer& buffer) const override
+    {
+        return buffer.handle + buffer.offset;
+    }
 
-    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) override
+    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) override
     {
         return copy(memoryOf(buffer), bytes, size, cudaMemcpyHostToDevice);
     }
 
-    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) override
+    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, uint64_t size) override
     {
         return copy(bytes, memoryOf(buffer), size, cudaMemcpyDeviceToHost);
     }
@@ -121,7 +124,7 @@ public:
     }
 
 private:
-    SluiceStatus copy(void* to, const void* from, u64 size, cudaMemcpyKind kind)
+    SluiceStatus copy(void* to, const void* from, uint64_t size, cudaMemcpyKind kind)
     {
         cudaError_t error = cudaSetDevice(m_index);
         if (error == cudaSuccess) error = cudaMemcpyAsync(to, from, size, kind, m_stream);
@@ -150,7 +153,7 @@ void listCudaDevices(DeviceList& list)
     }
 }
 
-SluiceStatus openCudaDevice(u32 index, const SluiceDeviceInfo& info,
+SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo& info,
                             std::unique_ptr<Device>& device, std::string& error)
 {
     auto cuda = std::make_unique<CudaDevice>(int(index));
@@ -173,7 +176,7 @@ namespace sluice {
 
 void listCudaDevices(DeviceList&) {}
 
-SluiceStatus openCudaDevice(u32, const SluiceDeviceInfo&, std::unique_ptr<Device>&,
+SluiceStatus openCudaDevice(uint32_t, const SluiceDeviceInfo&, std::unique_ptr<Device>&,
                             std::string& error)
 {
     return fail(SLUICE_ERROR_UNSUPPORTED, "built without CUDA", error);

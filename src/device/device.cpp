@@ -27,7 +27,7 @@ DeviceList listDevices(bool onlyCpu = false)
 std::string lower(std::string text)
 {
     for (char& c : text)
-        c = char(std::tolower(u8(c)));
+        c = char(std::tolower(uint8_t(c)));
     return text;
 }
 
@@ -41,7 +41,7 @@ bool runsTier(const SluiceDeviceProperties& device, const std::string& tier)
     return false;
 }
 
-bool parseIndex(const std::string& text, u32& index)
+bool parseIndex(const std::string& text, uint32_t& index)
 {
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), index);
     return code == std::errc() && end == text.data() + text.size();
@@ -62,7 +62,7 @@ const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::st
             return d.backend == backend && (d.isSoftware != 0) == software && runsTier(d, tier);
         });
     };
-    const auto numbered = [&](SluiceBackend backend, u32 index) {
+    const auto numbered = [&](SluiceBackend backend, uint32_t index) {
         return find([&](const SluiceDeviceProperties& d) {
             return d.backend == backend && d.index == index;
         });
@@ -75,7 +75,7 @@ const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::st
         if (chosen == nullptr) chosen = any(SLUICE_BACKEND_CUDA, false);
         return chosen != nullptr ? chosen : any(SLUICE_BACKEND_CPU, true);
     }
-    u32 index = 0;
+    uint32_t index = 0;
     if (selector.rfind("cuda:", 0) == 0)
         return parseIndex(selector.substr(5), index) ? numbered(SLUICE_BACKEND_CUDA, index)
                                                      : nullptr;
@@ -174,7 +174,7 @@ SluiceStatus sluiceEnumerateDevices(SluiceDeviceProperties* properties, uint32_t
     if (count == nullptr || (properties == nullptr && *count != 0)) return SLUICE_ERROR_ARGUMENT;
     return withoutExceptions([&] {
         const DeviceList list = listDevices();
-        const u32 found = u32(list.size());
+        const uint32_t found = uint32_t(list.size());
         std::copy_n(list.begin(), std::min(*count, found), properties);
         *count = found;
         return SLUICE_OK;
@@ -223,7 +223,7 @@ SluiceStatus sluiceGetDeviceProperties(SluiceDevice device, SluiceDeviceProperti
     return SLUICE_OK;
 }
 
-SluiceStatus sluiceAllocate(SluiceDevice device, u64 size, SluiceBuffer* buffer)
+SluiceStatus sluiceAllocate(SluiceDevice device, uint64_t size, SluiceBuffer* buffer)
 {
     if (device == nullptr || buffer == nullptr) return SLUICE_ERROR_ARGUMENT;
     *buffer = {0, 0, 0};
@@ -237,19 +237,20 @@ void sluiceRelease(SluiceDevice device, SluiceBuffer buffer)
     if (device != nullptr && buffer.handle != 0) device->device->release(buffer);
 }
 
-u64 sluiceGetAddress(SluiceDevice device, SluiceBuffer buffer)
+uint64_t sluiceGetAddress(SluiceDevice device, SluiceBuffer buffer)
 {
     return device != nullptr && buffer.handle != 0 ? device->device->address(buffer) : 0;
 }
 
-SluiceStatus sluiceUpload(SluiceDevice device, SluiceBuffer buffer, const void* bytes, u64 size)
+SluiceStatus sluiceUpload(SluiceDevice device, SluiceBuffer buffer, const void* bytes,
+                          uint64_t size)
 {
     if (device == nullptr || size > buffer.size || (bytes == nullptr && size != 0))
         return SLUICE_ERROR_ARGUMENT;
     return size != 0 ? device->device->upload(buffer, bytes, size) : SLUICE_OK;
 }
 
-SluiceStatus sluiceDownload(SluiceDevice device, SluiceBuffer buffer, void* bytes, u64 size)
+SluiceStatus sluiceDownload(SluiceDevice device, SluiceBuffer buffer, void* bytes, uint64_t size)
 {
     if (device == nullptr || size > buffer.size || (bytes == nullptr && size != 0))
         return SLUICE_ERROR_ARGUMENT;

@@ -18,11 +18,11 @@ class Device {
 public:
     virtual ~Device() = default; // waits, and frees everything
 
-    virtual SluiceStatus allocate(u64 size, SluiceBuffer& buffer) = 0;
+    virtual SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) = 0;
     virtual void release(const SluiceBuffer& buffer) = 0;
-    virtual u64 address(const SluiceBuffer& buffer) const = 0;
-    virtual SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) = 0;
-    virtual SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) = 0;
+    virtual uint64_t address(const SluiceBuffer& buffer) const = 0;
+    virtual SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) = 0;
+    virtual SluiceStatus download(const SluiceBuffer& buffer, void* bytes, uint64_t size) = 0;
     virtual SluiceStatus begin(SluiceCommands& commands) = 0;
     virtual SluiceStatus submit(SluiceCommands commands, double& gpuMilliseconds) = 0;
 
@@ -36,10 +36,10 @@ using DeviceList = std::vector<SluiceDeviceProperties>;
 // Without a driver (or, for CUDA, in a build without it) a list does not change. Each open function
 // takes the index of its list's SluiceDeviceProperties; on failure `error` says why.
 void listVulkanDevices(DeviceList& list);
-SluiceStatus openVulkanDevice(u32 index, const SluiceDeviceInfo& info,
+SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info,
                               std::unique_ptr<Device>& device, std::string& error);
 void listCudaDevices(DeviceList& list);
-SluiceStatus openCudaDevice(u32 index, const SluiceDeviceInfo& info,
+SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo& info,
                             std::unique_ptr<Device>& device, std::string& error);
 void listCpuDevice(DeviceList& list);
 SluiceStatus openCpuDevice(const char* tier, std::unique_ptr<Device>& device, std::string& error);
@@ -57,7 +57,7 @@ void setText(char (&field)[Size], const std::string& text)
 }
 
 // Kernels load and store whole words, so memory always reaches to the end of its last word.
-constexpr u64 wordsEnd(u64 size) { return alignUp(size, 4); }
+constexpr uint64_t wordsEnd(uint64_t size) { return alignUp(size, 4); }
 
 // For devices whose buffers are plain memory: the CPU and CUDA.
 inline char* memoryOf(const SluiceBuffer& buffer)

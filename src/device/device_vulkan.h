@@ -16,7 +16,7 @@ struct VulkanHandles {
     SluiceVulkanContextInfo contextInfo; // what the device's own context was made from; no pipeline
                                          // cache, no recorder
     VkQueue queue;
-    u32 queueFamily;
+    uint32_t queueFamily;
     bool nvDecompression;  // VK_NV_memory_decompression is enabled
     bool extDecompression; // VK_EXT_memory_decompression is enabled, and every buffer has its usage
                            // flag

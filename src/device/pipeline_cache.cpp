@@ -17,15 +17,15 @@ namespace fs = std::filesystem;
 
 // Little-endian words: magic and version, vendor, device, driver version, the driver's UUID of its
 // caches, the size of the data in two words, and the checksum of header and data without itself.
-constexpr u32 kMagic = 0x43504c53, kVersion = 1; // "SLPC"
+constexpr uint32_t kMagic = 0x43504c53, kVersion = 1; // "SLPC"
 constexpr size_t kUuidAt = 20, kSizeAt = kUuidAt + VK_UUID_SIZE, kChecksumAt = kSizeAt + 8,
                  kHeaderBytes = kChecksumAt + 4;
 constexpr const char* kPrefix = "pipelines-";
 
-void putWord(std::vector<u8>& bytes, u32 word)
+void putWord(std::vector<uint8_t>& bytes, uint32_t word)
 {
-    for (u32 i = 0; i < 4; ++i)
-        bytes.push_back(u8(word >> 8 * i));
+    for (uint32_t i = 0; i < 4; ++i)
+        bytes.push_back(uint8_t(word >> 8 * i));
 }
 
 // Relative paths do not count as folders: the XDG base directory specification ignores them.
@@ -43,7 +43,7 @@ fs::path cacheFolder()
     return folder.is_absolute() ? folder / "sluice" : fs::path();
 }
 
-std::string hexadecimal(const u8* bytes, size_t count)
+std::string hexadecimal(const uint8_t* bytes, size_t count)
 {
     std::string text;
     for (size_t i = 0; i < count; ++i) {
@@ -54,9 +54,9 @@ std::string hexadecimal(const u8* bytes, size_t count)
 }
 
 // The header that the driver itself writes first (VkPipelineCacheHeaderVersionOne).
-bool isDriversOwn(const std::vector<u8>& data, const VkPhysicalDeviceProperties& device)
+bool isDriversOwn(const std::vector<uint8_t>& data, const VkPhysicalDeviceProperties& device)
 {
-    u32 words[4];
+    uint32_t words[4];
     if (data.size() < sizeof words + VK_UUID_SIZE) return false;
     std::memcpy(words, data.data(), sizeof words);
     return words[0] >= sizeof words + VK_UUID_SIZE && words[0] <= data.size() &&
@@ -89,51 +89,51 @@ PipelineCacheFile::PipelineCacheFile(const VkPhysicalDeviceProperties& device,
                            hexadecimal(device.pipelineCacheUUID, VK_UUID_SIZE) + ".bin");
 }
 
-std::vector<u8> PipelineCacheFile::header(const std::vector<u8>& data) const
+std::vector<uint8_t> PipelineCacheFile::header(const std::vector<uint8_t>& data) const
 {
-    std::vector<u8> bytes;
-    for (const u32 word :
+    std::vector<uint8_t> bytes;
+    for (const uint32_t word :
          {kMagic, kVersion, m_device.vendorID, m_device.deviceID, m_device.driverVersion})
         putWord(bytes, word);
     bytes.insert(bytes.end(), m_device.pipelineCacheUUID,
                  m_device.pipelineCacheUUID + VK_UUID_SIZE);
-    putWord(bytes, u32(data.size()));
-    putWord(bytes, u32(u64(data.size()) >> 32));
-    const u32 sums[] = {sluiceTileChecksum(bytes.data(), bytes.size()),
-                        sluiceTileChecksum(data.data(), data.size())};
+    putWord(bytes, uint32_t(data.size()));
+    putWord(bytes, uint32_t(uint64_t(data.size()) >> 32));
+    const uint32_t sums[] = {sluiceTileChecksum(bytes.data(), bytes.size()),
+                             sluiceTileChecksum(data.data(), data.size())};
     putWord(bytes, sluiceTileChecksum(sums, sizeof sums));
     return bytes;
 }
 
-bool PipelineCacheFile::isStart(const std::vector<u8>& bytes)
+bool PipelineCacheFile::isStart(const std::vector<uint8_t>& bytes)
 {
-    std::vector<u8> magic;
+    std::vector<uint8_t> magic;
     putWord(magic, kMagic);
     return bytes.size() >= magic.size() && std::equal(magic.begin(), magic.end(), bytes.begin());
 }
 
-std::vector<u8> PipelineCacheFile::read() const
+std::vector<uint8_t> PipelineCacheFile::read() const
 {
     if (m_path.empty()) return {};
-    const std::vector<u8> whole = readSharedFile(m_path, kMaxBytes);
+    const std::vector<uint8_t> whole = readSharedFile(m_path, kMaxBytes);
     if (whole.size() <= kHeaderBytes) return {};
     const auto split = whole.begin() + kHeaderBytes;
-    const std::vector<u8> found(whole.begin(), split);
-    std::vector<u8> data(split, whole.end());
+    const std::vector<uint8_t> found(whole.begin(), split);
+    std::vector<uint8_t> data(split, whole.end());
     if (found != header(data) || !isDriversOwn(data, m_device)) return {};
     return data;
 }
 
 // Removes the oldest files of other drivers until there is `room` for ours.
-void PipelineCacheFile::pruneFolder(u64 room) const
+void PipelineCacheFile::pruneFolder(uint64_t room) const
 {
     struct Other {
         fs::file_time_type time;
-        u64 size;
+        uint64_t size;
         fs::path path;
     };
     std::vector<Other> others;
-    u64 total = 0;
+    uint64_t total = 0;
     std::error_code error;
     for (fs::directory_iterator i(m_path.parent_path(), error), end; !error && i != end;
          i.increment(error)) {
@@ -154,13 +154,13 @@ void PipelineCacheFile::pruneFolder(u64 room) const
     }
 }
 
-bool PipelineCacheFile::write(const std::vector<u8>& data) const
+bool PipelineCacheFile::write(const std::vector<uint8_t>& data) const
 {
     if (m_path.empty() || data.empty() || data.size() + kHeaderBytes > kMaxBytes) return false;
     std::error_code error;
     if (m_path.has_parent_path()) fs::create_directories(m_path.parent_path(), error);
     if (m_isUsual) pruneFolder(data.size() + kHeaderBytes);
-    const std::vector<u8> first = header(data);
+    const std::vector<uint8_t> first = header(data);
     const fs::path temporary = temporaryBeside(m_path);
     {
         std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
@@ -191,11 +191,11 @@ PipelineCache::PipelineCache(VkDevice device, const Functions& vk, PipelineCache
 
 PipelineCache::~PipelineCache() { m_vk.destroy(m_device, m_handle, nullptr); }
 
-std::vector<u8> PipelineCache::data() const
+std::vector<uint8_t> PipelineCache::data() const
 {
     size_t size = 0;
     if (m_vk.getData(m_device, m_handle, &size, nullptr) != VK_SUCCESS) return {};
-    std::vector<u8> bytes(size);
+    std::vector<uint8_t> bytes(size);
     if (m_vk.getData(m_device, m_handle, &size, bytes.data()) != VK_SUCCESS) return {};
     bytes.resize(size);
     return bytes;
@@ -212,9 +212,9 @@ void PipelineCache::save() noexcept
 void PipelineCache::mergeAndWrite()
 {
     if (m_handle == VK_NULL_HANDLE) return;
-    std::vector<u8> own = data();
+    std::vector<uint8_t> own = data();
     if (own.empty() || own == m_saved) return;
-    const std::vector<u8> theirs = m_file.read();
+    const std::vector<uint8_t> theirs = m_file.read();
     if (!theirs.empty() && theirs != m_saved) {
         VkPipelineCacheCreateInfo info{};
         info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;

@@ -16,25 +16,26 @@ namespace sluice {
 // Drivers are known to crash on bytes that are not theirs, so they only get checked ones.
 class PipelineCacheFile {
 public:
-    static constexpr u64 kMaxBytes = 64ull << 20; // limits of a file, and of all files in the usual
-                                                  // folder
+    static constexpr uint64_t kMaxBytes = 64ull
+                                          << 20; // limits of a file, and of all files in the usual
+                                                 // folder
 
     // `path` is "" for a file of this driver and device in the user's cache folder.
     PipelineCacheFile(const VkPhysicalDeviceProperties& device, const std::string& path);
 
     // Returns what the driver may be given; empty if there is no file, or it is damaged, too large
     // or another driver's.
-    std::vector<u8> read() const;
+    std::vector<uint8_t> read() const;
     // Replaces the file atomically: a reader gets the old or the new one. Returns false, and
     // changes nothing, if it cannot be written.
-    bool write(const std::vector<u8>& data) const;
+    bool write(const std::vector<uint8_t>& data) const;
     const std::filesystem::path& path() const { return m_path; }
     // Does a file that begins so hold what a driver compiled, of whatever device?
-    static bool isStart(const std::vector<u8>& bytes);
+    static bool isStart(const std::vector<uint8_t>& bytes);
 
 private:
-    std::vector<u8> header(const std::vector<u8>& data) const;
-    void pruneFolder(u64 room) const;
+    std::vector<uint8_t> header(const std::vector<uint8_t>& data) const;
+    void pruneFolder(uint64_t room) const;
 
     VkPhysicalDeviceProperties m_device;
     std::filesystem::path m_path; // empty where there is no folder for it
@@ -64,13 +65,13 @@ public:
     void save() noexcept;
 
 private:
-    std::vector<u8> data() const;
+    std::vector<uint8_t> data() const;
     void mergeAndWrite();
 
     VkDevice m_device;
     Functions m_vk;
     PipelineCacheFile m_file;
-    std::vector<u8> m_saved; // the known content of the file
+    std::vector<uint8_t> m_saved; // the known content of the file
     VkPipelineCache m_handle = VK_NULL_HANDLE;
 };
 

@@ -20,8 +20,8 @@
 namespace sluice {
 namespace {
 
-constexpr u64 kStagingSize = 64ull << 20;
-constexpr u64 kAllocationAlignment = 256;
+constexpr uint64_t kStagingSize = 64ull << 20;
+constexpr uint64_t kAllocationAlignment = 256;
 
 #define SLUICE_DEVICE_FUNCTIONS(X)                                                                 \
     X(DestroyDevice)                                                                               \
@@ -86,7 +86,8 @@ std::string featureNames(const VulkanFeatureChain& chain, const VulkanFeatures& 
     return names;
 }
 
-SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice device, u32 index)
+SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice device,
+                                uint32_t index)
 {
     VkPhysicalDeviceProperties core{};
     instance.GetPhysicalDeviceProperties(device, &core);
@@ -97,7 +98,7 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
     setText(properties.name, core.deviceName);
     VkPhysicalDeviceMemoryProperties memory{};
     instance.GetPhysicalDeviceMemoryProperties(device, &memory);
-    for (u32 i = 0; i < memory.memoryHeapCount; ++i) {
+    for (uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
         if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0)
             properties.memorySize = std::max(properties.memorySize, memory.memoryHeaps[i].size);
     }
@@ -143,14 +144,14 @@ SluiceDeviceProperties describe(const VulkanInstance& instance, VkPhysicalDevice
 class VulkanDevice final : public Device {
 public:
     ~VulkanDevice() override;
-    SluiceStatus open(u32 index, const SluiceDeviceInfo& info, std::string& error);
+    SluiceStatus open(uint32_t index, const SluiceDeviceInfo& info, std::string& error);
     void handles(VulkanHandles& handles) const;
 
-    SluiceStatus allocate(u64 size, SluiceBuffer& buffer) override;
+    SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) override;
     void release(const SluiceBuffer& buffer) override;
-    u64 address(const SluiceBuffer& buffer) const override;
-    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, u64 size) override;
-    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, u64 size) override;
+    uint64_t address(const SluiceBuffer& buffer) const override;
+    SluiceStatus upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size) override;
+    SluiceStatus download(const SluiceBuffer& buffer, void* bytes, uint64_t size) override;
     SluiceStatus begin(SluiceCommands& commands) override;
     SluiceStatus submit(SluiceCommands commands, double& gpuMilliseconds) override;
 
@@ -171,17 +172,18 @@ private:
     SluiceStatus createPipelines(const SluiceDeviceInfo& info);
     VkResult createRecording(Recording& recording);
     VkResult prepareQueue();
-    VkResult createMemory(u64 size, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted,
+    VkResult createMemory(uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted,
                           Memory& memory);
     void destroyMemory(const Memory& memory);
     VkResult beginRecording(const Recording& recording);
     VkResult submitRecording(const Recording& recording);
     void fullBarrier(VkCommandBuffer commands);
     VkResult prepareStaging();
-    SluiceStatus transfer(const SluiceBuffer& buffer, const char* from, char* to, u64 size);
-    VkResult copy(VkBuffer from, u64 fromOffset, VkBuffer to, u64 toOffset, u64 size);
+    SluiceStatus transfer(const SluiceBuffer& buffer, const char* from, char* to, uint64_t size);
+    VkResult copy(VkBuffer from, uint64_t fromOffset, VkBuffer to, uint64_t toOffset,
+                  uint64_t size);
     static void record(void* user, VkCommandBuffer commands, const char* kernel,
-                       const SluiceVulkanAccess* ranges, u32 count);
+                       const SluiceVulkanAccess* ranges, uint32_t count);
 
     std::unique_ptr<VulkanInstance> m_instance;
     VkPhysicalDevice m_physicalDevice = VK_NULL_HANDLE;
@@ -190,8 +192,8 @@ private:
     std::unique_ptr<PipelineCache> m_pipelineCache;
     VkDevice m_device = VK_NULL_HANDLE;
     VkQueue m_queue = VK_NULL_HANDLE;
-    u32 m_queueFamily = 0;
-    u32 m_timestampBits = 0;
+    uint32_t m_queueFamily = 0;
+    uint32_t m_timestampBits = 0;
     double m_timestampPeriod = 0; // nanoseconds
 #define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
     SLUICE_DEVICE_FUNCTIONS(SLUICE_MEMBER)
@@ -202,13 +204,13 @@ private:
     VkQueryPool m_queries = VK_NULL_HANDLE;
     Memory m_staging;
     void* m_stagingBytes = nullptr;
-    std::unordered_map<u64, Memory> m_memory; // by VkBuffer
+    std::unordered_map<uint64_t, Memory> m_memory; // by VkBuffer
     BarrierCheck m_barrierCheck;
 };
 
 // --- Opening and closing
 
-SluiceStatus VulkanDevice::open(u32 index, const SluiceDeviceInfo& info, std::string& error)
+SluiceStatus VulkanDevice::open(uint32_t index, const SluiceDeviceInfo& info, std::string& error)
 {
     SluiceStatus status = VulkanInstance::create(&info, m_instance, error);
     if (status != SLUICE_OK) return status;
@@ -224,7 +226,7 @@ SluiceStatus VulkanDevice::open(u32 index, const SluiceDeviceInfo& info, std::st
 // otherwise any with compute will do.
 bool VulkanDevice::chooseQueueFamily(bool graphics)
 {
-    u32 count = 0;
+    uint32_t count = 0;
     m_instance->GetPhysicalDeviceQueueFamilyProperties(m_physicalDevice, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
     m_instance->GetPhysicalDeviceQueueFamilyProperties(m_physicalDevice, &count, families.data());
@@ -237,7 +239,7 @@ bool VulkanDevice::chooseQueueFamily(bool graphics)
     auto family = find(both, graphics ? both : compute);
     if (family == families.end()) family = find(compute, compute);
     if (family == families.end()) return false;
-    m_queueFamily = u32(family - families.begin());
+    m_queueFamily = uint32_t(family - families.begin());
     m_timestampBits = family->timestampValidBits;
     m_contextInfo.queueWithoutGraphics = (family->queueFlags & VK_QUEUE_GRAPHICS_BIT) == 0 ? 1 : 0;
     VkPhysicalDeviceProperties core{};
@@ -260,7 +262,7 @@ SluiceStatus VulkanDevice::createDevice(const SluiceDeviceInfo& opened, std::str
     info.pNext = m_features->chain();
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
-    info.enabledExtensionCount = u32(m_features->extensions().size());
+    info.enabledExtensionCount = uint32_t(m_features->extensions().size());
     info.ppEnabledExtensionNames = m_features->extensions().data();
     VkResult result = m_instance->CreateDevice(m_physicalDevice, &info, nullptr, &m_device);
     if (result != VK_SUCCESS) {
@@ -289,7 +291,7 @@ SluiceStatus VulkanDevice::createContext(const SluiceDeviceInfo& info, std::stri
     m_contextInfo.apiVersion = VulkanInstance::kApiVersion;
     m_contextInfo.enabledFeatures = m_features->chain();
     m_contextInfo.enabledExtensions = m_features->extensions().data();
-    m_contextInfo.enabledExtensionCount = u32(m_features->extensions().size());
+    m_contextInfo.enabledExtensionCount = uint32_t(m_features->extensions().size());
     m_contextInfo.tuning = info.tuning;
     m_contextInfo.requiredSubgroupSize = info.requiredSubgroupSize;
     if (m_features->has(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME))
@@ -339,7 +341,7 @@ SluiceStatus VulkanDevice::createPipelines(const SluiceDeviceInfo& info)
     };
     std::vector<std::thread> threads;
     try {
-        for (u32 i = 1; i < info.pipelineThreads; ++i)
+        for (uint32_t i = 1; i < info.pipelineThreads; ++i)
             threads.emplace_back(work);
     } catch (const std::system_error&) { // then the existing threads do it
     }
@@ -396,7 +398,7 @@ void VulkanDevice::handles(VulkanHandles& handles) const
 
 // --- Memory
 
-VkResult VulkanDevice::createMemory(u64 size, VkBufferUsageFlags usage,
+VkResult VulkanDevice::createMemory(uint64_t size, VkBufferUsageFlags usage,
                                     VkMemoryPropertyFlags wanted, Memory& memory)
 {
     VkBufferCreateInfo bufferInfo{};
@@ -422,7 +424,7 @@ VkResult VulkanDevice::createMemory(u64 size, VkBufferUsageFlags usage,
     VkMemoryAllocateInfo info = {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                  addressable ? &flags : nullptr, requirements.size, 0};
     VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
-    for (u32 i = 0; i < all.memoryTypeCount; ++i) {
+    for (uint32_t i = 0; i < all.memoryTypeCount; ++i) {
         if ((requirements.memoryTypeBits >> i & 1) != 0 &&
             (all.memoryTypes[i].propertyFlags & wanted) == wanted) {
             info.memoryTypeIndex = i;
@@ -440,7 +442,7 @@ void VulkanDevice::destroyMemory(const Memory& memory)
     FreeMemory(m_device, memory.memory, nullptr);
 }
 
-SluiceStatus VulkanDevice::allocate(u64 size, SluiceBuffer& buffer)
+SluiceStatus VulkanDevice::allocate(uint64_t size, SluiceBuffer& buffer)
 {
     constexpr VkBufferUsageFlags usage =
         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
@@ -448,7 +450,7 @@ SluiceStatus VulkanDevice::allocate(u64 size, SluiceBuffer& buffer)
         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     // Drivers usually align allocations to 256 bytes at least. If one does not, the range starts
     // further in.
-    for (u64 slack : {u64(0), kAllocationAlignment}) {
+    for (uint64_t slack : {uint64_t(0), kAllocationAlignment}) {
         Memory memory;
         const VkResult result = createMemory(wordsEnd(size) + slack, usage,
                                              VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, memory);
@@ -457,7 +459,7 @@ SluiceStatus VulkanDevice::allocate(u64 size, SluiceBuffer& buffer)
             return statusOf(result);
         }
         buffer = sluiceVulkanBuffer(memory.buffer, 0, size);
-        const u64 past = address(buffer) % kAllocationAlignment;
+        const uint64_t past = address(buffer) % kAllocationAlignment;
         if (past == 0 || slack != 0) {
             buffer.offset = past != 0 ? kAllocationAlignment - past : 0;
             m_memory.emplace(buffer.handle, memory);
@@ -477,7 +479,7 @@ void VulkanDevice::release(const SluiceBuffer& buffer)
     }
 }
 
-u64 VulkanDevice::address(const SluiceBuffer& buffer) const
+uint64_t VulkanDevice::address(const SluiceBuffer& buffer) const
 {
     VkBufferDeviceAddressInfo info = {VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, nullptr, {}};
     std::memcpy(&info.buffer, &buffer.handle, sizeof info.buffer);
@@ -565,19 +567,20 @@ SluiceStatus VulkanDevice::submit(SluiceCommands commands, double& gpuMillisecon
         CmdWriteTimestamp(m_user.commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, m_queries, 1);
     if (const VkResult result = submitRecording(m_user)) return statusOf(result);
     if (m_timestampBits != 0) {
-        u64 ticks[2] = {};
+        uint64_t ticks[2] = {};
         const VkResult result =
             GetQueryPoolResults(m_device, m_queries, 0, 2, sizeof(ticks), ticks, sizeof(ticks[0]),
                                 VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
         if (result != VK_SUCCESS) return statusOf(result);
-        const u64 mask = m_timestampBits < 64 ? (u64(1) << m_timestampBits) - 1 : UINT64_MAX;
+        const uint64_t mask =
+            m_timestampBits < 64 ? (uint64_t(1) << m_timestampBits) - 1 : UINT64_MAX;
         gpuMilliseconds = double((ticks[1] - ticks[0]) & mask) * m_timestampPeriod * 1e-6;
     }
     return SLUICE_OK;
 }
 
 void VulkanDevice::record(void* user, VkCommandBuffer, const char* kernel,
-                          const SluiceVulkanAccess* ranges, u32 count)
+                          const SluiceVulkanAccess* ranges, uint32_t count)
 {
     VulkanDevice& self = *static_cast<VulkanDevice*>(user);
     const std::string conflict = self.m_barrierCheck.record(kernel, ranges, count);
@@ -604,7 +607,8 @@ VkResult VulkanDevice::prepareStaging()
     return result;
 }
 
-VkResult VulkanDevice::copy(VkBuffer from, u64 fromOffset, VkBuffer to, u64 toOffset, u64 size)
+VkResult VulkanDevice::copy(VkBuffer from, uint64_t fromOffset, VkBuffer to, uint64_t toOffset,
+                            uint64_t size)
 {
     if (const VkResult result = beginRecording(m_copy)) return result;
     const VkBufferCopy region = {fromOffset, toOffset, size};
@@ -614,14 +618,14 @@ VkResult VulkanDevice::copy(VkBuffer from, u64 fromOffset, VkBuffer to, u64 toOf
 
 // Copies from or to host memory, whichever is given, through the staging buffer.
 SluiceStatus VulkanDevice::transfer(const SluiceBuffer& buffer, const char* from, char* to,
-                                    u64 size)
+                                    uint64_t size)
 {
     const auto found = m_memory.find(buffer.handle);
     if (found == m_memory.end()) return SLUICE_ERROR_ARGUMENT;
     VkResult result = prepareStaging();
     const VkBuffer device = found->second.buffer, staging = m_staging.buffer;
-    for (u64 at = 0; at < size && result == VK_SUCCESS; at += kStagingSize) {
-        const u64 part = std::min(size - at, kStagingSize);
+    for (uint64_t at = 0; at < size && result == VK_SUCCESS; at += kStagingSize) {
+        const uint64_t part = std::min(size - at, kStagingSize);
         if (from != nullptr) std::memcpy(m_stagingBytes, from + at, size_t(part));
         result = from != nullptr ? copy(staging, 0, device, buffer.offset + at, part)
                                  : copy(device, buffer.offset + at, staging, 0, part);
@@ -631,12 +635,12 @@ SluiceStatus VulkanDevice::transfer(const SluiceBuffer& buffer, const char* from
     return statusOf(result);
 }
 
-SluiceStatus VulkanDevice::upload(const SluiceBuffer& buffer, const void* bytes, u64 size)
+SluiceStatus VulkanDevice::upload(const SluiceBuffer& buffer, const void* bytes, uint64_t size)
 {
     return transfer(buffer, static_cast<const char*>(bytes), nullptr, size);
 }
 
-SluiceStatus VulkanDevice::download(const SluiceBuffer& buffer, void* bytes, u64 size)
+SluiceStatus VulkanDevice::download(const SluiceBuffer& buffer, void* bytes, uint64_t size)
 {
     return transfer(buffer, nullptr, static_cast<char*>(bytes), size);
 }
@@ -648,11 +652,11 @@ void listVulkanDevices(DeviceList& list)
     std::unique_ptr<VulkanInstance> instance;
     std::string error;
     if (VulkanInstance::create(nullptr, instance, error) != SLUICE_OK) return;
-    for (u32 i = 0; i < instance->physicalDevices.size(); ++i)
+    for (uint32_t i = 0; i < instance->physicalDevices.size(); ++i)
         list.push_back(describe(*instance, instance->physicalDevices[i], i));
 }
 
-SluiceStatus openVulkanDevice(u32 index, const SluiceDeviceInfo& info,
+SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info,
                               std::unique_ptr<Device>& device, std::string& error)
 {
     auto vulkan = std::make_unique<VulkanDevice>();

@@ -94,7 +94,7 @@ SluiceStatus VulkanInstance::create(const SluiceDeviceInfo* info,
     return instance->open(info != nullptr ? info->validation : 0, error);
 }
 
-SluiceStatus VulkanInstance::open(u32 validation, std::string& error)
+SluiceStatus VulkanInstance::open(uint32_t validation, std::string& error)
 {
     getInstanceProcAddr = openLoader();
     if (getInstanceProcAddr == nullptr)
@@ -117,7 +117,7 @@ SluiceStatus VulkanInstance::open(u32 validation, std::string& error)
             createMessenger(handle, &messenger, nullptr, &m_messenger) != VK_SUCCESS)
             return fail(SLUICE_ERROR_DEVICE, "the validation layer gives no messages", error);
     }
-    u32 count = 0;
+    uint32_t count = 0;
     EnumeratePhysicalDevices(handle, &count, nullptr);
     physicalDevices.resize(count);
     EnumeratePhysicalDevices(handle, &count, physicalDevices.data());
@@ -125,7 +125,7 @@ SluiceStatus VulkanInstance::open(u32 validation, std::string& error)
     return SLUICE_OK;
 }
 
-SluiceStatus VulkanInstance::createInstance(u32 validation, std::string& error)
+SluiceStatus VulkanInstance::createInstance(uint32_t validation, std::string& error)
 {
     const auto enumerateExtensions = reinterpret_cast<PFN_vkEnumerateInstanceExtensionProperties>(
         getInstanceProcAddr(nullptr, "vkEnumerateInstanceExtensionProperties"));
@@ -144,7 +144,7 @@ SluiceStatus VulkanInstance::createInstance(u32 validation, std::string& error)
     info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
     info.pApplicationInfo = &application;
 
-    u32 count = 0;
+    uint32_t count = 0;
     enumerateExtensions(nullptr, &count, nullptr);
     std::vector<VkExtensionProperties> available(count);
     enumerateExtensions(nullptr, &count, available.data());
@@ -176,7 +176,7 @@ SluiceStatus VulkanInstance::createInstance(u32 validation, std::string& error)
         info.pNext = &messenger; // reports what happens in vkCreateInstance
         messenger.pNext = validation >= 2 ? &validationFeatures : nullptr;
     }
-    info.enabledExtensionCount = u32(extensions.size());
+    info.enabledExtensionCount = uint32_t(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();
     if (create(&info, nullptr, &handle) == VK_SUCCESS) return SLUICE_OK;
     handle = VK_NULL_HANDLE;
@@ -225,7 +225,7 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
 {
     VkPhysicalDeviceProperties properties{};
     instance.GetPhysicalDeviceProperties(device, &properties);
-    u32 count = 0;
+    uint32_t count = 0;
     instance.EnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
     std::vector<VkExtensionProperties> available(count);
     instance.EnumerateDeviceExtensionProperties(device, nullptr, &count, available.data());
@@ -256,7 +256,7 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
     }
     // The driver's own decoders. The EXT one needs a 64-bit buffer usage flag. A validation layer
     // from before an extension reports its structures as errors.
-    const u32 known = instance.validationVersion;
+    const uint32_t known = instance.validationVersion;
     const bool maintenance5 = properties.apiVersion >= VK_API_VERSION_1_3 &&
                               known >= VK_MAKE_API_VERSION(0, 1, 3, 260) &&
                               enable(VK_KHR_MAINTENANCE_5_EXTENSION_NAME);

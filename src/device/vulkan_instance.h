@@ -31,7 +31,7 @@ namespace sluice {
 class VulkanInstance {
 public:
     // The version asked for in VkApplicationInfo; devices may have less.
-    static constexpr u32 kApiVersion = VK_API_VERSION_1_3;
+    static constexpr uint32_t kApiVersion = VK_API_VERSION_1_3;
 
     // `validation` is as in SluiceDeviceInfo, whose `message` gets the messages; `info` may be
     // NULL. On failure `error` says why.
@@ -47,7 +47,7 @@ public:
     PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
     VkInstance handle = VK_NULL_HANDLE;
     std::vector<VkPhysicalDevice> physicalDevices;
-    u32 validationVersion =
+    uint32_t validationVersion =
         UINT32_MAX; // the Vulkan version that the validation layer knows, if there is one
 #define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
     SLUICE_INSTANCE_FUNCTIONS(SLUICE_MEMBER)
@@ -55,8 +55,8 @@ public:
 
 private:
     VulkanInstance() = default;
-    SluiceStatus open(u32 validation, std::string& error);
-    SluiceStatus createInstance(u32 validation, std::string& error);
+    SluiceStatus open(uint32_t validation, std::string& error);
+    SluiceStatus createInstance(uint32_t validation, std::string& error);
 
     VkDebugUtilsMessengerEXT m_messenger = VK_NULL_HANDLE;
     void (*m_message)(void* user, const char* text) = nullptr;

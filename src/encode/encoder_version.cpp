@@ -5,6 +5,6 @@
 
 namespace sluice {
 
-u64 encoderId() { return u64(kEncoderVersion) << 32 | ZSTD_versionNumber(); }
+uint64_t encoderId() { return uint64_t(kEncoderVersion) << 32 | ZSTD_versionNumber(); }
 
 } // namespace sluice

@@ -6,12 +6,12 @@ using namespace sluice;
 
 namespace {
 
-constexpr u32 kNoAsset = 0xffffffffu;
+constexpr uint32_t kNoAsset = 0xffffffffu;
 
 struct Entry {
-    u64 size, offset;
-    u32 tileCount, tileChecksum, nameOffset, nameLength, tileSizeLog2, reserved, type;
-    u32 parameterOffset;
+    uint64_t size, offset;
+    uint32_t tileCount, tileChecksum, nameOffset, nameLength, tileSizeLog2, reserved, type;
+    uint32_t parameterOffset;
 };
 
 bool isShared(const SluiceArchive& archive)
@@ -23,16 +23,16 @@ bool isShared(const SluiceArchive& archive)
 class Index {
 public:
     Index(const SluiceArchive& archive, const void* bytes)
-        : m_archive(archive), m_assets(static_cast<const u8*>(bytes)),
+        : m_archive(archive), m_assets(static_cast<const uint8_t*>(bytes)),
           m_successors(m_assets + size_t(entryCount()) * assetBytes),
           m_blocks(m_successors + size_t(successorSize(archive))),
           m_names(reinterpret_cast<const char*>(m_blocks) + archive.blockBytes)
     {
     }
 
-    Entry entry(u32 asset) const
+    Entry entry(uint32_t asset) const
     {
-        const u8* at = m_assets + size_t(asset) * assetBytes;
+        const uint8_t* at = m_assets + size_t(asset) * assetBytes;
         return {loadLe64(at + assetSize),       loadLe64(at + assetOffset),
                 loadLe32(at + assetTileCount),  loadLe32(at + assetTileChecksum),
                 loadLe32(at + assetNameOffset), loadLe16(at + assetNameLength),
@@ -41,34 +41,34 @@ public:
     }
 
     // Returns the name of an asset; lowerBoundName calls this.
-    std::string_view operator()(u32 asset) const
+    std::string_view operator()(uint32_t asset) const
     {
         const Entry one = entry(asset);
         return {m_names + one.nameOffset, one.nameLength};
     }
 
-    static u64 successorSize(const SluiceArchive& archive)
+    static uint64_t successorSize(const SluiceArchive& archive)
     {
         return archive.versionMajor == kArchiveVersionMajor
                    ? 0
-                   : (u64(archive.assetCount) + archive.shareCount) * kSuccessorBytes;
+                   : (uint64_t(archive.assetCount) + archive.shareCount) * kSuccessorBytes;
     }
 
     // Entries of assets come first, those of shares behind them.
-    u32 entryCount() const { return m_archive.assetCount + m_archive.shareCount; }
-    u32 kind(u32 number) const
+    uint32_t entryCount() const { return m_archive.assetCount + m_archive.shareCount; }
+    uint32_t kind(uint32_t number) const
     {
         return isShared(m_archive) ? m_assets[size_t(number) * assetBytes + assetReserved]
-                                   : u32(entryAsset);
+                                   : uint32_t(entryAsset);
     }
     // Returns the entry whose extent holds an asset's tiles: its share's or its own.
-    u32 tilesEntry(u32 asset) const
+    uint32_t tilesEntry(uint32_t asset) const
     {
         return kind(asset) == entryPart ? m_archive.assetCount + entry(asset).tileChecksum : asset;
     }
 
     // Returns the entry whose extent follows, or kNoSuccessor; for a part, the next part.
-    u32 successor(u32 number) const
+    uint32_t successor(uint32_t number) const
     {
         if (m_archive.versionMajor != kArchiveVersionMajor)
             return loadLe32(m_successors + size_t(number) * kSuccessorBytes);
@@ -77,12 +77,12 @@ public:
 
     // Returns the entry whose extent comes first, if the successors are right: it is the only entry
     // with an extent that is no successor.
-    u32 first() const
+    uint32_t first() const
     {
-        u32 first = 0;
-        for (u32 number = 0; number < entryCount(); ++number) {
+        uint32_t first = 0;
+        for (uint32_t number = 0; number < entryCount(); ++number) {
             if (kind(number) == entryPart) continue;
-            const u32 next = successor(number);
+            const uint32_t next = successor(number);
             first ^= number ^ (next == kNoSuccessor ? 0 : next);
         }
         return first;
@@ -92,10 +92,10 @@ public:
     // reaches the end after exactly as many steps as there are extents, it passed none twice.
     bool checkOrder() const
     {
-        u32 left = 0;
-        for (u32 number = 0; number < entryCount(); ++number)
+        uint32_t left = 0;
+        for (uint32_t number = 0; number < entryCount(); ++number)
             left += kind(number) != entryPart ? 1 : 0;
-        u32 number = left == 0 ? kNoSuccessor : first();
+        uint32_t number = left == 0 ? kNoSuccessor : first();
         for (; left != 0 && number < entryCount() && kind(number) != entryPart; --left)
             number = successor(number);
         return left == 0 && number == kNoSuccessor;
@@ -103,12 +103,12 @@ public:
 
     // Returns whether the parts of a share follow each other in the order of their names and make
     // up the whole share; `parts` counts them. The entries have been checked.
-    bool checkShare(u32 share, u32& parts) const
+    bool checkShare(uint32_t share, uint32_t& parts) const
     {
         const Entry whole = entry(m_archive.assetCount + share);
-        u64 end = 0;
-        u32 least = 0; // so that every step goes up, and the walk ends
-        for (u32 at = whole.nameOffset; at != kNoSuccessor; at = successor(at)) {
+        uint64_t end = 0;
+        uint32_t least = 0; // so that every step goes up, and the walk ends
+        for (uint32_t at = whole.nameOffset; at != kNoSuccessor; at = successor(at)) {
             if (at < least || at >= m_archive.assetCount || kind(at) != entryPart) return false;
             const Entry part = entry(at);
             if (part.tileChecksum != share || part.offset != alignUp(end, kPartAlignment) ||
@@ -123,24 +123,24 @@ public:
     // Returns whether every part is in a share.
     bool checkShares() const
     {
-        u32 parts = 0;
-        for (u32 share = 0; share < m_archive.shareCount; ++share)
+        uint32_t parts = 0;
+        for (uint32_t share = 0; share < m_archive.shareCount; ++share)
             if (!checkShare(share, parts)) return false;
-        for (u32 asset = 0; asset < m_archive.assetCount; ++asset)
+        for (uint32_t asset = 0; asset < m_archive.assetCount; ++asset)
             parts -= kind(asset) == entryPart ? 1 : 0;
         return parts == 0;
     }
 
     // Returns the end of an extent, which is where the following one starts. The order has been
     // checked.
-    u64 extentEnd(u32 asset) const
+    uint64_t extentEnd(uint32_t asset) const
     {
-        const u32 next = successor(asset);
+        const uint32_t next = successor(asset);
         return next != kNoSuccessor ? entry(next).offset : m_archive.indexOffset;
     }
 
     // Finds a parameter block: a u32 with its size, a multiple of 4, then its bytes.
-    bool findBlock(u32 offset, const u8*& block, u32& size) const
+    bool findBlock(uint32_t offset, const uint8_t*& block, uint32_t& size) const
     {
         if (offset % 4 != 0 || m_archive.blockBytes < 4 || offset > m_archive.blockBytes - 4)
             return false;
@@ -150,9 +150,9 @@ public:
     }
 
     // Stays NULL and 0 if the entry has none.
-    void getParameters(const Entry& one, const void*& parameters, u32& size) const
+    void getParameters(const Entry& one, const void*& parameters, uint32_t& size) const
     {
-        const u8* block = nullptr;
+        const uint8_t* block = nullptr;
         const bool found =
             one.parameterOffset != kNoParameters && findBlock(one.parameterOffset, block, size);
         parameters = found ? block : nullptr;
@@ -161,19 +161,20 @@ public:
 
 private:
     const SluiceArchive& m_archive;
-    const u8* m_assets;
-    const u8* m_successors;
-    const u8* m_blocks;
+    const uint8_t* m_assets;
+    const uint8_t* m_successors;
+    const uint8_t* m_blocks;
     const char* m_names;
 };
 
 // Returns whether the entry's extent is valid, if the entry has one at all.
-bool checkExtent(const SluiceArchive& archive, const Index& index, u32 number, const Entry& entry)
+bool checkExtent(const SluiceArchive& archive, const Index& index, uint32_t number,
+                 const Entry& entry)
 {
     if (index.kind(number) == entryPart)
         return entry.size != 0 && entry.tileCount == 0 && entry.tileSizeLog2 == 0 &&
                entry.tileChecksum < archive.shareCount;
-    const u64 end = index.extentEnd(number), tiles = entry.tileCount;
+    const uint64_t end = index.extentEnd(number), tiles = entry.tileCount;
     if (entry.tileSizeLog2 < SLUICE_ARCHIVE_MIN_TILE_LOG2 ||
         entry.tileSizeLog2 > SLUICE_ARCHIVE_MAX_TILE_LOG2)
         return false;
@@ -187,8 +188,8 @@ bool checkExtent(const SluiceArchive& archive, const Index& index, u32 number, c
 }
 
 // parameterBytes sums up the parameter blocks of all assets.
-SluiceStatus checkEntry(const SluiceArchive& archive, const Index& index, u32 number,
-                        u64& parameterBytes)
+SluiceStatus checkEntry(const SluiceArchive& archive, const Index& index, uint32_t number,
+                        uint64_t& parameterBytes)
 {
     const Entry entry = index.entry(number);
     const bool isNamed = number < archive.assetCount;
@@ -199,8 +200,8 @@ SluiceStatus checkEntry(const SluiceArchive& archive, const Index& index, u32 nu
             : entry.reserved == 0 || archive.versionMinor > kArchiveVersionMinor;
     if (!goodKind || !checkExtent(archive, index, number, entry)) return SLUICE_ERROR_FORMAT;
     if (entry.parameterOffset == kNoParameters) return SLUICE_OK;
-    const u8* block = nullptr;
-    u32 blockSize = 0;
+    const uint8_t* block = nullptr;
+    uint32_t blockSize = 0;
     if (!index.findBlock(entry.parameterOffset, block, blockSize)) return SLUICE_ERROR_FORMAT;
     parameterBytes += blockSize;
     return parameterBytes <= kMaxParameterBytes ? checkParameters(block, blockSize)
@@ -208,7 +209,7 @@ SluiceStatus checkEntry(const SluiceArchive& archive, const Index& index, u32 nu
 }
 
 // Checks that names stand in order and without gaps. The assets before this one have been checked.
-bool checkName(const SluiceArchive& archive, const Index& index, u32 asset, u32& nameEnd)
+bool checkName(const SluiceArchive& archive, const Index& index, uint32_t asset, uint32_t& nameEnd)
 {
     const Entry entry = index.entry(asset);
     if (entry.nameOffset != nameEnd || entry.nameLength > archive.nameBytes - nameEnd) return false;
@@ -220,20 +221,21 @@ bool checkName(const SluiceArchive& archive, const Index& index, u32 asset, u32&
 // The content of SluiceArchiveTileReader::state.
 struct TileReaderState {
     Xxh32 hash;
-    u64 size; // of the asset
-    u64 extentSize;
-    u64 outputOffset; // sum of the sizes so far
-    u64 dataEnd;      // where the last tile ends in the extent
-    u32 tileCount;
-    u32 tileSizeLog2;
-    u32 tileChecksum;
-    u32 parameterSize;
-    u32 unknown;    // 1: some tile has a codec or a filter that is not known here
-    u32 goodFilter; // the last filterOffset that was found good: neighbours often share it
-    const u8* parameters;
-    u8* checked; // for each word of the parameters the result of checkFilterItem, as FilterCheck
+    uint64_t size; // of the asset
+    uint64_t extentSize;
+    uint64_t outputOffset; // sum of the sizes so far
+    uint64_t dataEnd;      // where the last tile ends in the extent
+    uint32_t tileCount;
+    uint32_t tileSizeLog2;
+    uint32_t tileChecksum;
+    uint32_t parameterSize;
+    uint32_t unknown;    // 1: some tile has a codec or a filter that is not known here
+    uint32_t goodFilter; // the last filterOffset that was found good: neighbours often share it
+    const uint8_t* parameters;
+    uint8_t*
+        checked; // for each word of the parameters the result of checkFilterItem, as FilterCheck
 };
-enum FilterCheck : u8 {
+enum FilterCheck : uint8_t {
     kUnchecked,
     kGoodFilter,
     kUnknownFilter
@@ -241,14 +243,14 @@ enum FilterCheck : u8 {
 static_assert(sizeof(TileReaderState) <= sizeof(SluiceArchiveTileReader::state));
 
 // Errors: FORMAT, VERSION.
-SluiceStatus checkFilterOnce(TileReaderState& state, u32 filterOffset)
+SluiceStatus checkFilterOnce(TileReaderState& state, uint32_t filterOffset)
 {
     // An offset outside the block is not noted, since it gives FORMAT at once.
-    const u32 word = filterOffset / 4 - 1;
-    u8* noted = state.checked != nullptr && filterOffset % 4 == 0 && filterOffset != 0 &&
-                        word < state.parameterSize / 4
-                    ? state.checked + word
-                    : nullptr;
+    const uint32_t word = filterOffset / 4 - 1;
+    uint8_t* noted = state.checked != nullptr && filterOffset % 4 == 0 && filterOffset != 0 &&
+                             word < state.parameterSize / 4
+                         ? state.checked + word
+                         : nullptr;
     if (noted != nullptr && *noted != kUnchecked)
         return *noted == kGoodFilter ? SLUICE_OK : SLUICE_ERROR_VERSION;
     const SluiceStatus status =
@@ -258,9 +260,9 @@ SluiceStatus checkFilterOnce(TileReaderState& state, u32 filterOffset)
     return status;
 }
 
-bool parseRecord(TileReaderState& state, bool last, const u8* record, SluiceArchiveTile& tile)
+bool parseRecord(TileReaderState& state, bool last, const uint8_t* record, SluiceArchiveTile& tile)
 {
-    const u32 sizeAndCodec = loadLe32(record + recordSizeAndCodec);
+    const uint32_t sizeAndCodec = loadLe32(record + recordSizeAndCodec);
     tile.offset = loadLe64(record + recordOffset);
     tile.outputOffset = state.outputOffset;
     tile.storedSize = loadLe32(record + recordStoredSize);
@@ -294,11 +296,11 @@ bool parseRecord(TileReaderState& state, bool last, const u8* record, SluiceArch
 // Bounds the memory that a small file may ask for. Entries and blocks stand in the coded bytes.
 bool checkCodedSize(const SluiceArchive& archive)
 {
-    const u64 coded = archive.codedIndexSize;
+    const uint64_t coded = archive.codedIndexSize;
     return archive.shareCount != 0 && archive.shareCount <= archive.assetCount &&
            coded <= kMaxCodedBytes && archive.blockBytes <= coded &&
            archive.nameBytes / SLUICE_ARCHIVE_MAX_NAME_LENGTH <= archive.assetCount &&
-           (u64(archive.assetCount) + archive.shareCount) <= coded / kMinCodedEntryBytes &&
+           (uint64_t(archive.assetCount) + archive.shareCount) <= coded / kMinCodedEntryBytes &&
            archive.storedIndexSize <= kMaxCodedBytes + kMaxCodedBytes / 2 &&
            coded <= archive.storedIndexSize * kMaxIndexRatio;
 }
@@ -310,7 +312,7 @@ SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t f
 {
     if ((bytes == nullptr && size != 0) || archive == nullptr || fileSize < size)
         return SLUICE_ERROR_ARGUMENT;
-    const u8* header = static_cast<const u8*>(bytes);
+    const uint8_t* header = static_cast<const uint8_t*>(bytes);
     if (size < sizeof kArchiveMagic ||
         std::memcmp(header, kArchiveMagic, sizeof kArchiveMagic) != 0)
         return SLUICE_ERROR_FORMAT;
@@ -330,7 +332,7 @@ SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t f
     archive->indexChecksum = loadLe32(header + headerIndexChecksum);
     archive->shareCount = isShared(*archive) ? loadLe32(header + headerShareCount) : 0;
     archive->codedIndexSize = isShared(*archive) ? loadLe32(header + headerCodedBytes) : 0;
-    archive->indexSize = (u64(archive->assetCount) + archive->shareCount) * assetBytes +
+    archive->indexSize = (uint64_t(archive->assetCount) + archive->shareCount) * assetBytes +
                          Index::successorSize(*archive) + archive->blockBytes + archive->nameBytes +
                          archive->codedIndexSize + (isShared(*archive) ? kIndexScratchBytes : 0);
 
@@ -356,8 +358,8 @@ SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t f
 SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* index,
                                      size_t indexSize, uint32_t* badAsset)
 {
-    u32 ignored = 0;
-    u32& bad = badAsset != nullptr ? *badAsset : ignored;
+    uint32_t ignored = 0;
+    uint32_t& bad = badAsset != nullptr ? *badAsset : ignored;
     bad = kNoAsset;
     if (archive == nullptr || (index == nullptr && indexSize != 0)) return SLUICE_ERROR_ARGUMENT;
     if (indexSize < archive->indexSize) return SLUICE_ERROR_BUFFER_SIZE;
@@ -368,10 +370,11 @@ SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* i
         return SLUICE_ERROR_CHECKSUM;
     const Index parts(*archive, index);
     if (!parts.checkOrder()) return SLUICE_ERROR_FORMAT;
-    u32 unknownAsset = kNoAsset; // reported last: a damaged index is not taken for a new version
-    u64 tileCount = 0, parameterBytes = 0;
-    u32 nameEnd = 0;
-    for (u32 number = 0; number < parts.entryCount(); ++number) {
+    uint32_t unknownAsset =
+        kNoAsset; // reported last: a damaged index is not taken for a new version
+    uint64_t tileCount = 0, parameterBytes = 0;
+    uint32_t nameEnd = 0;
+    for (uint32_t number = 0; number < parts.entryCount(); ++number) {
         const bool isNamed = number < archive->assetCount;
         const SluiceStatus status = checkEntry(*archive, parts, number, parameterBytes);
         if (status == SLUICE_ERROR_FORMAT ||
@@ -401,7 +404,7 @@ SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* ind
     info->type = entry.type;
     info->size = entry.size;
     parts.getParameters(entry, info->parameters, info->parameterSize);
-    const u32 number = parts.tilesEntry(asset);
+    const uint32_t number = parts.tilesEntry(asset);
     const Entry tiles = parts.entry(number);
     info->share = number == asset ? SLUICE_ARCHIVE_NO_SHARE : number - archive->assetCount;
     info->tilesOffset = number == asset ? 0 : entry.offset;
@@ -422,14 +425,14 @@ SluiceStatus sluiceGetArchiveOrder(const SluiceArchive* archive, const void* ind
         return SLUICE_ERROR_ARGUMENT;
     if (indexSize < archive->indexSize) return SLUICE_ERROR_BUFFER_SIZE;
     const Index parts(*archive, index);
-    u32 number = archive->assetCount == 0 ? kNoSuccessor : parts.first();
-    u32 count = 0;
+    uint32_t number = archive->assetCount == 0 ? kNoSuccessor : parts.first();
+    uint32_t count = 0;
     for (; number != kNoSuccessor; number = parts.successor(number)) {
         if (parts.kind(number) == entryAsset) {
             assets[count++] = number;
             continue;
         }
-        for (u32 part = parts.entry(number).nameOffset; part != kNoSuccessor;
+        for (uint32_t part = parts.entry(number).nameOffset; part != kNoSuccessor;
              part = parts.successor(part))
             assets[count++] = part;
     }
@@ -446,7 +449,7 @@ SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, const void* in
     if (indexSize < archive->indexSize) return SLUICE_ERROR_BUFFER_SIZE;
     const Index parts(*archive, index);
     const std::string_view wanted(name, nameLength);
-    const u32 found = lowerBoundName(parts, archive->assetCount, wanted);
+    const uint32_t found = lowerBoundName(parts, archive->assetCount, wanted);
     const bool same = found < archive->assetCount && parts(found) == wanted;
     *asset = same ? found : kNoAsset;
     return SLUICE_OK;
@@ -463,12 +466,12 @@ SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
     state.hash.begin(0);
     state.size = asset->tilesSize;
     state.extentSize = asset->extentSize;
-    state.dataEnd = u64(asset->tileCount) * recordBytes;
+    state.dataEnd = uint64_t(asset->tileCount) * recordBytes;
     state.tileCount = asset->tileCount;
     state.tileSizeLog2 = asset->tileSizeLog2;
     state.tileChecksum = asset->tileChecksum;
     state.parameterSize = asset->tileParameterSize;
-    state.parameters = static_cast<const u8*>(asset->tileParameters);
+    state.parameters = static_cast<const uint8_t*>(asset->tileParameters);
     reader->next = 0;
     std::memcpy(reader->state, &state, sizeof state);
     return SLUICE_OK;
@@ -481,7 +484,7 @@ SluiceStatus sluiceRememberArchiveFilters(SluiceArchiveTileReader* reader, void*
     TileReaderState state;
     std::memcpy(&state, reader->state, sizeof state);
     if (size < state.parameterSize / 4) return SLUICE_ERROR_ARGUMENT;
-    state.checked = static_cast<u8*>(memory);
+    state.checked = static_cast<uint8_t*>(memory);
     std::memcpy(reader->state, &state, sizeof state);
     return SLUICE_OK;
 }
@@ -497,8 +500,8 @@ SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader, const void
         return SLUICE_ERROR_ARGUMENT;
     if (size / recordBytes < count) return SLUICE_ERROR_BUFFER_SIZE;
     if (count == 0) return SLUICE_OK;
-    const u8* record = static_cast<const u8*>(records);
-    for (u32 i = 0; i < count; ++i, record += recordBytes) {
+    const uint8_t* record = static_cast<const uint8_t*>(records);
+    for (uint32_t i = 0; i < count; ++i, record += recordBytes) {
         const bool last = reader->next + 1 == state.tileCount;
         if (!parseRecord(state, last, record, tiles[i])) return SLUICE_ERROR_FORMAT;
         ++reader->next;

@@ -16,14 +16,14 @@
 namespace sluice {
 
 // The first byte is not ASCII and the last is LF, so that a copy damaged as text is noticed.
-constexpr u8 kArchiveMagic[8] = {0x8b, 'S', 'L', 'U', 'I', 'C', 'E', 0x0a};
-constexpr u32 kArchiveVersionMajor = 1;
-constexpr u32 kArchiveVersionOrdered = 2; // major, where extents have an order of their own
-constexpr u32 kArchiveVersionShared = 3;  // major, where assets share tiles
-constexpr u32 kArchiveVersionMinor = 0;
+constexpr uint8_t kArchiveMagic[8] = {0x8b, 'S', 'L', 'U', 'I', 'C', 'E', 0x0a};
+constexpr uint32_t kArchiveVersionMajor = 1;
+constexpr uint32_t kArchiveVersionOrdered = 2; // major, where extents have an order of their own
+constexpr uint32_t kArchiveVersionShared = 3;  // major, where assets share tiles
+constexpr uint32_t kArchiveVersionMinor = 0;
 
 // Byte offsets in the header.
-enum HeaderField : u32 {
+enum HeaderField : uint32_t {
     headerMagic = 0,          // u8[8]
     headerVersionMajor = 8,   // u16
     headerVersionMinor = 10,  // u16
@@ -42,7 +42,7 @@ enum HeaderField : u32 {
 };
 
 // Byte offsets in an asset entry.
-enum AssetField : u32 {
+enum AssetField : uint32_t {
     assetSize = 0,             // u64
     assetOffset = 8,           // u64
     assetTileCount = 16,       // u32
@@ -55,25 +55,25 @@ enum AssetField : u32 {
     assetParameterOffset = 36, // u32, kNoParameters if there are none
     assetBytes = 40,
 };
-constexpr u32 kNoParameters = 0xffffffffu;
+constexpr uint32_t kNoParameters = 0xffffffffu;
 
 // The kinds of entries in version 3, whose table has an entry for each share behind those of the
 // assets. A part has its share's number at assetTileChecksum and its place in the decoded share at
 // assetOffset; a share has the number of its first part at assetNameOffset.
-enum ArchiveEntryKind : u32 {
+enum ArchiveEntryKind : uint32_t {
     entryAsset = 0,
     entryPart = 1,
     entryShare = 2,
 };
-constexpr u64 kPartAlignment = 16; // of a part's place
+constexpr uint64_t kPartAlignment = 16; // of a part's place
 
 // From version 2 on, a u32 for each entry stands behind the table: the entry whose extent follows
 // or, for a part, the next part of its share.
-constexpr u32 kSuccessorBytes = 4;
-constexpr u32 kNoSuccessor = 0xffffffffu;
+constexpr uint32_t kSuccessorBytes = 4;
+constexpr uint32_t kNoSuccessor = 0xffffffffu;
 
 // Byte offsets in a tile record.
-enum RecordField : u32 {
+enum RecordField : uint32_t {
     recordOffset = 0,        // u64, from the start of the extent
     recordStoredSize = 8,    // u32
     recordSizeAndCodec = 12, // u32: size in bits 0 .. 23, codec in bits 24 .. 31
@@ -84,19 +84,19 @@ enum RecordField : u32 {
 
 // Version 3 stores its index coded, in pieces. Each is a Gstd tile, or plain if its stored size
 // says so. The bounds keep a small file from asking for much memory.
-constexpr u32 kIndexPieceBytes = SLUICE_GS_TILE_BYTES;
-constexpr u32 kIndexPieceHead = 8; // u32[2]: stored bytes, coded bytes
-constexpr u32 kMaxCodedBytes = 1u << 28;
-constexpr u32 kMaxIndexRatio = 64; // of coded bytes to stored bytes
-constexpr u32 kMinCodedEntryBytes = 4;
-constexpr u32 kIndexScratchBytes = 1u << 18; // memory for decoding the pieces of an index
+constexpr uint32_t kIndexPieceBytes = SLUICE_GS_TILE_BYTES;
+constexpr uint32_t kIndexPieceHead = 8; // u32[2]: stored bytes, coded bytes
+constexpr uint32_t kMaxCodedBytes = 1u << 28;
+constexpr uint32_t kMaxIndexRatio = 64; // of coded bytes to stored bytes
+constexpr uint32_t kMinCodedEntryBytes = 4;
+constexpr uint32_t kIndexScratchBytes = 1u << 18; // memory for decoding the pieces of an index
 // The head of a coded entry: an ArchiveEntryKind in bits 0 and 1, and
-constexpr u32 kCodedType = 4, kCodedParameters = 8; // it has a type, parameters
+constexpr uint32_t kCodedType = 4, kCodedParameters = 8; // it has a type, parameters
 
-inline u64 alignArchive(u64 offset) { return alignUp(offset, SLUICE_ARCHIVE_ALIGNMENT); }
+inline uint64_t alignArchive(uint64_t offset) { return alignUp(offset, SLUICE_ARCHIVE_ALIGNMENT); }
 
 // Returns the size of a codec's largest tile.
-constexpr u32 maxTileBytes(u32 codec)
+constexpr uint32_t maxTileBytes(uint32_t codec)
 {
     return codec == SLUICE_CODEC_GDEFLATE ? SLUICE_GD_TILE_BYTES
            : codec == SLUICE_CODEC_GSTD   ? SLUICE_GS_TILE_BYTES
@@ -105,39 +105,39 @@ constexpr u32 maxTileBytes(u32 codec)
 
 // The limit for the parameter blocks of all assets together, a shared one counted for each: many
 // assets with one huge block must not take forever to check.
-constexpr u64 kMaxParameterBytes = u64(1) << 28;
+constexpr uint64_t kMaxParameterBytes = uint64_t(1) << 28;
 
 // The head of a parameter item: u16 kind, u16 flags (bit 0: a reader must know the kind), u32 size.
 // The item's bytes follow, then zeros to a multiple of 4.
-constexpr u32 kItemHead = 8;
-constexpr u32 kFilterItem = 1; // the kind of a filter's description
-constexpr u32 kImageItem = 2;  // of an image's
-constexpr u32 kModeItem = 3;   // whether the file is executable
+constexpr uint32_t kItemHead = 8;
+constexpr uint32_t kFilterItem = 1; // the kind of a filter's description
+constexpr uint32_t kImageItem = 2;  // of an image's
+constexpr uint32_t kModeItem = 3;   // whether the file is executable
 
-inline u32 itemSize(const u8* item) { return loadLe32(item + 4); }
+inline uint32_t itemSize(const uint8_t* item) { return loadLe32(item + 4); }
 
 // Errors: FORMAT, VERSION.
-inline SluiceStatus checkParameters(const u8* block, u32 size)
+inline SluiceStatus checkParameters(const uint8_t* block, uint32_t size)
 {
     SluiceStatus status = SLUICE_OK;
-    for (u32 at = 0; at < size;) {
+    for (uint32_t at = 0; at < size;) {
         if (size - at < kItemHead || itemSize(block + at) > size - at - kItemHead)
             return SLUICE_ERROR_FORMAT;
         if ((loadLe16(block + at + 2) & 1) != 0) status = SLUICE_ERROR_VERSION;
         // This stays inside, since size is a multiple of 4.
-        at += kItemHead + u32(alignUp(itemSize(block + at), 4));
+        at += kItemHead + uint32_t(alignUp(itemSize(block + at), 4));
     }
     return status;
 }
 
 // Checks the filter that a tile record or a segment names by its offset from the block's length
 // word. Errors: FORMAT (no item has room there), VERSION.
-inline SluiceStatus checkFilterItem(const u8* block, u32 blockSize, u32 filterOffset)
+inline SluiceStatus checkFilterItem(const uint8_t* block, uint32_t blockSize, uint32_t filterOffset)
 {
     if (filterOffset % 4 != 0 || filterOffset < 4 || block == nullptr || blockSize < kItemHead ||
         filterOffset - 4 > blockSize - kItemHead)
         return SLUICE_ERROR_FORMAT;
-    const u8* item = block + (filterOffset - 4);
+    const uint8_t* item = block + (filterOffset - 4);
     if (itemSize(item) > blockSize - (filterOffset - 4) - kItemHead) return SLUICE_ERROR_FORMAT;
     return loadLe16(item) == kFilterItem ? sluiceCheckFilter(item + kItemHead, itemSize(item))
                                          : SLUICE_ERROR_VERSION;
@@ -148,11 +148,11 @@ inline SluiceStatus checkFilterItem(const u8* block, u32 blockSize, u32 filterOf
 
 // Returns the first of `count` ordered names that is not less than `name`. nameAt(i) is name i.
 template <class NameAt>
-u32 lowerBoundName(const NameAt& nameAt, u32 count, std::string_view name)
+uint32_t lowerBoundName(const NameAt& nameAt, uint32_t count, std::string_view name)
 {
-    u32 first = 0;
+    uint32_t first = 0;
     while (count != 0) {
-        const u32 half = count / 2;
+        const uint32_t half = count / 2;
         if (nameAt(first + half) < name) {
             first += half + 1;
             count -= half + 1;
@@ -166,7 +166,7 @@ u32 lowerBoundName(const NameAt& nameAt, u32 count, std::string_view name)
 // Returns whether `name` may follow `count` good names: it must be greater than the last of them,
 // and none of its folders may be a file, since no file system could hold both.
 template <class NameAt>
-bool nameMayFollow(const NameAt& nameAt, u32 count, std::string_view name)
+bool nameMayFollow(const NameAt& nameAt, uint32_t count, std::string_view name)
 {
     if (count == 0) return true;
     const std::string_view last = nameAt(count - 1);
@@ -178,7 +178,7 @@ bool nameMayFollow(const NameAt& nameAt, u32 count, std::string_view name)
     while (common < last.size() && last[common] == name[common])
         ++common; // stays inside name, which is greater
     if (name[common] != '/') return true;
-    const u32 found = lowerBoundName(nameAt, count, name.substr(0, common));
+    const uint32_t found = lowerBoundName(nameAt, count, name.substr(0, common));
     return found == count || nameAt(found) != name.substr(0, common);
 }
 

@@ -12,9 +12,9 @@ namespace {
 
 // Returns the length of the UTF-8 sequence at `text`; 0 for over-long forms, surrogates and values
 // past U+10FFFF.
-size_t utf8Length(const u8* text, size_t size)
+size_t utf8Length(const uint8_t* text, size_t size)
 {
-    const u8 first = text[0];
+    const uint8_t first = text[0];
     if (first < 0x80) return 1;
     const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
     if (first < 0xc2 || first > 0xf4 || size < length) return 0;
@@ -33,8 +33,8 @@ bool isComponent(std::string_view text) { return !text.empty() && text != "." &&
 int sluiceIsArchiveName(const char* name, size_t length)
 {
     if (name == nullptr || length == 0 || length > SLUICE_ARCHIVE_MAX_NAME_LENGTH) return 0;
-    const u8* text = reinterpret_cast<const u8*>(name);
-    const u8 letter = text[0] | 0x20;
+    const uint8_t* text = reinterpret_cast<const uint8_t*>(name);
+    const uint8_t letter = text[0] | 0x20;
     if (length >= 2 && text[1] == ':' && letter >= 'a' && letter <= 'z') return 0;
     size_t component = 0; // where the current component starts
     for (size_t i = 0; i < length;) {

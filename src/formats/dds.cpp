@@ -7,16 +7,16 @@
 namespace sluice {
 namespace {
 
-constexpr u32 fourCC(const char (&text)[5])
+constexpr uint32_t fourCC(const char (&text)[5])
 {
-    u32 code = 0;
-    for (u32 i = 0; i < 4; ++i)
-        code |= u32(u8(text[i])) << 8 * i;
+    uint32_t code = 0;
+    for (uint32_t i = 0; i < 4; ++i)
+        code |= uint32_t(uint8_t(text[i])) << 8 * i;
     return code;
 }
 
 // Offsets from the start of the file.
-enum DdsField : u32 {
+enum DdsField : uint32_t {
     ddsSize = 4, // of the header without the magic
     ddsHeight = 12,
     ddsWidth = 16,
@@ -36,15 +36,15 @@ enum DdsField : u32 {
     ddsDx10Bytes = 148,
 };
 
-constexpr u32 kPixelAlpha = 1, kPixelAlphaOnly = 2, kPixelFourCC = 4, kPixelRgb = 0x40,
-              kPixelLuminance = 0x20000;
-constexpr u32 kCaps2Cube = 0x200, kCaps2Faces = 0xfc00, kCaps2Volume = 0x200000;
-constexpr u32 kMiscCube = 4;
+constexpr uint32_t kPixelAlpha = 1, kPixelAlphaOnly = 2, kPixelFourCC = 4, kPixelRgb = 0x40,
+                   kPixelLuminance = 0x20000;
+constexpr uint32_t kCaps2Cube = 0x200, kCaps2Faces = 0xfc00, kCaps2Volume = 0x200000;
+constexpr uint32_t kMiscCube = 4;
 
 // The values of fourCC: letters, or a D3DFORMAT.
 constexpr struct {
-    u32 code, format;
-    u32 flags; // SluiceImageFlags
+    uint32_t code, format;
+    uint32_t flags; // SluiceImageFlags
 } kFourCCs[] = {
     {fourCC("DXT1"), 133, 0},
     {fourCC("DXT2"), 135, SLUICE_IMAGE_PREMULTIPLIED},
@@ -70,9 +70,9 @@ constexpr struct {
 // Pixel formats that are described by masks. Those with 10 bits are left out, because some writers
 // swap red and blue.
 constexpr struct {
-    u32 kind; // of the pixel format's flags
-    u32 bits, red, green, blue, alpha;
-    u32 format;
+    uint32_t kind; // of the pixel format's flags
+    uint32_t bits, red, green, blue, alpha;
+    uint32_t format;
 } kMasks[] = {
     {kPixelRgb, 32, 0xff, 0xff00, 0xff0000, 0xff000000, 37}, // R8G8B8A8
     {kPixelRgb, 32, 0xff0000, 0xff00, 0xff, 0xff000000, 44}, // B8G8R8A8
@@ -89,12 +89,12 @@ constexpr struct {
 };
 
 // Errors: VERSION.
-SluiceStatus readPixelFormat(const u8* header, SluiceImageInfo& info)
+SluiceStatus readPixelFormat(const uint8_t* header, SluiceImageInfo& info)
 {
-    const u32 flags = loadLe32(header + ddsPixelFlags);
+    const uint32_t flags = loadLe32(header + ddsPixelFlags);
     info.flags |= SLUICE_IMAGE_COLOUR_UNKNOWN;
     if ((flags & kPixelFourCC) != 0) {
-        const u32 code = loadLe32(header + ddsFourCC);
+        const uint32_t code = loadLe32(header + ddsFourCC);
         for (const auto& known : kFourCCs) {
             if (known.code != code) continue;
             info.flags |= known.flags;
@@ -102,7 +102,7 @@ SluiceStatus readPixelFormat(const u8* header, SluiceImageInfo& info)
         }
         return SLUICE_ERROR_VERSION;
     }
-    const auto mask = [&](u32 i) { return loadLe32(header + ddsMasks + 4 * i); };
+    const auto mask = [&](uint32_t i) { return loadLe32(header + ddsMasks + 4 * i); };
     const bool alpha = (flags & (kPixelAlpha | kPixelAlphaOnly)) != 0;
     for (const auto& known : kMasks) {
         if ((flags & known.kind) == 0 || loadLe32(header + ddsBits) != known.bits ||
@@ -118,9 +118,9 @@ SluiceStatus readPixelFormat(const u8* header, SluiceImageInfo& info)
 }
 
 // Reads the shape of a file without the DX10 header. Errors: FORMAT, VERSION.
-SluiceStatus readShape(const u8* header, SluiceImageInfo& info)
+SluiceStatus readShape(const uint8_t* header, SluiceImageInfo& info)
 {
-    const u32 caps2 = loadLe32(header + ddsCaps2);
+    const uint32_t caps2 = loadLe32(header + ddsCaps2);
     if ((caps2 & kCaps2Volume) != 0) {
         info.depth = loadLe32(header + ddsDepth);
         info.flags |= SLUICE_IMAGE_3D;
@@ -133,10 +133,10 @@ SluiceStatus readShape(const u8* header, SluiceImageInfo& info)
 }
 
 // Reads shape and format from the DX10 header. Errors: FORMAT, VERSION.
-SluiceStatus readDx10(const u8* header, SluiceImageInfo& info)
+SluiceStatus readDx10(const uint8_t* header, SluiceImageInfo& info)
 {
-    const u32 dimension = loadLe32(header + ddsDimension), misc = loadLe32(header + ddsMisc),
-              alphaMode = loadLe32(header + ddsMisc2) & 7;
+    const uint32_t dimension = loadLe32(header + ddsDimension), misc = loadLe32(header + ddsMisc),
+                   alphaMode = loadLe32(header + ddsMisc2) & 7;
     const bool cube = (misc & kMiscCube) != 0;
     info.layers = loadLe32(header + ddsArraySize);
     if (dimension < 2 || dimension > 4 || info.layers == 0 || alphaMode > 4 ||
@@ -164,26 +164,26 @@ SluiceStatus readDx10(const u8* header, SluiceImageInfo& info)
 }
 
 // Each image has its levels together, the largest first.
-SluiceStatus placeLevels(u64 begin, u64 fileSize, const SluiceImageInfo& info,
+SluiceStatus placeLevels(uint64_t begin, uint64_t fileSize, const SluiceImageInfo& info,
                          SluiceImageLevel* levels)
 {
-    u64 stride = 0, whole;
-    for (u32 level = 0; level < info.levels; ++level) {
+    uint64_t stride = 0, whole;
+    for (uint32_t level = 0; level < info.levels; ++level) {
         const SluiceStatus status = sluiceGetImageLevel(&info, level, &levels[level]);
         if (status != SLUICE_OK) return status;
         levels[level].offset = begin + stride; // below 2^64 if the sum of all fits in the file
         if (!add(stride, levels[level].imageSize, stride)) return SLUICE_ERROR_FORMAT;
     }
-    if (!multiply(stride, u64(info.layers) * info.faces, whole) || whole > fileSize - begin)
+    if (!multiply(stride, uint64_t(info.layers) * info.faces, whole) || whole > fileSize - begin)
         return SLUICE_ERROR_FORMAT;
-    for (u32 level = 0; level < info.levels; ++level)
+    for (uint32_t level = 0; level < info.levels; ++level)
         levels[level].imageStride = stride;
     return SLUICE_OK;
 }
 
 } // namespace
 
-bool isDds(const u8* bytes, u64 size)
+bool isDds(const uint8_t* bytes, uint64_t size)
 {
     return size >= kDdsMagicSize && loadLe32(bytes) == fourCC("DDS ");
 }
@@ -192,13 +192,13 @@ SluiceStatus parseDds(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel
 {
     SluiceStatus status = start.require(kDdsHeaderBytes);
     if (status != SLUICE_OK) return status;
-    const u8* header = start.bytes;
+    const uint8_t* header = start.bytes;
     if (loadLe32(header + ddsSize) != kDdsHeaderBytes - kDdsMagicSize ||
         loadLe32(header + ddsPixelSize) != 32)
         return SLUICE_ERROR_FORMAT;
     const bool dx10 = (loadLe32(header + ddsPixelFlags) & kPixelFourCC) != 0 &&
                       loadLe32(header + ddsFourCC) == fourCC("DX10");
-    const u32 dataBegin = dx10 ? ddsDx10Bytes : kDdsHeaderBytes;
+    const uint32_t dataBegin = dx10 ? ddsDx10Bytes : kDdsHeaderBytes;
     status = start.require(dataBegin);
     if (status != SLUICE_OK) return status;
 

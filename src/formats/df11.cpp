@@ -16,7 +16,7 @@ namespace {
 // no code reaches may name an early row from a deeper one, and must not change that row's depth.
 class Rows {
 public:
-    Rows(const u8* luts, u32 rowCount, const Df11Form& form)
+    Rows(const uint8_t* luts, uint32_t rowCount, const Df11Form& form)
         : m_luts(luts), m_rowCount(rowCount), m_form(form)
     {
         visit(0, 1);
@@ -25,10 +25,11 @@ public:
     // Follows all pointers. Returns false if one leads to a row that is not there.
     bool follow()
     {
-        for (u32 i = 0; i < m_visited; ++i) {
-            const u32 row = m_order[i];
-            for (u32 byte = 0; byte < kDf11RowBytes && m_depth[row] < m_form.maxCodeBytes; ++byte) {
-                const u32 entry = at(row, byte);
+        for (uint32_t i = 0; i < m_visited; ++i) {
+            const uint32_t row = m_order[i];
+            for (uint32_t byte = 0; byte < kDf11RowBytes && m_depth[row] < m_form.maxCodeBytes;
+                 ++byte) {
+                const uint32_t entry = at(row, byte);
                 if (entry < kDf11Pointer) continue;
                 if (256 - entry >= m_rowCount) return false;
                 if (m_depth[256 - entry] == 0) visit(256 - entry, m_depth[row] + 1);
@@ -39,13 +40,13 @@ public:
 
     // Returns whether the symbol has a code of this length: in some row, all entries that begin
     // with the code's bits hold the symbol.
-    bool hasCode(u32 symbol, u32 length) const
+    bool hasCode(uint32_t symbol, uint32_t length) const
     {
-        const u32 bytes = divideUp(length, 8u), run = 1u << (bytes * 8 - length);
-        for (u32 i = 0; i < m_visited; ++i) {
+        const uint32_t bytes = divideUp(length, 8u), run = 1u << (bytes * 8 - length);
+        for (uint32_t i = 0; i < m_visited; ++i) {
             if (m_depth[m_order[i]] != bytes) continue;
-            for (u32 start = 0; start < kDf11RowBytes; start += run) {
-                u32 equal = 0;
+            for (uint32_t start = 0; start < kDf11RowBytes; start += run) {
+                uint32_t equal = 0;
                 while (equal < run && at(m_order[i], start + equal) == symbol)
                     ++equal;
                 if (equal == run) return true;
@@ -55,31 +56,31 @@ public:
     }
 
 private:
-    u32 at(u32 row, u32 byte) const { return m_luts[row * kDf11RowBytes + byte]; }
-    void visit(u32 row, u32 depth)
+    uint32_t at(uint32_t row, uint32_t byte) const { return m_luts[row * kDf11RowBytes + byte]; }
+    void visit(uint32_t row, uint32_t depth)
     {
         m_depth[row] = depth;
         m_order[m_visited++] = row;
     }
 
-    const u8* m_luts;
-    u32 m_rowCount;
+    const uint8_t* m_luts;
+    uint32_t m_rowCount;
     const Df11Form& m_form;
-    u32 m_depth[SLUICE_DF11_MAX_ROWS] = {}; // 0: not reached
-    u32 m_order[SLUICE_DF11_MAX_ROWS] = {};
-    u32 m_visited = 0;
+    uint32_t m_depth[SLUICE_DF11_MAX_ROWS] = {}; // 0: not reached
+    uint32_t m_order[SLUICE_DF11_MAX_ROWS] = {};
+    uint32_t m_visited = 0;
 };
 
 const char* checkLuts(const SluiceDf11Tables& tables, const SluiceDf11Unit& unit)
 {
     const Df11Form& form = df11Form(unit.kind);
-    const u8* luts = static_cast<const u8*>(tables.luts);
-    const u8* lengths = luts + size_t(unit.lutRows - 1) * kDf11RowBytes;
+    const uint8_t* luts = static_cast<const uint8_t*>(tables.luts);
+    const uint8_t* lengths = luts + size_t(unit.lutRows - 1) * kDf11RowBytes;
     Rows rows(luts, unit.lutRows - 1, form);
     if (!rows.follow()) return "luts: a pointer leads to a row that is not there";
-    u64 space = 0; // the part of all codes that is used, in units of 2^-32
-    for (u32 symbol = 0; symbol < kDf11RowBytes; ++symbol) {
-        const u32 length = lengths[symbol];
+    uint64_t space = 0; // the part of all codes that is used, in units of 2^-32
+    for (uint32_t symbol = 0; symbol < kDf11RowBytes; ++symbol) {
+        const uint32_t length = lengths[symbol];
         if (length == 0) continue;
         if (symbol > form.maxSymbol)
             return unit.kind == SLUICE_DF11_BF16
@@ -90,10 +91,10 @@ const char* checkLuts(const SluiceDf11Tables& tables, const SluiceDf11Unit& unit
                                                  : "luts: a code is longer than 16 bits";
         if (!rows.hasCode(symbol, length))
             return "luts: an exponent has a length, but no code of that length";
-        space += u64(1) << (32 - length);
+        space += uint64_t(1) << (32 - length);
     }
     // Together with the end code, which no table lists, the codes are complete.
-    const u64 whole = u64(1) << 32, free = space < whole ? whole - space : 0;
+    const uint64_t whole = uint64_t(1) << 32, free = space < whole ? whole - space : 0;
     if (free == 0 || (free & (free - 1)) != 0)
         return "luts: the lengths do not make a complete code";
     return nullptr;
@@ -102,20 +103,20 @@ const char* checkLuts(const SluiceDf11Tables& tables, const SluiceDf11Unit& unit
 const char* checkPositions(const SluiceDf11Tables& tables, const SluiceDf11Unit& unit)
 {
     const Df11Form& form = df11Form(unit.kind);
-    const u64 blocks = df11Blocks(unit.encodedSize);
-    const u64 entries = tables.outputPositionsSize / form.positionBytes;
+    const uint64_t blocks = df11Blocks(unit.encodedSize);
+    const uint64_t entries = tables.outputPositionsSize / form.positionBytes;
     if (tables.outputPositionsSize % form.positionBytes != 0 || entries > blocks + 1 ||
         entries < blocks || entries == 0)
         return "output_positions does not have an entry for each 4096 bytes of encoded_exponent "
                "and one more";
-    const u8* bytes = static_cast<const u8*>(tables.outputPositions);
-    const auto position = [&](u64 i) {
+    const uint8_t* bytes = static_cast<const uint8_t*>(tables.outputPositions);
+    const auto position = [&](uint64_t i) {
         return loadLe(bytes + i * form.positionBytes, form.positionBytes);
     };
     if (position(0) != 0) return "output_positions does not start with 0";
     if (position(entries - 1) != unit.elementCount)
         return "output_positions does not end with the number of elements";
-    for (u64 i = 1; i < entries; ++i) {
+    for (uint64_t i = 1; i < entries; ++i) {
         if (position(i) < position(i - 1)) return "output_positions runs backwards";
         if (position(i) - position(i - 1) > kDf11MaxBlockElements)
             return "output_positions gives a block too many elements";
@@ -126,7 +127,7 @@ const char* checkPositions(const SluiceDf11Tables& tables, const SluiceDf11Unit&
 // Derives kind and sizes from the sizes of the tensors.
 const char* measure(const SluiceDf11Tables& tables, SluiceDf11Unit& unit)
 {
-    const u64 rows = tables.lutsSize / kDf11RowBytes, blocks = df11Blocks(tables.encodedSize);
+    const uint64_t rows = tables.lutsSize / kDf11RowBytes, blocks = df11Blocks(tables.encodedSize);
     if (tables.lutsSize % kDf11RowBytes != 0 || rows < SLUICE_DF11_MIN_ROWS ||
         rows > SLUICE_DF11_MAX_ROWS)
         return "luts is not 2 to 18 rows of 256 bytes";
@@ -139,12 +140,12 @@ const char* measure(const SluiceDf11Tables& tables, SluiceDf11Unit& unit)
     }
     if (unit.kind == 0)
         return "gaps does not have 320 bytes (fp8: 256) for each 4096 bytes of encoded_exponent";
-    const u64 perByte = unit.kind == SLUICE_DF11_BF16 ? 1 : 2;
+    const uint64_t perByte = unit.kind == SLUICE_DF11_BF16 ? 1 : 2;
     if (tables.signMantissaSize > SLUICE_DF11_MAX_SIZE / perByte)
         return "sign_mantissa has more than 2^31 - 1 elements";
-    unit.lutRows = u32(rows);
-    unit.encodedSize = u32(tables.encodedSize);
-    unit.elementCount = u32(tables.signMantissaSize * perByte);
+    unit.lutRows = uint32_t(rows);
+    unit.encodedSize = uint32_t(tables.encodedSize);
+    unit.elementCount = uint32_t(tables.signMantissaSize * perByte);
     if (unit.elementCount > tables.encodedSize * 8)
         return "encoded_exponent has fewer bits than there are elements";
     return nullptr;

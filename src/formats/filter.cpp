@@ -7,22 +7,22 @@ namespace sluice {
 namespace {
 
 struct Columns {
-    const u8* description;
+    const uint8_t* description;
     FilterSection& section;
-    u32 words[kFilterMaxStride]; // of the columns
+    uint32_t words[kFilterMaxStride]; // of the columns
 };
 
-u32 descriptionWord(const Columns& columns, u32 at)
+uint32_t descriptionWord(const Columns& columns, uint32_t at)
 {
     return loadLe32(columns.description + 4 * at);
 }
 
-void addColumn(Columns& columns, u32 column, u32 word, u32)
+void addColumn(Columns& columns, uint32_t column, uint32_t word, uint32_t)
 {
     columns.words[column] = word;
     columns.section.columns[column] = {
-        u8(filterWordBytes(word)), FilterPredictor(filterWordPredictor(word)),
-        u8(word >> SLUICE_FILTER_FLAGS_AT & 31), u8(filterWordBase(word))};
+        uint8_t(filterWordBytes(word)), FilterPredictor(filterWordPredictor(word)),
+        uint8_t(word >> SLUICE_FILTER_FLAGS_AT & 31), uint8_t(filterWordBase(word))};
 }
 
 } // namespace
@@ -33,10 +33,10 @@ void addColumn(Columns& columns, u32 column, u32 word, u32)
 namespace sluice {
 
 FilterReader::FilterReader(const void* description, size_t size)
-    : m_description(static_cast<const u8*>(description))
+    : m_description(static_cast<const uint8_t*>(description))
 {
     const bool isWhole = size % 4 == 0 && size <= kFilterMaxBytes;
-    const u32 words = isWhole ? u32(size / 4) : 0;
+    const uint32_t words = isWhole ? uint32_t(size / 4) : 0;
     m_reading = beginDescription(words, words == 0 ? 0 : loadLe32(m_description));
 }
 
@@ -55,8 +55,9 @@ bool FilterReader::next(FilterSection& section)
     Columns columns = {m_description, section, {}};
     m_words = readSectionWords(kFilterMaxTile, columns, m_reading);
     if (status() != SLUICE_OK) return false;
-    for (u32 c = 0; c < m_words.columns; ++c) {
-        const u32 word = columns.words[c], base = columns.words[baseColumn(word, m_words.columns)];
+    for (uint32_t c = 0; c < m_words.columns; ++c) {
+        const uint32_t word = columns.words[c],
+                       base = columns.words[baseColumn(word, m_words.columns)];
         refuseIf(isBaseBad(word, base, m_words.columns), SLUICE_FILTER_DAMAGED, m_reading);
     }
     section.size = m_words.size;
@@ -67,7 +68,7 @@ bool FilterReader::next(FilterSection& section)
     return status() == SLUICE_OK;
 }
 
-bool FilterReader::addSteps(u32 bytes)
+bool FilterReader::addSteps(uint32_t bytes)
 {
     countSteps(m_words, bytes, m_reading);
     return status() == SLUICE_OK;
@@ -81,13 +82,13 @@ SluiceStatus checkFilter(const void* description, size_t size)
     return reader.status();
 }
 
-void filterPlanes(const FilterSection& section, u32 recordCount, FilterPlane* planes)
+void filterPlanes(const FilterSection& section, uint32_t recordCount, FilterPlane* planes)
 {
-    u32 byte = 0; // of a record
-    for (u32 c = 0; c < section.columnCount;) {
-        const u32 group = byte;
+    uint32_t byte = 0; // of a record
+    for (uint32_t c = 0; c < section.columnCount;) {
+        const uint32_t group = byte;
         const bool split = section.columns[c].has(filterSplit);
-        u32 groupBytes = 0;
+        uint32_t groupBytes = 0;
         do
             groupBytes += section.columns[c++].bytes;
         while (c < section.columnCount && section.columns[c].has(filterJoined));

@@ -9,7 +9,7 @@
 namespace sluice::floats {
 
 // Byte offsets in the header.
-enum TileField : u32 {
+enum TileField : uint32_t {
     tileType = 0,      // u32: SluiceFloatType
     tileElements = 4,  // u32
     tileWordsSize = 8, // u32: bytes
@@ -19,9 +19,9 @@ enum TileField : u32 {
 
 // The parts behind the header, each at a multiple of 16.
 struct TileParts {
-    u64 lengths, index, raw, words;
+    uint64_t lengths, index, raw, words;
 };
-inline TileParts tilePartsOf(u32 type, u64 elements)
+inline TileParts tilePartsOf(uint32_t type, uint64_t elements)
 {
     TileParts parts = {};
     parts.lengths = tileHeaderBytes;

@@ -11,34 +11,34 @@ namespace {
 // Reads bits, the lowest of each byte first; past the end they are 0.
 class BitReader {
 public:
-    BitReader(const u8* bytes, size_t size) : m_bytes(bytes), m_size(size) {}
+    BitReader(const uint8_t* bytes, size_t size) : m_bytes(bytes), m_size(size) {}
 
-    u32 peek(u32 n) const
+    uint32_t peek(uint32_t n) const
     {
-        u32 value = 0;
-        for (u32 i = 0; i < n; ++i) {
+        uint32_t value = 0;
+        for (uint32_t i = 0; i < n; ++i) {
             const size_t at = m_position + i;
-            if (at / 8 < m_size) value |= u32(m_bytes[at / 8] >> at % 8 & 1) << i;
+            if (at / 8 < m_size) value |= uint32_t(m_bytes[at / 8] >> at % 8 & 1) << i;
         }
         return value;
     }
-    void skip(u32 n) { m_position += n; }
-    u32 take(u32 n)
+    void skip(uint32_t n) { m_position += n; }
+    uint32_t take(uint32_t n)
     {
-        const u32 value = peek(n);
+        const uint32_t value = peek(n);
         skip(n);
         return value;
     }
     size_t bytesTaken() const { return divideUp<size_t>(m_position, 8); }
 
 private:
-    const u8* m_bytes;
+    const uint8_t* m_bytes;
     size_t m_size, m_position = 0;
 };
 
 } // namespace
 
-u32 readLog(const u8* bytes, size_t size, u32 maxLog, Distribution& result)
+uint32_t readLog(const uint8_t* bytes, size_t size, uint32_t maxLog, Distribution& result)
 {
     result = {};
     if (size == 0) return SLUICE_TILE_TRUNCATED;
@@ -46,18 +46,19 @@ u32 readLog(const u8* bytes, size_t size, u32 maxLog, Distribution& result)
     return result.log > maxLog ? SLUICE_TILE_BAD_CODE : SLUICE_TILE_OK;
 }
 
-u32 readDistribution(const u8* bytes, size_t size, u32 maxSymbols, u32 maxLog, Distribution& result)
+uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog,
+                          Distribution& result)
 {
-    const u32 status = readLog(bytes, size, maxLog, result);
+    const uint32_t status = readLog(bytes, size, maxLog, result);
     if (status != SLUICE_TILE_OK) return status;
     BitReader reader(bytes, size);
     reader.skip(4);
-    u32 left = 1u << result.log; // states that no symbol has yet
+    uint32_t left = 1u << result.log; // states that no symbol has yet
     while (left > 0) {
         if (result.symbols >= maxSymbols) return SLUICE_TILE_BAD_CODE;
         // The next value is 0 .. left + 1. The lowest `shorter` ones take a bit less.
-        const u32 bits = floorLog2(left + 1) + 1, shorter = (1u << bits) - 1 - (left + 1);
-        u32 value = reader.peek(bits - 1);
+        const uint32_t bits = floorLog2(left + 1) + 1, shorter = (1u << bits) - 1 - (left + 1);
+        uint32_t value = reader.peek(bits - 1);
         if (value < shorter) {
             reader.skip(bits - 1);
         } else {
@@ -67,41 +68,42 @@ u32 readDistribution(const u8* bytes, size_t size, u32 maxSymbols, u32 maxLog, D
         if (reader.bytesTaken() > size) return SLUICE_TILE_TRUNCATED;
         const int count = int(value) - 1;
         result.count[result.symbols++] = int16_t(count);
-        left -= u32(std::abs(count));
+        left -= uint32_t(std::abs(count));
         if (count != 0) continue;
-        for (u32 repeat = 3; repeat == 3;) { // more symbols that do not occur
+        for (uint32_t repeat = 3; repeat == 3;) { // more symbols that do not occur
             repeat = reader.take(2);
             if (reader.bytesTaken() > size) return SLUICE_TILE_TRUNCATED;
             result.symbols += repeat;
             if (result.symbols > maxSymbols) return SLUICE_TILE_BAD_CODE;
         }
     }
-    result.bytes = u32(reader.bytesTaken());
+    result.bytes = uint32_t(reader.bytesTaken());
     return SLUICE_TILE_OK;
 }
 
 void buildStates(const Distribution& distribution, State* states)
 {
-    const u32 size = 1u << distribution.log, step = (size >> 1) + (size >> 3) + 3;
-    u32 next[kMaxSymbols], end = size; // symbols that occur less than once fill up from the end
-    for (u32 symbol = 0; symbol < distribution.symbols; ++symbol) {
+    const uint32_t size = 1u << distribution.log, step = (size >> 1) + (size >> 3) + 3;
+    uint32_t next[kMaxSymbols],
+        end = size; // symbols that occur less than once fill up from the end
+    for (uint32_t symbol = 0; symbol < distribution.symbols; ++symbol) {
         const int count = distribution.count[symbol];
-        next[symbol] = count < 0 ? 1 : u32(count);
-        if (count < 0) states[--end].symbol = u8(symbol);
+        next[symbol] = count < 0 ? 1 : uint32_t(count);
+        if (count < 0) states[--end].symbol = uint8_t(symbol);
     }
-    u32 position = 0;
-    for (u32 symbol = 0; symbol < distribution.symbols; ++symbol) {
+    uint32_t position = 0;
+    for (uint32_t symbol = 0; symbol < distribution.symbols; ++symbol) {
         for (int i = 0; i < distribution.count[symbol]; ++i) {
-            states[position].symbol = u8(symbol);
+            states[position].symbol = uint8_t(symbol);
             do
                 position = (position + step) & (size - 1);
             while (position >= end);
         }
     }
-    for (u32 i = 0; i < size; ++i) {
-        const u32 state = next[states[i].symbol]++;
-        states[i].bits = u8(distribution.log - floorLog2(state));
-        states[i].base = u16((state << states[i].bits) - size);
+    for (uint32_t i = 0; i < size; ++i) {
+        const uint32_t state = next[states[i].symbol]++;
+        states[i].bits = uint8_t(distribution.log - floorLog2(state));
+        states[i].base = uint16_t((state << states[i].bits) - size);
     }
 }
 

@@ -6,12 +6,12 @@
 
 namespace sluice::fse {
 
-constexpr u32 kMinLog = 5, kMaxSymbols = 256;
+constexpr uint32_t kMinLog = 5, kMaxSymbols = 256;
 
 // How often each symbol occurs out of 2^log times; -1: less than once.
 struct Distribution {
-    u32 log = 0, symbols = 0;
-    u32 bytes = 0; // of its description
+    uint32_t log = 0, symbols = 0;
+    uint32_t bytes = 0; // of its description
     int16_t count[kMaxSymbols] = {};
 };
 
@@ -19,13 +19,13 @@ struct Distribution {
 // a SluiceTileStatus: OK, BAD_CODE (more than maxSymbols symbols or 2^maxLog states, or a broken
 // rule) or TRUNCATED (it does not end in `size` bytes; in some of these cases libzstd 1.5.4 reads
 // bits of the last four bytes again).
-u32 readLog(const u8* bytes, size_t size, u32 maxLog, Distribution& result);
-u32 readDistribution(const u8* bytes, size_t size, u32 maxSymbols, u32 maxLog,
-                     Distribution& result);
+uint32_t readLog(const uint8_t* bytes, size_t size, uint32_t maxLog, Distribution& result);
+uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols, uint32_t maxLog,
+                          Distribution& result);
 
 struct State {
-    u16 base; // the next state is this plus the next `bits` bits
-    u8 symbol, bits;
+    uint16_t base; // the next state is this plus the next `bits` bits
+    uint8_t symbol, bits;
 };
 
 // Builds 2^log states.

@@ -8,12 +8,12 @@ using namespace sluice;
 
 namespace sluice {
 
-u32 maxImageLevels(u32 width, u32 height, u32 depth)
+uint32_t maxImageLevels(uint32_t width, uint32_t height, uint32_t depth)
 {
     return floorLog2(std::max({width, height, depth, 1u})) + 1;
 }
 
-SluiceStatus setImageFormat(u32 format, SluiceImageInfo& info)
+SluiceStatus setImageFormat(uint32_t format, SluiceImageInfo& info)
 {
     SluiceImageFormat row;
     const SluiceStatus status = sluiceGetImageFormat(format, &row);
@@ -43,12 +43,12 @@ SluiceStatus sluiceGetImageLevel(const SluiceImageInfo* info, uint32_t level,
     result->height = std::max(1u, info->height >> level);
     result->depth = std::max(1u, info->depth >> level);
     // A row has less than 2^38 bytes.
-    result->rowSize = u64(divideUp(result->width, format.blockWidth)) * format.blockBytes;
+    result->rowSize = uint64_t(divideUp(result->width, format.blockWidth)) * format.blockBytes;
     const bool fits =
         multiply(result->rowSize, divideUp(result->height, format.blockHeight),
                  result->sliceSize) &&
         multiply(result->sliceSize, result->depth, result->imageSize) &&
-        multiply(result->imageSize, u64(info->layers) * info->faces, result->decodedSize);
+        multiply(result->imageSize, uint64_t(info->layers) * info->faces, result->decodedSize);
     if (!fits) return SLUICE_ERROR_FORMAT;
     result->size = result->decodedSize;
     result->imageStride = result->imageSize;
@@ -61,7 +61,8 @@ SluiceStatus sluiceGetImageOffset(const SluiceImageInfo* info, const SluiceImage
     if (info == nullptr || level == nullptr || offset == nullptr || layer >= info->layers ||
         face >= info->faces || slice >= level->depth)
         return SLUICE_ERROR_ARGUMENT;
-    *offset = (u64(layer) * info->faces + face) * level->imageStride + slice * level->sliceSize;
+    *offset =
+        (uint64_t(layer) * info->faces + face) * level->imageStride + slice * level->sliceSize;
     return SLUICE_OK;
 }
 
@@ -70,7 +71,7 @@ SluiceStatus sluiceParseImage(const void* bytes, size_t size, uint64_t fileSize,
 {
     if ((bytes == nullptr && size != 0) || info == nullptr || levels == nullptr || fileSize < size)
         return SLUICE_ERROR_ARGUMENT;
-    ImageStart start = {static_cast<const u8*>(bytes), size, fileSize, 0};
+    ImageStart start = {static_cast<const uint8_t*>(bytes), size, fileSize, 0};
     *info = {};
     SluiceStatus status;
     if (isDds(start.bytes, size)) {

@@ -9,12 +9,12 @@
 namespace sluice {
 
 // Both return false where the result does not fit.
-inline bool multiply(u64 a, u64 b, u64& result)
+inline bool multiply(uint64_t a, uint64_t b, uint64_t& result)
 {
     result = a * b;
     return a == 0 || result / a == b;
 }
-inline bool add(u64 a, u64 b, u64& result)
+inline bool add(uint64_t a, uint64_t b, uint64_t& result)
 {
     result = a + b;
     return result >= a;
@@ -22,13 +22,13 @@ inline bool add(u64 a, u64 b, u64& result)
 
 // The start of a file, as far as the caller has it.
 struct ImageStart {
-    const u8* bytes;
-    u64 size, fileSize;
-    u64 needed; // bytes that a reader that returned BUFFER_SIZE needs
+    const uint8_t* bytes;
+    uint64_t size, fileSize;
+    uint64_t needed; // bytes that a reader that returned BUFFER_SIZE needs
 
     // Returns OK if this many bytes are at hand, BUFFER_SIZE if only the file has them, FORMAT if
     // it has not.
-    SluiceStatus require(u64 count)
+    SluiceStatus require(uint64_t count)
     {
         if (count <= size) return SLUICE_OK;
         needed = count;
@@ -36,33 +36,33 @@ struct ImageStart {
     }
 };
 
-bool isKtx2(const u8* bytes, u64 size); // by the magic
-bool isDds(const u8* bytes, u64 size);
-void writeKtx2Magic(u8* file);
-constexpr u64 kKtx2MagicSize = 12, kDdsMagicSize = 4;
-constexpr u32 kDdsHeaderBytes = 128; // without that of DX10
+bool isKtx2(const uint8_t* bytes, uint64_t size); // by the magic
+bool isDds(const uint8_t* bytes, uint64_t size);
+void writeKtx2Magic(uint8_t* file);
+constexpr uint64_t kKtx2MagicSize = 12, kDdsMagicSize = 4;
+constexpr uint32_t kDdsHeaderBytes = 128; // without that of DX10
 
 // sluiceParseImage for files whose magic was seen.
 SluiceStatus parseKtx2(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels);
 SluiceStatus parseDds(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels);
 
 // Returns how many levels an image of these extents can have, at least 1.
-u32 maxImageLevels(u32 width, u32 height, u32 depth);
+uint32_t maxImageLevels(uint32_t width, uint32_t height, uint32_t depth);
 // VkFormat has no number for UASTC, so a KTX2 file has 0.
-constexpr u32 kUastcFormat = 0;
+constexpr uint32_t kUastcFormat = 0;
 
 // Takes blocks and sRGB from the format. Errors: VERSION.
-SluiceStatus setImageFormat(u32 format, SluiceImageInfo& info);
+SluiceStatus setImageFormat(uint32_t format, SluiceImageInfo& info);
 
 // A DXGI_FORMAT with what its VkFormat does not say; format 0: not in the table.
 struct DxgiFormat {
-    u32 format;
-    u32 flags; // SluiceImageFlags
+    uint32_t format;
+    uint32_t flags; // SluiceImageFlags
 };
-DxgiFormat formatOfDxgi(u32 dxgi);
+DxgiFormat formatOfDxgi(uint32_t dxgi);
 
 // The layout of a KTX2 file.
-enum Ktx2Field : u32 {
+enum Ktx2Field : uint32_t {
     ktx2Format = 12,
     ktx2TypeSize = 16,
     ktx2Width = 20,
@@ -83,7 +83,7 @@ enum Ktx2Field : u32 {
 };
 // The layout of its data format descriptor with one basic block; offsets are from the descriptor's
 // start.
-enum DfdField : u32 {
+enum DfdField : uint32_t {
     dfdVendorAndType = 4,
     dfdVersion = 8,    // u16
     dfdBlockSize = 10, // u16
@@ -99,7 +99,7 @@ enum DfdField : u32 {
 
 // Returns the alignment of level offsets in a KTX2 file without a scheme: the least common multiple
 // of the block's bytes and 4.
-constexpr u32 ktx2Alignment(u32 blockBytes)
+constexpr uint32_t ktx2Alignment(uint32_t blockBytes)
 {
     return blockBytes % 4 == 0 ? blockBytes : blockBytes % 2 == 0 ? 2 * blockBytes : 4 * blockBytes;
 }

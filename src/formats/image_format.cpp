@@ -10,10 +10,10 @@ namespace sluice {
 namespace {
 
 struct FormatRow {
-    u32 format;
-    u8 blockWidth, blockHeight, blockBytes, unitBytes;
-    u8 twin; // the VkFormat with sRGB or without it; 0: none
-    u8 dxgi; // 0: none
+    uint32_t format;
+    uint8_t blockWidth, blockHeight, blockBytes, unitBytes;
+    uint8_t twin; // the VkFormat with sRGB or without it; 0: none
+    uint8_t dxgi; // 0: none
     const char* name;
 };
 
@@ -201,18 +201,18 @@ constexpr bool isInOrder()
 }
 static_assert(isInOrder(), "formats are searched by halves");
 
-const FormatRow* find(u32 format)
+const FormatRow* find(uint32_t format)
 {
     const FormatRow* row =
         std::lower_bound(std::begin(kFormats), std::end(kFormats), format,
-                         [](const FormatRow& a, u32 wanted) { return a.format < wanted; });
+                         [](const FormatRow& a, uint32_t wanted) { return a.format < wanted; });
     return row != std::end(kFormats) && row->format == format ? row : nullptr;
 }
 
 // DXGI_FORMATs that are in no row: those without a type, and those whose alpha is padding.
 constexpr struct {
-    u32 dxgi, same; // another DXGI_FORMAT with the same bits
-    u32 flags;
+    uint32_t dxgi, same; // another DXGI_FORMAT with the same bits
+    uint32_t flags;
 } kOtherDxgi[] = {
     {1, 2, SLUICE_IMAGE_COLOUR_UNKNOWN},   // R32G32B32A32
     {5, 6, SLUICE_IMAGE_COLOUR_UNKNOWN},   // R32G32B32
@@ -240,10 +240,10 @@ constexpr struct {
 
 } // namespace
 
-DxgiFormat formatOfDxgi(u32 dxgi)
+DxgiFormat formatOfDxgi(uint32_t dxgi)
 {
     if (dxgi == 0) return {0, 0};
-    u32 flags = 0;
+    uint32_t flags = 0;
     for (const auto& other : kOtherDxgi) {
         if (other.dxgi != dxgi) continue;
         flags = other.flags;

@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 // Byte offsets from the first byte behind the item's head.
-enum ImageItemField : u32 {
+enum ImageItemField : uint32_t {
     itemVersion = 0,   // u16
     itemContainer = 2, // u16
     itemFlags = 4,
@@ -27,7 +27,7 @@ enum ImageItemField : u32 {
 };
 static_assert(kItemHead + itemLevelsBegin + SLUICE_IMAGE_MAX_LEVELS * itemLevelBytes ==
               SLUICE_IMAGE_ITEM_SIZE);
-constexpr u32 kImageItemVersion = 1;
+constexpr uint32_t kImageItemVersion = 1;
 
 // Returns whether the flags agree with the rest.
 bool flagsFit(const SluiceImageInfo& info)
@@ -43,26 +43,29 @@ bool flagsFit(const SluiceImageInfo& info)
 }
 
 // Returns whether the levels lie in an asset of `size` bytes, one behind the other.
-bool levelsFit(const SluiceImageInfo& info, u64 size, u64 stride, SluiceImageLevel* levels)
+bool levelsFit(const SluiceImageInfo& info, uint64_t size, uint64_t stride,
+               SluiceImageLevel* levels)
 {
     const bool isKtx = info.container == SLUICE_IMAGE_KTX2;
     if ((stride == 0) != (isKtx || info.levels == 1)) return false;
-    const u64 images = u64(info.layers) * info.faces;
+    const uint64_t images = uint64_t(info.layers) * info.faces;
     // The end of what comes before, which is at least a header.
-    u64 end = isKtx ? ktx2HeaderBytes + u64(info.levels) * ktx2LevelBytes : kDdsHeaderBytes, whole;
-    for (u32 i = 0; i < info.levels; ++i) {
+    uint64_t end =
+                 isKtx ? ktx2HeaderBytes + uint64_t(info.levels) * ktx2LevelBytes : kDdsHeaderBytes,
+             whole;
+    for (uint32_t i = 0; i < info.levels; ++i) {
         SluiceImageLevel& level = levels[isKtx ? info.levels - 1 - i : i]; // in the file's order
-        const u64 bytes = stride != 0 ? level.imageSize : level.decodedSize;
+        const uint64_t bytes = stride != 0 ? level.imageSize : level.decodedSize;
         if (level.offset < end || level.offset > size || bytes > size - level.offset) return false;
         end = level.offset + bytes;
         if (stride != 0) level.imageStride = stride;
     }
     if (stride == 0) return true;
-    const u64 begin = levels[0].offset;
+    const uint64_t begin = levels[0].offset;
     return stride >= end - begin && multiply(stride, images - 1, whole) && whole <= size - end;
 }
 
-SluiceStatus readItem(const u8* item, u32 size, u64 assetSize, SluiceImageInfo& info,
+SluiceStatus readItem(const uint8_t* item, uint32_t size, uint64_t assetSize, SluiceImageInfo& info,
                       SluiceImageLevel* levels)
 {
     if (size < 2) return SLUICE_ERROR_FORMAT;
@@ -83,14 +86,14 @@ SluiceStatus readItem(const u8* item, u32 size, u64 assetSize, SluiceImageInfo& 
         info.levels > maxImageLevels(info.width, info.height, info.depth) ||
         size != itemLevelsBegin + info.levels * itemLevelBytes)
         return SLUICE_ERROR_FORMAT;
-    const u32 flags = info.flags;
+    const uint32_t flags = info.flags;
     if (setImageFormat(loadLe32(item + itemFormat), info) != SLUICE_OK ||
         (info.container != SLUICE_IMAGE_KTX2 && info.container != SLUICE_IMAGE_DDS))
         return SLUICE_ERROR_VERSION;
     info.flags = flags;
     if (!flagsFit(info)) return SLUICE_ERROR_FORMAT;
-    for (u32 i = 0; i < info.levels; ++i) {
-        const u8* from = item + itemLevelsBegin + i * itemLevelBytes;
+    for (uint32_t i = 0; i < info.levels; ++i) {
+        const uint8_t* from = item + itemLevelsBegin + i * itemLevelBytes;
         const SluiceStatus status = sluiceGetImageLevel(&info, i, &levels[i]);
         if (status != SLUICE_OK) return status;
         levels[i].offset = loadLe64(from);
@@ -110,15 +113,15 @@ SluiceStatus sluiceGetArchiveImage(const SluiceArchiveAsset* asset, SluiceImageI
 {
     if (asset == nullptr || info == nullptr || levels == nullptr) return SLUICE_ERROR_ARGUMENT;
     *info = {};
-    const u8* block = static_cast<const u8*>(asset->parameters);
-    const u32 size = block == nullptr ? 0 : asset->parameterSize;
-    for (u32 at = 0; at < size;) {
+    const uint8_t* block = static_cast<const uint8_t*>(asset->parameters);
+    const uint32_t size = block == nullptr ? 0 : asset->parameterSize;
+    for (uint32_t at = 0; at < size;) {
         if (size - at < kItemHead || itemSize(block + at) > size - at - kItemHead)
             return SLUICE_ERROR_FORMAT;
-        const u32 bytes = itemSize(block + at);
+        const uint32_t bytes = itemSize(block + at);
         if (loadLe16(block + at) == kImageItem)
             return readItem(block + at + kItemHead, bytes, asset->size, *info, levels);
-        at += kItemHead + u32(alignUp(bytes, 4));
+        at += kItemHead + uint32_t(alignUp(bytes, 4));
     }
     return SLUICE_OK;
 }
@@ -130,12 +133,12 @@ SluiceStatus sluiceMakeArchiveImageItem(const SluiceImageInfo* info, const Sluic
         info->scheme != SLUICE_IMAGE_SCHEME_NONE || info->levels == 0 ||
         info->levels > SLUICE_IMAGE_MAX_LEVELS || info->faces > 6)
         return SLUICE_ERROR_ARGUMENT;
-    const u32 bytes = itemLevelsBegin + info->levels * itemLevelBytes;
+    const uint32_t bytes = itemLevelsBegin + info->levels * itemLevelBytes;
     *size = kItemHead + bytes;
     std::memset(item, 0, *size);
     storeLe16(item, kImageItem);
     storeLe32(item + 4, bytes);
-    u8* to = item + kItemHead;
+    uint8_t* to = item + kItemHead;
     storeLe16(to + itemVersion, kImageItemVersion);
     storeLe16(to + itemContainer, info->container);
     storeLe32(to + itemFlags, info->flags);
@@ -149,7 +152,7 @@ SluiceStatus sluiceMakeArchiveImageItem(const SluiceImageInfo* info, const Sluic
     storeLe32(to + itemTransfer, info->transfer);
     if (info->container == SLUICE_IMAGE_DDS && info->levels > 1)
         storeLe64(to + itemStride, levels[0].imageStride);
-    for (u32 i = 0; i < info->levels; ++i) {
+    for (uint32_t i = 0; i < info->levels; ++i) {
         storeLe64(to + itemLevelsBegin + i * itemLevelBytes, levels[i].offset);
         storeLe64(to + itemLevelsBegin + i * itemLevelBytes + 8, levels[i].decodedSize);
     }

@@ -8,19 +8,21 @@
 namespace sluice {
 namespace {
 
-constexpr u8 kKtx2Magic[kKtx2MagicSize] = {0xab, 'K',  'T',  'X',  ' ',  '2',
-                                           '0',  0xbb, 0x0d, 0x0a, 0x1a, 0x0a};
+constexpr uint8_t kKtx2Magic[kKtx2MagicSize] = {0xab, 'K',  'T',  'X',  ' ',  '2',
+                                                '0',  0xbb, 0x0d, 0x0a, 0x1a, 0x0a};
 
-constexpr u32 kTransferSrgb = 2, kFlagPremultiplied = 1, kModelUastc = 166;
+constexpr uint32_t kTransferSrgb = 2, kFlagPremultiplied = 1, kModelUastc = 166;
 
 // Returns whether the specification prohibits a format: scaled formats and those with several
 // planes.
-bool isProhibited(u32 format)
+bool isProhibited(uint32_t format)
 {
-    const auto scaled = [&](u32 first, u32 last, u32 kinds) {
+    const auto scaled = [&](uint32_t first, uint32_t last, uint32_t kinds) {
         return format >= first && format <= last && (format - first) % kinds / 2 == 1;
     };
-    const auto between = [&](u32 first, u32 last) { return format >= first && format <= last; };
+    const auto between = [&](uint32_t first, uint32_t last) {
+        return format >= first && format <= last;
+    };
     return scaled(9, 57, 7) || scaled(58, 69, 6) || scaled(70, 97, 7) ||
            between(1000156002, 1000156006) || between(1000156012, 1000156016) ||
            between(1000156022, 1000156026) || between(1000156029, 1000156033) ||
@@ -28,11 +30,11 @@ bool isProhibited(u32 format)
 }
 
 // Checks that extents, layers and faces go together, and that they allow this number of levels.
-bool readShape(const u8* header, SluiceImageInfo& info)
+bool readShape(const uint8_t* header, SluiceImageInfo& info)
 {
-    const u32 width = loadLe32(header + ktx2Width), height = loadLe32(header + ktx2Height),
-              depth = loadLe32(header + ktx2Depth), layers = loadLe32(header + ktx2Layers),
-              faces = loadLe32(header + ktx2Faces), levels = loadLe32(header + ktx2Levels);
+    const uint32_t width = loadLe32(header + ktx2Width), height = loadLe32(header + ktx2Height),
+                   depth = loadLe32(header + ktx2Depth), layers = loadLe32(header + ktx2Layers),
+                   faces = loadLe32(header + ktx2Faces), levels = loadLe32(header + ktx2Levels);
     if (width == 0 || (height == 0 && depth != 0)) return false;
     if (faces != 1 && (faces != 6 || width != height || depth != 0)) return false;
     if (levels > maxImageLevels(width, height, depth)) return false;
@@ -50,7 +52,7 @@ bool readShape(const u8* header, SluiceImageInfo& info)
 
 // Checks an optional range of the file. It begins at a multiple of `alignment` behind `end`, which
 // then moves behind the range.
-bool takeRange(u64 offset, u64 size, u32 alignment, u64 fileSize, u64& end)
+bool takeRange(uint64_t offset, uint64_t size, uint32_t alignment, uint64_t fileSize, uint64_t& end)
 {
     if (size == 0) return offset == 0;
     if (offset < end || offset % alignment != 0 || offset > fileSize || size > fileSize - offset)
@@ -60,9 +62,9 @@ bool takeRange(u64 offset, u64 size, u32 alignment, u64 fileSize, u64& end)
 }
 
 // Checks the descriptor's first block, whose head is at hand. Its samples are ignored.
-bool readDescriptor(const u8* dfd, u32 size, SluiceImageInfo& info)
+bool readDescriptor(const uint8_t* dfd, uint32_t size, SluiceImageInfo& info)
 {
-    const u32 block = loadLe16(dfd + dfdBlockSize), head = dfdBasicBytes - dfdVendorAndType;
+    const uint32_t block = loadLe16(dfd + dfdBlockSize), head = dfdBasicBytes - dfdVendorAndType;
     if (loadLe32(dfd) != size || size % 4 != 0 || loadLe32(dfd + dfdVendorAndType) != 0 ||
         block < head || (block - head) % dfdSampleBytes != 0 || block > size - dfdVendorAndType)
         return false;
@@ -72,24 +74,24 @@ bool readDescriptor(const u8* dfd, u32 size, SluiceImageInfo& info)
 }
 
 // Checks rules that only apply to formats of the table.
-bool fitsFormat(const u8* header, const SluiceImageInfo& info)
+bool fitsFormat(const uint8_t* header, const SluiceImageInfo& info)
 {
     SluiceImageFormat format;
     if (sluiceGetImageFormat(info.format, &format) != SLUICE_OK ||
         loadLe32(header + ktx2TypeSize) != format.unitBytes)
         return false;
     if (format.srgb != 0 && info.transfer != kTransferSrgb) return false;
-    const u32 flags = SLUICE_IMAGE_1D | SLUICE_IMAGE_MAKE_LEVELS;
+    const uint32_t flags = SLUICE_IMAGE_1D | SLUICE_IMAGE_MAKE_LEVELS;
     return format.compressed == 0 || (info.flags & flags) == 0;
 }
 
 // Checks the places of the levels: the smallest comes first in the file, behind everything else.
-bool readPlaces(const u8* index, u64 metadataEnd, u64 fileSize, const SluiceImageInfo& info,
-                SluiceImageLevel* levels)
+bool readPlaces(const uint8_t* index, uint64_t metadataEnd, uint64_t fileSize,
+                const SluiceImageInfo& info, SluiceImageLevel* levels)
 {
-    u64 end = metadataEnd;
-    for (u32 level = info.levels; level-- != 0;) {
-        const u8* entry = index + size_t(level) * ktx2LevelBytes;
+    uint64_t end = metadataEnd;
+    for (uint32_t level = info.levels; level-- != 0;) {
+        const uint8_t* entry = index + size_t(level) * ktx2LevelBytes;
         levels[level] = {};
         levels[level].offset = loadLe64(entry);
         levels[level].size = loadLe64(entry + 8);
@@ -104,7 +106,7 @@ bool readPlaces(const u8* index, u64 metadataEnd, u64 fileSize, const SluiceImag
 // Compares the sizes with those that extents and format give, and completes the levels.
 bool fillLevels(const SluiceImageInfo& info, SluiceImageLevel* levels)
 {
-    for (u32 level = 0; level < info.levels; ++level) {
+    for (uint32_t level = 0; level < info.levels; ++level) {
         const SluiceImageLevel found = levels[level];
         SluiceImageLevel& full = levels[level];
         if (sluiceGetImageLevel(&info, level, &full) != SLUICE_OK ||
@@ -121,33 +123,33 @@ bool fillLevels(const SluiceImageInfo& info, SluiceImageLevel* levels)
 
 } // namespace
 
-bool isKtx2(const u8* bytes, u64 size)
+bool isKtx2(const uint8_t* bytes, uint64_t size)
 {
     return size >= kKtx2MagicSize && std::memcmp(bytes, kKtx2Magic, kKtx2MagicSize) == 0;
 }
 
-void writeKtx2Magic(u8* file) { std::memcpy(file, kKtx2Magic, kKtx2MagicSize); }
+void writeKtx2Magic(uint8_t* file) { std::memcpy(file, kKtx2Magic, kKtx2MagicSize); }
 
 SluiceStatus parseKtx2(ImageStart& start, SluiceImageInfo& info, SluiceImageLevel* levels)
 {
     SluiceStatus status = start.require(ktx2HeaderBytes);
     if (status != SLUICE_OK) return status;
-    const u8* header = start.bytes;
+    const uint8_t* header = start.bytes;
     info.container = SLUICE_IMAGE_KTX2;
     if (!readShape(header, info)) return SLUICE_ERROR_FORMAT;
 
     // Behind the header stand the index of the levels, the descriptor, key/value data and the
     // scheme's own data.
-    const u32 scheme = loadLe32(header + ktx2Scheme), dfdSize = loadLe32(header + ktx2DfdSize);
-    u64 end = ktx2HeaderBytes + u64(info.levels) * ktx2LevelBytes;
+    const uint32_t scheme = loadLe32(header + ktx2Scheme), dfdSize = loadLe32(header + ktx2DfdSize);
+    uint64_t end = ktx2HeaderBytes + uint64_t(info.levels) * ktx2LevelBytes;
     if (loadLe32(header + ktx2DfdOffset) != end || dfdSize < dfdBasicBytes)
         return SLUICE_ERROR_FORMAT;
-    const u64 dfdOffset = end;
+    const uint64_t dfdOffset = end;
     status = start.require(dfdOffset + dfdBasicBytes);
     if (status != SLUICE_OK) return status;
     info.keyValueOffset = loadLe32(header + ktx2KvdOffset);
     info.keyValueSize = loadLe32(header + ktx2KvdSize);
-    const u64 sgdSize = loadLe64(header + ktx2SgdSize);
+    const uint64_t sgdSize = loadLe64(header + ktx2SgdSize);
     if (!takeRange(dfdOffset, dfdSize, 4, start.fileSize, end) ||
         !readDescriptor(header + dfdOffset, dfdSize, info) ||
         !takeRange(info.keyValueOffset, info.keyValueSize, 4, start.fileSize, end) ||
@@ -155,7 +157,7 @@ SluiceStatus parseKtx2(ImageStart& start, SluiceImageInfo& info, SluiceImageLeve
         !readPlaces(header + ktx2HeaderBytes, end, start.fileSize, info, levels))
         return SLUICE_ERROR_FORMAT;
 
-    const u32 format = loadLe32(header + ktx2Format);
+    const uint32_t format = loadLe32(header + ktx2Format);
     const bool isUastc = format == kUastcFormat && header[dfdOffset + dfdModel] == kModelUastc;
     if (isProhibited(format) || scheme >= 0x20000) return SLUICE_ERROR_FORMAT;
     const bool knownScheme = scheme == SLUICE_IMAGE_SCHEME_NONE ||
@@ -186,19 +188,19 @@ SluiceStatus sluiceFindImageValue(const void* keyValues, size_t size, const char
     *value = nullptr;
     *valueSize = 0;
     const std::string_view wanted(key);
-    const u8* at = static_cast<const u8*>(keyValues);
+    const uint8_t* at = static_cast<const uint8_t*>(keyValues);
     // This looks at all pairs, so that damage is found whichever key is asked for.
     for (size_t left = size; left != 0;) {
         if (left < 4 || loadLe32(at) > left - 4) return SLUICE_ERROR_FORMAT;
-        const u32 pair = loadLe32(at);
+        const uint32_t pair = loadLe32(at);
         const void* end = std::memchr(at + 4, 0, pair);
-        const u64 whole = 4 + alignUp(pair, 4);
+        const uint64_t whole = 4 + alignUp(pair, 4);
         if (end == nullptr || end == at + 4 || whole > left) return SLUICE_ERROR_FORMAT;
-        const size_t keySize = size_t(static_cast<const u8*>(end) - (at + 4));
+        const size_t keySize = size_t(static_cast<const uint8_t*>(end) - (at + 4));
         const std::string_view found(reinterpret_cast<const char*>(at + 4), keySize);
         if (found == wanted && *value == nullptr) {
-            *value = static_cast<const u8*>(end) + 1;
-            *valueSize = pair - u32(keySize) - 1;
+            *value = static_cast<const uint8_t*>(end) + 1;
+            *valueSize = pair - uint32_t(keySize) - 1;
         }
         at += whole;
         left -= size_t(whole);

@@ -17,40 +17,40 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #endif
 
 // Loads a number of `size` bytes, 0 .. 8.
-inline u64 loadLe(const void* from, size_t size)
+inline uint64_t loadLe(const void* from, size_t size)
 {
-    u64 value = 0;
+    uint64_t value = 0;
     for (size_t i = 0; i < size; ++i)
-        value |= u64(static_cast<const u8*>(from)[i]) << 8 * i;
+        value |= uint64_t(static_cast<const uint8_t*>(from)[i]) << 8 * i;
     return value;
 }
-inline u32 loadLe16(const void* from)
+inline uint32_t loadLe16(const void* from)
 {
-    const u8* bytes = static_cast<const u8*>(from);
-    return u32(bytes[0] | bytes[1] << 8); // compilers make one load of this
+    const uint8_t* bytes = static_cast<const uint8_t*>(from);
+    return uint32_t(bytes[0] | bytes[1] << 8); // compilers make one load of this
 }
-inline u32 loadLe24(const void* from) { return u32(loadLe(from, 3)); }
-inline u32 loadLe32(const void* from)
+inline uint32_t loadLe24(const void* from) { return uint32_t(loadLe(from, 3)); }
+inline uint32_t loadLe32(const void* from)
 {
-    u32 value;
+    uint32_t value;
     std::memcpy(&value, from, sizeof value);
     return value;
 }
-inline u64 loadLe64(const void* from)
+inline uint64_t loadLe64(const void* from)
 {
-    u64 value;
+    uint64_t value;
     std::memcpy(&value, from, sizeof value);
     return value;
 }
 
 // Stores the low `size` bytes of a number.
-inline void storeLe(void* to, u64 value, size_t size)
+inline void storeLe(void* to, uint64_t value, size_t size)
 {
     for (size_t i = 0; i < size; ++i)
-        static_cast<u8*>(to)[i] = u8(value >> 8 * i);
+        static_cast<uint8_t*>(to)[i] = uint8_t(value >> 8 * i);
 }
-inline void storeLe16(void* to, u32 value) { storeLe(to, value, 2); }
-inline void storeLe32(void* to, u32 value) { std::memcpy(to, &value, sizeof value); }
-inline void storeLe64(void* to, u64 value) { std::memcpy(to, &value, sizeof value); }
+inline void storeLe16(void* to, uint32_t value) { storeLe(to, value, 2); }
+inline void storeLe32(void* to, uint32_t value) { std::memcpy(to, &value, sizeof value); }
+inline void storeLe64(void* to, uint64_t value) { std::memcpy(to, &value, sizeof value); }
 
 } // namespace sluice

@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 struct Dtype {
     const char* name;
-    u32 bits;
+    uint32_t bits;
 };
 
 constexpr Dtype kDtypes[] = {
@@ -26,7 +26,7 @@ constexpr Dtype kDtypes[] = {
     {"F32", 32},    {"U64", 64}, {"I64", 64},  {"F64", 64},    {"C64", 64},
 };
 
-constexpr u64 kMaxHeader = 100'000'000; // bytes of JSON, the limit of the format's own library
+constexpr uint64_t kMaxHeader = 100'000'000; // bytes of JSON, the limit of the format's own library
 constexpr const char* kHeaderTooLarge = "the header is larger than 100,000,000 bytes";
 constexpr size_t kMaxRank = 64;
 constexpr size_t kMaxShown = 200; // bytes of a name from the file that an error repeats
@@ -34,7 +34,7 @@ constexpr size_t kMaxShown = 200; // bytes of a name from the file that an error
 std::string shown(const std::string& name)
 {
     std::string text = name.substr(0, kMaxShown);
-    const auto isControl = [](char c) { return u8(c) < 0x20 || c == 0x7f; };
+    const auto isControl = [](char c) { return uint8_t(c) < 0x20 || c == 0x7f; };
     std::replace_if(text.begin(), text.end(), isControl, '?'); // a terminal would obey them
     return "'" + text + (name.size() > kMaxShown ? "..." : "") + "'";
 }
@@ -210,7 +210,7 @@ private:
     Place m_place = Place::start;
     std::string m_name;
     bool m_hasDtype = false, m_hasShape = false, m_inArray = false;
-    u32 m_offsets = 0;
+    uint32_t m_offsets = 0;
 };
 
 // Returns the numbers 0 .. count - 1, ordered by less(a, b).
@@ -225,10 +225,10 @@ std::vector<size_t> sortedIndices(size_t count, Less less)
 
 // Computes the bytes of a tensor. Returns false if its elements do not fill whole bytes or are too
 // many.
-bool tensorBytes(const SafetensorsTensor& tensor, u64& bytes)
+bool tensorBytes(const SafetensorsTensor& tensor, uint64_t& bytes)
 {
-    u64 elements = 0;
-    const u32 bits = safetensorsBits(tensor.dtype);
+    uint64_t elements = 0;
+    const uint32_t bits = safetensorsBits(tensor.dtype);
     if (!safetensorsElements(tensor.shape, elements) || elements > UINT64_MAX / bits ||
         elements * bits % 8 != 0)
         return false;
@@ -247,11 +247,11 @@ SluiceStatus checkNames(const std::vector<SafetensorsTensor>& tensors, std::stri
     return SLUICE_OK;
 }
 
-SluiceStatus checkPlaces(const std::vector<SafetensorsTensor>& tensors, u64 dataSize,
+SluiceStatus checkPlaces(const std::vector<SafetensorsTensor>& tensors, uint64_t dataSize,
                          std::string& error)
 {
     for (const SafetensorsTensor& tensor : tensors) {
-        u64 bytes = 0;
+        uint64_t bytes = 0;
         const char* wrong =
             tensor.begin > tensor.end     ? " has data_offsets that run backwards"
             : !tensorBytes(tensor, bytes) ? " has a shape whose size overflows or is no whole byte"
@@ -266,7 +266,7 @@ SluiceStatus checkPlaces(const std::vector<SafetensorsTensor>& tensors, u64 data
         return std::pair(tensors[a].begin, tensors[a].end) <
                std::pair(tensors[b].begin, tensors[b].end);
     });
-    u64 end = 0;
+    uint64_t end = 0;
     for (const size_t i : order) {
         if (tensors[i].begin != end)
             return fail(SLUICE_ERROR_FORMAT,
@@ -283,7 +283,7 @@ SluiceStatus checkPlaces(const std::vector<SafetensorsTensor>& tensors, u64 data
 
 std::string jsonString(const std::string& text) { return Json(text).dump(); }
 
-void appendNumbers(std::string& json, const std::vector<u64>& numbers)
+void appendNumbers(std::string& json, const std::vector<uint64_t>& numbers)
 {
     json += '[';
     for (size_t i = 0; i < numbers.size(); ++i)
@@ -320,24 +320,24 @@ std::string headerJson(const SafetensorsHeader& header)
 
 } // namespace
 
-u32 safetensorsBits(std::string_view dtype)
+uint32_t safetensorsBits(std::string_view dtype)
 {
     for (const Dtype& known : kDtypes)
         if (dtype == known.name) return known.bits;
     return 0;
 }
 
-bool safetensorsElements(const std::vector<u64>& shape, u64& elements)
+bool safetensorsElements(const std::vector<uint64_t>& shape, uint64_t& elements)
 {
     elements = 1;
-    for (const u64 extent : shape) {
+    for (const uint64_t extent : shape) {
         if (extent != 0 && elements > UINT64_MAX / extent) return false;
         elements *= extent;
     }
     return true;
 }
 
-SluiceStatus readSafetensorsSize(const u8 bytes[8], u64 fileSize, u64& headerSize,
+SluiceStatus readSafetensorsSize(const uint8_t bytes[8], uint64_t fileSize, uint64_t& headerSize,
                                  std::string& error)
 {
     headerSize = fileSize < 8 ? 0 : loadLe64(bytes);
@@ -347,7 +347,7 @@ SluiceStatus readSafetensorsSize(const u8 bytes[8], u64 fileSize, u64& headerSiz
     return SLUICE_OK;
 }
 
-SluiceStatus parseSafetensors(std::string_view json, u64 dataSize, SafetensorsHeader& header,
+SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, SafetensorsHeader& header,
                               std::string& error)
 {
     return withoutExceptions([&] {
@@ -367,9 +367,9 @@ SluiceStatus makeSafetensors(SafetensorsHeader& header, std::string& start, std:
 {
     return withoutExceptions([&] {
         if (checkNames(header.tensors, error) != SLUICE_OK) return SLUICE_ERROR_ARGUMENT;
-        u64 end = 0;
+        uint64_t end = 0;
         for (SafetensorsTensor& tensor : header.tensors) {
-            u64 bytes = 0;
+            uint64_t bytes = 0;
             if (safetensorsBits(tensor.dtype) == 0 || !tensorBytes(tensor, bytes) ||
                 bytes > UINT64_MAX - end)
                 return fail(SLUICE_ERROR_ARGUMENT,

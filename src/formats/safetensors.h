@@ -18,10 +18,10 @@ namespace sluice {
 struct SafetensorsTensor {
     std::string name;
     std::string dtype; // as the file names it: "BF16", "F8_E4M3", "U8", ...
-    std::vector<u64> shape;
-    u64 begin = 0, end = 0; // bytes, from the end of the header
+    std::vector<uint64_t> shape;
+    uint64_t begin = 0, end = 0; // bytes, from the end of the header
 
-    u64 size() const { return end - begin; }
+    uint64_t size() const { return end - begin; }
 };
 
 struct SafetensorsHeader {
@@ -32,21 +32,21 @@ struct SafetensorsHeader {
 };
 
 // Returns the bits of an element, 0 for an unknown dtype.
-u32 safetensorsBits(std::string_view dtype);
+uint32_t safetensorsBits(std::string_view dtype);
 // Computes the elements of a shape. Returns false if they are more than 2^64 - 1.
-bool safetensorsElements(const std::vector<u64>& shape, u64& elements);
+bool safetensorsElements(const std::vector<uint64_t>& shape, uint64_t& elements);
 
 // Reads the file's first 8 bytes. headerSize receives the bytes of JSON that follow; the tensors'
 // bytes start at 8 + headerSize. On failure error says what is wrong, in words that fit behind
 // "FILE: ". Errors: FORMAT, BUFFER_SIZE (the file is cut off).
-SluiceStatus readSafetensorsSize(const u8 bytes[8], u64 fileSize, u64& headerSize,
+SluiceStatus readSafetensorsSize(const uint8_t bytes[8], uint64_t fileSize, uint64_t& headerSize,
                                  std::string& error);
 
 // Parses the JSON. Every tensor has a known dtype and a size that its shape gives, and the tensors
 // cover the dataSize bytes behind the header exactly: no overlap, no hole, nothing left over.
 // Memory: what the header names, at most a few times its size. Errors: FORMAT, BUFFER_SIZE,
 // OUT_OF_MEMORY.
-SluiceStatus parseSafetensors(std::string_view json, u64 dataSize, SafetensorsHeader& header,
+SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, SafetensorsHeader& header,
                               std::string& error);
 
 // Gives the tensors their places one after the other, in order, and makes the file's start: the

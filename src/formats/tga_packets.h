@@ -8,14 +8,15 @@
 namespace sluice {
 
 // How many pixels a packet makes in the image, and how many it contains.
-inline u32 tgaPixels(u8 header) { return (header & 127u) + 1; }
-inline u32 tgaStored(u8 header) { return (header & 128) != 0 ? 1 : tgaPixels(header); }
+inline uint32_t tgaPixels(uint8_t header) { return (header & 127u) + 1; }
+inline uint32_t tgaStored(uint8_t header) { return (header & 128) != 0 ? 1 : tgaPixels(header); }
 
 // Counts packets by their headers, which stand apart from the pixels, until headers and pixels
 // take exactly `size` bytes. Returns false if they never do.
-inline bool countTgaPackets(const u8* headers, u32 size, u32 pixelBytes, u32& count)
+inline bool countTgaPackets(const uint8_t* headers, uint32_t size, uint32_t pixelBytes,
+                            uint32_t& count)
 {
-    u32 bytes = 0;
+    uint32_t bytes = 0;
     for (count = 0; bytes < size; ++count)
         bytes += 1 + tgaStored(headers[count]) * pixelBytes; // count <= bytes < size
     return bytes == size;

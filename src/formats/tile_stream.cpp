@@ -10,16 +10,17 @@ SluiceStatus sluiceParseTileStreamHeader(const void* bytes, size_t size, SluiceT
     if (size < SLUICE_TILE_STREAM_HEADER_SIZE) return SLUICE_ERROR_BUFFER_SIZE;
     // First word: id : 16, tile count : 16. Second word: tile size index : 2 (1), size of the last
     // tile : 18, reserved : 12.
-    const u32 first = loadLe32(bytes), second = loadLe32(static_cast<const u8*>(bytes) + 4);
-    const u32 tileCount = first >> 16;
-    const u32 lastTileSize = second >> 2 & 0x3ffff; // 0 means a full tile
+    const uint32_t first = loadLe32(bytes),
+                   second = loadLe32(static_cast<const uint8_t*>(bytes) + 4);
+    const uint32_t tileCount = first >> 16;
+    const uint32_t lastTileSize = second >> 2 & 0x3ffff; // 0 means a full tile
     if ((first & 0xffff) != kTileStreamId || (second & 3) != 1 || second >> 20 != 0 ||
         lastTileSize > SLUICE_GD_TILE_BYTES || (tileCount == 0 && lastTileSize != 0))
         return SLUICE_ERROR_FORMAT;
     stream->tileCount = tileCount;
-    stream->size = u64(tileCount) * SLUICE_GD_TILE_BYTES -
+    stream->size = uint64_t(tileCount) * SLUICE_GD_TILE_BYTES -
                    (lastTileSize == 0 ? 0 : SLUICE_GD_TILE_BYTES - lastTileSize);
-    stream->dataOffset = SLUICE_TILE_STREAM_HEADER_SIZE + u64(tileCount) * 4;
+    stream->dataOffset = SLUICE_TILE_STREAM_HEADER_SIZE + uint64_t(tileCount) * 4;
     return SLUICE_OK;
 }
 
@@ -29,10 +30,11 @@ SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* stream, const vo
 {
     if (stream == nullptr || stream->tileCount > SLUICE_TILE_STREAM_MAX_TILES)
         return SLUICE_ERROR_ARGUMENT;
-    const u32 count = stream->tileCount;
+    const uint32_t count = stream->tileCount;
     if (count == 0) return streamSize == stream->dataOffset ? SLUICE_OK : SLUICE_ERROR_FORMAT;
     if (table == nullptr || tiles == nullptr) return SLUICE_ERROR_ARGUMENT;
     if (tableSize / 4 < count || streamSize < stream->dataOffset) return SLUICE_ERROR_BUFFER_SIZE;
-    return walkTileTable(*stream, static_cast<const u8*>(table), streamSize,
-                         [tiles](u32 i, const SluiceTileStreamTile& tile) { tiles[i] = tile; });
+    return walkTileTable(
+        *stream, static_cast<const uint8_t*>(table), streamSize,
+        [tiles](uint32_t i, const SluiceTileStreamTile& tile) { tiles[i] = tile; });
 }

@@ -10,32 +10,34 @@
 namespace sluice {
 
 // The low half of a header's first word: the format's number, which is 4, and its complement.
-constexpr u32 kTileStreamId = 0xfb04;
+constexpr uint32_t kTileStreamId = 0xfb04;
 
 // Calls take(i, tile) for every tile, in order, until one breaks a rule. `entries` has 4 *
 // stream.tileCount bytes, which may be none. Errors: FORMAT, BUFFER_SIZE (tiles reach past
 // streamSize).
 template <typename Take>
-SluiceStatus walkTileTable(const SluiceTileStream& stream, const u8* entries, u64 streamSize,
-                           Take take)
+SluiceStatus walkTileTable(const SluiceTileStream& stream, const uint8_t* entries,
+                           uint64_t streamSize, Take take)
 {
-    const u32 count = stream.tileCount;
+    const uint32_t count = stream.tileCount;
     // Entry 0 is the compressed size of the last tile, entry i > 0 the offset of tile i in the
     // data; tile 0 starts at 0.
-    u64 offset = 0;
-    for (u32 i = 0; i < count; ++i) {
+    uint64_t offset = 0;
+    for (uint32_t i = 0; i < count; ++i) {
         const bool last = i + 1 == count;
-        const u64 end = last ? offset + loadLe32(entries) : loadLe32(entries + size_t(i + 1) * 4);
+        const uint64_t end =
+            last ? offset + loadLe32(entries) : loadLe32(entries + size_t(i + 1) * 4);
         if (end <= offset || end - offset > SLUICE_GD_MAX_COMPRESSED || (!last && end % 4 != 0))
             return SLUICE_ERROR_FORMAT;
         SluiceTileStreamTile tile;
         tile.offset = stream.dataOffset + offset;
-        tile.compressedSize = u32(end - offset);
-        tile.size = last ? u32(stream.size - u64(i) * SLUICE_GD_TILE_BYTES) : SLUICE_GD_TILE_BYTES;
+        tile.compressedSize = uint32_t(end - offset);
+        tile.size = last ? uint32_t(stream.size - uint64_t(i) * SLUICE_GD_TILE_BYTES)
+                         : SLUICE_GD_TILE_BYTES;
         take(i, tile);
         offset = end;
     }
-    const u64 end = stream.dataOffset + offset;
+    const uint64_t end = stream.dataOffset + offset;
     return end == streamSize  ? SLUICE_OK
            : end > streamSize ? SLUICE_ERROR_BUFFER_SIZE
                               : SLUICE_ERROR_FORMAT;

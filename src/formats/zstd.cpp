@@ -9,24 +9,24 @@ namespace sluice::zstd {
 namespace {
 
 // The number of bytes of a header's field, by the bits that tell it.
-constexpr u32 kDictionaryIdBytes[4] = {0, 1, 2, 4}, kContentSizeBytes[4] = {0, 2, 4, 8};
+constexpr uint32_t kDictionaryIdBytes[4] = {0, 1, 2, 4}, kContentSizeBytes[4] = {0, 2, 4, 8};
 
-u64 windowSize(u32 descriptor)
+uint64_t windowSize(uint32_t descriptor)
 {
-    const u64 base = u64(1) << (10 + (descriptor >> 3));
+    const uint64_t base = uint64_t(1) << (10 + (descriptor >> 3));
     return base + base / 8 * (descriptor & 7);
 }
 
 } // namespace
 
-StructureReader::StructureReader(const u8* source, size_t size, u64 decodedSize,
+StructureReader::StructureReader(const uint8_t* source, size_t size, uint64_t decodedSize,
                                  const DictionaryInfo& dictionary)
     : m_at(source), m_end(source + size), m_decodedSize(decodedSize), m_dictionary(dictionary),
       m_status(size == 0 ? SLUICE_ST_BAD_REGION : SLUICE_ST_OK)
 {
 }
 
-bool StructureReader::fail(u32 status)
+bool StructureReader::fail(uint32_t status)
 {
     m_status = status;
     return false;
@@ -65,7 +65,7 @@ bool StructureReader::beginFrame()
     if (m_frames == SLUICE_ZS_MAX_FRAMES) return fail(SLUICE_ST_LIMIT);
     ++m_frames;
     if (left() < 4) return fail(SLUICE_ST_TRUNCATED);
-    const u32 magic = loadLe32(m_at);
+    const uint32_t magic = loadLe32(m_at);
     m_at += 4;
     if (magic == SLUICE_ZS_MAGIC) return readFrameHeader();
     if ((magic & ~15u) != SLUICE_ZS_SKIPPABLE_MAGIC) return fail(SLUICE_ST_BAD_CODE);
@@ -77,33 +77,34 @@ bool StructureReader::beginFrame()
 bool StructureReader::readFrameHeader()
 {
     if (left() == 0) return fail(SLUICE_ST_TRUNCATED);
-    const u32 descriptor = *m_at++;
+    const uint32_t descriptor = *m_at++;
     if ((descriptor >> 3 & 1) != 0) return fail(SLUICE_ST_BAD_CODE);
     const bool singleSegment = (descriptor >> 5 & 1) != 0;
-    const u32 windowBytes = singleSegment ? 0 : 1, idBytes = kDictionaryIdBytes[descriptor & 3],
-              sizeFlag = descriptor >> 6,
-              sizeBytes = sizeFlag == 0 && singleSegment ? 1 : kContentSizeBytes[sizeFlag];
+    const uint32_t windowBytes = singleSegment ? 0 : 1,
+                   idBytes = kDictionaryIdBytes[descriptor & 3], sizeFlag = descriptor >> 6,
+                   sizeBytes = sizeFlag == 0 && singleSegment ? 1 : kContentSizeBytes[sizeFlag];
     if (left() < windowBytes + idBytes + sizeBytes) return fail(SLUICE_ST_TRUNCATED);
 
     m_frame = {};
     m_frame.hasChecksum = (descriptor >> 2 & 1) != 0;
     m_frame.hasContentSize = sizeBytes != 0;
-    m_frame.dictionaryId = u32(loadLe(m_at + windowBytes, idBytes));
+    m_frame.dictionaryId = uint32_t(loadLe(m_at + windowBytes, idBytes));
     m_frame.contentSize = loadLe(m_at + windowBytes + idBytes, sizeBytes);
     if (sizeBytes == 2) m_frame.contentSize += 256;
-    const u64 window = singleSegment ? m_frame.contentSize : windowSize(*m_at);
+    const uint64_t window = singleSegment ? m_frame.contentSize : windowSize(*m_at);
     m_frame.blockMaximum =
-        u32(std::clamp<u64>(window, SLUICE_ZS_MIN_WINDOW, SLUICE_ZS_BLOCK_BYTES));
+        uint32_t(std::clamp<uint64_t>(window, SLUICE_ZS_MIN_WINDOW, SLUICE_ZS_BLOCK_BYTES));
     m_at += windowBytes + idBytes + sizeBytes;
 
     if (m_frame.dictionaryId != 0 && m_frame.dictionaryId != m_dictionary.id)
         return fail(SLUICE_ST_UNSUPPORTED);
-    const u64 decoded = m_frame.hasContentSize ? m_frame.contentSize : m_decodedSize;
+    const uint64_t decoded = m_frame.hasContentSize ? m_frame.contentSize : m_decodedSize;
     if (decoded > SLUICE_ZS_MAX_HISTORY ||
         m_dictionary.contentSize > SLUICE_ZS_MAX_HISTORY - decoded)
         return fail(SLUICE_ST_LIMIT);
-    m_maxFrameBlocks = std::min(SLUICE_ZS_MAX_BLOCKS,
-                                SLUICE_ZS_EXTRA_BLOCKS + u32(decoded / SLUICE_ZS_BYTES_PER_BLOCK));
+    m_maxFrameBlocks =
+        std::min(SLUICE_ZS_MAX_BLOCKS,
+                 SLUICE_ZS_EXTRA_BLOCKS + uint32_t(decoded / SLUICE_ZS_BYTES_PER_BLOCK));
     m_frameBlocks = 0;
     m_hasTree = m_hasTables = m_dictionary.hasTables;
     m_inFrame = true;
@@ -113,7 +114,7 @@ bool StructureReader::readFrameHeader()
 bool StructureReader::readBlockHeader(Block& block)
 {
     if (left() < 3) return fail(SLUICE_ST_TRUNCATED);
-    const u32 header = loadLe24(m_at), size = header >> 3;
+    const uint32_t header = loadLe24(m_at), size = header >> 3;
     m_at += 3;
     block.last = (header & 1) != 0;
     block.kind = header >> 1 & 3;
@@ -129,23 +130,23 @@ bool StructureReader::readBlockHeader(Block& block)
 
 bool StructureReader::readLiteralsHeader(Block& block)
 {
-    const u32 size = block.contentSize;
+    const uint32_t size = block.contentSize;
     if (size == 0) return fail(SLUICE_ST_TRUNCATED);
-    const u32 format = block.content[0] >> 2 & 3;
+    const uint32_t format = block.content[0] >> 2 & 3;
     block.literalKind = block.content[0] & 3;
     const bool coded = block.literalKind >= SLUICE_ZS_LITERALS_HUFFMAN;
-    constexpr u32 kPlainBytes[4] = {1, 2, 1, 3}, kCodedBytes[4] = {3, 3, 4, 5},
-                  kCodedBits[4] = {10, 10, 14, 18};
-    const u32 headerBytes = coded ? kCodedBytes[format] : kPlainBytes[format];
+    constexpr uint32_t kPlainBytes[4] = {1, 2, 1, 3}, kCodedBytes[4] = {3, 3, 4, 5},
+                       kCodedBits[4] = {10, 10, 14, 18};
+    const uint32_t headerBytes = coded ? kCodedBytes[format] : kPlainBytes[format];
     if (size < headerBytes) return fail(SLUICE_ST_TRUNCATED);
-    const u64 header = loadLe(block.content, headerBytes);
+    const uint64_t header = loadLe(block.content, headerBytes);
     if (coded) {
-        const u32 bits = kCodedBits[format], mask = (1u << bits) - 1;
-        block.literals = u32(header >> 4) & mask;
-        block.literalBytes = u32(header >> (4 + bits)) & mask;
+        const uint32_t bits = kCodedBits[format], mask = (1u << bits) - 1;
+        block.literals = uint32_t(header >> 4) & mask;
+        block.literalBytes = uint32_t(header >> (4 + bits)) & mask;
         block.streams = format == 0 ? 1 : 4;
     } else {
-        block.literals = u32(header >> ((format & 1) == 0 ? 3 : 4));
+        block.literals = uint32_t(header >> ((format & 1) == 0 ? 3 : 4));
         block.literalBytes = block.literalKind == SLUICE_ZS_LITERALS_RLE ? 1 : block.literals;
     }
     if (block.literals > m_frame.blockMaximum) return fail(SLUICE_ST_LIMIT);
@@ -161,10 +162,10 @@ bool StructureReader::readLiteralsHeader(Block& block)
 
 bool StructureReader::readSequencesHeader(Block& block)
 {
-    const u8* at = block.literalContent + block.literalBytes;
-    const u8* const end = block.content + block.contentSize;
+    const uint8_t* at = block.literalContent + block.literalBytes;
+    const uint8_t* const end = block.content + block.contentSize;
     if (at == end) return fail(SLUICE_ST_TRUNCATED);
-    const u32 first = *at, bytes = first < 128 ? 1 : first < 255 ? 2 : 3;
+    const uint32_t first = *at, bytes = first < 128 ? 1 : first < 255 ? 2 : 3;
     if (size_t(end - at) < bytes) return fail(SLUICE_ST_TRUNCATED);
     block.sequences = bytes == 1   ? first
                       : bytes == 2 ? (first - 128) << 8 | at[1]
@@ -173,15 +174,15 @@ bool StructureReader::readSequencesHeader(Block& block)
     if (block.sequences == 0) return at == end || fail(SLUICE_ST_BAD_CODE);
     if (block.sequences * SLUICE_ZS_MIN_MATCH > m_frame.blockMaximum) return fail(SLUICE_ST_LIMIT);
     if (at == end) return fail(SLUICE_ST_TRUNCATED);
-    const u32 modes = *at++;
+    const uint32_t modes = *at++;
     if ((modes & 3) != 0) return fail(SLUICE_ST_BAD_CODE);
-    for (u32 i = 0; i < SLUICE_ZS_TABLES; ++i) {
+    for (uint32_t i = 0; i < SLUICE_ZS_TABLES; ++i) {
         block.modes[i] = modes >> (6 - 2 * i) & 3;
         if (block.modes[i] == SLUICE_ZS_REPEAT && !m_hasTables) return fail(SLUICE_ST_BAD_CODE);
     }
     m_hasTables = true; // each block with sequences has all three
     block.tables = at;
-    block.tableBytes = u32(end - at);
+    block.tableBytes = uint32_t(end - at);
     return true;
 }
 

@@ -9,7 +9,7 @@ namespace sluice::zstd {
 namespace {
 
 struct TableKind {
-    u32 symbols, maxLog, predefinedLog, predefinedSymbols;
+    uint32_t symbols, maxLog, predefinedLog, predefinedSymbols;
     int8_t predefined[SLUICE_ZS_MATCH_LENGTH_SYMBOLS];
 };
 constexpr TableKind kTableKinds[SLUICE_ZS_TABLES] = {
@@ -28,26 +28,27 @@ constexpr TableKind kTableKinds[SLUICE_ZS_TABLES] = {
      {1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,  1,  1,  1, 1,
       1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1}}};
 
-using Weights = u8[SLUICE_ZS_MAX_WEIGHTS + 1];
+using Weights = uint8_t[SLUICE_ZS_MAX_WEIGHTS + 1];
 
 // Two states take turns. A state that would need more bits than there are is the last but one to
 // give a symbol.
-u32 readFseWeights(const u8* bytes, size_t size, u32 maxWeight, Weights weights, u32& count)
+uint32_t readFseWeights(const uint8_t* bytes, size_t size, uint32_t maxWeight, Weights weights,
+                        uint32_t& count)
 {
     fse::Distribution distribution;
-    const u32 status =
+    const uint32_t status =
         fse::readDistribution(bytes, size, maxWeight + 1, SLUICE_ZS_WEIGHT_LOG, distribution);
     if (status != SLUICE_ST_OK) return status;
     fse::State states[1 << SLUICE_ZS_WEIGHT_LOG];
     fse::buildStates(distribution, states);
     BackwardBits bits(bytes + distribution.bytes, size - distribution.bytes);
     if (!bits.valid() || bits.left() < 2 * distribution.log) return SLUICE_ST_BAD_CODE;
-    u32 state[2] = {};
-    for (u32& one : state)
+    uint32_t state[2] = {};
+    for (uint32_t& one : state)
         one = bits.take(distribution.log);
     for (count = 0; bits.left() >= 0; ++count) {
         if (count == SLUICE_ZS_MAX_WEIGHTS) return SLUICE_ST_BAD_CODE;
-        u32& one = state[count % 2];
+        uint32_t& one = state[count % 2];
         weights[count] = states[one].symbol;
         one = states[one].base + bits.take(states[one].bits);
     }
@@ -58,18 +59,18 @@ u32 readFseWeights(const u8* bytes, size_t size, u32 maxWeight, Weights weights,
 }
 
 // The weight of the last symbol makes the sum a power of 2.
-u32 completeWeights(Weights weights, u32 maxLog, u32& count, u32& log)
+uint32_t completeWeights(Weights weights, uint32_t maxLog, uint32_t& count, uint32_t& log)
 {
-    u32 sum = 0;
-    for (u32 i = 0; i < count; ++i) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < count; ++i) {
         if (weights[i] > maxLog) return SLUICE_ST_BAD_CODE;
         if (weights[i] != 0) sum += 1u << (weights[i] - 1);
     }
     if (sum == 0) return SLUICE_ST_BAD_CODE;
     log = floorLog2(sum) + 1;
-    const u32 rest = (1u << log) - sum;
+    const uint32_t rest = (1u << log) - sum;
     if (log > maxLog || (rest & (rest - 1)) != 0) return SLUICE_ST_BAD_CODE;
-    weights[count++] = u8(floorLog2(rest) + 1);
+    weights[count++] = uint8_t(floorLog2(rest) + 1);
     // The longest codewords are of weight 1, and there are such.
     return std::find(weights, weights + count, 1) != weights + count ? SLUICE_ST_OK
                                                                      : SLUICE_ST_BAD_CODE;
@@ -77,55 +78,57 @@ u32 completeWeights(Weights weights, u32 maxLog, u32& count, u32& log)
 
 } // namespace
 
-BackwardBits::BackwardBits(const u8* bytes, size_t size) : m_bytes(bytes), m_size(size)
+BackwardBits::BackwardBits(const uint8_t* bytes, size_t size) : m_bytes(bytes), m_size(size)
 {
     if (size == 0 || bytes[size - 1] == 0) return;
     m_valid = true;
     m_left = int64_t(8 * (size - 1) + floorLog2(bytes[size - 1]));
 }
 
-u32 BackwardBits::peek(u32 n) const
+uint32_t BackwardBits::peek(uint32_t n) const
 {
     if (m_left <= 0) return 0;
-    const u64 mask = (u64(1) << n) - 1;
-    if (m_left < n) return u32(loadLe(m_bytes, std::min<size_t>(m_size, 4)) << (n - m_left) & mask);
-    const u64 low = u64(m_left) - n;
-    return u32(loadLe(m_bytes + low / 8, std::min<size_t>(m_size - low / 8, 5)) >> low % 8 & mask);
+    const uint64_t mask = (uint64_t(1) << n) - 1;
+    if (m_left < n)
+        return uint32_t(loadLe(m_bytes, std::min<size_t>(m_size, 4)) << (n - m_left) & mask);
+    const uint64_t low = uint64_t(m_left) - n;
+    return uint32_t(loadLe(m_bytes + low / 8, std::min<size_t>(m_size - low / 8, 5)) >> low % 8 &
+                    mask);
 }
 
-u32 readTree(const u8* bytes, size_t size, u32 maxLog, Tree& tree)
+uint32_t readTree(const uint8_t* bytes, size_t size, uint32_t maxLog, Tree& tree)
 {
     if (size == 0) return SLUICE_ST_TRUNCATED;
-    const u32 header = bytes[0];
+    const uint32_t header = bytes[0];
     Weights weights = {};
-    u32 count = 0;
+    uint32_t count = 0;
     tree.bytes = 1 + (header < 128 ? header : (header - 127 + 1) / 2);
     if (tree.bytes > size) return SLUICE_ST_TRUNCATED;
     if (header < 128) {
-        const u32 status = readFseWeights(bytes + 1, header, maxLog, weights, count);
+        const uint32_t status = readFseWeights(bytes + 1, header, maxLog, weights, count);
         if (status != SLUICE_ST_OK) return status;
     } else {
         count = header - 127;
-        for (u32 i = 0; i < count; ++i)
-            weights[i] = u8(bytes[1 + i / 2] >> (i % 2 == 0 ? 4 : 0) & 15);
+        for (uint32_t i = 0; i < count; ++i)
+            weights[i] = uint8_t(bytes[1 + i / 2] >> (i % 2 == 0 ? 4 : 0) & 15);
     }
-    const u32 status = completeWeights(weights, maxLog, count, tree.log);
+    const uint32_t status = completeWeights(weights, maxLog, count, tree.log);
     if (status != SLUICE_ST_OK) return status;
     // The longest codewords come first, those of one length in the order of their symbols.
-    u32 at = 0;
-    for (u32 weight = 1; weight <= tree.log; ++weight) {
-        for (u32 symbol = 0; symbol < count; ++symbol) {
+    uint32_t at = 0;
+    for (uint32_t weight = 1; weight <= tree.log; ++weight) {
+        for (uint32_t symbol = 0; symbol < count; ++symbol) {
             if (weights[symbol] != weight) continue;
             std::fill_n(tree.entries + at, 1u << (weight - 1),
-                        Tree::Entry{u8(symbol), u8(tree.log + 1 - weight)});
+                        Tree::Entry{uint8_t(symbol), uint8_t(tree.log + 1 - weight)});
             at += 1u << (weight - 1);
         }
     }
     return SLUICE_ST_OK;
 }
 
-u32 readSequenceTable(u32 kind, u32 mode, const u8* bytes, size_t size, SequenceTable& table,
-                      u32& used)
+uint32_t readSequenceTable(uint32_t kind, uint32_t mode, const uint8_t* bytes, size_t size,
+                           SequenceTable& table, uint32_t& used)
 {
     const TableKind& k = kTableKinds[kind];
     used = 0;
@@ -140,7 +143,8 @@ u32 readSequenceTable(u32 kind, u32 mode, const u8* bytes, size_t size, Sequence
     }
     fse::Distribution distribution;
     if (mode == SLUICE_ZS_FSE) {
-        const u32 status = fse::readDistribution(bytes, size, k.symbols, k.maxLog, distribution);
+        const uint32_t status =
+            fse::readDistribution(bytes, size, k.symbols, k.maxLog, distribution);
         if (status != SLUICE_ST_OK) return status;
     } else {
         distribution.log = k.predefinedLog;
@@ -155,33 +159,33 @@ u32 readSequenceTable(u32 kind, u32 mode, const u8* bytes, size_t size, Sequence
 
 Dictionary::Dictionary()
 {
-    for (u32 i = 0; i < SLUICE_ZS_REPEATS; ++i)
+    for (uint32_t i = 0; i < SLUICE_ZS_REPEATS; ++i)
         repeats[i] = SLUICE_ZS_FIRST_REPEATS >> 8 * i & 0xff;
 }
 
-u32 readDictionary(const u8* bytes, size_t size, Dictionary& dictionary)
+uint32_t readDictionary(const uint8_t* bytes, size_t size, Dictionary& dictionary)
 {
     dictionary = {};
-    const u8 *at = bytes, *const end = bytes + size;
+    const uint8_t *at = bytes, *const end = bytes + size;
     if (size >= 8 && loadLe32(bytes) == SLUICE_ZS_DICTIONARY_MAGIC) {
         dictionary.info.id = loadLe32(bytes + 4);
         at += 8;
-        u32 status = readTree(at, size_t(end - at), SLUICE_ZS_DICTIONARY_CODE_LENGTH,
-                              dictionary.tables.tree);
+        uint32_t status = readTree(at, size_t(end - at), SLUICE_ZS_DICTIONARY_CODE_LENGTH,
+                                   dictionary.tables.tree);
         if (status != SLUICE_ST_OK) return status;
         at += dictionary.tables.tree.bytes;
-        for (const u32 kind :
+        for (const uint32_t kind :
              {SLUICE_ZS_OFFSETS, SLUICE_ZS_MATCH_LENGTHS, SLUICE_ZS_LITERAL_LENGTHS}) {
-            u32 used;
+            uint32_t used;
             status = readSequenceTable(kind, SLUICE_ZS_FSE, at, size_t(end - at),
                                        dictionary.tables.sequences[kind], used);
             if (status != SLUICE_ST_OK) return status;
             at += used;
         }
         if (end - at < 4 * ptrdiff_t(SLUICE_ZS_REPEATS)) return SLUICE_ST_TRUNCATED;
-        const u8* const repeats = at;
+        const uint8_t* const repeats = at;
         at += 4 * SLUICE_ZS_REPEATS;
-        for (u32 i = 0; i < SLUICE_ZS_REPEATS; ++i) {
+        for (uint32_t i = 0; i < SLUICE_ZS_REPEATS; ++i) {
             dictionary.repeats[i] = loadLe32(repeats + 4 * i);
             if (dictionary.repeats[i] == 0 || dictionary.repeats[i] > size_t(end - at))
                 return SLUICE_ST_BAD_OFFSET;

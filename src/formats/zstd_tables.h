@@ -12,21 +12,21 @@ namespace sluice::zstd {
 // 0.
 class BackwardBits {
 public:
-    BackwardBits(const u8* bytes, size_t size);
+    BackwardBits(const uint8_t* bytes, size_t size);
 
     bool valid() const { return m_valid; } // the last byte has the bit that marks the end
-    u32 peek(u32 n) const;                 // n: 0 .. 31
-    void skip(u32 n) { m_left -= n; }
-    u32 take(u32 n)
+    uint32_t peek(uint32_t n) const;       // n: 0 .. 31
+    void skip(uint32_t n) { m_left -= n; }
+    uint32_t take(uint32_t n)
     {
-        const u32 value = peek(n);
+        const uint32_t value = peek(n);
         skip(n);
         return value;
     }
     int64_t left() const { return m_left; } // negative: more bits were taken than there are
 
 private:
-    const u8* m_bytes;
+    const uint8_t* m_bytes;
     size_t m_size;
     int64_t m_left = 0;
     bool m_valid = false;
@@ -35,16 +35,16 @@ private:
 // The code of the literals: what each number of `log` bits begins with.
 struct Tree {
     struct Entry {
-        u8 symbol, bits;
+        uint8_t symbol, bits;
     };
-    u32 log = 0;
-    u32 bytes = 0; // of its description
+    uint32_t log = 0;
+    uint32_t bytes = 0; // of its description
     Entry entries[1 << SLUICE_ZS_DICTIONARY_CODE_LENGTH] = {};
 };
 
 // One of the three tables of sequences. One symbol alone: log 0, and its state takes no bits.
 struct SequenceTable {
-    u32 log = 0;
+    uint32_t log = 0;
     fse::State states[SLUICE_ZS_MAX_STATES] = {};
 };
 
@@ -55,23 +55,23 @@ struct Tables {
 
 // These read a description that begins at bytes and return a SluiceTileStatus: OK, BAD_CODE or
 // TRUNCATED. maxLog: bits of the longest codeword at most.
-u32 readTree(const u8* bytes, size_t size, u32 maxLog, Tree& tree);
+uint32_t readTree(const uint8_t* bytes, size_t size, uint32_t maxLog, Tree& tree);
 // kind: SLUICE_ZS_LITERAL_LENGTHS, OFFSETS or MATCH_LENGTHS; mode: SLUICE_ZS_PREDEFINED … REPEAT.
 // `used` receives the size of the description.
-u32 readSequenceTable(u32 kind, u32 mode, const u8* bytes, size_t size, SequenceTable& table,
-                      u32& used);
+uint32_t readSequenceTable(uint32_t kind, uint32_t mode, const uint8_t* bytes, size_t size,
+                           SequenceTable& table, uint32_t& used);
 
 // A dictionary, trained or raw: then it is content alone.
 struct Dictionary {
     DictionaryInfo info;
-    const u8* content = nullptr; // in the bytes that it was read from
-    u32 repeats[SLUICE_ZS_REPEATS] = {};
+    const uint8_t* content = nullptr; // in the bytes that it was read from
+    uint32_t repeats[SLUICE_ZS_REPEATS] = {};
     Tables tables;
 
     Dictionary(); // no content, no tables
 };
 
 // Bytes without the magic number of a trained dictionary are a raw one.
-u32 readDictionary(const u8* bytes, size_t size, Dictionary& dictionary);
+uint32_t readDictionary(const uint8_t* bytes, size_t size, Dictionary& dictionary);
 
 } // namespace sluice::zstd

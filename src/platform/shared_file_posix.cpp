@@ -8,18 +8,18 @@ namespace fs = std::filesystem;
 
 namespace sluice {
 
-std::vector<u8> readSharedFile(const fs::path& path, u64 most)
+std::vector<uint8_t> readSharedFile(const fs::path& path, uint64_t most)
 {
     std::error_code error;
     if (!fs::is_regular_file(path, error)) return {};
     // The size is that of the open file, because another process may replace it at any time.
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     const std::streamoff end = file.tellg();
-    if (!file || end < 0 || u64(end) > most) return {};
+    if (!file || end < 0 || uint64_t(end) > most) return {};
     file.seekg(0);
-    std::vector<u8> bytes(static_cast<size_t>(end));
+    std::vector<uint8_t> bytes(static_cast<size_t>(end));
     file.read(reinterpret_cast<char*>(bytes.data()), std::streamsize(bytes.size()));
-    return file ? bytes : std::vector<u8>();
+    return file ? bytes : std::vector<uint8_t>();
 }
 
 bool renameOver(const fs::path& from, const fs::path& to)

@@ -37,7 +37,7 @@ bool renameOpen(const std::wstring& from, const std::wstring& to)
     const HANDLE file = openShared(from, DELETE);
     if (file == INVALID_HANDLE_VALUE) return false;
     const size_t nameBytes = to.size() * sizeof(wchar_t);
-    std::vector<u64> memory((sizeof(FILE_RENAME_INFO) + nameBytes) / sizeof(u64) + 1);
+    std::vector<uint64_t> memory((sizeof(FILE_RENAME_INFO) + nameBytes) / sizeof(uint64_t) + 1);
     FILE_RENAME_INFO* const info = reinterpret_cast<FILE_RENAME_INFO*>(memory.data());
     const DWORD flags = kReplace | kPosix;
     std::memcpy(memory.data(), &flags, sizeof flags); // where the older form has a boolean
@@ -51,13 +51,13 @@ bool renameOpen(const std::wstring& from, const std::wstring& to)
 
 } // namespace
 
-std::vector<u8> readSharedFile(const fs::path& path, u64 most)
+std::vector<uint8_t> readSharedFile(const fs::path& path, uint64_t most)
 {
     const HANDLE file = openShared(widePath(path.u8string()), GENERIC_READ);
     if (file == INVALID_HANDLE_VALUE) return {};
     LARGE_INTEGER size = {};
-    std::vector<u8> bytes;
-    if (GetFileSizeEx(file, &size) && u64(size.QuadPart) <= most) {
+    std::vector<uint8_t> bytes;
+    if (GetFileSizeEx(file, &size) && uint64_t(size.QuadPart) <= most) {
         bytes.resize(size_t(size.QuadPart));
         for (size_t done = 0; done < bytes.size();) {
             const DWORD wanted = DWORD(std::min<size_t>(bytes.size() - done, 1u << 30));

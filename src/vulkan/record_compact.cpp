@@ -25,12 +25,12 @@ Pipeline compactPipeline(uint32_t elementSize)
 Pipeline ringPipeline(const CompactParams& params)
 {
     const bool elements = fromPair(params.output_) != 0;
-    const u32 test = params.mode & SLUICE_COMPACT_MODE_TEST;
+    const uint32_t test = params.mode & SLUICE_COMPACT_MODE_TEST;
     if (test == SLUICE_COMPACT_TEST_BYTES) {
         return elements ? Pipeline::compact_ring_bytes : Pipeline::compact_ring_selectors;
     }
     if (test == SLUICE_COMPACT_TEST_MASK) return Pipeline::compact_ring_selectors;
-    const u32 general = SLUICE_COMPACT_MODE_F32 | SLUICE_COMPACT_MODE_INVERT;
+    const uint32_t general = SLUICE_COMPACT_MODE_F32 | SLUICE_COMPACT_MODE_INVERT;
     return elements && (params.mode & general) == 0 ? Pipeline::compact_ring_words
                                                     : Pipeline::compact_ring;
 }

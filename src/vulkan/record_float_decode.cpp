@@ -15,7 +15,7 @@ SluiceStatus VulkanBackend::cmdFloatDecode(SluiceCommands commands,
     if (info.tileCount == 0 || info.tensorCount == 0) return SLUICE_OK;
     m_recorder.computeBarrier(cmd);
 
-    const u32 laneGroups = std::max(1u, m_pipelines.workgroup(Pipeline::float_decode) / 32);
+    const uint32_t laneGroups = std::max(1u, m_pipelines.workgroup(Pipeline::float_decode) / 32);
     const FloatDecodeParams params = floatDecodeParams(
         info, laneGroups, m_machine.tuning.floatDecode.tilesPerLaneGroup,
         std::max(m_machine.tuning.floatDecode.laneGroups / laneGroups, 1u), addressOf());

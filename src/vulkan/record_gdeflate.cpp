@@ -62,7 +62,7 @@ SluiceStatus VulkanBackend::cmdGdeflate(SluiceCommands commands, const SluiceGde
     params.source = pair(m_machine.address(info.source));
     params.sourceSize = pair(info.source.size);
     params.scratch = pair(byDriver ? m_machine.address(info.scratch) : 0);
-    params.flags = byDriver ? info.flags : info.flags & ~u32(SLUICE_DECODE_BY_DRIVER);
+    params.flags = byDriver ? info.flags : info.flags & ~uint32_t(SLUICE_DECODE_BY_DRIVER);
     const uint32_t statusGroup = m_pipelines.workgroup(Pipeline::status);
     m_recorder.dispatch(cmd, Pipeline::status, params,
                         (info.maxRegionCount + 3 + statusGroup - 1) / statusGroup,

@@ -122,7 +122,7 @@ SluiceStatus VulkanBackend::cmdReduce(SluiceCommands commands, const SluiceReduc
     const uint64_t bytes = uint64_t(info.maxCount) * valueBytes(info.type);
     ScanParams params = reduceParams(info);
     setAddresses(params, info, addressOf());
-    params.workgroups = u32(workgroups);
+    params.workgroups = uint32_t(workgroups);
     m_recorder.dispatch(
         commandBuffer(commands), reducePipeline(info.operation, info.type), params, workgroups,
         {readsAt(fromPair(params.input_), bytes), reads(info.count), writes(info.result),

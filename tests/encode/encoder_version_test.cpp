@@ -20,7 +20,7 @@
 namespace sluice::test {
 namespace {
 
-constexpr unsigned kGoldenZstd = 10504; // of Debian 12
+constexpr uint32_t kGoldenZstd = 10504; // of Debian 12
 
 using Content = std::vector<uint8_t>;
 

@@ -172,7 +172,7 @@ TEST_CASE("tile cache: BLAKE2b is that of RFC 7693")
         for (size_t at = 0; at < text.size(); at += step)
             hash.add(text.data() + at, std::min(step, text.size() - at));
         std::string hex;
-        for (const u8 byte : hash.finish()) {
+        for (const uint8_t byte : hash.finish()) {
             const char* const digits = "0123456789abcdef";
             hex += digits[byte >> 4];
             hex += digits[byte & 15];

@@ -9,7 +9,7 @@
 namespace sluice::test {
 namespace {
 
-constexpr unsigned kLevels = 12;
+constexpr uint32_t kLevels = 12;
 
 class Random {
 public:
@@ -189,7 +189,7 @@ TEST_CASE("tool: no level of pack makes files larger than the one below")
     for (const std::string codec : {"gstd", "gdeflate"}) {
         CAPTURE(codec);
         uint64_t before[std::size(contents)], totalBefore = UINT64_MAX;
-        for (unsigned level = 1; level <= kLevels; ++level) {
+        for (uint32_t level = 1; level <= kLevels; ++level) {
             CAPTURE(level);
             uint64_t total = 0;
             for (size_t i = 0; i < std::size(contents); ++i) {

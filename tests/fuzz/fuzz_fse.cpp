@@ -13,16 +13,16 @@ using namespace sluice;
 using sluice::fuzz::require;
 
 // libzstd's own, which its archive has and its headers do not show.
-extern "C" size_t FSE_readNCount(short* normalized, unsigned* lastSymbol, unsigned* log,
+extern "C" size_t FSE_readNCount(short* normalized, uint32_t* lastSymbol, uint32_t* log,
                                  const void* bytes, size_t size);
-extern "C" unsigned FSE_isError(size_t code);
+extern "C" uint32_t FSE_isError(size_t code);
 
 namespace {
 
 void compareWithZstd(const std::vector<uint8_t>& source, const fse::Distribution& distribution)
 {
     short counts[256] = {};
-    unsigned last = 255, log = 0;
+    uint32_t last = 255, log = 0;
     const size_t bytes = FSE_readNCount(counts, &last, &log, source.data(), source.size());
     require(FSE_isError(bytes) == 0 && bytes == distribution.bytes && log == distribution.log &&
             last + 1 == distribution.symbols);

@@ -16,14 +16,14 @@ using namespace sluice::test;
 
 // libzstd's own, which its archive has and its headers do not show.
 extern "C" {
-size_t FSE_normalizeCount(short* normalized, unsigned log, const unsigned* count, size_t sum,
-                          unsigned lastSymbol, unsigned useLow);
-size_t FSE_writeNCount(void* buffer, size_t size, const short* normalized, unsigned lastSymbol,
-                       unsigned log);
-size_t FSE_readNCount(short* normalized, unsigned* lastSymbol, unsigned* log, const void* bytes,
+size_t FSE_normalizeCount(short* normalized, uint32_t log, const uint32_t* count, size_t sum,
+                          uint32_t lastSymbol, uint32_t useLow);
+size_t FSE_writeNCount(void* buffer, size_t size, const short* normalized, uint32_t lastSymbol,
+                       uint32_t log);
+size_t FSE_readNCount(short* normalized, uint32_t* lastSymbol, uint32_t* log, const void* bytes,
                       size_t size);
-size_t FSE_buildDTable_wksp(uint32_t* table, const short* normalized, unsigned lastSymbol,
-                            unsigned log, void* workspace, size_t size);
+size_t FSE_buildDTable_wksp(uint32_t* table, const short* normalized, uint32_t lastSymbol,
+                            uint32_t log, void* workspace, size_t size);
 }
 
 namespace {
@@ -126,7 +126,7 @@ Words statesOf(const Counts& counts)
     std::array<uint32_t, 1 + (1 << SLUICE_FSE_MAX_LOG)> table = {};
     std::array<uint64_t, 1024> workspace = {};
     REQUIRE(
-        ZSTD_isError(FSE_buildDTable_wksp(table.data(), counts.data(), unsigned(counts.size() - 1),
+        ZSTD_isError(FSE_buildDTable_wksp(table.data(), counts.data(), uint32_t(counts.size() - 1),
                                           logOf(counts), workspace.data(), sizeof workspace)) == 0);
     return Words(table.begin() + 1, table.begin() + 1 + (1 << logOf(counts)));
 }
@@ -135,7 +135,7 @@ Bytes description(const Counts& counts)
 {
     Bytes bytes(2048);
     const size_t size = FSE_writeNCount(bytes.data(), bytes.size(), counts.data(),
-                                        unsigned(counts.size() - 1), logOf(counts));
+                                        uint32_t(counts.size() - 1), logOf(counts));
     REQUIRE(ZSTD_isError(size) == 0);
     bytes.resize(size);
     return bytes;
@@ -153,7 +153,7 @@ struct ReadCounts {
 ReadCounts readCounts(const Bytes& bytes, Limits limits)
 {
     Counts counts(256);
-    unsigned lastSymbol = limits.symbols - 1, log = 0;
+    uint32_t lastSymbol = limits.symbols - 1, log = 0;
     const size_t size =
         FSE_readNCount(counts.data(), &lastSymbol, &log, bytes.data(), bytes.size());
     counts.resize(lastSymbol + 1);
@@ -185,16 +185,16 @@ Counts normalized(std::mt19937& random)
     const uint32_t log = SLUICE_FSE_MIN_LOG + uint32_t(random() % 5);
     // libzstd wants room for all of them
     const size_t symbols = 2 + random() % std::min(255u, (1u << log) - 4);
-    std::vector<unsigned> histogram(symbols);
-    const unsigned skew = unsigned(random() % 12);
-    for (unsigned& count : histogram)
-        count = random() % 5 == 0 ? 0 : 1 + unsigned(random() % 65536 >> random() % (skew + 1));
+    std::vector<uint32_t> histogram(symbols);
+    const uint32_t skew = uint32_t(random() % 12);
+    for (uint32_t& count : histogram)
+        count = random() % 5 == 0 ? 0 : 1 + uint32_t(random() % 65536 >> random() % (skew + 1));
     histogram.front() += 3;
     histogram.back() += 2; // two symbols at least
     Counts counts(symbols);
     const size_t sum = std::accumulate(histogram.begin(), histogram.end(), size_t(0));
     const size_t used = FSE_normalizeCount(counts.data(), log, histogram.data(), sum,
-                                           unsigned(symbols - 1), unsigned(random() % 2));
+                                           uint32_t(symbols - 1), uint32_t(random() % 2));
     return used == log && logOf(counts) == log ? counts : shares(random);
 }
 

@@ -22,11 +22,11 @@ using namespace sluice::test;
 
 namespace {
 
-unsigned modeOf(const fs::path& path)
+uint32_t modeOf(const fs::path& path)
 {
     struct stat facts = {};
     REQUIRE(stat(path.c_str(), &facts) == 0);
-    return unsigned(facts.st_mode & 0777);
+    return uint32_t(facts.st_mode & 0777);
 }
 
 // A command line for the shell, which may start the tool itself by "$SLUICE".
@@ -125,7 +125,7 @@ TEST_CASE("tool border: what is replaced keeps its mode, and a link stays a link
 {
     if (isWindowsTool("files of Windows have no mode")) return;
     Tool tool;
-    for (const unsigned mode : {0600u, 0640u, 0666u}) {
+    for (const uint32_t mode : {0600u, 0640u, 0666u}) {
         tool.write("x.sluice", "x");
         fs::permissions(tool.path / "x.sluice", fs::perms(mode));
         CHECK(tool("pack -f -o x.sluice a") == 0);
@@ -249,14 +249,14 @@ TEST_CASE("tool border: a cache has the modes of the umask, with many threads to
     fs::create_directories(tool.path / "in");
     for (int i = 0; i < 1000; ++i)
         tool.write("in/" + std::to_string(i), "x" + std::to_string(i) + noise(40));
-    const std::pair<const char*, unsigned> masks[] = {{"022", 0644}, {"077", 0600}, {"002", 0664}};
+    const std::pair<const char*, uint32_t> masks[] = {{"022", 0644}, {"077", 0600}, {"002", 0664}};
     for (const auto& [mask, mode] : masks) {
         tool.environment = std::string("umask ") + mask + ";";
         const std::string cache = std::string("cache") + mask;
         REQUIRE(tool("pack -f -q -l 1 -j 16 --no-share --filters none -o x.sluice --cache " +
                      cache + " in") == 0);
         for (const auto& entry : fs::recursive_directory_iterator(tool.path / cache)) {
-            const unsigned right = entry.is_directory() ? mode | (mode & 0444) >> 2 : mode;
+            const uint32_t right = entry.is_directory() ? mode | (mode & 0444) >> 2 : mode;
             REQUIRE(modeOf(entry.path()) == right);
         }
     }

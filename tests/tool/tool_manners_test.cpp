@@ -126,7 +126,7 @@ TEST_CASE("tool manners: --exclude and --dry-run")
     CHECK(tool("pack --dry-run -o x.sluice a --exclude deep") == 0);
     CHECK(contains(tool.errors(), "left out: 1 name excluded"));
     CHECK(tool("pack -f -o y.sluice a --exclude 'a/*/four.txt'") == 1); // a/sub/deep/four.txt
-    const std::string stars(300, '*'); // no glob takes long
+    const std::string stars(300, '*');                                  // no glob takes long
     CHECK(tool("pack -f -o z.sluice a --exclude '" + stars + "a" + stars + "b" + stars + "/'") ==
           1);
     CHECK(tool("pack --raw --exclude x -o r a/one.txt") == 1);
@@ -139,7 +139,7 @@ TEST_CASE("tool manners: files stay executable")
     const auto mode = [&](const std::string& name) {
         struct stat information = {};
         REQUIRE(stat((tool.path / name).c_str(), &information) == 0);
-        return unsigned(information.st_mode & 0777);
+        return uint32_t(information.st_mode & 0777);
     };
     fs::permissions(tool.path / "a/one.txt", fs::perms(0755));
     tool.write("a/photo.tga", picture()); // has filters among its parameters

@@ -6,8 +6,8 @@
 namespace sluice {
 namespace {
 
-constexpr u32 kExecutable = 1;
-constexpr u32 kModeBytes = 4;
+constexpr uint32_t kExecutable = 1;
+constexpr uint32_t kModeBytes = 4;
 
 } // namespace
 
@@ -15,7 +15,7 @@ void addExecutableItem(Bytes& parameters)
 {
     const size_t at = parameters.size();
     parameters.resize(at + kItemHead + kModeBytes);
-    u8* item = parameters.data() + at;
+    uint8_t* item = parameters.data() + at;
     storeLe16(item, kModeItem);
     storeLe16(item + 2, 0);
     storeLe32(item + 4, kModeBytes);
@@ -24,10 +24,10 @@ void addExecutableItem(Bytes& parameters)
 
 bool isExecutable(const SluiceArchiveAsset& asset)
 {
-    const u8* items = static_cast<const u8*>(asset.parameters);
-    for (u64 at = 0; at + kItemHead <= asset.parameterSize;) {
-        const u8* item = items + at;
-        const u64 size = itemSize(item);
+    const uint8_t* items = static_cast<const uint8_t*>(asset.parameters);
+    for (uint64_t at = 0; at + kItemHead <= asset.parameterSize;) {
+        const uint8_t* item = items + at;
+        const uint64_t size = itemSize(item);
         if (size > asset.parameterSize - at - kItemHead) return false;
         if (loadLe16(item) == kModeItem)
             return size >= kModeBytes && (loadLe32(item + kItemHead) & kExecutable) != 0;

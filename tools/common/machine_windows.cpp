@@ -96,11 +96,11 @@ bool isTerminal(OutputStream stream)
                &mode) != 0;
 }
 
-unsigned terminalColumns()
+uint32_t terminalColumns()
 {
     CONSOLE_SCREEN_BUFFER_INFO about = {};
     if (!GetConsoleScreenBufferInfo(GetStdHandle(STD_ERROR_HANDLE), &about)) return 0;
-    return unsigned(about.srWindow.Right - about.srWindow.Left + 1);
+    return uint32_t(about.srWindow.Right - about.srWindow.Left + 1);
 }
 
 std::string systemText()

@@ -29,7 +29,7 @@ enum class OutputStream {
     error,
 };
 bool isTerminal(OutputStream stream);
-unsigned terminalColumns(); // of stderr; 0: nobody knows
+uint32_t terminalColumns(); // of stderr; 0: nobody knows
 
 // --- Files ---
 

@@ -120,7 +120,7 @@ bool isTerminal(OutputStream stream)
     return isatty(stream == OutputStream::out ? STDOUT_FILENO : STDERR_FILENO) != 0;
 }
 
-unsigned terminalColumns()
+uint32_t terminalColumns()
 {
     struct winsize window = {};
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
@@ -410,7 +410,7 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName, b
     const char* const to = newName.c_str();
     if (replaces) return renameat(in, name, in, to) == 0;
 #ifdef SYS_renameat2
-    constexpr unsigned kNoReplace = 1;
+    constexpr uint32_t kNoReplace = 1;
     if (syscall(SYS_renameat2, in, name, in, to, kNoReplace) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
 #endif
@@ -439,11 +439,11 @@ std::string pathOfDescriptor(SystemFile file)
 // has mounted it.
 bool isLocal(SystemFile folder)
 {
-    constexpr unsigned kLocal[] = {0xef53,     0x58465342, 0x9123683e, 0x01021994, 0x858458f6,
+    constexpr uint32_t kLocal[] = {0xef53,     0x58465342, 0x9123683e, 0x01021994, 0x858458f6,
                                    0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x4d44};
     struct statfs about = {};
     return fstatfs(descriptorOf(folder), &about) == 0 &&
-           std::find(std::begin(kLocal), std::end(kLocal), unsigned(about.f_type)) !=
+           std::find(std::begin(kLocal), std::end(kLocal), uint32_t(about.f_type)) !=
                std::end(kLocal);
 }
 

@@ -141,7 +141,7 @@ ChildResult runTool(const std::vector<std::string>& arguments, double seconds)
 
 std::string endText(const ChildResult& result)
 {
-    return formatText("exception 0x%08x", unsigned(result.code));
+    return formatText("exception 0x%08x", uint32_t(result.code));
 }
 
 } // namespace sluice

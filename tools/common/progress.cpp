@@ -14,7 +14,7 @@ StatusLine::StatusLine(bool quiet) : m_enabled(!quiet && isTerminal(OutputStream
 void StatusLine::show(std::string text)
 {
     if (!m_enabled) return;
-    if (const unsigned columns = terminalColumns(); columns != 0)
+    if (const uint32_t columns = terminalColumns(); columns != 0)
         text.resize(std::min<size_t>(text.size(), columns - 1u)); // a full line would wrap
     printMessage("\r\033[K%s", text.c_str());
     m_shown = true;
@@ -57,7 +57,7 @@ void Progress::print(Clock::time_point now)
     line += ", " + sizeText(uint64_t(rate)) + "/s";
     if (m_total > m_done && rate > 0) {
         const uint64_t left = uint64_t(double(m_total - m_done) / rate + 0.5);
-        line += formatText(", %u:%02u left", unsigned(left / 60), unsigned(left % 60));
+        line += formatText(", %u:%02u left", uint32_t(left / 60), uint32_t(left % 60));
     }
     m_line.show(std::move(line));
 }

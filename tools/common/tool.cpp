@@ -34,7 +34,7 @@ std::string sizeText(uint64_t bytes)
 {
     static const char* const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
     if (bytes < 1000) {
-        return formatText("%u B", unsigned(bytes));
+        return formatText("%u B", uint32_t(bytes));
     }
     double value = double(bytes) / 1000;
     size_t unit = 0;

@@ -56,7 +56,7 @@ struct PipelineOptions {
     DeviceOptions device = {"", ""};  // none: the first Vulkan device
     std::vector<std::string> kernels; // none: all
     bool necessary = false;           // without pipelines that only serve speed
-    unsigned threads = 1;
+    uint32_t threads = 1;
     std::string cache;         // a file; empty: none
     uint32_t subgroupSize = 0; // 0: the context's choice
 };

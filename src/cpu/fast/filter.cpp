@@ -13,26 +13,26 @@ namespace {
 
 // Calls take(i, residuals, n) for all records, n at a time.
 template <typename T, typename Take>
-inline void forEachChunk(const Residuals<T>& from, u32 begin, u32 count, Take take)
+inline void forEachChunk(const Residuals<T>& from, uint32_t begin, uint32_t count, Take take)
 {
     T residuals[kChunk];
-    for (u32 i = begin; i < count; i += kChunk) {
-        const u32 n = std::min(kChunk, count - i);
+    for (uint32_t i = begin; i < count; i += kChunk) {
+        const uint32_t n = std::min(kChunk, count - i);
         from.read(i, n, residuals);
         take(i, residuals, n);
     }
 }
 
 // Sums residuals kOrder times along the records; with order 0 not at all.
-template <typename T, u32 kOrder>
-void undoSums(const Residuals<T>& residuals, u32 count, const Values<T>& values)
+template <typename T, uint32_t kOrder>
+void undoSums(const Residuals<T>& residuals, uint32_t count, const Values<T>& values)
 {
-    u32 first = 0, second = 0, third = 0; // the differences of orders 1 to 3
-    const u32 stride = values.stride;
-    forEachChunk(residuals, 0, count, [&](u32 i, const T* some, u32 n) {
-        u8* to = values.at(i);
-        for (u32 k = 0; k < n; ++k, to += stride) {
-            u32 value = some[k];
+    uint32_t first = 0, second = 0, third = 0; // the differences of orders 1 to 3
+    const uint32_t stride = values.stride;
+    forEachChunk(residuals, 0, count, [&](uint32_t i, const T* some, uint32_t n) {
+        uint8_t* to = values.at(i);
+        for (uint32_t k = 0; k < n; ++k, to += stride) {
+            uint32_t value = some[k];
             if (kOrder == 3) value = third += value;
             if (kOrder >= 2) value = second += value;
             if (kOrder >= 1) value = first += value;
@@ -43,14 +43,14 @@ void undoSums(const Residuals<T>& residuals, u32 count, const Values<T>& values)
 
 // The first row has nothing above it, so each of its values is predicted from the one before.
 template <typename T>
-void undoUp(const Residuals<T>& residuals, u32 count, u32 width, const Values<T>& values)
+void undoUp(const Residuals<T>& residuals, uint32_t count, uint32_t width, const Values<T>& values)
 {
-    const u32 firstRow = std::min(count, width);
+    const uint32_t firstRow = std::min(count, width);
     undoSums<T, 1>(residuals, firstRow, values);
     const size_t rowBytes = size_t(width) * values.stride;
-    forEachChunk(residuals, firstRow, count, [&](u32 i, const T* some, u32 n) {
-        u8* to = values.at(i);
-        for (u32 k = 0; k < n; ++k, to += values.stride)
+    forEachChunk(residuals, firstRow, count, [&](uint32_t i, const T* some, uint32_t n) {
+        uint8_t* to = values.at(i);
+        for (uint32_t k = 0; k < n; ++k, to += values.stride)
             storeValue(to, T(loadValue<T>(to - rowBytes) + some[k]));
     });
 }
@@ -58,13 +58,13 @@ void undoUp(const Residuals<T>& residuals, u32 count, u32 width, const Values<T>
 // Undoes any predictor, but more slowly than the other functions.
 template <typename T>
 void undoAny(const FilterSection& section, const FilterColumn& column,
-             const Residuals<T>& residuals, u32 count, const Values<T>& values)
+             const Residuals<T>& residuals, uint32_t count, const Values<T>& values)
 {
     T some[kChunk];
     predictAll(
         column, count, section.width, section.first,
-        [&](u32 i) { return u32(loadValue<T>(values.at(i))); },
-        [&](u32 i, u32 guess) {
+        [&](uint32_t i) { return uint32_t(loadValue<T>(values.at(i))); },
+        [&](uint32_t i, uint32_t guess) {
             if (i % kChunk == 0) residuals.read(i, std::min(kChunk, count - i), some);
             storeValue(values.at(i), T(some[i % kChunk] + guess));
         });
@@ -73,14 +73,14 @@ void undoAny(const FilterSection& section, const FilterColumn& column,
 // What the columns of a section have in common.
 struct Records {
     const FilterSection& section;
-    const u8* filtered;
-    u8* records;
-    u32 stride, count;
+    const uint8_t* filtered;
+    uint8_t* records;
+    uint32_t stride, count;
 };
 
 template <typename T>
 void undoPrediction(const Records& all, const FilterColumn& column, const FilterPlane* planes,
-                    u32 offset)
+                    uint32_t offset)
 {
     const Residuals<T> residuals(column, planes, all.filtered);
     const Values<T> values = {all.records + offset, all.stride};
@@ -104,64 +104,65 @@ void undoPrediction(const Records& all, const FilterColumn& column, const Filter
 }
 
 template <typename T>
-void addBase(const Records& all, u32 offset, u32 baseOffset)
+void addBase(const Records& all, uint32_t offset, uint32_t baseOffset)
 {
-    u8* record = all.records;
-    for (u32 i = 0; i < all.count; ++i, record += all.stride)
+    uint8_t* record = all.records;
+    for (uint32_t i = 0; i < all.count; ++i, record += all.stride)
         storeValue(record + offset,
                    T(loadValue<T>(record + offset) + loadValue<T>(record + baseOffset)));
 }
 
 template <typename T>
-void unmap(const Records& all, const FilterColumn& column, u32 offset)
+void unmap(const Records& all, const FilterColumn& column, uint32_t offset)
 {
-    u8* value = all.records + offset;
-    constexpr u32 kBits = 8 * sizeof(T);
+    uint8_t* value = all.records + offset;
+    constexpr uint32_t kBits = 8 * sizeof(T);
     if (column.has(filterRotated)) {
-        for (u32 i = 0; i < all.count; ++i, value += all.stride) {
-            const u32 rotated = loadValue<T>(value);
+        for (uint32_t i = 0; i < all.count; ++i, value += all.stride) {
+            const uint32_t rotated = loadValue<T>(value);
             storeValue(value, T(rotated >> 1 | rotated << (kBits - 1)));
         }
         return;
     }
-    for (u32 i = 0; i < all.count; ++i, value += all.stride)
+    for (uint32_t i = 0; i < all.count; ++i, value += all.stride)
         storeValue(value, T(filterUnmapBlock(loadValue<T>(value), kBits == 16)));
 }
 
 // Calls visit with a value of the column's type.
 template <typename Visit>
-void withType(u32 bytes, Visit visit)
+void withType(uint32_t bytes, Visit visit)
 {
     if (bytes == 1)
-        visit(u8());
+        visit(uint8_t());
     else if (bytes == 2)
-        visit(u16());
+        visit(uint16_t());
     else
-        visit(u32());
+        visit(uint32_t());
 }
 
-void undoRecords(const FilterSection& section, const u8* filtered, u32 size, u8* records)
+void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t size,
+                 uint8_t* records)
 {
-    const u32 stride = section.stride(), count = stride == 0 ? 0 : size / stride;
+    const uint32_t stride = section.stride(), count = stride == 0 ? 0 : size / stride;
     const Records all = {section, filtered, records, stride, count};
     FilterPlane planes[kFilterMaxStride];
     filterPlanes(section, count, planes);
-    u32 offsets[kFilterMaxStride];
-    for (u32 c = 0, at = 0; c < section.columnCount; at += section.columns[c++].bytes) {
+    uint32_t offsets[kFilterMaxStride];
+    for (uint32_t c = 0, at = 0; c < section.columnCount; at += section.columns[c++].bytes) {
         offsets[c] = at;
         withType(section.columns[c].bytes, [&](auto type) {
             undoPrediction<decltype(type)>(all, section.columns[c], planes + at, at);
         });
     }
     // Bases are still in mapped form here, and so are the columns that they were subtracted from.
-    for (u32 c = 0; c < section.columnCount; ++c) {
+    for (uint32_t c = 0; c < section.columnCount; ++c) {
         const FilterColumn& column = section.columns[c];
         if (column.base == 0) continue;
         withType(column.bytes, [&](auto type) {
             addBase<decltype(type)>(all, offsets[c], offsets[column.base - 1]);
         });
     }
-    for (u32 c = 0; c < section.columnCount; ++c) {
+    for (uint32_t c = 0; c < section.columnCount; ++c) {
         const FilterColumn& column = section.columns[c];
         if (!column.isMapped()) continue;
         withType(column.bytes, [&](auto type) { unmap<decltype(type)>(all, column, offsets[c]); });
@@ -172,8 +173,8 @@ void undoRecords(const FilterSection& section, const u8* filtered, u32 size, u8*
 
 } // namespace
 
-u32 undoFilter(const void* description, size_t descriptionSize, const u8* filtered, u32 size,
-               u8* tile)
+uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered,
+                    uint32_t size, uint8_t* tile)
 {
     return undoSections(description, descriptionSize, filtered, size, tile, undoRecords);
 }

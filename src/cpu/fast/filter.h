@@ -10,8 +10,8 @@ namespace sluice::cpu::fast {
 
 // Does what cpu::undoFilter does. It takes some 5 KiB of stack besides the section's and allocates
 // nothing.
-u32 undoFilter(const void* description, size_t descriptionSize, const u8* filtered, u32 size,
-               u8* tile);
+uint32_t undoFilter(const void* description, size_t descriptionSize, const uint8_t* filtered,
+                    uint32_t size, uint8_t* tile);
 
 // The command, as that of ReferenceBackend.
 void filter(const SluiceFilterInfo& info);

@@ -17,16 +17,16 @@ namespace {
 
 using namespace gdeflate;
 
-constexpr u32 kContinue = SLUICE_ST_PENDING; // the tile is neither finished nor bad
-constexpr u32 kRoundBytes = 4 * kLanes;      // a refill takes at most a word a lane
+constexpr uint32_t kContinue = SLUICE_ST_PENDING; // the tile is neither finished nor bad
+constexpr uint32_t kRoundBytes = 4 * kLanes;      // a refill takes at most a word a lane
 
 // Masks of the low bits, because a shift by a variable costs more than a load.
 struct LowBits {
-    u32 masks[kTotalMask + 1] = {};
+    uint32_t masks[kTotalMask + 1] = {};
 
     constexpr LowBits()
     {
-        for (u32 i = 0; i <= kTotalMask; ++i)
+        for (uint32_t i = 0; i <= kTotalMask; ++i)
             masks[i] = (1u << i) - 1;
     }
 };
@@ -36,19 +36,20 @@ using Round = GdeflateRound;
 
 class TileDecoder {
 public:
-    TileDecoder(const u8* source, size_t sourceSize, u8* destination, size_t size, bool usesAvx2)
+    TileDecoder(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t size,
+                bool usesAvx2)
         : m_next(source), m_end(source + sourceSize), m_limit(m_end), m_out(destination),
-          m_size(u32(size)), m_usesAvx2(usesAvx2)
+          m_size(uint32_t(size)), m_usesAvx2(usesAvx2)
     {
         m_lanes = {};
     }
 
-    u32 decode()
+    uint32_t decode()
     {
-        u32 status = refill();
-        for (u32 block = 0; status == kContinue; ++block) {
+        uint32_t status = refill();
+        for (uint32_t block = 0; status == kContinue; ++block) {
             if (block == kMaxBlocks) return SLUICE_ST_LIMIT;
-            const u32 header = take(0, 3);
+            const uint32_t header = take(0, 3);
             status = refill();
             if (status == kContinue) status = decodeBlock(header >> 1);
             if (status == kContinue && (header & 1) != 0)
@@ -58,13 +59,13 @@ public:
     }
 
 private:
-    u32 decodeBlock(u32 type)
+    uint32_t decodeBlock(uint32_t type)
     {
         switch (type) {
         case 0: return storedBlock();
         case 1: setStaticCodes(); return huffmanBlock();
         case 2: {
-            const u32 status = readCodes();
+            const uint32_t status = readCodes();
             return status == kContinue ? huffmanBlock() : status;
         }
         default: return SLUICE_ST_BAD_CODE;
@@ -85,37 +86,37 @@ private:
     }
     bool isTruncated() const { return m_next > m_end; }
 
-    u32 take(u32 lane, u32 n)
+    uint32_t take(uint32_t lane, uint32_t n)
     {
-        const u32 value = u32(m_lanes.bits[lane] & ((u64(1) << n) - 1));
+        const uint32_t value = uint32_t(m_lanes.bits[lane] & ((uint64_t(1) << n) - 1));
         m_lanes.bits[lane] >>= n;
         m_lanes.counts[lane] -= n;
         return value;
     }
-    void refillLane(u32 lane)
+    void refillLane(uint32_t lane)
     {
         if (m_lanes.counts[lane] >= 32) return;
-        m_lanes.bits[lane] |= u64(loadLe32(m_next)) << m_lanes.counts[lane];
+        m_lanes.bits[lane] |= uint64_t(loadLe32(m_next)) << m_lanes.counts[lane];
         m_lanes.counts[lane] += 32;
         m_next += 4;
     }
-    u32 refill()
+    uint32_t refill()
     {
         provideRound();
-        for (u32 lane = 0; lane < kLanes; ++lane)
+        for (uint32_t lane = 0; lane < kLanes; ++lane)
             refillLane(lane);
         return isTruncated() ? SLUICE_ST_TRUNCATED : kContinue;
     }
 
-    u32 storedBlock()
+    uint32_t storedBlock()
     {
-        u32 left = take(0, 16);
+        uint32_t left = take(0, 16);
         do {
-            const u32 count = std::min(kLanes, left);
-            u8 bytes[kLanes];
-            for (u32 lane = 0; lane < count; ++lane)
-                bytes[lane] = u8(take(lane, 8));
-            if (const u32 status = refill(); status != kContinue) return status;
+            const uint32_t count = std::min(kLanes, left);
+            uint8_t bytes[kLanes];
+            for (uint32_t lane = 0; lane < count; ++lane)
+                bytes[lane] = uint8_t(take(lane, 8));
+            if (const uint32_t status = refill(); status != kContinue) return status;
             if (count > m_size - m_position) return SLUICE_ST_TOO_LONG;
             std::memcpy(m_out + m_position, bytes, count);
             m_position += count;
@@ -126,52 +127,52 @@ private:
 
     void setStaticCodes()
     {
-        u8 lengths[kMaxSymbols];
-        for (u32 i = 0; i < kMaxSymbols; ++i)
-            lengths[i] = u8(staticLength(i));
+        uint8_t lengths[kMaxSymbols];
+        for (uint32_t i = 0; i < kMaxSymbols; ++i)
+            lengths[i] = uint8_t(staticLength(i));
         buildTable(lengths, kMaxSymbols, m_tables.entries, m_tables.longEntries, 0, literalEntry);
-        std::fill_n(lengths, kDistanceSymbols, u8(kStaticDistanceLength));
+        std::fill_n(lengths, kDistanceSymbols, uint8_t(kStaticDistanceLength));
         buildTable(lengths, kDistanceSymbols, m_tables.entries + kIsMatch, m_tables.longEntries,
                    kLongLiterals, distanceEntry);
     }
 
     // As in the reference, each step refills before its bits are judged.
-    u32 readCodes()
+    uint32_t readCodes()
     {
-        const u32 literalCount = take(0, 5) + 257, distanceCount = take(0, 5) + 1;
-        const u32 precodeCount = take(0, 4) + 4;
-        if (const u32 status = refill(); status != kContinue) return status;
-        u8 precodeLengths[kPrecodeSymbols] = {};
-        for (u32 i = 0; i < precodeCount; ++i)
-            precodeLengths[kPrecodeOrder[i]] = u8(take(i, 3));
-        if (const u32 status = refill(); status != kContinue) return status;
+        const uint32_t literalCount = take(0, 5) + 257, distanceCount = take(0, 5) + 1;
+        const uint32_t precodeCount = take(0, 4) + 4;
+        if (const uint32_t status = refill(); status != kContinue) return status;
+        uint8_t precodeLengths[kPrecodeSymbols] = {};
+        for (uint32_t i = 0; i < precodeCount; ++i)
+            precodeLengths[kPrecodeOrder[i]] = uint8_t(take(i, 3));
+        if (const uint32_t status = refill(); status != kContinue) return status;
         CanonicalCode<kMaxPrecodeLength, kPrecodeSymbols> precode;
         if (!precode.build(precodeLengths, kPrecodeSymbols) && !precode.completeSingle() &&
             !precode.completeEmpty())
             return SLUICE_ST_BAD_CODE;
 
-        u8 lengths[kMaxSymbols + kDistanceSymbols] = {};
-        const u32 total = literalCount + distanceCount;
-        for (u32 covered = 0; covered < total;) {
+        uint8_t lengths[kMaxSymbols + kDistanceSymbols] = {};
+        const uint32_t total = literalCount + distanceCount;
+        for (uint32_t covered = 0; covered < total;) {
             bool bad = false;
-            for (u32 lane = 0; lane < kLanes && covered < total; ++lane) {
-                u32 window = 0;
-                const u32 symbol = precode
-                                       .find([&](u32 n) {
-                                           return window |= take(lane, 1)
-                                                            << (kMaxPrecodeLength - n);
-                                       })
-                                       .symbol;
-                u32 run = runBase(symbol) + take(lane, runExtraBits(symbol));
+            for (uint32_t lane = 0; lane < kLanes && covered < total; ++lane) {
+                uint32_t window = 0;
+                const uint32_t symbol = precode
+                                            .find([&](uint32_t n) {
+                                                return window |= take(lane, 1)
+                                                                 << (kMaxPrecodeLength - n);
+                                            })
+                                            .symbol;
+                uint32_t run = runBase(symbol) + take(lane, runExtraBits(symbol));
                 bad = bad || (symbol == 16 && covered == 0) || run > total - covered;
                 run = std::min(run, total - covered);
-                const u8 length = symbol < 16                    ? u8(symbol)
-                                  : symbol == 16 && covered != 0 ? lengths[covered - 1]
-                                                                 : u8(0);
+                const uint8_t length = symbol < 16                    ? uint8_t(symbol)
+                                       : symbol == 16 && covered != 0 ? lengths[covered - 1]
+                                                                      : uint8_t(0);
                 std::memset(lengths + covered, length, run);
                 covered += run;
             }
-            if (const u32 status = refill(); status != kContinue) return status;
+            if (const uint32_t status = refill(); status != kContinue) return status;
             if (bad) return SLUICE_ST_BAD_CODE;
         }
         return buildTable(lengths, literalCount, m_tables.entries, m_tables.longEntries, 0,
@@ -184,9 +185,9 @@ private:
     }
 
     // Returns the entry of a lane's next symbol; a long code has its own.
-    u32 lookUp(u32 lane) const
+    uint32_t lookUp(uint32_t lane) const
     {
-        const u32 entry =
+        const uint32_t entry =
             m_tables.entries[m_lanes.places[lane] | (m_lanes.bits[lane] & (kTableSize - 1))];
         if ((entry & kIsLong) == 0) return entry;
         return m_tables.longEntries[(entry >> kValueShift) * kLongSize +
@@ -196,22 +197,23 @@ private:
     // The state of a round. As local variables these stay in registers; members could not, since
     // bytes are stored meanwhile.
     struct Progress {
-        const u8* next;
-        u32 literals, matches;
+        const uint8_t* next;
+        uint32_t literals, matches;
     };
 
     // Consumes an entry of a lane and refills it.
-    void apply(u32 lane, u32 entry, Progress& at, Round& round)
+    void apply(uint32_t lane, uint32_t entry, Progress& at, Round& round)
     {
-        const u64 bits = m_lanes.bits[lane];
-        const u32 total = entry & kTotalMask, code = entry >> kCodeShift & kCodeMask;
-        const u32 value = (entry >> kValueShift) + ((u32(bits) & kLowBits.masks[total]) >> code);
-        const u32 left = u32(m_lanes.counts[lane]) - total, wants = left < 32 ? ~0u : 0;
-        m_lanes.bits[lane] = bits >> total | u64(loadLe32(at.next) & wants) << left;
+        const uint64_t bits = m_lanes.bits[lane];
+        const uint32_t total = entry & kTotalMask, code = entry >> kCodeShift & kCodeMask;
+        const uint32_t value =
+            (entry >> kValueShift) + ((uint32_t(bits) & kLowBits.masks[total]) >> code);
+        const uint32_t left = uint32_t(m_lanes.counts[lane]) - total, wants = left < 32 ? ~0u : 0;
+        m_lanes.bits[lane] = bits >> total | uint64_t(loadLe32(at.next) & wants) << left;
         m_lanes.counts[lane] = left + (wants & 32);
         at.next += wants & 4;
         m_lanes.places[lane] = entry & kIsMatch;
-        round.bytes[at.literals] = u8(value);
+        round.bytes[at.literals] = uint8_t(value);
         at.literals += entry >> kLiteralBit & 1;
         round.literalsBefore[lane] = at.literals;
         round.values[lane] = value;
@@ -221,15 +223,15 @@ private:
 
     // Does a round. hasEnded is true, or becomes true, if the block's end was read. Returns
     // BAD_CODE or kContinue; the caller checks that there were enough words.
-    u32 decodeRound(Round& round, bool& hasEnded)
+    uint32_t decodeRound(Round& round, bool& hasEnded)
     {
         provideRound();
         if (m_usesAvx2 && !hasEnded && gdeflateRoundAvx2(m_lanes, m_tables, m_next, round))
             return kContinue;
         Progress at = {m_next, 0, 0};
-        u32 lane = 0;
+        uint32_t lane = 0;
         for (; lane < kLanes && !hasEnded; ++lane) {
-            u32 entry =
+            uint32_t entry =
                 m_tables.entries[m_lanes.places[lane] | (m_lanes.bits[lane] & (kTableSize - 1))];
             if ((entry & kIsSpecial) != 0) {
                 entry = lookUp(lane);
@@ -239,7 +241,7 @@ private:
         }
         // Does the round in which the block ends, and the one after it.
         for (; lane < kLanes; ++lane) {
-            const u32 entry = m_lanes.places[lane] != 0 || !hasEnded ? lookUp(lane) : 0;
+            const uint32_t entry = m_lanes.places[lane] != 0 || !hasEnded ? lookUp(lane) : 0;
             if ((entry & kIsBad) != 0) return SLUICE_ST_BAD_CODE;
             hasEnded = hasEnded || (entry & kIsEnd) != 0;
             apply(lane, entry, at, round);
@@ -250,14 +252,14 @@ private:
         return kContinue;
     }
 
-    u32 huffmanBlock()
+    uint32_t huffmanBlock()
     {
         Round rounds[2];
         bool hasEnded = false;
-        for (u32 now = 0;; now ^= 1) {
+        for (uint32_t now = 0;; now ^= 1) {
             Round& round = rounds[now];
             const bool isLast = hasEnded;
-            u32 status = decodeRound(round, hasEnded);
+            uint32_t status = decodeRound(round, hasEnded);
             if (status == kContinue && isTruncated()) status = SLUICE_ST_TRUNCATED;
             if (status == kContinue) status = expand(rounds[now ^ 1], round.values);
             if (status == kContinue && round.matches == 0) status = expand(round, nullptr);
@@ -266,62 +268,64 @@ private:
     }
 
     // Checks a round's tokens and makes their bytes; a match has the distance of its lane.
-    u32 expand(Round& round, const u32* distances)
+    uint32_t expand(Round& round, const uint32_t* distances)
     {
-        const u8* bytes = round.bytes;
-        u32 done = 0; // literals
-        u8* out = m_out + m_position;
-        for (u32 left = round.matches; left != 0; left &= left - 1) {
-            const u32 lane = lowestBit(left), distance = distances[lane];
-            const u32 literals = round.literalsBefore[lane] - done, length = round.values[lane];
-            const u32 room = m_size - u32(out - m_out);
+        const uint8_t* bytes = round.bytes;
+        uint32_t done = 0; // literals
+        uint8_t* out = m_out + m_position;
+        for (uint32_t left = round.matches; left != 0; left &= left - 1) {
+            const uint32_t lane = lowestBit(left), distance = distances[lane];
+            const uint32_t literals = round.literalsBefore[lane] - done,
+                           length = round.values[lane];
+            const uint32_t room = m_size - uint32_t(out - m_out);
             if (length + kLanes + kWildBytes > room) {
                 if (literals > room) return SLUICE_ST_TOO_LONG;
                 std::memcpy(out, bytes + done, literals);
-                if (distance > u32(out - m_out) + literals) return SLUICE_ST_BAD_OFFSET;
+                if (distance > uint32_t(out - m_out) + literals) return SLUICE_ST_BAD_OFFSET;
                 if (length > room - literals) return SLUICE_ST_TOO_LONG;
                 repeatExactly(out + literals, distance, length);
             } else {
                 copy32(out, bytes + done);
-                if (distance > u32(out - m_out) + literals) return SLUICE_ST_BAD_OFFSET;
+                if (distance > uint32_t(out - m_out) + literals) return SLUICE_ST_BAD_OFFSET;
                 repeatWild(out + literals, distance, length);
             }
             out += literals + length;
             done += literals;
         }
-        const u32 literals = round.literals - done, room = m_size - u32(out - m_out);
+        const uint32_t literals = round.literals - done, room = m_size - uint32_t(out - m_out);
         if (literals > room) return SLUICE_ST_TOO_LONG;
         if (room >= 32)
             copy32(out, bytes + done);
         else
             std::memcpy(out, bytes + done, literals);
-        m_position = u32(out - m_out) + literals;
+        m_position = uint32_t(out - m_out) + literals;
         round.literals = round.matches = 0;
         return kContinue;
     }
 
-    const u8* m_next;
-    const u8* m_end;   // the end of the words
-    const u8* m_limit; // the end of what may be read
-    u8* const m_out;
-    const u32 m_size;
-    u32 m_position = 0;
+    const uint8_t* m_next;
+    const uint8_t* m_end;   // the end of the words
+    const uint8_t* m_limit; // the end of what may be read
+    uint8_t* const m_out;
+    const uint32_t m_size;
+    uint32_t m_position = 0;
     const bool m_usesAvx2;
     GdeflateLanes m_lanes;
     GdeflateTables m_tables;
-    u8 m_tail[2 * kRoundBytes];
+    uint8_t m_tail[2 * kRoundBytes];
 };
 
 } // namespace
 
-u32 decodeGdeflateTile(const u8* source, size_t sourceSize, u8* destination, size_t destinationSize)
+uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                            size_t destinationSize)
 {
     TileDecoder decoder(source, sourceSize, destination, destinationSize, hasAvx2());
     return decoder.decode();
 }
 
-u32 decodeGdeflateTilePortably(const u8* source, size_t sourceSize, u8* destination,
-                               size_t destinationSize)
+uint32_t decodeGdeflateTilePortably(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                                    size_t destinationSize)
 {
     TileDecoder decoder(source, sourceSize, destination, destinationSize, false);
     return decoder.decode();

@@ -10,11 +10,11 @@
 namespace sluice::cpu::fast {
 
 // Like cpu::decodeGdeflateTile. It takes some 30 KiB of stack and allocates nothing.
-u32 decodeGdeflateTile(const u8* source, size_t sourceSize, u8* destination,
-                       size_t destinationSize);
+uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                            size_t destinationSize);
 // The same in portable C++, whatever the processor offers.
-u32 decodeGdeflateTilePortably(const u8* source, size_t sourceSize, u8* destination,
-                               size_t destinationSize);
+uint32_t decodeGdeflateTilePortably(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                                    size_t destinationSize);
 
 // The command, as that of ReferenceBackend.
 void gdeflate(const SluiceGdeflateInfo& info);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr WordsOf4 kWords;
 constexpr ChosenOf8 kChosen;
-constexpr u32 kLanes = gdeflate::kLanes;
+constexpr uint32_t kLanes = gdeflate::kLanes;
 
 SLUICE_AVX2 inline __m256i load(const void* from)
 {
@@ -27,12 +27,12 @@ SLUICE_AVX2 inline __m128i loadHalf(const void* from)
 }
 
 // Returns the lanes whose entry has a flag.
-SLUICE_AVX2 inline u32 lanesWith(const u32* entries, u32 flagBit)
+SLUICE_AVX2 inline uint32_t lanesWith(const uint32_t* entries, uint32_t flagBit)
 {
-    u32 lanes = 0;
-    for (u32 first = 0; first < kLanes; first += 8) {
+    uint32_t lanes = 0;
+    for (uint32_t first = 0; first < kLanes; first += 8) {
         const __m256i signs = _mm256_slli_epi32(load(entries + first), int(31 - flagBit));
-        lanes |= u32(_mm256_movemask_ps(_mm256_castsi256_ps(signs))) << first;
+        lanes |= uint32_t(_mm256_movemask_ps(_mm256_castsi256_ps(signs))) << first;
     }
     return lanes;
 }
@@ -40,11 +40,11 @@ SLUICE_AVX2 inline u32 lanesWith(const u32* entries, u32 flagBit)
 // Looks up the entries of all lanes. Returns false if one of them is neither a literal nor a length
 // nor a distance.
 SLUICE_AVX2 inline bool lookUp(const GdeflateLanes& lanes, const GdeflateTables& tables,
-                               u32* entries)
+                               uint32_t* entries)
 {
     const __m256i mask = _mm256_set1_epi64x(kTableSize - 1);
     __m128i all = _mm_setzero_si128();
-    for (u32 first = 0; first < kLanes; first += 4) {
+    for (uint32_t first = 0; first < kLanes; first += 4) {
         const __m256i places = _mm256_or_si256(_mm256_and_si256(load(lanes.bits + first), mask),
                                                load(lanes.places + first));
         const __m128i some =
@@ -53,8 +53,8 @@ SLUICE_AVX2 inline bool lookUp(const GdeflateLanes& lanes, const GdeflateTables&
         all = _mm_or_si128(all, some);
     }
     if (_mm_testz_si128(all, _mm_set1_epi32(int(kIsSpecial))) != 0) return true;
-    for (u32 left = lanesWith(entries, kSpecialBit); left != 0; left &= left - 1) {
-        const u32 lane = lowestBit(left), entry = entries[lane];
+    for (uint32_t left = lanesWith(entries, kSpecialBit); left != 0; left &= left - 1) {
+        const uint32_t lane = lowestBit(left), entry = entries[lane];
         if ((entry & kIsLong) == 0) return false;
         entries[lane] = tables.longEntries[(entry >> kValueShift) * kLongSize +
                                            (lanes.bits[lane] >> kTableLog & (kLongSize - 1))];
@@ -64,40 +64,40 @@ SLUICE_AVX2 inline bool lookUp(const GdeflateLanes& lanes, const GdeflateTables&
 }
 
 // Values of literals become bytes without gaps.
-SLUICE_AVX2 inline void gatherLiterals(u32 literals, GdeflateRound& round)
+SLUICE_AVX2 inline void gatherLiterals(uint32_t literals, GdeflateRound& round)
 {
-    u8* to = round.bytes;
-    for (u32 first = 0; first < kLanes; first += 8) {
+    uint8_t* to = round.bytes;
+    for (uint32_t first = 0; first < kLanes; first += 8) {
         // Lanes without a literal may give any byte.
         const __m128i words =
             _mm_packus_epi32(loadHalf(round.values + first), loadHalf(round.values + first + 4));
-        const u32 chosen = literals >> first & 0xff;
+        const uint32_t chosen = literals >> first & 0xff;
         const __m128i order =
             _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kChosen.rows[chosen]));
         const __m128i bytes = _mm_shuffle_epi8(_mm_packus_epi16(words, words), order);
         _mm_storel_epi64(reinterpret_cast<__m128i*>(to), bytes);
         to += _mm_popcnt_u32(chosen);
     }
-    round.literals = u32(to - round.bytes);
-    for (u32 left = round.matches; left != 0; left &= left - 1) {
-        const u32 lane = lowestBit(left);
-        round.literalsBefore[lane] = u32(_mm_popcnt_u32(literals & ((1u << lane) - 1)));
+    round.literals = uint32_t(to - round.bytes);
+    for (uint32_t left = round.matches; left != 0; left &= left - 1) {
+        const uint32_t lane = lowestBit(left);
+        round.literalsBefore[lane] = uint32_t(_mm_popcnt_u32(literals & ((1u << lane) - 1)));
     }
 }
 
 } // namespace
 
 SLUICE_AVX2 bool gdeflateRoundAvx2(GdeflateLanes& lanes, const GdeflateTables& tables,
-                                   const u8*& next, GdeflateRound& round)
+                                   const uint8_t*& next, GdeflateRound& round)
 {
-    alignas(32) u32 entries[kLanes];
+    alignas(32) uint32_t entries[kLanes];
     if (!lookUp(lanes, tables, entries)) return false;
     const __m256i totalMask = _mm256_set1_epi64x(kTotalMask),
                   codeMask = _mm256_set1_epi64x(kCodeMask), ones = _mm256_set1_epi64x(-1),
                   word = _mm256_set1_epi64x(32), match = _mm256_set1_epi64x(kIsMatch),
                   evenWords = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
-    const u8* from = next;
-    for (u32 first = 0; first < kLanes; first += 4) {
+    const uint8_t* from = next;
+    for (uint32_t first = 0; first < kLanes; first += 4) {
         const __m256i entry = _mm256_cvtepu32_epi64(loadHalf(entries + first));
         const __m256i total = _mm256_and_si256(entry, totalMask);
         const __m256i code = _mm256_and_si256(_mm256_srli_epi64(entry, kCodeShift), codeMask);
@@ -107,7 +107,7 @@ SLUICE_AVX2 bool gdeflateRoundAvx2(GdeflateLanes& lanes, const GdeflateTables& t
             _mm256_add_epi64(_mm256_srlv_epi64(taken, code), _mm256_srli_epi64(entry, kValueShift));
         const __m256i left = _mm256_sub_epi64(load(lanes.counts + first), total);
         const __m256i wants = _mm256_cmpgt_epi64(word, left);
-        const u32 wanting = u32(_mm256_movemask_pd(_mm256_castsi256_pd(wants)));
+        const uint32_t wanting = uint32_t(_mm256_movemask_pd(_mm256_castsi256_pd(wants)));
         const __m128i words = _mm_shuffle_epi8(loadHalf(from), loadHalf(kWords.rows[wanting]));
         from += 4 * _mm_popcnt_u32(wanting);
         store(lanes.bits + first,
@@ -125,7 +125,7 @@ SLUICE_AVX2 bool gdeflateRoundAvx2(GdeflateLanes& lanes, const GdeflateTables& t
 }
 
 #else
-bool gdeflateRoundAvx2(GdeflateLanes&, const GdeflateTables&, const u8*&, GdeflateRound&)
+bool gdeflateRoundAvx2(GdeflateLanes&, const GdeflateTables&, const uint8_t*&, GdeflateRound&)
 {
     return false; // not called
 }

@@ -8,30 +8,30 @@
 namespace sluice::cpu::fast {
 
 struct GdeflateLanes {
-    u64 bits[gdeflate::kLanes];
-    u64 counts[gdeflate::kLanes];
-    u64 places[gdeflate::kLanes]; // in the table: the distances' half if the lane owes one
+    uint64_t bits[gdeflate::kLanes];
+    uint64_t counts[gdeflate::kLanes];
+    uint64_t places[gdeflate::kLanes]; // in the table: the distances' half if the lane owes one
 };
 
 struct GdeflateTables {
-    u32 entries[2 * kTableSize]; // literals and lengths, then distances
-    u32 longEntries[kLongGroups * kLongSize];
+    uint32_t entries[2 * kTableSize]; // literals and lengths, then distances
+    uint32_t longEntries[kLongGroups * kLongSize];
 };
 
 struct GdeflateRound {
-    u32 literals = 0; // in bytes, in the order of their places
-    u32 matches = 0;  // the lanes that have read a length, a bit each
+    uint32_t literals = 0; // in bytes, in the order of their places
+    uint32_t matches = 0;  // the lanes that have read a length, a bit each
     // For each lane, the length or distance that it has read, and how many literals of the round
     // stand before its match.
-    u32 values[gdeflate::kLanes];
-    u32 literalsBefore[gdeflate::kLanes];
-    u8 bytes[gdeflate::kLanes + kWildBytes]; // which are copied in blocks
+    uint32_t values[gdeflate::kLanes];
+    uint32_t literalsBefore[gdeflate::kLanes];
+    uint8_t bytes[gdeflate::kLanes + kWildBytes]; // which are copied in blocks
 };
 
 // Does a round with AVX2 in which every symbol is a literal, a length or a distance, and advances
 // `next`, at which 128 bytes may be read. If there is another symbol it returns false and has
 // changed nothing but `round`.
-bool gdeflateRoundAvx2(GdeflateLanes& lanes, const GdeflateTables& tables, const u8*& next,
+bool gdeflateRoundAvx2(GdeflateLanes& lanes, const GdeflateTables& tables, const uint8_t*& next,
                        GdeflateRound& round);
 
 } // namespace sluice::cpu::fast

@@ -18,33 +18,34 @@
 namespace sluice::cpu::fast {
 namespace {
 
-constexpr u32 kLanes = SLUICE_GS_LANES;
+constexpr uint32_t kLanes = SLUICE_GS_LANES;
 
 struct Part {
-    u32 begin, size; // of the output
-    u32 literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus;
-    u8 oneLiteral;
+    uint32_t begin, size; // of the output
+    uint32_t literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus;
+    uint8_t oneLiteral;
     bool reusesLiterals, reusesSequences;
-    const u8* words;
-    const u8* end;
+    const uint8_t* words;
+    const uint8_t* end;
 };
 
 struct Scratch {
     LiteralTable literalTable;
     SequenceTables sequenceTables;
     Depths depths;
-    u8 literals[SLUICE_GS_PART_BYTES + 4 * kLanes + kWildBytes];
+    uint8_t literals[SLUICE_GS_PART_BYTES + 4 * kLanes + kWildBytes];
 };
 
 // Steps of `count` lanes, one after the other. kIsSafe is as in refilled().
 template <bool kIsSafe>
-inline void readSymbols(Lanes& lanes, u32 count, const u32* slots, u32 log, u32* symbols)
+inline void readSymbols(Lanes& lanes, uint32_t count, const uint32_t* slots, uint32_t log,
+                        uint32_t* symbols)
 {
     Words words = lanes.words;
-    const u32 mask = (1u << log) - 1;
-    for (u32 lane = 0; lane < count; ++lane) {
-        const u32 state = refilled<kIsSafe>(lanes.states[lane], words);
-        const u32 entry = slots[state & mask];
+    const uint32_t mask = (1u << log) - 1;
+    for (uint32_t lane = 0; lane < count; ++lane) {
+        const uint32_t state = refilled<kIsSafe>(lanes.states[lane], words);
+        const uint32_t entry = slots[state & mask];
         lanes.states[lane] = advanced(state, entry, log);
         symbols[lane] = entry & 0xff;
     }
@@ -54,16 +55,16 @@ inline void readSymbols(Lanes& lanes, u32 count, const u32* slots, u32 log, u32*
 // Adds to values[lane] the value that its row of the table and its extra bits give. A lane without
 // extra bits takes no part.
 template <bool kIsSafe>
-inline void readExtraBits(Lanes& lanes, u32 count, const u32* table, const u32* symbols,
-                          u32* values)
+inline void readExtraBits(Lanes& lanes, uint32_t count, const uint32_t* table,
+                          const uint32_t* symbols, uint32_t* values)
 {
     Words words = lanes.words;
-    for (u32 lane = 0; lane < count; ++lane) {
-        const u32 row = table[symbols[lane]], bits = row & kBitsMask;
-        u32 state = lanes.states[lane];
+    for (uint32_t lane = 0; lane < count; ++lane) {
+        const uint32_t row = table[symbols[lane]], bits = row & kBitsMask;
+        uint32_t state = lanes.states[lane];
         if (kIsSafe) {
-            const u32 wants = state < 0x10000 && bits != 0 ? ~0u : 0;
-            const u32 word = loadLe16(words.next);
+            const uint32_t wants = state < 0x10000 && bits != 0 ? ~0u : 0;
+            const uint32_t word = loadLe16(words.next);
             words.next += wants & 2;
             state = wants != 0 ? state << 16 | word : state;
         } else if (bits != 0) {
@@ -77,12 +78,12 @@ inline void readExtraBits(Lanes& lanes, u32 count, const u32* table, const u32* 
 
 // Reads a group of 128 literals. symbolOf(state) returns a symbol and advances the state.
 template <typename SymbolOf>
-inline void readLiteralGroup(Lanes& lanes, u8* to, SymbolOf symbolOf)
+inline void readLiteralGroup(Lanes& lanes, uint8_t* to, SymbolOf symbolOf)
 {
     Words words = lanes.words;
-    for (u32 k = 0; k < 4; ++k) {
-        for (u32 lane = 0; lane < kLanes; ++lane) {
-            u32 state = refilled<true>(lanes.states[lane], words);
+    for (uint32_t k = 0; k < 4; ++k) {
+        for (uint32_t lane = 0; lane < kLanes; ++lane) {
+            uint32_t state = refilled<true>(lanes.states[lane], words);
             to[4 * lane + k] = symbolOf(state);
             lanes.states[lane] = state;
         }
@@ -92,17 +93,18 @@ inline void readLiteralGroup(Lanes& lanes, u8* to, SymbolOf symbolOf)
 
 // Reads the literals from `first` on, which begins a group.
 template <typename SymbolOf>
-void readLiterals(Lanes& lanes, u32 first, u32 count, u8* literals, SymbolOf symbolOf)
+void readLiterals(Lanes& lanes, uint32_t first, uint32_t count, uint8_t* literals,
+                  SymbolOf symbolOf)
 {
-    constexpr u32 kGroup = 4 * kLanes;
+    constexpr uint32_t kGroup = 4 * kLanes;
     for (; first + kGroup <= count && lanes.words.have(kGroup); first += kGroup)
         readLiteralGroup(lanes, literals + first, symbolOf);
     for (; first < count; first += kGroup) {
-        for (u32 k = 0; k < 4; ++k) {
-            for (u32 lane = 0; lane < kLanes; ++lane) {
-                const u32 at = first + 4 * lane + k;
+        for (uint32_t k = 0; k < 4; ++k) {
+            for (uint32_t lane = 0; lane < kLanes; ++lane) {
+                const uint32_t at = first + 4 * lane + k;
                 if (at >= count) continue;
-                u32 state = refilled<false>(lanes.states[lane], lanes.words);
+                uint32_t state = refilled<false>(lanes.states[lane], lanes.words);
                 literals[at] = symbolOf(state);
                 lanes.states[lane] = state;
             }
@@ -110,35 +112,36 @@ void readLiterals(Lanes& lanes, u32 first, u32 count, u8* literals, SymbolOf sym
     }
 }
 
-template <u32 kLog>
-void readRansLiterals(Lanes& lanes, u32 first, u32 count, const u32* slots, u8* literals)
+template <uint32_t kLog>
+void readRansLiterals(Lanes& lanes, uint32_t first, uint32_t count, const uint32_t* slots,
+                      uint8_t* literals)
 {
-    readLiterals(lanes, first, count, literals, [slots](u32& state) {
-        const u32 entry = slots[state & ((1u << kLog) - 1)];
+    readLiterals(lanes, first, count, literals, [slots](uint32_t& state) {
+        const uint32_t entry = slots[state & ((1u << kLog) - 1)];
         state = advanced(state, entry, kLog);
-        return u8(entry);
+        return uint8_t(entry);
     });
 }
 
 // Up to 32 sequences, ready to be executed.
 struct Sequences {
-    u32 offsetSymbols[kLanes], literalSymbols[kLanes], matchSymbols[kLanes];
-    u32 offsets[kLanes], literals[kLanes], lengths[kLanes];
+    uint32_t offsetSymbols[kLanes], literalSymbols[kLanes], matchSymbols[kLanes];
+    uint32_t offsets[kLanes], literals[kLanes], lengths[kLanes];
 };
 
 // Turns quotients into offsets.
-void readRemainders(Lanes& lanes, u32 count, const SequenceTables& tables, Sequences& to)
+void readRemainders(Lanes& lanes, uint32_t count, const SequenceTables& tables, Sequences& to)
 {
-    for (u32 lane = 0; lane < count; ++lane)
+    for (uint32_t lane = 0; lane < count; ++lane)
         if (to.offsetSymbols[lane] >= SLUICE_GS_REPEATS)
             to.offsets[lane] = to.offsets[lane] * tables.modulus +
                                lanes.symbol(lane, tables.remainder, tables.log);
 }
 
 template <bool kIsSafe>
-void readSequences(Lanes& lanes, u32 count, const SequenceTables& tables, Sequences& to)
+void readSequences(Lanes& lanes, uint32_t count, const SequenceTables& tables, Sequences& to)
 {
-    const u32 log = tables.log;
+    const uint32_t log = tables.log;
     readSymbols<kIsSafe>(lanes, count, tables.offset, log, to.offsetSymbols);
     readExtraBits<kIsSafe>(lanes, count, kOffsets.rows, to.offsetSymbols, to.offsets);
     if (tables.modulus > 1) readRemainders(lanes, count, tables, to);
@@ -151,7 +154,7 @@ void readSequences(Lanes& lanes, u32 count, const SequenceTables& tables, Sequen
 // Reads a sequence for each of all lanes; there are enough words for them.
 void readSequencesAvx2(Lanes& lanes, const SequenceTables& tables, Sequences& to)
 {
-    const u32 log = tables.log;
+    const uint32_t log = tables.log;
     readSymbolsAvx2(lanes, tables.offset, log, to.offsetSymbols);
     readExtraBitsAvx2(lanes, kOffsets.rows, to.offsetSymbols, to.offsets);
     if (tables.modulus > 1) readRemainders(lanes, kLanes, tables, to);
@@ -163,21 +166,21 @@ void readSequencesAvx2(Lanes& lanes, const SequenceTables& tables, Sequences& to
 
 class TileDecoder {
 public:
-    TileDecoder(const u8* source, size_t sourceSize, u8* destination, size_t size, Scratch& scratch,
-                bool usesAvx2)
-        : m_source(source), m_sourceSize(sourceSize), m_destination(destination), m_size(u32(size)),
-          m_scratch(scratch), m_usesAvx2(usesAvx2)
+    TileDecoder(const uint8_t* source, size_t sourceSize, uint8_t* destination, size_t size,
+                Scratch& scratch, bool usesAvx2)
+        : m_source(source), m_sourceSize(sourceSize), m_destination(destination),
+          m_size(uint32_t(size)), m_scratch(scratch), m_usesAvx2(usesAvx2)
     {
         m_scratch.literalTable.isRead = m_scratch.sequenceTables.isRead = false;
     }
 
-    u32 decode()
+    uint32_t decode()
     {
-        if (const u32 status = readHeader(); status != SLUICE_ST_OK) return status;
+        if (const uint32_t status = readHeader(); status != SLUICE_ST_OK) return status;
         m_scratch.depths.start(m_depth);
-        u32 begin = 0, words = 4 + 4 * m_partCount; // in bytes
-        for (u32 i = 0; i < m_partCount; ++i) {
-            const u32 entry = loadLe32(m_source + 4 + 4 * i);
+        uint32_t begin = 0, words = 4 + 4 * m_partCount; // in bytes
+        for (uint32_t i = 0; i < m_partCount; ++i) {
+            const uint32_t entry = loadLe32(m_source + 4 + 4 * i);
             Part part = {};
             part.begin = begin;
             part.size = (entry & 0xffff) + 1;
@@ -185,37 +188,37 @@ public:
             words += 2 * ((entry >> 16) + 1);
             part.end = m_source + words;
             begin += part.size;
-            if (const u32 status = decodePart(part); status != SLUICE_ST_OK) return status;
+            if (const uint32_t status = decodePart(part); status != SLUICE_ST_OK) return status;
         }
         if (m_hasBadOffset) return SLUICE_ST_BAD_OFFSET;
         return m_scratch.depths.finish() ? SLUICE_ST_OK : SLUICE_ST_LIMIT;
     }
 
 private:
-    u32 readHeader()
+    uint32_t readHeader()
     {
         if (m_sourceSize < 8) return SLUICE_ST_TRUNCATED;
-        const u32 header = loadLe32(m_source);
+        const uint32_t header = loadLe32(m_source);
         m_partCount = (header & 15) + 1;
         m_depth = (header >> 4 & 7) + 1;
         if (header >> 7 != 0) return SLUICE_ST_BAD_CODE;
         if (m_sourceSize < 4 + 4 * m_partCount) return SLUICE_ST_TRUNCATED;
-        u32 size = 0, words = 2 + 2 * m_partCount;
-        for (u32 i = 0; i < m_partCount; ++i) {
-            const u32 entry = loadLe32(m_source + 4 + 4 * i), bytes = (entry & 0xffff) + 1;
+        uint32_t size = 0, words = 2 + 2 * m_partCount;
+        for (uint32_t i = 0; i < m_partCount; ++i) {
+            const uint32_t entry = loadLe32(m_source + 4 + 4 * i), bytes = (entry & 0xffff) + 1;
             size += bytes;
             words += (entry >> 16) + 1;
             if (i + 1 < m_partCount && bytes % SLUICE_GS_GROUP != 0) return SLUICE_ST_BAD_CODE;
         }
         if (size != m_size) return size > m_size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
-        return u64(words) * 2 > m_sourceSize ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
+        return uint64_t(words) * 2 > m_sourceSize ? SLUICE_ST_TRUNCATED : SLUICE_ST_OK;
     }
 
-    u32 decodePart(Part& part)
+    uint32_t decodePart(Part& part)
     {
-        const u32 head = loadLe16(part.words), kind = head & 3;
-        const u32 wordCount = u32(part.end - part.words) / 2;
-        u8* const out = m_destination + part.begin;
+        const uint32_t head = loadLe16(part.words), kind = head & 3;
+        const uint32_t wordCount = uint32_t(part.end - part.words) / 2;
+        uint8_t* const out = m_destination + part.begin;
         if (kind == SLUICE_GS_PLAIN) {
             if (head != SLUICE_GS_PLAIN || wordCount != 1 + divideUp(part.size, 2u))
                 return SLUICE_ST_BAD_CODE;
@@ -228,13 +231,14 @@ private:
             return SLUICE_ST_OK;
         }
         if (kind != SLUICE_GS_CODED || wordCount < SLUICE_GS_PART_HEADER) return SLUICE_ST_BAD_CODE;
-        if (const u32 status = readPartHeader(part, head); status != SLUICE_ST_OK) return status;
+        if (const uint32_t status = readPartHeader(part, head); status != SLUICE_ST_OK)
+            return status;
         return decodeCoded(part);
     }
 
-    static u32 readPartHeader(Part& part, u32 head)
+    static uint32_t readPartHeader(Part& part, uint32_t head)
     {
-        const u32 last = loadLe16(part.words + 6);
+        const uint32_t last = loadLe16(part.words + 6);
         part.literalMode = head >> 2 & 3;
         part.reusesLiterals = (head >> 4 & 1) != 0;
         part.reusesSequences = (head >> 5 & 1) != 0;
@@ -243,7 +247,7 @@ private:
         part.literalCount = loadLe16(part.words + 2) | (head >> 12 & 1) << 16;
         part.sequenceCount = loadLe16(part.words + 4);
         part.modulus = (last & 63) + 1;
-        part.oneLiteral = u8(last >> 8);
+        part.oneLiteral = uint8_t(last >> 8);
         if (head >> 13 != 0 || (last >> 6 & 3) != 0 ||
             part.literalLog > SLUICE_GS_MAX_LITERAL_LOG ||
             part.sequenceLog > SLUICE_GS_MAX_SEQUENCE_LOG)
@@ -252,7 +256,7 @@ private:
         return part.literalCount > part.size ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
     }
 
-    u32 decodeCoded(const Part& part)
+    uint32_t decodeCoded(const Part& part)
     {
         LiteralTable& literalTable = m_scratch.literalTable;
         SequenceTables& sequenceTables = m_scratch.sequenceTables;
@@ -270,13 +274,13 @@ private:
         readPartLiterals(lanes, part);
 
         Execution run(part, m_destination, m_size, m_scratch, m_hasBadOffset);
-        u32 repeats[SLUICE_GS_REPEATS];
-        for (u32 i = 0; i < SLUICE_GS_REPEATS; ++i)
+        uint32_t repeats[SLUICE_GS_REPEATS];
+        for (uint32_t i = 0; i < SLUICE_GS_REPEATS; ++i)
             repeats[i] = SLUICE_GS_FIRST_REPEATS >> 8 * i & 0xff;
-        constexpr u32 kMostWords = 7 * kLanes; // one in each step
+        constexpr uint32_t kMostWords = 7 * kLanes; // one in each step
         Sequences some;
-        for (u32 left = part.sequenceCount; left != 0;) {
-            const u32 count = std::min(left, kLanes);
+        for (uint32_t left = part.sequenceCount; left != 0;) {
+            const uint32_t count = std::min(left, kLanes);
             if (m_usesAvx2 && count == kLanes && lanes.words.have(kMostWords + kWordsLoaded))
                 readSequencesAvx2(lanes, sequenceTables, some);
             else if (lanes.words.have(kMostWords))
@@ -287,7 +291,7 @@ private:
             run.add(some, count);
             left -= count;
         }
-        const u32 size = part.literalCount + run.matchBytes();
+        const uint32_t size = part.literalCount + run.matchBytes();
         if (size != part.size) return size > part.size ? SLUICE_ST_TOO_LONG : SLUICE_ST_TOO_SHORT;
         if (run.literalBytes() > part.literalCount || lanes.words.next != lanes.words.end)
             return SLUICE_ST_BAD_CODE;
@@ -299,30 +303,30 @@ private:
     void readPartLiterals(Lanes& lanes, const Part& part)
     {
         const LiteralTable& table = m_scratch.literalTable;
-        u8* const to = m_scratch.literals;
-        const u32 count = part.literalCount;
-        u32 first = 0;
+        uint8_t* const to = m_scratch.literals;
+        const uint32_t count = part.literalCount;
+        uint32_t first = 0;
         switch (part.reusesLiterals ? table.mode : part.literalMode) {
         case SLUICE_GS_LITERALS_ONE: std::memset(to, part.oneLiteral, count); break;
         case SLUICE_GS_LITERALS_PLAIN:
-            readLiterals(lanes, 0, count, to, [](u32& state) {
-                const u8 byte = u8(state);
+            readLiterals(lanes, 0, count, to, [](uint32_t& state) {
+                const uint8_t byte = uint8_t(state);
                 state >>= 8;
                 return byte;
             });
             break;
         case SLUICE_GS_LITERALS_HUFFMAN:
             if (m_usesAvx2) first = readCodedLiteralsAvx2(lanes, count, table.codes, to);
-            readLiterals(lanes, first, count, to, [codes = table.codes](u32& state) {
-                const u32 code = codes[state & ((1u << SLUICE_GS_MAX_CODE_LENGTH) - 1)];
+            readLiterals(lanes, first, count, to, [codes = table.codes](uint32_t& state) {
+                const uint32_t code = codes[state & ((1u << SLUICE_GS_MAX_CODE_LENGTH) - 1)];
                 state >>= code >> 8;
-                return u8(code);
+                return uint8_t(code);
             });
             break;
         default: {
             if (m_usesAvx2) first = readRansLiteralsAvx2(lanes, count, table.slots, table.log, to);
             // Shifts by constants are faster, and few different ones occur.
-            using Read = void (*)(Lanes&, u32, u32, const u32*, u8*);
+            using Read = void (*)(Lanes&, uint32_t, uint32_t, const uint32_t*, uint8_t*);
             constexpr Read kReads[] = {
                 readRansLiterals<5>, readRansLiterals<6>,  readRansLiterals<7>, readRansLiterals<8>,
                 readRansLiterals<9>, readRansLiterals<10>, readRansLiterals<11>};
@@ -333,14 +337,14 @@ private:
 
     // Resolves offsets that repeat one of the last three, without a branch, since which one it is
     // cannot be predicted.
-    static void resolveRepeats(Sequences& some, u32 count, u32* repeats)
+    static void resolveRepeats(Sequences& some, uint32_t count, uint32_t* repeats)
     {
-        u32 first = repeats[0], second = repeats[1], third = repeats[2];
-        for (u32 i = 0; i < count; ++i) {
-            const u32 symbol = some.offsetSymbols[i];
-            u32 place = symbol + u32(some.literals[i] == 0); // 3 stands for the first
+        uint32_t first = repeats[0], second = repeats[1], third = repeats[2];
+        for (uint32_t i = 0; i < count; ++i) {
+            const uint32_t symbol = some.offsetSymbols[i];
+            uint32_t place = symbol + uint32_t(some.literals[i] == 0); // 3 stands for the first
             place = symbol >= SLUICE_GS_REPEATS ? SLUICE_GS_REPEATS : place == 3 ? 0 : place;
-            u32 offset = some.offsets[i];
+            uint32_t offset = some.offsets[i];
             offset = place == 2 ? third : offset;
             offset = place == 1 ? second : offset;
             offset = place == 0 ? first : offset;
@@ -358,16 +362,17 @@ private:
     // or the offset.
     class Execution {
     public:
-        Execution(const Part& part, u8* destination, u32 size, Scratch& scratch, bool isOff)
+        Execution(const Part& part, uint8_t* destination, uint32_t size, Scratch& scratch,
+                  bool isOff)
             : m_tile(destination), m_tileSize(size), m_partSize(part.size),
               m_literalCount(part.literalCount), m_literals(scratch.literals),
               m_depths(scratch.depths), m_at(part.begin), m_isOff(isOff)
         {
         }
 
-        void add(const Sequences& some, u32 count)
+        void add(const Sequences& some, uint32_t count)
         {
-            for (u32 i = 0; i < count; ++i) {
+            for (uint32_t i = 0; i < count; ++i) {
                 m_literalBytes += some.literals[i];
                 m_matchBytes += some.lengths[i];
             }
@@ -377,7 +382,7 @@ private:
                 m_isOff = true;
                 return;
             }
-            for (u32 i = 0; i < count; ++i) {
+            for (uint32_t i = 0; i < count; ++i) {
                 if (!execute(some.literals[i], some.lengths[i], some.offsets[i])) {
                     m_isOff = m_hasBadOffset = true;
                     return;
@@ -390,14 +395,14 @@ private:
             if (!m_isOff) std::memcpy(m_tile + m_at, m_literals + m_done, m_literalCount - m_done);
         }
 
-        u32 literalBytes() const { return m_literalBytes; } // the sum of all sequences
-        u32 matchBytes() const { return m_matchBytes; }
+        uint32_t literalBytes() const { return m_literalBytes; } // the sum of all sequences
+        uint32_t matchBytes() const { return m_matchBytes; }
         bool hasBadOffset() const { return m_hasBadOffset; }
 
     private:
-        bool execute(u32 literals, u32 length, u32 offset)
+        bool execute(uint32_t literals, uint32_t length, uint32_t offset)
         {
-            u8* out = m_tile + m_at;
+            uint8_t* out = m_tile + m_at;
             const bool isWild = m_tileSize - m_at >= literals + length + kWildBytes;
             if (isWild)
                 copyWild(out, m_literals + m_done, literals);
@@ -416,23 +421,23 @@ private:
             return true;
         }
 
-        u8* const m_tile;
-        const u32 m_tileSize, m_partSize, m_literalCount;
-        const u8* const m_literals;
+        uint8_t* const m_tile;
+        const uint32_t m_tileSize, m_partSize, m_literalCount;
+        const uint8_t* const m_literals;
         Depths& m_depths;
-        u32 m_at;       // in the tile
-        u32 m_done = 0; // literals
-        u32 m_literalBytes = 0, m_matchBytes = 0;
+        uint32_t m_at;       // in the tile
+        uint32_t m_done = 0; // literals
+        uint32_t m_literalBytes = 0, m_matchBytes = 0;
         bool m_isOff, m_hasBadOffset = false;
     };
 
-    const u8* const m_source;
+    const uint8_t* const m_source;
     const size_t m_sourceSize;
-    u8* const m_destination;
-    const u32 m_size;
+    uint8_t* const m_destination;
+    const uint32_t m_size;
     Scratch& m_scratch;
     const bool m_usesAvx2;
-    u32 m_partCount = 0, m_depth = 0;
+    uint32_t m_partCount = 0, m_depth = 0;
     bool m_hasBadOffset = false;
 };
 
@@ -441,16 +446,16 @@ private:
 const size_t kGstdScratchSize = sizeof(Scratch);
 static_assert(alignof(Scratch) <= kGstdScratchAlignment);
 
-u32 decodeGstdTile(const u8* source, size_t sourceSize, u8* destination, size_t destinationSize,
-                   void* scratch)
+uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                        size_t destinationSize, void* scratch)
 {
     TileDecoder decoder(source, sourceSize, destination, destinationSize, *new (scratch) Scratch,
                         hasAvx2());
     return decoder.decode();
 }
 
-u32 decodeGstdTilePortably(const u8* source, size_t sourceSize, u8* destination,
-                           size_t destinationSize, void* scratch)
+uint32_t decodeGstdTilePortably(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                                size_t destinationSize, void* scratch)
 {
     TileDecoder decoder(source, sourceSize, destination, destinationSize, *new (scratch) Scratch,
                         false);
@@ -459,7 +464,8 @@ u32 decodeGstdTilePortably(const u8* source, size_t sourceSize, u8* destination,
 
 void gstd(const SluiceGstdInfo& info)
 {
-    gstdList(info, [&](const u8* source, size_t sourceSize, u8* destination, size_t size) {
+    gstdList(info, [&](const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                       size_t size) {
         return decodeGstdTile(source, sourceSize, destination, size, pointer<void>(info.scratch));
     });
 }

@@ -10,15 +10,15 @@
 namespace sluice::cpu::fast {
 
 // The memory that decoding needs besides its arguments. Only one thread at a time may use it.
-constexpr u32 kGstdScratchAlignment = 16;
+constexpr uint32_t kGstdScratchAlignment = 16;
 extern const size_t kGstdScratchSize; // some 100 KB
 
 // Like cpu::decodeGstdTile. `scratch` has kGstdScratchSize bytes of any contents, aligned as above.
-u32 decodeGstdTile(const u8* source, size_t sourceSize, u8* destination, size_t destinationSize,
-                   void* scratch);
+uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                        size_t destinationSize, void* scratch);
 // The same in portable C++, whatever the processor offers.
-u32 decodeGstdTilePortably(const u8* source, size_t sourceSize, u8* destination,
-                           size_t destinationSize, void* scratch);
+uint32_t decodeGstdTilePortably(const uint8_t* source, size_t sourceSize, uint8_t* destination,
+                                size_t destinationSize, void* scratch);
 
 // The command, as that of ReferenceBackend; with scratch as above.
 void gstd(const SluiceGstdInfo& info);

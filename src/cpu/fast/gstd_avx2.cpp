@@ -10,18 +10,18 @@ namespace sluice::cpu::fast {
 namespace {
 
 constexpr RankOf8 kRanks;
-constexpr u32 kLanes = SLUICE_GS_LANES, kWide = 8, kVectors = kLanes / kWide;
-constexpr u32 kGroup = 4 * kLanes; // literals
+constexpr uint32_t kLanes = SLUICE_GS_LANES, kWide = 8, kVectors = kLanes / kWide;
+constexpr uint32_t kGroup = 4 * kLanes; // literals
 
-SLUICE_AVX2 inline __m256i load(const u32* from)
+SLUICE_AVX2 inline __m256i load(const uint32_t* from)
 {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 }
-SLUICE_AVX2 inline void store(u32* to, __m256i value)
+SLUICE_AVX2 inline void store(uint32_t* to, __m256i value)
 {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value);
 }
-SLUICE_AVX2 inline __m256i gather(const u32* table, __m256i places)
+SLUICE_AVX2 inline __m256i gather(const uint32_t* table, __m256i places)
 {
     return _mm256_i32gather_epi32(reinterpret_cast<const int*>(table), places, 4);
 }
@@ -33,9 +33,9 @@ SLUICE_AVX2 inline __m256i wantsOf(__m256i states)
 }
 
 // Refills the lanes of `wants`, in their order. 16 bytes from `next` on may be read.
-SLUICE_AVX2 inline __m256i refilled(__m256i states, __m256i wants, const u8*& next)
+SLUICE_AVX2 inline __m256i refilled(__m256i states, __m256i wants, const uint8_t*& next)
 {
-    const u32 wanting = u32(_mm256_movemask_ps(_mm256_castsi256_ps(wants)));
+    const uint32_t wanting = uint32_t(_mm256_movemask_ps(_mm256_castsi256_ps(wants)));
     const __m256i words =
         _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(next)));
     const __m256i ranks = _mm256_cvtepu8_epi32(
@@ -56,19 +56,20 @@ SLUICE_AVX2 inline __m256i advanced(__m256i states, __m256i entries, __m128i log
 }
 
 // Returns whether there are enough words for a group of literals.
-SLUICE_AVX2 inline bool haveGroup(const u8* next, const u8* end)
+SLUICE_AVX2 inline bool haveGroup(const uint8_t* next, const uint8_t* end)
 {
     return size_t(end - next) >= 2 * (kGroup + kWordsLoaded);
 }
 
 } // namespace
 
-SLUICE_AVX2 void readSymbolsAvx2(Lanes& lanes, const u32* slots, u32 log, u32* symbols)
+SLUICE_AVX2 void readSymbolsAvx2(Lanes& lanes, const uint32_t* slots, uint32_t log,
+                                 uint32_t* symbols)
 {
     const __m256i mask = _mm256_set1_epi32(int((1u << log) - 1)), byte = _mm256_set1_epi32(0xff);
     const __m128i shift = _mm_cvtsi32_si128(int(log));
-    const u8* next = lanes.words.next;
-    for (u32 first = 0; first < kLanes; first += kWide) {
+    const uint8_t* next = lanes.words.next;
+    for (uint32_t first = 0; first < kLanes; first += kWide) {
         __m256i states = load(lanes.states + first);
         states = refilled(states, wantsOf(states), next);
         const __m256i entries = gather(slots, _mm256_and_si256(states, mask));
@@ -78,11 +79,12 @@ SLUICE_AVX2 void readSymbolsAvx2(Lanes& lanes, const u32* slots, u32 log, u32* s
     lanes.words.next = next;
 }
 
-SLUICE_AVX2 void readExtraBitsAvx2(Lanes& lanes, const u32* rows, const u32* symbols, u32* values)
+SLUICE_AVX2 void readExtraBitsAvx2(Lanes& lanes, const uint32_t* rows, const uint32_t* symbols,
+                                   uint32_t* values)
 {
     const __m256i ones = _mm256_set1_epi32(-1), zero = _mm256_setzero_si256();
-    const u8* next = lanes.words.next;
-    for (u32 first = 0; first < kLanes; first += kWide) {
+    const uint8_t* next = lanes.words.next;
+    for (uint32_t first = 0; first < kLanes; first += kWide) {
         const __m256i row = gather(rows, load(symbols + first));
         const __m256i bits = _mm256_and_si256(row, _mm256_set1_epi32(kBitsMask));
         __m256i states = load(lanes.states + first);
@@ -96,24 +98,24 @@ SLUICE_AVX2 void readExtraBitsAvx2(Lanes& lanes, const u32* rows, const u32* sym
     lanes.words.next = next;
 }
 
-SLUICE_AVX2 u32 readRansLiteralsAvx2(Lanes& lanes, u32 count, const u32* slots, u32 log,
-                                     u8* literals)
+SLUICE_AVX2 uint32_t readRansLiteralsAvx2(Lanes& lanes, uint32_t count, const uint32_t* slots,
+                                          uint32_t log, uint8_t* literals)
 {
     const __m256i mask = _mm256_set1_epi32(int((1u << log) - 1)), byte = _mm256_set1_epi32(0xff);
     const __m128i shift = _mm_cvtsi32_si128(int(log));
-    const u8* next = lanes.words.next;
+    const uint8_t* next = lanes.words.next;
     __m256i states[kVectors];
-    for (u32 v = 0; v < kVectors; ++v)
+    for (uint32_t v = 0; v < kVectors; ++v)
         states[v] = load(lanes.states + v * kWide);
-    u32 done = 0;
+    uint32_t done = 0;
     for (; done + kGroup <= count && haveGroup(next, lanes.words.end); done += kGroup) {
         // Literal 4 lane + k is byte k of the lane's word.
         __m256i bytes[kVectors];
-        for (u32 v = 0; v < kVectors; ++v)
+        for (uint32_t v = 0; v < kVectors; ++v)
             bytes[v] = _mm256_setzero_si256();
-        for (u32 k = 0; k < 4; ++k) {
+        for (uint32_t k = 0; k < 4; ++k) {
             const __m128i place = _mm_cvtsi32_si128(int(8 * k));
-            for (u32 v = 0; v < kVectors; ++v) {
+            for (uint32_t v = 0; v < kVectors; ++v) {
                 const __m256i full = refilled(states[v], wantsOf(states[v]), next);
                 const __m256i entries = gather(slots, _mm256_and_si256(full, mask));
                 states[v] = advanced(full, entries, shift);
@@ -121,31 +123,32 @@ SLUICE_AVX2 u32 readRansLiteralsAvx2(Lanes& lanes, u32 count, const u32* slots, 
                     bytes[v], _mm256_sll_epi32(_mm256_and_si256(entries, byte), place));
             }
         }
-        for (u32 v = 0; v < kVectors; ++v)
+        for (uint32_t v = 0; v < kVectors; ++v)
             _mm256_storeu_si256(reinterpret_cast<__m256i*>(literals + done + 32 * v), bytes[v]);
     }
-    for (u32 v = 0; v < kVectors; ++v)
+    for (uint32_t v = 0; v < kVectors; ++v)
         store(lanes.states + v * kWide, states[v]);
     lanes.words.next = next;
     return done;
 }
 
-SLUICE_AVX2 u32 readCodedLiteralsAvx2(Lanes& lanes, u32 count, const u16* codes, u8* literals)
+SLUICE_AVX2 uint32_t readCodedLiteralsAvx2(Lanes& lanes, uint32_t count, const uint16_t* codes,
+                                           uint8_t* literals)
 {
     const __m256i mask = _mm256_set1_epi32((1 << SLUICE_GS_MAX_CODE_LENGTH) - 1),
                   byte = _mm256_set1_epi32(0xff);
-    const u8* next = lanes.words.next;
+    const uint8_t* next = lanes.words.next;
     __m256i states[kVectors];
-    for (u32 v = 0; v < kVectors; ++v)
+    for (uint32_t v = 0; v < kVectors; ++v)
         states[v] = load(lanes.states + v * kWide);
-    u32 done = 0;
+    uint32_t done = 0;
     for (; done + kGroup <= count && haveGroup(next, lanes.words.end); done += kGroup) {
         __m256i bytes[kVectors];
-        for (u32 v = 0; v < kVectors; ++v)
+        for (uint32_t v = 0; v < kVectors; ++v)
             bytes[v] = _mm256_setzero_si256();
-        for (u32 k = 0; k < 4; ++k) {
+        for (uint32_t k = 0; k < 4; ++k) {
             const __m128i place = _mm_cvtsi32_si128(int(8 * k));
-            for (u32 v = 0; v < kVectors; ++v) {
+            for (uint32_t v = 0; v < kVectors; ++v) {
                 const __m256i full = refilled(states[v], wantsOf(states[v]), next);
                 // The gather reads two bytes beyond the entry, for which the table has room.
                 const __m256i found = _mm256_i32gather_epi32(reinterpret_cast<const int*>(codes),
@@ -156,20 +159,20 @@ SLUICE_AVX2 u32 readCodedLiteralsAvx2(Lanes& lanes, u32 count, const u16* codes,
                                            _mm256_sll_epi32(_mm256_and_si256(found, byte), place));
             }
         }
-        for (u32 v = 0; v < kVectors; ++v)
+        for (uint32_t v = 0; v < kVectors; ++v)
             _mm256_storeu_si256(reinterpret_cast<__m256i*>(literals + done + 32 * v), bytes[v]);
     }
-    for (u32 v = 0; v < kVectors; ++v)
+    for (uint32_t v = 0; v < kVectors; ++v)
         store(lanes.states + v * kWide, states[v]);
     lanes.words.next = next;
     return done;
 }
 
 #else // not called
-void readSymbolsAvx2(Lanes&, const u32*, u32, u32*) {}
-void readExtraBitsAvx2(Lanes&, const u32*, const u32*, u32*) {}
-u32 readRansLiteralsAvx2(Lanes&, u32, const u32*, u32, u8*) { return 0; }
-u32 readCodedLiteralsAvx2(Lanes&, u32, const u16*, u8*) { return 0; }
+void readSymbolsAvx2(Lanes&, const uint32_t*, uint32_t, uint32_t*) {}
+void readExtraBitsAvx2(Lanes&, const uint32_t*, const uint32_t*, uint32_t*) {}
+uint32_t readRansLiteralsAvx2(Lanes&, uint32_t, const uint32_t*, uint32_t, uint8_t*) { return 0; }
+uint32_t readCodedLiteralsAvx2(Lanes&, uint32_t, const uint16_t*, uint8_t*) { return 0; }
 #endif
 
 } // namespace sluice::cpu::fast

@@ -13,7 +13,7 @@ namespace sluice::cpu::fast {
 // have one above 0. So a copy from elsewhere costs nothing here.
 class Depths {
 public:
-    void start(u32 most)
+    void start(uint32_t most)
     {
         m_most = most;
         m_group = 0;
@@ -22,9 +22,9 @@ public:
     }
 
     // Notes that `length` bytes at `at` were copied from `offset` bytes before.
-    void copy(u32 at, u32 offset, u32 length)
+    void copy(uint32_t at, uint32_t offset, uint32_t length)
     {
-        const u32 to = at % SLUICE_GS_GROUP;
+        const uint32_t to = at % SLUICE_GS_GROUP;
         // A match that overlaps itself only copies bytes from before it, so none of its bytes in
         // later groups copies from its own group.
         length = std::min(length, SLUICE_GS_GROUP - to);
@@ -53,8 +53,8 @@ private:
     void leaveGroup()
     {
         if (!m_isUsed) return;
-        u8 most = 0;
-        for (u32 i = 0; i < SLUICE_GS_GROUP; ++i)
+        uint8_t most = 0;
+        for (uint32_t i = 0; i < SLUICE_GS_GROUP; ++i)
             most = std::max(most, m_hops[i]);
         m_isTooDeep = m_isTooDeep || most > m_most;
         m_isUsed = false;
@@ -62,51 +62,51 @@ private:
     }
 
     // The first bytes that it copies lie before the group.
-    void copyFromBorder(u32 to, u32 offset, u32 length)
+    void copyFromBorder(uint32_t to, uint32_t offset, uint32_t length)
     {
-        const u32 outside = offset - to;
+        const uint32_t outside = offset - to;
         if (offset >= length) {
             addOne(m_hops + to + outside, m_hops, length - outside);
             return;
         }
-        for (u32 k = 0; k < length; ++k)
-            if (k % offset >= outside) m_hops[to + k] = u8(m_hops[k % offset - outside] + 1);
+        for (uint32_t k = 0; k < length; ++k)
+            if (k % offset >= outside) m_hops[to + k] = uint8_t(m_hops[k % offset - outside] + 1);
     }
 
     // Sets to[i] = from[i] + 1; the ranges do not overlap. No number passes 255, since a copy has
     // at least 3 bytes and a group therefore fewer than 171 copies.
-    static void addOne(u8* to, const u8* from, u32 size)
+    static void addOne(uint8_t* to, const uint8_t* from, uint32_t size)
     {
-        constexpr u64 kOnes = 0x0101010101010101u;
+        constexpr uint64_t kOnes = 0x0101010101010101u;
         if (size < 8) {
-            for (u32 i = 0; i < size; ++i)
-                to[i] = u8(from[i] + 1);
+            for (uint32_t i = 0; i < size; ++i)
+                to[i] = uint8_t(from[i] + 1);
             return;
         }
-        const u32 last = size - 8; // written twice in part
-        for (u32 i = 0; i < last; i += 8)
+        const uint32_t last = size - 8; // written twice in part
+        for (uint32_t i = 0; i < last; i += 8)
             storeLe64(to + i, loadLe64(from + i) + kOnes);
         storeLe64(to + last, loadLe64(from + last) + kOnes);
     }
 
     // Writes the first `period` bytes again and again.
-    static void repeat(u8* to, u32 period, u32 size)
+    static void repeat(uint8_t* to, uint32_t period, uint32_t size)
     {
         if (period == 1) {
             std::memset(to, to[-1] + 1, size);
             return;
         }
         addOne(to, to - period, period);
-        for (u32 done = period; done < size;) {
-            const u32 more = std::min(done, size - done);
+        for (uint32_t done = period; done < size;) {
+            const uint32_t more = std::min(done, size - done);
             std::memcpy(to + done, to, more);
             done += more;
         }
     }
 
-    u32 m_most, m_group;
+    uint32_t m_most, m_group;
     bool m_isTooDeep, m_isUsed;
-    u8 m_hops[SLUICE_GS_GROUP];
+    uint8_t m_hops[SLUICE_GS_GROUP];
 };
 
 } // namespace sluice::cpu::fast

@@ -12,21 +12,21 @@ public:
 
     bool readClasses()
     {
-        u32 frequencies[SLUICE_GS_CLASSES];
-        for (u32 lane = 0; lane < SLUICE_GS_CLASSES; ++lane)
+        uint32_t frequencies[SLUICE_GS_CLASSES];
+        for (uint32_t lane = 0; lane < SLUICE_GS_CLASSES; ++lane)
             frequencies[lane] = m_lanes.bits(lane, 3);
         completeRows(frequencies, SLUICE_GS_CLASSES);
         return buildSlots(frequencies, SLUICE_GS_CLASSES, SLUICE_GS_CLASS_LOG, m_slots);
     }
-    void readRows(u32* values, u32 count)
+    void readRows(uint32_t* values, uint32_t count)
     {
-        for (u32 symbol = 0; symbol < count; ++symbol)
+        for (uint32_t symbol = 0; symbol < count; ++symbol)
             values[symbol] = m_lanes.symbol(symbol % SLUICE_GS_LANES, m_slots, SLUICE_GS_CLASS_LOG);
     }
-    void completeRows(u32* values, u32 count)
+    void completeRows(uint32_t* values, uint32_t count)
     {
-        for (u32 symbol = 0; symbol < count; ++symbol) {
-            const u32 kind = values[symbol];
+        for (uint32_t symbol = 0; symbol < count; ++symbol) {
+            const uint32_t kind = values[symbol];
             if (kind >= 2)
                 values[symbol] =
                     1u << (kind - 1) | m_lanes.bits(symbol % SLUICE_GS_LANES, kind - 1);
@@ -35,54 +35,54 @@ public:
 
 private:
     Lanes& m_lanes;
-    u32 m_slots[1u << SLUICE_GS_CLASS_LOG];
+    uint32_t m_slots[1u << SLUICE_GS_CLASS_LOG];
 };
 
 // Fills a table for all numbers of kMaxLog bits, whose lowest bits are a code that begins with its
 // highest bit. Returns whether the code is complete.
-bool buildCodes(const u32* lengths, u16* codes)
+bool buildCodes(const uint32_t* lengths, uint16_t* codes)
 {
-    constexpr u32 kMaxLog = SLUICE_GS_MAX_CODE_LENGTH, kSymbols = 256;
-    u32 count[kMaxLog + 1] = {}, next[kMaxLog + 1], space = 0;
-    for (u32 i = 0; i < kSymbols; ++i) {
+    constexpr uint32_t kMaxLog = SLUICE_GS_MAX_CODE_LENGTH, kSymbols = 256;
+    uint32_t count[kMaxLog + 1] = {}, next[kMaxLog + 1], space = 0;
+    for (uint32_t i = 0; i < kSymbols; ++i) {
         if (lengths[i] > kMaxLog) return false;
         ++count[lengths[i]];
     }
-    for (u32 length = 1; length <= kMaxLog; ++length) {
+    for (uint32_t length = 1; length <= kMaxLog; ++length) {
         next[length] = space; // where the codes of this length begin, as kMaxLog bits
         space += count[length] << (kMaxLog - length);
     }
     if (space != 1u << kMaxLog) return false;
-    for (u32 i = 0; i < kSymbols; ++i) {
-        const u32 length = lengths[i];
+    for (uint32_t i = 0; i < kSymbols; ++i) {
+        const uint32_t length = lengths[i];
         if (length == 0) continue;
-        u32 reversed = 0;
-        for (u32 bit = 0; bit < kMaxLog; ++bit)
+        uint32_t reversed = 0;
+        for (uint32_t bit = 0; bit < kMaxLog; ++bit)
             reversed |= (next[length] >> bit & 1) << (kMaxLog - 1 - bit);
         next[length] += 1u << (kMaxLog - length);
-        for (u32 at = reversed; at < 1u << kMaxLog; at += 1u << length)
-            codes[at] = u16(length << 8 | i);
+        for (uint32_t at = reversed; at < 1u << kMaxLog; at += 1u << length)
+            codes[at] = uint16_t(length << 8 | i);
     }
     return true;
 }
 
 } // namespace
 
-bool readLiteralTable(Lanes& lanes, u32 mode, u32 log, LiteralTable& table)
+bool readLiteralTable(Lanes& lanes, uint32_t mode, uint32_t log, LiteralTable& table)
 {
     TableReader reader(lanes);
     if (!reader.readClasses()) return false;
     table.isRead = true;
     table.mode = mode;
     table.log = log;
-    u32 values[256];
+    uint32_t values[256];
     reader.readRows(values, 256);
     if (mode == SLUICE_GS_LITERALS_HUFFMAN) return buildCodes(values, table.codes);
     reader.completeRows(values, 256);
     return buildSlots(values, 256, log, table.slots);
 }
 
-bool readSequenceTables(Lanes& lanes, u32 modulus, u32 log, SequenceTables& tables)
+bool readSequenceTables(Lanes& lanes, uint32_t modulus, uint32_t log, SequenceTables& tables)
 {
     TableReader reader(lanes);
     if (!reader.readClasses()) return false;
@@ -90,9 +90,9 @@ bool readSequenceTables(Lanes& lanes, u32 modulus, u32 log, SequenceTables& tabl
     tables.modulus = modulus;
     tables.log = log;
     struct Alphabet {
-        u32 count;
-        u32* slots;
-        u32 values[SLUICE_GS_MAX_MODULUS];
+        uint32_t count;
+        uint32_t* slots;
+        uint32_t values[SLUICE_GS_MAX_MODULUS];
     } alphabets[] = {{SLUICE_GS_LITERAL_LENGTHS, tables.literalLength, {}},
                      {SLUICE_GS_MATCH_LENGTHS, tables.matchLength, {}},
                      {SLUICE_GS_OFFSETS, tables.offset, {}},

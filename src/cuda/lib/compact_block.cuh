@@ -19,7 +19,7 @@ struct CompactShared {
 };
 
 // The tile that is being compacted, or the ring of tiles.
-extern __shared__ __align__(128) unsigned char compactBytes[];
+extern __shared__ __align__(128) uint8_t compactBytes[];
 
 // The word of scratch that counts what a partition keeps.
 __device__ inline uint32_t* keptWord(const CompactParams& params)

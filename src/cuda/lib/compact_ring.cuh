@@ -48,7 +48,7 @@ struct CompactRing : Compact<Bytes> {
                  &ring.arrived[stage]);
     }
 
-    static __device__ unsigned char* stageOf(uint32_t stage)
+    static __device__ uint8_t* stageOf(uint32_t stage)
     {
         return compactBytes + stage * (kCompactLeadBytes + kCompactTileBytes) + kCompactLeadBytes;
     }

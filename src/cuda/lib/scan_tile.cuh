@@ -199,7 +199,7 @@ public:
     }
 
     // Loads a copy of the tile, which must be wide.
-    __device__ void load(Elements& elements, const unsigned char* copy) const
+    __device__ void load(Elements& elements, const uint8_t* copy) const
     {
 #pragma unroll
         for (uint32_t row = 0; row < kRows; ++row) {

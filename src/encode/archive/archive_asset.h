@@ -12,14 +12,14 @@
 
 namespace sluice {
 
-constexpr u64 kMaxAssetSize = u64(UINT32_MAX) * 65536;
+constexpr uint64_t kMaxAssetSize = uint64_t(UINT32_MAX) * 65536;
 
-inline SluiceArchiveSegment defaultSegment(const SluiceArchiveWriterInfo& info, u64 size)
+inline SluiceArchiveSegment defaultSegment(const SluiceArchiveWriterInfo& info, uint64_t size)
 {
-    const u32 tileSize = info.codec == SLUICE_CODEC_STORE ? SLUICE_GD_TILE_BYTES
-                         : info.codec == SLUICE_CODEC_GSTD && info.tileSize != 0
-                             ? info.tileSize
-                             : maxTileBytes(info.codec);
+    const uint32_t tileSize = info.codec == SLUICE_CODEC_STORE ? SLUICE_GD_TILE_BYTES
+                              : info.codec == SLUICE_CODEC_GSTD && info.tileSize != 0
+                                  ? info.tileSize
+                                  : maxTileBytes(info.codec);
     return {size, info.codec,         tileSize,       info.level, info.decodeSpeed,
             0,    SLUICE_FLOAT_BYTES, info.copyDepth, 0};
 }
@@ -27,10 +27,10 @@ inline SluiceArchiveSegment defaultSegment(const SluiceArchiveWriterInfo& info, 
 // An asset's segments: the caller's, or a single one of ours.
 struct Segments {
     const SluiceArchiveSegment* given;
-    u32 count;
+    uint32_t count;
     SluiceArchiveSegment single;
 
-    const SluiceArchiveSegment& operator[](u32 i) const
+    const SluiceArchiveSegment& operator[](uint32_t i) const
     {
         return given != nullptr ? given[i] : single;
     }
@@ -39,10 +39,10 @@ struct Segments {
 // What the index says about every asset, whoever has encoded it.
 struct AssetHead {
     std::string_view name;
-    u32 type;
-    u64 size;
-    const u8* parameters;
-    u32 parameterSize;
+    uint32_t type;
+    uint64_t size;
+    const uint8_t* parameters;
+    uint32_t parameterSize;
     bool triesFilters; // tiles may have lost their filter
 };
 
@@ -59,16 +59,19 @@ inline bool triesFilters(const SluiceArchiveAssetInfo& info)
 // The assets that share an extent; none if it belongs to a single asset.
 struct Parts {
     const SluiceArchivePart* list = nullptr;
-    u32 count = 0;
+    uint32_t count = 0;
 
     bool isShare() const { return count != 0; }
 };
 
 inline AssetHead headOf(const SluiceArchivePart& part)
 {
-    return {
-        {part.name, part.nameLength}, part.type, part.size, static_cast<const u8*>(part.parameters),
-        part.parameterSize,           false};
+    return {{part.name, part.nameLength},
+            part.type,
+            part.size,
+            static_cast<const uint8_t*>(part.parameters),
+            part.parameterSize,
+            false};
 }
 
 template <class Info>
@@ -78,32 +81,33 @@ AssetHead headOf(const Info& info, Parts parts = {})
         return {{},
                 0,
                 info.size,
-                static_cast<const u8*>(info.parameters),
+                static_cast<const uint8_t*>(info.parameters),
                 info.parameterSize,
                 triesFilters(info)};
     return {{info.name, info.nameLength},
             info.type,
             info.size,
-            static_cast<const u8*>(info.parameters),
+            static_cast<const uint8_t*>(info.parameters),
             info.parameterSize,
             triesFilters(info)};
 }
 
 // Returns the item that describes the segment's filter, NULL if there is none. The writer has
 // accepted the asset.
-inline const u8* filterItemOf(const SluiceArchiveAssetInfo& info,
-                              const SluiceArchiveSegment& segment)
+inline const uint8_t* filterItemOf(const SluiceArchiveAssetInfo& info,
+                                   const SluiceArchiveSegment& segment)
 {
     return segment.filterOffset == 0
                ? nullptr
-               : static_cast<const u8*>(info.parameters) + segment.filterOffset - 4;
+               : static_cast<const uint8_t*>(info.parameters) + segment.filterOffset - 4;
 }
 
 // Returns whether the items of a checked block are only filters.
-inline bool areFilters(const u8* items, u32 size)
+inline bool areFilters(const uint8_t* items, uint32_t size)
 {
     bool filters = size != 0;
-    for (u32 at = 0; filters && at < size; at += kItemHead + u32(alignUp(itemSize(items + at), 4)))
+    for (uint32_t at = 0; filters && at < size;
+         at += kItemHead + uint32_t(alignUp(itemSize(items + at), 4)))
         filters = loadLe16(items + at) == kFilterItem;
     return filters;
 }
@@ -119,7 +123,7 @@ inline bool isEncodedTile(const SluiceEncodedAssetInfo& info, const SluiceArchiv
            tile.codec <= SLUICE_CODEC_GSTD && tile.size <= maxTileBytes(tile.codec) &&
            tile.storedSize != 0 && goodSize &&
            (tile.filterOffset == 0 ||
-            checkFilterItem(static_cast<const u8*>(info.parameters), info.parameterSize,
+            checkFilterItem(static_cast<const uint8_t*>(info.parameters), info.parameterSize,
                             tile.filterOffset) == SLUICE_OK);
 }
 

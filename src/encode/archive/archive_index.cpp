@@ -16,16 +16,16 @@ namespace {
 constexpr SluiceGstdEncoderInfo kEncoder = {12, 0};
 // A piece ends behind one in this many names, once it has this many bytes. So a change in some
 // entries only changes their own pieces, and a patch carries only those.
-constexpr u32 kEndingNames = 256, kLeastPiece = 4096;
+constexpr uint32_t kEndingNames = 256, kLeastPiece = 4096;
 
 class Coder {
 public:
-    Coder(const std::vector<u8>& entries, const std::string& names)
+    Coder(const std::vector<uint8_t>& entries, const std::string& names)
         : m_table(entries), m_names(names)
     {
     }
 
-    void addEntry(u32 entry, u32 place, u64 share, u64 next);
+    void addEntry(uint32_t entry, uint32_t place, uint64_t share, uint64_t next);
     // Returns whether a piece with this many bytes may end behind the last entry.
     bool endsPiece(size_t size) const
     {
@@ -33,31 +33,31 @@ public:
     }
     void addBytes(const void* bytes, size_t size)
     {
-        const u8* from = static_cast<const u8*>(bytes);
+        const uint8_t* from = static_cast<const uint8_t*>(bytes);
         m_coded.insert(m_coded.end(), from, from + size);
     }
-    const std::vector<u8>& coded() const { return m_coded; }
+    const std::vector<uint8_t>& coded() const { return m_coded; }
 
 private:
-    void add(u64 value)
+    void add(uint64_t value)
     {
         for (; value >= 128; value >>= 7)
-            m_coded.push_back(u8(value | 128));
-        m_coded.push_back(u8(value));
+            m_coded.push_back(uint8_t(value | 128));
+        m_coded.push_back(uint8_t(value));
     }
     // Counts from the last one, up or down.
-    void addNear(u64 value, u64 from)
+    void addNear(uint64_t value, uint64_t from)
     {
-        const u64 difference = value - from;
+        const uint64_t difference = value - from;
         add(difference << 1 ^ (0 - (difference >> 63)));
     }
     void addName(std::string_view name);
 
-    const std::vector<u8>& m_table;
+    const std::vector<uint8_t>& m_table;
     const std::string& m_names;
-    std::vector<u8> m_coded;
+    std::vector<uint8_t> m_coded;
     std::string_view m_name;
-    u64 m_extent = 0, m_block = 0, m_share = 0;
+    uint64_t m_extent = 0, m_block = 0, m_share = 0;
 };
 
 void Coder::addName(std::string_view name)
@@ -72,11 +72,11 @@ void Coder::addName(std::string_view name)
 }
 
 // `place` is the entry's number in the archive, `next` that of the entry whose extent follows.
-void Coder::addEntry(u32 number, u32 place, u64 share, u64 next)
+void Coder::addEntry(uint32_t number, uint32_t place, uint64_t share, uint64_t next)
 {
-    const u8* entry = &m_table[size_t(number) * assetBytes];
-    const u32 kind = entry[assetReserved], type = loadLe32(entry + assetType);
-    const u32 parameters = loadLe32(entry + assetParameterOffset);
+    const uint8_t* entry = &m_table[size_t(number) * assetBytes];
+    const uint32_t kind = entry[assetReserved], type = loadLe32(entry + assetType);
+    const uint32_t parameters = loadLe32(entry + assetParameterOffset);
     add(kind | (type != 0 ? kCodedType : 0) | (parameters != kNoParameters ? kCodedParameters : 0));
     if (kind != entryShare)
         addName(std::string_view(m_names).substr(loadLe32(entry + assetNameOffset),
@@ -92,20 +92,21 @@ void Coder::addEntry(u32 number, u32 place, u64 share, u64 next)
         m_share = share;
         return;
     }
-    const u64 extent = loadLe64(entry + assetOffset) / SLUICE_ARCHIVE_ALIGNMENT;
+    const uint64_t extent = loadLe64(entry + assetOffset) / SLUICE_ARCHIVE_ALIGNMENT;
     addNear(extent, m_extent);
     m_extent = extent;
     add(loadLe32(entry + assetTileCount));
     add(entry[assetTileSizeLog2]);
     addBytes(entry + assetTileChecksum, 4);
-    addNear(next, u64(place) + 1);
+    addNear(next, uint64_t(place) + 1);
 }
 
 // A piece that hardly gets smaller is stored plain. One that gets too small for the reader's bound
 // ends with zeros, which have no meaning.
-void packPiece(SluiceGstdEncoder encoder, const u8* bytes, size_t size, std::vector<u8>& packed)
+void packPiece(SluiceGstdEncoder encoder, const uint8_t* bytes, size_t size,
+               std::vector<uint8_t>& packed)
 {
-    std::vector<u8> tile(sluiceGstdTileBound(size));
+    std::vector<uint8_t> tile(sluiceGstdTileBound(size));
     size_t taken = 0;
     if (sluiceEncodeGstdTile(encoder, bytes, size, tile.data(), tile.size(), &taken) != SLUICE_OK)
         throw std::bad_alloc(); // nothing else can go wrong here
@@ -114,50 +115,50 @@ void packPiece(SluiceGstdEncoder encoder, const u8* bytes, size_t size, std::vec
     if (tile.size() >= size) tile.assign(bytes, bytes + size);
     const size_t at = packed.size();
     packed.resize(at + kIndexPieceHead);
-    storeLe32(&packed[at], u32(tile.size()));
-    storeLe32(&packed[at + 4], u32(size));
+    storeLe32(&packed[at], uint32_t(tile.size()));
+    storeLe32(&packed[at + 4], uint32_t(size));
     packed.insert(packed.end(), tile.begin(), tile.end());
 }
 
 } // namespace
 
-std::vector<u8> packArchiveIndex(const std::vector<u8>& entries, const std::string& names,
-                                 const std::vector<u8>& blocks, const std::vector<u32>& order,
-                                 u32& codedSize)
+std::vector<uint8_t> packArchiveIndex(const std::vector<uint8_t>& entries, const std::string& names,
+                                      const std::vector<uint8_t>& blocks,
+                                      const std::vector<uint32_t>& order, uint32_t& codedSize)
 {
-    const u32 count = u32(entries.size() / assetBytes), assets = u32(order.size());
-    const auto kindOf = [&](u32 number) {
+    const uint32_t count = uint32_t(entries.size() / assetBytes), assets = uint32_t(order.size());
+    const auto kindOf = [&](uint32_t number) {
         return entries[size_t(number) * assetBytes + assetReserved];
     };
-    std::vector<u32> all = order, place(count), next(count, kNoSuccessor);
-    for (u32 i = 0; i < count; ++i)
+    std::vector<uint32_t> all = order, place(count), next(count, kNoSuccessor);
+    for (uint32_t i = 0; i < count; ++i)
         if (kindOf(i) == entryShare) all.push_back(i);
-    for (u32 i = 0; i < count; ++i)
+    for (uint32_t i = 0; i < count; ++i)
         place[all[i]] = i;
-    for (u32 i = count, last = kNoSuccessor; i-- != 0;) {
+    for (uint32_t i = count, last = kNoSuccessor; i-- != 0;) {
         if (kindOf(i) == entryPart) continue;
         next[i] = last;
         last = place[i];
     }
     Coder coder(entries, names);
     std::vector<size_t> ends = {0};
-    for (u32 i = 0; i < count; ++i) {
-        const u32 number = all[i];
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t number = all[i];
         const bool isPart = kindOf(number) == entryPart;
-        const u32 share = loadLe32(&entries[size_t(number) * assetBytes + assetTileChecksum]);
+        const uint32_t share = loadLe32(&entries[size_t(number) * assetBytes + assetTileChecksum]);
         coder.addEntry(number, i, isPart ? place[share] - assets : 0, next[number]);
         if (coder.endsPiece(coder.coded().size() - ends.back()))
             ends.push_back(coder.coded().size());
     }
     coder.addBytes(blocks.data(), blocks.size());
-    codedSize = u32(coder.coded().size());
+    codedSize = uint32_t(coder.coded().size());
     ends.push_back(codedSize);
 
     SluiceGstdEncoder created = nullptr;
     if (sluiceCreateGstdEncoder(&kEncoder, &created) != SLUICE_OK) throw std::bad_alloc();
     const std::unique_ptr<SluiceGstdEncoder_T, decltype(&sluiceDestroyGstdEncoder)> encoder(
         created, sluiceDestroyGstdEncoder);
-    std::vector<u8> packed;
+    std::vector<uint8_t> packed;
     for (size_t i = 1; i < ends.size(); ++i)
         for (size_t at = ends[i - 1]; at < ends[i]; at += kIndexPieceBytes)
             packPiece(created, coder.coded().data() + at,

@@ -14,8 +14,8 @@ namespace sluice {
 //              share behind it and with its number at assetTileChecksum
 //   order      numbers of assets and parts in the order of their names
 //   codedSize receives the number of bytes before packing
-std::vector<u8> packArchiveIndex(const std::vector<u8>& entries, const std::string& names,
-                                 const std::vector<u8>& blocks, const std::vector<u32>& order,
-                                 u32& codedSize);
+std::vector<uint8_t> packArchiveIndex(const std::vector<uint8_t>& entries, const std::string& names,
+                                      const std::vector<uint8_t>& blocks,
+                                      const std::vector<uint32_t>& order, uint32_t& codedSize);
 
 } // namespace sluice

@@ -35,8 +35,8 @@ public:
     bool finished = false;
 
 private:
-    u8* entry(u32 asset) { return m_entries.data() + size_t(asset) * assetBytes; }
-    SluiceStatus write(u64 offset, const void* bytes, size_t size)
+    uint8_t* entry(uint32_t asset) { return m_entries.data() + size_t(asset) * assetBytes; }
+    SluiceStatus write(uint64_t offset, const void* bytes, size_t size)
     {
         return m_info.write(m_info.writeUser, offset, bytes, size);
     }
@@ -45,45 +45,45 @@ private:
     bool acceptsHead(const AssetHead& head, Parts parts) const;
     bool acceptsParts(const AssetHead& share, Parts parts) const;
     bool acceptsName(std::string_view name) const;
-    bool acceptsParameters(const AssetHead& head, u64& held, u64& counted) const;
-    void addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeLog2, Parts parts);
-    void addPart(const SluiceArchivePart& part, u64 offset, u32 share);
-    u8* newEntry(const AssetHead& head);
-    u32 addParameters(const AssetHead& head);
+    bool acceptsParameters(const AssetHead& head, uint64_t& held, uint64_t& counted) const;
+    void addEntry(const AssetHead& head, uint64_t tileCount, uint32_t tileSizeLog2, Parts parts);
+    void addPart(const SluiceArchivePart& part, uint64_t offset, uint32_t share);
+    uint8_t* newEntry(const AssetHead& head);
+    uint32_t addParameters(const AssetHead& head);
     void dropParameters();
-    std::vector<u32> orderOfNames();
-    void sortByName(const std::vector<u32>& order);
-    SluiceStatus addTile(const SluiceArchiveAssetInfo& info, u32 number,
-                         const SluiceArchiveSegment& segment, u64 position, u64 left);
+    std::vector<uint32_t> orderOfNames();
+    void sortByName(const std::vector<uint32_t>& order);
+    SluiceStatus addTile(const SluiceArchiveAssetInfo& info, uint32_t number,
+                         const SluiceArchiveSegment& segment, uint64_t position, uint64_t left);
     SluiceStatus writeOldest();
     SluiceStatus writeTile(TilePool::Tile& tile);
     SluiceStatus flushRecords();
-    void placeAssets(u32 end);
+    void placeAssets(uint32_t end);
 
     SluiceArchiveWriterInfo m_info;
     TilePool m_pool;
-    std::vector<u8> m_entries;    // the asset table
-    std::vector<u8> m_successors; // the order of extents, if it is not that of the names
-    std::vector<u8> m_blocks;     // parameter blocks
+    std::vector<uint8_t> m_entries;    // the asset table
+    std::vector<uint8_t> m_successors; // the order of extents, if it is not that of the names
+    std::vector<uint8_t> m_blocks;     // parameter blocks
     std::string m_names;
-    std::vector<u8> m_coded; // the stored index, if assets share tiles
-    u32 m_codedSize = 0;
+    std::vector<uint8_t> m_coded; // the stored index, if assets share tiles
+    uint32_t m_codedSize = 0;
     // For each entry, whether its parameters are filters on trial that no tile has kept so far.
-    std::vector<u8> m_mayDrop;
-    u32 m_entryCount = 0; // assets, shares, and behind each share its parts
-    u32 m_shareCount = 0;
-    u32 m_lastBlock = kNoParameters; // offset in m_blocks
-    u64 m_parameterBytes = 0;        // as kMaxParameterBytes limits them
+    std::vector<uint8_t> m_mayDrop;
+    uint32_t m_entryCount = 0; // assets, shares, and behind each share its parts
+    uint32_t m_shareCount = 0;
+    uint32_t m_lastBlock = kNoParameters; // offset in m_blocks
+    uint64_t m_parameterBytes = 0;        // as kMaxParameterBytes limits them
     SluiceArchiveStats m_stats = {};
 
     // The state of writing.
-    u64 m_position = headerBytes; // end of the data, always 16-byte aligned
-    u32 m_placedAssets = 0;       // entries that have their offset
+    uint64_t m_position = headerBytes; // end of the data, always 16-byte aligned
+    uint32_t m_placedAssets = 0;       // entries that have their offset
     // These belong to the extent that was placed last.
-    u32 m_tilesWritten = 0;
-    std::vector<u8> m_records; // that are not written yet
-    u64 m_recordsWritten = 0;  // bytes
-    u64 m_outputOffset = 0;    // decoded bytes of its tiles so far
+    uint32_t m_tilesWritten = 0;
+    std::vector<uint8_t> m_records; // that are not written yet
+    uint64_t m_recordsWritten = 0;  // bytes
+    uint64_t m_outputOffset = 0;    // decoded bytes of its tiles so far
     Xxh32 m_recordHash = {};
 };
 
@@ -99,13 +99,13 @@ bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
 {
     if (info.segmentCount != 0 && info.segments == nullptr) return false;
     const Segments segments = segmentsOf(info);
-    u64 left = info.size, tileCount = 0;
-    for (u32 i = 0; i < segments.count; ++i) {
+    uint64_t left = info.size, tileCount = 0;
+    for (uint32_t i = 0; i < segments.count; ++i) {
         const SluiceArchiveSegment& segment = segments[i];
         if (segment.size > left || segment.filterTrial > 1 || !isEncodable(segment)) return false;
         left -= segment.size;
         tileCount += countTiles(segment);
-        const u8* items = static_cast<const u8*>(info.parameters);
+        const uint8_t* items = static_cast<const uint8_t*>(info.parameters);
         const bool goodFilter =
             segment.filterOffset == 0 ||
             checkFilterItem(items, info.parameterSize, segment.filterOffset) == SLUICE_OK;
@@ -116,10 +116,11 @@ bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
 }
 
 // `held` are the bytes of blocks so far, `counted` those that kMaxParameterBytes limits.
-bool ArchiveWriter::acceptsParameters(const AssetHead& head, u64& held, u64& counted) const
+bool ArchiveWriter::acceptsParameters(const AssetHead& head, uint64_t& held,
+                                      uint64_t& counted) const
 {
     if (head.parameterSize == 0) return true;
-    held += u64(head.parameterSize) + 4;
+    held += uint64_t(head.parameterSize) + 4;
     counted += head.parameterSize;
     return head.parameters != nullptr && head.parameterSize % 4 == 0 &&
            held <= SLUICE_ARCHIVE_MAX_BLOCK_BYTES && counted <= kMaxParameterBytes &&
@@ -128,8 +129,8 @@ bool ArchiveWriter::acceptsParameters(const AssetHead& head, u64& held, u64& cou
 
 bool ArchiveWriter::acceptsName(std::string_view name) const
 {
-    const auto nameAt = [&](u32 asset) {
-        const u8* entry = m_entries.data() + size_t(asset) * assetBytes;
+    const auto nameAt = [&](uint32_t asset) {
+        const uint8_t* entry = m_entries.data() + size_t(asset) * assetBytes;
         return std::string_view(m_names).substr(loadLe32(entry + assetNameOffset),
                                                 loadLe16(entry + assetNameLength));
     };
@@ -140,11 +141,11 @@ bool ArchiveWriter::acceptsName(std::string_view name) const
 // Parts in the order of their names make up what the share's tiles decode to.
 bool ArchiveWriter::acceptsParts(const AssetHead& share, Parts parts) const
 {
-    u64 end = 0, held = m_blocks.size(), counted = m_parameterBytes, names = m_names.size();
+    uint64_t end = 0, held = m_blocks.size(), counted = m_parameterBytes, names = m_names.size();
     bool isGood = m_info.anyOrder != 0 && parts.list != nullptr &&
                   acceptsParameters(share, held, counted) &&
                   (share.parameterSize == 0 || areFilters(share.parameters, share.parameterSize));
-    for (u32 i = 0; i < parts.count && isGood; ++i) {
+    for (uint32_t i = 0; i < parts.count && isGood; ++i) {
         const AssetHead head = headOf(parts.list[i]);
         end = alignUp(end, kPartAlignment);
         isGood = acceptsName(head.name) && (i == 0 || headOf(parts.list[i - 1]).name < head.name) &&
@@ -158,8 +159,8 @@ bool ArchiveWriter::acceptsParts(const AssetHead& share, Parts parts) const
 
 bool ArchiveWriter::acceptsHead(const AssetHead& head, Parts parts) const
 {
-    u64 held = m_blocks.size(), counted = m_parameterBytes;
-    const u32 assets = m_entryCount - m_shareCount, more = std::max(parts.count, 1u);
+    uint64_t held = m_blocks.size(), counted = m_parameterBytes;
+    const uint32_t assets = m_entryCount - m_shareCount, more = std::max(parts.count, 1u);
     if (head.size > kMaxAssetSize || more > SLUICE_ARCHIVE_MAX_ASSETS - assets) return false;
     return parts.isShare() ? acceptsParts(head, parts)
                            : m_names.size() + head.name.size() <= SLUICE_ARCHIVE_MAX_NAME_BYTES &&
@@ -179,8 +180,8 @@ bool ArchiveWriter::accepts(const SluiceEncodedAssetInfo& info, Parts parts) con
         info.tileSizeLog2 > SLUICE_ARCHIVE_MAX_TILE_LOG2 ||
         (info.tileCount != 0 && (info.tiles == nullptr || info.readTile == nullptr)))
         return false;
-    u64 size = 0;
-    for (u32 i = 0; i < info.tileCount; ++i) {
+    uint64_t size = 0;
+    for (uint32_t i = 0; i < info.tileCount; ++i) {
         if (!isEncodedTile(info, info.tiles[i], i + 1 == info.tileCount)) return false;
         size += info.tiles[i].size;
     }
@@ -188,14 +189,14 @@ bool ArchiveWriter::accepts(const SluiceEncodedAssetInfo& info, Parts parts) con
 }
 
 // Returns where the asset's parameter block is; assets in a row with the same one share it.
-u32 ArchiveWriter::addParameters(const AssetHead& head)
+uint32_t ArchiveWriter::addParameters(const AssetHead& head)
 {
     if (head.parameterSize == 0) return kNoParameters;
     m_parameterBytes += head.parameterSize;
     if (m_lastBlock != kNoParameters && loadLe32(&m_blocks[m_lastBlock]) == head.parameterSize &&
         std::memcmp(&m_blocks[m_lastBlock + 4], head.parameters, head.parameterSize) == 0)
         return m_lastBlock;
-    m_lastBlock = u32(m_blocks.size());
+    m_lastBlock = uint32_t(m_blocks.size());
     m_blocks.resize(m_blocks.size() + 4);
     storeLe32(&m_blocks[m_lastBlock], head.parameterSize);
     m_blocks.insert(m_blocks.end(), head.parameters, head.parameters + head.parameterSize);
@@ -206,15 +207,15 @@ u32 ArchiveWriter::addParameters(const AssetHead& head)
 // row that keep the same block share it. Offsets of blocks ascend.
 void ArchiveWriter::dropParameters()
 {
-    u32 kept = 0; // bytes of blocks
+    uint32_t kept = 0; // bytes of blocks
     // The old and the new place of the last block that was kept.
-    u32 last = kNoParameters, lastKept = kNoParameters;
-    for (u32 asset = 0; asset < m_entryCount; ++asset) {
-        const u32 offset = loadLe32(entry(asset) + assetParameterOffset);
+    uint32_t last = kNoParameters, lastKept = kNoParameters;
+    for (uint32_t asset = 0; asset < m_entryCount; ++asset) {
+        const uint32_t offset = loadLe32(entry(asset) + assetParameterOffset);
         const bool drop = offset == kNoParameters || m_mayDrop[asset] != 0;
         if (!drop && offset != last) {
             last = offset;
-            const u32 size = 4 + loadLe32(&m_blocks[offset]);
+            const uint32_t size = 4 + loadLe32(&m_blocks[offset]);
             const bool same = lastKept != kNoParameters && size <= kept - lastKept &&
                               std::memcmp(&m_blocks[lastKept], &m_blocks[offset], size) == 0;
             if (!same) {
@@ -229,13 +230,13 @@ void ArchiveWriter::dropParameters()
 }
 
 // Adds an entry with the members that all kinds have.
-u8* ArchiveWriter::newEntry(const AssetHead& head)
+uint8_t* ArchiveWriter::newEntry(const AssetHead& head)
 {
     m_entries.resize(m_entries.size() + assetBytes);
-    u8* to = entry(m_entryCount++);
+    uint8_t* to = entry(m_entryCount++);
     storeLe64(to + assetSize, head.size);
-    storeLe32(to + assetNameOffset, u32(m_names.size()));
-    storeLe16(to + assetNameLength, u32(head.name.size()));
+    storeLe32(to + assetNameOffset, uint32_t(m_names.size()));
+    storeLe16(to + assetNameLength, uint32_t(head.name.size()));
     storeLe32(to + assetType, head.type);
     storeLe32(to + assetParameterOffset, addParameters(head));
     m_names.append(head.name);
@@ -244,14 +245,15 @@ u8* ArchiveWriter::newEntry(const AssetHead& head)
 }
 
 // Adds the entry of an asset to the table, or those of a share and its parts.
-void ArchiveWriter::addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeLog2, Parts parts)
+void ArchiveWriter::addEntry(const AssetHead& head, uint64_t tileCount, uint32_t tileSizeLog2,
+                             Parts parts)
 {
-    const u32 number = m_entryCount;
-    u8* to = newEntry(head);
-    storeLe32(to + assetTileCount, u32(tileCount));
+    const uint32_t number = m_entryCount;
+    uint8_t* to = newEntry(head);
+    storeLe32(to + assetTileCount, uint32_t(tileCount));
     // This is right without records, and replaced if there are any.
     storeLe32(to + assetTileChecksum, xxh32(nullptr, 0, 0));
-    to[assetTileSizeLog2] = u8(tileSizeLog2);
+    to[assetTileSizeLog2] = uint8_t(tileSizeLog2);
     m_stats.tileCount += tileCount;
     if (!parts.isShare()) {
         m_stats.bytesIn += head.size;
@@ -259,8 +261,8 @@ void ArchiveWriter::addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeL
     }
     to[assetReserved] = entryShare;
     ++m_shareCount;
-    u64 offset = 0;
-    for (u32 i = 0; i < parts.count; ++i) {
+    uint64_t offset = 0;
+    for (uint32_t i = 0; i < parts.count; ++i) {
         offset = alignUp(offset, kPartAlignment);
         addPart(parts.list[i], offset, number);
         offset += parts.list[i].size;
@@ -268,9 +270,9 @@ void ArchiveWriter::addEntry(const AssetHead& head, u64 tileCount, u32 tileSizeL
 }
 
 // `share` is the number of its entry for now.
-void ArchiveWriter::addPart(const SluiceArchivePart& part, u64 offset, u32 share)
+void ArchiveWriter::addPart(const SluiceArchivePart& part, uint64_t offset, uint32_t share)
 {
-    u8* to = newEntry(headOf(part));
+    uint8_t* to = newEntry(headOf(part));
     to[assetReserved] = entryPart;
     storeLe64(to + assetOffset, offset);
     storeLe32(to + assetTileChecksum, share);
@@ -279,17 +281,17 @@ void ArchiveWriter::addPart(const SluiceArchivePart& part, u64 offset, u32 share
 
 SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info, Parts parts)
 {
-    const u32 number = m_entryCount;
+    const uint32_t number = m_entryCount;
     const Segments segments = segmentsOf(info);
-    u64 tileCount = 0;
-    for (u32 i = 0; i < segments.count; ++i)
+    uint64_t tileCount = 0;
+    for (uint32_t i = 0; i < segments.count; ++i)
         tileCount += countTiles(segments[i]);
     const SluiceArchiveSegment* list =
         segments.given != nullptr ? segments.given : &segments.single;
     addEntry(headOf(info, parts), tileCount, tileSizeLog2Of(list, segments.count), parts);
-    u64 position = 0;
-    for (u32 i = 0; i < segments.count; ++i) {
-        const u64 end = position + segments[i].size;
+    uint64_t position = 0;
+    for (uint32_t i = 0; i < segments.count; ++i) {
+        const uint64_t end = position + segments[i].size;
         while (position != end) {
             const SluiceStatus status =
                 addTile(info, number, segments[i], position, end - position);
@@ -302,25 +304,26 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info, Parts parts)
 
 // Reads the next tile of the asset or share, from `position` on, and hands it to the pool. `left`
 // bytes of the segment follow from there on.
-SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, u32 number,
-                                    const SluiceArchiveSegment& segment, u64 position, u64 left)
+SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, uint32_t number,
+                                    const SluiceArchiveSegment& segment, uint64_t position,
+                                    uint64_t left)
 {
     if (m_pool.full()) {
         const SluiceStatus status = writeOldest();
         if (status != SLUICE_OK) return status;
     }
     TilePool::Tile& tile = m_pool.next();
-    u8* input = tile.resize(nextTileSize(segment, left));
+    uint8_t* input = tile.resize(nextTileSize(segment, left));
     tile.asset = number;
     tile.segment = segment;
     tile.isEncoded = false;
     tile.filter.clear();
-    if (const u8* item = filterItemOf(info, segment))
+    if (const uint8_t* item = filterItemOf(info, segment))
         tile.filter.assign(item + kItemHead, item + kItemHead + itemSize(item));
     SluiceStatus status = info.read(info.readUser, input, tile.size);
     tile.matchesKnown = info.readMatches != nullptr && segment.codec == SLUICE_CODEC_GSTD;
     if (status == SLUICE_OK && tile.matchesKnown) {
-        u32 count = 0;
+        uint32_t count = 0;
         tile.matches.resize(tile.size);
         status = info.readMatches(info.readUser, position, tile.size, tile.matches.data(), &count);
         tile.matches.resize(std::min(count, tile.size));
@@ -331,9 +334,9 @@ SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, u32 numb
 
 SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info, Parts parts)
 {
-    const u32 number = m_entryCount;
+    const uint32_t number = m_entryCount;
     addEntry(headOf(info, parts), info.tileCount, info.tileSizeLog2, parts);
-    for (u32 i = 0; i < info.tileCount; ++i) {
+    for (uint32_t i = 0; i < info.tileCount; ++i) {
         if (m_pool.full()) {
             const SluiceStatus status = writeOldest();
             if (status != SLUICE_OK) return status;
@@ -366,7 +369,7 @@ SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info, Parts parts)
 
 // Gives the current position to the entries up to `end` that have no place yet. All but the last
 // are empty assets, or parts, which have a place in their share.
-void ArchiveWriter::placeAssets(u32 end)
+void ArchiveWriter::placeAssets(uint32_t end)
 {
     for (; m_placedAssets < end; ++m_placedAssets)
         if (entry(m_placedAssets)[assetReserved] != entryPart)
@@ -383,18 +386,18 @@ SluiceStatus ArchiveWriter::writeOldest()
 
 SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
 {
-    const u32 tileCount = loadLe32(entry(tile.asset) + assetTileCount);
+    const uint32_t tileCount = loadLe32(entry(tile.asset) + assetTileCount);
     if (m_placedAssets <= tile.asset) { // before the asset's first tile come its records
         placeAssets(tile.asset + 1);
-        m_position += alignArchive(u64(tileCount) * recordBytes);
+        m_position += alignArchive(uint64_t(tileCount) * recordBytes);
         m_tilesWritten = 0;
         m_recordsWritten = 0;
         m_outputOffset = 0;
         m_recordHash.begin(0);
     }
     const bool stored = tile.isStored();
-    std::vector<u8>& bytes = stored ? tile.input : tile.output;
-    const u32 storedSize = stored ? tile.size : u32(tile.output.size());
+    std::vector<uint8_t>& bytes = stored ? tile.input : tile.output;
+    const uint32_t storedSize = stored ? tile.size : uint32_t(tile.output.size());
     const size_t padded = size_t(alignArchive(storedSize));
     bytes.resize(std::max(bytes.size(), padded));
     std::memset(bytes.data() + storedSize, 0, padded - storedSize);
@@ -403,11 +406,11 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
 
     const size_t at = m_records.size();
     m_records.resize(at + recordBytes);
-    u8* record = m_records.data() + at;
+    uint8_t* record = m_records.data() + at;
     const SluiceCodec codec = stored ? SLUICE_CODEC_STORE : tile.segment.codec;
     storeLe64(record + recordOffset, m_position - loadLe64(entry(tile.asset) + assetOffset));
     storeLe32(record + recordStoredSize, storedSize);
-    storeLe32(record + recordSizeAndCodec, tile.size | u32(codec) << 24);
+    storeLe32(record + recordSizeAndCodec, tile.size | uint32_t(codec) << 24);
     storeLe32(record + recordChecksum, tile.checksum);
     storeLe32(record + recordFilterOffset,
               stored || tile.filter.empty() ? 0 : tile.segment.filterOffset);
@@ -417,7 +420,7 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
                                            m_outputOffset,
                                            storedSize,
                                            tile.size,
-                                           u32(codec),
+                                           uint32_t(codec),
                                            tile.checksum,
                                            loadLe32(record + recordFilterOffset)};
         m_info.cache->wrote(m_info.cache->user, tile.asset, &written,
@@ -438,7 +441,7 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
 // padding after them.
 SluiceStatus ArchiveWriter::flushRecords()
 {
-    const u64 offset = loadLe64(entry(m_placedAssets - 1) + assetOffset) + m_recordsWritten;
+    const uint64_t offset = loadLe64(entry(m_placedAssets - 1) + assetOffset) + m_recordsWritten;
     m_recordHash.add(m_records.data(), m_records.size());
     m_recordsWritten += m_records.size();
     // A full batch is aligned, so only the last one is padded.
@@ -450,39 +453,40 @@ SluiceStatus ArchiveWriter::flushRecords()
 
 // Returns the numbers of assets and parts in the order of their names; empty if two names are equal
 // or a file is also a folder.
-std::vector<u32> ArchiveWriter::orderOfNames()
+std::vector<uint32_t> ArchiveWriter::orderOfNames()
 {
-    const auto nameOf = [&](u32 asset) {
+    const auto nameOf = [&](uint32_t asset) {
         return std::string_view(m_names).substr(loadLe32(entry(asset) + assetNameOffset),
                                                 loadLe16(entry(asset) + assetNameLength));
     };
-    std::vector<u32> order;
-    for (u32 i = 0; i < m_entryCount; ++i)
+    std::vector<uint32_t> order;
+    for (uint32_t i = 0; i < m_entryCount; ++i)
         if (entry(i)[assetReserved] != entryShare) order.push_back(i);
-    std::sort(order.begin(), order.end(), [&](u32 a, u32 b) { return nameOf(a) < nameOf(b); });
-    const auto sortedName = [&](u32 i) { return nameOf(order[i]); };
-    for (u32 i = 0; i < order.size(); ++i)
+    std::sort(order.begin(), order.end(),
+              [&](uint32_t a, uint32_t b) { return nameOf(a) < nameOf(b); });
+    const auto sortedName = [&](uint32_t i) { return nameOf(order[i]); };
+    for (uint32_t i = 0; i < order.size(); ++i)
         if (!nameMayFollow(sortedName, i, sortedName(i))) return {};
     return order;
 }
 
 // Sorts the table and the names, and notes the order of the extents if it is different.
-void ArchiveWriter::sortByName(const std::vector<u32>& order)
+void ArchiveWriter::sortByName(const std::vector<uint32_t>& order)
 {
-    std::vector<u32> place(m_entryCount);
-    std::vector<u8> entries(m_entries.size());
+    std::vector<uint32_t> place(m_entryCount);
+    std::vector<uint8_t> entries(m_entries.size());
     std::string names;
-    for (u32 i = 0; i < m_entryCount; ++i) {
-        u8* to = entries.data() + size_t(i) * assetBytes;
+    for (uint32_t i = 0; i < m_entryCount; ++i) {
+        uint8_t* to = entries.data() + size_t(i) * assetBytes;
         std::memcpy(to, entry(order[i]), assetBytes);
-        const u32 begin = loadLe32(to + assetNameOffset);
-        storeLe32(to + assetNameOffset, u32(names.size()));
+        const uint32_t begin = loadLe32(to + assetNameOffset);
+        storeLe32(to + assetNameOffset, uint32_t(names.size()));
         names.append(m_names, begin, loadLe16(to + assetNameLength));
         place[order[i]] = i;
     }
     if (!std::is_sorted(order.begin(), order.end())) {
         m_successors.resize(size_t(m_entryCount) * kSuccessorBytes);
-        for (u32 i = 0; i < m_entryCount; ++i)
+        for (uint32_t i = 0; i < m_entryCount; ++i)
             storeLe32(&m_successors[size_t(place[i]) * kSuccessorBytes],
                       i + 1 < m_entryCount ? place[i + 1] : kNoSuccessor);
     }
@@ -499,7 +503,7 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
     placeAssets(m_entryCount);
     dropParameters();
     if (m_info.anyOrder != 0 && m_entryCount != 0) {
-        const std::vector<u32> order = orderOfNames();
+        const std::vector<uint32_t> order = orderOfNames();
         if (order.empty()) return SLUICE_ERROR_ARGUMENT;
         if (m_shareCount == 0)
             sortByName(order);
@@ -517,14 +521,14 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
                  {m_coded.data(), m_coded.size()}};
     Xxh32 hash;
     hash.begin(0);
-    u64 end = m_position;
+    uint64_t end = m_position;
     SluiceStatus status = SLUICE_OK;
     for (const auto& [bytes, size] : parts) {
         if (status == SLUICE_OK && size != 0) status = write(end, bytes, size);
         hash.add(bytes, size);
         end += size;
     }
-    u8 header[headerBytes] = {};
+    uint8_t header[headerBytes] = {};
     std::memcpy(header + headerMagic, kArchiveMagic, sizeof kArchiveMagic);
     storeLe16(header + headerVersionMajor, isShared               ? kArchiveVersionShared
                                            : m_successors.empty() ? kArchiveVersionMajor
@@ -534,8 +538,8 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
     storeLe64(header + headerFileSize, end);
     storeLe64(header + headerIndexOffset, m_position);
     storeLe64(header + headerTileCount, m_stats.tileCount);
-    storeLe32(header + headerBlockBytes, u32(m_blocks.size()));
-    storeLe32(header + headerNameBytes, u32(m_names.size()));
+    storeLe32(header + headerBlockBytes, uint32_t(m_blocks.size()));
+    storeLe32(header + headerNameBytes, uint32_t(m_names.size()));
     storeLe32(header + headerIndexChecksum, hash.value());
     storeLe32(header + headerShareCount, m_shareCount);
     storeLe32(header + headerCodedBytes, m_codedSize);

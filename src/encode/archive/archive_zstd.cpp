@@ -14,16 +14,16 @@ namespace {
 
 class ZstdSource {
 public:
-    ZstdSource(const u8* frames, size_t size) : m_reader(frames, size) {}
+    ZstdSource(const uint8_t* frames, size_t size) : m_reader(frames, size) {}
 
-    SluiceStatus measure(u64& size)
+    SluiceStatus measure(uint64_t& size)
     {
         const SluiceStatus status = m_reader.measure(size);
         m_left = size;
         return status == SLUICE_OK && size == 0 ? finish() : status;
     }
 
-    SluiceStatus read(u8* bytes, size_t size)
+    SluiceStatus read(uint8_t* bytes, size_t size)
     {
         while (m_content.size() - m_used < size) {
             m_content.erase(m_content.begin(), m_content.begin() + ptrdiff_t(m_used));
@@ -41,15 +41,15 @@ public:
 
     // Delivers the matches of the bytes that were read last. A match across the tile's end
     // continues in the next tile.
-    u32 matches(u64 position, u32 size, SluiceGstdMatch* matches)
+    uint32_t matches(uint64_t position, uint32_t size, SluiceGstdMatch* matches)
     {
-        u32 count = 0;
+        uint32_t count = 0;
         size_t done = 0;
         for (; done < m_matches.size() && m_matches[done].position < position + size; ++done) {
             ZstdMatch& match = m_matches[done];
-            const u64 left = position + size - match.position;
-            const u32 length = u32(std::min<u64>(match.length, left));
-            matches[count++] = {u32(match.position - position), length, match.offset};
+            const uint64_t left = position + size - match.position;
+            const uint32_t length = uint32_t(std::min<uint64_t>(match.length, left));
+            matches[count++] = {uint32_t(match.position - position), length, match.offset};
             if (length != match.length) {
                 match.position += length;
                 match.length -= length;
@@ -72,18 +72,19 @@ private:
     }
 
     ZstdReader m_reader;
-    u64 m_left = 0;
-    std::vector<u8> m_content;
+    uint64_t m_left = 0;
+    std::vector<uint8_t> m_content;
     size_t m_used = 0;
     std::vector<ZstdMatch> m_matches;
 };
 
 SluiceStatus readBytes(void* user, void* bytes, size_t size)
 {
-    return static_cast<ZstdSource*>(user)->read(static_cast<u8*>(bytes), size);
+    return static_cast<ZstdSource*>(user)->read(static_cast<uint8_t*>(bytes), size);
 }
 
-SluiceStatus readMatches(void* user, u64 position, u32 size, SluiceGstdMatch* matches, u32* count)
+SluiceStatus readMatches(void* user, uint64_t position, uint32_t size, SluiceGstdMatch* matches,
+                         uint32_t* count)
 {
     *count = static_cast<ZstdSource*>(user)->matches(position, size, matches);
     return SLUICE_OK;
@@ -99,7 +100,7 @@ SluiceStatus sluiceAddArchiveZstd(SluiceArchiveWriter writer, const SluiceArchiv
     if (writer == nullptr || info == nullptr || (info->frames == nullptr && info->framesSize != 0))
         return SLUICE_ERROR_ARGUMENT;
     return withoutExceptions([&] {
-        ZstdSource source(static_cast<const u8*>(info->frames), info->framesSize);
+        ZstdSource source(static_cast<const uint8_t*>(info->frames), info->framesSize);
         SluiceArchiveSegment segment = {};
         const SluiceStatus status = source.measure(segment.size);
         if (status != SLUICE_OK) return status;

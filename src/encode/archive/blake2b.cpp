@@ -6,26 +6,29 @@
 namespace sluice {
 namespace {
 
-constexpr u64 kStart[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
-                           0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f,
-                           0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
+constexpr uint64_t kStart[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
+                                0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f,
+                                0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
 
-constexpr u8 kOrder[10][16] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
-                               {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
-                               {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4},
-                               {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
-                               {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13},
-                               {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
-                               {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11},
-                               {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
-                               {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5},
-                               {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
+constexpr uint8_t kOrder[10][16] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+                                    {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
+                                    {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4},
+                                    {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
+                                    {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13},
+                                    {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
+                                    {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11},
+                                    {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
+                                    {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5},
+                                    {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
 
-constexpr u32 kRounds = 12;
+constexpr uint32_t kRounds = 12;
 
-inline u64 rotateRight(u64 value, u32 bits) { return value >> bits | value << (64 - bits); }
+inline uint64_t rotateRight(uint64_t value, uint32_t bits)
+{
+    return value >> bits | value << (64 - bits);
+}
 
-inline void mix(u64& a, u64& b, u64& c, u64& d, u64 x, u64 y)
+inline void mix(uint64_t& a, uint64_t& b, uint64_t& c, uint64_t& d, uint64_t x, uint64_t y)
 {
     a += b + x;
     d = rotateRight(d ^ a, 32);
@@ -45,17 +48,17 @@ Blake2b::Blake2b()
     m_state[0] ^= 0x01010000 ^ sizeof(Digest); // one lane, no key, this many bytes of output
 }
 
-void Blake2b::compress(const u8* block, bool last)
+void Blake2b::compress(const uint8_t* block, bool last)
 {
-    u64 words[16], v[16];
-    for (u32 i = 0; i < 16; ++i)
+    uint64_t words[16], v[16];
+    for (uint32_t i = 0; i < 16; ++i)
         words[i] = loadLe64(block + 8 * i);
     std::copy(m_state, m_state + 8, v);
     std::copy(std::begin(kStart), std::end(kStart), v + 8);
     v[12] ^= m_count; // its upper half is 0, since nobody hashes 2^64 bytes
     if (last) v[14] = ~v[14];
-    for (u32 round = 0; round < kRounds; ++round) {
-        const u8* order = kOrder[round % 10];
+    for (uint32_t round = 0; round < kRounds; ++round) {
+        const uint8_t* order = kOrder[round % 10];
         mix(v[0], v[4], v[8], v[12], words[order[0]], words[order[1]]);
         mix(v[1], v[5], v[9], v[13], words[order[2]], words[order[3]]);
         mix(v[2], v[6], v[10], v[14], words[order[4]], words[order[5]]);
@@ -65,13 +68,13 @@ void Blake2b::compress(const u8* block, bool last)
         mix(v[2], v[7], v[8], v[13], words[order[12]], words[order[13]]);
         mix(v[3], v[4], v[9], v[14], words[order[14]], words[order[15]]);
     }
-    for (u32 i = 0; i < 8; ++i)
+    for (uint32_t i = 0; i < 8; ++i)
         m_state[i] ^= v[i] ^ v[i + 8];
 }
 
 void Blake2b::add(const void* bytes, size_t size)
 {
-    const u8* from = static_cast<const u8*>(bytes);
+    const uint8_t* from = static_cast<const uint8_t*>(bytes);
     while (size != 0) {
         if (m_used == sizeof m_block) { // the last block is kept for finish
             m_count += sizeof m_block;
@@ -95,10 +98,10 @@ void Blake2b::add(const void* bytes, size_t size)
 Digest Blake2b::finish()
 {
     m_count += m_used;
-    std::fill(m_block + m_used, m_block + sizeof m_block, u8(0));
+    std::fill(m_block + m_used, m_block + sizeof m_block, uint8_t(0));
     compress(m_block, true);
     Digest digest;
-    for (u32 i = 0; i < digest.size() / 8; ++i)
+    for (uint32_t i = 0; i < digest.size() / 8; ++i)
         storeLe64(digest.data() + 8 * i, m_state[i]);
     return digest;
 }

@@ -10,22 +10,22 @@
 
 namespace sluice {
 
-using Digest = std::array<u8, 32>;
+using Digest = std::array<uint8_t, 32>;
 
 class Blake2b {
 public:
     Blake2b();
     void add(const void* bytes, size_t size);
     // Numbers go in little-endian, so that all machines agree.
-    void addU32(u32 value)
+    void addU32(uint32_t value)
     {
-        u8 bytes[4];
+        uint8_t bytes[4];
         storeLe32(bytes, value);
         add(bytes, sizeof bytes);
     }
-    void addU64(u64 value)
+    void addU64(uint64_t value)
     {
-        u8 bytes[8];
+        uint8_t bytes[8];
         storeLe64(bytes, value);
         add(bytes, sizeof bytes);
     }
@@ -39,11 +39,11 @@ public:
     Digest finish(); // once
 
 private:
-    void compress(const u8* block, bool last);
+    void compress(const uint8_t* block, bool last);
 
-    u64 m_state[8];
-    u64 m_count = 0; // bytes compressed
-    u8 m_block[128] = {};
+    uint64_t m_state[8];
+    uint64_t m_count = 0; // bytes compressed
+    uint8_t m_block[128] = {};
     size_t m_used = 0; // of m_block
 };
 

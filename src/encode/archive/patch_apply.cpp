@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-using Bytes = std::vector<u8>;
+using Bytes = std::vector<uint8_t>;
 
 // Reads the operations of a list one by one.
 class ListReader {
@@ -27,9 +27,9 @@ public:
     bool next(PatchOperation& operation);
 
 private:
-    bool number(u64& value);
-    bool offset(u64& value);
-    bool lies(u64 begin, u64 size) const
+    bool number(uint64_t& value);
+    bool offset(uint64_t& value);
+    bool lies(uint64_t begin, uint64_t size) const
     {
         return begin <= m_header.oldSize && size <= m_header.oldSize - begin;
     }
@@ -37,16 +37,16 @@ private:
     const Bytes& m_list;
     const PatchHeader& m_header;
     size_t m_at = 0;
-    u64 m_oldEnd = 0;
+    uint64_t m_oldEnd = 0;
 };
 
 // A number has seven bits a byte, the lowest first; bit 7 says that another byte follows. No number
 // is longer than necessary.
-bool ListReader::number(u64& value)
+bool ListReader::number(uint64_t& value)
 {
     value = 0;
-    for (u32 shift = 0; shift < 64 && m_at < m_list.size(); shift += 7) {
-        const u64 byte = m_list[m_at++], bits = byte & 127;
+    for (uint32_t shift = 0; shift < 64 && m_at < m_list.size(); shift += 7) {
+        const uint64_t byte = m_list[m_at++], bits = byte & 127;
         if (bits << shift >> shift != bits) return false;
         value |= bits << shift;
         if (byte < 128) return byte != 0 || shift == 0;
@@ -54,11 +54,11 @@ bool ListReader::number(u64& value)
     return false;
 }
 
-bool ListReader::offset(u64& value)
+bool ListReader::offset(uint64_t& value)
 {
-    u64 away = 0;
+    uint64_t away = 0;
     if (!number(away)) return false;
-    const u64 distance = (away >> 1) + (away & 1);
+    const uint64_t distance = (away >> 1) + (away & 1);
     if ((away & 1) != 0 ? distance > m_oldEnd : distance > m_header.oldSize) return false;
     value = (away & 1) != 0 ? m_oldEnd - distance : m_oldEnd + distance;
     return value <= m_header.oldSize;
@@ -67,7 +67,7 @@ bool ListReader::offset(u64& value)
 bool ListReader::next(PatchOperation& operation)
 {
     operation = {};
-    u64 sizeAndKind = 0, stored = 0, prefix = 0;
+    uint64_t sizeAndKind = 0, stored = 0, prefix = 0;
     if (!number(sizeAndKind)) return false;
     operation.kind = PatchKind(sizeAndKind & 3);
     operation.size = sizeAndKind >> 2;
@@ -78,8 +78,8 @@ bool ListReader::next(PatchOperation& operation)
     if (operation.kind != PatchKind::carry && !offset(operation.oldOffset)) return false;
     if (operation.kind == PatchKind::difference && (!number(prefix) || prefix > kPatchPrefixBytes))
         return false;
-    operation.stored = u32(stored);
-    operation.prefix = u32(prefix);
+    operation.stored = uint32_t(stored);
+    operation.prefix = uint32_t(prefix);
     if (operation.kind == PatchKind::difference) return lies(operation.oldOffset, prefix);
     if (operation.kind == PatchKind::carry) return true;
     if (!lies(operation.oldOffset, operation.size)) return false;
@@ -115,7 +115,7 @@ private:
 class PatchApplier {
 public:
     PatchApplier(const PatchFile& oldFile, const PatchFile& patch, const PatchWrite& write,
-                 const std::function<void(u64)>& progress)
+                 const std::function<void(uint64_t)>& progress)
         : m_old(oldFile), m_patch(patch), m_write(write), m_progress(progress)
     {
     }
@@ -125,7 +125,7 @@ private:
     bool readList();
     bool checkList() const;
     bool apply(const PatchOperation& operation);
-    void pass(const PatchFile& from, u64 offset, u64 size);
+    void pass(const PatchFile& from, uint64_t offset, uint64_t size);
     void give(const Bytes& bytes)
     {
         m_checksum.add(bytes.data(), bytes.size());
@@ -137,13 +137,13 @@ private:
     const PatchFile& m_old;
     const PatchFile& m_patch;
     const PatchWrite& m_write;
-    const std::function<void(u64)>& m_progress;
+    const std::function<void(uint64_t)>& m_progress;
     PatchHeader m_header = {};
     Bytes m_list, m_frame, m_prefix, m_bytes;
     FrameReader m_frames;
     WholeChecksum m_checksum;
-    u64 m_position = 0;            // in the new file
-    u64 m_data = patchHeaderBytes; // in the patch
+    uint64_t m_position = 0;            // in the new file
+    uint64_t m_data = patchHeaderBytes; // in the patch
 };
 
 bool PatchApplier::readList()
@@ -159,12 +159,13 @@ bool PatchApplier::readList()
 bool PatchApplier::checkList() const
 {
     ListReader reader(m_list, m_header);
-    u64 left = m_header.newSize, data = m_header.listOffset - patchHeaderBytes;
-    u32 count = 0;
+    uint64_t left = m_header.newSize, data = m_header.listOffset - patchHeaderBytes;
+    uint32_t count = 0;
     for (PatchOperation operation; !reader.atEnd(); ++count) {
         if (count == m_header.operationCount || !reader.next(operation) || operation.size > left)
             return false;
-        const u64 carried = operation.kind == PatchKind::carry ? operation.size : operation.stored;
+        const uint64_t carried =
+            operation.kind == PatchKind::carry ? operation.size : operation.stored;
         if (carried > data) return false;
         left -= operation.size;
         data -= carried;
@@ -172,10 +173,10 @@ bool PatchApplier::checkList() const
     return count == m_header.operationCount && left == 0 && data == 0;
 }
 
-void PatchApplier::pass(const PatchFile& from, u64 offset, u64 size)
+void PatchApplier::pass(const PatchFile& from, uint64_t offset, uint64_t size)
 {
-    constexpr u64 piece = 1 << 20;
-    for (u64 at = 0; at < size; at += m_bytes.size()) {
+    constexpr uint64_t piece = 1 << 20;
+    for (uint64_t at = 0; at < size; at += m_bytes.size()) {
         m_bytes.resize(size_t(std::min(piece, size - at)));
         from.read(offset + at, m_bytes.data(), m_bytes.size());
         give(m_bytes);
@@ -202,7 +203,7 @@ bool PatchApplier::apply(const PatchOperation& operation)
     if (!m_frames.decode(m_frame, isSum ? nullptr : &m_prefix, size_t(operation.size), m_bytes))
         return false;
     for (size_t i = 0; isSum && i < m_bytes.size(); ++i)
-        m_bytes[i] = u8(m_bytes[i] + m_prefix[i]);
+        m_bytes[i] = uint8_t(m_bytes[i] + m_prefix[i]);
     give(m_bytes);
     return true;
 }
@@ -211,8 +212,8 @@ SluiceStatus PatchApplier::run(PatchStats& stats, std::string& reason)
 {
     const SluiceStatus status = readPatchHeader(m_patch, m_header, reason);
     if (status != SLUICE_OK) return status;
-    u8 start[kPatchStartBytes];
-    const size_t startSize = size_t(std::min<u64>(m_old.size, sizeof start));
+    uint8_t start[kPatchStartBytes];
+    const size_t startSize = size_t(std::min<uint64_t>(m_old.size, sizeof start));
     m_old.read(0, start, startSize);
     if (m_old.size != m_header.oldSize || XXH3_64bits(start, startSize) != m_header.oldStart)
         return fail(SLUICE_ERROR_ARGUMENT, "the patch is for another file", reason);
@@ -224,14 +225,14 @@ SluiceStatus PatchApplier::run(PatchStats& stats, std::string& reason)
     stats = {};
     stats.patchSize = m_patch.size;
     for (PatchOperation operation; !reader.atEnd() && reader.next(operation);) {
-        const u64 at = m_data;
+        const uint64_t at = m_data;
         if (!apply(operation))
             return fail(SLUICE_ERROR_FORMAT,
                         "the bytes from " + std::to_string(at) + " on are damaged", reason);
         (operation.kind == PatchKind::copy ? stats.copied : stats.carried) += operation.size;
         ++stats.operations;
     }
-    u8 checksum[sizeof m_header.newChecksum];
+    uint8_t checksum[sizeof m_header.newChecksum];
     m_checksum.store(checksum);
     if (std::memcmp(checksum, m_header.newChecksum, sizeof checksum) != 0)
         return fail(SLUICE_ERROR_CHECKSUM,
@@ -243,16 +244,16 @@ SluiceStatus PatchApplier::run(PatchStats& stats, std::string& reason)
 
 SluiceStatus readPatchHeader(const PatchFile& patch, PatchHeader& header, std::string& reason)
 {
-    u8 bytes[patchHeaderBytes] = {};
-    const size_t size = size_t(std::min<u64>(patch.size, sizeof bytes));
+    uint8_t bytes[patchHeaderBytes] = {};
+    const size_t size = size_t(std::min<uint64_t>(patch.size, sizeof bytes));
     patch.read(0, bytes, size);
     if (size < sizeof kPatchMagic || std::memcmp(bytes, kPatchMagic, sizeof kPatchMagic) != 0)
         return fail(SLUICE_ERROR_FORMAT, "is no patch", reason);
     if (size < sizeof bytes) return fail(SLUICE_ERROR_FORMAT, "the file is cut off", reason);
     if (loadLe32(bytes + patchHeaderChecksum) != xxh32(bytes, patchHeaderChecksum, 0))
         return fail(SLUICE_ERROR_CHECKSUM, "its header is damaged", reason);
-    header.versionMajor = u16(loadLe16(bytes + patchVersionMajor));
-    header.versionMinor = u16(loadLe16(bytes + patchVersionMinor));
+    header.versionMajor = uint16_t(loadLe16(bytes + patchVersionMajor));
+    header.versionMinor = uint16_t(loadLe16(bytes + patchVersionMinor));
     if (header.versionMajor > kPatchVersionMajor)
         return fail(SLUICE_ERROR_VERSION, "is a patch of a newer version", reason);
     header.operationCount = loadLe32(bytes + patchOperationCount);
@@ -265,7 +266,7 @@ SluiceStatus readPatchHeader(const PatchFile& patch, PatchHeader& header, std::s
     header.listSize = loadLe32(bytes + patchListSize);
     header.listChecksum = loadLe32(bytes + patchListChecksum);
     bool isReserved = false;
-    for (u32 at = patchReserved; at < patchHeaderChecksum; ++at)
+    for (uint32_t at = patchReserved; at < patchHeaderChecksum; ++at)
         isReserved = isReserved || bytes[at] != 0;
     const bool isEmpty = header.listSize == 0;
     if (header.versionMajor != kPatchVersionMajor ||
@@ -280,7 +281,7 @@ SluiceStatus readPatchHeader(const PatchFile& patch, PatchHeader& header, std::s
 }
 
 SluiceStatus applyPatch(const PatchFile& oldFile, const PatchFile& patch, const PatchWrite& write,
-                        const std::function<void(u64)>& progress, PatchStats& stats,
+                        const std::function<void(uint64_t)>& progress, PatchStats& stats,
                         std::string& reason)
 {
     return withoutExceptions([&] {

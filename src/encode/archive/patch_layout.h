@@ -10,11 +10,11 @@
 
 namespace sluice {
 
-constexpr u8 kPatchMagic[8] = {0x8b, 'S', 'L', 'U', 'P', 'A', 'T', 0x0a};
-constexpr u32 kPatchVersionMajor = 1, kPatchVersionMinor = 0;
+constexpr uint8_t kPatchMagic[8] = {0x8b, 'S', 'L', 'U', 'P', 'A', 'T', 0x0a};
+constexpr uint32_t kPatchVersionMajor = 1, kPatchVersionMinor = 0;
 
 // Byte offsets in the header.
-enum PatchField : u32 {
+enum PatchField : uint32_t {
     patchMagic = 0,           // u8[8]
     patchVersionMajor = 8,    // u16
     patchVersionMinor = 10,   // u16
@@ -32,7 +32,7 @@ enum PatchField : u32 {
     patchHeaderBytes = 96,
 };
 
-enum class PatchKind : u32 {
+enum class PatchKind : uint32_t {
     copy = 0,       // bytes of the old file
     carry = 1,      // bytes of the patch
     difference = 2, // a zstd frame of the patch, behind a prefix of the old file
@@ -41,10 +41,10 @@ enum class PatchKind : u32 {
 
 struct PatchOperation {
     PatchKind kind;
-    u64 size;      // bytes of the new file
-    u64 oldOffset; // not for carry
-    u32 stored;    // bytes of the frame of difference and sum
-    u32 prefix;    // bytes of the old file that a difference reads
+    uint64_t size;      // bytes of the new file
+    uint64_t oldOffset; // not for carry
+    uint32_t stored;    // bytes of the frame of difference and sum
+    uint32_t prefix;    // bytes of the old file that a difference reads
 };
 
 // XXH3 of 128 bits, computed in pieces.
@@ -56,7 +56,7 @@ public:
         XXH3_128bits_reset(m_state.get());
     }
     void add(const void* bytes, size_t size) { XXH3_128bits_update(m_state.get(), bytes, size); }
-    void store(u8* to) const
+    void store(uint8_t* to) const
     {
         XXH128_canonical_t canonical;
         XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(m_state.get()));

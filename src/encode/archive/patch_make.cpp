@@ -15,12 +15,12 @@
 namespace sluice {
 namespace {
 
-using Bytes = std::vector<u8>;
+using Bytes = std::vector<uint8_t>;
 
 // A part of the old file, in the form for searches.
 struct KnownPart {
-    u64 hash, offset;
-    u32 size;
+    uint64_t hash, offset;
+    uint32_t size;
 
     bool operator<(const KnownPart& other) const
     {
@@ -34,7 +34,7 @@ struct KnownPart {
 // may alternate between bytes that are in the old one and bytes that are not, so that there is a
 // limit for all prefixes: so much and twice the new file at the level that was asked for, so much
 // and four times the new file at the quick one, then none.
-constexpr u64 kSlowBytes = 16u << 20, kQuickBytes = 64u << 20;
+constexpr uint64_t kSlowBytes = 16u << 20, kQuickBytes = 64u << 20;
 constexpr int kQuickLevel = 12;
 
 class Compressor {
@@ -47,8 +47,8 @@ public:
     // Returns a frame that is smaller than the bytes, or nothing.
     const Bytes& compress(const Bytes& bytes, const Bytes& prefix, int level)
     {
-        constexpr u32 least = 10; // what zstd takes
-        const u32 window = floorLog2(u32(bytes.size() + prefix.size())) + 1;
+        constexpr uint32_t least = 10; // what zstd takes
+        const uint32_t window = floorLog2(uint32_t(bytes.size() + prefix.size())) + 1;
         ZSTD_CCtx_reset(m_context.get(), ZSTD_reset_session_and_parameters);
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_compressionLevel, level);
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_windowLog, int(std::max(window, least)));
@@ -80,7 +80,7 @@ public:
     }
 
     SluiceStatus run(const std::vector<PatchPart>& oldParts, const std::vector<PatchPart>& newParts,
-                     const std::function<void(u64)>& progress);
+                     const std::function<void(uint64_t)>& progress);
 
 private:
     void learn(const std::vector<PatchPart>& parts);
@@ -95,8 +95,8 @@ private:
         m_write(m_position, bytes.data(), bytes.size());
         m_position += bytes.size();
     }
-    void putNumber(u64 value);
-    void putOffset(u64 oldOffset);
+    void putNumber(uint64_t value);
+    void putOffset(uint64_t oldOffset);
     void finish();
 
     const PatchFile& m_old;
@@ -104,19 +104,20 @@ private:
     const PatchWrite& m_write;
     PatchStats& m_stats;
     int m_level;
-    u64 m_slowLeft, m_quickLeft; // bytes of prefixes that may still be searched, and how
+    uint64_t m_slowLeft, m_quickLeft; // bytes of prefixes that may still be searched, and how
     Compressor m_compressor;
     std::vector<KnownPart> m_known;
     WholeChecksum m_checksum;
-    u64 m_position = patchHeaderBytes; // in the patch
-    u64 m_oldEnd = 0;                  // the end of the last copy or sum in the old file
+    uint64_t m_position = patchHeaderBytes; // in the patch
+    uint64_t m_oldEnd = 0;                  // the end of the last copy or sum in the old file
     Bytes m_list;
-    PatchOperation m_last = {};            // not in the list yet; its size is 0 if there is none
-    Bytes m_part, m_other, m_prefix;       // the part at hand, what it is compared with
-    Bytes m_pending;                       // bytes that are nowhere in the old file
-    u64 m_likeOffset = 0, m_likeSize = 0;  // where similar ones stand
-    u64 m_pendingFrom = 0, m_likeFrom = 0; // of the new file: the first pending byte, the first
-                                           // byte with this place of similar ones
+    PatchOperation m_last = {};      // not in the list yet; its size is 0 if there is none
+    Bytes m_part, m_other, m_prefix; // the part at hand, what it is compared with
+    Bytes m_pending;                 // bytes that are nowhere in the old file
+    uint64_t m_likeOffset = 0, m_likeSize = 0; // where similar ones stand
+    uint64_t m_pendingFrom = 0,
+             m_likeFrom = 0; // of the new file: the first pending byte, the first
+                             // byte with this place of similar ones
 };
 
 void PatchMaker::learn(const std::vector<PatchPart>& parts)
@@ -130,17 +131,17 @@ void PatchMaker::learn(const std::vector<PatchPart>& parts)
     std::sort(m_known.begin(), m_known.end());
 }
 
-void PatchMaker::putNumber(u64 value)
+void PatchMaker::putNumber(uint64_t value)
 {
     for (; value >= 128; value >>= 7)
-        m_list.push_back(u8(value | 128));
-    m_list.push_back(u8(value));
+        m_list.push_back(uint8_t(value | 128));
+    m_list.push_back(uint8_t(value));
 }
 
 // Offsets count from where the last bytes of the old file ended, up or down.
-void PatchMaker::putOffset(u64 oldOffset)
+void PatchMaker::putOffset(uint64_t oldOffset)
 {
-    const u64 forward = oldOffset - m_oldEnd, back = m_oldEnd - oldOffset;
+    const uint64_t forward = oldOffset - m_oldEnd, back = m_oldEnd - oldOffset;
     putNumber(oldOffset >= m_oldEnd ? forward << 1 : (back << 1) - 1);
 }
 
@@ -148,7 +149,7 @@ void PatchMaker::flushOperation()
 {
     const PatchOperation& last = m_last;
     if (last.size == 0) return;
-    putNumber(last.size << 2 | u64(last.kind));
+    putNumber(last.size << 2 | uint64_t(last.kind));
     if (last.kind == PatchKind::difference || last.kind == PatchKind::sum) putNumber(last.stored);
     if (last.kind != PatchKind::carry) putOffset(last.oldOffset);
     if (last.kind == PatchKind::difference) putNumber(last.prefix);
@@ -177,9 +178,9 @@ void PatchMaker::addOperation(const PatchOperation& operation)
 bool PatchMaker::copyKnown(const PatchPart& part)
 {
     // Continuing where the last copy ended makes the shortest list.
-    const u64 goesOn = m_last.size != 0 && m_last.kind == PatchKind::copy
-                           ? m_last.oldOffset + m_last.size
-                           : m_oldEnd;
+    const uint64_t goesOn = m_last.size != 0 && m_last.kind == PatchKind::copy
+                                ? m_last.oldOffset + m_last.size
+                                : m_oldEnd;
     KnownPart wanted = {XXH3_64bits(m_part.data(), m_part.size()), goesOn, part.size};
     auto found = std::lower_bound(m_known.begin(), m_known.end(), wanted);
     const auto fits = [&] {
@@ -203,12 +204,12 @@ bool PatchMaker::addTable(const PatchPart& part)
     m_other.resize(part.size);
     m_old.read(part.likeOffset, m_other.data(), m_other.size());
     for (size_t i = 0; i < m_other.size(); ++i)
-        m_other[i] = u8(m_part[i] - m_other[i]);
+        m_other[i] = uint8_t(m_part[i] - m_other[i]);
     flushPending();
     const Bytes& frame = m_compressor.compress(m_other, {}, m_level);
     if (frame.empty()) return false;
     writeData(frame);
-    addOperation({PatchKind::sum, part.size, part.likeOffset, u32(frame.size()), 0});
+    addOperation({PatchKind::sum, part.size, part.likeOffset, uint32_t(frame.size()), 0});
     flushOperation();
     return true;
 }
@@ -230,13 +231,13 @@ void PatchMaker::flushPending()
     if (m_pending.empty()) return;
     // In a long stretch, only bytes at about the same distance from its beginning are likely to be
     // similar.
-    u64 from = m_likeOffset, size = m_likeSize;
-    const bool isQuick = std::min<u64>(size, kPatchPrefixBytes) > m_slowLeft;
-    u64& left = isQuick ? m_quickLeft : m_slowLeft;
-    const u64 most = std::min<u64>(kPatchPrefixBytes, left);
+    uint64_t from = m_likeOffset, size = m_likeSize;
+    const bool isQuick = std::min<uint64_t>(size, kPatchPrefixBytes) > m_slowLeft;
+    uint64_t& left = isQuick ? m_quickLeft : m_slowLeft;
+    const uint64_t most = std::min<uint64_t>(kPatchPrefixBytes, left);
     if (size > most) {
-        const u64 ahead = std::min(m_pendingFrom - m_likeFrom, size);
-        from += std::min(ahead - std::min<u64>(ahead, most / 2), size - most);
+        const uint64_t ahead = std::min(m_pendingFrom - m_likeFrom, size);
+        from += std::min(ahead - std::min<uint64_t>(ahead, most / 2), size - most);
         size = most;
     }
     left -= size;
@@ -249,7 +250,8 @@ void PatchMaker::flushPending()
         addOperation({PatchKind::carry, m_pending.size(), 0, 0, 0});
     } else {
         writeData(frame);
-        addOperation({PatchKind::difference, m_pending.size(), from, u32(frame.size()), u32(size)});
+        addOperation({PatchKind::difference, m_pending.size(), from, uint32_t(frame.size()),
+                      uint32_t(size)});
         flushOperation();
     }
     m_pending.clear();
@@ -257,7 +259,7 @@ void PatchMaker::flushPending()
 
 SluiceStatus PatchMaker::run(const std::vector<PatchPart>& oldParts,
                              const std::vector<PatchPart>& newParts,
-                             const std::function<void(u64)>& progress)
+                             const std::function<void(uint64_t)>& progress)
 {
     learn(oldParts);
     for (const PatchPart& part : newParts) {
@@ -287,10 +289,10 @@ void PatchMaker::finish()
         if (ZSTD_isError(size)) throw std::bad_alloc();
         list.resize(size); // at most kPatchMaxListBytes; a list near that limit compresses
     }
-    u8 start[kPatchStartBytes];
-    const size_t startSize = size_t(std::min<u64>(m_old.size, sizeof start));
+    uint8_t start[kPatchStartBytes];
+    const size_t startSize = size_t(std::min<uint64_t>(m_old.size, sizeof start));
     m_old.read(0, start, startSize);
-    u8 header[patchHeaderBytes] = {};
+    uint8_t header[patchHeaderBytes] = {};
     std::memcpy(header + patchMagic, kPatchMagic, sizeof kPatchMagic);
     storeLe16(header + patchVersionMajor, kPatchVersionMajor);
     storeLe16(header + patchVersionMinor, kPatchVersionMinor);
@@ -300,8 +302,8 @@ void PatchMaker::finish()
     storeLe64(header + patchOldStart, XXH3_64bits(start, startSize));
     m_checksum.store(header + patchNewChecksum);
     storeLe64(header + patchListOffset, m_position);
-    storeLe32(header + patchListStored, u32(list.size()));
-    storeLe32(header + patchListSize, u32(m_list.size()));
+    storeLe32(header + patchListStored, uint32_t(list.size()));
+    storeLe32(header + patchListSize, uint32_t(m_list.size()));
     storeLe32(header + patchListChecksum, xxh32(list.data(), list.size(), 0));
     storeLe32(header + patchHeaderChecksum, xxh32(header, patchHeaderChecksum, 0));
     writeData(list);
@@ -313,7 +315,7 @@ void PatchMaker::finish()
 
 SluiceStatus makePatch(const PatchFile& oldFile, const std::vector<PatchPart>& oldParts,
                        const PatchFile& newFile, const std::vector<PatchPart>& newParts, int level,
-                       const PatchWrite& write, const std::function<void(u64)>& progress,
+                       const PatchWrite& write, const std::function<void(uint64_t)>& progress,
                        PatchStats& stats)
 {
     return withoutExceptions([&] {

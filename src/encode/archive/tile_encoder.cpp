@@ -51,36 +51,36 @@ bool isEncodable(const SluiceArchiveSegment& segment)
 
 // Bytes of the last tile of a segment that does not end with a whole element. The tiles before it
 // end at the last multiple of 4.
-static u32 tailSize(const SluiceArchiveSegment& segment, u64 left)
+static uint32_t tailSize(const SluiceArchiveSegment& segment, uint64_t left)
 {
     const bool whole = segment.codec != SLUICE_CODEC_FLOAT ||
                        left % sluiceFloatElementSize(segment.floatType) == 0;
-    return whole ? 0 : u32(left % 4);
+    return whole ? 0 : uint32_t(left % 4);
 }
 
-u32 nextTileSize(const SluiceArchiveSegment& segment, u64 left)
+uint32_t nextTileSize(const SluiceArchiveSegment& segment, uint64_t left)
 {
-    const u64 whole = left - tailSize(segment, left);
-    return u32(std::min<u64>(segment.tileSize, whole != 0 ? whole : left));
+    const uint64_t whole = left - tailSize(segment, left);
+    return uint32_t(std::min<uint64_t>(segment.tileSize, whole != 0 ? whole : left));
 }
 
-u64 countTiles(const SluiceArchiveSegment& segment)
+uint64_t countTiles(const SluiceArchiveSegment& segment)
 {
-    const u32 tail = tailSize(segment, segment.size);
-    return divideUp<u64>(segment.size - tail, segment.tileSize) + (tail != 0 ? 1 : 0);
+    const uint32_t tail = tailSize(segment, segment.size);
+    return divideUp<uint64_t>(segment.size - tail, segment.tileSize) + (tail != 0 ? 1 : 0);
 }
 
-u32 tileSizeLog2Of(const SluiceArchiveSegment* segments, u32 count)
+uint32_t tileSizeLog2Of(const SluiceArchiveSegment* segments, uint32_t count)
 {
-    u32 bits = SLUICE_ARCHIVE_MIN_TILE_LOG2;
-    for (u32 i = 0; i < count; ++i)
+    uint32_t bits = SLUICE_ARCHIVE_MIN_TILE_LOG2;
+    for (uint32_t i = 0; i < count; ++i)
         while (segments[i].size != 0 && segments[i].tileSize > 1u << bits)
             ++bits;
     return bits;
 }
 
-SluiceStatus TileEncoders::encodeGdeflate(const SluiceArchiveSegment& segment, const u8* bytes,
-                                          u32 size, std::vector<u8>& out)
+SluiceStatus TileEncoders::encodeGdeflate(const SluiceArchiveSegment& segment, const uint8_t* bytes,
+                                          uint32_t size, std::vector<uint8_t>& out)
 {
     SluiceStatus status = m_gdeflate.want({segment.level, segment.decodeSpeed});
     if (status != SLUICE_OK) return status;
@@ -92,8 +92,8 @@ SluiceStatus TileEncoders::encodeGdeflate(const SluiceArchiveSegment& segment, c
     return status;
 }
 
-SluiceStatus TileEncoders::encodeGstd(const SluiceArchiveSegment& segment, const u8* bytes,
-                                      u32 size, std::vector<u8>& out, GstdContent content,
+SluiceStatus TileEncoders::encodeGstd(const SluiceArchiveSegment& segment, const uint8_t* bytes,
+                                      uint32_t size, std::vector<uint8_t>& out, GstdContent content,
                                       const std::vector<SluiceGstdMatch>* matches)
 {
     SluiceStatus status = m_gstd.want({segment.level, segment.copyDepth});
@@ -104,8 +104,8 @@ SluiceStatus TileEncoders::encodeGstd(const SluiceArchiveSegment& segment, const
                  ? encodeGstdTile(m_gstd.get(), content, bytes, size, out.data(), out.size(),
                                   &encodedSize)
                  : sluiceEncodeGstdTileWithMatches(m_gstd.get(), bytes, size, matches->data(),
-                                                   u32(matches->size()), out.data(), out.size(),
-                                                   &encodedSize);
+                                                   uint32_t(matches->size()), out.data(),
+                                                   out.size(), &encodedSize);
     out.resize(encodedSize);
     return status;
 }
@@ -113,37 +113,37 @@ SluiceStatus TileEncoders::encodeGstd(const SluiceArchiveSegment& segment, const
 namespace {
 
 // Finds the kind of most of a tile's filtered values.
-GstdContent contentOf(const std::vector<u8>& filter, u32 size)
+GstdContent contentOf(const std::vector<uint8_t>& filter, uint32_t size)
 {
-    u32 sums[u32(GstdContent::count)] = {}, end = 0;
+    uint32_t sums[uint32_t(GstdContent::count)] = {}, end = 0;
     FilterReader reader(filter.data(), filter.size());
-    forEachSection(reader, size, end, [&](const FilterSection& section, u32, u32 bytes) {
-        const u32 stride = section.stride();
-        for (u32 c = 0; c < section.columnCount; ++c) {
+    forEachSection(reader, size, end, [&](const FilterSection& section, uint32_t, uint32_t bytes) {
+        const uint32_t stride = section.stride();
+        for (uint32_t c = 0; c < section.columnCount; ++c) {
             const FilterColumn& column = section.columns[c];
             const GstdContent content = column.bytes == 1    ? GstdContent::bytes
                                         : column.bytes == 4  ? GstdContent::words
                                         : section.width == 0 ? GstdContent::samples
                                                              : GstdContent::vertices;
-            sums[u32(content)] += bytes / stride * column.bytes;
+            sums[uint32_t(content)] += bytes / stride * column.bytes;
         }
         return true;
     });
-    return GstdContent(std::max_element(sums, sums + u32(GstdContent::count)) - sums);
+    return GstdContent(std::max_element(sums, sums + uint32_t(GstdContent::count)) - sums);
 }
 
 } // namespace
 
 SluiceStatus TileEncoders::encodeFiltered(const SluiceArchiveSegment& segment,
-                                          const std::vector<u8>& filter, const u8* bytes, u32 size,
-                                          std::vector<u8>& out)
+                                          const std::vector<uint8_t>& filter, const uint8_t* bytes,
+                                          uint32_t size, std::vector<uint8_t>& out)
 {
     return segment.codec == SLUICE_CODEC_GSTD
                ? encodeGstd(segment, bytes, size, out, contentOf(filter, size), nullptr)
                : encode(segment, bytes, size, out);
 }
 
-bool TileEncoders::maySave(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
+bool TileEncoders::maySave(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
                            size_t limit)
 {
     size_t draft = 0;
@@ -154,8 +154,9 @@ bool TileEncoders::maySave(const SluiceArchiveSegment& segment, const u8* bytes,
     return draft - draft / 8 < limit;
 }
 
-SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
-                                  std::vector<u8>& out, const std::vector<SluiceGstdMatch>* matches)
+SluiceStatus TileEncoders::encode(const SluiceArchiveSegment& segment, const uint8_t* bytes,
+                                  uint32_t size, std::vector<uint8_t>& out,
+                                  const std::vector<SluiceGstdMatch>* matches)
 {
     switch (segment.codec) {
     case SLUICE_CODEC_STORE: out.clear(); return SLUICE_OK;

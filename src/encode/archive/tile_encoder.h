@@ -18,14 +18,14 @@ bool isEncodable(const SluiceArchiveSegment& segment);
 
 // Returns the size of a segment's next tile; `left` bytes of the segment, not 0, are still to be
 // cut.
-u32 nextTileSize(const SluiceArchiveSegment& segment, u64 left);
+uint32_t nextTileSize(const SluiceArchiveSegment& segment, uint64_t left);
 
 // Returns the number of tiles of a whole segment.
-u64 countTiles(const SluiceArchiveSegment& segment);
+uint64_t countTiles(const SluiceArchiveSegment& segment);
 
 // Returns the smallest tileSizeLog2 that an archive may have for the largest tile size of the
 // segments.
-u32 tileSizeLog2Of(const SluiceArchiveSegment* segments, u32 count);
+uint32_t tileSizeLog2Of(const SluiceArchiveSegment* segments, uint32_t count);
 
 // Keeps the last tile's encoder for as long as tiles want the same parameters.
 template <typename Handle, typename Info>
@@ -55,21 +55,23 @@ public:
     // make the tile smaller, as STORE never can. The result only depends on the segment's
     // parameters and the bytes. `matches` are those of a GSTD tile if they are known. May throw
     // std::bad_alloc.
-    SluiceStatus encode(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
-                        std::vector<u8>& out,
+    SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
+                        std::vector<uint8_t>& out,
                         const std::vector<SluiceGstdMatch>* matches = nullptr);
     // Does the same with filtered bytes.
-    SluiceStatus encodeFiltered(const SluiceArchiveSegment& segment, const std::vector<u8>& filter,
-                                const u8* bytes, u32 size, std::vector<u8>& out);
+    SluiceStatus encodeFiltered(const SluiceArchiveSegment& segment,
+                                const std::vector<uint8_t>& filter, const uint8_t* bytes,
+                                uint32_t size, std::vector<uint8_t>& out);
     // Returns whether a tile may become smaller than `limit` bytes. This is an estimate, and true
     // if there is none.
-    bool maySave(const SluiceArchiveSegment& segment, const u8* bytes, u32 size, size_t limit);
+    bool maySave(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
+                 size_t limit);
 
 private:
-    SluiceStatus encodeGdeflate(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
-                                std::vector<u8>& out);
-    SluiceStatus encodeGstd(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
-                            std::vector<u8>& out, GstdContent content,
+    SluiceStatus encodeGdeflate(const SluiceArchiveSegment& segment, const uint8_t* bytes,
+                                uint32_t size, std::vector<uint8_t>& out);
+    SluiceStatus encodeGstd(const SluiceArchiveSegment& segment, const uint8_t* bytes,
+                            uint32_t size, std::vector<uint8_t>& out, GstdContent content,
                             const std::vector<SluiceGstdMatch>* matches);
 
     KeptEncoder<SluiceGdeflateEncoder, SluiceGdeflateEncoderInfo> m_gdeflate;

@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-u8* TilePool::Tile::resize(u32 bytes)
+uint8_t* TilePool::Tile::resize(uint32_t bytes)
 {
     if (input.size() < bytes) input.resize(bytes);
     size = bytes;
@@ -30,7 +30,7 @@ TilePool::~TilePool()
         thread.join();
 }
 
-void TilePool::start(u32 threadCount, const SluiceTileCache* cache)
+void TilePool::start(uint32_t threadCount, const SluiceTileCache* cache)
 {
     m_cache = cache;
     threadCount = std::min(std::max(threadCount, 1u), SLUICE_ENCODE_MAX_THREADS);
@@ -84,15 +84,15 @@ void TilePool::work(TileEncoders& encoders)
 }
 
 // Returns the bytes that a tile takes in the archive, where it is stored if it did not get smaller.
-static u64 storedSize(const std::vector<u8>& encoded, u32 size)
+static uint64_t storedSize(const std::vector<uint8_t>& encoded, uint32_t size)
 {
-    return alignArchive(encoded.empty() ? size : std::min<u64>(encoded.size(), size));
+    return alignArchive(encoded.empty() ? size : std::min<uint64_t>(encoded.size(), size));
 }
 
 // Encodes a tile with its filter and, for a trial, also without, and keeps the smaller result.
 static SluiceStatus encodeBest(TileEncoders& encoders, TilePool::Tile& tile)
 {
-    const u8* bytes = tile.input.data();
+    const uint8_t* bytes = tile.input.data();
     const std::vector<SluiceGstdMatch>* matches = tile.matchesKnown ? &tile.matches : nullptr;
     if (tile.filter.empty())
         return encoders.encode(tile.segment, bytes, tile.size, tile.output, matches);
@@ -104,7 +104,7 @@ static SluiceStatus encodeBest(TileEncoders& encoders, TilePool::Tile& tile)
                                          tile.output);
     if (status != SLUICE_OK || tile.segment.filterTrial == 0) return status;
     const size_t block = 4 + kItemHead + tile.filter.size(); // that describes the filter
-    const u64 filteredSize = storedSize(tile.output, tile.size) + block;
+    const uint64_t filteredSize = storedSize(tile.output, tile.size) + block;
     if (matches == nullptr && !encoders.maySave(tile.segment, bytes, tile.size, filteredSize))
         return SLUICE_OK;
     status = encoders.encode(tile.segment, bytes, tile.size, tile.unfiltered, matches);
@@ -122,8 +122,8 @@ static Digest keyOf(const TilePool::Tile& tile)
     Blake2b hash;
     hash.addText(std::string_view("sluice tile"));
     hash.addU64(encoderId());
-    for (const u32 number : {u32(segment.codec), segment.level, segment.decodeSpeed,
-                             segment.floatType, segment.copyDepth, segment.filterTrial})
+    for (const uint32_t number : {uint32_t(segment.codec), segment.level, segment.decodeSpeed,
+                                  segment.floatType, segment.copyDepth, segment.filterTrial})
         hash.addU32(number);
     hash.addText(tile.filter);
     hash.addU64(tile.size);
@@ -137,9 +137,9 @@ SluiceStatus TilePool::encodeOrFind(TileEncoders& encoders, Tile& tile) const
         m_cache != nullptr && !tile.matchesKnown && tile.segment.codec != SLUICE_CODEC_STORE;
     if (!tile.hasKey) return encodeBest(encoders, tile);
     tile.key = keyOf(tile);
-    u32 filtered = 0;
+    uint32_t filtered = 0;
     tile.output.resize(tile.size);
-    const u32 found =
+    const uint32_t found =
         m_cache->find(m_cache->user, tile.key.data(), tile.size, tile.output.data(), &filtered);
     if (found != 0 && found <= tile.size) {
         tile.output.resize(found == tile.size ? 0 : found);
@@ -151,7 +151,7 @@ SluiceStatus TilePool::encodeOrFind(TileEncoders& encoders, Tile& tile) const
     const bool stored = tile.isStored();
     m_cache->keep(
         m_cache->user, tile.key.data(), tile.size, stored ? tile.input.data() : tile.output.data(),
-        stored ? tile.size : u32(tile.output.size()), stored || tile.filter.empty() ? 0 : 1);
+        stored ? tile.size : uint32_t(tile.output.size()), stored || tile.filter.empty() ? 0 : 1);
     return SLUICE_OK;
 }
 

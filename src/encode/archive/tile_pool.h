@@ -16,21 +16,21 @@ class TilePool {
 public:
     struct Tile {
         // The user sets these.
-        std::vector<u8> input;             // as large as the largest tile that it has held
-        u32 size = 0;                      // bytes used of input
-        u32 asset = 0;                     // a tag for the user
+        std::vector<uint8_t> input;        // as large as the largest tile that it has held
+        uint32_t size = 0;                 // bytes used of input
+        uint32_t asset = 0;                // a tag for the user
         SluiceArchiveSegment segment = {}; // codec and its parameters; other members have no
                                            // meaning here
-        std::vector<u8> filter;            // the filter's description; empty: there is none, or it
+        std::vector<uint8_t> filter;       // the filter's description; empty: there is none, or it
                                            // has lost the trial
         bool matchesKnown = false;         // GSTD: matches are those of the tile
         std::vector<SluiceGstdMatch> matches;
         bool isEncoded = false; // encoded elsewhere: the user sets input or output, and checksum
         // The pool sets these.
-        std::vector<u8> filtered;   // the input with the filter applied
-        std::vector<u8> output;     // encoded; empty: store the input
-        std::vector<u8> unfiltered; // the output of the trial's other try
-        u32 checksum = 0;
+        std::vector<uint8_t> filtered;   // the input with the filter applied
+        std::vector<uint8_t> output;     // encoded; empty: store the input
+        std::vector<uint8_t> unfiltered; // the output of the trial's other try
+        uint32_t checksum = 0;
         bool hasKey = false; // the cache was asked for it
         Digest key = {};
         SluiceStatus status = SLUICE_OK;
@@ -38,14 +38,14 @@ public:
 
         bool isStored() const { return output.empty() || output.size() >= size; }
         // Makes room for `bytes` bytes of input.
-        u8* resize(u32 bytes);
+        uint8_t* resize(uint32_t bytes);
     };
 
     ~TilePool();
 
     // threadCount and cache are as in sluice_archive.h. May throw std::bad_alloc and
     // std::system_error.
-    void start(u32 threadCount, const SluiceTileCache* cache);
+    void start(uint32_t threadCount, const SluiceTileCache* cache);
 
     bool full() const { return m_submitted - m_released == m_tiles.size(); }
     bool empty() const { return m_submitted == m_released; }
@@ -64,9 +64,9 @@ private:
     const SluiceTileCache* m_cache = nullptr;
 
     std::vector<Tile> m_tiles; // a ring
-    u64 m_submitted = 0;       // set by the user's thread, under m_mutex while workers run
-    u64 m_taken = 0;           // set by workers, under m_mutex
-    u64 m_released = 0;        // set by the user's thread
+    uint64_t m_submitted = 0;  // set by the user's thread, under m_mutex while workers run
+    uint64_t m_taken = 0;      // set by workers, under m_mutex
+    uint64_t m_released = 0;   // set by the user's thread
     bool m_stop = false;
     std::mutex m_mutex;
     std::condition_variable m_submittedChanged, m_doneChanged;

@@ -7,9 +7,9 @@
 namespace sluice {
 namespace {
 
-constexpr u32 kTileBytes = SLUICE_GD_TILE_BYTES;
+constexpr uint32_t kTileBytes = SLUICE_GD_TILE_BYTES;
 
-SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, u64& streamSize)
+SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, uint64_t& streamSize)
 {
     const SluiceArchiveSegment segment = {
         info.size, SLUICE_CODEC_GDEFLATE, kTileBytes, info.level, info.decodeSpeed, 0, 0, 0, 0};
@@ -17,20 +17,20 @@ SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, u64& streamSize)
     SluiceStatus status = SLUICE_OK;
     TilePool pool;
     pool.start(info.threadCount, nullptr);
-    const u32 tileCount = u32(divideUp<u64>(info.size, kTileBytes));
-    const u32 lastTileSize = u32(info.size % kTileBytes); // 0 stands for a full tile
-    std::vector<u8> head(SLUICE_TILE_STREAM_HEADER_SIZE + size_t(tileCount) * 4);
+    const uint32_t tileCount = uint32_t(divideUp<uint64_t>(info.size, kTileBytes));
+    const uint32_t lastTileSize = uint32_t(info.size % kTileBytes); // 0 stands for a full tile
+    std::vector<uint8_t> head(SLUICE_TILE_STREAM_HEADER_SIZE + size_t(tileCount) * 4);
     storeLe32(head.data(), kTileStreamId | tileCount << 16);
     storeLe32(head.data() + 4, 1 | lastTileSize << 2);
-    u8* table = head.data() + SLUICE_TILE_STREAM_HEADER_SIZE;
+    uint8_t* table = head.data() + SLUICE_TILE_STREAM_HEADER_SIZE;
 
-    u64 dataSize = 0;
-    u64 left = info.size;
-    for (u32 written = 0; written < tileCount; ++written) {
+    uint64_t dataSize = 0;
+    uint64_t left = info.size;
+    for (uint32_t written = 0; written < tileCount; ++written) {
         while (left != 0 && !pool.full()) {
             TilePool::Tile& tile = pool.next();
             tile.segment = segment;
-            u8* input = tile.resize(nextTileSize(segment, left));
+            uint8_t* input = tile.resize(nextTileSize(segment, left));
             status = info.read(info.readUser, input, tile.size);
             if (status != SLUICE_OK) return status;
             left -= tile.size;
@@ -40,8 +40,8 @@ SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, u64& streamSize)
         if (tile.status != SLUICE_OK) return tile.status;
         if (dataSize + tile.output.size() > UINT32_MAX) return SLUICE_ERROR_UNSUPPORTED;
         // Entry i > 0 is the tile's offset; entry 0 is the last tile's size.
-        if (written > 0) storeLe32(table + size_t(written) * 4, u32(dataSize));
-        if (written + 1 == tileCount) storeLe32(table, u32(tile.output.size()));
+        if (written > 0) storeLe32(table + size_t(written) * 4, uint32_t(dataSize));
+        if (written + 1 == tileCount) storeLe32(table, uint32_t(tile.output.size()));
         status = info.write(info.writeUser, head.size() + dataSize, tile.output.data(),
                             tile.output.size());
         if (status != SLUICE_OK) return status;
@@ -60,9 +60,9 @@ using namespace sluice;
 SluiceStatus sluiceWriteTileStream(const SluiceTileStreamWriteInfo* info, uint64_t* streamSize)
 {
     if (info == nullptr || info->read == nullptr || info->write == nullptr ||
-        info->size > u64(SLUICE_TILE_STREAM_MAX_TILES) * kTileBytes)
+        info->size > uint64_t(SLUICE_TILE_STREAM_MAX_TILES) * kTileBytes)
         return SLUICE_ERROR_ARGUMENT;
-    u64 size = 0;
+    uint64_t size = 0;
     const SluiceStatus status = withoutExceptions([&] { return writeStream(*info, size); });
     if (streamSize != nullptr) *streamSize = size;
     return status;

@@ -8,18 +8,19 @@
 namespace sluice {
 
 // Takes apart `size` bytes of packets of a Targa file. Returns false if they end inside a packet.
-bool splitPackets(const u8* bytes, u32 size, u32 pixelBytes, std::vector<u8>& headers,
-                  std::vector<u8>& pixels);
+bool splitPackets(const uint8_t* bytes, uint32_t size, uint32_t pixelBytes,
+                  std::vector<uint8_t>& headers, std::vector<uint8_t>& pixels);
 
 // Filters a section's `size` bytes. Returns false if they are packets and end inside one.
-bool applySection(const FilterSection& section, const u8* bytes, u32 size, u8* filtered);
+bool applySection(const FilterSection& section, const uint8_t* bytes, uint32_t size,
+                  uint8_t* filtered);
 
 // Filters a tile. Errors: FORMAT and VERSION of the description, ARGUMENT (its sections do not fit
 // the tile).
-SluiceStatus applyFilter(const void* description, size_t descriptionSize, const u8* tile, u32 size,
-                         u8* filtered);
+SluiceStatus applyFilter(const void* description, size_t descriptionSize, const uint8_t* tile,
+                         uint32_t size, uint8_t* filtered);
 
 // Appends a section to a description, which is empty at first.
-void appendSection(const FilterSection& section, std::vector<u32>& description);
+void appendSection(const FilterSection& section, std::vector<uint32_t>& description);
 
 } // namespace sluice

@@ -16,7 +16,7 @@ constexpr FilterColumnFlags kNoFlags = FilterColumnFlags(0);
 
 FilterColumnFlags operator|(FilterColumnFlags a, FilterColumnFlags b)
 {
-    return FilterColumnFlags(u32(a) | u32(b));
+    return FilterColumnFlags(uint32_t(a) | uint32_t(b));
 }
 
 } // namespace
@@ -30,7 +30,7 @@ FilterTrial::FilterTrial(const FilterEffort& effort)
     ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_contentSizeFlag, 0);
 }
 
-size_t FilterTrial::compress(int level, const u8* bytes, size_t size)
+size_t FilterTrial::compress(int level, const uint8_t* bytes, size_t size)
 {
     ZSTD_CCtx* const context = m_context.get();
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
@@ -42,40 +42,40 @@ size_t FilterTrial::compress(int level, const u8* bytes, size_t size)
 namespace {
 
 // log2 of 1 + i / 256, in 1/65536.
-constexpr u32 kMantissaLogs = 256;
-constexpr std::array<u16, kMantissaLogs> makeMantissaLogs()
+constexpr uint32_t kMantissaLogs = 256;
+constexpr std::array<uint16_t, kMantissaLogs> makeMantissaLogs()
 {
-    std::array<u16, kMantissaLogs> logs{};
-    for (u32 i = 0; i < kMantissaLogs; ++i)
-        logs[i] = u16(log2Fixed(kMantissaLogs + i, 16) - (8u << 16));
+    std::array<uint16_t, kMantissaLogs> logs{};
+    for (uint32_t i = 0; i < kMantissaLogs; ++i)
+        logs[i] = uint16_t(log2Fixed(kMantissaLogs + i, 16) - (8u << 16));
     return logs;
 }
-constexpr std::array<u16, kMantissaLogs> kMantissas = makeMantissaLogs();
+constexpr std::array<uint16_t, kMantissaLogs> kMantissas = makeMantissaLogs();
 
 // Returns value * log2(value) in 1/65536; value is not 0 and below 2^24.
-u64 valueLog(u32 value)
+uint64_t valueLog(uint32_t value)
 {
-    const u32 log = floorLog2(value);
-    return u64(value) * (log << 16 | kMantissas[(value << (31 - log)) >> 23 & 255]);
+    const uint32_t log = floorLog2(value);
+    return uint64_t(value) * (log << 16 | kMantissas[(value << (31 - log)) >> 23 & 255]);
 }
 
 // Estimates how many bits an entropy coder without matches needs for bytes.
-u64 entropy(const u8* bytes, u32 size)
+uint64_t entropy(const uint8_t* bytes, uint32_t size)
 {
-    u32 counts[256] = {};
+    uint32_t counts[256] = {};
     if (size < 1024) {
-        for (u32 i = 0; i < size; ++i)
+        for (uint32_t i = 0; i < size; ++i)
             ++counts[bytes[i]];
     } else { // several, so that equal bytes do not wait for each other
-        u32 parts[4][256] = {};
-        for (u32 i = 0; i < size; ++i)
+        uint32_t parts[4][256] = {};
+        for (uint32_t i = 0; i < size; ++i)
             ++parts[i % 4][bytes[i]];
-        for (u32 symbol = 0; symbol < 256; ++symbol)
+        for (uint32_t symbol = 0; symbol < 256; ++symbol)
             counts[symbol] =
                 parts[0][symbol] + parts[1][symbol] + parts[2][symbol] + parts[3][symbol];
     }
-    u64 sum = size == 0 ? 0 : valueLog(size);
-    for (const u32 count : counts)
+    uint64_t sum = size == 0 ? 0 : valueLog(size);
+    for (const uint32_t count : counts)
         if (count != 0) sum -= std::min(sum, valueLog(count));
     return sum >> 16;
 }
@@ -85,26 +85,26 @@ u64 entropy(const u8* bytes, u32 size)
 class ColumnTrial {
 public:
     ColumnTrial(FilterTrial& trial, const FilterSamples& samples, const FilterSection& section,
-                u32 column)
+                uint32_t column)
         : m_trial(trial), m_samples(samples), m_section(section), m_column(column)
     {
     }
 
     // Tries each predictor of the set with a base and flags.
-    void tryPredictors(u32 predictors, u8 base, u32 flags)
+    void tryPredictors(uint32_t predictors, uint8_t base, uint32_t flags)
     {
         FilterColumn& column = m_section.columns[m_column];
         column.base = base;
-        column.flags = u8(flags);
+        column.flags = uint8_t(flags);
         readValues();
-        for (u32 p = 0; p < u32(FilterPredictor::count); ++p) {
+        for (uint32_t p = 0; p < uint32_t(FilterPredictor::count); ++p) {
             if ((predictors >> p & 1) == 0) continue;
             column.predictor = FilterPredictor(p);
             const bool isSigned = (p != 0 || base != 0) && column.bytes > 1;
-            column.flags = u8(isSigned ? flags | filterZigzag : flags);
+            column.flags = uint8_t(isSigned ? flags | filterZigzag : flags);
             consider(column);
             if (isSigned) { // signs that repeat are better left alone
-                column.flags = u8(flags);
+                column.flags = uint8_t(flags);
                 consider(column);
             }
         }
@@ -120,7 +120,7 @@ public:
             all += sample.size / m_section.stride() * size_t(best.bytes);
         if (all < kFew) return best;
         size_t bestCost = SIZE_MAX;
-        u32 tried = 0;
+        uint32_t tried = 0;
         for (const Candidate& candidate : m_candidates) {
             const FilterColumn& column = candidate.column;
             const bool isPlain = column.predictor == FilterPredictor::none && column.base == 0;
@@ -129,8 +129,9 @@ public:
             m_section.columns[m_column] = column;
             readValues();
             size_t cost = 0;
-            forEachSample(
-                [&](u32 count) { cost += m_trial.cost(m_bytes.data(), count * column.bytes); });
+            forEachSample([&](uint32_t count) {
+                cost += m_trial.cost(m_bytes.data(), count * column.bytes);
+            });
             if (cost >= bestCost) continue;
             bestCost = cost;
             best = column;
@@ -139,19 +140,19 @@ public:
     }
 
 private:
-    static constexpr u32 kTried = 2;     // of those with a prediction or a base
-    static constexpr size_t kFew = 1024; // bytes up to which entropy alone decides
+    static constexpr uint32_t kTried = 2; // of those with a prediction or a base
+    static constexpr size_t kFew = 1024;  // bytes up to which entropy alone decides
 
     struct Candidate {
         FilterColumn column;
-        u64 bits;
+        uint64_t bits;
     };
 
     // Reads the column's values, which depend on its base and mapping but not on the predictor.
     void readValues()
     {
         const FilterColumn& column = m_section.columns[m_column];
-        const u32 mapping = column.flags & (filterRotated | filterBlock);
+        const uint32_t mapping = column.flags & (filterRotated | filterBlock);
         if (!m_values.empty() && m_base == column.base && m_mapping == mapping) return;
         m_base = column.base;
         m_mapping = mapping;
@@ -167,9 +168,9 @@ private:
     {
         const FilterColumn& column = m_section.columns[m_column];
         for (const ColumnValues& sample : m_values) {
-            const u32 count = sample.count();
+            const uint32_t count = sample.count();
             FilterPlane planes[4];
-            for (u32 b = 0; b < column.bytes; ++b)
+            for (uint32_t b = 0; b < column.bytes; ++b)
                 planes[b] = column.has(filterSplit) ? FilterPlane{b * count, 1}
                                                     : FilterPlane{b, column.bytes};
             m_bytes.resize(size_t(count) * column.bytes);
@@ -180,10 +181,10 @@ private:
 
     void consider(const FilterColumn& column)
     {
-        u64 bits = 0;
-        forEachSample([&](u32 count) {
+        uint64_t bits = 0;
+        forEachSample([&](uint32_t count) {
             if (column.has(filterSplit)) {
-                for (u32 b = 0; b < column.bytes; ++b)
+                for (uint32_t b = 0; b < column.bytes; ++b)
                     bits += entropy(m_bytes.data() + size_t(b) * count, count);
             } else {
                 bits += entropy(m_bytes.data(), count * column.bytes);
@@ -195,32 +196,32 @@ private:
     FilterTrial& m_trial;
     const FilterSamples& m_samples;
     FilterSection m_section;
-    u32 m_column;
+    uint32_t m_column;
     std::vector<Candidate> m_candidates;
     std::vector<ColumnValues> m_values; // with this base and mapping
-    u32 m_base = 0, m_mapping = 0;
-    std::vector<u8> m_bytes;
+    uint32_t m_base = 0, m_mapping = 0;
+    std::vector<uint8_t> m_bytes;
 };
 
 // Finds the best choice for each column alone.
 void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
                    FilterSection& section)
 {
-    const u32 endBase = choices.firstBase + choices.baseCount;
+    const uint32_t endBase = choices.firstBase + choices.baseCount;
     const FilterColumnFlags split = choices.planes ? filterSplit : kNoFlags;
     for (const bool bases : {true, false}) { // columns that may be a base have none
-        for (u32 c = 0; c < section.columnCount; ++c) {
+        for (uint32_t c = 0; c < section.columnCount; ++c) {
             if (choices.mayBeBase(c) != bases) continue;
-            const u32 bytes = section.columns[c].bytes;
+            const uint32_t bytes = section.columns[c].bytes;
             ColumnTrial column(trial, samples, section, c);
             column.tryPredictors(choices.predictors, 0, split);
             if (bytes > 1 && choices.planes) column.tryPredictors(choices.predictors, 0, kNoFlags);
             if (choices.mayBeBlock(c)) column.tryPredictors(choices.predictors, 0, filterBlock);
             if (bytes == 4 && choices.floats)
                 column.tryPredictors(choices.predictors, 0, split | filterRotated);
-            for (u32 base = choices.firstBase; !bases && base < endBase; ++base)
+            for (uint32_t base = choices.firstBase; !bases && base < endBase; ++base)
                 if (section.columns[base].bytes == bytes)
-                    column.tryPredictors(choices.predictors, u8(base + 1), split);
+                    column.tryPredictors(choices.predictors, uint8_t(base + 1), split);
             section.columns[c] = column.best();
         }
     }
@@ -231,12 +232,12 @@ FilterSection interleaved(const FilterSection& section, const FilterChoices& cho
                           FilterPredictor predictor, bool bases)
 {
     FilterSection result = section;
-    for (u32 c = 0; c < result.columnCount; ++c) {
+    for (uint32_t c = 0; c < result.columnCount; ++c) {
         FilterColumn& column = result.columns[c];
         const bool hasBase = bases && choices.baseCount != 0 && !choices.mayBeBase(c) && c < 3 &&
                              column.bytes == section.columns[choices.firstBase].bytes;
-        column = {column.bytes, predictor, u8(c == 0 ? 0 : filterJoined),
-                  u8(hasBase ? choices.firstBase + 1 : 0)};
+        column = {column.bytes, predictor, uint8_t(c == 0 ? 0 : filterJoined),
+                  uint8_t(hasBase ? choices.firstBase + 1 : 0)};
     }
     return result;
 }
@@ -244,19 +245,19 @@ FilterSection interleaved(const FilterSection& section, const FilterChoices& cho
 // Interleaves the columns of each group. A group of one column stays as it was chosen if `keep` is
 // set. blocks: bit 0, colours are mapped; bit 1, indices.
 FilterSection grouped(const FilterSection& section, const FilterChoices& choices,
-                      const std::vector<u8>& groups, bool keep, u32 blocks)
+                      const std::vector<uint8_t>& groups, bool keep, uint32_t blocks)
 {
     FilterSection result = section;
-    u32 c = 0;
-    for (const u8 group : groups) {
-        for (u32 k = 0; k < group && c < result.columnCount; ++k, ++c) {
+    uint32_t c = 0;
+    for (const uint8_t group : groups) {
+        for (uint32_t k = 0; k < group && c < result.columnCount; ++k, ++c) {
             FilterColumn& column = result.columns[c];
             if (group == 1 && keep) continue;
             const bool isBlock =
                 choices.mayBeBlock(c) && (blocks >> (column.bytes == 4 ? 1 : 0) & 1) != 0;
             const FilterColumnFlags flags =
                 (k == 0 ? kNoFlags : filterJoined) | (isBlock ? filterBlock : kNoFlags);
-            column = {column.bytes, FilterPredictor::none, u8(flags), 0};
+            column = {column.bytes, FilterPredictor::none, uint8_t(flags), 0};
         }
     }
     for (c = 0; c < result.columnCount; ++c) { // a base that is left has a base itself
@@ -270,10 +271,10 @@ FilterSection grouped(const FilterSection& section, const FilterChoices& choices
 size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& samples,
                      const FilterSection& section)
 {
-    std::vector<u32> description;
+    std::vector<uint32_t> description;
     appendSection(section, description);
     size_t cost = section.columnCount == 0 ? 0 : 4 * description.size();
-    std::vector<u8> filtered;
+    std::vector<uint8_t> filtered;
     for (const FilterSample& sample : samples) {
         filtered.resize(sample.size);
         applySection(section, sample.bytes, sample.size, filtered.data());
@@ -332,20 +333,20 @@ double chooseSection(FilterTrial& trial, const FilterSamples& columnSamples,
     candidates[0].columnCount = 0;
     candidates[0].tgaRle = false;
     if (section.tgaRle) { // columns are chosen by the pixels alone
-        std::vector<std::vector<u8>> pixels(columnSamples.size());
-        std::vector<u8> headers;
+        std::vector<std::vector<uint8_t>> pixels(columnSamples.size());
+        std::vector<uint8_t> headers;
         FilterSamples pixelSamples;
         for (size_t s = 0; s < columnSamples.size(); ++s) {
             splitPackets(columnSamples[s].bytes, columnSamples[s].size, section.stride(), headers,
                          pixels[s]);
-            pixelSamples.push_back({pixels[s].data(), u32(pixels[s].size())});
+            pixelSamples.push_back({pixels[s].data(), uint32_t(pixels[s].size())});
         }
         chooseColumns(trial, pixelSamples, choices, section);
     } else {
         chooseColumns(trial, columnSamples, choices, section);
     }
     // Columns that stand apart are planes too.
-    for (u32 c = 1; c < section.columnCount && !choices.planes; ++c)
+    for (uint32_t c = 1; c < section.columnCount && !choices.planes; ++c)
         section.columns[c].flags |= filterJoined;
     candidates.push_back(section);
     for (const FilterPredictor predictor : {FilterPredictor::left, FilterPredictor::median}) {
@@ -355,13 +356,13 @@ double chooseSection(FilterTrial& trial, const FilterSamples& columnSamples,
             candidates.push_back(interleaved(section, choices, predictor, true));
     }
     if (!choices.groups.empty() && choices.planes) {
-        for (u32 blocks = 0; blocks < (choices.blockCount != 0 ? 4 : 1); ++blocks) {
+        for (uint32_t blocks = 0; blocks < (choices.blockCount != 0 ? 4 : 1); ++blocks) {
             candidates.push_back(grouped(section, choices, choices.groups, false, blocks));
             candidates.push_back(grouped(section, choices, choices.groups, true, blocks));
         }
     }
     if (choices.blockCount != 0)
-        candidates.push_back(grouped(section, choices, {u8(section.columnCount)}, false, 3));
+        candidates.push_back(grouped(section, choices, {uint8_t(section.columnCount)}, false, 3));
     section = candidates[decide(trial, samples, choices.forced, candidates, ratio)];
     return ratio;
 }

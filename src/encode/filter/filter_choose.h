@@ -16,9 +16,9 @@ struct FilterEffort {
     // The levels of Zstandard for most trials, for the few that decide, and for cases with few
     // bytes or a doubtful result.
     int fastLevel, finalLevel, carefulLevel;
-    u32 sampleBytes, samples;       // bytes of a part, in which matches are found
-    u32 columnBytes, columnSamples; // bytes of a part, by which columns are chosen
-    u32 finalists;
+    uint32_t sampleBytes, samples;       // bytes of a part, in which matches are found
+    uint32_t columnBytes, columnSamples; // bytes of a part, by which columns are chosen
+    uint32_t finalists;
 };
 
 // Estimates how small an entropy coder with matches makes bytes.
@@ -27,12 +27,15 @@ public:
     // Throws std::bad_alloc.
     explicit FilterTrial(const FilterEffort& effort);
     const FilterEffort& effort() const { return m_effort; }
-    size_t cost(const u8* bytes, size_t size) { return compress(m_effort.fastLevel, bytes, size); }
-    size_t finalCost(const u8* bytes, size_t size)
+    size_t cost(const uint8_t* bytes, size_t size)
+    {
+        return compress(m_effort.fastLevel, bytes, size);
+    }
+    size_t finalCost(const uint8_t* bytes, size_t size)
     {
         return compress(size <= kSmall ? m_effort.carefulLevel : m_effort.finalLevel, bytes, size);
     }
-    size_t carefulCost(const u8* bytes, size_t size)
+    size_t carefulCost(const uint8_t* bytes, size_t size)
     {
         return compress(m_effort.carefulLevel, bytes, size);
     }
@@ -48,33 +51,33 @@ private:
     struct Free {
         void operator()(ZSTD_CCtx_s* context) const;
     };
-    size_t compress(int level, const u8* bytes, size_t size);
+    size_t compress(int level, const uint8_t* bytes, size_t size);
 
     FilterEffort m_effort;
     std::unique_ptr<ZSTD_CCtx_s, Free> m_context;
-    std::vector<u8> m_out;
+    std::vector<uint8_t> m_out;
 };
 
 // Whole records of a section.
 struct FilterSample {
-    const u8* bytes;
-    u32 size;
+    const uint8_t* bytes;
+    uint32_t size;
 };
 using FilterSamples = std::vector<FilterSample>;
 
 // What is tried for the columns of a section.
 struct FilterChoices {
-    u32 predictors = 1;                 // a set of bitOf(predictor)
-    bool planes = true;                 // columns may be split
-    bool floats = false;                // columns of 4 bytes may be rotated
-    bool forced = false;                // something has to be done
-    u32 firstBase = 0, baseCount = 0;   // columns that others of their width may be taken from
-    u32 firstBlock = 0, blockCount = 0; // columns of colours or indices of compressed blocks
-    std::vector<u8> groups;             // a way to group the columns: how many columns each group
-                                        // has
+    uint32_t predictors = 1;                 // a set of bitOf(predictor)
+    bool planes = true;                      // columns may be split
+    bool floats = false;                     // columns of 4 bytes may be rotated
+    bool forced = false;                     // something has to be done
+    uint32_t firstBase = 0, baseCount = 0;   // columns that others of their width may be taken from
+    uint32_t firstBlock = 0, blockCount = 0; // columns of colours or indices of compressed blocks
+    std::vector<uint8_t> groups; // a way to group the columns: how many columns each group
+                                 // has
 
-    bool mayBeBase(u32 column) const { return column - firstBase < baseCount; }
-    bool mayBeBlock(u32 column) const { return column - firstBlock < blockCount; }
+    bool mayBeBase(uint32_t column) const { return column - firstBase < baseCount; }
+    bool mayBeBlock(uint32_t column) const { return column - firstBlock < blockCount; }
 };
 
 // Chooses how the section's columns are filtered: each alone in planes, some or all interleaved, or

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 // These bound the memory that a document takes. A larger document is not read, and nothing of a
 // document with more values or deeper nesting is used.
-constexpr u64 kMaxJson = 32u << 20;
+constexpr uint64_t kMaxJson = 32u << 20;
 constexpr size_t kMaxValues = 1u << 19;
 constexpr size_t kMaxDepth = 8;
 
@@ -97,13 +97,14 @@ private:
     size_t m_values = 0;
 };
 
-u64 numberOf(const json& object, const char* key, u64 otherwise)
+uint64_t numberOf(const json& object, const char* key, uint64_t otherwise)
 {
     const auto found = object.find(key);
-    return found != object.end() && found->is_number_unsigned() ? found->get<u64>() : otherwise;
+    return found != object.end() && found->is_number_unsigned() ? found->get<uint64_t>()
+                                                                : otherwise;
 }
 
-u32 componentBytes(u64 type)
+uint32_t componentBytes(uint64_t type)
 {
     switch (type) {
     case 5120:
@@ -116,7 +117,7 @@ u32 componentBytes(u64 type)
     }
 }
 
-u32 componentCount(const json& accessor)
+uint32_t componentCount(const json& accessor)
 {
     const auto found = accessor.find("type");
     if (found == accessor.end() || !found->is_string()) return 0;
@@ -129,50 +130,50 @@ u32 componentCount(const json& accessor)
 
 // An attribute of each record: the bytes of a component, and how many components.
 struct Attribute {
-    u32 bytes, count;
+    uint32_t bytes, count;
 };
 
 // Records that share a place and a stride.
 struct Records {
-    u64 count = 0;
-    std::map<u32, Attribute> attributes; // by their place in the record
+    uint64_t count = 0;
+    std::map<uint32_t, Attribute> attributes; // by their place in the record
 };
 
-FilterSection sectionOf(const Records& records, u32 stride)
+FilterSection sectionOf(const Records& records, uint32_t stride)
 {
     FilterSection section;
-    u32 at = 0;
+    uint32_t at = 0;
     for (const auto& [place, attribute] : records.attributes) {
-        const u32 size = attribute.bytes * attribute.count;
+        const uint32_t size = attribute.bytes * attribute.count;
         if (place < at || size > stride - place) continue; // overlaps another
         addColumns(section, place - at, 1);
-        addColumns(section, attribute.count, u8(attribute.bytes));
+        addColumns(section, attribute.count, uint8_t(attribute.bytes));
         at = place + size;
     }
     addColumns(section, stride - at, 1);
     return section;
 }
 
-FilterParts partsOf(const json& document, u64 binary, u64 binarySize, u64 fileSize)
+FilterParts partsOf(const json& document, uint64_t binary, uint64_t binarySize, uint64_t fileSize)
 {
     const auto accessors = document.find("accessors"), views = document.find("bufferViews");
     if (accessors == document.end() || views == document.end() || !accessors->is_array() ||
         !views->is_array())
         return {};
-    std::map<std::pair<u64, u32>, Records> all; // by begin and stride
+    std::map<std::pair<uint64_t, uint32_t>, Records> all; // by begin and stride
     for (const json& accessor : *accessors) {
-        const u64 view = numberOf(accessor, "bufferView", UINT64_MAX);
-        const u32 bytes = componentBytes(numberOf(accessor, "componentType", 0)),
-                  count = componentCount(accessor);
+        const uint64_t view = numberOf(accessor, "bufferView", UINT64_MAX);
+        const uint32_t bytes = componentBytes(numberOf(accessor, "componentType", 0)),
+                       count = componentCount(accessor);
         if (view >= views->size() || bytes == 0 || count == 0 ||
             !(*views)[size_t(view)].is_object())
             continue;
         const json& bufferView = (*views)[size_t(view)];
-        const u64 viewBegin = numberOf(bufferView, "byteOffset", 0),
-                  viewSize = numberOf(bufferView, "byteLength", 0);
-        const u64 stride = numberOf(bufferView, "byteStride", bytes * count);
-        const u64 offset = numberOf(accessor, "byteOffset", 0),
-                  records = numberOf(accessor, "count", 0);
+        const uint64_t viewBegin = numberOf(bufferView, "byteOffset", 0),
+                       viewSize = numberOf(bufferView, "byteLength", 0);
+        const uint64_t stride = numberOf(bufferView, "byteStride", bytes * count);
+        const uint64_t offset = numberOf(accessor, "byteOffset", 0),
+                       records = numberOf(accessor, "count", 0);
         const bool inside =
             viewBegin <= binarySize && viewSize <= binarySize - viewBegin && offset <= viewSize;
         if (numberOf(bufferView, "buffer", 0) != 0 || !inside || stride < bytes * count ||
@@ -180,11 +181,11 @@ FilterParts partsOf(const json& document, u64 binary, u64 binarySize, u64 fileSi
             continue;
         // Attributes of one record begin inside it; larger offsets begin records of their own.
         const bool packed = offset >= stride;
-        const u64 begin = viewBegin + (packed ? offset : 0);
-        Records& place = all[{begin, u32(stride)}];
+        const uint64_t begin = viewBegin + (packed ? offset : 0);
+        Records& place = all[{begin, uint32_t(stride)}];
         place.count =
             std::max(place.count, std::min(records, (viewBegin + viewSize - begin) / stride));
-        place.attributes[packed ? 0 : u32(offset)] = {bytes, count};
+        place.attributes[packed ? 0 : uint32_t(offset)] = {bytes, count};
     }
     FilterPartList list(fileSize);
     for (const auto& [where, records] : all) {
@@ -201,15 +202,15 @@ FilterParts partsOf(const json& document, u64 binary, u64 binarySize, u64 fileSi
 
 } // namespace
 
-FilterParts findGlbParts(const u8* bytes, u64 size)
+FilterParts findGlbParts(const uint8_t* bytes, uint64_t size)
 {
     if (size < 28 || std::memcmp(bytes, "glTF", 4) != 0 || loadLe32(bytes + 4) != 2) return {};
-    const u64 length = loadLe32(bytes + 12);
+    const uint64_t length = loadLe32(bytes + 12);
     if (loadLe32(bytes + 16) != 0x4e4f534a || length > kMaxJson || size - 20 < length ||
         size - 20 - length < 8)
         return {};
-    const u64 binary = 28 + length;
-    const u64 binarySize = std::min<u64>(loadLe32(bytes + binary - 8), size - binary);
+    const uint64_t binary = 28 + length;
+    const uint64_t binarySize = std::min<uint64_t>(loadLe32(bytes + binary - 8), size - binary);
     if (loadLe32(bytes + binary - 4) != 0x004e4942) return {};
     DocumentReader reader;
     if (!json::sax_parse(bytes + 20, bytes + 20 + length, &reader) || !reader.document.is_object())

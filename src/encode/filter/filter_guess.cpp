@@ -8,29 +8,29 @@
 namespace sluice {
 namespace {
 
-constexpr u64 kSample = 32768;
-constexpr u32 kNear = 4; // bytes that differ by no more are alike
+constexpr uint64_t kSample = 32768;
+constexpr uint32_t kNear = 4; // bytes that differ by no more are alike
 
 // Counts the bytes of a sample that are like those `stride` before them.
-u32 countAlike(const u8* bytes, u32 size, u32 stride)
+uint32_t countAlike(const uint8_t* bytes, uint32_t size, uint32_t stride)
 {
-    u32 count = 0;
-    for (u32 i = kFilterMaxStride; i < size; ++i)
-        count += u8(bytes[i] - bytes[i - stride] + kNear) <= 2 * kNear;
+    uint32_t count = 0;
+    for (uint32_t i = kFilterMaxStride; i < size; ++i)
+        count += uint8_t(bytes[i] - bytes[i - stride] + kNear) <= 2 * kNear;
     return count;
 }
 
 } // namespace
 
-FilterParts guessParts(const u8* bytes, u64 size)
+FilterParts guessParts(const uint8_t* bytes, uint64_t size)
 {
     FilterPartList list(size);
     if (size < 1024) return list.finish();
-    const u32 sample = u32(std::min(size, kSample));
-    const u8* from = bytes + (size - sample) / 2;
-    u32 alike[kFilterMaxStride + 1] = {}, best = 1;
-    u64 sum = 0;
-    for (u32 stride = 1; stride <= kFilterMaxStride; ++stride) {
+    const uint32_t sample = uint32_t(std::min(size, kSample));
+    const uint8_t* from = bytes + (size - sample) / 2;
+    uint32_t alike[kFilterMaxStride + 1] = {}, best = 1;
+    uint64_t sum = 0;
+    for (uint32_t stride = 1; stride <= kFilterMaxStride; ++stride) {
         sum += alike[stride] = countAlike(from, sample, stride);
         // A multiple of the true stride is equally good apart from chance.
         if (alike[stride] > alike[best] + alike[best] / 16) best = stride;
@@ -38,7 +38,7 @@ FilterParts guessParts(const u8* bytes, u64 size)
     if (alike[best] < sum / kFilterMaxStride * 5 / 4) return list.finish();
     FilterPart part;
     part.size = size;
-    const u8 columnBytes = best % 4 == 0 ? 4 : best % 2 == 0 ? 2 : 1;
+    const uint8_t columnBytes = best % 4 == 0 ? 4 : best % 2 == 0 ? 2 : 1;
     addColumns(part.section, best / columnBytes, columnBytes);
     part.choices.predictors = kSecondDifferences;
     part.choices.floats = true;

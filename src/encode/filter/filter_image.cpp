@@ -26,8 +26,8 @@ Blocks blocksOf(const SluiceImageFormat& format)
     if (format.compressed == 0) return Blocks::none;
     const std::string_view kind = std::string_view(format.name).substr(0, 3);
     const std::string_view known[] = {"BC1", "BC2", "BC3", "BC4", "BC5"};
-    for (u32 i = 0; i < 5; ++i)
-        if (kind == known[i]) return Blocks(u32(Blocks::bc1) + i);
+    for (uint32_t i = 0; i < 5; ++i)
+        if (kind == known[i]) return Blocks(uint32_t(Blocks::bc1) + i);
     return Blocks::other;
 }
 
@@ -54,8 +54,8 @@ void addColourBlock(FilterPart& part)
 // Adds the numbers that a texel consists of.
 void addTexel(const SluiceImageFormat& format, FilterPart& part)
 {
-    const u32 bytes = std::min(format.unitBytes, 4u);
-    addColumns(part.section, format.blockBytes / bytes, u8(bytes));
+    const uint32_t bytes = std::min(format.unitBytes, 4u);
+    addColumns(part.section, format.blockBytes / bytes, uint8_t(bytes));
     part.choices.firstBase = 1; // green
     part.choices.baseCount = format.blockBytes / format.unitBytes >= 3 ? 1 : 0;
     part.choices.floats = format.unitBytes == 4 &&
@@ -85,7 +85,7 @@ void addRecordColumns(const SluiceImageFormat& format, FilterPart& part)
     }
 }
 
-FilterParts imageParts(const ImageFile& file, u64 size)
+FilterParts imageParts(const ImageFile& file, uint64_t size)
 {
     SluiceImageFormat format;
     if (sluiceGetImageFormat(file.info.format, &format) != SLUICE_OK) return {};
@@ -99,8 +99,8 @@ FilterParts imageParts(const ImageFile& file, u64 size)
         part.begin = run.offset;
         part.size = run.size;
         part.group = run.image + 1;
-        const u64 width = file.levels[run.level].rowSize / format.blockBytes;
-        part.section.width = width <= kFilterMaxTile ? u32(width) : 0;
+        const uint64_t width = file.levels[run.level].rowSize / format.blockBytes;
+        part.section.width = width <= kFilterMaxTile ? uint32_t(width) : 0;
         parts.push_back(std::move(part));
     }
     FilterPartList list(size);
@@ -110,9 +110,9 @@ FilterParts imageParts(const ImageFile& file, u64 size)
 
 } // namespace
 
-bool ImageFile::parse(const u8* bytes, u64 size)
+bool ImageFile::parse(const uint8_t* bytes, uint64_t size)
 {
-    const size_t start = size_t(std::min<u64>(size, SLUICE_IMAGE_START_SIZE));
+    const size_t start = size_t(std::min<uint64_t>(size, SLUICE_IMAGE_START_SIZE));
     return sluiceParseImage(bytes, start, size, &info, levels, nullptr) == SLUICE_OK &&
            info.scheme == SLUICE_IMAGE_SCHEME_NONE;
 }
@@ -121,23 +121,24 @@ std::vector<ImageRun> ImageFile::runs() const
 {
     std::vector<ImageRun> runs;
     const bool together = info.container == SLUICE_IMAGE_KTX2; // the images of a level
-    const u64 images = u64(info.layers) * info.faces, count = together ? 1 : images;
-    for (u64 image = 0; image < count && runs.size() < kMaxParts; ++image)
-        for (u32 level = 0; level < info.levels; ++level)
+    const uint64_t images = uint64_t(info.layers) * info.faces, count = together ? 1 : images;
+    for (uint64_t image = 0; image < count && runs.size() < kMaxParts; ++image)
+        for (uint32_t level = 0; level < info.levels; ++level)
             runs.push_back({levels[level].offset + image * levels[level].imageStride,
-                            levels[level].imageSize * (together ? images : 1), u32(image), level});
+                            levels[level].imageSize * (together ? images : 1), uint32_t(image),
+                            level});
     return runs;
 }
 
-std::vector<u64> ImageFile::cuts(u64 size) const
+std::vector<uint64_t> ImageFile::cuts(uint64_t size) const
 {
     std::vector<ImageRun> inOrder = runs();
     std::sort(inOrder.begin(), inOrder.end(),
               [](const ImageRun& a, const ImageRun& b) { return a.offset < b.offset; });
-    std::vector<u64> cuts;
-    u64 last = 0; // bytes of the run before
+    std::vector<uint64_t> cuts;
+    uint64_t last = 0; // bytes of the run before
     for (const ImageRun& run : inOrder) {
-        const u64 cut = run.offset & ~u64(3);
+        const uint64_t cut = run.offset & ~uint64_t(3);
         const bool wanted = run.size >= kImageTile || last >= kImageTile;
         if (wanted && cut < size && cut > (cuts.empty() ? 0 : cuts.back())) cuts.push_back(cut);
         last = run.size;
@@ -146,19 +147,19 @@ std::vector<u64> ImageFile::cuts(u64 size) const
 }
 
 // Without a hint that it is an image, only the block formats that DDS was made for are used.
-FilterParts findDdsParts(const u8* bytes, u64 size)
+FilterParts findDdsParts(const uint8_t* bytes, uint64_t size)
 {
     ImageFile file;
     const bool found = file.parse(bytes, size) && file.info.container == SLUICE_IMAGE_DDS;
-    constexpr u32 firstBc = 131, lastBc = 146, firstBc6h = 143, lastBc6h = 144; // VkFormats
-    const u32 format = file.info.format;
+    constexpr uint32_t firstBc = 131, lastBc = 146, firstBc6h = 143, lastBc6h = 144; // VkFormats
+    const uint32_t format = file.info.format;
     if (!found || format < firstBc || format > lastBc ||
         (format >= firstBc6h && format <= lastBc6h))
         return {};
     return imageParts(file, size);
 }
 
-FilterParts findImageParts(const u8* bytes, u64 size)
+FilterParts findImageParts(const uint8_t* bytes, uint64_t size)
 {
     ImageFile file;
     return file.parse(bytes, size) ? imageParts(file, size) : FilterParts();

@@ -10,7 +10,7 @@
 #include <cstring>
 
 namespace sluice {
-void FilterPartList::fillTo(u64 end)
+void FilterPartList::fillTo(uint64_t end)
 {
     if (end <= m_end) return;
     FilterPart part;
@@ -44,7 +44,7 @@ FilterParts FilterPartList::finish()
     return std::move(m_parts);
 }
 
-void addColumns(FilterSection& section, u32 count, u8 bytes)
+void addColumns(FilterSection& section, uint32_t count, uint8_t bytes)
 {
     for (; count != 0 && section.columnCount < kFilterMaxStride; --count)
         section.columns[section.columnCount++] = {bytes, FilterPredictor::none, 0, 0};
@@ -53,17 +53,17 @@ void addColumns(FilterSection& section, u32 count, u8 bytes)
 namespace {
 
 // Finds the packets of an image with this many pixels, as far as they exist.
-void findPackets(const u8* bytes, u64 size, u64 pixels, FilterPart& part)
+void findPackets(const uint8_t* bytes, uint64_t size, uint64_t pixels, FilterPart& part)
 {
-    const u64 end = std::min<u64>(size, UINT32_MAX);
-    const u32 stride = part.section.stride();
-    u64 at = 0;
+    const uint64_t end = std::min<uint64_t>(size, UINT32_MAX);
+    const uint32_t stride = part.section.stride();
+    uint64_t at = 0;
     part.packets.push_back(0);
-    for (u64 pixel = 0; pixel < pixels && at < end;) {
-        const u64 next = at + 1 + tgaStored(bytes[at]) * stride;
+    for (uint64_t pixel = 0; pixel < pixels && at < end;) {
+        const uint64_t next = at + 1 + tgaStored(bytes[at]) * stride;
         if (next > end) break;
         pixel += tgaPixels(bytes[at]);
-        part.packets.push_back(u32(next));
+        part.packets.push_back(uint32_t(next));
         at = next;
     }
     part.size = at;
@@ -73,23 +73,23 @@ void findPackets(const u8* bytes, u64 size, u64 pixels, FilterPart& part)
 
 // Targa: http://www.dca.fee.unicamp.br/~martino/disciplinas/ia369/trabalhos/tgaffs.pdf. Types 2 and
 // 3 are plain pixels.
-FilterParts findTgaParts(const u8* bytes, u64 size)
+FilterParts findTgaParts(const uint8_t* bytes, uint64_t size)
 {
     if (size < 18) return {};
-    const u32 type = bytes[2], bits = bytes[16], width = loadLe16(bytes + 12),
-              height = loadLe16(bytes + 14);
+    const uint32_t type = bytes[2], bits = bytes[16], width = loadLe16(bytes + 12),
+                   height = loadLe16(bytes + 14);
     const bool packets = type == 10 || type == 11, plain = type == 2 || type == 3;
     if (!(packets || plain) || bytes[1] > 1 || bits % 8 != 0 || bits < 8 || bits > 32 || width == 0)
         return {};
     FilterPart part;
     part.begin = 18u + bytes[0] + loadLe16(bytes + 5) * ((bytes[7] + 7u) / 8);
-    part.size = u64(width) * height * (bits / 8);
+    part.size = uint64_t(width) * height * (bits / 8);
     if (part.begin >= size) return {};
     part.size = std::min(part.size, size - part.begin);
     addColumns(part.section, bits / 8, 1);
     if (packets) {
         part.section.tgaRle = true;
-        findPackets(bytes + part.begin, size - part.begin, u64(width) * height, part);
+        findPackets(bytes + part.begin, size - part.begin, uint64_t(width) * height, part);
         part.choices.predictors = kDifferences;
     } else {
         part.section.width = width;
@@ -103,17 +103,17 @@ FilterParts findTgaParts(const u8* bytes, u64 size)
 }
 
 // RIFF/WAVE: the chunk "data" has records if "fmt " says PCM.
-FilterParts findWavParts(const u8* bytes, u64 size)
+FilterParts findWavParts(const uint8_t* bytes, uint64_t size)
 {
     if (size < 12 || std::memcmp(bytes, "RIFF", 4) != 0 || std::memcmp(bytes + 8, "WAVE", 4) != 0)
         return {};
     FilterPartList list(size);
-    u32 channels = 0, bits = 0;
-    for (u64 at = 12; at <= size && size - at >= 8;) {
-        const u32 length = loadLe32(bytes + at + 4);
-        const u64 body = at + 8, left = size - body;
+    uint32_t channels = 0, bits = 0;
+    for (uint64_t at = 12; at <= size && size - at >= 8;) {
+        const uint32_t length = loadLe32(bytes + at + 4);
+        const uint64_t body = at + 8, left = size - body;
         if (std::memcmp(bytes + at, "fmt ", 4) == 0 && length >= 16 && left >= 16) {
-            const u32 tag = loadLe16(bytes + body);
+            const uint32_t tag = loadLe16(bytes + body);
             channels = loadLe16(bytes + body + 2);
             bits = loadLe16(bytes + body + 14);
             const bool known =
@@ -122,8 +122,8 @@ FilterParts findWavParts(const u8* bytes, u64 size)
         } else if (std::memcmp(bytes + at, "data", 4) == 0 && channels != 0) {
             FilterPart part;
             part.begin = body;
-            part.size = std::min<u64>(length, left);
-            addColumns(part.section, channels, u8(bits / 8));
+            part.size = std::min<uint64_t>(length, left);
+            addColumns(part.section, channels, uint8_t(bits / 8));
             part.choices.predictors = kWithoutRows;
             part.choices.floats = bits == 32;
             part.choices.baseCount = channels > 1 ? 1 : 0;
@@ -137,7 +137,7 @@ FilterParts findWavParts(const u8* bytes, u64 size)
 namespace {
 
 // A part of `count` records.
-FilterPart recordsAt(u64 begin, u64 count, const FilterSection& section,
+FilterPart recordsAt(uint64_t begin, uint64_t count, const FilterSection& section,
                      const FilterChoices& choices)
 {
     FilterPart part;
@@ -148,7 +148,7 @@ FilterPart recordsAt(u64 begin, u64 count, const FilterSection& section,
     return part;
 }
 
-FilterChoices choicesOf(u32 predictors, bool floats = false)
+FilterChoices choicesOf(uint32_t predictors, bool floats = false)
 {
     FilterChoices choices;
     choices.predictors = predictors;
@@ -157,7 +157,7 @@ FilterChoices choicesOf(u32 predictors, bool floats = false)
 }
 
 // Adds records of this many words of 4 bytes.
-FilterSection wordRecords(u32 words)
+FilterSection wordRecords(uint32_t words)
 {
     FilterSection section;
     addColumns(section, words, 4);
@@ -168,11 +168,11 @@ FilterSection wordRecords(u32 words)
 
 // Quake III models have a header, frames, tags and surfaces. A surface's vertices stand frame after
 // frame.
-FilterParts findMd3Parts(const u8* bytes, u64 size)
+FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size)
 {
     if (size < 108 || std::memcmp(bytes, "IDP3", 4) != 0 || loadLe32(bytes + 4) != 15) return {};
-    const auto field = [&](u64 at) { return loadLe32(bytes + at); };
-    const u32 frames = field(76), tags = field(80), surfaces = field(84);
+    const auto field = [&](uint64_t at) { return loadLe32(bytes + at); };
+    const uint32_t frames = field(76), tags = field(80), surfaces = field(84);
     FilterParts found;
     FilterSection frame = wordRecords(10); // three vectors and a radius
     addColumns(frame, 16, 1);              // a name
@@ -182,13 +182,13 @@ FilterParts findMd3Parts(const u8* bytes, u64 size)
     addColumns(tag, 12, 4);
     if (tags != 0 && tags <= 0xffff && frames <= 0xffff) {
         tag.width = tags;
-        found.push_back(recordsAt(field(96), u64(tags) * frames, tag,
+        found.push_back(recordsAt(field(96), uint64_t(tags) * frames, tag,
                                   choicesOf(kDifferences | bitOf(FilterPredictor::up), true)));
     }
-    u64 at = field(100);
-    for (u32 s = 0; s < surfaces && s < 1024 && at <= size && size - at >= 108; ++s) {
-        const u32 vertexFrames = field(at + 72), vertices = field(at + 80),
-                  triangles = field(at + 84);
+    uint64_t at = field(100);
+    for (uint32_t s = 0; s < surfaces && s < 1024 && at <= size && size - at >= 108; ++s) {
+        const uint32_t vertexFrames = field(at + 72), vertices = field(at + 80),
+                       triangles = field(at + 84);
         if (std::memcmp(bytes + at, "IDP3", 4) != 0 || vertices == 0 || vertices > 0xffff ||
             vertexFrames > 0xffff)
             break;
@@ -200,7 +200,7 @@ FilterParts findMd3Parts(const u8* bytes, u64 size)
         addColumns(vertex, 3, 2); // place
         addColumns(vertex, 2, 1); // normal, as two angles
         vertex.width = vertices;
-        found.push_back(recordsAt(at + field(at + 100), u64(vertices) * vertexFrames, vertex,
+        found.push_back(recordsAt(at + field(at + 100), uint64_t(vertices) * vertexFrames, vertex,
                                   choicesOf(kRows)));
         if (field(at + 104) < 108) break;
         at += field(at + 104);
@@ -214,29 +214,30 @@ namespace {
 
 // The grid of light volumes of a Quake III map has a cell for each 64 x 64 x 128 units of the world,
 // which is the first model. Returns the cells of a row.
-u32 lightGridWidth(const u8* model)
+uint32_t lightGridWidth(const uint8_t* model)
 {
     float low, high;
     std::memcpy(&low, model, 4);
     std::memcpy(&high, model + 12, 4);
     if (!(low > -1e6f && low < high && high < 1e6f)) return 0;
     const int first = int(std::ceil(low / 64)), last = int(std::floor(high / 64));
-    return last >= first ? u32(last - first + 1) : 0;
+    return last >= first ? uint32_t(last - first + 1) : 0;
 }
 
 } // namespace
 
 // Quake III maps, version 46, have 17 lumps.
-FilterParts findBspParts(const u8* bytes, u64 size)
+FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
 {
-    constexpr u32 lumps = 17, modelLump = 7, vertexLump = 10, lightmapLump = 14, gridLump = 15,
-                  visibilityLump = 16;
-    constexpr u32 strides[lumps] = {0, 72, 16, 36, 48, 4, 4, 40, 12, 8, 44, 4, 72, 104, 3, 8, 1};
+    constexpr uint32_t lumps = 17, modelLump = 7, vertexLump = 10, lightmapLump = 14, gridLump = 15,
+                       visibilityLump = 16;
+    constexpr uint32_t strides[lumps] = {0, 72, 16, 36, 48,  4, 4, 40, 12,
+                                         8, 44, 4,  72, 104, 3, 8, 1};
     if (size < 8 + 8 * lumps || std::memcmp(bytes, "IBSP", 4) != 0 || loadLe32(bytes + 4) != 46)
         return {};
     FilterParts found;
-    for (u32 lump = 1; lump < lumps; ++lump) {
-        const u32 stride = strides[lump];
+    for (uint32_t lump = 1; lump < lumps; ++lump) {
+        const uint32_t stride = strides[lump];
         FilterPart part;
         part.begin = loadLe32(bytes + 8 + 8 * lump);
         part.size = loadLe32(bytes + 12 + 8 * lump);
@@ -249,7 +250,7 @@ FilterParts findBspParts(const u8* bytes, u64 size)
             part.choices.firstBase = part.choices.baseCount = 1;
         } else if (lump == gridLump) { // ambient and directed colours, direction
             addColumns(part.section, 8, 1);
-            const u32 models = loadLe32(bytes + 8 + 8 * modelLump);
+            const uint32_t models = loadLe32(bytes + 8 + 8 * modelLump);
             part.section.width =
                 models <= size - 40 ? std::min(lightGridWidth(bytes + models), kFilterMaxTile) : 0;
             part.choices = choicesOf(part.section.width != 0 ? kRows : kDifferences);
@@ -276,7 +277,7 @@ FilterParts findBspParts(const u8* bytes, u64 size)
     return list.finish();
 }
 
-FilterParts findParts(const u8* bytes, u64 size)
+FilterParts findParts(const uint8_t* bytes, uint64_t size)
 {
     for (const auto find :
          {findBspParts, findMd3Parts, findWavParts, findDdsParts, findGlbParts, findTgaParts}) {

@@ -13,46 +13,48 @@
 namespace sluice {
 namespace {
 
-constexpr u64 kSmallPart = 128;   // bytes; a description would cost more than a filter gains
-constexpr double kDoubt = 0.8;    // filters that gain less are tried with more care
-constexpr double kClear = 0.7;    // filters that gain more hold up in whole tiles
-constexpr double kLittle = 0.85;  // Gstd without a filter gets up to a tenth below zstd, the
-                                  // yardstick of the trials
-constexpr u64 kSmallFile = 32768; // so small that descriptions and padding decide
-constexpr u32 kNarrow = 4;        // records of a row
+constexpr uint64_t kSmallPart = 128;   // bytes; a description would cost more than a filter gains
+constexpr double kDoubt = 0.8;         // filters that gain less are tried with more care
+constexpr double kClear = 0.7;         // filters that gain more hold up in whole tiles
+constexpr double kLittle = 0.85;       // Gstd without a filter gets up to a tenth below zstd, the
+                                       // yardstick of the trials
+constexpr uint64_t kSmallFile = 32768; // so small that descriptions and padding decide
+constexpr uint32_t kNarrow = 4;        // records of a row
 
 // Takes samples of whole packets.
-FilterSamples packetSamples(const FilterPart& part, const u8* bytes, const FilterEffort& effort)
+FilterSamples packetSamples(const FilterPart& part, const uint8_t* bytes,
+                            const FilterEffort& effort)
 {
     FilterSamples samples;
-    const auto packetAt = [&](u64 at) { // where the first packet from there on begins
-        return *std::lower_bound(part.packets.begin(), part.packets.end() - 1, u32(at));
+    const auto packetAt = [&](uint64_t at) { // where the first packet from there on begins
+        return *std::lower_bound(part.packets.begin(), part.packets.end() - 1, uint32_t(at));
     };
-    for (u32 s = 0; s < effort.samples; ++s) {
-        const u64 room = part.size / effort.samples;
-        const u32 begin = packetAt(room * s);
-        const u32 end = packetAt(std::min(begin + u64(effort.sampleBytes), room * (s + 1)));
+    for (uint32_t s = 0; s < effort.samples; ++s) {
+        const uint64_t room = part.size / effort.samples;
+        const uint32_t begin = packetAt(room * s);
+        const uint32_t end =
+            packetAt(std::min(begin + uint64_t(effort.sampleBytes), room * (s + 1)));
         if (begin < end) samples.push_back({bytes + part.begin + begin, end - begin});
     }
     return samples;
 }
 
 // Takes samples of a part: all of it if it is small, else some at equal distances.
-FilterSamples samplesOf(const FilterPart& part, const u8* bytes, const FilterEffort& effort)
+FilterSamples samplesOf(const FilterPart& part, const uint8_t* bytes, const FilterEffort& effort)
 {
-    const u64 stride = part.section.stride(), row = stride * std::max(1u, part.section.width);
-    const u64 unit = row <= effort.sampleBytes ? row : stride;
-    const u64 size = effort.sampleBytes / unit * unit;
+    const uint64_t stride = part.section.stride(), row = stride * std::max(1u, part.section.width);
+    const uint64_t unit = row <= effort.sampleBytes ? row : stride;
+    const uint64_t size = effort.sampleBytes / unit * unit;
     FilterSamples samples;
     if (part.section.tgaRle) return packetSamples(part, bytes, effort);
     if (part.size <= size * effort.samples) {
-        for (u64 at = 0; at < part.size; at += size)
-            samples.push_back({bytes + part.begin + at, u32(std::min(size, part.size - at))});
+        for (uint64_t at = 0; at < part.size; at += size)
+            samples.push_back({bytes + part.begin + at, uint32_t(std::min(size, part.size - at))});
         return samples;
     }
-    for (u32 s = 0; s < effort.samples; ++s) {
-        const u64 at = (part.size - size) * (s + 1) / (effort.samples + 1) / unit * unit;
-        samples.push_back({bytes + part.begin + at, u32(size)});
+    for (uint32_t s = 0; s < effort.samples; ++s) {
+        const uint64_t at = (part.size - size) * (s + 1) / (effort.samples + 1) / unit * unit;
+        samples.push_back({bytes + part.begin + at, uint32_t(size)});
     }
     return samples;
 }
@@ -60,31 +62,33 @@ FilterSamples samplesOf(const FilterPart& part, const u8* bytes, const FilterEff
 // Takes the samples by which columns are chosen. Residuals differ from place to place, so several
 // short samples say more than a few long ones. If predictors read the row above, a sample holds
 // several rows, and there are half as many samples.
-FilterSamples columnSamplesOf(const FilterPart& part, const u8* bytes, const FilterEffort& effort)
+FilterSamples columnSamplesOf(const FilterPart& part, const uint8_t* bytes,
+                              const FilterEffort& effort)
 {
-    constexpr u64 kRows = 4;
-    const u64 row = u64(part.section.stride()) * part.section.width;
+    constexpr uint64_t kRows = 4;
+    const uint64_t row = uint64_t(part.section.stride()) * part.section.width;
     FilterEffort columns = effort;
-    columns.sampleBytes = u32(std::clamp<u64>(kRows * row, effort.columnBytes, effort.sampleBytes));
-    const u32 all = effort.columnBytes * effort.columnSamples / (row != 0 ? 2 : 1);
+    columns.sampleBytes =
+        uint32_t(std::clamp<uint64_t>(kRows * row, effort.columnBytes, effort.sampleBytes));
+    const uint32_t all = effort.columnBytes * effort.columnSamples / (row != 0 ? 2 : 1);
     columns.samples = std::max(1u, all / columns.sampleBytes);
     return samplesOf(part, bytes, columns);
 }
 
-u32 allowedPredictors(u32 features)
+uint32_t allowedPredictors(uint32_t features)
 {
-    u32 allowed = 0;
+    uint32_t allowed = 0;
     for (const FilterPredictorRow& row : kFilterPredictors)
         if (row.features == 0 || (features & row.features) != 0) allowed |= 1u << row.number;
     return allowed;
 }
 
-FilterParts givenRecords(u64 size, const SluiceFilterPlanInfo& info)
+FilterParts givenRecords(uint64_t size, const SluiceFilterPlanInfo& info)
 {
     FilterPart part;
     part.begin = info.begin;
     part.size = info.begin < size ? size - info.begin : 0;
-    addColumns(part.section, info.stride / info.columnSize, u8(info.columnSize));
+    addColumns(part.section, info.stride / info.columnSize, uint8_t(info.columnSize));
     part.section.width = info.rowRecords;
     part.choices.predictors = info.rowRecords != 0 ? kWithoutRows | kRows : kWithoutRows;
     part.choices.floats = info.columnSize == 4;
@@ -95,17 +99,18 @@ FilterParts givenRecords(u64 size, const SluiceFilterPlanInfo& info)
 
 // Returns the predictors with which no tile of the part takes too many steps, whichever columns use
 // them.
-u32 predictorsWithinSteps(const FilterPart& part, u32 maxTileSize)
+uint32_t predictorsWithinSteps(const FilterPart& part, uint32_t maxTileSize)
 {
     const FilterSection& section = part.section;
     if (section.width == 0 || section.columnCount == 0) return kRows | kWithoutRows;
-    const u32 records = u32(std::min<u64>(part.size, maxTileSize) / section.stride());
-    const auto fits = [&](u32 ups, u32 waves) {
+    const uint32_t records =
+        uint32_t(std::min<uint64_t>(part.size, maxTileSize) / section.stride());
+    const auto fits = [&](uint32_t ups, uint32_t waves) {
         return filterSteps(records, section.width, section.width - 1, ups, waves) <=
                SLUICE_FILTER_MAX_STEPS;
     };
     // Columns of both kinds may take one more turn than those of one kind.
-    const u32 bytes = section.stride();
+    const uint32_t bytes = section.stride();
     if (fits(SLUICE_FILTER_STEP_BYTES, bytes)) return kRows | kWithoutRows;
     return fits(bytes, 0) ? kWithoutRows | bitOf(FilterPredictor::up) : kWithoutRows;
 }
@@ -120,7 +125,7 @@ FilterEffort effortOf(const SluiceFilterPlanInfo& info)
     return efforts[info.effort];
 }
 
-FilterParts wantedParts(const u8* bytes, u64 size, const SluiceFilterPlanInfo& info)
+FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterPlanInfo& info)
 {
     if (info.features == 0) return FilterPartList(size).finish();
     FilterParts parts;
@@ -153,14 +158,14 @@ namespace {
 
 bool needsRows(const FilterSection& section)
 {
-    for (u32 c = 0; c < section.columnCount; ++c)
+    for (uint32_t c = 0; c < section.columnCount; ++c)
         if (needsRows(section.columns[c].predictor)) return true;
     return false;
 }
 
 bool sameColumns(const FilterSection& a, const FilterSection& b)
 {
-    for (u32 c = 0; c < std::max(a.columnCount, b.columnCount); ++c) {
+    for (uint32_t c = 0; c < std::max(a.columnCount, b.columnCount); ++c) {
         const FilterColumn &x = a.columns[c], &y = b.columns[c];
         if (x.bytes != y.bytes || x.predictor != y.predictor || x.flags != y.flags ||
             x.base != y.base)
@@ -179,17 +184,17 @@ bool canJoin(const FilterPart& a, const FilterPart& b)
 }
 
 // Returns whether a filter gains on a whole tile too, where matches reach farther than in a sample.
-bool holdsUp(FilterTrial& trial, const u8* bytes, const FilterPart& part, bool doubtful)
+bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part, bool doubtful)
 {
     FilterEffort large = trial.effort();
     large.sampleBytes = 262144;
     large.samples = 1;
     size_t plain = 0, filtered = 4;
-    std::vector<u8> buffer;
+    std::vector<uint8_t> buffer;
     for (const FilterSample& sample : samplesOf(part, bytes, large)) {
         buffer.resize(sample.size);
         applySection(part.section, sample.bytes, sample.size, buffer.data());
-        const auto cost = [&](const u8* from) {
+        const auto cost = [&](const uint8_t* from) {
             return doubtful ? trial.carefulCost(from, sample.size) : trial.cost(from, sample.size);
         };
         plain += cost(sample.bytes);
@@ -199,7 +204,7 @@ bool holdsUp(FilterTrial& trial, const u8* bytes, const FilterPart& part, bool d
 }
 
 // Chooses the filter of a part that takes no other part's.
-void chooseFilter(FilterTrial& trial, const u8* bytes, u64 fileSize, FilterPart& part)
+void chooseFilter(FilterTrial& trial, const uint8_t* bytes, uint64_t fileSize, FilterPart& part)
 {
     FilterSection& section = part.section;
     const double ratio =
@@ -215,10 +220,10 @@ void chooseFilter(FilterTrial& trial, const u8* bytes, u64 fileSize, FilterPart&
 
 } // namespace
 
-void chooseFilters(FilterTrial& trial, const u8* bytes, FilterParts& parts)
+void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
 {
-    const u64 fileSize = parts.empty() ? 0 : parts.back().begin + parts.back().size;
-    std::map<u32, const FilterPart*> largest; // of each group
+    const uint64_t fileSize = parts.empty() ? 0 : parts.back().begin + parts.back().size;
+    std::map<uint32_t, const FilterPart*> largest; // of each group
     for (const FilterPart& part : parts) {
         const FilterPart*& most = largest[part.group];
         if (most == nullptr || part.size > most->size) most = &part;
@@ -235,7 +240,7 @@ void chooseFilters(FilterTrial& trial, const u8* bytes, FilterParts& parts)
         FilterSection& section = part.section;
         if (section.columnCount != 0 && !leads(part)) {
             const FilterPart& leader = *largest[part.group];
-            const u32 width = section.width;
+            const uint32_t width = section.width;
             section = leader.section;
             section.width = width;
             part.doubtful = leader.doubtful;
@@ -245,9 +250,10 @@ void chooseFilters(FilterTrial& trial, const u8* bytes, FilterParts& parts)
         if (!needsRows(part.section)) part.section.width = part.section.first = 0;
 }
 
-bool worthIt(FilterTrial& trial, const u8* bytes, u32 size, const std::vector<u32>& description)
+bool worthIt(FilterTrial& trial, const uint8_t* bytes, uint32_t size,
+             const std::vector<uint32_t>& description)
 {
-    std::vector<u8> filtered(size);
+    std::vector<uint8_t> filtered(size);
     if (applyFilter(description.data(), 4 * description.size(), bytes, size, filtered.data()) !=
         SLUICE_OK)
         return false;
@@ -276,7 +282,7 @@ using namespace sluice;
 struct SluiceFilterPlan_T {
     std::vector<FilterTiles> tiles; // own the descriptions
     std::vector<SluiceFilterSegment> segments;
-    std::vector<u32> parameters;
+    std::vector<uint32_t> parameters;
 
     void finish()
     {
@@ -286,7 +292,7 @@ struct SluiceFilterPlan_T {
             segment.tileSize = one.tileBytes;
             if (!one.description.empty()) {
                 segment.description = one.description.data();
-                segment.descriptionSize = u32(4 * one.description.size());
+                segment.descriptionSize = uint32_t(4 * one.description.size());
                 segment.filterOffset = addItem(one.description);
                 segment.doubtful = one.doubtful ? 1 : 0;
             }
@@ -296,14 +302,14 @@ struct SluiceFilterPlan_T {
 
 private:
     // Returns where the item is, as tile records count. Equal items stand once.
-    u32 addItem(const std::vector<u32>& description)
+    uint32_t addItem(const std::vector<uint32_t>& description)
     {
-        const u32 bytes = u32(4 * description.size());
+        const uint32_t bytes = uint32_t(4 * description.size());
         for (size_t at = 0; at < parameters.size(); at += 2 + parameters[at + 1] / 4)
             if (parameters[at + 1] == bytes &&
                 std::equal(description.begin(), description.end(), &parameters[at + 2]))
-                return u32(4 + 4 * at);
-        const u32 offset = u32(4 + 4 * parameters.size());
+                return uint32_t(4 + 4 * at);
+        const uint32_t offset = uint32_t(4 + 4 * parameters.size());
         parameters.insert(parameters.end(), {kFilterItem, bytes});
         parameters.insert(parameters.end(), description.begin(), description.end());
         return offset;
@@ -321,15 +327,16 @@ bool valid(const SluiceFilterPlanInfo& info)
         info.rowRecords <= kFilterMaxTile;
     return info.maxTileSize % 4 == 0 && info.maxTileSize >= 4096 &&
            info.maxTileSize <= SLUICE_FILTER_MAX_TILE &&
-           (info.features & ~u32(SLUICE_FILTER_ALL)) == 0 && info.effort <= 2 && info.force <= 1 &&
+           (info.features & ~uint32_t(SLUICE_FILTER_ALL)) == 0 && info.effort <= 2 &&
+           info.force <= 1 &&
            (info.layout == SLUICE_FILTER_LAYOUT_AUTO || info.layout == SLUICE_FILTER_LAYOUT_IMAGE ||
             (records && goodRecords));
 }
 
 } // namespace
 
-SluiceStatus sluiceCreateFilterPlan(const void* bytes, u64 size, const SluiceFilterPlanInfo* info,
-                                    SluiceFilterPlan* plan)
+SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size,
+                                    const SluiceFilterPlanInfo* info, SluiceFilterPlan* plan)
 {
     if (plan == nullptr) return SLUICE_ERROR_ARGUMENT;
     *plan = nullptr;
@@ -338,11 +345,11 @@ SluiceStatus sluiceCreateFilterPlan(const void* bytes, u64 size, const SluiceFil
     return withoutExceptions([&] {
         auto made = std::make_unique<SluiceFilterPlan_T>();
         FilterTrial trial(effortOf(*info));
-        const u8* from = static_cast<const u8*>(bytes);
+        const uint8_t* from = static_cast<const uint8_t*>(bytes);
         FilterParts parts = wantedParts(from, size, *info);
         chooseFilters(trial, from, parts);
         joinParts(parts);
-        std::vector<u64> cuts;
+        std::vector<uint64_t> cuts;
         ImageFile image;
         if (info->layout == SLUICE_FILTER_LAYOUT_IMAGE && image.parse(from, size))
             cuts = image.cuts(size);
@@ -354,7 +361,7 @@ SluiceStatus sluiceCreateFilterPlan(const void* bytes, u64 size, const SluiceFil
                 return p.section.columns[0].bytes == 1 && p.size > size - size / 16;
             });
         if (isMixed && made->tiles.size() == 1 && !made->tiles[0].description.empty() &&
-            info->force == 0 && !worthIt(trial, from, u32(size), made->tiles[0].description))
+            info->force == 0 && !worthIt(trial, from, uint32_t(size), made->tiles[0].description))
             made->tiles[0].description.clear();
         made->finish();
         *plan = made.release();
@@ -364,15 +371,15 @@ SluiceStatus sluiceCreateFilterPlan(const void* bytes, u64 size, const SluiceFil
 
 void sluiceDestroyFilterPlan(SluiceFilterPlan plan) { delete plan; }
 
-const SluiceFilterSegment* sluiceGetFilterSegments(SluiceFilterPlan plan, u32* count)
+const SluiceFilterSegment* sluiceGetFilterSegments(SluiceFilterPlan plan, uint32_t* count)
 {
-    if (count != nullptr) *count = plan == nullptr ? 0 : u32(plan->segments.size());
+    if (count != nullptr) *count = plan == nullptr ? 0 : uint32_t(plan->segments.size());
     return plan == nullptr || plan->segments.empty() ? nullptr : plan->segments.data();
 }
 
-const void* sluiceGetFilterParameters(SluiceFilterPlan plan, u32* size)
+const void* sluiceGetFilterParameters(SluiceFilterPlan plan, uint32_t* size)
 {
-    if (size != nullptr) *size = plan == nullptr ? 0 : u32(4 * plan->parameters.size());
+    if (size != nullptr) *size = plan == nullptr ? 0 : uint32_t(4 * plan->parameters.size());
     return plan == nullptr || plan->parameters.empty() ? nullptr : plan->parameters.data();
 }
 
@@ -383,7 +390,7 @@ SluiceStatus sluiceApplyFilter(const void* description, size_t size, const void*
         tileSize > SLUICE_FILTER_MAX_TILE)
         return SLUICE_ERROR_ARGUMENT;
     return withoutExceptions([&] {
-        return applyFilter(description, size, static_cast<const u8*>(tile), u32(tileSize),
-                           static_cast<u8*>(filtered));
+        return applyFilter(description, size, static_cast<const uint8_t*>(tile), uint32_t(tileSize),
+                           static_cast<uint8_t*>(filtered));
     });
 }

@@ -10,7 +10,7 @@ namespace sluice {
 namespace {
 
 template <typename T>
-T loadValue(const u8* from)
+T loadValue(const uint8_t* from)
 {
     if constexpr (sizeof(T) == 1) return *from;
     if constexpr (sizeof(T) == 2) return T(loadLe16(from));
@@ -18,14 +18,14 @@ T loadValue(const u8* from)
 }
 
 template <typename T>
-void readMapped(const FilterSection& section, u32 column, const u8* records, u32 count,
-                std::vector<T>& values)
+void readMapped(const FilterSection& section, uint32_t column, const uint8_t* records,
+                uint32_t count, std::vector<T>& values)
 {
     const FilterColumn& description = section.columns[column];
-    const u32 stride = section.stride();
-    const u8* from = records + section.offsetOf(column);
+    const uint32_t stride = section.stride();
+    const uint8_t* from = records + section.offsetOf(column);
     values.resize(count);
-    for (u32 i = 0; i < count; ++i, from += stride)
+    for (uint32_t i = 0; i < count; ++i, from += stride)
         values[i] = loadValue<T>(from);
     if (!description.isMapped()) return;
     for (T& value : values)
@@ -51,10 +51,11 @@ T guessAverage(T left, T up)
 // Computes the residuals of `count` records from `begin` on. If the predictor needs rows, they lie
 // in one row behind its first record; they have all the neighbours that it reads.
 template <typename T, typename Compared>
-void predictRun(FilterPredictor predictor, const T* at, u32 count, u32 width, T* residuals)
+void predictRun(FilterPredictor predictor, const T* at, uint32_t count, uint32_t width,
+                T* residuals)
 {
     const auto each = [&](auto guess) {
-        for (u32 i = 0; i < count; ++i)
+        for (uint32_t i = 0; i < count; ++i)
             residuals[i] = T(at[i] - guess(at + i));
     };
     const size_t row = width;
@@ -80,27 +81,29 @@ void predictRun(FilterPredictor predictor, const T* at, u32 count, u32 width, T*
 }
 
 // Puts one byte of each residual into its plane.
-template <u32 kByte, typename T>
-void storeByte(const T* residuals, u32 begin, u32 count, const FilterPlane& plane, u8* to)
+template <uint32_t kByte, typename T>
+void storeByte(const T* residuals, uint32_t begin, uint32_t count, const FilterPlane& plane,
+               uint8_t* to)
 {
     const size_t step = plane.step;
-    u8* const at = to + plane.start + begin * step;
+    uint8_t* const at = to + plane.start + begin * step;
     if (step == 1) {
-        for (u32 i = 0; i < count; ++i)
-            at[i] = u8(residuals[i] >> 8 * kByte);
+        for (uint32_t i = 0; i < count; ++i)
+            at[i] = uint8_t(residuals[i] >> 8 * kByte);
     } else {
-        for (u32 i = 0; i < count; ++i)
-            at[i * step] = u8(residuals[i] >> 8 * kByte);
+        for (uint32_t i = 0; i < count; ++i)
+            at[i * step] = uint8_t(residuals[i] >> 8 * kByte);
     }
 }
 
 // Puts residuals into their planes.
 template <typename T>
-void store(T* residuals, u32 begin, u32 count, bool isZigzag, const FilterPlane* planes, u8* to)
+void store(T* residuals, uint32_t begin, uint32_t count, bool isZigzag, const FilterPlane* planes,
+           uint8_t* to)
 {
-    constexpr u32 bits = 8 * sizeof(T);
+    constexpr uint32_t bits = 8 * sizeof(T);
     if (isZigzag) {
-        for (u32 i = 0; i < count; ++i)
+        for (uint32_t i = 0; i < count; ++i)
             residuals[i] = T(T(residuals[i] << 1) ^ T(0u - T(residuals[i] >> (bits - 1))));
     }
     storeByte<0>(residuals, begin, count, planes[0], to);
@@ -113,7 +116,7 @@ void store(T* residuals, u32 begin, u32 count, bool isZigzag, const FilterPlane*
 
 // Returns how many of the first records lack a neighbour that the predictor may read; all of them
 // if predictRun has no loop for it.
-u32 headOf(FilterPredictor predictor, u32 width)
+uint32_t headOf(FilterPredictor predictor, uint32_t width)
 {
     if (predictor > FilterPredictor::average) return UINT32_MAX;
     if (predictor == FilterPredictor::up) return width;
@@ -122,25 +125,27 @@ u32 headOf(FilterPredictor predictor, u32 width)
 
 template <typename T, typename Compared>
 void writeAs(const FilterSection& section, const FilterColumn& column, const std::vector<T>& values,
-             const FilterPlane* planes, u8* to)
+             const FilterPlane* planes, uint8_t* to)
 {
-    constexpr u32 kChunk = 1024;
-    const u32 count = u32(values.size()), width = section.width;
+    constexpr uint32_t kChunk = 1024;
+    const uint32_t count = uint32_t(values.size()), width = section.width;
     const bool isZigzag = column.has(filterZigzag);
     T residuals[kChunk];
-    const u32 head = std::min(count, headOf(column.predictor, width));
-    const auto storeAt = [&](u32 i, u32 n) { store(residuals, i, n, isZigzag, planes, to); };
+    const uint32_t head = std::min(count, headOf(column.predictor, width));
+    const auto storeAt = [&](uint32_t i, uint32_t n) {
+        store(residuals, i, n, isZigzag, planes, to);
+    };
     predictAll(
-        column, head, width, section.first, [&](u32 i) { return u32(values[i]); },
-        [&](u32 i, u32 guess) {
+        column, head, width, section.first, [&](uint32_t i) { return uint32_t(values[i]); },
+        [&](uint32_t i, uint32_t guess) {
             residuals[i % kChunk] = T(values[i] - guess);
             if (i % kChunk == kChunk - 1 || i + 1 == head)
                 storeAt(i / kChunk * kChunk, i % kChunk + 1);
         });
-    const bool isWave = SLUICE_PREDICTOR_IS_WAVE(u32(column.predictor));
-    for (u32 i = head; i < count;) {
-        u32 run = std::min(count - i, kChunk);
-        const u32 place = isWave ? (section.first + i) % width : 1;
+    const bool isWave = SLUICE_PREDICTOR_IS_WAVE(uint32_t(column.predictor));
+    for (uint32_t i = head; i < count;) {
+        uint32_t run = std::min(count - i, kChunk);
+        const uint32_t place = isWave ? (section.first + i) % width : 1;
         if (isWave) run = std::min(run, place == 0 ? 1 : width - place);
         if (place == 0) { // what is left of it is not its neighbour
             residuals[0] = T(values[i] - guessOf(column.predictor, 0, values[i - width], 0,
@@ -156,39 +161,40 @@ void writeAs(const FilterSection& section, const FilterColumn& column, const std
 } // namespace
 
 template <typename T>
-void ColumnValues::readAs(const FilterSection& section, u32 column, const u8* records)
+void ColumnValues::readAs(const FilterSection& section, uint32_t column, const uint8_t* records)
 {
     std::vector<T>& values = std::get<std::vector<T>>(m_values);
     readMapped(section, column, records, m_count, values);
     if (section.columns[column].base == 0) return;
     std::vector<T> base;
     readMapped(section, section.columns[column].base - 1u, records, m_count, base);
-    for (u32 i = 0; i < m_count; ++i)
+    for (uint32_t i = 0; i < m_count; ++i)
         values[i] = T(values[i] - base[i]);
 }
 
-void ColumnValues::read(const FilterSection& section, u32 column, const u8* records, u32 count)
+void ColumnValues::read(const FilterSection& section, uint32_t column, const uint8_t* records,
+                        uint32_t count)
 {
     m_count = count;
     switch (section.columns[column].bytes) {
-    case 1: readAs<u8>(section, column, records); break;
-    case 2: readAs<u16>(section, column, records); break;
-    default: readAs<u32>(section, column, records);
+    case 1: readAs<uint8_t>(section, column, records); break;
+    case 2: readAs<uint16_t>(section, column, records); break;
+    default: readAs<uint32_t>(section, column, records);
     }
 }
 
 void ColumnValues::writeResiduals(const FilterSection& section, const FilterColumn& column,
-                                  const FilterPlane* planes, u8* to) const
+                                  const FilterPlane* planes, uint8_t* to) const
 {
     const auto& [bytes, halves, words] = m_values;
     if (column.bytes == 2) {
-        writeAs<u16, int16_t>(section, column, halves, planes, to);
+        writeAs<uint16_t, int16_t>(section, column, halves, planes, to);
     } else if (column.bytes == 4) {
-        writeAs<u32, int32_t>(section, column, words, planes, to);
+        writeAs<uint32_t, int32_t>(section, column, words, planes, to);
     } else if (column.isSigned()) {
-        writeAs<u8, int8_t>(section, column, bytes, planes, to);
+        writeAs<uint8_t, int8_t>(section, column, bytes, planes, to);
     } else {
-        writeAs<u8, u8>(section, column, bytes, planes, to);
+        writeAs<uint8_t, uint8_t>(section, column, bytes, planes, to);
     }
 }
 

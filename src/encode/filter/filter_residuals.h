@@ -14,19 +14,20 @@ namespace sluice {
 class ColumnValues {
 public:
     // Reads the values, maps them and subtracts their base. There are `count` records.
-    void read(const FilterSection& section, u32 column, const u8* records, u32 count);
-    u32 count() const { return m_count; }
+    void read(const FilterSection& section, uint32_t column, const uint8_t* records,
+              uint32_t count);
+    uint32_t count() const { return m_count; }
     // Writes them as residuals, each byte to its plane below `to`. Only the predictor and zigzag of
     // `column` may differ from those of the column that was read.
     void writeResiduals(const FilterSection& section, const FilterColumn& column,
-                        const FilterPlane* planes, u8* to) const;
+                        const FilterPlane* planes, uint8_t* to) const;
 
 private:
     template <typename T>
-    void readAs(const FilterSection& section, u32 column, const u8* records);
+    void readAs(const FilterSection& section, uint32_t column, const uint8_t* records);
 
-    std::tuple<std::vector<u8>, std::vector<u16>, std::vector<u32>> m_values;
-    u32 m_count = 0;
+    std::tuple<std::vector<uint8_t>, std::vector<uint16_t>, std::vector<uint32_t>> m_values;
+    uint32_t m_count = 0;
 };
 
 } // namespace sluice

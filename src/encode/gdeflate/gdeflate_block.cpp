@@ -9,8 +9,8 @@ namespace sluice::gdeflate {
 
 namespace {
 
-constexpr u32 kBlockTypeBits = 3; // with the bit that says whether it is the last block
-enum BlockType : u32 {
+constexpr uint32_t kBlockTypeBits = 3; // with the bit that says whether it is the last block
+enum BlockType : uint32_t {
     kStored = 0,
     kStatic = 1,
     kDynamic = 2
@@ -19,23 +19,23 @@ enum BlockType : u32 {
 constexpr CodeLengths makeStaticLengths()
 {
     CodeLengths lengths = {};
-    for (u32 symbol = 0; symbol < kMaxSymbols; ++symbol)
-        lengths.litLen[symbol] = u8(staticLength(symbol));
-    for (u8& length : lengths.distance)
+    for (uint32_t symbol = 0; symbol < kMaxSymbols; ++symbol)
+        lengths.litLen[symbol] = uint8_t(staticLength(symbol));
+    for (uint8_t& length : lengths.distance)
         length = kStaticDistanceLength;
     return lengths;
 }
 
 constexpr CodeLengths kStaticLengths = makeStaticLengths();
 
-u32 bodyBits(const Histogram& histogram, const CodeLengths& lengths)
+uint32_t bodyBits(const Histogram& histogram, const CodeLengths& lengths)
 {
-    u32 bits = 0;
-    for (u32 symbol = 0; symbol < kLitLenSymbols; ++symbol)
+    uint32_t bits = 0;
+    for (uint32_t symbol = 0; symbol < kLitLenSymbols; ++symbol)
         bits += histogram.litLen[symbol] * lengths.litLen[symbol];
-    for (u32 slot = 0; slot < kLengthSlots; ++slot)
+    for (uint32_t slot = 0; slot < kLengthSlots; ++slot)
         bits += histogram.litLen[kFirstLength + slot] * lengthExtraBits(slot);
-    for (u32 slot = 0; slot < kDistanceSymbols; ++slot)
+    for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot)
         bits += histogram.distance[slot] * (lengths.distance[slot] + distanceExtraBits(slot));
     return bits;
 }
@@ -47,25 +47,25 @@ void writeBlockType(LaneWriter& writer, BlockType type, bool final)
 
 // The bits that one lane writes in one step.
 struct Step {
-    u32 bits;
-    u32 count;
+    uint32_t bits;
+    uint32_t count;
 };
 
-void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* tokens, u32 count)
+void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* tokens, uint32_t count)
 {
-    u16 codes[kMaxSymbols];
+    uint16_t codes[kMaxSymbols];
     Step litLen[kMaxSymbols];
     assignCodes(lengths.litLen, kMaxSymbols, codes);
-    for (u32 symbol = 0; symbol < kMaxSymbols; ++symbol)
+    for (uint32_t symbol = 0; symbol < kMaxSymbols; ++symbol)
         litLen[symbol] = {codes[symbol], lengths.litLen[symbol]};
     Step distance[kDistanceSymbols];
     assignCodes(lengths.distance, kDistanceSymbols, codes);
-    for (u32 slot = 0; slot < kDistanceSymbols; ++slot)
+    for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot)
         distance[slot] = {codes[slot], lengths.distance[slot]};
 
     // A lane that has decoded a length decodes its distance next. 0 bits: no distance is pending.
     Step pending[kLanes] = {};
-    u32 lane = 0;
+    uint32_t lane = 0;
     const auto advance = [&lane] { lane = (lane + 1) % kLanes; };
     const auto putPending = [&] {
         writer.put(lane, pending[lane].bits, pending[lane].count);
@@ -75,17 +75,17 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
         for (; pending[lane].count != 0; advance())
             putPending();
     };
-    for (u32 i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         skipPending();
         const Token token = tokens[i];
         if (token.length == 0) {
             writer.put(lane, litLen[token.value].bits, litLen[token.value].count);
         } else {
-            const u32 slot = lengthSlot(token.length);
+            const uint32_t slot = lengthSlot(token.length);
             const Step step = litLen[kFirstLength + slot];
-            const u32 extra = token.length - lengthBase(slot);
+            const uint32_t extra = token.length - lengthBase(slot);
             writer.put(lane, step.bits | extra << step.count, step.count + lengthExtraBits(slot));
-            const u32 far = distanceSlot(token.value);
+            const uint32_t far = distanceSlot(token.value);
             const Step farStep = distance[far];
             pending[lane] = {farStep.bits | (token.value - distanceBase(far)) << farStep.count,
                              farStep.count + distanceExtraBits(far)};
@@ -95,7 +95,7 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
     skipPending();
     writer.put(lane, litLen[kEndOfBlock].bits, litLen[kEndOfBlock].count);
     // Lanes above the end of block finish the round, then those below it have one more.
-    for (u32 i = 1; i < kLanes; ++i) {
+    for (uint32_t i = 1; i < kLanes; ++i) {
         advance();
         putPending();
     }
@@ -103,7 +103,7 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
 
 // Few codes reach the format's own limit, and then the limit costs next to nothing. With a lower
 // limit the better code pays.
-void buildWithLimit(const u32* frequencies, u32 count, u32 limit, u8* lengths)
+void buildWithLimit(const uint32_t* frequencies, uint32_t count, uint32_t limit, uint8_t* lengths)
 {
     buildCodeLengths(frequencies, count, kMaxCodeLength, lengths);
     if (*std::max_element(lengths, lengths + count) > limit)
@@ -112,18 +112,18 @@ void buildWithLimit(const u32* frequencies, u32 count, u32 limit, u8* lengths)
 
 } // namespace
 
-u32 bytesOf(const Token* tokens, u32 count)
+uint32_t bytesOf(const Token* tokens, uint32_t count)
 {
-    u32 bytes = 0;
-    for (u32 i = 0; i < count; ++i)
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < count; ++i)
         bytes += tokens[i].bytes();
     return bytes;
 }
 
-void Histogram::count(const Token* tokens, u32 tokenCount)
+void Histogram::count(const Token* tokens, uint32_t tokenCount)
 {
     std::memset(this, 0, sizeof(*this));
-    for (u32 i = 0; i < tokenCount; ++i) {
+    for (uint32_t i = 0; i < tokenCount; ++i) {
         if (tokens[i].length == 0) {
             ++litLen[tokens[i].value];
         } else {
@@ -137,7 +137,7 @@ void Histogram::count(const Token* tokens, u32 tokenCount)
 void DynamicCodes::build(const Histogram& histogram, const CodeLimits& limits)
 {
     buildWithLimit(histogram.litLen, kLitLenSymbols, limits.litLen, m_lengths.litLen);
-    std::fill(m_lengths.litLen + kLitLenSymbols, std::end(m_lengths.litLen), u8(0));
+    std::fill(m_lengths.litLen + kLitLenSymbols, std::end(m_lengths.litLen), uint8_t(0));
     buildWithLimit(histogram.distance, kDistanceSymbols, limits.distance, m_lengths.distance);
 
     m_litLenCount = kLitLenSymbols;
@@ -146,48 +146,49 @@ void DynamicCodes::build(const Histogram& histogram, const CodeLimits& limits)
     m_distanceCount = kDistanceSymbols;
     while (m_distanceCount > 1 && m_lengths.distance[m_distanceCount - 1] == 0)
         --m_distanceCount;
-    u8 all[kLitLenSymbols + kDistanceSymbols];
+    uint8_t all[kLitLenSymbols + kDistanceSymbols];
     std::memcpy(all, m_lengths.litLen, m_litLenCount);
     std::memcpy(all + m_litLenCount, m_lengths.distance, m_distanceCount);
 
     // The best way to cut runs depends on the precode, and the precode on the runs, so a guess is
     // refined while that helps.
-    u8 costs[kPrecodeSymbols] = {3, 5, 5, 5, 5, 4, 4, 4, 4, 4, 5, 5, 6, 7, 7, 7, 3, 4, 4};
+    uint8_t costs[kPrecodeSymbols] = {3, 5, 5, 5, 5, 4, 4, 4, 4, 4, 5, 5, 6, 7, 7, 7, 3, 4, 4};
     m_headerBits = UINT32_MAX;
     for (int pass = 0; pass < 3; ++pass) {
         Item items[kLitLenSymbols + kDistanceSymbols];
-        const u32 count = makeItems(all, m_litLenCount + m_distanceCount, costs, items);
-        const u32 lastBits = m_headerBits;
+        const uint32_t count = makeItems(all, m_litLenCount + m_distanceCount, costs, items);
+        const uint32_t lastBits = m_headerBits;
         setHeader(items, count);
         if (m_headerBits >= lastBits) break;
-        for (u32 symbol = 0; symbol < kPrecodeSymbols; ++symbol) {
-            costs[symbol] =
-                m_precodeLengths[symbol] != 0 ? m_precodeLengths[symbol] : u8(kMaxPrecodeLength);
+        for (uint32_t symbol = 0; symbol < kPrecodeSymbols; ++symbol) {
+            costs[symbol] = m_precodeLengths[symbol] != 0 ? m_precodeLengths[symbol]
+                                                          : uint8_t(kMaxPrecodeLength);
         }
     }
 }
 
 // Cuts the code lengths into precode items, each run in the way that is cheapest at these costs.
 // Returns their count.
-u32 DynamicCodes::makeItems(const u8* all, u32 count, const u8* costs, Item* items) const
+uint32_t DynamicCodes::makeItems(const uint8_t* all, uint32_t count, const uint8_t* costs,
+                                 Item* items) const
 {
-    u32 made = 0;
-    for (u32 start = 0; start < count;) {
-        const u8 value = all[start];
-        u32 end = start + 1;
+    uint32_t made = 0;
+    for (uint32_t start = 0; start < count;) {
+        const uint8_t value = all[start];
+        uint32_t end = start + 1;
         while (end < count && all[end] == value)
             ++end;
-        u32 left = end - start;
+        uint32_t left = end - start;
         start = end;
         if (value == 0) {
             while (left >= 11 && costs[18] + 7u < left * costs[0]) {
-                const u32 run = std::min(left, 138u);
-                items[made++] = {18, u8(run - 11)};
+                const uint32_t run = std::min(left, 138u);
+                items[made++] = {18, uint8_t(run - 11)};
                 left -= run;
             }
             while (left >= 3 && costs[17] + 3u < std::min(left, 10u) * costs[0]) {
-                const u32 run = std::min(left, 10u);
-                items[made++] = {17, u8(run - 3)};
+                const uint32_t run = std::min(left, 10u);
+                items[made++] = {17, uint8_t(run - 3)};
                 left -= run;
             }
         } else if (left >= 4) {
@@ -195,8 +196,8 @@ u32 DynamicCodes::makeItems(const u8* all, u32 count, const u8* costs, Item* ite
             --left;
             while (left >= 3 && costs[16] + 2u < std::min(left, 6u) * costs[value]) {
                 // 7 and 8 are two repeats (4 + 3, 4 + 4), since 6 would leave too few for another.
-                const u32 run = left == 7 || left == 8 ? 4 : std::min(left, 6u);
-                items[made++] = {16, u8(run - 3)};
+                const uint32_t run = left == 7 || left == 8 ? 4 : std::min(left, 6u);
+                items[made++] = {16, uint8_t(run - 3)};
                 left -= run;
             }
         }
@@ -207,18 +208,18 @@ u32 DynamicCodes::makeItems(const u8* all, u32 count, const u8* costs, Item* ite
 }
 
 // Makes the items, with the best precode for them, the header if that is shorter than before.
-void DynamicCodes::setHeader(const Item* items, u32 count)
+void DynamicCodes::setHeader(const Item* items, uint32_t count)
 {
-    u32 frequencies[kPrecodeSymbols] = {};
-    for (u32 i = 0; i < count; ++i)
+    uint32_t frequencies[kPrecodeSymbols] = {};
+    for (uint32_t i = 0; i < count; ++i)
         ++frequencies[items[i].symbol];
-    u8 lengths[kPrecodeSymbols];
+    uint8_t lengths[kPrecodeSymbols];
     buildCodeLengths(frequencies, kPrecodeSymbols, kMaxPrecodeLength, lengths);
-    u32 listed = kPrecodeSymbols;
+    uint32_t listed = kPrecodeSymbols;
     while (listed > 4 && lengths[kPrecodeOrder[listed - 1]] == 0)
         --listed;
-    u32 bits = 5 + 5 + 4 + 3 * listed;
-    for (u32 symbol = 0; symbol < kPrecodeSymbols; ++symbol)
+    uint32_t bits = 5 + 5 + 4 + 3 * listed;
+    for (uint32_t symbol = 0; symbol < kPrecodeSymbols; ++symbol)
         bits += frequencies[symbol] * (lengths[symbol] + runExtraBits(symbol));
     if (bits < m_headerBits) {
         m_headerBits = bits;
@@ -229,7 +230,7 @@ void DynamicCodes::setHeader(const Item* items, u32 count)
     }
 }
 
-u32 DynamicCodes::blockBits(const Histogram& histogram) const
+uint32_t DynamicCodes::blockBits(const Histogram& histogram) const
 {
     return kBlockTypeBits + m_headerBits + bodyBits(histogram, m_lengths);
 }
@@ -238,50 +239,50 @@ void DynamicCodes::writeHeader(LaneWriter& writer) const
 {
     writer.put(0, (m_litLenCount - 257) | (m_distanceCount - 1) << 5 | (m_precodeCount - 4) << 10,
                14);
-    for (u32 i = 0; i < m_precodeCount; ++i)
+    for (uint32_t i = 0; i < m_precodeCount; ++i)
         writer.put(i, m_precodeLengths[kPrecodeOrder[i]], 3);
-    u16 codes[kPrecodeSymbols];
+    uint16_t codes[kPrecodeSymbols];
     assignCodes(m_precodeLengths, kPrecodeSymbols, codes);
-    for (u32 i = 0; i < m_itemCount; ++i) {
+    for (uint32_t i = 0; i < m_itemCount; ++i) {
         const Item item = m_items[i];
-        const u32 length = m_precodeLengths[item.symbol];
-        writer.put(i % kLanes, codes[item.symbol] | u32(item.extra) << length,
+        const uint32_t length = m_precodeLengths[item.symbol];
+        writer.put(i % kLanes, codes[item.symbol] | uint32_t(item.extra) << length,
                    length + runExtraBits(item.symbol));
     }
 }
 
-u32 staticBlockBits(const Histogram& histogram)
+uint32_t staticBlockBits(const Histogram& histogram)
 {
     return kBlockTypeBits + bodyBits(histogram, kStaticLengths);
 }
 
-u32 storedBlockBits(u32 size)
+uint32_t storedBlockBits(uint32_t size)
 {
     return divideUp(size, kMaxStoredBytes) * kStoredBlockBits + 8 * size;
 }
 
 void writeDynamicBlock(LaneWriter& writer, const DynamicCodes& codes, const Token* tokens,
-                       u32 count, bool final)
+                       uint32_t count, bool final)
 {
     writeBlockType(writer, kDynamic, final);
     codes.writeHeader(writer);
     writeBody(writer, codes.lengths(), tokens, count);
 }
 
-void writeStaticBlock(LaneWriter& writer, const Token* tokens, u32 count, bool final)
+void writeStaticBlock(LaneWriter& writer, const Token* tokens, uint32_t count, bool final)
 {
     writeBlockType(writer, kStatic, final);
     writeBody(writer, kStaticLengths, tokens, count);
 }
 
-void writeStoredBlocks(LaneWriter& writer, const u8* bytes, u32 size, bool final)
+void writeStoredBlocks(LaneWriter& writer, const uint8_t* bytes, uint32_t size, bool final)
 {
     do {
-        const u32 length = std::min(size, kMaxStoredBytes);
+        const uint32_t length = std::min(size, kMaxStoredBytes);
         writeBlockType(writer, kStored, final && length == size);
         // The length and lane 0's first byte are one step.
-        writer.put(0, length | u32(bytes[0]) << 16, 24);
-        for (u32 i = 1; i < length; ++i)
+        writer.put(0, length | uint32_t(bytes[0]) << 16, 24);
+        for (uint32_t i = 1; i < length; ++i)
             writer.put(i % kLanes, bytes[i], 8);
         bytes += length;
         size -= length;

@@ -10,32 +10,32 @@ namespace sluice::gdeflate {
 // A literal (length 0, value is the byte) or a match (value is the distance, which is less than
 // 65,536 inside a tile).
 struct Token {
-    u16 length;
-    u16 value;
+    uint16_t length;
+    uint16_t value;
 
-    u32 bytes() const { return length == 0 ? 1u : length; }
+    uint32_t bytes() const { return length == 0 ? 1u : length; }
 };
 
-u32 bytesOf(const Token* tokens, u32 count);
+uint32_t bytesOf(const Token* tokens, uint32_t count);
 
 // How often each symbol occurs.
 struct Histogram {
-    u32 litLen[kLitLenSymbols];
-    u32 distance[kDistanceSymbols];
+    uint32_t litLen[kLitLenSymbols];
+    uint32_t distance[kDistanceSymbols];
 
     // Counts the tokens and one end of block.
-    void count(const Token* tokens, u32 tokenCount);
+    void count(const Token* tokens, uint32_t tokenCount);
 };
 
 struct CodeLengths {
-    u8 litLen[kMaxSymbols];
-    u8 distance[kDistanceSymbols];
+    uint8_t litLen[kMaxSymbols];
+    uint8_t distance[kDistanceSymbols];
 };
 
 // The limits of code lengths in a dynamic block.
 struct CodeLimits {
-    u32 litLen = kMaxCodeLength;
-    u32 distance = kMaxCodeLength;
+    uint32_t litLen = kMaxCodeLength;
+    uint32_t distance = kMaxCodeLength;
 };
 
 // A dynamic block's codes and the header that describes them.
@@ -47,42 +47,42 @@ public:
     const CodeLengths& lengths() const { return m_lengths; }
 
     // Returns the bits of a whole dynamic block with this histogram, block type included.
-    u32 blockBits(const Histogram& histogram) const;
+    uint32_t blockBits(const Histogram& histogram) const;
 
     void writeHeader(LaneWriter& writer) const;
 
 private:
     struct Item { // a symbol of the precode with its extra bits
-        u8 symbol;
-        u8 extra;
+        uint8_t symbol;
+        uint8_t extra;
     };
 
-    u32 makeItems(const u8* all, u32 count, const u8* costs, Item* items) const;
-    void setHeader(const Item* items, u32 count);
+    uint32_t makeItems(const uint8_t* all, uint32_t count, const uint8_t* costs, Item* items) const;
+    void setHeader(const Item* items, uint32_t count);
 
     CodeLengths m_lengths;
-    u32 m_litLenCount;
-    u32 m_distanceCount;
+    uint32_t m_litLenCount;
+    uint32_t m_distanceCount;
     Item m_items[kLitLenSymbols + kDistanceSymbols];
-    u32 m_itemCount;
-    u8 m_precodeLengths[kPrecodeSymbols];
-    u32 m_precodeCount;
-    u32 m_headerBits; // up to the first literal or length, without the block type
+    uint32_t m_itemCount;
+    uint8_t m_precodeLengths[kPrecodeSymbols];
+    uint32_t m_precodeCount;
+    uint32_t m_headerBits; // up to the first literal or length, without the block type
 };
 
 // Returns the bits of a static block with this histogram, block type included.
-u32 staticBlockBits(const Histogram& histogram);
+uint32_t staticBlockBits(const Histogram& histogram);
 
 // Returns the bits of `size` bytes as stored blocks, block types included. A stored block has a
 // type and a length.
-constexpr u32 kMaxStoredBytes = 65535, kStoredBlockBits = 3 + 16;
-u32 storedBlockBits(u32 size);
+constexpr uint32_t kMaxStoredBytes = 65535, kStoredBlockBits = 3 + 16;
+uint32_t storedBlockBits(uint32_t size);
 
 void writeDynamicBlock(LaneWriter& writer, const DynamicCodes& codes, const Token* tokens,
-                       u32 count, bool final);
-void writeStaticBlock(LaneWriter& writer, const Token* tokens, u32 count, bool final);
+                       uint32_t count, bool final);
+void writeStaticBlock(LaneWriter& writer, const Token* tokens, uint32_t count, bool final);
 
 // Writes as many stored blocks as `size` bytes need, at least one.
-void writeStoredBlocks(LaneWriter& writer, const u8* bytes, u32 size, bool final);
+void writeStoredBlocks(LaneWriter& writer, const uint8_t* bytes, uint32_t size, bool final);
 
 } // namespace sluice::gdeflate

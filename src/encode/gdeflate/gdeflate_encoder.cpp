@@ -13,19 +13,20 @@ namespace {
 
 struct Level {
     Effort effort;
-    u32 lookahead;  // of lazy parsing
-    u32 chunks;     // granularity of block splitting
-    u32 tilePasses; // passes of optimal parsing over the tile before it is split; 0: parsing is
-                    // lazy
-    u32 passes;     // passes of optimal parsing over each block
+    uint32_t lookahead; // of lazy parsing
+    uint32_t chunks;    // granularity of block splitting
+    uint32_t
+        tilePasses;  // passes of optimal parsing over the tile before it is split; 0: parsing is
+                     // lazy
+    uint32_t passes; // passes of optimal parsing over each block
 };
 
 // Optimal parsing looks at fewer candidates and at shorter matches than lazy parsing, so tiles that
 // consist of long matches become larger. Tiles that shrink to less than this part are also parsed
 // lazily, and the smaller stream is kept.
-constexpr u32 kParsedAgain = 6;
+constexpr uint32_t kParsedAgain = 6;
 
-constexpr u32 kMaxLevel = 12;
+constexpr uint32_t kMaxLevel = 12;
 constexpr Level kLevels[kMaxLevel + 1] = {
     {},
     {{3, 16}, 0, 8, 0, 0},
@@ -44,13 +45,13 @@ constexpr Level kLevels[kMaxLevel + 1] = {
 
 // More parses are tried, with the search of level 7 and each lookahead up to the level's own. Level
 // 7 does so too, since a lookahead of 2 is better for texts and 1 for everything else.
-constexpr u32 kLazyLevel = 7;
+constexpr uint32_t kLazyLevel = 7;
 
 // The cost of a decoder's work for each decodeSpeed, in proportions that were measured on a GPU:
 // the tables of a block take as long as about 20 rounds of 32 symbols, waiting for a source takes
 // half a round. The limits are the sizes of the decoder's look-up tables: a longer code slows down
 // the whole round.
-constexpr DecodeWork decodeWork(u32 symbol)
+constexpr DecodeWork decodeWork(uint32_t symbol)
 {
     return {symbol, 600 * symbol, 6 * symbol, 6 * symbol, {10, 8}};
 }
@@ -69,13 +70,13 @@ static_assert(kMaxChunks + 1 <= kMaxBlocks, "more blocks than a decoder accepts"
 static_assert(kLevels[kMaxLevel].effort.depth <= kMaxDepth, "more matches than there is room for");
 
 // Words that LaneWriter takes for a tile of `size` bytes as stored blocks.
-u32 storedWords(u32 size)
+uint32_t storedWords(uint32_t size)
 {
-    u32 words = kLanes;
-    for (u32 lane = 0; lane < kLanes; ++lane) {
-        u32 bits = 0;
-        for (u32 left = size; left != 0;) {
-            const u32 length = std::min(left, kMaxStoredBytes);
+    uint32_t words = kLanes;
+    for (uint32_t lane = 0; lane < kLanes; ++lane) {
+        uint32_t bits = 0;
+        for (uint32_t left = size; left != 0;) {
+            const uint32_t length = std::min(left, kMaxStoredBytes);
             bits +=
                 8 * ((length + kLanes - 1 - lane) / kLanes) + (lane == 0 ? kStoredBlockBits : 0);
             left -= length;
@@ -89,9 +90,9 @@ u32 storedWords(u32 size)
 
 class TileEncoder {
 public:
-    TileEncoder(u32 level, const DecodeWork& work)
+    TileEncoder(uint32_t level, const DecodeWork& work)
         : m_level(kLevels[level]), m_mayParseAgain(level >= kLazyLevel && work.symbol == 0),
-          m_work(work), m_tokens(new Token[kTileBytes]), m_words(new u32[kMaxWords])
+          m_work(work), m_tokens(new Token[kTileBytes]), m_words(new uint32_t[kMaxWords])
     {
         if (m_level.tilePasses != 0) {
             m_optimal.reset(new OptimalParser);
@@ -99,25 +100,26 @@ public:
             m_candidate.reset(new Token[kTileBytes]);
         }
         if (m_level.tilePasses == 0 || m_mayParseAgain) m_chains.reset(new HashChains);
-        if (m_mayParseAgain) m_first.reset(new u32[kMaxWords]);
+        if (m_mayParseAgain) m_first.reset(new uint32_t[kMaxWords]);
     }
 
     // Returns the words of the stream.
-    u32 encode(const u8* tile, u32 size);
+    uint32_t encode(const uint8_t* tile, uint32_t size);
 
-    const u32* words() const { return m_words.get(); }
+    const uint32_t* words() const { return m_words.get(); }
 
 private:
     // No block takes more bits than a stored one.
-    static constexpr u32 kMaxWords =
+    static constexpr uint32_t kMaxWords =
         kTileBytes / 4 + kStoredBlockBits * (kMaxChunks + 1) / 32 + 1 + 2 * kLanes;
 
-    u32 encodeTokens(const u8* tile, u32 size, u32 chunks, bool isOptimal);
-    void parse(const u8* tile, u32 size);
-    void refine(u32 passes);
+    uint32_t encodeTokens(const uint8_t* tile, uint32_t size, uint32_t chunks, bool isOptimal);
+    void parse(const uint8_t* tile, uint32_t size);
+    void refine(uint32_t passes);
     void setCosts(Costs& costs, const Histogram& histogram, const CodeLengths* lengths) const;
-    u32 refineBlock(u32 begin, u32 end, const Token* tokens, u32 count, u32 passes, Token* refined);
-    u32 write(const u8* tile, u32 size);
+    uint32_t refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count,
+                         uint32_t passes, Token* refined);
+    uint32_t write(const uint8_t* tile, uint32_t size);
 
     Level m_level;
     bool m_mayParseAgain;
@@ -126,17 +128,17 @@ private:
     std::unique_ptr<HashChains> m_chains;
     std::unique_ptr<OptimalParser> m_optimal;
     std::unique_ptr<Token[]> m_tokens; // the tile's parse
-    u32 m_tokenCount = 0;
-    u32 m_blocks[kMaxChunks]; // the tokens of each block
-    u32 m_blockCount = 0;
+    uint32_t m_tokenCount = 0;
+    uint32_t m_blocks[kMaxChunks]; // the tokens of each block
+    uint32_t m_blockCount = 0;
     std::unique_ptr<Token[]> m_refined;
     std::unique_ptr<Token[]> m_candidate;
     DynamicCodes m_codes;
-    std::unique_ptr<u32[]> m_words, m_first;
+    std::unique_ptr<uint32_t[]> m_words, m_first;
 };
 
 // Parses the whole tile for the first time.
-void TileEncoder::parse(const u8* tile, u32 size)
+void TileEncoder::parse(const uint8_t* tile, uint32_t size)
 {
     if (m_level.tilePasses == 0) {
         m_tokenCount =
@@ -148,7 +150,7 @@ void TileEncoder::parse(const u8* tile, u32 size)
     costs.setDefault();
     costs.add(m_work);
     m_tokenCount = m_optimal->parse(0, size, costs, m_tokens.get());
-    for (u32 pass = 1; pass < m_level.tilePasses; ++pass) {
+    for (uint32_t pass = 1; pass < m_level.tilePasses; ++pass) {
         Histogram histogram;
         histogram.count(m_tokens.get(), m_tokenCount);
         setCosts(costs, histogram, nullptr);
@@ -164,13 +166,13 @@ void TileEncoder::setCosts(Costs& costs, const Histogram& histogram,
 }
 
 // Parses each block again, with costs of its own.
-void TileEncoder::refine(u32 passes)
+void TileEncoder::refine(uint32_t passes)
 {
     const Token* tokens = m_tokens.get();
-    u32 begin = 0, made = 0;
-    for (u32 block = 0; block < m_blockCount; ++block) {
-        const u32 end = begin + bytesOf(tokens, m_blocks[block]);
-        const u32 count =
+    uint32_t begin = 0, made = 0;
+    for (uint32_t block = 0; block < m_blockCount; ++block) {
+        const uint32_t end = begin + bytesOf(tokens, m_blocks[block]);
+        const uint32_t count =
             refineBlock(begin, end, tokens, m_blocks[block], passes, m_refined.get() + made);
         tokens += m_blocks[block];
         m_blocks[block] = count;
@@ -183,8 +185,8 @@ void TileEncoder::refine(u32 passes)
 
 // Parses the bytes [begin, end) several times with the costs that the last parse leads to, and
 // stores the best parse, which may be the given one. Returns its tokens.
-u32 TileEncoder::refineBlock(u32 begin, u32 end, const Token* tokens, u32 count, u32 passes,
-                             Token* refined)
+uint32_t TileEncoder::refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count,
+                                  uint32_t passes, Token* refined)
 {
     std::copy(tokens, tokens + count, refined);
     Histogram histogram;
@@ -193,16 +195,16 @@ u32 TileEncoder::refineBlock(u32 begin, u32 end, const Token* tokens, u32 count,
         m_codes.build(histogram, m_work.limits);
         return (m_codes.blockBits(histogram) << kCostShift) + m_work.ofSymbols(histogram);
     };
-    u32 best = cost();
-    for (u32 pass = 0; pass < passes; ++pass) {
+    uint32_t best = cost();
+    for (uint32_t pass = 0; pass < passes; ++pass) {
         // Costs in fractions of bits lead to a good parse; the code's real lengths give the last
         // savings.
         const bool last = pass != 0 && pass + 1 == passes;
         Costs costs;
         setCosts(costs, histogram, last ? &m_codes.lengths() : nullptr);
-        const u32 candidates = m_optimal->parse(begin, end, costs, m_candidate.get());
+        const uint32_t candidates = m_optimal->parse(begin, end, costs, m_candidate.get());
         histogram.count(m_candidate.get(), candidates);
-        const u32 found = cost();
+        const uint32_t found = cost();
         if (found < best) {
             best = found;
             count = candidates;
@@ -213,20 +215,20 @@ u32 TileEncoder::refineBlock(u32 begin, u32 end, const Token* tokens, u32 count,
 }
 
 // Writes each block in its cheapest form. Returns the words of the stream.
-u32 TileEncoder::write(const u8* tile, u32 size)
+uint32_t TileEncoder::write(const uint8_t* tile, uint32_t size)
 {
     LaneWriter writer(m_words.get());
     const Token* tokens = m_tokens.get();
-    u32 begin = 0;
-    for (u32 block = 0; block < m_blockCount; ++block) {
-        const u32 count = m_blocks[block];
-        const u32 bytes = bytesOf(tokens, count);
+    uint32_t begin = 0;
+    for (uint32_t block = 0; block < m_blockCount; ++block) {
+        const uint32_t count = m_blocks[block];
+        const uint32_t bytes = bytesOf(tokens, count);
         const bool final = block + 1 == m_blockCount;
         Histogram histogram;
         histogram.count(tokens, count);
         m_codes.build(histogram, m_work.limits);
-        const u32 dynamicBits = m_codes.blockBits(histogram);
-        const u32 staticBits = staticBlockBits(histogram);
+        const uint32_t dynamicBits = m_codes.blockBits(histogram);
+        const uint32_t staticBits = staticBlockBits(histogram);
         if (storedBlockBits(bytes) <= std::min(dynamicBits, staticBits)) {
             writeStoredBlocks(writer, tile + begin, bytes, final);
         } else if (dynamicBits < staticBits) {
@@ -237,7 +239,7 @@ u32 TileEncoder::write(const u8* tile, u32 size)
         tokens += count;
         begin += bytes;
     }
-    const u32 words = writer.finish();
+    const uint32_t words = writer.finish();
     if (words <= storedWords(size)) return words;
     LaneWriter stored(m_words.get());
     writeStoredBlocks(stored, tile, size, true);
@@ -245,25 +247,26 @@ u32 TileEncoder::write(const u8* tile, u32 size)
 }
 
 // Encodes the tokens of a parse. Returns the words of the stream.
-u32 TileEncoder::encodeTokens(const u8* tile, u32 size, u32 chunks, bool isOptimal)
+uint32_t TileEncoder::encodeTokens(const uint8_t* tile, uint32_t size, uint32_t chunks,
+                                   bool isOptimal)
 {
     m_blockCount = m_splitter.split(m_tokens.get(), m_tokenCount, chunks, m_work.block, m_blocks);
     if (isOptimal) refine(m_level.passes);
     return write(tile, size);
 }
 
-u32 TileEncoder::encode(const u8* tile, u32 size)
+uint32_t TileEncoder::encode(const uint8_t* tile, uint32_t size)
 {
     const bool isOptimal = m_level.tilePasses != 0;
     parse(tile, size);
-    const u32 words = encodeTokens(tile, size, m_level.chunks, isOptimal);
+    const uint32_t words = encodeTokens(tile, size, m_level.chunks, isOptimal);
     if (!m_mayParseAgain || (isOptimal && 4 * words >= size / kParsedAgain)) return words;
     const Level& lazy = kLevels[kLazyLevel];
-    u32 best = words;
-    for (u32 lookahead = 1; lookahead <= lazy.lookahead - (isOptimal ? 0 : 1); ++lookahead) {
+    uint32_t best = words;
+    for (uint32_t lookahead = 1; lookahead <= lazy.lookahead - (isOptimal ? 0 : 1); ++lookahead) {
         m_words.swap(m_first);
         m_tokenCount = parseLazily(*m_chains, tile, size, lazy.effort, lookahead, m_tokens.get());
-        const u32 again = encodeTokens(tile, size, lazy.chunks, false);
+        const uint32_t again = encodeTokens(tile, size, lazy.chunks, false);
         if (again < best) {
             best = again;
         } else {
@@ -303,7 +306,7 @@ void sluiceDestroyGdeflateEncoder(SluiceGdeflateEncoder encoder) { delete encode
 
 size_t sluiceGdeflateTileBound(size_t size)
 {
-    return size == 0 || size > kTileBytes ? 0 : size_t(4) * storedWords(u32(size));
+    return size == 0 || size > kTileBytes ? 0 : size_t(4) * storedWords(uint32_t(size));
 }
 
 SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes, size_t size,
@@ -313,10 +316,11 @@ SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void*
         size == 0 || size > kTileBytes)
         return SLUICE_ERROR_ARGUMENT;
     *outSize = 0;
-    const u32 words = encoder->encoder.encode(static_cast<const u8*>(bytes), u32(size));
+    const uint32_t words =
+        encoder->encoder.encode(static_cast<const uint8_t*>(bytes), uint32_t(size));
     if (capacity < size_t(4) * words) return SLUICE_ERROR_BUFFER_SIZE;
-    for (u32 i = 0; i < words; ++i)
-        storeLe32(static_cast<u8*>(out) + 4 * i, encoder->encoder.words()[i]);
+    for (uint32_t i = 0; i < words; ++i)
+        storeLe32(static_cast<uint8_t*>(out) + 4 * i, encoder->encoder.words()[i]);
     *outSize = size_t(4) * words;
     return SLUICE_OK;
 }

@@ -8,25 +8,25 @@ namespace sluice::gdeflate {
 namespace {
 
 struct Leaf {
-    u32 frequency;
-    u16 symbol;
+    uint32_t frequency;
+    uint16_t symbol;
 };
 
 // Sorts by frequency, ties by symbol, in two counting passes over 8 bits each. Frequencies above
 // 65,535 count as equal; a tile has at most one such.
-void sortLeaves(Leaf* leaves, u32 count)
+void sortLeaves(Leaf* leaves, uint32_t count)
 {
     Leaf other[kMaxSymbols];
-    const auto pass = [count](const Leaf* from, Leaf* to, u32 shift) {
-        u32 start[257] = {};
+    const auto pass = [count](const Leaf* from, Leaf* to, uint32_t shift) {
+        uint32_t start[257] = {};
         const auto digit = [shift](const Leaf& leaf) {
             return (std::min(leaf.frequency, 65535u) >> shift) & 255;
         };
-        for (u32 i = 0; i < count; ++i)
+        for (uint32_t i = 0; i < count; ++i)
             ++start[digit(from[i]) + 1];
-        for (u32 i = 0; i < 256; ++i)
+        for (uint32_t i = 0; i < 256; ++i)
             start[i + 1] += start[i];
-        for (u32 i = 0; i < count; ++i)
+        for (uint32_t i = 0; i < count; ++i)
             to[start[digit(from[i])]++] = from[i];
     };
     pass(leaves, other, 0);
@@ -35,12 +35,12 @@ void sortLeaves(Leaf* leaves, u32 count)
 
 // Runs Huffman's algorithm on sorted leaves, with two queues in one array (Moffat and Katajainen).
 // counts[d] becomes the number of leaves at depth d; none is deeper than maxLength.
-void countDepths(const Leaf* leaves, u32 count, u32 maxLength, u32* counts)
+void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_t* counts)
 {
-    u32 weight[kMaxSymbols]; // the inner nodes', in the order in which they are made
-    u32 parent[kMaxSymbols];
-    u32 leaf = 0, inner = 0;
-    for (u32 made = 0; made < count - 1; ++made) {
+    uint32_t weight[kMaxSymbols]; // the inner nodes', in the order in which they are made
+    uint32_t parent[kMaxSymbols];
+    uint32_t leaf = 0, inner = 0;
+    for (uint32_t made = 0; made < count - 1; ++made) {
         weight[made] = 0;
         for (int child = 0; child < 2; ++child) {
             if (leaf < count && (inner == made || leaves[leaf].frequency <= weight[inner])) {
@@ -53,14 +53,14 @@ void countDepths(const Leaf* leaves, u32 count, u32 maxLength, u32* counts)
     }
     // A parent is made after its children, so depths follow from the root down. Each inner node at
     // depth d gives up a leaf's place there for two at depth d + 1.
-    u32 depth[kMaxSymbols];
+    uint32_t depth[kMaxSymbols];
     std::fill(counts, counts + kMaxCodeLength + 1, 0u);
     counts[1] = 2;
-    const u32 root = count - 2;
+    const uint32_t root = count - 2;
     depth[root] = 0;
-    for (u32 node = root; node-- > 0;) {
+    for (uint32_t node = root; node-- > 0;) {
         depth[node] = depth[parent[node]] + 1;
-        u32 at = depth[node];
+        uint32_t at = depth[node];
         if (at >= maxLength) { // too deep: split the deepest leaf that may be split instead
             at = maxLength - 1;
             while (counts[at] == 0)
@@ -73,12 +73,12 @@ void countDepths(const Leaf* leaves, u32 count, u32 maxLength, u32* counts)
 
 // Collects the used symbols. With fewer than two there is no proper code; then it sets the lengths
 // itself and returns 0.
-u32 collectLeaves(const u32* frequencies, u32 count, Leaf* leaves, u8* lengths)
+uint32_t collectLeaves(const uint32_t* frequencies, uint32_t count, Leaf* leaves, uint8_t* lengths)
 {
-    u32 used = 0;
-    for (u32 symbol = 0; symbol < count; ++symbol) {
+    uint32_t used = 0;
+    for (uint32_t symbol = 0; symbol < count; ++symbol) {
         lengths[symbol] = 0;
-        if (frequencies[symbol] != 0) leaves[used++] = {frequencies[symbol], u16(symbol)};
+        if (frequencies[symbol] != 0) leaves[used++] = {frequencies[symbol], uint16_t(symbol)};
     }
     if (used == 1) {
         lengths[leaves[0].symbol] = 1;
@@ -91,51 +91,53 @@ u32 collectLeaves(const u32* frequencies, u32 count, Leaf* leaves, u8* lengths)
 
 } // namespace
 
-void buildCodeLengths(const u32* frequencies, u32 count, u32 maxLength, u8* lengths)
+void buildCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength,
+                      uint8_t* lengths)
 {
     Leaf leaves[kMaxSymbols];
-    const u32 used = collectLeaves(frequencies, count, leaves, lengths);
+    const uint32_t used = collectLeaves(frequencies, count, leaves, lengths);
     if (used == 0) return;
-    u32 counts[kMaxCodeLength + 1];
+    uint32_t counts[kMaxCodeLength + 1];
     countDepths(leaves, used, maxLength, counts);
-    u32 next = 0; // the rarest symbols get the longest codes
-    for (u32 length = maxLength; length > 0; --length) {
-        for (u32 i = 0; i < counts[length]; ++i)
-            lengths[leaves[next++].symbol] = u8(length);
+    uint32_t next = 0; // the rarest symbols get the longest codes
+    for (uint32_t length = maxLength; length > 0; --length) {
+        for (uint32_t i = 0; i < counts[length]; ++i)
+            lengths[leaves[next++].symbol] = uint8_t(length);
     }
 }
 
-void buildLimitedCodeLengths(const u32* frequencies, u32 count, u32 maxLength, u8* lengths)
+void buildLimitedCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength,
+                             uint8_t* lengths)
 {
     Leaf leaves[kMaxSymbols];
-    const u32 used = collectLeaves(frequencies, count, leaves, lengths);
+    const uint32_t used = collectLeaves(frequencies, count, leaves, lengths);
     if (used == 0) return;
-    u8 depths[kMaxSymbols];
-    packageMerge<u32, kMaxSymbols, kMaxCodeLength>(used, maxLength, depths,
-                                                   [&](u32 i) { return leaves[i].frequency; });
-    for (u32 i = 0; i < used; ++i)
+    uint8_t depths[kMaxSymbols];
+    packageMerge<uint32_t, kMaxSymbols, kMaxCodeLength>(
+        used, maxLength, depths, [&](uint32_t i) { return leaves[i].frequency; });
+    for (uint32_t i = 0; i < used; ++i)
         lengths[leaves[i].symbol] = depths[i];
 }
 
-void assignCanonicalCodes(const u8* lengths, u32 count, u16* codes)
+void assignCanonicalCodes(const uint8_t* lengths, uint32_t count, uint16_t* codes)
 {
-    u32 counts[kMaxCodeLength + 1] = {}, next[kMaxCodeLength + 1] = {};
-    for (u32 symbol = 0; symbol < count; ++symbol)
+    uint32_t counts[kMaxCodeLength + 1] = {}, next[kMaxCodeLength + 1] = {};
+    for (uint32_t symbol = 0; symbol < count; ++symbol)
         ++counts[lengths[symbol]];
-    for (u32 length = 2; length <= kMaxCodeLength; ++length)
+    for (uint32_t length = 2; length <= kMaxCodeLength; ++length)
         next[length] = (next[length - 1] + counts[length - 1]) << 1;
-    for (u32 symbol = 0; symbol < count; ++symbol)
-        codes[symbol] = u16(lengths[symbol] == 0 ? 0 : next[lengths[symbol]]++);
+    for (uint32_t symbol = 0; symbol < count; ++symbol)
+        codes[symbol] = uint16_t(lengths[symbol] == 0 ? 0 : next[lengths[symbol]]++);
 }
 
-void assignCodes(const u8* lengths, u32 count, u16* codes)
+void assignCodes(const uint8_t* lengths, uint32_t count, uint16_t* codes)
 {
     assignCanonicalCodes(lengths, count, codes);
-    for (u32 symbol = 0; symbol < count; ++symbol) {
-        u32 reversed = 0;
-        for (u32 i = 0; i < lengths[symbol]; ++i)
+    for (uint32_t symbol = 0; symbol < count; ++symbol) {
+        uint32_t reversed = 0;
+        for (uint32_t i = 0; i < lengths[symbol]; ++i)
             reversed = reversed << 1 | (codes[symbol] >> i & 1);
-        codes[symbol] = u16(reversed);
+        codes[symbol] = uint16_t(reversed);
     }
 }
 

@@ -8,8 +8,8 @@
 namespace sluice::gdeflate {
 
 struct Match {
-    u16 length;
-    u16 distance;
+    uint16_t length;
+    uint16_t distance;
 };
 
 // Hash chains: fast, finds the longest match among the most recent candidates.
@@ -20,18 +20,18 @@ public:
     // Inserts `at` and looks for the longest match that is longer than minLength and at most
     // tileEnd - at, among up to `depth` candidates. A match of niceLength or more ends the search.
     // Length 0 means that there is none.
-    Match findLongest(const u8* tile, u32 at, u32 tileEnd, u32 minLength, u32 niceLength,
-                      u32 depth);
+    Match findLongest(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t minLength,
+                      uint32_t niceLength, uint32_t depth);
 
     // Inserts positions [at, at + count).
-    void skip(const u8* tile, u32 at, u32 count, u32 tileEnd);
+    void skip(const uint8_t* tile, uint32_t at, uint32_t count, uint32_t tileEnd);
 
 private:
-    u32 insert(const u8* tile, u32 at, u32& recent3);
+    uint32_t insert(const uint8_t* tile, uint32_t at, uint32_t& recent3);
 
-    u16 m_head3[1u << 14];
-    u16 m_head4[1u << 15];
-    u16 m_next[kTileBytes];
+    uint16_t m_head3[1u << 14];
+    uint16_t m_head4[1u << 15];
+    uint16_t m_next[kTileBytes];
 };
 
 // Binary trees of suffixes with the same hash of 4 bytes: finds matches of many lengths, for each
@@ -42,18 +42,21 @@ public:
 
     // Inserts `at` and stores matches of strictly growing length; returns the end of what it
     // stored, never more than depth + 1 matches. A match of niceLength or more ends the search.
-    Match* find(const u8* tile, u32 at, u32 tileEnd, u32 niceLength, u32 depth, Match* matches);
+    Match* find(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t niceLength,
+                uint32_t depth, Match* matches);
 
     // Inserts `at` without looking for matches.
-    void skip(const u8* tile, u32 at, u32 tileEnd, u32 niceLength, u32 depth);
+    void skip(const uint8_t* tile, uint32_t at, uint32_t tileEnd, uint32_t niceLength,
+              uint32_t depth);
 
 private:
     template <bool kStore>
-    Match* insert(const u8* tile, u32 at, u32 maxLength, u32 niceLength, u32 depth, Match* matches);
+    Match* insert(const uint8_t* tile, uint32_t at, uint32_t maxLength, uint32_t niceLength,
+                  uint32_t depth, Match* matches);
 
-    u16 m_head3[1u << 15][2]; // the two latest positions
-    u16 m_head4[1u << 16];
-    u16 m_child[kTileBytes][2]; // lesser, greater
+    uint16_t m_head3[1u << 15][2]; // the two latest positions
+    uint16_t m_head4[1u << 16];
+    uint16_t m_child[kTileBytes][2]; // lesser, greater
 };
 
 } // namespace sluice::gdeflate

@@ -5,24 +5,24 @@
 
 namespace sluice::gdeflate {
 
-void BlockSplitter::countChunk(const Token* tokens, u32 count, Chunk& chunk)
+void BlockSplitter::countChunk(const Token* tokens, uint32_t count, Chunk& chunk)
 {
     Histogram histogram;
     histogram.count(tokens, count);
     --histogram.litLen[kEndOfBlock];
     chunk.used = 0;
-    u32 extraBits = 0;
-    const auto add = [&](u32 symbol, u32 frequency, u32 extra) {
+    uint32_t extraBits = 0;
+    const auto add = [&](uint32_t symbol, uint32_t frequency, uint32_t extra) {
         if (frequency != 0) {
-            chunk.counts[chunk.used++] = {u16(symbol), u16(frequency)};
+            chunk.counts[chunk.used++] = {uint16_t(symbol), uint16_t(frequency)};
             extraBits += frequency * extra;
         }
     };
-    for (u32 symbol = 0; symbol < kLitLenSymbols; ++symbol) {
+    for (uint32_t symbol = 0; symbol < kLitLenSymbols; ++symbol) {
         add(symbol, histogram.litLen[symbol],
             symbol < kFirstLength ? 0 : lengthExtraBits(symbol - kFirstLength));
     }
-    for (u32 slot = 0; slot < kDistanceSymbols; ++slot)
+    for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot)
         add(kLitLenSymbols + slot, histogram.distance[slot], distanceExtraBits(slot));
     chunk.extraCost = extraBits << kCostShift;
     chunk.staticCost = (staticBlockBits(histogram) - 3) << kCostShift; // the block type counts once
@@ -39,10 +39,10 @@ public:
 
     void add(const Chunk& chunk)
     {
-        for (u32 i = 0; i < chunk.used; ++i) {
+        for (uint32_t i = 0; i < chunk.used; ++i) {
             const Chunk::Count& more = chunk.counts[i];
             const bool isDistance = more.symbol >= kLitLenSymbols;
-            u32& frequency = m_frequency[more.symbol];
+            uint32_t& frequency = m_frequency[more.symbol];
             m_used += frequency == 0;
             m_sum -= m_entropy[frequency];
             frequency += more.count;
@@ -55,47 +55,50 @@ public:
     }
 
     // Returns the cost of the cheapest of the three forms.
-    u32 cost() const
+    uint32_t cost() const
     {
-        const u32 header = kHeaderCost + kSymbolCost * m_used;
-        const u32 dynamicCost =
+        const uint32_t header = kHeaderCost + kSymbolCost * m_used;
+        const uint32_t dynamicCost =
             header + m_entropy[m_total[0]] + m_entropy[m_total[1]] - m_sum + m_extraCost;
         return std::min({dynamicCost, m_staticCost, m_storedCost});
     }
 
     // A header's average cost: some bits, and more for each symbol that occurs.
-    static constexpr u32 kHeaderCost = 80 << kCostShift;
-    static constexpr u32 kSymbolCost = 7 << (kCostShift - 1);
-    static constexpr u32 kMaxHeaderCost = kHeaderCost + kAllSymbols * kSymbolCost;
+    static constexpr uint32_t kHeaderCost = 80 << kCostShift;
+    static constexpr uint32_t kSymbolCost = 7 << (kCostShift - 1);
+    static constexpr uint32_t kMaxHeaderCost = kHeaderCost + kAllSymbols * kSymbolCost;
 
 private:
     const EntropyTable& m_entropy;
-    u32 m_frequency[kAllSymbols] = {};
-    u32 m_used = 1;
-    u32 m_total[2] = {1, 0};
-    u32 m_sum = 0; // of f log f
-    u32 m_extraCost = 0;
-    u32 m_staticCost = 10 << kCostShift; // of block type and end of block
-    u32 m_storedCost = kStoredBlockBits << kCostShift;
+    uint32_t m_frequency[kAllSymbols] = {};
+    uint32_t m_used = 1;
+    uint32_t m_total[2] = {1, 0};
+    uint32_t m_sum = 0; // of f log f
+    uint32_t m_extraCost = 0;
+    uint32_t m_staticCost = 10 << kCostShift; // of block type and end of block
+    uint32_t m_storedCost = kStoredBlockBits << kCostShift;
 };
 
-u32 BlockSplitter::split(const Token* tokens, u32 count, u32 maxChunks, u32 blockCost, u32* blocks)
+uint32_t BlockSplitter::split(const Token* tokens, uint32_t count, uint32_t maxChunks,
+                              uint32_t blockCost, uint32_t* blocks)
 {
-    const u32 chunks = std::clamp(count / kMinChunkTokens, 1u, maxChunks);
-    const auto chunkStart = [count, chunks](u32 i) { return u32(u64(count) * i / chunks); };
-    for (u32 i = 0; i < chunks; ++i)
+    const uint32_t chunks = std::clamp(count / kMinChunkTokens, 1u, maxChunks);
+    const auto chunkStart = [count, chunks](uint32_t i) {
+        return uint32_t(uint64_t(count) * i / chunks);
+    };
+    for (uint32_t i = 0; i < chunks; ++i)
         countChunk(tokens + chunkStart(i), chunkStart(i + 1) - chunkStart(i), m_chunks[i]);
     // best[j] is the least cost of chunks 0 .. j - 1, and from[j] is where the last block of that
     // solution starts.
-    u32 best[kMaxChunks + 1];
-    u32 from[kMaxChunks + 1];
+    uint32_t best[kMaxChunks + 1];
+    uint32_t from[kMaxChunks + 1];
     std::fill(best + 1, best + chunks + 1, UINT32_MAX);
     best[0] = 0;
-    for (u32 i = 0; i < chunks; ++i) {
+    for (uint32_t i = 0; i < chunks; ++i) {
         GrowingBlock block(m_entropy);
-        for (u32 j = i; j < chunks; ++j) {
+        for (uint32_t j = i; j < chunks; ++j) {
             block.add(m_chunks[j]);
-            const u32 cost = best[i] + blockCost + block.cost();
+            const uint32_t cost = best[i] + blockCost + block.cost();
             if (cost < best[j + 1]) {
                 best[j + 1] = cost;
                 from[j + 1] = i;
@@ -104,8 +107,8 @@ u32 BlockSplitter::split(const Token* tokens, u32 count, u32 maxChunks, u32 bloc
             }
         }
     }
-    u32 made = 0;
-    for (u32 end = chunks; end > 0; end = from[end])
+    uint32_t made = 0;
+    for (uint32_t end = chunks; end > 0; end = from[end])
         blocks[made++] = chunkStart(end) - chunkStart(from[end]);
     std::reverse(blocks, blocks + made);
     return made;

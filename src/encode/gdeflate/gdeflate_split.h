@@ -6,7 +6,7 @@
 
 namespace sluice::gdeflate {
 
-constexpr u32 kMaxChunks = 96;
+constexpr uint32_t kMaxChunks = 96;
 
 // Holds tables and working memory.
 class BlockSplitter {
@@ -15,28 +15,29 @@ public:
     // the blocks that cost least in all, by entropy, an estimate of the header and blockCost.
     // Writes the number of tokens of each block to `blocks` (room for kMaxChunks) and returns their
     // count.
-    u32 split(const Token* tokens, u32 count, u32 maxChunks, u32 blockCost, u32* blocks);
+    uint32_t split(const Token* tokens, uint32_t count, uint32_t maxChunks, uint32_t blockCost,
+                   uint32_t* blocks);
 
 private:
-    static constexpr u32 kAllSymbols = kLitLenSymbols + kDistanceSymbols;
-    static constexpr u32 kMinChunkTokens = 64;
+    static constexpr uint32_t kAllSymbols = kLitLenSymbols + kDistanceSymbols;
+    static constexpr uint32_t kMinChunkTokens = 64;
 
     // A chunk: the symbols that occur in it, and what does not depend on the codes. Costs are in
     // 1/64 bit.
     struct Chunk {
         struct Count {
-            u16 symbol; // distances after the literals and lengths
-            u16 count;
+            uint16_t symbol; // distances after the literals and lengths
+            uint16_t count;
         };
-        u32 used;
+        uint32_t used;
         Count counts[kAllSymbols];
-        u32 extraCost;
-        u32 staticCost;
-        u32 storedCost;
+        uint32_t extraCost;
+        uint32_t staticCost;
+        uint32_t storedCost;
     };
     class GrowingBlock;
 
-    static void countChunk(const Token* tokens, u32 count, Chunk& chunk);
+    static void countChunk(const Token* tokens, uint32_t count, Chunk& chunk);
 
     EntropyTable m_entropy;
     Chunk m_chunks[kMaxChunks];

@@ -13,7 +13,7 @@ namespace sluice::gdeflate {
 class LaneWriter {
 public:
     // `words` has room for 64 words and one more for every 32 bits that are put.
-    explicit LaneWriter(u32* words) : m_words(words)
+    explicit LaneWriter(uint32_t* words) : m_words(words)
     {
         for (Lane& lane : m_lanes)
             lane.slot = m_taken++;
@@ -22,14 +22,14 @@ public:
     // Appends `count` (0 .. 31) bits, whose higher bits are 0, to a lane: one step of a decoder
     // lane, or a part of one. Steps have at most 31 bits. Code lengths are hard to predict, so
     // there is no branch here.
-    void put(u32 lane, u32 bits, u32 count)
+    void put(uint32_t lane, uint32_t bits, uint32_t count)
     {
         Lane& to = m_lanes[lane];
-        const u32 end = to.used + count;
+        const uint32_t end = to.used + count;
         const bool full = end >= 32;
         const bool takes = (to.used + 31) / 32 != (end + 31) / 32;
-        to.bits |= u64(bits) << to.used;
-        m_words[to.slot] = u32(to.bits);
+        to.bits |= uint64_t(bits) << to.used;
+        m_words[to.slot] = uint32_t(to.bits);
         to.bits >>= full ? 32 : 0;
         to.slot = full ? to.nextSlot : to.slot;
         to.used = end % 32;
@@ -38,10 +38,10 @@ public:
     }
 
     // Fills in the remaining words and returns the number of words of the stream.
-    u32 finish()
+    uint32_t finish()
     {
         for (const Lane& lane : m_lanes) {
-            m_words[lane.slot] = u32(lane.bits);
+            m_words[lane.slot] = uint32_t(lane.bits);
             if (lane.used != 0) m_words[lane.nextSlot] = 0;
         }
         return m_taken;
@@ -49,14 +49,14 @@ public:
 
 private:
     struct Lane {
-        u64 bits = 0;
-        u32 used = 0;     // bits of the open word that are set
-        u32 slot = 0;     // place of the open word
-        u32 nextSlot = 0; // place of the word after it; meaningful while used is not 0
+        uint64_t bits = 0;
+        uint32_t used = 0;     // bits of the open word that are set
+        uint32_t slot = 0;     // place of the open word
+        uint32_t nextSlot = 0; // place of the word after it; meaningful while used is not 0
     };
 
-    u32* m_words;
-    u32 m_taken = 0;
+    uint32_t* m_words;
+    uint32_t m_taken = 0;
     Lane m_lanes[kLanes];
 };
 

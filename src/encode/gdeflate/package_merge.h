@@ -19,15 +19,15 @@ namespace sluice {
 // before it, by weight. The 2 * count - 2 lightest items of the last list are the code: a leaf gets
 // a bit each time it is among them, itself or in a package. Those items are a prefix of each list,
 // so all there is to keep is which items are leaves.
-template <typename Weight, u32 kMaxLeaves, u32 kMaxDepth, typename WeightOf>
-void packageMerge(u32 count, u32 maxLength, u8* lengths, WeightOf weightOf)
+template <typename Weight, uint32_t kMaxLeaves, uint32_t kMaxDepth, typename WeightOf>
+void packageMerge(uint32_t count, uint32_t maxLength, uint8_t* lengths, WeightOf weightOf)
 {
     bool isLeaf[kMaxDepth][2 * kMaxLeaves];
     Weight weights[2][2 * kMaxLeaves];
-    u32 packages = 0;
-    for (u32 list = 0; list < maxLength; ++list) {
+    uint32_t packages = 0;
+    for (uint32_t list = 0; list < maxLength; ++list) {
         const Weight* const pairs = weights[(list + 1) % 2];
-        u32 leaf = 0, package = 0, made = 0;
+        uint32_t leaf = 0, package = 0, made = 0;
         for (; leaf + package < count + packages; ++made) {
             const Weight weight = package < packages ? pairs[2 * package] + pairs[2 * package + 1]
                                                      : std::numeric_limits<Weight>::max();
@@ -39,10 +39,10 @@ void packageMerge(u32 count, u32 maxLength, u8* lengths, WeightOf weightOf)
         }
         packages = made / 2;
     }
-    std::fill(lengths, lengths + count, u8(0));
-    for (u32 list = maxLength, taken = 2 * count - 2; list-- > 0;) {
-        const u32 leaves = u32(std::count(isLeaf[list], isLeaf[list] + taken, true));
-        for (u32 i = 0; i < leaves; ++i)
+    std::fill(lengths, lengths + count, uint8_t(0));
+    for (uint32_t list = maxLength, taken = 2 * count - 2; list-- > 0;) {
+        const uint32_t leaves = uint32_t(std::count(isLeaf[list], isLeaf[list] + taken, true));
+        for (uint32_t i = 0; i < leaves; ++i)
             ++lengths[i];
         taken = 2 * (taken - leaves);
     }

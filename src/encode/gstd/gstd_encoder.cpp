@@ -8,11 +8,11 @@
 namespace sluice::gstd {
 namespace {
 
-constexpr u32 kContents = u32(GstdContent::count);
+constexpr uint32_t kContents = uint32_t(GstdContent::count);
 
 // How tiles of each content are searched. All given searches are encoded, and the smallest stream
 // is kept.
-constexpr u32 kSearches = 2;
+constexpr uint32_t kSearches = 2;
 struct Level {
     Effort effort;
     Search searches[kContents][kSearches];
@@ -36,7 +36,7 @@ constexpr Level upTo8(const Effort& effort, int zstd, int also = 0, int models =
 }
 
 // Searches with libzstd's strategies.
-constexpr u32 kLazy2 = 5, kBtlazy2 = 6, kBtopt = 7, kBtultra = 8;
+constexpr uint32_t kLazy2 = 5, kBtlazy2 = 6, kBtopt = 7, kBtultra = 8;
 
 // On average, each level makes tiles of each content no larger than the level before. Sounds have
 // so few matches that a lazy search does as well as an optimal parser; for residuals of models it
@@ -79,13 +79,13 @@ constexpr Level kLevels[SLUICE_GSTD_MAX_LEVEL + 1] = {
 
 // Optimal parsers take the first long match that they see, so tiles that consist of long matches
 // become larger. Tiles that shrink to less than this part are also searched as at level 8.
-constexpr u32 kSearchedAgain = 8;
-constexpr u32 kLazyLevel = 8;
+constexpr uint32_t kSearchedAgain = 8;
+constexpr uint32_t kLazyLevel = 8;
 
 // draftGstdTile encodes with this one.
 constexpr Level kDraft = kLevels[5];
 
-constexpr u32 kDefaultDepth = 4;
+constexpr uint32_t kDefaultDepth = 4;
 
 class TileEncoder {
 public:
@@ -96,19 +96,19 @@ public:
     }
 
     // Returns the stream.
-    const std::vector<u16>& encode(const u8* tile, u32 size, GstdContent content)
+    const std::vector<uint16_t>& encode(const uint8_t* tile, uint32_t size, GstdContent content)
     {
         m_best.clear();
-        for (const Search& search : m_level.searches[u32(content)])
+        for (const Search& search : m_level.searches[uint32_t(content)])
             if (search.level != 0) keepBest(tile, size, search);
         if (&m_level > &kLevels[kLazyLevel] && 2 * m_best.size() < size / kSearchedAgain)
-            keepBest(tile, size, kLevels[kLazyLevel].searches[u32(content)][0]);
+            keepBest(tile, size, kLevels[kLazyLevel].searches[uint32_t(content)][0]);
         return m_best;
     }
 
     // Returns the stream, an empty one if the matches are wrong.
-    const std::vector<u16>& encode(const u8* tile, u32 size, const SluiceGstdMatch* matches,
-                                   u32 matchCount)
+    const std::vector<uint16_t>& encode(const uint8_t* tile, uint32_t size,
+                                        const SluiceGstdMatch* matches, uint32_t matchCount)
     {
         m_words.clear();
         if (m_finder.useMatches(tile, size, matches, matchCount, m_found))
@@ -117,9 +117,9 @@ public:
     }
 
     // Estimates the words of a stream of a low level.
-    size_t draft(const u8* tile, u32 size)
+    size_t draft(const uint8_t* tile, uint32_t size)
     {
-        m_finder.find(tile, size, kDraft.searches[u32(GstdContent::plain)][0], m_found);
+        m_finder.find(tile, size, kDraft.searches[uint32_t(GstdContent::plain)][0], m_found);
         m_parts.beginTile(kDraft.effort);
         size_t words = 2;
         for (const PartSequences& part : m_found)
@@ -129,7 +129,7 @@ public:
 
 private:
     // Makes m_best the stream with this search if it is smaller or the first one.
-    void keepBest(const u8* tile, u32 size, const Search& search)
+    void keepBest(const uint8_t* tile, uint32_t size, const Search& search)
     {
         m_finder.find(tile, size, search, m_found);
         write(tile, m_level.effort);
@@ -137,34 +137,34 @@ private:
     }
 
     // Encodes m_found into m_words.
-    void write(const u8* tile, const Effort& effort)
+    void write(const uint8_t* tile, const Effort& effort)
     {
         m_words.clear();
-        const u32 count = u32(m_found.size());
+        const uint32_t count = uint32_t(m_found.size());
         add32((count - 1) | (m_depth - 1) << 4);
-        for (u32 i = 0; i < count; ++i)
+        for (uint32_t i = 0; i < count; ++i)
             add32(0);
         m_parts.beginTile(effort);
-        for (u32 i = 0; i < count; ++i) {
+        for (uint32_t i = 0; i < count; ++i) {
             const size_t begin = m_words.size();
             m_parts.encode(tile, m_found[i], m_words);
-            m_words[2 + 2 * i] = u16(m_found[i].size - 1);
-            m_words[3 + 2 * i] = u16(m_words.size() - begin - 1);
+            m_words[2 + 2 * i] = uint16_t(m_found[i].size - 1);
+            m_words[3 + 2 * i] = uint16_t(m_words.size() - begin - 1);
         }
     }
 
-    void add32(u32 value)
+    void add32(uint32_t value)
     {
-        m_words.push_back(u16(value));
-        m_words.push_back(u16(value >> 16));
+        m_words.push_back(uint16_t(value));
+        m_words.push_back(uint16_t(value >> 16));
     }
 
     const Level& m_level;
-    u32 m_depth;
+    uint32_t m_depth;
     SequenceFinder m_finder;
     PartEncoder m_parts;
     std::vector<PartSequences> m_found;
-    std::vector<u16> m_words, m_best;
+    std::vector<uint16_t> m_words, m_best;
 };
 
 } // namespace
@@ -216,11 +216,12 @@ SluiceStatus encodeTile(SluiceGstdEncoder encoder, const void* bytes, size_t siz
     if (!isTile(encoder, bytes, size, outSize) || out == nullptr) return SLUICE_ERROR_ARGUMENT;
     *outSize = 0;
     return withoutExceptions([&] {
-        const std::vector<u16>& words = encode(static_cast<const u8*>(bytes), u32(size));
+        const std::vector<uint16_t>& words =
+            encode(static_cast<const uint8_t*>(bytes), uint32_t(size));
         if (words.empty()) return SLUICE_ERROR_ARGUMENT;
         if (capacity < words.size() * 2) return SLUICE_ERROR_BUFFER_SIZE;
         for (size_t i = 0; i < words.size(); ++i)
-            storeLe16(static_cast<u8*>(out) + 2 * i, words[i]);
+            storeLe16(static_cast<uint8_t*>(out) + 2 * i, words[i]);
         *outSize = words.size() * 2;
         return SLUICE_OK;
     });
@@ -239,7 +240,7 @@ SluiceStatus sluice::encodeGstdTile(SluiceGstdEncoder encoder, GstdContent conte
                                     size_t* outSize)
 {
     return encodeTile(encoder, bytes, size, out, capacity, outSize,
-                      [&](const u8* tile, u32 tileSize) -> const std::vector<u16>& {
+                      [&](const uint8_t* tile, uint32_t tileSize) -> const std::vector<uint16_t>& {
                           return encoder->encoder.encode(tile, tileSize, content);
                       });
 }
@@ -249,20 +250,20 @@ SluiceStatus sluice::draftGstdTile(SluiceGstdEncoder encoder, const void* bytes,
 {
     if (!isTile(encoder, bytes, size, outSize)) return SLUICE_ERROR_ARGUMENT;
     return withoutExceptions([&] {
-        *outSize = 2 * encoder->encoder.draft(static_cast<const u8*>(bytes), u32(size));
+        *outSize = 2 * encoder->encoder.draft(static_cast<const uint8_t*>(bytes), uint32_t(size));
         return SLUICE_OK;
     });
 }
 
 SluiceStatus sluiceEncodeGstdTileWithMatches(SluiceGstdEncoder encoder, const void* bytes,
                                              size_t size, const SluiceGstdMatch* matches,
-                                             u32 matchCount, void* out, size_t capacity,
+                                             uint32_t matchCount, void* out, size_t capacity,
                                              size_t* outSize)
 {
     const SluiceGstdMatch none = {};
     if (matches == nullptr && matchCount != 0) return SLUICE_ERROR_ARGUMENT;
     return encodeTile(encoder, bytes, size, out, capacity, outSize,
-                      [&](const u8* tile, u32 tileSize) -> const std::vector<u16>& {
+                      [&](const uint8_t* tile, uint32_t tileSize) -> const std::vector<uint16_t>& {
                           return encoder->encoder.encode(
                               tile, tileSize, matches == nullptr ? &none : matches, matchCount);
                       });

@@ -11,38 +11,39 @@
 
 namespace sluice::gstd {
 
-constexpr u32 kLanes = SLUICE_GS_LANES;
+constexpr uint32_t kLanes = SLUICE_GS_LANES;
 
 class LaneWriter {
 public:
     void clear();
     // The lane reads a symbol with `frequency` of 2^log slots, from `start` on.
-    void symbol(u32 lane, u32 frequency, u32 start, u32 log)
+    void symbol(uint32_t lane, uint32_t frequency, uint32_t start, uint32_t log)
     {
-        m_reads.push_back({u16(frequency), u16(start), u8(log), u8(lane), m_most[lane]});
-        m_most[lane] = u32((u64(frequency) << (32 - log)) - 1);
+        m_reads.push_back(
+            {uint16_t(frequency), uint16_t(start), uint8_t(log), uint8_t(lane), m_most[lane]});
+        m_most[lane] = uint32_t((uint64_t(frequency) << (32 - log)) - 1);
     }
     // The lane reads n bits, 0 .. 16.
-    void bits(u32 lane, u32 value, u32 n)
+    void bits(uint32_t lane, uint32_t value, uint32_t n)
     {
         if (n != 0) symbol(lane, 1, value, n);
     }
     // Appends the words to `words`.
-    void finish(std::vector<u16>& words) const;
+    void finish(std::vector<uint16_t>& words) const;
 
 private:
-    void chooseStarts(u32* starts) const;
+    void chooseStarts(uint32_t* starts) const;
 
     struct Read {
-        u16 frequency, start;
-        u8 log, lane;
-        u32 most; // the largest state that the lane's read before this one may leave
+        uint16_t frequency, start;
+        uint8_t log, lane;
+        uint32_t most; // the largest state that the lane's read before this one may leave
     };
 
     std::vector<Read> m_reads;
     // The last read of each lane must not leave more than this, or the state before it would have
     // more than 32 bits. At its start a lane has a single word.
-    u32 m_most[kLanes];
+    uint32_t m_most[kLanes];
 };
 
 } // namespace sluice::gstd

@@ -7,23 +7,23 @@
 namespace sluice::gstd {
 namespace {
 
-constexpr u32 kNoRepeat = SLUICE_GS_REPEATS;
+constexpr uint32_t kNoRepeat = SLUICE_GS_REPEATS;
 
 // There are two symbols for each power of 2; the bits below the highest two follow.
-Symbol splitSymbol(u32 value, u32 first)
+Symbol splitSymbol(uint32_t value, uint32_t first)
 {
-    const u32 exponent = floorLog2(value), bits = exponent - 1;
+    const uint32_t exponent = floorLog2(value), bits = exponent - 1;
     return {first + 2 * exponent + (value >> bits & 1), value & ((1u << bits) - 1), bits};
 }
 
-Symbol lengthSymbol(u32 value, u32 direct)
+Symbol lengthSymbol(uint32_t value, uint32_t direct)
 {
     if (value < direct) return {value, 0, 0};
     return splitSymbol(value, direct - 2 * floorLog2(direct));
 }
 
 // Returns the symbol of an offset's quotient.
-Symbol quotientSymbol(u32 quotient)
+Symbol quotientSymbol(uint32_t quotient)
 {
     if (quotient == 0) return {kNoRepeat, 0, 0};
     return splitSymbol(quotient + 1, kNoRepeat + 1 - 2);
@@ -34,34 +34,35 @@ class Repeats {
 public:
     // Makes the offset the latest one. Returns which of the last offsets it was, as the decoder
     // counts, or kNoRepeat.
-    u32 use(u32 offset, bool literals)
+    uint32_t use(uint32_t offset, bool literals)
     {
-        u32 place = 0;
+        uint32_t place = 0;
         while (place < kNoRepeat && m_offsets[place] != offset)
             ++place;
-        const u32 symbol =
+        const uint32_t symbol =
             place == kNoRepeat ? place : (place + kNoRepeat - (literals ? 0 : 1)) % kNoRepeat;
-        for (u32 i = std::min(place, kNoRepeat - 1); i > 0; --i)
+        for (uint32_t i = std::min(place, kNoRepeat - 1); i > 0; --i)
             m_offsets[i] = m_offsets[i - 1];
         m_offsets[0] = offset;
         return symbol;
     }
 
 private:
-    u32 m_offsets[kNoRepeat] = {SLUICE_GS_FIRST_REPEATS & 0xff, SLUICE_GS_FIRST_REPEATS >> 8 & 0xff,
-                                SLUICE_GS_FIRST_REPEATS >> 16 & 0xff};
+    uint32_t m_offsets[kNoRepeat] = {SLUICE_GS_FIRST_REPEATS & 0xff,
+                                     SLUICE_GS_FIRST_REPEATS >> 8 & 0xff,
+                                     SLUICE_GS_FIRST_REPEATS >> 16 & 0xff};
 };
 
 } // namespace
 
-void SequenceTables::fitLengths(const Counts* counts, u32 newLog)
+void SequenceTables::fitLengths(const Counts* counts, uint32_t newLog)
 {
     log = newLog;
     tables[kLiteralLengths].fit(counts[kLiteralLengths], SLUICE_GS_LITERAL_LENGTHS, log);
     tables[kMatchLengths].fit(counts[kMatchLengths], SLUICE_GS_MATCH_LENGTHS, log);
 }
 
-void SequenceTables::fitOffsets(const Counts* counts, u32 newModulus)
+void SequenceTables::fitOffsets(const Counts* counts, uint32_t newModulus)
 {
     modulus = newModulus;
     tables[kOffsets].fit(counts[kOffsets], SLUICE_GS_OFFSETS, log);
@@ -71,16 +72,16 @@ void SequenceTables::fitOffsets(const Counts* counts, u32 newModulus)
 Description SequenceTables::describe() const
 {
     Description description;
-    for (u32 i = 0; i < used(); ++i)
+    for (uint32_t i = 0; i < used(); ++i)
         description.add(tables[i]);
     return description;
 }
 
-u64 SequenceTables::cost(const Counts* counts) const
+uint64_t SequenceTables::cost(const Counts* counts) const
 {
-    u64 sum = 0;
-    for (u32 i = 0; i < used(); ++i) {
-        const u64 cost = tables[i].cost(counts[i]);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < used(); ++i) {
+        const uint64_t cost = tables[i].cost(counts[i]);
         if (cost == UINT64_MAX) return cost;
         sum += cost;
     }
@@ -88,7 +89,7 @@ u64 SequenceTables::cost(const Counts* counts) const
 }
 
 // Splits the part into literals and coded sequences.
-void PartEncoder::collect(const u8* tile, const PartSequences& part)
+void PartEncoder::collect(const uint8_t* tile, const PartSequences& part)
 {
     m_literals.clear();
     m_sequences.clear();
@@ -97,7 +98,7 @@ void PartEncoder::collect(const u8* tile, const PartSequences& part)
     m_newOffsets.clear();
     m_repeats = {};
     Repeats repeats;
-    const u8* position = tile + part.begin;
+    const uint8_t* position = tile + part.begin;
     for (const Sequence& sequence : part.sequences) {
         m_literals.insert(m_literals.end(), position, position + sequence.literals);
         position += sequence.literals + sequence.length;
@@ -117,15 +118,15 @@ void PartEncoder::collect(const u8* tile, const PartSequences& part)
         }
     }
     m_literals.insert(m_literals.end(), position, tile + part.begin + part.size);
-    for (const u8 literal : m_literals)
+    for (const uint8_t literal : m_literals)
         m_literalCounts.add(literal);
 }
 
 // Returns the cost of the literals with their table.
-u64 PartEncoder::chooseLiterals()
+uint64_t PartEncoder::chooseLiterals()
 {
     const Counts& counts = m_literalCounts;
-    const u32 used = counts.used();
+    const uint32_t used = counts.used();
     m_reusesLiterals = false;
     m_literalDescription.clear();
     m_literalMode = SLUICE_GS_LITERALS_PLAIN;
@@ -133,12 +134,12 @@ u64 PartEncoder::chooseLiterals()
         if (used == 1) m_literalMode = SLUICE_GS_LITERALS_ONE;
         return 0;
     }
-    u64 best = bitCost(8 * u64(counts.total));
+    uint64_t best = bitCost(8 * uint64_t(counts.total));
     LiteralTables tables;
-    const auto consider = [&](u32 mode, const auto& table) {
+    const auto consider = [&](uint32_t mode, const auto& table) {
         Description description;
         description.add(table);
-        const u64 cost = table.cost(counts) + description.cost();
+        const uint64_t cost = table.cost(counts) + description.cost();
         if (cost >= best) return;
         best = cost;
         tables.mode = m_literalMode = mode;
@@ -147,7 +148,7 @@ u64 PartEncoder::chooseLiterals()
     };
     tables.code.fit(counts);
     consider(SLUICE_GS_LITERALS_HUFFMAN, tables.code);
-    for (u32 log = m_effort.firstLiteralLog; log <= m_effort.lastLiteralLog; ++log) {
+    for (uint32_t log = m_effort.firstLiteralLog; log <= m_effort.lastLiteralLog; ++log) {
         if (used > 1u << log) continue;
         tables.table.fit(counts, 256, log);
         consider(SLUICE_GS_LITERALS_RANS, tables.table);
@@ -162,17 +163,17 @@ u64 PartEncoder::chooseLiterals()
 }
 
 // Counts the symbols of offsets split by this modulus; returns the extra bits of all sequences.
-u64 PartEncoder::countOffsets(u32 modulus)
+uint64_t PartEncoder::countOffsets(uint32_t modulus)
 {
     Counts &offsets = m_counts[kOffsets], &remainders = m_counts[kRemainders];
     offsets = m_repeats;
     remainders = {};
-    u64 bits = m_lengthBits;
+    uint64_t bits = m_lengthBits;
     // An offset has at most 18 bits and a modulus 6, so the product's upper half is the quotient.
-    const u64 inverse = (u64(1) << 32) / modulus + 1;
+    const uint64_t inverse = (uint64_t(1) << 32) / modulus + 1;
     static_assert(SLUICE_GS_TILE_BYTES <= 1 << 18 && SLUICE_GS_MAX_MODULUS <= 64);
-    for (const u32 offset : m_newOffsets) {
-        const u32 quotient = u32(offset * inverse >> 32);
+    for (const uint32_t offset : m_newOffsets) {
+        const uint32_t quotient = uint32_t(offset * inverse >> 32);
         const Symbol symbol = quotientSymbol(quotient);
         offsets.add(symbol.symbol);
         remainders.add(offset - quotient * modulus);
@@ -183,42 +184,42 @@ u64 PartEncoder::countOffsets(u32 modulus)
 
 // Fits the tables, whose length tables are fitted already, to offsets that are split by this
 // modulus, and keeps them if they are better than the best.
-void PartEncoder::tryModulus(u32 modulus, SequenceTables& tables, FittedTables& best)
+void PartEncoder::tryModulus(uint32_t modulus, SequenceTables& tables, FittedTables& best)
 {
-    const u64 extraCost = bitCost(countOffsets(modulus));
+    const uint64_t extraCost = bitCost(countOffsets(modulus));
     tables.fitOffsets(m_counts, modulus);
-    const u64 cost = extraCost + tables.cost(m_counts) + tables.describe().cost();
+    const uint64_t cost = extraCost + tables.cost(m_counts) + tables.describe().cost();
     if (cost < best.cost) best = {cost, tables};
 }
 
 // Returns the cost of the sequences with their tables.
-u64 PartEncoder::chooseSequences()
+uint64_t PartEncoder::chooseSequences()
 {
     m_reusesSequences = false;
     m_sequenceDescription.clear();
     if (m_sequences.empty()) return 0;
     // Offsets inside records and pixels are multiples of their size, or near one.
-    static constexpr u8 moduli[] = {1,  4,  3,  2,  8,  12, 16, 6,  20, 24, 28, 32,
-                                    36, 40, 44, 48, 52, 56, 60, 64, 9,  10, 14, 18};
+    static constexpr uint8_t moduli[] = {1,  4,  3,  2,  8,  12, 16, 6,  20, 24, 28, 32,
+                                         36, 40, 44, 48, 52, 56, 60, 64, 9,  10, 14, 18};
     const size_t count = m_effort.allModuli ? std::size(moduli) : 6;
     // The modulus is chosen with tables of one size, then their size.
-    const u32 firstLog = m_effort.firstSequenceLog, lastLog = m_effort.lastSequenceLog,
-              middleLog = (firstLog + lastLog) / 2;
+    const uint32_t firstLog = m_effort.firstSequenceLog, lastLog = m_effort.lastSequenceLog,
+                   middleLog = (firstLog + lastLog) / 2;
     FittedTables best;
     SequenceTables tables;
     tables.fitLengths(m_counts, middleLog);
     for (size_t i = 0; i < (m_newOffsets.empty() ? 1 : count); ++i)
         tryModulus(moduli[i], tables, best);
-    const u32 modulus = best.tables.modulus;
-    for (u32 log = firstLog; log <= lastLog; ++log) {
+    const uint32_t modulus = best.tables.modulus;
+    for (uint32_t log = firstLog; log <= lastLog; ++log) {
         if (log == middleLog) continue;
         tables.fitLengths(m_counts, log);
         tryModulus(modulus, tables, best);
     }
     m_sequenceTables = best.tables;
     if (m_haveSequences) {
-        const u64 extraCost = bitCost(countOffsets(m_lastSequences.modulus));
-        const u64 cost = m_lastSequences.cost(m_counts);
+        const uint64_t extraCost = bitCost(countOffsets(m_lastSequences.modulus));
+        const uint64_t cost = m_lastSequences.cost(m_counts);
         if (cost != UINT64_MAX && extraCost + cost <= best.cost) {
             m_reusesSequences = true;
             m_sequenceTables = m_lastSequences;
@@ -235,14 +236,14 @@ template <typename Write>
 void PartEncoder::forEachLiteral(Write write) const
 {
     const size_t count = m_literals.size();
-    const u8* const literals = m_literals.data();
+    const uint8_t* const literals = m_literals.data();
     size_t first = 0;
     for (; first + 4 * kLanes <= count; first += 4 * kLanes)
-        for (u32 k = 0; k < 4; ++k)
-            for (u32 lane = 0; lane < kLanes; ++lane)
+        for (uint32_t k = 0; k < 4; ++k)
+            for (uint32_t lane = 0; lane < kLanes; ++lane)
                 write(lane, literals[first + 4 * lane + k]);
-    for (u32 k = 0; k < 4; ++k)
-        for (u32 lane = 0; lane < kLanes; ++lane)
+    for (uint32_t k = 0; k < 4; ++k)
+        for (uint32_t lane = 0; lane < kLanes; ++lane)
             if (first + 4 * lane + k < count) write(lane, literals[first + 4 * lane + k]);
 }
 
@@ -251,14 +252,17 @@ void PartEncoder::writeLiterals()
     switch (m_literalMode) {
     case SLUICE_GS_LITERALS_ONE: break;
     case SLUICE_GS_LITERALS_RANS:
-        forEachLiteral(
-            [&](u32 lane, u8 literal) { m_literalTables.table.write(m_writer, lane, literal); });
+        forEachLiteral([&](uint32_t lane, uint8_t literal) {
+            m_literalTables.table.write(m_writer, lane, literal);
+        });
         break;
     case SLUICE_GS_LITERALS_HUFFMAN:
-        forEachLiteral(
-            [&](u32 lane, u8 literal) { m_literalTables.code.write(m_writer, lane, literal); });
+        forEachLiteral([&](uint32_t lane, uint8_t literal) {
+            m_literalTables.code.write(m_writer, lane, literal);
+        });
         break;
-    default: forEachLiteral([&](u32 lane, u8 literal) { m_writer.bits(lane, literal, 8); });
+    default:
+        forEachLiteral([&](uint32_t lane, uint8_t literal) { m_writer.bits(lane, literal, 8); });
     }
 }
 
@@ -267,42 +271,45 @@ void PartEncoder::writeSequences()
     const SequenceTables& t = m_sequenceTables;
     for (size_t first = 0; first < m_sequences.size(); first += kLanes) {
         const Coded* const batch = m_sequences.data() + first;
-        const u32 count = u32(std::min<size_t>(kLanes, m_sequences.size() - first));
+        const uint32_t count = uint32_t(std::min<size_t>(kLanes, m_sequences.size() - first));
         Symbol offsets[kLanes];
-        for (u32 lane = 0; lane < count; ++lane) {
+        for (uint32_t lane = 0; lane < count; ++lane) {
             offsets[lane] = batch[lane].repeat != kNoRepeat
                                 ? Symbol{batch[lane].repeat, 0, 0}
                                 : quotientSymbol(batch[lane].offset / t.modulus);
             t.tables[kOffsets].write(m_writer, lane, offsets[lane].symbol);
         }
-        for (u32 lane = 0; lane < count; ++lane)
+        for (uint32_t lane = 0; lane < count; ++lane)
             m_writer.bits(lane, offsets[lane].value, offsets[lane].bits);
-        for (u32 lane = 0; lane < count && t.modulus > 1; ++lane) {
+        for (uint32_t lane = 0; lane < count && t.modulus > 1; ++lane) {
             if (batch[lane].repeat == kNoRepeat)
                 t.tables[kRemainders].write(m_writer, lane, batch[lane].offset % t.modulus);
         }
-        for (u32 lane = 0; lane < count; ++lane)
+        for (uint32_t lane = 0; lane < count; ++lane)
             t.tables[kLiteralLengths].write(m_writer, lane, batch[lane].literals.symbol);
-        for (u32 lane = 0; lane < count; ++lane)
+        for (uint32_t lane = 0; lane < count; ++lane)
             t.tables[kMatchLengths].write(m_writer, lane, batch[lane].length.symbol);
-        for (u32 lane = 0; lane < count; ++lane)
+        for (uint32_t lane = 0; lane < count; ++lane)
             m_writer.bits(lane, batch[lane].literals.value, batch[lane].literals.bits);
-        for (u32 lane = 0; lane < count; ++lane)
+        for (uint32_t lane = 0; lane < count; ++lane)
             m_writer.bits(lane, batch[lane].length.value, batch[lane].length.bits);
     }
 }
 
 // Returns whether all bytes are equal, so that the part is a run.
-bool isRun(const u8* bytes, u32 size) { return std::memcmp(bytes, bytes + 1, size - 1) == 0; }
+bool isRun(const uint8_t* bytes, uint32_t size)
+{
+    return std::memcmp(bytes, bytes + 1, size - 1) == 0;
+}
 
 // Returns the words of a stored part.
-size_t plainWords(u32 size) { return 1 + divideUp(size, 2u); }
+size_t plainWords(uint32_t size) { return 1 + divideUp(size, 2u); }
 
 // Returns false, and does not change words and tables, if it takes `most` words or more.
-bool PartEncoder::encodeCoded(const PartSequences& part, size_t most, std::vector<u16>& words)
+bool PartEncoder::encodeCoded(const PartSequences& part, size_t most, std::vector<uint16_t>& words)
 {
     const size_t begin = words.size();
-    const u64 cost = chooseLiterals() + chooseSequences();
+    const uint64_t cost = chooseLiterals() + chooseSequences();
     if ((cost >> (kCostShift + 4)) >= most) return false;
     m_writer.clear();
     const bool literalTable = !m_reusesLiterals && m_literalMode <= SLUICE_GS_LITERALS_HUFFMAN;
@@ -312,17 +319,18 @@ bool PartEncoder::encodeCoded(const PartSequences& part, size_t most, std::vecto
     writeLiterals();
     writeSequences();
 
-    const u32 literalCount = u32(m_literals.size());
+    const uint32_t literalCount = uint32_t(m_literals.size());
     const bool ownRans = literalTable && m_literalMode == SLUICE_GS_LITERALS_RANS;
-    const u32 literalLog = ownRans ? m_literalTables.table.log - SLUICE_GS_MIN_LOG : 0;
-    const u32 sequenceLog = sequenceTable ? m_sequenceTables.log - SLUICE_GS_MIN_LOG : 0;
-    const u32 one = m_literalMode == SLUICE_GS_LITERALS_ONE ? m_literals[0] : 0;
-    words.push_back(u16(SLUICE_GS_CODED | (m_reusesLiterals ? 0 : m_literalMode) << 2 |
-                        (m_reusesLiterals ? 1u : 0u) << 4 | (m_reusesSequences ? 1u : 0u) << 5 |
-                        literalLog << 6 | sequenceLog << 9 | literalCount >> 16 << 12));
-    words.push_back(u16(literalCount));
-    words.push_back(u16(m_sequences.size()));
-    words.push_back(u16((sequenceTable ? m_sequenceTables.modulus - 1 : 0) | one << 8));
+    const uint32_t literalLog = ownRans ? m_literalTables.table.log - SLUICE_GS_MIN_LOG : 0;
+    const uint32_t sequenceLog = sequenceTable ? m_sequenceTables.log - SLUICE_GS_MIN_LOG : 0;
+    const uint32_t one = m_literalMode == SLUICE_GS_LITERALS_ONE ? m_literals[0] : 0;
+    words.push_back(uint16_t(SLUICE_GS_CODED | (m_reusesLiterals ? 0 : m_literalMode) << 2 |
+                             (m_reusesLiterals ? 1u : 0u) << 4 |
+                             (m_reusesSequences ? 1u : 0u) << 5 | literalLog << 6 |
+                             sequenceLog << 9 | literalCount >> 16 << 12));
+    words.push_back(uint16_t(literalCount));
+    words.push_back(uint16_t(m_sequences.size()));
+    words.push_back(uint16_t((sequenceTable ? m_sequenceTables.modulus - 1 : 0) | one << 8));
     m_writer.finish(words);
     if (words.size() - begin >= most || part.size == 0) {
         words.resize(begin);
@@ -339,19 +347,20 @@ bool PartEncoder::encodeCoded(const PartSequences& part, size_t most, std::vecto
     return true;
 }
 
-size_t PartEncoder::estimate(const u8* tile, const PartSequences& part)
+size_t PartEncoder::estimate(const uint8_t* tile, const PartSequences& part)
 {
     if (isRun(tile + part.begin, part.size)) return 1;
     collect(tile, part);
-    const u64 bits = (chooseLiterals() + chooseSequences()) >> kCostShift;
+    const uint64_t bits = (chooseLiterals() + chooseSequences()) >> kCostShift;
     return std::min(plainWords(part.size), SLUICE_GS_PART_HEADER + kLanes + size_t(bits / 16));
 }
 
-void PartEncoder::encode(const u8* tile, const PartSequences& part, std::vector<u16>& words)
+void PartEncoder::encode(const uint8_t* tile, const PartSequences& part,
+                         std::vector<uint16_t>& words)
 {
-    const u8* const bytes = tile + part.begin;
+    const uint8_t* const bytes = tile + part.begin;
     if (isRun(bytes, part.size)) {
-        words.push_back(u16(SLUICE_GS_RUN | u32(bytes[0]) << 8));
+        words.push_back(uint16_t(SLUICE_GS_RUN | uint32_t(bytes[0]) << 8));
         return;
     }
     const size_t most = plainWords(part.size);
@@ -360,8 +369,8 @@ void PartEncoder::encode(const u8* tile, const PartSequences& part, std::vector<
         if (encodeCoded(part, most, words)) return;
     }
     words.push_back(SLUICE_GS_PLAIN);
-    for (u32 i = 0; i < part.size; i += 2)
-        words.push_back(u16(bytes[i] | (i + 1 < part.size ? bytes[i + 1] << 8 : 0)));
+    for (uint32_t i = 0; i < part.size; i += 2)
+        words.push_back(uint16_t(bytes[i] | (i + 1 < part.size ? bytes[i + 1] << 8 : 0)));
 }
 
 } // namespace sluice::gstd

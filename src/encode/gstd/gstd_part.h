@@ -11,22 +11,22 @@ namespace sluice::gstd {
 
 // How much is tried.
 struct Effort {
-    u32 firstLiteralLog, lastLiteralLog;
-    u32 firstSequenceLog, lastSequenceLog;
+    uint32_t firstLiteralLog, lastLiteralLog;
+    uint32_t firstSequenceLog, lastSequenceLog;
     bool allModuli;
 };
 
 // A length or offset as a symbol and the bits that follow it.
 struct Symbol {
-    u32 symbol, value, bits;
+    uint32_t symbol, value, bits;
 };
 
 struct LiteralTables {
-    u32 mode = SLUICE_GS_LITERALS_PLAIN;
+    uint32_t mode = SLUICE_GS_LITERALS_PLAIN;
     Table table;
     Code code;
 
-    u64 cost(const Counts& counts) const
+    uint64_t cost(const Counts& counts) const
     {
         return mode == SLUICE_GS_LITERALS_RANS ? table.cost(counts) : code.cost(counts);
     }
@@ -34,7 +34,7 @@ struct LiteralTables {
 
 // The tables of a part's sequences, in the order in which they are described. Offsets are split into
 // quotient and remainder by the modulus; modulus 1 needs no table of remainders.
-enum SequenceTable : u32 {
+enum SequenceTable : uint32_t {
     kLiteralLengths,
     kMatchLengths,
     kOffsets,
@@ -43,15 +43,15 @@ enum SequenceTable : u32 {
 };
 
 struct SequenceTables {
-    u32 modulus = 1, log = 0;
+    uint32_t modulus = 1, log = 0;
     Table tables[kSequenceTables];
 
-    u32 used() const { return modulus > 1 ? kSequenceTables : kRemainders; }
-    void fitLengths(const Counts* counts, u32 newLog);
-    void fitOffsets(const Counts* counts, u32 newModulus); // after the lengths
+    uint32_t used() const { return modulus > 1 ? kSequenceTables : kRemainders; }
+    void fitLengths(const Counts* counts, uint32_t newLog);
+    void fitOffsets(const Counts* counts, uint32_t newModulus); // after the lengths
     Description describe() const;
     // The cost of all symbols; UINT64_MAX if one of them has no frequency.
-    u64 cost(const Counts* counts) const;
+    uint64_t cost(const Counts* counts) const;
 };
 
 class PartEncoder {
@@ -63,28 +63,28 @@ public:
     }
     // Appends the part's words. Parts come in the tile's order, since a part may use the tables of
     // earlier ones.
-    void encode(const u8* tile, const PartSequences& part, std::vector<u16>& words);
+    void encode(const uint8_t* tile, const PartSequences& part, std::vector<uint16_t>& words);
 
     // Estimates how many words encode() would append.
-    size_t estimate(const u8* tile, const PartSequences& part);
+    size_t estimate(const uint8_t* tile, const PartSequences& part);
 
 private:
     struct Coded {
         Symbol literals, length;
-        u32 repeat, offset; // `repeat` is SLUICE_GS_REPEATS if the offset is new
+        uint32_t repeat, offset; // `repeat` is SLUICE_GS_REPEATS if the offset is new
     };
     // Tables of a part's sequences, and the sequences' cost with them.
     struct FittedTables {
-        u64 cost = UINT64_MAX;
+        uint64_t cost = UINT64_MAX;
         SequenceTables tables;
     };
 
-    bool encodeCoded(const PartSequences& part, size_t most, std::vector<u16>& words);
-    void collect(const u8* tile, const PartSequences& part);
-    u64 chooseLiterals();
-    u64 chooseSequences();
-    u64 countOffsets(u32 modulus);
-    void tryModulus(u32 modulus, SequenceTables& tables, FittedTables& best);
+    bool encodeCoded(const PartSequences& part, size_t most, std::vector<uint16_t>& words);
+    void collect(const uint8_t* tile, const PartSequences& part);
+    uint64_t chooseLiterals();
+    uint64_t chooseSequences();
+    uint64_t countOffsets(uint32_t modulus);
+    void tryModulus(uint32_t modulus, SequenceTables& tables, FittedTables& best);
     template <typename Write>
     void forEachLiteral(Write write) const;
     void writeLiterals();
@@ -94,19 +94,19 @@ private:
     LaneWriter m_writer;
 
     // The content of the part.
-    std::vector<u8> m_literals;
+    std::vector<uint8_t> m_literals;
     std::vector<Coded> m_sequences;
     Counts m_literalCounts;
     Counts m_counts[kSequenceTables];
-    u64 m_lengthBits = 0;          // extra bits of all lengths
-    std::vector<u32> m_newOffsets; // offsets that are none of the last ones
-    Counts m_repeats;              // counts of the others
+    uint64_t m_lengthBits = 0;          // extra bits of all lengths
+    std::vector<uint32_t> m_newOffsets; // offsets that are none of the last ones
+    Counts m_repeats;                   // counts of the others
 
     // The tables of the part, which may be those of an earlier one.
     LiteralTables m_literalTables;
     SequenceTables m_sequenceTables;
     Description m_literalDescription, m_sequenceDescription;
-    u32 m_literalMode = SLUICE_GS_LITERALS_PLAIN;
+    uint32_t m_literalMode = SLUICE_GS_LITERALS_PLAIN;
     bool m_reusesLiterals = false, m_reusesSequences = false;
 
     // The tables that were described last in this tile.

@@ -16,13 +16,13 @@ namespace sluice::gstd {
 
 namespace {
 
-constexpr u32 kMinMatch = SLUICE_GS_MIN_MATCH;
-constexpr u32 kWindowLog = 18;
+constexpr uint32_t kMinMatch = SLUICE_GS_MIN_MATCH;
+constexpr uint32_t kWindowLog = 18;
 constexpr Search kSearchAgain = {7, 0, 0, 0};
 
 static_assert(1u << kWindowLog == SLUICE_GS_TILE_BYTES);
 
-u32 groupOf(u32 position) { return position / SLUICE_GS_GROUP; }
+uint32_t groupOf(uint32_t position) { return position / SLUICE_GS_GROUP; }
 
 } // namespace
 
@@ -33,7 +33,7 @@ struct SequenceFinder::Zstd {
     ~Zstd() { ZSTD_freeCCtx(context); }
 };
 
-SequenceFinder::SequenceFinder(u32 depth) : m_zstd(std::make_unique<Zstd>()), m_maxDepth(depth)
+SequenceFinder::SequenceFinder(uint32_t depth) : m_zstd(std::make_unique<Zstd>()), m_maxDepth(depth)
 {
     if (m_zstd->context == nullptr) throw std::bad_alloc();
     m_zstd->sequences.resize(SLUICE_GS_TILE_BYTES / kMinMatch + 2);
@@ -42,15 +42,17 @@ SequenceFinder::SequenceFinder(u32 depth) : m_zstd(std::make_unique<Zstd>()), m_
 SequenceFinder::~SequenceFinder() = default;
 
 // Finds matches with libzstd, into m_found and in order.
-void SequenceFinder::search(const u8* tile, u32 size, const Search& how)
+void SequenceFinder::search(const uint8_t* tile, uint32_t size, const Search& how)
 {
     ZSTD_CCtx* const context = m_zstd->context;
     m_found.clear();
     if (size < kMinMatch + 1) return;
     const ZSTD_compressionParameters chosen = ZSTD_getCParams(how.level, size, 0);
-    const auto either = [](u32 wanted, u32 usual) { return wanted != 0 ? wanted : usual; };
-    const std::pair<ZSTD_cParameter, u32> parameters[] = {
-        {ZSTD_c_compressionLevel, u32(how.level)},
+    const auto either = [](uint32_t wanted, uint32_t usual) {
+        return wanted != 0 ? wanted : usual;
+    };
+    const std::pair<ZSTD_cParameter, uint32_t> parameters[] = {
+        {ZSTD_c_compressionLevel, uint32_t(how.level)},
         // While its block splitter is on, libzstd 1.5.4 returns everything twice.
         {ZSTD_c_useBlockSplitter, ZSTD_ps_disable},
         {ZSTD_c_windowLog, kWindowLog},
@@ -59,7 +61,7 @@ void SequenceFinder::search(const u8* tile, u32 size, const Search& how)
         {ZSTD_c_searchLog, either(how.searchLog, chosen.searchLog)},
         {ZSTD_c_minMatch, either(how.minMatch, chosen.minMatch)},
         {ZSTD_c_targetLength, chosen.targetLength},
-        {ZSTD_c_strategy, either(how.strategy, u32(chosen.strategy))},
+        {ZSTD_c_strategy, either(how.strategy, uint32_t(chosen.strategy))},
     };
     ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
     for (const auto& [parameter, value] : parameters)
@@ -71,11 +73,11 @@ void SequenceFinder::search(const u8* tile, u32 size, const Search& how)
         if (ZSTD_getErrorCode(count) == ZSTD_error_memory_allocation) throw std::bad_alloc();
         return; // a tile without matches is correct, if large
     }
-    u64 sum = 0;
+    uint64_t sum = 0;
     for (size_t i = 0; i < count; ++i)
-        sum += u64(sequences[i].litLength) + sequences[i].matchLength;
+        sum += uint64_t(sequences[i].litLength) + sequences[i].matchLength;
     if (sum != size) return;
-    u32 position = 0;
+    uint32_t position = 0;
     for (size_t i = 0; i < count; ++i) {
         position += sequences[i].litLength;
         if (sequences[i].matchLength >= kMinMatch)
@@ -86,25 +88,25 @@ void SequenceFinder::search(const u8* tile, u32 size, const Search& how)
 
 // Sets m_source and m_depth of the match's bytes up to the first that is too deep, and returns how
 // many are not.
-u32 SequenceFinder::shallowLength(const Match& match)
+uint32_t SequenceFinder::shallowLength(const Match& match)
 {
-    u32 from = match.begin - match.offset;
-    for (u32 k = 0; k < match.length; ++k, ++from) {
-        const u32 to = match.begin + k;
+    uint32_t from = match.begin - match.offset;
+    for (uint32_t k = 0; k < match.length; ++k, ++from) {
+        const uint32_t to = match.begin + k;
         if (from == match.begin) from -= match.offset; // it overlaps itself
         m_source[to] = from;
-        m_depth[to] = groupOf(from) == groupOf(to) ? u8(m_depth[from] + 1) : 0;
+        m_depth[to] = groupOf(from) == groupOf(to) ? uint8_t(m_depth[from] + 1) : 0;
         if (m_depth[to] > m_maxDepth) return k;
     }
     return match.length;
 }
 
 // Lets a match copy the bytes that its source was copied from.
-bool SequenceFinder::retarget(const u8* tile, Match& match) const
+bool SequenceFinder::retarget(const uint8_t* tile, Match& match) const
 {
-    const u32 source = match.begin - match.offset, origin = m_source[source];
+    const uint32_t source = match.begin - match.offset, origin = m_source[source];
     if (origin == source) return false;
-    const u32 offset = match.begin - origin;
+    const uint32_t offset = match.begin - origin;
     if (offset > SLUICE_GS_TILE_BYTES - 2) return false;
     if (std::memcmp(tile + origin, tile + match.begin, match.length) != 0) return false;
     match.offset = offset;
@@ -112,12 +114,12 @@ bool SequenceFinder::retarget(const u8* tile, Match& match) const
 }
 
 // Appends the match, or as much of it as can be made shallow.
-void SequenceFinder::addShallow(const u8* tile, Match match)
+void SequenceFinder::addShallow(const uint8_t* tile, Match match)
 {
     while (match.length >= kMinMatch) {
-        u32 length = shallowLength(match);
+        uint32_t length = shallowLength(match);
         for (Match other = match; length < match.length && retarget(tile, other);) {
-            const u32 otherLength = shallowLength(other);
+            const uint32_t otherLength = shallowLength(other);
             if (otherLength > length) {
                 length = otherLength;
                 match = other;
@@ -127,30 +129,30 @@ void SequenceFinder::addShallow(const u8* tile, Match match)
         shallowLength({match.begin, length, match.offset});
         if (length >= kMinMatch) m_matches.push_back({match.begin, length, match.offset});
         // The byte in the way becomes a literal, and so do those before it if they are too few.
-        const u32 done = std::min(length + 1, match.length),
-                  kept = length >= kMinMatch ? length : 0;
-        for (u32 k = kept; k < done; ++k)
+        const uint32_t done = std::min(length + 1, match.length),
+                       kept = length >= kMinMatch ? length : 0;
+        for (uint32_t k = kept; k < done; ++k)
             setLiteral(match.begin + k);
         match.begin += done;
         match.length -= done;
     }
-    for (u32 k = 0; k < match.length; ++k)
+    for (uint32_t k = 0; k < match.length; ++k)
         setLiteral(match.begin + k);
 }
 
 // Ends parts where a decoder has about as much work as with 32 KiB of literals, so that no lane
 // group works much longer than others and short lists keep a GPU busy. Parts end at multiples of
 // the decoders' pieces, since a part begins with a new piece.
-void SequenceFinder::planParts(u32 size)
+void SequenceFinder::planParts(uint32_t size)
 {
-    constexpr u32 kMatchWork = 16; // of a literal
-    constexpr u32 kPartWork = 32768, kStep = 4096;
+    constexpr uint32_t kMatchWork = 16; // of a literal
+    constexpr uint32_t kPartWork = 32768, kStep = 4096;
     static_assert(kStep % SLUICE_GS_GROUP == 0 && SLUICE_GS_PART_BYTES % kStep == 0);
-    std::vector<u32> work(divideUp(size, kStep));
-    u32 position = 0, total = 0;
-    const auto addLiterals = [&](u32 end) {
+    std::vector<uint32_t> work(divideUp(size, kStep));
+    uint32_t position = 0, total = 0;
+    const auto addLiterals = [&](uint32_t end) {
         total += end - position;
-        for (u32 to; position < end; position = to) {
+        for (uint32_t to; position < end; position = to) {
             to = std::min(end, (position / kStep + 1) * kStep);
             work[position / kStep] += to - position;
         }
@@ -165,13 +167,13 @@ void SequenceFinder::planParts(u32 size)
 
     // All parts but the last have about the same work. Parts that the size limit cuts may add to
     // these, up to 16 in all.
-    constexpr u32 kMost = SLUICE_GS_MAX_PARTS - SLUICE_GS_TILE_BYTES / SLUICE_GS_PART_BYTES;
-    const u32 count = std::clamp((total + kPartWork / 2) / kPartWork, 1u, kMost);
-    const u32 most = total / count + kPartWork / 16;
+    constexpr uint32_t kMost = SLUICE_GS_MAX_PARTS - SLUICE_GS_TILE_BYTES / SLUICE_GS_PART_BYTES;
+    const uint32_t count = std::clamp((total + kPartWork / 2) / kPartWork, 1u, kMost);
+    const uint32_t most = total / count + kPartWork / 16;
     m_ends.clear();
-    u32 begin = 0, sum = 0;
-    for (u32 i = 0; i < work.size(); ++i) {
-        const u32 at = i * kStep;
+    uint32_t begin = 0, sum = 0;
+    for (uint32_t i = 0; i < work.size(); ++i) {
+        const uint32_t at = i * kStep;
         // If a part ended here, there would be at least this many parts.
         const size_t parts = m_ends.size() + 1 + divideUp(size - at, SLUICE_GS_PART_BYTES);
         const bool isEnough = sum + work[i] > most && parts <= SLUICE_GS_MAX_PARTS;
@@ -189,13 +191,13 @@ void SequenceFinder::cut(std::vector<PartSequences>& parts)
 {
     parts.clear();
     size_t next = 0;
-    u32 begin = 0;
-    for (const u32 end : m_ends) {
+    uint32_t begin = 0;
+    for (const uint32_t end : m_ends) {
         PartSequences part;
         part.begin = begin;
         part.size = end - begin;
-        u32 position = begin;
-        const u32 most = part.size / SLUICE_GS_BYTES_PER_SEQUENCE;
+        uint32_t position = begin;
+        const uint32_t most = part.size / SLUICE_GS_BYTES_PER_SEQUENCE;
         for (;
              next < m_matches.size() && m_matches[next].begin < end && part.sequences.size() < most;
              ++next) {
@@ -210,7 +212,7 @@ void SequenceFinder::cut(std::vector<PartSequences>& parts)
     }
 }
 
-void SequenceFinder::find(const u8* tile, u32 size, const Search& how,
+void SequenceFinder::find(const uint8_t* tile, uint32_t size, const Search& how,
                           std::vector<PartSequences>& parts)
 {
     search(tile, size, how);
@@ -219,13 +221,13 @@ void SequenceFinder::find(const u8* tile, u32 size, const Search& how,
 
 // Bytes of matches with a source before the tile are searched again: they get the matches found
 // there, as far as those fit.
-bool SequenceFinder::useMatches(const u8* tile, u32 size, const SluiceGstdMatch* matches, u32 count,
-                                std::vector<PartSequences>& parts)
+bool SequenceFinder::useMatches(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches,
+                                uint32_t count, std::vector<PartSequences>& parts)
 {
     m_kept.clear();
     bool open = false;
-    u32 position = 0;
-    for (u32 i = 0; i < count; ++i) {
+    uint32_t position = 0;
+    for (uint32_t i = 0; i < count; ++i) {
         const SluiceGstdMatch& match = matches[i];
         if (match.position < position || match.position > size ||
             match.length > size - match.position || match.offset == 0)
@@ -248,12 +250,12 @@ bool SequenceFinder::useMatches(const u8* tile, u32 size, const SluiceGstdMatch*
             all.push_back(match);
             continue;
         }
-        const u32 end = match.begin + match.length;
+        const uint32_t end = match.begin + match.length;
         while (next < m_found.size() && m_found[next].begin + m_found[next].length <= match.begin)
             ++next;
         for (size_t i = next; i < m_found.size() && m_found[i].begin < end; ++i) {
-            const u32 from = std::max(m_found[i].begin, match.begin);
-            const u32 to = std::min(m_found[i].begin + m_found[i].length, end);
+            const uint32_t from = std::max(m_found[i].begin, match.begin);
+            const uint32_t to = std::min(m_found[i].begin + m_found[i].length, end);
             if (to - from > kMinMatch) all.push_back({from, to - from, m_found[i].offset});
         }
     }
@@ -262,24 +264,25 @@ bool SequenceFinder::useMatches(const u8* tile, u32 size, const SluiceGstdMatch*
     return true;
 }
 
-void SequenceFinder::makeParts(const u8* tile, u32 size, std::vector<PartSequences>& parts)
+void SequenceFinder::makeParts(const uint8_t* tile, uint32_t size,
+                               std::vector<PartSequences>& parts)
 {
     planParts(size);
     m_source.resize(size);
     m_depth.assign(size, 0);
     m_matches.clear();
-    u32 position = 0;
+    uint32_t position = 0;
     size_t part = 0;
     for (const Match& match : m_found) {
         for (; position < match.begin; ++position)
             setLiteral(position);
         // No match crosses the end of a part. The format cannot express an offset from the last byte
         // of a tile to the first.
-        for (u32 done = 0; done < match.length && match.offset < SLUICE_GS_TILE_BYTES - 1;) {
-            const u32 begin = match.begin + done;
+        for (uint32_t done = 0; done < match.length && match.offset < SLUICE_GS_TILE_BYTES - 1;) {
+            const uint32_t begin = match.begin + done;
             while (m_ends[part] <= begin)
                 ++part;
-            const u32 length = std::min(match.length - done, m_ends[part] - begin);
+            const uint32_t length = std::min(match.length - done, m_ends[part] - begin);
             addShallow(tile, {begin, length, match.offset});
             done += length;
         }

@@ -9,52 +9,53 @@ namespace sluice::gstd {
 namespace {
 
 // log2 of every frequency, in units of the costs.
-constexpr u32 kLogCount = (1u << SLUICE_GS_MAX_LITERAL_LOG) + 1;
+constexpr uint32_t kLogCount = (1u << SLUICE_GS_MAX_LITERAL_LOG) + 1;
 
-constexpr std::array<u16, kLogCount> makeLogs()
+constexpr std::array<uint16_t, kLogCount> makeLogs()
 {
-    std::array<u16, kLogCount> logs{};
-    for (u32 i = 1; i < kLogCount; ++i)
-        logs[i] = u16(log2Fixed(i, kCostShift));
+    std::array<uint16_t, kLogCount> logs{};
+    for (uint32_t i = 1; i < kLogCount; ++i)
+        logs[i] = uint16_t(log2Fixed(i, kCostShift));
     return logs;
 }
 
-constexpr std::array<u16, kLogCount> kLogs = makeLogs();
+constexpr std::array<uint16_t, kLogCount> kLogs = makeLogs();
 
 // Returns the class of a frequency: 0, or how many bits it has.
-u32 kindOf(u32 frequency) { return frequency == 0 ? 0 : floorLog2(frequency) + 1; }
+uint32_t kindOf(uint32_t frequency) { return frequency == 0 ? 0 : floorLog2(frequency) + 1; }
 
 // Returns how many extra bits follow a class.
-u32 extraBits(u32 kind) { return std::max(kind, 1u) - 1; }
+uint32_t extraBits(uint32_t kind) { return std::max(kind, 1u) - 1; }
 
 // Returns the cost of giving a symbol one slot less, or the gain of one more.
-u64 stepCost(u32 count, u32 frequency)
+uint64_t stepCost(uint32_t count, uint32_t frequency)
 {
-    return u64(count) * (kLogs[frequency + 1] - kLogs[frequency]);
+    return uint64_t(count) * (kLogs[frequency + 1] - kLogs[frequency]);
 }
 
 } // namespace
 
-u32 Counts::used() const
+uint32_t Counts::used() const
 {
-    return u32(std::count_if(count, count + 256, [](u32 n) { return n != 0; }));
+    return uint32_t(std::count_if(count, count + 256, [](uint32_t n) { return n != 0; }));
 }
 
-void Table::fit(const Counts& counts, u32 alphabet, u32 wantedLog)
+void Table::fit(const Counts& counts, uint32_t alphabet, uint32_t wantedLog)
 {
     size = alphabet;
     log = wantedLog;
-    std::fill_n(frequency, 256, u16(0));
+    std::fill_n(frequency, 256, uint16_t(0));
     if (counts.total == 0) {
-        frequency[0] = u16(1u << log);
+        frequency[0] = uint16_t(1u << log);
         place();
         return;
     }
-    u32 symbols[256], used = 0, sum = 0;
-    for (u32 i = 0; i < size; ++i) {
+    uint32_t symbols[256], used = 0, sum = 0;
+    for (uint32_t i = 0; i < size; ++i) {
         if (counts.count[i] == 0) continue;
-        const u64 share = ((u64(counts.count[i]) << log) + counts.total / 2) / counts.total;
-        frequency[i] = u16(std::max<u64>(share, 1));
+        const uint64_t share =
+            ((uint64_t(counts.count[i]) << log) + counts.total / 2) / counts.total;
+        frequency[i] = uint16_t(std::max<uint64_t>(share, 1));
         sum += frequency[i];
         symbols[used++] = i;
     }
@@ -62,18 +63,19 @@ void Table::fit(const Counts& counts, u32 alphabet, u32 wantedLog)
     // least.
     for (; sum != 1u << log;) {
         const bool more = sum < 1u << log;
-        u32 best = 256;
-        u64 bestCost = 0;
-        for (u32 k = 0; k < used; ++k) {
-            const u32 i = symbols[k];
+        uint32_t best = 256;
+        uint64_t bestCost = 0;
+        for (uint32_t k = 0; k < used; ++k) {
+            const uint32_t i = symbols[k];
             if (!more && frequency[i] == 1) continue;
-            const u64 cost = stepCost(counts.count[i], more ? frequency[i] : frequency[i] - 1u);
+            const uint64_t cost =
+                stepCost(counts.count[i], more ? frequency[i] : frequency[i] - 1u);
             if (best == 256 || (more ? cost > bestCost : cost < bestCost)) {
                 best = i;
                 bestCost = cost;
             }
         }
-        frequency[best] = u16(more ? frequency[best] + 1 : frequency[best] - 1);
+        frequency[best] = uint16_t(more ? frequency[best] + 1 : frequency[best] - 1);
         sum = more ? sum + 1 : sum - 1;
     }
     place();
@@ -81,20 +83,20 @@ void Table::fit(const Counts& counts, u32 alphabet, u32 wantedLog)
 
 void Table::place()
 {
-    u32 sum = 0;
-    for (u32 i = 0; i < size; ++i) {
-        start[i] = u16(sum);
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < size; ++i) {
+        start[i] = uint16_t(sum);
         sum += frequency[i];
     }
 }
 
-u64 Table::cost(const Counts& counts) const
+uint64_t Table::cost(const Counts& counts) const
 {
-    u64 cost = bitCost(u64(counts.total) * log);
-    for (u32 i = 0; i < 256; ++i) {
+    uint64_t cost = bitCost(uint64_t(counts.total) * log);
+    for (uint32_t i = 0; i < 256; ++i) {
         if (counts.count[i] == 0) continue;
         if (i >= size || frequency[i] == 0) return UINT64_MAX;
-        cost -= u64(counts.count[i]) * kLogs[frequency[i]];
+        cost -= uint64_t(counts.count[i]) * kLogs[frequency[i]];
     }
     return cost;
 }
@@ -105,61 +107,61 @@ void Code::fit(const Counts& counts)
     gdeflate::assignCodes(length, 256, bits);
 }
 
-u64 Code::cost(const Counts& counts) const
+uint64_t Code::cost(const Counts& counts) const
 {
-    u64 sum = 0;
-    for (u32 i = 0; i < 256; ++i) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < 256; ++i) {
         if (counts.count[i] != 0 && length[i] == 0) return UINT64_MAX;
-        sum += u64(counts.count[i]) * length[i];
+        sum += uint64_t(counts.count[i]) * length[i];
     }
     return bitCost(sum);
 }
 
-void Description::add(u32 symbol, u32 frequency)
+void Description::add(uint32_t symbol, uint32_t frequency)
 {
-    const u32 kind = kindOf(frequency);
-    const u32 bits = extraBits(kind);
-    m_items[m_count++] = {u8(symbol % kLanes), u8(kind), u8(bits),
-                          u16(frequency & ((1u << bits) - 1))};
+    const uint32_t kind = kindOf(frequency);
+    const uint32_t bits = extraBits(kind);
+    m_items[m_count++] = {uint8_t(symbol % kLanes), uint8_t(kind), uint8_t(bits),
+                          uint16_t(frequency & ((1u << bits) - 1))};
     m_counts.add(kind);
 }
 
 void Description::add(const Table& table)
 {
-    for (u32 i = 0; i < table.size; ++i)
+    for (uint32_t i = 0; i < table.size; ++i)
         add(i, table.frequency[i]);
 }
 
 void Description::add(const Code& code)
 {
-    for (u32 i = 0; i < 256; ++i) {
-        m_items[m_count++] = {u8(i % kLanes), code.length[i], 0, 0};
+    for (uint32_t i = 0; i < 256; ++i) {
+        m_items[m_count++] = {uint8_t(i % kLanes), code.length[i], 0, 0};
         m_counts.add(code.length[i]);
     }
 }
 
-u64 Description::cost()
+uint64_t Description::cost()
 {
     m_classes.fit(m_counts, SLUICE_GS_CLASSES, SLUICE_GS_CLASS_LOG);
-    u64 bits = 3 * SLUICE_GS_CLASSES;
-    for (u32 i = 0; i < SLUICE_GS_CLASSES; ++i)
-        bits += floorLog2(std::max<u32>(m_classes.frequency[i], 1));
-    for (u32 i = 0; i < m_count; ++i)
+    uint64_t bits = 3 * SLUICE_GS_CLASSES;
+    for (uint32_t i = 0; i < SLUICE_GS_CLASSES; ++i)
+        bits += floorLog2(std::max<uint32_t>(m_classes.frequency[i], 1));
+    for (uint32_t i = 0; i < m_count; ++i)
         bits += m_items[i].bits;
     return bitCost(bits) + m_classes.cost(m_counts);
 }
 
 void Description::write(LaneWriter& writer) const
 {
-    for (u32 i = 0; i < SLUICE_GS_CLASSES; ++i)
+    for (uint32_t i = 0; i < SLUICE_GS_CLASSES; ++i)
         writer.bits(i, kindOf(m_classes.frequency[i]), 3);
-    for (u32 i = 0; i < SLUICE_GS_CLASSES; ++i) {
-        const u32 bits = extraBits(kindOf(m_classes.frequency[i]));
+    for (uint32_t i = 0; i < SLUICE_GS_CLASSES; ++i) {
+        const uint32_t bits = extraBits(kindOf(m_classes.frequency[i]));
         writer.bits(i, m_classes.frequency[i] & ((1u << bits) - 1), bits);
     }
-    for (u32 i = 0; i < m_count; ++i)
+    for (uint32_t i = 0; i < m_count; ++i)
         m_classes.write(writer, m_items[i].lane, m_items[i].kind);
-    for (u32 i = 0; i < m_count; ++i)
+    for (uint32_t i = 0; i < m_count; ++i)
         writer.bits(m_items[i].lane, m_items[i].extra, m_items[i].bits);
 }
 

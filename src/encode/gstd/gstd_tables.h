@@ -7,35 +7,35 @@
 
 namespace sluice::gstd {
 
-constexpr u32 kCostShift = 8; // costs are in 1/256 bit
+constexpr uint32_t kCostShift = 8; // costs are in 1/256 bit
 
-constexpr u64 bitCost(u64 bits) { return bits << kCostShift; }
+constexpr uint64_t bitCost(uint64_t bits) { return bits << kCostShift; }
 
 struct Counts {
-    u32 count[256] = {};
-    u32 total = 0;
+    uint32_t count[256] = {};
+    uint32_t total = 0;
 
-    void add(u32 symbol)
+    void add(uint32_t symbol)
     {
         ++count[symbol];
         ++total;
     }
-    u32 used() const;
+    uint32_t used() const;
 };
 
 struct Table {
-    u32 size = 0; // of the alphabet
-    u32 log = 0;
-    u16 frequency[256] = {}; // they add up to 2^log
-    u16 start[256] = {};
+    uint32_t size = 0; // of the alphabet
+    uint32_t log = 0;
+    uint16_t frequency[256] = {}; // they add up to 2^log
+    uint16_t start[256] = {};
 
     // Finds the best frequencies for these counts. Every symbol that occurs gets a frequency;
     // symbol 0 gets everything if none occurs.
-    void fit(const Counts& counts, u32 alphabet, u32 wantedLog);
+    void fit(const Counts& counts, uint32_t alphabet, uint32_t wantedLog);
     void place(); // sets start
     // Returns the cost of all these symbols; UINT64_MAX if one of them has no frequency.
-    u64 cost(const Counts& counts) const;
-    void write(LaneWriter& writer, u32 lane, u32 symbol) const
+    uint64_t cost(const Counts& counts) const;
+    void write(LaneWriter& writer, uint32_t lane, uint32_t symbol) const
     {
         writer.symbol(lane, frequency[symbol], start[symbol], log);
     }
@@ -43,12 +43,12 @@ struct Table {
 
 // Prefix codes of the literals, whose bits are used from the lowest on.
 struct Code {
-    u8 length[256] = {}; // 0: the symbol does not occur
-    u16 bits[256] = {};
+    uint8_t length[256] = {}; // 0: the symbol does not occur
+    uint16_t bits[256] = {};
 
     void fit(const Counts& counts); // of at least two symbols
-    u64 cost(const Counts& counts) const;
-    void write(LaneWriter& writer, u32 lane, u32 symbol) const
+    uint64_t cost(const Counts& counts) const;
+    void write(LaneWriter& writer, uint32_t lane, uint32_t symbol) const
     {
         writer.bits(lane, bits[symbol], length[symbol]);
     }
@@ -61,19 +61,19 @@ public:
     void clear() { *this = {}; }
     void add(const Table& table);
     void add(const Code& code);
-    u64 cost(); // after the last one was added
+    uint64_t cost(); // after the last one was added
     void write(LaneWriter& writer) const;
 
 private:
     struct Item {
-        u8 lane, kind, bits;
-        u16 extra;
+        uint8_t lane, kind, bits;
+        uint16_t extra;
     };
 
-    void add(u32 symbol, u32 frequency);
+    void add(uint32_t symbol, uint32_t frequency);
 
     Item m_items[512];
-    u32 m_count = 0;
+    uint32_t m_count = 0;
     Counts m_counts;
     Table m_classes;
 };

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr u32 kLiteralLengths = 0, kOffsets = 1, kMatchLengths = 2;
+constexpr uint32_t kLiteralLengths = 0, kOffsets = 1, kMatchLengths = 2;
 
 // RFC 8878, 3.1.1.3.2.2: the distributions that need no description.
 constexpr int8_t kDefaultLiteralLengths[36] = {4, 3, 2, 2, 2, 2, 2, 2, 2,  2,  2,  2,
@@ -27,8 +27,8 @@ constexpr int8_t kDefaultOffsets[29] = {1, 1, 1, 1, 1, 1, 2, 2, 2, 1,  1,  1,  1
                                         1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1};
 
 constexpr struct {
-    u32 maxLog, maxSymbols;
-    u32 defaultLog, defaultSymbols;
+    uint32_t maxLog, maxSymbols;
+    uint32_t defaultLog, defaultSymbols;
     const int8_t* defaultCounts;
 } kTables[3] = {{9, 36, 6, 36, kDefaultLiteralLengths},
                 {8, 32, 5, 29, kDefaultOffsets},
@@ -36,15 +36,15 @@ constexpr struct {
 
 // 3.1.1.3.2.1.1: a length is the base of its code and some extra bits.
 struct Range {
-    u32 base, extraBits;
+    uint32_t base, extraBits;
 };
 // The values of the codes follow each other from `first` on; only the last codes have extra bits.
 template <size_t kCodes, size_t kExtra>
-constexpr std::array<Range, kCodes> makeRanges(u32 first, const u8 (&extraBits)[kExtra])
+constexpr std::array<Range, kCodes> makeRanges(uint32_t first, const uint8_t (&extraBits)[kExtra])
 {
     std::array<Range, kCodes> ranges = {};
     for (size_t code = 0; code < kCodes; ++code) {
-        const u32 bits = code < kCodes - kExtra ? 0 : extraBits[code - (kCodes - kExtra)];
+        const uint32_t bits = code < kCodes - kExtra ? 0 : extraBits[code - (kCodes - kExtra)];
         ranges[code] = {first, bits};
         first += 1u << bits;
     }
@@ -55,13 +55,13 @@ constexpr auto kLiteralRanges =
 constexpr auto kMatchRanges =
     makeRanges<53>(3, {1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
 
-constexpr u32 kMagic = 0xfd2fb528, kSkippableMagic = 0x184d2a50;
+constexpr uint32_t kMagic = 0xfd2fb528, kSkippableMagic = 0x184d2a50;
 
 // The bits of a block's sequences, read backwards from the highest one of the last byte; the highest
 // bit that is set marks the end. Bits before the start are 0.
 class BackwardBits {
 public:
-    BackwardBits(const u8* bytes, size_t size) : m_bytes(bytes), m_left(0)
+    BackwardBits(const uint8_t* bytes, size_t size) : m_bytes(bytes), m_left(0)
     {
         if (size == 0 || bytes[size - 1] == 0) {
             m_bad = true;
@@ -69,10 +69,10 @@ public:
         }
         m_left = int64_t(size - 1) * 8 + floorLog2(bytes[size - 1]);
     }
-    u32 take(u32 n)
+    uint32_t take(uint32_t n)
     {
         m_left -= n;
-        u64 value = 0;
+        uint64_t value = 0;
         const int64_t from = std::max<int64_t>(m_left, 0), to = m_left + n;
         if (to <= 0) {
             m_bad = m_bad || n != 0;
@@ -81,17 +81,17 @@ public:
         const size_t first = size_t(from / 8), last = size_t((to + 7) / 8);
         for (size_t i = last; i-- > first;)
             value = value << 8 | m_bytes[i];
-        value = value >> from % 8 & ((u64(1) << (to - from)) - 1);
+        value = value >> from % 8 & ((uint64_t(1) << (to - from)) - 1);
         if (m_left < 0) {
             m_bad = true;
             value <<= -m_left;
         }
-        return u32(value);
+        return uint32_t(value);
     }
     bool bad() const { return m_bad; }
 
 private:
-    const u8* m_bytes;
+    const uint8_t* m_bytes;
     int64_t m_left; // bits that have not been read
     bool m_bad = false;
 };
@@ -113,7 +113,7 @@ SluiceStatus statusOfZstd(size_t result)
 
 struct ZstdReader::Decoder {
     ZSTD_DCtx* context = ZSTD_createDCtx();
-    std::vector<u8> out;
+    std::vector<uint8_t> out;
 
     Decoder()
     {
@@ -123,7 +123,7 @@ struct ZstdReader::Decoder {
     ~Decoder() { ZSTD_freeDCtx(context); }
 };
 
-ZstdReader::ZstdReader(const u8* frames, size_t size)
+ZstdReader::ZstdReader(const uint8_t* frames, size_t size)
     : m_begin(frames), m_end(frames + size), m_at(frames), m_decoder(std::make_unique<Decoder>())
 {
 }
@@ -131,7 +131,7 @@ ZstdReader::ZstdReader(const u8* frames, size_t size)
 ZstdReader::~ZstdReader() = default;
 
 // Gives bytes of a frame to libzstd and appends its output.
-SluiceStatus ZstdReader::decode(const u8* bytes, size_t size, std::vector<u8>& content)
+SluiceStatus ZstdReader::decode(const uint8_t* bytes, size_t size, std::vector<uint8_t>& content)
 {
     ZSTD_inBuffer in = {bytes, size, 0};
     for (;;) {
@@ -167,7 +167,7 @@ SluiceStatus ZstdReader::readFrameHeader()
     if (header.dictID != 0) return SLUICE_ERROR_UNSUPPORTED;
     ZSTD_DCtx_reset(m_decoder->context, ZSTD_reset_session_only);
     m_hasChecksum = header.checksumFlag != 0;
-    std::vector<u8> nothing;
+    std::vector<uint8_t> nothing;
     const SluiceStatus status = decode(m_at, header.headerSize, nothing);
     m_at += header.headerSize;
     m_inFrame = true;
@@ -178,7 +178,7 @@ SluiceStatus ZstdReader::readFrameHeader()
     return status;
 }
 
-SluiceStatus ZstdReader::measure(u64& size)
+SluiceStatus ZstdReader::measure(uint64_t& size)
 {
     size = 0;
     bool all = true;
@@ -186,7 +186,7 @@ SluiceStatus ZstdReader::measure(u64& size)
         const SluiceStatus status = skipFrames();
         if (status != SLUICE_OK) return status;
         if (m_at == m_end) return m_at = m_begin, SLUICE_OK;
-        const unsigned long long content = ZSTD_getFrameContentSize(m_at, size_t(m_end - m_at));
+        const uint64_t content = ZSTD_getFrameContentSize(m_at, size_t(m_end - m_at));
         const size_t compressed = ZSTD_findFrameCompressedSize(m_at, size_t(m_end - m_at));
         if (ZSTD_isError(compressed) != 0) {
             const bool window =
@@ -205,7 +205,7 @@ SluiceStatus ZstdReader::measure(u64& size)
     }
     // Some frame does not say how large it is.
     ZstdReader other(m_begin, size_t(m_end - m_begin));
-    std::vector<u8> content;
+    std::vector<uint8_t> content;
     std::vector<ZstdMatch> matches;
     size = 0;
     do {
@@ -219,7 +219,7 @@ SluiceStatus ZstdReader::measure(u64& size)
     return SLUICE_OK;
 }
 
-bool ZstdReader::wantsDictionary(const u8* frames, size_t size)
+bool ZstdReader::wantsDictionary(const uint8_t* frames, size_t size)
 {
     for (size_t at = 0; at < size;) {
         const size_t compressed = ZSTD_findFrameCompressedSize(frames + at, size - at);
@@ -230,7 +230,7 @@ bool ZstdReader::wantsDictionary(const u8* frames, size_t size)
     return false;
 }
 
-SluiceStatus ZstdReader::next(std::vector<u8>& content, std::vector<ZstdMatch>& matches)
+SluiceStatus ZstdReader::next(std::vector<uint8_t>& content, std::vector<ZstdMatch>& matches)
 {
     const size_t before = content.size();
     while (content.size() == before) {
@@ -241,11 +241,11 @@ SluiceStatus ZstdReader::next(std::vector<u8>& content, std::vector<ZstdMatch>& 
             if (status != SLUICE_OK) return status;
         }
         if (m_end - m_at < 3) return SLUICE_ERROR_FORMAT;
-        const u32 header = loadLe24(m_at), kind = header >> 1 & 3, size = header >> 3;
+        const uint32_t header = loadLe24(m_at), kind = header >> 1 & 3, size = header >> 3;
         const bool last = (header & 1) != 0;
         const size_t stored = kind == 1 ? 1 : size, checksum = last && m_hasChecksum ? 4 : 0;
         if (kind == 3 || size_t(m_end - m_at) < 3 + stored + checksum) return SLUICE_ERROR_FORMAT;
-        const u64 position = m_position;
+        const uint64_t position = m_position;
         const SluiceStatus status = decode(m_at, 3 + stored + checksum, content);
         if (status != SLUICE_OK) return status;
         if (kind == 2 && !readSequences(m_at + 3, size, matches, position))
@@ -258,7 +258,7 @@ SluiceStatus ZstdReader::next(std::vector<u8>& content, std::vector<ZstdMatch>& 
     return SLUICE_OK;
 }
 
-bool ZstdReader::readTable(u32 mode, u32 which, const u8*& bytes, const u8* end)
+bool ZstdReader::readTable(uint32_t mode, uint32_t which, const uint8_t*& bytes, const uint8_t* end)
 {
     Table& table = m_tables[which];
     const auto& limits = kTables[which];
@@ -286,23 +286,24 @@ bool ZstdReader::readTable(u32 mode, u32 which, const u8*& bytes, const u8* end)
 }
 
 // 3.1.1.3.1: the literals' header says how long they are. Moves `at` behind them.
-bool ZstdReader::skipLiterals(const u8*& at, const u8* end)
+bool ZstdReader::skipLiterals(const uint8_t*& at, const uint8_t* end)
 {
     const size_t size = size_t(end - at);
     if (size < 2) return false;
-    const u32 kind = at[0] & 3, format = at[0] >> 2 & 3;
-    u32 headerSize;
+    const uint32_t kind = at[0] & 3, format = at[0] >> 2 & 3;
+    uint32_t headerSize;
     size_t stored;
     if (kind < 2) { // plain, or one byte that repeats
         headerSize = format == 1 ? 2 : format == 3 ? 3 : 1;
         if (size < headerSize) return false;
-        const u32 header = u32(loadLe(at, headerSize)), count = header >> (headerSize == 1 ? 3 : 4);
+        const uint32_t header = uint32_t(loadLe(at, headerSize)),
+                       count = header >> (headerSize == 1 ? 3 : 4);
         stored = kind == 1 ? 1 : count;
     } else { // compressed
         headerSize = format < 2 ? 3 : format == 2 ? 4 : 5;
         if (size < headerSize) return false;
-        const u32 bits = format < 2 ? 10 : format == 2 ? 14 : 18;
-        stored = size_t(loadLe(at, headerSize) >> (4 + bits) & ((u64(1) << bits) - 1));
+        const uint32_t bits = format < 2 ? 10 : format == 2 ? 14 : 18;
+        stored = size_t(loadLe(at, headerSize) >> (4 + bits) & ((uint64_t(1) << bits) - 1));
     }
     if (size - headerSize < stored) return false;
     at += headerSize + stored;
@@ -310,12 +311,12 @@ bool ZstdReader::skipLiterals(const u8*& at, const u8* end)
 }
 
 // 3.1.1.5: offset codes 1 to 3 stand for earlier offsets.
-u64 ZstdReader::readOffset(u64 code, bool literals)
+uint64_t ZstdReader::readOffset(uint64_t code, bool literals)
 {
-    u64 offset = code - 3;
-    u32 place = 2; // a new offset pushes out the last one
+    uint64_t offset = code - 3;
+    uint32_t place = 2; // a new offset pushes out the last one
     if (code <= 3) {
-        place = u32(code) - 1 + (literals ? 0 : 1);
+        place = uint32_t(code) - 1 + (literals ? 0 : 1);
         offset = place == 3 ? m_repeats[0] - 1 : m_repeats[place];
     }
     if (place > 1) m_repeats[2] = m_repeats[1];
@@ -324,14 +325,14 @@ u64 ZstdReader::readOffset(u64 code, bool literals)
 }
 
 // Reads the matches of a compressed block whose content libzstd has found to be right.
-bool ZstdReader::readSequences(const u8* block, size_t size, std::vector<ZstdMatch>& matches,
-                               u64 position)
+bool ZstdReader::readSequences(const uint8_t* block, size_t size, std::vector<ZstdMatch>& matches,
+                               uint64_t position)
 {
-    const u8* at = block;
-    const u8* const end = block + size;
+    const uint8_t* at = block;
+    const uint8_t* const end = block + size;
     if (!skipLiterals(at, end) || at == end) return false;
     // 3.1.1.3.2: sequences
-    u32 count = *at++;
+    uint32_t count = *at++;
     if (count == 0) return true;
     if (count >= 128) {
         const ptrdiff_t more = count == 255 ? 2 : 1;
@@ -340,28 +341,28 @@ bool ZstdReader::readSequences(const u8* block, size_t size, std::vector<ZstdMat
         at += more;
     }
     if (at == end) return false;
-    const u32 modes = *at++;
+    const uint32_t modes = *at++;
     if (!readTable(modes >> 6, kLiteralLengths, at, end) ||
         !readTable(modes >> 4 & 3, kOffsets, at, end) ||
         !readTable(modes >> 2 & 3, kMatchLengths, at, end))
         return false;
     BackwardBits bits(at, size_t(end - at));
     const fse::State* state[3];
-    for (u32 i = 0; i < 3; ++i)
+    for (uint32_t i = 0; i < 3; ++i)
         state[i] = &m_tables[i].states[bits.take(m_tables[i].log)];
-    for (u32 i = 0; i < count && !bits.bad(); ++i) {
-        const u32 offsetBits = state[kOffsets]->symbol;
-        const u64 code = (u64(1) << offsetBits) + bits.take(offsetBits);
+    for (uint32_t i = 0; i < count && !bits.bad(); ++i) {
+        const uint32_t offsetBits = state[kOffsets]->symbol;
+        const uint64_t code = (uint64_t(1) << offsetBits) + bits.take(offsetBits);
         const Range match = kMatchRanges[state[kMatchLengths]->symbol],
                     literal = kLiteralRanges[state[kLiteralLengths]->symbol];
-        const u32 length = match.base + bits.take(match.extraBits),
-                  literals = literal.base + bits.take(literal.extraBits);
-        const u64 offset = readOffset(code, literals != 0);
+        const uint32_t length = match.base + bits.take(match.extraBits),
+                       literals = literal.base + bits.take(literal.extraBits);
+        const uint64_t offset = readOffset(code, literals != 0);
         position += literals;
-        if (offset <= UINT32_MAX) matches.push_back({position, length, u32(offset)});
+        if (offset <= UINT32_MAX) matches.push_back({position, length, uint32_t(offset)});
         position += length;
         if (i + 1 == count) break;
-        for (const u32 which : {kLiteralLengths, kMatchLengths, kOffsets})
+        for (const uint32_t which : {kLiteralLengths, kMatchLengths, kOffsets})
             state[which] =
                 &m_tables[which].states[state[which]->base + bits.take(state[which]->bits)];
     }

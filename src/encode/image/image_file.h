@@ -11,14 +11,14 @@
 namespace sluice {
 
 // The most ranges of a file, so that memory is bounded; bytes behind them are not filtered.
-constexpr u32 kMaxParts = 65536;
+constexpr uint32_t kMaxParts = 65536;
 
-constexpr u64 kImageTile = 65536; // smaller levels share tiles
+constexpr uint64_t kImageTile = 65536; // smaller levels share tiles
 
 // Contiguous bytes: a level, or one of its images if other levels lie between them.
 struct ImageRun {
-    u64 offset, size;
-    u32 image, level;
+    uint64_t offset, size;
+    uint32_t image, level;
 };
 
 struct ImageFile {
@@ -26,13 +26,13 @@ struct ImageFile {
     SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS];
 
     // Returns false if it is no image file, or one with a scheme.
-    bool parse(const u8* bytes, u64 size);
+    bool parse(const uint8_t* bytes, uint64_t size);
     // Returns the ranges image by image, the largest level first; of very many images only the
     // first ones.
     std::vector<ImageRun> runs() const;
     // Returns where tiles must begin, in order, so that a level of kImageTile bytes or more has
     // tiles of its own; multiples of 4 inside a file of `size` bytes.
-    std::vector<u64> cuts(u64 size) const;
+    std::vector<uint64_t> cuts(uint64_t size) const;
 };
 
 } // namespace sluice

@@ -25,7 +25,7 @@ SluiceStatus decodeZstd(const void* packed, size_t packedSize, void* bytes, size
     return result == size ? SLUICE_OK : SLUICE_ERROR_FORMAT;
 }
 
-SluiceStatus decodeZlib(const u8* packed, size_t packedSize, u8* bytes, size_t size)
+SluiceStatus decodeZlib(const uint8_t* packed, size_t packedSize, uint8_t* bytes, size_t size)
 {
     z_stream stream = {};
     if (inflateInit(&stream) != Z_OK) return SLUICE_ERROR_OUT_OF_MEMORY;
@@ -59,20 +59,20 @@ SluiceStatus decodeZlib(const u8* packed, size_t packedSize, u8* bytes, size_t s
 }
 
 // Writes everything before the levels; `levels` are those of the new file.
-void writeStart(const u8* from, const SluiceImageInfo& info, const SluiceImageLevel* levels,
-                u64 metadata, u64 startSize, u8* start)
+void writeStart(const uint8_t* from, const SluiceImageInfo& info, const SluiceImageLevel* levels,
+                uint64_t metadata, uint64_t startSize, uint8_t* start)
 {
     std::memcpy(start, from, size_t(metadata));
     std::memset(start + metadata, 0, size_t(startSize - metadata));
     storeLe32(start + ktx2Scheme, SLUICE_IMAGE_SCHEME_NONE);
-    for (u32 level = 0; level < info.levels; ++level) {
-        u8* entry = start + ktx2HeaderBytes + size_t(level) * ktx2LevelBytes;
+    for (uint32_t level = 0; level < info.levels; ++level) {
+        uint8_t* entry = start + ktx2HeaderBytes + size_t(level) * ktx2LevelBytes;
         storeLe64(entry, levels[level].offset);
         storeLe64(entry + 8, levels[level].size);
         storeLe64(entry + 16, levels[level].decodedSize);
     }
-    u8* planes = start + loadLe32(from + ktx2DfdOffset) + dfdPlanes;
-    if (loadLe64(planes) == 0) planes[0] = u8(info.blockBytes);
+    uint8_t* planes = start + loadLe32(from + ktx2DfdOffset) + dfdPlanes;
+    if (loadLe64(planes) == 0) planes[0] = uint8_t(info.blockBytes);
 }
 
 } // namespace
@@ -91,8 +91,8 @@ SluiceStatus sluiceKtx2DecodeLevel(uint32_t scheme, const void* packed, size_t p
         return SLUICE_OK;
     case SLUICE_IMAGE_SCHEME_ZSTD: return decodeZstd(packed, packedSize, bytes, size);
     case SLUICE_IMAGE_SCHEME_ZLIB:
-        return decodeZlib(static_cast<const u8*>(packed), packedSize, static_cast<u8*>(bytes),
-                          size);
+        return decodeZlib(static_cast<const uint8_t*>(packed), packedSize,
+                          static_cast<uint8_t*>(bytes), size);
     default: return SLUICE_ERROR_ARGUMENT;
     }
 }
@@ -104,19 +104,20 @@ SluiceStatus sluiceKtx2PlanPlain(const void* bytes, size_t size, uint64_t fileSi
     if (startSize == nullptr || levels == nullptr || plainSize == nullptr ||
         (start == nullptr && capacity != 0))
         return SLUICE_ERROR_ARGUMENT;
-    const u8* from = static_cast<const u8*>(bytes);
+    const uint8_t* from = static_cast<const uint8_t*>(bytes);
     SluiceImageInfo info;
     const SluiceStatus status = sluiceParseImage(bytes, size, fileSize, &info, levels, nullptr);
     if (status != SLUICE_OK) return status;
     if (info.container != SLUICE_IMAGE_KTX2) return SLUICE_ERROR_FORMAT;
-    const u64 descriptorEnd = u64(loadLe32(from + ktx2DfdOffset)) + loadLe32(from + ktx2DfdSize),
-              metadata =
-                  info.keyValueSize != 0 ? info.keyValueOffset + info.keyValueSize : descriptorEnd;
+    const uint64_t descriptorEnd =
+                       uint64_t(loadLe32(from + ktx2DfdOffset)) + loadLe32(from + ktx2DfdSize),
+                   metadata = info.keyValueSize != 0 ? info.keyValueOffset + info.keyValueSize
+                                                     : descriptorEnd;
     if (metadata > size) return SLUICE_ERROR_BUFFER_SIZE;
 
-    const u64 alignment = ktx2Alignment(info.blockBytes);
-    u64 end = metadata;
-    for (u32 level = info.levels; level-- != 0;) {
+    const uint64_t alignment = ktx2Alignment(info.blockBytes);
+    uint64_t end = metadata;
+    for (uint32_t level = info.levels; level-- != 0;) {
         // Offsets stay far below 2^64, but sizes that a file with a scheme merely claims need not.
         if (end > UINT64_MAX - alignment) return SLUICE_ERROR_FORMAT;
         levels[level].offset = divideUp(end, alignment) * alignment;
@@ -127,6 +128,6 @@ SluiceStatus sluiceKtx2PlanPlain(const void* bytes, size_t size, uint64_t fileSi
     *plainSize = end;
     if (start == nullptr) return SLUICE_OK;
     if (capacity < *startSize) return SLUICE_ERROR_BUFFER_SIZE;
-    writeStart(from, info, levels, metadata, *startSize, static_cast<u8*>(start));
+    writeStart(from, info, levels, metadata, *startSize, static_cast<uint8_t*>(start));
     return SLUICE_OK;
 }

@@ -9,23 +9,23 @@
 namespace sluice {
 namespace {
 
-constexpr u32 kAlphaChannel = 15, kLinearSample = 16; // a sample's type, and its qualifier
+constexpr uint32_t kAlphaChannel = 15, kLinearSample = 16; // a sample's type, and its qualifier
 
 struct Sample {
-    u32 bit, bits, channel;
-    u32 upper; // the value of 1.0
+    uint32_t bit, bits, channel;
+    uint32_t upper; // the value of 1.0
 };
 
 struct Descriptor {
-    u32 model;
+    uint32_t model;
     std::vector<Sample> samples;
 };
 
 // The descriptor's values for a format that textures are made in.
 Descriptor descriptorOf(const SluiceImageFormat& format)
 {
-    constexpr u32 all = 0xffffffff;
-    const u32 alpha = kAlphaChannel | (format.srgb != 0 ? kLinearSample : 0);
+    constexpr uint32_t all = 0xffffffff;
+    const uint32_t alpha = kAlphaChannel | (format.srgb != 0 ? kLinearSample : 0);
     switch (format.format) {
     case 131:
     case 132: return {128, {{0, 64, 0, all}}}; // BC1 without alpha
@@ -40,84 +40,85 @@ Descriptor descriptorOf(const SluiceImageFormat& format)
     }
 }
 
-std::vector<u8> describe(const SluiceImageFormat& format)
+std::vector<uint8_t> describe(const SluiceImageFormat& format)
 {
     const Descriptor descriptor = descriptorOf(format);
-    const u32 size = dfdBasicBytes + u32(descriptor.samples.size()) * dfdSampleBytes;
-    constexpr u32 versionOf13 = 2, primariesOfBt709 = 1, transferLinear = 1, transferSrgb = 2;
-    std::vector<u8> dfd(size);
+    const uint32_t size = dfdBasicBytes + uint32_t(descriptor.samples.size()) * dfdSampleBytes;
+    constexpr uint32_t versionOf13 = 2, primariesOfBt709 = 1, transferLinear = 1, transferSrgb = 2;
+    std::vector<uint8_t> dfd(size);
     storeLe32(&dfd[0], size);
     storeLe16(&dfd[dfdVersion], versionOf13);
     storeLe16(&dfd[dfdBlockSize], size - dfdVendorAndType);
-    dfd[dfdModel] = u8(descriptor.model);
+    dfd[dfdModel] = uint8_t(descriptor.model);
     dfd[dfdPrimaries] = primariesOfBt709;
     dfd[dfdTransfer] = format.srgb != 0 ? transferSrgb : transferLinear;
-    dfd[dfdExtents] = u8(format.blockWidth - 1);
-    dfd[dfdExtents + 1] = u8(format.blockHeight - 1);
-    dfd[dfdPlanes] = u8(format.blockBytes);
-    u8* at = &dfd[dfdBasicBytes];
+    dfd[dfdExtents] = uint8_t(format.blockWidth - 1);
+    dfd[dfdExtents + 1] = uint8_t(format.blockHeight - 1);
+    dfd[dfdPlanes] = uint8_t(format.blockBytes);
+    uint8_t* at = &dfd[dfdBasicBytes];
     for (const Sample& sample : descriptor.samples) {
         storeLe16(at, sample.bit);
-        at[2] = u8(sample.bits - 1);
-        at[3] = u8(sample.channel);
+        at[2] = uint8_t(sample.bits - 1);
+        at[3] = uint8_t(sample.channel);
         storeLe32(at + 12, sample.upper);
         at += dfdSampleBytes;
     }
     return dfd;
 }
 
-void addPair(std::vector<u8>& pairs, const std::string& key, const std::string& value)
+void addPair(std::vector<uint8_t>& pairs, const std::string& key, const std::string& value)
 {
     const std::string pair = key + '\0' + value + '\0';
     const size_t at = pairs.size();
     pairs.resize(size_t(alignUp(at + 4 + pair.size(), 4)));
-    storeLe32(&pairs[at], u32(pair.size()));
+    storeLe32(&pairs[at], uint32_t(pair.size()));
     std::copy(pair.begin(), pair.end(), pairs.begin() + ptrdiff_t(at) + 4);
 }
 
 } // namespace
 
-std::vector<u8> makeKtx2(const SluiceImageInfo& info, const char* swizzle, SluiceImageLevel* levels)
+std::vector<uint8_t> makeKtx2(const SluiceImageInfo& info, const char* swizzle,
+                              SluiceImageLevel* levels)
 {
     SluiceImageFormat format;
     (void)sluiceGetImageFormat(info.format, &format); // one of the table
-    const std::vector<u8> dfd = describe(format);
-    std::vector<u8> pairs; // in the order of their keys
+    const std::vector<uint8_t> dfd = describe(format);
+    std::vector<uint8_t> pairs; // in the order of their keys
     addPair(pairs, "KTXorientation", "rd");
     if (*swizzle != 0) addPair(pairs, "KTXswizzle", swizzle);
     addPair(pairs, "KTXwriter", "sluice");
 
-    const u64 dfdAt = ktx2HeaderBytes + u64(info.levels) * ktx2LevelBytes,
-              pairsAt = dfdAt + dfd.size(), alignment = ktx2Alignment(format.blockBytes);
-    u64 end = pairsAt + pairs.size();
+    const uint64_t dfdAt = ktx2HeaderBytes + uint64_t(info.levels) * ktx2LevelBytes,
+                   pairsAt = dfdAt + dfd.size(), alignment = ktx2Alignment(format.blockBytes);
+    uint64_t end = pairsAt + pairs.size();
     SluiceImageInfo shape = {};
     shape.format = info.format;
     shape.width = info.width;
     shape.height = info.height;
     shape.depth = shape.layers = shape.faces = 1;
-    for (u32 i = info.levels; i-- != 0;) {
+    for (uint32_t i = info.levels; i-- != 0;) {
         (void)sluiceGetImageLevel(&shape, i, &levels[i]); // extents are small enough
         levels[i].offset = divideUp(end, alignment) * alignment;
         end = levels[i].offset + levels[i].size;
     }
-    std::vector<u8> file(static_cast<size_t>(end));
+    std::vector<uint8_t> file(static_cast<size_t>(end));
     writeKtx2Magic(file.data());
     const struct {
-        u32 field, value;
+        uint32_t field, value;
     } fields[] = {{ktx2Format, info.format},
                   {ktx2TypeSize, format.unitBytes},
                   {ktx2Width, info.width},
                   {ktx2Height, info.height},
                   {ktx2Faces, 1},
                   {ktx2Levels, info.levels},
-                  {ktx2DfdOffset, u32(dfdAt)},
-                  {ktx2DfdSize, u32(dfd.size())},
-                  {ktx2KvdOffset, u32(pairsAt)},
-                  {ktx2KvdSize, u32(pairs.size())}};
+                  {ktx2DfdOffset, uint32_t(dfdAt)},
+                  {ktx2DfdSize, uint32_t(dfd.size())},
+                  {ktx2KvdOffset, uint32_t(pairsAt)},
+                  {ktx2KvdSize, uint32_t(pairs.size())}};
     for (const auto& one : fields)
         storeLe32(&file[one.field], one.value);
-    for (u32 i = 0; i < info.levels; ++i) {
-        u8* const entry = &file[ktx2HeaderBytes + size_t(i) * ktx2LevelBytes];
+    for (uint32_t i = 0; i < info.levels; ++i) {
+        uint8_t* const entry = &file[ktx2HeaderBytes + size_t(i) * ktx2LevelBytes];
         storeLe64(entry, levels[i].offset);
         storeLe64(entry + 8, levels[i].size);
         storeLe64(entry + 16, levels[i].size);

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-constexpr u32 kOne = 65535; // light and alpha of 1.0
+constexpr uint32_t kOne = 65535; // light and alpha of 1.0
 
 // Returns the light of a value of sRGB, 0.0 .. 1.0. Libraries round powers differently, but no
 // result that is used here lies so close to the middle between two integers that this matters; a
@@ -20,18 +20,18 @@ double lightOf(double value)
 }
 
 struct SrgbTables {
-    std::array<u16, 256> linear;
-    std::array<u8, kOne + 1> encoded;
+    std::array<uint16_t, 256> linear;
+    std::array<uint8_t, kOne + 1> encoded;
 
     SrgbTables()
     {
-        for (u32 i = 0; i < 256; ++i)
-            linear[i] = u16(std::lround(lightOf(i / 255.0) * kOne));
-        u32 value = 0;
-        for (u32 light = 0; light <= kOne; ++light) {
+        for (uint32_t i = 0; i < 256; ++i)
+            linear[i] = uint16_t(std::lround(lightOf(i / 255.0) * kOne));
+        uint32_t value = 0;
+        for (uint32_t light = 0; light <= kOne; ++light) {
             while (value < 255 && light > lightOf((value + 0.5) / 255) * kOne)
                 ++value;
-            encoded[light] = u8(value);
+            encoded[light] = uint8_t(value);
         }
     }
 };
@@ -44,32 +44,32 @@ const SrgbTables& srgbTables()
 
 // The texels of the level above that a texel covers in one direction.
 struct Taps {
-    u32 first, count;
-    u32 weights[3];
+    uint32_t first, count;
+    uint32_t weights[3];
 };
 
 // extent is that of the level above. The weights' sum is the same for all texels: 1, 2 or an odd
 // extent.
-Taps tapsOf(u32 extent, u32 i)
+Taps tapsOf(uint32_t extent, uint32_t i)
 {
     if (extent == 1) return {0, 1, {1, 0, 0}};
     if (extent % 2 == 0) return {2 * i, 2, {1, 1, 0}};
-    const u32 half = extent / 2;
+    const uint32_t half = extent / 2;
     return {2 * i, 3, {half - i, half, i + 1}};
 }
 
-u64 weightSum(u32 extent) { return extent == 1 ? 1 : extent % 2 == 0 ? 2 : extent; }
+uint64_t weightSum(uint32_t extent) { return extent == 1 ? 1 : extent % 2 == 0 ? 2 : extent; }
 
 // Texels of four channels of 16 bits.
 struct WideLevel {
-    u32 width, height;
-    std::vector<u16> texels;
+    uint32_t width, height;
+    std::vector<uint16_t> texels;
 };
 
-u64 squareRoot(u64 value)
+uint64_t squareRoot(uint64_t value)
 {
-    u64 root = 0;
-    for (u64 bit = u64(1) << 31; bit != 0; bit >>= 1)
+    uint64_t root = 0;
+    for (uint64_t bit = uint64_t(1) << 31; bit != 0; bit >>= 1)
         if ((root + bit) * (root + bit) <= value) root += bit;
     return root;
 }
@@ -81,19 +81,19 @@ int64_t divideSigned(int64_t value, int64_t divisor)
 }
 
 // Turns three channels, 0 .. kOne for -1 .. 1, into a unit vector.
-void normalize(u16* texel)
+void normalize(uint16_t* texel)
 {
     int64_t vector[3];
-    u64 squares = 0;
-    for (u32 c = 0; c < 3; ++c) {
+    uint64_t squares = 0;
+    for (uint32_t c = 0; c < 3; ++c) {
         vector[c] = 2 * int64_t(texel[c]) - kOne;
-        squares += u64(vector[c] * vector[c]);
+        squares += uint64_t(vector[c] * vector[c]);
     }
     const int64_t length = int64_t(squareRoot(squares));
     if (length == 0) return;
-    for (u32 c = 0; c < 3; ++c) {
+    for (uint32_t c = 0; c < 3; ++c) {
         const int64_t unit = divideSigned(vector[c] * kOne, length);
-        texel[c] = u16(std::clamp<int64_t>((unit + kOne + 1) / 2, 0, kOne));
+        texel[c] = uint16_t(std::clamp<int64_t>((unit + kOne + 1) / 2, 0, kOne));
     }
 }
 
@@ -104,18 +104,18 @@ public:
     // Makes a level from the one above it; row(y, wanted) returns the latter's rows, of which three
     // are in use at a time.
     template <typename Row>
-    WideLevel halve(u32 width, u32 height, const Row& row) const
+    WideLevel halve(uint32_t width, uint32_t height, const Row& row) const
     {
         WideLevel level = {std::max(1u, width / 2), std::max(1u, height / 2), {}};
         level.texels.resize(size_t(level.width) * level.height * 4);
-        const u64 total = weightSum(width) * weightSum(height);
-        for (u32 y = 0; y < level.height; ++y) {
+        const uint64_t total = weightSum(width) * weightSum(height);
+        for (uint32_t y = 0; y < level.height; ++y) {
             const Taps down = tapsOf(height, y);
-            const u16* rows[3] = {};
-            for (u32 i = 0; i < down.count; ++i)
+            const uint16_t* rows[3] = {};
+            for (uint32_t i = 0; i < down.count; ++i)
                 rows[i] = row(down.first + i, i);
-            for (u32 x = 0; x < level.width; ++x) {
-                u16* const to = &level.texels[(size_t(y) * level.width + x) * 4];
+            for (uint32_t x = 0; x < level.width; ++x) {
+                uint16_t* const to = &level.texels[(size_t(y) * level.width + x) * 4];
                 average(rows, down, tapsOf(width, x), total, to);
                 if (m_averaging == Averaging::normals) normalize(to);
             }
@@ -123,19 +123,19 @@ public:
         return level;
     }
 
-    void widen(const u8* from, u32 texels, u16* to) const
+    void widen(const uint8_t* from, uint32_t texels, uint16_t* to) const
     {
         const SrgbTables& tables = srgbTables();
-        for (u32 i = 0; i < 4 * texels; ++i)
-            to[i] = isColour(i) ? tables.linear[from[i]] : u16(from[i] * 257);
+        for (uint32_t i = 0; i < 4 * texels; ++i)
+            to[i] = isColour(i) ? tables.linear[from[i]] : uint16_t(from[i] * 257);
     }
-    std::vector<u8> narrow(const WideLevel& level) const
+    std::vector<uint8_t> narrow(const WideLevel& level) const
     {
         const SrgbTables& tables = srgbTables();
-        std::vector<u8> bytes(level.texels.size());
+        std::vector<uint8_t> bytes(level.texels.size());
         for (size_t i = 0; i < bytes.size(); ++i)
-            bytes[i] =
-                isColour(i) ? tables.encoded[level.texels[i]] : u8((level.texels[i] + 128u) / 257);
+            bytes[i] = isColour(i) ? tables.encoded[level.texels[i]]
+                                   : uint8_t((level.texels[i] + 128u) / 257);
         return bytes;
     }
 
@@ -143,27 +143,27 @@ private:
     bool isColour(size_t i) const { return m_averaging == Averaging::colour && i % 4 != 3; }
 
     // Sums stay below 2^28 (weights) * 2^32 (alpha and colour).
-    void average(const u16* const* rows, const Taps& down, const Taps& across, u64 total,
-                 u16* to) const
+    void average(const uint16_t* const* rows, const Taps& down, const Taps& across, uint64_t total,
+                 uint16_t* to) const
     {
         const bool weighs = m_averaging == Averaging::colour;
-        u64 alphaSum = 0, weighted[3] = {}, plain[3] = {};
-        for (u32 i = 0; i < down.count; ++i) {
-            for (u32 j = 0; j < across.count; ++j) {
-                const u16* texel = rows[i] + 4 * size_t(across.first + j);
-                const u64 weight = u64(down.weights[i]) * across.weights[j],
-                          alpha = weight * texel[3];
+        uint64_t alphaSum = 0, weighted[3] = {}, plain[3] = {};
+        for (uint32_t i = 0; i < down.count; ++i) {
+            for (uint32_t j = 0; j < across.count; ++j) {
+                const uint16_t* texel = rows[i] + 4 * size_t(across.first + j);
+                const uint64_t weight = uint64_t(down.weights[i]) * across.weights[j],
+                               alpha = weight * texel[3];
                 alphaSum += alpha;
-                for (u32 c = 0; c < 3; ++c) {
+                for (uint32_t c = 0; c < 3; ++c) {
                     weighted[c] += alpha * texel[c];
                     plain[c] += weight * texel[c];
                 }
             }
         }
-        for (u32 c = 0; c < 3; ++c)
-            to[c] = u16(weighs && alphaSum != 0 ? (weighted[c] + alphaSum / 2) / alphaSum
-                                                : (plain[c] + total / 2) / total);
-        to[3] = u16((alphaSum + total / 2) / total);
+        for (uint32_t c = 0; c < 3; ++c)
+            to[c] = uint16_t(weighs && alphaSum != 0 ? (weighted[c] + alphaSum / 2) / alphaSum
+                                                     : (plain[c] + total / 2) / total);
+        to[3] = uint16_t((alphaSum + total / 2) / total);
     }
 
     Averaging m_averaging;
@@ -171,19 +171,19 @@ private:
 
 } // namespace
 
-u32 linearOfSrgb(u8 value) { return srgbTables().linear[value]; }
+uint32_t linearOfSrgb(uint8_t value) { return srgbTables().linear[value]; }
 
-u8 srgbOfLinear(u32 light) { return srgbTables().encoded[std::min(light, kOne)]; }
+uint8_t srgbOfLinear(uint32_t light) { return srgbTables().encoded[std::min(light, kOne)]; }
 
-std::vector<std::vector<u8>> makeMips(const Pixels& top, Averaging averaging, u32 count)
+std::vector<std::vector<uint8_t>> makeMips(const Pixels& top, Averaging averaging, uint32_t count)
 {
-    std::vector<std::vector<u8>> mips;
+    std::vector<std::vector<uint8_t>> mips;
     if (count == 0) return mips;
     const MipMaker maker(averaging);
     const size_t topRow = size_t(top.width) * 4;
-    std::vector<u16> wide(3 * topRow);
-    WideLevel level = maker.halve(top.width, top.height, [&](u32 y, u32 wanted) {
-        u16* const row = &wide[wanted * topRow];
+    std::vector<uint16_t> wide(3 * topRow);
+    WideLevel level = maker.halve(top.width, top.height, [&](uint32_t y, uint32_t wanted) {
+        uint16_t* const row = &wide[wanted * topRow];
         maker.widen(&top.rgba[y * topRow], top.width, row);
         return row;
     });
@@ -191,7 +191,7 @@ std::vector<std::vector<u8>> makeMips(const Pixels& top, Averaging averaging, u3
     while (mips.size() < count) {
         const size_t row = size_t(level.width) * 4;
         level = maker.halve(level.width, level.height,
-                            [&](u32 y, u32) { return &level.texels[y * row]; });
+                            [&](uint32_t y, uint32_t) { return &level.texels[y * row]; });
         mips.push_back(maker.narrow(level));
     }
     return mips;

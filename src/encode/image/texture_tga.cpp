@@ -9,22 +9,22 @@
 namespace sluice {
 namespace {
 
-constexpr u64 kHeaderBytes = 18;
-constexpr u32 kTypeMapped = 1, kTypeColour = 2, kTypeGrey = 3, kTypePacked = 8; // or-ed
-constexpr u32 kFromRight = 16, kFromTop = 32, kInterleaved = 192;               // descriptor
+constexpr uint64_t kHeaderBytes = 18;
+constexpr uint32_t kTypeMapped = 1, kTypeColour = 2, kTypeGrey = 3, kTypePacked = 8; // or-ed
+constexpr uint32_t kFromRight = 16, kFromTop = 32, kInterleaved = 192;               // descriptor
 
 struct TgaHeader {
-    u32 type; // without kTypePacked
+    uint32_t type; // without kTypePacked
     bool isPacked, hasMap;
-    u32 mapFirst, mapCount, mapBits;
-    u32 width, height, bits;
-    u32 descriptor;
-    u64 mapOffset, dataOffset;
+    uint32_t mapFirst, mapCount, mapBits;
+    uint32_t width, height, bits;
+    uint32_t descriptor;
+    uint64_t mapOffset, dataOffset;
 
-    u32 mapEntryBytes() const { return (mapBits + 7) / 8; }
-    u32 pixelBytes() const { return (bits + 7) / 8; }
-    u32 alphaBits() const { return descriptor & 15; }
-    u32 colourBits() const { return type == kTypeMapped ? mapBits : bits; }
+    uint32_t mapEntryBytes() const { return (mapBits + 7) / 8; }
+    uint32_t pixelBytes() const { return (bits + 7) / 8; }
+    uint32_t alphaBits() const { return descriptor & 15; }
+    uint32_t colourBits() const { return type == kTypeMapped ? mapBits : bits; }
     bool hasAlpha() const
     {
         if (type == kTypeGrey) return bits == 16;
@@ -32,9 +32,9 @@ struct TgaHeader {
     }
 };
 
-bool isColourDepth(u32 bits) { return bits == 15 || bits == 16 || bits == 24 || bits == 32; }
+bool isColourDepth(uint32_t bits) { return bits == 15 || bits == 16 || bits == 24 || bits == 32; }
 
-const char* readHeader(const u8* bytes, u64 size, TgaHeader& header)
+const char* readHeader(const uint8_t* bytes, uint64_t size, TgaHeader& header)
 {
     if (size < kHeaderBytes) return "it is too short for a Targa header";
     header.hasMap = bytes[1] == 1;
@@ -59,21 +59,21 @@ const char* readHeader(const u8* bytes, u64 size, TgaHeader& header)
     if (!fits) return "its depth is not read";
     header.mapOffset = kHeaderBytes + bytes[0];
     header.dataOffset =
-        header.mapOffset + (header.hasMap ? u64(header.mapCount) * header.mapEntryBytes() : 0);
+        header.mapOffset + (header.hasMap ? uint64_t(header.mapCount) * header.mapEntryBytes() : 0);
     return header.dataOffset <= size ? nullptr : "it ends too early";
 }
 
-u8 fiveBits(u32 value)
+uint8_t fiveBits(uint32_t value)
 {
     value &= 31;
-    return u8(value << 3 | value >> 2);
+    return uint8_t(value << 3 | value >> 2);
 }
 
 // Converts a colour of 15, 16, 24 or 32 bits to RGBA8. Returns its alpha.
-u8 readColour(const u8* from, u32 bits, bool hasAlpha, u8* rgba)
+uint8_t readColour(const uint8_t* from, uint32_t bits, bool hasAlpha, uint8_t* rgba)
 {
     if (bits <= 16) {
-        const u32 value = loadLe16(from);
+        const uint32_t value = loadLe16(from);
         rgba[0] = fiveBits(value >> 10);
         rgba[1] = fiveBits(value >> 5);
         rgba[2] = fiveBits(value);
@@ -90,21 +90,21 @@ u8 readColour(const u8* from, u32 bits, bool hasAlpha, u8* rgba)
 // Turns stored pixels into RGBA8.
 class TgaPixels {
 public:
-    TgaPixels(const u8* file, const TgaHeader& header) : m_file(file), m_header(header) {}
+    TgaPixels(const uint8_t* file, const TgaHeader& header) : m_file(file), m_header(header) {}
 
     // False if the colour map has no such entry.
-    bool convert(const u8* from, u8* rgba)
+    bool convert(const uint8_t* from, uint8_t* rgba)
     {
-        u8 alpha = 255;
+        uint8_t alpha = 255;
         if (m_header.type == kTypeGrey) {
             rgba[0] = rgba[1] = rgba[2] = from[0];
             if (m_header.bits == 16) alpha = from[1];
             rgba[3] = alpha;
         } else if (m_header.type == kTypeMapped) {
-            const u32 index = m_header.bits == 8 ? from[0] : loadLe16(from);
+            const uint32_t index = m_header.bits == 8 ? from[0] : loadLe16(from);
             if (index < m_header.mapFirst || index - m_header.mapFirst >= m_header.mapCount)
                 return false;
-            const u64 entry = u64(index - m_header.mapFirst) * m_header.mapEntryBytes();
+            const uint64_t entry = uint64_t(index - m_header.mapFirst) * m_header.mapEntryBytes();
             alpha = readColour(m_file + m_header.mapOffset + entry, m_header.mapBits,
                                m_header.hasAlpha(), rgba);
         } else {
@@ -116,37 +116,37 @@ public:
     bool isTransparent() const { return m_anyAlpha == 0; } // all of it
 
 private:
-    const u8* m_file;
+    const uint8_t* m_file;
     const TgaHeader& m_header;
-    u8 m_anyAlpha = 0;
+    uint8_t m_anyAlpha = 0;
 };
 
 // Converts all pixels in the file's order.
-const char* readPixels(const u8* bytes, u64 size, const TgaHeader& header, TgaPixels& convert,
-                       u8* rgba, u64 count)
+const char* readPixels(const uint8_t* bytes, uint64_t size, const TgaHeader& header,
+                       TgaPixels& convert, uint8_t* rgba, uint64_t count)
 {
     static constexpr const char *kShort = "it ends too early",
                                 *kIndex = "it has an index outside its colour map";
-    const u32 pixelBytes = header.pixelBytes();
-    u64 at = header.dataOffset;
+    const uint32_t pixelBytes = header.pixelBytes();
+    uint64_t at = header.dataOffset;
     if (!header.isPacked) {
         if (count > (size - at) / pixelBytes) return kShort;
-        for (u64 i = 0; i < count; ++i)
+        for (uint64_t i = 0; i < count; ++i)
             if (!convert.convert(bytes + at + i * pixelBytes, rgba + 4 * i)) return kIndex;
         return nullptr;
     }
-    for (u64 pixel = 0; pixel < count;) { // a packet gives a pixel at least
+    for (uint64_t pixel = 0; pixel < count;) { // a packet gives a pixel at least
         if (at >= size) return kShort;
-        const u8 packet = bytes[at++];
-        const u32 stored = tgaStored(packet);
-        const u64 pixels = tgaPixels(packet);
+        const uint8_t packet = bytes[at++];
+        const uint32_t stored = tgaStored(packet);
+        const uint64_t pixels = tgaPixels(packet);
         if (pixels > count - pixel) return "a run goes beyond its last row";
-        if (u64(stored) * pixelBytes > size - at) return kShort;
-        for (u64 i = 0; i < pixels; ++i) {
-            const u64 source = stored == 1 ? 0 : i * pixelBytes;
+        if (uint64_t(stored) * pixelBytes > size - at) return kShort;
+        for (uint64_t i = 0; i < pixels; ++i) {
+            const uint64_t source = stored == 1 ? 0 : i * pixelBytes;
             if (!convert.convert(bytes + at + source, rgba + 4 * (pixel + i))) return kIndex;
         }
-        at += u64(stored) * pixelBytes;
+        at += uint64_t(stored) * pixelBytes;
         pixel += pixels;
     }
     return nullptr;
@@ -155,31 +155,32 @@ const char* readPixels(const u8* bytes, u64 size, const TgaHeader& header, TgaPi
 void flipRows(Pixels& pixels)
 {
     const size_t row = size_t(pixels.width) * 4;
-    for (u32 y = 0; y < pixels.height / 2; ++y) {
-        u8* const a = pixels.rgba.data() + y * row;
+    for (uint32_t y = 0; y < pixels.height / 2; ++y) {
+        uint8_t* const a = pixels.rgba.data() + y * row;
         std::swap_ranges(a, a + row, pixels.rgba.data() + (pixels.height - 1 - y) * row);
     }
 }
 
 void mirrorRows(Pixels& pixels)
 {
-    for (u32 y = 0; y < pixels.height; ++y) {
-        u8* const row = pixels.rgba.data() + size_t(y) * pixels.width * 4;
-        for (u32 x = 0; x < pixels.width / 2; ++x)
+    for (uint32_t y = 0; y < pixels.height; ++y) {
+        uint8_t* const row = pixels.rgba.data() + size_t(y) * pixels.width * 4;
+        for (uint32_t x = 0; x < pixels.width / 2; ++x)
             std::swap_ranges(row + 4 * x, row + 4 * x + 4, row + 4 * (pixels.width - 1 - x));
     }
 }
 
 } // namespace
 
-const char* readTga(const u8* bytes, u64 size, Pixels& pixels, u64 limit, u64* wanted)
+const char* readTga(const uint8_t* bytes, uint64_t size, Pixels& pixels, uint64_t limit,
+                    uint64_t* wanted)
 {
     TgaHeader header;
     const char* problem = readHeader(bytes, size, header);
     if (problem != nullptr) return problem;
-    const u64 count = u64(header.width) * header.height, left = size - header.dataOffset;
+    const uint64_t count = uint64_t(header.width) * header.height, left = size - header.dataOffset;
     // This keeps a short file from asking for much memory.
-    const u64 most =
+    const uint64_t most =
         header.isPacked ? left / (1 + header.pixelBytes()) * 128 : left / header.pixelBytes();
     if (count > most) return "it ends too early";
     if (wanted != nullptr) *wanted = count * 4;

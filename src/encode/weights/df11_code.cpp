@@ -12,32 +12,32 @@
 namespace sluice {
 namespace {
 
-constexpr u32 kEndSymbol = 256;
-constexpr u32 kMaxLeaves = 257; // all symbols and the end
-constexpr u32 kMaxExtraRows = SLUICE_DF11_MAX_ROWS - SLUICE_DF11_MIN_ROWS;
+constexpr uint32_t kEndSymbol = 256;
+constexpr uint32_t kMaxLeaves = 257; // all symbols and the end
+constexpr uint32_t kMaxExtraRows = SLUICE_DF11_MAX_ROWS - SLUICE_DF11_MIN_ROWS;
 
 struct Leaf {
-    u64 weight;
-    u32 symbol;
-    u32 length = 0;
+    uint64_t weight;
+    uint32_t symbol;
+    uint32_t length = 0;
 };
 using Leaves = std::vector<Leaf>;
 
 // Gives two or more leaves the lengths of the cheapest code, none above maxLength, and sorts them
 // by weight.
-void fitLengths(Leaves& leaves, u32 maxLength)
+void fitLengths(Leaves& leaves, uint32_t maxLength)
 {
     std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
         return a.weight != b.weight ? a.weight < b.weight : a.symbol > b.symbol;
     });
-    u8 lengths[kMaxLeaves];
-    packageMerge<u64, kMaxLeaves, 32>(u32(leaves.size()), maxLength, lengths,
-                                      [&](u32 i) { return leaves[i].weight; });
+    uint8_t lengths[kMaxLeaves];
+    packageMerge<uint64_t, kMaxLeaves, 32>(uint32_t(leaves.size()), maxLength, lengths,
+                                           [&](uint32_t i) { return leaves[i].weight; });
     for (size_t i = 0; i < leaves.size(); ++i)
         leaves[i].length = lengths[i];
 }
 
-u32 shortest(const Leaves& leaves)
+uint32_t shortest(const Leaves& leaves)
 {
     return std::min_element(leaves.begin(), leaves.end(),
                             [](const Leaf& a, const Leaf& b) { return a.length < b.length; })
@@ -46,21 +46,21 @@ u32 shortest(const Leaves& leaves)
 
 // Returns the number of rows beyond the first. Codes longer than 8, 16 or 24 bits come first, so
 // they fill the lowest prefixes of that length without a gap.
-u32 extraRows(const Leaves& leaves)
+uint32_t extraRows(const Leaves& leaves)
 {
-    u32 rows = 0;
-    for (u32 prefix = 8; prefix < 32; prefix += 8) {
-        u64 space = 0; // of longer codes, in units of 2^-32
+    uint32_t rows = 0;
+    for (uint32_t prefix = 8; prefix < 32; prefix += 8) {
+        uint64_t space = 0; // of longer codes, in units of 2^-32
         for (const Leaf& leaf : leaves)
-            space += leaf.length > prefix ? u64(1) << (32 - leaf.length) : 0;
-        rows += u32(divideUp(space, u64(1) << (32 - prefix)));
+            space += leaf.length > prefix ? uint64_t(1) << (32 - leaf.length) : 0;
+        rows += uint32_t(divideUp(space, uint64_t(1) << (32 - prefix)));
     }
     return rows;
 }
 
 // Makes the most frequent symbols rarer until none has a code shorter than minLength. It ends at
 // the latest when all weights are 0, since four or more leaves then have at least 2 bits each.
-void buildLeaves(Leaves& leaves, u32 maxLength, u32 minLength)
+void buildLeaves(Leaves& leaves, uint32_t maxLength, uint32_t minLength)
 {
     fitLengths(leaves, maxLength);
     while (shortest(leaves) < minLength) {
@@ -73,10 +73,10 @@ void buildLeaves(Leaves& leaves, u32 maxLength, u32 minLength)
 // Finds the cheapest code with few rows among those in which the rarest leaves stand in a subtree
 // of at most 8 bits, and that subtree and all other leaves have codes of at most 8 bits. One
 // exists: the two rarest leaves below a node that is as rare as they are.
-void buildWithFewRows(Leaves& leaves, u32 minLength, const std::vector<u64>& weightOf)
+void buildWithFewRows(Leaves& leaves, uint32_t minLength, const std::vector<uint64_t>& weightOf)
 {
     const auto cost = [&](const Leaves& candidate) {
-        u64 bits = 0;
+        uint64_t bits = 0;
         for (const Leaf& leaf : candidate)
             bits += weightOf[leaf.symbol] * leaf.length;
         return bits;
@@ -87,12 +87,12 @@ void buildWithFewRows(Leaves& leaves, u32 minLength, const std::vector<u64>& wei
         const auto split = sorted.begin() + ptrdiff_t(rare);
         Leaves below(sorted.begin(), split);
         const Leaves above(split, sorted.end());
-        u64 weight = 0;
+        uint64_t weight = 0;
         for (const Leaf& leaf : below)
             weight += leaf.weight;
         fitLengths(below, 8);
         for (bool more = true; more; more = weight != 0, weight /= 4) {
-            constexpr u32 subtree = kEndSymbol + 1;
+            constexpr uint32_t subtree = kEndSymbol + 1;
             Leaves top = above;
             top.push_back({weight, subtree});
             fitLengths(top, 8);
@@ -121,11 +121,11 @@ void assignWords(Leaves& leaves, Df11Code& code)
     std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
         return a.length != b.length ? a.length > b.length : a.symbol > b.symbol;
     });
-    u64 next = 0; // in units of 2^-32
+    uint64_t next = 0; // in units of 2^-32
     for (const Leaf& leaf : leaves) {
         if (leaf.symbol != kEndSymbol)
-            code.words[leaf.symbol] = {u32(next >> (32 - leaf.length)), leaf.length};
-        next += u64(1) << (32 - leaf.length);
+            code.words[leaf.symbol] = {uint32_t(next >> (32 - leaf.length)), leaf.length};
+        next += uint64_t(1) << (32 - leaf.length);
     }
 }
 
@@ -134,62 +134,64 @@ void assignWords(Leaves& leaves, Df11Code& code)
 // decoder that runs past the last element advances.
 void makeTables(const Leaves& leaves, Df11Code& code)
 {
-    using Prefix = std::pair<u32, u32>; // its number of bits, and their value
-    std::map<Prefix, u32> rowOf = {{{0, 0}, 0}};
+    using Prefix = std::pair<uint32_t, uint32_t>; // its number of bits, and their value
+    std::map<Prefix, uint32_t> rowOf = {{{0, 0}, 0}};
     for (const Leaf& leaf : leaves) {
         const Df11Code::Word word =
             leaf.symbol == kEndSymbol ? Df11Code::Word{0, leaf.length} : code.words[leaf.symbol];
-        for (u32 length = 8; length < word.length; length += 8)
+        for (uint32_t length = 8; length < word.length; length += 8)
             rowOf.emplace(Prefix{length, word.bits >> (word.length - length)}, 0);
     }
-    u32 rows = 0;
+    uint32_t rows = 0;
     for (auto& [prefix, row] : rowOf)
         row = rows++;
-    u32 longest = 0;
-    for (u32 symbol = 1; symbol < 256; ++symbol)
+    uint32_t longest = 0;
+    for (uint32_t symbol = 1; symbol < 256; ++symbol)
         longest = code.words[symbol].length > code.words[longest].length ? symbol : longest;
-    code.luts.assign(size_t(rows + 1) * kDf11RowBytes, u8(longest));
-    for (u32 symbol = 0; symbol < 256; ++symbol) {
+    code.luts.assign(size_t(rows + 1) * kDf11RowBytes, uint8_t(longest));
+    for (uint32_t symbol = 0; symbol < 256; ++symbol) {
         const Df11Code::Word word = code.words[symbol];
-        code.luts[size_t(rows) * kDf11RowBytes + symbol] = u8(word.length);
+        code.luts[size_t(rows) * kDf11RowBytes + symbol] = uint8_t(word.length);
         if (word.length == 0) continue;
-        const u32 prefix = (word.length - 1) / 8 * 8, free = prefix + 8 - word.length;
-        const u32 row = rowOf.at({prefix, prefix == 0 ? 0 : word.bits >> (word.length - prefix)});
-        u8* first = &code.luts[size_t(row) * kDf11RowBytes + (word.bits << free & 255)];
-        std::fill(first, first + (1u << free), u8(symbol));
+        const uint32_t prefix = (word.length - 1) / 8 * 8, free = prefix + 8 - word.length;
+        const uint32_t row =
+            rowOf.at({prefix, prefix == 0 ? 0 : word.bits >> (word.length - prefix)});
+        uint8_t* first = &code.luts[size_t(row) * kDf11RowBytes + (word.bits << free & 255)];
+        std::fill(first, first + (1u << free), uint8_t(symbol));
     }
     for (const auto& [prefix, row] : rowOf) {
         if (prefix.first != 0) {
-            const u32 parent = rowOf.at({prefix.first - 8, prefix.second >> 8});
-            code.luts[size_t(parent) * kDf11RowBytes + (prefix.second & 255)] = u8(256 - row);
+            const uint32_t parent = rowOf.at({prefix.first - 8, prefix.second >> 8});
+            code.luts[size_t(parent) * kDf11RowBytes + (prefix.second & 255)] = uint8_t(256 - row);
         }
     }
 }
 
 } // namespace
 
-u32 Df11Code::minLength() const
+uint32_t Df11Code::minLength() const
 {
-    u32 least = 32;
+    uint32_t least = 32;
     for (const Word& word : words)
         least = word.length != 0 ? std::min(least, word.length) : least;
     return least;
 }
 
-bool makeDf11Code(SluiceDf11Kind kind, const u64 histogram[256], u32 minLength, Df11Code& code)
+bool makeDf11Code(SluiceDf11Kind kind, const uint64_t histogram[256], uint32_t minLength,
+                  Df11Code& code)
 {
     const Df11Form& form = df11Form(kind);
     Leaves leaves = {{0, kEndSymbol}}; // weighs nothing, as it occurs at most once
-    for (u32 symbol = 0; symbol < 256; ++symbol) {
+    for (uint32_t symbol = 0; symbol < 256; ++symbol) {
         if (histogram[symbol] != 0) leaves.push_back({histogram[symbol], symbol});
     }
     if (leaves.size() == 1 || leaves.back().symbol > form.maxSymbol) return false;
-    for (u32 symbol = 0; leaves.size() < u32(1) << minLength; ++symbol) {
+    for (uint32_t symbol = 0; leaves.size() < uint32_t(1) << minLength; ++symbol) {
         if (histogram[symbol] == 0) {
             leaves.push_back({0, symbol}); // a code without shorter words needs this many
         }
     }
-    std::vector<u64> weightOf(kEndSymbol + 1);
+    std::vector<uint64_t> weightOf(kEndSymbol + 1);
     for (const Leaf& leaf : leaves)
         weightOf[leaf.symbol] = leaf.weight;
     buildLeaves(leaves, form.maxCodeBytes * 8, minLength);

@@ -14,17 +14,17 @@ namespace sluice {
 // This many elements of a block, at 2 bytes each, fit into 48 KiB of shared memory beside 512
 // counters and the block's end. A block has more only if its codes have fewer than 1.391 bits on
 // average.
-constexpr u32 kDf11MaxSharedElements = (48 * 1024 - 513 * 4) / 2;
+constexpr uint32_t kDf11MaxSharedElements = (48 * 1024 - 513 * 4) / 2;
 
 struct Df11Code {
     struct Word {
-        u32 bits = 0;
-        u32 length = 0; // 0: none
+        uint32_t bits = 0;
+        uint32_t length = 0; // 0: none
     };
-    Word words[256];      // most significant bit first; the end's code is all zeros
-    std::vector<u8> luts; // rows of 256 bytes, the lengths last
+    Word words[256];           // most significant bit first; the end's code is all zeros
+    std::vector<uint8_t> luts; // rows of 256 bytes, the lengths last
 
-    u32 minLength() const;
+    uint32_t minLength() const;
 };
 
 // Makes the code with the fewest bits for these symbols and one end, with no length above the
@@ -32,6 +32,7 @@ struct Df11Code {
 // beyond the first. If the best code breaks minLength or needs too many rows, it makes a good one
 // that does not. Symbols that do not occur may get codes to make it complete. Returns false if
 // nothing occurs, or a symbol that the format cannot hold (bf16: 240 and above; fp8: 16).
-bool makeDf11Code(SluiceDf11Kind kind, const u64 histogram[256], u32 minLength, Df11Code& code);
+bool makeDf11Code(SluiceDf11Kind kind, const uint64_t histogram[256], uint32_t minLength,
+                  Df11Code& code);
 
 } // namespace sluice

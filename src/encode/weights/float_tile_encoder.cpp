@@ -12,25 +12,25 @@ namespace sluice {
 
 using namespace floats;
 
-SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const u8* bytes,
-                                      u32 size, std::vector<u8>& out)
+SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const uint8_t* bytes,
+                                      uint32_t size, std::vector<uint8_t>& out)
 {
-    const u32 type = segment.floatType, elementBytes = sluiceFloatElementSize(type);
-    const u32 elements = size / elementBytes;
+    const uint32_t type = segment.floatType, elementBytes = sluiceFloatElementSize(type);
+    const uint32_t elements = size / elementBytes;
     out.clear();
     const TileParts parts = tilePartsOf(type, elements);
     // A segment's tail may not be a whole element, and the tables alone may be too large.
     if (size % elementBytes != 0 || parts.words >= size) return SLUICE_OK;
     out.reserve(size); // it stays smaller
     out.resize(size_t(parts.words));
-    u64 histogram[256] = {};
+    uint64_t histogram[256] = {};
     SluiceStatus status = sluiceFloatCountSymbols(type, bytes, elements, histogram);
     if (status == SLUICE_OK) status = sluiceFloatCodeLengths(histogram, out.data() + parts.lengths);
     if (status == SLUICE_OK)
         status = sluiceFloatPackRaw(type, elements, bytes, 0, elements, out.data() + parts.raw);
-    u32 wordsEnd = 0; // in units of the index
-    for (u32 first = 0; status == SLUICE_OK && first < elements; first += kTile) {
-        u32 count = 0;
+    uint32_t wordsEnd = 0; // in units of the index
+    for (uint32_t first = 0; status == SLUICE_OK && first < elements; first += kTile) {
+        uint32_t count = 0;
         status = sluiceFloatEncodeTile(
             type, out.data() + parts.lengths, bytes + size_t(first) * elementBytes,
             std::min(kTile, elements - first), m_words, SLUICE_FLOAT_TILE_BOUND, &count);
@@ -40,7 +40,7 @@ SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const
             return status;
         }
         out.resize(at + size_t(count) * 4);
-        for (u32 i = 0; i < count; ++i)
+        for (uint32_t i = 0; i < count; ++i)
             storeLe32(out.data() + at + 4 * i, m_words[i]);
         wordsEnd += count * 4 / kUnit;
         storeLe32(out.data() + parts.index + (first / kTile + 1) * 4, wordsEnd);
@@ -51,7 +51,8 @@ SluiceStatus FloatTileEncoder::encode(const SluiceArchiveSegment& segment, const
     return status;
 }
 
-SluiceStatus FloatTensor::encode(u32 elementType, const u8* elements, u64 elementCount)
+SluiceStatus FloatTensor::encode(uint32_t elementType, const uint8_t* elements,
+                                 uint64_t elementCount)
 {
     type = elementType;
     count = elementCount;
@@ -59,26 +60,27 @@ SluiceStatus FloatTensor::encode(u32 elementType, const u8* elements, u64 elemen
     raw.resize(size_t(sluiceFloatRawSize(type, count)));
     words.clear();
     index.assign(1, 0);
-    u64 histogram[256] = {};
+    uint64_t histogram[256] = {};
     SluiceStatus status = sluiceFloatCountSymbols(type, elements, count, histogram);
     if (status == SLUICE_OK) status = sluiceFloatCodeLengths(histogram, lengths.data());
-    for (u64 first = 0; status == SLUICE_OK && first < count; first += kTile) {
-        u32 tile[SLUICE_FLOAT_TILE_BOUND], used = 0;
-        status = sluiceFloatEncodeTile(
-            type, lengths.data(), elements + first * sluiceFloatElementSize(type),
-            u32(std::min<u64>(kTile, count - first)), tile, SLUICE_FLOAT_TILE_BOUND, &used);
+    for (uint64_t first = 0; status == SLUICE_OK && first < count; first += kTile) {
+        uint32_t tile[SLUICE_FLOAT_TILE_BOUND], used = 0;
+        status = sluiceFloatEncodeTile(type, lengths.data(),
+                                       elements + first * sluiceFloatElementSize(type),
+                                       uint32_t(std::min<uint64_t>(kTile, count - first)), tile,
+                                       SLUICE_FLOAT_TILE_BOUND, &used);
         words.insert(words.end(), tile, tile + used);
-        index.push_back(u32(words.size() * 4 / kUnit));
+        index.push_back(uint32_t(words.size() * 4 / kUnit));
     }
     return status == SLUICE_OK ? sluiceFloatPackRaw(type, count, elements, 0, count, raw.data())
                                : status;
 }
 
-SluiceFloatTensor FloatTensor::appendTo(std::vector<u8>& source) const
+SluiceFloatTensor FloatTensor::appendTo(std::vector<uint8_t>& source) const
 {
     const auto append = [&](const auto& part) {
-        const u64 at = source.size();
-        const u8* bytes = reinterpret_cast<const u8*>(part.data());
+        const uint64_t at = source.size();
+        const uint8_t* bytes = reinterpret_cast<const uint8_t*>(part.data());
         source.insert(source.end(), bytes, bytes + part.size() * sizeof part[0]);
         source.resize((source.size() + 15) / 16 * 16);
         return at;

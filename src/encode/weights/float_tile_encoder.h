@@ -14,24 +14,24 @@ namespace sluice {
 class FloatTileEncoder {
 public:
     // Like TileEncoders::encode.
-    SluiceStatus encode(const SluiceArchiveSegment& segment, const u8* bytes, u32 size,
-                        std::vector<u8>& out);
+    SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
+                        std::vector<uint8_t>& out);
 
 private:
-    u32 m_words[SLUICE_FLOAT_TILE_BOUND];
+    uint32_t m_words[SLUICE_FLOAT_TILE_BOUND];
 };
 
 // A whole tensor, with the parts that sluice_float.h asks for.
 struct FloatTensor {
-    u32 type = 0;
-    u64 count = 0;
-    std::vector<u8> lengths, raw;
-    std::vector<u32> words, index;
+    uint32_t type = 0;
+    uint64_t count = 0;
+    std::vector<uint8_t> lengths, raw;
+    std::vector<uint32_t> words, index;
 
-    SluiceStatus encode(u32 elementType, const u8* elements, u64 elementCount);
+    SluiceStatus encode(uint32_t elementType, const uint8_t* elements, uint64_t elementCount);
     // Appends the parts, each at a multiple of 16. Returns where they are; the rest of the
     // description is the caller's.
-    SluiceFloatTensor appendTo(std::vector<u8>& source) const;
+    SluiceFloatTensor appendTo(std::vector<uint8_t>& source) const;
 };
 
 } // namespace sluice

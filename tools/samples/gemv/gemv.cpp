@@ -280,7 +280,7 @@ void run(const Options& options)
 uint32_t numberIn(const char* text)
 {
     char* end = nullptr;
-    const unsigned long long number = std::strtoull(text, &end, 10);
+    const uint64_t number = std::strtoull(text, &end, 10);
     if (end == text || *end != '\0' || number > kMaxWeights) throw std::invalid_argument(text);
     return uint32_t(number);
 }

@@ -75,7 +75,7 @@ void describe(CLI::App& app, Arguments& arguments)
 
 VkExtent2D parseSize(const std::string& text)
 {
-    unsigned width = 0, height = 0;
+    uint32_t width = 0, height = 0;
     char rest = 0;
     if (std::sscanf(text.c_str(), "%ux%u%c", &width, &height, &rest) != 2 || width < 16 ||
         height < 16 || width > 8192 || height > 8192)

@@ -39,7 +39,7 @@ public:
 
     std::vector<const char*> instanceExtensions() const override
     {
-        unsigned count = 0;
+        uint32_t count = 0;
         SDL_Vulkan_GetInstanceExtensions(m_window, &count, nullptr);
         std::vector<const char*> names(count);
         SDL_Vulkan_GetInstanceExtensions(m_window, &count, names.data());

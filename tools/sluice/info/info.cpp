@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr unsigned kInfoSchema = 1; // docs/tool.md describes it
+constexpr uint32_t kInfoSchema = 1; // docs/tool.md describes it
 
 void printImage(const ImageSummary& image)
 {

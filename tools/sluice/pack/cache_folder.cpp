@@ -76,7 +76,7 @@ bool writeIn(SystemFile folder, const std::string& name, const void* bytes, size
     std::string between;
     SystemFile file = kNoFile;
     for (int attempt = 0; attempt < 100 && file == kNoFile; ++attempt) {
-        between = formatText("%s%08x", kTemporary, unsigned(random()));
+        between = formatText("%s%08x", kTemporary, uint32_t(random()));
         file = createIn(folder, between.c_str());
         if (file == kNoFile && errno != EEXIST) break;
     }

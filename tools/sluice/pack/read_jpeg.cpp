@@ -79,19 +79,19 @@ bool readHead(JpegReader& reader, const Bytes& file)
 }
 
 // Rows of 1 or 3 channels stand at the end of RGBA8 rows while they are read.
-bool readRows(JpegReader& reader, u8* rgba, u32 width, u32 height, u32 channels)
+bool readRows(JpegReader& reader, uint8_t* rgba, uint32_t width, uint32_t height, uint32_t channels)
 {
     if (setjmp(reader.jump) != 0) return false;
     (void)jpeg_start_decompress(&reader.jpeg);
-    for (u32 y = 0; y < height; ++y) {
-        u8* const to = rgba + size_t(y) * width * 4;
+    for (uint32_t y = 0; y < height; ++y) {
+        uint8_t* const to = rgba + size_t(y) * width * 4;
         JSAMPROW row = to + size_t(width) * (4 - channels);
         (void)jpeg_read_scanlines(&reader.jpeg, &row, 1);
-        for (u32 x = 0; x < width; ++x) { // in order, since a texel overlaps no later pixel
-            const u8* const from = row + size_t(x) * channels;
-            const u8 red = from[0], green = from[channels == 1 ? 0 : 1],
-                     blue = from[channels == 1 ? 0 : 2];
-            u8* const texel = to + size_t(x) * 4;
+        for (uint32_t x = 0; x < width; ++x) { // in order, since a texel overlaps no later pixel
+            const uint8_t* const from = row + size_t(x) * channels;
+            const uint8_t red = from[0], green = from[channels == 1 ? 0 : 1],
+                          blue = from[channels == 1 ? 0 : 2];
+            uint8_t* const texel = to + size_t(x) * 4;
             texel[0] = red;
             texel[1] = green;
             texel[2] = blue;
@@ -115,7 +115,7 @@ std::string readJpeg(const Bytes& file, uint64_t limit, Pixels& pixels)
     if (good) {
         pixels.width = reader.jpeg.image_width;
         pixels.height = reader.jpeg.image_height;
-        pixels.channels = u32(reader.jpeg.num_components);
+        pixels.channels = uint32_t(reader.jpeg.num_components);
         // If there are several scans, libjpeg keeps all coefficients, of two bytes each.
         const uint64_t kept = jpeg_has_multiple_scans(&reader.jpeg) ? 2 * pixels.channels : 0;
         const std::string why =

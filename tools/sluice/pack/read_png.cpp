@@ -95,7 +95,7 @@ std::string readPng(const Bytes& file, uint64_t limit, Pixels& pixels)
         return why;
     pixels.rgba.resize(rowBytes * pixels.height);
     reader.rows.resize(pixels.height);
-    for (u32 y = 0; y < pixels.height; ++y)
+    for (uint32_t y = 0; y < pixels.height; ++y)
         reader.rows[y] = &pixels.rgba[y * rowBytes];
     return readRows(reader) ? "" : reader.problem;
 }

@@ -437,16 +437,16 @@ std::vector<WorkKind> primitiveWorks()
                        intervals = SLUICE_KERNELS_INTERVAL;
     constexpr auto exclusive = SLUICE_SCAN_EXCLUSIVE, inclusive = SLUICE_SCAN_INCLUSIVE;
     constexpr auto sum = SLUICE_OPERATION_SUM, maximum = SLUICE_OPERATION_MAX;
-    constexpr auto u32 = SLUICE_VALUE_U32, f32 = SLUICE_VALUE_F32, u64 = SLUICE_VALUE_U64;
+    constexpr auto uint32_t = SLUICE_VALUE_U32, f32 = SLUICE_VALUE_F32, uint64_t = SLUICE_VALUE_U64;
     constexpr auto compare = SLUICE_COMPACT_COMPARE;
     return {
-        {"scan", scans, scanOf<exclusive, sum, u32>},
-        {"scan maximum", scans, scanOf<inclusive, maximum, u32>},
-        {"scan u64", scans, scanOf<exclusive, sum, u64>},
-        {"scan segments", scans, scanOf<inclusive, sum, u32, false, true>},
-        {"scan in place", scans, scanOf<inclusive, sum, u32, true>},
-        {"reduce", scans, made<reduce, u32>},
-        {"reduce u64", scans, made<reduce, u64>},
+        {"scan", scans, scanOf<exclusive, sum, uint32_t>},
+        {"scan maximum", scans, scanOf<inclusive, maximum, uint32_t>},
+        {"scan u64", scans, scanOf<exclusive, sum, uint64_t>},
+        {"scan segments", scans, scanOf<inclusive, sum, uint32_t, false, true>},
+        {"scan in place", scans, scanOf<inclusive, sum, uint32_t, true>},
+        {"reduce", scans, made<reduce, uint32_t>},
+        {"reduce u64", scans, made<reduce, uint64_t>},
         {"compact", compacts, compactOf<compare, 4, kElements>},
         {"compact f32 indices", compacts,
          compactOf<compare, 4, kIndices, f32, SLUICE_COMPACT_DROP>},
@@ -456,7 +456,8 @@ std::vector<WorkKind> primitiveWorks()
         {"compact u64", compacts, compactOf<SLUICE_COMPACT_BYTES, 8, kElements>},
         {"compact unique bytes", compacts,
          compactOf<SLUICE_COMPACT_UNIQUE, 1, kElements | kIndices>},
-        {"partition", compacts, compactOf<compare, 4, kElements, u32, SLUICE_COMPACT_PARTITION>},
+        {"partition", compacts,
+         compactOf<compare, 4, kElements, uint32_t, SLUICE_COMPACT_PARTITION>},
         {"compact in place", compacts, compactOf<compare, 4, kElements | kInPlace>},
         {"expand", intervals, made<expand, 4u>},
         {"expand 3 bytes", intervals, made<expand, 3u>},
