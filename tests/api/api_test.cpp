@@ -28,7 +28,7 @@ TEST_CASE("status texts")
     CHECK(texts.size() == 13);
     CHECK(texts.count("unknown tile status") == 0);
     CHECK(std::string(sluiceGetTileStatusText(SLUICE_TILE_BAD_FILTER)) != "unknown tile status");
-    CHECK(std::string(sluiceGetTileStatusText(14)) == "unknown tile status");
+    CHECK(std::string(sluiceGetTileStatusText(15)) == "unknown tile status");
     CHECK(std::string(sluiceGetTileStatusText(0xFFFFFFFFu)) == "unknown tile status");
 
     texts.clear();
