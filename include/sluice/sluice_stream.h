@@ -255,7 +255,8 @@ typedef struct SluiceStreamImage {
     // level's edge.
     uint32_t offset[3], extent[3];
     // Layouts of the level's layers before and afterwards. The old one UNDEFINED lets their
-    // contents go.
+    // contents go. The new one is neither UNDEFINED nor PREINITIALIZED, which no barrier can change
+    // to.
     uint32_t oldLayout, newLayout;
     // Stages and accesses that use the level afterwards, for the barrier; 0: ALL_COMMANDS,
     // MEMORY_READ.

@@ -10,6 +10,8 @@ namespace {
 
 constexpr uint64_t kMaxRequestSize = uint64_t(1) << 48;
 constexpr uint32_t kMaxBlockWidth = 16;
+// Layouts of Vulkan that no barrier can change to: UNDEFINED, PREINITIALIZED.
+constexpr uint32_t kNeverNewLayouts[] = {0, 8};
 
 // available: bytes that the source has.
 SluiceStatus checkSource(const SluiceStreamRequest& request, SluiceStreamer streamer,
@@ -45,6 +47,8 @@ SluiceStatus checkImage(const SluiceStreamRequest& request)
         image.layerCount == 0 || (image.extent[2] != 1 && image.layerCount != 1) ||
         image.offset[0] % image.blockWidth != 0 || image.offset[1] % image.blockHeight != 0)
         return SLUICE_ERROR_ARGUMENT;
+    for (const uint32_t layout : kNeverNewLayouts)
+        if (image.newLayout == layout) return SLUICE_ERROR_ARGUMENT;
     uint64_t size = 1;
     for (const uint64_t factor :
          {rowSize(image), rowCount(image), uint64_t(image.extent[2]), uint64_t(image.layerCount)}) {

@@ -174,6 +174,16 @@ TEST_CASE("stream to Vulkan: images of several formats, level by level")
                 requests.push_back(imageRequest(opened, i, kImages[i], vulkanContent().images[i],
                                                 level, images.back()));
         }
+        // What no barrier can change to is refused, before it is recorded.
+        for (const uint32_t layout : {VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_PREINITIALIZED}) {
+            SluiceStreamRequest bad = requests[0];
+            bad.image.newLayout = layout;
+            SluiceStreamGroupInfo info = {};
+            info.requests = &bad;
+            info.requestCount = 1;
+            SluiceStreamGroup none = 0;
+            CHECK(sluiceStreamSubmit(streamer.get(), &info, &none) == SLUICE_ERROR_ARGUMENT);
+        }
         const SluiceStreamEvent event = streamer.waitFor(streamer.submit(requests));
         CHECK(event.status == SLUICE_OK);
         CHECK(event.failedRequests == 0);
