@@ -123,7 +123,7 @@ TEST_CASE("a wrong decoder is refused")
                  "void kernelMain();\nvoid main() {}\nvoid kernelMain() {");
     const Event event = program.next("gdeflate");
     CHECK(event.result == SLUICE_RELOAD_WRONG_RESULT);
-    program.edit("df11.comp", "gaps >> 32u - gapBits", "gaps >> 31u - gapBits");
+    program.edit("df11.comp", "gaps >> (32u - gapBits)", "gaps >> (31u - gapBits)");
     CHECK(program.next("df11").result == SLUICE_RELOAD_WRONG_RESULT);
 }
 
