@@ -20,22 +20,23 @@
 
 layout(push_constant, std430) uniform Push { RegionParams p; };
 
-// Whether two subgroups, or the lane groups of two subgroups, share a tile. This is only for
+// True where two subgroups, or the lane groups of two subgroups, share a tile. This is only for
 // hardware subgroups of 32 lanes or more; the workgroup then is two subgroups.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_PAIRED) const bool kPaired = false;
-// Whether lanes see the tile's bytes without coherent accesses, through WordsPlain and BytesPlain.
+// True where lanes see the tile's bytes without coherent accesses, through WordsPlain and
+// BytesPlain.
 layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHistory = false;
-// Whether rows have padding. 0: rowBytes tells, 1: never, 2: always. Asking costs a tenth of the
-// speed.
+// Says whether rows have padding. 0: rowBytes tells, 1: never, 2: always. Asking costs a tenth of
+// the speed.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_PITCH) const uint kPitch = 0u;
 // How much shared memory a tile takes: 0: 3 KB, 1: 5 KB, 2: 9 KB. Shared memory limits how many
 // tiles the hardware works on; if there are few tiles anyway, more of it makes each of them faster.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_ROOM) const uint kRoom = 0u;
 const bool kRoomy = kRoom >= 1u, kRoomiest = kRoom >= 2u;
 
-// Whether one subgroup decodes a tile, although two could share it.
+// True where one subgroup decodes a tile, although two could share it.
 const bool kUnpaired = kNative && !kPaired;
-// Whether a stage's state stands in shared memory between its turns.
+// True where a stage's state stands in shared memory between its turns.
 const bool kSuspends = kPaired || kUnpaired;
 
 // Tiles of a workgroup.
@@ -61,8 +62,8 @@ shared uint sToken[kTiles * kTokenRing]; // see lib/lz_expand.glsl
 #include "lib/gdeflate_header.glsl"
 #include "lib/gdeflate_rounds.glsl"
 
-// What the stages of a pair tell each other, for each turn and tile: the number of complete tokens
-// in x, the status of the decode stage in y, the status of the expand stage in z.
+// For each turn and tile the stages of a pair tell each other the number of complete tokens in x,
+// the status of the decode stage in y, and the status of the expand stage in z.
 shared uvec4 sPhase[kPaired ? 2u * kTiles : 1u];
 
 // Does a turn of the decode stage: a header if one is next, and some rounds. With kUnpaired it is

@@ -32,7 +32,7 @@ uvec2 ringRow(uvec2 base, uint tile) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// What lies before a tile
+// The value before a tile
 
 // One invocation sums a wide tile's input. The caller has few registers to spare.
 uint ringTile(uint tile) {

@@ -206,9 +206,9 @@ uint predictorOf(uint column) { return filterWordPredictor(sColumn[column]); }
 uint baseOf(uint column) { return filterWordBase(sColumn[column]); }
 uint maskOf(uint bytes) { return 0xffffffffu >> (32u - 8u * bytes); }
 
-// Whether a wavefront of quads undoes the column. Teams that undo many columns at once have room for
-// short rows only. Quads of rows that do not begin at words are stored byte by byte, so with teams to
-// spare a wave of values, which several share, is faster.
+// Returns whether a wavefront of quads undoes the column. Teams that undo many columns at once have
+// room for short rows only. Quads of rows that do not begin at words are stored byte by byte, so
+// with teams to spare a wave of values, which several share, is faster.
 bool isWaveOfBytes(uint column) {
     uint room = sSection.waveBytes <= SLUICE_FILTER_STEP_BYTES
                     ? kRowWords
@@ -220,21 +220,21 @@ bool isWaveOfBytes(uint column) {
 bool isWaveOfValues(uint column) {
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && !isWaveOfBytes(column);
 }
-// Whether its residuals are brought into a row first.
+// Returns whether the column's residuals are brought into a row first.
 bool isGathered(uint column) {
     return predictorOf(column) != SLUICE_PREDICTOR_NONE && bytesOf(column) == 1u &&
            sStep[column] != 1u &&
            (SLUICE_PREDICTOR_IS_SUM(predictorOf(column)) || isWaveOfBytes(column));
 }
-// Whether a column's bytes in the planes or in scratch differ from those of the record, less those
-// of its base.
+// Returns whether a column's bytes in the planes or in scratch differ from those of the record,
+// less those of its base.
 bool isChanged(uint column) {
     uint word = sColumn[column];
     return (word & (kRotated | kBlock)) != 0u ||
            ((word & kZigzag) != 0u && predictorOf(column) == SLUICE_PREDICTOR_NONE);
 }
-// Whether the column is finished in scratch. Those that are changed are, and those whose sum with
-// the base carries from byte to byte.
+// Returns whether the column is finished in scratch. Changed columns are, and so are those whose
+// sum with the base carries from byte to byte.
 bool becomesFinal(uint column) {
     uint base = baseOf(column);
     return isChanged(column) ||

@@ -45,7 +45,8 @@ uint writeQuads(uint lead) {
          begin = quotient(wgInvocation(), parts, reciprocal), part = wgInvocation() - begin * parts;
     uint at = lead + bytes * part, record = recordOf(at), byte = at - record * gStride,
          advance = 4u * lanes;
-    // Whether the lane's bytes each come from a plane, or lie side by side where they come from.
+    // These say whether the lane's bytes each come from a plane, or lie side by side where they
+    // come from.
     bool fromPlanes = true, fromValues = bytes == 4u && byte + 4u <= gStride;
     uvec4 first = sBytes[byte];
     uvec2 own[4], base[4];

@@ -8,8 +8,8 @@
 #include "lanes.glsl"
 #include "scan.glsl"
 
-// Whether the lanes of a workgroup see each other's plain stores behind a barrier. Where they never
-// do this is no constant to choose by, since branches in code with barriers cost SwiftShader
+// True where the lanes of a workgroup see each other's plain stores behind a barrier. Where they
+// never do, this is no constant to choose by, since branches in code with barriers cost SwiftShader
 // minutes of compilation.
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 const bool kPlainHistory = false;

@@ -203,7 +203,7 @@ struct Wave {
     bool hasZigzag;
 };
 
-// What a lane knows of its row.
+// Holds what a lane knows of its row.
 struct WaveRow {
     uint quad;   // the one that is next
     uint last;   // the word of residuals loaded before

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What tells the compiler how to treat a loop, on a line of its own before it. clang-format takes
-// an attribute in brackets for an expression, and hides the loop's body behind its closing bracket.
+// These macros stand on a line of their own before a loop and tell the compiler how to treat it.
+// clang-format takes an attribute in brackets for an expression, and hides the loop's body behind
+// its closing bracket.
 #ifndef SLUICE_LOOPS_GLSL
 #define SLUICE_LOOPS_GLSL
 

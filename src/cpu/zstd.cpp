@@ -65,7 +65,7 @@ bool decodeFourStreams(const Tree& tree, const uint8_t* bytes, size_t size, uint
     const uint8_t* at = bytes + kJumps;
     size_t left = size - kJumps;
     for (uint32_t i = 0; i < 4; ++i) {
-        // Of 6 and of 9 literals the first three streams have all.
+        // With 6 or 9 literals the first three streams have them all.
         const uint32_t first = std::min(i * share, count), own = std::min(share, count - first);
         const size_t stored = i < 3 ? loadLe16(bytes + 2 * i) : left;
         if (stored > left || !decodeStream(tree, at, stored, literals + first, own)) return false;
@@ -124,7 +124,7 @@ private:
         return {m_region.source, m_region.sourceSize, m_region.size, m_dictionary.info};
     }
 
-    // Whether no block of the region follows: skippable frames may.
+    // Returns whether no block of the region follows; skippable frames may.
     static bool isLast(zstd::StructureReader reader, const Block& block)
     {
         Block following;
@@ -292,7 +292,7 @@ private:
     size_t m_position = 0, m_frameBegin = 0; // in the output
     zstd::Tables m_tables;                   // those that were read last
     uint32_t m_repeats[SLUICE_ZS_REPEATS] = {};
-    // Of the block that is being decoded:
+    // The rest belongs to the block that is being decoded.
     const uint8_t* m_streams = nullptr; // of literals
     const uint8_t* m_bits = nullptr;    // of sequences
     size_t m_streamBytes = 0, m_bitBytes = 0;

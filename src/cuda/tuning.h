@@ -56,7 +56,7 @@ constexpr uint32_t kReduceThreads = 512, kReduceLoads = 8;
 // 0.3 to 0.5 us.
 constexpr uint32_t kShortReduceElements = 1u << 20;
 
-// What the device reports, and how its kernels were loaded.
+// Holds what the device reports, and how its kernels were loaded.
 struct CudaTraits {
     uint32_t processors;
     uint32_t df11Blocks;  // as many as run at the same time on all processors

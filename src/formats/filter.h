@@ -75,7 +75,7 @@ struct FilterColumn {
     uint32_t bits() const { return 8u * bytes; }
     bool has(FilterColumnFlags flag) const { return (flags & flag) != 0; }
     bool isMapped() const { return (flags & (filterRotated | filterBlock)) != 0; }
-    // Whether the median and the average take its values as signed numbers.
+    // Returns whether the median and the average take its values as signed numbers.
     bool isSigned() const { return bytes > 1 || base != 0; }
 };
 
@@ -148,8 +148,8 @@ bool forEachSection(FilterReader& reader, uint32_t size, uint32_t& end, Take tak
 // The bits of a value.
 constexpr uint32_t valueMask(uint32_t bits) { return 0xffffffffu >> (32 - bits); }
 
-// What happens to a value before prediction (docs/format.md, 8.5), and the way back. A block's
-// column of 16 bits is a colour of 5, 6 and 5 bits.
+// These map a value before prediction (docs/format.md, 8.5), and back again. A block's column of
+// 16 bits is a colour of 5, 6 and 5 bits.
 inline uint32_t mapValue(const FilterColumn& column, uint32_t value)
 {
     const uint32_t bits = column.bits();

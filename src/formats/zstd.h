@@ -8,7 +8,7 @@
 
 namespace sluice::zstd {
 
-// What the structure of a frame depends on, of a dictionary (zstd_tables.h).
+// Holds what the structure of a frame depends on in a dictionary (zstd_tables.h).
 struct DictionaryInfo {
     uint32_t id = 0;
     uint64_t contentSize = 0;
@@ -30,7 +30,7 @@ struct Block {
     uint32_t contentSize = 0; // of an RLE block 1
     uint32_t size = 0;        // what a raw or RLE block decodes to
 
-    // Of a compressed block:
+    // The rest describes a compressed block.
     uint32_t literalKind = 0, streams = 0, literals = 0; // how many literals
     const uint8_t* literalContent = nullptr;
     uint32_t literalBytes = 0; // of literalContent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the host code knows about a compute shader, read from its SPIR-V.
+// Reads from a compute shader's SPIR-V what the host code knows about it.
 #pragma once
 
 #include <array>

@@ -43,7 +43,7 @@ inline uint64_t slotSize(const SluiceStreamMemory& memory, uint32_t batches)
     return memory.buffer.size / batches / kSlotAlignment * kSlotAlignment;
 }
 
-// Whether the GPU decodes a unit, and whether it copies it.
+// These say whether the GPU decodes a unit, and whether it copies it.
 inline bool isDecodedByGpu(const Unit& unit)
 {
     return !unit.decodesOnCpu && (unit.route == Route::direct || unit.route == Route::output);

@@ -14,7 +14,7 @@ SluiceBuffer partOf(const SluiceBuffer& buffer, uint64_t offset, uint64_t size)
     return {buffer.handle, buffer.offset + offset, size};
 }
 
-// Whether they share layers of a level.
+// Returns whether they share layers of a level.
 bool overlap(const SluiceStreamImage& a, const SluiceStreamImage& b)
 {
     return a.image == b.image && a.level == b.level &&

@@ -37,7 +37,7 @@ SluiceStatus checkSource(const SluiceStreamRequest& request, SluiceStreamer stre
     return SLUICE_OK;
 }
 
-// Whether its box is one, and as large as the request says.
+// Checks that the image's box is one, and as large as the request says.
 SluiceStatus checkImage(const SluiceStreamRequest& request)
 {
     const SluiceStreamImage& image = request.image;

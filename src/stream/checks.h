@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What Submit refuses.
+// Finds what Submit refuses.
 #pragma once
 
 #include <sluice/sluice_stream.h>

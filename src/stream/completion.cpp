@@ -180,8 +180,7 @@ void Completion::beginWaiting(uint64_t semaphore, uint64_t value)
     }
 }
 
-// What is signalled of each semaphore is the value of the last group before the first that has not
-// ended.
+// Signals each semaphore with the value of the last group before the first that has not ended.
 void Completion::checkSignals(SluiceStatus& status)
 {
     SluiceStreamSync signals[Signallers::kCount];

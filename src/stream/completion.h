@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What batches have come to, semaphores that groups wait for and signal, and the events of Poll.
+// Looks after what batches have come to, the semaphores that groups wait for and signal, and the
+// events of Poll.
 #pragma once
 
 #include "stream/batcher.h"
@@ -17,7 +18,7 @@ public:
     // As sluiceStreamComplete and sluiceStreamPoll.
     SluiceStatus complete(uint64_t number);
     SluiceStatus poll(SluiceStreamEvent* events, uint32_t& count);
-    // What Poll does but to give events, for the thread that submits.
+    // Does all that Poll does except to give events, for the thread that submits.
     void collect();
     // Something can be told now.
     bool hasEvents(Held& held) const;

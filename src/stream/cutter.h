@@ -36,8 +36,8 @@ private:
     void placeSource(const Request& request, Unit& unit, uint64_t fileOffset, uint64_t room) const;
     bool placeOutput(const Request& request, const Unit& unit, uint32_t blockSize,
                      uint64_t& pad) const;
-    // Whether the GPU decodes an archive's tiles. It does not where the driver or a self-test has
-    // refused pipelines that they need, if the CPU can reach the output ring.
+    // Returns whether the GPU decodes an archive's tiles. It does not where the driver or a
+    // self-test has refused pipelines that they need, if the CPU can reach the output ring.
     bool gpuDecodes(const SluiceStreamFile_T& file) const
     {
         return m_gpuDecodes && (m_refusedKernels & file.kernels) == 0;

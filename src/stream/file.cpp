@@ -14,7 +14,8 @@ constexpr uint32_t kRecordsAtOnce = 4096;
 constexpr uint32_t kSizeMask = 0xffffff; // a record holds no larger size
 constexpr uint64_t kMostRecords = uint64_t(1) << 32;
 
-// Whether an error means that this way of reading does not suit the file, the memory or the system.
+// Returns whether an error means that this way of reading does not suit the file, the memory or the
+// system.
 bool isUnfit(int error)
 {
     return error == EINVAL || error == EFAULT || error == EPERM || error == ENOSYS ||

@@ -19,7 +19,7 @@
 
 namespace sluice::stream {
 
-// What SluiceStreamCounters adds up.
+// Holds what SluiceStreamCounters adds up.
 struct Totals {
     std::atomic<uint64_t> bytesRead{0}, bytesDecoded{0}, wastedBytes{0};
     std::atomic<uint32_t> retriedTiles{0};
@@ -42,8 +42,8 @@ public:
     Signallers signallers;
     Totals totals;
 
-    // Whether there is room for a group: groups of low priority leave a quarter to others, but the
-    // only group is always taken.
+    // Returns whether there is room for a group: groups of low priority leave a quarter to others,
+    // but the only group is always taken.
     bool hasRoom(Held&, const SluiceStreamGroupInfo& info) const;
     // Takes slots for the group, which has been checked, and begins it unless it waits.
     // signaller: the slot of its semaphore's, or kNone.
@@ -59,8 +59,8 @@ public:
     // As fail: this tile of the asset is damaged. status: SluiceTileStatus.
     void failTile(Held& held, const Unit& unit, uint32_t tile, uint32_t status);
 
-    // Whether a unit of this group may take blocks of these sizes: groups of low priority leave a
-    // quarter to others, but the only unit is always taken.
+    // Returns whether a unit of this group may take blocks of these sizes: groups of low priority
+    // leave a quarter to others, but the only unit is always taken.
     bool mayTakeUnit(Held& held, const Group& group, uint64_t sourceSize,
                      uint64_t outputSize) const;
     // Takes the next free unit, which has been made for this group, and which is read now.
@@ -69,7 +69,8 @@ public:
     void finish(Held& held, Unit& unit);
     void finishUnused(Held& held, Unit& unit); // and what was read for it is wasted
     void endIfDone(Held& held, Group& group);
-    // Whether by the last unit of a group that is recorded, or by one after it that needs no GPU.
+    // Tells that a group is recorded once all of it is, be it by its last unit that is recorded or
+    // by one after it that needs no GPU.
     void tellIfRecorded(Held& held, Group& group);
     // Its END event is told, or its semaphore signalled. What is done both ways is free.
     void told(Held& held, Group& group) { leave(held, group, Life::told); }

@@ -15,7 +15,7 @@ constexpr uint64_t kReadSizeForOne = 65536;
 
 } // namespace
 
-// What a thread does next, with all that it needs without the lock.
+// Says what a thread does next, with all that it needs without the lock.
 struct Readers::Job {
     enum Kind {
         none,

@@ -38,7 +38,8 @@ public:
         if (unit.output != Blocks::kNone) m_output.give(unit.output);
         unit.source = unit.output = Blocks::kNone;
     }
-    // Whether blocks of these sizes leave a quarter of each ring. The only block always does.
+    // Returns whether blocks of these sizes leave a quarter of each ring. The only block always
+    // does.
     bool leaveQuarter(Held&, uint64_t sourceSize, uint64_t outputSize) const
     {
         return leavesQuarter(m_source, sourceSize) && leavesQuarter(m_output, outputSize);

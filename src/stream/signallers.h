@@ -11,7 +11,7 @@ class Signallers {
 public:
     static constexpr uint32_t kCount = 64;
 
-    // Whether a group may signal this, and in which slot. Errors: ARGUMENT (the value does not
+    // Says whether a group may signal this, and in which slot. Errors: ARGUMENT (the value does not
     // ascend), NOT_READY (groups that have not signalled yet take all slots).
     SluiceStatus check(Held&, const SluiceStreamSync& signal, uint32_t& slot) const
     {

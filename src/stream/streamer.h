@@ -15,7 +15,7 @@
 
 namespace sluice::stream {
 
-// What zeros of SluiceStreamerInfo stand for.
+// Replaces zeros of SluiceStreamerInfo by what they stand for.
 SluiceStreamerInfo withDefaults(SluiceStreamerInfo info);
 bool isGpu(SluiceContext context);
 

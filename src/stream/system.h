@@ -36,7 +36,7 @@ public:
     virtual int64_t read(int descriptor, void* bytes, uint64_t size, uint64_t offset) const;
     // Reads that go on at the same time where the system can do that; at most kReadsAtOnce.
     virtual void readMany(Read* reads, uint32_t count) const;
-    // Whether the system can do that; if not, readMany gains nothing.
+    // Returns whether the system can do that; if not, readMany gains nothing.
     virtual bool readsTogether() const;
     // The power of two that offset, size and memory of direct reads have to be multiples of. 0: the
     // file has no direct reads.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What there is to do: groups that have something to be read, decoded by the CPU, or recorded, the
-// most urgent first, and in each group the units that are decoded and recorded next.
+// Keeps what there is to do: groups that have something to be read, decoded by the CPU, or
+// recorded, the most urgent first, and in each group the units that are decoded and recorded next.
 #pragma once
 
 #include "stream/group.h"
@@ -87,8 +87,8 @@ public:
         held.wakeWorkers();
     }
 
-    // Whether a batch is worth its while: fewer tiles than asked for wait for more, until the oldest
-    // has waited long enough.
+    // Returns whether a batch is worth its while: fewer tiles than asked for wait for more, until
+    // the oldest has waited long enough.
     bool isWorthRecording(Held&, const SluiceStreamBudget& budget) const
     {
         return !m_toRecord.empty() && budget.milliseconds > 0 &&

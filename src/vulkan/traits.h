@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a device and its enabled features allow. This is the input of the tuning table (tuning.h)
-// and of the registry of pipelines (registry.h), which decide everything else.
+// Says what a device and its enabled features allow. This is the input of the tuning table
+// (tuning.h) and of the registry of pipelines (registry.h), which decide everything else.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the CPU's decoders made for speed promise besides the reference's bytes and statuses, which
-// every test of a device compares: they touch nothing outside of a tile, and allocate nothing.
+// Tests what the CPU's decoders made for speed promise besides the reference's bytes and statuses,
+// which every test of a device compares: they touch nothing outside of a tile, and allocate
+// nothing.
 #include "tests/support/filters.h"
 #include "tests/support/gdeflate_bit_writer.h"
 #include "tests/support/gdeflate_tiles.h"
@@ -103,7 +104,7 @@ void atEnds(Places& places, const Bytes& bytes, size_t size, Run run)
     }
 }
 
-// What it says, and what the tile's bytes are, must be the reference's.
+// The status and the tile's bytes must be the reference's.
 void decodeAtEnds(Places& places, const std::vector<Tile>& tiles, TileCodec codec)
 {
     const std::vector<DecodedTile> expected = decodeOnHost(tiles, codec);

@@ -253,7 +253,7 @@ TEST_CASE("documents: short pages stay short")
 
 namespace {
 
-// What the tool prints for its arguments.
+// Returns what the tool prints for its arguments.
 std::string helpOf(const std::string& arguments)
 {
     const char* other = std::getenv("SLUICE_TOOL");

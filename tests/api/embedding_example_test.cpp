@@ -502,7 +502,7 @@ TEST_CASE("embedding example: by the driver, where it can")
 
 namespace {
 
-// What the page's functions call has no pointer of its own.
+// The page calls functions that get no pointer of ours, so their state is global.
 Bytes placed;
 uint64_t placeTensor(const void* bytes, uint64_t size)
 {

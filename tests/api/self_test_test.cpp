@@ -34,7 +34,8 @@ Bytes mixed(std::mt19937& random, size_t size)
     return bytes;
 }
 
-// What the library's tiles were made of. SLUICE_PRINT_SELF_TEST=1 prints self_test_tiles.h anew.
+// Returns what the library's tiles were made of. SLUICE_PRINT_SELF_TEST=1 prints self_test_tiles.h
+// anew.
 PackedAsset goldenAsset()
 {
     std::mt19937 random = makeRandom(26);

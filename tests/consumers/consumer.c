@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What an embedding program needs at the least: every public header compiles, and the CPU backend
-// scans three numbers. Built as C11, C++11 and C++20.
+// Does what an embedding program needs at the least: every public header compiles, and the CPU
+// backend scans three numbers. Built as C11, C++11 and C++20.
 #include <sluice/sluice.h>
 #include <string.h>
 

@@ -100,8 +100,8 @@ void checkUnit(const Df11Tensors& unit)
     CHECK(description.elementCount == unit.elementCount);
 }
 
-// What the kernels of DFloat11 and ECF8 make of a unit: every thread decodes the codes that start
-// in its 8 bytes, counts them, and after a prefix sum stores what lies between its block's
+// Returns what the kernels of DFloat11 and ECF8 make of a unit: every thread decodes the codes that
+// start in its 8 bytes, counts them, and after a prefix sum stores what lies between its block's
 // positions. Bytes behind the stream are anything, and nothing stops a thread there.
 Bytes decodeAsKernel(const Df11Tensors& unit, std::mt19937& random)
 {

@@ -117,7 +117,7 @@ bool isSame(const SluiceArchiveTile& a, const SluiceArchiveTile& b)
            a.checksum == b.checksum && a.filterOffset == b.filterOffset;
 }
 
-// What reads the stored bytes of an asset of an archive.
+// Reads the stored bytes of an asset of an archive.
 struct StoredTiles {
     const ParsedArchive& archive;
     uint32_t asset;

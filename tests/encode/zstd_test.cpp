@@ -35,7 +35,7 @@ Bytes transcode(const Bytes& frames, SluiceStatus& status, uint32_t threads = 2)
     return archive;
 }
 
-// What the archive's only asset decodes to.
+// Returns what the archive's only asset decodes to.
 Bytes unpack(const Bytes& file)
 {
     SluiceArchive archive;
@@ -274,7 +274,8 @@ TEST_CASE("zstd: what is refused")
 
 namespace {
 
-// What libzstd makes of frames as a stream, with its limit on windows; false if it refuses them.
+// Gives what libzstd makes of frames as a stream, with its limit on windows; false if it refuses
+// them.
 bool decodeWithLibzstd(const Bytes& frames, Bytes& decoded)
 {
     ZSTD_DCtx* const context = ZSTD_createDCtx();

@@ -51,7 +51,7 @@ struct Segmented {
                                              nullptr};
         return sluiceAddArchiveAsset(writer, &info);
     }
-    // What the writer says; where it is OK, archive receives the file.
+    // Returns what the writer says; where it is OK, archive receives the file.
     SluiceStatus pack(Bytes& archive, uint32_t threads = 1) const
     {
         archive.clear();
@@ -297,7 +297,7 @@ TEST_CASE("archive: tiles are filtered, but for those that are stored")
     CHECK(undone == ramp);
     sluiceDestroyContext(context);
 
-    // What a reader says of other descriptions: of a newer version, damaged, and cut off.
+    // A reader refuses other descriptions: of a newer version, damaged, and cut off.
     const auto changed = [&](size_t at, uint8_t value) {
         Editable archive(file);
         archive.file[archive.index + assetBytes + 4 + at] = value;

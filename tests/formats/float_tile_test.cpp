@@ -190,7 +190,7 @@ Bytes weights(uint32_t type, uint64_t size, bool uniform, std::mt19937& random)
     return bytes;
 }
 
-// What comes back of all parts, and which codecs the tiles have.
+// Checks what comes back of all parts, and which codecs the tiles have.
 void checkRoundTrip(Device& on, const std::vector<Part>& parts)
 {
     Bytes all;

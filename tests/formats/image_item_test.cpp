@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What an archive's index says of images: made, read back, and damaged in every byte.
+// Tests what an archive's index says of images: made, read back, and damaged in every byte.
 #include "tests/support/archive_io.h"
 #include "tests/support/image_ranges.h"
 #include "tests/support/images.h"

@@ -18,7 +18,7 @@ using namespace sluice::test;
 
 namespace {
 
-// What the reader says of a good file of 37 x 21 with 6 levels after a change.
+// Returns what the reader says of a good file of 37 x 21 with 6 levels after a change.
 SluiceStatus changed(const std::function<void(Bytes&)>& change, uint32_t format = 37)
 {
     static const uint32_t levels = 6;
@@ -231,7 +231,7 @@ TEST_CASE("ktx2: sizes above 4 GiB")
 
 namespace {
 
-// What becomes of a level's bytes that are packed like this; the buffer has room for `size`.
+// Gives what becomes of a level's bytes that are packed like this; the buffer has room for `size`.
 SluiceStatus decode(uint32_t scheme, const Bytes& packed, size_t size, Bytes& bytes)
 {
     constexpr size_t guard = 64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What decoders of Zstandard frames have got wrong or could: a test for each, by name.
+// Tests what decoders of Zstandard frames have got wrong or could: a test for each, by name.
 #include "tests/support/devices.h"
 #include "tests/support/zstd_maker.h"
 
@@ -49,7 +49,7 @@ ZstdTable fse(const std::vector<uint32_t>& frequencies, uint32_t log)
     return table;
 }
 
-// Whether libzstd agrees that the frame decodes to these bytes.
+// Checks that libzstd agrees that the frame decodes to these bytes.
 void checkBoth(const Bytes& frame, const Bytes& content)
 {
     checkZstd(frame, content);
@@ -173,7 +173,7 @@ TEST_CASE("zstd trap: 43,690 and 43,691 sequences, and counts in one, two and th
     maker.raw(counting(8));
     maker.coded({}, ZstdSequences(43691, {0, 7, 3}));
     CHECK(zstdStatus(maker.frame(), maker.content.size()) == kLimit);
-    // Of a window of 1 KiB 341
+    // With a window of 1 KiB the limit is 341 sequences.
     for (const uint32_t count : {341u, 342u}) {
         ZstdMaker small;
         small.raw(counting(8));

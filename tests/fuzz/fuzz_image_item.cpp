@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What an archive's index says of an image: whatever is accepted lies inside the asset, and makes the
-// same item again. The first eight bytes are the asset's size.
+// Fuzzes what an archive's index says of an image: whatever is accepted lies inside the asset, and
+// makes the same item again. The first eight bytes are the asset's size.
 #include <sluice/sluice_image.h>
 
 #include <cstdlib>

@@ -204,7 +204,7 @@ void checkGolden(Device& on)
     }
 }
 
-// What of docs/format.md 7.1 a tile has, by name.
+// Adds by name what a tile has of docs/format.md, 7.1.
 void addFeatures(const Tile& tile, std::set<std::string>& features)
 {
     const auto word = [&](size_t at) { return loadLe16(tile.stored.data() + 2 * at); };

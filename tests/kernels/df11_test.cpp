@@ -346,7 +346,7 @@ TEST_CASE("df11: statuses of damaged units")
           Words(blocks, SLUICE_TILE_BAD_REGION));
 }
 
-// What the header says of the statuses, done window by window as a GPU does: each on its own from
+// Does what the header says of the statuses, window by window as a GPU does: each on its own from
 // its gap, then a sum.
 namespace {
 

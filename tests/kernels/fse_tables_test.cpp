@@ -141,8 +141,8 @@ Bytes description(const Counts& counts)
     return bytes;
 }
 
-// What libzstd (1.5.4) reads. A description that runs past the end of its bytes it does not always
-// refuse: it goes on with bits of the last four bytes. With zeros behind it says where the
+// Holds what libzstd (1.5.4) reads. A description that runs past the end of its bytes it does not
+// always refuse: it goes on with bits of the last four bytes. With zeros behind it says where the
 // description really ends.
 struct ReadCounts {
     bool good;
@@ -179,7 +179,7 @@ Counts shares(std::mt19937& random)
     return counts;
 }
 
-// What libzstd makes of a histogram.
+// Returns what libzstd makes of a histogram.
 Counts normalized(std::mt19937& random)
 {
     const uint32_t log = SLUICE_FSE_MIN_LOG + uint32_t(random() % 5);

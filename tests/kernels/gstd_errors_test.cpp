@@ -487,7 +487,7 @@ TEST_CASE("gstd errors: tables")
             cases.push_back(makeCase("a table of sequences", kBadCode, {codedPart(part)}));
         }
     }
-    // Of the classes.
+    // Then come tables of the classes.
     for (const uint32_t kind : {0u, 1u, 2u}) {
         for (const int more : {1, -1}) {
             GstdCoded part = complete(coded(fewLiterals(60), {{10, 9, 5}}, kind));

@@ -132,8 +132,8 @@ TEST_CASE("large: compaction to elements and indices" * doctest::skip(!wanted())
 // Which elements a compaction keeps.
 bool keeps(uint64_t i) { return hashOf(i) % 3 != 0; }
 
-// Whether the words are those of the elements that are kept (then, of those that are not) in order;
-// element i is word i.
+// Returns whether the words are those of the elements that are kept (then, of those that are not)
+// in order; element i is word i.
 bool isCompacted(const LargeBuffer& output, uint32_t n, uint32_t kept, bool partitioned)
 {
     uint64_t next = 0, count = 0;

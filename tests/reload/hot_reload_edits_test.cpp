@@ -361,7 +361,7 @@ std::string definesOf(const DeviceTraits& device)
     return defines;
 }
 
-// Whether one of the shader's pipelines can be dispatched.
+// Returns whether one of the shader's pipelines can be dispatched.
 bool isUsed(const VulkanBackend& backend, const std::string& shader)
 {
     SluiceContextInfo info = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What hot reload hears of files that change.
+// Tests what hot reload hears of files that change.
 #include <doctest/doctest.h>
 
 #include "reload/watcher.h"

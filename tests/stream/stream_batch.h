@@ -11,7 +11,7 @@ namespace sluice::test {
 // A tile stream of these tiles, all but the last of which decode to 65,536 bytes.
 Bytes makeTileStream(const std::vector<Tile>& tiles);
 
-// What a command gave.
+// Holds what a command gave.
 struct StreamOutcome {
     std::vector<SluiceStreamResult> results;
     SluiceStreamSummary summary;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What tests stream to Vulkan: an archive of small tiles of every codec, and of images of several
-// formats.
+// Makes what tests stream to Vulkan: an archive of small tiles of every codec, and of images of
+// several formats.
 #pragma once
 
 #include "tests/stream/stream_engine.h"

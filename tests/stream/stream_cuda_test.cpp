@@ -178,7 +178,7 @@ TEST_CASE("stream cuda: buffers, directly and through the ring, files, memory an
             REQUIRE(sluiceStreamGetCounters(streamer, &counters) == SLUICE_OK);
             CHECK(counters.groups + counters.sourceUsed + counters.outputUsed == 0);
 
-            // What CUDA has not.
+            // CUDA has neither images nor semaphores.
             SluiceStreamRequest image = imageRequest(
                 opened, 0, kImages[0], vulkanContent().images[0], 0, VkImage(VK_NULL_HANDLE));
             image.image.image = 1;

@@ -15,7 +15,7 @@
 
 namespace {
 
-// What the page takes for granted.
+// Holds what the page takes for granted.
 struct MyEngine {
     sluice::test::Engine* vulkan;
     SluiceStreamer streamer;

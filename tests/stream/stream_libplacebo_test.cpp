@@ -212,7 +212,7 @@ private:
     uint64_t m_value = 0;
 };
 
-// What level 0 of another picture of the same size is: the level's bytes the other way round.
+// Returns level 0 of another picture of the same size: the level's bytes the other way round.
 Bytes reversed(Bytes pixels)
 {
     std::reverse(pixels.begin(), pixels.end());

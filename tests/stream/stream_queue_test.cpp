@@ -32,7 +32,7 @@ TEST_CASE("stream queue: groups leave by priority, then in the order in which th
 {
     constexpr uint32_t kGroups = 100, kSteps = 20000;
     std::vector<Group> groups(kGroups);
-    // Of 16 priorities many groups go to the heap, of one none does.
+    // With 16 priorities many groups go to the heap, with one none does.
     for (const uint32_t priorities : {1u, 2u, 16u}) {
         CAPTURE(priorities);
         std::mt19937 random(priorities);

@@ -39,7 +39,7 @@ struct Content {
     }
 };
 
-// What the model knows of a group.
+// Holds what the model knows of a group.
 struct Expected {
     struct Part {
         uint32_t asset; // kFile: of the file

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What tests of archives share: an archive read, taken apart and put together again, bytes for it,
-// and a tile decoded.
+// Holds what tests of archives share: an archive read, taken apart and put together again, bytes
+// for it, and a tile decoded.
 #pragma once
 
 #include <sluice/sluice_formats.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a test needs to run on any device: the device under test, and buffers with canaries.
+// Holds what a test needs to run on any device: the device under test, and buffers with canaries.
 //
 // Test cases in the suite "device" run once for every (device, tier) pair, against device(); all
 // others run once, on the host. Environment:
@@ -106,7 +106,7 @@ public:
     LookbackPolls(Device& device, uint32_t polls);
 };
 
-// Whether the device under test runs on processors, where much work is slow work.
+// Returns whether the device under test runs on processors, where much work is slow work.
 bool isSoftware();
 
 // How many elements of 4 bytes a workgroup takes at a time of a reduction.
@@ -171,10 +171,10 @@ runWithScratch(Device& device, Info info,
     return requirements;
 }
 
-// Whether the device may have kernels of their own for few and for many tiles.
+// Returns whether the device may have kernels of their own for few and for many tiles.
 bool hasKernelsByCount(const Device& device);
 
-// What a list holds, for a Buffer.
+// Returns what a list holds, for a Buffer.
 template <typename T>
 Bytes bytesOf(const std::vector<T>& list)
 {

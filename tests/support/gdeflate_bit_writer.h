@@ -69,7 +69,7 @@ std::vector<uint32_t> canonicalCode(const CodeLengths& lengths);
 CodeLengths fixedLiteralLengths();
 CodeLengths fixedDistanceLengths();
 
-// What the tokens decode to.
+// Returns what the tokens decode to.
 std::vector<uint8_t> expand(const std::vector<Token>& tokens);
 
 } // namespace sluice::test

@@ -23,7 +23,7 @@ struct GstdSequence {
     bool repeats = false;
 };
 
-// What a coded part says. Tables that are left empty are made to fit what is sent with them.
+// Holds what a coded part says. Tables that are left empty are made to fit what is sent with them.
 struct GstdCoded {
     uint32_t size = 0;
     uint32_t literalKind = 2;

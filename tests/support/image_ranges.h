@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What must hold of whatever a reader of image files accepts; for tests and fuzzers.
+// Checks what must hold of whatever a reader of image files accepts; for tests and fuzzers.
 #pragma once
 
 #include <sluice/sluice_image.h>

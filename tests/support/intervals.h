@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the tests of the interval family share: lists of intervals of every kind, and how they reach
-// the device.
+// Holds what the tests of the interval family share: lists of intervals of every kind, and how they
+// reach the device.
 #pragma once
 
 #include <sluice/sluice_interval.h>

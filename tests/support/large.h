@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the tests of buffers above 4 GiB share: memory that is filled and read in pieces.
+// Holds what the tests of buffers above 4 GiB share: memory that is filled and read in pieces.
 #pragma once
 
 #include "tests/support/devices.h"
@@ -88,7 +88,7 @@ public:
             look(at / 4, piece);
         }
     }
-    // Whether its first words are those that wordAt says.
+    // Returns whether its first words are those that wordAt says.
     template <typename WordAt>
     bool holds(uint64_t size, const WordAt& wordAt) const
     {

@@ -13,7 +13,7 @@ namespace {
 
 using sluice::test::Device;
 
-// What one run of doctest came to.
+// Holds what one run of doctest came to.
 struct Counts {
     uint32_t passed = 0;
     uint32_t failed = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the tests of scans and reductions have in common: random elements of all types, and the
-// results on the host.
+// Holds what the tests of scans and reductions have in common: random elements of all types, and
+// the results on the host.
 #pragma once
 
 #include <sluice/sluice_scan.h>

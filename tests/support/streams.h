@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What tests of streaming share: an archive in memory behind an engine's file, whose reads can go
-// wrong on purpose, and a streamer of the CPU.
+// Holds what tests of streaming share: an archive in memory behind an engine's file, whose reads
+// can go wrong on purpose, and a streamer of the CPU.
 #pragma once
 
 #include <sluice/sluice_stream.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What tests ask of the operating system: system_posix.cpp and system_windows.cpp.
+// Declares what tests ask of the operating system; the code is in system_posix.cpp and
+// system_windows.cpp.
 #pragma once
 
 #include <cstddef>

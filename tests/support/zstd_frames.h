@@ -11,7 +11,7 @@
 
 namespace sluice::test {
 
-// What blocks of a frame take over.
+// Holds what blocks of a frame take over.
 struct ZstdState {
     ZstdWeights weights; // empty: there are none
     bool hasTables = false;
@@ -27,7 +27,7 @@ struct ZstdDictionaryParts {
 
 // Follows the offsets of a block's sequences by the rules of RFC 8878, 3.1.1.5; 0 is none.
 uint32_t zstdOffset(uint32_t* repeats, uint32_t offsetValue, uint32_t literals);
-// What sequences and literals give behind `history`, which they are appended to.
+// Appends what sequences and literals give to `history`.
 void zstdExpand(Bytes& history, uint32_t* repeats, const ZstdSequences& sequences,
                 const Bytes& literals);
 
@@ -63,7 +63,7 @@ private:
 
     std::mt19937& m_random;
     std::set<std::string> m_kinds;
-    // Of the frame that is being made:
+    // The rest belongs to the frame that is being made.
     ZstdState m_state;
     Bytes m_history; // dictionary and content
     size_t m_dictionarySize = 0;

@@ -39,7 +39,7 @@ struct ZstdTable {
 fse::Distribution zstdCounts(const std::vector<uint32_t>& frequencies, uint32_t log, bool low);
 Bytes zstdDescription(const fse::Distribution& counts);
 fse::Distribution zstdPredefined(uint32_t kind);
-// Of PREDEFINED and FSE; REPEAT: those of `before`. ONE_SYMBOL has log 0.
+// Holds the states of PREDEFINED and FSE; REPEAT: those of `before`. ONE_SYMBOL has log 0.
 struct ZstdStates {
     uint32_t log = 0;
     std::vector<fse::State> states;

@@ -32,7 +32,7 @@ bool contains(const std::string& text, const std::string& part)
     return text.find(part) != std::string::npos;
 }
 
-// What tools/dev.d/devices_page.py prints, or says where it fails.
+// Returns what tools/dev.d/devices_page.py prints, or says where it fails.
 std::string pageOf(const fs::path& folder)
 {
     const fs::path script = kDocs / "../tools/dev.d/devices_page.py";

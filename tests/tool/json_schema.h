@@ -10,8 +10,8 @@
 
 namespace sluice::test {
 
-// What is wrong, a line each: "devices[0].name: is no string". A schema with other words in it is
-// wrong too.
+// Returns what is wrong, a line each: "devices[0].name: is no string". A schema with other words in
+// it is wrong too.
 std::vector<std::string> schemaErrors(const nlohmann::json& schema, const nlohmann::json& value);
 
 } // namespace sluice::test

@@ -32,7 +32,7 @@ uint32_t modeOf(const fs::path& path)
 // A command line for the shell, which may start the tool itself by "$SLUICE".
 std::string after(const std::string& commands) { return "--version >&2; " + commands; }
 
-// What a file system may lack: a call whose argument of this number has these bits fails.
+// Says what a file system lacks: a call whose argument of this number has these bits fails.
 struct Lacks {
     uint32_t call, argument, bits;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a run of the tool costs, and what no input below 10 MB may cost (SECURITY.md).
+// Measures what a run of the tool costs, and says what no input below 10 MB may cost (SECURITY.md).
 #pragma once
 
 #include "tests/tool/tool_run.h"

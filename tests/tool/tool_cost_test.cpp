@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What inputs below 10 MB cost that are made to cost, a verb at a time: the rows of the table in
-// SECURITY.md. Tiles and parts that cost are in tool_hostile_test.cpp.
+// Measures what inputs below 10 MB cost that are made to cost, a verb at a time: the rows of the
+// table in SECURITY.md. Tiles and parts that cost are in tool_hostile_test.cpp.
 #include "tests/tool/tool_cost.h"
 
 using namespace sluice::test;

@@ -12,7 +12,7 @@ using namespace sluice::test;
 
 namespace {
 
-// What stands between the fences of code that a page has.
+// Returns what stands between the fences of code that a page has.
 std::vector<std::string> codeOf(const std::string& page)
 {
     std::istringstream text(readFile(fs::path(SLUICE_TEST_DATA_DIR) / "../.." / page));

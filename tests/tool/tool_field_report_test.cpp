@@ -24,7 +24,7 @@ const fs::path kRoot = fs::path(SLUICE_TEST_DATA_DIR) / "../..";
 
 Json schema() { return Json::parse(readFile(kRoot / "docs/reports/schema.json")); }
 
-// What no report may hold. The names are made up, but for the host's.
+// Holds what no report may hold. The names are made up, but for the host's.
 class Secrets {
 public:
     explicit Secrets(Tool& tool)

@@ -250,7 +250,7 @@ TEST_CASE("tool hostile: an archive that becomes very large needs leave")
     CHECK(tool.onCpu("unpack -C q --max-output 70K x.sluice a/sub") == 0); // of what is wanted
     CHECK(tool.onCpu("verify --max-output 0 x.sluice") == 1);
     CHECK(tool.onCpu("verify --max-output much x.sluice") == 1);
-    // Of each part of a file's size there may be a hundred without asking.
+    // Without asking, output may have a hundred parts for each part of a file's size.
     REQUIRE(tool("pack --raw -o s.gdeflate a/one.txt") == 0);
     CHECK(tool.onCpu("verify --max-output 100002 s.gdeflate") == 3);
     CHECK(tool.onCpu("verify --max-output 100003 s.gdeflate") == 0);

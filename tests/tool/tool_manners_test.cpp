@@ -221,7 +221,7 @@ TEST_CASE("tool manners: --keep-going names all that is wrong")
     CHECK(contains(tool.errors(), "'a/one.txt': tile records, from byte "));
     CHECK(contains(tool.errors(), "3 of 4 assets are not right"));
 
-    // What differs from files, and what is missing there.
+    // It also names what differs from files, and what is missing there.
     REQUIRE(tool("pack -o y.sluice a") == 0);
     tool.write("a/one.txt", std::string(100003, 'y'));
     fs::remove(tool.path / "a/three.txt");

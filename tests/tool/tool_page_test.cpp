@@ -24,7 +24,7 @@ std::string browser(const Folder& tool)
            "' --headless --no-sandbox --disable-gpu --virtual-time-budget=5000 ";
 }
 
-// What a page shows when its scripts have run, and a picture of it.
+// Returns what a page shows when its scripts have run, and takes a picture of it.
 std::string domOf(const Folder& tool, const std::string& show, const std::string& page)
 {
     REQUIRE(std::system((show + "--dump-dom " + page + " >dom 2>log").c_str()) == 0);

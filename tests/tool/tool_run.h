@@ -16,14 +16,14 @@ namespace sluice::test {
 
 namespace fs = std::filesystem;
 
-// Whether the tool is for another processor, and an emulator runs it. What then cannot be tested, since it
-// is about the emulator, says that it was not run.
+// True where the tool is for another processor, and an emulator runs it. What then cannot be
+// tested, since it is about the emulator, says that it was not run.
 #ifdef SLUICE_TEST_EMULATED
 constexpr bool kEmulated = true;
 #else
 constexpr bool kEmulated = false;
 #endif
-// Whether it takes ten times as long and more.
+// True where it takes ten times as long and more.
 #ifdef __SANITIZE_THREAD__
 constexpr bool kSlow = true;
 #else
@@ -48,7 +48,7 @@ public:
     // A tensor of normalBytes.
     void add(const std::string& name, const std::string& dtype, const std::vector<uint64_t>& shape,
              std::mt19937& random);
-    // Of DFloat11, or ECF8 by the names that DFloat11 uses.
+    // Adds a unit of DFloat11, or one of ECF8 by the names that DFloat11 uses.
     void addUnit(const std::string& module, const Df11Tensors& unit,
                  const std::vector<uint64_t>& splits);
     // By the names of ECF8's own packer.
@@ -64,8 +64,8 @@ public:
 // what follows of it, is not run, and why.
 bool isWindowsTool(const char* why);
 bool isWindowsTool();
-// Whether the tool under test was built with CUDA: the tests' own build was, unless the tool is
-// another's.
+// Returns whether the tool under test was built with CUDA: the tests' own build was, unless the
+// tool is another's.
 bool toolHasCuda();
 
 // A folder of its own for each test, and the tool run in it.

@@ -214,7 +214,7 @@ TEST_CASE("tool share: one file more changes few tiles, and a patch is small")
                           std::back_inserter(same));
     CHECK(same.size() + 2 >= before.size());
     REQUIRE(tool("diff old.sluice new.sluice -o p.patch") == 0);
-    // Of the index too only the pieces around the new name are carried.
+    // The index too is carried only in the pieces around the new name.
     CHECK(fs::file_size(tool.path / "p.patch") * 3 < fs::file_size(tool.path / "new.sluice"));
     REQUIRE(tool("patch old.sluice p.patch -o made.sluice") == 0);
     CHECK(tool.read("made.sluice") == tool.read("new.sluice"));

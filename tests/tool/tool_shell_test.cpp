@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the tool writes for shells and for man: completions, run in the shells that there are, and
-// manual pages that name what --help names.
+// Tests what the tool writes for shells and for man: completions, run in the shells that there are,
+// and manual pages that name what --help names.
 #include <algorithm>
 #include <cstdlib>
 #include <regex>
@@ -39,7 +39,7 @@ int run(const Folder& folder, const std::string& command)
         ("cd '" + folder.path.string() + "' && " + command + " >shown 2>&1 </dev/null").c_str());
 }
 
-// What bash offers for the last of some words, which may be empty.
+// Returns what bash offers for the last of some words, which may be empty.
 Names bashOffers(const Folder& folder, const std::string& words)
 {
     folder.write("try.sh", "source ./sluice.bash\nCOMP_WORDS=(sluice " + words +

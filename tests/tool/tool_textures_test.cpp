@@ -133,7 +133,7 @@ TEST_CASE("tool: PNG files become textures")
         CHECK(contains(tool.errors(), "packed as no image: this build has no libpng"));
 #endif
     }
-    // What a picture is, its first bytes say.
+    // A picture's first bytes say what it is.
     tool.write("in/a.png", text(TestTga({2, 24, 0, 0}, 5, 5, 0).file));
     tool.write("in/b.jpg", text(cases[0].file));
     REQUIRE(tool("pack -f --images -o a.sluice in") == 0);

@@ -24,7 +24,7 @@ struct Sample {
         model.addUnit("lm_head", head, {});
         model.addUnit("other", small, {});
     }
-    // What the tool makes of it, with these names and shapes for the weights.
+    // Returns what the tool makes of it, with these names and shapes for the weights.
     std::string expected(const std::vector<std::string>& names,
                          const std::vector<std::vector<uint64_t>>& shapes) const
     {

@@ -53,7 +53,7 @@ TEST_CASE("tune: prints a row that the device takes")
     std::string printed;
     CHECK(runTool("tune --only nothing" + where, printed) == 1);
     CHECK(runTool("selftest --tuning nothing=1 --device " + device().selector(), printed) == 1);
-    // What it would measure, and the row in use, which changes nothing.
+    // It prints what it would measure and the row in use, and this changes nothing.
     REQUIRE(runTool("tune -q --candidates --json -" + where, printed) == 0);
     CHECK(printed.find("{\"name\": \"lookback.scannerTiles\", ") != std::string::npos);
     CHECK(printed.find("\"candidates\": [") != std::string::npos);

@@ -118,7 +118,7 @@ struct FakeDriver {
     }
 };
 
-// What a context on the device under test is made from that is told of the made-up driver.
+// Holds what a context on the device under test is made from when it is told of the made-up driver.
 class FakeInfo {
 public:
     FakeInfo(const std::vector<const char*>& added, bool featureEnabled) : m_extensions(added)

@@ -50,7 +50,7 @@ VkPhysicalDeviceProperties properties()
     return device;
 }
 
-// What a driver would give: its header, then bytes that depend on `seed`.
+// Returns what a driver would give: its header, then bytes that depend on `seed`.
 Bytes driversData(size_t more, uint32_t seed)
 {
     const VkPhysicalDeviceProperties device = properties();

@@ -23,7 +23,8 @@ constexpr ShaderVariant kVariants[] = {ShaderVariant::base,       ShaderVariant:
                                        ShaderVariant::baseNarrow, ShaderVariant::extNarrow,
                                        ShaderVariant::emu,        ShaderVariant::extInt64};
 
-// Whether instructions fill the module, and each result id is below the bound and made once.
+// Returns whether instructions fill the module, and each result id is below the bound and made
+// once.
 bool isModule(const Words& words)
 {
     if (words.size() < kModuleHeaderWords || words[0] != 0x07230203) return false;
@@ -140,7 +141,7 @@ TEST_CASE("shader packing: a module worked out by hand")
     REQUIRE(unpackShader({one.bytes.data(), one.bytes.size(), 0, count}, words.data()));
     CHECK(words == one.words);
 
-    // What ends early, and a match that begins before the first code.
+    // Bytes that end early are refused, and so is a match that begins before the first code.
     for (size_t size = 0; size < one.bytes.size(); ++size)
         CHECK_FALSE(unpackShader({one.bytes.data(), size, 0, count}, words.data()));
     one.bytes.back() = 15;

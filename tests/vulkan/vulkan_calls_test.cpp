@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the library asks of a driver, and what it makes of its errors, seen by a driver that the
-// test puts before the real one.
+// Tests what the library asks of a driver, and what it makes of its errors, seen by a driver that
+// the test puts before the real one.
 #include "device/device_vulkan.h"
 #include "tests/support/devices.h"
 

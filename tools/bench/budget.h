@@ -14,7 +14,7 @@ namespace sluice {
 // others as long as its share holds another row like the one before.
 class Budget {
 public:
-    // What was not measured of a name; all: nothing of it was.
+    // Says what was not measured of a name; all: nothing of it was.
     struct Cut {
         std::string name;
         std::vector<std::string> sizes;
@@ -31,7 +31,7 @@ public:
     // Announces a name that will be measured, with about this many rows and variants ("NAME:
     // VARIANT"). Each variant gets its part of the share.
     void expect(const std::string& name, double rows, double variants);
-    // Whether the row of a name and size is to be measured now. If not, cuts() lists it.
+    // Returns whether the row of a name and size is to be measured now. If not, cuts() lists it.
     bool hasTime(const std::string& name, const std::string& size);
     // In the order in which rows were left out; then names of which no row began.
     std::vector<Cut> cuts() const;

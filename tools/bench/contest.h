@@ -27,7 +27,7 @@ extern const char* const kCheckedText;
 
 struct TimedWork {
     std::function<void(SluiceCommands commands, uint32_t call)> record;
-    uint32_t calls; // one command buffer or graph records it so often; a row is about one call
+    uint32_t calls; // one command buffer or graph records it this often; a row is about one call
     std::vector<Result> results;
 };
 

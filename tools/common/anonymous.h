@@ -7,13 +7,14 @@
 
 namespace sluice {
 
-// What tells whose machine this is, with what stands in its place.
+// Holds what tells whose machine this is, with what stands in its place.
 struct PersonalName {
     std::string text;
     const char* instead; // "<user>"
 };
 
-// Of the user, the home folder and the host, as the environment and the system say.
+// Returns the names of the user, the home folder and the host, as the environment and the system
+// say.
 std::vector<PersonalName> personalNames();
 // Absolute paths become <path>, UUIDs <uuid>, and each of the names, where it stands as a word,
 // becomes what it says; upper and lower case are alike.

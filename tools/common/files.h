@@ -32,7 +32,7 @@ public:
     // From now on blocks of this many bytes (the last one may be shorter) must have these XXH3-64
     // when they are read.
     void checkBlocks(uint64_t blockBytes, std::vector<uint64_t> checks);
-    // What the file system says of the file now; false: it has no place there.
+    // Gives what the file system says of the file now; false: it has no place there.
     bool facts(FileFacts& facts) const;
     // Reads exactly `size` bytes, which must lie inside the file.
     void read(uint64_t offset, void* bytes, size_t size) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a report of a problem needs to say of the machine, the build and the devices.
+// Gathers what a report of a problem needs to say of the machine, the build and the devices.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct MachineMember {
 };
 // "sluice", "os" and so on. asksDrivers: whether Vulkan's loader may be opened to say what it says.
 std::vector<MachineMember> machineMembers(bool asksDrivers);
-// What JSON begins with: a brace, schemaVersion and those members, a comma behind each.
+// Returns what JSON begins with: a brace, schemaVersion and those members, a comma behind each.
 std::string machineJson(bool asksDrivers);
 // A device's members, without braces, a line each, all but the last with a comma behind it.
 std::string deviceMembers(const SluiceDeviceProperties& device, const std::string& indent);

@@ -11,8 +11,8 @@ namespace {
 constexpr size_t kMaxPatternLength = 256, kMaxModuleLength = 512;
 constexpr int64_t kMaxMemory = 1 << 20; // bytes of a compiled pattern and its automaton
 
-// What Python's expressions and those of other readers have in common is little (docs/format.md,
-// 5.5). Returns what is beyond it, nullptr if nothing is.
+// Python's expressions and those of other readers have little in common (docs/format.md, 5.5).
+// Returns what is beyond it, nullptr if nothing is.
 const char* refusalOf(const std::string& regex)
 {
     if (regex.size() > kMaxPatternLength) return "it is longer than 256 bytes";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the tool needs from the operating system, in platform_posix.cpp, platform_windows.cpp,
-// machine_posix.cpp and machine_windows.cpp. Paths and names are UTF-8, and '/' separates folders.
-// A function that returns false, kNoFile or a number below 0 has failed, and errno says why.
+// Declares what the tool needs from the operating system; the code is in platform_posix.cpp,
+// platform_windows.cpp, machine_posix.cpp and machine_windows.cpp. Paths and names are UTF-8, and
+// '/' separates folders. A function that returns false, kNoFile or a number below 0 has failed, and
+// errno says why.
 #pragma once
 
 #include <cstdint>

@@ -452,7 +452,7 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName, b
         errno = ENAMETOOLONG;
         return false;
     }
-    // What `ntifs.h` calls FILE_RENAME_INFORMATION: flags, or the older form's boolean.
+    // `ntifs.h` calls this FILE_RENAME_INFORMATION; it has flags, or the older form's boolean.
     struct Rename {
         ULONG flags;
         HANDLE folder;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What an engine has anyway: a Vulkan device, memory that the host can see, compute pipelines, a
-// command buffer. This is no more of it than the samples need.
+// Makes what an engine has anyway: a Vulkan device, memory that the host can see, compute
+// pipelines, a command buffer. This is no more of it than the samples need.
 #pragma once
 
 #include <functional>

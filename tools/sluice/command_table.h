@@ -25,7 +25,7 @@ struct TableOption {
     bool repeats = false; // it may be given several times
     bool isRequired = false;
 
-    // What a shell may offer as the value besides `words`.
+    // These say what a shell may offer as the value besides `words`.
     bool takesFiles() const;
     bool takesFolders() const { return value == "DIR"; }
 };

@@ -630,7 +630,7 @@ void flushResults()
         throw Failure{exitIo, "stdout cannot be written"};
 }
 
-// What the line asks for. Returns the exit code, or throws a Failure.
+// Does what the line asks for. Returns the exit code, or throws a Failure.
 int run(CLI::App& app, CommandLine& line, const std::vector<std::string>& arguments)
 {
     int code = exitOk;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What every layout header needs. The headers of this folder hold the limits, flags, parameter
-// structures and constants that the host, GLSL and CUDA share: each stands once, and C++, CUDA and
-// GLSL include the same file. They only consist of #define and plain structures of 32-bit members.
+// Holds what every layout header needs. The headers of this folder hold the limits, flags,
+// parameter structures and constants that the host, GLSL and CUDA share: each stands once, and C++,
+// CUDA and GLSL include the same file. They only consist of #define and plain structures of 32-bit
+// members.
 #ifndef SLUICE_LAYOUT_BASE_H
 #define SLUICE_LAYOUT_BASE_H
 

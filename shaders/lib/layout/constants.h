@@ -8,18 +8,18 @@
 #define SLUICE_CONSTANT_WORKGROUP_SIZE 0
 // Lanes of a subgroup, hardware or emulated.
 #define SLUICE_CONSTANT_SUBGROUP_SIZE 1
-// Whether plain stores to memory are visible to the subgroup, and behind a barrier to the
+// Says whether plain stores to memory are visible to the subgroup, and behind a barrier to the
 // workgroup, without coherent accesses (gdeflate, gstd_expand, filter).
 #define SLUICE_CONSTANT_PLAIN_STORES_VISIBLE 2
-// Whether two subgroups share a tile, one for each stage of the decode.
+// Says whether two subgroups share a tile, one for each stage of the decode.
 #define SLUICE_CONSTANT_GDEFLATE_PAIRED 3
-// Whether rows have padding: 0 means that rowBytes tells, 1 never, 2 always.
+// Says whether rows have padding: 0 means that rowBytes tells, 1 never, 2 always.
 #define SLUICE_CONSTANT_GDEFLATE_PITCH 4
 // How much shared memory a tile may take: 0 means 3 KB, 1 means 5 KB, 2 means 9 KB.
 #define SLUICE_CONSTANT_GDEFLATE_ROOM 5
 // One of SLUICE_SCAN_OP_.
 #define SLUICE_CONSTANT_SCAN_OPERATION 6
-// Whether head flags begin new sums.
+// Says whether head flags begin new sums.
 #define SLUICE_CONSTANT_SCAN_SEGMENTED 7
 // Rounds of scan_ring that wait in shared memory.
 #define SLUICE_CONSTANT_SCAN_RING_SHARED 8
@@ -27,7 +27,7 @@
 #define SLUICE_CONSTANT_SCAN_RING_REGISTERS 9
 // Bytes of an element; 0 reads the size from the parameters (compact, interval_expand).
 #define SLUICE_CONSTANT_ELEMENT_BYTES 10
-// What a compaction by words tests: one of SLUICE_COMPACT_KIND_.
+// Says what a compaction by words tests: one of SLUICE_COMPACT_KIND_.
 #define SLUICE_CONSTANT_COMPACT_KIND 11
 // Tiles of compact_ring that wait in shared memory.
 #define SLUICE_CONSTANT_COMPACT_RING_TILES 12
@@ -35,7 +35,7 @@
 #define SLUICE_CONSTANT_INTERVAL_UNITS_AT_ONCE 13
 // Words that an invocation of interval_move has in flight.
 #define SLUICE_CONSTANT_INTERVAL_WORDS_AT_ONCE 14
-// Whether interval_move stores edges byte by byte, which suits short runs.
+// Says whether interval_move stores edges byte by byte, which suits short runs.
 #define SLUICE_CONSTANT_INTERVAL_BYTES_APART 15
 
 #endif

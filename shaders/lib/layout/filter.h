@@ -47,7 +47,7 @@ SLUICE_LAYOUT_BEGIN
 // The wavefronts other than GRADIENT. Kernels have code for each, and choose it by X(number).
 #define SLUICE_OTHER_WAVES(X) X(SLUICE_PREDICTOR_MEDIAN) X(SLUICE_PREDICTOR_AVERAGE)
 
-// What is wrong with a description: the first word that breaks a rule decides.
+// These say what is wrong with a description: the first word that breaks a rule decides.
 #define SLUICE_FILTER_GOOD 0u    // nothing so far
 #define SLUICE_FILTER_NEWER 1u   // a version, a flag or a predictor that there may be some day
 #define SLUICE_FILTER_DAMAGED 2u // any other rule
@@ -60,7 +60,7 @@ struct FilterReading {
     u32 columns;     // of the sections so far, which count too
     u32 steps;       // of the sections so far, which depend on each other: filterSteps
 };
-// What the words of a section say.
+// Holds what the words of a section say.
 struct FilterSectionWords {
     u32 size;         // bytes, or SLUICE_FILTER_REST
     u32 width, first; // records of a row, 0 without rows; where in its row the first record is

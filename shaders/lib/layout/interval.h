@@ -27,14 +27,14 @@ SLUICE_LAYOUT_BEGIN
 // bytes, at least one.
 #define SLUICE_INTERVAL_COST_BYTES 32u
 
-// What IntervalParams::counts holds: lengths, offsets in CSR form, or the sorted indices of a bulk
-// operation, which removes or inserts items.
+// These say what IntervalParams::counts holds: lengths, offsets in CSR form, or the sorted indices
+// of a bulk operation, which removes or inserts items.
 #define SLUICE_INTERVAL_COUNTS 0u
 #define SLUICE_INTERVAL_OFFSETS 1u
 #define SLUICE_INTERVAL_REMOVED 2u
 #define SLUICE_INTERVAL_INSERTED 3u
 
-// What interval_move.comp does; the first three are those of SluiceIntervalMoveKind.
+// These say what interval_move.comp does; the first three are those of SluiceIntervalMoveKind.
 #define SLUICE_INTERVAL_KIND_MOVE 0u
 #define SLUICE_INTERVAL_KIND_GATHER 1u
 #define SLUICE_INTERVAL_KIND_SCATTER 2u

@@ -14,12 +14,12 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_SCAN_BY_NUMBER 0u // each has the tile of its own number, not counting the scanner
 #define SLUICE_SCAN_BY_TICKET 1u // each takes the next tile that none has, again and again
 #define SLUICE_SCAN_BY_RING 2u   // as by ticket, and a tile waits while the next ones are loaded
-// What a scan or reduction returns.
+// These say what a scan or reduction returns.
 #define SLUICE_KIND_EXCLUSIVE 0u
 #define SLUICE_KIND_INCLUSIVE 1u
 #define SLUICE_KIND_REDUCE 2u   // reduce.comp: one value
 #define SLUICE_KIND_PARTIALS 3u // reduce.comp: what comes before each tile
-// What the kernels compute; minima and maxima of all types are maxima of unsigned keys.
+// These say what the kernels compute; minima and maxima of all types are maxima of unsigned keys.
 #define SLUICE_SCAN_OP_SUM 0u
 #define SLUICE_SCAN_OP_MAX 1u
 #define SLUICE_SCAN_OP_SUM_F32 2u

@@ -36,7 +36,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_ZS_OFFSETS 1u
 #define SLUICE_ZS_MATCH_LENGTHS 2u
 #define SLUICE_ZS_TABLES 3u
-// What describes a table.
+// These say what describes a table.
 #define SLUICE_ZS_PREDEFINED 0u
 #define SLUICE_ZS_ONE_SYMBOL 1u
 #define SLUICE_ZS_FSE 2u

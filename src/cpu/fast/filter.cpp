@@ -70,7 +70,7 @@ void undoAny(const FilterSection& section, const FilterColumn& column,
         });
 }
 
-// What the columns of a section have in common.
+// Holds what the columns of a section have in common.
 struct Records {
     const FilterSection& section;
     const uint8_t* filtered;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What decoders may use beyond portable C++: AVX2 on x86-64, in separate functions that run only if
-// the processor has it. Otherwise, and with other compilers, the portable code runs.
+// Holds what decoders may use beyond portable C++: AVX2 on x86-64, in separate functions that run
+// only if the processor has it. Otherwise, and with other compilers, the portable code runs.
 #pragma once
 
 #if defined(__GNUC__) && defined(__x86_64__)

@@ -48,8 +48,8 @@ public:
         uint32_t w[kRowWords];
     };
 
-    // What the test needs besides the elements, in the lowest bits: the row's bytes (BYTES) or its
-    // bits (MASK).
+    // Holds what the test needs besides the elements, in the lowest bits: the row's bytes (BYTES)
+    // or its bits (MASK).
     struct Selectors {
         uint32_t w[kRows];
     };

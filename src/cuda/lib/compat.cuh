@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What shaders/lib/kernels/*.h call, under the names that lanes.glsl, memory.glsl and compat.glsl
-// give it in GLSL. A lane group is a warp, and a workgroup is a block.
+// Defines what shaders/lib/kernels/*.h call, under the names that lanes.glsl, memory.glsl and
+// compat.glsl give it in GLSL. A lane group is a warp, and a workgroup is a block.
 #pragma once
 
 #include "compat.h"

@@ -188,15 +188,15 @@ __device__ bool isWaveOfValues(const TileAtWork& tile, uint32_t column)
 {
     return SLUICE_PREDICTOR_IS_WAVE(predictorOf(column)) && !isWaveOfBytes(tile, column);
 }
-// Whether its residuals are first brought into a row in scratch.
+// Returns whether the column's residuals are first brought into a row in scratch.
 __device__ bool isGathered(const TileAtWork& tile, uint32_t column)
 {
     return predictorOf(column) != kNone && bytesOf(column) == 1 && shared.step[column] != 1 &&
            (SLUICE_PREDICTOR_IS_SUM(predictorOf(column)) || isWaveOfBytes(tile, column));
 }
 
-// Whether its bytes in the planes or in scratch differ from those of the record by more than
-// the bytes of its base.
+// Returns whether the column's bytes in the planes or in scratch differ from those of the record by
+// more than the bytes of its base.
 __device__ bool isChanged(uint32_t column)
 {
     const uint32_t word = shared.column[column];

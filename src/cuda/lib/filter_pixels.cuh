@@ -26,7 +26,7 @@ __host__ __device__ constexpr uint32_t loadersOf(uint32_t groups) { return kThre
 
 __device__ uint32_t quadsOfRow(const TileAtWork& tile) { return (tile.width + 3) / 4; }
 
-// Whether the section is of pixels; all threads get the same answer.
+// Returns whether the section is of pixels; all threads get the same answer.
 __device__ bool arePixels(const TileAtWork& tile)
 {
     const uint32_t groups = groupsOf(tile.stride);
@@ -43,7 +43,8 @@ __device__ bool arePixels(const TileAtWork& tile)
     return uniform(isWave) != 0;
 }
 
-// Whether the residuals of all columns are those of the first record, then of the next one, ...
+// Returns whether the residuals of all columns lie together: those of the first record, then those
+// of the next one, and so on.
 __device__ bool arePixelsJoined(const TileAtWork& tile)
 {
     bool result = true;

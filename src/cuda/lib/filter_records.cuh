@@ -28,7 +28,8 @@ __device__ uint32_t reciprocalOfStride(const TileAtWork& tile)
     return 0xffffffffu / tile.stride + 1;
 }
 
-// Whether four bytes of a record from `at` on come from planes, or all from a row of values.
+// These say whether the bytes of a record from `at` on come from planes, or four from a row of
+// values.
 __device__ bool arePlanes(const TileAtWork& tile, uint32_t at, uint32_t bytes)
 {
     bool result = true;

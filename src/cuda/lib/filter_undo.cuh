@@ -45,7 +45,7 @@ __device__ void gatherResiduals(const TileAtWork& tile, bool ofPixels)
     }
 }
 
-// What a warp does of a column. For differences from the left that is the records from a whole
+// Says what a warp does of a column. For differences from the left that is the records from a whole
 // number of steps on, and the value before them counts.
 struct Part {
     uint32_t column, begin, end, before;

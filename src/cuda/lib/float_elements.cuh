@@ -113,8 +113,8 @@ __device__ inline void join(const uint32_t (&pairs)[4], const Raw& raw, uint32_t
 template <uint32_t Type>
 constexpr uint32_t kSize = sizeOf(Type);
 
-// Whether bits that are not coded are loaded a row ahead; they are not where the registers for this
-// would cost more than waiting.
+// True where bits that are not coded are loaded a row ahead; they are not where the registers for
+// this would cost more than waiting.
 template <uint32_t Type>
 constexpr bool kAhead =
     Type != SLUICE_FLOAT_F32&& Type != SLUICE_FLOAT_F16&& Type != SLUICE_FLOAT_BYTES;

@@ -13,8 +13,8 @@ constexpr uint32_t kRounds = kWords / kWarpSize;            // words of a lane
 constexpr uint32_t kPieces = SLUICE_GS_PART_BYTES / kPiece; // of a part
 constexpr uint32_t kBefore = 4;                             // values in front of a group's
 constexpr uint32_t kNoEntry = 0xffffffffu;
-// What is known of a byte of a group: its value or, as a negative number, the address in shared
-// memory of what is known of the byte that it copies, less this.
+// A byte of a group is known by its value or, as a negative number, by the address in shared memory
+// of what is known of the byte that it copies, less this.
 constexpr int32_t kPointer = 0x8000;
 
 // A part's properties from its header; the counts are valid only if it is coded. Its entries are

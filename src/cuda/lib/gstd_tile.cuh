@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What both Gstd kernels need of a tile: 16-bit words of its source, stores to its destination, and
-// waiting for what the other kernel publishes.
+// Holds what both Gstd kernels need of a tile: 16-bit words of its source, stores to its
+// destination, and waiting for what the other kernel publishes.
 #pragma once
 
 #include "layout/base.h"

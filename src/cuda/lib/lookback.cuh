@@ -96,8 +96,8 @@ class Lookback {
 public:
     using Value = typename Op::Value;
 
-    // Of the tiles that a warp of the scanner looks at: how many have published, up to the first
-    // that has not, and their run.
+    // Says how many of the tiles that a warp of the scanner looks at have published, up to the
+    // first that has not, and holds their run.
     using OneRun = Run<Op, true>;
     struct ScannedWarp {
         OneRun run;

@@ -36,7 +36,7 @@ struct Segments {
     }
 };
 
-// What the index says about every asset, whoever has encoded it.
+// Holds what the index says about every asset, whoever has encoded it.
 struct AssetHead {
     std::string_view name;
     uint32_t type;

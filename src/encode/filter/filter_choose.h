@@ -65,7 +65,7 @@ struct FilterSample {
 };
 using FilterSamples = std::vector<FilterSample>;
 
-// What is tried for the columns of a section.
+// Says what is tried for the columns of a section.
 struct FilterChoices {
     uint32_t predictors = 1;                 // a set of bitOf(predictor)
     bool planes = true;                      // columns may be split

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What archive encoders know about a Gstd tile beyond its bytes.
+// Lets archive encoders use what they know about a Gstd tile beyond its bytes.
 #pragma once
 
 #include <sluice/sluice_encode.h>
 
 namespace sluice {
 
-// What most bytes of a tile are: unfiltered, or a filter's residuals
+// Says what most bytes of a tile are: unfiltered, or a filter's residuals.
 enum class GstdContent {
     plain,
     bytes,    // of single bytes: images

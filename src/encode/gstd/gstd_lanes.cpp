@@ -63,7 +63,7 @@ void LaneWriter::finish(std::vector<uint16_t>& words) const
     for (size_t i = m_reads.size(); i-- > 0;) {
         const Read& read = m_reads[i];
         const uint32_t state = unread(states[read.lane], read.frequency, read.start, read.log);
-        // Whether there is a word cannot be predicted, so no branch depends on it.
+        // No branch depends on whether there is a word, since that cannot be predicted.
         const bool isFull = state > read.most;
         *end = uint16_t(state);
         end += isFull ? 1 : 0;

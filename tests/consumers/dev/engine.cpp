@@ -233,7 +233,7 @@ uint32_t Engine::run(VkPipeline with)
 }
 
 // -----------------------------------------------------------------------------------------------
-// What hot reload calls
+// Callbacks of hot reload
 
 constexpr uint32_t kRight = kCount * (kCount - 1) / 2;
 

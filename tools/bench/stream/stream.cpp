@@ -103,7 +103,7 @@ StreamBench::StreamBench(StreamEngine& engine, const BenchOptions& options, cons
     decodeRows(largeSetup(engine.device(), m_threads));
 }
 
-// What bounds a stream beside its reads.
+// Measures what bounds a stream beside its reads.
 void StreamBench::decodeRows(const StreamSetup& setup)
 {
     if (!m_wanted("stream decode") && !m_wanted("stream bulk")) return;

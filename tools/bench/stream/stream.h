@@ -11,7 +11,8 @@ namespace sluice {
 // minutes, and gigabytes of files.
 void benchStream(const BenchDevice& device, const BenchOptions& options, const Wanted& wanted,
                  BenchReport& report);
-// What calls cost the host, on a device that does nothing. input: an archive; empty: made up.
+// Measures what calls cost the host, on a device that does nothing. input: an archive; empty: made
+// up.
 void benchStreamHost(BenchReport& report, const std::string& input);
 
 } // namespace sluice

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the rows of streaming read: an archive, and the same bytes as the peers want them, in files
-// that are there several times.
+// Holds what the rows of streaming read: an archive, and the same bytes as the peers want them, in
+// files that are there several times.
 #pragma once
 
 #include <memory>

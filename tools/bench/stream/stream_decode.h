@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the device decodes if nothing has to be read, and what the way to its memory takes.
+// Measures what the device decodes if nothing has to be read, and what the way to its memory takes.
 #pragma once
 
 #include "tools/bench/stream/stream_content.h"

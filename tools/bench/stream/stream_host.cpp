@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What calls of sluice_stream cost the host. The device does nothing, so that no driver is counted.
+// Measures what calls of sluice_stream cost the host. The device does nothing, so that no driver is
+// counted.
 #include <algorithm>
 #include <cfloat>
 #include <cstring>
@@ -229,7 +230,7 @@ double IdleStreamer::record(double& nanoseconds, uint64_t& tiles, uint32_t polls
         nanoseconds += (end - start) * 1e9;
         tiles += batch.tiles;
         if (polled == 0) polled = poll(polls) / polls;
-        // What a device would have written: every tile is OK.
+        // A device would have written that every tile is OK.
         uint32_t* words = static_cast<uint32_t*>(m_results.host);
         std::fill_n(words, m_results.buffer.size / 4, uint32_t(SLUICE_TILE_OK));
         require(sluiceStreamComplete(m_streamer, batch.number), "completing");

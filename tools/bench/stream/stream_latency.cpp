@@ -26,7 +26,7 @@ double percentile(std::vector<double> values, double share)
     return values[std::min(std::max<size_t>(at, 1), values.size()) - 1];
 }
 
-// What engines start from.
+// Returns what engines start from.
 StreamSetup setupFor(uint32_t threads)
 {
     StreamSetup setup = plainSetup(threads);

@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-// What a streamer gets.
+// Holds what a streamer gets.
 struct StreamSetup {
     StreamEngine::Memory source = StreamEngine::Memory::host;
     uint64_t sourceSize = 0, outputSize = 0;
@@ -56,7 +56,7 @@ public:
     // Where not nullptr, batches are listed.
     std::vector<StreamBatchTime>* times = nullptr;
     uint64_t batchCount() const { return m_batchCount; }
-    // What sluiceStreamRecord has taken so far, where it recorded something.
+    // Returns the time that sluiceStreamRecord has taken so far, where it recorded something.
     double recordSeconds() const { return m_recordSeconds; }
     uint64_t recordedTiles() const { return m_recordedTiles; }
     double gpuMilliseconds() const { return m_gpuMilliseconds; } // of all batches

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What an engine would do without sluice_stream: threads that read and decode into memory of the
-// system, copies, and the driver's own decoder.
+// Does what an engine would do without sluice_stream, by threads that read and decode into memory
+// of the system, copies, and the driver's own decoder.
 #pragma once
 
 #include "tools/bench/stream/stream_content.h"

@@ -75,7 +75,7 @@ struct BspMap {
 // finite, and the bounds above hold. If false, `error` names what is wrong with the file.
 bool readBsp(const uint8_t* bytes, size_t size, BspMap& map, std::string& error);
 
-// Whether nothing solid is between two points.
+// Returns whether nothing solid is between two points.
 bool isOpen(const BspMap& map, const float (&from)[3], const float (&to)[3]);
 
 // Three numbers as entities have them ("origin" "1 2 3"); false if they are not that.

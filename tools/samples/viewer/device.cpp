@@ -182,7 +182,7 @@ void Device::createDevice(const DeviceOptions& options)
     m_features12.descriptorBindingPartiallyBound = m_isBindless;
     m_features12.descriptorBindingSampledImageUpdateAfterBind = m_isBindless;
     m_features12.descriptorBindingUpdateUnusedWhilePending = m_isBindless;
-    // What sluice decodes with.
+    // sluice decodes with these.
     m_features.features.shaderInt64 = has.shaderInt64;
     m_features12.bufferDeviceAddress = has12.bufferDeviceAddress;
     m_features12.storageBuffer8BitAccess = has12.storageBuffer8BitAccess;

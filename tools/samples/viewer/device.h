@@ -81,7 +81,7 @@ public:
     VkCommandPool makeCommandPool(uint32_t family) const; // its buffers can be begun again
     VkShaderModule makeShader(const uint32_t* code, size_t bytes) const;
 
-    // Of the device, blocks as a whole.
+    // Counts the device's memory, blocks as a whole.
     uint64_t allocatedBytes() const { return m_engine->allocatedBytes(); }
     uint32_t validationErrors() const { return m_validationErrors; }
 

@@ -26,7 +26,8 @@ void addChunk(std::string& png, const std::string& name, const std::string& data
            uint32_t(crc32(0, reinterpret_cast<const Bytef*>(chunk.data()), uInt(chunk.size()))));
 }
 
-// What stands left of a byte, above it, and left of that: the one that is nearest to their plane.
+// Returns the byte to the left, the one above or the one left of that, whichever is nearest to
+// their plane.
 int paeth(int left, int above, int corner)
 {
     const int plane = left + above - corner;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What every shader of a frame knows; renderer.cpp has the same.
+// Holds what every shader of a frame knows; renderer.cpp has the same.
 layout(push_constant, std430) uniform Push
 {
     mat4 viewProjection;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a renderer makes once: targets, frames, descriptors, pipelines.
+// Makes what a renderer needs to make only once: targets, frames, descriptors, pipelines.
 #include <cstddef>
 
 #include "tools/samples/viewer/renderer.h"

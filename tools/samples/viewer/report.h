@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a run measured, as JSON and as a page with plots that needs nothing beside itself.
+// Writes what a run measured, as JSON and as a page with plots that needs nothing beside itself.
 #pragma once
 
 #include <cstdint>

@@ -44,8 +44,8 @@ public:
     // Wants level 0 of all textures in use, regardless of the feedback and the budget.
     void wantEverything(bool isOn) { m_wantsEverything = isOn; }
 
-    // What a frame's pixels wanted: the finest level, and how many of the sampled pixels wanted the
-    // texture.
+    // Takes what a frame's pixels wanted: the finest level, and how many of the sampled pixels
+    // wanted the texture.
     void feedback(uint32_t texture, uint32_t level, uint32_t pixels, uint64_t frame);
 
     // Steps to take now. usedBytes: those of all images; soonFreeBytes: those of images that are

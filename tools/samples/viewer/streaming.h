@@ -14,7 +14,7 @@
 
 namespace viewer {
 
-// What a group loads: scripts, which the start waits for; maps' files, geometry and lightmaps;
+// Says what a group loads: scripts, which the start waits for; maps' files, geometry and lightmaps;
 // tails, without which a texture cannot be shown; finer levels.
 enum class GroupClass : uint32_t {
     script,

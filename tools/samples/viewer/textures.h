@@ -11,7 +11,7 @@
 
 namespace viewer {
 
-// What shaders know about a texture (world.frag).
+// Holds what shaders know about a texture (world.frag).
 struct TextureEntry {
     uint32_t slot;       // of its descriptor
     uint32_t firstLevel; // that the image has

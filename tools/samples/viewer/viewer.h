@@ -53,7 +53,7 @@ private:
     void createStreaming();
     void chooseMaps();
 
-    // What there is to know of a frame when its times have come.
+    // Holds what there is to know of a frame when its times have come.
     struct PendingSample {
         uint64_t frame;
         SluiceStreamBatch batch;

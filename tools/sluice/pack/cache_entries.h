@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the entries of a cache hold (cache_folder.h keeps them): encoded tiles, and for each file
-// how it was cut and which tiles it became.
+// Defines what the entries of a cache hold (cache_folder.h keeps them): encoded tiles, and for each
+// file how it was cut and which tiles it became.
 #pragma once
 
 #include <optional>

@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-// What an entry holds; its letter is the last one of the file's name.
+// Says what an entry holds; its letter is the last one of the file's name.
 enum class EntryKind : char {
     tile = 't',
     asset = 'a',

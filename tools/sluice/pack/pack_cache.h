@@ -29,8 +29,8 @@ public:
     Digest contentOf(const InputFile& file, const std::string& path);
     // Returns whether the file still has the content whose digest contentOf gave.
     bool isStill(const InputFile& file, const Digest& content) const;
-    // What identifies a file's entry: its content, its name (plans look at the suffix) and how it
-    // is encoded.
+    // Returns what identifies a file's entry: its content, its name (plans look at the suffix) and
+    // how it is encoded.
     static Digest keyOf(const Digest& content, const std::string& name,
                         const std::string& encoding);
 

@@ -53,7 +53,7 @@ bool readHead(PngReader& reader)
     if (setjmp(png_jmpbuf(reader.png)) != 0) return false;
     png_set_read_fn(reader.png, &reader, onRead);
     png_set_user_limits(reader.png, kMaxTextureExtent, kMaxTextureExtent);
-    // Of texts and profiles a small file may hold very large ones.
+    // A small file may hold very large texts and profiles.
     png_set_keep_unknown_chunks(reader.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     png_read_info(reader.png, reader.info);
     const int type = png_get_color_type(reader.png, reader.info);

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// What a user wants to hear of a device, tuning says itself.
+// Tuning itself says what a user wants to hear of a device.
 CommonOptions quietWith(const std::string& row)
 {
     CommonOptions options;
