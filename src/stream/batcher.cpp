@@ -40,15 +40,15 @@ SluiceTileTotals withMore(SluiceTileTotals totals, uint64_t maxFilteredSize)
 
 bool isWithin(const SluiceTileTotals& totals, const SluiceTileTotals& room)
 {
-    bool is =
+    bool fits =
         totals.filteredSize <= room.filteredSize && totals.descriptionSize <= room.descriptionSize;
     for (uint32_t kind = 0; kind < SLUICE_TILE_KINDS; ++kind) {
-        is = is && totals.largestFiltered[kind] <= room.largestFiltered[kind];
+        fits = fits && totals.largestFiltered[kind] <= room.largestFiltered[kind];
         for (uint32_t filtered = 0; filtered < 2; ++filtered)
-            is = is && totals.counts[kind][filtered] <= room.counts[kind][filtered] &&
-                 totals.parts[kind][filtered] <= room.parts[kind][filtered];
+            fits = fits && totals.counts[kind][filtered] <= room.counts[kind][filtered] &&
+                   totals.parts[kind][filtered] <= room.parts[kind][filtered];
     }
-    return is;
+    return fits;
 }
 
 // Requests for parts of one buffer share a target, which grows as far as they reach.

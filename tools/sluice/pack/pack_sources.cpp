@@ -27,7 +27,7 @@ public:
               m_facts.kind == FileFacts::Kind::file)
     {
     }
-    bool is(const FileFacts& file) const
+    bool isSameFile(const FileFacts& file) const
     {
         return m_exists && file.device == m_facts.device && file.number == m_facts.number;
     }
@@ -126,7 +126,7 @@ void Collector::checkExcludes()
 
 void Collector::addFile(std::string name, const std::string& path, const FileFacts& facts)
 {
-    if (m_output.is(facts)) {
+    if (m_output.isSameFile(facts)) {
         if (facts.size != 0 && !isOurs(path))
             throw Failure{exitIo, path +
                                       ": is among what is packed, and no archive that an earlier "
