@@ -131,7 +131,13 @@ TEST_CASE("pipelines: the tool lists what they cost, whatever their cache file h
         return contains(printed, "fse_tables") && contains(printed, "checksum") &&
                contains(printed, "3 pipelines of ");
     };
-    for (const std::string& contents : {std::string(), std::string(100, 'x')}) {
+    // A file that is no cache is replaced with -f alone, and a cache that is damaged without it.
+    writeFile(run.path / "cache", std::string(100, 'x'));
+    CHECK(run(list + "fse --cache cache") == 2);
+    REQUIRE(run(list + "fse --cache cache -f") == 0);
+    CHECK(isComplete());
+    const std::string damaged = run.read("cache").substr(0, 30) + "x";
+    for (const std::string& contents : {std::string(), damaged}) {
         writeFile(run.path / "cache", contents);
         REQUIRE(run(list + "fse --cache cache") == 0);
         CHECK(isComplete());
