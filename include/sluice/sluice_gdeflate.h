@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Decodes GDeflate 1.0 on the device, by sluice's kernels or by the driver's decoder.
+// Decodes GDeflate 1.0 on the device, with sluice's kernels or with the driver's decoder.
 #ifndef SLUICE_GDEFLATE_H
 #define SLUICE_GDEFLATE_H
 
@@ -10,72 +10,76 @@
 extern "C" {
 #endif
 
-// Decodes a list of GDeflate 1.0 tiles, one lane group of 32 lanes a tile. docs/format.md describes
-// the format. A tile that fails leaves unspecified bytes inside its own destination range;
-// compressed tiles over 128 KiB give BAD_REGION, and tiles of more than 256 blocks give LIMIT.
+// Decodes a list of GDeflate 1.0 tiles, with a group of 32 lanes per tile. docs/format.md describes
+// the format. If a tile fails, the bytes of its own destination range are unspecified. Compressed
+// tiles over 128 KiB give BAD_REGION, and tiles of more than 256 blocks give LIMIT.
 //
-// Pitched destination (rowBytes is not 0): the command decodes straight into what
-// vkCmdCopyBufferToImage (bufferRowLength) or a D3D12 footprint (pitch a multiple of 256) reads.
-// Regions stay logical: a region at dstAddress has the logical offset
-// dstAddress - (address of destination), and byte b of the logical bytes lies at this offset of
-// destination:
+// Pitched destination (rowBytes is not 0): the command decodes directly into the layout that
+// vkCmdCopyBufferToImage (bufferRowLength) or a D3D12 footprint (a pitch that is a multiple of 256)
+// reads. Regions still describe logical bytes, without padding. A region at dstAddress has the
+// logical offset dstAddress - (address of destination), and byte b of the logical bytes is at this
+// offset in destination:
 //   (b / rowBytes) * rowPitch + b % rowBytes
-// Tiles do not end at rows. The last row may be cut short, so that destination holds this many
-// logical bytes, and a region past those gives BAD_REGION:
+// Tiles need not end at the end of a row. The last row may be cut short. destination therefore
+// holds this many logical bytes, and a region past them gives BAD_REGION:
 //   destination.size / rowPitch * rowBytes + min(destination.size % rowPitch, rowBytes)
-// The padding at the end of rows is never written nor read. Checksums are over the logical bytes.
+// The padding at the end of rows is neither written nor read. Checksums are computed over the
+// logical bytes.
 //
-// By the driver (SLUICE_DECODE_BY_DRIVER): a dispatch of our own checks every region as always
-// (BAD_REGION is skipped and counted) and copies the others to scratch, in the form the extension
-// wants, whatever regionStride is; then vkCmdDecompressMemoryIndirectCount runs on that list. It
-// reports nothing: those regions get UNVERIFIED, which `expected` turns into OK or BAD_CHECKSUM.
-// The promise about hostile data holds for regions and counts, but not for the compressed bytes,
-// which only the driver reads: the extensions leave a tile with more bytes than its region says
-// undefined. STORED_IF_EQUAL and a pitched destination give ARGUMENT, because the extensions do not
-// know them; more than SluiceContextInfo::driverRegionLimit regions give UNSUPPORTED. The VkBuffer
-// of scratch needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT, and for the EXT extension those of scratch,
-// source and destination VK_BUFFER_USAGE_2_MEMORY_DECOMPRESSION_BIT_EXT. The call records barriers
-// of all commands around the driver's work, so that the barriers you need are the same as without.
+// Decoding by the driver (SLUICE_DECODE_BY_DRIVER): one of sluice's own dispatches first checks
+// every region as usual; a region that gets BAD_REGION is skipped and counted. The dispatch copies
+// the other regions to scratch in the layout that the extension needs, whatever regionStride is.
+// vkCmdDecompressMemoryIndirectCount then runs on that list. It reports nothing, so those regions
+// get UNVERIFIED, which `expected` turns into OK or BAD_CHECKSUM. The promise about hostile data
+// holds for regions and counts, but not for the compressed bytes, because only the driver reads
+// them: the extensions leave the behaviour undefined for a tile that decodes to more bytes than its
+// region says. STORED_IF_EQUAL and a pitched destination give ARGUMENT, because the extensions do
+// not support them. More than SluiceContextInfo::driverRegionLimit regions give UNSUPPORTED. The
+// VkBuffer of scratch needs VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. For the EXT extension the
+// VkBuffers of scratch, source and destination also need
+// VK_BUFFER_USAGE_2_MEMORY_DECOMPRESSION_BIT_EXT. The call records barriers of all commands around
+// the driver's work, so the caller needs the same barriers as without the driver.
 typedef struct SluiceGdeflateInfo {
-    // The list has at most this many regions, 0 .. 2^24. Some devices have a separate kernel for
-    // large batches, and this number chooses it, so a bound near the count is faster.
+    // Upper limit of the number of regions in the list, 0 .. 2^24. Some devices have a separate
+    // kernel for large batches, which this number selects, so a limit near the real number is
+    // faster.
     uint32_t maxRegionCount;
     // Bytes from one region to the next: a multiple of 4, at least 32.
     uint32_t regionStride;
     // SluiceDecodeFlags, or-ed.
     uint32_t flags;
-    // Bytes of a row of a pitched destination: a multiple of 4, 4 .. 2^30. 0 means that the
+    // Bytes per row of a pitched destination: a multiple of 4, 4 .. 2^30. 0 means that the
     // destination is linear.
     uint32_t rowBytes;
     // Bytes from one row to the next: a multiple of 4, at least rowBytes. It is 0 if rowBytes is 0.
     uint32_t rowPitch;
     // (maxRegionCount - 1) * regionStride + 32 bytes or more, 8-byte aligned: SluiceRegions.
     SluiceBuffer regions;
-    // 4 bytes in GPU memory, 4-byte aligned: how many regions are decoded, clamped to
-    // maxRegionCount. If its size is 0, maxRegionCount regions are.
+    // 4 bytes in GPU memory, 4-byte aligned: the number of regions to decode, clamped to
+    // maxRegionCount. If this range is empty (size 0), maxRegionCount regions are decoded.
     SluiceBuffer regionCount;
-    // Every region's compressed bytes must lie wholly inside it, else the region gets BAD_REGION.
-    // Reads are whole words: the handle must reach to the next multiple of 4 after each region's
-    // end.
+    // Every region's compressed bytes must lie completely inside this range, otherwise the region
+    // gets BAD_REGION. Reads are whole words, so the handle must reach to the next multiple of 4
+    // after each region's end.
     SluiceBuffer source;
-    // Every region's output must lie wholly inside it, else the region gets BAD_REGION. Regions
-    // must not overlap each other (values are undefined then, still inside destination). It is
-    // 4-byte aligned if it is pitched.
+    // Every region's output must lie completely inside this range, otherwise the region gets
+    // BAD_REGION. Regions must not overlap each other (values are then undefined, but still inside
+    // destination). A pitched destination must be 4-byte aligned.
     SluiceBuffer destination;
-    // maxRegionCount * 4 bytes, 4-byte aligned: word i is the checksum that region i must have. If
-    // its size is 0, no checksums are compared. With it the command does what sluiceCmdChecksum
-    // does, after the decode and with the barrier between: a status OK then says that the bytes are
-    // right.
+    // maxRegionCount * 4 bytes, 4-byte aligned: word i is the checksum that region i must have.
+    // With it the command also does what sluiceCmdChecksum does, after the decode and with the
+    // barrier between them; the status OK then says that the bytes are right. If this range is
+    // empty (size 0), no checksums are compared.
     SluiceBuffer expected;
     // (maxRegionCount + 2) * 4 bytes, 4-byte aligned. Word i is region i's SluiceTileStatus
-    // (PENDING past the count); then come two summary words: how many regions failed, and the index
-    // of the first that did, 0xffffffff if none did.
+    // (PENDING past the number of regions). Two summary words follow: the number of regions that
+    // failed, and the index of the first failed region, or 0xffffffff if none failed.
     SluiceBuffer status;
-    // As sluiceGetGdeflateRequirements says.
+    // The size and alignment are those that sluiceGetGdeflateRequirements returns.
     SluiceBuffer scratch;
 } SluiceGdeflateInfo;
 
-// Reads maxRegionCount and flags only. Errors: ARGUMENT, UNSUPPORTED (BY_DRIVER).
+// Reads only maxRegionCount and flags. Errors: ARGUMENT, UNSUPPORTED (BY_DRIVER).
 SLUICE_API SluiceStatus sluiceGetGdeflateRequirements(SluiceContext context,
                                                       const SluiceGdeflateInfo* info,
                                                       SluiceRequirements* requirements);
