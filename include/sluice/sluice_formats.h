@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Parses files from disk: the DirectStorage tile stream and the .sluice archive, both specified bit
-// by bit in docs/format.md. Part of library `sluice`. The functions work on bytes that the caller
-// has read, allocate nothing, keep no pointers, read nothing outside the ranges they are given, and
+// Parses files: the DirectStorage tile stream and the .sluice archive. docs/format.md specifies
+// both bit by bit. Part of library `sluice`. The functions work on bytes that the caller has read.
+// They allocate nothing, keep no pointers, read nothing outside the ranges that they are given, and
 // need no alignment. All of them are thread-safe.
 //
 // Every function that parses returns OK, ARGUMENT (a NULL or a contradiction between arguments), or
 //   FORMAT       the bytes break a rule of the format
 //   CHECKSUM     a checksum of a header or table does not match
-//   VERSION      well-formed, but of a newer version, or with a codec, filter or required parameter
-//                unknown here
-//   BUFFER_SIZE  fewer bytes than the structure has: the file is cut off, or more must be read
-//                first
-// On failure the output structures are unspecified.
+//   VERSION      well-formed, but of a newer version, or with an unknown codec, filter or required
+//                parameter
+//   BUFFER_SIZE  there are fewer bytes than the structure needs: the file is cut off, or the caller
+//                must read more first
+// After a failure the output structures are unspecified.
 #ifndef SLUICE_FORMATS_H
 #define SLUICE_FORMATS_H
 
@@ -24,8 +24,8 @@ extern "C" {
 #endif
 
 // -----------------------------------------------------------------------------------------------
-// DirectStorage tile stream: an 8-byte header, one u32 per tile, then the GDeflate tiles back to
-// back.
+// DirectStorage tile stream: an 8-byte header, one u32 per tile, then the GDeflate tiles,
+// contiguous.
 
 #define SLUICE_TILE_STREAM_HEADER_SIZE 8u
 #define SLUICE_TILE_STREAM_MAX_TILES 65535u
@@ -39,7 +39,7 @@ typedef struct SluiceTileStream {
 typedef struct SluiceTileStreamTile {
     uint64_t offset;         // bytes from the start of the stream, a multiple of 4
     uint32_t compressedSize; // 1 .. 131,072
-    uint32_t size;           // bytes after decoding: 65,536, less for the last tile
+    uint32_t size;           // bytes after decoding: 65,536; the last tile may have fewer
 } SluiceTileStreamTile;
 
 // Parses the header.
@@ -48,14 +48,14 @@ typedef struct SluiceTileStreamTile {
 SLUICE_API SluiceStatus sluiceParseTileStreamHeader(const void* bytes, size_t size,
                                                     SluiceTileStream* stream);
 
-// Parses the table: for every tile its place, checked against the neighbours and the end of the
-// stream.
-//   table, tableSize   the bytes after the header, 4 * tileCount of them are read
-//   streamSize         bytes in the whole stream, header and table included; tiles end there
-//                      exactly
+// Parses the table and returns the location of every tile, checked against its neighbours and the
+// end of the stream.
+//   table, tableSize   the bytes after the header, of which 4 * tileCount are read
+//   streamSize         bytes in the whole stream, including header and table; the last tile must
+//                      end exactly there
 //   tiles              receives stream->tileCount entries
-// Errors: ARGUMENT, FORMAT (bytes after the last tile too), BUFFER_SIZE (the table, or the stream,
-// ends too early).
+// Errors: ARGUMENT, FORMAT (also if bytes follow the last tile), BUFFER_SIZE (the table or the
+// stream ends too early).
 SLUICE_API SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* stream,
                                                    const void* table, size_t tableSize,
                                                    uint64_t streamSize,
@@ -66,21 +66,22 @@ SLUICE_API SluiceStatus sluiceParseTileStreamTable(const SluiceTileStream* strea
 //
 //   header | per asset: tile records, tile data | index: asset table, parameter blocks, names
 //
-// To read one asset: header, index, then the asset's extent (its tile records and its data lie
-// together; small assets may share one), or any part of it. A tile's data starts 16-byte aligned in
-// the extent, so an extent can be uploaded as it is.
+// To read one asset, read the header, the index, and then the asset's extent or any part of it. The
+// extent holds the asset's tile records and data contiguously; small assets may share an extent.
+// The data of each tile are 16-byte aligned within the extent, so an extent can be uploaded
+// unchanged.
 
 #define SLUICE_ARCHIVE_HEADER_SIZE 64u
 #define SLUICE_ARCHIVE_RECORD_SIZE 24u
 #define SLUICE_ARCHIVE_ALIGNMENT 16u
 #define SLUICE_ARCHIVE_MAX_ASSETS 1048576u       // 2^20
-#define SLUICE_ARCHIVE_MAX_NAME_BYTES 67108864u  // 2^26, all names together
-#define SLUICE_ARCHIVE_MAX_BLOCK_BYTES 67108864u // 2^26, all parameter blocks together
+#define SLUICE_ARCHIVE_MAX_NAME_BYTES 67108864u  // 2^26, for all names together
+#define SLUICE_ARCHIVE_MAX_BLOCK_BYTES 67108864u // 2^26, for all parameter blocks together
 #define SLUICE_ARCHIVE_MAX_NAME_LENGTH 4096u
 #define SLUICE_ARCHIVE_MIN_TILE_LOG2 16u
 #define SLUICE_ARCHIVE_MAX_TILE_LOG2 20u
 
-// Says what the bytes of an asset are, if they are more than plain bytes.
+// Type of an asset whose bytes are more than plain bytes.
 #define SLUICE_ASSET_IMAGE 1u // a KTX2 or DDS file, see sluiceGetArchiveImage (sluice_image.h)
 
 typedef enum SluiceCodec {
@@ -92,58 +93,59 @@ typedef enum SluiceCodec {
 } SluiceCodec;
 
 typedef struct SluiceArchive {
-    uint32_t versionMajor;  // 1; 2: extents have an order of their own; 3: assets share tiles
-    uint32_t versionMinor;  // 0, or more if a newer version has written it
+    uint32_t versionMajor;  // 1; 2: extents have their own order; 3: assets share tiles
+    uint32_t versionMinor;  // 0; more if a newer version has written the file
     uint32_t assetCount;    // at most SLUICE_ARCHIVE_MAX_ASSETS
-    uint32_t nameBytes;     // size of the names
-    uint32_t blockBytes;    // size of the parameter blocks
+    uint32_t nameBytes;     // bytes of all names
+    uint32_t blockBytes;    // bytes of all parameter blocks
     uint32_t indexChecksum; // XXH32 (seed 0) of the index as it is stored
     uint64_t indexOffset;   // bytes from the start of the file
-    uint64_t indexSize;     // bytes that the index takes in memory
+    uint64_t indexSize;     // bytes of the index in memory
     uint64_t fileSize;      // bytes
-    uint64_t tileCount;     // of all assets
-    // Bytes of the index in the file, which it ends: indexSize in versions 1 and 2.
+    uint64_t tileCount;     // tiles of all assets
+    // Bytes of the index in the file, where it is the last part; equal to indexSize in versions 1
+    // and 2.
     uint64_t storedIndexSize;
-    uint32_t shareCount;     // shares: tiles that several small assets have together
+    uint32_t shareCount;     // number of shares: extents whose tiles hold several small assets
     uint32_t codedIndexSize; // bytes of indexSize that sluiceUnpackArchiveIndex works in
 } SluiceArchive;
 
 #define SLUICE_ARCHIVE_NO_SHARE 0xffffffffu
 
-// An asset of its own is all that its tiles decode to. Small assets may share an extent: each is
-// size bytes from tilesOffset on of the tilesSize bytes that the share's tiles decode to, in one
-// tile or over several. Then offset, extentSize, tileCount, tileSizeLog2 and tileChecksum are the
-// share's.
+// An asset normally has an extent of its own and consists of all bytes that its tiles decode to.
+// Small assets may share an extent, a share. The tiles of a share decode to tilesSize bytes; the
+// asset is the size bytes of them at tilesOffset, in one tile or across several. offset,
+// extentSize, tileCount, tileSizeLog2 and tileChecksum then describe the share.
 typedef struct SluiceArchiveAsset {
     const char* name;    // UTF-8, not 0-terminated; points into the index
     uint32_t nameLength; // bytes
-    // Says what the bytes are: 0 = plain bytes, SLUICE_ASSET_IMAGE, or of a newer version.
+    // Kind of the bytes: 0 for plain bytes, SLUICE_ASSET_IMAGE, or a type of a newer version.
     uint32_t type;
     uint64_t size;          // bytes of the asset
-    uint64_t offset;        // of the extent, from the start of the file, a multiple of 16
+    uint64_t offset;        // offset of the extent from the start of the file, a multiple of 16
     uint64_t extentSize;    // bytes: tile records, padding, data, padding
     uint32_t tileCount;     // tiles of the extent
     uint32_t tileSizeLog2;  // 16 .. 20: no tile decodes to more than 1 << tileSizeLog2 bytes
     uint32_t tileChecksum;  // XXH32 (seed 0) of the tile records
     const void* parameters; // the parameter block; points into the index; NULL if there is none
     uint32_t parameterSize; // bytes
-    uint32_t share;       // its number, 0 .. shareCount - 1; SLUICE_ARCHIVE_NO_SHARE: there is none
-    uint64_t tilesOffset; // a multiple of 16; 0 without a share
-    uint64_t tilesSize;   // bytes; the same as size without a share
-    // The parameters that describe the tiles' filters; without a share the same as parameters.
+    uint32_t share;         // the share's index, 0 .. shareCount - 1; SLUICE_ARCHIVE_NO_SHARE: none
+    uint64_t tilesOffset;   // a multiple of 16; 0 if there is no share
+    uint64_t tilesSize;     // bytes; equal to size if there is no share
+    // The parameters that describe the tiles' filters; equal to parameters if there is no share.
     const void* tileParameters;
     uint32_t tileParameterSize; // bytes
 } SluiceArchiveAsset;
 
 typedef struct SluiceArchiveTile {
     uint64_t offset;       // bytes from the start of the asset's extent, a multiple of 16
-    uint64_t outputOffset; // bytes from the start of what the tiles decode to, a multiple of 4
+    uint64_t outputOffset; // offset among all bytes that the tiles decode to, a multiple of 4
     uint32_t storedSize;   // bytes: size if codec is STORE, less otherwise
     // Bytes after decoding, 1 .. 1 << tileSizeLog2; GDEFLATE at most 65,536, GSTD at most 262,144.
     uint32_t size;
     uint32_t codec;        // SluiceCodec
     uint32_t checksum;     // sluiceTileChecksum of the decoded bytes
-    uint32_t filterOffset; // 0: no filter; else the place of its description, see docs/format.md
+    uint32_t filterOffset; // 0: no filter; else the location of its description, see docs/format.md
 } SluiceArchiveTile;
 
 // Parses the header.
@@ -154,98 +156,100 @@ typedef struct SluiceArchiveTile {
 SLUICE_API SluiceStatus sluiceParseArchiveHeader(const void* bytes, size_t size, uint64_t fileSize,
                                                  SluiceArchive* archive);
 
-// Makes the index from its stored form: archive->storedIndexSize bytes of the file from
-// archive->indexOffset on. In versions 1 and 2 the two are the same, and it only copies.
+// Unpacks the index from its stored form, which is the archive->storedIndexSize bytes at
+// archive->indexOffset of the file. In versions 1 and 2 the two forms are equal, and the call only
+// copies.
 //   index, indexSize   receives archive->indexSize bytes; must not overlap stored
 // Errors: ARGUMENT, FORMAT, CHECKSUM, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceUnpackArchiveIndex(const SluiceArchive* archive, const void* stored,
                                                  size_t storedSize, void* index, size_t indexSize);
 
-// Checks the whole index once: its checksum, every asset entry, every name, every parameter block,
-// and that assets that share tiles lie in them one behind the other.
-//   index, indexSize   archive->indexSize bytes, as sluiceUnpackArchiveIndex made them; in versions
-//                      1 and 2 the file's may be given as they are
-//   badAsset           may be NULL; on failure the number of the asset at fault, or 0xffffffff if
-//                      it is none of them
-// Time: bytes of the index * log2(assets). Errors: ARGUMENT, FORMAT, CHECKSUM, VERSION,
-// BUFFER_SIZE.
+// Checks the whole index once: its checksum, every asset entry, every name and every parameter
+// block, and that assets that share tiles follow each other in the share.
+//   index, indexSize   archive->indexSize bytes from sluiceUnpackArchiveIndex; in versions 1 and 2
+//                      the bytes of the file may be passed unchanged
+//   badAsset           may be NULL; after a failure the index of the asset at fault, or 0xffffffff
+//                      if no single asset is at fault
+// The time is proportional to bytes of the index * log2(assets). Errors: ARGUMENT, FORMAT,
+// CHECKSUM, VERSION, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* index,
                                                 size_t indexSize, uint32_t* badAsset);
 
 // Reads entry `asset` of an index that sluiceCheckArchiveIndex found OK. name and parameters point
-// into index. Errors: ARGUMENT (asset >= assetCount too), BUFFER_SIZE.
+// into index. Errors: ARGUMENT (also if asset >= assetCount), BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceGetArchiveAsset(const SluiceArchive* archive, const void* index,
                                               size_t indexSize, uint32_t asset,
                                               SluiceArchiveAsset* info);
 
-// Gives the assets in the order of their extents, for an index that sluiceCheckArchiveIndex found
-// OK. This is the order of their names, unless the archive was packed in another one.
-//   assets   receives assetCount numbers
+// Lists the assets in the order of their extents, for an index that sluiceCheckArchiveIndex found
+// OK. This is the order of their names, unless the archive was packed in another order.
+//   assets   receives assetCount asset indices
 // Errors: ARGUMENT, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceGetArchiveOrder(const SluiceArchive* archive, const void* index,
                                               size_t indexSize, uint32_t* assets);
 
 // Finds an asset by its name, by binary search in an index that sluiceCheckArchiveIndex found OK.
-//   asset   receives its number, or 0xffffffff if there is none (then too the call returns OK)
+//   asset   receives the asset's index, or 0xffffffff if there is none; the call returns OK in both
+//           cases
 // Errors: ARGUMENT, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceFindArchiveAsset(const SluiceArchive* archive, const void* index,
                                                size_t indexSize, const char* name,
                                                size_t nameLength, uint32_t* asset);
 
-// Reads an asset's tile records, in one piece or in several. The state is plain data in the
-// caller's memory.
+// Reads an asset's tile records, in one call or in several. The state is plain data in the caller's
+// memory.
 typedef struct SluiceArchiveTileReader {
-    uint32_t next;      // the record that the next call starts with
+    uint32_t next;      // index of the record that the next call starts with
     uint32_t state[31]; // for the reader only
 } SluiceArchiveTileReader;
 
-// Starts with record 0; assets of one share have the same records. The reader keeps
-// asset->tileParameters, which descriptions of filters are in: the index stays as it is until the
-// last record is parsed. Errors: ARGUMENT.
+// Starts at record 0; assets of one share have the same records. The reader keeps the pointer
+// asset->tileParameters, where the descriptions of filters are, so the index must stay valid and
+// unchanged until the last record is parsed. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceBeginArchiveTiles(const SluiceArchiveAsset* asset,
                                                 SluiceArchiveTileReader* reader);
 
-// Gives a reader memory to note in which descriptions of filters it has checked. Without it, each
-// record whose description differs from its neighbour's has it checked, which may take long in a
-// hostile file.
-//   memory, size  a byte for each 4 of asset->tileParameters, asset->tileParameterSize / 4, all of
-//                 them 0 at first. They stay until the last record is parsed. Assets that share a
-//                 block of parameters may share the memory
+// Gives a reader memory in which it notes which descriptions of filters it has checked. Without
+// this memory the reader checks the description of every record that differs from its neighbour's,
+// which may take long in a hostile file.
+//   memory, size  one byte per 4 bytes of asset->tileParameters: asset->tileParameterSize / 4
+//                 bytes, all 0 at first. They must stay valid until the last record is parsed.
+//                 Assets that share a parameter block may share the memory
 // Call it before the first sluiceParseArchiveTiles. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceRememberArchiveFilters(SluiceArchiveTileReader* reader, void* memory,
                                                      size_t size);
 
-// Parses the next `count` records, which follow those of the last call.
-//   records, size   count * 24 bytes: from offset 24 * reader->next of the asset's extent
+// Parses the next `count` records, which follow those of the previous call.
+//   records, size   count * 24 bytes, which start at offset 24 * reader->next of the asset's extent
 //   tiles           receives count entries
-// The call that parses the last record also compares the sum of sizes and the checksum, and only
-// then are codecs and filters that are unknown here reported (VERSION), so that a damaged record is
-// never taken for a new version. A caller that decodes before that call looks at codec and
-// filterOffset itself. After a failure reader->next is the number of the record at fault, or of the
-// last record where all of them together are. An asset without tiles needs no call. Errors:
-// ARGUMENT (more records than the asset has too), FORMAT, CHECKSUM, VERSION, BUFFER_SIZE.
+// The call that parses the last record also checks the sum of sizes and the checksum. Only that
+// call reports unknown codecs and filters (VERSION), so that a damaged record is never taken for a
+// newer version. A caller that decodes tiles before that call must check codec and filterOffset
+// itself. After a failure reader->next is the index of the record at fault, or of the last record
+// if the fault is in all of them together. An asset without tiles needs no call. Errors: ARGUMENT
+// (also if the asset has fewer records), FORMAT, CHECKSUM, VERSION, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceParseArchiveTiles(SluiceArchiveTileReader* reader,
                                                 const void* records, size_t size, uint32_t count,
                                                 SluiceArchiveTile* tiles);
 
-// Reads the head of a tile with codec FLOAT and makes an entry for sluiceCmdFloatDecode of it.
+// Reads the head of a tile with codec FLOAT and makes an entry for sluiceCmdFloatDecode from it.
 //   bytes        the tile's first 16 bytes; no more are read
-//   storedSize   as its record says
-//   size         as its record says: bytes after decoding
-//   tensor       receives type, count and wordsSize; words, index, lengths and raw count from the
-//                tile's first byte, which must lie at a multiple of 16 in memory: the caller adds
-//                its address to each of them. output and firstTile are 0. The entry has
-//                (count + 8,191) / 8,192 statuses
-// All four parts lie inside the storedSize bytes, and count elements are size bytes. Code lengths,
-// index and words are not looked at: the decoder bounds every access by this entry and gives a
-// status for what is wrong in them. Errors: ARGUMENT, FORMAT, BUFFER_SIZE.
+//   storedSize   from the tile's record
+//   size         from the tile's record: bytes after decoding
+//   tensor       receives type, count and wordsSize. words, index, lengths and raw are offsets from
+//                the tile's first byte; the caller must add that byte's address, a multiple of 16,
+//                to each of them. output and firstTile are 0. The entry has (count + 8,191) / 8,192
+//                statuses
+// All four parts are inside the storedSize bytes, and count elements have size bytes. The function
+// does not check code lengths, index and words: the decoder bounds every access by this entry and
+// reports what is wrong in them with a status. Errors: ARGUMENT, FORMAT, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceParseFloatTile(const void* bytes, size_t storedSize, uint32_t size,
                                              SluiceFloatTensor* tensor);
 
-// Says whether an archive may hold this name: 1 to 4,096 bytes of UTF-8; components separated by
-// '/', none of them empty, "." or ".."; no control characters, no '\', no drive letter in front.
-// Returns 1 or 0. Such a name cannot leave the folder it is appended to, if the folder holds no
-// links.
+// Returns 1 if an archive may hold this name, else 0. A name has 1 to 4,096 bytes of UTF-8. Its
+// components are separated by '/', and none of them is empty, "." or "..". It has no control
+// characters, no '\' and no drive letter at the start. Such a name, appended to a folder without
+// links, cannot leave that folder.
 SLUICE_API int sluiceIsArchiveName(const char* name, size_t length);
 
 #ifdef __cplusplus
