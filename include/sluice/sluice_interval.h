@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Intervals: runs of elements of any length, expanded, moved, gathered or scattered by one command,
-// load-balanced whatever their lengths; the load-balancing search on its own; bulk remove and
-// insert. Part of sluice.h, whose rules (ownership, barriers, threads, errors) hold here too.
+// Intervals are runs of elements of any length. One command expands, moves, gathers or scatters all
+// intervals of a list and balances the load for any lengths. The load-balancing search is also
+// available on its own, and so are bulk remove and insert. Part of sluice.h, whose rules
+// (ownership, barriers, threads, errors) apply here too.
 //
-// Method: the load-balancing search of Baxter, moderngpu (2013), which goes back to the merge path
-// of Odeh, Green, Mwassi, Shmueli, Birk (2012). The elements, and a constant cost for each
-// interval, are cut into equal shares, one a lane group of 32; each finds its first interval by a
-// search over the prefix sums of every 128th count, scans the counts from there on, 32 intervals at
-// a time, marks in shared memory where they begin, and ranks the pieces of its output by counting
-// marks. So no distribution of lengths is slow, neither one huge interval among millions of tiny
-// ones nor only empty ones.
+// Method: the load-balancing search of Baxter, moderngpu (2013), which is based on the merge path
+// of Odeh, Green, Mwassi, Shmueli, Birk (2012). The total work, which is the elements plus a
+// constant cost per interval, is divided into equal shares, one per group of 32 lanes. Each group
+// finds its first interval by a search over the prefix sums of every 128th count. It scans the
+// counts from there, 32 intervals at a time, marks in shared memory where intervals begin, and
+// counts marks to find the interval of each piece of its output. So no distribution of lengths is
+// slow, neither one huge interval among millions of tiny ones nor only empty ones.
 #ifndef SLUICE_INTERVAL_H
 #define SLUICE_INTERVAL_H
 
@@ -20,44 +21,43 @@
 extern "C" {
 #endif
 
-// Every command below writes two words to its `result`, which is 4-byte aligned; if its size is 0,
-// they are not written.
-//   word 0   elements that the intervals have in all; those of the finished array for the bulk
-//            operations; at most 2^32 - 1
+// Every command below writes two words to its `result`, which is 4-byte aligned. If `result` is
+// empty (size 0), they are not written.
+//   word 0   total number of elements of the intervals, or for the bulk operations of the finished
+//            array; at most 2^32 - 1
 //   word 1   SluiceIntervalFlags, or-ed
 typedef enum SluiceIntervalFlags {
-    // The counts add up to 2^32 - 1 or more. Elements from number 2^32 - 1 on are dropped.
+    // The counts add up to 2^32 - 1 or more. Elements with index 2^32 - 1 or more are dropped.
     SLUICE_INTERVAL_SATURATED = 1,
-    // There are more elements than fit in the destination. Those past its end, in the order of the
-    // intervals, are dropped (for moves and scatters: element number i where
-    // i >= destination.size / elementSize).
+    // The destination is too small for all elements. Those past its end, in the order of the
+    // intervals, are dropped. For moves and scatters these are the elements with index i where i >=
+    // destination.size / elementSize.
     SLUICE_INTERVAL_TRUNCATED = 2,
-    // At least one interval that is not empty lies partly outside the source or the destination. It
-    // was skipped whole.
+    // At least one interval that is not empty lies partly outside the source or the destination.
+    // The whole interval was skipped.
     SLUICE_INTERVAL_SKIPPED = 4,
     SLUICE_INTERVAL_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceIntervalFlags;
 
-// A list of intervals; lengths are in elements. Exactly one of counts and offsets has a size; if
-// maxCount is 0 neither needs one. The lengths may add up to 2^32 - 1 elements (for moves that is
-// up to 64 GiB).
+// A list of intervals; lengths are in elements. Exactly one of counts and offsets must have a size.
+// If maxCount is 0, neither needs a size. The lengths may add up to 2^32 - 1 elements (up to 64 GiB
+// in moves).
 typedef struct SluiceIntervals {
-    uint32_t maxCount; // the list has at most this many intervals, 0 .. 2^32 - 1
-    // 4 bytes in GPU memory, 4-byte aligned: how many intervals there are, clamped to maxCount. If
-    // its size is 0, there are maxCount.
+    uint32_t maxCount; // upper limit of the number of intervals, 0 .. 2^32 - 1
+    // 4 bytes in GPU memory, 4-byte aligned: the number of intervals, clamped to maxCount. If this
+    // range is empty (size 0), there are maxCount intervals.
     SluiceBuffer count;
     // maxCount * 4 bytes, 4-byte aligned: u32 lengths, 0 for an empty interval.
     SluiceBuffer counts;
-    // (maxCount + 1) * 4 bytes, 4-byte aligned, instead of counts: interval i is [offsets[i],
-    // offsets[i + 1]) of the elements in order (CSR row offsets), and nothing is scanned. They must
-    // not decrease; otherwise it is undefined which elements are moved.
+    // (maxCount + 1) * 4 bytes, 4-byte aligned, used instead of counts: interval i holds the
+    // elements [offsets[i], offsets[i + 1]) (CSR row offsets), so no scan is needed. The offsets
+    // must not decrease; otherwise it is undefined which elements are moved.
     SluiceBuffer offsets;
 } SluiceIntervals;
 
-// Gives the scratch of the three commands on intervals: with counts (maxCount / 128 + 1,100) * 4
-// bytes or less, with offsets none; 4-byte aligned. Reads maxCount and the sizes of counts and
-// offsets only.
-// Errors: ARGUMENT (a NULL; both counts and offsets, or neither, unless maxCount is 0).
+// Returns the scratch of the three commands on intervals, 4-byte aligned: at most (maxCount / 128 +
+// 1,100) * 4 bytes with counts, none with offsets. Reads only maxCount and the sizes of counts and
+// offsets. Errors: ARGUMENT (a NULL; both counts and offsets, or neither, unless maxCount is 0).
 SLUICE_API SluiceStatus sluiceGetIntervalRequirements(SluiceContext context,
                                                       const SluiceIntervals* intervals,
                                                       SluiceRequirements* requirements);
@@ -65,19 +65,20 @@ SLUICE_API SluiceStatus sluiceGetIntervalRequirements(SluiceContext context,
 // -----------------------------------------------------------------------------------------------
 // Expand
 
-// Writes values[i] counts[i] times, interval after interval: {7, 8, 9} with the counts {2, 0, 3}
-// gives {7, 7, 9, 9, 9}. destination must not overlap anything that is read, else its contents are
-// undefined.
+// Writes values[i] counts[i] times, for each interval in order: {7, 8, 9} with the counts {2, 0, 3}
+// gives {7, 7, 9, 9, 9}. destination must not overlap anything that the command reads, otherwise
+// its contents are undefined.
 typedef struct SluiceIntervalExpandInfo {
-    uint32_t elementSize;      // bytes, 1 .. 16; sizes 1, 2, 4, 8 and 16 are the fast ones
+    uint32_t elementSize;      // bytes, 1 .. 16; the sizes 1, 2, 4, 8 and 16 are fast
     SluiceIntervals intervals; // the list
     // intervals.maxCount * elementSize bytes, aligned to elementSize if that is a power of two,
-    // else to 1.
+    // otherwise unaligned.
     SluiceBuffer values;
-    // It is aligned like values; bytes past destination.size / elementSize elements are left alone.
+    // Aligned like values. Bytes past the last whole element (destination.size / elementSize) are
+    // left alone.
     SluiceBuffer destination;
-    SluiceBuffer result;  // 8 bytes or none (see SluiceIntervalFlags)
-    SluiceBuffer scratch; // as sluiceGetIntervalRequirements says
+    SluiceBuffer result;  // 8 bytes, or empty (see SluiceIntervalFlags)
+    SluiceBuffer scratch; // size and alignment as in sluiceGetIntervalRequirements
 } SluiceIntervalExpandInfo;
 
 // Errors: ARGUMENT, BUFFER_SIZE.
@@ -89,41 +90,42 @@ SLUICE_API SluiceStatus sluiceCmdIntervalExpand(SluiceContext context, SluiceCom
 
 typedef enum SluiceIntervalMoveKind {
     SLUICE_INTERVAL_MOVE = 0,    // interval i: source[gather[i] ..] to destination[scatter[i] ..]
-    SLUICE_INTERVAL_GATHER = 1,  // source[gather[i] ..] to where interval i stands in the order of
-                                 // the intervals
-    SLUICE_INTERVAL_SCATTER = 2, // from where interval i stands in the order of the intervals to
+    SLUICE_INTERVAL_GATHER = 1,  // source[gather[i] ..] to interval i's position in the contiguous
+                                 // sequence of intervals
+    SLUICE_INTERVAL_SCATTER = 2, // interval i's position in the contiguous sequence of intervals to
                                  // destination[scatter[i] ..]
     SLUICE_INTERVAL_MOVE_KIND_MAX_ENUM = 0x7fffffff
 } SluiceIntervalMoveKind;
 
 // Copies the elements of every interval: many memory copies in one command. destination must not
-// overlap anything that is read, else its contents are undefined. On tiers without 8-bit stores
-// (see SluiceContextInfo::byteStores) words at the ends of intervals are updated atomically: nobody
-// else may write the words around an interval's destination meanwhile, and the handle must reach to
-// their boundaries.
+// overlap anything that the command reads, otherwise its contents are undefined. Tiers without
+// 8-bit stores (see SluiceContextInfo::byteStores) write the words at the ends of intervals
+// atomically. Nothing else may then write the words around an interval's destination at the same
+// time, and the handle must reach to the boundaries of those words.
 typedef struct SluiceIntervalMoveInfo {
-    SluiceIntervalMoveKind kind; // which positions are given
-    // Bytes, 1 .. 16. All sizes are equally fast; elements have no alignment of their own, so that
-    // with an elementSize of 1 any bytes are copied to any place.
+    SluiceIntervalMoveKind kind; // selects the positions that are given
+    // Bytes, 1 .. 16. All sizes are equally fast. Elements need no alignment, so an elementSize of
+    // 1 copies any bytes to any place.
     uint32_t elementSize;
-    // Bytes of one entry of gather and scatter: 4 (u32) or 8 (u64); entries count elements.
+    // Bytes per entry of gather and scatter: 4 (u32) or 8 (u64). Entries are in elements.
     uint32_t positionSize;
     SluiceIntervals intervals; // the list
-    // intervals.maxCount * positionSize bytes, aligned to positionSize: where intervals begin in
-    // source. It is not read for SCATTER.
+    // intervals.maxCount * positionSize bytes, aligned to positionSize: the start of each interval
+    // in source. Not read for SCATTER.
     SluiceBuffer gather;
-    // intervals.maxCount * positionSize bytes, aligned to positionSize: where intervals begin in
-    // destination. It is not read for GATHER.
+    // intervals.maxCount * positionSize bytes, aligned to positionSize: the start of each interval
+    // in destination. Not read for GATHER.
     SluiceBuffer scatter;
-    // Any alignment. An interval that does not lie wholly inside it is skipped (SKIPPED). On Vulkan
-    // reads are whole words: the handle must reach to the word boundaries around the range.
+    // Any alignment. An interval that is not completely inside source is skipped (SKIPPED). On
+    // Vulkan reads are whole words, so the handle must reach to the word boundaries around the
+    // range.
     SluiceBuffer source;
-    // Any alignment. An interval that does not lie wholly inside it is skipped (SKIPPED); for
-    // GATHER what lies past it is dropped (TRUNCATED). Intervals whose destinations overlap leave
-    // undefined bytes there.
+    // Any alignment. An interval that is not completely inside destination is skipped (SKIPPED).
+    // For GATHER the elements past the end are dropped instead (TRUNCATED). Where the destinations
+    // of intervals overlap, the bytes are undefined.
     SluiceBuffer destination;
-    SluiceBuffer result;  // 8 bytes or none (see SluiceIntervalFlags)
-    SluiceBuffer scratch; // as sluiceGetIntervalRequirements says
+    SluiceBuffer result;  // 8 bytes, or empty (see SluiceIntervalFlags)
+    SluiceBuffer scratch; // size and alignment as in sluiceGetIntervalRequirements
 } SluiceIntervalMoveInfo;
 
 // Errors: ARGUMENT, BUFFER_SIZE.
@@ -133,15 +135,16 @@ SLUICE_API SluiceStatus sluiceCmdIntervalMove(SluiceContext context, SluiceComma
 // -----------------------------------------------------------------------------------------------
 // Load-balancing search
 
-// Writes for each element, in the order of the intervals, which interval it belongs to and its rank
-// in there: the counts {2, 0, 3} give the sources {0, 0, 2, 2, 2} and the ranks {0, 1, 0, 1, 2}. At
-// least one of sources and ranks has a size; the smaller of those given bounds both (TRUNCATED).
+// Writes for each element, in the order of the intervals, the index of its interval and its rank in
+// that interval: the counts {2, 0, 3} give the sources {0, 0, 2, 2, 2} and the ranks {0, 1, 0, 1,
+// 2}. At least one of sources and ranks must have a size. If both have one, the smaller bounds both
+// (TRUNCATED).
 typedef struct SluiceIntervalSearchInfo {
     SluiceIntervals intervals; // the list
-    SluiceBuffer sources; // receives u32 numbers of intervals, 4-byte aligned; size 0: not written
-    SluiceBuffer ranks;   // receives u32 ranks, 4-byte aligned; size 0: not written
-    SluiceBuffer result;  // 8 bytes or none (see SluiceIntervalFlags)
-    SluiceBuffer scratch; // as sluiceGetIntervalRequirements says
+    SluiceBuffer sources;      // receives u32 interval indices, 4-byte aligned; size 0: not written
+    SluiceBuffer ranks;        // receives u32 ranks, 4-byte aligned; size 0: not written
+    SluiceBuffer result;       // 8 bytes, or empty (see SluiceIntervalFlags)
+    SluiceBuffer scratch;      // size and alignment as in sluiceGetIntervalRequirements
 } SluiceIntervalSearchInfo;
 
 // Errors: ARGUMENT, BUFFER_SIZE.
@@ -151,34 +154,35 @@ SLUICE_API SluiceStatus sluiceCmdIntervalSearch(SluiceContext context, SluiceCom
 // -----------------------------------------------------------------------------------------------
 // Bulk remove and insert
 
-// Removes the items at `indices` and closes the gaps; or inserts an item before each item named by
-// `indices`. destination must not overlap anything that is read, else its contents are undefined.
-// No scratch is needed.
+// Remove deletes the items at `indices` and closes the gaps. Insert inserts an item before each
+// item that `indices` names. destination must not overlap anything that the command reads,
+// otherwise its contents are undefined. No scratch is needed.
 typedef struct SluiceBulkInfo {
     uint32_t elementSize;  // bytes, 1 .. 16; items need no alignment
-    uint32_t maxItemCount; // source has at most this many items, 0 .. 2^32 - 1
-    // There are at most this many indices, 0 .. 2^32 - 2; for an insert
-    // maxItemCount + maxIndexCount is at most 2^32 - 1.
+    uint32_t maxItemCount; // upper limit of the number of items in source, 0 .. 2^32 - 1
+    // Upper limit of the number of indices, 0 .. 2^32 - 2. For an insert maxItemCount +
+    // maxIndexCount is at most 2^32 - 1.
     uint32_t maxIndexCount;
-    // 4 bytes in GPU memory, 4-byte aligned: how many items there are, clamped to maxItemCount. If
-    // its size is 0, there are maxItemCount.
+    // 4 bytes in GPU memory, 4-byte aligned: the number of items, clamped to maxItemCount. If this
+    // range is empty (size 0), there are maxItemCount items.
     SluiceBuffer itemCount;
-    // 4 bytes in GPU memory, 4-byte aligned: how many indices there are, clamped to maxIndexCount.
-    // If its size is 0, there are maxIndexCount.
+    // 4 bytes in GPU memory, 4-byte aligned: the number of indices, clamped to maxIndexCount. If
+    // this range is empty (size 0), there are maxIndexCount indices.
     SluiceBuffer indexCount;
-    // maxIndexCount * 4 bytes, 4-byte aligned. Remove: strictly ascending, below the item count.
-    // Insert: ascending, equal ones allowed, at most the item count (which appends). Else the
-    // destination's contents are undefined.
+    // maxIndexCount * 4 bytes, 4-byte aligned. Remove: strictly ascending and less than the item
+    // count. Insert: ascending, where equal ones are allowed, and at most the item count (which
+    // appends). Otherwise the destination's contents are undefined.
     SluiceBuffer indices;
-    // maxItemCount * elementSize bytes; word reads as for sluiceCmdIntervalMove.
+    // maxItemCount * elementSize bytes. On Vulkan reads are whole words, as for
+    // sluiceCmdIntervalMove.
     SluiceBuffer source;
     // Insert: maxIndexCount * elementSize bytes; inserted[j] goes before source[indices[j]].
     // Remove: ignored.
     SluiceBuffer inserted;
-    // Items that do not fit are dropped (TRUNCATED); words at the ends as for
+    // Items that do not fit are dropped (TRUNCATED). The words at the ends are written as by
     // sluiceCmdIntervalMove.
     SluiceBuffer destination;
-    SluiceBuffer result; // 8 bytes or none (see SluiceIntervalFlags)
+    SluiceBuffer result; // 8 bytes, or empty (see SluiceIntervalFlags)
 } SluiceBulkInfo;
 
 // Errors: ARGUMENT, BUFFER_SIZE.
