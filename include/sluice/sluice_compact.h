@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Stream compaction keeps the elements that pass a test, in order. Part of sluice.h, whose rules
-// (ownership, barriers, threads, errors) hold here too.
+// (ownership, barriers, threads, errors) apply here too.
 //
-// Method: in each tile elements get ranks from prefix sums of the keep bits over a subgroup; kept
-// ones are gathered in shared memory and written from there in whole lines (after Billeter, Olsson,
-// Assarsson: Efficient Stream Compaction on Wide SIMD Many-Core Architectures, HPG 2009). Tiles are
-// placed in the same pass by decoupled look-back (Merrill, Garland 2016) with tickets and a
-// fallback, as in sluice_scan.h. One dispatch; partition needs two, and compaction in place several
-// on a device that is not known to keep started workgroups going.
+// Method: in each tile the elements get ranks from prefix sums of the keep bits over a subgroup.
+// The kept elements are gathered in shared memory and written from there in whole cache lines
+// (after Billeter, Olsson, Assarsson: Efficient Stream Compaction on Wide SIMD Many-Core
+// Architectures, HPG 2009). In the same pass tiles get their output positions by decoupled
+// look-back (Merrill, Garland 2016) with tickets and a fallback, as in sluice_scan.h. A command
+// needs one dispatch. Partition needs two. Compaction in place needs several on a device that is
+// not known to keep started workgroups running.
 #ifndef SLUICE_COMPACT_H
 #define SLUICE_COMPACT_H
 
@@ -19,14 +20,14 @@
 extern "C" {
 #endif
 
-// Says which elements a compaction selects.
+// Selects elements for a compaction.
 typedef enum SluiceCompactTest {
-    SLUICE_COMPACT_BYTES = 0,    // selectors holds a byte for each element: not 0
-    SLUICE_COMPACT_MASK = 1,     // selectors holds a bit for each element: set
+    SLUICE_COMPACT_BYTES = 0,    // selectors has a byte per element, which is not 0
+    SLUICE_COMPACT_MASK = 1,     // selectors has a bit per element, which is set
     SLUICE_COMPACT_COMPARE = 2,  // `element comparison constant` is true
     SLUICE_COMPACT_NON_ZERO = 3, // any bit of the element is set
-    SLUICE_COMPACT_UNIQUE = 4,   // the element differs from the one before it in any bit; the first
-                                 // element always does
+    SLUICE_COMPACT_UNIQUE = 4,   // the element differs from the previous one in any bit, or is the
+                                 // first element
     SLUICE_COMPACT_TEST_MAX_ENUM = 0x7fffffff
 } SluiceCompactTest;
 
@@ -43,62 +44,62 @@ typedef enum SluiceComparison {
 } SluiceComparison;
 
 typedef enum SluiceCompactFlags {
-    // Keep what the test does not select: with COMPARE this removes.
+    // Keeps the elements that the test does not select: COMPARE then removes the matching elements.
     SLUICE_COMPACT_DROP = 4,
-    // Write the elements that are not kept too, behind the kept ones, in order.
+    // Also writes the elements that are not kept, after the kept ones, in order.
     SLUICE_COMPACT_PARTITION = 8,
     SLUICE_COMPACT_FLAGS_MAX_ENUM = 0x7fffffff
 } SluiceCompactFlags;
 
-// Compacts an array: writes the kept elements, or their indices, or both, without gaps and in
-// order.
+// Compacts an array: writes the kept elements, their indices, or both, contiguously and in order.
 typedef struct SluiceCompactInfo {
-    SluiceCompactTest test;      // what selects an element
+    SluiceCompactTest test;      // selects elements
     SluiceComparison comparison; // COMPARE only
     SluiceValueType type;        // COMPARE only: the type of elements and constant
-    // COMPARE only: the bits of a value of the type, the rest of it 0.
+    // COMPARE only: the bits of a value of the type; the other bits are 0.
     uint64_t constant;
-    // Bytes of an element: 1, 2, 4, 8 or 16; COMPARE: that of the type. BYTES and MASK without
-    // output: ignored.
+    // Bytes per element: 1, 2, 4, 8 or 16; COMPARE: the size of the type. Ignored for BYTES and
+    // MASK without output.
     uint32_t elementSize;
     uint32_t flags;    // SluiceCompactFlags, or-ed
-    uint32_t maxCount; // the input has at most this many elements, 0 .. 2^32 - 1
-    // 4 bytes in GPU memory, 4-byte aligned: how many elements there are, clamped to maxCount. If
-    // its size is 0, there are maxCount.
+    uint32_t maxCount; // upper limit of the number of elements, 0 .. 2^32 - 1
+    // 4 bytes in GPU memory, 4-byte aligned: the number of elements, clamped to maxCount. If this
+    // range is empty (size 0), there are maxCount elements.
     SluiceBuffer count;
-    // maxCount elements, aligned to their size; BYTES and MASK without output: not read. Elements
-    // of 1 and 2 bytes are read in whole words: the handle must reach to the next multiple of 4
-    // after the end. From 4 bytes on 16-byte alignment is faster.
+    // maxCount elements, aligned to their size. Not read for BYTES and MASK without output.
+    // Elements of 1 and 2 bytes are read in whole words, so the handle must reach to the next
+    // multiple of 4 after the end. Elements of 4 bytes and more are read faster if input is 16-byte
+    // aligned.
     SluiceBuffer input;
-    // BYTES: maxCount bytes, rounded up to a multiple of 4. MASK: (maxCount + 31) / 32 words of 4
-    // bytes; the bit of element i is bit i % 32 of word i / 32. 4-byte aligned. Everything past the
+    // 4-byte aligned. BYTES: maxCount bytes, rounded up to a multiple of 4. MASK: (maxCount + 31) /
+    // 32 words of 4 bytes; the bit of element i is bit i % 32 of word i / 32. Everything past the
     // count is ignored.
     SluiceBuffer selectors;
-    // Receives elements, aligned to their size; size 0: none. Elements past
-    // output.size / elementSize are dropped, though counted. It may be the input (the same handle
-    // and offset), except with PARTITION or indices: then those that fit are compacted in place.
-    // With any other overlap the values inside output are undefined.
+    // Receives the kept elements, aligned to their size; size 0: they are not written. Elements
+    // past output.size / elementSize are counted but dropped. output may be the input (the same
+    // handle and offset), except with PARTITION or indices: the elements that fit are then
+    // compacted in place. With any other overlap the values inside output are undefined.
     SluiceBuffer output;
-    // Receives the elements' indices, 4-byte aligned words; size 0: none. Indices past
-    // indices.size / 4 are dropped, though counted. It must not overlap the other buffers.
+    // Receives the indices of the kept elements as 4-byte aligned words; size 0: they are not
+    // written. Indices past indices.size / 4 are counted but dropped. It must not overlap the other
+    // buffers.
     SluiceBuffer indices;
-    // 4 bytes, 4-byte aligned: receives how many elements were kept, also those that did not fit.
-    // If its size is 0, it is not written.
+    // 4 bytes, 4-byte aligned: receives the number of kept elements, including those that did not
+    // fit. If this range is empty (size 0), the number is not written.
     SluiceBuffer resultCount;
-    // 4 bytes, 4-byte aligned: receives a workgroup or instance count of an indirect command,
+    // 4 bytes, 4-byte aligned: receives a workgroup or instance count for an indirect command,
     //   min(ceil(kept / argumentDivisor), argumentLimit)
-    // `kept` includes elements that did not fit, so set argumentLimit to what does. If its size is
-    // 0, it is not written.
+    // `kept` includes elements that did not fit, so set argumentLimit to the largest count that
+    // fits. If this range is empty (size 0), the count is not written.
     SluiceBuffer argument;
     uint32_t argumentDivisor; // 0 counts as 1
-    uint32_t argumentLimit;   // 0: there is none
-    // As sluiceGetCompactRequirements says; zeroed (see SluiceRequirements).
+    uint32_t argumentLimit;   // 0: no limit
+    // The size is that of sluiceGetCompactRequirements; zeroed (see SluiceRequirements).
     SluiceBuffer scratch;
 } SluiceCompactInfo;
 
-// Scratch is 16 bytes and 8 for every 512 elements at most (elements of 1 to 4 bytes: for every
-// 2,048; of 8: for every 1,024), and 16-byte aligned. Reads elementSize and maxCount only. Errors:
-// ARGUMENT.
+// Scratch is 16-byte aligned and has at most 16 bytes plus 8 per 512 elements (elements of 1 to 4
+// bytes: per 2,048; of 8 bytes: per 1,024). Reads only elementSize and maxCount. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetCompactRequirements(SluiceContext context,
                                                      const SluiceCompactInfo* info,
                                                      SluiceRequirements* requirements);

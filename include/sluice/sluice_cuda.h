@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A sluice context on a CUDA device. No CUDA header is needed: streams and device pointers pass as
-// void* and integers.
+// Creates sluice contexts on CUDA devices. No CUDA header is needed: streams and device pointers
+// are passed as void* and integers.
 #ifndef SLUICE_CUDA_H
 #define SLUICE_CUDA_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-// Wraps a cudaStream_t (or CUstream; NULL is the default stream) and a device pointer.
+// Wrap a cudaStream_t (or CUstream; NULL is the default stream) and a device pointer.
 static inline SluiceCommands sluiceCudaCommands(void* stream) { return (SluiceCommands)stream; }
 static inline SluiceBuffer sluiceCudaBuffer(void* devicePointer, uint64_t size)
 {
@@ -22,32 +22,33 @@ static inline SluiceBuffer sluiceCudaBuffer(void* devicePointer, uint64_t size)
     return range;
 }
 
-// Creates a context on CUDA device `device` (the runtime's numbering). Commands run on the stream
-// that they are given, whose device must be current and must be this one. Compute capability 7.0
-// and later.
+// Creates a context on CUDA device `device` (numbered as by the CUDA runtime). A command runs on
+// the stream that it is given; the context's device must be current and must be the stream's. The
+// device needs compute capability 7.0 or later.
 //
 // From capability 9.0 on, short commands use programmatic dependent launch. Their kernels may be
-// scheduled while the previous kernel of the stream still runs; before they touch memory they wait
-// until it has ended and its writes are visible. They let the next kernel be scheduled likewise. If
-// the caller launches that one with cudaLaunchAttributeProgrammaticStreamSerialization, it has to
-// call cudaGridDependencySynchronize() before it touches memory. Launched without that attribute,
-// it begins when ours has ended, as always. Commands may be captured into graphs. Errors: ARGUMENT,
-// UNSUPPORTED (built without CUDA, no driver, too old a device), OUT_OF_MEMORY, DEVICE.
+// scheduled while the previous kernel of the stream still runs. Before they access memory, they
+// wait until that kernel has ended and its writes are visible. They let the next kernel be
+// scheduled early in the same way. A next kernel that the caller launches with
+// cudaLaunchAttributeProgrammaticStreamSerialization must call cudaGridDependencySynchronize()
+// before it accesses memory. Launched without that attribute, it begins when sluice's kernel has
+// ended, as usual. Commands may be captured into graphs. Errors: ARGUMENT, UNSUPPORTED (built
+// without CUDA, no driver, or a device that is too old), OUT_OF_MEMORY, DEVICE.
 SLUICE_API SluiceStatus sluiceCreateCudaContext(int device, SluiceContext* context);
 
 // Says what a context is created from.
 typedef struct SluiceCudaContextInfo {
     int device; // as for sluiceCreateCudaContext
-    // NULL, or members of a row of the tuning table (src/cuda/tuning.h) that replace those chosen
-    // for the device: "scan.blocks=264 scan.ring=0", with white space in between. It changes how
-    // fast commands are, not what they write; only gstd.symbolsOnly leaves tiles undone, for
-    // benchmarks. `sluice tune` measures and prints a row.
+    // NULL, or members of the tuning table's row (src/cuda/tuning.h) that replace those chosen for
+    // the device, separated by white space: "scan.blocks=264 scan.ring=0". They change the speed of
+    // commands, not their results; only gstd.symbolsOnly, which is for benchmarks, leaves tiles
+    // undecoded. `sluice tune` measures and prints a row.
     const char* tuning;
 } SluiceCudaContextInfo;
 
-// Creates a context with the caller's tuning. `info` is read during the call only. Errors: as
-// sluiceCreateCudaContext; ARGUMENT also for a text that is not such a row, for a value out of its
-// range and for a feature that the device does not have.
+// Creates a context with the caller's tuning. `info` is only read during the call. Errors: as
+// sluiceCreateCudaContext; ARGUMENT also if the text is not such a row, a value is out of range, or
+// the device lacks a feature that the row needs.
 SLUICE_API SluiceStatus sluiceCreateCudaContextWithInfo(const SluiceCudaContextInfo* info,
                                                         SluiceContext* context);
 

@@ -104,8 +104,8 @@ typedef struct SluiceDf11Unit {
 //                    does not exist or that would be a fifth (fp8: third) byte; a code longer than
 //                    32 (16) bits; a symbol that no value can have (240 and more, which the format
 //                    has no room for; fp8: 16 and more); a symbol with a length for which the rows
-//                    have no code, or no code of that length; lengths that, with one more code for the end,
-//                    are no complete prefix code (also if a symbol in use has the length zero)
+//                    have no code, or none of that length; lengths that, with one more code for the
+//                    end, are no complete prefix code (also if a symbol in use has the length zero)
 //   outputPositions  neither B + 1 entries nor B with the last block empty (the original packer
 //                    leaves out one entry if its last code spills into a new block); the first
 //                    entry is not 0, the last entry is not elementCount, an entry is less than the

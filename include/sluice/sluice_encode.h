@@ -14,24 +14,24 @@ extern "C" {
 // -----------------------------------------------------------------------------------------------
 // GDeflate
 
-// Holds the working memory of one encoder: 1 MiB below level 8, 6 MiB from there. One thread at a
-// time may use an encoder; different threads use encoders of their own.
+// Holds the working memory of one encoder: 1 MiB below level 8, 6 MiB from level 8. One thread at a
+// time may use an encoder; different threads need different encoders.
 typedef struct SluiceGdeflateEncoder_T* SluiceGdeflateEncoder;
 
 #define SLUICE_GDEFLATE_MAX_DECODE_SPEED 6u
 
 // Says how an encoder works.
 typedef struct SluiceGdeflateEncoderInfo {
-    // 1 (fastest) .. 12 (smallest). 1 to 4 take the first good match, 5 to 7 look one or two bytes
-    // ahead (7 keeps the better), 8 to 12 search for the cheapest way through the tile, with more
-    // matches and more passes the higher the level.
+    // 1 (fastest) .. 12 (smallest). Levels 1 to 4 take the first good match. Levels 5 to 7 look one
+    // or two bytes ahead (7 keeps the better match). Levels 8 to 12 search for the cheapest
+    // encoding of the tile; higher ones try more matches in more passes.
     uint32_t level;
-    // 0 (smallest) .. SLUICE_GDEFLATE_MAX_DECODE_SPEED: how many bytes the decoder's work is worth.
-    // From 1 no code of a dynamic block is longer than 10 bits (literals and lengths) or 8 bits
-    // (distances), so that tables of that size decode every symbol in one step; higher values make
-    // fewer blocks and, at level 8 and above, fewer symbols and fewer matches with a source less
-    // than 128 bytes back, in particular ones that overlap their source. Every value gives plain
-    // GDeflate 1.0. docs/performance.md has the curve.
+    // 0 (smallest) .. SLUICE_GDEFLATE_MAX_DECODE_SPEED (fastest to decode): the number of bytes
+    // that saving work in the decoder may cost. From 1 no code of a dynamic block is longer than 10
+    // bits (literals and lengths) or 8 bits (distances), so that tables of that size decode every
+    // symbol in one step. Higher values give fewer blocks and, at level 8 and above, fewer symbols
+    // and fewer matches whose source is less than 128 bytes back, in particular fewer that overlap
+    // their source. Every value gives standard GDeflate 1.0. docs/performance.md has the curve.
     uint32_t decodeSpeed;
 } SluiceGdeflateEncoderInfo;
 
@@ -43,25 +43,25 @@ SLUICE_API SluiceStatus sluiceCreateGdeflateEncoder(const SluiceGdeflateEncoderI
 // Destroys an encoder; NULL is allowed.
 SLUICE_API void sluiceDestroyGdeflateEncoder(SluiceGdeflateEncoder encoder);
 
-// Returns the most bytes that a tile of `size` bytes can take at any level: those of stored blocks,
-// to which the encoder falls back. It is a multiple of 4; 65,672 for a full tile. size: 1 ..
-// 65,536; 0 for any other. Thread-safe.
+// Returns an upper bound for the encoded size of a tile of `size` bytes at any level: the size of
+// stored blocks, which the encoder falls back to. It is a multiple of 4; 65,672 for a full tile.
+// size: 1 .. 65,536; any other value returns 0. Thread-safe.
 SLUICE_API size_t sluiceGdeflateTileBound(size_t size);
 
 // Encodes one tile as a GDeflate 1.0 stream.
 //   bytes     size bytes, any alignment
 //   size      1 .. 65,536
 //   out       capacity bytes, any alignment; sluiceGdeflateTileBound(size) bytes are always enough
-//   outSize   receives the bytes written, a multiple of 4: every word that a decoder's refills take
-//             and no more
-// The result only depends on the bytes, level and decodeSpeed, not on earlier tiles or the machine.
+//   outSize   receives the number of bytes written, a multiple of 4: exactly the words that a
+//             decoder's refills read
+// The result depends only on the bytes, level and decodeSpeed, not on earlier tiles or the machine.
 // Errors: ARGUMENT, BUFFER_SIZE (out is too small; nothing was written).
 SLUICE_API SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, const void* bytes,
                                                  size_t size, void* out, size_t capacity,
                                                  size_t* outSize);
 
 // -----------------------------------------------------------------------------------------------
-// Float codec: it encodes in three steps, so that tiles can be encoded in parallel and tensors
+// Float codec. Encoding takes three steps, so that tiles can be encoded in parallel and tensors
 // larger than memory in pieces.
 
 // Adds the symbols of `count` elements to histogram[256]. type: SluiceFloatType. Thread-safe for
@@ -69,29 +69,30 @@ SLUICE_API SluiceStatus sluiceEncodeGdeflateTile(SluiceGdeflateEncoder encoder, 
 SLUICE_API SluiceStatus sluiceFloatCountSymbols(uint32_t type, const void* elements, uint64_t count,
                                                 uint64_t histogram[256]);
 
-// Computes the code lengths for a histogram: the best code whose longest code has at most 12 bits
-// (package-merge; Larmore, Hirschberg: A Fast Algorithm for Optimal Length-Limited Huffman Codes,
-// JACM 1990), packed as a tensor has them. All symbols that occur must be in the histogram. Errors:
-// ARGUMENT (nothing occurs).
+// Computes the code lengths for a histogram. The code is the best one whose longest code has at
+// most 12 bits (package-merge; Larmore, Hirschberg: A Fast Algorithm for Optimal Length-Limited
+// Huffman Codes, JACM 1990). The lengths are packed as in a SluiceFloatTensor. All symbols that
+// occur in the tensor must be in the histogram. Errors: ARGUMENT (the histogram is empty).
 SLUICE_API SluiceStatus sluiceFloatCodeLengths(const uint64_t histogram[256],
                                                uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE]);
 
-// Encodes one tile: its words, in units of 4 bytes, an even number of them (an index counts units
-// of 8 bytes).
+// Encodes one tile into words of 4 bytes. Their number is even, because an index counts units of 8
+// bytes.
 //   elements   the tile's first element
-//   count      1 .. 8,192; of a tensor's tiles only the last may have fewer than 8,192
-//   words      capacity * 4 bytes; SLUICE_FLOAT_TILE_BOUND are always enough
-//   wordCount  receives how many were written
-// Thread-safe. Errors: ARGUMENT (also a symbol without a code), BUFFER_SIZE.
+//   count      1 .. 8,192; only the last tile of a tensor may have fewer than 8,192
+//   words      capacity * 4 bytes; SLUICE_FLOAT_TILE_BOUND words are always enough
+//   wordCount  receives the number of words written
+// Thread-safe. Errors: ARGUMENT (also if a symbol has no code), BUFFER_SIZE.
 #define SLUICE_FLOAT_TILE_BOUND 3200
 SLUICE_API SluiceStatus sluiceFloatEncodeTile(uint32_t type,
                                               const uint8_t lengths[SLUICE_FLOAT_LENGTHS_SIZE],
                                               const void* elements, uint32_t count, uint32_t* words,
                                               uint32_t capacity, uint32_t* wordCount);
 
-// Writes signs and mantissas of elements [first, first + count) of a tensor of `total` elements to
-// their places in raw, which has sluiceFloatRawSize(type, total) bytes. first and count are
-// multiples of 8, or first + count is total. Thread-safe for different ranges. Errors: ARGUMENT.
+// Writes the signs and mantissas of elements [first, first + count) of a tensor of `total` elements
+// to their place in raw, which has sluiceFloatRawSize(type, total) bytes. first and count must be
+// multiples of 8, or first + count must be total. Thread-safe for different ranges. Errors:
+// ARGUMENT.
 SLUICE_API SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const void* elements,
                                            uint64_t first, uint64_t count, void* raw);
 
@@ -102,14 +103,15 @@ SLUICE_API SluiceStatus sluiceFloatPackRaw(uint32_t type, uint64_t total, const 
 #define SLUICE_GSTD_MAX_DEPTH 8u
 
 // Holds the working memory of one encoder: up to 9 MiB, above level 9 up to 11 MiB. One thread at a
-// time may use an encoder; different threads use encoders of their own.
+// time may use an encoder; different threads need different encoders.
 typedef struct SluiceGstdEncoder_T* SluiceGstdEncoder;
 
 // Says how an encoder works.
 typedef struct SluiceGstdEncoderInfo {
     uint32_t level; // 1 (fastest) .. 12 (smallest)
-    // 1 .. SLUICE_GSTD_MAX_DEPTH: how many copies may follow each other inside 512 bytes of output,
-    // which is what a decoder that makes 512 bytes at once has to wait for; 0: 4, the default.
+    // 1 .. SLUICE_GSTD_MAX_DEPTH: the longest chain of copies that depend on each other inside 512
+    // bytes of output; 0: 4, the default. A decoder that writes 512 bytes at once must wait for
+    // such a chain.
     uint32_t depth;
 } SluiceGstdEncoderInfo;
 
@@ -119,17 +121,17 @@ SLUICE_API SluiceStatus sluiceCreateGstdEncoder(const SluiceGstdEncoderInfo* inf
                                                 SluiceGstdEncoder* encoder);
 SLUICE_API void sluiceDestroyGstdEncoder(SluiceGstdEncoder encoder); // NULL is allowed
 
-// Returns the most bytes that a tile of `size` bytes can take at any level: size rounded up to an
-// even number, and 4 + 6 for each 512 bytes or part of them, but at most 100. size: 1 .. 262,144; 0
-// for any other. Thread-safe.
+// Returns an upper bound for the encoded size of a tile of `size` bytes at any level: size rounded
+// up to an even number, plus 4 bytes, plus 6 per started 512 bytes. The two additions are at most
+// 100 bytes together. size: 1 .. 262,144; any other value returns 0. Thread-safe.
 SLUICE_API size_t sluiceGstdTileBound(size_t size);
 
 // Encodes one tile as a Gstd stream, docs/format.md section 7.
 //   bytes     size bytes, any alignment
 //   size      1 .. 262,144
 //   out       capacity bytes, any alignment; sluiceGstdTileBound(size) bytes are always enough
-//   outSize   receives the bytes written, an even number
-// The result only depends on the bytes, level, depth and the version of libzstd, not on earlier
+//   outSize   receives the number of bytes written, which is even
+// The result depends only on the bytes, level, depth and the version of libzstd, not on earlier
 // tiles or the machine. Errors: ARGUMENT, BUFFER_SIZE (out is too small; nothing was written),
 // OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const void* bytes,
@@ -137,16 +139,17 @@ SLUICE_API SluiceStatus sluiceEncodeGstdTile(SluiceGstdEncoder encoder, const vo
                                              size_t* outSize);
 
 typedef struct SluiceGstdMatch {
-    uint32_t position; // of its first byte in the tile
+    uint32_t position; // offset of the match's first byte in the tile
     uint32_t length;   // bytes; they equal those `offset` bytes before them
-    // Bytes. If it is more than position, the match is searched again, as its source lies before
-    // the tile.
+    // Bytes. If offset is more than position, the source is before the tile, and the encoder
+    // searches for another match.
     uint32_t offset;
 } SluiceGstdMatch;
 
-// Encodes a tile as sluiceEncodeGstdTile does, with known matches, for example those of another
-// codec's stream. Only bytes that they leave open are searched, quickly.
-//   matches      matchCount of them, in order, none over another nor past the end
+// Encodes a tile like sluiceEncodeGstdTile, but with known matches, for example those of another
+// codec's stream. The encoder searches, quickly, only for matches of the bytes that the known ones
+// leave open.
+//   matches      matchCount entries in order, which neither overlap each other nor pass the end
 // Errors: as sluiceEncodeGstdTile; ARGUMENT also if matches break a rule, or their bytes are not
 // equal.
 SLUICE_API SluiceStatus sluiceEncodeGstdTileWithMatches(SluiceGstdEncoder encoder,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Scans and reductions: prefix sums, minima and maxima of an array, in segments or as a whole, and
-// one value for all of it. Part of sluice.h, whose rules (ownership, barriers, threads, errors)
-// hold here too.
+// Scans and reductions. A scan computes prefix sums, minima or maxima of an array, of the whole
+// array or per segment; a reduction computes one value for the whole array. Part of sluice.h, whose
+// rules (ownership, barriers, threads, errors) apply here too.
 //
-// Method: single-pass scan with decoupled look-back (Merrill, Garland 2016): each tile publishes
-// its own value, then looks back at what the tiles before it have published. On Vulkan tiles are
-// handed out by an atomic ticket, and a workgroup that has waited too long computes the missing
-// tile itself (decoupled fallback: Smith, Levien, Owens, SPAA 2025); no kernel depends on the
-// progress of another workgroup. One dispatch a command. Sums of f32 are reduced, then scanned, in
-// two dispatches, so that the order of their additions is fixed.
+// Method: single-pass scan with decoupled look-back (Merrill, Garland 2016). Each tile publishes
+// its own value, then looks back at the values that the tiles before it have published. On Vulkan
+// an atomic ticket assigns tiles to workgroups, and a workgroup that has waited too long computes
+// the missing tile itself (decoupled fallback: Smith, Levien, Owens, SPAA 2025). So no kernel
+// depends on the progress of another workgroup. A command needs one dispatch. Sums of f32 need two,
+// a reduction and a scan, so that the order of their additions is fixed.
 #ifndef SLUICE_SCAN_H
 #define SLUICE_SCAN_H
 
@@ -30,9 +30,9 @@ typedef enum SluiceValueType {
     SLUICE_VALUE_TYPE_MAX_ENUM = 0x7fffffff
 } SluiceValueType;
 
-// Elements are combined by one of these. Its identity is the value of no elements. MIN and MAX of
-// f32 leave NaN out (it counts as the identity) and order -0 before 0; they are bit for bit the
-// same everywhere.
+// The operation that combines elements. Its identity is the result for no elements. MIN and MAX of
+// f32 ignore NaN (it counts as the identity) and order -0 before 0. They give the same bits
+// everywhere.
 typedef enum SluiceOperation {
     // Its identity is 0. Integers wrap modulo 2^32 or 2^64. An f32 sum depends on the order of its
     // additions: it has the same bits from run to run on one device and tier, and differs from the
@@ -51,58 +51,59 @@ typedef enum SluiceScanKind {
 
 // Scans an array.
 typedef struct SluiceScanInfo {
-    SluiceScanKind kind;       // says whether element i counts for its own output
-    SluiceOperation operation; // what elements are combined by
+    SluiceScanKind kind;       // inclusive or exclusive
+    SluiceOperation operation; // combines the elements
     SluiceValueType type;      // U32, I32, U64 or F32
-    uint32_t maxCount;         // the input has at most this many elements, 0 .. 2^32 - 1
-    // 4 bytes in GPU memory, 4-byte aligned: how many elements there are, clamped to maxCount. If
-    // its size is 0, there are maxCount.
+    uint32_t maxCount;         // upper limit of the number of elements, 0 .. 2^32 - 1
+    // 4 bytes in GPU memory, 4-byte aligned: the number of elements, clamped to maxCount. If this
+    // range is empty (size 0), there are maxCount elements.
     SluiceBuffer count;
-    // maxCount elements of 4 bytes (u64: 8), aligned to their size. It is faster if it and output
-    // are 16-byte aligned.
+    // maxCount elements of 4 bytes (u64: 8), aligned to their size. The scan is faster if input and
+    // output are 16-byte aligned.
     SluiceBuffer input;
-    // maxCount elements, aligned to their size. It may start where input starts; any other overlap
-    // gives undefined values inside output. Elements past the count are left alone.
+    // maxCount elements, aligned to their size. It may start where input starts; with any other
+    // overlap the values inside output are undefined. Elements past the count are left alone.
     SluiceBuffer output;
-    // Segmented scan: (maxCount + 31) / 32 words of 4 bytes, 4-byte aligned; bit i % 32 of word
-    // i / 32 is set where a segment begins. Each segment is scanned on its own; element 0 begins
-    // one in any case. Bits past the count are ignored. If its size is 0, there is one segment.
+    // Segmented scan: (maxCount + 31) / 32 words of 4 bytes, 4-byte aligned; bit i % 32 of word i /
+    // 32 is set if a segment begins at element i. Each segment is scanned separately. Element 0
+    // always begins a segment. Bits past the count are ignored. If this range is empty (size 0),
+    // there is one segment.
     SluiceBuffer heads;
-    // One element, aligned to its size: receives all elements (of the last segment) combined, the
-    // identity if there are none. If its size is 0, it is not written. It must not overlap the
-    // other buffers.
+    // One element, aligned to its size: receives the combination of all elements (of the last
+    // segment), or the identity if there are none. If this range is empty (size 0), total is not
+    // written. It must not overlap the other buffers.
     SluiceBuffer total;
-    // As sluiceGetScanRequirements says; zeroed (see SluiceRequirements).
+    // The size is that of sluiceGetScanRequirements; zeroed (see SluiceRequirements).
     SluiceBuffer scratch;
 } SluiceScanInfo;
 
-// Scratch is 16 bytes and 8 (u64: 16) for every 2,048 elements at most, and 16-byte aligned. Reads
-// operation, type and maxCount only. Errors: ARGUMENT.
+// Scratch is 16-byte aligned and has at most 16 bytes plus 8 (u64: 16) per 2,048 elements. Reads
+// only operation, type and maxCount. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetScanRequirements(SluiceContext context, const SluiceScanInfo* info,
                                                   SluiceRequirements* requirements);
 // Errors: ARGUMENT, BUFFER_SIZE.
 SLUICE_API SluiceStatus sluiceCmdScan(SluiceContext context, SluiceCommands commands,
                                       const SluiceScanInfo* info);
 
-// Combines all elements of an array into one value. One dispatch: each workgroup combines its
-// share, the last one to finish combines theirs, always in the same order.
+// Combines all elements of an array into one value, in one dispatch: each workgroup combines its
+// share, and the last one to finish combines the results of all, always in the same order.
 typedef struct SluiceReduceInfo {
-    SluiceOperation operation; // what elements are combined by
+    SluiceOperation operation; // combines the elements
     SluiceValueType type;      // U32, I32, U64 or F32
-    uint32_t maxCount;         // the input has at most this many elements, 0 .. 2^32 - 1
-    // 4 bytes in GPU memory, 4-byte aligned: how many elements there are, clamped to maxCount. If
-    // its size is 0, there are maxCount.
+    uint32_t maxCount;         // upper limit of the number of elements, 0 .. 2^32 - 1
+    // 4 bytes in GPU memory, 4-byte aligned: the number of elements, clamped to maxCount. If this
+    // range is empty (size 0), there are maxCount elements.
     SluiceBuffer count;
     // maxCount elements of 4 bytes (u64: 8), aligned to their size.
     SluiceBuffer input;
-    // One element, aligned to its size; the identity if there are no elements. It must not overlap
-    // the others.
+    // One element, aligned to its size: receives the value, or the identity if there are no
+    // elements. It must not overlap the other buffers.
     SluiceBuffer result;
-    // As sluiceGetReduceRequirements says; zeroed (see SluiceRequirements).
+    // The size is that of sluiceGetReduceRequirements; zeroed (see SluiceRequirements).
     SluiceBuffer scratch;
 } SluiceReduceInfo;
 
-// Scratch is 33 KiB at most. Reads operation, type and maxCount only. Errors: ARGUMENT.
+// Scratch is at most 33 KiB. Reads only operation, type and maxCount. Errors: ARGUMENT.
 SLUICE_API SluiceStatus sluiceGetReduceRequirements(SluiceContext context,
                                                     const SluiceReduceInfo* info,
                                                     SluiceRequirements* requirements);
