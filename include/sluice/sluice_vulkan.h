@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A sluice context on the engine's own VkDevice. Include <vulkan/vulkan.h> (or volk.h) before this
-// file.
+// Creates a sluice context on the engine's own VkDevice. Include <vulkan/vulkan.h> (or volk.h)
+// before this file.
 #ifndef SLUICE_VULKAN_H
 #define SLUICE_VULKAN_H
 
@@ -36,7 +36,8 @@ static inline SluiceBuffer sluiceVulkanBuffer(VkBuffer buffer, VkDeviceSize offs
     return range;
 }
 
-// A Vulkan context runs on one of these tiers; AUTO picks the best that the enabled features allow.
+// The tier that a Vulkan context runs on. AUTO selects the best one that the enabled features
+// allow.
 typedef enum SluiceVulkanTier {
     SLUICE_VULKAN_TIER_AUTO = 0,
     SLUICE_VULKAN_TIER_BASE = 1,
@@ -52,67 +53,69 @@ typedef enum SluiceVulkanTier {
 
 // A range of device addresses that a dispatch reads or writes.
 typedef struct SluiceVulkanAccess {
-    VkDeviceAddress address; // of its first byte
+    VkDeviceAddress address; // address of the first byte
     VkDeviceSize size;       // bytes
-    uint32_t write;          // 0 read, 1 write (or both)
+    uint32_t write;          // 0: read; 1: write, or both
 } SluiceVulkanAccess;
-// Is called once for each recorded dispatch with the device-address ranges that it reads and
-// writes, for tests that prove the barriers right (synchronization validation does not see device
-// addresses). For a barrier ranges is NULL and count 0.
+// Called once per recorded dispatch with the device-address ranges that the dispatch reads and
+// writes. It is for tests that prove the barriers right, because synchronization validation does
+// not see device addresses. For a barrier ranges is NULL and count is 0.
 typedef void (*SluiceVulkanRecorder)(void* user, VkCommandBuffer commandBuffer, const char* kernel,
                                      const SluiceVulkanAccess* ranges, uint32_t count);
 
-// Tells sluice what it must know about the device. All handles stay the caller's and must outlive
-// the context; the create-info pointers are read during the call only.
+// Describes the device to sluice. All handles belong to the caller and must outlive the context.
+// The create-info pointers are only read during the call.
 typedef struct SluiceVulkanContextInfo {
-    // The loader's entry point; sluice loads a private table of its own from it.
+    // The loader's entry point; sluice uses it to load its own table of functions.
     PFN_vkGetInstanceProcAddr getInstanceProcAddr;
-    VkInstance instance;             // that physicalDevice is of
-    VkPhysicalDevice physicalDevice; // that device was created on
-    VkDevice device;                 // that commands run on
-    // The version the application asked for in VkApplicationInfo; at least VK_API_VERSION_1_2.
+    VkInstance instance;             // the instance of physicalDevice
+    VkPhysicalDevice physicalDevice; // the physical device of device
+    VkDevice device;                 // the device that commands run on
+    // The version that the application requested in VkApplicationInfo; at least VK_API_VERSION_1_2.
     uint32_t apiVersion;
-    // The pNext chain of features given to vkCreateDevice (VkPhysicalDeviceFeatures2 or the
-    // VkDeviceCreateInfo's pNext); NULL: none. bufferDeviceAddress must be enabled.
+    // The pNext chain of features that was passed to vkCreateDevice (VkPhysicalDeviceFeatures2 or
+    // the VkDeviceCreateInfo's pNext); NULL: none. bufferDeviceAddress must be enabled.
     const void* enabledFeatures;
-    // pEnabledFeatures of VkDeviceCreateInfo, if used; else NULL.
+    // pEnabledFeatures of VkDeviceCreateInfo if it was used, otherwise NULL.
     const VkPhysicalDeviceFeatures* enabledFeatures10;
-    // Names given to vkCreateDevice. VK_EXT_memory_decompression (or the NV one) among them, with
-    // its feature in enabledFeatures, is what allows SLUICE_DECODE_BY_DRIVER.
+    // Extension names that were passed to vkCreateDevice. SLUICE_DECODE_BY_DRIVER needs
+    // VK_EXT_memory_decompression (or the NV extension) among them, and its feature in
+    // enabledFeatures.
     const char* const* enabledExtensions;
-    uint32_t enabledExtensionCount; // number of the names
-    // It may be VK_NULL_HANDLE. Pipelines may be made in several threads at once: it must not be an
-    // externally synchronized one.
+    uint32_t enabledExtensionCount; // number of names
+    // May be VK_NULL_HANDLE. Several threads may create pipelines at once, so the cache must not be
+    // externally synchronized.
     VkPipelineCache pipelineCache;
-    // VkPipelineCreateFlags for all pipelines, usually 0; a profiler needs
-    // VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR, for example.
+    // VkPipelineCreateFlags for all pipelines, usually 0. For example, a profiler needs
+    // VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR.
     VkPipelineCreateFlags pipelineFlags;
-    // AUTO, or a tier to insist on (UNSUPPORTED if the enabled features do not allow it).
+    // AUTO, or the required tier (UNSUPPORTED if the enabled features do not allow it).
     SluiceVulkanTier tier;
-    uint32_t requiredSubgroupSize; // 0, or the hardware subgroup size to insist on
+    uint32_t requiredSubgroupSize; // 0, or the required hardware subgroup size
     SluiceVulkanRecorder recorder; // may be NULL
     void* recorderUser;            // the `user` of `recorder`
-    // 1: all commands go to queues of a family without VK_QUEUE_GRAPHICS_BIT, on which kernels may
-    // use more shared memory (docs/portability.md). This only affects speed; 0 suits every queue.
+    // 1: All commands go to queues of a family without VK_QUEUE_GRAPHICS_BIT, on which kernels may
+    // use more shared memory (docs/portability.md). This only affects speed; 0 is suitable for
+    // every queue.
     uint32_t queueWithoutGraphics;
     // NULL, or a row of the tuning table as text, "name=value name=value", as `sluice tune` prints
-    // it: those members replace what was chosen for the device. src/vulkan/tuning.h has the names
-    // and ranges; another name or a value out of range is an ARGUMENT error. A value that the
-    // device cannot run, for example a workgroup that is too large for it, is rounded to one that
-    // it can. No row makes a result wrong, except gstd.symbolsOnly=1, which is for benchmarks.
+    // it. Its members replace those chosen for the device. src/vulkan/tuning.h has the names and
+    // ranges. Another name, or a value out of range, is an ARGUMENT error. A value that the device
+    // cannot run, for example a workgroup that is too large for it, is rounded to one that it can
+    // run. No row makes a result wrong, except gstd.symbolsOnly=1, which is for benchmarks.
     const char* tuning;
 } SluiceVulkanContextInfo;
 
-// Creates a context on an existing device, within milliseconds: it has no pipelines yet, which
-// sluiceCreatePipelines makes. The baseline is Vulkan 1.2 with bufferDeviceAddress, 32 KiB of
-// shared memory and workgroups of 128. These tiers ask for more:
+// Creates a context on an existing device, within milliseconds, because it has no pipelines yet;
+// sluiceCreatePipelines creates them. The baseline is Vulkan 1.2 with bufferDeviceAddress, 32 KiB
+// of shared memory and workgroups of 128. These tiers need more:
 //   base    subgroup basic, ballot, arithmetic and shuffle operations in compute, and full
 //           subgroups of a known size (computeFullSubgroups and subgroupSizeControl enabled, or
 //           minSubgroupSize = maxSubgroupSize); where those are missing, AUTO takes `emu32`
-//   ext     the same and storageBuffer8BitAccess, which must be enabled; shaderInt64 is used too if
-//           it is enabled (the float codec on NVIDIA's driver, some 5 % faster)
+//   ext     the same, and storageBuffer8BitAccess, which must be enabled; shaderInt64 is also used
+//           if it is enabled (the float codec on NVIDIA's driver, about 5 % faster)
 // The shaders do not need the Vulkan memory model.
-//   report   may be NULL; else receives a pointer to static text that says why the call failed
+//   report   may be NULL; otherwise receives a pointer to static text that says why the call failed
 // Errors: ARGUMENT, UNSUPPORTED, OUT_OF_MEMORY, DEVICE.
 SLUICE_API SluiceStatus sluiceCreateVulkanContext(const SluiceVulkanContextInfo* info,
                                                   SluiceContext* context, const char** report);
