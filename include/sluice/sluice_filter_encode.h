@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Chooses the filters that an asset gets, and applies them; library: sluice_encode. sluice_filter.h
-// undoes them.
+// Chooses filters for an asset and applies them; library: sluice_encode. sluice_filter.h undoes
+// them.
 #ifndef SLUICE_FILTER_ENCODE_H
 #define SLUICE_FILTER_ENCODE_H
 
@@ -11,68 +11,70 @@
 extern "C" {
 #endif
 
-// A plan may use these, or-ed.
+// The kinds of filters that a plan may use, which can be or-ed.
 typedef enum SluiceFilterFeatures {
-    SLUICE_FILTER_PLANES = 1,        // columns, and the bytes of wide ones, in planes of their own;
-                                     // else records stay as they are
-    SLUICE_FILTER_DIFFERENCE = 2,    // the record before, to the third order
-    SLUICE_FILTER_UP = 4,            // the record above, in the row before
-    SLUICE_FILTER_GRADIENT = 8,      // left + up - up left
-    SLUICE_FILTER_MEDIAN = 16,       // the median of left, up and the gradient, or the average
-    SLUICE_FILTER_SUBTRACT = 32,     // one column from another: green from red and blue
-    SLUICE_FILTER_FLOAT = 64,        // a float's exponent on top of its planes
-    SLUICE_FILTER_TGA_PACKETS = 128, // run-length coded Targa images taken apart
-    SLUICE_FILTER_BLOCKS = 256,      // colours and indices of block-compressed textures
+    SLUICE_FILTER_PLANES = 1,        // separate planes for columns and for the bytes of wide
+                                     // columns; without it records stay as they are
+    SLUICE_FILTER_DIFFERENCE = 2,    // the difference to the previous record, up to the third order
+    SLUICE_FILTER_UP = 4,            // prediction from the record above, in the previous row
+    SLUICE_FILTER_GRADIENT = 8,      // prediction: left + up - up left
+    SLUICE_FILTER_MEDIAN = 16,       // prediction: the median of left, up and the gradient, or the
+                                     // average
+    SLUICE_FILTER_SUBTRACT = 32,     // subtracts one column from another: green from red and blue
+    SLUICE_FILTER_FLOAT = 64,        // moves a float's exponent to the top of its planes
+    SLUICE_FILTER_TGA_PACKETS = 128, // takes run-length coded Targa images apart
+    SLUICE_FILTER_BLOCKS = 256,      // separates colours and indices of block-compressed textures
     SLUICE_FILTER_ALL = 511,
     SLUICE_FILTER_FEATURES_MAX_ENUM = 0x7fffffff
 } SluiceFilterFeatures;
 
-// Says what the bytes of an asset are.
+// The structure of an asset's bytes.
 typedef enum SluiceFilterLayout {
-    // Found from the bytes: .tga, .wav, .md3, .bsp (Quake III), .dds, .glb; otherwise by trial.
+    // Detected from the bytes: .tga, .wav, .md3, .bsp (Quake III), .dds, .glb; otherwise by trial.
     SLUICE_FILTER_LAYOUT_AUTO = 0,
-    // Records of `stride` bytes from `begin` on, in columns of `columnSize` bytes.
+    // Records of `stride` bytes that start at `begin`, with columns of `columnSize` bytes.
     SLUICE_FILTER_LAYOUT_RECORDS = 1,
-    // A KTX2 or DDS file of any format that sluiceParseImage reads without a scheme, else as AUTO.
-    // Each level of 64 KiB or more starts a tile, and so does what follows one: smaller levels
-    // share tiles with their neighbours. (Tiles begin at multiples of 4: up to 3 bytes earlier if a
-    // level does not.)
+    // A KTX2 or DDS file of any format that sluiceParseImage reads without a scheme; other files
+    // are treated as AUTO. Each level of 64 KiB or more starts a tile, and so do the bytes after
+    // it. Smaller levels share tiles with their neighbours. (Tiles begin at multiples of 4, so a
+    // level's tile begins up to 3 bytes earlier if the level does not.)
     SLUICE_FILTER_LAYOUT_IMAGE = 2,
     SLUICE_FILTER_LAYOUT_MAX_ENUM = 0x7fffffff
 } SluiceFilterLayout;
 
-// Says how filters are chosen. The members from `stride` on are for layout RECORDS.
+// Controls how filters are chosen. The members from `stride` on belong to layout RECORDS.
 typedef struct SluiceFilterPlanInfo {
     // Bytes of the largest tile: a multiple of 4, 4,096 .. SLUICE_FILTER_MAX_TILE. Tiles end at
-    // rows or records where possible, so most are somewhat smaller, except those whose filter is in
-    // doubt.
+    // rows or records where possible, so most are slightly smaller, except those with a doubtful
+    // filter.
     uint32_t maxTileSize;
     uint32_t features; // SluiceFilterFeatures, or-ed; 0: nothing is filtered
-    // 0: filters by trial on one sample, the cheapest; 1: by trial on two; 2: on more and larger
-    // ones and with more care. At 1 the trials take 0.1 to 0.4 times as long as zstd -19 takes to
-    // encode the same bytes, at 0 half of that, at 2 three times.
+    // 0: filters are chosen by trial on one sample, the cheapest; 1: on two samples; 2: on more and
+    // larger samples and with more care. With 1 the trials take 0.1 to 0.4 times as long as zstd
+    // -19 takes to encode the same bytes; with 0 half of that, with 2 three times that.
     uint32_t effort;
-    uint32_t force;      // 1: uses filters even if the trial finds that they do not pay
+    uint32_t force;      // 1: uses filters even if the trial finds no gain
     uint32_t layout;     // SluiceFilterLayout
-    uint32_t stride;     // bytes of a record: 1 .. 128, a multiple of columnSize
-    uint32_t columnSize; // bytes of a column: 1, 2 or 4
-    // Records of a row for the predictions that look upwards, 0 .. 2^20; 0: there are no rows.
+    uint32_t stride;     // bytes per record: 1 .. 128, a multiple of columnSize
+    uint32_t columnSize; // bytes per column: 1, 2 or 4
+    // Records per row, for predictions from the row above, 0 .. 2^20; 0: there are no rows.
     uint32_t rowRecords;
-    uint64_t begin; // bytes before the first record, which are not filtered
+    uint64_t begin; // bytes before the first record; they are not filtered
 } SluiceFilterPlanInfo;
 
-// Consecutive bytes of an asset with one filter, cut into tiles of tileSize bytes of which the last
-// may be shorter.
+// A range of an asset's bytes with the same filter, divided into tiles of tileSize bytes; the last
+// tile may be shorter.
 typedef struct SluiceFilterSegment {
     uint64_t size;            // bytes; a multiple of 4 if anything follows in the asset
-    const void* description;  // of the filter; NULL: none. Belongs to the plan
+    const void* description;  // the filter's description; NULL: no filter. Belongs to the plan
     uint32_t descriptionSize; // bytes, a multiple of 4
-    // Bytes: at most maxTileSize, a multiple of 4 but for an asset's only tile.
+    // Bytes per tile: at most maxTileSize, and a multiple of 4 unless the asset has only one tile.
     uint32_t tileSize;
-    // For the tile records: where the description's item is in the plan's parameters, + 4; 0: none.
+    // For the tile records: offset of the description's item in the plan's parameters, plus 4; 0:
+    // none.
     uint32_t filterOffset;
-    // 1: the filter was chosen by trial, not forced, and its gain or the file is so small that an
-    // encoder other than the trial's may do better without it.
+    // 1: The filter was chosen by trial, not forced, and its gain or the file is so small that an
+    // encoder other than the trial's may give a smaller result without the filter.
     uint32_t doubtful;
 } SluiceFilterSegment;
 
@@ -83,29 +85,30 @@ typedef struct SluiceFilterPlan_T* SluiceFilterPlan;
 //   bytes    size bytes, the whole asset
 //   plan     receives the plan; destroy it with sluiceDestroyFilterPlan. It keeps no pointer to
 //            bytes
-// Never makes an asset larger than without filters but for the descriptions, as far as the trial
-// can tell; with force it may. Whatever the bytes are (a damaged file is not an error), memory is
-// bounded by a constant (about 100 MiB at most, the encoders of the trials), the plan, 4 bytes for
-// each packet of a run-length coded image and ten times a .glb file's JSON. Errors: ARGUMENT,
+// As far as the trial can tell, filters never make an asset larger, except by their descriptions;
+// with force they may. Any bytes are accepted (a damaged file is not an error). Memory is bounded
+// by the sum of a constant (about 100 MiB at most, the encoders of the trials), the plan, 4 bytes
+// per packet of a run-length coded image and ten times a .glb file's JSON. Errors: ARGUMENT,
 // OUT_OF_MEMORY. Thread-safe for different plans.
 SLUICE_API SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size,
                                                const SluiceFilterPlanInfo* info,
                                                SluiceFilterPlan* plan);
 SLUICE_API void sluiceDestroyFilterPlan(SluiceFilterPlan plan); // NULL is allowed
 
-// Returns the plan's segments, which belong to it: their sizes add up to the asset's. NULL if there
-// are none (an empty asset).
+// Returns the plan's segments, which belong to the plan; their sizes add up to the asset's. NULL if
+// there are none (an empty asset).
 SLUICE_API const SluiceFilterSegment* sluiceGetFilterSegments(SluiceFilterPlan plan,
                                                               uint32_t* count);
 
-// Returns the items of an archive's parameter block that describe the plan's filters, which belong
-// to it; *size is a multiple of 4. Each description stands once. NULL and 0 if nothing is filtered.
+// Returns the items of an archive's parameter block that describe the plan's filters; they belong
+// to the plan. *size is a multiple of 4. Each description is included once. NULL and 0 if nothing
+// is filtered.
 SLUICE_API const void* sluiceGetFilterParameters(SluiceFilterPlan plan, uint32_t* size);
 
 // Applies a filter to a tile.
 //   tile       tileSize bytes
-//   filtered   receives tileSize bytes; does not overlap tile
-// Errors: ARGUMENT (also: the sections do not fit the tile), FORMAT, VERSION, OUT_OF_MEMORY.
+//   filtered   receives tileSize bytes; must not overlap tile
+// Errors: ARGUMENT (also if the sections do not fit the tile), FORMAT, VERSION, OUT_OF_MEMORY.
 // Thread-safe.
 SLUICE_API SluiceStatus sluiceApplyFilter(const void* description, size_t size, const void* tile,
                                           void* filtered, size_t tileSize);
