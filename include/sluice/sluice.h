@@ -330,13 +330,12 @@ typedef enum SluiceDecodeFlags {
 // BAD_CHECKSUM, and the tile is added to the summary. Tiles with another status are left alone.
 // SluiceGdeflateInfo::expected does the same as part of the decode.
 //
-// The checksum of a tile of n bytes is defined as follows. Let W = ceil(n / 4) words and P = ceil(W
-// / 32). The bytes are cut into 32 pieces of P words; piece k is this range of bytes:
+// The checksum of a tile of n bytes is defined as follows. Let W = ceil(n / 4) words and
+// P = ceil(W / 32). The bytes are cut into 32 pieces of P words; piece k is this range of bytes:
 //   [min(n, 4 * P * k), min(n, 4 * P * (k + 1)))
 // Each piece has an XXH32 value (seed 0), stored as 4 bytes little-endian. The checksum is the
 // XXH32 (seed 0) of these 32 values. github.com/Cyan4973/xxHash, doc/xxhash_spec.md, describes
 // XXH32.
-// little-endian. github.com/Cyan4973/xxHash, doc/xxhash_spec.md, describes XXH32.
 typedef struct SluiceChecksumInfo {
     // The list has at most this many regions, 0 .. 2^24.
     uint32_t maxRegionCount;

@@ -55,6 +55,7 @@ typedef struct SluiceHotReloadInfo {
 // own self-test against the CPU reference, even if only the device could run it and the context
 // does not have it. Either all pipelines of a shader are swapped or none is.
 //   error  may be NULL; otherwise receives static text after a failure
+// Errors: ARGUMENT, IO (the folder cannot be watched), UNSUPPORTED (the device does not run the
 // context's tier at the context's subgroup size), DEVICE, OUT_OF_MEMORY.
 SLUICE_API SluiceStatus sluiceStartHotReload(const SluiceHotReloadInfo* info,
                                              SluiceHotReload* reload, const char** error);

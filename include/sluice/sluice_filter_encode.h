@@ -13,15 +13,15 @@ extern "C" {
 
 // The kinds of filters that a plan may use, which can be or-ed.
 typedef enum SluiceFilterFeatures {
-    SLUICE_FILTER_PLANES = 1,        // separate planes for columns and for the bytes of wide
-                                     // columns; without it records stay as they are
-    SLUICE_FILTER_DIFFERENCE = 2,    // the difference to the previous record, up to the third order
-    SLUICE_FILTER_UP = 4,            // prediction from the record above, in the previous row
-    SLUICE_FILTER_GRADIENT = 8,      // prediction: left + up - up left
-    SLUICE_FILTER_MEDIAN = 16,       // prediction: the median of left, up and the gradient, or the
-                                     // average
-    SLUICE_FILTER_SUBTRACT = 32,     // subtracts one column from another: green from red and blue
-    SLUICE_FILTER_FLOAT = 64,        // moves a float's exponent to the top of its planes
+    SLUICE_FILTER_PLANES = 1,     // separate planes for columns and for the bytes of wide
+                                  // columns; without it records stay as they are
+    SLUICE_FILTER_DIFFERENCE = 2, // the difference to the previous record, up to the third order
+    SLUICE_FILTER_UP = 4,         // prediction from the record above, in the previous row
+    SLUICE_FILTER_GRADIENT = 8,   // prediction: left + up - up left
+    SLUICE_FILTER_MEDIAN = 16,    // prediction: the median of left, up and the gradient, or the
+                                  // average
+    SLUICE_FILTER_SUBTRACT = 32,  // subtracts one column from another: green from red and blue
+    SLUICE_FILTER_FLOAT = 64, // moves a float's exponent to the top bits, its sign to the bottom
     SLUICE_FILTER_TGA_PACKETS = 128, // takes run-length coded Targa images apart
     SLUICE_FILTER_BLOCKS = 256,      // separates colours and indices of block-compressed textures
     SLUICE_FILTER_ALL = 511,
