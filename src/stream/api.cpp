@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The entry points of sluice_stream.h: they check arguments and keep exceptions inside.
+// The entry points of sluice_stream.h. They check the arguments, and they let no exception out of
+// the library.
 #include "stream/streamer.h"
 
 #include <new>
@@ -9,9 +10,11 @@ using namespace sluice::stream;
 
 namespace {
 
-constexpr uint64_t kHostAlignment = 64, kListAlignment = 256; // mapped memory has 64 everywhere
+// Host memory: every driver maps memory at a multiple of 64.
+constexpr uint64_t kHostAlignment = 64, kListAlignment = 256;
 
-// Calls `action`, and turns a lack of memory or threads into a status.
+// Calls `action` and converts its exceptions to a status: memory ran out, or no thread could be
+// started.
 template <class Action>
 SluiceStatus guarded(const Action& action)
 {
@@ -34,7 +37,7 @@ SluiceStatus checkInfo(const SluiceStreamerInfo& info)
         info.threads <= kMaxThreads && info.io <= SLUICE_STREAM_IO_DIRECT;
     if (info.context == nullptr || !isMeasured) return SLUICE_ERROR_ARGUMENT;
     const bool decodesOnGpu = isGpu(info.context);
-    // With a GPU context but without `gpu`, nothing could copy or say when a batch is done.
+    // Without `gpu`, a GPU context could neither copy nor report that a batch is complete.
     if (decodesOnGpu && info.gpu == nullptr) return SLUICE_ERROR_ARGUMENT;
     if (info.source.host == nullptr ||
         reinterpret_cast<uintptr_t>(info.source.host) % kHostAlignment != 0 ||
@@ -62,7 +65,7 @@ SluiceStatus checkInfo(const SluiceStreamerInfo& info)
                : SLUICE_ERROR_BUFFER_SIZE;
 }
 
-// Adds `count` tiles of one kind to the totals.
+// Adds `count` tiles of one codec and size to the totals.
 void addTiles(SluiceTileTotals& totals, uint32_t codec, uint32_t size, uint64_t count,
               const void* filter)
 {
@@ -81,7 +84,8 @@ void addTiles(SluiceTileTotals& totals, uint32_t codec, uint32_t size, uint64_t 
 
 } // namespace
 
-// The largest need of any kind of tile, if a batch is as full of that kind as it may be.
+// A batch may consist entirely of tiles of any one kind, up to the limits of that kind. The result
+// is the largest requirement of any such batch.
 SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
                                            SluiceStreamerRequirements* requirements)
 {
@@ -112,7 +116,7 @@ SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
                  kind.isFiltered ? std::min(tiles, std::max(filtered, kUnitWork) / kind.size)
                                  : tiles,
                  kind.isFiltered ? &description : nullptr);
-        if (totals.tileCount == 0) continue; // a component that this build leaves out
+        if (totals.tileCount == 0) continue; // this build lacks the codec's component
         SluiceTilesRequirements required = {};
         const SluiceStatus status =
             sluiceGetTilesRequirements(info->context, &batch, &totals, &required);
@@ -123,7 +127,7 @@ SluiceStatus sluiceGetStreamerRequirements(const SluiceStreamerInfo* info,
         requirements->scratchSize = std::max(requirements->scratchSize, required.scratchSize);
         requirements->alignment = std::max(requirements->alignment, required.scratchAlignment);
     }
-    // More for descriptions of filters, and for lists of further targets.
+    // Every slot has additional room for filter descriptions, and for the lists of further targets.
     constexpr uint64_t kMore = 1 << 20;
     const auto slots = [&](uint64_t size) {
         return (size + kMore + kListAlignment) / kListAlignment * kListAlignment * info->maxBatches;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A batch: the units that one call of Record gathers, until the GPU has done them.
+// A batch is the set of units that one call of Record gathers. It exists until the GPU has
+// completed them.
 #pragma once
 
 #include <sluice/sluice_tiles.h>
@@ -11,11 +12,11 @@
 
 namespace sluice::stream {
 
-// The tiles of a batch that go to one buffer, and so are one batch of sluice_tiles.h.
+// The tiles of a batch that are decoded into one buffer. They form one batch of sluice_tiles.h.
 struct TargetBatch {
     SluiceBuffer destination{};
     SluiceTileTotals totals{};
-    SluiceTileTotals room{}; // the tiles that `required` is enough for
+    SluiceTileTotals room{}; // `required` suffices for these totals
     SluiceTilesRequirements required{};
     SluiceTilesInfo info{};
     std::vector<SluiceTile> tiles;
@@ -23,20 +24,20 @@ struct TargetBatch {
 constexpr uint32_t kTargets = 4;
 
 struct Batch {
-    uint64_t number = 0;               // 0: free
-    uint64_t semaphore = 0, value = 0; // that its submit signals
+    uint64_t number = 0;               // 0: the slot is free
+    uint64_t semaphore = 0, value = 0; // the batch's submission signals them
     Queue units;
     uint32_t unitCount = 0, copies = 0;
     uint32_t targetCount = 0;
     TargetBatch targets[kTargets];
-    std::vector<uint32_t> unitTargets;   // of each unit in `units`; kNone: it has no tiles
-    std::vector<uint32_t> unitFirstTile; // in the target's tiles
+    std::vector<uint32_t> unitTargets;   // target of each unit in `units`; kNone: no tiles
+    std::vector<uint32_t> unitFirstTile; // each unit's first tile among its target's
     CostInputs cost;
-    CostWeights weights; // as they were when it began
+    CostWeights weights; // the model's when the batch began
 };
 
-// How control and results are shared out: each batch under way has a slot of both, and each of its
-// targets a part of that at a multiple of this.
+// Control and results are divided into one slot per batch under way. Within the slot, each target
+// of the batch has a part of its own, which starts at a multiple of this alignment.
 constexpr uint64_t kSlotAlignment = 256;
 inline uint64_t slotSize(const SluiceStreamMemory& memory, uint32_t batches)
 {

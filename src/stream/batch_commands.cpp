@@ -67,7 +67,8 @@ SluiceStatus BatchCommands::record(const Batch& batch, uint32_t slot, SluiceComm
     gpu.timestamp(commands, m_gpu.id(), slot, false);
     gpu.barrierBefore(commands);
     for (uint32_t i = 0; i < batch.targetCount; ++i) {
-        // Scratch was last used by the target before, or by the batch before.
+        // All targets and batches use the same scratch, so the previous user must have finished
+        // with it.
         SluiceStatus status = sluiceCmdBarrier(m_info.context, commands);
         if (status == SLUICE_OK)
             status = sluiceCmdTiles(m_info.context, commands, &batch.targets[i].info);
@@ -83,8 +84,9 @@ SluiceStatus BatchCommands::record(const Batch& batch, uint32_t slot, SluiceComm
     return SLUICE_OK;
 }
 
-// Copies as many units, from `at` on, as can change their images' layouts at once: an image that
-// has two requests in a batch changes its layout twice.
+// Starting with unit `at`, copies as many units as can share one barrier for layout transitions
+// before all of their copies and one after. It stops at a unit whose image is already in such a
+// barrier: an image with two requests in a batch changes its layout twice.
 SluiceStatus BatchCommands::copySome(uint32_t& at, SluiceCommands commands) const
 {
     SluiceStreamGpu& gpu = m_gpu.api();

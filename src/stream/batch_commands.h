@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes the lists of a batch and records its commands. Nobody else touches the units of a batch,
-// so none of this needs the lock.
+// Writes the lists of a batch and records its commands. No other thread touches the units of a
+// batch, so this needs no lock.
 #pragma once
 
 #include "stream/batch.h"
@@ -10,14 +10,14 @@ namespace sluice::stream {
 
 class BatchCommands {
 public:
-    // All of these outlive the object.
+    // The arguments outlive the object.
     BatchCommands(const SluiceStreamerInfo& info, Gpu& gpu, const Slots<Request>& requests,
                   const Slots<Unit>& units)
         : m_info(info), m_gpu(gpu), m_requests(requests), m_units(units)
     {
     }
-    // slot: the batch's, of control, results and timestamps. Errors: NOT_READY (a pipeline that it
-    // needs does not exist), and those of sluicePrepareTiles.
+    // slot: the index of the batch's slot in control, results and timestamps. Errors: NOT_READY (a
+    // pipeline that the batch needs does not exist yet), and those of sluicePrepareTiles.
     SluiceStatus prepare(Batch& batch, uint32_t slot) const;
     SluiceStatus record(const Batch& batch, uint32_t slot, SluiceCommands commands) const;
 

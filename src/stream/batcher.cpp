@@ -18,7 +18,8 @@ void addCost(CostInputs& cost, const TileRecord& tile)
     }
 }
 
-// The totals if some tiles more of the kinds that are there come, as far as filters allow.
+// Returns the totals after some more tiles of each kind that is already present. The filtered size
+// stays within its limit.
 SluiceTileTotals withMore(SluiceTileTotals totals, uint64_t maxFilteredSize)
 {
     const uint64_t mostFiltered = std::max(totals.filteredSize, maxFilteredSize);
@@ -51,7 +52,8 @@ bool isWithin(const SluiceTileTotals& totals, const SluiceTileTotals& room)
     return fits;
 }
 
-// Requests for parts of one buffer share a target, which grows as far as they reach.
+// Requests for parts of the same buffer share a target. The target's range extends to the furthest
+// byte that one of them writes.
 uint32_t targetFor(Batch& batch, uint64_t handle)
 {
     for (uint32_t i = 0; i < batch.targetCount; ++i)
@@ -82,7 +84,7 @@ Batcher::Batcher(const SluiceStreamerInfo& info, bool decodes, Monitor& monitor,
     }
 }
 
-// NULL: nothing is to be recorded now.
+// Returns NULL if nothing is to be recorded now.
 Batch* Batcher::begin(const SluiceStreamBudget& budget)
 {
     Held held(m_monitor);
@@ -91,7 +93,7 @@ Batch* Batcher::begin(const SluiceStreamBudget& budget)
         return nullptr;
     const auto batch = std::find_if(m_batches.begin(), m_batches.end(),
                                     [](const Batch& one) { return one.number == 0; });
-    if (batch == m_batches.end()) return nullptr; // as many are under way as there may be
+    if (batch == m_batches.end()) return nullptr; // the maximum number of batches is under way
     batch->semaphore = budget.semaphore;
     batch->value = budget.value;
     batch->number = ++m_lastNumber;
@@ -126,7 +128,8 @@ SluiceStatus Batcher::record(SluiceCommands commands, const SluiceStreamBudget& 
         const bool isPrepared = status == SLUICE_OK;
         if (isPrepared) status = m_commands.record(*batch, slotOf(*batch), commands);
         if (status == SLUICE_OK) return status;
-        // A part of the batch may run, and nobody could say when it is done.
+        // A part of the batch may be running already, and nothing could tell when that part is
+        // done.
         if (isPrepared && m_gpu.isImmediate()) {
             m_gpu.lose();
             result = {};
@@ -139,8 +142,9 @@ SluiceStatus Batcher::record(SluiceCommands commands, const SluiceStreamBudget& 
     return status;
 }
 
-// Groups of one unit each are in none of this core's caches. Each step reads what an earlier one
-// has had fetched.
+// When each group has a single unit, every unit comes with a group and a request that this core's
+// caches do not hold yet. Each prefetch dereferences only an object that an earlier prefetch has
+// brought in: first the group, then its unit, then the unit's request.
 void Batcher::prefetchReady(Held& held) const
 {
     constexpr uint32_t kRequest = 2, kUnit = 4, kGroup = 6;
@@ -154,8 +158,8 @@ void Batcher::prefetchReady(Held& held) const
     if (const Group* group = m_ledger.work.laterToRecord(held, kGroup)) prefetch(*group);
 }
 
-// Adds some units; threads that read and decode get the lock in between. False: there are no more,
-// or the batch is full.
+// Adds up to kUnitsAtOnce units. The caller repeats the call, so threads that read and decode get
+// the lock in between. Returns false if no unit is left or the batch is full.
 bool Batcher::gather(Batch& batch, const SluiceStreamBudget& budget, SluiceStreamBatch& result)
 {
     Held held(m_monitor);
@@ -170,7 +174,7 @@ bool Batcher::gather(Batch& batch, const SluiceStreamBudget& budget, SluiceStrea
             markRecorded(held, batch, unit);
             continue;
         }
-        // More than control or scratch have room for, although the batch is empty.
+        // The batch is empty, and yet control or scratch is too small for this unit.
         m_ledger.fail(held, *group, m_ledger.requests[unit.request], {SLUICE_ERROR_BUFFER_SIZE});
         m_ledger.finish(held, unit);
         m_ledger.endIfDone(held, *group);
@@ -183,7 +187,7 @@ bool Batcher::gather(Batch& batch, const SluiceStreamBudget& budget, SluiceStrea
 Batcher::Added Batcher::addUnit(Held&, Batch& batch, Unit& unit, const SluiceStreamBudget& budget,
                                 SluiceStreamBatch& result)
 {
-    CostInputs cost = batch.cost; // a copy, since the unit may not fit
+    CostInputs cost = batch.cost; // a copy, because the unit may turn out not to fit
     const Request& request = m_ledger.requests[unit.request];
     if (isCopied(unit)) cost.addCopy(unit.size);
     if (isDecodedByGpu(unit)) {
@@ -212,7 +216,7 @@ Batcher::Added Batcher::addUnit(Held&, Batch& batch, Unit& unit, const SluiceStr
     return Added::yes;
 }
 
-// Targets have control and results of their own, and scratch in turns.
+// Each target has its own part of control and results. The targets use scratch one after the other.
 bool Batcher::fits(const Batch& batch, uint32_t target,
                    const SluiceTilesRequirements& required) const
 {
@@ -232,9 +236,9 @@ bool Batcher::fits(const Batch& batch, uint32_t target,
            (filtered <= m_info.maxFilteredSize || batch.unitCount == 0);
 }
 
-// Finds out what the totals need, or already what some more tiles would, since to ask for every unit
-// would cost as much as everything else that Record does for it. False: there is no room for the
-// totals.
+// Queries the requirements of the totals plus some more tiles, so that the next units need no
+// query: a query per unit would cost as much as all the rest of Record. If those do not fit, it
+// queries the requirements of the totals alone. Returns false if even these do not fit.
 bool Batcher::makeRoom(Batch& batch, uint32_t number) const
 {
     TargetBatch& target = batch.targets[number];
@@ -307,7 +311,8 @@ void Batcher::markRecorded(Held& held, Batch& batch, Unit& unit)
     group.event.value = batch.value;
     unit.beginsImage = unit.endsImage = false;
     if (request.info.target == SLUICE_STREAM_TO_IMAGE) {
-        // A unit that is decoded again may come after the end of its request.
+        // A unit that is decoded a second time may come after the request's last unit, whose copy
+        // has already changed the image to its new layout.
         const bool isAfterEnd = request.endIn != 0;
         unit.beginsImage = request.begunIn == 0 || isAfterEnd;
         if (request.begunIn == 0) request.begunIn = batch.number;
@@ -318,7 +323,7 @@ void Batcher::markRecorded(Held& held, Batch& batch, Unit& unit)
     m_ledger.tellIfRecorded(held, group);
 }
 
-// The batch will not run: its units are ready again, in front of what came since.
+// The batch will not run. Its units become ready again, ahead of those that became ready since.
 void Batcher::putBack(Held& held, Batch& batch)
 {
     Queue reversed;
@@ -331,7 +336,7 @@ void Batcher::putBack(Held& held, Batch& batch)
         if (request.begunIn == batch.number) request.begunIn = 0;
         if (request.endIn == batch.number) request.endIn = 0;
         m_ledger.events.forgetRecorded(held, group);
-        if (group.life == Life::tooLate) group.life = Life::cancelled; // it is no longer
+        if (group.life == Life::tooLate) group.life = Life::cancelled; // it is no longer too late
         if (group.isCancelled()) {
             m_ledger.finishUnused(held, unit);
             m_ledger.endIfDone(held, group);

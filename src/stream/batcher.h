@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gathers ready units into batches, the most urgent first, as far as a budget allows, and records
-// them.
+// Gathers ready units into batches and records them. The most urgent units come first, and a budget
+// limits each batch.
 #pragma once
 
 #include "stream/batch_commands.h"
@@ -10,24 +10,26 @@ namespace sluice::stream {
 
 class Batcher {
 public:
-    // All of these outlive the batcher. decodes: the streamer's context is a GPU's.
+    // The arguments outlive the batcher. decodes: the streamer's context decodes on a GPU.
     Batcher(const SluiceStreamerInfo& info, bool decodes, Monitor& monitor, Gpu& gpu,
             Ledger& ledger);
 
-    // As sluiceStreamRecord and sluiceStreamDiscard.
+    // These implement sluiceStreamRecord and sluiceStreamDiscard.
     SluiceStatus record(SluiceCommands commands, const SluiceStreamBudget& budget,
                         SluiceStreamBatch& result);
     SluiceStatus discard(uint64_t number);
 
     enum class Ready {
         nothing,
-        tooLittle, // fewer tiles than the budget gathers
+        tooLittle, // fewer tiles are ready than the budget's minimum
         enough
     };
-    // countsCall: too little grows older by this call, as it does by one of record.
+    // countsCall: if too little is ready, this call counts towards the budget's maxAge as a call of
+    // record does.
     Ready readiness(const SluiceStreamBudget& budget, bool countsCall);
 
-    // For the thread that looks which batches are done; it alone touches those.
+    // For the thread that checks which batches are complete. No other thread touches batches under
+    // way.
     Batch* oldest();
     uint32_t slotOf(const Batch& batch) const { return uint32_t(&batch - m_batches.data()); }
     uint32_t underWay() const;

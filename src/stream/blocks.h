@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A ring's memory in blocks that are freed in any order: the buddy system (Knowlton, A Fast Storage
-// Allocator, CACM 1965; The Art of Computer Programming, 2.5). One block that lives long holds up
-// nobody but its buddies.
+// Divides a ring's memory into blocks that may be freed in any order, by the buddy system
+// (Knowlton, A Fast Storage Allocator, CACM 1965; The Art of Computer Programming, 2.5). A block
+// that lives long keeps only its buddies from being merged.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,9 @@ class Blocks {
 public:
     static constexpr uint64_t kNone = UINT64_MAX;
 
-    // Blocks are powers of two, from minBlock to maxBlock, at multiples of their size from the start
-    // of `size` bytes; a rest at the end is not used.
+    // The sizes of blocks are powers of two from minBlock to maxBlock. Each block starts at a
+    // multiple of its size. If `size` is not a multiple of maxBlock, the remainder at the end is
+    // not used.
     Blocks(uint64_t size, uint64_t minBlock, uint64_t maxBlock) : m_minBlock(minBlock)
     {
         while (minBlock << (m_orders - 1) < maxBlock)
@@ -35,10 +36,11 @@ public:
     uint64_t capacity() const { return m_capacity; }
     uint64_t used() const { return m_used; }
     uint64_t largest() const { return m_minBlock << (m_orders - 1); }
-    // The size of the block that take(size) would take.
+    // Returns the size of the block that take(size) would return.
     uint64_t blockSize(uint64_t size) const { return m_minBlock << orderOf(size); }
 
-    // A block of at least `size` bytes: its offset, or kNone. size: at most largest().
+    // Takes a block of at least `size` bytes, where `size` is at most largest(). Returns the
+    // block's offset, or kNone if no block is free.
     uint64_t take(uint64_t size)
     {
         const uint32_t order = orderOf(size);
@@ -103,8 +105,8 @@ private:
 
     uint64_t m_minBlock, m_capacity = 0, m_used = 0;
     uint32_t m_orders = 1, m_minBlockLog2 = 0;
-    std::vector<uint8_t> m_order; // of the block that begins here: kFree or kTaken and its order
-    std::vector<uint32_t> m_next, m_previous, m_free; // lists of free blocks, one an order
+    std::vector<uint8_t> m_order; // kFree or kTaken, and the order, of the block that begins here
+    std::vector<uint32_t> m_next, m_previous, m_free; // lists of free blocks, one per order
 };
 
 } // namespace sluice::stream

@@ -10,10 +10,10 @@ namespace {
 
 constexpr uint64_t kMaxRequestSize = uint64_t(1) << 48;
 constexpr uint32_t kMaxBlockWidth = 16;
-// Layouts of Vulkan that no barrier can change to: UNDEFINED, PREINITIALIZED.
+// The Vulkan layouts that a barrier cannot change an image to: UNDEFINED and PREINITIALIZED.
 constexpr uint32_t kNeverNewLayouts[] = {0, 8};
 
-// available: bytes that the source has.
+// available: receives the size of the source in bytes.
 SluiceStatus checkSource(const SluiceStreamRequest& request, SluiceStreamer streamer,
                          uint64_t& available)
 {

@@ -9,7 +9,8 @@
 
 namespace sluice::stream {
 
-// The group's requests and semaphores, each by itself. Errors: as sluiceStreamSubmit.
+// Checks the group's requests and semaphores, each independently of the others. Errors: those of
+// sluiceStreamSubmit.
 SluiceStatus checkGroup(Held&, const SluiceStreamGroupInfo& info, SluiceStreamer streamer,
                         uint32_t maxRequests, const Gpu& gpu);
 

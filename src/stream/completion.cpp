@@ -7,8 +7,8 @@ namespace sluice::stream {
 
 namespace {
 
-// Semaphores that one call asks for their values, and groups that begin between one lock and the
-// next.
+// The number of semaphores that one call queries, and the number of groups that begin per hold of
+// the lock.
 constexpr uint32_t kSemaphoresAtOnce = 64, kGroupsAtOnce = 64;
 
 } // namespace
@@ -29,11 +29,12 @@ SluiceStatus Completion::complete(uint64_t number)
     return SLUICE_OK;
 }
 
-// Only this thread touches batches now, so that the lock is taken for their units alone.
+// Only this thread touches batches under way, so it takes the lock only for their units.
 void Completion::checkBatches(SluiceStatus& status)
 {
     uint64_t known = 0, value = 0;
-    // In the order in which they were recorded, which is the one that events are expected in.
+    // Batches complete in the order in which they were recorded, and events are expected in that
+    // order.
     while (Batch* oldest = m_batcher.oldest()) {
         SluiceStatus result = m_gpu.isLost() ? SLUICE_ERROR_DEVICE : SLUICE_OK;
         if (result == SLUICE_OK && m_gpu.isImmediate()) {
@@ -64,7 +65,7 @@ void Completion::finishBatch(Batch& batch, SluiceStatus status)
         Held held(m_monitor);
         m_batcher.costs(held).learn(batch.cost, milliseconds);
     }
-    // Some at a time: threads that read and decode get the lock in between.
+    // A few units per hold of the lock, so that threads that read and decode get it in between.
     uint32_t order = 0;
     for (uint32_t at = batch.units.head; at != kNone;) {
         Held held(m_monitor);
@@ -85,7 +86,7 @@ void Completion::finishBatch(Batch& batch, SluiceStatus status)
     m_batcher.release(held, batch);
 }
 
-// statuses: of the unit's tiles; NULL: the GPU has decoded none.
+// statuses: one per tile of the unit; NULL: the GPU did not decode the unit.
 void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const uint32_t* statuses)
 {
     Group& group = m_ledger.groups[unit.group];
@@ -97,7 +98,7 @@ void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const u
         for (uint32_t i = 0; i < unit.tileCount; ++i) {
             if (statuses[i] == SLUICE_TILE_OK) continue;
             if (bad == kNone) bad = i;
-            // These say nothing about the data.
+            // Only these two statuses do not mean that the data is bad.
             mayRetry = mayRetry &&
                        (statuses[i] == SLUICE_TILE_INTERNAL || statuses[i] == SLUICE_TILE_PENDING);
         }
@@ -112,7 +113,8 @@ void Completion::finishUnit(Held& held, Unit& unit, SluiceStatus status, const u
     m_ledger.endIfDone(held, group);
 }
 
-// The CPU decodes what the GPU could not, if it can reach where that goes.
+// Lets the CPU decode a unit that the GPU could not, provided the CPU can write to where its tiles
+// go.
 bool Completion::retry(Held& held, Unit& unit)
 {
     Group& group = m_ledger.groups[unit.group];
@@ -120,7 +122,7 @@ bool Completion::retry(Held& held, Unit& unit)
     const SluiceStreamImage& image = request.info.image;
     const bool isReleased = request.info.target == SLUICE_STREAM_TO_IMAGE && request.endIn != 0 &&
                             image.sourceFamily != image.destinationFamily;
-    // Who was told that the group is recorded may be using the destination already.
+    // An engine that has seen the RECORDED event may be using the destination already.
     if (unit.isRetried || m_info.output.host == nullptr || isReleased ||
         group.recordedEvent == RecordedEvent::told)
         return false;
@@ -138,8 +140,8 @@ bool Completion::retry(Held& held, Unit& unit)
     return true;
 }
 
-// Groups begin whose semaphore has its value. Where they wait for more semaphores than one call asks
-// for, the next call goes on with those that this one has not asked.
+// Begins the groups whose semaphore has reached their value. If groups wait for more semaphores
+// than one call queries, the next call continues after the last one that this call has queried.
 void Completion::checkWaits(SluiceStatus& status)
 {
     uint64_t semaphores[kSemaphoresAtOnce];
@@ -200,7 +202,7 @@ void Completion::checkSignals(SluiceStatus& status)
     }
 }
 
-// On a lost device nothing will be recorded any more.
+// On a lost device nothing will be recorded any more, so ready units fail.
 void Completion::dropReady()
 {
     Held held(m_monitor);
@@ -235,8 +237,8 @@ void Completion::checkAll(SluiceStatus& status)
     if (m_gpu.isLost()) dropReady();
 }
 
-// A device may be found lost by the way, and then all is looked at once more, since nobody calls for
-// it.
+// A check may discover that the device is lost. Everything is then checked once more, because no
+// later event would cause another call.
 void Completion::collect()
 {
     bool wasLost = false;
@@ -260,9 +262,9 @@ SluiceStatus Completion::poll(SluiceStreamEvent* events, uint32_t& count)
     if (m_ledger.pending.events != 0) {
         Held held(m_monitor);
         count = giveEvents(held, events, room);
-        if (hasEvents(held)) held.tellEvent(); // what found no room is told again
+        if (hasEvents(held)) held.tellEvent(); // `events` had no room for some
     }
-    // After the events: a group that has one is never left unsignalled.
+    // Signals come after the events, so that no group whose event was returned stays unsignalled.
     if (looks && m_ledger.pending.signals != 0) checkSignals(status);
     if (!m_gpu.isLost()) return SLUICE_OK;
     status = m_toldLost ? SLUICE_OK : SLUICE_ERROR_DEVICE;

@@ -11,16 +11,16 @@ namespace sluice::stream {
 
 class Completion {
 public:
-    // All of these outlive the object.
+    // The arguments outlive the object.
     Completion(const SluiceStreamerInfo& info, Monitor& monitor, Gpu& gpu, Ledger& ledger,
                Batcher& batcher);
 
-    // As sluiceStreamComplete and sluiceStreamPoll.
+    // These implement sluiceStreamComplete and sluiceStreamPoll.
     SluiceStatus complete(uint64_t number);
     SluiceStatus poll(SluiceStreamEvent* events, uint32_t& count);
     // Does all that Poll does except to give events, for the thread that submits.
     void collect();
-    // Something can be told now.
+    // Returns whether Poll has an event to return now.
     bool hasEvents(Held& held) const;
 
 private:
@@ -40,9 +40,9 @@ private:
     Gpu& m_gpu;
     Ledger& m_ledger;
     Batcher& m_batcher;
-    uint64_t m_completed = 0;                   // all batches up to this one, as the engine said
-    std::vector<uint32_t> m_statuses[kTargets]; // of the tiles of a batch that is done
-    uint64_t m_nextSemaphore = 0;               // that groups wait for and that is looked at next
+    uint64_t m_completed = 0;                   // up to this number, by the engine's calls
+    std::vector<uint32_t> m_statuses[kTargets]; // per tile of a completed batch
+    uint64_t m_nextSemaphore = 0;               // the next one to query
     bool m_toldLost = false;
 };
 

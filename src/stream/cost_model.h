@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A model of how long a batch takes on the GPU, learnt from timestamps. Tiles are decoded side by
-// side, so a batch of few takes as long as the slowest of them, and a batch of many as long as its
-// bytes do; in between the root of the sum of both squares is near. Copies come after that. The shapes were fitted to batches
-// on an H100 (docs/notes/streaming.md).
+// A model of how long a batch takes on the GPU, learnt from timestamps. Tiles are decoded in
+// parallel. A batch of few tiles therefore takes as long as its slowest tile, and a batch of many
+// as long as its bytes need. In between, the square root of the sum of both squares is a good
+// approximation. The time of the copies is added. The shapes of these functions were fitted to
+// batches on an H100 (docs/notes/streaming.md).
 #pragma once
 
 #include <algorithm>
@@ -13,17 +14,17 @@
 namespace sluice::stream {
 
 enum CostKind : uint32_t {
-    // The slowest tiles.
+    // Terms of the slowest tiles.
     kCostFloor,
-    kCostPasses, // dispatches one after the other
+    kCostPasses, // dispatches that run one after the other
     kCostSlowestGdeflate,
     kCostSlowestGstd,
     kCostSlowestFilter,
-    // Bytes, in MiB that are decoded.
+    // Terms of bytes, in decoded MiB.
     kCostGdeflate,
     kCostGstd,
     kCostFloat,
-    // Copies.
+    // Terms of copies.
     kCostCopy, // MiB
     kCostCopies,
     kCostKinds
@@ -33,7 +34,7 @@ using CostFeatures = std::array<double, kCostKinds>;
 // The properties of a batch that its time depends on.
 class CostInputs {
 public:
-    // Bytes that GDeflate's kernel copies, at most 64 KiB at a time.
+    // GDeflate's kernel copies stored tiles, at most 64 KiB at a time.
     void addStoredTile(uint32_t size, bool isFiltered)
     {
         m_features[kCostGdeflate] += mib(size);
@@ -49,7 +50,7 @@ public:
         note(m_slowest[0][isFiltered], 0.0154 * std::sqrt(stored) + 0.0074 * std::sqrt(decoded) +
                                            0.0027 * stored + 0.0014 * decoded);
     }
-    // Parts of 64 KiB are decoded side by side, and then written one after the other.
+    // Parts of 64 KiB are decoded in parallel, and then written one after the other.
     void addGstdTile(uint32_t storedSize, uint32_t size, bool isFiltered)
     {
         m_features[kCostGstd] += mib(size);
@@ -72,7 +73,8 @@ public:
         m_features[kCostCopies] += 1;
     }
 
-    // Lists of tiles with and without filters come one after the other.
+    // Tiles with filters and tiles without are separate lists that run one after the other, so
+    // their times add up.
     CostFeatures features() const
     {
         CostFeatures result = m_features;
@@ -93,8 +95,8 @@ private:
     static double kib(uint64_t bytes) { return double(bytes) / 1024; }
     static double mib(uint64_t bytes) { return double(bytes) / 1048576; }
     static void note(double& slowest, double time) { slowest = std::max(slowest, time); }
-    // A tile is not slower than an earlier one that is at least as large in each size: this check
-    // spares most tiles the square roots.
+    // A tile cannot be slower than an earlier tile that is at least as large both stored and
+    // decoded. This check saves the square roots for most tiles.
     struct Sizes {
         uint32_t stored = 0, decoded = 0;
     };
@@ -110,13 +112,13 @@ private:
     }
 
     CostFeatures m_features{};
-    // By codec (GDeflate, Gstd), then without and with filters.
+    // Indexed by codec (GDeflate, Gstd), then by whether the tile is filtered.
     double m_slowest[2][2] = {};
     Sizes m_largest[2][2] = {};
     bool m_hasFloats[2] = {};
 };
 
-// Milliseconds for one of each feature.
+// Milliseconds per unit of each feature.
 struct CostWeights {
     CostFeatures of{};
 
@@ -136,12 +138,13 @@ struct CostWeights {
     double predict(const CostInputs& inputs) const { return timeOf(inputs.features()).sum; }
 };
 
-// Weights that are learnt by an extended Kalman filter (Haykin, Adaptive Filter Theory) over the
-// logarithms of weights and times: a weight stays above zero, and an error counts in relation to the
-// measurement, so that large batches do not drown small ones.
+// Learns the weights by an extended Kalman filter (Haykin, Adaptive Filter Theory). The filter
+// works on logarithms of weights and times. Weights therefore stay positive, and errors are
+// relative to the measurement, so that large batches do not drown small ones.
 class CostFit {
 public:
-    // scale: by what factor the device is slower than the one that the weights begin with.
+    // scale: the factor by which the device is slower than the one that the initial weights
+    // describe.
     explicit CostFit(double scale)
     {
         for (uint32_t i = 0; i < kCostKinds; ++i) {
@@ -151,20 +154,21 @@ public:
     }
 
     const CostWeights& weights() const { return m_weights; }
-    // The clock has changed: everything takes `factor` times as long.
+    // Scales all weights after a change of the GPU's clock: everything takes `factor` times as
+    // long.
     void rescale(double factor)
     {
         for (double& weight : m_weights.of)
             weight *= factor;
     }
-    // Nothing that this batch depends on is known as well as it seemed.
+    // Raises the uncertainty of all weights that this batch depends on.
     void doubt(const CostFeatures& features)
     {
         const CostFeatures slopes = slopesOf(features);
         for (uint32_t i = 0; i < kCostKinds; ++i)
             m_covariance[i][i] += kVariance * slopes[i];
     }
-    // A batch took `measured` milliseconds.
+    // Learns from a batch that took `measured` milliseconds.
     void learn(const CostFeatures& features, double measured)
     {
         const CostFeatures slopes = slopesOf(features);
@@ -190,13 +194,13 @@ public:
 
 private:
     static constexpr double kForgetting = 0.98;
-    static constexpr double kNoise = 0.01;       // variance of the logarithm of a measurement
-    static constexpr double kMostDeviations = 4; // that a measurement is believed to be off
-    static constexpr double kVariance = 2; // of the logarithm of a weight, at first and at most
-    // Milliseconds, on a middling GPU.
+    static constexpr double kNoise = 0.01;       // variance of a measurement's logarithm
+    static constexpr double kMostDeviations = 4; // errors are clamped to this many
+    static constexpr double kVariance = 2;       // of a weight's logarithm, initially and at most
+    // The initial weights in milliseconds, of an average GPU.
     static constexpr CostFeatures kStart = {0.01, 0.01, 1, 1, 1, 0.01, 0.02, 0.015, 0.005, 0.003};
 
-    // By what share of it the time grows with each weight.
+    // Returns the relative growth of the time per relative growth of each weight.
     CostFeatures slopesOf(const CostFeatures& features) const
     {
         const CostWeights::Time time = m_weights.timeOf(features);
@@ -209,7 +213,8 @@ private:
         }
         return slopes;
     }
-    // A kind that is in no batch for a long time must not gain variance without end.
+    // If a feature appears in no batch for a long time, the variance of its weight must not grow
+    // without limit.
     void limitVariance()
     {
         for (uint32_t i = 0; i < kCostKinds; ++i) {
@@ -223,19 +228,20 @@ private:
     }
 
     CostWeights m_weights;
-    std::array<double, kCostKinds> m_covariance[kCostKinds] = {}; // of the weights' logarithms
+    std::array<double, kCostKinds> m_covariance[kCostKinds] = {}; // of the logarithms of weights
 };
 
-// Predicts batches by a fit that is robust: a batch that is off by far more than others around it,
-// for example because a driver compiled something or a debugger stopped the process, is not learnt;
-// and when most of the last batches are off, all that was learnt is given up for a new fit to them.
+// Predicts batches by a robust fit. Outliers are not learnt: they are batches that are off by far
+// more than their neighbours, for example because a driver compiled something or a debugger stopped
+// the process. If most of the recent batches are off, the fit is discarded and a new one is made
+// from them.
 class CostModel {
 public:
     const CostWeights& weights() const { return m_fit.weights(); }
     double predict(const CostInputs& inputs) const { return weights().predict(inputs); }
-    // Milliseconds that one more of this kind adds to large batches.
+    // Returns the milliseconds that one more unit of this feature adds to a large batch.
     double weight(CostKind kind) const { return weights().of[kind]; }
-    // Predicts a batch of one tile of 64 KiB, of the codec that came last.
+    // Predicts a batch of one 64 KiB tile, of the codec that dominated the last batch.
     double floor() const
     {
         CostInputs one;
@@ -245,12 +251,12 @@ public:
             one.addGdeflateTile(32768, 65536, false);
         return predict(one);
     }
-    // How far predictions were off lately, in relation to the measurement.
+    // Returns the recent mean error of predictions, relative to the measurement.
     double error() const { return m_error; }
 
     void learn(const CostInputs& inputs, double measured)
     {
-        if (!(measured > kLeast && measured < kMost)) return; // also what is no number
+        if (!(measured > kLeast && measured < kMost)) return; // also refuses NaN
         const CostFeatures features = inputs.features();
         m_lastIsGstd = features[kCostGstd] > features[kCostGdeflate];
         const double ratio = measured / m_fit.weights().timeOf(features).sum;
@@ -265,22 +271,24 @@ public:
     }
 
 private:
-    static constexpr double kLeast = 1e-6, kMost = 1e9; // milliseconds that make sense
-    // A fit is judged by the last batches, once it has been used for this many of them.
+    static constexpr double kLeast = 1e-6, kMost = 1e9; // plausible milliseconds
+    // A fit is judged by the last kRecent batches, once this many have been measured since it was
+    // made.
     static constexpr uint32_t kRecent = 8, kFirst = 3;
-    // Factors between measurement and prediction: of half of the last batches, when the fit is given
-    // up; of one that is an outlier; between batches that a clock has changed alike.
+    // Factors between measurement and prediction. kOff: the fit is discarded if the median of the
+    // recent batches is off by more. kOutlier: a batch that is off by more is an outlier. kSpread:
+    // if the factors of the recent batches differ by less, the GPU's clock has changed.
     static constexpr double kOff = 1.5, kOutlier = 3, kSpread = 1.2;
-    static constexpr double kMostOutliers = 0.15; // the share of batches that may be
+    static constexpr double kMostOutliers = 0.15; // if there are more, they are learnt
 
     struct Batch {
         CostFeatures features;
         double measured;
-        double logRatio; // of the measurement to the prediction
+        double logRatio; // of measurement to prediction
     };
 
     uint32_t recent() const { return std::min(m_count, kRecent); }
-    // The median of `value` over the last batches.
+    // Returns the median of `value` over the recent batches.
     template <class Function>
     double median(const Function& value) const
     {
@@ -295,8 +303,8 @@ private:
     {
         return median([](const Batch& one) { return std::abs(one.logRatio); }) > std::log(kOff);
     }
-    // All of the last batches are off by the same factor if the clock has changed, and then the
-    // weights' proportions are still right. If they are not, nothing that was learnt counts.
+    // If the clock has changed, all recent batches are off by the same factor, and the proportions
+    // of the weights are still right. Otherwise everything that was learnt is discarded.
     void fitAnew()
     {
         const double factor = median([](const Batch& one) { return one.logRatio; });
@@ -313,7 +321,8 @@ private:
         for (uint32_t i = m_count - recent(); i < m_count; ++i)
             learnUnlessOutlier(m_recent[i % kRecent].features, m_recent[i % kRecent].measured);
     }
-    // Outliers are rare. If many batches are, they are right and the fit is wrong for their kind.
+    // Outliers are rare. If many batches look like outliers, they are right and the fit is wrong
+    // for such batches.
     void learnUnlessOutlier(const CostFeatures& features, double measured)
     {
         const double ratio = measured / m_fit.weights().timeOf(features).sum;
@@ -325,9 +334,9 @@ private:
     }
 
     CostFit m_fit{1};
-    Batch m_recent[kRecent] = {};         // in turns
+    Batch m_recent[kRecent] = {};         // a ring
     uint32_t m_count = 0, m_fitSince = 0; // batches
-    double m_outliers = 0;                // the share of them lately
+    double m_outliers = 0;                // the recent share of outliers
     double m_error = 0;
     bool m_lastIsGstd = false;
 };

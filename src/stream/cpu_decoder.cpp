@@ -18,7 +18,7 @@ SluiceStatus CpuDecoder::start()
     const SluiceStatus status = sluiceCreateCpuContext(&m_context);
     if (status != SLUICE_OK) return status;
     for (Workspace& workspace : m_workspaces) {
-        // Memory that is never touched is never taken from the system.
+        // The allocations are not zeroed, so the system backs only the pages that are used.
         for (std::unique_ptr<uint8_t[]>* part :
              {&workspace.control, &workspace.results, &workspace.scratch, &workspace.bounce})
             part->reset(new uint8_t[kPartSize]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes units on the CPU, several threads at a time, each with a workspace of its own.
+// Decodes units on the CPU. Several threads may decode at a time, each in a workspace of its own.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace sluice::stream {
 
-// Where a request's byte at `offset` goes, if the CPU puts it there.
+// Returns the destination of a request's byte at `offset`, for requests whose bytes the CPU writes.
 inline uint8_t* hostPlace(const SluiceStreamRequest& request, uint64_t offset)
 {
     uint8_t* start =
@@ -25,25 +25,27 @@ inline uint8_t* ringPlace(const SluiceStreamMemory& ring, uint64_t offset)
     return static_cast<uint8_t*>(ring.host) + offset;
 }
 
-// Memory for decoding, of one thread at a time.
+// Memory for decoding, used by one thread at a time.
 struct Workspace {
     std::unique_ptr<uint8_t[]> control, results, scratch, bounce;
     bool isTaken = false;
-    // The tile that was decoded into `bounce` last, if it was a good one. Small assets that share a
-    // tile are often wanted one after the other, and it is decoded once then.
+    // The tile that `bounce` holds: the last one that was decoded there successfully. Small assets
+    // that share a tile are often requested one after the other, and the tile is then decoded only
+    // once.
     uint64_t bouncedFile = 0;                // SluiceStreamFile_T::serial; 0: there is none
     const TileRecord* bouncedTile = nullptr; // among the records of that file
 };
 
-// A tile that could not be decoded.
+// The first tile that could not be decoded, if there is one.
 struct BadTile {
-    uint32_t number = kNone; // of the asset; kNone: all are good
+    uint32_t number = kNone; // index in the asset; kNone: all tiles are good
     uint32_t status = SLUICE_TILE_OK;
 };
 
 class CpuDecoder {
 public:
-    // info outlives the decoder. threads: that decode at a time at most, each with its own number.
+    // info outlives the decoder. threads: the maximum number of threads that decode at a time. Each
+    // has an index of its own.
     CpuDecoder(const SluiceStreamerInfo& info, uint32_t threads)
         : m_info(info), m_workspaces(threads)
     {
@@ -54,11 +56,12 @@ public:
 
     SluiceStatus start();
     Workspace& workspace(uint32_t thread) { return m_workspaces[thread]; }
-    // For threads without a number. NULL: all are taken.
+    // For threads without an index. Returns NULL if all workspaces are taken.
     Workspace* take(Held&);
     void give(Held&, Workspace& workspace) { workspace.isTaken = false; }
 
-    // Decodes the unit's tiles, up to the first bad one. decoded: bytes, which are added.
+    // Decodes the unit's tiles and stops at the first bad one. decoded: receives the decoded bytes,
+    // which are added to it.
     BadTile decode(const Unit& unit, const SluiceStreamRequest& request, Workspace& workspace,
                    std::atomic<uint64_t>& decoded) const;
 

@@ -14,7 +14,7 @@
 
 namespace {
 
-// Makes a device current, and the one before it again at the end of the scope.
+// Makes a device current, and restores the previous one at the end of the scope.
 class CurrentDevice {
 public:
     explicit CurrentDevice(int device)
@@ -53,7 +53,7 @@ public:
     void barrierBefore(SluiceCommands) override {}
     void barrierToCopies(SluiceCommands) override {}
     void barrierAfter(SluiceCommands) override {}
-    // These are never called.
+    // These are never called, because hasImages and hasSemaphores return false.
     void beginImages(SluiceCommands, const sluice::stream::ImageBegin*, uint32_t) override {}
     void endImages(SluiceCommands, const SluiceStreamImage* const*, uint32_t) override {}
     void copyToImage(SluiceCommands, const sluice::stream::ImageCopy&) override {}
@@ -63,7 +63,7 @@ public:
 private:
     struct Events {
         cudaEvent_t begin = nullptr, end = nullptr;
-        bool hasFailed = false; // something of the batch could not be enqueued
+        bool hasFailed = false; // a part of the batch could not be enqueued
     };
     static cudaStream_t of(SluiceCommands commands)
     {

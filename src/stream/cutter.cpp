@@ -47,7 +47,7 @@ uint32_t tileAt(const TileRecord* records, uint32_t count, uint64_t offset)
 
 void Cutter::noteRefusedKernels(Held& held)
 {
-    // Where the CPU cannot reach the output ring it is of no use to know.
+    // If the CPU cannot access the output ring, it cannot decode instead of the GPU.
     if (!m_gpuDecodes || m_info.output.host == nullptr || m_ledger.work.toRead(held) == nullptr)
         return;
     SluiceContextInfo about = {};
@@ -62,8 +62,8 @@ bool Cutter::takeBlocks(Held& held, const Group& group, Unit& unit, uint64_t sou
            m_ledger.rings.take(held, unit, sourceSize, outputSize);
 }
 
-// A direct read wants the same place in a sector in memory as in the file, for which the block has
-// `room`; what is read too much on both sides stays in the block.
+// A direct read needs memory and file offset to be congruent modulo the alignment of direct reads.
+// The block has `room` for the shift, and for the surplus that is read on both sides.
 void Cutter::placeSource(const Request& request, Unit& unit, uint64_t fileOffset,
                          uint64_t room) const
 {
@@ -94,7 +94,7 @@ Cutter::Cut Cutter::cut(Held& held, Group& group, Unit& unit)
                                ? cutTiles(held, group, request, unit)
                                : cutPlain(held, group, request, unit);
         if (result == Cut::later) return result;
-        if (result == Cut::done) { // the request has been refused
+        if (result == Cut::done) { // the request was refused
             request.cut = request.info.size;
             continue;
         }
@@ -112,7 +112,7 @@ Cutter::Cut Cutter::cut(Held& held, Group& group, Unit& unit)
     return Cut::done;
 }
 
-// Bytes of files and memory go to the host without a ring, and by the ring to the GPU.
+// Bytes of files and of memory reach the host directly. They reach the GPU through the source ring.
 Cutter::Cut Cutter::cutPlain(Held& held, Group& group, Request& request, Unit& unit)
 {
     unit.size = std::min<uint64_t>(request.info.size - request.cut, kUnitRead);
@@ -173,8 +173,9 @@ Cutter::Cut Cutter::cutTiles(Held& held, Group& group, Request& request, Unit& u
     return Cut::made;
 }
 
-// Where in its block a unit begins, so that what is copied to the image begins at a multiple of a
-// block of texels, and tiles at the multiples that their decoders want.
+// Finds the offset `pad` in the output block at which the unit's tiles begin. With it, the bytes to
+// copy to the image start at a multiple of the texel block's size, and each tile starts at a
+// multiple of the alignment that its decoder needs.
 bool Cutter::placeOutput(const Request& request, const Unit& unit, uint32_t blockSize,
                          uint64_t& pad) const
 {
@@ -225,7 +226,7 @@ Cutter::Cut Cutter::cutImage(Held& held, Group& group, Request& request, Unit& u
     return Cut::made;
 }
 
-// Fewer planes or rows if their tiles are more than a unit may have.
+// Halves the number of planes or rows until their tiles fit into one unit.
 Cutter::Cut Cutter::cutImageOfArchive(Held& held, Group& group, Request& request, Unit& unit)
 {
     const SluiceStreamImage& image = request.info.image;
@@ -250,8 +251,8 @@ Cutter::Cut Cutter::cutImageOfArchive(Held& held, Group& group, Request& request
     unit.decodesOnCpu = !gpuDecodes(*request.info.file);
     unit.decodedSize = sum.decoded;
     unit.storedSize = sum.stored;
-    // Blocks of the ring begin at multiples of 64 KiB, so that only for texel blocks of 3 or 12
-    // bytes the place depends on which one is taken.
+    // Blocks of the ring start at multiples of 64 KiB. The padding is therefore the same in every
+    // block, unless a texel block has 3 or 12 bytes, which is not a power of two.
     const bool isOdd = (image.blockSize & (image.blockSize - 1)) != 0;
     uint64_t pad = 0;
     if (!placeOutput(request, unit, isOdd ? 1 : image.blockSize, pad))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Cuts requests into units: reads of a bounded size, of whole tiles, and of images whole rows.
+// Cuts requests into units. A unit is a read of bounded size. It consists of whole tiles, and for
+// images of whole rows.
 #pragma once
 
 #include "stream/ledger.h"
@@ -8,21 +9,22 @@ namespace sluice::stream {
 
 class Cutter {
 public:
-    // info outlives the cutter. gpuDecodes: the streamer's context is a GPU's.
+    // info outlives the cutter. gpuDecodes: the streamer's context decodes on a GPU.
     Cutter(const SluiceStreamerInfo& info, bool gpuDecodes, Ledger& ledger)
         : m_info(info), m_gpuDecodes(gpuDecodes), m_ledger(ledger)
     {
     }
 
-    // The context is asked once for all units that a thread cuts while it holds the lock.
+    // Queries which kernels the context has refused. One query serves all units that a thread cuts
+    // while it holds the lock.
     void noteRefusedKernels(Held& held);
 
     enum class Cut {
         made,
-        later, // there is no room for it
-        done   // nothing is left of the group
+        later, // there is no room for the unit now
+        done   // no unit is left in the group
     };
-    // Makes the next unit of a group.
+    // Fills in the next unit of a group.
     Cut cut(Held& held, Group& group, Unit& unit);
 
 private:
@@ -46,7 +48,7 @@ private:
     const SluiceStreamerInfo& m_info;
     const bool m_gpuDecodes;
     Ledger& m_ledger;
-    uint32_t m_refusedKernels = 0; // SluiceContextInfo::refusedKernels, if the CPU can stand in
+    uint32_t m_refusedKernels = 0; // refusedKernels, if the CPU can decode instead
 };
 
 } // namespace sluice::stream

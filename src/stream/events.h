@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Events that Poll has to tell of groups.
+// The events of groups that Poll has to return.
 #pragma once
 
 #include <atomic>
@@ -9,12 +9,12 @@
 
 namespace sluice::stream {
 
-// How much there is for Poll to look at, so that it takes no lock for nothing.
+// Counts what Poll has to check, so that Poll need not take the lock if there is nothing.
 struct Pending {
     std::atomic<uint32_t> batches{0}; // under way
     std::atomic<uint32_t> waits{0};   // groups that wait for a semaphore
-    std::atomic<uint32_t> events{0};  // to be told
-    std::atomic<uint32_t> signals{0}; // groups that have ended and have not signalled
+    std::atomic<uint32_t> events{0};  // that Poll has not returned
+    std::atomic<uint32_t> signals{0}; // ended groups that have not signalled yet
     bool nothing() const { return batches == 0 && waits == 0 && events == 0 && signals == 0; }
 };
 
@@ -28,7 +28,7 @@ public:
         m_recorded.append(m_groups, group);
         add(held);
     }
-    // It will be recorded again, and told again.
+    // The batch was taken back. The group will be recorded again, and will have the event again.
     void forgetRecorded(Held&, Group& group)
     {
         if (group.recordedEvent == RecordedEvent::toTell) {
@@ -47,15 +47,16 @@ public:
         ++m_pending.events;
         held.tellEvent();
     }
-    // RECORDED events are told no more until it is called with false.
+    // While held, RECORDED events are not returned. A call with false releases them.
     void holdRecorded(Held&, bool holds) { m_holdsRecorded = holds; }
-    // Something can be told now.
+    // Returns whether `give` would return an event.
     bool hasSome(Held&) const
     {
         if (!m_holdsRecorded) return !m_ended.empty() || !m_recorded.empty();
         return !m_ended.empty() && m_groups[m_ended.head].recordedEvent != RecordedEvent::toTell;
     }
-    // Fills in at most `room` events, and calls told(group) for those whose end is told.
+    // Fills in at most `room` events and returns their number. Calls told(group) for each group
+    // whose END event is among them.
     template <class Function>
     uint32_t give(Held&, SluiceStreamEvent* events, uint32_t room, const Function& told)
     {
@@ -69,7 +70,7 @@ public:
         }
         while (!m_ended.empty() && count < room) {
             const Group& next = m_groups[m_ended.head];
-            // A group's RECORDED event comes first.
+            // The group's RECORDED event must precede its END event.
             if (m_holdsRecorded && next.recordedEvent == RecordedEvent::toTell) break;
             Group& group = m_groups.pop(m_ended);
             events[count++] = group.event;

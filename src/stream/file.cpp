@@ -11,7 +11,7 @@ using sluice::alignUp;
 namespace {
 
 constexpr uint32_t kRecordsAtOnce = 4096;
-constexpr uint32_t kSizeMask = 0xffffff; // a record holds no larger size
+constexpr uint32_t kSizeMask = 0xffffff; // a record's size has 24 bits
 constexpr uint64_t kMostRecords = uint64_t(1) << 32;
 
 // Returns whether an error means that this way of reading does not suit the file, the memory or the
@@ -50,7 +50,7 @@ ReadError SluiceStreamFile_T::read(uint64_t offset, void* bytes, uint64_t count)
                                          : system.read(descriptor, to, count, offset);
         const int error = got >= 0 ? 0 : int(-got);
         if (error == EINTR) continue;
-        if (error == EIO && !isRepeated) { // a disk may manage it the second time
+        if (error == EIO && !isRepeated) { // a disk error may be transient
             isRepeated = true;
             continue;
         }
@@ -63,8 +63,8 @@ ReadError SluiceStreamFile_T::read(uint64_t offset, void* bytes, uint64_t count)
     return {};
 }
 
-// All but `needed` are multiples of the alignment; at least `needed` bytes are wanted. False: it is
-// to be read in another way.
+// Reads past the page cache until at least `needed` bytes have come. The other arguments are
+// multiples of the alignment. Returns false if the range has to be read in another way.
 bool SluiceStreamFile_T::readDirect(uint64_t offset, uint8_t* bytes, uint64_t count,
                                     uint64_t needed) const
 {
@@ -79,7 +79,7 @@ bool SluiceStreamFile_T::readDirect(uint64_t offset, uint8_t* bytes, uint64_t co
         }
         if (got <= 0 || uint64_t(got) > count - done) return false;
         if (done + uint64_t(got) >= needed) return true;
-        // The next read begins at a multiple of the alignment again.
+        // The next read must start at a multiple of the alignment too.
         const uint64_t resumed = (done + uint64_t(got)) / directAlignment * directAlignment;
         if (resumed == done) return false;
         done = resumed;
@@ -87,8 +87,8 @@ bool SluiceStreamFile_T::readDirect(uint64_t offset, uint8_t* bytes, uint64_t co
     return true;
 }
 
-// Finds the part of a read that can go past the page cache. That is all of it where enough bytes
-// beside the destination may be overwritten; else edges of it are left.
+// Finds the part of a read that can bypass the page cache. It is the whole read if enough bytes on
+// both sides of the destination may be overwritten. Otherwise it excludes the unaligned edges.
 bool SluiceStreamFile_T::directPart(uint64_t offset, const uint8_t* bytes, uint64_t count,
                                     uint64_t before, uint64_t after, uint64_t& begin,
                                     uint64_t& end) const
@@ -112,7 +112,8 @@ ReadError SluiceStreamFile_T::readInto(uint64_t offset, uint8_t* bytes, uint64_t
     uint8_t* const to = begin >= offset ? bytes + (begin - offset) : bytes - (offset - begin);
     if (!readDirect(begin, to, end - begin, std::min(end, offset + count) - begin))
         return read(offset, bytes, count);
-    // The edges, where there is no room beside the destination.
+    // Reads the edges through the page cache, where no bytes beside the destination may be
+    // overwritten.
     ReadError error;
     if (begin > offset) error = read(offset, bytes, begin - offset);
     if (error.status == SLUICE_OK && end < offset + count)
@@ -135,7 +136,7 @@ bool SluiceStreamFile_T::asOneRead(uint64_t offset, uint8_t* bytes, uint64_t cou
     return begin <= offset && end >= offset + count;
 }
 
-// If this fails the file is still readable through the page cache.
+// If this fails, the file can still be read through the page cache.
 void SluiceStreamFile_T::openDirect()
 {
     directDescriptor = system.open(path.c_str(), true);
@@ -144,7 +145,7 @@ void SluiceStreamFile_T::openDirect()
         directError = -directDescriptor;
         return;
     }
-    // The path may lead to another file by now.
+    // The path may refer to another file by now.
     if (system.status(descriptor, one) != 0 || system.status(directDescriptor, other) != 0 ||
         one.device != other.device || one.number != other.number) {
         directError = kOtherFileError;
@@ -221,15 +222,16 @@ SluiceStatus SluiceStreamFile_T::openArchive()
     if (result == SLUICE_OK)
         result = sluiceCheckArchiveIndex(&archive, index.data(), index.size(), nullptr);
     if (result != SLUICE_OK) return result;
-    // The index cannot claim more tiles than the file has room for records.
+    // The check of the index has ensured that the file has room for the records of all tiles. Only
+    // these limits remain.
     if (archive.tileCount >= std::min<uint64_t>(kMostRecords, allRecords.max_size()))
         return SLUICE_ERROR_OUT_OF_MEMORY;
     assetTiles.resize(archive.assetCount);
-    std::vector<uint64_t> shares(archive.shareCount); // where the records of each begin
+    std::vector<uint64_t> shares(archive.shareCount); // first record of each share
     uint64_t known = 0;
     for (uint32_t number = 0; number < archive.assetCount; ++number) {
         const SluiceArchiveAsset info = asset(number);
-        const bool isFirst = info.tilesOffset == 0; // of those that share, in the order of names
+        const bool isFirst = info.tilesOffset == 0; // the first asset of its share, by name
         const uint64_t first = isFirst ? known : shares[info.share];
         assetTiles[number] = {first,
                               info.size,
@@ -241,7 +243,7 @@ SluiceStatus SluiceStreamFile_T::openArchive()
         if (info.share != SLUICE_ARCHIVE_NO_SHARE) shares[info.share] = first;
     }
     allRecords.resize(size_t(known));
-    std::vector<uint8_t> checkedFilters(index.size() / 4 + 1); // of each word of the index
+    std::vector<uint8_t> checkedFilters(index.size() / 4 + 1); // one per word of the index
     for (uint32_t number = 0; number < archive.assetCount && result == SLUICE_OK; ++number)
         if (asset(number).tilesOffset == 0) result = readRecords(number, checkedFilters);
     return result;
@@ -291,7 +293,7 @@ SluiceStatus SluiceStreamFile_T::readRecords(uint32_t number, std::vector<uint8_
 SluiceArchiveAsset SluiceStreamFile_T::asset(uint32_t number) const
 {
     SluiceArchiveAsset info = {};
-    // This cannot fail: the index was checked, and callers check the number.
+    // This cannot fail, because the index was checked, and callers check the number.
     sluiceGetArchiveAsset(&archive, index.data(), index.size(), number, &info);
     return info;
 }

@@ -15,7 +15,8 @@
 
 namespace sluice::stream {
 
-// A tile of an archive: its record, with places in the whole file and in the decoded asset.
+// The record of an archive's tile. `offset` counts from the start of the file, and `outputOffset`
+// from the start of the decoded asset.
 struct TileRecord {
     uint64_t offset;
     uint64_t outputOffset;
@@ -26,9 +27,9 @@ struct TileRecord {
 };
 static_assert(sizeof(TileRecord) == 32);
 
-// Stored bytes stand at multiples of this, in archives and in the ring.
+// The alignment of a tile's stored bytes, in archives and in the source ring.
 constexpr uint64_t kStoredAlignment = 16;
-// A float tile without a filter is decoded to a multiple of this.
+// The alignment that the decoder of a float tile without a filter needs for its output.
 constexpr uint64_t kFloatAlignment = 16;
 
 inline uint64_t storedRoom(const TileRecord& tile)
@@ -39,7 +40,7 @@ inline bool isPlainFloat(const TileRecord& tile)
 {
     return tile.codec == SLUICE_CODEC_FLOAT && tile.filterOffset == 0;
 }
-// The tile as the parser gave it, except that its offset counts from the start of the file.
+// Converts back to the parser's form, except that the offset counts from the start of the file.
 inline SluiceArchiveTile archiveTileOf(const TileRecord& tile)
 {
     return {tile.offset, tile.outputOffset, tile.storedSize,  tile.size,
@@ -47,9 +48,9 @@ inline SluiceArchiveTile archiveTileOf(const TileRecord& tile)
 }
 
 struct ReadError {
-    SluiceStatus status = SLUICE_OK; // IO
+    SluiceStatus status = SLUICE_OK; // or ERROR_IO
     int osError = 0;                 // 0: the file ended too early
-    uint64_t offset = 0;             // of what could not be read
+    uint64_t offset = 0;             // in the file, of the failed read
 };
 
 } // namespace sluice::stream
@@ -67,25 +68,27 @@ struct SluiceStreamFile_T {
     SluiceStreamFile_T(const SluiceStreamFile_T&) = delete;
     SluiceStreamFile_T& operator=(const SluiceStreamFile_T&) = delete;
 
-    // Reads exactly `size` bytes, in any thread, through the page cache.
+    // Reads exactly `size` bytes through the page cache. May be called in any thread.
     sluice::stream::ReadError read(uint64_t offset, void* bytes, uint64_t size) const;
-    // The same past the page cache where that is possible. `before` and `after` are how many bytes
-    // on each side of the destination may be overwritten.
+    // Does the same, but bypasses the page cache where possible. `before` and `after` are the
+    // number of bytes on each side of the destination that may be overwritten.
     sluice::stream::ReadError readInto(uint64_t offset, uint8_t* bytes, uint64_t size,
                                        uint64_t before, uint64_t after) const;
-    // True: `read` alone does what readInto would, if it brings `needed` bytes.
+    // Returns true if a single read does what readInto would do. `read` then describes it, and
+    // `needed` is the number of bytes that it must return at least.
     bool asOneRead(uint64_t offset, uint8_t* bytes, uint64_t size, uint64_t before, uint64_t after,
                    sluice::stream::Read& read, uint64_t& needed) const;
-    // How many bytes larger than the read a block has to be, so that all of it is read directly.
+    // Returns how many bytes a block must be larger than the read, so that the whole read can be
+    // direct.
     uint64_t directRoom() const { return isDirect ? 2 * uint64_t(directAlignment) : 0; }
     SluiceStreamIoReport ioReport() const;
     // Opens the file, and reads the index and the tile records of an archive. Sets state, status,
     // osError.
     void open();
 
-    // Once it is open:
+    // These may be called once the file is open.
     SluiceArchiveAsset asset(uint32_t number) const;
-    // The part of an asset that each request needs, so that the index is not parsed again.
+    // The members of an asset that each request needs, kept so that the index is not parsed again.
     struct AssetTiles {
         uint64_t firstRecord = 0;
         uint64_t size = 0;        // of the asset
@@ -95,7 +98,7 @@ struct SluiceStreamFile_T {
         uint32_t count = 0; // of records
     };
     const AssetTiles& tilesOf(uint32_t number) const { return assetTiles[number]; }
-    // An asset with no more filled in than sluiceGetArchiveTile reads.
+    // Returns an asset in which only the members that sluiceGetArchiveTile reads are set.
     SluiceArchiveAsset filtersOf(uint32_t number) const
     {
         SluiceArchiveAsset result = {};
@@ -103,8 +106,8 @@ struct SluiceStreamFile_T {
         result.tileParameterSize = assetTiles[number].tileParameterSize;
         return result;
     }
-    // The records of the tiles that an asset is in, and how many there are. The asset begins at
-    // SluiceArchiveAsset::tilesOffset of what they decode to.
+    // Returns the records of the tiles that contain an asset, and their number. The asset starts
+    // SluiceArchiveAsset::tilesOffset bytes into the decoded tiles.
     const sluice::stream::TileRecord* records(uint32_t number, uint32_t& count) const
     {
         count = assetTiles[number].count;
@@ -119,25 +122,25 @@ struct SluiceStreamFile_T {
     bool hasInterface = false, isArchive = false;
     int descriptor = -1, directDescriptor = -1;
     uint32_t directAlignment = 0;                // a power of two
-    mutable std::atomic<bool> isDirect{false};   // until a read fails
+    mutable std::atomic<bool> isDirect{false};   // until a direct read fails
     mutable std::atomic<int32_t> directError{0}; // errno
     uint64_t size = 0;
     uint64_t user = 0;
-    uint64_t serial = 0; // no other file that the streamer has or had has the same
+    uint64_t serial = 0; // never reused by the streamer
     std::atomic<State> state{opening};
     SluiceStatus status = SLUICE_OK;
     int osError = 0;
     SluiceArchive archive{};
     std::vector<uint8_t> index;
-    std::vector<AssetTiles> assetTiles; // of each asset; those of a share have the same records
+    std::vector<AssetTiles> assetTiles; // per asset; a share's assets have the same records
     std::vector<sluice::stream::TileRecord> allRecords;
     uint32_t kernels = 0;
 
     // Guarded by the streamer's mutex.
     uint32_t uses = 0; // requests that name it
     bool isGivenUp = false;
-    bool isListed = true; // it is to be opened, being opened, or its event is not told
-    SluiceStreamFile_T* next = nullptr; // in a list of such files, or of those to be deleted
+    bool isListed = true;               // from open until its event is returned
+    SluiceStreamFile_T* next = nullptr; // in the list of files to open, opened, or to delete
 
 private:
     void openDirect();

@@ -48,14 +48,15 @@ void Files::tellOpened(Held& held, SluiceStreamEvent& event)
     event.user = file->user;
     event.osError = file->osError;
     event.firstRequest = event.firstTile = kNone;
-    use(held, file); // so that one that was given up meanwhile is closed
+    use(held, file); // closes a file that was given up meanwhile
     drop(held, file);
 }
 
 void Files::drop(Held& held, SluiceStreamFile file)
 {
     --file->uses;
-    // One that is being opened, or whose event is not told, is closed afterwards.
+    // While a file is being opened or its event has not been returned, it is not closed yet;
+    // tellOpened does that.
     if (!file->isGivenUp || file->uses != 0 || file->isListed) return;
     m_all.erase(std::find(m_all.begin(), m_all.end(), file));
     held.deleteLater(file);

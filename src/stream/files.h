@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The files that a streamer has, from sluiceStreamOpen until nothing uses them.
+// The files of a streamer. A file exists from sluiceStreamOpen until it is closed and nothing uses
+// it.
 #pragma once
 
 #include "stream/file.h"
@@ -11,25 +12,25 @@ class Files {
 public:
     ~Files();
 
-    // The file is to be opened by a thread.
+    // Adds a file, which a thread will open.
     void add(Held& held, SluiceStreamFile file);
-    // NULL: none is to be opened.
+    // Returns NULL if no file is to be opened.
     SluiceStreamFile takeToOpen(Held& held);
     bool hasToOpen(Held&) const { return m_toOpen != nullptr; }
-    // A thread has opened it, or has failed: an event is to be told.
+    // A thread has opened the file, or has failed to; Poll will return an event for it.
     void addOpened(Held& held, SluiceStreamFile file);
     bool hasOpened(Held&) const { return m_opened != nullptr; }
-    // Fills in the event of one that addOpened was called for.
+    // Fills in the event of a file that addOpened was called for.
     void tellOpened(Held& held, SluiceStreamEvent& event);
 
     void use(Held&, SluiceStreamFile file) { ++file->uses; }
     void drop(Held& held, SluiceStreamFile file);
-    // As soon as nothing uses it, it is closed.
+    // The file is closed as soon as nothing uses it.
     void giveUp(Held& held, SluiceStreamFile file);
 
 private:
     std::vector<SluiceStreamFile> m_all;
-    uint64_t m_serial = 0;                                   // of the one that was added last
+    uint64_t m_serial = 0;                                   // of the file that was added last
     SluiceStreamFile m_toOpen = nullptr, m_opened = nullptr; // lists
 };
 

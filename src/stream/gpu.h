@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The part of a GPU's API that a streamer needs beyond sluice's commands: copies, image layouts,
-// semaphores, timestamps.
+// The functions of a GPU's API that a streamer needs in addition to sluice's commands: copies,
+// image layouts, semaphores and timestamps.
 #pragma once
 
 #include <sluice/sluice_stream.h>
@@ -18,13 +18,13 @@ struct ImageCopy {
     uint32_t offset[3], extent[3];
 };
 
-// A level's layers that are about to be copied to.
+// The layers of a level that copies are about to write.
 struct ImageBegin {
     const SluiceStreamImage* image;
     uint32_t oldLayout;
 };
-// This many images change their layouts in one barrier: a barrier for each would keep the device
-// from doing more than one copy at a time.
+// One barrier changes the layouts of up to this many images. A barrier per image would keep the
+// device from running more than one copy at a time.
 constexpr uint32_t kImagesAtOnce = 64;
 
 } // namespace sluice::stream
@@ -32,12 +32,13 @@ constexpr uint32_t kImagesAtOnce = 64;
 struct SluiceStreamGpu {
     virtual ~SluiceStreamGpu() = default;
 
-    // Called once for a streamer, which needs `batches` pairs of timestamps. The functions below
-    // get the id.
+    // Called once per streamer, which needs `batches` pairs of timestamps. The functions below take
+    // the id that this returns.
     virtual SluiceStatus begin(uint32_t batches, uint32_t& id) = 0;
     virtual void end(uint32_t id) = 0;
 
-    // Timestamps around a batch. False: the queue has none, or they have not been written yet.
+    // Timestamps around a batch. milliseconds returns false if the queue has no timestamps, or if
+    // these have not been written yet.
     virtual void timestamp(SluiceCommands commands, uint32_t id, uint32_t batch, bool isEnd) = 0;
     virtual bool milliseconds(uint32_t id, uint32_t batch, double& result) = 0;
 
@@ -45,12 +46,13 @@ struct SluiceStreamGpu {
     virtual void barrierBefore(SluiceCommands commands) = 0;
     // Orders the batch's decodes before its copies.
     virtual void barrierToCopies(SluiceCommands commands) = 0;
-    // Orders all of the batch before later uses of buffers, and before the host reads results.
+    // Orders the whole batch before later uses of its buffers, and before the host reads the
+    // results.
     virtual void barrierAfter(SluiceCommands commands) = 0;
-    // The levels' layers become TRANSFER_DST_OPTIMAL, from the layouts that are given.
+    // Changes the layers from the given layouts to TRANSFER_DST_OPTIMAL.
     virtual void beginImages(SluiceCommands commands, const sluice::stream::ImageBegin* images,
                              uint32_t count) = 0;
-    // And then get the layouts, families and accesses that the requests say.
+    // Changes the layers to the layouts, queue families and accesses that the requests specify.
     virtual void endImages(SluiceCommands commands, const SluiceStreamImage* const* images,
                            uint32_t count) = 0;
     virtual void copyToImage(SluiceCommands commands, const sluice::stream::ImageCopy& copy) = 0;
@@ -58,8 +60,9 @@ struct SluiceStreamGpu {
     virtual SluiceStatus copyToBuffer(SluiceCommands commands, uint64_t from, uint64_t fromOffset,
                                       const SluiceBuffer& to) = 0;
 
-    // True: commands run as soon as they are given, so a batch cannot be taken back, and batchDone
-    // says when it is complete (DEVICE: never). If not, a semaphore or the engine says so.
+    // If true, commands run as soon as they are enqueued. A batch can then not be taken back, and
+    // batchDone reports whether it is complete (DEVICE: it never will be). If false, a semaphore or
+    // the engine reports that.
     virtual bool isImmediate() const { return false; }
     virtual SluiceStatus batchDone(uint32_t id, uint32_t batch, bool& isDone)
     {
@@ -67,8 +70,8 @@ struct SluiceStreamGpu {
         isDone = false;
         return SLUICE_OK;
     }
-    // Without images, beginImages, endImages and copyToImage are never called; without semaphores,
-    // the functions below.
+    // If hasImages returns false, beginImages, endImages and copyToImage are never called. If
+    // hasSemaphores returns false, the two functions below are never called.
     virtual bool hasImages() const { return true; }
     virtual bool hasSemaphores() const { return true; }
 
@@ -79,7 +82,7 @@ struct SluiceStreamGpu {
 
 namespace sluice::stream {
 
-// The GPU's API as one streamer sees it: there may be none, and the device may be lost.
+// The GPU's API as seen by one streamer. There may be no GPU, and the device may be lost.
 class Gpu {
 public:
     explicit Gpu(SluiceStreamGpu* api) : m_api(api) {}
@@ -100,13 +103,13 @@ public:
     bool isImmediate() const { return isThere() && m_api->isImmediate(); }
     bool hasImages() const { return isThere() && m_api->hasImages(); }
     bool hasSemaphores() const { return isThere() && m_api->hasSemaphores(); }
-    // The functions that record. It has begun.
+    // Returns the functions that record. May be called after `begin` has succeeded.
     SluiceStreamGpu& api() const { return *m_api; }
     uint32_t id() const { return m_id; }
 
     bool isLost() const { return m_isLost; }
     void lose() { m_isLost = true; }
-    // Errors of these: DEVICE, and then it is lost.
+    // These return DEVICE on an error, and the device then counts as lost.
     SluiceStatus semaphoreValue(uint64_t semaphore, uint64_t& value)
     {
         return noted(m_isLost ? SLUICE_ERROR_DEVICE : m_api->semaphoreValue(semaphore, value));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Groups, the requests that they consist of, the units that requests are cut into, and the limits of
-// all three.
+// Groups, their requests, the units that requests are cut into, and the limits of all three.
 #pragma once
 
 #include <sluice/sluice_stream.h>
@@ -15,16 +14,17 @@ namespace sluice::stream {
 constexpr uint32_t kMaxGroups = 65536, kMaxRequests = 1u << 24, kMaxUnits = 1u << 20;
 constexpr uint32_t kMaxBatches = 16, kMaxBatchTiles = 65536, kMaxThreads = 64;
 
-// Limits of one unit, so that an urgent group never waits for much.
+// Limits of one unit. They are small, so that an urgent group never waits long for other units.
 constexpr uint32_t kUnitTiles = 256;
-constexpr uint64_t kUnitRead = SLUICE_STREAM_READ_SIZE;    // bytes aimed at
-constexpr uint64_t kUnitSource = SLUICE_STREAM_MIN_SOURCE; // rows of images may need more
+constexpr uint64_t kUnitRead = SLUICE_STREAM_READ_SIZE;    // target size in bytes
+constexpr uint64_t kUnitSource = SLUICE_STREAM_MIN_SOURCE; // image rows may exceed kUnitRead
 constexpr uint64_t kUnitOutput = SLUICE_STREAM_BLOCK_SIZE;
-constexpr uint64_t kUnitWork = uint64_t(8) << 20;        // its tiles times the largest, for scratch
-constexpr uint64_t kStripSize = SLUICE_STREAM_READ_SIZE; // rows of images, bytes aimed at
-constexpr uint32_t kMaxBlockSize = 64;                   // bytes of a block of an image
+constexpr uint64_t kUnitWork = uint64_t(8) << 20; // tile count times largest tile; limits scratch
+constexpr uint64_t kStripSize = SLUICE_STREAM_READ_SIZE; // target size of image rows in bytes
+constexpr uint32_t kMaxBlockSize = 64;                   // bytes of a texel block
 
-// How many units are handled between one lock and the next where there may be any number of them.
+// The number of units that are handled per hold of the lock, where there may be any number of
+// units.
 constexpr uint32_t kUnitsAtOnce = 16;
 
 // The queues that a group can be in.
@@ -45,10 +45,10 @@ enum class UnitState : uint8_t {
     count
 };
 
-// How a unit's bytes come to their destination.
+// The way that a unit's bytes take to their destination.
 enum class Route : uint8_t {
-    host,   // the CPU puts them there: host memory, or buffers without a GPU
-    direct, // the GPU decodes to the buffer
+    host,   // the CPU writes them there: to host memory, or to buffers without a GPU
+    direct, // the GPU decodes into the destination buffer
     output, // decoded into the output ring, then copied
     plain,  // copied from the source ring
 };
@@ -58,19 +58,20 @@ struct Unit {
     Route route = Route::host;
     bool decodesOnCpu = false;
     bool isRetried = false;                      // the GPU could not decode it, so the CPU does
-    bool beginsImage = false, endsImage = false; // it changes the layout, before and after its copy
+    bool beginsImage = false, endsImage = false; // changes the layout before, after its copy
     uint32_t group = 0, request = 0;
     uint32_t next = kNone; // in a list of its group, or of its batch
-    // An archive is read in tiles of the asset, everything else in bytes of the file or of memory.
+    // Units of an archive consist of tiles of the asset. All other units are byte ranges of the
+    // file or of memory.
     uint32_t firstTile = 0, tileCount = 0;
-    uint64_t offset = 0, size = 0; // the bytes wanted of the asset, file or memory
+    uint64_t offset = 0, size = 0; // the requested bytes of asset, file or memory
     uint64_t decodedSize = 0;      // of its tiles
     uint64_t storedSize = 0;       // of its tiles, or `size`
     uint64_t source = Blocks::kNone, output = Blocks::kNone; // blocks of the rings
     uint64_t sourceBase = 0; // where its stored bytes begin in the source ring
-    uint64_t sourceEnd = 0;  // where its block there ends
-    uint64_t outputBase = 0; // where its first tile goes in output, or its plain bytes in source
-    // Images: planes (layers or slices) and rows of blocks.
+    uint64_t sourceEnd = 0;  // where its block in the source ring ends
+    uint64_t outputBase = 0; // its first tile in the output ring, or plain bytes in source
+    // For images: the planes (layers or slices) and the rows of texel blocks.
     uint32_t plane = 0, planes = 0, row = 0, rows = 0;
 };
 
@@ -78,22 +79,25 @@ struct Request {
     SluiceStreamRequest info{};
     uint32_t index = 0; // in its group
     uint32_t next = kNone;
-    uint64_t cut = 0;                // bytes that units have been made of
-    uint32_t openUnits = 0;          // units that are not done
+    uint64_t cut = 0;                // bytes that have been cut into units
+    uint32_t openUnits = 0;          // units that are not finished
     uint32_t unrecorded = 0;         // units for the GPU that are not recorded yet
-    uint64_t begunIn = 0, endIn = 0; // the batches in which its image changed its layout; 0: none
+    uint64_t begunIn = 0, endIn = 0; // batches of its layout transitions; 0: none
     bool hasFailed = false;
 };
 
-// A group's life. What comes after `cancelled` has ended.
+// The stages of a group's life. In those after `cancelled` the group has ended.
 enum class Life : uint8_t {
     waiting, // for its semaphore
     running,
-    tooLate,   // to cancel it, as all of it is in batches: it runs, but for one that is discarded
-    cancelled, // what threads read or decode, or batches decode, ends by itself
-    ended,     // its event is not told, and its semaphore, if it has one, not signalled
-    signalled, // its event is not told
-    told,      // its semaphore is not signalled
+    // Too late to cancel, because all units are in batches: the group runs to its end, unless the
+    // batch is discarded.
+    tooLate,
+    // Units that threads or batches are working on still run to their end.
+    cancelled,
+    ended,     // neither its event returned nor its semaphore, if any, signalled
+    signalled, // its event is not returned yet
+    told,      // its semaphore is not signalled yet
 };
 
 // The RECORDED event of a group.
@@ -105,7 +109,7 @@ enum class RecordedEvent : uint8_t {
 
 struct Group {
     int32_t priority = 0;
-    uint64_t sequence = 0; // the order of submission
+    uint64_t sequence = 0; // counts submitted groups
     uint32_t place[kGroupQueues] = {kNotQueued, kNotQueued, kNotQueued};
     SluiceStreamGroup handle = 0; // 0: free
     uint32_t flags = 0;
@@ -117,10 +121,10 @@ struct Group {
     Queue toDecode, ready;       // its units in these states
     uint32_t unrecorded = 0;     // units for the GPU
     uint32_t underWay = 0;       // units that are UnitState::recorded
-    uint32_t next = kNone;       // in the list of free groups, or of those that have ended
-    uint32_t nextSignal = kNone; // in the list of those that signal the same semaphore
-    Links recorded;              // in the list of those whose RECORDED event is to be told
-    SluiceStreamEvent event{};   // END, as far as it is known
+    uint32_t next = kNone;       // in the list of free or ended groups
+    uint32_t nextSignal = kNone; // in the list of groups with the same semaphore
+    Links recorded;              // in the list of RECORDED events to return
+    SluiceStreamEvent event{};   // the END event, as far as it is known
 
     bool isCancelled() const { return life == Life::cancelled; }
     bool hasEnded() const { return life > Life::cancelled; }
@@ -134,7 +138,7 @@ struct Failure {
     uint64_t fileOffset = 0;
 };
 
-// Bytes of a row of blocks of an image, and rows of blocks of a plane.
+// Return the bytes of a row of texel blocks, and the number of such rows in a plane.
 inline uint64_t rowSize(const SluiceStreamImage& image)
 {
     return (uint64_t(image.extent[0]) + image.blockWidth - 1) / image.blockWidth * image.blockSize;

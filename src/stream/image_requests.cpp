@@ -5,7 +5,8 @@
 
 namespace {
 
-// images: layers and faces, from number `first` on, which lie one after the other.
+// Requests `images` layers or faces of a level, starting with index `first`. They are contiguous in
+// the asset.
 SluiceStreamRequest requestOf(SluiceStreamFile file, uint32_t asset, const SluiceImageInfo& info,
                               const SluiceImageLevel& level, uint32_t first, uint32_t images)
 {

@@ -23,7 +23,8 @@ void Ledger::addRequest(Held& held, Group& group, const SluiceStreamRequest& inf
     Request& request = requests.take();
     request = Request();
     request.info = info;
-    // From here on offsets count in what the tiles decode to, which assets may share.
+    // From here on, offsets count from the start of the decoded tiles, which several assets may
+    // share.
     if (info.source == SLUICE_STREAM_FROM_ARCHIVE)
         request.info.offset += info.file->tilesOf(info.asset).tilesOffset;
     request.index = index;
@@ -155,7 +156,7 @@ void Ledger::finish(Held& held, Unit& unit)
     rings.give(held, unit);
     work.setState(held, unit, UnitState::free);
     units.give(unit);
-    if (work.toRead(held) != nullptr) held.wakeWorkers(); // there is room again
+    if (work.toRead(held) != nullptr) held.wakeWorkers(); // room for units was freed
 }
 
 void Ledger::finishUnused(Held& held, Unit& unit)
@@ -205,7 +206,8 @@ void Ledger::signalled(Held& held, Group& group)
     leave(held, group, Life::signalled);
 }
 
-// life: what has just happened to a group that has ended.
+// Frees an ended group once its event was returned and its semaphore, if any, was signalled. life:
+// the one of the two that has just happened.
 void Ledger::leave(Held&, Group& group, Life life)
 {
     const bool isLast = group.life != Life::ended || group.signal.semaphore == 0;

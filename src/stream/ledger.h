@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The account of all groups from Submit to their last event: their requests and units, and what
-// those use of files and rings. What a thread reads of its own unit needs no lock, everything else
-// takes it as a parameter.
+// Keeps all groups from Submit to their last event, with their requests and units and with what
+// these use of files and rings. A thread may read its own unit without the lock. Everything else
+// takes the lock as a parameter.
 #pragma once
 
 #include <sluice/sluice_stream.h>
@@ -27,7 +27,7 @@ struct Totals {
 
 class Ledger {
 public:
-    // info outlives the ledger.
+    // `info` outlives the ledger.
     Ledger(const SluiceStreamerInfo& info, bool hasSemaphores);
 
     Slots<Group> groups;
@@ -45,34 +45,36 @@ public:
     // Returns whether there is room for a group: groups of low priority leave a quarter to others,
     // but the only group is always taken.
     bool hasRoom(Held&, const SluiceStreamGroupInfo& info) const;
-    // Takes slots for the group, which has been checked, and begins it unless it waits.
-    // signaller: the slot of its semaphore's, or kNone.
+    // Takes slots for a group that checkGroup has accepted. Starts the group unless it waits for a
+    // semaphore. signaller: the index of its semaphore in `signallers`, or kNone.
     Group& add(Held& held, const SluiceStreamGroupInfo& info, uint32_t signaller);
     void endWait(Held& held, Group& group);
-    // SluiceStreamerInfo's groups in the order of submission: the number of the last.
+    // Returns the sequence number of the group that was submitted last.
     uint64_t lastSequence(Held&) const { return m_sequence; }
-    // NULL: there is no such group any more.
+    // Returns NULL if the group no longer exists.
     Group* find(Held&, SluiceStreamGroup handle);
     // What a thread reads or decodes at the moment, or a batch holds, ends by itself.
     void cancel(Held& held, Group& group);
     void fail(Held&, Group& group, Request& request, const Failure& failure);
-    // As fail: this tile of the asset is damaged. status: SluiceTileStatus.
+    // Calls fail for a damaged tile of the asset. status: SluiceTileStatus.
     void failTile(Held& held, const Unit& unit, uint32_t tile, uint32_t status);
 
     // Returns whether a unit of this group may take blocks of these sizes: groups of low priority
     // leave a quarter to others, but the only unit is always taken.
     bool mayTakeUnit(Held& held, const Group& group, uint64_t sourceSize,
                      uint64_t outputSize) const;
-    // Takes the next free unit, which has been made for this group, and which is read now.
+    // Takes the next free unit, which the cutter has filled in, and marks it as being read.
     Unit& takeUnit(Held& held);
-    // The unit is done, in whatever way. endIfDone comes after it.
+    // Frees a unit that is done, whether it succeeded or not. The caller calls endIfDone
+    // afterwards.
     void finish(Held& held, Unit& unit);
-    void finishUnused(Held& held, Unit& unit); // and what was read for it is wasted
+    void finishUnused(Held& held, Unit& unit); // also counts its bytes as wasted
     void endIfDone(Held& held, Group& group);
     // Tells that a group is recorded once all of it is, be it by its last unit that is recorded or
     // by one after it that needs no GPU.
     void tellIfRecorded(Held& held, Group& group);
-    // Its END event is told, or its semaphore signalled. What is done both ways is free.
+    // The group's END event was returned, or its semaphore was signalled. After both, the group is
+    // free.
     void told(Held& held, Group& group) { leave(held, group, Life::told); }
     void signalled(Held& held, Group& group);
 

@@ -8,7 +8,7 @@ namespace sluice::stream {
 
 namespace {
 
-// Tells the processor that a loop waits.
+// Hints to the processor that this is a spin loop.
 void pauseShortly()
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -51,8 +51,8 @@ void Monitor::lookOut() const
         pauseShortly();
 }
 
-// Most holders need the lock for a microsecond, which is less than it takes to go to sleep for it,
-// so the first tries do not sleep.
+// Spins first, because most holders keep the lock for about a microsecond, which is less than going
+// to sleep takes.
 void Held::lock()
 {
     constexpr uint32_t kTries = 64;
@@ -106,7 +106,7 @@ bool Held::attachSubmitter()
     if (m_monitor.m_hasSubmitter) return false;
     m_monitor.m_submitterStops = false;
     m_monitor.m_hasSubmitter = true;
-    wakeSubmitter(); // something may be ready already
+    wakeSubmitter(); // units may be ready already
     return true;
 }
 

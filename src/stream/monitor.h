@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The streamer's mutex and whom it wakes: threads that read, the thread that submits, the engine.
+// The streamer's mutex, and the wake-ups of threads that read, of the thread that submits, and of
+// the engine.
 #pragma once
 
 #include <sluice/sluice_stream.h>
@@ -17,19 +18,20 @@ class Held;
 
 class Monitor {
 public:
-    // wake: SluiceStreamerInfo::wake; it may be NULL.
+    // wake: SluiceStreamerInfo::wake, which may be NULL.
     Monitor(void (*wake)(void*), void* wakeUser, bool hasThreads);
     ~Monitor();
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
 
-    // Poll empties the descriptor before it looks at anything, so that it is written again for
-    // whatever comes later; a write that is still on its way is emptied by the next call.
+    // Resets the event descriptor. Poll calls this before it looks at anything, so that every later
+    // event sets the descriptor again. If another thread is just about to set it, the next call
+    // resets it.
     void emptyEvent();
     int eventFd() const { return m_eventFd; }
 
     void stopWorkers();
-    // Looks for work for as long as it takes to fall asleep and to be woken.
+    // Spins until there is work, for about as long as it takes to fall asleep and to be woken.
     void lookOut() const;
 
     bool hasSubmitter() const { return m_hasSubmitter; }
@@ -44,25 +46,25 @@ private:
 
     std::condition_variable m_work;
     uint32_t m_idleThreads = 0; // threads that sleep
-    bool m_isWaking = false;    // one of them has been told, and does not have the lock yet
-    // One thread looks for work a little longer before it sleeps. Submit then only sets what it
-    // looks at, and wakes nobody.
+    bool m_isWaking = false;    // one was notified and has not taken the lock yet
+    // One thread, the lookout, spins a little before it sleeps. Submit then only sets the flag that
+    // it watches, and wakes nobody.
     bool m_hasLookout = false;
     std::atomic<bool> m_lookoutSeesWork{false};
     bool m_stops = false;
 
     std::atomic<bool> m_hasSubmitter{false};
     std::condition_variable m_submitterWork;
-    bool m_submitterLooks = false; // there is something that it has not looked at
+    bool m_submitterLooks = false; // there is news for it
     bool m_submitterStops = false;
 
     int m_eventFd = -1;
     std::atomic<bool> m_isEventTold{false};
 };
 
-// The lock, which is held as long as this object lives. Methods that need the lock take it as a
+// Holds the lock for the lifetime of this object. Methods that need the lock take this object as a
 // parameter, so that nobody can call them without it. Calls of the system and of the engine are
-// only noted while it is held, and made once it is not.
+// only noted while the lock is held, and made after it is released.
 class Held {
 public:
     explicit Held(Monitor& monitor) : m_monitor(monitor), m_lock(monitor.m_mutex, std::try_to_lock)
@@ -77,8 +79,8 @@ public:
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
 
-    // One thread is woken at a time, and wakes the next if there is more to do: a call of the
-    // system for each group would cost more than everything else that Submit does.
+    // Wakes one thread, which wakes the next one if there is more to do. A system call per group
+    // would cost more than everything else that Submit does.
     void wakeWorkers()
     {
         if (m_monitor.m_hasLookout)
@@ -88,24 +90,26 @@ public:
     }
     void tellEvent() { m_tells = true; }
     void wakeSubmitter() { m_submits = m_monitor.m_submitterLooks = m_monitor.m_hasSubmitter; }
-    // The file's destructor calls the system or the engine.
+    // Deletes the file after the lock is released, because its destructor calls the system or the
+    // engine.
     void deleteLater(SluiceStreamFile file);
 
-    // For threads that read. All others have something to do if nobody sleeps.
+    // For threads that read. If nobody sleeps, all other threads are busy.
     bool stops() const { return m_monitor.m_stops; }
     bool nobodySleeps() const { return m_monitor.m_idleThreads == 0; }
-    // False: the lock has to be given back first, for what has been noted.
+    // Returns false if the lock must be released first, so that the noted calls are made.
     bool maySleep() const { return !m_wakes && !m_tells && !m_submits && m_deadFiles == nullptr; }
-    // False: another thread looks out already.
+    // Returns false if another thread is the lookout already.
     bool beginLookout();
     void endLookout() { m_monitor.m_hasLookout = false; }
     void sleep(); // until there may be work
 
-    // For the thread that submits. False: there is one already.
+    // For the thread that submits. Returns false if there is one already.
     bool attachSubmitter();
     void detachSubmitter() { m_monitor.m_hasSubmitter = false; }
     void stopSubmitter();
-    // Sleeps until there is something to look at, at the longest until `until`. False: it stops.
+    // Sleeps until there is something to check, but not beyond `until`. Returns false if the thread
+    // is to stop.
     bool waitForSubmitter(Clock::time_point until);
 
 private:

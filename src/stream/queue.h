@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A priority queue of groups. Most groups come in the order in which they leave; those stand in a
-// ring, where coming and leaving cost a few instructions. A group that is more urgent than the last
-// one of the ring goes into a binary heap. A group knows its place, so it can leave either, or
-// change its priority.
+// A priority queue of groups. Most groups leave in the order in which they came. These are in a
+// ring, where insertion and removal cost a few instructions. A group that is more urgent than the
+// last one of the ring goes to a binary heap. Each group stores its position, so it can be removed
+// from either, or change its priority.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace sluice::stream {
 
-// Group: has `priority`, `sequence`, and for each queue it can be in `place[queue]`, kNotQueued at
-// first.
+// A Group has the members `priority`, `sequence` and, for each queue that it can be in,
+// `place[queue]`, which is kNotQueued initially.
 constexpr uint32_t kNotQueued = UINT32_MAX;
 
 template <class Group, uint32_t queue>
 class PriorityQueue {
 public:
-    // At most `count` groups at a time.
+    // Reserves memory for at most `count` groups at a time.
     void reserve(size_t count)
     {
         m_heap.reserve(count);
@@ -35,13 +35,14 @@ public:
         return m_heap.empty() || before(first, m_heap.front()) ? first.group : m_heap.front().group;
     }
 
-    // The group that will probably be the top when `others` have left; NULL: nobody knows.
+    // Returns the group that will probably be the top after `others` have left; NULL if that is not
+    // known.
     Group* later(uint32_t others) const
     {
         return others < m_end - m_first ? m_ring[(m_first + others) & m_mask].group : nullptr;
     }
 
-    // Does nothing if the group is there already.
+    // Does nothing if the group is in the queue already.
     void insert(Group* group)
     {
         if (group->place[queue] != kNotQueued) return;
@@ -61,7 +62,7 @@ public:
         m_heap.pop_back();
         if (at < m_heap.size()) settle(at, last);
     }
-    // Call it when the priority of a group has changed.
+    // To be called when the priority of a group has changed.
     void update(Group* group)
     {
         if (group->place[queue] == kNotQueued) return;
@@ -70,13 +71,15 @@ public:
     }
 
 private:
-    // The entry holds what decides the order, so that no group is read on the way.
+    // The entry has copies of the members that decide the order, so that comparisons need not load
+    // groups.
     struct Entry {
         uint64_t sequence = 0;
-        Group* group = nullptr; // NULL in the ring: it has left
+        Group* group = nullptr; // NULL in the ring: the group has left
         int32_t priority = 0;
     };
-    static constexpr uint32_t kInRing = 1u << 31; // of `place`: the rest is an index of the ring
+    static constexpr uint32_t kInRing = 1u
+                                        << 31; // flag of `place`: the rest is an index of the ring
     static Entry entryOf(Group* group) { return {group->sequence, group, group->priority}; }
     static bool before(const Entry& a, const Entry& b)
     {
@@ -84,7 +87,7 @@ private:
     }
     void add(const Entry& entry)
     {
-        // Groups that left from the middle take places of the ring, so that it may be full.
+        // The ring may be full, because groups that left from its middle still take places.
         const bool isLast = m_first == m_end || before(m_ring[(m_end - 1) & m_mask], entry);
         if (isLast && m_end - m_first < m_ring.size()) {
             const size_t at = m_end++ & m_mask;
@@ -95,7 +98,7 @@ private:
         m_heap.emplace_back(); // has room for every group
         rise(uint32_t(m_heap.size() - 1), entry);
     }
-    // Shortens the ring until neither of its ends is a group that has left.
+    // Shortens the ring until both of its ends are groups that have not left.
     void dropEnds()
     {
         while (m_first != m_end && m_ring[m_first & m_mask].group == nullptr)
@@ -108,14 +111,14 @@ private:
         m_heap[at] = entry;
         entry.group->place[queue] = at;
     }
-    // The entry goes to `at`, which is free, or above it.
+    // Puts the entry at `at`, which is free, or above it.
     void rise(uint32_t at, const Entry& entry)
     {
         for (; at != 0 && before(entry, m_heap[(at - 1) / 2]); at = (at - 1) / 2)
             put(at, m_heap[(at - 1) / 2]);
         put(at, entry);
     }
-    // Puts the entry at this place or below it.
+    // Puts the entry at `at`, or below it.
     void settle(uint32_t at, const Entry& entry)
     {
         for (;;) {
@@ -130,9 +133,9 @@ private:
     }
 
     std::vector<Entry> m_heap;
-    std::vector<Entry> m_ring; // a power of two; each of its entries comes before the next
+    std::vector<Entry> m_ring; // its size is a power of two; sorted by before()
     size_t m_mask = 0;
-    size_t m_first = 0, m_end = 0; // of its entries, as if it had no end; they may wrap around
+    size_t m_first = 0, m_end = 0; // indices before masking; they may wrap around
 };
 
 } // namespace sluice::stream
