@@ -78,8 +78,8 @@ private:
         Group* group = nullptr; // NULL in the ring: the group has left
         int32_t priority = 0;
     };
-    static constexpr uint32_t kInRing = 1u
-                                        << 31; // flag of `place`: the rest is an index of the ring
+    // A flag of `place`: the other bits are an index of the ring.
+    static constexpr uint32_t kInRing = 1u << 31;
     static Entry entryOf(Group* group) { return {group->sequence, group, group->priority}; }
     static bool before(const Entry& a, const Entry& b)
     {

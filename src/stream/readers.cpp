@@ -8,9 +8,10 @@ namespace sluice::stream {
 
 namespace {
 
-// How many bytes a thread reads at most, in kReadsAtOnce reads, between one lock and the next.
+// The most bytes that a thread reads, in up to kReadsAtOnce reads, between two holds of the lock.
 constexpr uint64_t kReadSizeAtOnce = kUnitRead / 2;
-// This many of them are taken also while other threads sleep: to wake one takes as long.
+// A thread takes this many bytes even while other threads sleep, because reading them takes no
+// longer than waking a thread.
 constexpr uint64_t kReadSizeForOne = 65536;
 
 } // namespace
@@ -50,7 +51,7 @@ void Readers::pickDecode(Held& held, Job& job, Group& group)
     job.request = &m_ledger.requests[job.unit->request];
 }
 
-// Decodes go before reads of the same group, since they give memory back.
+// Decodes come before reads of the same group, because they free memory.
 bool Readers::pick(Held& held, Job& job, bool mayDecode)
 {
     job.file = m_ledger.files.takeToOpen(held);
@@ -79,16 +80,15 @@ bool Readers::pick(Held& held, Job& job, bool mayDecode)
         case Cutter::Cut::done: m_ledger.endIfDone(held, *reads); break;
         case Cutter::Cut::later:
             if (decodes == nullptr) return false;
-            // There is no memory for what is most urgent, and decoding something else gives some
-            // back.
+            // There is no memory for the most urgent read, and decoding something else frees some.
             pickDecode(held, job, *decodes);
             return true;
         }
     }
 }
 
-// Several small reads at once where every thread has something to do; else the other threads would
-// stand by.
+// Takes several small reads if every thread is busy. Otherwise the other threads would be idle
+// meanwhile.
 uint32_t Readers::pickSome(Held& held, Job* jobs)
 {
     uint32_t count = 0;
@@ -123,7 +123,7 @@ void Readers::runThread(uint32_t number)
             if (isLookout) held.endLookout();
             isLookout = false;
             count = pickSome(held, jobs);
-            // Whoever finds work leaves the rest to the next thread.
+            // If there is more work, the next thread is woken for it.
             if (count != 0 &&
                 (m_ledger.work.toRead(held) != nullptr || m_ledger.work.toDecode(held) != nullptr ||
                  m_ledger.files.hasToOpen(held)))
@@ -138,7 +138,8 @@ void Readers::runThread(uint32_t number)
         for (; reads < count && jobs[reads].kind == Job::read; ++reads)
             readUnit(jobs[reads]);
         if (reads == count) continue;
-        // Reads do not wait until something has been decoded.
+        // The units that were read continue now, and do not wait until this thread has decoded
+        // something.
         if (reads != 0) {
             Held held(m_monitor);
             for (uint32_t i = 0; i < reads; ++i)
@@ -197,8 +198,8 @@ void Readers::work(Job& job, Workspace* workspace)
     }
 }
 
-// Reads what one read of the system's each can bring, all at the same time. What has not come whole,
-// for whatever reason, readUnit reads anew.
+// Reads all jobs that need only one read of the system each, all at the same time. If such a read
+// does not bring all bytes, for whatever reason, readUnit reads them again.
 void Readers::readTogether(Job* jobs, uint32_t count)
 {
     Read reads[kReadsAtOnce];
@@ -219,7 +220,7 @@ void Readers::readTogether(Job* jobs, uint32_t count)
     }
 }
 
-// The bytes that are wanted; 0: it takes more than one read.
+// Returns the number of requested bytes, or 0 if the job needs more than one read.
 uint64_t Readers::asOneRead(const Job& job, Read& read, uint64_t& needed) const
 {
     const Unit& unit = *job.unit;
@@ -273,8 +274,8 @@ void Readers::readUnit(Job& job)
     m_ledger.totals.bytesRead += unit.size;
 }
 
-// Tiles that lie one after the other, as writers put them, are one read. In the ring there are no
-// gaps, whatever the file has.
+// Contiguous tiles, which writers normally make, take a single read. In the ring the tiles are
+// always contiguous, even if the file has gaps.
 void Readers::readTiles(Job& job)
 {
     const Unit& unit = *job.unit;
@@ -288,10 +289,10 @@ void Readers::readTiles(Job& job)
         uint64_t size = 0;
         for (; tile != end && tile->offset == first->offset + size; ++tile)
             size += storedRoom(*tile);
-        // No padding is read after the last of them, which may end the file.
+        // No padding is read after the last tile, which may end the file.
         const TileRecord& last = tile[-1];
         const uint64_t wanted = last.offset + last.storedSize - first->offset;
-        // Before a later one lie tiles that have been read.
+        // Bytes before a later read belong to tiles that have been read already.
         const uint64_t before = place == unit.sourceBase ? place - unit.source : 0;
         job.error = request.file->readInto(first->offset, ringPlace(m_info.source, place), wanted,
                                            before, unit.sourceEnd - place - wanted);

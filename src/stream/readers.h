@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The threads that open files, read units, and decode those of the CPU; or the engine's, by
-// sluiceStreamPump.
+// The threads that open files, read units, and decode the units that the CPU decodes. Threads of
+// the engine do the same in sluiceStreamPump.
 #pragma once
 
 #include <thread>
@@ -14,7 +14,7 @@ namespace sluice::stream {
 
 class Readers {
 public:
-    // All of these outlive the readers.
+    // The arguments outlive the readers.
     Readers(const SluiceStreamerInfo& info, const System& system, Monitor& monitor, Ledger& ledger,
             CpuDecoder& decoder, Cutter& cutter)
         : m_info(info), m_system(system), m_monitor(monitor), m_ledger(ledger), m_decoder(decoder),
@@ -26,7 +26,7 @@ public:
     Readers& operator=(const Readers&) = delete;
 
     void start();
-    // As sluiceStreamPump. Returns how many jobs were done.
+    // Implements sluiceStreamPump. Returns how many jobs were done.
     uint32_t pump(uint32_t jobs);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The two rings that units take blocks of: stored bytes as they are read, and what is decoded before
-// it is copied.
+// The two rings that units take blocks from. The source ring holds stored bytes as they are read.
+// The output ring holds decoded bytes until they are copied.
 #pragma once
 
 #include "stream/group.h"
@@ -15,8 +15,8 @@ public:
           m_output(outputSize, kMinOutputBlock, kUnitOutput)
     {
     }
-    // Takes a block of each ring for the unit, where the size is not 0. False: there is no room, and
-    // nothing has been taken.
+    // Takes a block from each ring whose size is not 0. Returns false, and takes nothing, if there
+    // is no room.
     bool take(Held& held, Unit& unit, uint64_t sourceSize, uint64_t outputSize)
     {
         unit.source = sourceSize != 0 ? m_source.take(sourceSize) : Blocks::kNone;

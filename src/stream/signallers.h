@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Semaphores that groups signal. Those that signal the same one do so in the order of submission.
+// The semaphores that groups signal. Groups that signal the same semaphore do so in the order of
+// submission.
 #pragma once
 
 #include "stream/group.h"
@@ -21,7 +22,8 @@ public:
             if (m_all[i].semaphore == signal.semaphore) slot = i;
             if (m_all[i].head == kNone && unused == kNone) unused = i;
         }
-        // Once all have signalled, a new semaphore may have the handle.
+        // Once all groups of a slot have signalled, its value may restart, because the handle may
+        // belong to a new semaphore by now.
         if (slot != kNone)
             return m_all[slot].head == kNone || signal.value > m_all[slot].lastSubmitted
                        ? SLUICE_OK
@@ -38,8 +40,9 @@ public:
         (one.head == kNone ? one.head : groups[one.tail].nextSignal) = number;
         one.tail = number;
     }
-    // Calls signalled(group) for the groups of a slot that have ended, up to the first that has not,
-    // and forgets them. True: `signal` is to be signalled, once for all of them.
+    // Removes a slot's groups that have ended, up to the first that has not, and calls
+    // signalled(group) for each. Returns true if `signal` is to be signalled, which is done once
+    // for all of them.
     template <class Function>
     bool advance(Held&, uint32_t slot, Slots<Group>& groups, SluiceStreamSync& signal,
                  const Function& signalled)
@@ -59,7 +62,7 @@ private:
     struct Signaller {
         uint64_t semaphore = 0;
         uint64_t lastSubmitted = 0;          // value
-        uint32_t head = kNone, tail = kNone; // groups; tail counts only if there is a head
+        uint32_t head = kNone, tail = kNone; // groups; if head is kNone, tail has no meaning
     };
     Signaller m_all[kCount];
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A fixed number of objects that are taken and given back, and lists of them. Objects are linked by
-// their numbers, so that nothing is allocated after creation.
+// A fixed number of objects that are taken and given back, and lists of them. Lists link objects by
+// their indices, so nothing is allocated after creation.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@ namespace sluice::stream {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// A list that is appended to and taken from its front. T::next is the number of the one behind.
+// A FIFO list. T::next is the index of the next object.
 struct Queue {
     uint32_t head = kNone, tail = kNone;
     bool empty() const { return head == kNone; }
 };
 
-// Places in a list from which objects may leave anywhere.
+// The links of an object in a list from which any object may be removed.
 struct Links {
     uint32_t previous = kNone, next = kNone;
 };
 
-// Has the processor fetch an object that will be written soon, since other threads have touched it
-// last and it lies in the caches of their cores.
+// Prefetches an object that will be written soon. Other threads touched it last, so it is in the
+// caches of their cores.
 template <class T>
 void prefetch(const T& object)
 {
@@ -51,7 +51,7 @@ public:
     const T& operator[](uint32_t number) const { return m_all[number]; }
     uint32_t numberOf(const T& one) const { return uint32_t(&one - m_all.data()); }
 
-    // The one that is taken next; there has to be one.
+    // Returns the object that the next `take` returns. There must be one.
     T& nextFree() { return m_all[m_free]; }
     T& take()
     {
@@ -80,7 +80,7 @@ public:
         queue.head = numberOf(one);
         if (queue.tail == kNone) queue.tail = queue.head;
     }
-    // The queue is not empty.
+    // The queue must not be empty.
     T& pop(Queue& queue)
     {
         T& one = m_all[queue.head];
@@ -94,7 +94,7 @@ private:
     uint32_t m_free = kNone, m_freeCount;
 };
 
-// A list of some of the slots, from which each can be taken out.
+// A doubly linked list of some of the slots. Any of them can be removed.
 template <class T, Links T::*links>
 class LinkedList {
 public:
@@ -115,7 +115,7 @@ public:
     }
 
 private:
-    Links m_ends; // the last and the first
+    Links m_ends; // previous: the last object; next: the first
 };
 
 } // namespace sluice::stream

@@ -11,14 +11,14 @@ using namespace sluice::stream;
 namespace {
 
 constexpr uint32_t kDefaultUnits = 1024;
-constexpr uint32_t kPumpDecodes = 16; // threads of the engine's that may decode at a time
-// Groups that CancelTags looks at between one lock and the next.
+constexpr uint32_t kPumpDecodes = 16; // threads of the engine that may decode at a time
+// The number of groups that CancelTags checks per hold of the lock.
 constexpr uint32_t kCancelsAtOnce = 256;
-// How often semaphores that groups wait for are looked at in submit mode. Vulkan can wait for any of
-// several semaphores, but drivers that emulate timelines spin meanwhile.
+// The interval at which submit mode polls the semaphores that groups wait for. Vulkan could wait
+// for any of several semaphores, but drivers that emulate timelines spin meanwhile.
 constexpr auto kWaitInterval = std::chrono::milliseconds(1);
 
-// The handle is the caller's, whose const says that the streamer does not end it.
+// The info's const only promises that the streamer does not destroy the handle.
 SluiceStreamGpu* apiOf(const SluiceStreamerInfo& info)
 {
     return const_cast<SluiceStreamGpu*>(info.gpu);
@@ -106,8 +106,8 @@ void SluiceStreamer_T::cancel(SluiceStreamGroup handle)
     if (group != nullptr) m_ledger.cancel(held, *group);
 }
 
-// Some at a time: other threads get the lock in between, and what they submit meanwhile is not
-// cancelled.
+// A limited number per hold of the lock, so that other threads get it in between. Groups that they
+// submit meanwhile are not cancelled.
 void SluiceStreamer_T::cancelTags(uint64_t mask, uint64_t value)
 {
     uint64_t last = UINT64_MAX;

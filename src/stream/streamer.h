@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The streamer: its rooms, and what the engine's calls do in them. Each room knows those above it:
+// The streamer: its components, and how the engine's calls use them. Each component knows only
+// those above it:
 //
 //   monitor.h         the lock, and who sleeps
-//   ledger.h          groups, requests, units, files, rings; work.h, events.h, waits.h, signallers.h
+//   ledger.h          groups, requests, units, files, rings;
+//                     work.h, events.h, waits.h, signallers.h
 //   cutter.h          cuts requests into units
 //   cpu_decoder.h     decodes units on the CPU
 //   readers.h         threads that read and decode
@@ -37,15 +39,15 @@ struct SluiceStreamer_T {
     void counters(SluiceStreamCounters& result);
 
     // For submit mode.
-    bool attachSubmitter(); // false: there is one already, or a batch is under way
+    bool attachSubmitter(); // false: one is attached, or a batch is under way
     void detachSubmitter();
     void callSubmitter();
     void stopSubmitter();
-    // Sleeps until there is something to look at, at the longest until `until`. False: it is to
-    // stop.
+    // Sleeps until there is something to check, but not beyond `until`. Returns false if the thread
+    // is to stop.
     bool waitForSubmitter(Clock::time_point until);
-    // RECORDED says that GPU work may wait for the batch, so that the batch is to be submitted
-    // before it is told.
+    // While held, RECORDED events are not returned. The event tells the engine that GPU work may
+    // wait for the batch, so the batch must have been submitted first.
     void holdRecorded(bool holds);
     uint32_t maxBatches() const { return m_info.maxBatches; }
     bool isLost() const { return m_gpu.isLost(); }
@@ -68,5 +70,5 @@ private:
     sluice::stream::Cutter m_cutter;
     sluice::stream::Batcher m_batcher;
     sluice::stream::Completion m_completion;
-    sluice::stream::Readers m_readers; // its threads end before anything else does
+    sluice::stream::Readers m_readers; // last, so that its threads end first
 };

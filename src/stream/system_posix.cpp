@@ -15,8 +15,7 @@ namespace sluice::stream {
 namespace {
 
 #ifdef __linux__
-// Direct reads are aligned to a page where the kernel does not say what they need; it is enough
-// everywhere.
+// The alignment of direct reads where the kernel does not report one. A page is enough everywhere.
 constexpr uint32_t kUsualAlignment = 4096;
 #ifdef STATX_DIOALIGN
 constexpr uint32_t kMaxAlignment = 65536;
@@ -75,7 +74,7 @@ bool System::readsTogether() const { return false; }
 void* mapMemory(uint64_t size, uint64_t alignment)
 {
     if (size > SIZE_MAX - alignment) return nullptr;
-    // Maps more than is wanted, and gives the ends back, so that the rest is aligned.
+    // Maps more than is needed and unmaps both ends, so that the rest is aligned.
     void* mapped = mmap(nullptr, size_t(size + alignment), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) return nullptr;
@@ -85,7 +84,7 @@ void* mapMemory(uint64_t size, uint64_t alignment)
     if (before != 0) munmap(start, size_t(before));
     if (before != alignment) munmap(start + before + size, size_t(alignment - before));
 #ifdef MADV_HUGEPAGE
-    madvise(start + before, size_t(size), MADV_HUGEPAGE); // if the system has any
+    madvise(start + before, size_t(size), MADV_HUGEPAGE); // without effect if the system has none
 #endif
     return start + before;
 }

@@ -18,7 +18,7 @@ constexpr uint64_t kLargestRead = uint64_t(1) << 30;
 
 HANDLE handleOf(int descriptor) { return reinterpret_cast<HANDLE>(intptr_t(descriptor)); }
 
-// The result of a read that has ended, or could not begin.
+// Returns the result of a read that has ended, or that could not begin.
 int64_t resultOf(bool isGood, DWORD got)
 {
     if (isGood) return got;
@@ -32,15 +32,15 @@ void setPlace(OVERLAPPED& request, uint64_t offset)
     request.OffsetHigh = DWORD(offset >> 32);
 }
 
-// There is one port for all files, since a thread has reads of several files under way. One of the
-// threads that wait looks at the port for all of them.
+// One port serves all files, because a thread may have reads of several files under way. One of the
+// waiting threads watches the port for all of them.
 class CompletionPort {
 public:
     CompletionPort() : m_port(CreateIoCompletionPort(INVALID_HANDLE_VALUE, nullptr, 0, 0)) {}
     CompletionPort(const CompletionPort&) = delete;
     CompletionPort& operator=(const CompletionPort&) = delete;
 
-    // A read that ends at once, for example from the cache, needs no packet.
+    // With this mode a read that completes at once, for example from the cache, queues no packet.
     bool bind(HANDLE file)
     {
         return m_port != nullptr &&
@@ -53,19 +53,19 @@ private:
     struct Request : OVERLAPPED {
         Request() : OVERLAPPED() {}
         Read* read = nullptr;
-        uint32_t* pending = nullptr; // of those that were begun with it
+        uint32_t* pending = nullptr; // reads under way of the same readAll
     };
 
     static bool begin(Request& request);
     void waitFor(const uint32_t& pending, std::unique_lock<std::mutex>& lock);
 
-    HANDLE m_port; // until the program ends
+    HANDLE m_port; // never closed
     std::mutex m_mutex;
     std::condition_variable m_changed;
-    bool m_isWatched = false; // by a thread
+    bool m_isWatched = false; // a thread waits on the port
 };
 
-// False: the read has ended already.
+// Returns false if the read has completed already.
 bool CompletionPort::begin(Request& request)
 {
     Read& read = *request.read;
@@ -116,7 +116,7 @@ void CompletionPort::waitFor(const uint32_t& pending, std::unique_lock<std::mute
             request.read->got = resultOf(isGood, got);
             --*request.pending;
         }
-        // Wakes the threads whose reads have ended, and one that looks at the port next.
+        // Wakes all: some reads have ended, and another thread must watch the port next.
         m_changed.notify_all();
     }
 }
@@ -127,7 +127,7 @@ CompletionPort& completionPort()
     return one;
 }
 
-// Reads files that are not bound to the port, which are none unless the system refuses.
+// The files that are not bound to the port. There are none unless the system refuses to bind one.
 class Unbound {
 public:
     void add(int descriptor)
@@ -161,8 +161,9 @@ Unbound& unbound()
     return one;
 }
 
-// Reads of one file by several threads go on at once only where it is open for overlapped reads;
-// without a completion port each thread waits for its own.
+// The event on which a thread waits for its own reads where there is no completion port. Files are
+// opened for overlapped reads anyway, because otherwise reads of one file by several threads would
+// not run at the same time.
 class ThreadEvent {
 public:
     ThreadEvent() : m_event(CreateEventW(nullptr, TRUE, FALSE, nullptr)) {}
@@ -207,7 +208,7 @@ int System::open(const char* path, bool isDirect) const
 {
     const std::wstring wide = widePath(path);
     if (wide.empty()) return -ENOENT;
-    // With backup semantics a folder can be opened too, and is told from a file afterwards.
+    // With backup semantics folders can be opened too. `status` tells them from files.
     const DWORD flags =
         FILE_FLAG_OVERLAPPED | FILE_FLAG_BACKUP_SEMANTICS | (isDirect ? FILE_FLAG_NO_BUFFERING : 0);
     const HANDLE handle = CreateFileW(wide.c_str(), GENERIC_READ,
@@ -270,7 +271,7 @@ uint32_t System::directAlignment(int descriptor) const
     return isPower && alignment <= kMaxAlignment ? std::max(alignment, kUsualAlignment) : 0;
 }
 
-// A message loop cannot wait for descriptors, so programs poll once a frame.
+// A Windows message loop cannot wait for descriptors, so programs call Poll once per frame.
 int openEvent() { return -1; }
 bool setEvent(int) { return false; }
 bool resetEvent(int) { return false; }
@@ -279,7 +280,8 @@ void closeEvent(int) {}
 void* mapMemory(uint64_t size, uint64_t alignment)
 {
     if (size > SIZE_MAX - alignment) return nullptr;
-    // Another thread may take the address between finding and mapping it; then a new one is sought.
+    // Another thread may take the address range between its release and its new reservation. If so,
+    // a new range is tried.
     for (int attempt = 0; attempt < 16; ++attempt) {
         void* const found =
             VirtualAlloc(nullptr, size_t(size + alignment), MEM_RESERVE, PAGE_NOACCESS);

@@ -67,7 +67,7 @@ private:
     SLUICE_STREAM_FUNCTIONS(SLUICE_MEMBER)
 #undef SLUICE_MEMBER
     VkDevice m_device = VK_NULL_HANDLE;
-    double m_period = 0; // milliseconds of a tick; 0: the queue has no timestamps
+    double m_period = 0; // milliseconds per tick; 0: the queue has no timestamps
     uint64_t m_mask = 0;
     bool m_hasCompute = false;
     std::mutex m_mutex;
@@ -107,7 +107,7 @@ SluiceStatus VulkanGpu::create(const SluiceStreamVulkanInfo& info, std::unique_p
     VkPhysicalDeviceProperties properties = {};
     getProperties(info.physicalDevice, &properties);
     gpu->m_hasCompute = (family.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
-    // A query pool cannot be reset on a queue for transfers alone.
+    // Queues that support only transfers cannot reset a query pool.
     const bool resets = (family.queueFlags & (VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT)) != 0;
     const uint32_t bits = resets ? family.timestampValidBits : 0;
     if (bits != 0) {
@@ -148,8 +148,8 @@ void VulkanGpu::timestamp(SluiceCommands commands, uint32_t id, uint32_t batch, 
 {
     if (m_period <= 0) return;
     if (!isEnd) m_CmdResetQueryPool(of(commands), m_pools[id], 2 * batch, 2);
-    // At the bottom of the pipe the first timestamp says when all earlier work of the queue has
-    // ended. The batch waits for that work, so its own time begins there.
+    // At the bottom of the pipe, the first timestamp is taken when all earlier work of the queue
+    // has ended. The batch waits for that work, so its own time starts there.
     m_CmdWriteTimestamp(of(commands), VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, m_pools[id],
                         2 * batch + (isEnd ? 1u : 0u));
 }
@@ -242,7 +242,9 @@ void VulkanGpu::endImages(SluiceCommands commands, const SluiceStreamImage* cons
                                                     : VkAccessFlags(VK_ACCESS_MEMORY_READ_BIT);
         barrier.oldLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
         barrier.newLayout = VkImageLayout(image.newLayout);
-        if (image.sourceFamily != image.destinationFamily) { // the other half makes it available
+        // If the families differ, this is the release half of an ownership transfer. The acquire
+        // half specifies the later accesses.
+        if (image.sourceFamily != image.destinationFamily) {
             barrier.srcQueueFamilyIndex = image.sourceFamily;
             barrier.dstQueueFamilyIndex = image.destinationFamily;
             barrier.dstAccessMask = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Submit mode: a thread that records batches and submits them, and one that waits for them.
+// Submit mode. One thread records batches and submits them, another waits until they are complete.
 #include <vulkan/vulkan_core.h>
 
 #include <sluice/sluice_stream_vulkan.h>
@@ -63,16 +63,16 @@ private:
     void note(SluiceStatus status);
     void stop();
 
-    const SluiceStreamSubmitterInfo m_info; // vulkan is not read after start
+    const SluiceStreamSubmitterInfo m_info; // `vulkan` is not dereferenced after start
 #define SLUICE_MEMBER(name) PFN_vk##name m_##name = nullptr;
     SLUICE_SUBMITTER_FUNCTIONS(SLUICE_MEMBER)
 #undef SLUICE_MEMBER
     VkDevice m_device = VK_NULL_HANDLE;
     VkCommandPool m_pool = VK_NULL_HANDLE;
-    std::vector<VkCommandBuffer> m_buffers; // in turns, for batches end in order
+    std::vector<VkCommandBuffer> m_buffers; // used in turn, because batches complete in order
     VkSemaphore m_done = VK_NULL_HANDLE;
     bool m_isAttached = false;
-    Clock::time_point m_lastSubmit{}; // or the last time that too little was ready
+    Clock::time_point m_lastSubmit{}; // or the last time that too little was ready for a batch
     bool m_hasSubmitted = false;
 
     std::mutex m_mutex;
@@ -182,7 +182,7 @@ void SluiceStreamSubmitter_T::note(SluiceStatus status)
 {
     const std::lock_guard<std::mutex> lock(m_mutex);
     if (status != SLUICE_OK) ++m_state.failures;
-    if (m_state.status != SLUICE_ERROR_DEVICE) m_state.status = status; // which stays
+    if (m_state.status != SLUICE_ERROR_DEVICE) m_state.status = status; // a lost device stays lost
 }
 
 // --- The thread that waits ---
@@ -206,7 +206,7 @@ void SluiceStreamSubmitter_T::runWaits()
             lock.lock();
             continue;
         }
-        if (status != SLUICE_OK) note(status); // before anybody is told
+        if (status != SLUICE_OK) note(status); // before the loss becomes visible
         if (status != SLUICE_OK) m_info.streamer->loseDevice();
         lock.lock();
         m_waited = value;
@@ -231,7 +231,7 @@ void SluiceStreamSubmitter_T::runSubmits()
     }
 }
 
-// Returns the time at which to look again even if nobody calls.
+// Returns the time of the next check if nobody calls earlier.
 Clock::time_point SluiceStreamSubmitter_T::submitWhatIsReady()
 {
     for (;;) {
@@ -241,7 +241,8 @@ Clock::time_point SluiceStreamSubmitter_T::submitWhatIsReady()
             pace = m_pace;
         }
         const uint32_t underWay = m_info.streamer->batcher().underWay();
-        if (underWay == m_buffers.size()) return Clock::time_point::max(); // one of them calls
+        // All command buffers are in use. The completion of a batch will call this thread.
+        if (underWay == m_buffers.size()) return Clock::time_point::max();
         const bool isPaced = pace.interval != 0;
         const Clock::time_point now = Clock::now();
         const Clock::time_point due = m_lastSubmit + std::chrono::microseconds(pace.interval);
@@ -263,16 +264,16 @@ Clock::time_point SluiceStreamSubmitter_T::submitWhatIsReady()
         const SluiceStatus status = submitOne(pace.budget, isSubmitted);
         if (m_info.streamer->isLost()) m_info.streamer->completion().collect();
         if (status != SLUICE_OK) return Clock::now() + kRetryAfter;
-        if (!isSubmitted) continue; // a unit that no batch can hold has failed
+        if (!isSubmitted) continue; // a unit too large for any batch has failed
         m_lastSubmit = Clock::now();
         m_hasSubmitted = true;
     }
 }
 
-// Records a batch, and submits it. If that fails the batch is taken back.
+// Records a batch and submits it. If that fails, takes the batch back.
 SluiceStatus SluiceStreamSubmitter_T::submitOne(const SluiceStreamBudget& budget, bool& isSubmitted)
 {
-    const uint64_t value = m_submitted + 1; // this thread alone changes it
+    const uint64_t value = m_submitted + 1; // only this thread changes m_submitted
     const VkCommandBuffer commands = m_buffers[size_t(value % m_buffers.size())];
     VkCommandBufferBeginInfo begin = {};
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;

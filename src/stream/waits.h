@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Groups that wait for semaphores, in an order in which the first of each semaphore is the one whose
-// value comes first. Each operation takes logarithmic time and allocates nothing.
+// The groups that wait for semaphores, ordered by semaphore and then by value: the first group of
+// each semaphore is the one that its counter reaches first. Each operation takes logarithmic time
+// and allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ namespace sluice::stream {
 
 struct Wait {
     uint64_t semaphore = 0, value = 0;
-    uint64_t sequence = 0; // of the group
-    uint32_t group = 0;    // its number
+    uint64_t sequence = 0; // the group's
+    uint32_t group = 0;    // index
     bool operator<(const Wait& other) const
     {
         return std::tie(semaphore, value, sequence) <
@@ -22,7 +23,7 @@ struct Wait {
     }
 };
 
-// Less: a test counts the comparisons.
+// Less is a parameter so that a test can count the comparisons.
 template <class Less = std::less<Wait>>
 class Waits {
 public:
@@ -35,7 +36,7 @@ public:
         }
     }
     bool empty() const { return m_waits.empty(); }
-    // At most `count` are there at a time.
+    // There must be room: at most `count` waits exist at a time.
     void insert(const Wait& wait)
     {
         m_free.back().value() = wait;
@@ -43,7 +44,8 @@ public:
         m_free.pop_back();
     }
     void remove(const Wait& wait) { m_free.push_back(m_waits.extract(wait)); }
-    // The first that waits for this semaphore, or for one with a larger handle; NULL: none does.
+    // Returns the first wait for this semaphore, or else for the next larger handle; NULL if there
+    // is none.
     const Wait* first(uint64_t semaphore) const
     {
         const auto at = m_waits.lower_bound(Wait{semaphore});

@@ -17,11 +17,12 @@ public:
         m_toRecord.reserve(groups.count());
     }
 
-    // The most urgent groups; NULL: there is none.
+    // Return the most urgent group of each kind; NULL if there is none.
     Group* toRead(Held&) const { return m_toRead.top(); }
     Group* toDecode(Held&) const { return m_toDecode.top(); }
     Group* toRecord(Held&) const { return m_toRecord.top(); }
-    // The group that will probably be recorded when this many others have been; NULL: nobody knows.
+    // Returns the group that will probably be recorded after this many others; NULL if that is not
+    // known.
     const Group* laterToRecord(Held&, uint32_t others) const { return m_toRecord.later(others); }
 
     void addRead(Held& held, Group& group)
@@ -29,7 +30,7 @@ public:
         m_toRead.insert(&group);
         held.wakeWorkers();
     }
-    // All of the group is cut into units.
+    // To be called when the whole group has been cut into units.
     void endRead(Held&, Group& group) { m_toRead.remove(&group); }
     void addDecode(Held& held, Unit& unit)
     {
@@ -61,14 +62,15 @@ public:
         m_readyTiles -= unit.tileCount;
         return unit;
     }
-    // One that was taken is ready again, in front of what came since.
+    // Makes a unit that was taken ready again, ahead of those that became ready since.
     void putBack(Held& held, Unit& unit)
     {
         Group& group = m_groups[unit.group];
         m_units.prepend(group.ready, unit);
         enterReady(held, group, unit);
     }
-    // Takes a group out of all queues, and calls dropped(unit) for its units that are in one.
+    // Removes a group from all queues, and calls dropped(unit) for each of its units that was in
+    // one.
     template <class Function>
     void drop(Held& held, Group& group, const Function& dropped)
     {
@@ -94,9 +96,9 @@ public:
         return !m_toRecord.empty() && budget.milliseconds > 0 &&
                (m_readyTiles >= budget.minTiles || m_recordCalls - m_readySince > budget.maxAge);
     }
-    // By each call what is ready grows older.
+    // Each call makes the ready units older by one.
     void countRecordCall(Held&) { ++m_recordCalls; }
-    // A batch has taken all that was ready.
+    // To be called when a batch has taken all ready units.
     void renewAge(Held&) { m_readySince = m_recordCalls; }
 
     void setState(Held&, Unit& unit, UnitState state)
@@ -105,7 +107,7 @@ public:
         ++m_inState[size_t(state)];
         unit.state = state;
     }
-    // Units in this state.
+    // Returns the number of units in this state.
     uint32_t inState(Held&, UnitState state) const { return m_inState[size_t(state)]; }
 
 private:
@@ -122,7 +124,7 @@ private:
     PriorityQueue<Group, kDecodeQueue> m_toDecode;
     PriorityQueue<Group, kRecordQueue> m_toRecord;
     uint64_t m_recordCalls = 0;
-    uint64_t m_readySince = 0; // the call that first saw what is ready
+    uint64_t m_readySince = 0; // m_recordCalls when the ready units began to wait
     uint32_t m_readyTiles = 0; // of units that are ready
     uint32_t m_inState[size_t(UnitState::count)] = {};
 };
