@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// 64-bit values as the kernels' parameters hold them.
+// Converts 64-bit values to the pairs of 32-bit words that kernel parameters hold, and back.
 #pragma once
 
 #include "layout/base.h"

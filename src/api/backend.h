@@ -32,8 +32,8 @@ public:
         return buffer.handle + buffer.offset;
     }
 
-    // The commands of the components that the library is built with. If a backend may need scratch
-    // for a command, its requirements function stands beside it.
+    // The commands of the components that the library is built with. A command that may need
+    // scratch is accompanied by a function that returns its requirements.
     virtual SluiceStatus cmdChecksum(SluiceCommands, const SluiceChecksumInfo&) = 0;
 #if SLUICE_HAVE_SUMS
     virtual SluiceStatus cmdScan(SluiceCommands, const SluiceScanInfo&) = 0;
@@ -97,6 +97,6 @@ public:
 
 struct SluiceContext_T {
     sluice::Backend* backend; // owned
-    // SluiceKernels whose pipelines a self-test has found wrong.
+    // The SluiceKernels whose pipelines gave wrong results in a self-test.
     std::atomic<uint32_t> distrusted{0};
 };

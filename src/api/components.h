@@ -4,7 +4,7 @@
 
 #include <sluice/sluice.h>
 
-// Scans and reductions are primitives, and decoding whole tile streams takes them too.
+// Scans and reductions belong to the primitives. The decode of whole tile streams uses them too.
 #define SLUICE_HAVE_SUMS (SLUICE_HAVE_PRIMITIVES || SLUICE_HAVE_CODECS)
 
 namespace sluice {

@@ -16,7 +16,7 @@ SluiceStatus sluiceCheckFilter(const void* description, size_t size)
 
 namespace {
 
-// Text in a buffer of the caller's, cut short where it does not fit.
+// Appends text to the caller's buffer, and truncates what does not fit.
 class Text {
 public:
     Text(char* to, size_t capacity) : m_to(to), m_left(capacity) { *m_to = 0; }

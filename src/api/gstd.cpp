@@ -23,7 +23,8 @@ bool validList(const SluiceGstdInfo& info)
            info.maxRegionCount <= kMaxRegionCount;
 }
 
-// The second pass reads again what the first one has checked, while bytes are being written.
+// Source and destination must not overlap: the second pass reads source bytes again, which the
+// first pass has checked, while it writes the destination.
 bool overlap(const SluiceBuffer& a, const SluiceBuffer& b)
 {
     return a.handle == b.handle && a.size != 0 && b.size != 0 && a.offset < b.offset + b.size &&

@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// BYTES and MASK need the elements only where they are written.
+// The tests BYTES and MASK do not read the elements. They are needed only if they are written.
 inline bool readsElements(const SluiceCompactInfo& info)
 {
     return info.output.size != 0 ||
@@ -25,14 +25,14 @@ inline uint32_t comparedBytes(SluiceValueType type)
     return type == SLUICE_VALUE_U8 ? 1 : type == SLUICE_VALUE_U16 ? 2 : valueBytes(type);
 }
 
-// Returns the size of an element for the kernels: 4 where they do not read elements.
+// Returns the element size for the kernels; 4 if they do not read elements.
 inline uint32_t compactedBytes(const SluiceCompactInfo& info)
 {
     return readsElements(info) ? info.elementSize : 4;
 }
 
-// Requirements depend on elementSize even where it is not used, so that they are the same before
-// buffers are known.
+// Requirements depend on elementSize even if it is not used. They can therefore be queried before
+// the buffers are known, and do not change later.
 inline uint32_t requiredBytes(const SluiceCompactInfo& info)
 {
     return info.elementSize == 0 ? 4 : info.elementSize;
@@ -56,7 +56,7 @@ inline uint32_t floatKey(uint32_t bits)
     return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
 }
 
-// The keys in [low, low + span], or those outside.
+// The keys inside [low, low + span], or those outside that range.
 struct KeyRange {
     uint64_t low, span;
     bool outside;
@@ -67,7 +67,7 @@ inline KeyRange keysThatCompare(SluiceComparison comparison, SluiceValueType typ
 {
     const bool isFloat = type == SLUICE_VALUE_F32;
     const uint32_t bytes = comparedBytes(type);
-    // Infinities are the ends: a NaN's key lies beyond.
+    // The infinities have the least and the greatest key, so the keys of NaNs lie outside.
     const uint64_t least = isFloat ? floatKey(0xff800000u) : 0;
     const uint64_t greatest = isFloat      ? floatKey(0x7f800000u)
                               : bytes == 8 ? UINT64_MAX
@@ -107,7 +107,7 @@ inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls
         params.low = {uint32_t(range.low), uint32_t(range.low >> 32)};
         params.span = {uint32_t(range.span), uint32_t(range.span >> 32)};
         if (info.type == SLUICE_VALUE_I32)
-            params.low.lo ^= 0x80000000u; // keys are elements with the sign flipped: plus 2^31
+            params.low.lo ^= 0x80000000u; // a key is its element with the sign bit flipped
         invert = invert != range.outside;
         if (info.type == SLUICE_VALUE_F32) params.mode |= SLUICE_COMPACT_MODE_F32;
     }
@@ -138,8 +138,8 @@ void setAddresses(CompactParams& params, const SluiceCompactInfo& info, const Ad
     params.scratch = pair(addressOf(info.scratch));
 }
 
-// Turns a test of 4-byte elements, for zero or by an inverted integer comparison, into a comparison
-// that is not inverted, if there is one.
+// Normalizes a test of 4-byte elements: converts a test for nonzero, or an inverted integer
+// comparison, to a comparison that is not inverted, if an equivalent one exists.
 inline void normalizeTest(CompactParams& params)
 {
     const uint32_t test = params.mode & SLUICE_COMPACT_MODE_TEST;
@@ -158,26 +158,28 @@ inline void normalizeTest(CompactParams& params)
     }
 }
 
-// Describes a backend's kernels for the elements of a command, with the numbers of its tuning.
+// Describes a backend's kernels for the element size of a command, with the numbers of its tuning.
 struct CompactMachine {
     LookbackTuning lookback;
-    uint32_t pollsInPlace; // looks at a missing tile where that one cannot be computed instead,
-                           // because it may be overwritten
-    bool forwardProgress;  // workgroups that have started go on, whatever others do
+    // The number of times that a workgroup polls a missing tile that it cannot compute instead,
+    // because its input may be overwritten.
+    uint32_t pollsInPlace;
+    bool forwardProgress;  // started workgroups always make progress
     bool scanners;         // whether a compaction may have a scanner
     bool lookAhead;        // whether a workgroup may work on two tiles at a time
     uint32_t tileElements; // elements of a workgroup's tile
-    uint32_t workgroups;   // that run at the same time, scanner included
-    uint32_t tilesPerWorkgroup; // at most where a workgroup may be stopped for its length; 0: any
-                                // number
-    uint32_t serialTiles;       // tiles of a dispatch where one workgroup does everything
-    // The kernels for 16-byte aligned input with one kind of output. 0 elements: there is none.
-    uint32_t ringElements;   // elements of a tile that waits in a ring for what lies before it
+    uint32_t workgroups;   // that run at the same time, including the scanner
+    // The most, where the system may stop a workgroup that runs for long; 0: no limit.
+    uint32_t tilesPerWorkgroup;
+    uint32_t serialTiles; // tiles per dispatch where one workgroup does everything
+    // The ring and call kernels, for 16-byte aligned input and one kind of output. 0 elements:
+    // there is no such kernel.
+    uint32_t ringElements;   // per tile; a tile waits in a ring for the tiles before it
     uint32_t ringTiles;      // used from this many tiles on
-    uint32_t ringWorkgroups; // scanner included
-    bool ringNeedsScanner;   // whether it is for lists that are long enough for a scanner
-    bool ringCountsAlone;    // whether it may have no output but the count
-    uint32_t callElements;   // elements of a tile where all tiles are in flight at once
+    uint32_t ringWorkgroups; // including the scanner
+    bool ringNeedsScanner;   // whether it is used only with a scanner
+    bool ringCountsAlone;    // whether it may write nothing but the count
+    uint32_t callElements;   // per tile; all tiles are in flight at once
     uint32_t callTiles;      // used up to this many tiles
 };
 
@@ -190,12 +192,13 @@ struct CompactPlan {
     };
     Path path;
     CompactParams params;        // with mode and workgroups
-    CompactParams counting;      // the dispatch before it, which counts, ...
-    uint32_t countingWorkgroups; // ... has this many workgroups; 0: there is none
-    uint64_t serialDispatches;   // SERIAL: each of serialTiles
+    CompactParams counting;      // of an additional dispatch before it, which counts
+    uint32_t countingWorkgroups; // its workgroups; 0: there is no such dispatch
+    uint64_t serialDispatches;   // for Path::serial; each has serialTiles tiles
 };
 
-// Where each tile has a workgroup of its own, the workgroup's index is the tile's, without tickets.
+// Divides the tiles among workgroups. If each tile has a workgroup of its own, the workgroup's
+// index is the tile's index, and no tickets are needed.
 inline void shareOutTiles(CompactParams& params, const CompactMachine& machine, uint64_t tiles,
                           bool scanner, bool inPlace)
 {
@@ -213,8 +216,8 @@ inline void shareOutTiles(CompactParams& params, const CompactMachine& machine, 
     params.workgroups = uint32_t(workgroups + (scanner ? 1 : 0));
 }
 
-// `params` has its addresses already. knowsTest(params) says whether the ring kernels have its
-// test.
+// `params` must have its addresses. knowsTest(params) returns whether the ring kernels implement
+// its test.
 template <typename KnowsTest>
 CompactPlan planCompact(const SluiceCompactInfo& info, const CompactParams& params,
                         const CompactMachine& machine, const KnowsTest& knowsTest)
@@ -228,8 +231,9 @@ CompactPlan planCompact(const SluiceCompactInfo& info, const CompactParams& para
     const bool ringInput = !partition && !inPlace && (params.input_.lo & 15) == 0;
     CompactPlan plan = {CompactPlan::Path::general, params, params, 0, 0};
 
-    // In place a missing tile cannot be computed by another workgroup. If workgroups are not known
-    // to go on, or must not wait, one workgroup does everything.
+    // In place, no other workgroup can compute a missing tile, because its input may be
+    // overwritten. If workgroups are not known to make progress, or must not wait, one workgroup
+    // does everything.
     if (inPlace && (!machine.forwardProgress || !mayWait(params.polls))) {
         plan.path = CompactPlan::Path::serial;
         plan.params.mode |= SLUICE_COMPACT_MODE_SERIAL;

@@ -10,10 +10,11 @@
 namespace sluice {
 
 struct Df11Tuning {
-    uint32_t
-        workgroups; // that run at once: one wave, for each makes a table; 0 where that is not known
-    // Where only the GPU knows how many units there are, there are this many workgroups, each with
-    // at most countedBlocks blocks.
+    // The number that runs at the same time. There are no more, because each builds a table. 0: not
+    // known.
+    uint32_t workgroups;
+    // Used if only the GPU knows the number of units: the number of workgroups, and the most blocks
+    // of each.
     uint32_t countedWorkgroups = 2048;
     uint32_t countedBlocks = 8;
 };
@@ -29,10 +30,10 @@ Df11Params df11Params(const SluiceDf11Info& info, const AddressOf& addressOf,
     params.unitCount = pair(addressOf(info.unitCount));
     params.maxUnitCount = info.maxUnitCount;
     params.maxBlockCount = info.maxBlockCount;
-    // A workgroup makes its table once for all of its blocks, and a table takes as long as a block.
-    // If all of maxBlockCount are to be expected, as many workgroups are dispatched as run at once.
-    // If only the GPU knows the count, the last ones may have nothing to do, so there are more of
-    // them.
+    // A workgroup builds its table once for all of its blocks, and building it takes as long as a
+    // block. If maxBlockCount is the expected number of blocks, there are as many workgroups as run
+    // at the same time. If only the GPU knows the number, the last workgroups may have nothing to
+    // do, so there are more of them.
     if (tuning.workgroups != 0 && info.unitCount.size == 0)
         params.blocksPerWorkgroup = std::max(info.maxBlockCount / tuning.workgroups +
                                                  (info.maxBlockCount % tuning.workgroups != 0),

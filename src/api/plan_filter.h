@@ -14,8 +14,8 @@ inline uint32_t filterWorkgroups(const SluiceFilterInfo& info)
     return std::min(info.maxTileCount, SLUICE_FILTER_WORKGROUPS);
 }
 
-// A workgroup's scratch has the values of a section's columns; for packets it has two words for
-// each 32 bytes, and the pixels.
+// A workgroup's scratch holds the values of a section's columns. For packets it holds the pixels,
+// and two words per 32 bytes.
 inline uint32_t filterScratchBytes(const SluiceFilterInfo& info)
 {
     return (2 * info.maxTileSize + info.maxTileSize / 4 + SLUICE_FILTER_SLACK + 96) / 16 * 16;

@@ -9,8 +9,9 @@
 
 namespace sluice {
 
-// Returns how many tiles share a workgroup, which builds its tables once. The tiles are spread over
-// the workgroups that run at the same time, up to `most` tiles a lane group.
+// Returns the number of tiles per workgroup. The workgroup builds its tables once for all of them.
+// The tiles are spread over the workgroups that run at the same time, with up to `most` tiles per
+// lane group.
 inline uint32_t floatTilesPerWorkgroup(uint32_t tileCount, uint32_t laneGroups, uint32_t most,
                                        uint32_t workgroups)
 {

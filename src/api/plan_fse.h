@@ -9,9 +9,9 @@
 
 namespace sluice {
 
-// addressOf is as in plan_regions.h; laneGroups is the number that fills a large GPU. As each lane
-// can read a description, a lane group takes up to 32 tables, but only as many as leave work for
-// laneGroups of them.
+// addressOf is as in plan_regions.h. laneGroups is the number of lane groups that fills a large
+// GPU. Each lane can read one description, so a lane group takes up to 32 tables, but no more than
+// leave work for laneGroups lane groups.
 template <typename AddressOf>
 FseTablesParams fseTablesParams(const SluiceFseTablesInfo& info, const AddressOf& addressOf,
                                 uint32_t laneGroups)

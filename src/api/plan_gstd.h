@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Gstd decode as its kernels see it: turns of as many tiles as scratch has slots for.
+// The parameters of the Gstd decode. Tiles are decoded in turns: a turn has as many tiles as
+// scratch has slots for.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -33,9 +34,9 @@ GstdParams gstdParams(const SluiceGstdInfo& info, const AddressOf& addressOf)
     return params;
 }
 
-// Divides the tiles into turns. Several turns use the two halves of the slots alternately, so that
-// the symbols of one turn may be decoded while the bytes of the turn before are still being made.
-// That keeps the GPU busy while the turn before runs out of work.
+// Divides the tiles into turns. If there are several turns, they alternate between two halves of
+// the slots, so that one turn's symbols may be decoded while the previous turn's bytes are still
+// being expanded. That keeps the GPU busy while the previous turn runs out of work.
 class GstdTurns {
 public:
     GstdTurns(const GstdParams& all, uint32_t slots)

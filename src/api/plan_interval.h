@@ -13,17 +13,19 @@
 
 namespace sluice {
 
-// How the work of an interval command is shared out, in bytes of elements (IntervalParams::tile,
-// large, tail and window). A window of more than 24 KiB would not fit the marks of a round.
+// How the work of an interval command is divided into shares, in bytes of elements
+// (IntervalParams::tile, large, tail and window). For a window of more than 24 KiB, the marks of a
+// round would not fit.
 struct IntervalTuning {
-    uint32_t expandBytes = 24 << 10; // the share of an expansion, and its window
-    uint32_t shareBytes = 16 << 10;  // the share of a search, and its window
-    // Moves: the first shares are large and the last ones small, so that all end at the same time.
+    uint32_t expandBytes = 24 << 10; // share and window of an expansion
+    uint32_t shareBytes = 16 << 10;  // share and window of a search
+    // For moves. The first shares are large and the last ones small, so that all workgroups end at
+    // about the same time.
     uint32_t smallBytes = 8 << 10;
     uint32_t largeBytes = 64 << 10;
-    uint32_t tailBytes = 128 << 20;  // done in small shares
+    uint32_t tailBytes = 128 << 20;  // the last bytes, which small shares cover
     uint32_t windowBytes = 16 << 10; // the window of a round
-    // Moves whose runs are shorter than this on average have a tail and a window of their own.
+    // Moves whose average run is shorter than this have a tail and a window of their own.
     uint32_t shortRunBytes = 0;
     uint32_t shortTailBytes = 128 << 20;
     uint32_t shortWindowBytes = 16 << 10;
@@ -51,13 +53,13 @@ inline uint32_t intervalCapacity(uint64_t bytes, uint32_t elementSize)
 
 inline bool isBulk(const IntervalParams& params) { return params.form >= SLUICE_INTERVAL_REMOVED; }
 
-// The most elements that can be written.
+// Returns an upper bound of the elements that are written.
 inline uint64_t intervalElements(const IntervalParams& params)
 {
     return isBulk(params) ? std::min(params.itemCount, params.capacity) : params.capacity;
 }
 
-// The most shares that the work can need. What is past the capacity is dropped.
+// Returns an upper bound of the shares that the work needs. Elements past the capacity are dropped.
 inline uint64_t intervalShares(const IntervalParams& params)
 {
     const uint64_t cost = std::max(SLUICE_INTERVAL_COST_BYTES / params.elementSize, 1u);
@@ -65,7 +67,8 @@ inline uint64_t intervalShares(const IntervalParams& params)
     const uint64_t work = intervalElements(params) + intervals * cost;
     if (intervals == 0) return 0;
     if (work <= params.tail) return intervalDivideUp(work, params.tile);
-    // The kernels compute the number of large shares in floats, whose mantissa has 24 bits.
+    // The kernels compute the number of large shares in floats. These have a mantissa of 24 bits,
+    // so the number may be a little off.
     const uint64_t larges = (work - params.tail) / params.large;
     const uint64_t small = params.tail + 2 * uint64_t(params.large) + (work >> 22);
     return larges + 1 + intervalDivideUp(small, params.tile);
@@ -151,7 +154,7 @@ inline IntervalParams bulkParams(const SluiceBulkInfo& info, bool insert,
     return params;
 }
 
-// In all of the following, addressOf(buffer) gives a device address, 0 for an empty range.
+// In all functions below, addressOf(buffer) returns a device address, 0 for an empty range.
 
 template <typename Info, typename AddressOf>
 void setListAddresses(IntervalParams& params, const Info& info, const AddressOf& addressOf)

@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-// Bytes that a pitched view of `size` bytes holds without the padding of its rows.
+// Returns the number of bytes in a pitched view of `size` bytes, without the padding of its rows.
 inline uint64_t logicalSize(uint64_t size, uint32_t rowBytes, uint32_t rowPitch)
 {
     return rowBytes == 0

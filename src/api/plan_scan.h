@@ -34,7 +34,8 @@ inline uint64_t scanTiles(uint32_t maxCount, uint32_t tileElements)
     return std::max<uint64_t>((uint64_t(maxCount) + tileElements - 1) / tileElements, 1);
 }
 
-// A head and a state for each tile. An f32 sum has partial results there.
+// The scratch has a head, and a state per tile. An f32 sum stores its partial results in the
+// states.
 inline SluiceRequirements lookbackScratch(uint64_t tiles, uint32_t bytesOfValue)
 {
     return {SLUICE_LOOKBACK_HEAD + tiles * (bytesOfValue == 8 ? 2 : 1) * SLUICE_LOOKBACK_STATE, 16,
@@ -42,12 +43,13 @@ inline SluiceRequirements lookbackScratch(uint64_t tiles, uint32_t bytesOfValue)
 }
 
 struct LookbackTuning {
-    // How often a workgroup looks at a tile that has published nothing before it computes that tile
-    // itself. Where workgroups are not known to go on it looks only a few times. 0 never waits, and
-    // SLUICE_LOOKBACK_NEVER reads no state at all, which takes quadratic time (tests).
+    // The number of times that a workgroup polls a tile that has published nothing, before it
+    // computes that tile itself. It is small where workgroups are not known to make progress. With
+    // 0, look-back never waits. With SLUICE_LOOKBACK_NEVER it reads no state at all, which takes
+    // quadratic time and is for tests.
     uint32_t polls;
-    uint32_t
-        scannerTiles; // from this many tiles on one workgroup, the scanner, only adds up states
+    // With this many tiles or more, one workgroup, the scanner, does nothing but add up states.
+    uint32_t scannerTiles;
 };
 
 inline bool mayWait(uint32_t polls) { return polls != 0 && polls != SLUICE_LOOKBACK_NEVER; }
@@ -107,28 +109,28 @@ void setAddresses(ScanParams& params, const SluiceReduceInfo& info, const Addres
 // Describes a backend's scan kernels, with the numbers of its tuning.
 struct ScanMachine {
     LookbackTuning lookback;
-    uint32_t tileElements;      // elements of a workgroup's tile
-    uint32_t workgroups;        // up to this many tiles take a workgroup each
-    uint32_t tilesPerWorkgroup; // more are shared out, at most this many to each; 0: `workgroups`
-                                // run
-                                // at the same time and take tiles until none is left
-    bool scanners;              // whether a scan may have a scanner
-    // The ring kernel, whose tiles wait for what lies before them. 0 elements: there is none for
-    // this operation and type.
+    uint32_t tileElements; // elements of a workgroup's tile
+    uint32_t workgroups;   // up to this many tiles, each has its own workgroup
+    // For more tiles: the most that each workgroup gets. 0: `workgroups` workgroups run at the same
+    // time, and take tiles until none is left.
+    uint32_t tilesPerWorkgroup;
+    bool scanners; // whether a scan may have a scanner
+    // The ring kernel, whose tiles wait in a ring for the tiles before them. 0 elements: there is
+    // no such kernel for this operation and type.
     uint32_t ringElements;   // elements of a tile
     uint32_t ringTiles;      // used from this many tiles on
-    uint32_t ringWorkgroups; // scanner included; 0: as without a ring
+    uint32_t ringWorkgroups; // including the scanner; 0: as without a ring
 };
 
 struct ScanPlan {
     uint32_t schedule;          // SLUICE_SCAN_BY_
-    bool partials;              // partial results come first, by a dispatch of `workgroups`
-    bool scanner;               // workgroup 0 is one
+    bool partials;              // a dispatch of `workgroups` computes partials first
+    bool scanner;               // workgroup 0 is a scanner
     uint32_t tilesPerWorkgroup; // at most
     uint32_t workgroups;        // scanner included
 };
 
-// params: with addresses, by which a ring's vectors must be aligned.
+// params: must have its addresses, because the ring kernel needs aligned vectors.
 inline ScanPlan planScan(const SluiceScanInfo& info, const ScanParams& params,
                          const ScanMachine& machine)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The steps of sluiceCmdTileStreams that are commands themselves, and their places in scratch; the
-// same for every backend.
+// The steps of sluiceCmdTileStreams that are commands themselves, and their places in scratch. They
+// are the same for every backend.
 #pragma once
 
 #include <sluice/sluice_gdeflate.h>
@@ -15,14 +15,15 @@ namespace sluice {
 constexpr uint64_t kStreamResultBytes = sizeof(SluiceStreamResult);
 
 struct TileStreamsPlan {
-    SluiceBuffer counts;       // scratch: a word a stream
-    SluiceScanInfo scan;       // counts become first tiles; the total goes to the summary's
-                               // tileCount
-    SluiceGdeflateInfo decode; // of the regions in scratch, as many as that tileCount says
+    SluiceBuffer counts; // in scratch: one word per stream
+    // Converts the counts to the index of each stream's first tile. The total is the summary's
+    // tileCount.
+    SluiceScanInfo scan;
+    SluiceGdeflateInfo decode; // of the regions in scratch; that tileCount is their number
     SluiceRequirements requirements;
 };
 
-// Makes the plan; scan and decode require an alignment of at most 256 bytes.
+// Makes the plan. Scan and decode need an alignment of at most 256 bytes.
 template <typename Backend>
 TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsInfo& info)
 {
@@ -59,8 +60,8 @@ TileStreamsPlan tileStreamsPlan(const Backend& backend, const SluiceTileStreamsI
     plan.scan.total = plan.decode.regionCount;
     const SluiceRequirements scan = backend.scanRequirements(plan.scan);
     plan.scan.scratch = place(scan.scratchSize, scan.scratchAlignment);
-    plan.requirements = {end, alignment, 0}; // the first pass clears the scan's scratch, which must
-                                             // be zero
+    // The scan's scratch must be zero, but the caller need not clear it: the first pass does.
+    plan.requirements = {end, alignment, 0};
     return plan;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where the lists of a batch of tiles stand in its control, results and scratch: the same for every
-// backend.
+// The layout of a batch of tiles: the places of its lists in control, results and scratch. It is
+// the same for every backend.
 #pragma once
 
 #include <sluice/sluice_filter.h>
@@ -23,9 +23,9 @@ static_assert(kLargeKind + 1 == SLUICE_TILE_KINDS);
 constexpr uint64_t kListAlignment = 16;
 constexpr uint32_t kMaxBatchTiles = 1u << 20;
 constexpr uint64_t kMaxBatchDescriptions = uint64_t(1) << 30;
-constexpr uint32_t kSummaryWords = 2; // behind the status words of every command
+constexpr uint32_t kSummaryWords = 2; // after the status words of every command
 
-// A stored tile goes with the tiles of a command that takes its size.
+// Stored tiles go to a command of another codec whose tiles may be as large.
 inline TileKind kindOf(uint32_t codec, uint32_t size)
 {
     switch (codec) {
@@ -39,8 +39,9 @@ inline TileKind kindOf(uint32_t codec, uint32_t size)
     }
 }
 
-// For the kernels a tile of these kinds is several parts, each with a status: the elements of a
-// float tile, at least a byte each, and the regions of a large one.
+// For the kernels, a tile of these kinds consists of several parts, each with a status. The parts
+// of a float tile have SLUICE_FLOAT_TILE elements, which have at least a byte each. The parts of a
+// large tile are its regions.
 inline uint32_t partsOf(TileKind kind, uint32_t size)
 {
     return kind == kFloatKind   ? divideUp(size, uint32_t(SLUICE_FLOAT_TILE))
@@ -48,21 +49,21 @@ inline uint32_t partsOf(TileKind kind, uint32_t size)
                                 : 0;
 }
 
-// Checksums of these kinds are compared when the whole tile is there.
+// The checksums of these kinds are compared after the whole tile was decoded.
 inline bool hasParts(uint32_t kind) { return kind >= kFloatKind; }
 
-// Where a tile stands in its batch.
+// The position of a tile in its batch.
 struct PlacedTile {
     TileKind kind;
     uint32_t filtered;
-    uint32_t index;             // among its kind
-    uint32_t firstPart, parts;  // the most that it can have
+    uint32_t index;             // among the tiles of its kind
+    uint32_t firstPart, parts;  // parts: an upper bound
     uint64_t filteredOffset;    // if it is filtered
-    uint32_t descriptionOffset; // likewise
-    bool isNewDescription;      // its bytes have no place yet
+    uint32_t descriptionOffset; // if it is filtered
+    bool isNewDescription;      // its bytes have to be written
 };
 
-// Counts the tile and says where it stands. Errors: as sluiceAddTile.
+// Adds the tile to the totals and returns its position. Errors: those of sluiceAddTile.
 SluiceStatus placeTile(SluiceTileTotals& totals, const SluiceTile& tile, PlacedTile& placed);
 
 // Byte ranges of the lists of one kind of tiles, with or without filters.
@@ -83,7 +84,7 @@ struct TilesLayout {
     SluiceTilesRequirements sizes;
 };
 
-// Takes the next `size` bytes.
+// Allocates the next `size` bytes, and returns their offset.
 inline uint64_t takeBytes(uint64_t& end, uint64_t size)
 {
     const uint64_t at = end;
@@ -96,7 +97,7 @@ inline bool needsChecksum(uint32_t kind, uint32_t filtered, uint32_t flags)
     return (flags & SLUICE_TILES_UNCHECKED) == 0 && (filtered != 0 || hasParts(kind));
 }
 
-// All but scratch, which depends on the backend.
+// Returns the layout without scratch, which depends on the backend.
 inline TilesLayout layoutOf(const SluiceTileTotals& totals, uint32_t flags)
 {
     TilesLayout layout = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The self-test: a batch of tiles (sluice_tiles.h) that is part of the library, in one piece of the
-// caller's memory.
+// The self-test decodes a batch of tiles (sluice_tiles.h) that the library contains. It uses a
+// single range of the caller's memory.
 #include <sluice/sluice_self_test.h>
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kMostTiles = uint32_t(std::size(kSelfTestTiles));
 constexpr uint8_t kPoison = 0xa5;
-constexpr uint64_t kGap = 64; // poisoned bytes, at least, behind each tile
+constexpr uint64_t kGap = 64; // poisoned bytes after each tile, at least
 
 constexpr uint64_t placeAfter(uint64_t end) { return (end + 255) / 256 * 256; }
 
@@ -32,7 +32,7 @@ SluiceTile tileOf(const SelfTestTile& row, uint64_t destinationOffset)
             row.filterSize};
 }
 
-// The kernels that one tile takes; 0 if this build lacks its codec.
+// Returns the kernels that a tile needs; 0 if this build lacks its codec.
 uint32_t kernelsOf(const SluiceTile& tile)
 {
     SluiceTileTotals totals = {};
@@ -41,7 +41,7 @@ uint32_t kernelsOf(const SluiceTile& tile)
     return sluiceGetTilesKernels(&totals) | SLUICE_KERNELS_CHECKSUM;
 }
 
-// The tiles that test the chosen kernels, and where everything stands in the caller's memory.
+// The tiles that test the chosen kernels, and the places of all ranges in the caller's memory.
 class TestBatch {
 public:
     TestBatch(SluiceContext context, const SluiceSelfTestInfo& info) : m_context(context)
@@ -101,7 +101,7 @@ public:
         uint32_t statuses[kMostTiles] = {};
         const SluiceStatus status = sluiceGetTileResults(&m_info, statuses, nullptr);
         failed = 0;
-        // A tile without a filter comes before the one of its codec that has one.
+        // In each codec the tile without a filter comes before the filtered one.
         for (uint32_t i = 0; i < m_count && status == SLUICE_OK; ++i) {
             if (statuses[i] == SLUICE_TILE_OK && isRight(i)) continue;
             const uint32_t needed = kernelsOf(m_tiles[i]);
@@ -115,7 +115,7 @@ public:
     }
 
 private:
-    // Returns whether a tile has its bytes and the poison behind it is intact.
+    // Returns whether a tile was decoded correctly and the poison after it is intact.
     bool isRight(uint32_t i) const
     {
         const uint8_t* const destination = m_bytes + m_destination;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tiles of the self-test: one of each codec as it is, and one whose bytes were filtered.
-// tests/api/self_test_test.cpp made them (SLUICE_PRINT_SELF_TEST) and checks that they decode to
-// what they were made of.
+// The tiles of the self-test. Each codec has one tile without a filter and one with a filter.
+// tests/api/self_test_test.cpp generates them (SLUICE_PRINT_SELF_TEST) and checks that they decode
+// to the original bytes.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ constexpr SelfTestTile kSelfTestTiles[] = {
     {14832, 1640, 4005, 2, 0xa63f64a8u, 20},
 };
 
-// The differences of neighbouring bytes are undone.
+// The filter of differences between neighbouring bytes.
 constexpr uint32_t kSelfTestFilter[] = {
     0x00010001, 0x203fffff, 0x00000100, 0x00000000, 0x00010001,
 };

@@ -38,8 +38,8 @@ SluiceStatus checkTile(const SluiceTile& tile)
                                  ? tile.filterSize == 0
                                  : tile.filterSize != 0 && tile.filterSize % 4 == 0 &&
                                        tile.filterSize <= SLUICE_FILTER_MAX_DESCRIPTION;
-    // This is a mask and not a remainder: a division would take as long as everything else that is
-    // done for a tile.
+    // A mask is used instead of a remainder, because a division would take as long as everything
+    // else that is done per tile.
     const uint64_t beside = tile.codec == SLUICE_CODEC_FLOAT && tile.filter == nullptr ? 15 : 3;
     return validSizes(tile) && validFilter && tile.sourceOffset % 16 == 0 &&
                    (tile.destinationOffset & beside) == 0
@@ -47,7 +47,8 @@ SluiceStatus checkTile(const SluiceTile& tile)
                : SLUICE_ERROR_ARGUMENT;
 }
 
-// Neighbours mostly have the same description.
+// Looks for the description among the most recent ones, because neighbouring tiles mostly share
+// one.
 void placeDescription(SluiceTileTotals& totals, const SluiceTile& tile, PlacedTile& placed)
 {
     const uint32_t known = std::min(totals.recentCount, SLUICE_TILE_FILTERS);
@@ -126,7 +127,7 @@ private:
     TilesLayout m_layout;
 };
 
-// Commands of a batch may run at the same time, so each has scratch of its own.
+// The commands of a batch may run at the same time, so each has a scratch range of its own.
 void Batch::addScratch()
 {
     uint64_t& size = m_layout.sizes.scratchSize;
@@ -157,7 +158,7 @@ void Batch::addScratch()
     }
 }
 
-// The regions of a large tile are its parts; they share one checksum.
+// The parts of a large tile are its regions. They share one checksum.
 SluiceGdeflateInfo Batch::gdeflate(TileKind kind, uint32_t filtered) const
 {
     const TileLists& lists = m_layout.lists[kind][filtered];
@@ -214,7 +215,7 @@ SluiceFilterInfo Batch::filter(uint32_t kind) const
     return undo;
 }
 
-// sluicePrepareTiles has written how many parts the tiles have, behind the list of first parts.
+// sluicePrepareTiles has written the number of parts after the list of first parts.
 SluiceFloatDecodeInfo Batch::floats(uint32_t filtered) const
 {
     const TileLists& lists = m_layout.lists[kFloatKind][filtered];
@@ -284,8 +285,8 @@ SluiceStatus Batch::recordDecodes(SluiceCommands commands) const
     return status;
 }
 
-// Filters of Gstd tiles are undone with the decode. A batch rarely has tiles of more than one other
-// kind, so these run one after the other.
+// The decode of Gstd tiles undoes their filters itself. The other kinds run one after the other,
+// because a batch rarely has tiles of more than one of them.
 SluiceStatus Batch::recordFilters(SluiceCommands commands) const
 {
     SluiceStatus status = SLUICE_OK;
@@ -323,7 +324,7 @@ SluiceStatus Batch::record(SluiceCommands commands) const
     return status == SLUICE_OK ? recordChecksums(commands) : status;
 }
 
-// Counts all tiles of a batch, unless the caller has.
+// Counts the tiles of a batch, unless the caller has passed their totals.
 SluiceStatus countTiles(const SluiceTilesInfo& info, SluiceTileTotals& totals)
 {
     constexpr uint32_t kFlags = SLUICE_TILES_UNCHECKED | SLUICE_TILES_NEVER_STORED;
@@ -340,8 +341,8 @@ SluiceStatus countTiles(const SluiceTilesInfo& info, SluiceTileTotals& totals)
     return SLUICE_OK;
 }
 
-// Checks that the tiles counted so far fit the lists, since the caller's totals may belong to other
-// tiles.
+// Checks that the tiles counted so far fit into the lists. The totals come from the caller, and may
+// belong to other tiles.
 bool isInside(const SluiceTileTotals& soFar, const PlacedTile& placed,
               const SluiceTileTotals& totals)
 {
@@ -354,7 +355,7 @@ bool isInside(const SluiceTileTotals& soFar, const PlacedTile& placed,
            soFar.largestFiltered[placed.kind] <= totals.largestFiltered[placed.kind];
 }
 
-// Writes the lists of a batch, tile after tile.
+// Writes the lists of a batch, one tile at a time.
 class ListWriter {
 public:
     ListWriter(SluiceContext context, const SluiceTilesInfo& info, const SluiceTileTotals& totals,
@@ -406,8 +407,8 @@ void ListWriter::write(const SluiceTile& tile, const PlacedTile& placed)
     }
 }
 
-// The parts' decode has statuses of its own. The tiles' statuses begin with the value that a
-// checksum or a filter takes for "decoded".
+// The decode writes a status per part. A tile's own status starts with the value that the checksum
+// and the filter accept as "decoded".
 void ListWriter::writeParts(const SluiceTile& tile, const PlacedTile& placed, uint64_t output)
 {
     const TileLists& lists = m_batch.layout().lists[placed.kind][placed.filtered];
@@ -426,7 +427,8 @@ void ListWriter::writeParts(const SluiceTile& tile, const PlacedTile& placed, ui
     m_batch.results(lists.status)[placed.index] = status;
 }
 
-// A tile whose head makes no sense becomes an empty tensor, and false is returned.
+// Writes a float tile's tensor. If the tile's header is invalid, writes an empty tensor and returns
+// false.
 bool ListWriter::writeTensor([[maybe_unused]] const SluiceTile& tile, const PlacedTile& placed,
                              [[maybe_unused]] uint64_t output)
 {
@@ -571,7 +573,7 @@ SluiceStatus sluicePrepareTiles(SluiceContext context, const SluiceTilesInfo* in
     SluiceStatus status = countTiles(*info, totals);
     if (status != SLUICE_OK || info->tileCount == 0) return status;
     if (info->controlHost == nullptr || info->resultsHost == nullptr) return SLUICE_ERROR_ARGUMENT;
-    SluiceTilesInfo measured = *info; // the counts of parts are not there yet
+    SluiceTilesInfo measured = *info; // the numbers of parts are not written yet
     measured.resultsHost = nullptr;
     status = Batch(context, measured, totals).check();
     if (status != SLUICE_OK) return status;
@@ -632,7 +634,7 @@ SluiceStatus sluiceGetTileResults(const SluiceTilesInfo* info, uint32_t* statuse
                 const uint32_t one = batch.results(lists.partStatus)[part];
                 if (one != SLUICE_TILE_OK) result = one;
             }
-            // Without a checksum nothing else would read the tile.
+            // Without a checksum, no later command would set the status to OK.
             if (result == SLUICE_TILE_UNVERIFIED &&
                 !needsChecksum(placed.kind, placed.filtered, info->flags))
                 result = SLUICE_TILE_OK;

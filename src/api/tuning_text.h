@@ -12,12 +12,13 @@
 
 namespace sluice {
 
-// One member of a row. Its range keeps the bounds of the kernels, so that no text can break them.
+// Describes one member of a row. Its range ensures the limits of the kernels, so that no text can
+// break them.
 struct TuningField {
     const char* name;
     size_t offset;
     uint32_t least, most;
-    uint32_t also; // one more value that is allowed; else as `least`
+    uint32_t also; // one more allowed value; if there is none, `least`
 
     bool allows(uint32_t value) const { return (value >= least && value <= most) || value == also; }
 };
@@ -42,7 +43,7 @@ void setTuningValue(Row& row, const TuningField& field, uint32_t value)
     std::memcpy(reinterpret_cast<char*>(&row) + field.offset, &value, sizeof value);
 }
 
-// Takes a decimal number from the front of `text`. Returns false if there is none or it is too
+// Consumes a decimal number at the start of `text`. Returns false if there is none or it is too
 // large.
 inline bool takeTuningNumber(const char*& text, uint32_t& value)
 {
@@ -81,8 +82,8 @@ SluiceStatus readTuning(const char* text, Row& row)
     return SLUICE_OK;
 }
 
-// Writes all members, cut short where they do not fit. Returns the length of the whole text without
-// its end, as snprintf does; capacity may be 0.
+// Writes all members, truncated to the capacity, which may be 0. Returns the length of the whole
+// text without its terminator, as snprintf does.
 template <typename Row>
 size_t writeTuning(const Row& row, char* text, size_t capacity)
 {
