@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Vulkan backend, in four parts, each of which knows only those before it: the machine
+// The Vulkan backend. It has four parts, each of which knows only those before it: the machine
 // (machine.h), its pipelines (pipelines.h), the recorder of dispatches (record.h), and the
-// commands, each recorded by the file of its name, record_*.cpp.
+// commands. Each command is recorded by the record_*.cpp file of its name.
 #pragma once
 
 #include <vulkan/vulkan_core.h>

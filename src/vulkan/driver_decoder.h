@@ -18,8 +18,8 @@ struct DriverDecoder {
     PFN_vkCmdDecompressMemoryIndirectCountNV decompressNv = nullptr;
     uint32_t regionLimit = 0; // 0: there is none
 
-    // The extension must be among the enabled ones, its feature in the enabled chain, and GDeflate
-    // among its methods.
+    // Uses an extension only if it is enabled, its feature is in the enabled chain, and it supports
+    // GDeflate.
     void load(const SluiceVulkanContextInfo& info)
     {
         const bool ext = enabled(info, VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME);
@@ -42,7 +42,7 @@ struct DriverDecoder {
             decompressNv = reinterpret_cast<PFN_vkCmdDecompressMemoryIndirectCountNV>(
                 getDeviceProcAddr(info.device, "vkCmdDecompressMemoryIndirectCountNV"));
         }
-        // The properties of both extensions are the same structure.
+        // Both extensions use the same structure for properties.
         VkPhysicalDeviceMemoryDecompressionPropertiesNV decompression{};
         decompression.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_PROPERTIES_NV;
         VkPhysicalDeviceProperties2 properties{};
@@ -78,7 +78,7 @@ private:
                            [&](const char* one) { return std::strcmp(one, extension) == 0; });
     }
 
-    // Both extensions have the same structure of features too.
+    // Both extensions use the same structure for features too.
     static bool featureEnabled(const void* chain)
     {
         for (auto* next = static_cast<const VkBaseInStructure*>(chain); next != nullptr;

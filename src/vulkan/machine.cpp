@@ -29,7 +29,7 @@ bool contains(const char* const* names, uint32_t count, const char* name)
                        [&](const char* one) { return std::strcmp(one, name) == 0; });
 }
 
-// Returns how many SMs an NVIDIA device has; 0 if its driver does not say.
+// Returns the number of SMs of an NVIDIA device; 0 if its driver does not report it.
 uint32_t readProcessors(const SluiceVulkanContextInfo& info,
                         PFN_vkGetPhysicalDeviceProperties2 getProperties)
 {
@@ -58,7 +58,7 @@ uint32_t readProcessors(const SluiceVulkanContextInfo& info,
     return processors.shaderSMCount;
 }
 
-// Picks tier and subgroup size, and records why it did not pick a better one.
+// Chooses tier and subgroup size, and records why no better tier was chosen.
 SluiceStatus chooseTier(VulkanMachine& machine, const SluiceVulkanContextInfo& info,
                         const char** reason)
 {
@@ -91,7 +91,7 @@ SluiceStatus chooseTier(VulkanMachine& machine, const SluiceVulkanContextInfo& i
     machine.tier = info.tier;
     if (machine.tier == SLUICE_VULKAN_TIER_AUTO) {
         if (info.requiredSubgroupSize != 0 && notBase != nullptr) {
-            *reason = notBase; // the emulated tiers could not honour it
+            *reason = notBase; // the emulated tiers cannot honour the required size
             return SLUICE_ERROR_UNSUPPORTED;
         }
         machine.tier = notExt == nullptr    ? SLUICE_VULKAN_TIER_EXT
@@ -116,7 +116,7 @@ SluiceStatus chooseTier(VulkanMachine& machine, const SluiceVulkanContextInfo& i
         variant = traits.subgroupSize < 32
                       ? (ext ? ShaderVariant::extNarrow : ShaderVariant::baseNarrow)
                       : (ext ? ShaderVariant::ext : ShaderVariant::base);
-        // On devices other than NVIDIA's, 64-bit shifts may be several instructions.
+        // On devices of other vendors, a 64-bit shift may take several instructions.
         if (variant == ShaderVariant::ext && traits.plainStoresVisible && features.shaderInt64)
             variant = ShaderVariant::extInt64;
         machine.requiresSize = canChooseSize(features, properties);

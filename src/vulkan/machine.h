@@ -17,8 +17,8 @@
 namespace sluice {
 
 struct VulkanMachine {
-    // Loads the functions, then picks tier and subgroup size. On failure *reason is set to a static
-    // text.
+    // Loads the functions, then chooses tier and subgroup size. On failure *reason is set to a
+    // static text.
     SluiceStatus open(const SluiceVulkanContextInfo& info, const char** reason);
     const char* tierName() const; // null for a tier that does not exist
     VkDeviceAddress address(const SluiceBuffer& buffer) const; // 0 for an empty range

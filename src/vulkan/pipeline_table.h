@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The pipelines of the Vulkan backend, and the self-tests. Enumerations and tables are generated
-// from these lists; a new kernel has a row in each.
+// The lists of the Vulkan backend's pipelines and self-tests. Enumerations and tables are generated
+// from them. A new kernel needs a row in each list.
 #pragma once
 
-// The self-tests of pipelines. X(name, kernel, kernels, checksum): `sluice selftest` shows the test
-// under the name `kernel`, and the test needs a context with `kernels` (SluiceKernels). `checksum`
-// is the sluiceTileChecksum of the results, which every backend gave when it was noted here; it is
-// 0 where the results depend on choices of libzstd. The test itself is
+// The self-tests of pipelines: X(name, kernel, kernels, checksum). `sluice selftest` shows the test
+// under the name `kernel`. The test needs a context with `kernels` (SluiceKernels). `checksum` is
+// the sluiceTileChecksum of the results, on which all backends agreed when the row was written; it
+// is 0 where the results depend on choices of libzstd. The test itself is
 // SelfTestCases::test<SelfTestCase::name> in src/selftest.
 #define SLUICE_SELF_TESTS(X)                                                                       \
     X(scan, "scan", SLUICE_KERNELS_SCAN, 0xdf3a5658)                                               \
@@ -32,10 +32,9 @@
     X(fse_tables, "fse_tables", SLUICE_KERNELS_FSE, 0x25e2d815)                                    \
     X(df11, "df11", SLUICE_KERNELS_DF11, 0x8ffc6e6a)
 
-// The pipelines of the Vulkan backend (vulkan/registry.h). X(name, shader, ...): the members of
-// PipelineRow from `shader` on. registry.cpp has the functions appliesX, sizeX, constantsX and
-// chooseX, and the short names of kernels and operations; T is SelfTestCase.
-// clang-format off: a table
+// The pipelines of the Vulkan backend (vulkan/registry.h): X(name, shader, ...). The arguments are
+// the members of PipelineRow, starting with `shader`. registry.cpp defines the functions appliesX,
+// sizeX, constantsX and chooseX, and the short names of kernels and operations. T is SelfTestCase.
 #define SLUICE_PIPELINES(X)                                                                        \
     X(status, "status", kAll, Need::always, appliesAlways, sizeMinimum, constantsNone, T::status,  \
       chooseAsItIs)                                                                                \

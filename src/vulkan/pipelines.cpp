@@ -22,8 +22,8 @@ SluiceStatus statusOf(VkResult result)
     }
 }
 
-// Returns whether the compiler failed at this pipeline, so that another try would be in vain while
-// other pipelines may still succeed. Drivers report that with any code but these.
+// Returns whether the driver's compiler rejected this pipeline. Another attempt would then fail
+// too, but other pipelines may succeed. Drivers report this by any code except the ones below.
 bool isRefusal(VkResult result)
 {
     return result != VK_SUCCESS && result != VK_ERROR_DEVICE_LOST &&
@@ -34,7 +34,7 @@ bool isRefusal(VkResult result)
 
 VulkanPipelines::~VulkanPipelines()
 {
-    // The functions may be missing where nothing was prepared.
+    // Without a layout nothing was created, and the functions may not have been loaded.
     if (m_layout == VK_NULL_HANDLE) return;
     for (const Made& made : m_made)
         destroyPipeline(made.handle.load());
@@ -56,7 +56,8 @@ SluiceStatus VulkanPipelines::prepare(const char** reason)
     for (const Pipeline pipeline : AllPipelines()) {
         const PipelineRow& row = pipelineRow(pipeline);
         Made& made = m_made[size_t(pipeline)];
-        // Pipelines that do not apply have a size too, because plans of tiles depend on it.
+        // Pipelines that do not apply have a workgroup size too, because the plans of tiles depend
+        // on it.
         made.workgroup = row.workgroup(m_machine.traits, m_machine.tuning);
         if ((row.kernels & kBuiltKernels) == 0 || !row.applies(m_machine.traits, m_machine.tuning))
             continue;
@@ -67,8 +68,8 @@ SluiceStatus VulkanPipelines::prepare(const char** reason)
         }
         m_applying[m_applyingCount++] = pipeline;
     }
-    // Large shaders take a driver longest, so they come first and all threads end at about the same
-    // time.
+    // Large shaders take longest to compile. They come first, so that all threads end at about the
+    // same time.
     std::stable_sort(m_applying.begin(), m_applying.begin() + m_applyingCount,
                      [this](Pipeline a, Pipeline b) {
                          return pipelineRow(a).need != pipelineRow(b).need
@@ -123,7 +124,7 @@ SluiceStatus VulkanPipelines::create(const SluicePipelinesInfo& info, uint32_t& 
         one.handle.store(handle);
         noteReady();
     }
-    // A caller that makes a set step by step continues until nothing is left.
+    // A caller that makes a set step by step repeats the call until nothing is left.
     return status == SLUICE_OK && isIncomplete && left == 0 ? SLUICE_ERROR_UNSUPPORTED : status;
 }
 
@@ -136,8 +137,8 @@ std::string VulkanPipelines::refusedPipelines() const
     return names;
 }
 
-// If several threads make the last pipelines of a set at the same time, at least one of them sees
-// all pipelines, because these loads and stores are sequentially consistent.
+// If several threads complete the last pipelines of a set at the same time, at least one of them
+// sees all of them, because these loads and stores are sequentially consistent.
 void VulkanPipelines::noteReady()
 {
     uint32_t missing = 0;
@@ -153,7 +154,7 @@ VkResult VulkanPipelines::createPipeline(Pipeline pipeline, const PackedShader& 
 {
     try {
         std::vector<uint32_t> words(shader.wordCount);
-        if (!unpackShader(shader, words.data())) return VK_ERROR_UNKNOWN; // damaged in memory
+        if (!unpackShader(shader, words.data())) return VK_ERROR_UNKNOWN; // bytes are damaged
         return createPipeline(pipeline, ShaderCode{words.data(), shader.bytes()}, made);
     } catch (const std::bad_alloc&) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;

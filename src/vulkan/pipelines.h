@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The pipelines of a context: decides which ones there can be, and makes them one by one in any
-// threads.
+// The pipelines of a context. Decides which ones apply, and makes them one by one. Any thread may
+// do that.
 #pragma once
 
 #include <algorithm>
@@ -34,22 +34,22 @@ public:
     uint32_t refusedKernels() const { return m_refused.load(); }
     VkPipelineLayout layout() const { return m_layout; }
     uint32_t workgroup(Pipeline pipeline) const { return madeOf(pipeline).workgroup; }
-    // Returns whether the pipeline is there: its row applies, and it has been made. Once there it
-    // stays.
+    // Returns whether the pipeline exists: its row applies, and it has been made. A pipeline that
+    // exists is never removed.
     bool has(Pipeline pipeline) const { return madeOf(pipeline).handle.load() != VK_NULL_HANDLE; }
     bool hasAll(std::initializer_list<Pipeline> pipelines) const
     {
         return std::all_of(pipelines.begin(), pipelines.end(),
                            [this](Pipeline one) { return has(one); });
     }
-    // Returns whether it may be there one day. Requirements depend on this alone, so that they
-    // never change.
+    // Returns whether the pipeline may exist at some time. Requirements depend on nothing else
+    // about pipelines, so they never change.
     bool applies(Pipeline pipeline) const { return madeOf(pipeline).shader.packed != nullptr; }
     VkPipeline handle(Pipeline pipeline) const { return madeOf(pipeline).handle.load(); }
-    // Returns how long the driver took to make it.
+    // Returns how long the driver took to make the pipeline.
     double millisecondsOf(Pipeline pipeline) const { return madeOf(pipeline).milliseconds; }
     size_t codeBytesOf(Pipeline pipeline) const { return shaderOf(pipeline).bytes(); }
-    // Returns whether the driver failed to make it. The driver is not asked again.
+    // Returns whether the driver failed to make the pipeline. The driver is not asked again.
     bool isRefused(Pipeline pipeline) const { return madeOf(pipeline).isRefused.load(); }
     // Returns the names of all such pipelines, separated by commas; empty if there are none.
     std::string refusedPipelines() const;
@@ -64,9 +64,9 @@ public:
 private:
     struct Made {
         std::atomic<VkPipeline> handle{VK_NULL_HANDLE};
-        std::atomic<bool> isBegun{false}; // a thread makes it, has made it, or could not
+        std::atomic<bool> isBegun{false}; // a thread has begun to make it
         std::atomic<bool> isRefused{false};
-        PackedShader shader{};  // for any constants; none if its row does not apply
+        PackedShader shader{};  // with open constants; none if its row does not apply
         uint32_t workgroup = 0; // invocations
         double milliseconds = 0;
     };
@@ -84,10 +84,10 @@ private:
     VkPipelineCreateFlags m_flags;
     VkPipelineLayout m_layout = VK_NULL_HANDLE;
     std::array<Made, kPipelineCount> m_made;
-    std::array<Pipeline, kPipelineCount> m_applying{}; // in the order in which they are made
+    std::array<Pipeline, kPipelineCount> m_applying{}; // in the order of creation
     uint32_t m_applyingCount = 0;
-    std::atomic<uint32_t> m_ready{0};   // SluiceKernels whose necessary pipelines are there
-    std::atomic<uint32_t> m_refused{0}; // SluiceKernels of which a necessary one can never be made
+    std::atomic<uint32_t> m_ready{0};   // SluiceKernels whose necessary pipelines all exist
+    std::atomic<uint32_t> m_refused{0}; // SluiceKernels that lack a necessary pipeline for good
 };
 
 } // namespace sluice

@@ -16,7 +16,7 @@ inline VkCommandBuffer commandBuffer(SluiceCommands commands)
     return reinterpret_cast<VkCommandBuffer>(commands);
 }
 
-// A range that one dispatch reads or writes: a buffer, or memory at a known address.
+// A range that a dispatch reads or writes. It is given as a buffer, or as memory at an address.
 struct Access {
     SluiceBuffer buffer;
     VkDeviceAddress address;
@@ -36,8 +36,9 @@ public:
     {
     }
 
-    // Binds, pushes and dispatches `workgroups` workgroups. They are folded into two dimensions,
-    // whose product may exceed their number, so kernels check their index.
+    // Binds the pipeline, pushes the parameters and dispatches `workgroups` workgroups. The
+    // dispatch has two dimensions, whose product may exceed that number, so kernels check their
+    // index.
     template <typename Params>
     void dispatch(VkCommandBuffer commands, Pipeline pipeline, const Params& params,
                   uint64_t workgroups, std::initializer_list<Access> accesses) const
@@ -46,11 +47,11 @@ public:
                       "every device has 128 bytes of push constants, and no more is promised");
         dispatch(commands, pipeline, &params, sizeof(Params), workgroups, accesses);
     }
-    // With toHost, writes are also visible to the host once a fence has signalled.
+    // If toHost is set, the writes are also visible to the host after a fence was signalled.
     void barrier(VkCommandBuffer commands, VkPipelineStageFlags stages, VkAccessFlags accesses,
                  bool toHost = false) const;
     void computeBarrier(VkCommandBuffer commands) const; // between the dispatches of one command
-    // Tells the caller's recorder, if there is one.
+    // Reports to the caller's recorder, if there is one.
     void note(VkCommandBuffer commands, const char* what,
               std::initializer_list<Access> accesses) const;
     // Sets the statuses of `count` tiles to PENDING, and the summary to "none failed".

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records a compaction, usually as one dispatch. A partition has one before it that counts. A
-// compaction in place, where workgroups may not wait for each other, has one for every serialTiles
-// tiles.
+// Records a compaction, usually as one dispatch. A partition has a counting dispatch before it. A
+// compaction in place has one dispatch per serialTiles tiles, if workgroups may not wait for each
+// other.
 #include <sluice/sluice_compact.h>
 
 #include "api/plan_compact.h"
@@ -21,7 +21,8 @@ Pipeline compactPipeline(uint32_t elementSize)
     }
 }
 
-// Returns the variant of compact_ring.comp that tests and writes no more than the command needs.
+// Returns the variant of compact_ring.comp that implements no more tests and outputs than the
+// command needs.
 Pipeline ringPipeline(const CompactParams& params)
 {
     const bool elements = fromPair(params.output_) != 0;
@@ -35,7 +36,7 @@ Pipeline ringPipeline(const CompactParams& params)
                                                     : Pipeline::compact_ring;
 }
 
-// Returns the elements of a tile.
+// Returns the number of elements per tile.
 uint32_t compactTile(const VulkanPipelines& pipelines, uint32_t elementSize)
 {
     return SLUICE_COMPACT_BYTES_PER_INVOCATION / std::max(elementSize, 4u) *
@@ -99,7 +100,7 @@ SluiceStatus VulkanBackend::cmdCompact(SluiceCommands commands, const SluiceComp
     const uint32_t size = compactedBytes(info);
     CompactParams params = compactParams(info, m_machine.tuning.lookback.polls);
     setAddresses(params, info, addressOf());
-    // All that is known of the result is how much fits.
+    // The number of selected elements is not known yet. These are the most that fit.
     const uint64_t written = std::min(params.capacity, info.maxCount),
                    indices = std::min(params.indexCapacity, info.maxCount);
     const bool selects = info.test == SLUICE_COMPACT_BYTES || info.test == SLUICE_COMPACT_MASK;

@@ -24,8 +24,8 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
     const VkCommandBuffer cmd = commandBuffer(commands);
     if (m_machine.tuning.filter.takeNextTiles != 0 &&
         params.maxTileCount >= m_machine.tuning.filter.takeNextTiles) {
-        // The count of taken tiles must start at 0. A status list of no tiles does that: its count
-        // of failed tiles is 0.
+        // The counter of taken tiles must start at 0. The status kernel writes it: for a status
+        // list without tiles, it writes only the summary, whose count of failed tiles is 0.
         params.tickets = 1;
         RegionParams ticket{};
         ticket.status =
@@ -37,17 +37,17 @@ SluiceStatus VulkanBackend::cmdFilter(SluiceCommands commands, const SluiceFilte
                                       info.maxTileCount <= m_machine.tuning.filter.fewTiles
                                   ? Pipeline::filter_few
                                   : Pipeline::filter;
-    // A driver that leaves loops early ends a workgroup with the first of its subgroups that ends.
-    // That subgroup refuses the tiles that the workgroup has not come to, one a lane (refuseTiles
-    // in filter.comp), so a workgroup has no more turns than the smallest subgroup has lanes. Such
-    // drivers have narrow subgroups or emulate wide ones, and do not use tickets.
+    // With a driver that leaves loops early, a workgroup ends with its first subgroup that ends.
+    // That subgroup refuses the tiles that the workgroup has not reached, one per lane (refuseTiles
+    // in filter.comp). A workgroup therefore gets no more turns than the smallest subgroup has
+    // lanes. Such drivers have narrow subgroups or emulate wide ones, and do not use tickets.
     const bool leavesLoops = m_machine.traits.isEmulated() || m_machine.traits.subgroupSize < 32;
     const uint32_t turns = leavesLoops
                                ? kSmallestSubgroup
                                : pipelineRow(pipeline).workgroup(m_machine.traits, tuning());
     const uint32_t step = params.tickets != 0 ? info.maxTileCount : params.workgroups * turns;
     for (uint32_t first = 0; first < info.maxTileCount; first += step) {
-        if (first != 0) m_recorder.computeBarrier(cmd); // the scratch is the same
+        if (first != 0) m_recorder.computeBarrier(cmd); // the dispatches use the same scratch
         params.firstTile = first;
         params.maxTileCount = first + std::min(step, info.maxTileCount - first);
         m_recorder.dispatch(cmd, pipeline, params, params.workgroups,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the GDeflate decode, by our kernel or by the driver.
+// Records the GDeflate decode, by the library's kernel or by the driver's decoder.
 #include <sluice/sluice_gdeflate.h>
 
 #include "api/plan_regions.h"
@@ -24,8 +24,9 @@ Pipeline gdeflatePipeline(const VulkanPipelines& pipelines, const VulkanTuning& 
                : Pipeline::gdeflate;
 }
 
-// Our kernel makes the driver's list, then the driver decodes it. The driver's decoder has a
-// pipeline stage of its own; for both extensions only a barrier of all commands covers that stage.
+// The library's kernel writes the list of regions that the driver then decodes. The driver's
+// decoder has a pipeline stage of its own. For both extensions, only a barrier of all commands
+// covers that stage.
 void recordDriverDecode(const CommandRecorder& recorder, const DriverDecoder& driver,
                         VkCommandBuffer commands, uint32_t group, const RegionParams& params,
                         const SluiceGdeflateInfo& info)

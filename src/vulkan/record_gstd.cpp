@@ -35,7 +35,7 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
     const bool expands = m_machine.tuning.gstd.symbolsOnly == 0;
     for (uint32_t i = 0; i < turns.count(); ++i) {
         const GstdParams turn = turns[i];
-        // Symbols of a turn are decoded while bytes of the turn before are made.
+        // This turn's symbols were decoded while the previous turn's bytes were being expanded.
         const bool decodedAhead = i != 0 && turns.overlapping() && expands;
         m_recorder.computeBarrier(cmd);
         if (!decodedAhead) symbols(turn, destination);
@@ -49,8 +49,8 @@ SluiceStatus VulkanBackend::cmdGstd(SluiceCommands commands, const SluiceGstdInf
                             turn, turn.tileCount,
                             {reads(info.regions), reads(info.regionCount), reads(info.source),
                              destination, status, scratchOf(turn)});
-        // There is no barrier here, and the barrier check is not told of the literals, because
-        // tiles of other turns lie elsewhere in the destination.
+        // No barrier is needed here, because tiles of other turns have other places in the
+        // destination. For the same reason the barrier check is not told of the literals.
         if (turns.overlapping() && i + 1 < turns.count()) symbols(turns[i + 1], reads(info.source));
     }
     if (info.expected.size == 0 || info.maxRegionCount == 0) {

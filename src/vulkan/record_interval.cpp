@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the interval family: the prefix sums of the counts, then one dispatch that shares the
-// work out evenly.
+// Records the interval family: the prefix sums of the counts, then one dispatch that distributes
+// the work evenly.
 #include <sluice/sluice_interval.h>
 
 #include "api/plan_interval.h"
@@ -22,8 +22,8 @@ Access listAccess(const SluiceIntervals& list)
     return reads(list.counts.size != 0 ? list.counts : list.offsets);
 }
 
-// Sums the counts group by group, then scans the groups' sums; the second dispatch also writes the
-// result words.
+// The first dispatch sums the counts of each group. The second scans these sums, and also writes
+// the result words.
 void recordIntervalPlan(const CommandRecorder& recorder, VkCommandBuffer commands,
                         IntervalParams params, const SluiceBuffer& result)
 {

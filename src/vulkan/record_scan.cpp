@@ -50,8 +50,8 @@ uint64_t reduceWorkgroups(const VulkanPipelines& pipelines, const VulkanTuning& 
 
 } // namespace
 
-// scan_ring.comp sums 32-bit words only. All of its workgroups must run at the same time: in the
-// end they wait for each other, so a workgroup too many would cost time.
+// scan_ring.comp only sums 32-bit words. All of its workgroups must run at the same time: they wait
+// for each other at the end, so a workgroup that starts late would delay the others.
 ScanMachine VulkanBackend::scanMachine(const SluiceScanInfo& info) const
 {
     const bool words = info.operation == SLUICE_OPERATION_SUM && info.heads.size == 0 &&

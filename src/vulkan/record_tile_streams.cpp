@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records the decode of whole tile streams: check, scan, write the regions, decode them, verdict.
+// Records the decode of whole tile streams in five steps: check the streams, scan their counts,
+// write the regions, decode them, and write the results.
 #include <sluice/sluice_tile_streams.h>
 
 #include "api/plan_tile_streams.h"
@@ -23,7 +24,7 @@ SluiceStatus VulkanBackend::cmdTileStreams(SluiceCommands commands,
     const Access regions = writes(plan.decode.regions);
     const Access zeroed = writes(plan.scan.scratch);
     TileStreamsParams params = tileStreamsParams(info, plan, addressOf());
-    // one for the summary of no streams
+    // With no streams, one workgroup writes the summary.
     const uint32_t workgroups = std::max(info.maxStreamCount, 1u);
 
     params.pass = SLUICE_STREAMS_CHECK;

@@ -65,7 +65,7 @@ uint32_t sizeTilePair(const Device& device, const Tuning& tuning)
 uint32_t sizeRing(const Device&, const Tuning&) { return Device::kRingWorkgroup; }
 uint32_t sizeFew(const Device&, const Tuning&) { return Device::kFewWorkgroup; }
 uint32_t sizeScan(const Device&, const Tuning& tuning) { return tuning.workgroup.scan; }
-// The size is a power of two, so that each invocation has the same number of a block's 512 windows.
+// The size is a power of two, so that every invocation has the same share of a block's 512 windows.
 uint32_t sizeDf11(const Device&, const Tuning& tuning)
 {
     uint32_t size = 128;
@@ -80,8 +80,8 @@ uint32_t sizeIntervals(const Device&, const Tuning& tuning)
 }
 uint32_t sizeGstdExpand(const Device&, const Tuning& tuning) { return tuning.workgroup.gstdExpand; }
 uint32_t sizeFilter(const Device&, const Tuning& tuning) { return tuning.workgroup.filter; }
-// A workgroup of float_decode is larger than a lane group only where lane groups are subgroups or
-// halves of them.
+// A workgroup of float_decode is larger than a lane group only where a lane group is one subgroup,
+// or half of one.
 uint32_t sizeFloatDecode(const Device& device, const Tuning& tuning)
 {
     return device.runsPairedTiles() ? tuning.workgroup.floatDecode : sizeLaneGroup(device, tuning);
@@ -153,8 +153,9 @@ void constantsOperation(const Device&, const Tuning&, Constants& constants)
     constants.set(SLUICE_CONSTANT_SCAN_SEGMENTED, Segmented ? 1 : 0);
 }
 
-// For how many rounds a tile waits in shared memory and in registers. With one each, scans
-// reach 0.93 of the copy; with two in shared memory 0.88, with none there 0.60.
+// The number of rounds that a tile waits in shared memory and in registers. With one of each, scans
+// reach 0.93 of the speed of a copy. With two in shared memory they reach 0.88, with none there
+// 0.60.
 void constantsScanRing(const Device& device, const Tuning& tuning, Constants& constants)
 {
     constantsOperation<SLUICE_SCAN_OP_SUM>(device, tuning, constants);
@@ -182,7 +183,8 @@ void chooseGdeflateMany(Tuning& tuning)
 }
 void chooseGstdFew(Tuning& tuning) { tuning.gstd.fewTiles = kAnyCount; }
 void chooseFilterFew(Tuning& tuning) { tuning.filter.fewTiles = kAnyCount; }
-// There are two workgroups, one of them the scanner; a self-test's list has enough tiles for both.
+// Two workgroups are enough to test the ring: one is the scanner. A self-test's list has enough
+// tiles for both.
 void chooseCompactRing(Tuning& tuning)
 {
     tuning.compact.ringWorkgroups = 2;
@@ -190,7 +192,7 @@ void chooseCompactRing(Tuning& tuning)
 }
 void chooseCompactCall(Tuning& tuning)
 {
-    tuning.compact.ringWorkgroups = kAnyCount; // no list is so long that its ring would be filled
+    tuning.compact.ringWorkgroups = kAnyCount; // so many that no list would fill the ring
     tuning.compact.callTiles = kAnyCount;
 }
 void chooseScanRing(Tuning& tuning) { tuning.scan.ringWorkgroups = 2; }
@@ -221,7 +223,7 @@ using T = SelfTestCase;
 constexpr PipelineRow kRows[] = {SLUICE_PIPELINES(SLUICE_ROW)};
 #undef SLUICE_ROW
 
-// Every pipeline has one complete row, at its own place, and a self-test.
+// Checks that every pipeline has one complete row at its index, and a self-test.
 [[maybe_unused]] constexpr bool rowsAreComplete()
 {
     size_t at = 0;

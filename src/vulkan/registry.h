@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The registry of pipelines: one row holds everything about a pipeline. A pipeline is a shader with
-// constants; several pipelines may share a shader. A command's plan (src/api) and recorder
-// (record_*.cpp) decide what it dispatches, never the order of this list.
+// The registry of pipelines. One row holds everything about a pipeline. A pipeline is a shader with
+// constants, and several pipelines may share a shader. A command's plan (src/api) and recorder
+// (record_*.cpp) decide which pipelines it dispatches; the order of this list does not matter.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ enum class Pipeline : uint32_t {
 constexpr size_t kPipelineCount = size_t(Pipeline::count);
 
 enum class SelfTestCase : uint32_t {
-    none, // no row may have it
+    none, // invalid in a row
     SLUICE_SELF_TESTS(SLUICE_ENUMERATOR)
 };
 #undef SLUICE_ENUMERATOR
@@ -31,7 +31,7 @@ enum class SelfTestCase : uint32_t {
 // Tells whether commands need a pipeline.
 enum class Need : uint32_t {
     always,
-    speed // another one does the same work, only slower
+    speed // another pipeline does the same work more slowly
 };
 
 struct PipelineRow {

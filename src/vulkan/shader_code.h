@@ -9,13 +9,13 @@ namespace sluice {
 enum class ShaderVariant {
     base,       // hardware subgroups of 32 lanes and more, 32-bit integers, whole words
     ext,        // 8-bit storage too
-    baseNarrow, // the same for subgroups of less than 32 lanes
+    baseNarrow, // base for subgroups of fewer than 32 lanes
     extNarrow,
     emu,      // no subgroup operations
-    extInt64, // ext with 64-bit integers where the kernel gains by them; otherwise the same as ext
+    extInt64, // ext with 64-bit integers where that is faster, else ext
 };
 
-// Specialization constants by name: the ids stand in shaders/lib/layout/constants.h.
+// Specialization constants by name. shaders/lib/layout/constants.h defines the ids.
 struct PipelineConstants {
     struct One {
         uint32_t id, value;
@@ -33,7 +33,7 @@ struct PipelineConstants {
     }
 };
 
-// SPIR-V in the form that a driver takes.
+// SPIR-V as drivers take it.
 struct ShaderCode {
     const uint32_t* words;
     size_t bytes;
@@ -47,8 +47,8 @@ PackedShader findShader(const char* kernel, ShaderVariant variant);
 // cmake/Shaders.cmake has the list.
 PackedShader findShader(const char* kernel, ShaderVariant variant,
                         const PipelineConstants& constants);
-// Returns whether this build has any such shader: not without spirv-opt, nor in builds whose
-// shaders are edited.
+// Returns whether this build has any shader with fixed constants. Builds without spirv-opt have
+// none, nor do builds whose shaders are edited.
 bool hasFixedShaders();
 
 } // namespace sluice

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Reads bytes up to an end. Past it, it returns zeros and has failed.
+// Reads bytes up to an end. Reads past the end return zero and set the failed state.
 class Reader {
 public:
     Reader(const uint8_t* bytes, size_t size) : m_at(bytes), m_end(bytes + size) {}
@@ -58,7 +58,7 @@ bool unpackCodes(Reader reader, uint32_t* codes, size_t count)
         if (length == 15) length += reader.number();
         const size_t distance = reader.number();
         if (reader.hasFailed() || distance == 0 || distance > at) return false;
-        // A match may overlap what it makes.
+        // A match may overlap its own output.
         for (length = std::min(length + 2, count - at); length != 0; --length, ++at)
             codes[at] = codes[at - distance];
     }

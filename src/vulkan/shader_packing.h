@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How SPIR-V modules are stored in the library: a tenth of their size, with a decoder of a page.
-// The build packs them (pack_shaders.cpp), a context unpacks one whenever it makes a pipeline.
+// How SPIR-V modules are stored in the library: in a tenth of their size, with a decoder of one
+// page. The build packs them (pack_shaders.cpp). A context unpacks a module whenever it makes a
+// pipeline.
 //
-// The modules of one shader, its variants, are one sequence of codes, a code for each word:
+// All variants of a shader are stored as one sequence of codes, one code per word of their modules:
 //   - The five words of a module's header, each instruction's first word and the operands of
 //     instructions that have literals of 32 bits (isPlain) are their own codes.
 //   - A result id is coded as the difference to the result id before it.
@@ -23,16 +24,16 @@
 
 namespace sluice {
 
-// Maps a difference to an unsigned number that is small for small differences of either sign.
+// Maps a signed difference to an unsigned number, which is small if the difference is.
 inline uint32_t zigzag(uint32_t difference)
 {
     return (difference << 1) ^ (0u - (difference >> 31));
 }
 inline uint32_t unzigzag(uint32_t value) { return (value >> 1) ^ (0u - (value & 1)); }
 
-// Returns which word of an instruction is its result id: 1, 2, or 0 for none. Packing is correct
-// with any answer; a good one makes the result small. Names and decorations mention ids that are
-// not results.
+// Returns the index of an instruction's result id among its words, 1 or 2; 0 if it has none.
+// Packing is correct with any answer, but a good one makes the result small. Names and decorations
+// refer to ids that are not results.
 inline uint32_t resultPlace(uint32_t opcode)
 {
     switch (opcode) {
@@ -59,7 +60,7 @@ inline uint32_t resultPlace(uint32_t opcode)
     }
 }
 
-// Returns whether an instruction's operands are literals, or constants made of them.
+// Returns whether an instruction's operands are literals, or constants composed of literals.
 inline bool isPlain(uint32_t opcode)
 {
     return (opcode < 19 && opcode != 12) || (opcode >= 41 && opcode <= 51) ||
@@ -71,14 +72,15 @@ constexpr uint32_t kModuleHeaderWords = 5;
 struct PackedShader {
     const uint8_t* packed; // of all variants of the shader; NULL if there is no such shader
     size_t packedBytes;
-    uint32_t firstWord; // of the variant, counted over the variants of the shader
+    uint32_t firstWord; // index of the variant's first word in the words of all variants
     uint32_t wordCount;
 
     size_t bytes() const { return size_t(wordCount) * 4; }
 };
 
-// Writes the module's `wordCount` words. Takes memory for firstWord + wordCount words while it
-// runs, and throws std::bad_alloc if there is none. Returns false if the packed bytes are damaged.
+// Writes the module's `wordCount` words. While it runs it allocates memory for firstWord +
+// wordCount words, and throws std::bad_alloc if there is none. Returns false if the packed bytes
+// are damaged.
 bool unpackShader(const PackedShader& shader, uint32_t* words);
 
 } // namespace sluice

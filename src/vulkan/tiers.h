@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decides which tiers a Vulkan device can run, from what it reports and what is enabled on it, and
-// why not a better one. The convenience layer uses this too, before it creates a device.
+// Decides which tiers a Vulkan device can run, from the properties that it reports and the features
+// that are enabled, and explains why a better tier cannot run. The convenience layer uses this too,
+// before it creates a device.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -24,15 +25,15 @@ struct VulkanFeatures {
 
 // The properties that matter.
 struct VulkanProperties {
-    uint32_t apiVersion = 0; // the lower of the device's and the application's
+    uint32_t apiVersion = 0; // the lower one of device and application
     uint32_t subgroupSize = 0;
     uint32_t minSubgroupSize = 0, maxSubgroupSize = 0; // 0: not known
-    uint32_t maxSubgroups = 0;                         // in a workgroup, where a size is required
+    uint32_t maxSubgroups = 0;                         // per workgroup, if a size is required
     bool canRequireSize = false;                       // of compute stages
     VkSubgroupFeatureFlags operations = 0;             // of compute stages
     uint32_t sharedBytes = 0;
     VkDriverId driver = VkDriverId(0);
-    uint32_t maxInvocations = 0; // in a workgroup
+    uint32_t maxInvocations = 0; // per workgroup
     uint32_t vendor = 0;
     VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
 };
@@ -87,8 +88,8 @@ inline VulkanFeatures readEnabledFeatures(const void* chain, const VkPhysicalDev
     return features;
 }
 
-// apiVersion is what the application asked for. sizeControl says that VK_EXT_subgroup_size_control
-// is enabled (or could be); from Vulkan 1.3 on it is part of the core.
+// apiVersion is the version that the application requested. sizeControl says that
+// VK_EXT_subgroup_size_control is enabled or could be. Vulkan 1.3 has it in the core.
 inline VulkanProperties readProperties(PFN_vkGetPhysicalDeviceProperties2 getProperties,
                                        VkPhysicalDevice device, uint32_t apiVersion,
                                        bool sizeControl)
@@ -142,8 +143,8 @@ inline bool canChooseSize(const VulkanFeatures& features, const VulkanProperties
 
 constexpr uint32_t kVendorAmd = 0x1002, kVendorNvidia = 0x10de, kVendorIntel = 0x8086;
 
-// Returns the subgroup size that a device runs best with. That is 32, the size of a lane group,
-// except on Intel's GPUs whose least size is 8 (up to Xe and Arc A). They have too few registers:
+// Returns the subgroup size with which a device is fastest. That is 32, the size of a lane group,
+// except on Intel's GPUs whose least size is 8 (up to Xe and Arc A). These have too few registers:
 // at 32 lanes their compiler spills in nearly all kernels, five times as much as at 16, and takes
 // three times as long (docs/compilers.md). Later GPUs, whose least size is 16, have twice as many
 // registers.
@@ -152,8 +153,8 @@ inline uint32_t bestSubgroupSize(const VulkanProperties& properties)
     return properties.vendor == kVendorIntel && properties.minSubgroupSize <= 8 ? 16 : 32;
 }
 
-// Returns the hardware subgroup size to run with: `required` if given, else the best size or the
-// nearest that is possible. 0 if there is none.
+// Returns the hardware subgroup size to use: `required` if given, else the best size or the nearest
+// possible one; 0 if there is none.
 inline uint32_t chooseSubgroupSize(const VulkanFeatures& features,
                                    const VulkanProperties& properties, uint32_t required)
 {
@@ -161,8 +162,8 @@ inline uint32_t chooseSubgroupSize(const VulkanFeatures& features,
     if (low == 0 || (low != high && !canChooseSize(features, properties))) {
         return 0;
     }
-    // Kernels have workgroups of up to 128 invocations; more subgroups than the device allows rule
-    // a size out.
+    // Kernels may need workgroups of 128 invocations. A size is excluded if these have more
+    // subgroups than the device allows.
     uint32_t size =
         required != 0 ? required : std::min(std::max(bestSubgroupSize(properties), low), high);
     if (required == 0 && low != high) {
@@ -175,15 +176,15 @@ inline uint32_t chooseSubgroupSize(const VulkanFeatures& features,
     return usable ? size : 0;
 }
 
-// Returns whether the kernels have been tried on this vendor's compilers and GPUs.
+// Returns whether the kernels were tested with this vendor's compilers and GPUs.
 inline bool isOfKnownVendor(const VulkanProperties& properties)
 {
     return properties.vendor == kVendorAmd || properties.vendor == kVendorNvidia ||
            properties.vendor == kVendorIntel;
 }
 
-// Returns how many invocations a workgroup may have. A device reports an upper bound for all
-// shaders, and not every compiler keeps to it: Turnip (Mesa 25.0) for Adreno 630 and 740 ends the
+// Returns the most invocations that a workgroup may have. A device reports one limit for all
+// shaders, but not every compiler keeps to it. Turnip (Mesa 25.0) for Adreno 630 and 740 ends the
 // process when it compiles float_decode with 512 invocations, but compiles it with 256.
 inline uint32_t safeInvocations(const VulkanProperties& properties)
 {
@@ -192,8 +193,9 @@ inline uint32_t safeInvocations(const VulkanProperties& properties)
     return isKnown ? properties.maxInvocations : std::min(properties.maxInvocations, 256u);
 }
 
-// Returns whether a workgroup that has started is known to go on, whatever others do. Vulkan has no
-// query for this; Sorensen et al. (2021) found it on the GPUs of these vendors.
+// Returns whether workgroups that have started are known to make progress, whatever other
+// workgroups do. Vulkan has no query for this. Sorensen et al. (2021) found it on the GPUs of these
+// vendors.
 inline bool hasForwardProgress(const VulkanProperties& properties)
 {
     return isOfKnownVendor(properties) &&
@@ -201,7 +203,7 @@ inline bool hasForwardProgress(const VulkanProperties& properties)
             properties.type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU);
 }
 
-// Returns why a kind of tier cannot run; NULL if it can.
+// The functions below return why a kind of tier cannot run, or NULL if it can.
 
 inline const char* whyNotVulkan(const VulkanFeatures& features, const VulkanProperties& properties)
 {

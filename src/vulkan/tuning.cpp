@@ -13,8 +13,8 @@ VulkanTuning tuningFor(const DeviceTraits& device)
     const bool native = device.hasNativeLaneGroups();
     const uint32_t large = device.largestWorkgroup(512);
     const uint32_t processors = device.processors;
-    // These numbers were measured, and hold, only on devices whose lane groups are subgroups and
-    // that report their number of processors.
+    // These variants were measured only on devices whose lane groups are subgroups and that report
+    // their number of processors, and their numbers hold only there.
     const bool few = native && large == 512 && device.runsFilterFew();
     const bool ring = native && device.runsRings() && device.forwardProgress && processors != 0;
     const bool many = native && device.ampleSharedMemory;
@@ -47,18 +47,18 @@ VulkanTuning tuningFor(const DeviceTraits& device)
     row.filter.takeNextTiles = device.forwardProgress ? 24 * processors : 0;
     row.floatDecode = {4096, 8};
     row.fseTables.laneGroups = 4096;
-    // The kernel takes 64 registers, so that a processor runs 1,024 invocations.
+    // The kernel takes 64 registers, so a processor runs 1,024 invocations at a time.
     row.df11.workgroups = processors * 1024 / row.workgroup.scan;
     return row;
 }
 
 void fitTuning(const DeviceTraits& device, VulkanTuning& row)
 {
-    // Rounds down to whole subgroups, and at least to a lane group.
+    // Sizes are rounded down to whole subgroups, but not below a lane group.
     const uint32_t lanes = std::max(32u, device.subgroupSize);
-    // Returns the largest workgroup size up to `size` whose shared memory fits: `bytes`, and
-    // `bytesEach` for each invocation. Emulated subgroups need further arrays, with which larger
-    // workgroups do not fit.
+    // Returns the largest workgroup size up to `size` whose shared memory fits: `bytes`, plus
+    // `bytesEach` per invocation. Emulated subgroups need further arrays, so larger workgroups do
+    // not fit with them.
     const auto fit = [&](uint32_t size, uint32_t bytes, uint32_t bytesEach) {
         size = device.isEmulated() ? std::min(size, 128u) : size;
         for (size -= size % lanes; size > lanes; size -= lanes) {
@@ -78,7 +78,7 @@ void fitTuning(const DeviceTraits& device, VulkanTuning& row)
     sizes.floatDecode = fit(sizes.floatDecode, kFloatSharedBytes, kFloatSharedBytesEach);
     sizes.gstdExpand = powerOfTwo(fit(sizes.gstdExpand, 64, 50));
     sizes.filter = powerOfTwo(fit(sizes.filter, kFilterSharedBytes, kFilterSharedBytesEach));
-    // A lane group that is joined from subgroups or emulated has a workgroup to itself.
+    // A lane group that consists of several subgroups, or is emulated, has a workgroup of its own.
     const uint32_t together = std::max(1u, device.subgroupSize / 32);
     sizes.intervalShares = device.isEmulated() || device.subgroupSize < 32
                                ? together
@@ -89,8 +89,8 @@ void fitTuning(const DeviceTraits& device, VulkanTuning& row)
            row.compact.ringTiles * ringTileBytes + 1024 > device.sharedBytes)
         --row.compact.ringTiles;
 
-    // Each look is a loop iteration, and lavapipe of Mesa 22.3 allows a subgroup 65,535 of these in
-    // all.
+    // Each poll is a loop iteration, and lavapipe of Mesa 22.3 allows a subgroup only 65,535
+    // iterations in total.
     if (!device.forwardProgress && row.lookback.polls != SLUICE_LOOKBACK_NEVER)
         row.lookback.polls = std::min(row.lookback.polls, 256u);
 }

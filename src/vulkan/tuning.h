@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every number that was chosen for the Vulkan backend by measurement, one row a device. tuningFor()
-// fills a row from what the device reports; plans, recorders and the registry only read it. `sluice
-// tune` measures the candidates on the machine's device and prints its row, and a context takes a
-// row as text (SluiceVulkanContextInfo::tuning).
+// Every number that was chosen for the Vulkan backend by measurement, with one row per device.
+// tuningFor() fills a row from what the device reports. Plans, recorders and the registry only read
+// it. `sluice tune` measures the candidates on the machine's device and prints its row. A context
+// accepts a row as text (SluiceVulkanContextInfo::tuning).
 //
 // Unless stated otherwise, the figures beside a value were measured on an H200 with driver 580
-// (docs/performance.md). "With 2 tiles an SM" means that the device has 2 tiles per multiprocessor
+// (docs/performance.md). "With 2 tiles per SM" means that the device has 2 tiles per multiprocessor
 // to decode.
 #pragma once
 
@@ -21,10 +21,10 @@
 namespace sluice {
 
 struct VulkanTuning {
-    // Invocations of a workgroup, for the kernels where this is a choice.
+    // Invocations per workgroup, for the kernels where this is a choice.
     struct Workgroup {
         uint32_t scan;           // 512 for scans, reductions and df11, which gain by it
-        uint32_t compact;        // 320 leaves 64 registers an invocation; 512 was slower
+        uint32_t compact;        // 320 leaves 64 registers per invocation; 512 was slower
         uint32_t floatDecode;    // 1,024: with 512 only one fits on an SM, and fewer lanes are busy
         uint32_t gstdExpand;     // 256: an SM runs four of them
         uint32_t filter;         // 256: an SM runs two of them
@@ -34,19 +34,19 @@ struct VulkanTuning {
     LookbackTuning lookback;
 
     struct Scan {
-        uint32_t workgroups;        // up to this many take a tile each, then tiles are shared out;
-                                    // at least 2, as one would be taken for that of the only tile
+        // At most this many, with one tile each; more tiles are divided among them. At least 2: a
+        // single workgroup would be taken for that of the only tile.
+        uint32_t workgroups;
         uint32_t tilesPerWorkgroup; // at most
         uint32_t reduceWorkgroups;  // at most; 4,096 take 78 us for 2^26 words
-        uint32_t ringWorkgroups;    // as many as run at the same time, with the scanner; 0: no ring
+        uint32_t ringWorkgroups;    // that run at the same time, with the scanner; 0: no ring
     } scan;
 
     struct Compact {
         uint32_t workgroups;        // at most
         uint32_t tilesPerWorkgroup; // at most, where a workgroup may be stopped for its length
-        uint32_t serialTiles;       // tiles of a dispatch where one workgroup does everything in
-                                    // place
-        uint32_t pollsInPlace;      // looks at a missing tile that nobody else can compute
+        uint32_t serialTiles;       // tiles per dispatch of one workgroup, in place
+        uint32_t pollsInPlace;      // polls of a missing tile that nobody else can compute
         uint32_t ringWorkgroups;    // as for scans; 0: neither compact_ring nor compact_call
         uint32_t ringTiles;         // tiles that wait in shared memory, 8 KB each: 2 or 3
         uint32_t callTiles;         // up to this many tiles compact_call is faster
@@ -54,48 +54,48 @@ struct VulkanTuning {
 
     // Long runs need larger rounds and fewer small shares than short ones.
     IntervalTuning interval;
-    // 1: moves of short runs and expansions of words have pipelines of their own, which need lane
+    // 1: moves of short runs and expansions of words have pipelines of their own. These need lane
     // groups that are subgroups.
     uint32_t intervalSpecialized;
 
     struct Gdeflate {
-        // Up to this many tiles the first stage may get further ahead of the second, for which an
-        // SM has room if it holds at most ten tiles. 0: never.
+        // Up to this many tiles, the first stage may get further ahead of the second. An SM has
+        // room for that if it holds at most ten tiles. 0: never.
         uint32_t fewTiles;
-        // From this many tiles on each has one subgroup instead of two, and an SM decodes 32 at a
-        // time. That pays from some four times as many tiles on as run at a time, because the last
-        // ones take longer. 0: never.
+        // With this many tiles or more, each tile has one subgroup instead of two, and an SM
+        // decodes 32 tiles at a time. The last tiles take longer that way, so it pays only if there
+        // are at least about four times as many tiles as run at a time. 0: never.
         uint32_t manyTiles;
         uint32_t room; // SLUICE_CONSTANT_GDEFLATE_ROOM of the pipelines that are not `few`
-        // 1: tiles in rows with padding have a pipeline of their own. Asking whether there is
-        // padding costs the others a tenth of their speed.
+        // 1: tiles in rows with padding have a pipeline of their own. Checking for padding in a
+        // shared pipeline costs the other tiles a tenth of their speed.
         uint32_t pitchApart;
     } gdeflate;
 
     struct Gstd {
-        // Up to this many tiles, workgroups of 512 make their bytes, 4,096 at a time. With 2 tiles
-        // an SM that takes up to a quarter less time, with 9 a third more.
+        // Up to this many tiles, workgroups of 512 expand the bytes, 4,096 at a time. With 2 tiles
+        // per SM that takes up to a quarter less time, with 9 a third more.
         uint32_t fewTiles;
-        uint32_t symbolsOnly; // 1: no bytes are made; the benchmark times the symbols by themselves
+        uint32_t symbolsOnly; // 1: only symbols are decoded, so that the benchmark can time them
     } gstd;
 
     struct Filter {
-        // Up to this many tiles, workgroups of 512 undo their filters. With 2 or 3 tiles an SM that
+        // Up to this many tiles, workgroups of 512 undo the filters. With 2 or 3 tiles per SM that
         // takes up to a third less time, with 9 a little more.
         uint32_t fewTiles;
-        // From this many tiles on, a workgroup that is done with a tile takes the next one. With 30
-        // and more an SM that takes a seventh less time. It needs workgroups that run at the same
-        // time; otherwise the first would take all tiles. 0: never.
+        // With this many tiles or more, a workgroup that has finished a tile takes the next one.
+        // With 30 or more per SM that takes a seventh less time. All workgroups must run at the
+        // same time; otherwise the first ones would take all tiles. 0: never.
         uint32_t takeNextTiles;
     } filter;
 
     struct FloatDecode {
-        uint32_t laneGroups;        // as many as a large GPU runs at once
+        uint32_t laneGroups;        // the number that a large GPU runs at once
         uint32_t tilesPerLaneGroup; // at most
     } floatDecode;
 
     struct FseTables {
-        uint32_t laneGroups; // as many as fill a large GPU; more tables than this share lane groups
+        uint32_t laneGroups; // the number that fills a large GPU; more tables share them
     } fseTables;
 
     Df11Tuning df11;
@@ -104,11 +104,11 @@ struct VulkanTuning {
 VulkanTuning tuningFor(const DeviceTraits& device);
 
 // Changes members that the device cannot run to the nearest values that it can: workgroup sizes,
-// use of shared memory, and waits where workgroups are not known to go on.
+// the use of shared memory, and waiting where workgroups are not known to make progress.
 void fitTuning(const DeviceTraits& device, VulkanTuning& row);
 
-// A text with a value out of these ranges is refused. A text within them cannot make a result
-// wrong, whatever device it was measured on.
+// A text with a value outside these ranges is refused. A text within them may be slow but never
+// makes a result wrong, whatever device it was measured on.
 inline constexpr uint32_t kMostTuningWorkgroups = 1u << 16;
 // Rings are dispatched in one dimension, and one of their workgroups does nothing but scan.
 inline constexpr uint32_t kMostRingWorkgroups = SLUICE_MAX_GRID;
