@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds dispatches that conflict with an earlier one of the same command buffer although no barrier
-// separates them. Synchronization validation cannot find these, since it does not see memory that
-// is used through device addresses.
+// Finds dispatches that conflict with an earlier dispatch of the same command buffer without a
+// barrier in between. Synchronization validation cannot find these, because it does not see memory
+// that is accessed through device addresses.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -19,7 +19,8 @@ class BarrierCheck {
 public:
     void begin() { m_pending.clear(); }
 
-    // Takes one call of a SluiceVulkanRecorder. Returns "" or the first conflict in words.
+    // Processes one call of a SluiceVulkanRecorder. Returns a description of the first conflict, or
+    // "" if there is none.
     std::string record(const char* kernel, const SluiceVulkanAccess* ranges, uint32_t count)
     {
         if (ranges == nullptr && count == 0) {
@@ -60,7 +61,7 @@ private:
                                      : a.address - b.address < b.size;
     }
 
-    std::vector<Pending> m_pending; // since the last barrier
+    std::vector<Pending> m_pending; // the accesses since the last barrier
 };
 
 } // namespace sluice

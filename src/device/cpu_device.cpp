@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The CPU as a device: host memory, and commands that have run when they return.
+// The CPU as a device. Its buffers are host memory, and its commands have completed when they
+// return.
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -36,7 +37,7 @@ public:
     {
         // device.cpp catches bad_alloc
         const uint64_t room = wordsEnd(size);
-        if (room > SIZE_MAX) return SLUICE_ERROR_OUT_OF_MEMORY; // of 32 bits
+        if (room > SIZE_MAX) return SLUICE_ERROR_OUT_OF_MEMORY; // possible where size_t has 32 bits
         void* const block = ::operator new(size_t(room), kAlignment);
         m_blocks.insert(block);
         buffer = {reinterpret_cast<uintptr_t>(block), 0, size};

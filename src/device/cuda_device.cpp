@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A CUDA device with a stream of its own. A build without CUDA has none.
+// A CUDA device with a stream of its own. Builds without CUDA list no such devices.
 #include "device/device.h"
 
 #ifdef SLUICE_HAVE_CUDA

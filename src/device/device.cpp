@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The convenience layer's C functions: lists devices, chooses one, and passes the rest on to it.
+// The C functions of the convenience layer. They list and choose devices, and forward everything
+// else to the open device.
 #include "device/device.h"
 
 #include <algorithm>
@@ -47,9 +48,9 @@ bool parseIndex(const std::string& text, uint32_t& index)
     return code == std::errc() && end == text.data() + text.size();
 }
 
-// Returns the device that `selector` means, NULL if there is none. If the selector leaves a choice
-// ("auto", "vulkan", "cuda"), devices that cannot run `tier` are skipped; a device that it names is
-// taken whether it can or not.
+// Returns the device that `selector` means, or NULL if there is none. If the selector leaves a
+// choice ("auto", "vulkan", "cuda"), devices that cannot run `tier` are skipped. A device that the
+// selector names is returned even if it cannot run `tier`.
 const SluiceDeviceProperties* selectDevice(const DeviceList& list, const std::string& selector,
                                            const std::string& tier)
 {
@@ -128,7 +129,7 @@ SluiceStatus openTested(const SluiceDeviceProperties& chosen, SluiceDeviceInfo i
         }
         device.reset();
         failedTiers += one + ": the self-test of " + failed + " fails\n";
-        if (one == "emu32") break; // emulations of other sizes are for tests
+        if (one == "emu32") break; // the emulations of other sizes, which follow, are for tests
     }
     failedTiers.resize(failedTiers.empty() ? 0 : failedTiers.size() - 1);
     std::replace(failedTiers.begin(), failedTiers.end(), '\n', ';');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An open device, which each backend implements; device.cpp chooses among them.
+// The interface of an open device, which each backend implements. device.cpp chooses a backend.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace sluice {
 
 class Device {
 public:
-    virtual ~Device() = default; // waits, and frees everything
+    virtual ~Device() = default; // waits for the device, and frees everything
 
     virtual SluiceStatus allocate(uint64_t size, SluiceBuffer& buffer) = 0;
     virtual void release(const SluiceBuffer& buffer) = 0;
@@ -33,8 +33,8 @@ public:
 
 using DeviceList = std::vector<SluiceDeviceProperties>;
 
-// Without a driver (or, for CUDA, in a build without it) a list does not change. Each open function
-// takes the index of its list's SluiceDeviceProperties; on failure `error` says why.
+// The functions that list devices add nothing if there is no driver, or no CUDA in this build. Each
+// open function takes the index in its list's SluiceDeviceProperties. On failure `error` says why.
 void listVulkanDevices(DeviceList& list);
 SluiceStatus openVulkanDevice(uint32_t index, const SluiceDeviceInfo& info,
                               std::unique_ptr<Device>& device, std::string& error);
@@ -44,11 +44,12 @@ SluiceStatus openCudaDevice(uint32_t index, const SluiceDeviceInfo& info,
 void listCpuDevice(DeviceList& list);
 SluiceStatus openCpuDevice(const char* tier, std::unique_ptr<Device>& device, std::string& error);
 
-// Runs the self-test of the kernels that the context has ready. `failed` gets the names of those
-// that come out wrong, with commas.
+// Runs the self-test of the kernels that are ready in the context. `failed` receives the names of
+// those whose results are wrong, separated by commas.
 SluiceStatus testDevice(Device& device, std::string& failed);
 
-// Copies `text`, cut if need be, into a fixed field of SluiceDeviceProperties.
+// Copies `text` into a fixed-size field of SluiceDeviceProperties, and truncates it if it is too
+// long.
 template <size_t Size>
 void setText(char (&field)[Size], const std::string& text)
 {
@@ -56,7 +57,8 @@ void setText(char (&field)[Size], const std::string& text)
     std::fill(std::copy_n(text.begin(), length, field), field + Size, '\0');
 }
 
-// Kernels load and store whole words, so memory always reaches to the end of its last word.
+// Returns the size rounded up to whole words. Kernels load and store whole words, so every
+// allocation includes all of its last word.
 constexpr uint64_t wordsEnd(uint64_t size) { return alignUp(size, 4); }
 
 // For devices whose buffers are plain memory: the CPU and CUDA.

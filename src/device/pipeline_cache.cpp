@@ -15,8 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Little-endian words: magic and version, vendor, device, driver version, the driver's UUID of its
-// caches, the size of the data in two words, and the checksum of header and data without itself.
+// The header consists of little-endian words: magic, version, vendor, device, driver version, the
+// UUID of the driver's caches, the size of the data (two words), and the checksum of header and
+// data without the checksum itself.
 constexpr uint32_t kMagic = 0x43504c53, kVersion = 1; // "SLPC"
 constexpr size_t kUuidAt = 20, kSizeAt = kUuidAt + VK_UUID_SIZE, kChecksumAt = kSizeAt + 8,
                  kHeaderBytes = kChecksumAt + 4;
@@ -28,7 +29,7 @@ void putWord(std::vector<uint8_t>& bytes, uint32_t word)
         bytes.push_back(uint8_t(word >> 8 * i));
 }
 
-// Relative paths do not count as folders: the XDG base directory specification ignores them.
+// Relative paths in the variables are ignored, as the XDG base directory specification demands.
 fs::path cacheFolder()
 {
 #ifdef _WIN32
@@ -53,7 +54,7 @@ std::string hexadecimal(const uint8_t* bytes, size_t count)
     return text;
 }
 
-// The header that the driver itself writes first (VkPipelineCacheHeaderVersionOne).
+// Checks the header with which the driver's own data begins (VkPipelineCacheHeaderVersionOne).
 bool isDriversOwn(const std::vector<uint8_t>& data, const VkPhysicalDeviceProperties& device)
 {
     uint32_t words[4];
@@ -65,7 +66,7 @@ bool isDriversOwn(const std::vector<uint8_t>& data, const VkPhysicalDeviceProper
            std::memcmp(data.data() + sizeof words, device.pipelineCacheUUID, VK_UUID_SIZE) == 0;
 }
 
-// Returns a name that no other process or thread has.
+// Returns a name beside `path` that no other process or thread uses.
 fs::path temporaryBeside(const fs::path& path)
 {
     std::random_device random;
@@ -124,7 +125,7 @@ std::vector<uint8_t> PipelineCacheFile::read() const
     return data;
 }
 
-// Removes the oldest files of other drivers until there is `room` for ours.
+// Removes the oldest files of other drivers until `room` bytes are left for ours.
 void PipelineCacheFile::pruneFolder(uint64_t room) const
 {
     struct Other {
@@ -183,7 +184,7 @@ PipelineCache::PipelineCache(VkDevice device, const Functions& vk, PipelineCache
     info.initialDataSize = m_saved.size();
     info.pInitialData = m_saved.data();
     if (m_vk.create(m_device, &info, nullptr, &m_handle) == VK_SUCCESS) return;
-    // The cache then begins without the file's content.
+    // The driver rejected the file's content, so the cache starts empty.
     m_saved.clear();
     info.initialDataSize = 0;
     if (m_vk.create(m_device, &info, nullptr, &m_handle) != VK_SUCCESS) m_handle = VK_NULL_HANDLE;

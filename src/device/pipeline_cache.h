@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Keeps what a driver compiled in a file from one run to the next.
+// Saves in a file what a driver has compiled, so that the next run need not compile it again.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -12,25 +12,26 @@
 
 namespace sluice {
 
-// The bytes of a file: a header that names the driver and has a checksum, then the driver's own.
-// Drivers are known to crash on bytes that are not theirs, so they only get checked ones.
+// A file that holds a driver's cache data after a header. The header identifies the driver and has
+// a checksum. Drivers are known to crash on data that is not theirs, so they only receive data that
+// was checked.
 class PipelineCacheFile {
 public:
-    static constexpr uint64_t kMaxBytes = 64ull
-                                          << 20; // limits of a file, and of all files in the usual
-                                                 // folder
+    // The limit of a file, and of all files in the user's cache folder together.
+    static constexpr uint64_t kMaxBytes = 64ull << 20;
 
-    // `path` is "" for a file of this driver and device in the user's cache folder.
+    // With an empty `path`, the file is in the user's cache folder, with a name of this driver and
+    // device.
     PipelineCacheFile(const VkPhysicalDeviceProperties& device, const std::string& path);
 
-    // Returns what the driver may be given; empty if there is no file, or it is damaged, too large
-    // or another driver's.
+    // Returns the data for the driver. It is empty if there is no file, or the file is damaged, too
+    // large or another driver's.
     std::vector<uint8_t> read() const;
-    // Replaces the file atomically: a reader gets the old or the new one. Returns false, and
-    // changes nothing, if it cannot be written.
+    // Replaces the file atomically: readers see either the old or the new content. Returns false,
+    // and changes nothing, if the file cannot be written.
     bool write(const std::vector<uint8_t>& data) const;
     const std::filesystem::path& path() const { return m_path; }
-    // Does a file that begins so hold what a driver compiled, of whatever device?
+    // Returns whether a file that starts with these bytes is such a cache file, of any device.
     static bool isStart(const std::vector<uint8_t>& bytes);
 
 private:
@@ -38,11 +39,11 @@ private:
     void pruneFolder(uint64_t room) const;
 
     VkPhysicalDeviceProperties m_device;
-    std::filesystem::path m_path; // empty where there is no folder for it
+    std::filesystem::path m_path; // empty if there is no folder for the file
     bool m_isUsual;
 };
 
-// A VkPipelineCache that begins with the content of its file.
+// A VkPipelineCache whose initial content is that of its file.
 class PipelineCache {
 public:
     struct Functions {
@@ -57,11 +58,11 @@ public:
     PipelineCache(const PipelineCache&) = delete;
     PipelineCache& operator=(const PipelineCache&) = delete;
 
-    // VK_NULL_HANDLE if the driver could not make one.
+    // Returns VK_NULL_HANDLE if the driver could not create a cache.
     VkPipelineCache handle() const { return m_handle; }
-    // Adds what the file got from other processes meanwhile, and writes everything if there is
-    // something new. Must not be called while pipelines are made. Failures are not errors: the next
-    // run compiles again.
+    // Merges what other processes have written to the file meanwhile, and writes the result if it
+    // is new. Must not be called while pipelines are made. Failures are not errors: the next run
+    // compiles again.
     void save() noexcept;
 
 private:
@@ -71,7 +72,7 @@ private:
     VkDevice m_device;
     Functions m_vk;
     PipelineCacheFile m_file;
-    std::vector<uint8_t> m_saved; // the known content of the file
+    std::vector<uint8_t> m_saved; // the content of the file as last read or written
     VkPipelineCache m_handle = VK_NULL_HANDLE;
 };
 

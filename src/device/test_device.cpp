@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs known tiles through the pipelines of a device that has just been opened.
+// Tests the pipelines of a device that has just been opened, by decoding tiles with known results.
 #include "device/device.h"
 
 #include <sluice/sluice_self_test.h>
@@ -18,7 +18,7 @@ constexpr Name kNames[] = {{SLUICE_KERNELS_GDEFLATE_LINEAR, "GDeflate"},
                            {SLUICE_KERNELS_FLOAT, "the float codec"},
                            {SLUICE_KERNELS_FILTER, "filters"}};
 
-// Device memory that is released with its scope.
+// Device memory that is released at the end of the scope.
 struct Memory {
     Device& device;
     SluiceBuffer buffer{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A Vulkan device of the convenience layer: one queue, one VkDeviceMemory a buffer, copies through
-// a staging buffer.
+// A Vulkan device of the convenience layer. It has one queue, one VkDeviceMemory per buffer, and
+// copies through a staging buffer.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -66,8 +66,8 @@ SluiceStatus statusOf(VkResult result)
                : SLUICE_ERROR_DEVICE;
 }
 
-// Lists the enabled features and extensions for SluiceDeviceProperties::features: names with
-// spaces between them.
+// Returns the names of the enabled features and extensions, separated by spaces, for
+// SluiceDeviceProperties::features.
 std::string featureNames(const VulkanFeatureChain& chain, const VulkanFeatures& features)
 {
     std::string names;
@@ -160,7 +160,7 @@ private:
         VkBuffer buffer = VK_NULL_HANDLE;
         VkDeviceMemory memory = VK_NULL_HANDLE;
     };
-    // A command buffer with its pool: one for the caller, one for copies.
+    // A command buffer with its pool. The device has one for the caller and one for copies.
     struct Recording {
         VkCommandPool pool = VK_NULL_HANDLE;
         VkCommandBuffer commands = VK_NULL_HANDLE;
@@ -222,8 +222,9 @@ SluiceStatus VulkanDevice::open(uint32_t index, const SluiceDeviceInfo& info, st
     return status == SLUICE_OK ? createContext(info, error) : status;
 }
 
-// A family without graphics may run more at once, and one with graphics is like an engine's;
-// otherwise any with compute will do.
+// Prefers a family with graphics if `graphics` is set, because such a family is like an engine's.
+// Otherwise prefers one without, because it may run more workgroups at once. Any family with
+// compute is the fallback.
 bool VulkanDevice::chooseQueueFamily(bool graphics)
 {
     uint32_t count = 0;
@@ -343,7 +344,7 @@ SluiceStatus VulkanDevice::createPipelines(const SluiceDeviceInfo& info)
     try {
         for (uint32_t i = 1; i < info.pipelineThreads; ++i)
             threads.emplace_back(work);
-    } catch (const std::system_error&) { // then the existing threads do it
+    } catch (const std::system_error&) { // the threads that were started do the work
     }
     work();
     for (std::thread& thread : threads)
@@ -369,7 +370,7 @@ VkResult VulkanDevice::createRecording(Recording& recording)
 VulkanDevice::~VulkanDevice()
 {
     if (m_device == VK_NULL_HANDLE || DestroyDevice == nullptr) return;
-    // Drivers without hardware have no queue to wait for.
+    // With a driver without hardware no queue was prepared, so there is nothing to wait for.
     if (m_user.pool != VK_NULL_HANDLE) DeviceWaitIdle(m_device);
     sluiceDestroyContext(context);
     if (m_pipelineCache) m_pipelineCache->save();
@@ -410,7 +411,7 @@ VkResult VulkanDevice::createMemory(uint64_t size, VkBufferUsageFlags usage,
     usage2.usage = usage | VK_BUFFER_USAGE_2_MEMORY_DECOMPRESSION_BIT_EXT;
     const bool addressable = (usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
     if (addressable && m_features->has(VK_EXT_MEMORY_DECOMPRESSION_EXTENSION_NAME)) {
-        bufferInfo.pNext = &usage2; // replaces bufferInfo.usage
+        bufferInfo.pNext = &usage2; // overrides bufferInfo.usage
     }
     if (const VkResult result = CreateBuffer(m_device, &bufferInfo, nullptr, &memory.buffer))
         return result;
@@ -448,8 +449,8 @@ SluiceStatus VulkanDevice::allocate(uint64_t size, SluiceBuffer& buffer)
         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
         VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    // Drivers usually align allocations to 256 bytes at least. If one does not, the range starts
-    // further in.
+    // Drivers usually align allocations to at least 256 bytes. If a driver does not, a larger
+    // allocation is made, and the range starts at the first aligned address in it.
     for (uint64_t slack : {uint64_t(0), kAllocationAlignment}) {
         Memory memory;
         const VkResult result = createMemory(wordsEnd(size) + slack, usage,
@@ -488,8 +489,8 @@ uint64_t VulkanDevice::address(const SluiceBuffer& buffer) const
 
 // --- Commands
 
-// The objects that submissions need. They are made for the first one, because a device may be
-// opened only to compile pipelines, which works on drivers without hardware.
+// Creates the objects that submissions need, at the first submission. Devices that are opened only
+// to compile pipelines do not need them, and that works on drivers without hardware.
 VkResult VulkanDevice::prepareQueue()
 {
     if (m_queries != VK_NULL_HANDLE) return VK_SUCCESS;
@@ -514,7 +515,7 @@ VkResult VulkanDevice::beginRecording(const Recording& recording)
     return BeginCommandBuffer(recording.commands, &info);
 }
 
-// Ends, submits and waits.
+// Ends the command buffer, submits it and waits for it.
 VkResult VulkanDevice::submitRecording(const Recording& recording)
 {
     fullBarrier(recording.commands);
@@ -528,8 +529,8 @@ VkResult VulkanDevice::submitRecording(const Recording& recording)
     return result == VK_SUCCESS ? ResetFences(m_device, 1, &m_fence) : result;
 }
 
-// Every command buffer ends with this barrier, so that its writes are visible to all later ones and to
-// the host.
+// Every command buffer ends with this barrier. It makes the writes visible to the host and to all
+// later command buffers.
 void VulkanDevice::fullBarrier(VkCommandBuffer commands)
 {
     const VkMemoryBarrier memory = {
@@ -543,7 +544,7 @@ void VulkanDevice::fullBarrier(VkCommandBuffer commands)
 SluiceStatus VulkanDevice::begin(SluiceCommands& commands)
 {
     if (m_recording) {
-        return SLUICE_ERROR_ARGUMENT; // one at a time
+        return SLUICE_ERROR_ARGUMENT; // only one recording at a time
     }
     if (const VkResult result = beginRecording(m_user)) return statusOf(result);
     m_recording = true;
@@ -556,7 +557,7 @@ SluiceStatus VulkanDevice::begin(SluiceCommands& commands)
     return SLUICE_OK;
 }
 
-// Without timestamps the time is 0, since host time would count the submission too.
+// Without timestamps the time is 0, because host time would include the submission.
 SluiceStatus VulkanDevice::submit(SluiceCommands commands, double& gpuMilliseconds)
 {
     gpuMilliseconds = 0;

@@ -15,8 +15,8 @@
 namespace sluice {
 namespace {
 
-// The loader is never unloaded, because drivers leave threads and exit handlers behind that must
-// not lose their code.
+// The loader is never unloaded. Drivers leave threads and exit handlers behind, whose code must
+// stay loaded.
 PFN_vkGetInstanceProcAddr openLoader()
 {
 #ifdef _WIN32
@@ -37,7 +37,7 @@ PFN_vkGetInstanceProcAddr openLoader()
     return reinterpret_cast<PFN_vkGetInstanceProcAddr>(symbol);
 }
 
-// Finds a layer or an extension by its name; nullptr if there is none.
+// Returns the layer or extension with this name, or nullptr if there is none.
 template <typename Properties>
 const Properties* findNamed(const std::vector<Properties>& list, const char* name)
 {
@@ -51,7 +51,7 @@ const Properties* findNamed(const std::vector<Properties>& list, const char* nam
     return found != list.end() ? &*found : nullptr;
 }
 
-// Makes a link of a feature chain with all features off.
+// Returns a structure for a feature chain, with all features off.
 template <typename Features>
 Features allOff(const Features& features)
 {
@@ -170,10 +170,10 @@ SluiceStatus VulkanInstance::createInstance(uint32_t validation, std::string& er
                 "validation was asked for, but VK_LAYER_KHRONOS_validation is not installed",
                 error);
         validationVersion = found->specVersion;
-        extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME); // the layer itself brings it
+        extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME); // the validation layer provides it
         info.enabledLayerCount = 1;
         info.ppEnabledLayerNames = &layer;
-        info.pNext = &messenger; // reports what happens in vkCreateInstance
+        info.pNext = &messenger; // for messages during vkCreateInstance
         messenger.pNext = validation >= 2 ? &validationFeatures : nullptr;
     }
     info.enabledExtensionCount = uint32_t(extensions.size());
@@ -217,8 +217,8 @@ void VulkanFeatureChain::append(void* structure)
     m_last = structure;
 }
 
-// Queries the supported features, then switches off those that are not wanted, since unused
-// features can cost speed.
+// Queries the supported features and disables those that are not needed, because unused features
+// can cost speed.
 VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device,
                                        bool pipelineStatistics)
     : m_structures(std::make_unique<Structures>())
@@ -243,8 +243,8 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
     s.sizeControl.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
     s.decompression.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_DECOMPRESSION_FEATURES_NV;
     s.maintenance5.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_5_FEATURES_KHR;
-    enable("VK_KHR_portability_subset");                // must be enabled where it exists
-    enable(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME); // rings of streamers in an engine's memory
+    enable("VK_KHR_portability_subset");                // must be enabled if it exists
+    enable(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME); // streamers' rings in an engine's memory
     if (properties.apiVersion >= VK_API_VERSION_1_2) {
         append(&s.core11);
         append(&s.core12);
@@ -254,8 +254,8 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
     } else if (enable(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) {
         append(&s.sizeControl);
     }
-    // The driver's own decoders. The EXT one needs a 64-bit buffer usage flag. A validation layer
-    // from before an extension reports its structures as errors.
+    // The driver's own decoders. The EXT extension needs a 64-bit buffer usage flag. A validation
+    // layer that is older than an extension reports the extension's structures as errors.
     const uint32_t known = instance.validationVersion;
     const bool maintenance5 = properties.apiVersion >= VK_API_VERSION_1_3 &&
                               known >= VK_MAKE_API_VERSION(0, 1, 3, 260) &&
@@ -273,8 +273,8 @@ VulkanFeatureChain::VulkanFeatureChain(const VulkanInstance& instance, VkPhysica
 
     const VkPhysicalDeviceFeatures core = m_features.features;
     m_features.features = {};
-    m_features.features.shaderInt64 = core.shaderInt64; // GPU-assisted validation wants this and
-                                                        // the two stores
+    // GPU-assisted validation needs shaderInt64 and the two features of stores and atomics.
+    m_features.features.shaderInt64 = core.shaderInt64;
     m_features.features.shaderInt16 = core.shaderInt16;
     m_features.features.vertexPipelineStoresAndAtomics = core.vertexPipelineStoresAndAtomics;
     m_features.features.fragmentStoresAndAtomics = core.fragmentStoresAndAtomics;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The loader (opened at run time, so that programs start on machines without Vulkan), an instance,
-// its validation messages, and its physical devices.
+// The loader, an instance with its validation messages, and the physical devices. The loader is
+// opened at run time, so that programs start on machines without Vulkan.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -30,11 +30,11 @@ namespace sluice {
 
 class VulkanInstance {
 public:
-    // The version asked for in VkApplicationInfo; devices may have less.
+    // The version that VkApplicationInfo requests. Devices may have a lower one.
     static constexpr uint32_t kApiVersion = VK_API_VERSION_1_3;
 
-    // `validation` is as in SluiceDeviceInfo, whose `message` gets the messages; `info` may be
-    // NULL. On failure `error` says why.
+    // `info` may be NULL. `validation` is as in SluiceDeviceInfo, and messages go to the `message`
+    // callback of `info`. On failure `error` says why.
     static SluiceStatus create(const SluiceDeviceInfo* info,
                                std::unique_ptr<VulkanInstance>& instance, std::string& error);
     ~VulkanInstance();
@@ -47,8 +47,8 @@ public:
     PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
     VkInstance handle = VK_NULL_HANDLE;
     std::vector<VkPhysicalDevice> physicalDevices;
-    uint32_t validationVersion =
-        UINT32_MAX; // the Vulkan version that the validation layer knows, if there is one
+    // The Vulkan version that the validation layer knows, if there is a layer.
+    uint32_t validationVersion = UINT32_MAX;
 #define SLUICE_MEMBER(name) PFN_vk##name name = nullptr;
     SLUICE_INSTANCE_FUNCTIONS(SLUICE_MEMBER)
 #undef SLUICE_MEMBER
@@ -63,11 +63,11 @@ private:
     void* m_messageUser = nullptr;
 };
 
-// The features of a physical device that the library and the benchmark can use, ready for
+// The features of a physical device that the library and the benchmark can use, as a chain for
 // vkCreateDevice.
 class VulkanFeatureChain {
 public:
-    // With pipelineStatistics, drivers also report on compiled pipelines, if they can.
+    // With pipelineStatistics, drivers also report statistics of compiled pipelines, if they can.
     VulkanFeatureChain(const VulkanInstance& instance, VkPhysicalDevice device,
                        bool pipelineStatistics);
     ~VulkanFeatureChain();

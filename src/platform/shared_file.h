@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Files that several processes read and replace at any time: shared_file_posix.cpp and
-// shared_file_windows.cpp.
+// Files that several processes may read and replace at any time. shared_file_posix.cpp and
+// shared_file_windows.cpp implement this.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,10 @@
 
 namespace sluice {
 
-// Returns all bytes of a regular file; none if there is no such file, it has more than `most`
-// bytes, or it cannot be read.
+// Returns all bytes of a regular file. Returns none if the file does not exist, has more than
+// `most` bytes, or cannot be read.
 std::vector<uint8_t> readSharedFile(const std::filesystem::path& path, uint64_t most);
-// Gives a file a name, replacing a file that may have it and that others may be reading.
+// Renames a file. A file that has the new name is replaced, even while others read it.
 bool renameOver(const std::filesystem::path& from, const std::filesystem::path& to);
 // Returns the folder that an environment variable names; empty if it is not set.
 std::filesystem::path folderFromVariable(const char* name);

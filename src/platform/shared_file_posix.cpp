@@ -12,7 +12,7 @@ std::vector<uint8_t> readSharedFile(const fs::path& path, uint64_t most)
 {
     std::error_code error;
     if (!fs::is_regular_file(path, error)) return {};
-    // The size is that of the open file, because another process may replace it at any time.
+    // Takes the size from the open file, because another process may replace the file at any time.
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     const std::streamoff end = file.tellg();
     if (!file || end < 0 || uint64_t(end) > most) return {};

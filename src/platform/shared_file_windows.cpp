@@ -13,7 +13,8 @@ namespace sluice {
 namespace {
 
 constexpr DWORD kShareAll = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-// Others hold the name for moments: processes that are replacing the file, and virus scanners.
+// Others may have the file open for a moment: processes that replace it, and virus scanners.
+// Opening and renaming are therefore retried.
 constexpr int kAttempts = 50;
 constexpr DWORD kPause = 2; // milliseconds
 
@@ -29,7 +30,7 @@ HANDLE openShared(const std::wstring& path, DWORD access)
     }
 }
 
-// Since Windows 10 an open file can be replaced like this.
+// Renames with POSIX semantics, which can replace an open file since Windows 10.
 bool renameOpen(const std::wstring& from, const std::wstring& to)
 {
     constexpr DWORD kReplace = 1, kPosix = 2;
@@ -40,7 +41,7 @@ bool renameOpen(const std::wstring& from, const std::wstring& to)
     std::vector<uint64_t> memory((sizeof(FILE_RENAME_INFO) + nameBytes) / sizeof(uint64_t) + 1);
     FILE_RENAME_INFO* const info = reinterpret_cast<FILE_RENAME_INFO*>(memory.data());
     const DWORD flags = kReplace | kPosix;
-    std::memcpy(memory.data(), &flags, sizeof flags); // where the older form has a boolean
+    std::memcpy(memory.data(), &flags, sizeof flags); // the older form has a boolean here
     info->FileNameLength = DWORD(nameBytes);
     std::memcpy(info->FileName, to.data(), nameBytes);
     const bool isDone = SetFileInformationByHandle(file, kRenameEx, info,
@@ -77,7 +78,7 @@ bool renameOver(const fs::path& from, const fs::path& to)
 {
     const std::wstring source = widePath(from.u8string()), target = widePath(to.u8string());
     if (renameOpen(source, target)) return true;
-    // File systems and versions without that form can replace it while nobody has the file open.
+    // Where that form is not supported, the file can be replaced only while nobody has it open.
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         if (MoveFileExW(source.c_str(), target.c_str(), MOVEFILE_REPLACE_EXISTING)) return true;
         const DWORD error = GetLastError();

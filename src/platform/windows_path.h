@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Converts paths and errors between our UTF-8 and errno and those of Windows.
+// Converts paths between UTF-8 and Windows' UTF-16, and Windows errors to errno values.
 #pragma once
 
 #include <cerrno>
@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-// Returns an empty text if the text is not UTF-8 (or empty).
+// Converts UTF-8 to UTF-16. Returns an empty text if the text is empty or not valid UTF-8.
 inline std::wstring wideText(const std::string& text)
 {
     const int bytes = int(text.size());
@@ -28,7 +28,7 @@ inline std::wstring wideText(const std::string& text)
     return wide;
 }
 
-// A lone surrogate, which Windows allows in names, becomes U+FFFD.
+// Converts UTF-16 to UTF-8. A lone surrogate, which Windows allows in names, becomes U+FFFD.
 inline std::string utf8Text(const wchar_t* wide, size_t size)
 {
     if (size == 0 || size > (1u << 28)) return {};
@@ -41,8 +41,8 @@ inline std::string utf8Text(const wchar_t* wide, size_t size)
 }
 inline std::string utf8Text(const std::wstring& wide) { return utf8Text(wide.data(), wide.size()); }
 
-// Returns the absolute path in the form without the limit of 260 characters: \\?\C:\folder\file.
-// Names of devices (NUL, CON) stay devices: \\.\NUL. Returns an empty text if there is no such
+// Returns the absolute path in the form that has no limit of 260 characters: \\?\C:\folder\file.
+// Names of devices (NUL, CON) remain devices: \\.\NUL. Returns an empty text if there is no such
 // path.
 inline std::wstring widePath(const std::string& path)
 {
@@ -65,7 +65,7 @@ inline std::wstring widePath(const std::string& path)
     return L"\\\\?\\" + whole;
 }
 
-// Returns the errno that stands for a Windows error; EIO if none does.
+// Returns the errno that corresponds to a Windows error; EIO if there is none.
 inline int errnoOf(DWORD error)
 {
     switch (error) {
