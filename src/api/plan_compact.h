@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The plan of a compaction: comparisons as ranges of unsigned keys, and how large scratch is.
+// The plan of a compaction. Represents comparisons as ranges of unsigned keys, and computes the
+// size of scratch.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -49,7 +50,8 @@ inline bool isInPlace(const SluiceCompactInfo& info)
            info.output.offset == info.input.offset;
 }
 
-// Maps f32 bits to unsigned keys of the same order; -0 is taken for 0.
+// Maps the bits of an f32 to an unsigned key, so that keys have the order of the values. -0 is
+// treated as 0.
 inline uint32_t floatKey(uint32_t bits)
 {
     if (bits == 0x80000000u) bits = 0;
@@ -92,7 +94,7 @@ inline KeyRange keysThatCompare(SluiceComparison comparison, SluiceValueType typ
     }
 }
 
-// Sets everything but the addresses and the shares of the workgroups.
+// Sets all members except the addresses and the division of work among workgroups.
 inline CompactParams compactParams(const SluiceCompactInfo& info, uint32_t polls)
 {
     CompactParams params = {};
@@ -191,7 +193,7 @@ struct CompactPlan {
         call
     };
     Path path;
-    CompactParams params;        // with mode and workgroups
+    CompactParams params;        // including `mode` and `workgroups`
     CompactParams counting;      // of an additional dispatch before it, which counts
     uint32_t countingWorkgroups; // its workgroups; 0: there is no such dispatch
     uint64_t serialDispatches;   // for Path::serial; each has serialTiles tiles

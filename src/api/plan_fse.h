@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The FSE table builder as its kernels see it.
+// The plan of the FSE table builder: the parameters of its kernels.
 #pragma once
 
 #include <sluice/sluice_fse.h>

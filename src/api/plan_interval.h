@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// From the public structures of the interval family to the kernels' parameters, the same for Vulkan
-// and CUDA.
+// Converts the public structures of the interval family to the kernels' parameters, which are the
+// same for Vulkan and CUDA.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The plans that involve region lists, for all backends: pitched destinations, and the commands
-// that others are made of.
+// The plans that involve region lists, for all backends: pitched destinations, and the commands of
+// which other commands consist.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -46,15 +46,15 @@ void setRegionList(Params& params, const Info& info, const AddressOf& addressOf)
     params.flags = info.flags;
 }
 
-// Division by multiplication (Granlund, Montgomery: Division by Invariant Integers using
-// Multiplication, PLDI 1994): exact for dividends below 2^31, and an offset in a row plus an offset
-// in a tile is below.
+// Sets the constants with which kernels divide by multiplication (Granlund, Montgomery: Division by
+// Invariant Integers using Multiplication, PLDI 1994). The result is exact for dividends below
+// 2^31. The sum of an offset in a row and an offset in a tile is below that.
 inline void setRowPitch(RegionParams& params, uint32_t rowBytes, uint32_t rowPitch)
 {
     params.rowBytes = rowBytes;
     params.rowPitch = rowPitch;
     if (rowBytes == 0) return;
-    uint32_t bits = 2; // rowBytes is 4 at least
+    uint32_t bits = 2; // rowBytes is at least 4
     while ((uint64_t(1) << bits) < rowBytes)
         ++bits;
     params.rowMagic = uint32_t((uint64_t(1) << (31 + bits)) / rowBytes + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The plan of the scan family: which operation its kernels run for a type, and how large scratch
-// is.
+// The plan of the scan family. Decides which operation its kernels run for a type, and computes the
+// size of scratch.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -21,8 +21,8 @@ inline bool isF32Sum(SluiceOperation operation, SluiceValueType type)
     return operation == SLUICE_OPERATION_SUM && type == SLUICE_VALUE_F32;
 }
 
-// Returns the word whose xor turns an element into a key: the unsigned maximum of the keys is the
-// wanted minimum or maximum. (f32: after its bits were put into order.)
+// Returns the word that converts elements to keys by xor. The unsigned maximum of the keys is the
+// requested minimum or maximum. The bits of f32 are first mapped to integers of the same order.
 inline uint32_t keyFlip(SluiceOperation operation, SluiceValueType type)
 {
     const uint32_t sign = type == SLUICE_VALUE_I32 ? 0x80000000u : 0;
@@ -59,7 +59,7 @@ inline bool hasScanner(uint32_t polls, uint64_t tiles, uint32_t scannerTiles)
     return mayWait(polls) && tiles >= scannerTiles;
 }
 
-// Sets everything but the addresses and the shares of the workgroups.
+// Sets all members except the addresses and the division of work among workgroups.
 inline ScanParams scanParams(const SluiceScanInfo& info, uint32_t polls)
 {
     ScanParams params = {};
@@ -123,11 +123,11 @@ struct ScanMachine {
 };
 
 struct ScanPlan {
-    uint32_t schedule;          // SLUICE_SCAN_BY_
+    uint32_t schedule;          // a SLUICE_SCAN_BY_ constant
     bool partials;              // a dispatch of `workgroups` computes partials first
     bool scanner;               // workgroup 0 is a scanner
     uint32_t tilesPerWorkgroup; // at most
-    uint32_t workgroups;        // scanner included
+    uint32_t workgroups;        // including the scanner
 };
 
 // params: must have its addresses, because the ring kernel needs aligned vectors.

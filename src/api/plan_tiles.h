@@ -68,19 +68,19 @@ SluiceStatus placeTile(SluiceTileTotals& totals, const SluiceTile& tile, PlacedT
 
 // Byte ranges of the lists of one kind of tiles, with or without filters.
 struct TileLists {
-    // Control. `decodes` lists a region for each tile, a tensor for each float tile, or a region
-    // for each part.
+    // In control. `decodes` lists one region per tile, one tensor per float tile, or one region per
+    // part.
     uint64_t decodes, expected, finals, filters;
-    // Results.
+    // In results.
     uint64_t status, partStatus, firstParts;
-    // Scratch.
+    // In scratch.
     uint64_t decodeScratch, decodeScratchSize, filterScratch, filterScratchSize;
 };
 
 struct TilesLayout {
     TileLists lists[SLUICE_TILE_KINDS][2];
-    uint64_t descriptions; // control
-    uint64_t filtered;     // scratch
+    uint64_t descriptions; // in control
+    uint64_t filtered;     // in scratch
     SluiceTilesRequirements sizes;
 };
 

@@ -17,7 +17,7 @@ inline bool validRows(uint32_t rowBytes, uint32_t rowPitch)
            rowPitch >= rowBytes;
 }
 
-// A pitched destination is made of whole words.
+// The rows of a pitched destination must consist of whole words.
 template <typename Info>
 void checkDestination(RangeChecker& check, const Info& info)
 {

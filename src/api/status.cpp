@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Version, status texts, and the proof that the header's status values are those the kernels write.
+// Version and status texts. Also asserts that the header's status values are the values that the
+// kernels write.
 #include <sluice/sluice.h>
 #include <sluice/sluice_df11.h>
 #include <sluice/sluice_tile_streams.h>

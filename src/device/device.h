@@ -61,7 +61,8 @@ void setText(char (&field)[Size], const std::string& text)
 // allocation includes all of its last word.
 constexpr uint64_t wordsEnd(uint64_t size) { return alignUp(size, 4); }
 
-// For devices whose buffers are plain memory: the CPU and CUDA.
+// Returns the address of a buffer's first byte, for devices whose buffers are plain memory: the CPU
+// and CUDA.
 inline char* memoryOf(const SluiceBuffer& buffer)
 {
     return reinterpret_cast<char*>(uintptr_t(buffer.handle + buffer.offset));

@@ -61,7 +61,7 @@ SluiceStatus testDevice(Device& device, std::string& failed)
     return status;
 }
 #else
-// This build has no codecs, and so no tiles.
+// This build has no codecs, so there are no tiles to test.
 SluiceStatus testDevice(Device&, std::string&) { return SLUICE_OK; }
 #endif
 

@@ -204,7 +204,7 @@ private:
     VkQueryPool m_queries = VK_NULL_HANDLE;
     Memory m_staging;
     void* m_stagingBytes = nullptr;
-    std::unordered_map<uint64_t, Memory> m_memory; // by VkBuffer
+    std::unordered_map<uint64_t, Memory> m_memory; // indexed by VkBuffer
     BarrierCheck m_barrierCheck;
 };
 

@@ -124,7 +124,7 @@ struct CostWeights {
 
     struct Time {
         double sum;
-        double slowestShare, bytesShare; // of a millisecond more, what the sum grows by
+        double slowestShare, bytesShare; // the sum's growth per millisecond more
     };
     Time timeOf(const CostFeatures& features) const
     {

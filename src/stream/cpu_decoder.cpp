@@ -8,7 +8,7 @@ namespace sluice::stream {
 
 namespace {
 
-// Bytes of each part of a workspace: a tile of the largest size, and its lists.
+// The size of each part of a workspace. It suffices for a tile of the largest size and its lists.
 constexpr size_t kPartSize = (size_t(1) << 20) + 65536;
 
 } // namespace
@@ -36,11 +36,12 @@ Workspace* CpuDecoder::take(Held&)
     return nullptr;
 }
 
-// Where what is wanted of a tile goes: all of it to a ring, to the host perhaps a part.
+// The destination of the requested bytes of a tile. A ring receives the whole tile, and the host
+// may receive only a part of it.
 struct CpuDecoder::Place {
     uint8_t* to;
-    uint64_t begin, end; // of the tile
-    bool isDirect;       // the tile can be decoded there
+    uint64_t begin, end; // the requested range, in bytes of the tile
+    bool isDirect;       // the tile can be decoded to `to`, without `bounce`
 };
 
 CpuDecoder::Place CpuDecoder::placeOf(const Unit& unit, const SluiceStreamRequest& request,
@@ -61,7 +62,7 @@ CpuDecoder::Place CpuDecoder::placeOf(const Unit& unit, const SluiceStreamReques
     return {to, 0, tile.size, isAligned(to, isPlainFloat(tile) ? kFloatAlignment : 4)};
 }
 
-// The tile's stored bytes are at `source`. Returns its SluiceTileStatus.
+// Decodes a tile whose stored bytes are at `source`. Returns its SluiceTileStatus.
 uint32_t CpuDecoder::decodeTile(const TileRecord& tile, uint8_t* source, uint8_t* to,
                                 const SluiceArchiveAsset& asset, Workspace& workspace) const
 {

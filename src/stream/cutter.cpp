@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kMostPad = 16 * kMaxBlockSize;
 
-// Sums over the tiles of one unit.
+// Adds up the sizes of the tiles of one unit.
 struct TileSum {
     uint64_t source = 0, stored = 0, decoded = 0;
     uint32_t count = 0, largest = 0;

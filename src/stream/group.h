@@ -57,10 +57,10 @@ struct Unit {
     UnitState state = UnitState::free;
     Route route = Route::host;
     bool decodesOnCpu = false;
-    bool isRetried = false;                      // the GPU could not decode it, so the CPU does
+    bool isRetried = false;                      // the GPU failed to decode it, so the CPU does
     bool beginsImage = false, endsImage = false; // changes the layout before, after its copy
     uint32_t group = 0, request = 0;
-    uint32_t next = kNone; // in a list of its group, or of its batch
+    uint32_t next = kNone; // in the list of its group or of its batch
     // Units of an archive consist of tiles of the asset. All other units are byte ranges of the
     // file or of memory.
     uint32_t firstTile = 0, tileCount = 0;

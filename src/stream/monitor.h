@@ -102,7 +102,7 @@ public:
     // Returns false if another thread is the lookout already.
     bool beginLookout();
     void endLookout() { m_monitor.m_hasLookout = false; }
-    void sleep(); // until there may be work
+    void sleep(); // returns when there may be work
 
     // For the thread that submits. Returns false if there is one already.
     bool attachSubmitter();

@@ -27,7 +27,7 @@ struct Readers::Job {
     SluiceStreamFile file = nullptr;
     Unit* unit = nullptr;
     const Request* request = nullptr;
-    bool isRead = false; // by readTogether
+    bool isRead = false; // readTogether has read it
     ReadError error;
 };
 

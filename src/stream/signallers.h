@@ -61,7 +61,7 @@ public:
 private:
     struct Signaller {
         uint64_t semaphore = 0;
-        uint64_t lastSubmitted = 0;          // value
+        uint64_t lastSubmitted = 0;          // the value of the last group
         uint32_t head = kNone, tail = kNone; // groups; if head is kNone, tail has no meaning
     };
     Signaller m_all[kCount];

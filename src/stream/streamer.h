@@ -38,7 +38,7 @@ struct SluiceStreamer_T {
     void loseDevice();
     void counters(SluiceStreamCounters& result);
 
-    // For submit mode.
+    // These are for submit mode.
     bool attachSubmitter(); // false: one is attached, or a batch is under way
     void detachSubmitter();
     void callSubmitter();

@@ -88,7 +88,7 @@ void CompletionPort::readAll(Read* reads, uint32_t count)
         if (!begin(requests[i])) ++ended;
     }
     if (ended == count) return;
-    std::unique_lock<std::mutex> lock(m_mutex); // which guards `pending`
+    std::unique_lock<std::mutex> lock(m_mutex); // m_mutex guards `pending`
     pending -= ended;
     waitFor(pending, lock);
 }
@@ -196,7 +196,7 @@ int64_t readByEvent(HANDLE handle, void* bytes, uint64_t size, uint64_t offset)
 
 } // namespace
 
-const int kOtherFileError = ENOENT; // there is no ESTALE
+const int kOtherFileError = ENOENT; // Windows has no ESTALE
 
 const System& operatingSystem()
 {
@@ -222,7 +222,7 @@ int System::open(const char* path, bool isDirect) const
 
 void System::close(int descriptor) const
 {
-    unbound().remove(descriptor); // before another file gets its number
+    unbound().remove(descriptor); // before the handle's value can be reused
     CloseHandle(handleOf(descriptor));
 }
 

@@ -78,7 +78,7 @@ private:
     std::mutex m_mutex;
     SluiceStreamPace m_pace{};
     SluiceStreamSubmitterState m_state{};
-    uint64_t m_submitted = 0, m_waited = 0; // values
+    uint64_t m_submitted = 0, m_waited = 0; // semaphore values
     bool m_stops = false;
     std::condition_variable m_newSubmit;
     std::thread m_submits, m_waits;
@@ -202,7 +202,7 @@ void SluiceStreamSubmitter_T::runWaits()
         info.pValues = &value;
         const SluiceStatus status = statusOf(m_WaitSemaphores(m_device, &info, UINT64_MAX));
         if (status == SLUICE_ERROR_OUT_OF_MEMORY) {
-            std::this_thread::sleep_for(kRetryAfter); // the GPU works on meanwhile
+            std::this_thread::sleep_for(kRetryAfter); // the GPU continues meanwhile
             lock.lock();
             continue;
         }

@@ -20,7 +20,7 @@ struct VulkanMachine {
     // Loads the functions, then chooses tier and subgroup size. On failure *reason is set to a
     // static text.
     SluiceStatus open(const SluiceVulkanContextInfo& info, const char** reason);
-    const char* tierName() const; // null for a tier that does not exist
+    const char* tierName() const;                              // NULL if the tier does not exist
     VkDeviceAddress address(const SluiceBuffer& buffer) const; // 0 for an empty range
 
     VulkanFunctions vk;
@@ -30,7 +30,7 @@ struct VulkanMachine {
     DeviceTraits traits;
     VulkanTuning tuning{};
     bool requiresSize = false;          // pipelines ask for the subgroup size explicitly
-    bool requiresFullSubgroups = false; // and for full subgroups
+    bool requiresFullSubgroups = false; // pipelines ask for full subgroups
     std::string report;                 // why no better tier was chosen
 };
 

@@ -68,7 +68,7 @@ CompactMachine VulkanBackend::compactMachine(const SluiceCompactInfo& info) cons
     machine.workgroups = tuning.workgroups;
     machine.tilesPerWorkgroup = m_machine.traits.forwardProgress ? 0 : tuning.tilesPerWorkgroup;
     machine.serialTiles = tuning.serialTiles;
-    // compact_ring.comp and compact_call.comp look at one 4-byte element at a time, but a test for
+    // compact_ring.comp and compact_call.comp test each 4-byte element by itself, but a test for
     // changes needs two.
     using P = Pipeline;
     const bool rings = m_pipelines.hasAll(

@@ -165,7 +165,7 @@ void constantsScanRing(const Device& device, const Tuning& tuning, Constants& co
 
 // --- Tunings under which a pipeline is chosen, whatever the size of the work
 
-constexpr uint32_t kAnyCount = UINT32_MAX; // as a limit of `few`: every count is below it
+constexpr uint32_t kAnyCount = UINT32_MAX; // as a limit of few tiles, it includes every count
 
 void chooseAsItIs(Tuning&) {}
 void chooseNoVariants(Tuning& tuning)

@@ -11,12 +11,15 @@
 //     1: they are how far it lies from the newest result id. Constants and types stay the same all
 //     over a module, while values are used near to where they are made. So two copies of an inlined
 //     function have the same codes.
-// The codes are packed by an LZ77 without entropy coding, as LZ4's, with matches of any distance:
-//   a byte: literals in the upper 4 bits, length of a match - 2 in the lower 4; if one of them is
-//   15, a number is added to it. Then follow the rest of the literals' count, the literals, the
-//   rest of the length, and the distance. All of them are numbers and count codes. A sequence may
-//   end with literals alone, which have no distance. Numbers have 7 bits a byte, the lowest first;
-//   bit 7 says that more follow.
+// The codes are packed by an LZ77 without entropy coding, similar to LZ4, with matches of any
+// distance. A sequence consists of:
+//   - A byte. Its upper 4 bits are the number of literals, its lower 4 bits the length of a match
+//     minus 2. If one of these is 15, a number follows that is added to it.
+//   - That number for the literals, if any, and then the literals.
+//   - That number for the match, if any, and then the distance.
+// Literals are numbers too, and lengths and distances count codes. A sequence may end after its
+// literals, without a match. Numbers have 7 bits per byte, the lowest bits first; bit 7 says that
+// more bytes follow.
 #pragma once
 
 #include <cstddef>

@@ -23,12 +23,12 @@ namespace sluice {
 struct VulkanTuning {
     // Invocations per workgroup, for the kernels where this is a choice.
     struct Workgroup {
-        uint32_t scan;           // 512 for scans, reductions and df11, which gain by it
+        uint32_t scan;           // 512 for scans, reductions and df11, which gain from it
         uint32_t compact;        // 320 leaves 64 registers per invocation; 512 was slower
-        uint32_t floatDecode;    // 1,024: with 512 only one fits on an SM, and fewer lanes are busy
+        uint32_t floatDecode;    // 1,024: with 512 only one fits per SM, and fewer lanes are busy
         uint32_t gstdExpand;     // 256: an SM runs four of them
         uint32_t filter;         // 256: an SM runs two of them
-        uint32_t intervalShares; // lane groups of a workgroup of the interval kernels
+        uint32_t intervalShares; // lane groups per workgroup of the interval kernels
     } workgroup;
 
     LookbackTuning lookback;
