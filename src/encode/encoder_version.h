@@ -6,12 +6,12 @@
 
 namespace sluice {
 
-// Must be raised with every change of what an encoder, a filter plan or the cuts of tiles give for
-// the same bytes and options; caches of older versions are then invalid.
-// tests/encode/encoder_version_test.cpp fails if the bytes have changed and this has not.
+// Raise this with every change that makes an encoder, a filter plan or the cutting into tiles give
+// another result for the same bytes and options. It invalidates caches of older versions.
+// tests/encode/encoder_version_test.cpp fails if results have changed and this number has not.
 constexpr uint32_t kEncoderVersion = 4;
 
-// Returns the version above with that of libzstd, which finds the matches of Gstd.
+// Returns kEncoderVersion combined with libzstd's version, since libzstd finds the matches of Gstd.
 uint64_t encoderId();
 
 } // namespace sluice

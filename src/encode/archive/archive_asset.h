@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// An asset as the archive writer gets it, and its checks.
+// An asset as the archive writer receives it, and the checks of its arguments.
 #pragma once
 
 #include <sluice/sluice_archive.h>
@@ -24,7 +24,7 @@ inline SluiceArchiveSegment defaultSegment(const SluiceArchiveWriterInfo& info, 
             0,    SLUICE_FLOAT_BYTES, info.copyDepth, 0};
 }
 
-// An asset's segments: the caller's, or a single one of ours.
+// An asset's segments: those that the caller gave, or a single default segment.
 struct Segments {
     const SluiceArchiveSegment* given;
     uint32_t count;
@@ -56,7 +56,7 @@ inline bool triesFilters(const SluiceArchiveAssetInfo& info)
                                                    });
 }
 
-// The assets that share an extent; none if it belongs to a single asset.
+// The assets that share an extent. The list is empty if the extent belongs to a single asset.
 struct Parts {
     const SluiceArchivePart* list = nullptr;
     uint32_t count = 0;
@@ -92,8 +92,8 @@ AssetHead headOf(const Info& info, Parts parts = {})
             triesFilters(info)};
 }
 
-// Returns the item that describes the segment's filter, NULL if there is none. The writer has
-// accepted the asset.
+// Returns the item that describes the segment's filter, or NULL if there is none. The writer must
+// have accepted the asset, since offsets are not checked here.
 inline const uint8_t* filterItemOf(const SluiceArchiveAssetInfo& info,
                                    const SluiceArchiveSegment& segment)
 {
@@ -102,7 +102,7 @@ inline const uint8_t* filterItemOf(const SluiceArchiveAssetInfo& info,
                : static_cast<const uint8_t*>(info.parameters) + segment.filterOffset - 4;
 }
 
-// Returns whether the items of a checked block are only filters.
+// Returns whether a parameter block, which must have been checked, has filters as its only items.
 inline bool areFilters(const uint8_t* items, uint32_t size)
 {
     bool filters = size != 0;

@@ -14,8 +14,9 @@ namespace sluice {
 namespace {
 
 constexpr SluiceGstdEncoderInfo kEncoder = {12, 0};
-// A piece ends behind one in this many names, once it has this many bytes. So a change in some
-// entries only changes their own pieces, and a patch carries only those.
+// A piece has at least kLeastPiece bytes and ends after the next name whose hash is a multiple of
+// kEndingNames. So a change of some entries only changes the pieces that hold them, and a patch
+// carries only those pieces.
 constexpr uint32_t kEndingNames = 256, kLeastPiece = 4096;
 
 class Coder {
@@ -26,7 +27,7 @@ public:
     }
 
     void addEntry(uint32_t entry, uint32_t place, uint64_t share, uint64_t next);
-    // Returns whether a piece with this many bytes may end behind the last entry.
+    // Returns whether a piece of `size` bytes may end after the entry that was added last.
     bool endsPiece(size_t size) const
     {
         return size >= kLeastPiece && xxh32(m_name.data(), m_name.size(), 0) % kEndingNames == 0;
@@ -45,7 +46,7 @@ private:
             m_coded.push_back(uint8_t(value | 128));
         m_coded.push_back(uint8_t(value));
     }
-    // Counts from the last one, up or down.
+    // Adds the signed difference between `value` and `from` in zigzag form.
     void addNear(uint64_t value, uint64_t from)
     {
         const uint64_t difference = value - from;
@@ -71,7 +72,8 @@ void Coder::addName(std::string_view name)
     m_name = name;
 }
 
-// `place` is the entry's number in the archive, `next` that of the entry whose extent follows.
+// `place` is the index that the entry has in the archive, `next` the index of the entry whose
+// extent comes after this one's, `share` the index of the share that a part belongs to.
 void Coder::addEntry(uint32_t number, uint32_t place, uint64_t share, uint64_t next)
 {
     const uint8_t* entry = &m_table[size_t(number) * assetBytes];
@@ -101,8 +103,8 @@ void Coder::addEntry(uint32_t number, uint32_t place, uint64_t share, uint64_t n
     addNear(next, uint64_t(place) + 1);
 }
 
-// A piece that hardly gets smaller is stored plain. One that gets too small for the reader's bound
-// ends with zeros, which have no meaning.
+// Appends a piece in compressed form, or plain if compression gains nothing. A reader limits how
+// far a piece may expand, so one that compresses further is padded with zeros without a meaning.
 void packPiece(SluiceGstdEncoder encoder, const uint8_t* bytes, size_t size,
                std::vector<uint8_t>& packed)
 {

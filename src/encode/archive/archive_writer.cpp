@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes .sluice archives: assets in order of their names, tiles in order, so that the bytes depend
-// on nothing else.
+// Writes .sluice archives. Assets are in the order of their names and tiles in the order of their
+// bytes, so the archive depends on nothing else, such as the number of threads.
 //
-// Tiles are read ahead into the pool, across assets, and the oldest is always written next. So an
-// asset's place in the file is only known when its first tile is written.
+// The writer reads tiles ahead into the pool, also those of later assets, and always writes the
+// oldest one next. So an asset's offset in the file is known only when its first tile is written.
 #include <sluice/sluice_archive.h>
 #include <sluice/sluice_float.h>
 
@@ -18,7 +18,7 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kRecordBatchBytes = 4096 * size_t(recordBytes); // kept before they are written
+constexpr size_t kRecordBatchBytes = 4096 * size_t(recordBytes); // collected, then written together
 
 class ArchiveWriter {
 public:
@@ -68,9 +68,9 @@ private:
     std::string m_names;
     std::vector<uint8_t> m_coded; // the stored index, if assets share tiles
     uint32_t m_codedSize = 0;
-    // For each entry, whether its parameters are filters on trial that no tile has kept so far.
+    // Per entry: 1 if its parameters are filters on trial and no tile has kept its filter so far.
     std::vector<uint8_t> m_mayDrop;
-    uint32_t m_entryCount = 0; // assets, shares, and behind each share its parts
+    uint32_t m_entryCount = 0; // assets, shares, and the parts that follow each share
     uint32_t m_shareCount = 0;
     uint32_t m_lastBlock = kNoParameters; // offset in m_blocks
     uint64_t m_parameterBytes = 0;        // as kMaxParameterBytes limits them
@@ -79,22 +79,22 @@ private:
     // The state of writing.
     uint64_t m_position = headerBytes; // end of the data, always 16-byte aligned
     uint32_t m_placedAssets = 0;       // entries that have their offset
-    // These belong to the extent that was placed last.
+    // The members below belong to the extent that was placed last.
     uint32_t m_tilesWritten = 0;
-    std::vector<uint8_t> m_records; // that are not written yet
+    std::vector<uint8_t> m_records; // tile records that are not written yet
     uint64_t m_recordsWritten = 0;  // bytes
-    uint64_t m_outputOffset = 0;    // decoded bytes of its tiles so far
+    uint64_t m_outputOffset = 0;    // decoded bytes of the extent's tiles so far
     Xxh32 m_recordHash = {};
 };
 
-// Returns the asset's segments; if it has none, one with the writer's defaults.
+// Returns the asset's segments, or a single one with the writer's defaults if the caller gave none.
 Segments ArchiveWriter::segmentsOf(const SluiceArchiveAssetInfo& info) const
 {
     if (info.segmentCount != 0) return {info.segments, info.segmentCount, {}};
     return {nullptr, 1, defaultSegment(m_info, info.size)};
 }
 
-// Checks that segments add up to the asset, and that it has no more tiles than allowed.
+// Checks that the segments add up to the asset's size and that it has no more tiles than allowed.
 bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
 {
     if (info.segmentCount != 0 && info.segments == nullptr) return false;
@@ -115,7 +115,7 @@ bool ArchiveWriter::acceptsSegments(const SluiceArchiveAssetInfo& info) const
     return left == 0;
 }
 
-// `held` are the bytes of blocks so far, `counted` those that kMaxParameterBytes limits.
+// `held` is the size of all blocks so far, `counted` the sum that kMaxParameterBytes limits.
 bool ArchiveWriter::acceptsParameters(const AssetHead& head, uint64_t& held,
                                       uint64_t& counted) const
 {
@@ -138,7 +138,7 @@ bool ArchiveWriter::acceptsName(std::string_view name) const
            (m_info.anyOrder != 0 || nameMayFollow(nameAt, m_entryCount, name));
 }
 
-// Parts in the order of their names make up what the share's tiles decode to.
+// The content of a share's tiles is its parts, in the order of their names and aligned.
 bool ArchiveWriter::acceptsParts(const AssetHead& share, Parts parts) const
 {
     uint64_t end = 0, held = m_blocks.size(), counted = m_parameterBytes, names = m_names.size();
@@ -188,7 +188,7 @@ bool ArchiveWriter::accepts(const SluiceEncodedAssetInfo& info, Parts parts) con
     return size == info.size;
 }
 
-// Returns where the asset's parameter block is; assets in a row with the same one share it.
+// Returns the offset of the asset's parameter block. Consecutive assets with equal blocks share it.
 uint32_t ArchiveWriter::addParameters(const AssetHead& head)
 {
     if (head.parameterSize == 0) return kNoParameters;
@@ -203,12 +203,12 @@ uint32_t ArchiveWriter::addParameters(const AssetHead& head)
     return m_lastBlock;
 }
 
-// Leaves out the blocks of assets whose tiles have all lost the trial of their filters; assets in a
-// row that keep the same block share it. Offsets of blocks ascend.
+// Removes the parameter blocks of assets none of whose tiles became smaller by its filter.
+// Consecutive assets that keep the same block share it still. Offsets of blocks ascend.
 void ArchiveWriter::dropParameters()
 {
     uint32_t kept = 0; // bytes of blocks
-    // The old and the new place of the last block that was kept.
+    // The old and the new offset of the last block that was kept.
     uint32_t last = kNoParameters, lastKept = kNoParameters;
     for (uint32_t asset = 0; asset < m_entryCount; ++asset) {
         const uint32_t offset = loadLe32(entry(asset) + assetParameterOffset);
@@ -229,7 +229,7 @@ void ArchiveWriter::dropParameters()
     m_blocks.resize(kept);
 }
 
-// Adds an entry with the members that all kinds have.
+// Adds an entry and fills in the fields that every kind of entry has.
 uint8_t* ArchiveWriter::newEntry(const AssetHead& head)
 {
     m_entries.resize(m_entries.size() + assetBytes);
@@ -244,14 +244,14 @@ uint8_t* ArchiveWriter::newEntry(const AssetHead& head)
     return to;
 }
 
-// Adds the entry of an asset to the table, or those of a share and its parts.
+// Adds the entry of an asset to the table, or the entries of a share and its parts.
 void ArchiveWriter::addEntry(const AssetHead& head, uint64_t tileCount, uint32_t tileSizeLog2,
                              Parts parts)
 {
     const uint32_t number = m_entryCount;
     uint8_t* to = newEntry(head);
     storeLe32(to + assetTileCount, uint32_t(tileCount));
-    // This is right without records, and replaced if there are any.
+    // This is the checksum of no records; it is replaced if the asset has any.
     storeLe32(to + assetTileChecksum, xxh32(nullptr, 0, 0));
     to[assetTileSizeLog2] = uint8_t(tileSizeLog2);
     m_stats.tileCount += tileCount;
@@ -269,7 +269,7 @@ void ArchiveWriter::addEntry(const AssetHead& head, uint64_t tileCount, uint32_t
     }
 }
 
-// `share` is the number of its entry for now.
+// `share` is the index of the share's entry before entries are sorted by name.
 void ArchiveWriter::addPart(const SluiceArchivePart& part, uint64_t offset, uint32_t share)
 {
     uint8_t* to = newEntry(headOf(part));
@@ -302,8 +302,8 @@ SluiceStatus ArchiveWriter::add(const SluiceArchiveAssetInfo& info, Parts parts)
     return SLUICE_OK;
 }
 
-// Reads the next tile of the asset or share, from `position` on, and hands it to the pool. `left`
-// bytes of the segment follow from there on.
+// Reads the next tile of the asset or share, which starts at `position`, and hands it to the pool.
+// `left` is the number of bytes from `position` to the end of the segment.
 SluiceStatus ArchiveWriter::addTile(const SluiceArchiveAssetInfo& info, uint32_t number,
                                     const SluiceArchiveSegment& segment, uint64_t position,
                                     uint64_t left)
@@ -367,8 +367,8 @@ SluiceStatus ArchiveWriter::add(const SluiceEncodedAssetInfo& info, Parts parts)
     return SLUICE_OK;
 }
 
-// Gives the current position to the entries up to `end` that have no place yet. All but the last
-// are empty assets, or parts, which have a place in their share.
+// Gives the current position to the entries before `end` that have no offset yet. All of them but
+// the last are empty assets, or parts, whose offset inside their share is known already.
 void ArchiveWriter::placeAssets(uint32_t end)
 {
     for (; m_placedAssets < end; ++m_placedAssets)
@@ -387,7 +387,7 @@ SluiceStatus ArchiveWriter::writeOldest()
 SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
 {
     const uint32_t tileCount = loadLe32(entry(tile.asset) + assetTileCount);
-    if (m_placedAssets <= tile.asset) { // before the asset's first tile come its records
+    if (m_placedAssets <= tile.asset) { // the asset's records come before its first tile
         placeAssets(tile.asset + 1);
         m_position += alignArchive(uint64_t(tileCount) * recordBytes);
         m_tilesWritten = 0;
@@ -437,8 +437,8 @@ SluiceStatus ArchiveWriter::writeTile(TilePool::Tile& tile)
     return status;
 }
 
-// Writes the collected records of the last placed asset to their place before its data, with the
-// padding after them.
+// Writes the collected records of the asset that was placed last, and the padding after them, to
+// the room that was left before its data.
 SluiceStatus ArchiveWriter::flushRecords()
 {
     const uint64_t offset = loadLe64(entry(m_placedAssets - 1) + assetOffset) + m_recordsWritten;
@@ -451,8 +451,8 @@ SluiceStatus ArchiveWriter::flushRecords()
     return status;
 }
 
-// Returns the numbers of assets and parts in the order of their names; empty if two names are equal
-// or a file is also a folder.
+// Returns the indices of assets and parts in the order of their names, or nothing if two names are
+// equal or the name of a file is also that of a folder.
 std::vector<uint32_t> ArchiveWriter::orderOfNames()
 {
     const auto nameOf = [&](uint32_t asset) {
@@ -470,7 +470,7 @@ std::vector<uint32_t> ArchiveWriter::orderOfNames()
     return order;
 }
 
-// Sorts the table and the names, and notes the order of the extents if it is different.
+// Sorts the table and the names. If the extents are in another order, it records that order.
 void ArchiveWriter::sortByName(const std::vector<uint32_t>& order)
 {
     std::vector<uint32_t> place(m_entryCount);
@@ -552,7 +552,8 @@ SluiceStatus ArchiveWriter::finish(SluiceArchiveStats* stats)
     return status;
 }
 
-// Runs `call`. The first failure is final, since half an asset may have been written.
+// Runs `call` unless an earlier call has failed. The first failure is final, since an asset may
+// have been written in part.
 template <class Call>
 SluiceStatus guarded(ArchiveWriter& writer, Call call)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Adds Zstandard frames as an asset of an archive: their bytes a tile at a time, with their matches.
+// Adds the content of Zstandard frames to an archive as an asset. Each tile is encoded with the
+// matches that its frame has, so no new search for matches is needed.
 #include <sluice/sluice_archive.h>
 
 #include "layout/gstd.h"
@@ -39,8 +40,8 @@ public:
         return m_left == 0 ? finish() : SLUICE_OK;
     }
 
-    // Delivers the matches of the bytes that were read last. A match across the tile's end
-    // continues in the next tile.
+    // Delivers the matches of the tile that was read last. A match that crosses the tile's end is
+    // cut there and continues in the next tile.
     uint32_t matches(uint64_t position, uint32_t size, SluiceGstdMatch* matches)
     {
         uint32_t count = 0;
@@ -61,8 +62,8 @@ public:
     }
 
 private:
-    // Reads empty blocks, the last of which may have a checksum; nothing else may be left. Matches stay
-    // for the tile that was read.
+    // Checks that nothing is left but empty blocks, the last of which may carry a checksum. The
+    // matches of the tile that was read last stay valid.
     SluiceStatus finish()
     {
         const size_t before = m_content.size();

@@ -45,7 +45,7 @@ inline void mix(uint64_t& a, uint64_t& b, uint64_t& c, uint64_t& d, uint64_t x, 
 Blake2b::Blake2b()
 {
     std::copy(std::begin(kStart), std::end(kStart), m_state);
-    m_state[0] ^= 0x01010000 ^ sizeof(Digest); // one lane, no key, this many bytes of output
+    m_state[0] ^= 0x01010000 ^ sizeof(Digest); // fan-out and depth 1, no key, this output size
 }
 
 void Blake2b::compress(const uint8_t* block, bool last)

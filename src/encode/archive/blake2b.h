@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// BLAKE2b with 32 bytes of output and no key (RFC 7693), for names of content-addressed entries.
-// Nobody can make two inputs with the same name, whatever they control.
+// BLAKE2b with 32 bytes of output and no key (RFC 7693), for names of content-addressed entries. It
+// resists collisions, so not even an attacker can make two inputs that have the same name.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ class Blake2b {
 public:
     Blake2b();
     void add(const void* bytes, size_t size);
-    // Numbers go in little-endian, so that all machines agree.
+    // Adds the number in little-endian order, so that all machines agree.
     void addU32(uint32_t value)
     {
         uint8_t bytes[4];
@@ -29,7 +29,7 @@ public:
         storeLe64(bytes, value);
         add(bytes, sizeof bytes);
     }
-    // The length goes in front, so that "ab", "c" differs from "a", "bc".
+    // Adds the length before the text, so that "ab", "c" differs from "a", "bc".
     template <class Text>
     void addText(const Text& text)
     {
@@ -44,7 +44,7 @@ private:
     uint64_t m_state[8];
     uint64_t m_count = 0; // bytes compressed
     uint8_t m_block[128] = {};
-    size_t m_used = 0; // of m_block
+    size_t m_used = 0; // bytes of m_block
 };
 
 } // namespace sluice

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Patches: they make a new file from an old one (docs/format.md, 11).
+// Patches, which make a new file from an old one (docs/format.md, 11).
 //
-// Making and applying hold a few pieces of at most kPatchPieceBytes and kPatchPrefixBytes at a
-// time, what zstd needs for them, and the list of operations. Making also holds the parts of the
-// two files, and 24 bytes for each part of the old one.
+// Memory: both makePatch and applyPatch hold a few buffers of at most kPatchPieceBytes or
+// kPatchPrefixBytes, zstd's working memory and the list of operations. makePatch also holds the
+// lists of parts of both files, and 24 bytes for each part of the old file.
 #pragma once
 
 #include <functional>
@@ -16,12 +16,12 @@
 
 namespace sluice {
 
-constexpr uint32_t kPatchPieceBytes = 4u << 20;   // of one difference or sum
-constexpr uint32_t kPatchPrefixBytes = 16u << 20; // of the old file, for a difference
-constexpr uint32_t kPatchStartBytes = 64;         // of the old file, by which it is recognised
-constexpr uint32_t kPatchMaxListBytes = 1u << 26; // of operations, not compressed
+constexpr uint32_t kPatchPieceBytes = 4u << 20;   // new bytes of one difference or sum
+constexpr uint32_t kPatchPrefixBytes = 16u << 20; // old bytes that a difference may refer to
+constexpr uint32_t kPatchStartBytes = 64;         // first old bytes, which identify the old file
+constexpr uint32_t kPatchMaxListBytes = 1u << 26; // the uncompressed list of operations
 
-// Reads exactly `size` bytes, which lie inside the file. May throw; so may the writer.
+// Reads exactly `size` bytes, which lie inside the file. PatchRead and PatchWrite may throw.
 using PatchRead = std::function<void(uint64_t offset, void* bytes, size_t size)>;
 using PatchWrite = std::function<void(uint64_t offset, const void* bytes, size_t size)>;
 
@@ -30,25 +30,26 @@ struct PatchFile {
     PatchRead read;
 };
 
-// Some bytes of a file that may occur elsewhere in the other one. The parts of a file follow each
-// other without gaps, and each has at most kPatchPieceBytes.
+// A range of a file that may occur in the other file, at any offset. The parts of a file follow
+// each other without gaps, and each has at most kPatchPieceBytes.
 struct PatchPart {
     uint64_t offset;
     uint32_t size;
-    bool isTable; // of the new file: the bytes at likeOffset differ from it by few small numbers
-    // For a part of the new file, where similar bytes are in the old one; likeSize 0: nowhere. With
-    // isTable it is as many bytes as the part has.
+    bool isTable; // new file only: it differs from the bytes at likeOffset by few small numbers
+    // New file only: where the old file has similar bytes; likeSize is 0 if it has none. With
+    // isTable, likeSize equals `size`.
     uint64_t likeOffset, likeSize;
 };
 
 struct PatchStats {
-    uint64_t copied = 0, carried = 0; // bytes of the new file: from the old one; the others
+    uint64_t copied = 0, carried = 0; // bytes of the new file that the old one has, and others
     uint64_t patchSize = 0;
     uint32_t operations = 0;
 };
 
-// `level` is zstd's, for carried bytes. `progress` gets bytes of the new file. Errors: UNSUPPORTED
-// (the list of operations is longer than a patch may hold), OUT_OF_MEMORY.
+// `level` is zstd's level for carried bytes. `progress` receives how many more bytes of the new
+// file are done. Errors: UNSUPPORTED (the list of operations is longer than a patch may hold),
+// OUT_OF_MEMORY.
 SluiceStatus makePatch(const PatchFile& oldFile, const std::vector<PatchPart>& oldParts,
                        const PatchFile& newFile, const std::vector<PatchPart>& newParts, int level,
                        const PatchWrite& write, const std::function<void(uint64_t)>& progress,
@@ -65,11 +66,11 @@ struct PatchHeader {
     uint32_t listChecksum;
 };
 
-// `reason` says what is wrong. Errors: FORMAT, CHECKSUM, VERSION.
+// On failure, `reason` says what is wrong. Errors: FORMAT, CHECKSUM, VERSION.
 SluiceStatus readPatchHeader(const PatchFile& patch, PatchHeader& header, std::string& reason);
 
-// Makes the new file; it is right only if this returns OK. Errors: FORMAT and CHECKSUM (the patch
-// is damaged), ARGUMENT (the patch is not for this old file), VERSION, OUT_OF_MEMORY.
+// Writes the new file, which is valid only if this returns OK. Errors: FORMAT and CHECKSUM (the
+// patch is damaged), ARGUMENT (the patch is for another old file), VERSION, OUT_OF_MEMORY.
 SluiceStatus applyPatch(const PatchFile& oldFile, const PatchFile& patch, const PatchWrite& write,
                         const std::function<void(uint64_t)>& progress, PatchStats& stats,
                         std::string& reason);

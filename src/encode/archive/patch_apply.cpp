@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads a patch as strictly as docs/format.md, 11, and makes the new file. All of the list of
-// operations is checked before the first byte is written.
+// Reads a patch as strictly as docs/format.md, 11, demands, and writes the new file. The whole list
+// of operations is checked before the first byte is written.
 #include <zstd.h>
 
 #include <algorithm>
@@ -40,8 +40,8 @@ private:
     uint64_t m_oldEnd = 0;
 };
 
-// A number has seven bits a byte, the lowest first; bit 7 says that another byte follows. No number
-// is longer than necessary.
+// A number is stored with seven bits per byte, the lowest first; bit 7 says that another byte
+// follows. An encoding that is longer than necessary is refused.
 bool ListReader::number(uint64_t& value)
 {
     value = 0;
@@ -94,7 +94,7 @@ public:
     {
         if (m_context == nullptr) throw std::bad_alloc();
     }
-    // `prefix` is NULL or the bytes in front
+    // `prefix` is NULL, or the bytes before the content that the frame may copy from.
     bool decode(const Bytes& frame, const Bytes* prefix, size_t size, Bytes& bytes)
     {
         if (ZSTD_getFrameContentSize(frame.data(), frame.size()) != size) return false;
@@ -155,7 +155,7 @@ bool PatchApplier::readList()
            m_frames.decode(stored, nullptr, m_header.listSize, m_list);
 }
 
-// Returns whether the operations make a file of the right size from exactly all data of the patch.
+// Returns whether the operations make a file of the right size and use all of the patch's data.
 bool PatchApplier::checkList() const
 {
     ListReader reader(m_list, m_header);

@@ -35,19 +35,19 @@ enum PatchField : uint32_t {
 enum class PatchKind : uint32_t {
     copy = 0,       // bytes of the old file
     carry = 1,      // bytes of the patch
-    difference = 2, // a zstd frame of the patch, behind a prefix of the old file
-    sum = 3, // bytes of a zstd frame of the patch plus those of the old file, each modulo 256
+    difference = 2, // a zstd frame of the patch, with bytes of the old file as its prefix
+    sum = 3,        // bytes of a zstd frame plus bytes of the old file, each modulo 256
 };
 
 struct PatchOperation {
     PatchKind kind;
     uint64_t size;      // bytes of the new file
-    uint64_t oldOffset; // not for carry
-    uint32_t stored;    // bytes of the frame of difference and sum
-    uint32_t prefix;    // bytes of the old file that a difference reads
+    uint64_t oldOffset; // has no meaning for carry
+    uint32_t stored;    // difference, sum: bytes of the frame
+    uint32_t prefix;    // difference: bytes of the old file that are its prefix
 };
 
-// XXH3 of 128 bits, computed in pieces.
+// Computes the 128-bit XXH3 of data that arrives in pieces.
 class WholeChecksum {
 public:
     WholeChecksum() : m_state(XXH3_createState(), XXH3_freeState)

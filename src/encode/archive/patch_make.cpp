@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes a patch: parts of the new file that are in the old one are copied, tables are added to the
-// old ones, and the rest is carried, compressed with the bytes that stood in its place as a prefix.
+// Makes a patch. Parts of the new file that the old file has too are copied. Tables are stored as
+// byte-wise differences from the old tables. All other bytes are carried: they are compressed, with
+// the similar bytes of the old file as zstd's prefix.
 #include <zstd.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// A part of the old file, in the form for searches.
+// A part of the old file, with the hash by which it is found.
 struct KnownPart {
     uint64_t hash, offset;
     uint32_t size;
@@ -44,16 +45,15 @@ public:
         if (m_context == nullptr) throw std::bad_alloc();
     }
 
-    // Returns a frame that is smaller than the bytes, or nothing.
+    // Returns a frame, or nothing if the frame would not be smaller than the bytes.
     const Bytes& compress(const Bytes& bytes, const Bytes& prefix, int level)
     {
-        constexpr uint32_t least = 10; // what zstd takes
+        constexpr uint32_t least = 10; // the smallest windowLog that zstd accepts
         const uint32_t window = floorLog2(uint32_t(bytes.size() + prefix.size())) + 1;
         ZSTD_CCtx_reset(m_context.get(), ZSTD_reset_session_and_parameters);
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_compressionLevel, level);
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_windowLog, int(std::max(window, least)));
-        // A prefix is only searched for long matches, because data that hardly compresses has no
-        // others.
+        // The prefix is searched for long matches: data that hardly compresses has no others.
         ZSTD_CCtx_setParameter(m_context.get(), ZSTD_c_enableLongDistanceMatching,
                                prefix.empty() ? 0 : 1);
         if (!prefix.empty()) ZSTD_CCtx_refPrefix(m_context.get(), prefix.data(), prefix.size());
@@ -104,7 +104,7 @@ private:
     const PatchWrite& m_write;
     PatchStats& m_stats;
     int m_level;
-    uint64_t m_slowLeft, m_quickLeft; // bytes of prefixes that may still be searched, and how
+    uint64_t m_slowLeft, m_quickLeft; // prefix bytes that each level may still use
     Compressor m_compressor;
     std::vector<KnownPart> m_known;
     WholeChecksum m_checksum;
@@ -112,12 +112,12 @@ private:
     uint64_t m_oldEnd = 0;                  // the end of the last copy or sum in the old file
     Bytes m_list;
     PatchOperation m_last = {};      // not in the list yet; its size is 0 if there is none
-    Bytes m_part, m_other, m_prefix; // the part at hand, what it is compared with
+    Bytes m_part, m_other, m_prefix; // the current part, the old bytes it is compared with
     Bytes m_pending;                 // bytes that are nowhere in the old file
-    uint64_t m_likeOffset = 0, m_likeSize = 0; // where similar ones stand
+    uint64_t m_likeOffset = 0, m_likeSize = 0; // old bytes that are like the pending ones
     uint64_t m_pendingFrom = 0,
-             m_likeFrom = 0; // of the new file: the first pending byte, the first
-                             // byte with this place of similar ones
+             m_likeFrom = 0; // offsets in the new file: of the first pending byte, and of the
+                             // first byte with the current m_likeOffset
 };
 
 void PatchMaker::learn(const std::vector<PatchPart>& parts)
@@ -138,7 +138,7 @@ void PatchMaker::putNumber(uint64_t value)
     m_list.push_back(uint8_t(value));
 }
 
-// Offsets count from where the last bytes of the old file ended, up or down.
+// Offsets are stored as signed distances from the end of the old file's range that was used last.
 void PatchMaker::putOffset(uint64_t oldOffset)
 {
     const uint64_t forward = oldOffset - m_oldEnd, back = m_oldEnd - oldOffset;
@@ -177,7 +177,7 @@ void PatchMaker::addOperation(const PatchOperation& operation)
 // The part's bytes are in m_part.
 bool PatchMaker::copyKnown(const PatchPart& part)
 {
-    // Continuing where the last copy ended makes the shortest list.
+    // Prefer the place where the last copy ended: the two operations then become one.
     const uint64_t goesOn = m_last.size != 0 && m_last.kind == PatchKind::copy
                                 ? m_last.oldOffset + m_last.size
                                 : m_oldEnd;
@@ -229,8 +229,8 @@ void PatchMaker::pend(const PatchPart& part)
 void PatchMaker::flushPending()
 {
     if (m_pending.empty()) return;
-    // In a long stretch, only bytes at about the same distance from its beginning are likely to be
-    // similar.
+    // If the similar range is longer than a prefix may be, take the piece of it that is about as
+    // far from its beginning as the pending bytes are from theirs.
     uint64_t from = m_likeOffset, size = m_likeSize;
     const bool isQuick = std::min<uint64_t>(size, kPatchPrefixBytes) > m_slowLeft;
     uint64_t& left = isQuick ? m_quickLeft : m_slowLeft;
@@ -287,7 +287,7 @@ void PatchMaker::finish()
         const size_t size =
             ZSTD_compress(list.data(), list.size(), m_list.data(), m_list.size(), level);
         if (ZSTD_isError(size)) throw std::bad_alloc();
-        list.resize(size); // at most kPatchMaxListBytes; a list near that limit compresses
+        list.resize(size); // below kPatchMaxListBytes, since a list near that limit compresses
     }
     uint8_t start[kPatchStartBytes];
     const size_t startSize = size_t(std::min<uint64_t>(m_old.size, sizeof start));

@@ -16,7 +16,7 @@ SluiceStatus KeptEncoder<Handle, Info>::want(const Info& info)
 {
     if (m_encoder != nullptr && std::memcmp(&info, &m_info, sizeof info) == 0) return SLUICE_OK;
     m_info = info;
-    m_encoder.reset(); // this comes first, since two of them would take twice the memory
+    m_encoder.reset(); // destroy the old one first: two at a time would take twice the memory
     Handle created = nullptr;
     const SluiceStatus status = m_create(&m_info, &created);
     m_encoder.reset(created);
@@ -49,8 +49,8 @@ bool isEncodable(const SluiceArchiveSegment& segment)
     }
 }
 
-// Bytes of the last tile of a segment that does not end with a whole element. The tiles before it
-// end at the last multiple of 4.
+// Returns the size of the extra tile at the end of a segment that does not end with a whole
+// element, or 0. The tiles before it end at the last multiple of 4.
 static uint32_t tailSize(const SluiceArchiveSegment& segment, uint64_t left)
 {
     const bool whole = segment.codec != SLUICE_CODEC_FLOAT ||
@@ -112,7 +112,7 @@ SluiceStatus TileEncoders::encodeGstd(const SluiceArchiveSegment& segment, const
 
 namespace {
 
-// Finds the kind of most of a tile's filtered values.
+// Returns the kind that most of a tile's filtered bytes have.
 GstdContent contentOf(const std::vector<uint8_t>& filter, uint32_t size)
 {
     uint32_t sums[uint32_t(GstdContent::count)] = {}, end = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A worker's encoders: one for each codec, made when the first tile needs it.
+// A worker's encoders, one per codec. Each is created when the first tile needs it.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ namespace sluice {
 // Returns whether tiles can be encoded with these codec, parameters and tile size.
 bool isEncodable(const SluiceArchiveSegment& segment);
 
-// Returns the size of a segment's next tile; `left` bytes of the segment, not 0, are still to be
-// cut.
+// Returns the size of a segment's next tile. `left`, which is not 0, is the number of bytes of the
+// segment that are not cut into tiles yet.
 uint32_t nextTileSize(const SluiceArchiveSegment& segment, uint64_t left);
 
 // Returns the number of tiles of a whole segment.
@@ -27,7 +27,7 @@ uint64_t countTiles(const SluiceArchiveSegment& segment);
 // segments.
 uint32_t tileSizeLog2Of(const SluiceArchiveSegment* segments, uint32_t count);
 
-// Keeps the last tile's encoder for as long as tiles want the same parameters.
+// Keeps an encoder for as long as consecutive tiles have the same parameters.
 template <typename Handle, typename Info>
 class KeptEncoder {
 public:
@@ -51,19 +51,19 @@ public:
     TileEncoders(TileEncoders&&) noexcept;
     ~TileEncoders();
 
-    // Encodes a tile of segment.codec. `out` receives the bytes to store; none if the codec cannot
-    // make the tile smaller, as STORE never can. The result only depends on the segment's
-    // parameters and the bytes. `matches` are those of a GSTD tile if they are known. May throw
-    // std::bad_alloc.
+    // Encodes a tile with segment.codec. `out` receives the encoded bytes; it becomes empty if the
+    // codec cannot make the tile smaller, as STORE never can. The result depends only on the
+    // segment's parameters and the bytes. `matches`, if not null, are the known matches of a GSTD
+    // tile. May throw std::bad_alloc.
     SluiceStatus encode(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
                         std::vector<uint8_t>& out,
                         const std::vector<SluiceGstdMatch>* matches = nullptr);
-    // Does the same with filtered bytes.
+    // Does the same for a tile whose bytes are filtered already.
     SluiceStatus encodeFiltered(const SluiceArchiveSegment& segment,
                                 const std::vector<uint8_t>& filter, const uint8_t* bytes,
                                 uint32_t size, std::vector<uint8_t>& out);
-    // Returns whether a tile may become smaller than `limit` bytes. This is an estimate, and true
-    // if there is none.
+    // Estimates whether a tile may become smaller than `limit` bytes. Returns true for codecs that
+    // have no estimate.
     bool maySave(const SluiceArchiveSegment& segment, const uint8_t* bytes, uint32_t size,
                  size_t limit);
 

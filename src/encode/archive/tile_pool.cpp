@@ -83,7 +83,7 @@ void TilePool::work(TileEncoders& encoders)
     }
 }
 
-// Returns the bytes that a tile takes in the archive, where it is stored if it did not get smaller.
+// Returns the bytes that a tile takes in the archive. A tile that did not get smaller is stored.
 static uint64_t storedSize(const std::vector<uint8_t>& encoded, uint32_t size)
 {
     return alignArchive(encoded.empty() ? size : std::min<uint64_t>(encoded.size(), size));
@@ -103,7 +103,7 @@ static SluiceStatus encodeBest(TileEncoders& encoders, TilePool::Tile& tile)
         status = encoders.encodeFiltered(tile.segment, tile.filter, tile.filtered.data(), tile.size,
                                          tile.output);
     if (status != SLUICE_OK || tile.segment.filterTrial == 0) return status;
-    const size_t block = 4 + kItemHead + tile.filter.size(); // that describes the filter
+    const size_t block = 4 + kItemHead + tile.filter.size(); // the filter's parameter block
     const uint64_t filteredSize = storedSize(tile.output, tile.size) + block;
     if (matches == nullptr && !encoders.maySave(tile.segment, bytes, tile.size, filteredSize))
         return SLUICE_OK;
@@ -115,7 +115,7 @@ static SluiceStatus encodeBest(TileEncoders& encoders, TilePool::Tile& tile)
     return status;
 }
 
-// Returns the name of a tile's encoding: a digest of all that it depends on.
+// Returns the cache's key for a tile: a digest of everything that its encoding depends on.
 static Digest keyOf(const TilePool::Tile& tile)
 {
     const SluiceArchiveSegment& segment = tile.segment;

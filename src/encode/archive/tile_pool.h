@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Encodes tiles on worker threads and gives them back in the order they went in.
+// Encodes tiles on worker threads and returns them in the order in which they were submitted.
 #pragma once
 
 #include <condition_variable>
@@ -16,22 +16,21 @@ class TilePool {
 public:
     struct Tile {
         // The user sets these.
-        std::vector<uint8_t> input;        // as large as the largest tile that it has held
+        std::vector<uint8_t> input;        // keeps the size of the largest tile that it held
         uint32_t size = 0;                 // bytes used of input
         uint32_t asset = 0;                // a tag for the user
-        SluiceArchiveSegment segment = {}; // codec and its parameters; other members have no
-                                           // meaning here
-        std::vector<uint8_t> filter;       // the filter's description; empty: there is none, or it
-                                           // has lost the trial
-        bool matchesKnown = false;         // GSTD: matches are those of the tile
+        SluiceArchiveSegment segment = {}; // codec and its parameters; other members are ignored
+        std::vector<uint8_t> filter;       // the filter's description; empty if there is none or
+                                           // if the tile is smaller without it
+        bool matchesKnown = false;         // GSTD: `matches` holds the tile's matches
         std::vector<SluiceGstdMatch> matches;
-        bool isEncoded = false; // encoded elsewhere: the user sets input or output, and checksum
+        bool isEncoded = false; // already encoded: the user sets input or output, and checksum
         // The pool sets these.
         std::vector<uint8_t> filtered;   // the input with the filter applied
-        std::vector<uint8_t> output;     // encoded; empty: store the input
-        std::vector<uint8_t> unfiltered; // the output of the trial's other try
+        std::vector<uint8_t> output;     // encoded; empty if the input must be stored
+        std::vector<uint8_t> unfiltered; // the output without the filter, for the trial
         uint32_t checksum = 0;
-        bool hasKey = false; // the cache was asked for it
+        bool hasKey = false; // `key` is set, and the cache was asked for it
         Digest key = {};
         SluiceStatus status = SLUICE_OK;
         bool done = false;
@@ -49,10 +48,10 @@ public:
 
     bool full() const { return m_submitted - m_released == m_tiles.size(); }
     bool empty() const { return m_submitted == m_released; }
-    // Returns the tile to fill, unless the pool is full; submit hands it over.
+    // Returns the tile to fill; submit() hands it to the workers. The pool must not be full.
     Tile& next() { return m_tiles[m_submitted % m_tiles.size()]; }
     void submit();
-    // Waits for the oldest tile and returns it, unless the pool is empty; release gives it back.
+    // Waits for the oldest tile and returns it; release() frees it. The pool must not be empty.
     Tile& oldest();
     void release() { ++m_released; }
 
@@ -70,7 +69,7 @@ private:
     bool m_stop = false;
     std::mutex m_mutex;
     std::condition_variable m_submittedChanged, m_doneChanged;
-    std::vector<TileEncoders> m_encoders; // one a thread
+    std::vector<TileEncoders> m_encoders; // one per thread
     std::vector<std::thread> m_threads;
 };
 

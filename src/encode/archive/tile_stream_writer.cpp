@@ -18,7 +18,7 @@ SluiceStatus writeStream(const SluiceTileStreamWriteInfo& info, uint64_t& stream
     TilePool pool;
     pool.start(info.threadCount, nullptr);
     const uint32_t tileCount = uint32_t(divideUp<uint64_t>(info.size, kTileBytes));
-    const uint32_t lastTileSize = uint32_t(info.size % kTileBytes); // 0 stands for a full tile
+    const uint32_t lastTileSize = uint32_t(info.size % kTileBytes); // 0 means a full tile
     std::vector<uint8_t> head(SLUICE_TILE_STREAM_HEADER_SIZE + size_t(tileCount) * 4);
     storeLe32(head.data(), kTileStreamId | tileCount << 16);
     storeLe32(head.data() + 4, 1 | lastTileSize << 2);

@@ -80,7 +80,7 @@ void appendSection(const FilterSection& section, std::vector<uint32_t>& descript
     description.push_back(section.size | uint32_t(section.width != 0) << 29 |
                           uint32_t(section.tgaRle) << 30);
     if (section.width != 0) description.insert(description.end(), {section.width, section.first});
-    uint32_t last = 0; // the run's word without its repeat count
+    uint32_t last = 0; // the word of the current run of columns, without its repeat count
     for (uint32_t c = 0; c < section.columnCount; ++c) {
         const FilterColumn& column = section.columns[c];
         const uint32_t run = uint32_t(column.bytes >> 1) << 8 | uint32_t(column.flags) << 10 |

@@ -7,11 +7,13 @@
 
 namespace sluice {
 
-// Takes apart `size` bytes of packets of a Targa file. Returns false if they end inside a packet.
+// Splits `size` bytes of Targa packets into headers and pixels. Returns false if the last packet is
+// incomplete.
 bool splitPackets(const uint8_t* bytes, uint32_t size, uint32_t pixelBytes,
                   std::vector<uint8_t>& headers, std::vector<uint8_t>& pixels);
 
-// Filters a section's `size` bytes. Returns false if they are packets and end inside one.
+// Filters a section's `size` bytes. Returns false if they are packets and the last one is
+// incomplete.
 bool applySection(const FilterSection& section, const uint8_t* bytes, uint32_t size,
                   uint8_t* filtered);
 

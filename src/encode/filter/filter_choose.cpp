@@ -41,7 +41,7 @@ size_t FilterTrial::compress(int level, const uint8_t* bytes, size_t size)
 
 namespace {
 
-// log2 of 1 + i / 256, in 1/65536.
+// log2(1 + i / 256) in units of 1/65536.
 constexpr uint32_t kMantissaLogs = 256;
 constexpr std::array<uint16_t, kMantissaLogs> makeMantissaLogs()
 {
@@ -52,21 +52,21 @@ constexpr std::array<uint16_t, kMantissaLogs> makeMantissaLogs()
 }
 constexpr std::array<uint16_t, kMantissaLogs> kMantissas = makeMantissaLogs();
 
-// Returns value * log2(value) in 1/65536; value is not 0 and below 2^24.
+// Returns value * log2(value) in units of 1/65536, for 0 < value < 2^24.
 uint64_t valueLog(uint32_t value)
 {
     const uint32_t log = floorLog2(value);
     return uint64_t(value) * (log << 16 | kMantissas[(value << (31 - log)) >> 23 & 255]);
 }
 
-// Estimates how many bits an entropy coder without matches needs for bytes.
+// Estimates how many bits an entropy coder that finds no matches needs for these bytes.
 uint64_t entropy(const uint8_t* bytes, uint32_t size)
 {
     uint32_t counts[256] = {};
     if (size < 1024) {
         for (uint32_t i = 0; i < size; ++i)
             ++counts[bytes[i]];
-    } else { // several, so that equal bytes do not wait for each other
+    } else { // several tables, so that an increment need not wait for one of an equal byte
         uint32_t parts[4][256] = {};
         for (uint32_t i = 0; i < size; ++i)
             ++parts[i % 4][bytes[i]];
@@ -80,8 +80,9 @@ uint64_t entropy(const uint8_t* bytes, uint32_t size)
     return sum >> 16;
 }
 
-// Tries many filters for one column. The candidates with the least entropy are compressed, and so
-// are those without prediction, which may have matches.
+// Tries many filters for one column. It compresses the candidates with the least entropy to compare
+// them. It always compresses those without prediction too, since they may have matches, which
+// entropy does not see.
 class ColumnTrial {
 public:
     ColumnTrial(FilterTrial& trial, const FilterSamples& samples, const FilterSection& section,
@@ -103,7 +104,7 @@ public:
             const bool isSigned = (p != 0 || base != 0) && column.bytes > 1;
             column.flags = uint8_t(isSigned ? flags | filterZigzag : flags);
             consider(column);
-            if (isSigned) { // signs that repeat are better left alone
+            if (isSigned) { // without zigzag: better if signs repeat
                 column.flags = uint8_t(flags);
                 consider(column);
             }
@@ -140,8 +141,8 @@ public:
     }
 
 private:
-    static constexpr uint32_t kTried = 2; // of those with a prediction or a base
-    static constexpr size_t kFew = 1024;  // bytes up to which entropy alone decides
+    static constexpr uint32_t kTried = 2; // candidates with prediction or base to compress
+    static constexpr size_t kFew = 1024;  // for up to this many bytes, entropy alone decides
 
     struct Candidate {
         FilterColumn column;
@@ -198,12 +199,12 @@ private:
     FilterSection m_section;
     uint32_t m_column;
     std::vector<Candidate> m_candidates;
-    std::vector<ColumnValues> m_values; // with this base and mapping
+    std::vector<ColumnValues> m_values; // read with m_base and m_mapping
     uint32_t m_base = 0, m_mapping = 0;
     std::vector<uint8_t> m_bytes;
 };
 
-// Finds the best choice for each column alone.
+// Chooses the filter of each column independently of the others.
 void chooseColumns(FilterTrial& trial, const FilterSamples& samples, const FilterChoices& choices,
                    FilterSection& section)
 {
@@ -242,8 +243,8 @@ FilterSection interleaved(const FilterSection& section, const FilterChoices& cho
     return result;
 }
 
-// Interleaves the columns of each group. A group of one column stays as it was chosen if `keep` is
-// set. blocks: bit 0, colours are mapped; bit 1, indices.
+// Interleaves the columns of each group. If `keep` is set, a group of one column keeps the filter
+// that was chosen for it. Bit 0 of `blocks` maps colours, bit 1 maps indices.
 FilterSection grouped(const FilterSection& section, const FilterChoices& choices,
                       const std::vector<uint8_t>& groups, bool keep, uint32_t blocks)
 {
@@ -260,14 +261,15 @@ FilterSection grouped(const FilterSection& section, const FilterChoices& choices
             column = {column.bytes, FilterPredictor::none, uint8_t(flags), 0};
         }
     }
-    for (c = 0; c < result.columnCount; ++c) { // a base that is left has a base itself
+    for (c = 0; c < result.columnCount; ++c) { // drop bases that have a base themselves
         FilterColumn& column = result.columns[c];
         if (column.base != 0 && result.columns[column.base - 1].base != 0) column.base = 0;
     }
     return result;
 }
 
-// Returns the bytes that a candidate takes: filtered samples, and words of the description.
+// Returns the bytes that a candidate takes: those of the compressed samples, filtered, and those of
+// the description.
 size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& samples,
                      const FilterSection& section)
 {
@@ -284,13 +286,13 @@ size_t candidateCost(FilterTrial& trial, bool final, const FilterSamples& sample
     return cost;
 }
 
-// Returns the index of the best candidate; candidate 0 filters nothing. Candidates with close
-// estimates are compared with more care.
+// Returns the index of the best candidate; candidate 0 filters nothing. If estimates are close, the
+// leading candidates are compared again with a slower level of Zstandard.
 size_t decide(FilterTrial& trial, const FilterSamples& samples, bool forced,
               const std::vector<FilterSection>& candidates, double& ratio)
 {
-    constexpr size_t kClose = 32;      // a part of the cost
-    constexpr size_t kLeastGain = 256; // a part of the cost that a filter must gain, at least
+    constexpr size_t kClose = 32;      // costs are close if they differ by at most 1/32
+    constexpr size_t kLeastGain = 256; // a filter must gain at least 1/256 of the cost
     const auto least = [&](size_t plain) {
         return plain - std::min(plain, plain / kLeastGain + 16);
     };
@@ -332,7 +334,7 @@ double chooseSection(FilterTrial& trial, const FilterSamples& columnSamples,
     std::vector<FilterSection> candidates(1, section);
     candidates[0].columnCount = 0;
     candidates[0].tgaRle = false;
-    if (section.tgaRle) { // columns are chosen by the pixels alone
+    if (section.tgaRle) { // choose columns by the pixels, without the packets' headers
         std::vector<std::vector<uint8_t>> pixels(columnSamples.size());
         std::vector<uint8_t> headers;
         FilterSamples pixelSamples;
@@ -345,7 +347,7 @@ double chooseSection(FilterTrial& trial, const FilterSamples& columnSamples,
     } else {
         chooseColumns(trial, columnSamples, choices, section);
     }
-    // Columns that stand apart are planes too.
+    // Separate columns count as planes too, so all are joined if planes are not allowed.
     for (uint32_t c = 1; c < section.columnCount && !choices.planes; ++c)
         section.columns[c].flags |= filterJoined;
     candidates.push_back(section);

@@ -13,15 +13,15 @@ namespace sluice {
 
 // How much is tried.
 struct FilterEffort {
-    // The levels of Zstandard for most trials, for the few that decide, and for cases with few
-    // bytes or a doubtful result.
+    // The levels of Zstandard: for most trials, for the few that decide, and for inputs of few
+    // bytes or with a doubtful result.
     int fastLevel, finalLevel, carefulLevel;
-    uint32_t sampleBytes, samples;       // bytes of a part, in which matches are found
-    uint32_t columnBytes, columnSamples; // bytes of a part, by which columns are chosen
+    uint32_t sampleBytes, samples;       // size and number of samples for whole sections
+    uint32_t columnBytes, columnSamples; // size and number of samples for single columns
     uint32_t finalists;
 };
 
-// Estimates how small an entropy coder with matches makes bytes.
+// Estimates the size of bytes after compression with matches and entropy coding.
 class FilterTrial {
 public:
     // Throws std::bad_alloc.
@@ -39,7 +39,7 @@ public:
     {
         return compress(m_effort.carefulLevel, bytes, size);
     }
-    // Returns whether it takes more care than cost().
+    // Returns whether finalCost() takes more care than cost().
     bool hasFinalCost() const
     {
         return m_effort.finalLevel != m_effort.fastLevel ||
@@ -70,19 +70,19 @@ struct FilterChoices {
     uint32_t predictors = 1;                 // a set of bitOf(predictor)
     bool planes = true;                      // columns may be split
     bool floats = false;                     // columns of 4 bytes may be rotated
-    bool forced = false;                     // something has to be done
-    uint32_t firstBase = 0, baseCount = 0;   // columns that others of their width may be taken from
+    bool forced = false;                     // leaving the section unfiltered is not an option
+    uint32_t firstBase = 0, baseCount = 0;   // columns that may be subtracted from others as wide
     uint32_t firstBlock = 0, blockCount = 0; // columns of colours or indices of compressed blocks
-    std::vector<uint8_t> groups; // a way to group the columns: how many columns each group
-                                 // has
+    std::vector<uint8_t> groups; // a way to group the columns: the number of columns of each
+                                 // group
 
     bool mayBeBase(uint32_t column) const { return column - firstBase < baseCount; }
     bool mayBeBlock(uint32_t column) const { return column - firstBlock < blockCount; }
 };
 
 // Chooses how the section's columns are filtered: each alone in planes, some or all interleaved, or
-// not at all, which leaves the section without columns. Returns the cost in relation to that without
-// a filter. What is tried for each column alone sees columnSamples, the rest sees samples.
+// not at all, which leaves the section without columns. Returns the ratio of the filtered to the
+// unfiltered cost. columnSamples decide about single columns, samples about the whole section.
 double chooseSection(FilterTrial& trial, const FilterSamples& columnSamples,
                      const FilterSamples& samples, const FilterChoices& choices,
                      FilterSection& section);

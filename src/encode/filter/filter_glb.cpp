@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// glTF 2.0 in its binary form (.glb): the accessors of its buffer say where records are.
+// Finds the parts of binary glTF 2.0 files (.glb). Accessors say where the buffer has records.
 #include "encode/filter/filter_plan.h"
 
 #include "formats/little_endian.h"
@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-// These bound the memory that a document takes. A larger document is not read, and nothing of a
-// document with more values or deeper nesting is used.
+// These limits bound the memory that a document takes. A document that exceeds one of them is not
+// used at all.
 constexpr uint64_t kMaxJson = 32u << 20;
 constexpr size_t kMaxValues = 1u << 19;
 constexpr size_t kMaxDepth = 8;
@@ -76,7 +76,7 @@ private:
             m_skips = false;
         return true;
     }
-    // The place of a value stays the same while it is open, since nothing is added around it.
+    // The address of an open value stays valid, since nothing is added to the values around it.
     json* put(json value)
     {
         if (++m_values > kMaxValues) return nullptr;
@@ -92,8 +92,8 @@ private:
 
     std::vector<json*> m_open;
     std::string m_key;
-    bool m_skips = false; // the value that is next, or open
-    size_t m_skipped = 0; // how many values are open inside the skipped one
+    bool m_skips = false; // the next value, or the open one, is skipped
+    size_t m_skipped = 0; // depth of open values inside the skipped one
     size_t m_values = 0;
 };
 
@@ -128,15 +128,15 @@ uint32_t componentCount(const json& accessor)
     return type == "VEC4" ? 4 : type == "MAT4" ? 16 : 0;
 }
 
-// An attribute of each record: the bytes of a component, and how many components.
+// An attribute of each record: the size of a component in bytes and the number of components.
 struct Attribute {
     uint32_t bytes, count;
 };
 
-// Records that share a place and a stride.
+// Records with the same first byte and the same stride.
 struct Records {
     uint64_t count = 0;
-    std::map<uint32_t, Attribute> attributes; // by their place in the record
+    std::map<uint32_t, Attribute> attributes; // by their offset in the record
 };
 
 FilterSection sectionOf(const Records& records, uint32_t stride)
@@ -160,7 +160,7 @@ FilterParts partsOf(const json& document, uint64_t binary, uint64_t binarySize, 
     if (accessors == document.end() || views == document.end() || !accessors->is_array() ||
         !views->is_array())
         return {};
-    std::map<std::pair<uint64_t, uint32_t>, Records> all; // by begin and stride
+    std::map<std::pair<uint64_t, uint32_t>, Records> all; // by first byte and stride
     for (const json& accessor : *accessors) {
         const uint64_t view = numberOf(accessor, "bufferView", UINT64_MAX);
         const uint32_t bytes = componentBytes(numberOf(accessor, "componentType", 0)),
@@ -179,7 +179,8 @@ FilterParts partsOf(const json& document, uint64_t binary, uint64_t binarySize, 
         if (numberOf(bufferView, "buffer", 0) != 0 || !inside || stride < bytes * count ||
             stride > kFilterMaxStride)
             continue;
-        // Attributes of one record begin inside it; larger offsets begin records of their own.
+        // An offset below the stride is that of an attribute inside a record. A larger one is that
+        // of an array of its own in the same view.
         const bool packed = offset >= stride;
         const uint64_t begin = viewBegin + (packed ? offset : 0);
         Records& place = all[{begin, uint32_t(stride)}];

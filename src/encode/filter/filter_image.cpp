@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Files of images: each mip level is a part whose records are its texels or blocks.
+// Finds the parts of image files. Each mip level is a part, and its records are texels or blocks.
 #include "encode/filter/filter_plan.h"
 
 #include <sluice/sluice_image.h>
@@ -20,7 +20,7 @@ enum class Blocks {
     other
 };
 
-// Returns the blocks of a format of the table.
+// Returns the kind of compressed blocks that a format of the table has.
 Blocks blocksOf(const SluiceImageFormat& format)
 {
     if (format.compressed == 0) return Blocks::none;
@@ -31,7 +31,7 @@ Blocks blocksOf(const SluiceImageFormat& format)
     return Blocks::other;
 }
 
-// Adds two end points of 8 bits and 48 bits of indices.
+// Adds the columns of an alpha block: two end points of 8 bits, then 48 bits of indices.
 void addAlphaBlock(FilterPart& part)
 {
     addColumns(part.section, 2, 1);
@@ -40,7 +40,7 @@ void addAlphaBlock(FilterPart& part)
     part.choices.groups.insert(part.choices.groups.end(), {2, 2});
 }
 
-// Adds two end points of 16 bits and 32 bits of indices.
+// Adds the columns of a colour block: two end points of 16 bits, then 32 bits of indices.
 void addColourBlock(FilterPart& part)
 {
     part.choices.firstBase = part.choices.firstBlock = part.section.columnCount;
@@ -51,7 +51,7 @@ void addColourBlock(FilterPart& part)
     part.choices.groups.insert(part.choices.groups.end(), {2, 1});
 }
 
-// Adds the numbers that a texel consists of.
+// Adds a column for each number that a texel consists of.
 void addTexel(const SluiceImageFormat& format, FilterPart& part)
 {
     const uint32_t bytes = std::min(format.unitBytes, 4u);
@@ -136,7 +136,7 @@ std::vector<uint64_t> ImageFile::cuts(uint64_t size) const
     std::sort(inOrder.begin(), inOrder.end(),
               [](const ImageRun& a, const ImageRun& b) { return a.offset < b.offset; });
     std::vector<uint64_t> cuts;
-    uint64_t last = 0; // bytes of the run before
+    uint64_t last = 0; // size of the previous run in bytes
     for (const ImageRun& run : inOrder) {
         const uint64_t cut = run.offset & ~uint64_t(3);
         const bool wanted = run.size >= kImageTile || last >= kImageTile;
@@ -146,7 +146,7 @@ std::vector<uint64_t> ImageFile::cuts(uint64_t size) const
     return cuts;
 }
 
-// Without a hint that it is an image, only the block formats that DDS was made for are used.
+// No hint says that the file is an image, so only the block formats that DDS was made for are used.
 FilterParts findDdsParts(const uint8_t* bytes, uint64_t size)
 {
     ImageFile file;

@@ -52,7 +52,7 @@ void addColumns(FilterSection& section, uint32_t count, uint8_t bytes)
 
 namespace {
 
-// Finds the packets of an image with this many pixels, as far as they exist.
+// Finds the packets of an image with this many pixels. A file that ends early has fewer.
 void findPackets(const uint8_t* bytes, uint64_t size, uint64_t pixels, FilterPart& part)
 {
     const uint64_t end = std::min<uint64_t>(size, UINT32_MAX);
@@ -136,7 +136,7 @@ FilterParts findWavParts(const uint8_t* bytes, uint64_t size)
 
 namespace {
 
-// A part of `count` records.
+// Returns a part of `count` records.
 FilterPart recordsAt(uint64_t begin, uint64_t count, const FilterSection& section,
                      const FilterChoices& choices)
 {
@@ -156,7 +156,7 @@ FilterChoices choicesOf(uint32_t predictors, bool floats = false)
     return choices;
 }
 
-// Adds records of this many words of 4 bytes.
+// Returns a section whose records consist of this many 4-byte words.
 FilterSection wordRecords(uint32_t words)
 {
     FilterSection section;
@@ -166,8 +166,8 @@ FilterSection wordRecords(uint32_t words)
 
 } // namespace
 
-// Quake III models have a header, frames, tags and surfaces. A surface's vertices stand frame after
-// frame.
+// Quake III models have a header, frames, tags and surfaces. A surface stores all vertices of one
+// frame, then those of the next.
 FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size)
 {
     if (size < 108 || std::memcmp(bytes, "IDP3", 4) != 0 || loadLe32(bytes + 4) != 15) return {};
@@ -197,7 +197,7 @@ FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size)
         found.push_back(recordsAt(at + field(at + 96), vertices, wordRecords(2),
                                   choicesOf(kDifferences, true)));
         FilterSection vertex;
-        addColumns(vertex, 3, 2); // place
+        addColumns(vertex, 3, 2); // position
         addColumns(vertex, 2, 1); // normal, as two angles
         vertex.width = vertices;
         found.push_back(recordsAt(at + field(at + 100), uint64_t(vertices) * vertexFrames, vertex,
@@ -212,8 +212,8 @@ FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size)
 
 namespace {
 
-// The grid of light volumes of a Quake III map has a cell for each 64 x 64 x 128 units of the world,
-// which is the first model. Returns the cells of a row.
+// The light grid of a Quake III map has a cell per 64 x 64 x 128 units of the world, whose extents
+// are those of the first model. Returns the number of cells in a row.
 uint32_t lightGridWidth(const uint8_t* model)
 {
     float low, high;
@@ -256,7 +256,7 @@ FilterParts findBspParts(const uint8_t* bytes, uint64_t size)
             part.choices = choicesOf(part.section.width != 0 ? kRows : kDifferences);
             part.choices.firstBase = 1;
             part.choices.baseCount = 4;
-        } else if (lump == visibilityLump) { // a row of bits each cluster
+        } else if (lump == visibilityLump) { // a row of bits per cluster
             if (part.size < 8 || loadLe32(bytes + part.begin + 4) > kFilterMaxTile) continue;
             part.section.width = loadLe32(bytes + part.begin + 4);
             part.begin += 8;

@@ -32,7 +32,7 @@ void readMapped(const FilterSection& section, uint32_t column, const uint8_t* re
         value = T(mapValue(description, value));
 }
 
-// This does what guessOf does, in the type of the values: comparisons are signed if `Compared` is.
+// Does what guessOf does, in the values' own type. Comparisons are signed if `Compared` is.
 template <typename T, typename Compared>
 T guessMedian(T left, T up, T upLeft)
 {
@@ -48,8 +48,8 @@ T guessAverage(T left, T up)
     return T(T(a & b) + T(T(a ^ b) >> 1)) ^ bias;
 }
 
-// Computes the residuals of `count` records from `begin` on. If the predictor needs rows, they lie
-// in one row behind its first record; they have all the neighbours that it reads.
+// Computes the residuals of `count` consecutive records that have all the neighbours that the
+// predictor reads. If it needs rows, the records lie in one row, after its first record.
 template <typename T, typename Compared>
 void predictRun(FilterPredictor predictor, const T* at, uint32_t count, uint32_t width,
                 T* residuals)
@@ -80,7 +80,7 @@ void predictRun(FilterPredictor predictor, const T* at, uint32_t count, uint32_t
     }
 }
 
-// Puts one byte of each residual into its plane.
+// Stores byte kByte of each residual in the plane for that byte.
 template <uint32_t kByte, typename T>
 void storeByte(const T* residuals, uint32_t begin, uint32_t count, const FilterPlane& plane,
                uint8_t* to)
@@ -96,7 +96,7 @@ void storeByte(const T* residuals, uint32_t begin, uint32_t count, const FilterP
     }
 }
 
-// Puts residuals into their planes.
+// Stores residuals in their planes, in zigzag form if isZigzag is set.
 template <typename T>
 void store(T* residuals, uint32_t begin, uint32_t count, bool isZigzag, const FilterPlane* planes,
            uint8_t* to)
@@ -114,8 +114,8 @@ void store(T* residuals, uint32_t begin, uint32_t count, bool isZigzag, const Fi
     }
 }
 
-// Returns how many of the first records lack a neighbour that the predictor may read; all of them
-// if predictRun has no loop for it.
+// Returns how many records at the beginning lack a neighbour that the predictor may read. Returns
+// UINT32_MAX, which stands for all records, if predictRun has no loop for the predictor.
 uint32_t headOf(FilterPredictor predictor, uint32_t width)
 {
     if (predictor > FilterPredictor::average) return UINT32_MAX;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The values of one column of records, and their residuals. Each width of a value has its own
-// loops, which compilers vectorise, because plans of filters try many predictors.
+// The values of one column of records, and their residuals. Planning a filter tries many
+// predictors, so each value width has its own loops, which compilers vectorise.
 #pragma once
 
 #include "formats/filter.h"
@@ -10,15 +10,15 @@
 
 namespace sluice {
 
-// The values of a column before prediction, in the vector of their type.
+// The values of a column before prediction. Only the vector of the values' type is in use.
 class ColumnValues {
 public:
-    // Reads the values, maps them and subtracts their base. There are `count` records.
+    // Reads the column's values from `count` records, maps them and subtracts their base.
     void read(const FilterSection& section, uint32_t column, const uint8_t* records,
               uint32_t count);
     uint32_t count() const { return m_count; }
-    // Writes them as residuals, each byte to its plane below `to`. Only the predictor and zigzag of
-    // `column` may differ from those of the column that was read.
+    // Writes the residuals, each byte to its plane; `planes` are relative to `to`. `column` may
+    // differ from the column that was read only in its predictor and zigzag flag.
     void writeResiduals(const FilterSection& section, const FilterColumn& column,
                         const FilterPlane* planes, uint8_t* to) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Cuts a file of parts into tiles and describes each. Cuts stand at multiples of 4, and at the ends
-// of rows or records if possible. The first bytes of a tile that starts inside a record are not
-// filtered.
+// Cuts a file that consists of parts into tiles and makes each tile's filter description. Cuts are
+// at multiples of 4 and, if possible, at the ends of rows or records. If a tile starts inside a
+// record, the bytes up to the next record are not filtered.
 #include "encode/filter/filter_plan.h"
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kOwnTile = 32768; // parts from this size on do not share a tile
+constexpr uint64_t kOwnTile = 32768; // parts of at least this size do not share a tile
 
 uint64_t alignDown(uint64_t value) { return value & ~uint64_t(3); }
 
-// Returns where the packet, row or record that holds `at` begins.
+// Returns the offset of the packet, row or record that contains the byte at `at`.
 uint64_t unitBegin(const FilterPart& part, uint64_t at)
 {
     const uint64_t offset = at - part.begin;
@@ -28,7 +28,7 @@ uint64_t unitBegin(const FilterPart& part, uint64_t at)
 // Finds a good place for a cut inside `part`, in (from, to].
 uint64_t cutInside(const FilterPart& part, uint64_t from, uint64_t to)
 {
-    if (part.doubtful) return alignDown(to); // where tiles without filters are cut
+    if (part.doubtful) return alignDown(to); // the cut that tiles without filters have
     uint64_t best = alignDown(to), bestWaste = UINT64_MAX;
     uint64_t unit = unitBegin(part, to);
     const uint32_t maxTries = part.section.tgaRle ? 256 : 8;
@@ -52,7 +52,8 @@ uint64_t tileEnd(const FilterParts& parts, uint64_t from, uint32_t maxTileBytes,
     const auto cut = std::upper_bound(cuts.begin(), cuts.end(), from);
     const uint64_t stop = cut == cuts.end() ? fileEnd : *cut,
                    limit = std::min(stop, from + maxTileBytes);
-    // A part that is cut out is one tile if possible; so is a file.
+    // What lies between two required cuts becomes one tile if possible, and so does a whole file
+    // without required cuts.
     if ((cuts.empty() ? fileEnd : stop - from) <= maxTileBytes) return stop;
     uint64_t end = limit;
     bool first = true;
@@ -64,7 +65,7 @@ uint64_t tileEnd(const FilterParts& parts, uint64_t from, uint32_t maxTileBytes,
         if (own && !first && alignDown(part.begin) > from && part.begin % 4 == 0) return part.begin;
         if (own && partEnd <= limit && partEnd % 4 == 0) return partEnd;
         if (partEnd > limit) {
-            // A part that fits into a tile of its own is not cut.
+            // A part that fits into a tile is not cut: the tile ends before it.
             const bool later =
                 part.size <= maxTileBytes && part.begin % 4 == 0 && part.begin > from;
             end = later ? part.begin : cutInside(part, from, limit);
@@ -81,7 +82,7 @@ void addPiece(const FilterPart& part, uint64_t from, uint64_t to,
     FilterSection section = part.section;
     if (section.columnCount != 0) {
         const uint64_t offset = from - part.begin;
-        uint64_t record = 0, start; // of the first whole record
+        uint64_t record = 0, start; // index and offset of the first whole record
         if (section.tgaRle) {
             start = part.begin +
                     *std::lower_bound(part.packets.begin(), part.packets.end(), uint32_t(offset));
@@ -106,8 +107,8 @@ void addPiece(const FilterPart& part, uint64_t from, uint64_t to,
     }
 }
 
-// Makes the description of a tile, an empty one if nothing of it is filtered or if it would have
-// too many sections or columns, or take too many steps.
+// Makes the filter description of a tile. It is empty if nothing in the tile is filtered, or if the
+// description would exceed the limits for sections, columns or steps.
 std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint64_t to)
 {
     std::vector<FilterSection> sections;
@@ -120,7 +121,7 @@ std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint
     for (const FilterSection& section : sections)
         columns += section.columnCount + SLUICE_FILTER_SECTION_COLUMNS;
     if (columns > SLUICE_FILTER_MAX_COLUMNS) return {};
-    // A decoder copies the end of a tile if no section describes it.
+    // Trailing sections without columns are left out: a decoder copies bytes that no section covers.
     if (!sections.empty() && sections.back().columnCount != 0) sections.back().size = kFilterRest;
     while (!sections.empty() && sections.back().columnCount == 0)
         sections.pop_back();
@@ -128,7 +129,7 @@ std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint
     for (const FilterSection& section : sections)
         appendSection(section, description);
     if (description.empty()) return {};
-    // There may be more sections than a description has room for.
+    // Read the description back, since it may have more sections than the format allows.
     FilterReader reader(description.data(), 4 * description.size());
     uint32_t end = 0;
     const auto take = [](const FilterSection&, uint32_t, uint32_t) { return true; };
