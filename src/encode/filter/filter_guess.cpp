@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kSample = 32768;
 constexpr uint32_t kNear = 4; // bytes that differ by at most this are alike
 
-// Counts the bytes of a sample that are like the byte `stride` positions before.
+// Counts the bytes of a sample that are like the byte `stride` positions before them.
 uint32_t countAlike(const uint8_t* bytes, uint32_t size, uint32_t stride)
 {
     uint32_t count = 0;

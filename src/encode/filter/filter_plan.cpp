@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes plans: the parts of an asset, a filter for each, and the tiles that they are cut into.
+// Makes the plan of an asset: its parts, a filter for each part, and the cuts into tiles.
 #include <sluice/sluice_filter.h>
 
 #include "encode/filter/filter_plan.h"
@@ -13,20 +13,21 @@
 namespace sluice {
 namespace {
 
+// The ratios compare the size with a filter to that without, as the trials estimate them.
 constexpr uint64_t kSmallPart = 128;   // bytes; a description would cost more than a filter gains
-constexpr double kDoubt = 0.8;         // filters that gain less are tried with more care
-constexpr double kClear = 0.7;         // filters that gain more hold up in whole tiles
-constexpr double kLittle = 0.85;       // Gstd without a filter gets up to a tenth below zstd, the
-                                       // yardstick of the trials
-constexpr uint64_t kSmallFile = 32768; // so small that descriptions and padding decide
-constexpr uint32_t kNarrow = 4;        // records of a row
+constexpr double kDoubt = 0.8;         // above this ratio, a filter is tried with more care
+constexpr double kClear = 0.7;         // below this ratio, a filter gains in whole tiles too
+constexpr double kLittle = 0.85;       // above this ratio, the gain is doubtful: without a filter,
+                                       // Gstd is up to a tenth smaller than zstd, which trials use
+constexpr uint64_t kSmallFile = 32768; // in files this small, descriptions and padding decide
+constexpr uint32_t kNarrow = 4;        // rows of fewer records are narrow
 
 // Takes samples of whole packets.
 FilterSamples packetSamples(const FilterPart& part, const uint8_t* bytes,
                             const FilterEffort& effort)
 {
     FilterSamples samples;
-    const auto packetAt = [&](uint64_t at) { // where the first packet from there on begins
+    const auto packetAt = [&](uint64_t at) { // offset of the first packet at or after `at`
         return *std::lower_bound(part.packets.begin(), part.packets.end() - 1, uint32_t(at));
     };
     for (uint32_t s = 0; s < effort.samples; ++s) {
@@ -39,7 +40,7 @@ FilterSamples packetSamples(const FilterPart& part, const uint8_t* bytes,
     return samples;
 }
 
-// Takes samples of a part: all of it if it is small, else some at equal distances.
+// Takes samples of a part: the whole part if it is small, otherwise samples at equal distances.
 FilterSamples samplesOf(const FilterPart& part, const uint8_t* bytes, const FilterEffort& effort)
 {
     const uint64_t stride = part.section.stride(), row = stride * std::max(1u, part.section.width);
@@ -59,9 +60,9 @@ FilterSamples samplesOf(const FilterPart& part, const uint8_t* bytes, const Filt
     return samples;
 }
 
-// Takes the samples by which columns are chosen. Residuals differ from place to place, so several
-// short samples say more than a few long ones. If predictors read the row above, a sample holds
-// several rows, and there are half as many samples.
+// Takes the samples by which the filters of single columns are chosen. Residuals vary over a part,
+// so several short samples represent it better than a few long ones. If predictors read the row
+// above, a sample holds several rows, and there are half as many samples.
 FilterSamples columnSamplesOf(const FilterPart& part, const uint8_t* bytes,
                               const FilterEffort& effort)
 {
@@ -97,8 +98,8 @@ FilterParts givenRecords(uint64_t size, const SluiceFilterPlanInfo& info)
     return list.finish();
 }
 
-// Returns the predictors with which no tile of the part takes too many steps, whichever columns use
-// them.
+// Returns the predictors that keep every tile of the part within the limit of decoding steps, even
+// if all columns use them.
 uint32_t predictorsWithinSteps(const FilterPart& part, uint32_t maxTileSize)
 {
     const FilterSection& section = part.section;
@@ -109,7 +110,8 @@ uint32_t predictorsWithinSteps(const FilterPart& part, uint32_t maxTileSize)
         return filterSteps(records, section.width, section.width - 1, ups, waves) <=
                SLUICE_FILTER_MAX_STEPS;
     };
-    // Columns of both kinds may take one more turn than those of one kind.
+    // A mix of `up` columns and columns with a wavefront may take one turn more than columns of one
+    // kind.
     const uint32_t bytes = section.stride();
     if (fits(SLUICE_FILTER_STEP_BYTES, bytes)) return kRows | kWithoutRows;
     return fits(bytes, 0) ? kWithoutRows | bitOf(FilterPredictor::up) : kWithoutRows;
@@ -138,8 +140,8 @@ FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterP
     for (FilterPart& part : parts) {
         FilterChoices& choices = part.choices;
         choices.predictors &= allowedPredictors(info.features);
-        // Decoders look upwards with a lane for each row or column, so narrow rows are slow, and
-        // tiles of very long or very many rows take more steps than they may.
+        // Decoders undo predictors that read the row above with one lane per row or column. So
+        // narrow rows are slow, and tiles of very long or very many rows exceed the limit of steps.
         choices.predictors &= part.section.width < kNarrow
                                   ? kWithoutRows
                                   : predictorsWithinSteps(part, info.maxTileSize);
@@ -183,7 +185,8 @@ bool canJoin(const FilterPart& a, const FilterPart& b)
            a.size % a.section.stride() == 0;
 }
 
-// Returns whether a filter gains on a whole tile too, where matches reach farther than in a sample.
+// Returns whether a filter also gains on a sample of a whole tile's size, in which matches reach
+// farther than in the small samples.
 bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part, bool doubtful)
 {
     FilterEffort large = trial.effort();
@@ -203,7 +206,7 @@ bool holdsUp(FilterTrial& trial, const uint8_t* bytes, const FilterPart& part, b
     return filtered < plain;
 }
 
-// Chooses the filter of a part that takes no other part's.
+// Chooses the filter of a part that does not take over the filter of another part.
 void chooseFilter(FilterTrial& trial, const uint8_t* bytes, uint64_t fileSize, FilterPart& part)
 {
     FilterSection& section = part.section;
@@ -223,7 +226,7 @@ void chooseFilter(FilterTrial& trial, const uint8_t* bytes, uint64_t fileSize, F
 void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts)
 {
     const uint64_t fileSize = parts.empty() ? 0 : parts.back().begin + parts.back().size;
-    std::map<uint32_t, const FilterPart*> largest; // of each group
+    std::map<uint32_t, const FilterPart*> largest; // per group of parts
     for (const FilterPart& part : parts) {
         const FilterPart*& most = largest[part.group];
         if (most == nullptr || part.size > most->size) most = &part;
@@ -301,7 +304,7 @@ struct SluiceFilterPlan_T {
     }
 
 private:
-    // Returns where the item is, as tile records count. Equal items stand once.
+    // Returns the item's offset in the form that tile records use. Equal items are stored once.
     uint32_t addItem(const std::vector<uint32_t>& description)
     {
         const uint32_t bytes = uint32_t(4 * description.size());
@@ -354,8 +357,8 @@ SluiceStatus sluiceCreateFilterPlan(const void* bytes, uint64_t size,
         if (info->layout == SLUICE_FILTER_LAYOUT_IMAGE && image.parse(from, size))
             cuts = image.cuts(size);
         made->tiles = cutIntoTiles(parts, info->maxTileSize, cuts);
-        // Parts were judged alone; in a single tile they share tables and matches, unless nearly all
-        // of it is the pixels of an image.
+        // Filters were chosen for each part alone, but the parts of a single tile share tables and
+        // matches. So check the whole tile again, unless nearly all of it is pixels of an image.
         const bool isMixed =
             parts.size() > 2 && std::none_of(parts.begin(), parts.end(), [&](const FilterPart& p) {
                 return p.section.columns[0].bytes == 1 && p.size > size - size / 16;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plans how a file is filtered: it consists of parts, each of one kind of record, and is cut into
-// tiles.
+// Plans how a file is filtered. The file consists of parts, each with one kind of record, and is
+// cut into tiles.
 #pragma once
 
 #include "encode/filter/filter_choose.h"
@@ -23,40 +23,41 @@ constexpr uint32_t predictorsThat(bool needRows)
 constexpr uint32_t kWithoutRows = predictorsThat(false);
 constexpr uint32_t kRows = kDifferences | predictorsThat(true);
 
-// Consecutive bytes of a file. Without columns the part is not filtered; section.size has no meaning.
+// A contiguous range of a file, not filtered if it has no columns. section.size has no meaning.
 struct FilterPart {
     uint64_t begin = 0, size = 0;
     FilterSection section;
     FilterChoices choices;
     uint32_t group =
-        0; // parts with the same number (not 0) take the filter of the largest, except for
-           // the width
+        0; // parts of the same group, unless it is 0, take the filter of the largest one but
+           // keep their own width
     bool doubtful = false; // the filter gains little
     std::vector<uint32_t>
-        packets; // of a Targa file: where each begins in the part, and the last ends
+        packets; // Targa: the offset of each packet in the part, and the end of the last
 };
 using FilterParts = std::vector<FilterPart>;
 
-// Finds a file's parts, in order and without gaps. Bytes that are not understood are parts without
+// Finds a file's parts, in order and without gaps. Bytes of unknown meaning become parts without
 // columns.
 FilterParts findParts(const uint8_t* bytes, uint64_t size);
-// Each of these knows one type of file; they find nothing in others and in damaged ones.
+// Each of these functions knows one type of file. It finds nothing in a file of another type or in
+// a damaged one.
 FilterParts findTgaParts(const uint8_t* bytes, uint64_t size);
 FilterParts findWavParts(const uint8_t* bytes, uint64_t size);
 FilterParts findMd3Parts(const uint8_t* bytes, uint64_t size);
 FilterParts findBspParts(const uint8_t* bytes, uint64_t size);
 FilterParts findDdsParts(const uint8_t* bytes, uint64_t size);
-FilterParts findImageParts(const uint8_t* bytes, uint64_t size); // KTX2 and DDS of every format
+FilterParts findImageParts(const uint8_t* bytes, uint64_t size); // KTX2 and DDS of any format
 FilterParts findGlbParts(const uint8_t* bytes, uint64_t size);
-FilterParts guessParts(const uint8_t* bytes, uint64_t size); // of any type
+FilterParts guessParts(const uint8_t* bytes, uint64_t size); // for files of any type
 
 // Collects parts in ascending order; the bytes between them become parts without columns.
 class FilterPartList {
 public:
     explicit FilterPartList(uint64_t fileSize) : m_size(fileSize) {}
-    // Leaves out a part that does not lie in the file or not wholly behind the parts so far.
+    // Ignores a part that exceeds the file or does not begin after the parts so far.
     void add(FilterPart part);
-    // Brings the parts into their order first.
+    // Sorts the parts by their offsets before it adds them.
     void addUnordered(FilterParts parts);
     FilterParts finish();
 
@@ -70,28 +71,28 @@ private:
 // Appends `count` columns of this many bytes each.
 void addColumns(FilterSection& section, uint32_t count, uint8_t bytes);
 
-// Chooses the filters of all parts; parts that gain nothing lose their columns.
+// Chooses the filters of all parts. A part that gains nothing loses its columns.
 void chooseFilters(FilterTrial& trial, const uint8_t* bytes, FilterParts& parts);
 
-// Joins neighbours that are not filtered, or have the same filter without rows.
+// Joins neighbouring parts if they are not filtered, or have the same filter without rows.
 void joinParts(FilterParts& parts);
 
-// Tiles of one size with one description; the last one of them may be shorter.
+// Consecutive tiles of one size with one filter description. The last of them may be shorter.
 struct FilterTiles {
     uint64_t size;
     uint32_t tileBytes;
-    std::vector<uint32_t> description; // empty: not filtered
-    bool doubtful;                     // all of its filters are doubtful
+    std::vector<uint32_t> description; // empty if the tiles are not filtered
+    bool doubtful;                     // all filters in the description are doubtful
 };
-// `cuts` are where tiles must begin: multiples of 4 in order.
+// `cuts` are the offsets at which tiles must begin, in ascending order and multiples of 4.
 std::vector<FilterTiles> cutIntoTiles(const FilterParts& parts, uint32_t maxTileBytes,
                                       const std::vector<uint64_t>& cuts);
 
-// Returns whether a tile with its description gets smaller.
+// Returns whether a filtered tile together with its description is smaller than the plain tile.
 bool worthIt(FilterTrial& trial, const uint8_t* bytes, uint32_t size,
              const std::vector<uint32_t>& description);
 
-// Finds the parts of a file and what `info` allows to try for them.
+// Finds the parts of a file and restricts their choices to those that `info` allows.
 FilterParts wantedParts(const uint8_t* bytes, uint64_t size, const SluiceFilterPlanInfo& info);
 FilterEffort effortOf(const SluiceFilterPlanInfo& info);
 

@@ -52,7 +52,7 @@ uint64_t tileEnd(const FilterParts& parts, uint64_t from, uint32_t maxTileBytes,
     const auto cut = std::upper_bound(cuts.begin(), cuts.end(), from);
     const uint64_t stop = cut == cuts.end() ? fileEnd : *cut,
                    limit = std::min(stop, from + maxTileBytes);
-    // What lies between two required cuts becomes one tile if possible, and so does a whole file
+    // The bytes between two required cuts become one tile if possible, and so does a whole file
     // without required cuts.
     if ((cuts.empty() ? fileEnd : stop - from) <= maxTileBytes) return stop;
     uint64_t end = limit;
@@ -121,7 +121,7 @@ std::vector<uint32_t> describeTile(const FilterParts& parts, uint64_t from, uint
     for (const FilterSection& section : sections)
         columns += section.columnCount + SLUICE_FILTER_SECTION_COLUMNS;
     if (columns > SLUICE_FILTER_MAX_COLUMNS) return {};
-    // Trailing sections without columns are left out: a decoder copies bytes that no section covers.
+    // Leave out sections without columns at the end: a decoder copies bytes that no section covers.
     if (!sections.empty() && sections.back().columnCount != 0) sections.back().size = kFilterRest;
     while (!sections.empty() && sections.back().columnCount == 0)
         sections.pop_back();

@@ -9,7 +9,7 @@ namespace sluice::gdeflate {
 
 namespace {
 
-constexpr uint32_t kBlockTypeBits = 3; // with the bit that says whether it is the last block
+constexpr uint32_t kBlockTypeBits = 3; // two type bits and the bit that marks the last block
 enum BlockType : uint32_t {
     kStored = 0,
     kStatic = 1,
@@ -45,7 +45,7 @@ void writeBlockType(LaneWriter& writer, BlockType type, bool final)
     writer.put(0, (final ? 1u : 0u) | type << 1, kBlockTypeBits);
 }
 
-// The bits that one lane writes in one step.
+// The bits that a lane writes in one step.
 struct Step {
     uint32_t bits;
     uint32_t count;
@@ -63,7 +63,8 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
     for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot)
         distance[slot] = {codes[slot], lengths.distance[slot]};
 
-    // A lane that has decoded a length decodes its distance next. 0 bits: no distance is pending.
+    // A lane that has decoded a length decodes its distance in the next round. `count` is 0 if the
+    // lane has no distance pending.
     Step pending[kLanes] = {};
     uint32_t lane = 0;
     const auto advance = [&lane] { lane = (lane + 1) % kLanes; };
@@ -94,15 +95,16 @@ void writeBody(LaneWriter& writer, const CodeLengths& lengths, const Token* toke
     }
     skipPending();
     writer.put(lane, litLen[kEndOfBlock].bits, litLen[kEndOfBlock].count);
-    // Lanes above the end of block finish the round, then those below it have one more.
+    // Write the distances that are pending: the lanes after the end of block finish this round, and
+    // the lanes before it take one more round.
     for (uint32_t i = 1; i < kLanes; ++i) {
         advance();
         putPending();
     }
 }
 
-// Few codes reach the format's own limit, and then the limit costs next to nothing. With a lower
-// limit the better code pays.
+// First tries the fast algorithm with the format's own limit, which few codes reach and which then
+// costs next to nothing. If a length exceeds the lower limit, the slower optimal algorithm pays.
 void buildWithLimit(const uint32_t* frequencies, uint32_t count, uint32_t limit, uint8_t* lengths)
 {
     buildCodeLengths(frequencies, count, kMaxCodeLength, lengths);
@@ -150,8 +152,8 @@ void DynamicCodes::build(const Histogram& histogram, const CodeLimits& limits)
     std::memcpy(all, m_lengths.litLen, m_litLenCount);
     std::memcpy(all + m_litLenCount, m_lengths.distance, m_distanceCount);
 
-    // The best way to cut runs depends on the precode, and the precode on the runs, so a guess is
-    // refined while that helps.
+    // The best way to cut runs of equal lengths depends on the precode, and the best precode
+    // depends on the cuts. So start with typical costs and refine them for as long as that helps.
     uint8_t costs[kPrecodeSymbols] = {3, 5, 5, 5, 5, 4, 4, 4, 4, 4, 5, 5, 6, 7, 7, 7, 3, 4, 4};
     m_headerBits = UINT32_MAX;
     for (int pass = 0; pass < 3; ++pass) {
@@ -168,7 +170,7 @@ void DynamicCodes::build(const Histogram& histogram, const CodeLimits& limits)
 }
 
 // Cuts the code lengths into precode items, each run in the way that is cheapest at these costs.
-// Returns their count.
+// Returns the number of items.
 uint32_t DynamicCodes::makeItems(const uint8_t* all, uint32_t count, const uint8_t* costs,
                                  Item* items) const
 {
@@ -195,7 +197,8 @@ uint32_t DynamicCodes::makeItems(const uint8_t* all, uint32_t count, const uint8
             items[made++] = {value, 0};
             --left;
             while (left >= 3 && costs[16] + 2u < std::min(left, 6u) * costs[value]) {
-                // 7 and 8 are two repeats (4 + 3, 4 + 4), since 6 would leave too few for another.
+                // Cut 7 and 8 into 4 + 3 and 4 + 4: after a repeat of 6, the rest would be too
+                // short for another repeat.
                 const uint32_t run = left == 7 || left == 8 ? 4 : std::min(left, 6u);
                 items[made++] = {16, uint8_t(run - 3)};
                 left -= run;
@@ -207,7 +210,8 @@ uint32_t DynamicCodes::makeItems(const uint8_t* all, uint32_t count, const uint8
     return made;
 }
 
-// Makes the items, with the best precode for them, the header if that is shorter than before.
+// Builds the best precode for the items, and keeps both as the header if it is shorter than the
+// best one so far.
 void DynamicCodes::setHeader(const Item* items, uint32_t count)
 {
     uint32_t frequencies[kPrecodeSymbols] = {};
@@ -280,7 +284,7 @@ void writeStoredBlocks(LaneWriter& writer, const uint8_t* bytes, uint32_t size, 
     do {
         const uint32_t length = std::min(size, kMaxStoredBytes);
         writeBlockType(writer, kStored, final && length == size);
-        // The length and lane 0's first byte are one step.
+        // Lane 0 writes the length and its first byte in one step.
         writer.put(0, length | uint32_t(bytes[0]) << 16, 24);
         for (uint32_t i = 1; i < length; ++i)
             writer.put(i % kLanes, bytes[i], 8);

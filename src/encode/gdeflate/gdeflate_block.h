@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One block: what it costs in each of its three forms, and how it is written.
+// A block's cost in each of the three forms (dynamic, static, stored), and functions that write it.
 #pragma once
 
 #include "encode/gdeflate/gdeflate_huffman.h"
@@ -23,7 +23,7 @@ struct Histogram {
     uint32_t litLen[kLitLenSymbols];
     uint32_t distance[kDistanceSymbols];
 
-    // Counts the tokens and one end of block.
+    // Sets the histogram to that of the tokens and one end of block.
     void count(const Token* tokens, uint32_t tokenCount);
 };
 
@@ -41,12 +41,12 @@ struct CodeLimits {
 // A dynamic block's codes and the header that describes them.
 class DynamicCodes {
 public:
-    // Builds the codes for a histogram and the cheapest header found.
+    // Builds the codes for a histogram and the cheapest header that it finds for them.
     void build(const Histogram& histogram, const CodeLimits& limits);
 
     const CodeLengths& lengths() const { return m_lengths; }
 
-    // Returns the bits of a whole dynamic block with this histogram, block type included.
+    // Returns the size in bits of a dynamic block with this histogram, including the block type.
     uint32_t blockBits(const Histogram& histogram) const;
 
     void writeHeader(LaneWriter& writer) const;
@@ -67,14 +67,14 @@ private:
     uint32_t m_itemCount;
     uint8_t m_precodeLengths[kPrecodeSymbols];
     uint32_t m_precodeCount;
-    uint32_t m_headerBits; // up to the first literal or length, without the block type
+    uint32_t m_headerBits; // from after the block type to the first literal or length
 };
 
-// Returns the bits of a static block with this histogram, block type included.
+// Returns the size in bits of a static block with this histogram, including the block type.
 uint32_t staticBlockBits(const Histogram& histogram);
 
-// Returns the bits of `size` bytes as stored blocks, block types included. A stored block has a
-// type and a length.
+// Returns the size in bits of `size` bytes in stored blocks, including their block types and
+// lengths.
 constexpr uint32_t kMaxStoredBytes = 65535, kStoredBlockBits = 3 + 16;
 uint32_t storedBlockBits(uint32_t size);
 
@@ -82,7 +82,7 @@ void writeDynamicBlock(LaneWriter& writer, const DynamicCodes& codes, const Toke
                        uint32_t count, bool final);
 void writeStaticBlock(LaneWriter& writer, const Token* tokens, uint32_t count, bool final);
 
-// Writes as many stored blocks as `size` bytes need, at least one.
+// Writes `size` bytes as one stored block or, if they are too many for one, as several.
 void writeStoredBlocks(LaneWriter& writer, const uint8_t* bytes, uint32_t size, bool final);
 
 } // namespace sluice::gdeflate

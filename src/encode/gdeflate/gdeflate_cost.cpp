@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t bits(uint32_t count) { return count << kCostShift; }
 
-// Gives each length and distance its cost from the costs of its slot's symbol.
+// Sets the cost of each length and distance to that of its symbol and extra bits.
 template <typename LitLenCost, typename DistanceCost>
 void setCosts(Costs& costs, const LitLenCost& litLenCost, const DistanceCost& distanceCost)
 {
@@ -64,7 +64,7 @@ void Costs::setFromHistogram(const Histogram& histogram, const CodeLengths* leng
         uint32_t total = 0;
         for (uint32_t symbol = 0; symbol < count; ++symbol)
             total += frequencies[symbol];
-        // Doubled, so that a symbol that does not occur counts as half an occurrence.
+        // Frequencies are doubled, so that a symbol that does not occur can count as half of one.
         const uint32_t all = log2Cost(2 * total + 1);
         return [frequencies, known, all](uint32_t symbol) {
             if (known != nullptr && known[symbol] != 0) return bits(known[symbol]);

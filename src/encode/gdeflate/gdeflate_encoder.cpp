@@ -13,17 +13,17 @@ namespace {
 
 struct Level {
     Effort effort;
-    uint32_t lookahead; // of lazy parsing
+    uint32_t lookahead; // positions that lazy parsing looks ahead
     uint32_t chunks;    // granularity of block splitting
     uint32_t
-        tilePasses;  // passes of optimal parsing over the tile before it is split; 0: parsing is
-                     // lazy
+        tilePasses;  // passes of optimal parsing over the tile before it is split into blocks; with
+                     // 0, parsing is lazy
     uint32_t passes; // passes of optimal parsing over each block
 };
 
-// Optimal parsing looks at fewer candidates and at shorter matches than lazy parsing, so tiles that
-// consist of long matches become larger. Tiles that shrink to less than this part are also parsed
-// lazily, and the smaller stream is kept.
+// Optimal parsing looks at fewer candidates and at shorter matches than lazy parsing, so it makes
+// tiles that consist of long matches larger. Tiles that shrink to less than 1/kParsedAgain of their
+// size are therefore also parsed lazily, and the smaller stream is kept.
 constexpr uint32_t kParsedAgain = 6;
 
 constexpr uint32_t kMaxLevel = 12;
@@ -43,14 +43,14 @@ constexpr Level kLevels[kMaxLevel + 1] = {
     {{120, 160}, 0, 96, 2, 4},
 };
 
-// More parses are tried, with the search of level 7 and each lookahead up to the level's own. Level
-// 7 does so too, since a lookahead of 2 is better for texts and 1 for everything else.
+// From this level on, tiles may also be parsed lazily with the settings of this level and with each
+// lookahead from 1 on, since a lookahead of 2 is better for texts and 1 for everything else.
 constexpr uint32_t kLazyLevel = 7;
 
-// The cost of a decoder's work for each decodeSpeed, in proportions that were measured on a GPU:
-// the tables of a block take as long as about 20 rounds of 32 symbols, waiting for a source takes
-// half a round. The limits are the sizes of the decoder's look-up tables: a longer code slows down
-// the whole round.
+// The cost of a decoder's work for each decodeSpeed. Its proportions were measured on a GPU, where
+// the tables of a block take as long as about 20 rounds of 32 symbols, and waiting for a source
+// takes half a round. Code lengths are limited to the index bits of the decoder's look-up tables,
+// since a longer code slows down the whole round.
 constexpr DecodeWork decodeWork(uint32_t symbol)
 {
     return {symbol, 600 * symbol, 6 * symbol, 6 * symbol, {10, 8}};
@@ -65,11 +65,11 @@ constexpr DecodeWork kDecodeWork[SLUICE_GDEFLATE_MAX_DECODE_SPEED + 1] = {
     decodeWork(80),
 };
 
-// A full tile stored as one block takes two.
+// A full tile takes two stored blocks, so one more than there are chunks may be written.
 static_assert(kMaxChunks + 1 <= kMaxBlocks, "more blocks than a decoder accepts");
 static_assert(kLevels[kMaxLevel].effort.depth <= kMaxDepth, "more matches than there is room for");
 
-// Words that LaneWriter takes for a tile of `size` bytes as stored blocks.
+// Returns how many words LaneWriter writes for a tile of `size` bytes in stored blocks.
 uint32_t storedWords(uint32_t size)
 {
     uint32_t words = kLanes;
@@ -103,7 +103,7 @@ public:
         if (m_mayParseAgain) m_first.reset(new uint32_t[kMaxWords]);
     }
 
-    // Returns the words of the stream.
+    // Returns the number of words of the stream.
     uint32_t encode(const uint8_t* tile, uint32_t size);
 
     const uint32_t* words() const { return m_words.get(); }
@@ -129,7 +129,7 @@ private:
     std::unique_ptr<OptimalParser> m_optimal;
     std::unique_ptr<Token[]> m_tokens; // the tile's parse
     uint32_t m_tokenCount = 0;
-    uint32_t m_blocks[kMaxChunks]; // the tokens of each block
+    uint32_t m_blocks[kMaxChunks]; // the number of tokens of each block
     uint32_t m_blockCount = 0;
     std::unique_ptr<Token[]> m_refined;
     std::unique_ptr<Token[]> m_candidate;
@@ -165,7 +165,7 @@ void TileEncoder::setCosts(Costs& costs, const Histogram& histogram,
     costs.add(m_work);
 }
 
-// Parses each block again, with costs of its own.
+// Parses each block again, with costs that come from the block itself.
 void TileEncoder::refine(uint32_t passes)
 {
     const Token* tokens = m_tokens.get();
@@ -183,8 +183,9 @@ void TileEncoder::refine(uint32_t passes)
     m_tokenCount = made;
 }
 
-// Parses the bytes [begin, end) several times with the costs that the last parse leads to, and
-// stores the best parse, which may be the given one. Returns its tokens.
+// Parses the bytes [begin, end) several times, each time with the costs that follow from the
+// previous parse. `refined` receives the best parse, which may be the given one. Returns the number
+// of its tokens.
 uint32_t TileEncoder::refineBlock(uint32_t begin, uint32_t end, const Token* tokens, uint32_t count,
                                   uint32_t passes, Token* refined)
 {
@@ -197,8 +198,8 @@ uint32_t TileEncoder::refineBlock(uint32_t begin, uint32_t end, const Token* tok
     };
     uint32_t best = cost();
     for (uint32_t pass = 0; pass < passes; ++pass) {
-        // Costs in fractions of bits lead to a good parse; the code's real lengths give the last
-        // savings.
+        // Costs in fractions of bits let the parse converge. The last pass uses the actual code
+        // lengths, which saves the last bits.
         const bool last = pass != 0 && pass + 1 == passes;
         Costs costs;
         setCosts(costs, histogram, last ? &m_codes.lengths() : nullptr);
@@ -214,7 +215,7 @@ uint32_t TileEncoder::refineBlock(uint32_t begin, uint32_t end, const Token* tok
     return count;
 }
 
-// Writes each block in its cheapest form. Returns the words of the stream.
+// Writes each block in its cheapest form. Returns the number of words of the stream.
 uint32_t TileEncoder::write(const uint8_t* tile, uint32_t size)
 {
     LaneWriter writer(m_words.get());
@@ -246,7 +247,7 @@ uint32_t TileEncoder::write(const uint8_t* tile, uint32_t size)
     return stored.finish();
 }
 
-// Encodes the tokens of a parse. Returns the words of the stream.
+// Encodes the tokens of a parse. Returns the number of words of the stream.
 uint32_t TileEncoder::encodeTokens(const uint8_t* tile, uint32_t size, uint32_t chunks,
                                    bool isOptimal)
 {

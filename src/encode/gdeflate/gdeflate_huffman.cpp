@@ -12,8 +12,8 @@ struct Leaf {
     uint16_t symbol;
 };
 
-// Sorts by frequency, ties by symbol, in two counting passes over 8 bits each. Frequencies above
-// 65,535 count as equal; a tile has at most one such.
+// Sorts by frequency, and equal frequencies by symbol, in two passes of a radix sort with 8 bits
+// each. Frequencies above 65,535 count as equal; a tile has at most one of these.
 void sortLeaves(Leaf* leaves, uint32_t count)
 {
     Leaf other[kMaxSymbols];
@@ -37,7 +37,7 @@ void sortLeaves(Leaf* leaves, uint32_t count)
 // counts[d] becomes the number of leaves at depth d; none is deeper than maxLength.
 void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_t* counts)
 {
-    uint32_t weight[kMaxSymbols]; // the inner nodes', in the order in which they are made
+    uint32_t weight[kMaxSymbols]; // of the inner nodes, in the order in which they are made
     uint32_t parent[kMaxSymbols];
     uint32_t leaf = 0, inner = 0;
     for (uint32_t made = 0; made < count - 1; ++made) {
@@ -51,8 +51,9 @@ void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_
             }
         }
     }
-    // A parent is made after its children, so depths follow from the root down. Each inner node at
-    // depth d gives up a leaf's place there for two at depth d + 1.
+    // A parent is made after its children, so walking backwards from the root visits each node
+    // after its parent and can set its depth. An inner node at depth d replaces a leaf at depth d
+    // by two leaves at depth d + 1.
     uint32_t depth[kMaxSymbols];
     std::fill(counts, counts + kMaxCodeLength + 1, 0u);
     counts[1] = 2;
@@ -61,7 +62,7 @@ void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_
     for (uint32_t node = root; node-- > 0;) {
         depth[node] = depth[parent[node]] + 1;
         uint32_t at = depth[node];
-        if (at >= maxLength) { // too deep: split the deepest leaf that may be split instead
+        if (at >= maxLength) { // too deep: instead, split the deepest leaf that is not
             at = maxLength - 1;
             while (counts[at] == 0)
                 --at;
@@ -71,8 +72,8 @@ void countDepths(const Leaf* leaves, uint32_t count, uint32_t maxLength, uint32_
     }
 }
 
-// Collects the used symbols. With fewer than two there is no proper code; then it sets the lengths
-// itself and returns 0.
+// Collects the symbols that occur. Fewer than two make no proper code; in this case the function
+// sets the lengths itself and returns 0.
 uint32_t collectLeaves(const uint32_t* frequencies, uint32_t count, Leaf* leaves, uint8_t* lengths)
 {
     uint32_t used = 0;

@@ -8,19 +8,19 @@
 
 namespace sluice::gdeflate {
 
-// Sets lengths[0 .. count - 1] to the code lengths of symbols with these frequencies (0: unused,
-// length 0), none above maxLength. The code is complete: a single used symbol gets a partner.
-// Without any used symbol all lengths are 0.
+// Sets lengths[0 .. count - 1] to the code lengths of symbols with these frequencies. No length
+// exceeds maxLength, and a symbol with frequency 0 has length 0. The code is complete: if only one
+// symbol occurs, another one gets a code too. If none occurs, all lengths are 0.
 void buildCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength,
                       uint8_t* lengths);
 
-// Does the same with the best such code: of all codes without a length above maxLength none takes
-// fewer bits. Slower; 2^maxLength must not be less than the number of used symbols.
+// Does the same with an optimal code: no code within maxLength takes fewer bits. It is slower than
+// buildCodeLengths. At most 2^maxLength symbols may occur.
 void buildLimitedCodeLengths(const uint32_t* frequencies, uint32_t count, uint32_t maxLength,
                              uint8_t* lengths);
 
-// Does the same for 256 counts of any size. They are scaled to the 16 bits that code lengths are
-// made of, without losing a symbol that occurs.
+// Does the same for 256 counts of any size. It scales them to frequencies of 16 bits; a count that
+// is not 0 stays so.
 template <typename Count>
 void buildLimitedCodeLengths(const Count (&counts)[256], uint32_t maxLength, uint8_t* lengths)
 {
@@ -33,8 +33,8 @@ void buildLimitedCodeLengths(const Count (&counts)[256], uint32_t maxLength, uin
     buildLimitedCodeLengths(frequencies, 256, maxLength, lengths);
 }
 
-// Sets codes[] to the canonical codes of the lengths. assignCodes reverses their bits, so that they
-// can be written least significant bit first.
+// Both functions set codes[] to the canonical codes of the lengths. assignCodes also reverses the
+// bits of each code, so that it can be written least significant bit first.
 void assignCanonicalCodes(const uint8_t* lengths, uint32_t count, uint16_t* codes);
 void assignCodes(const uint8_t* lengths, uint32_t count, uint16_t* codes);
 

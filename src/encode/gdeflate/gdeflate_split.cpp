@@ -25,7 +25,7 @@ void BlockSplitter::countChunk(const Token* tokens, uint32_t count, Chunk& chunk
     for (uint32_t slot = 0; slot < kDistanceSymbols; ++slot)
         add(kLitLenSymbols + slot, histogram.distance[slot], distanceExtraBits(slot));
     chunk.extraCost = extraBits << kCostShift;
-    chunk.staticCost = (staticBlockBits(histogram) - 3) << kCostShift; // the block type counts once
+    chunk.staticCost = (staticBlockBits(histogram) - 3) << kCostShift; // without the block type
     chunk.storedCost = 8 * bytesOf(tokens, count) << kCostShift;
 }
 
@@ -54,7 +54,7 @@ public:
         m_storedCost += chunk.storedCost;
     }
 
-    // Returns the cost of the cheapest of the three forms.
+    // Returns the cost of the block in the cheapest of its three forms.
     uint32_t cost() const
     {
         const uint32_t header = kHeaderCost + kSymbolCost * m_used;
@@ -63,7 +63,7 @@ public:
         return std::min({dynamicCost, m_staticCost, m_storedCost});
     }
 
-    // A header's average cost: some bits, and more for each symbol that occurs.
+    // The average cost of a dynamic block's header has a fixed part, and a part per symbol in use.
     static constexpr uint32_t kHeaderCost = 80 << kCostShift;
     static constexpr uint32_t kSymbolCost = 7 << (kCostShift - 1);
     static constexpr uint32_t kMaxHeaderCost = kHeaderCost + kAllSymbols * kSymbolCost;
@@ -73,9 +73,9 @@ private:
     uint32_t m_frequency[kAllSymbols] = {};
     uint32_t m_used = 1;
     uint32_t m_total[2] = {1, 0};
-    uint32_t m_sum = 0; // of f log f
+    uint32_t m_sum = 0; // the sum of f log f over all symbols
     uint32_t m_extraCost = 0;
-    uint32_t m_staticCost = 10 << kCostShift; // of block type and end of block
+    uint32_t m_staticCost = 10 << kCostShift; // starts with block type and end of block
     uint32_t m_storedCost = kStoredBlockBits << kCostShift;
 };
 
@@ -103,7 +103,7 @@ uint32_t BlockSplitter::split(const Token* tokens, uint32_t count, uint32_t maxC
                 best[j + 1] = cost;
                 from[j + 1] = i;
             } else if (cost - best[j + 1] > GrowingBlock::kMaxHeaderCost + blockCost) {
-                break; // a new block after j is better than any block that continues from here
+                break; // a block that continues beyond j is dearer than a new one after j
             }
         }
     }

@@ -7,21 +7,21 @@
 namespace sluice::gdeflate {
 
 // A decoder lane starts with one word and takes another whenever it holds fewer than 32 bits, so a
-// lane that has consumed P bits has taken 1 + ceil(P / 32) words. The writer hands out the place of
-// each word at the step at which the decoder takes it, and fills it in once its bits are known.
-// Callers put the lanes of one round in ascending order.
+// lane that has consumed P bits has taken 1 + ceil(P / 32) words. The writer reserves the position
+// of each word at the step in which the decoder takes it, and fills in the word once its bits are
+// known. Callers must call put() for the lanes of a round in ascending order.
 class LaneWriter {
 public:
-    // `words` has room for 64 words and one more for every 32 bits that are put.
+    // `words` must have room for 64 words and one more for every 32 bits that put() appends.
     explicit LaneWriter(uint32_t* words) : m_words(words)
     {
         for (Lane& lane : m_lanes)
             lane.slot = m_taken++;
     }
 
-    // Appends `count` (0 .. 31) bits, whose higher bits are 0, to a lane: one step of a decoder
-    // lane, or a part of one. Steps have at most 31 bits. Code lengths are hard to predict, so
-    // there is no branch here.
+    // Appends the low `count` (0 .. 31) bits of `bits`, whose higher bits are 0, to a lane. They
+    // are one step of a decoder lane, or a part of one; a step has at most 31 bits. There is no
+    // branch here, since code lengths are hard to predict.
     void put(uint32_t lane, uint32_t bits, uint32_t count)
     {
         Lane& to = m_lanes[lane];
@@ -50,9 +50,9 @@ public:
 private:
     struct Lane {
         uint64_t bits = 0;
-        uint32_t used = 0;     // bits of the open word that are set
-        uint32_t slot = 0;     // place of the open word
-        uint32_t nextSlot = 0; // place of the word after it; meaningful while used is not 0
+        uint32_t used = 0;     // number of bits of the open word that are written
+        uint32_t slot = 0;     // index of the open word
+        uint32_t nextSlot = 0; // index of the lane's next word; valid while used is not 0
     };
 
     uint32_t* m_words;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr uint32_t kContents = uint32_t(GstdContent::count);
 
-// How tiles of each content are searched. All given searches are encoded, and the smallest stream
-// is kept.
+// A level's searches for matches, for tiles of each content. The encoder encodes the result of
+// every search that is given and keeps the smallest stream.
 constexpr uint32_t kSearches = 2;
 struct Level {
     Effort effort;
@@ -21,13 +21,14 @@ struct Level {
 constexpr Effort kFast = {10, 10, 9, 9, false};
 constexpr Effort kMedium = {9, 11, 9, 9, true};
 constexpr Effort kThorough = {8, 11, 8, 10, true};
-// Tables of 2^8 and 2^9 slots hardly make literals smaller than the best of the others.
+// For literals, tables of 2^8 and 2^9 slots hardly save anything over the larger ones.
 constexpr Effort kDefault = {10, 11, 8, 10, true};
 
-// Searches that take the first or the longest match. Residuals of filters have cheap literals, and
-// matches of 4 or 5 bytes, whose cost these searches do not know, make such tiles up to 5 % larger.
-// In residuals of images the search that sees more often chooses worse, so `also` is tried there.
-// `models` is the level for residuals of models, if it is different.
+// Returns a level whose searches take the first or the longest match, without regard to costs. The
+// residuals of filters have cheap literals, so matches of 4 or 5 bytes would make such tiles up to
+// 5 % larger; minMatch 6 excludes them. For residuals of images a more thorough search often
+// chooses worse, so level `also` is tried too. `models` is the level for residuals of models if it
+// is not 0.
 constexpr Level upTo8(const Effort& effort, int zstd, int also = 0, int models = 0)
 {
     const Search plain = {zstd, 0, 0, 0}, filtered = {zstd, 0, 0, 6}, second = {also, 0, 0, 6},
@@ -35,12 +36,12 @@ constexpr Level upTo8(const Effort& effort, int zstd, int also = 0, int models =
     return {effort, {{plain}, {filtered, second}, {filtered}, {vertices}, {filtered}}};
 }
 
-// Searches with libzstd's strategies.
+// libzstd's numbers of its strategies.
 constexpr uint32_t kLazy2 = 5, kBtlazy2 = 6, kBtopt = 7, kBtultra = 8;
 
-// On average, each level makes tiles of each content no larger than the level before. Sounds have
-// so few matches that a lazy search does as well as an optimal parser; for residuals of models it
-// costs 0.6 % in size but takes a third of the time.
+// On average, no level makes tiles of any content larger than the level before it does. Sounds have
+// so few matches that a lazy search is as good as an optimal parser. For residuals of models a lazy
+// search makes tiles 0.6 % larger but takes a third of the time.
 constexpr Level kLevels[SLUICE_GSTD_MAX_LEVEL + 1] = {
     {},
     upTo8(kFast, 1),
@@ -77,12 +78,13 @@ constexpr Level kLevels[SLUICE_GSTD_MAX_LEVEL + 1] = {
       {{19, kBtultra, 6, 4}, {19, kBtultra, 8, 3}}}},
 };
 
-// Optimal parsers take the first long match that they see, so tiles that consist of long matches
-// become larger. Tiles that shrink to less than this part are also searched as at level 8.
+// Optimal parsers take the first long match that they see, so they make tiles that consist of long
+// matches larger. Tiles that shrink to less than 1/kSearchedAgain of their size are therefore also
+// searched as at kLazyLevel.
 constexpr uint32_t kSearchedAgain = 8;
 constexpr uint32_t kLazyLevel = 8;
 
-// draftGstdTile encodes with this one.
+// The level by which draftGstdTile makes its estimates.
 constexpr Level kDraft = kLevels[5];
 
 constexpr uint32_t kDefaultDepth = 4;
@@ -116,7 +118,7 @@ public:
         return m_words;
     }
 
-    // Estimates the words of a stream of a low level.
+    // Estimates how many words the stream would have at a low level.
     size_t draft(const uint8_t* tile, uint32_t size)
     {
         m_finder.find(tile, size, kDraft.searches[uint32_t(GstdContent::plain)][0], m_found);
@@ -128,7 +130,8 @@ public:
     }
 
 private:
-    // Makes m_best the stream with this search if it is smaller or the first one.
+    // Encodes the tile with this search, and keeps the stream in m_best if it is the first or the
+    // smallest so far.
     void keepBest(const uint8_t* tile, uint32_t size, const Search& search)
     {
         m_finder.find(tile, size, search, m_found);

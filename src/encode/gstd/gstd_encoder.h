@@ -16,12 +16,12 @@ enum class GstdContent {
     count
 };
 
-// Like sluiceEncodeGstdTile.
+// Does what sluiceEncodeGstdTile does, with searches that suit the content.
 SluiceStatus encodeGstdTile(SluiceGstdEncoder encoder, GstdContent content, const void* bytes,
                             size_t size, void* out, size_t capacity, size_t* outSize);
 
-// Estimates the size of a tile, at less than the cost of a low level. Levels make it at most an
-// eighth smaller than that.
+// Estimates the size of an encoded tile, in less time than encoding at a low level takes. Real
+// levels make the tile at most an eighth smaller than the estimate.
 SluiceStatus draftGstdTile(SluiceGstdEncoder encoder, const void* bytes, size_t size,
                            size_t* outSize);
 

@@ -21,9 +21,11 @@ uint32_t unread(uint32_t state, uint32_t frequency, uint32_t start, uint32_t log
 
 } // namespace
 
-// The decoder refills a lane before each read if its state is below 2^16 and words are left. So all
-// states must be at least 2^16 when the first word is written here, which is the decoder's last.
-// Until then they need not be, so lanes start as low as still reaches that in time.
+// Chooses the state with which each lane starts here, which is the decoder's last one. The decoder
+// refills a lane before each read if its state is below 2^16 and words are left. So the states of
+// all lanes must be at least 2^16 when the first word is written here, which is the last one that
+// the decoder takes. Before that they may be lower, so each lane starts with the lowest state that
+// grows to 2^16 in time; this saves bits.
 void LaneWriter::chooseStarts(uint32_t* starts) const
 {
     std::fill_n(starts, kLanes, 0u);
@@ -58,7 +60,7 @@ void LaneWriter::finish(std::vector<uint16_t>& words) const
     const size_t begin = words.size();
     uint32_t states[kLanes];
     chooseStarts(states);
-    words.resize(begin + m_reads.size()); // no read takes more than a word
+    words.resize(begin + m_reads.size()); // each read adds at most one word
     uint16_t* end = words.data() + begin;
     for (size_t i = m_reads.size(); i-- > 0;) {
         const Read& read = m_reads[i];

@@ -16,19 +16,19 @@ constexpr uint32_t kLanes = SLUICE_GS_LANES;
 class LaneWriter {
 public:
     void clear();
-    // The lane reads a symbol with `frequency` of 2^log slots, from `start` on.
+    // Adds a read of a symbol that has `frequency` of the 2^log slots, the first being `start`.
     void symbol(uint32_t lane, uint32_t frequency, uint32_t start, uint32_t log)
     {
         m_reads.push_back(
             {uint16_t(frequency), uint16_t(start), uint8_t(log), uint8_t(lane), m_most[lane]});
         m_most[lane] = uint32_t((uint64_t(frequency) << (32 - log)) - 1);
     }
-    // The lane reads n bits, 0 .. 16.
+    // Adds a read of n bits, 0 <= n <= 16.
     void bits(uint32_t lane, uint32_t value, uint32_t n)
     {
         if (n != 0) symbol(lane, 1, value, n);
     }
-    // Appends the words to `words`.
+    // Encodes all reads and appends the result to `words`.
     void finish(std::vector<uint16_t>& words) const;
 
 private:
@@ -41,8 +41,8 @@ private:
     };
 
     std::vector<Read> m_reads;
-    // The last read of each lane must not leave more than this, or the state before it would have
-    // more than 32 bits. At its start a lane has a single word.
+    // Per lane, the largest state that its last read may leave; with a larger one, the state before
+    // the read would exceed 32 bits. Initially 2^16 - 1, since a lane starts with a single word.
     uint32_t m_most[kLanes];
 };
 

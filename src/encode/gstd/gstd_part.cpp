@@ -9,7 +9,8 @@ namespace {
 
 constexpr uint32_t kNoRepeat = SLUICE_GS_REPEATS;
 
-// There are two symbols for each power of 2; the bits below the highest two follow.
+// Splits a value into a symbol, which stands for its highest two bits, and the bits below them. So
+// there are two symbols per power of 2.
 Symbol splitSymbol(uint32_t value, uint32_t first)
 {
     const uint32_t exponent = floorLog2(value), bits = exponent - 1;
@@ -22,7 +23,7 @@ Symbol lengthSymbol(uint32_t value, uint32_t direct)
     return splitSymbol(value, direct - 2 * floorLog2(direct));
 }
 
-// Returns the symbol of an offset's quotient.
+// Splits the quotient of an offset by the modulus into a symbol and extra bits.
 Symbol quotientSymbol(uint32_t quotient)
 {
     if (quotient == 0) return {kNoRepeat, 0, 0};
@@ -32,8 +33,8 @@ Symbol quotientSymbol(uint32_t quotient)
 // The offsets of the last matches, the latest first.
 class Repeats {
 public:
-    // Makes the offset the latest one. Returns which of the last offsets it was, as the decoder
-    // counts, or kNoRepeat.
+    // Makes the offset the latest one. Returns its index among the last offsets, in the decoder's
+    // numbering, or kNoRepeat if it was none of them.
     uint32_t use(uint32_t offset, bool literals)
     {
         uint32_t place = 0;
@@ -122,7 +123,7 @@ void PartEncoder::collect(const uint8_t* tile, const PartSequences& part)
         m_literalCounts.add(literal);
 }
 
-// Returns the cost of the literals with their table.
+// Chooses the table of the literals. Returns the cost of literals and table.
 uint64_t PartEncoder::chooseLiterals()
 {
     const Counts& counts = m_literalCounts;
@@ -162,7 +163,8 @@ uint64_t PartEncoder::chooseLiterals()
     return best;
 }
 
-// Counts the symbols of offsets split by this modulus; returns the extra bits of all sequences.
+// Counts the symbols that offsets have with this modulus. Returns the number of extra bits of all
+// sequences.
 uint64_t PartEncoder::countOffsets(uint32_t modulus)
 {
     Counts &offsets = m_counts[kOffsets], &remainders = m_counts[kRemainders];
@@ -182,8 +184,8 @@ uint64_t PartEncoder::countOffsets(uint32_t modulus)
     return bits;
 }
 
-// Fits the tables, whose length tables are fitted already, to offsets that are split by this
-// modulus, and keeps them if they are better than the best.
+// Fits the offset tables to offsets that are split by this modulus; the length tables are fitted
+// already. Stores all tables in `best` if their cost is lower.
 void PartEncoder::tryModulus(uint32_t modulus, SequenceTables& tables, FittedTables& best)
 {
     const uint64_t extraCost = bitCost(countOffsets(modulus));
@@ -192,17 +194,18 @@ void PartEncoder::tryModulus(uint32_t modulus, SequenceTables& tables, FittedTab
     if (cost < best.cost) best = {cost, tables};
 }
 
-// Returns the cost of the sequences with their tables.
+// Chooses the tables of the sequences. Returns the cost of sequences and tables.
 uint64_t PartEncoder::chooseSequences()
 {
     m_reusesSequences = false;
     m_sequenceDescription.clear();
     if (m_sequences.empty()) return 0;
-    // Offsets inside records and pixels are multiples of their size, or near one.
+    // Matches in records and pixels have offsets that are multiples of the record's size, or near
+    // such a multiple.
     static constexpr uint8_t moduli[] = {1,  4,  3,  2,  8,  12, 16, 6,  20, 24, 28, 32,
                                          36, 40, 44, 48, 52, 56, 60, 64, 9,  10, 14, 18};
     const size_t count = m_effort.allModuli ? std::size(moduli) : 6;
-    // The modulus is chosen with tables of one size, then their size.
+    // Choose the modulus with tables of a middle size first, then the size of the tables.
     const uint32_t firstLog = m_effort.firstSequenceLog, lastLog = m_effort.lastSequenceLog,
                    middleLog = (firstLog + lastLog) / 2;
     FittedTables best;
@@ -231,7 +234,7 @@ uint64_t PartEncoder::chooseSequences()
     return best.cost;
 }
 
-// Calls write(lane, literal) for each, in the order in which lanes read them.
+// Calls write(lane, literal) for each literal, in the order in which the lanes read them.
 template <typename Write>
 void PartEncoder::forEachLiteral(Write write) const
 {
@@ -305,7 +308,8 @@ bool isRun(const uint8_t* bytes, uint32_t size)
 // Returns the words of a stored part.
 size_t plainWords(uint32_t size) { return 1 + divideUp(size, 2u); }
 
-// Returns false, and does not change words and tables, if it takes `most` words or more.
+// Appends the part in coded form. If it would take `most` words or more, returns false and leaves
+// words and tables unchanged.
 bool PartEncoder::encodeCoded(const PartSequences& part, size_t most, std::vector<uint16_t>& words)
 {
     const size_t begin = words.size();

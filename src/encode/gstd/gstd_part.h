@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One part of a Gstd tile: which tables it uses, what it costs in each form, and its words.
+// Encodes one part of a Gstd tile: chooses its form and its tables, and writes its words.
 #pragma once
 
 #include "encode/gstd/gstd_sequences.h"
@@ -71,7 +71,7 @@ public:
 private:
     struct Coded {
         Symbol literals, length;
-        uint32_t repeat, offset; // `repeat` is SLUICE_GS_REPEATS if the offset is new
+        uint32_t repeat, offset; // `repeat` is SLUICE_GS_REPEATS if `offset` is not a recent one
     };
     // Tables of a part's sequences, and the sequences' cost with them.
     struct FittedTables {
@@ -99,8 +99,8 @@ private:
     Counts m_literalCounts;
     Counts m_counts[kSequenceTables];
     uint64_t m_lengthBits = 0;          // extra bits of all lengths
-    std::vector<uint32_t> m_newOffsets; // offsets that are none of the last ones
-    Counts m_repeats;                   // counts of the others
+    std::vector<uint32_t> m_newOffsets; // offsets that are not among the recent ones
+    Counts m_repeats;                   // symbol counts of the recent ones
 
     // The tables of the part, which may be those of an earlier one.
     LiteralTables m_literalTables;

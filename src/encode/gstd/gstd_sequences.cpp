@@ -41,7 +41,7 @@ SequenceFinder::SequenceFinder(uint32_t depth) : m_zstd(std::make_unique<Zstd>()
 
 SequenceFinder::~SequenceFinder() = default;
 
-// Finds matches with libzstd, into m_found and in order.
+// Finds matches with libzstd and stores them in m_found, in the order of their positions.
 void SequenceFinder::search(const uint8_t* tile, uint32_t size, const Search& how)
 {
     ZSTD_CCtx* const context = m_zstd->context;
@@ -53,7 +53,7 @@ void SequenceFinder::search(const uint8_t* tile, uint32_t size, const Search& ho
     };
     const std::pair<ZSTD_cParameter, uint32_t> parameters[] = {
         {ZSTD_c_compressionLevel, uint32_t(how.level)},
-        // While its block splitter is on, libzstd 1.5.4 returns everything twice.
+        // With its block splitter on, libzstd 1.5.4 returns every sequence twice.
         {ZSTD_c_useBlockSplitter, ZSTD_ps_disable},
         {ZSTD_c_windowLog, kWindowLog},
         {ZSTD_c_hashLog, chosen.hashLog},
@@ -71,7 +71,7 @@ void SequenceFinder::search(const uint8_t* tile, uint32_t size, const Search& ho
         ZSTD_generateSequences(context, sequences.data(), sequences.size(), tile, size);
     if (ZSTD_isError(count) != 0) {
         if (ZSTD_getErrorCode(count) == ZSTD_error_memory_allocation) throw std::bad_alloc();
-        return; // a tile without matches is correct, if large
+        return; // without matches the tile is large but correct
     }
     uint64_t sum = 0;
     for (size_t i = 0; i < count; ++i)
@@ -86,14 +86,14 @@ void SequenceFinder::search(const uint8_t* tile, uint32_t size, const Search& ho
     }
 }
 
-// Sets m_source and m_depth of the match's bytes up to the first that is too deep, and returns how
-// many are not.
+// Sets m_source and m_depth for the bytes of the match, up to the first one whose depth would
+// exceed the limit. Returns the number of bytes before that one.
 uint32_t SequenceFinder::shallowLength(const Match& match)
 {
     uint32_t from = match.begin - match.offset;
     for (uint32_t k = 0; k < match.length; ++k, ++from) {
         const uint32_t to = match.begin + k;
-        if (from == match.begin) from -= match.offset; // it overlaps itself
+        if (from == match.begin) from -= match.offset; // the match overlaps its source
         m_source[to] = from;
         m_depth[to] = groupOf(from) == groupOf(to) ? uint8_t(m_depth[from] + 1) : 0;
         if (m_depth[to] > m_maxDepth) return k;
@@ -101,7 +101,8 @@ uint32_t SequenceFinder::shallowLength(const Match& match)
     return match.length;
 }
 
-// Lets a match copy the bytes that its source was copied from.
+// Makes a match copy from where its source was copied from, which lowers its depth. Returns false
+// if that is not possible.
 bool SequenceFinder::retarget(const uint8_t* tile, Match& match) const
 {
     const uint32_t source = match.begin - match.offset, origin = m_source[source];
@@ -113,7 +114,7 @@ bool SequenceFinder::retarget(const uint8_t* tile, Match& match) const
     return true;
 }
 
-// Appends the match, or as much of it as can be made shallow.
+// Appends the match, or those pieces of it whose depth can be kept within the limit.
 void SequenceFinder::addShallow(const uint8_t* tile, Match match)
 {
     while (match.length >= kMinMatch) {
@@ -125,10 +126,11 @@ void SequenceFinder::addShallow(const uint8_t* tile, Match match)
                 match = other;
             }
         }
-        // The last match that was tried may have been another one.
+        // Set sources and depths again, since the last match that was tried may not be the best.
         shallowLength({match.begin, length, match.offset});
         if (length >= kMinMatch) m_matches.push_back({match.begin, length, match.offset});
-        // The byte in the way becomes a literal, and so do those before it if they are too few.
+        // The first byte that is too deep becomes a literal, and so do the bytes before it if they
+        // are too few for a match.
         const uint32_t done = std::min(length + 1, match.length),
                        kept = length >= kMinMatch ? length : 0;
         for (uint32_t k = kept; k < done; ++k)
@@ -140,12 +142,12 @@ void SequenceFinder::addShallow(const uint8_t* tile, Match match)
         setLiteral(match.begin + k);
 }
 
-// Ends parts where a decoder has about as much work as with 32 KiB of literals, so that no lane
-// group works much longer than others and short lists keep a GPU busy. Parts end at multiples of
-// the decoders' pieces, since a part begins with a new piece.
+// Cuts a tile into parts, each with about as much work for a decoder as 32 KiB of literals. So no
+// lane group works much longer than the others, and even a short list of tiles keeps a GPU busy.
+// Parts end at multiples of the decoder's groups of bytes, since a part begins with a new group.
 void SequenceFinder::planParts(uint32_t size)
 {
-    constexpr uint32_t kMatchWork = 16; // of a literal
+    constexpr uint32_t kMatchWork = 16; // a match takes as much work as this many literals
     constexpr uint32_t kPartWork = 32768, kStep = 4096;
     static_assert(kStep % SLUICE_GS_GROUP == 0 && SLUICE_GS_PART_BYTES % kStep == 0);
     std::vector<uint32_t> work(divideUp(size, kStep));
@@ -165,8 +167,8 @@ void SequenceFinder::planParts(uint32_t size)
     }
     addLiterals(size);
 
-    // All parts but the last have about the same work. Parts that the size limit cuts may add to
-    // these, up to 16 in all.
+    // All parts but the last have about the same work. The size limit may add parts to this count,
+    // up to SLUICE_GS_MAX_PARTS in all.
     constexpr uint32_t kMost = SLUICE_GS_MAX_PARTS - SLUICE_GS_TILE_BYTES / SLUICE_GS_PART_BYTES;
     const uint32_t count = std::clamp((total + kPartWork / 2) / kPartWork, 1u, kMost);
     const uint32_t most = total / count + kPartWork / 16;
@@ -174,7 +176,7 @@ void SequenceFinder::planParts(uint32_t size)
     uint32_t begin = 0, sum = 0;
     for (uint32_t i = 0; i < work.size(); ++i) {
         const uint32_t at = i * kStep;
-        // If a part ended here, there would be at least this many parts.
+        // The least number of parts that the tile would have if a part ended here.
         const size_t parts = m_ends.size() + 1 + divideUp(size - at, SLUICE_GS_PART_BYTES);
         const bool isEnough = sum + work[i] > most && parts <= SLUICE_GS_MAX_PARTS;
         if (at > begin && (isEnough || at - begin == SLUICE_GS_PART_BYTES)) {
@@ -219,8 +221,8 @@ void SequenceFinder::find(const uint8_t* tile, uint32_t size, const Search& how,
     makeParts(tile, size, parts);
 }
 
-// Bytes of matches with a source before the tile are searched again: they get the matches found
-// there, as far as those fit.
+// A known match may have its source before the tile, where Gstd cannot copy from. The bytes of such
+// a match receive the matches that libzstd finds for them inside the tile, cut to fit.
 bool SequenceFinder::useMatches(const uint8_t* tile, uint32_t size, const SluiceGstdMatch* matches,
                                 uint32_t count, std::vector<PartSequences>& parts)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Finds the sequences of a Gstd tile with libzstd, cuts them at the ends of parts, and limits how
-// deep copies are nested.
+// Finds the sequences of a Gstd tile with libzstd, cuts them at the ends of parts, and limits the
+// depth of copies of copies.
 #pragma once
 
 #include <memory>
@@ -17,13 +17,13 @@ struct Sequence {
     uint32_t length, offset;
 };
 
-// The content of a part, which ends with the literals past the last sequence.
+// The sequences of a part. The bytes after the last sequence are literals.
 struct PartSequences {
     uint32_t begin = 0, size = 0; // bytes of the tile
     std::vector<Sequence> sequences;
 };
 
-// How libzstd searches: a level, and parameters that replace those of the level unless they are 0.
+// How libzstd searches: a level, and parameters that replace those of the level if they are not 0.
 struct Search {
     int level;
     uint32_t strategy, searchLog, minMatch;

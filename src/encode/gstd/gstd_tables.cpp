@@ -8,7 +8,7 @@
 namespace sluice::gstd {
 namespace {
 
-// log2 of every frequency, in units of the costs.
+// log2 of every possible frequency, in the units of costs.
 constexpr uint32_t kLogCount = (1u << SLUICE_GS_MAX_LITERAL_LOG) + 1;
 
 constexpr std::array<uint16_t, kLogCount> makeLogs()
@@ -21,13 +21,13 @@ constexpr std::array<uint16_t, kLogCount> makeLogs()
 
 constexpr std::array<uint16_t, kLogCount> kLogs = makeLogs();
 
-// Returns the class of a frequency: 0, or how many bits it has.
+// Returns the class of a frequency: 0 for 0, otherwise its number of significant bits.
 uint32_t kindOf(uint32_t frequency) { return frequency == 0 ? 0 : floorLog2(frequency) + 1; }
 
-// Returns how many extra bits follow a class.
+// Returns the number of extra bits that follow a class.
 uint32_t extraBits(uint32_t kind) { return std::max(kind, 1u) - 1; }
 
-// Returns the cost of giving a symbol one slot less, or the gain of one more.
+// Returns how many bits `count` symbols save if their frequency rises from `frequency` by 1.
 uint64_t stepCost(uint32_t count, uint32_t frequency)
 {
     return uint64_t(count) * (kLogs[frequency + 1] - kLogs[frequency]);
@@ -59,8 +59,8 @@ void Table::fit(const Counts& counts, uint32_t alphabet, uint32_t wantedLog)
         sum += frequency[i];
         symbols[used++] = i;
     }
-    // Slots left over by rounding go where they gain most; missing slots are taken where they cost
-    // least.
+    // Rounding leaves too few or too many slots in use. Give the remaining slots to the symbols
+    // that gain most, or take the missing ones from the symbols that lose least.
     for (; sum != 1u << log;) {
         const bool more = sum < 1u << log;
         uint32_t best = 256;

@@ -29,11 +29,11 @@ struct Table {
     uint16_t frequency[256] = {}; // they add up to 2^log
     uint16_t start[256] = {};
 
-    // Finds the best frequencies for these counts. Every symbol that occurs gets a frequency;
-    // symbol 0 gets everything if none occurs.
+    // Finds the best frequencies for these counts. Every symbol that occurs receives a frequency
+    // other than 0. If none occurs, symbol 0 receives all slots.
     void fit(const Counts& counts, uint32_t alphabet, uint32_t wantedLog);
     void place(); // sets start
-    // Returns the cost of all these symbols; UINT64_MAX if one of them has no frequency.
+    // Returns the cost of all these symbols, or UINT64_MAX if one that occurs has frequency 0.
     uint64_t cost(const Counts& counts) const;
     void write(LaneWriter& writer, uint32_t lane, uint32_t symbol) const
     {
@@ -41,7 +41,7 @@ struct Table {
     }
 };
 
-// Prefix codes of the literals, whose bits are used from the lowest on.
+// A prefix code for literals. A decoder reads the bits of a code from the lowest to the highest.
 struct Code {
     uint8_t length[256] = {}; // 0: the symbol does not occur
     uint16_t bits[256] = {};
@@ -54,8 +54,8 @@ struct Code {
     }
 };
 
-// Describes the tables of a group: the classes of their symbols, coded with frequencies of their
-// own, then the bits that turn each class into a frequency.
+// The description of a set of tables in the stream: the classes of all symbols, coded with a table
+// of their own, and the extra bits that turn each class into a frequency.
 class Description {
 public:
     void clear() { *this = {}; }

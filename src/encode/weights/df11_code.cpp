@@ -23,8 +23,8 @@ struct Leaf {
 };
 using Leaves = std::vector<Leaf>;
 
-// Gives two or more leaves the lengths of the cheapest code, none above maxLength, and sorts them
-// by weight.
+// Sorts two or more leaves by weight, and sets their lengths to those of the cheapest code without
+// a length above maxLength.
 void fitLengths(Leaves& leaves, uint32_t maxLength)
 {
     std::sort(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
@@ -50,7 +50,7 @@ uint32_t extraRows(const Leaves& leaves)
 {
     uint32_t rows = 0;
     for (uint32_t prefix = 8; prefix < 32; prefix += 8) {
-        uint64_t space = 0; // of longer codes, in units of 2^-32
+        uint64_t space = 0; // code space of the longer codes, in units of 2^-32
         for (const Leaf& leaf : leaves)
             space += leaf.length > prefix ? uint64_t(1) << (32 - leaf.length) : 0;
         rows += uint32_t(divideUp(space, uint64_t(1) << (32 - prefix)));
@@ -70,9 +70,9 @@ void buildLeaves(Leaves& leaves, uint32_t maxLength, uint32_t minLength)
     }
 }
 
-// Finds the cheapest code with few rows among those in which the rarest leaves stand in a subtree
-// of at most 8 bits, and that subtree and all other leaves have codes of at most 8 bits. One
-// exists: the two rarest leaves below a node that is as rare as they are.
+// Finds the cheapest code with few rows among codes of a certain form: the rarest leaves are in a
+// subtree of depth 8 or less, and that subtree's root and all other leaves have a depth of 8 or
+// less. Such a code always exists: put the two rarest leaves below a node as rare as they are.
 void buildWithFewRows(Leaves& leaves, uint32_t minLength, const std::vector<uint64_t>& weightOf)
 {
     const auto cost = [&](const Leaves& candidate) {
@@ -129,9 +129,9 @@ void assignWords(Leaves& leaves, Df11Code& code)
     }
 }
 
-// Makes a row for each prefix of 8, 16 or 24 bits that a longer code begins with, in the order of
-// their lengths. Entries that the end's code leads to hold the symbol of the longest code, so that a
-// decoder that runs past the last element advances.
+// Makes a table row for each prefix of 8, 16 or 24 bits with which a longer code begins, in the
+// order of the prefixes' lengths. Entries under the end's code hold the symbol with the longest
+// code, so that a decoder that runs past the last element still advances.
 void makeTables(const Leaves& leaves, Df11Code& code)
 {
     using Prefix = std::pair<uint32_t, uint32_t>; // its number of bits, and their value

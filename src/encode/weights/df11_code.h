@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The code of a DFloat11 or ECF8 unit: code lengths within the limits of the kernels that read such
-// files, and the tables.
+// The code of a DFloat11 or ECF8 unit and its tables. Code lengths stay within the limits of the
+// existing kernels that read such files.
 #pragma once
 
 #include <vector>
@@ -11,9 +11,9 @@
 
 namespace sluice {
 
-// This many elements of a block, at 2 bytes each, fit into 48 KiB of shared memory beside 512
-// counters and the block's end. A block has more only if its codes have fewer than 1.391 bits on
-// average.
+// The number of elements of a block, at 2 bytes each, that fit into 48 KiB of shared memory beside
+// 512 counters and the block's end. A block has more elements only if its codes have fewer than
+// 1.391 bits on average.
 constexpr uint32_t kDf11MaxSharedElements = (48 * 1024 - 513 * 4) / 2;
 
 struct Df11Code {
@@ -27,11 +27,11 @@ struct Df11Code {
     uint32_t minLength() const;
 };
 
-// Makes the code with the fewest bits for these symbols and one end, with no length above the
-// kind's limit (32 or 16 bits) nor below minLength (1 or 2), whose tables have at most 16 rows
-// beyond the first. If the best code breaks minLength or needs too many rows, it makes a good one
-// that does not. Symbols that do not occur may get codes to make it complete. Returns false if
-// nothing occurs, or a symbol that the format cannot hold (bf16: 240 and above; fp8: 16).
+// Makes a code for these symbols and one end. No length exceeds the kind's limit (32 or 16 bits) or
+// is below minLength (1 or 2), and the tables have at most 16 rows beyond the first. The code is
+// optimal, unless the optimal one breaks minLength or needs too many rows; then it is a good one
+// that does not. Symbols that do not occur may receive codes to make the code complete. Returns
+// false if no symbol occurs, or one that the format cannot hold (bf16: 240 and above; fp8: 16).
 bool makeDf11Code(SluiceDf11Kind kind, const uint64_t histogram[256], uint32_t minLength,
                   Df11Code& code);
 

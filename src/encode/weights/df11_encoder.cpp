@@ -24,7 +24,7 @@ uint32_t symbolOf(uint32_t element)
     return Bf16 ? element >> 7 & 255 : element >> 3 & 15;
 }
 
-// Returns the bits that are not coded, the sign above the mantissa.
+// Returns the bits of an element that are stored without a code: the sign above the mantissa.
 template <bool Bf16>
 uint32_t rawOf(uint32_t element)
 {
@@ -92,7 +92,7 @@ void Df11Encoder::addElements(const uint8_t* elements, uint64_t count)
     const size_t rawAt = signMantissa.size();
     signMantissa.resize(rawAt + size_t(Bf16 ? count : (count + m_elements % 2) / 2));
     uint8_t* raw = signMantissa.data() + rawAt;
-    // These are local variables, since the compiler must assume that stores to the vectors change
+    // Keep these in local variables: the compiler must assume that stores to the vectors change
     // members.
     uint64_t window = m_window;
     uint32_t windowBits = m_windowBits, nibble = m_nibble;
@@ -147,7 +147,7 @@ void Df11Encoder::finish()
     if (m_gapCount != 0) gaps.push_back(uint8_t(m_gapBits << (8 - m_gapCount)));
     gaps.resize(gaps.size() + size_t(blocks * df11BlockGapBytes(form) -
                                      divideUp<uint64_t>(m_windows * form.gapBits, 8)));
-    // A block in which no code starts has an entry all the same: the kernels read it.
+    // A block in which no code starts needs an entry too, since the kernels read it.
     for (uint64_t entries = divideUp<uint64_t>(m_windows, SLUICE_DF11_WINDOWS); entries <= blocks;
          ++entries)
         startBlock(m_elements);

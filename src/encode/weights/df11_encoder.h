@@ -25,8 +25,8 @@ public:
     // The code must outlive the encoder.
     Df11Encoder(SluiceDf11Kind kind, const Df11Code& code);
 
-    // The output so far: the stream, signs and mantissas, output_positions and gaps. The caller may
-    // take bytes away between calls.
+    // The output so far: the stream, signs and mantissas, output_positions and gaps. Between calls
+    // the caller may remove bytes from the vectors.
     std::vector<uint8_t> encoded, signMantissa, positions, gaps;
 
     void add(const uint8_t* elements, uint64_t count);
@@ -44,15 +44,15 @@ private:
     SluiceDf11Kind m_kind;
     const Df11Code& m_code;
     uint64_t m_window = 0;       // the current window's bits, in the low ones
-    uint32_t m_windowBits = 0;   // how many there are
-    bool m_windowStarts = true;  // no code starts in it yet
-    uint64_t m_wholeWindows = 0; // that are written
-    uint64_t m_windows = 0;      // in which a code starts
+    uint32_t m_windowBits = 0;   // number of bits in m_window
+    bool m_windowStarts = true;  // no code starts in the current window yet
+    uint64_t m_wholeWindows = 0; // number of windows written
+    uint64_t m_windows = 0;      // number of windows in which a code starts
     uint64_t m_elements = 0;     // encoded so far
     uint64_t m_blockStart = 0;   // the first element of the current block
     uint32_t m_maxBlockElements = 0;
     uint32_t m_gapBits = 0;  // bits of gaps that do not fill a byte yet
-    uint32_t m_gapCount = 0; // how many there are
+    uint32_t m_gapCount = 0; // number of bits in m_gapBits
     uint32_t m_nibble = 0;   // bits of an even element that waits for its odd one
 };
 

@@ -145,7 +145,7 @@ private:
         to[0] = to[1] = 0;
     }
 
-    // A look-up decodes one symbol, or two if both codes have at most 12 bits together.
+    // A look-up decodes one symbol, or two if their codes have at most 12 bits together.
     struct Found {
         uint32_t bitCount; // of the symbols
         uint32_t needed;   // bits that the decoder must have to know this
@@ -176,8 +176,8 @@ private:
         }
     }
 
-    // A lane takes a word if it has used one up. There is no branch, since it could not be
-    // predicted.
+    // A lane takes a word once it has used up the previous one. There is no branch, since it could
+    // not be predicted.
     void takeAndUse(uint32_t lane, uint32_t bitCount)
     {
         const uint32_t takes = m_available[lane] <= kWordBits ? 1 : 0;
@@ -263,7 +263,7 @@ SluiceStatus sluiceFloatEncodeTile(uint32_t type, const uint8_t lengths[SLUICE_F
         count == 0 || count > kTile || words == nullptr || wordCount == nullptr)
         return SLUICE_ERROR_ARGUMENT;
     const Code code(lengths);
-    // Places of the last row without an element get the shortest code.
+    // Fill the places of the last row that have no element with the symbol of the shortest code.
     uint32_t shortest = 256;
     for (uint32_t i = 0; i < 256; ++i)
         if (code.length[i] != 0 && (shortest == 256 || code.length[i] < code.length[shortest]))
