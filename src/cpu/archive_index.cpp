@@ -9,12 +9,13 @@ using namespace sluice;
 
 namespace {
 
-// Reads coded bytes. After the first failure every read fails.
+// Reads the coded index. After one read has failed, all later reads fail too.
 class CodedReader {
 public:
     CodedReader(const uint8_t* bytes, size_t size) : m_at(bytes), m_end(bytes + size) {}
 
-    // A number has seven bits a byte, the lowest first; bit 7 says that another byte follows.
+    // Reads a number. It has seven bits per byte, the lowest first; bit 7 says that another byte
+    // follows.
     uint64_t number()
     {
         uint64_t value = 0;
@@ -23,7 +24,7 @@ public:
             if (shift == 63 && byte > 1) break;
             value |= uint64_t(byte & 127) << shift;
             if (byte < 128) {
-                if (byte == 0 && shift != 0) break; // longer than needed
+                if (byte == 0 && shift != 0) break; // refuse an encoding longer than necessary
                 return value;
             }
         }
@@ -36,7 +37,7 @@ public:
         m_isBad = m_isBad || value > most;
         return value > most ? 0 : uint32_t(value);
     }
-    // Reads a number that counts from `from`, up or down.
+    // Reads a number that is stored as its signed difference from `from`, in zigzag form.
     uint64_t numberNear(uint64_t from)
     {
         const uint64_t value = number();
@@ -115,7 +116,7 @@ private:
     const uint32_t m_entries;
     uint8_t *m_table, *m_successors, *m_blocks, *m_names;
     CodedReader m_reader;
-    uint32_t m_nameEnd = 0, m_lastName = 0;          // of the last name: where it ends and begins
+    uint32_t m_nameEnd = 0, m_lastName = 0;          // end and begin of the last name
     uint64_t m_extent = 0, m_block = 0, m_share = 0; // of the last entry that has one
 };
 
@@ -149,7 +150,7 @@ void Expander::readExtent(uint32_t number, uint8_t* to)
     storeLe32(successor(number), uint32_t(m_reader.numberNear(uint64_t(number) + 1)));
 }
 
-// Links the parts of each share in the order of their names, and gives them their places.
+// Links the parts of each share in the order of their names, and sets their offsets in the share.
 bool Expander::linkParts()
 {
     for (uint32_t number = m_archive.assetCount; number-- != 0;) {
@@ -225,8 +226,8 @@ SluiceStatus sluiceUnpackArchiveIndex(const SluiceArchive* archive, const void* 
     uint8_t* coded = to + (archive->indexSize - archive->codedIndexSize);
     if (cpu::fast::kGstdScratchSize + cpu::fast::kGstdScratchAlignment > kIndexScratchBytes)
         return SLUICE_ERROR_OUT_OF_MEMORY;
-    // The output (table, successors, blocks and names) stands in front of the coded bytes, with the
-    // scratch between them.
+    // The buffer holds the output (table, successors, blocks and names), then the scratch, then the
+    // coded bytes.
     if (!decodePieces(static_cast<const uint8_t*>(stored), storedSize, coded,
                       archive->codedIndexSize, coded - kIndexScratchBytes))
         return SLUICE_ERROR_FORMAT;

@@ -11,7 +11,8 @@ namespace sluice::cpu {
 template <uint32_t kMaxLength, uint32_t kMaxSymbols>
 class CanonicalCode {
 public:
-    // Returns whether the lengths make a complete code; 0 stands for a symbol without one.
+    // Builds the code from its lengths; length 0 means that the symbol has no code. Returns whether
+    // the code is complete.
     template <typename Length>
     bool build(const Length* lengths, uint32_t symbolCount)
     {
@@ -20,7 +21,7 @@ public:
             if (lengths[i] > kMaxLength) return false;
             ++count[lengths[i]];
         }
-        uint32_t end = 0; // behind the last code so far
+        uint32_t end = 0; // the end of the code space that is used so far
         m_symbols = 0;
         for (uint32_t length = 1; length <= kMaxLength; ++length) {
             end <<= 1;
@@ -34,8 +35,8 @@ public:
         return end == kAll;
     }
 
-    // Completes a code whose only symbol has 1 bit, so that both bit values stand for that symbol.
-    // Returns false for any other code.
+    // If the code has a single symbol with 1 bit, completes it, so that both bit values decode to
+    // this symbol. Returns false for any other code.
     bool completeSingle()
     {
         if (m_symbols != 1 || m_limit[1] != kAll / 2) return false;
@@ -44,7 +45,8 @@ public:
         return true;
     }
 
-    // Completes a code without symbols: every bit then stands for symbol 0.
+    // If the code has no symbols, completes it, so that every bit decodes to symbol 0. Returns false
+    // for any other code.
     bool completeEmpty()
     {
         if (m_symbols != 0) return false;
@@ -58,8 +60,8 @@ public:
     struct Found {
         uint32_t symbol, length;
     };
-    // Finds the next symbol. peek(n) returns the next n bits at the upper end of kMaxLength bits,
-    // with anything below them. It is called for n = 1, 2, ...
+    // Finds the next symbol. peek(n) must return a value of kMaxLength bits whose upper n bits are
+    // the next n bits of the stream; its other bits may be anything. It is called for n = 1, 2, ...
     template <typename Peek>
     Found find(Peek peek) const
     {
@@ -74,8 +76,8 @@ public:
 private:
     static constexpr uint32_t kAll = 1u << kMaxLength;
 
-    // For each length, the end of its codes, left-aligned, and the place of its first symbol minus
-    // its first code.
+    // Per length: the left-aligned end of its codes, and the index of its first symbol minus its
+    // first code.
     uint32_t m_limit[kMaxLength + 1] = {}, m_first[kMaxLength + 1] = {};
     uint16_t m_symbol[kMaxSymbols] = {}; // in the order of their codes
     uint32_t m_symbols = 0;

@@ -7,8 +7,8 @@
 namespace sluice {
 namespace {
 
-// Hashes 32 pieces of whole words separately, as the lanes do, and then their hashes. The bytes
-// come in portions of any size.
+// Hashes a tile in 32 pieces of whole words, one per lane of the GPU's kernel, and then the hashes
+// of the pieces. The bytes may arrive in portions of any size.
 class TileHash {
 public:
     explicit TileHash(size_t size)
@@ -70,7 +70,7 @@ void compareChecksums(const SluiceChecksumInfo& info)
     const uint32_t count = countOf(info.regionCount, info.maxRegionCount);
     for (uint32_t i = 0; i < count; ++i) {
         if (status.get(i) != SLUICE_ST_OK && status.get(i) != SLUICE_ST_UNVERIFIED) continue;
-        // The decode found this region valid, but the list may have changed since.
+        // The decoder has found this region valid, but the list may have changed since then.
         const auto tile = entryAt<SluiceRegion>(info.regions, i, info.regionStride);
         const bool match = validDestination(info, tile, SLUICE_MAX_TILE_BYTES) &&
                            regionChecksum(info, tile) == expected[i];

@@ -44,7 +44,7 @@ bool compares(const uint8_t* element, const SluiceCompactInfo& info)
     }
 }
 
-// `previous` is the element before this one, nullptr for the first.
+// `previous` is the preceding element, or nullptr for the first one.
 bool selects(const SluiceCompactInfo& info, uint32_t index, const uint8_t* element,
              const uint8_t* previous)
 {
@@ -59,7 +59,7 @@ bool selects(const SluiceCompactInfo& info, uint32_t index, const uint8_t* eleme
     }
 }
 
-// Appends elements and indices to their lists, as far as these have room.
+// Appends elements and indices to their lists, until a list is full.
 struct Sink {
     const SluiceCompactInfo& info;
     uint64_t written = 0;
@@ -74,7 +74,7 @@ struct Sink {
     }
 };
 
-// Writes the elements that are kept, or the others.
+// Writes the elements that the test selects if `kept` is true, otherwise the other elements.
 void writeElements(const SluiceCompactInfo& info, bool kept, Sink& sink)
 {
     const uint32_t count = countOf(info.count, info.maxCount);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Creates contexts of the CPU. The tier `ref` is the reference, which needs no scratch; `fast` has
-// other decoders of tiles, which allocate nothing.
+// Creates contexts of the CPU. The tier `ref` is the reference, which needs no scratch. The tier
+// `fast` replaces the tile decoders by faster ones, which allocate nothing.
 #include "cpu/context.h"
 
 #include "api/components.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The CPU backend's reference: every command has run when it returns. Each is plain code in the file
-// of its name, which reads like the specification.
+// The reference on the CPU. A command has finished when its function returns. Each command is plain
+// code that reads like the specification, in a file with the command's name.
 #pragma once
 
 #include <sluice/sluice_all.h>

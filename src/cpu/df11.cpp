@@ -12,7 +12,7 @@
 namespace sluice::cpu {
 namespace {
 
-// A step returns this when nothing is wrong.
+// Functions return this status while they find nothing wrong.
 constexpr uint32_t kContinue = SLUICE_ST_PENDING;
 
 struct Code {
@@ -37,7 +37,7 @@ public:
         if ((block == 0 && first != 0) || first > end || end > m_unit.elementCount ||
             end - first > kDf11MaxBlockElements)
             return SLUICE_ST_BAD_INDEX;
-        const bool last = end == m_unit.elementCount; // nothing counts after that element
+        const bool last = end == m_unit.elementCount; // bits after the last element are ignored
         const uint64_t firstWindow = uint64_t(block) * SLUICE_DF11_WINDOWS;
         const uint64_t windowCount = uint64_t(m_blockCount) * SLUICE_DF11_WINDOWS;
         uint64_t bit = windowStart(firstWindow);
@@ -45,7 +45,7 @@ public:
         for (uint64_t window = firstWindow; window <= firstWindow + SLUICE_DF11_WINDOWS; ++window) {
             if (last && element == end) return SLUICE_ST_OK;
             if (window < windowCount && bit != windowStart(window)) return SLUICE_ST_BAD_INDEX;
-            // Only the start of the next block's first window counts.
+            // Only the start of the next block's first window is checked here, not its codes.
             if (window == firstWindow + SLUICE_DF11_WINDOWS) break;
             while (bit < (window + 1) * kDf11WindowBits && !(last && element == end)) {
                 Code code = {};
@@ -61,8 +61,8 @@ public:
     }
 
 private:
-    // Returns the element that a block starts with; for the block behind the last one, the number
-    // of elements.
+    // Returns the index of the first element of a block, or the number of elements for the block
+    // after the last one.
     uint64_t position(uint32_t block) const
     {
         if (block == m_blockCount) return m_unit.elementCount;
@@ -71,7 +71,7 @@ private:
                       m_form.positionBytes);
     }
 
-    // Returns the bit at which a window's first code starts according to its gap.
+    // Returns the position of the bit at which, according to its gap, a window's first code starts.
     uint64_t windowStart(uint64_t window) const
     {
         const uint8_t* gaps = m_source + m_unit.gapsOffset;
@@ -81,7 +81,7 @@ private:
         return window * kDf11WindowBits + gap;
     }
 
-    // Returns eight bits of the stream; past its end they are 0.
+    // Returns the eight bits of the stream that start at `bit`. Bits past the stream's end are 0.
     uint32_t byteAt(uint64_t bit) const
     {
         const auto byte = [this](uint64_t i) -> uint32_t {
@@ -138,10 +138,11 @@ SluiceDf11Unit unitAt(const SluiceDf11Info& info, uint32_t index)
     return entryAt<SluiceDf11Unit>(info.units, index, sizeof(SluiceDf11Unit));
 }
 
-// Returns the last unit whose first block is not above `block`; `count` if there is none.
+// Returns the index of the last unit whose first block is not after `block`, or `count` if there is
+// no such unit.
 uint32_t unitOf(const SluiceDf11Info& info, uint32_t count, uint32_t block)
 {
-    // Units below `low` start at or before the block, those from `high` on after it.
+    // Units before `low` start at or before the block; units at or after `high` start after it.
     uint32_t low = 0, high = count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;

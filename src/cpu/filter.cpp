@@ -20,7 +20,7 @@ struct Column {
     void set(uint32_t i, uint32_t value) const { storeLe(from + size_t(i) * stride, value, bytes); }
 };
 
-// Turns residuals, which stand in planes, into values.
+// Reads a column's residuals from their planes and turns them into values.
 void undoPrediction(const FilterSection& section, const FilterColumn& column,
                     const FilterPlane* planes, const uint8_t* filtered, uint32_t count,
                     const Column& values)
@@ -38,7 +38,8 @@ void undoPrediction(const FilterSection& section, const FilterColumn& column,
         });
 }
 
-// Makes `size` bytes of records from their planes. A rest that is too short for a record is copied.
+// Makes `size` bytes of records from their planes. Bytes at the end that are too few for a record
+// are copied.
 void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t size,
                  uint8_t* records)
 {
@@ -50,7 +51,7 @@ void undoRecords(const FilterSection& section, const uint8_t* filtered, uint32_t
         columns[c] = {records + at, stride, section.columns[c].bytes};
         undoPrediction(section, section.columns[c], planes + at, filtered, count, columns[c]);
     }
-    // Bases are still in mapped form here, and so are the columns that they were subtracted from.
+    // Add bases before mappings are undone, since the encoder subtracted mapped values.
     for (uint32_t c = 0; c < section.columnCount; ++c)
         for (uint32_t i = 0; section.columns[c].base != 0 && i < count; ++i)
             columns[c].set(i, columns[c].get(i) + columns[section.columns[c].base - 1].get(i));

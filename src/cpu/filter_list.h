@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Walks the sections of a filtered tile, and lists of such tiles, with any function that undoes the
-// records of a section.
+// Walks the sections of a filtered tile, and lists of filtered tiles. Reference and fast decoder pass
+// in their own functions that undo the records of a section.
 #pragma once
 
 #include <sluice/sluice_filter.h>
@@ -11,9 +11,9 @@
 
 namespace sluice::cpu {
 
-// Puts packets together from all headers followed by all pixels. The pixels are undone into the end
-// of the section and moved forward from there, which never overwrites pixels that are still to be
-// moved.
+// Assembles packets from the filtered form, which has all headers first and then all pixels. Pixels
+// are undone to the end of the section and moved from there towards its start, in order. So they
+// never overwrite pixels that have not been moved yet.
 template <typename UndoRecords>
 bool undoPackets(const FilterSection& section, const uint8_t* filtered, uint32_t size,
                  uint8_t* packets, UndoRecords undoRecords)
@@ -33,8 +33,8 @@ bool undoPackets(const FilterSection& section, const uint8_t* filtered, uint32_t
     return true;
 }
 
-// Undoes a tile's sections. undoRecords(section, filtered, size, records) undoes one section from
-// its filtered bytes, and copies a rest that is too short for a record.
+// Undoes a tile's sections. undoRecords(section, filtered, size, records) must undo the filtered
+// bytes of one section, and copy bytes at its end that are too few for a record.
 template <typename UndoRecords>
 uint32_t undoSections(const void* description, size_t descriptionSize, const uint8_t* filtered,
                       uint32_t size, uint8_t* tile, UndoRecords undoRecords)
@@ -70,7 +70,7 @@ uint32_t undoTile(const SluiceFilterInfo& info, const SluiceFilterTile& tile, Un
                 pointer<uint8_t>(tile.dstAddress));
 }
 
-// `undo` is a function like undoFilter.
+// Undoes the filters of a list of tiles. `undo` has the signature of undoFilter.
 template <typename Undo>
 void filterList(const SluiceFilterInfo& info, Undo undo)
 {

@@ -17,7 +17,7 @@ using namespace floats;
 
 using Code = CanonicalCode<kMaxBits, 256>;
 
-// Returns false if the lengths make no complete code.
+// Builds a code from packed lengths. Returns false if the code is not complete.
 bool buildCode(Code& code, const uint8_t* packed)
 {
     uint8_t lengths[256];
@@ -26,7 +26,7 @@ bool buildCode(Code& code, const uint8_t* packed)
     return code.build(lengths, 256) || code.completeSingle();
 }
 
-// Finds the code at the upper end of `bits`, which has kMaxBits.
+// Finds the code with which `bits`, a value of kMaxBits bits, begins at its upper end.
 Code::Found find(const Code& code, uint32_t bits)
 {
     return code.find([bits](uint32_t) { return bits; });
@@ -37,8 +37,7 @@ class Lanes {
 public:
     Lanes(const uint8_t* bytes, uint64_t size) : m_bytes(bytes), m_end(size) {}
 
-    // Returns the next bits of a lane, left-aligned to kMaxBits, with zeros for those that it does
-    // not have.
+    // Returns the next kMaxBits bits of a lane. Bits that the lane does not have yet are 0.
     uint32_t peek(uint32_t lane) const { return uint32_t(m_lanes[lane].bits >> (64 - kMaxBits)); }
     uint32_t available(uint32_t lane) const { return m_lanes[lane].count; }
     // A lane may take a word of 32 bits when it has 32 or fewer, and one of 16 when it has fewer
@@ -61,7 +60,7 @@ public:
 
 private:
     struct Lane {
-        uint64_t bits = 0; // the next one on top
+        uint64_t bits = 0; // the next bit is the highest
         uint32_t count = 0;
     };
     Lane m_lanes[kLanes];
@@ -74,7 +73,7 @@ class Rows {
 public:
     Rows(const Code& code, Lanes& lanes) : m_code(code), m_lanes(lanes) {}
 
-    // Each lane begins with two words.
+    // Gives each lane its first two words.
     void begin()
     {
         for (uint32_t lane = 0; lane < kLanes; ++lane)
@@ -82,8 +81,8 @@ public:
                 m_lanes.take(lane, kWordBits);
     }
 
-    // Before every two look-ups, and before every single symbol, a lane takes a word if it has used
-    // one up.
+    // Decodes a row before the tail. A lane that has used up a word takes another one before every
+    // two look-ups, and before every symbol that it decodes singly.
     void whole(uint8_t* symbols)
     {
         const auto takeIfUsed = [&](uint32_t lane) {
@@ -105,7 +104,7 @@ public:
         }
     }
 
-    // In the tail a lane takes a word if the bits that it has do not suffice for the next code.
+    // Decodes a row of the tail. A lane takes a word if its bits do not suffice for the next code.
     void tail(uint8_t* symbols)
     {
         const auto takeIfFewer = [&](uint32_t lane, uint32_t bitCount) {
@@ -139,7 +138,7 @@ private:
         const uint32_t bits = m_lanes.peek(lane), first = find(m_code, bits).length;
         return first + find(m_code, bits << first & ((1u << kMaxBits) - 1)).length;
     }
-    // Reads the lane's next symbol; `done` symbols are there already.
+    // Reads the lane's next symbol. `done` is the number of symbols that it has read in this row.
     void read(uint32_t lane, uint8_t* symbols, uint32_t& done)
     {
         const Code::Found found = find(m_code, m_lanes.peek(lane));
@@ -248,7 +247,7 @@ private:
     Layout m_layout = {};
     Code m_code;
     bool m_good = false;     // the tensor lies inside its buffers
-    bool m_complete = false; // its lengths make a code
+    bool m_complete = false; // the tensor's code lengths make a complete code
 };
 
 } // namespace
@@ -259,7 +258,7 @@ SluiceStatus ReferenceBackend::cmdFloatDecode(SluiceCommands, const SluiceFloatD
     status.reset();
     const SluiceFloatTensor* tensors = pointer<const SluiceFloatTensor>(info.tensors);
     for (uint32_t i = 0; i < info.tensorCount; ++i) {
-        // A tensor has the tiles up to the next tensor's first tile, whatever its count says.
+        // A tensor's tiles end at the next tensor's first tile, whatever its element count says.
         const uint32_t begin = i == 0 ? 0 : std::min(tensors[i].firstTile, info.tileCount);
         const uint32_t end = i + 1 < info.tensorCount
                                  ? std::min(tensors[i + 1].firstTile, info.tileCount)

@@ -12,7 +12,7 @@
 namespace sluice::cpu {
 namespace {
 
-// Reads counts that stand one after the other.
+// Reads counts that are stored without compression.
 uint32_t readCounts(const uint8_t* bytes, uint32_t symbols, uint32_t maxLog,
                     fse::Distribution& result)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes GDeflate 1.0, one tile at a time, in the rounds of the format: every lane consumes bits,
-// then every lane that runs short refills, in lane order. A round gives tokens, and those that are
-// then complete become bytes. The code is plain on purpose: GPU kernels are compared with it,
-// statuses included.
+// Decodes GDeflate 1.0, one tile at a time, in the rounds of the format. In a round, every lane
+// consumes bits, and then every lane with fewer than 32 bits refills, in the order of the lanes. A
+// round adds tokens; tokens that are complete after it are expanded to bytes. The code is plain on
+// purpose: GPU kernels are compared with it, statuses included.
 #include <sluice/sluice_gdeflate.h>
 
 #include "cpu/gdeflate.h"
@@ -22,7 +22,7 @@ using namespace gdeflate;
 
 using Code = CanonicalCode<kMaxCodeLength, kMaxSymbols>;
 
-// A step returns this while the tile is neither finished nor bad.
+// Functions return this status while the tile is neither finished nor bad.
 constexpr uint32_t kContinue = SLUICE_ST_PENDING;
 
 // A literal byte, or a match.
@@ -32,12 +32,12 @@ struct Token {
     uint8_t literal = 0;
 };
 
-// A lane's bit stream, and the match that it still owes a distance for.
+// A lane's bit stream, and the match whose distance it decodes next.
 struct Lane {
     uint64_t bits = 0;
     uint32_t bitCount = 0;
     bool pending = false;
-    uint32_t match = 0; // the pending match's token
+    uint32_t match = 0; // index of the pending match in the list of tokens
 
     uint32_t take(uint32_t n)
     {
@@ -54,7 +54,8 @@ struct Lane {
     }
 };
 
-// Incomplete codes are bad, with two exceptions: a single code of 1 bit, and no code at all.
+// Builds a code. Incomplete codes are refused with two exceptions: a single symbol with 1 bit, and no
+// symbol at all.
 bool buildCode(Code& code, const uint8_t* lengths, uint32_t symbolCount)
 {
     return code.build(lengths, symbolCount) || code.completeSingle() || code.completeEmpty();
@@ -70,7 +71,7 @@ public:
 
     uint32_t decode()
     {
-        uint32_t status = refill(); // every lane is empty: lane i takes word i
+        uint32_t status = refill(); // all lanes are empty, so lane i takes word i
         for (uint32_t block = 0; status == kContinue; ++block) {
             if (block == kMaxBlocks) return SLUICE_ST_LIMIT;
             const uint32_t header = m_lanes[0].take(3);
@@ -110,7 +111,8 @@ private:
         return kContinue;
     }
 
-    // Lane 0 takes LEN and the first byte in one step; the bytes go round all lanes.
+    // Reads a stored block. Byte i comes from lane i % 32; lane 0 takes LEN and the first byte in
+    // one step.
     uint32_t storedBlock()
     {
         uint32_t left = m_lanes[0].take(16);
@@ -136,7 +138,8 @@ private:
         m_distanceCode.build(lengths, kDistanceSymbols);
     }
 
-    // Reads the header of a dynamic block. Each step refills before its bits are judged.
+    // Reads the header of a dynamic block. Each step refills before it checks the bits that it took,
+    // so TRUNCATED takes precedence over BAD_CODE.
     uint32_t readCodes()
     {
         const uint32_t literalCount = m_lanes[0].take(5) + 257;
@@ -175,7 +178,8 @@ private:
                    : SLUICE_ST_BAD_CODE;
     }
 
-    // Rounds go on until the end-of-block symbol; one more decodes the distances still owed.
+    // Decodes rounds until the end-of-block symbol, and then a last round for the distances that are
+    // still pending.
     uint32_t huffmanBlock()
     {
         bool ended = false;
@@ -185,12 +189,12 @@ private:
         return huffmanRound(ended);
     }
 
-    // A lane with a pending match decodes its distance; any other decodes one literal/length
-    // symbol, unless a lower lane or an earlier round has ended the block. A round that fails
-    // completes no token.
+    // Decodes a round. A lane with a pending match decodes its distance. Any other lane decodes one
+    // literal/length symbol, unless a lower lane or an earlier round has ended the block. If a round
+    // fails, none of its tokens are expanded.
     uint32_t huffmanRound(bool& ended)
     {
-        const uint32_t complete = m_tokenCount; // after this round at the least
+        const uint32_t complete = m_tokenCount; // at least these are complete after the round
         bool badCode = false, pending = false;
         for (Lane& lane : m_lanes) {
             if (lane.pending) {
@@ -220,7 +224,7 @@ private:
         return expandTokens(pending ? complete : m_tokenCount);
     }
 
-    // Checks the first n tokens in order and makes their bytes, up to the first bad one.
+    // Checks the first n tokens in order and writes their bytes, up to the first bad token.
     uint32_t expandTokens(uint32_t n)
     {
         for (uint32_t i = 0; i < n; ++i) {
@@ -248,7 +252,7 @@ private:
     uint8_t* m_destination;
     uint32_t m_size;
     uint32_t m_position = 0; // in the output
-    // A round adds at most kLanes tokens to those that waited for a distance.
+    // At most kLanes tokens wait for a distance, and a round adds at most kLanes.
     Token m_tokens[2 * kLanes];
     uint32_t m_tokenCount = 0;
     Lane m_lanes[kLanes];

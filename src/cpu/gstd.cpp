@@ -22,16 +22,16 @@ constexpr uint32_t kLanes = SLUICE_GS_LANES;
 
 using Code = CanonicalCode<SLUICE_GS_MAX_CODE_LENGTH, 256>;
 
-// The 16-bit words of a tile.
+// Returns a 16-bit word of a tile.
 uint32_t word(const uint8_t* bytes, size_t index) { return loadLe16(bytes + 2 * index); }
 
-// Frequencies of symbols that add up to 2^log, and where each symbol's slots begin.
+// The frequencies of symbols, which add up to 2^log, and the first slot of each symbol.
 struct Frequencies {
     uint32_t count = 0, log = 0;
     uint32_t frequency[256] = {};
     uint32_t start[256] = {};
 
-    // Returns whether the sum is right.
+    // Computes the first slots. Returns whether the frequencies add up to 2^log.
     bool build()
     {
         uint32_t sum = 0;
@@ -60,8 +60,8 @@ public:
             refill(lane);
     }
 
-    // Each read refills its lane first. Lanes read in their order, so that is the order in which
-    // they take words.
+    // Reads n bits of a lane. Each read refills its lane first, so lanes take words in the order in
+    // which they read.
     uint32_t bits(uint32_t lane, uint32_t n)
     {
         if (n == 0) return 0;
@@ -114,11 +114,11 @@ struct Sequence {
 
 struct Part {
     uint32_t firstWord, words; // in units of 2 bytes from the start of the tile
-    uint32_t begin, size;      // of the output
+    uint32_t begin, size;      // range of the output
     // The header of a coded part.
     uint32_t kind, literalMode, literalLog, sequenceLog, literalCount, sequenceCount, modulus,
         oneLiteral;
-    bool reusesLiterals, reusesSequences; // takes the tables that were read last
+    bool reusesLiterals, reusesSequences; // the part uses the tables that were read last
     std::vector<uint8_t> literals;
     std::vector<Sequence> sequences;
 };
@@ -136,8 +136,8 @@ struct SequenceTables {
     Frequencies literalLength, matchLength, offset, remainder;
 };
 
-// Reads tables a row of 32 symbols at a time. First come the classes of all symbols. These may be
-// code lengths as they are; otherwise the bits that turn them into frequencies follow.
+// Reads tables in rows of 32 symbols. The classes of all symbols come first. For a prefix code they
+// are the code lengths. For other tables, the extra bits follow that turn classes into frequencies.
 class TableReader {
 public:
     explicit TableReader(Lanes& lanes) : m_lanes(lanes) {}
@@ -156,7 +156,7 @@ public:
         for (uint32_t symbol = 0; symbol < count; ++symbol)
             values[symbol] = m_lanes.symbol(symbol % kLanes, m_classes);
     }
-    // Class 0 is frequency 0; class c is 2^(c-1) plus a number of c - 1 bits.
+    // Class 0 stands for frequency 0. Class c stands for 2^(c - 1) plus a number of c - 1 bits.
     void completeRows(uint32_t* values, uint32_t count)
     {
         for (uint32_t symbol = 0; symbol < count; ++symbol) {
@@ -320,7 +320,7 @@ private:
                                                                    : SLUICE_ST_BAD_CODE;
     }
 
-    // Literals are read 128 at a time, four a lane.
+    // Reads the literals in groups of 128, four per lane.
     void readLiterals(Lanes& lanes, const Part& part, std::vector<uint8_t>& literals) const
     {
         const uint32_t mode = part.reusesLiterals ? m_literalTable.mode : part.literalMode;
@@ -343,7 +343,7 @@ private:
         }
     }
 
-    // Sequences are read 32 at a time: each step for all of them, then the next step.
+    // Reads the sequences 32 at a time, one per lane. All lanes finish a step before the next.
     void readSequences(Lanes& lanes, std::vector<Sequence>& sequences) const
     {
         const SequenceTables& t = m_sequenceTables;
@@ -415,7 +415,7 @@ private:
             position += sequence.literals;
             if (sequence.offset == 0 || sequence.offset > position) return false;
             for (uint32_t k = 0; k < sequence.length; ++k) {
-                // A match that overlaps itself repeats the bytes before it.
+                // A match that overlaps its source repeats the bytes before it.
                 const uint32_t from = position - sequence.offset + k % sequence.offset;
                 const uint32_t to = position + k;
                 m_destination[to] = m_destination[from];
@@ -438,7 +438,7 @@ private:
     Part m_parts[SLUICE_GS_MAX_PARTS];
     LiteralTable m_literalTable;
     SequenceTables m_sequenceTables;
-    uint8_t m_depths[SLUICE_GS_TILE_BYTES]; // copies of copies inside a group, by byte
+    uint8_t m_depths[SLUICE_GS_TILE_BYTES]; // per byte: depth of copies inside its group
 };
 
 } // namespace

@@ -21,7 +21,7 @@ void copy(uint8_t* to, const uint8_t* from, uint64_t bytes)
     if (bytes != 0) std::memcpy(to, from, size_t(bytes));
 }
 
-// Returns how many of `count` items fit from `place` on.
+// Returns how many of `count` items fit into `capacity` if the first one goes to index `place`.
 uint64_t fitting(uint64_t place, uint64_t count, uint64_t capacity)
 {
     return std::min(count, capacity - std::min(capacity, place));
@@ -55,7 +55,7 @@ SluiceStatus ReferenceBackend::cmdIntervalMove(SluiceCommands, const SluiceInter
     return SLUICE_OK;
 }
 
-// Indices that break a rule may put items anywhere inside the destination, or drop them.
+// If indices break a rule, items may go anywhere inside the destination or be lost.
 SluiceStatus ReferenceBackend::cmdBulkRemove(SluiceCommands, const SluiceBulkInfo& info)
 {
     const uint64_t size = info.elementSize, capacity = info.destination.size / size;

@@ -23,13 +23,13 @@ inline void writeResult(const SluiceBuffer& result, uint64_t elements, uint64_t 
 
 struct Interval {
     uint32_t index;
-    uint64_t begin; // elements of all intervals before it
+    uint64_t begin; // sum of the elements of all intervals before this one
     uint32_t count;
-    uint32_t kept; // elements below the capacity
+    uint32_t kept; // elements of this interval below the capacity
 };
 
 // Calls visit for every interval that has elements below `capacity`, and writes the result. visit
-// returns false if it skipped the interval.
+// must return false if it skips the interval.
 template <typename Visit>
 void forEachInterval(const SluiceIntervals& intervals, uint64_t capacity,
                      const SluiceBuffer& result, Visit visit)

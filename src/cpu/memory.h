@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Device memory is the host's.
+// Access to device memory, which is host memory on this backend.
 #pragma once
 
 #include <sluice/sluice.h>
@@ -21,7 +21,7 @@ T* pointer(const SluiceBuffer& buffer)
     return pointer<T>(buffer.handle + buffer.offset);
 }
 
-// Returns a count in GPU memory, limited to `most`; `most` if there is no such count.
+// Returns the count that a buffer holds, but at most `most`. Returns `most` if there is no buffer.
 inline uint32_t countOf(const SluiceBuffer& buffer, uint32_t most)
 {
     return buffer.size == 0 ? most : std::min(most, *pointer<const uint32_t>(buffer));

@@ -12,8 +12,7 @@
 
 namespace sluice::cpu {
 
-// Returns whether [address, address + size) lies wholly inside the buffer; no value makes this
-// overflow.
+// Returns whether [address, address + size) lies inside the buffer, without overflow for any values.
 inline bool inside(const SluiceBuffer& buffer, uint64_t address, uint64_t size)
 {
     const uint64_t begin = buffer.handle + buffer.offset;
@@ -28,7 +27,8 @@ inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region, 
            inside(source, region.srcAddress, region.compressedSize);
 }
 
-// A region's place in a pitched destination is a logical one.
+// A region's address in a pitched destination is a logical one, which does not count the gaps between
+// rows.
 inline bool validDestination(const SluiceChecksumInfo& list, const SluiceRegion& region,
                              uint64_t maxSize)
 {
@@ -39,8 +39,8 @@ inline bool validDestination(const SluiceChecksumInfo& list, const SluiceRegion&
            inside(logical, region.dstAddress, region.decompressedSize);
 }
 
-// Calls visit(bytes, at, size) for each run of a valid region's bytes that are contiguous in the
-// destination; `at` is where the run starts in the tile.
+// Calls visit(bytes, at, size) for each contiguous run of a valid region's bytes in the destination.
+// `at` is the run's offset in the tile.
 template <typename Info, typename Visit>
 void forEachRun(const Info& info, const SluiceRegion& region, Visit visit)
 {
@@ -56,7 +56,7 @@ void forEachRun(const Info& info, const SluiceRegion& region, Visit visit)
     }
 }
 
-// Copies an entry of a list, whose 64-bit members need not be aligned.
+// Copies an entry of a list. It is copied since its 64-bit members need not be aligned.
 template <typename T>
 T entryAt(const SluiceBuffer& list, uint32_t index, uint32_t stride)
 {
@@ -65,7 +65,8 @@ T entryAt(const SluiceBuffer& list, uint32_t index, uint32_t stride)
     return entry;
 }
 
-// The status words: one a region, then how many failed, then the first that did.
+// The status words: one per region, then the number of failed regions, then the index of the first
+// failed one.
 class StatusWords {
 public:
     StatusWords(const SluiceBuffer& buffer, uint32_t count)
@@ -107,8 +108,8 @@ void forEachRegion(const Info& info, Visit visit)
 
 void compareChecksums(const SluiceChecksumInfo& info); // the command, in checksum.cpp
 
-// The frame of a tile codec's command: checks regions, calls decode(region) for the good ones, and
-// compares checksums if there are any.
+// Runs a tile codec's command: checks regions, calls decode(region) for the valid ones, and compares
+// checksums if the command has any.
 template <typename Info, typename Decode>
 void decodeRegions(const Info& info, uint64_t maxSourceSize, uint64_t maxSize, Decode decode)
 {
@@ -122,7 +123,7 @@ void decodeRegions(const Info& info, uint64_t maxSourceSize, uint64_t maxSize, D
     if (info.expected.size != 0) compareChecksums(list);
 }
 
-// Decodes a valid region with decodeTile, or copies it where it is stored.
+// Decodes a valid region with decodeTile, or copies it if it is stored.
 template <typename DecodeTile>
 uint32_t decodeRegion(uint32_t flags, const SluiceRegion& region, uint8_t* destination,
                       DecodeTile decodeTile)

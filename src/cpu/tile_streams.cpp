@@ -22,7 +22,7 @@ struct Batch {
     {
     }
 
-    uint32_t count; // streams that are there
+    uint32_t count; // number of streams
     const SluiceStreamRange* ranges;
     const uint8_t* source;
     uint64_t sourceSize;
@@ -36,8 +36,8 @@ bool inside(uint64_t offset, uint64_t size, uint64_t bufferSize)
     return offset % 4 == 0 && offset <= bufferSize && size <= bufferSize - offset;
 }
 
-// Parses one stream and returns PENDING if it is good. Calls take(i, tile) for its tiles up to the
-// first bad one.
+// Parses one stream. Calls take(i, tile) for its tiles up to the first bad one. Returns PENDING if
+// the stream is valid.
 template <typename Take>
 uint32_t parseStream(const Batch& batch, const SluiceStreamRange& range, SluiceTileStream& stream,
                      Take take)
@@ -134,7 +134,8 @@ ReferenceBackend::tileStreamsRequirements(const SluiceTileStreamsInfo& info) con
     return tileStreamsPlan(*this, info).requirements;
 }
 
-// counts: a word a stream, which the scan turns into first tiles.
+// plan.counts has one word per stream: its number of tiles, which the scan turns into the index of
+// its first tile.
 SluiceStatus ReferenceBackend::cmdTileStreams(SluiceCommands commands,
                                               const SluiceTileStreamsInfo& info)
 {

@@ -92,8 +92,8 @@ public:
         if (structure.status() != SLUICE_ST_OK)
             return {structure.status(), ZstdPhase::structure, structure.blocks(), 0};
 
-        // A fault is not the last word: a block behind it may have one of an earlier phase, and so
-        // blocks go on being read, as far as such faults need it.
+        // A fault of an earlier phase takes precedence, even if it is in a later block. So after a
+        // fault, later blocks are still read, as far as it takes to find faults of earlier phases.
         ZstdPhase wanted = ZstdPhase::output;
         for (zstd::StructureReader blocks = reader(); blocks.next(block);) {
             const uint32_t number = blocks.blocks() - 1;
@@ -162,7 +162,7 @@ private:
         return SLUICE_ST_OK;
     }
 
-    // The literals and sequences of a block; false: their bits are not right.
+    // Decodes the literals and sequences of a block. Returns false if their bits break a rule.
     bool decodeSymbols(const Block& block)
     {
         m_literals.resize(block.literals);
@@ -206,7 +206,8 @@ private:
         return bits.left() == 0;
     }
 
-    // Checks the size of a block, then makes its bytes; behind a frame its checksum is compared.
+    // Checks the size of a block and then writes its bytes. After the last block of a frame, also
+    // compares the frame's checksum.
     uint32_t makeOutput(const Frame& frame, const Block& block, bool last)
     {
         uint32_t size = block.size;
@@ -248,7 +249,7 @@ private:
         return SLUICE_ST_OK;
     }
 
-    // The offset that a sequence means; 0 is none. It becomes the first of the last offsets.
+    // Returns the offset of a sequence and makes it the most recent one. Returns 0 if it is invalid.
     uint32_t offsetOf(const Sequence& sequence)
     {
         uint32_t place = SLUICE_ZS_REPEATS - 1, offset; // a new offset pushes out the last one
@@ -265,7 +266,8 @@ private:
         return m_repeats[0] = offset;
     }
 
-    // Makes the bytes of a block; false if a match begins before frame and dictionary.
+    // Writes the bytes of a block. Returns false if a match begins before the frame and the
+    // dictionary.
     bool executeSequences()
     {
         const uint8_t* literal = m_literals.data();

@@ -19,7 +19,7 @@ bool isShared(const SluiceArchive& archive)
     return archive.versionMajor == kArchiveVersionShared;
 }
 
-// The parts of an index.
+// A view of the index: its entries, successors, parameter blocks and names.
 class Index {
 public:
     Index(const SluiceArchive& archive, const void* bytes)
@@ -40,7 +40,7 @@ public:
                 loadLe32(at + assetType),       loadLe32(at + assetParameterOffset)};
     }
 
-    // Returns the name of an asset; lowerBoundName calls this.
+    // Returns the name of an asset. This is the call operator since lowerBoundName calls it.
     std::string_view operator()(uint32_t asset) const
     {
         const Entry one = entry(asset);
@@ -54,20 +54,22 @@ public:
                    : (uint64_t(archive.assetCount) + archive.shareCount) * kSuccessorBytes;
     }
 
-    // Entries of assets come first, those of shares behind them.
+    // Entries of shares follow those of assets.
     uint32_t entryCount() const { return m_archive.assetCount + m_archive.shareCount; }
     uint32_t kind(uint32_t number) const
     {
         return isShared(m_archive) ? m_assets[size_t(number) * assetBytes + assetReserved]
                                    : uint32_t(entryAsset);
     }
-    // Returns the entry whose extent holds an asset's tiles: its share's or its own.
+    // Returns the index of the entry whose extent holds an asset's tiles. This is the entry of its
+    // share if the asset is a part of one, otherwise its own.
     uint32_t tilesEntry(uint32_t asset) const
     {
         return kind(asset) == entryPart ? m_archive.assetCount + entry(asset).tileChecksum : asset;
     }
 
-    // Returns the entry whose extent follows, or kNoSuccessor; for a part, the next part.
+    // Returns the index of the entry whose extent follows, or kNoSuccessor. The successor of a part
+    // is the next part of its share.
     uint32_t successor(uint32_t number) const
     {
         if (m_archive.versionMajor != kArchiveVersionMajor)
@@ -75,8 +77,8 @@ public:
         return number + 1 < m_archive.assetCount ? number + 1 : kNoSuccessor;
     }
 
-    // Returns the entry whose extent comes first, if the successors are right: it is the only entry
-    // with an extent that is no successor.
+    // Returns the index of the entry whose extent comes first. If the successors are valid, it is
+    // the only entry with an extent that is not the successor of another.
     uint32_t first() const
     {
         uint32_t first = 0;
@@ -88,8 +90,8 @@ public:
         return first;
     }
 
-    // Returns whether the successors lead through all extents. If the walk from the first one
-    // reaches the end after exactly as many steps as there are extents, it passed none twice.
+    // Returns whether the chain of successors visits every extent. If it reaches the end after
+    // exactly as many steps as there are extents, it has visited none of them twice.
     bool checkOrder() const
     {
         uint32_t left = 0;
@@ -101,13 +103,13 @@ public:
         return left == 0 && number == kNoSuccessor;
     }
 
-    // Returns whether the parts of a share follow each other in the order of their names and make
-    // up the whole share; `parts` counts them. The entries have been checked.
+    // Returns whether the parts of a share are linked in the order of their names and cover the
+    // whole share. Adds their number to `parts`. The entries must have been checked.
     bool checkShare(uint32_t share, uint32_t& parts) const
     {
         const Entry whole = entry(m_archive.assetCount + share);
         uint64_t end = 0;
-        uint32_t least = 0; // so that every step goes up, and the walk ends
+        uint32_t least = 0; // indices must ascend, so the walk ends
         for (uint32_t at = whole.nameOffset; at != kNoSuccessor; at = successor(at)) {
             if (at < least || at >= m_archive.assetCount || kind(at) != entryPart) return false;
             const Entry part = entry(at);
@@ -120,7 +122,7 @@ public:
         }
         return least != 0 && end == whole.size;
     }
-    // Returns whether every part is in a share.
+    // Returns whether every part belongs to a share.
     bool checkShares() const
     {
         uint32_t parts = 0;
@@ -131,7 +133,7 @@ public:
         return parts == 0;
     }
 
-    // Returns the end of an extent, which is where the following one starts. The order has been
+    // Returns the end of an extent, which is where the next extent starts. The order must have been
     // checked.
     uint64_t extentEnd(uint32_t asset) const
     {
@@ -139,7 +141,7 @@ public:
         return next != kNoSuccessor ? entry(next).offset : m_archive.indexOffset;
     }
 
-    // Finds a parameter block: a u32 with its size, a multiple of 4, then its bytes.
+    // Finds a parameter block, which consists of its size (a u32, a multiple of 4) and its bytes.
     bool findBlock(uint32_t offset, const uint8_t*& block, uint32_t& size) const
     {
         if (offset % 4 != 0 || m_archive.blockBytes < 4 || offset > m_archive.blockBytes - 4)
@@ -149,7 +151,7 @@ public:
         return size % 4 == 0 && size <= m_archive.blockBytes - 4 - offset;
     }
 
-    // Stays NULL and 0 if the entry has none.
+    // Leaves both results unchanged, NULL and 0, if the entry has no parameters.
     void getParameters(const Entry& one, const void*& parameters, uint32_t& size) const
     {
         const uint8_t* block = nullptr;
@@ -167,7 +169,7 @@ private:
     const char* m_names;
 };
 
-// Returns whether the entry's extent is valid, if the entry has one at all.
+// Returns whether the entry's extent is valid. A part has none, but its fields are checked too.
 bool checkExtent(const SluiceArchive& archive, const Index& index, uint32_t number,
                  const Entry& entry)
 {
@@ -182,12 +184,13 @@ bool checkExtent(const SluiceArchive& archive, const Index& index, uint32_t numb
         end < entry.offset || end > archive.indexOffset ||
         (end - entry.offset) / recordBytes < tiles)
         return false;
-    // A tile has at most 1 << log2 bytes, the last one at least 1, and all others at least 4.
+    // A tile has at most 1 << tileSizeLog2 bytes. The last tile has at least 1 byte, all others
+    // have at least 4.
     return entry.size <= tiles << entry.tileSizeLog2 &&
            (tiles == 0 || entry.size >= (tiles - 1) * 4 + 1);
 }
 
-// parameterBytes sums up the parameter blocks of all assets.
+// Checks an entry, and adds the size of its parameter block to parameterBytes.
 SluiceStatus checkEntry(const SluiceArchive& archive, const Index& index, uint32_t number,
                         uint64_t& parameterBytes)
 {
@@ -208,7 +211,8 @@ SluiceStatus checkEntry(const SluiceArchive& archive, const Index& index, uint32
                                                 : SLUICE_ERROR_FORMAT;
 }
 
-// Checks that names stand in order and without gaps. The assets before this one have been checked.
+// Checks that an asset's name follows the previous one in order and without a gap. The assets
+// before it must have been checked.
 bool checkName(const SluiceArchive& archive, const Index& index, uint32_t asset, uint32_t& nameEnd)
 {
     const Entry entry = index.entry(asset);
@@ -223,17 +227,16 @@ struct TileReaderState {
     Xxh32 hash;
     uint64_t size; // of the asset
     uint64_t extentSize;
-    uint64_t outputOffset; // sum of the sizes so far
-    uint64_t dataEnd;      // where the last tile ends in the extent
+    uint64_t outputOffset; // sum of the decoded sizes of the tiles so far
+    uint64_t dataEnd;      // end of the last tile in the extent
     uint32_t tileCount;
     uint32_t tileSizeLog2;
     uint32_t tileChecksum;
     uint32_t parameterSize;
-    uint32_t unknown;    // 1: some tile has a codec or a filter that is not known here
-    uint32_t goodFilter; // the last filterOffset that was found good: neighbours often share it
+    uint32_t unknown;    // 1 if some tile has a codec or a filter that this reader does not know
+    uint32_t goodFilter; // the last valid filterOffset, since neighbouring tiles often share one
     const uint8_t* parameters;
-    uint8_t*
-        checked; // for each word of the parameters the result of checkFilterItem, as FilterCheck
+    uint8_t* checked; // per word of the parameters: the result of checkFilterItem, as a FilterCheck
 };
 enum FilterCheck : uint8_t {
     kUnchecked,
@@ -245,7 +248,7 @@ static_assert(sizeof(TileReaderState) <= sizeof(SluiceArchiveTileReader::state))
 // Errors: FORMAT, VERSION.
 SluiceStatus checkFilterOnce(TileReaderState& state, uint32_t filterOffset)
 {
-    // An offset outside the block is not noted, since it gives FORMAT at once.
+    // An offset outside the block has no place in `checked`, but it fails at once with FORMAT.
     const uint32_t word = filterOffset / 4 - 1;
     uint8_t* noted = state.checked != nullptr && filterOffset % 4 == 0 && filterOffset != 0 &&
                              word < state.parameterSize / 4
@@ -293,7 +296,8 @@ bool parseRecord(TileReaderState& state, bool last, const uint8_t* record, Sluic
     return true;
 }
 
-// Bounds the memory that a small file may ask for. Entries and blocks stand in the coded bytes.
+// Bounds the memory that a small file may ask for: the coded bytes hold all entries and blocks, so
+// they cannot be smaller than these.
 bool checkCodedSize(const SluiceArchive& archive)
 {
     const uint64_t coded = archive.codedIndexSize;
@@ -371,7 +375,7 @@ SluiceStatus sluiceCheckArchiveIndex(const SluiceArchive* archive, const void* i
     const Index parts(*archive, index);
     if (!parts.checkOrder()) return SLUICE_ERROR_FORMAT;
     uint32_t unknownAsset =
-        kNoAsset; // reported last: a damaged index is not taken for a new version
+        kNoAsset; // reported last, so that a damaged index is not taken for a newer version
     uint64_t tileCount = 0, parameterBytes = 0;
     uint32_t nameEnd = 0;
     for (uint32_t number = 0; number < parts.entryCount(); ++number) {

@@ -15,11 +15,11 @@
 
 namespace sluice {
 
-// The first byte is not ASCII and the last is LF, so that a copy damaged as text is noticed.
+// The first byte is not ASCII and the last is LF, so that damage by a transfer as text is noticed.
 constexpr uint8_t kArchiveMagic[8] = {0x8b, 'S', 'L', 'U', 'I', 'C', 'E', 0x0a};
 constexpr uint32_t kArchiveVersionMajor = 1;
-constexpr uint32_t kArchiveVersionOrdered = 2; // major, where extents have an order of their own
-constexpr uint32_t kArchiveVersionShared = 3;  // major, where assets share tiles
+constexpr uint32_t kArchiveVersionOrdered = 2; // major version with extents in any order
+constexpr uint32_t kArchiveVersionShared = 3;  // major version in which assets may share tiles
 constexpr uint32_t kArchiveVersionMinor = 0;
 
 // Byte offsets in the header.
@@ -57,18 +57,18 @@ enum AssetField : uint32_t {
 };
 constexpr uint32_t kNoParameters = 0xffffffffu;
 
-// The kinds of entries in version 3, whose table has an entry for each share behind those of the
-// assets. A part has its share's number at assetTileChecksum and its place in the decoded share at
-// assetOffset; a share has the number of its first part at assetNameOffset.
+// The kinds of entries in version 3. In its table, entries of shares follow those of assets. A part
+// has the index of its share at assetTileChecksum and its offset in the decoded share at
+// assetOffset. A share has the index of its first part at assetNameOffset.
 enum ArchiveEntryKind : uint32_t {
     entryAsset = 0,
     entryPart = 1,
     entryShare = 2,
 };
-constexpr uint64_t kPartAlignment = 16; // of a part's place
+constexpr uint64_t kPartAlignment = 16; // of a part's offset in the decoded share
 
-// From version 2 on, a u32 for each entry stands behind the table: the entry whose extent follows
-// or, for a part, the next part of its share.
+// Since version 2, the table is followed by a u32 per entry: the index of the entry whose extent
+// comes next or, for a part, of the next part of its share.
 constexpr uint32_t kSuccessorBytes = 4;
 constexpr uint32_t kNoSuccessor = 0xffffffffu;
 
@@ -82,16 +82,16 @@ enum RecordField : uint32_t {
     recordBytes = SLUICE_ARCHIVE_RECORD_SIZE,
 };
 
-// Version 3 stores its index coded, in pieces. Each is a Gstd tile, or plain if its stored size
-// says so. The bounds keep a small file from asking for much memory.
+// Version 3 stores its index in coded form, cut into pieces. A piece is a Gstd tile, or plain if
+// its stored and coded sizes are equal. The bounds keep a small file from asking for much memory.
 constexpr uint32_t kIndexPieceBytes = SLUICE_GS_TILE_BYTES;
 constexpr uint32_t kIndexPieceHead = 8; // u32[2]: stored bytes, coded bytes
 constexpr uint32_t kMaxCodedBytes = 1u << 28;
 constexpr uint32_t kMaxIndexRatio = 64; // of coded bytes to stored bytes
 constexpr uint32_t kMinCodedEntryBytes = 4;
 constexpr uint32_t kIndexScratchBytes = 1u << 18; // memory for decoding the pieces of an index
-// The head of a coded entry: an ArchiveEntryKind in bits 0 and 1, and
-constexpr uint32_t kCodedType = 4, kCodedParameters = 8; // it has a type, parameters
+// The head of a coded entry has an ArchiveEntryKind in bits 0 and 1, and these flags:
+constexpr uint32_t kCodedType = 4, kCodedParameters = 8; // a type or parameters follow
 
 inline uint64_t alignArchive(uint64_t offset) { return alignUp(offset, SLUICE_ARCHIVE_ALIGNMENT); }
 
@@ -103,16 +103,16 @@ constexpr uint32_t maxTileBytes(uint32_t codec)
                                           : 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2;
 }
 
-// The limit for the parameter blocks of all assets together, a shared one counted for each: many
-// assets with one huge block must not take forever to check.
+// The limit for the sum of the parameter blocks of all assets. A block that several assets share
+// counts for each of them, since many assets with one huge block must not take forever to check.
 constexpr uint64_t kMaxParameterBytes = uint64_t(1) << 28;
 
 // The head of a parameter item: u16 kind, u16 flags (bit 0: a reader must know the kind), u32 size.
 // The item's bytes follow, then zeros to a multiple of 4.
 constexpr uint32_t kItemHead = 8;
 constexpr uint32_t kFilterItem = 1; // the kind of a filter's description
-constexpr uint32_t kImageItem = 2;  // of an image's
-constexpr uint32_t kModeItem = 3;   // whether the file is executable
+constexpr uint32_t kImageItem = 2;  // the kind of an image's description
+constexpr uint32_t kModeItem = 3;   // the kind of an item that says if the file is executable
 
 inline uint32_t itemSize(const uint8_t* item) { return loadLe32(item + 4); }
 
@@ -124,7 +124,7 @@ inline SluiceStatus checkParameters(const uint8_t* block, uint32_t size)
         if (size - at < kItemHead || itemSize(block + at) > size - at - kItemHead)
             return SLUICE_ERROR_FORMAT;
         if ((loadLe16(block + at + 2) & 1) != 0) status = SLUICE_ERROR_VERSION;
-        // This stays inside, since size is a multiple of 4.
+        // `at` does not exceed `size`, since `size` is a multiple of 4.
         at += kItemHead + uint32_t(alignUp(itemSize(block + at), 4));
     }
     return status;
@@ -143,8 +143,8 @@ inline SluiceStatus checkFilterItem(const uint8_t* block, uint32_t blockSize, ui
                                          : SLUICE_ERROR_VERSION;
 }
 
-// Names are ordered as string_view compares them: bytes as unsigned numbers, the shorter name first
-// where one starts the other.
+// Names are ordered as string_view compares them: byte by byte as unsigned numbers, and a name
+// comes before all longer names that begin with it.
 
 // Returns the first of `count` ordered names that is not less than `name`. nameAt(i) is name i.
 template <class NameAt>

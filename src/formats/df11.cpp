@@ -11,9 +11,10 @@ using namespace sluice;
 
 namespace {
 
-// The rows of `luts` that a look-up can reach, and how many bytes it has taken when it reads an
-// entry there. Rows with fewer bytes are visited first: a pointer that leaked into an entry which
-// no code reaches may name an early row from a deeper one, and must not change that row's depth.
+// The rows of `luts` that a look-up can reach, and their depth: the number of bytes that a look-up
+// has taken when it reads an entry there. Rows are visited in the order of their depth. An entry
+// that no code reaches may hold a stray pointer from a deeper row to a shallower one; it comes
+// later and so cannot change the depth of the shallower row.
 class Rows {
 public:
     Rows(const uint8_t* luts, uint32_t rowCount, const Df11Form& form)
@@ -22,7 +23,7 @@ public:
         visit(0, 1);
     }
 
-    // Follows all pointers. Returns false if one leads to a row that is not there.
+    // Follows all pointers. Returns false if one leads to a row that does not exist.
     bool follow()
     {
         for (uint32_t i = 0; i < m_visited; ++i) {
@@ -78,7 +79,7 @@ const char* checkLuts(const SluiceDf11Tables& tables, const SluiceDf11Unit& unit
     const uint8_t* lengths = luts + size_t(unit.lutRows - 1) * kDf11RowBytes;
     Rows rows(luts, unit.lutRows - 1, form);
     if (!rows.follow()) return "luts: a pointer leads to a row that is not there";
-    uint64_t space = 0; // the part of all codes that is used, in units of 2^-32
+    uint64_t space = 0; // the code space in use, in units of 2^-32
     for (uint32_t symbol = 0; symbol < kDf11RowBytes; ++symbol) {
         const uint32_t length = lengths[symbol];
         if (length == 0) continue;

@@ -28,7 +28,7 @@ enum class FilterPredictor : uint8_t {
 struct FilterPredictorRow {
     uint32_t number;
     const char* name;
-    uint32_t features; // SluiceFilterFeatures of which one lets encoders try it; 0: always
+    uint32_t features; // encoders try it if one of these SluiceFilterFeatures is set; 0: always
 };
 constexpr FilterPredictorRow kFilterPredictors[] = {
 #define SLUICE_ROW(name, number, feature) {number, #name, feature},
@@ -55,7 +55,7 @@ constexpr bool needsRows(FilterPredictor predictor)
     return SLUICE_PREDICTOR_NEEDS_ROWS(uint32_t(predictor));
 }
 
-// A predictor in a set of them.
+// Returns the bit of a predictor in a set of predictors.
 constexpr uint32_t bitOf(FilterPredictor predictor) { return 1u << uint32_t(predictor); }
 
 enum FilterColumnFlags : uint8_t { // layout/filter.h says what they mean
@@ -79,16 +79,16 @@ struct FilterColumn {
     bool isSigned() const { return bytes > 1 || base != 0; }
 };
 
-// Some bytes of a tile: records of columns, or plain bytes if there are no columns.
+// A range of a tile that consists of records with columns, or of plain bytes without columns.
 struct FilterSection {
     uint32_t size = kFilterRest; // bytes; kFilterRest only in the last section
-    uint32_t width = 0;          // records of a row; 0: there are no rows
-    uint32_t first = 0;          // place in its row of the first record
+    uint32_t width = 0;          // records per row; 0 if there are no rows
+    uint32_t first = 0;          // position of the first record in its row
     bool tgaRle = false; // the bytes are packets of a Targa file, and their pixels the records
     uint32_t columnCount = 0;
     FilterColumn columns[kFilterMaxStride] = {};
 
-    // Where a column stands in its record.
+    // Returns the byte offset of a column in a record.
     uint32_t offsetOf(uint32_t column) const
     {
         uint32_t sum = 0;
@@ -99,11 +99,11 @@ struct FilterSection {
     uint32_t stride() const { return offsetOf(columnCount); }
 };
 
-// Where a byte of each record stands in the filtered section: that of record i at start + i * step.
+// Where the filtered section has one certain byte of each record: for record i at start + i * step.
 struct FilterPlane {
     uint32_t start, step;
 };
-// planes: one for each of the stride() bytes of a record.
+// Computes a section's planes, one per byte of a record; `planes` has room for stride() of them.
 void filterPlanes(const FilterSection& section, uint32_t recordCount, FilterPlane* planes);
 
 // Reads a description section by section.
@@ -112,9 +112,10 @@ public:
     // description: size bytes, a multiple of 4, at most kFilterMaxBytes.
     FilterReader(const void* description, size_t size);
 
-    // The next section; false at the end or at an error, which status() then tells.
+    // Reads the next section. Returns false at the end or after an error; status() tells which.
     bool next(FilterSection& section);
-    // Counts the steps of the section, which has `bytes` bytes; false once there are too many.
+    // Adds the decoding steps of the last section, which has `bytes` bytes, to those of the tile.
+    // Returns false if there are too many.
     bool addSteps(uint32_t bytes);
     // Errors: FORMAT (a rule is broken), VERSION (another version, or unknown predictors or flags).
     SluiceStatus status() const;
@@ -125,13 +126,13 @@ private:
     FilterSectionWords m_words = {}; // of the last section
 };
 
-// OK if every section is good. The steps of a section that takes what remains of a tile are counted
-// with the tile, by forEachSection.
+// Returns OK if every section is valid. The steps of a section with size kFilterRest depend on the
+// tile, so only forEachSection counts them.
 SluiceStatus checkFilter(const void* description, size_t size);
 
-// Calls take(section, begin, bytes) for the sections of a tile of `size` bytes until it returns
-// false; end receives where the last one ends. Returns false if it did, a section does not fit or
-// there are too many steps.
+// Calls take(section, begin, bytes) for each section of a tile of `size` bytes. `end` receives the
+// end of the last section. Stops and returns false if take() does, if a section does not fit into
+// the tile, or if the sections need too many steps.
 template <typename Take>
 bool forEachSection(FilterReader& reader, uint32_t size, uint32_t& end, Take take)
 {
@@ -145,7 +146,7 @@ bool forEachSection(FilterReader& reader, uint32_t size, uint32_t& end, Take tak
     return true;
 }
 
-// The bits of a value.
+// Returns a mask of the low `bits` bits.
 constexpr uint32_t valueMask(uint32_t bits) { return 0xffffffffu >> (32 - bits); }
 
 // These map a value before prediction (docs/format.md, 8.5), and back again. A block's column of
@@ -172,7 +173,7 @@ inline uint32_t zigzag(uint32_t value, uint32_t bits)
     return (value << 1 ^ (0u - (value >> (bits - 1) & 1))) & valueMask(bits);
 }
 
-// The prediction of a wave, from values that may be signed.
+// Returns the prediction of a wavefront predictor from neighbours that may be signed.
 inline uint32_t guessOf(FilterPredictor predictor, uint32_t left, uint32_t up, uint32_t upLeft,
                         uint32_t bits, bool isSigned)
 {
@@ -182,8 +183,8 @@ inline uint32_t guessOf(FilterPredictor predictor, uint32_t left, uint32_t up, u
     return (guess - bias) & mask;
 }
 
-// Calls take(i, prediction) for i = 0 .. count - 1, in both directions alike. at(j) is the value of
-// record j < i, which is known by then.
+// Calls take(i, prediction) for i = 0 .. count - 1. Applying and undoing a filter both use this:
+// at(j) is only called for records j < i, whose values are known by then.
 template <typename At, typename Take>
 void predictAll(const FilterColumn& column, uint32_t count, uint32_t width, uint32_t first, At at,
                 Take take)
@@ -194,7 +195,7 @@ void predictAll(const FilterColumn& column, uint32_t count, uint32_t width, uint
     const auto back = [&](uint32_t i, uint32_t distance) {
         return i >= distance ? at(i - distance) : 0u;
     };
-    uint32_t place = first; // of record i in its row
+    uint32_t place = first; // position of record i in its row
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t guess = 0;
         switch (predictor) {

@@ -15,8 +15,8 @@ constexpr uint32_t kRow = kLanes * kPerLane; // elements
 constexpr uint32_t kLookUps =
     kPerLane / 2;                  // look-ups of a lane in a row, each of one symbol or two
 constexpr uint32_t kMaxBits = 12;  // of a code
-constexpr uint32_t kWordBits = 32; // a lane takes words of this many bits,
-constexpr uint32_t kTailRows = 2;  // and in the last rows shorter ones
+constexpr uint32_t kWordBits = 32; // bits of the words that lanes take before the tail
+constexpr uint32_t kTailRows = 2;  // rows of the tail, in which lanes take shorter words
 constexpr uint32_t kTailWordBits = 16;
 constexpr uint32_t kUnit =
     8; // bytes: the index counts in units, and a tile's words fill whole ones
@@ -25,9 +25,9 @@ constexpr uint64_t kMaxCount = 1ull << 40;
 struct Layout {
     uint32_t bytes;        // of an element
     uint32_t mantissaBits; // bits that are not coded
-    uint32_t exponentBits; // coded bits, which may include the highest of the mantissa
-    // The bits that are not coded, with the sign above the mantissa. The low ones stand in planes
-    // of 2 bytes and of 1 byte, the others in a plane of bits.
+    uint32_t exponentBits; // coded bits, which may include the highest bits of the mantissa
+    // Raw bits are those without a code: the sign above the rest of the mantissa. Their low bits
+    // are in a plane of 2-byte words and a plane of bytes, the others in a plane of bits.
     constexpr uint32_t rawBits() const { return bytes * 8 - exponentBits; }
     constexpr bool hasWords() const { return rawBits() >= 16; }
     constexpr bool hasBytes() const { return rawBits() % 16 >= 8; }
@@ -67,7 +67,7 @@ constexpr uint64_t tileCount(uint64_t count) { return divideUp<uint64_t>(count, 
 constexpr uint32_t rowCount(uint32_t elements) { return divideUp(elements, kRow); }
 constexpr uint32_t wholeRows(uint32_t rows) { return rows > kTailRows ? rows - kTailRows : 0; }
 
-// Returns a symbol's code length from a table with two lengths a byte.
+// Returns a symbol's code length from a table with two lengths per byte.
 inline uint32_t codeLength(const uint8_t* lengths, uint32_t symbol)
 {
     return lengths[symbol / 2] >> symbol % 2 * 4 & 15;

@@ -56,7 +56,7 @@ uint32_t readDistribution(const uint8_t* bytes, size_t size, uint32_t maxSymbols
     uint32_t left = 1u << result.log; // states that no symbol has yet
     while (left > 0) {
         if (result.symbols >= maxSymbols) return SLUICE_TILE_BAD_CODE;
-        // The next value is 0 .. left + 1. The lowest `shorter` ones take a bit less.
+        // The next value is in 0 .. left + 1. The lowest `shorter` values take one bit less.
         const uint32_t bits = floorLog2(left + 1) + 1, shorter = (1u << bits) - 1 - (left + 1);
         uint32_t value = reader.peek(bits - 1);
         if (value < shorter) {
@@ -85,7 +85,7 @@ void buildStates(const Distribution& distribution, State* states)
 {
     const uint32_t size = 1u << distribution.log, step = (size >> 1) + (size >> 3) + 3;
     uint32_t next[kMaxSymbols],
-        end = size; // symbols that occur less than once fill up from the end
+        end = size; // symbols with count -1 take the last states, from the end downwards
     for (uint32_t symbol = 0; symbol < distribution.symbols; ++symbol) {
         const int count = distribution.count[symbol];
         next[symbol] = count < 0 ? 1 : uint32_t(count);

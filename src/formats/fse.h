@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables as Zstandard describes and builds them (RFC 8878, 4.1): the reference for the GPU's.
+// FSE tables as Zstandard describes and builds them (RFC 8878, 4.1). They are the reference for the
+// tables that GPUs build.
 #pragma once
 
 #include "formats/integers.h"
@@ -8,10 +9,10 @@ namespace sluice::fse {
 
 constexpr uint32_t kMinLog = 5, kMaxSymbols = 256;
 
-// How often each symbol occurs out of 2^log times; -1: less than once.
+// The number of times that each symbol occurs among 2^log symbols; -1 means less than once.
 struct Distribution {
     uint32_t log = 0, symbols = 0;
-    uint32_t bytes = 0; // of its description
+    uint32_t bytes = 0; // size of the description
     int16_t count[kMaxSymbols] = {};
 };
 

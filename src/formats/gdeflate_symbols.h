@@ -14,7 +14,7 @@ constexpr uint32_t kMaxBlocks = SLUICE_GD_MAX_BLOCKS;
 
 constexpr uint32_t kMinMatch = 3;
 constexpr uint32_t kMaxMatch = 65535;
-constexpr uint32_t kMaxShortMatch = 257; // longer ones take the last slot, with 16 extra bits
+constexpr uint32_t kMaxShortMatch = 257; // longer matches use the last slot, with 16 extra bits
 
 constexpr uint32_t kEndOfBlock = 256;
 constexpr uint32_t kFirstLength = 257;

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// Both return false where the result does not fit.
+// Both functions return false if the result does not fit into 64 bits.
 inline bool multiply(uint64_t a, uint64_t b, uint64_t& result)
 {
     result = a * b;
@@ -20,14 +20,14 @@ inline bool add(uint64_t a, uint64_t b, uint64_t& result)
     return result >= a;
 }
 
-// The start of a file, as far as the caller has it.
+// The first bytes of a file, as many as the caller has read.
 struct ImageStart {
     const uint8_t* bytes;
     uint64_t size, fileSize;
     uint64_t needed; // bytes that a reader that returned BUFFER_SIZE needs
 
-    // Returns OK if this many bytes are at hand, BUFFER_SIZE if only the file has them, FORMAT if
-    // it has not.
+    // Returns OK if the caller has `count` bytes, BUFFER_SIZE if only the file has them, and FORMAT
+    // if the file is shorter.
     SluiceStatus require(uint64_t count)
     {
         if (count <= size) return SLUICE_OK;
@@ -54,7 +54,8 @@ constexpr uint32_t kUastcFormat = 0;
 // Takes blocks and sRGB from the format. Errors: VERSION.
 SluiceStatus setImageFormat(uint32_t format, SluiceImageInfo& info);
 
-// A DXGI_FORMAT with what its VkFormat does not say; format 0: not in the table.
+// The VkFormat of a DXGI_FORMAT, and flags for its properties that the VkFormat lacks. `format` is
+// 0 if the table has no such format.
 struct DxgiFormat {
     uint32_t format;
     uint32_t flags; // SluiceImageFlags

@@ -35,14 +35,14 @@ std::string shown(const std::string& name)
 {
     std::string text = name.substr(0, kMaxShown);
     const auto isControl = [](char c) { return uint8_t(c) < 0x20 || c == 0x7f; };
-    std::replace_if(text.begin(), text.end(), isControl, '?'); // a terminal would obey them
+    std::replace_if(text.begin(), text.end(), isControl, '?'); // a terminal would interpret them
     return "'" + text + (name.size() > kMaxShown ? "..." : "") + "'";
 }
 
 std::string about(const SafetensorsTensor& tensor) { return "tensor " + shown(tensor.name); }
 
-// Handles the parser's events. A header has a fixed shape, so the state is a place in that shape.
-// Any other event ends the parse with an error, however deep the JSON would go.
+// Handles the parser's events. A header has a fixed shape, so the state is a position in it. An
+// event that does not fit there ends the parse with an error, so deep nesting does no harm.
 class HeaderReader final : public nlohmann::json_sax<Json> {
 public:
     HeaderReader(SafetensorsHeader& header, std::string& error) : m_header(header), m_error(error)

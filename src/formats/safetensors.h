@@ -36,23 +36,23 @@ uint32_t safetensorsBits(std::string_view dtype);
 // Computes the elements of a shape. Returns false if they are more than 2^64 - 1.
 bool safetensorsElements(const std::vector<uint64_t>& shape, uint64_t& elements);
 
-// Reads the file's first 8 bytes. headerSize receives the bytes of JSON that follow; the tensors'
-// bytes start at 8 + headerSize. On failure error says what is wrong, in words that fit behind
-// "FILE: ". Errors: FORMAT, BUFFER_SIZE (the file is cut off).
+// Reads the file's first 8 bytes. headerSize receives the size of the JSON header that follows; the
+// tensors' bytes start at 8 + headerSize. On failure, `error` says what is wrong, in words that can
+// follow "FILE: ". Errors: FORMAT, BUFFER_SIZE (the file is cut off).
 SluiceStatus readSafetensorsSize(const uint8_t bytes[8], uint64_t fileSize, uint64_t& headerSize,
                                  std::string& error);
 
-// Parses the JSON. Every tensor has a known dtype and a size that its shape gives, and the tensors
-// cover the dataSize bytes behind the header exactly: no overlap, no hole, nothing left over.
-// Memory: what the header names, at most a few times its size. Errors: FORMAT, BUFFER_SIZE,
+// Parses and checks the JSON header: every tensor has a known dtype and the size that its shape
+// gives, and the tensors cover the dataSize bytes after the header exactly, without overlaps or
+// gaps. Memory is at most a few times the header's size. Errors: FORMAT, BUFFER_SIZE,
 // OUT_OF_MEMORY.
 SluiceStatus parseSafetensors(std::string_view json, uint64_t dataSize, SafetensorsHeader& header,
                               std::string& error);
 
-// Gives the tensors their places one after the other, in order, and makes the file's start: the
-// size and the header, padded with spaces so that the data starts at a multiple of 8. Names must be
-// UTF-8, dtypes known. Errors: ARGUMENT (those, a name twice, or a size past 2^64), FORMAT (the
-// header would be too large), OUT_OF_MEMORY.
+// Places the tensors contiguously in their order, and makes the start of the file: the size and the
+// header, padded with spaces so that the data starts at a multiple of 8. Errors: ARGUMENT (a name
+// is not UTF-8 or not unique, a dtype is unknown, or a size exceeds 64 bits), FORMAT (the header
+// would be too large), OUT_OF_MEMORY.
 SluiceStatus makeSafetensors(SafetensorsHeader& header, std::string& start, std::string& error);
 
 } // namespace sluice

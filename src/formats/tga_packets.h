@@ -7,12 +7,12 @@
 
 namespace sluice {
 
-// How many pixels a packet makes in the image, and how many it contains.
+// tgaPixels returns how many pixels a packet decodes to, tgaStored how many it contains.
 inline uint32_t tgaPixels(uint8_t header) { return (header & 127u) + 1; }
 inline uint32_t tgaStored(uint8_t header) { return (header & 128) != 0 ? 1 : tgaPixels(header); }
 
-// Counts packets by their headers, which stand apart from the pixels, until headers and pixels
-// take exactly `size` bytes. Returns false if they never do.
+// Counts packets whose headers are stored apart from their pixels. Returns false if no number of
+// packets takes exactly `size` bytes, headers and pixels together.
 inline bool countTgaPackets(const uint8_t* headers, uint32_t size, uint32_t pixelBytes,
                             uint32_t& count)
 {

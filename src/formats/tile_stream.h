@@ -12,8 +12,8 @@ namespace sluice {
 // The low half of a header's first word: the format's number, which is 4, and its complement.
 constexpr uint32_t kTileStreamId = 0xfb04;
 
-// Calls take(i, tile) for every tile, in order, until one breaks a rule. `entries` has 4 *
-// stream.tileCount bytes, which may be none. Errors: FORMAT, BUFFER_SIZE (tiles reach past
+// Calls take(i, tile) for each tile in order, until one breaks a rule. `entries` has 4 *
+// stream.tileCount bytes; tileCount may be 0. Errors: FORMAT, BUFFER_SIZE (tiles reach past
 // streamSize).
 template <typename Take>
 SluiceStatus walkTileTable(const SluiceTileStream& stream, const uint8_t* entries,

@@ -2,7 +2,7 @@
 // GDeflate in rounds like the reference, but without branches that depend on the data: a round
 // looks up 32 entries, refills each lane right after its look-up, and sorts the symbols into
 // literals, lengths and distances. Matches are copied a round later, when their distances are
-// known; until then literals behind them may be overwritten.
+// known; until then literals after them may be overwritten.
 #include "cpu/fast/gdeflate.h"
 
 #include "layout/base.h"
@@ -18,7 +18,7 @@ namespace {
 using namespace gdeflate;
 
 constexpr uint32_t kContinue = SLUICE_ST_PENDING; // the tile is neither finished nor bad
-constexpr uint32_t kRoundBytes = 4 * kLanes;      // a refill takes at most a word a lane
+constexpr uint32_t kRoundBytes = 4 * kLanes;      // a refill takes at most one word per lane
 
 // Masks of the low bits, because a shift by a variable costs more than a load.
 struct LowBits {
@@ -72,8 +72,8 @@ private:
         }
     }
 
-    // Called before a round. If fewer bytes are left than the round may take, they continue in
-    // m_tail, which ends in zeros. After the round it is checked what was taken from there.
+    // Is called before each round. If fewer bytes are left than a round may take, copies them to
+    // m_tail, where zeros follow. After the round, a check finds out how many zeros it took.
     void provideRound()
     {
         if (size_t(m_limit - m_next) >= kRoundBytes) return;
@@ -136,7 +136,7 @@ private:
                    kLongLiterals, distanceEntry);
     }
 
-    // As in the reference, each step refills before its bits are judged.
+    // As in the reference, each step refills before it checks the bits that it took.
     uint32_t readCodes()
     {
         const uint32_t literalCount = take(0, 5) + 257, distanceCount = take(0, 5) + 1;
@@ -184,7 +184,7 @@ private:
                    : SLUICE_ST_BAD_CODE;
     }
 
-    // Returns the entry of a lane's next symbol; a long code has its own.
+    // Returns the entry of a lane's next symbol. A long code takes a second look-up.
     uint32_t lookUp(uint32_t lane) const
     {
         const uint32_t entry =
@@ -221,8 +221,8 @@ private:
         at.matches = at.matches >> 1 | (entry >> kTableLog & 1) << (kLanes - 1);
     }
 
-    // Does a round. hasEnded is true, or becomes true, if the block's end was read. Returns
-    // BAD_CODE or kContinue; the caller checks that there were enough words.
+    // Decodes a round. Sets hasEnded if it reads the end of the block. Returns BAD_CODE or
+    // kContinue; the caller must check that there were enough words.
     uint32_t decodeRound(Round& round, bool& hasEnded)
     {
         provideRound();
@@ -267,7 +267,8 @@ private:
         }
     }
 
-    // Checks a round's tokens and makes their bytes; a match has the distance of its lane.
+    // Checks a round's tokens and writes their bytes. `distances` holds the matches' distances, per
+    // lane.
     uint32_t expand(Round& round, const uint32_t* distances)
     {
         const uint8_t* bytes = round.bytes;
@@ -305,7 +306,7 @@ private:
 
     const uint8_t* m_next;
     const uint8_t* m_end;   // the end of the words
-    const uint8_t* m_limit; // the end of what may be read
+    const uint8_t* m_limit; // the end of the memory that may be read
     uint8_t* const m_out;
     const uint32_t m_size;
     uint32_t m_position = 0;

@@ -9,14 +9,14 @@
 
 namespace sluice::cpu::fast {
 
-// Like cpu::decodeGdeflateTile. It takes some 30 KiB of stack and allocates nothing.
+// Does what cpu::decodeGdeflateTile does. Uses about 30 KiB of stack and allocates nothing.
 uint32_t decodeGdeflateTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                             size_t destinationSize);
-// The same in portable C++, whatever the processor offers.
+// Does the same in portable C++, without AVX2 even if the processor has it.
 uint32_t decodeGdeflateTilePortably(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                                     size_t destinationSize);
 
-// The command, as that of ReferenceBackend.
+// Runs the command as ReferenceBackend does, with this decoder.
 void gdeflate(const SluiceGdeflateInfo& info);
 
 } // namespace sluice::cpu::fast

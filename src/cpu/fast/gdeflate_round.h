@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A round of a GDeflate block: what its lanes hold before it, and its results.
+// A round of a GDeflate block: the state of the lanes before it, and its results.
 #pragma once
 
 #include "cpu/fast/copy.h"
@@ -10,7 +10,7 @@ namespace sluice::cpu::fast {
 struct GdeflateLanes {
     uint64_t bits[gdeflate::kLanes];
     uint64_t counts[gdeflate::kLanes];
-    uint64_t places[gdeflate::kLanes]; // in the table: the distances' half if the lane owes one
+    uint64_t places[gdeflate::kLanes]; // offset into the table: that of distances if the lane's match needs one
 };
 
 struct GdeflateTables {
@@ -19,18 +19,18 @@ struct GdeflateTables {
 };
 
 struct GdeflateRound {
-    uint32_t literals = 0; // in bytes, in the order of their places
-    uint32_t matches = 0;  // the lanes that have read a length, a bit each
-    // For each lane, the length or distance that it has read, and how many literals of the round
-    // stand before its match.
+    uint32_t literals = 0; // number of literals in `bytes`, which are in the order of the lanes
+    uint32_t matches = 0;  // the lanes that have read a length, one bit per lane
+    // Per lane: the length or distance that it has read, and the number of the round's literals
+    // before its match.
     uint32_t values[gdeflate::kLanes];
     uint32_t literalsBefore[gdeflate::kLanes];
     uint8_t bytes[gdeflate::kLanes + kWildBytes]; // which are copied in blocks
 };
 
-// Does a round with AVX2 in which every symbol is a literal, a length or a distance, and advances
-// `next`, at which 128 bytes may be read. If there is another symbol it returns false and has
-// changed nothing but `round`.
+// Decodes a round with AVX2 and advances `next`, at which 128 bytes must be readable. Every symbol
+// of the round must be a literal, a length or a distance; if one is not, returns false and changes
+// nothing but `round`.
 bool gdeflateRoundAvx2(GdeflateLanes& lanes, const GdeflateTables& tables, const uint8_t*& next,
                        GdeflateRound& round);
 

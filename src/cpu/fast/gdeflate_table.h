@@ -9,9 +9,9 @@
 
 namespace sluice::cpu::fast {
 
-// An entry: the bits of the code with its extra bits and of the code alone, the kind of the symbol,
-// and its least value. A round adds the entry's `match` to a lane's place in the tables, so the
-// flag's value is the distance between the tables of the two alphabets.
+// An entry holds the number of bits of the code with its extra bits, the number of bits of the code
+// alone, the kind of the symbol, and its least value. A round adds the entry's match flag to a lane's
+// offset in the tables, so the flag's value is the distance between the tables of the two alphabets.
 constexpr uint32_t kTableLog = 11, kTableSize = 1u << kTableLog;
 constexpr uint32_t kTotalMask = 31, kCodeShift = 5, kCodeMask = 15;
 constexpr uint32_t kLiteralBit = 9, kDistanceBit = 10;
@@ -23,7 +23,8 @@ constexpr uint32_t kIsSpecial =
 constexpr uint32_t kIsLong = 1u << 13, kIsEnd = 1u << 14, kIsBad = 1u << 15;
 constexpr uint32_t kValueShift = 16;
 
-// The entries of longer codes: one group for each prefix of kTableLog bits that longer codes have.
+// Codes of more than kTableLog bits have their entries in groups: one group per prefix of kTableLog
+// bits.
 constexpr uint32_t kLongLog = gdeflate::kMaxCodeLength - kTableLog, kLongSize = 1u << kLongLog;
 
 constexpr uint32_t entryOf(uint32_t flags, uint32_t extraBits, uint32_t value)
@@ -44,7 +45,7 @@ constexpr uint32_t distanceEntry(uint32_t symbol)
     return entryOf(kIsDistance, gdeflate::distanceExtraBits(symbol),
                    gdeflate::distanceBase(symbol));
 }
-// Returns an entry with the length of its code.
+// Adds the length of the code to an entry.
 constexpr uint32_t withCode(uint32_t entry, uint32_t length)
 {
     return entry + length + (length << kCodeShift);
@@ -91,8 +92,8 @@ bool buildTable(const uint8_t* lengths, uint32_t symbolCount, uint32_t* table, u
     for (uint32_t i = 0; i < symbolCount; ++i)
         if (lengths[i] != 0) sorted[next[lengths[i]]++] = uint16_t(i);
 
-    // Codes ascend in the order of the list. When the length grows by a bit, the table doubles by a
-    // copy of itself.
+    // Symbols are sorted by code. When the code length grows by one bit, the table doubles: its upper
+    // half becomes a copy of its lower half.
     uint32_t code = 0, size = 1, symbol = 0, length = 1;
     table[0] = 0;
     for (; length <= kTableLog; ++length) {
@@ -102,7 +103,7 @@ bool buildTable(const uint8_t* lengths, uint32_t symbolCount, uint32_t* table, u
         for (uint32_t i = 0; i < count[length]; ++i)
             table[reverseBits(code++, length)] = withCode(entryOf(sorted[symbol++]), length);
     }
-    uint32_t prefix = ~0u; // the low bits that the codes of the group share
+    uint32_t prefix = ~0u; // the low bits that all codes of the group have in common
     for (; length <= kMax; ++length) {
         code <<= 1;
         for (uint32_t i = 0; i < count[length]; ++i) {

@@ -278,8 +278,8 @@ void SequenceFinder::makeParts(const uint8_t* tile, uint32_t size,
     for (const Match& match : m_found) {
         for (; position < match.begin; ++position)
             setLiteral(position);
-        // No match crosses the end of a part. The format cannot express an offset from the last byte
-        // of a tile to the first.
+        // A match is cut at the end of a part. The format has no symbol for the offset from the
+        // last byte of a tile to the first.
         for (uint32_t done = 0; done < match.length && match.offset < SLUICE_GS_TILE_BYTES - 1;) {
             const uint32_t begin = match.begin + done;
             while (m_ends[part] <= begin)
