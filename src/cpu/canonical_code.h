@@ -45,8 +45,8 @@ public:
         return true;
     }
 
-    // If the code has no symbols, completes it, so that every bit decodes to symbol 0. Returns false
-    // for any other code.
+    // If the code has no symbols, completes it, so that every bit decodes to symbol 0. Returns
+    // false for any other code.
     bool completeEmpty()
     {
         if (m_symbols != 0) return false;

@@ -59,7 +59,7 @@ bool selects(const SluiceCompactInfo& info, uint32_t index, const uint8_t* eleme
     }
 }
 
-// Appends elements and indices to their lists, until a list is full.
+// Appends elements and indices to their lists. Items for which a list has no room are dropped.
 struct Sink {
     const SluiceCompactInfo& info;
     uint64_t written = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Walks the sections of a filtered tile, and lists of filtered tiles. Reference and fast decoder pass
-// in their own functions that undo the records of a section.
+// Walks the sections of a filtered tile, and lists of filtered tiles. The reference and the fast
+// decoder pass in their own functions that undo the records of a section.
 #pragma once
 
 #include <sluice/sluice_filter.h>

@@ -54,8 +54,8 @@ struct Lane {
     }
 };
 
-// Builds a code. Incomplete codes are refused with two exceptions: a single symbol with 1 bit, and no
-// symbol at all.
+// Builds a code. Incomplete codes are refused with two exceptions: a single symbol with 1 bit, and
+// no symbol at all.
 bool buildCode(Code& code, const uint8_t* lengths, uint32_t symbolCount)
 {
     return code.build(lengths, symbolCount) || code.completeSingle() || code.completeEmpty();
@@ -138,8 +138,8 @@ private:
         m_distanceCode.build(lengths, kDistanceSymbols);
     }
 
-    // Reads the header of a dynamic block. Each step refills before it checks the bits that it took,
-    // so TRUNCATED takes precedence over BAD_CODE.
+    // Reads the header of a dynamic block. Each step refills before it checks the bits that it
+    // took, so TRUNCATED takes precedence over BAD_CODE.
     uint32_t readCodes()
     {
         const uint32_t literalCount = m_lanes[0].take(5) + 257;
@@ -178,8 +178,8 @@ private:
                    : SLUICE_ST_BAD_CODE;
     }
 
-    // Decodes rounds until the end-of-block symbol, and then a last round for the distances that are
-    // still pending.
+    // Decodes rounds until the end-of-block symbol, and then a last round for the distances that
+    // are still pending.
     uint32_t huffmanBlock()
     {
         bool ended = false;
@@ -190,8 +190,8 @@ private:
     }
 
     // Decodes a round. A lane with a pending match decodes its distance. Any other lane decodes one
-    // literal/length symbol, unless a lower lane or an earlier round has ended the block. If a round
-    // fails, none of its tokens are expanded.
+    // literal/length symbol, unless a lower lane or an earlier round has ended the block. A round
+    // that fails completes no token.
     uint32_t huffmanRound(bool& ended)
     {
         const uint32_t complete = m_tokenCount; // at least these are complete after the round
@@ -252,7 +252,7 @@ private:
     uint8_t* m_destination;
     uint32_t m_size;
     uint32_t m_position = 0; // in the output
-    // At most kLanes tokens wait for a distance, and a round adds at most kLanes.
+    // At most kLanes tokens remain after a round, and the next one adds at most kLanes.
     Token m_tokens[2 * kLanes];
     uint32_t m_tokenCount = 0;
     Lane m_lanes[kLanes];

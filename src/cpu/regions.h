@@ -12,7 +12,7 @@
 
 namespace sluice::cpu {
 
-// Returns whether [address, address + size) lies inside the buffer, without overflow for any values.
+// Returns whether [address, address + size) lies inside the buffer. No values make it overflow.
 inline bool inside(const SluiceBuffer& buffer, uint64_t address, uint64_t size)
 {
     const uint64_t begin = buffer.handle + buffer.offset;
@@ -27,8 +27,8 @@ inline bool validSource(const SluiceBuffer& source, const SluiceRegion& region, 
            inside(source, region.srcAddress, region.compressedSize);
 }
 
-// A region's address in a pitched destination is a logical one, which does not count the gaps between
-// rows.
+// A region's address in a pitched destination is a logical one, which does not count the gaps
+// between rows.
 inline bool validDestination(const SluiceChecksumInfo& list, const SluiceRegion& region,
                              uint64_t maxSize)
 {
@@ -39,8 +39,8 @@ inline bool validDestination(const SluiceChecksumInfo& list, const SluiceRegion&
            inside(logical, region.dstAddress, region.decompressedSize);
 }
 
-// Calls visit(bytes, at, size) for each contiguous run of a valid region's bytes in the destination.
-// `at` is the run's offset in the tile.
+// Calls visit(bytes, at, size) for each contiguous run of a valid region's bytes in the
+// destination. `at` is the run's offset in the tile.
 template <typename Info, typename Visit>
 void forEachRun(const Info& info, const SluiceRegion& region, Visit visit)
 {
@@ -108,8 +108,8 @@ void forEachRegion(const Info& info, Visit visit)
 
 void compareChecksums(const SluiceChecksumInfo& info); // the command, in checksum.cpp
 
-// Runs a tile codec's command: checks regions, calls decode(region) for the valid ones, and compares
-// checksums if the command has any.
+// Runs a tile codec's command: checks regions, calls decode(region) for the valid ones, and
+// compares checksums if the command has any.
 template <typename Info, typename Decode>
 void decodeRegions(const Info& info, uint64_t maxSourceSize, uint64_t maxSize, Decode decode)
 {

@@ -18,7 +18,7 @@ void scanValues(const SluiceScanInfo& info)
     A sum = identity<A, operation>(); // combined elements before i
     for (uint32_t i = 0; i < count; ++i) {
         if (heads != nullptr && (heads[i / 32] >> i % 32 & 1) != 0) sum = identity<A, operation>();
-        const A next = combine<A, operation>(sum, input[i]); // read before the write: output may be input
+        const A next = combine<A, operation>(sum, input[i]); // first: output may be input
         output[i] = T(info.kind == SLUICE_SCAN_INCLUSIVE ? next : sum);
         sum = next;
     }

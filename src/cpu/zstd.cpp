@@ -249,7 +249,7 @@ private:
         return SLUICE_ST_OK;
     }
 
-    // Returns the offset of a sequence and makes it the most recent one. Returns 0 if it is invalid.
+    // Returns the offset of a sequence, or 0 if it is invalid, and makes it the most recent one.
     uint32_t offsetOf(const Sequence& sequence)
     {
         uint32_t place = SLUICE_ZS_REPEATS - 1, offset; // a new offset pushes out the last one

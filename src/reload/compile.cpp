@@ -31,7 +31,7 @@ bool readText(const std::string& path, std::string& text)
     return !stream.bad();
 }
 
-// Returns where an include is searched, in this order.
+// Returns the paths at which an include is searched, in the order of the search.
 std::vector<std::string> placesOf(const std::string& header, const std::string& includer,
                                   const std::vector<std::string>& folders)
 {
@@ -76,8 +76,8 @@ private:
     const std::vector<std::string>& m_folders;
 };
 
-// glslang writes "ERROR: file:line: text", then summaries ("ERROR: 2 compilation errors. ..."),
-// which are dropped.
+// Extracts the error lines from glslang's log. glslang writes "ERROR: file:line: text" and then
+// summaries ("ERROR: 2 compilation errors. ..."), which are dropped.
 std::string errorLines(const char* log, const std::string& root)
 {
     std::string result;
@@ -110,7 +110,7 @@ bool stageOf(const std::string& file, EShLanguage& stage)
     return false;
 }
 
-// Returns what an #include line names; empty for any other line.
+// Returns the name in an #include line, or an empty text for any other line.
 std::string includedBy(const std::string& line)
 {
     size_t at = line.find_first_not_of(" \t");
@@ -126,7 +126,7 @@ std::string includedBy(const std::string& line)
 void addFiles(const std::string& file, const std::vector<std::string>& folders,
               std::set<std::string>& files)
 {
-    constexpr size_t most = 10000; // files that include each other under ever longer names
+    constexpr size_t most = 10000; // files may include each other under ever longer names
     std::string text;
     if (files.size() > most || !files.insert(normalizedPath(file)).second || !readText(file, text))
         return;
@@ -187,7 +187,7 @@ Compiled compileShader(const ShaderSource& source)
         preamble += "\n";
     }
 
-    glslang::InitializeProcess(); // counted; pairs with FinalizeProcess
+    glslang::InitializeProcess(); // glslang counts these calls; FinalizeProcess must follow
     {
         glslang::TShader shader(stage);
         const char* strings[] = {text.data()};
@@ -210,7 +210,7 @@ Compiled compileShader(const ShaderSource& source)
                 result.errors = errorLines(program.getInfoLog(), source.root);
             } else {
                 glslang::SpvOptions options;
-                options.disableOptimizer = true; // as glslangValidator without -Os
+                options.disableOptimizer = true; // like glslangValidator without -Os
                 glslang::GlslangToSpv(*program.getIntermediate(stage), result.words, &options);
                 result.ok = !result.words.empty();
             }

@@ -9,13 +9,13 @@
 
 namespace sluice::dev {
 
-// A shader, whose file name gives its stage (.comp, .vert ...), and the options that it is compiled
-// with.
+// A shader and the options with which it is compiled. The extension of its file (.comp, .vert ...)
+// determines its stage.
 struct ShaderSource {
     std::string file;
     std::vector<std::string> folders; // searched for includes, after the including file's own
     std::vector<std::string> defines; // "NAME" or "NAME=VALUE"
-    std::string root;                 // what messages leave out in front of files' names
+    std::string root;                 // prefix that messages leave out of file names
 };
 
 struct Compiled {
@@ -27,9 +27,9 @@ struct Compiled {
 Compiled compileShader(const ShaderSource& source);
 bool isShaderFile(const std::string& file); // whether its name says a stage
 
-// Returns the shader's file and everything that it includes, directly or not, in active lines or
-// not; for a missing include, the places where it is searched. Paths have the form of
-// normalizedPath().
+// Returns the shader's file and all files that it includes, directly or indirectly, including those
+// in lines that the preprocessor skips. For a missing include, returns the paths at which it is
+// searched. Paths have the form of normalizedPath().
 std::set<std::string> filesOf(const ShaderSource& source);
 
 // Returns one spelling for each file: absolute, with the folder's links resolved.

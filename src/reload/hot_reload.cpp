@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One thread that waits for files to change and reloads what uses them: sluice's kernels, and the
-// program's own shaders.
+// Hot reload: a thread waits for files to change and reloads the shaders that use them. These are
+// sluice's kernels and the program's own shaders.
 #include <sluice/sluice_dev.h>
 
 #include <filesystem>
@@ -33,7 +33,7 @@ bool watchFoldersOf(Watcher& watcher, const WatchedShader& shader)
         folders.insert(std::filesystem::path(file).parent_path().string());
     bool ok = true;
     for (const std::string& folder : folders) {
-        std::error_code error; // places where an include is searched need not be existing folders
+        std::error_code error; // ignored: a folder in which includes are searched need not exist
         if (std::filesystem::is_directory(folder, error)) ok = watcher.add(folder, false) && ok;
     }
     return ok;
@@ -134,7 +134,7 @@ private:
             const std::set<std::string> changed = m_watcher.wait();
             if (changed.empty()) return;
             if (m_kernels) m_kernels->reload(changed, send);
-            // Callbacks may add shaders.
+            // Copy the list, since callbacks may add shaders to it.
             std::vector<std::shared_ptr<WatchedShader>> watched;
             {
                 const std::lock_guard<std::mutex> lock(m_mutex);
@@ -160,7 +160,7 @@ private:
 
 namespace {
 
-// Calls `act`, which may throw, and returns in words what was thrown.
+// Calls `act`. If it throws, returns an error, and `reason` says what was thrown.
 template <typename Act>
 SluiceStatus guarded(const char*& reason, Act act)
 {

@@ -43,8 +43,8 @@ using Words = std::vector<uint32_t>; // an instruction: the opcode, then its ope
 
 class Module {
 public:
-    // Splits into instructions and indexes those that matter. Returns false if a length runs past
-    // the end.
+    // Splits the words into instructions and indexes those that matter. Returns false if an
+    // instruction exceeds the end.
     bool read(const uint32_t* words, size_t count, ShaderInterface& out)
     {
         if (count < 5 || words[0] != kMagic) return false;
@@ -110,7 +110,7 @@ public:
             if (type != m_types.end())
                 out.pushConstantBytes = std::max(out.pushConstantBytes, size(type->second[3]));
         }
-        // The WorkgroupSize built-in, where there is one, overrides the execution mode.
+        // If there is a WorkgroupSize built-in, it overrides the execution mode.
         std::array<uint32_t, 3> ids = m_localSizeIds;
         const auto composite = m_constants.find(m_workgroupSize);
         if (composite != m_constants.end())
@@ -171,7 +171,7 @@ private:
     std::map<uint32_t, Words> m_types, m_constants;
     std::map<uint32_t, uint32_t> m_memberCounts, m_strides, m_specIds;
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_offsets;
-    std::vector<uint32_t> m_pushConstants; // pointer types
+    std::vector<uint32_t> m_pushConstants; // ids of pointer types
     std::array<uint32_t, 3> m_localSizeIds = {0, 0, 0};
     uint32_t m_workgroupSize = 0;
 };

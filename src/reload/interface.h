@@ -22,8 +22,8 @@ struct ShaderInterface {
 
 ShaderInterface readInterface(const uint32_t* words, size_t count);
 
-// Returns an empty text if a pipeline made for `before` can be replaced by one of `after`, else
-// what changed. Fewer capabilities are fine.
+// Returns an empty text if a pipeline of `after` can replace one of `before`. Otherwise the text
+// says what has changed. `after` may need fewer capabilities, but not others.
 std::string interfaceChange(const ShaderInterface& before, const ShaderInterface& after);
 
 } // namespace sluice::dev

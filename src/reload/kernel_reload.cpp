@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kNotUsed = "not used on this device";
 
-// The same as in cmake/Shaders.cmake.
+// Returns the macros that cmake/Shaders.cmake defines for a variant.
 std::vector<std::string> definesOf(ShaderVariant variant)
 {
     switch (variant) {
@@ -48,7 +48,7 @@ SluiceStatus KernelReload::start(const SluiceHotReloadInfo& info, const char*& e
         error = "not a Vulkan context";
         return SLUICE_ERROR_ARGUMENT;
     }
-    // The files' current contents count as what the program was built from.
+    // Assume that the program was built from the current contents of the files.
     for (const Pipeline pipeline : AllPipelines()) {
         const std::string shader = pipelineRow(pipeline).shader;
         if (m_files.count(shader) == 0) m_files[shader] = filesOf(sourceOf(shader));
@@ -156,8 +156,8 @@ bool KernelReload::make(VulkanBackend& backend, Pipeline pipeline, const ShaderC
     return result == VK_SUCCESS;
 }
 
-// Puts the pipelines of one group into a context of the test device and tests them. What they
-// replace there is added to `replaced`.
+// Puts the pipelines of one group into a context of the test device and tests them. Adds the
+// pipelines that they replace to `replaced`.
 SluiceReloadResult KernelReload::testGroup(const Pipelines& group, const ShaderCode& code,
                                            std::vector<Made>& replaced, std::string& text)
 {
@@ -170,7 +170,7 @@ SluiceReloadResult KernelReload::testGroup(const Pipelines& group, const ShaderC
     }
     Pipelines tested;
     for (const Pipeline pipeline : group) {
-        // The device may be unable to run it, but not where the program has it.
+        // Skip a pipeline that the device cannot run, unless the program's context has it.
         if (!backend->pipelines().has(pipeline) && !m_program->pipelines().has(pipeline)) continue;
         if (!make(*backend, pipeline, code, replaced, text)) return SLUICE_RELOAD_PIPELINE_ERROR;
         replaced.back().handle =
@@ -220,7 +220,7 @@ SluiceReloadResult KernelReload::testAndSwap(const std::string& shader, const Sh
     m_lost = false;
     std::vector<Made> replaced;
     const SluiceReloadResult result = test(shader, code, replaced, text);
-    // The self-test has waited for the device, so nothing is in use.
+    // The self-test has waited for the device, so no pipeline is in use any more.
     for (Made& one : replaced) {
         if (result != SLUICE_RELOAD_SWAPPED)
             one.handle = one.backend->pipelines().exchangePipeline(one.pipeline, one.handle);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reloads sluice's own kernels: compiles a shader, compares its interface with the one that the
-// host code was built for, makes its pipelines, tests each on a device of its own, and swaps all of
-// them or none.
+// Reloads sluice's own kernels. It compiles a shader, compares its interface with the one that the
+// host code was built for, creates its pipelines and tests each on a separate device. Then it swaps
+// in all of them or none.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ public:
     void releaseOld();
 
 private:
-    struct Made { // a pipeline, and the context that it is for
+    struct Made { // a pipeline and its context
         VulkanBackend* backend;
         Pipeline pipeline;
         VkPipeline handle;

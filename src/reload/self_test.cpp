@@ -7,8 +7,8 @@ namespace sluice::dev {
 
 namespace {
 
-// There are so few workgroups, with such small shares, that each has several pieces of work one
-// after the other, as in large work.
+// Sets so few workgroups and such small shares that each workgroup does several pieces of work in
+// sequence, as it would with large inputs.
 void crowd(VulkanTuning& tuning)
 {
     tuning.lookback.scannerTiles = 2;

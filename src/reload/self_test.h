@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tests pipelines: the command that a pipeline's registry row names must give the same results on a
-// device and on the CPU reference, and must have used the pipeline.
+// Tests pipelines. The case that a pipeline's registry row names must give the same results on the
+// device and on the CPU reference, and it must have dispatched the pipeline.
 #pragma once
 
 #include <string>
@@ -31,8 +31,8 @@ public:
     Verdict run(TestDevice& device, const Pipelines& group);
     Verdict run(TestDevice& device, Pipeline pipeline) { return run(device, Pipelines{pipeline}); }
 
-    // Returns the pipelines in their order, grouped by rows that name the same case and choose the
-    // same tuning.
+    // Groups the pipelines, in their order, so that the rows of a group name the same case and
+    // choose the same tuning.
     static std::vector<Pipelines> groups(const Pipelines& pipelines);
 
 private:

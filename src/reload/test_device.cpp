@@ -20,7 +20,7 @@ VulkanTuning tuningForEveryPipeline(const DeviceTraits& device, VulkanTuning tun
     atLeast(tuning.gstd.fewTiles, 1);
     atLeast(tuning.filter.fewTiles, 1);
     tuning.intervalSpecialized = 1;
-    // The workgroups of a ring wait for each other.
+    // Workgroups of a ring wait for each other, so rings need forward progress.
     if (device.hasNativeLaneGroups() && device.forwardProgress) {
         atLeast(tuning.scan.ringWorkgroups, 2);
         atLeast(tuning.compact.ringWorkgroups, 2);

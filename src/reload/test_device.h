@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A device for self-tests, apart from the program's, so that a kernel that loses it does no harm.
+// A separate device for self-tests. If a kernel makes it lost, the program's device is unharmed.
 #pragma once
 
 #include <set>
@@ -24,9 +24,10 @@ public:
     bool isOpen() const { return m_device != nullptr; }
     SluiceDevice handle() const { return m_device; }
 
-    // The device's context, which has every pipeline of these kernels (SluiceKernels) that the
-    // device can run, whatever the program's tuning asks for. They are made when first needed,
-    // because making all at once would delay the first test. Returns null and a text on failure.
+    // Returns the device's context, which has every pipeline of these kernels (SluiceKernels) that
+    // the device can run, also those that the program's tuning does not choose. Pipelines are
+    // created when first needed, because creating all at once would delay the first test. On
+    // failure, returns null and sets `error`.
     VulkanBackend* use(uint32_t kernels, const char*& error);
 
     // Returns the names of the pipelines that commands dispatched since clearDispatched().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reports which files of some folders were written.
+// Watches folders and reports which files in them were written.
 #pragma once
 
 #include <memory>
@@ -16,19 +16,19 @@ public:
     Watcher& operator=(const Watcher&) = delete;
 
     bool open();
-    // Watches a folder; with `deep` also every folder below it, including those made later. Returns
-    // false if the system refuses. May be called while another thread waits.
+    // Watches a folder and, if `deep` is set, all folders below it, including those made later.
+    // Returns false if the system refuses. May be called while another thread is in wait().
     bool add(const std::string& folder, bool deep);
 
-    // Waits until files change and then until they have been quiet for a moment (editors save in
-    // several steps). Returns absolute paths; empty after wake().
+    // Waits until files change, and then until none has changed for a moment, since editors save in
+    // several steps. Returns the absolute paths of the files, or nothing after wake().
     std::set<std::string> wait();
 
     // Makes wait() return. May be called from another thread.
     void wake();
 
 private:
-    struct State; // the system's own
+    struct State; // depends on the operating system
     std::unique_ptr<State> m_state;
 };
 

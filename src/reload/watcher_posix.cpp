@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kQuietMilliseconds = 50;
-// Folders are watched, not files: an editor that writes a new file and renames it over the old one
-// replaces the file that a watch would sit on.
+// Folders are watched instead of files. An editor may write a new file and rename it over the old
+// one, and a watch on the old file would then see nothing more.
 constexpr uint32_t kEvents = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE;
 
 } // namespace

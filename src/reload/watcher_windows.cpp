@@ -16,13 +16,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr DWORD kQuietMilliseconds = 50;
-// A file that is made by renaming only has a new name; one that is overwritten has a new size or
-// time.
+// A file that a rename creates reports only a change of its name. A file that is overwritten
+// reports a change of its size or time.
 constexpr DWORD kEvents =
     FILE_NOTIFY_CHANGE_FILE_NAME | FILE_NOTIFY_CHANGE_LAST_WRITE | FILE_NOTIFY_CHANGE_SIZE;
-constexpr size_t kBufferWords = 16384; // 64 KiB, the most for folders of other machines
+constexpr size_t kBufferWords = 16384; // 64 KiB, the limit for folders on other machines
 
-// Returns whether it is in a folder below that begins with a dot, like those of version control.
+// Returns whether the file is in a subfolder that begins with a dot, like those of version control.
 bool isInHiddenFolder(const fs::path& name)
 {
     for (const fs::path& part : name.parent_path())
@@ -30,8 +30,8 @@ bool isInHiddenFolder(const fs::path& name)
     return false;
 }
 
-// A folder that the system watches, and the request that completions name. While it is under way the
-// system writes to both.
+// A folder that the system watches, and the request that its completions refer to. While a request
+// is pending, the system writes to the OVERLAPPED and to the buffer.
 struct Folder : OVERLAPPED {
     HANDLE handle = INVALID_HANDLE_VALUE;
     fs::path path;
@@ -57,7 +57,7 @@ void insertFile(const fs::path& path, std::set<std::string>& changed)
 
 void Folder::take(DWORD size, std::set<std::string>& changed) const
 {
-    // More has changed than the buffer holds, so every file may have.
+    // There were more changes than the buffer holds, so any file may have changed.
     if (size == 0) return takeAll(changed);
     const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(buffer.data());
     for (DWORD at = 0;;) {
@@ -109,7 +109,7 @@ Watcher::Watcher() : m_state(std::make_unique<State>()) {}
 Watcher::~Watcher()
 {
     for (const auto& folder : m_state->folders) {
-        // The system lets go of the buffer when the request has ended.
+        // Wait for the request to end, since the system may write to the buffer until then.
         DWORD size = 0;
         if (CancelIoEx(folder->handle, folder.get()) || GetLastError() != ERROR_NOT_FOUND)
             GetOverlappedResult(folder->handle, folder.get(), &size, TRUE);
@@ -185,7 +185,7 @@ std::set<std::string> Watcher::wait()
             continue;
         }
         Folder& folder = *static_cast<Folder*>(request);
-        // A folder that is gone reports nothing more.
+        // The request of a folder that no longer exists fails, and nothing more is reported for it.
         if (!isGood) continue;
         folder.take(size, changed);
         folder.ask();

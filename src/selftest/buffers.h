@@ -14,7 +14,7 @@ namespace sluice::selftest {
 using Bytes = std::vector<uint8_t>;
 using Words = std::vector<uint32_t>;
 
-class Random { // a linear congruential generator, the same everywhere
+class Random { // a linear congruential generator, which gives the same numbers on every machine
 public:
     explicit Random(uint32_t seed) : m_state(seed) {}
 
@@ -43,10 +43,10 @@ private:
     uint32_t m_state;
 };
 
-// After the first error, which stays in `status`, calls do nothing.
+// The first error stays in `status`; after it, all calls do nothing.
 class CaseBuffers {
 public:
-    // `out` receives the specified part of the results, which is the same on every device.
+    // `out` receives those results that are specified and therefore equal on every device.
     CaseBuffers(SluiceDevice device, Words& out) : m_device(device), m_out(out) {}
     ~CaseBuffers()
     {
@@ -79,18 +79,18 @@ public:
             status = sluiceUpload(m_device, range, values.data(), size);
         return range;
     }
-    // Makes memory to be written: poison between guards, which take() checks too. It begins
-    // `misaligned` bytes behind an address with every alignment.
+    // Allocates an output. It is filled with poison and lies between guards, which take() appends
+    // too. It begins `misaligned` bytes after an address that has every alignment.
     SluiceBuffer output(uint64_t size, uint32_t misaligned = 0)
     {
         return guarded(Bytes(size, kPoison), misaligned);
     }
-    // Makes the same with contents, for memory that is read and written.
+    // Does the same with the given contents, for memory that a command reads and writes.
     SluiceBuffer guarded(const Bytes& contents, uint32_t misaligned = 0);
-    // The memory is poison if no contents are given.
+    // Allocates scratch. It is filled with poison, unless it has to be zero.
     SluiceBuffer scratch(const SluiceRequirements& need);
 
-    // Gives a command scratch as it requires.
+    // Allocates the scratch that a command requires and sets it in `info`.
     template <typename Info>
     void addScratch(Info& info,
                     SluiceStatus (*require)(SluiceContext, const Info*, SluiceRequirements*))
@@ -101,8 +101,8 @@ public:
         if (need.zeroedScratch != 0) m_zeroed = info.scratch;
     }
 
-    // Records with `record(context, commands)`, submits and waits. Appends whether scratch that has
-    // to be zero is zero again.
+    // Records with `record(context, commands)`, submits and waits. If the command's scratch has to
+    // be zero, appends whether it is zero again.
     template <typename Record>
     void run(Record record)
     {
@@ -123,12 +123,12 @@ public:
         });
     }
 
-    // Returns what a range holds now; nothing after an error.
+    // Returns the current contents of a range, or nothing after an error.
     Bytes read(const SluiceBuffer& range);
-    // Appends all of an output, with its guards.
+    // Appends a whole output, including its guards.
     void take(const SluiceBuffer& range) { append(readWhole(range)); }
-    // Does the same if some bytes are unspecified: `blank` overwrites them. It is called with the
-    // bytes of the range.
+    // Does the same for an output of which some bytes are unspecified. `blank` is called with the
+    // bytes of the range and must overwrite these.
     template <typename Blank>
     void take(const SluiceBuffer& range, Blank blank)
     {
@@ -157,7 +157,7 @@ private:
     SluiceDevice m_device;
     Words& m_out;
     std::vector<Range> m_ranges;
-    SluiceBuffer m_zeroed = {0, 0, 0}; // the next command's scratch, if it has to be zero
+    SluiceBuffer m_zeroed = {0, 0, 0}; // the next command's scratch if it must be zero
 };
 
 inline Bytes bytesOf(const Words& words)

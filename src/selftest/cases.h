@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tests that the registry's pipelines name. Each fills its commands, runs them on a device
-// through the public API alone and returns everything that is specified of the results, so that the
-// words of two devices can be compared. Hot reload and the tool run them. They are made so that a
-// kernel that does nothing, flips one bit of its output or is only right for the first 4 KiB gives
-// different words: every output, list and plan is longer than 8 KiB, and every mode, type and kind
-// of data has output of its own.
+// The test cases that the registry's rows name. Hot reload and the tool run them. Each case runs
+// commands on a device through the public API alone, and returns all specified results as words, so
+// that the words of two devices can be compared. A kernel that does nothing, flips one bit of its
+// output or is right only for the first 4 KiB must give different words. So every output, list and
+// plan is longer than 8 KiB, and every mode, type and kind of data has its own output.
 #pragma once
 
 #include <map>
@@ -15,7 +14,7 @@
 
 namespace sluice::selftest {
 
-// Tiles for a decoder, with addresses that count from the beginning of source and destination.
+// Tiles for a decoder. Addresses are offsets from the beginning of source and destination.
 struct TileList {
     Bytes source;
     std::vector<SluiceRegion> regions;
@@ -24,9 +23,9 @@ struct TileList {
 
     // Adds a tile that decodes, or claims to decode, to `size` bytes.
     void add(const Bytes& stream, uint64_t size, uint32_t checksum);
-    // Adds `count` regions that are not tiles.
+    // Adds `count` empty regions.
     void addEmpty(uint32_t count);
-    // Adds the regions once more, with output of their own.
+    // Adds `count` regions of `list` again, each with its own output.
     void repeat(const TileList& list, size_t first, size_t count);
 };
 
@@ -35,12 +34,12 @@ public:
     // Appends the results to `out`. UNSUPPORTED means that the device cannot run the case.
     SluiceStatus run(SelfTestCase which, SluiceDevice device, Words& out);
 
-    // Also runs it on the CPU reference. `difference` is the first word that differs, as a text;
-    // empty if none does.
+    // Runs the case on the device and on the CPU reference. `difference` receives a text that says
+    // which word differs first; it is empty if no word differs.
     SluiceStatus compare(SelfTestCase which, SluiceDevice device, std::string& difference);
 
 private:
-    // Each case has one, which the registry's table declares.
+    // Runs one case. There is one specialization per case, which the registry's table declares.
     template <SelfTestCase Which>
     void test(CaseBuffers& on);
     const TileList& gdeflateTiles(SluiceStatus& status);
@@ -56,7 +55,7 @@ private:
 SLUICE_SELF_TESTS(SLUICE_CASE)
 #undef SLUICE_CASE
 
-// The rows of the registry's table for the cases, in its order.
+// A row of the registry's table of cases.
 struct SelfTestRow {
     SelfTestCase which;
     const char* kernel;

@@ -17,8 +17,8 @@ namespace sluice::selftest {
 
 namespace {
 
-// Makes text of few symbols, repeats with changes, runs, noise and records, so that an encoder
-// makes all kinds of blocks and parts.
+// Generates test data that mixes text of few symbols, repeats with changes, runs, noise and
+// records, so that an encoder emits every kind of block and part.
 Bytes madeUpBytes(size_t size, uint32_t seed)
 {
     Random random(seed);
@@ -59,7 +59,7 @@ void TileList::add(const Bytes& stream, uint64_t size, uint32_t checksum)
     checksums.push_back(checksum);
     source.insert(source.end(), stream.begin(), stream.end());
     source.resize(wholeWords(source.size()));
-    outputSize += wholeWords(size) + 4; // with a gap
+    outputSize += wholeWords(size) + 4; // leaves a gap between tiles
 }
 
 void TileList::addEmpty(uint32_t count)
@@ -108,15 +108,16 @@ void giveTiles(CaseBuffers& on, const TileList& list, const SluiceBuffer& destin
     info.status = on.output((uint64_t(info.maxRegionCount) + 2) * 4);
 }
 
-// A tile that fails leaves unspecified bytes in its own range, unless it was never begun.
+// Returns whether the bytes of a tile with this status are specified. A tile that fails leaves
+// unspecified bytes in its own range, unless its decoding has never begun.
 bool isSpecified(uint32_t status)
 {
     return status == SLUICE_TILE_OK || status == SLUICE_TILE_BAD_CHECKSUM ||
            status == SLUICE_TILE_BAD_REGION || status == SLUICE_TILE_PENDING;
 }
 
-// Takes statuses and the specified part of the destination. rowBytes and rowPitch are as in
-// SluiceGdeflateInfo.
+// Appends the statuses and the specified bytes of the destination to the results. rowBytes and
+// rowPitch are as in SluiceGdeflateInfo.
 template <typename Info>
 void takeTiles(CaseBuffers& on, const TileList& list, const Info& info, uint32_t rowBytes = 0,
                uint32_t rowPitch = 0)
@@ -140,8 +141,8 @@ void takeTiles(CaseBuffers& on, const TileList& list, const Info& info, uint32_t
 
 } // namespace
 
-// Runs lists without tiles, whose status words nothing changes after they were set. The command is
-// a small one.
+// Runs lists without tiles, so that nothing changes the status words after they have been set. FSE
+// tables serve as the command, since it is small.
 template <>
 void SelfTestCases::test<SelfTestCase::status>(CaseBuffers& on)
 {
@@ -160,8 +161,8 @@ void SelfTestCases::test<SelfTestCase::status>(CaseBuffers& on)
     }
 }
 
-// Checks right and wrong checksums of tiles of all sizes, in all places of a long list, linear and
-// with rows.
+// Tests right and wrong checksums of tiles of all sizes and all over a long list, with linear
+// destinations and with rows.
 template <>
 void SelfTestCases::test<SelfTestCase::checksum>(CaseBuffers& on)
 {
@@ -237,7 +238,8 @@ public:
         bytes.insert(bytes.end(), noise.begin(), noise.end());
         gdeflate::writeStoredBlocks(m_writer, noise.data(), size, final);
     }
-    // Adds literals, and near and far matches, some of which overlap themselves.
+    // Adds a coded block with literals and with near and far matches, some of which overlap their
+    // source.
     void addCoded(uint32_t size, uint32_t seed, bool dynamic, bool final)
     {
         const std::vector<Token> tokens = madeUpTokens(bytes.size() + size, seed);
@@ -292,7 +294,8 @@ constexpr size_t kGoodTiles = 7, kSmallTiles = 2; // the first ones of the list
 
 } // namespace
 
-// Makes good tiles with each kind of block, the small ones first, then one for each possible error.
+// Makes valid tiles with every kind of block, the small ones first, then one tile per possible
+// error.
 const TileList& SelfTestCases::gdeflateTiles(SluiceStatus& status)
 {
     TileList& list = m_gdeflate;
@@ -331,7 +334,7 @@ const TileList& SelfTestCases::gdeflateTiles(SluiceStatus& status)
     list.add(offset.stream(), 3, 0);
     list.add(some, 65537, 0);
     list.regions.back().dstAddress += 2;
-    // This reaches past its source, even if more tiles follow there.
+    // This region reaches past the end of the source, even if more tiles follow there.
     list.regions.push_back({list.source.size() - 4, list.outputSize, 1u << 20, 100});
     list.checksums.push_back(0);
     list.outputSize += 104;
@@ -342,7 +345,7 @@ const TileList& SelfTestCases::gdeflateTiles(SluiceStatus& status)
 template <>
 void SelfTestCases::test<SelfTestCase::gdeflate>(CaseBuffers& on)
 {
-    // A long list, so that there are statuses of tiles everywhere in it.
+    // The list is long and has tiles at its beginning and end, so that it tests statuses all over.
     TileList list = gdeflateTiles(on.status);
     list.addEmpty(2200);
     list.repeat(m_gdeflate, 0, kSmallTiles + 1);
@@ -376,7 +379,7 @@ void SelfTestCases::test<SelfTestCase::gdeflate_pitched>(CaseBuffers& on)
     for (const Rows rows : {Rows{1020, 1024}, Rows{12, 36}, Rows{70000, 70400}}) {
         TileList list;
         list.repeat(gdeflateTiles(on.status), 0, kGoodTiles + 2);
-        // Regions stay logical. The last tile does not fit.
+        // Addresses of regions stay logical ones. The last tile does not fit.
         list.outputSize -= 6000;
         SluiceGdeflateInfo info = {};
         giveTiles(
@@ -390,9 +393,9 @@ void SelfTestCases::test<SelfTestCase::gdeflate_pitched>(CaseBuffers& on)
     }
 }
 
-// On a Vulkan device the driver decodes. It need not report bad tiles, so all tiles are good, but
-// some regions are bad, which our kernel sorts out. With checksums, statuses are the same
-// everywhere.
+// On a Vulkan device the driver decodes. It need not report bad tiles, so all tiles are valid. Some
+// regions are not; sluice's own kernel removes these. With checksums, statuses are equal on all
+// devices.
 template <>
 void SelfTestCases::test<SelfTestCase::gdeflate_by_driver>(CaseBuffers& on)
 {
@@ -413,8 +416,8 @@ void SelfTestCases::test<SelfTestCase::gdeflate_by_driver>(CaseBuffers& on)
     takeTiles(on, list, info);
 }
 
-// Streams of one tile and of many, in a long list of empty streams and of streams that break each
-// rule.
+// Runs streams of one tile and of many, in a long list that also has empty streams and, for each
+// rule, streams that break it.
 template <>
 void SelfTestCases::test<SelfTestCase::tile_streams>(CaseBuffers& on)
 {
@@ -422,7 +425,7 @@ void SelfTestCases::test<SelfTestCase::tile_streams>(CaseBuffers& on)
     Words source;
     std::vector<SluiceStreamRange> ranges;
     uint64_t output = 0;
-    // Returns a stream of these tiles, all but the last of which decode to 64 KiB.
+    // Adds a stream of these tiles. All of them but the last must decode to 64 KiB.
     const auto add = [&](const std::vector<Bytes>& streams, uint32_t lastSize) {
         const auto count = uint32_t(streams.size());
         const uint64_t size = count == 0 ? 0 : (count - 1) * uint64_t(65536) + lastSize;
@@ -430,7 +433,7 @@ void SelfTestCases::test<SelfTestCase::tile_streams>(CaseBuffers& on)
         source.push_back(0xfb04u | count << 16);
         source.push_back(1u | (count == 0 ? 0 : lastSize % 65536) << 2);
         size_t end = 0;
-        for (size_t i = 0; i < count; ++i) { // the table: entry 0 is the last one's size
+        for (size_t i = 0; i < count; ++i) { // the table: entry 0 is the last tile's size
             source.push_back(i == 0 ? uint32_t(streams.back().size()) : uint32_t(end));
             end += streams[i].size();
         }
@@ -447,8 +450,8 @@ void SelfTestCases::test<SelfTestCase::tile_streams>(CaseBuffers& on)
         one.repeat(tiles, i, 1);
         return one.source;
     };
-    // There are so many tiles that their regions take more than 4 KiB; each has few tokens and a
-    // long match.
+    // Make so many tiles that their regions take more than 4 KiB. Each has few tokens and a long
+    // match, which keeps it small.
     constexpr uint32_t kRunTiles = 170;
     BlockTile run;
     run.addCoded(1000, 3, true, false);
@@ -477,8 +480,8 @@ void SelfTestCases::test<SelfTestCase::tile_streams>(CaseBuffers& on)
         }
     }
     add({streamOf(1)}, 500);
-    add({full, full}, 65536); // does not fit in maxTileCount any more
-    add({streamOf(0)}, 1);    // and this one must not take its place
+    add({full, full}, 65536); // exceeds maxTileCount
+    add({streamOf(0)}, 1);    // must not take the place of the stream before it
 
     SluiceTileStreamsInfo info = {};
     info.maxStreamCount = uint32_t(ranges.size()) + 50;
@@ -496,7 +499,7 @@ void SelfTestCases::test<SelfTestCase::tile_streams>(CaseBuffers& on)
     on.run(sluiceCmdTileStreams, info);
     on.take(info.results);
     on.take(info.status);
-    // The ranges of streams with failed tiles, whose contents are unspecified.
+    // Blank the ranges of streams with failed tiles, since their contents are unspecified.
     on.take(info.destination, [&](uint8_t* bytes) {
         for (size_t i = 1 + kGoodTiles; i < 1 + kGoodTiles + 5; ++i)
             std::fill_n(bytes + ranges[i].destinationOffset, ranges[i].destinationSize,
@@ -506,7 +509,7 @@ void SelfTestCases::test<SelfTestCase::tile_streams>(CaseBuffers& on)
 
 // --- Gstd
 
-// Makes tiles of one part and of several, with all kinds of bytes, then damaged ones.
+// Makes tiles of one part and of several parts, with all kinds of bytes, and then damaged tiles.
 const TileList& SelfTestCases::gstdTiles(SluiceStatus& status)
 {
     TileList& list = m_gstd;

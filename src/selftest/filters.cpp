@@ -22,8 +22,8 @@ struct Section {
     Words runs; // of columns
 };
 
-// `repeat` columns of 1 << log2Bytes bytes. flags: FilterColumnFlags. base: 1 + the column that is
-// subtracted, or 0.
+// Returns the word that describes `repeat` columns of 1 << log2Bytes bytes. `flags` are
+// FilterColumnFlags. `base` is 1 + the index of the column that is subtracted, or 0.
 uint32_t columns(uint32_t repeat, uint32_t log2Bytes, uint32_t flags, FilterPredictor predictor,
                  uint32_t base = 0)
 {
@@ -42,8 +42,8 @@ Words describe(const std::vector<Section>& sections)
     return words;
 }
 
-// Describes all kinds of records: bytes in planes, bytes that stay together with a base, wide
-// values in planes and whole, and columns with mapped values.
+// Describes all kinds of records: bytes in planes, interleaved bytes with a base, wide values in
+// planes and interleaved, and columns with mapped values.
 std::vector<Words> recordKinds(FilterPredictor predictor)
 {
     constexpr uint32_t split = filterSplit, joined = filterJoined, zigzag = filterZigzag;
@@ -58,7 +58,7 @@ std::vector<Words> recordKinds(FilterPredictor predictor)
     };
 }
 
-// Makes bytes with small steps, so that residuals are small, and some noise.
+// Makes bytes that change in small steps, so that residuals are small, and adds some noise.
 Bytes smoothBytes(uint32_t size, uint32_t seed)
 {
     Random random(seed);
@@ -69,7 +69,7 @@ Bytes smoothBytes(uint32_t size, uint32_t seed)
     return bytes;
 }
 
-// Makes whole packets of a Targa image, about `size` bytes.
+// Makes about `size` bytes of Targa packets; the last one is complete.
 Bytes packetsOf(uint32_t size, uint32_t pixelBytes, uint32_t seed)
 {
     Random random(seed);
@@ -89,7 +89,7 @@ struct FilterTiles {
     std::vector<SluiceFilterTile> tiles;
     uint64_t outputSize = 0;
 
-    // Filters `bytes`, or takes them unfiltered if that is impossible.
+    // Adds a tile that holds `bytes` with the filter applied, or as they are if that is impossible.
     void add(const Words& description, const Bytes& bytes)
     {
         Bytes filtered(bytes.size());
@@ -118,14 +118,15 @@ FilterTiles filterTiles()
             ++seed;
             Section section;
             section.runs = runs;
-            // Rows are multiples of 4 and not, short and long, and one is longer than the tile.
+            // Test widths of rows that are multiples of 4 and others, short and long ones, and one
+            // that exceeds the tile.
             constexpr uint32_t widths[] = {64, 50, 301, 12, 1000, 20000, 33};
             if (needsRows(predictor)) {
                 section.width = widths[seed % std::size(widths)];
                 section.first = seed % 3 == 0 ? section.width / 3 : 0;
             }
             const uint32_t size = 9000 + 1001 * (seed % 7);
-            if (seed % 4 == 1) { // plain bytes before and other records behind
+            if (seed % 4 == 1) { // plain bytes before, other records after
                 Section before, behind;
                 before.size = 101 + seed;
                 section.size = size - 3000;
@@ -220,8 +221,8 @@ void SelfTestCases::test<SelfTestCase::filter>(CaseBuffers& on)
     });
 }
 
-// Takes random descriptions, most of which have a meaning, and counts, of every log. The first list
-// has so many tables that lane groups build several, the second one few.
+// Builds tables of every log from random descriptions, most of which are valid, and from counts.
+// The first list has so many tables that lane groups build several; the second list has few.
 template <>
 void SelfTestCases::test<SelfTestCase::fse_tables>(CaseBuffers& on)
 {
@@ -260,7 +261,7 @@ void SelfTestCases::test<SelfTestCase::fse_tables>(CaseBuffers& on)
             info.status = on.output((uint64_t(tables) + 2) * 4);
             on.run(sluiceCmdFseTables, info);
             on.take(info.status);
-            // Bytes behind a table's states, and in a failed table, are unspecified.
+            // Bytes after a table's states and bytes of a failed table are unspecified.
             const Bytes statuses = on.read(info.status);
             on.take(info.destination, [&](uint8_t* bytes) {
                 for (uint32_t i = 0; i < tables; ++i) {

@@ -11,7 +11,7 @@ namespace sluice::selftest {
 
 namespace {
 
-// Makes lengths of all kinds: many empty, most small, some long.
+// Makes interval lengths of all kinds: many are 0, most are small, some are long.
 Words mixedCounts(uint32_t count, uint32_t longest)
 {
     Random random(count);
@@ -23,7 +23,7 @@ Words mixedCounts(uint32_t count, uint32_t longest)
     return counts;
 }
 
-// Makes so many lengths that the plan of their sums is longer than 8 KiB; most are 0 or 1.
+// Makes so many lengths that the plan with their sums is longer than 8 KiB. Most are 0 or 1.
 Words manyCounts()
 {
     Random random(3);
@@ -33,7 +33,7 @@ Words manyCounts()
     return counts;
 }
 
-// Makes one long interval between empty ones.
+// Makes the lengths of one long interval between empty ones.
 Words loneCount()
 {
     Words counts(500, 0);
@@ -43,7 +43,7 @@ Words loneCount()
 
 uint32_t sumOf(const Words& counts) { return std::accumulate(counts.begin(), counts.end(), 0u); }
 
-// Gives the list as counts or as offsets.
+// Returns the list of intervals in the form of counts or of offsets.
 SluiceIntervals intervals(CaseBuffers& on, const Words& counts, bool offsets)
 {
     SluiceIntervals list = {};
@@ -100,7 +100,7 @@ void SelfTestCases::test<SelfTestCase::interval_expand>(CaseBuffers& on)
     expand(on, manyCounts(), 4, false, 0);
     expand(on, manyCounts(), 1, false, 0);
 
-    // There are more elements than can be counted.
+    // The sum of the counts exceeds 32 bits.
     SluiceIntervalExpandInfo info = {};
     info.elementSize = 4;
     info.intervals = intervals(on, {5, 0xffffff00u, 1000, 7}, false);
@@ -115,8 +115,8 @@ void SelfTestCases::test<SelfTestCase::interval_expand>(CaseBuffers& on)
 
 namespace {
 
-// The source's intervals are in reverse order, the destination's in order, both with gaps. Every
-// 50th is outside.
+// Moves intervals that are in reverse order in the source to intervals that are in order in the
+// destination, both with gaps. Every 50th interval lies outside its buffer.
 void move(CaseBuffers& on, const Words& counts, SluiceIntervalMoveKind kind, uint32_t elementSize,
           bool wide, bool offsets)
 {
@@ -141,7 +141,7 @@ void move(CaseBuffers& on, const Words& counts, SluiceIntervalMoveKind kind, uin
     info.intervals = intervals(on, counts, offsets);
     if (kind != SLUICE_INTERVAL_SCATTER) info.gather = on.input(gather);
     if (kind != SLUICE_INTERVAL_GATHER) info.scatter = on.input(scatter);
-    // These places have no alignment.
+    // Source and destination are misaligned.
     info.source = on.guarded(Random(elementSize).bytes(size_t(all) * elementSize), 5);
     const uint32_t room = kind == SLUICE_INTERVAL_GATHER ? total - 11 : all;
     info.destination = on.output(uint64_t(room) * elementSize, elementSize == 4 ? 4 : 3);
@@ -156,7 +156,7 @@ void bulk(CaseBuffers& on, bool inserts, uint32_t elementSize)
 {
     constexpr uint32_t items = 20011;
     Random random(elementSize);
-    Words indices; // ascending; for the insert some occur several times
+    Words indices; // ascending; for an insert, some occur several times
     for (uint32_t i = 0; i < items; ++i) {
         const bool dense = i / 2000 % 2 != 0;
         if (random.below(dense ? 3 : 100) == 0)

@@ -11,13 +11,13 @@ namespace sluice::selftest {
 
 namespace {
 
-constexpr uint32_t kCount = 20011; // elements: some tiles of every size, and a rest
+constexpr uint32_t kCount = 20011; // elements: several tiles of any size, and a partial one
 constexpr uint32_t kFewer = 9001;
 
 uint32_t sizeOf(SluiceValueType type) { return type == SLUICE_VALUE_U64 ? 8 : 4; }
 
-// Makes elements of any type: floats whose sums are exact if they are to be added, otherwise floats
-// of all kinds.
+// Makes elements of a type. If `sum` is set, floats are such that their sums are exact; otherwise
+// there are floats of all kinds.
 Words elements(SluiceValueType type, bool sum, uint32_t seed)
 {
     Random random(seed);
@@ -41,8 +41,8 @@ void append(CaseBuffers& on, const SluiceScanInfo& info)
 
 } // namespace
 
-// Runs every kind, operation and type, in segments and not; then the same with fewer elements than
-// there is room for, in place or at places that are not aligned.
+// Runs every kind, operation and type, with and without segments. Then does the same with fewer
+// elements than there is room for, in place or at unaligned addresses.
 template <>
 void SelfTestCases::test<SelfTestCase::scan>(CaseBuffers& on)
 {
@@ -71,8 +71,8 @@ void SelfTestCases::test<SelfTestCase::scan>(CaseBuffers& on)
     }
 }
 
-// Runs every operation and type. If one element decides the result, it is in a different place each
-// time.
+// Runs every operation and type. If a single element decides the result, it is at another index in
+// each run.
 template <>
 void SelfTestCases::test<SelfTestCase::reduce>(CaseBuffers& on)
 {
@@ -84,7 +84,7 @@ void SelfTestCases::test<SelfTestCase::reduce>(CaseBuffers& on)
         const uint32_t place = i / 12, size = sizeOf(info.type);
         Words values = elements(info.type, info.operation == SLUICE_OPERATION_SUM, i);
         if (info.operation != SLUICE_OPERATION_SUM) {
-            // Makes small numbers, one that is less and one that is more.
+            // Make small numbers, and one number below and one above all others.
             const bool isFloat = info.type == SLUICE_VALUE_F32;
             for (size_t k = 0; k < values.size(); ++k)
                 values[k] = k % (size / 4) != 0 ? 0
@@ -107,7 +107,7 @@ void SelfTestCases::test<SelfTestCase::reduce>(CaseBuffers& on)
 
 namespace {
 
-// One way to call compaction.
+// The arguments of one call of compaction.
 struct CompactCall {
     SluiceCompactTest test;
     uint32_t flags = 0;
@@ -123,8 +123,8 @@ std::vector<CompactCall> compactCalls(uint32_t elementSize)
 {
     std::vector<CompactCall> calls;
     const auto add = [&](CompactCall call) {
-        // Elements, indices and both are written, for kept and for dropped elements; then come a
-        // partition, a call in place, and counted ones with little room.
+        // Write elements, indices and both, for kept and for dropped elements. Then run a
+        // partition, a call in place, and calls with a count in device memory and little room.
         for (const uint32_t flags : {0u, uint32_t(SLUICE_COMPACT_DROP)}) {
             for (uint32_t outputs = 1; outputs < 4; ++outputs) {
                 call.flags = flags;
@@ -183,15 +183,15 @@ std::vector<CompactCall> compactCalls(uint32_t elementSize)
     return calls;
 }
 
-// Makes elements with few values, so that every test selects some and not others: numbers from 0 to
-// 5, small negative ones, or floats of both kinds.
+// Makes elements of few different values, so that every test selects some elements and drops
+// others. The values are numbers from 0 to 5, small negative numbers, or floats of both kinds.
 Bytes compactInput(const CompactCall& call, uint32_t elementSize)
 {
     Random random(elementSize);
     Bytes bytes(size_t(kCount) * elementSize);
     uint32_t word = 0;
     for (uint32_t i = 0; i < kCount; ++i) {
-        if (random.below(3) != 0) word = random.below(6); // else it repeats the one before
+        if (random.below(3) != 0) word = random.below(6); // otherwise, repeat the previous one
         for (uint32_t at = 0; at < elementSize; at += 4) {
             constexpr uint32_t floats[] = {0,           0x80000000u, 0x40400000u,
                                            0x7fc00000u, 0xc0400000u, 0x40400001u};

@@ -20,8 +20,8 @@ namespace {
 Bytes madeUpElements(uint32_t type, uint32_t count, uint32_t seed)
 {
     struct Form {
-        uint32_t firstBit, symbols, least; // where the symbol stands, how many there are, the first
-                                           // of them
+        uint32_t firstBit, symbols, least; // lowest bit of the symbol, number of symbols, least
+                                           // symbol
     };
     constexpr Form forms[SLUICE_FLOAT_TYPE_COUNT] = {
         {7, 40, 90}, {10, 30, 1}, {23, 40, 90}, {3, 14, 1}, {2, 30, 1}, {0, 200, 20}, {1, 60, 2}};
@@ -47,7 +47,7 @@ Bytes madeUpElements(uint32_t type, uint32_t count, uint32_t seed)
 
 struct FloatTensors {
     Bytes source;
-    std::vector<SluiceFloatTensor> tensors; // addresses count from source and destination
+    std::vector<SluiceFloatTensor> tensors; // addresses are offsets in source and destination
     uint64_t outputSize = 0;
     uint32_t tiles = 0;
 
@@ -74,8 +74,8 @@ SluiceStatus FloatTensors::encode(uint32_t type, uint32_t count, uint32_t seed)
 
 } // namespace
 
-// The list has tensors of some tiles of every type, then enough small ones that their statuses take
-// more than 8 KiB, then ones with each kind of damage.
+// The list has tensors of every type with several tiles, then so many small ones that their
+// statuses take more than 8 KiB, then one tensor per kind of damage.
 template <>
 void SelfTestCases::test<SelfTestCase::float_decode>(CaseBuffers& on)
 {
@@ -159,8 +159,8 @@ SluiceStatus Df11Units::encode(SluiceDf11Kind kind, uint32_t count, uint32_t see
 
 } // namespace
 
-// The list has units of some blocks of both kinds, then enough small ones that their statuses take
-// more than 8 KiB, then ones with each kind of damage.
+// The list has units of both kinds with several blocks, then so many small ones that their statuses
+// take more than 8 KiB, then one unit per kind of damage.
 template <>
 void SelfTestCases::test<SelfTestCase::df11>(CaseBuffers& on)
 {

@@ -10,7 +10,7 @@ namespace sluice::cpu::fast {
 struct GdeflateLanes {
     uint64_t bits[gdeflate::kLanes];
     uint64_t counts[gdeflate::kLanes];
-    uint64_t places[gdeflate::kLanes]; // offset into the table: that of distances if the lane's match needs one
+    uint64_t places[gdeflate::kLanes]; // offset of the table: of distances if a match is open
 };
 
 struct GdeflateTables {

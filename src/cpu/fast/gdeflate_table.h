@@ -10,8 +10,9 @@
 namespace sluice::cpu::fast {
 
 // An entry holds the number of bits of the code with its extra bits, the number of bits of the code
-// alone, the kind of the symbol, and its least value. A round adds the entry's match flag to a lane's
-// offset in the tables, so the flag's value is the distance between the tables of the two alphabets.
+// alone, the kind of the symbol, and its least value. A round adds the entry's match flag to a
+// lane's offset in the tables, so the flag's value is the distance between the tables of the two
+// alphabets.
 constexpr uint32_t kTableLog = 11, kTableSize = 1u << kTableLog;
 constexpr uint32_t kTotalMask = 31, kCodeShift = 5, kCodeMask = 15;
 constexpr uint32_t kLiteralBit = 9, kDistanceBit = 10;
@@ -92,8 +93,8 @@ bool buildTable(const uint8_t* lengths, uint32_t symbolCount, uint32_t* table, u
     for (uint32_t i = 0; i < symbolCount; ++i)
         if (lengths[i] != 0) sorted[next[lengths[i]]++] = uint16_t(i);
 
-    // Symbols are sorted by code. When the code length grows by one bit, the table doubles: its upper
-    // half becomes a copy of its lower half.
+    // Symbols are sorted by code. When the code length grows by one bit, the table doubles: its
+    // upper half becomes a copy of its lower half.
     uint32_t code = 0, size = 1, symbol = 0, length = 1;
     table[0] = 0;
     for (; length <= kTableLog; ++length) {
