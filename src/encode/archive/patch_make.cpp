@@ -31,10 +31,10 @@ struct KnownPart {
     }
 };
 
-// zstd takes time for all of a prefix, however few bytes follow: 6 MB/s at level 19 and 40 at 12. Files
-// may alternate between bytes that are in the old one and bytes that are not, so that there is a
-// limit for all prefixes: this much and twice the new file at the level that was asked for, this
-// much and four times the new file at the quick one, then none.
+// zstd indexes a whole prefix, however few bytes follow it, at 6 MB/s on level 19 and 40 MB/s on
+// level 12. A file that alternates between known and new bytes would need many prefixes, so the sum
+// of their sizes is limited: kSlowBytes and twice the new file at the level that was asked for,
+// then kQuickBytes and four times the new file at kQuickLevel. After that no prefix is used.
 constexpr uint64_t kSlowBytes = 16u << 20, kQuickBytes = 64u << 20;
 constexpr int kQuickLevel = 12;
 

@@ -32,7 +32,7 @@ struct LiteralTables {
     }
 };
 
-// The tables of a part's sequences, in the order in which they are described. Offsets are split into
+// The tables of a part's sequences, in the order of their descriptions. Offsets are split into
 // quotient and remainder by the modulus; modulus 1 needs no table of remainders.
 enum SequenceTable : uint32_t {
     kLiteralLengths,
