@@ -10,7 +10,7 @@ layout(push_constant, std430) uniform Push { RegionParams p; };
 #define Params RegionParams
 #include "lib/region_params.glsl"
 
-// `pitched` is a literal wherever a tile is made, so that no branch remains.
+// `pitched` is a literal wherever a Tile is constructed, so that the compiler removes the branches.
 struct Tile {
     uvec2 address;
     bool pitched;
@@ -29,7 +29,7 @@ uint tileWord(Tile tile, uint at) {
     return WordsIn(tile.address).w[at / 4u];
 }
 
-// Without 8-bit storage a byte's whole word is read.
+// Without 8-bit storage the whole word of the byte is read.
 uint tileByte(Tile tile, uint at) {
 #ifdef SLUICE_EXT
     return uint(BytesOut(tile.pitched ? pitchAddress(at) : add64(tile.address, at)).b[0]);

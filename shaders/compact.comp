@@ -2,9 +2,9 @@
 // Stable compaction in one pass with decoupled look-back.
 //
 // A tile's kept elements are gathered in shared memory and written from there, so that stores fill
-// whole lines. If there are many tiles, a workgroup looks one tile ahead: while a tile lies
-// compacted in shared memory, the next one is loaded and its count is published, before the
-// workgroup waits for what lies before the first tile. src/cuda/compact.cu says what differs there.
+// whole cache lines. If there are many tiles, a workgroup works one tile ahead: while a compacted
+// tile is in shared memory, the workgroup loads the next tile and publishes its count, before it
+// waits for the first tile's prefix. src/cuda/compact.cu describes how CUDA differs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
@@ -13,7 +13,7 @@
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer CompactHead {
     uint lookback[2];   // the ticket, and the number of workgroups that are done
-    coherent uint kept; // a partition: by all tiles; SERIAL: so far
+    coherent uint kept; // elements kept: in a partition by all tiles, with SERIAL so far
 };
 
 shared uint sTile[kRows * kRowWords * gl_WorkGroupSize.x]; // the compacted tile
@@ -27,7 +27,7 @@ bool lookbackTile(uint index, out uint value) {
 // -----------------------------------------------------------------------------------------------
 // From registers to shared memory
 
-// Gathers the elements or their indices: the kept ones and, if `dropped`, the others behind them.
+// Gathers the kept elements, or their indices, and if `dropped` is set the others after them.
 
 void gather(Tile tile, Elements e, bool indices, bool dropped) {
     SLUICE_UNROLL
@@ -52,9 +52,9 @@ void gather(Tile tile, Elements e, bool indices, bool dropped) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// From shared memory to where it belongs
+// From shared memory to the output
 
-// Stores words [from, from + count) of sTile. The first lane starts a cache line.
+// Stores words [from, from + count) of sTile. The first lane is aligned to a cache line.
 void storeWords(uvec2 target, uint from, uint count) {
     uint lead = target.x >> 2 & 31u;
     for (uint i = wgInvocation(); i < count + lead; i += gl_WorkGroupSize.x)
@@ -76,8 +76,8 @@ void storeSmall(uvec2 target, uint from, uint count) {
     }
 }
 
-// Stores `count` gathered elements, or indices, from `from` on to position `to` of the output, as
-// far as they fit.
+// Stores `count` gathered elements or indices, starting at `from`, to position `to` of the output,
+// as far as they fit.
 void store(bool indices, uint from, uint count, uint to) {
     uint capacity = indices ? p.indexCapacity : p.capacity, size = indices ? 4u : kBytes;
     uint fits = min(count, capacity - min(to, capacity)), words = indices ? 1u : kWords;
@@ -90,16 +90,16 @@ void store(bool indices, uint from, uint count, uint to) {
 
 // -----------------------------------------------------------------------------------------------
 
-// Returns where the first element of a tile that is not kept goes: behind all kept ones.
+// Returns the place of a tile's first element that is not kept. Such elements follow all kept ones.
 uint restStart(Tile tile, Elements e, uint prefix) {
     return (p.workgroups > 1u ? CompactHead(p.scratch).kept : e.kept) + tile.start - prefix;
 }
 
-// Compacts a tile. Returns how many elements this tile and those before it keep. Elements leave
-// their registers before the workgroup waits for anything.
+// Compacts a tile. Returns how many elements this tile and all earlier ones keep. The elements are
+// moved from registers to shared memory before the workgroup waits for anything.
 //   published  other workgroups know its count
-//   last       it is the workgroup's last tile, after which this one leaves the look-back
-//   prefix     what the tiles before it keep, where there is no look-back
+//   last       it is the workgroup's last tile, after which the workgroup leaves the look-back
+//   prefix     how many elements the earlier tiles keep, where there is no look-back
 uint compactOne(uint index, uint count, uint tiles, bool published, bool last, uint prefix) {
     bool inPlace = hasMode(SLUICE_COMPACT_MODE_IN_PLACE),
          parted = hasMode(SLUICE_COMPACT_MODE_PARTITION);
@@ -107,7 +107,7 @@ uint compactOne(uint index, uint count, uint tiles, bool published, bool last, u
     Tile tile = tileAt(index, count);
     Elements e;
     loadElements(tile, tile.wide, e);
-    if (inPlace) memoryBarrierBuffer(); // read before others learn that it may be overwritten
+    if (inPlace) memoryBarrierBuffer(); // read before others may overwrite it
     rankElements(e);
     if (p.workgroups > 1u && !published) lookbackPublish(p.scratch, index, e.kept, false, inPlace);
     gather(tile, e, !elements, parted);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction of few 4-byte elements, a tile a workgroup; compact_ring.comp does the same for
-// many. It has no more code than one tile needs, because a short call is over before long code has
-// been fetched.
+// Stable compaction of few 4-byte elements, one tile per workgroup; compact_ring.comp does the same
+// for many. The shader has only the code that a single tile needs, because in a short call fetching
+// long code would take longer than the work.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING

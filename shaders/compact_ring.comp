@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction of many 4-byte elements, for subgroups of 16 or 32 lanes where workgroups go on
-// once they have started. It does what compact.comp does, but not in place, without partitions,
-// with one kind of output and any test except the one for changes.
+// Stable compaction of many 4-byte elements, for subgroups of 16 or 32 lanes, on devices where a
+// workgroup that has started keeps making progress. It does what compact.comp does, but not in
+// place, without partitions, with a single output (elements or indices) and any test except UNIQUE.
 //
 // A tile's place is known some microseconds after its count is published. Meanwhile the elements
-// that it keeps wait in shared memory, and the workgroup works on the next tiles. For the first
-// round they stay in registers, so that nothing waits for the sum over the tile's subgroups either.
+// that it keeps wait in shared memory, and the workgroup works on the next tiles. In the first
+// round they stay in registers, so that the sum over the tile's subgroups causes no wait either.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_COMPACT_RING
@@ -20,13 +20,13 @@ layout(constant_id = SLUICE_CONSTANT_COMPACT_RING_TILES) const uint kRingTiles =
 const uint kRingRows = SLUICE_COMPACT_RING_ROWS;
 shared uint sRing[kRingTiles * kRingRows * 4u * gl_WorkGroupSize.x];
 shared uvec2 sRingTiles[8]; // for each of the last rounds, a tile and how many elements it keeps
-shared uint sRingLate[2];   // used in turn: the place of the last round's tile did not come
+shared uint sRingLate[2];   // alternate: the prefix of the last round's tile did not arrive
 shared uint sRingEnd;
 #include "lib/compact_words.glsl"
 
-// Compacts whole tiles, of which there are `wideTiles`. Returns the round in which it ends, with
-// its tile and those of the rounds before in sRingTiles. If `late`, the tile kRingTiles + 1 rounds
-// before is not stored, nor is any after it.
+// Compacts whole tiles, of which there are `wideTiles`. Returns the round in which it ends, and
+// leaves the tiles of that and the previous rounds in sRingTiles. If `late` is set, the tile of
+// kRingTiles + 1 rounds earlier and all later tiles have not been stored.
 uint compactTiles(LookbackStates states, uint wideTiles, out bool late) {
     if (wgInvocation() < 8u) sRingTiles[wgInvocation()].x = ~0u;
     if (wgInvocation() == 0u) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes DFloat11 and ECF8 units (docs/format.md, 5): a workgroup does consecutive blocks of 4,096
-// bytes and builds a table for each unit that it meets.
+// Decodes DFloat11 and ECF8 units (docs/format.md, 5). A workgroup decodes consecutive blocks of
+// 4,096 bytes and builds a table for each unit that it reaches.
 //
-// Each invocation decodes its windows of 64 bits, each from its gap on, into registers, four bits a
-// symbol (kernels/df11_windows.h). A sum over the workgroup gives the element with which a window
-// starts, and shows whether `outputPositions` is right. Then the symbols go to their places in
-// shared memory (kernels/df11_output.h), and from there they are output with signs and mantissas,
-// 16 bytes at a time.
+// Each invocation decodes windows of 64 bits into registers, four bits per symbol
+// (kernels/df11_windows.h); a window's gap gives the bit at which its first code starts. A scan
+// over the workgroup gives the element with which a window starts, and verifies `outputPositions`.
+// Then the symbols are stored to their places in shared memory (kernels/df11_output.h). From there
+// they are merged with signs and mantissas and output, 16 bytes at a time.
 //
-// The next block's input is loaded while a block is decoded, and signs and mantissas while symbols
-// go to their places. This differs from src/cuda/df11.cu, which copies both to shared memory
-// asynchronously. GLSL cannot do that, so this needs up to 64 registers where CUDA needs 40. Both
-// loops were measured in many forms (docs/notes/df11.md).
+// The next block's input is loaded while a block is decoded, and signs and mantissas are loaded
+// while symbols are stored to shared memory. This differs from src/cuda/df11.cu, which copies both
+// to shared memory asynchronously. GLSL cannot do that, so this needs up to 64 registers where CUDA
+// needs 40. Both loops were measured in many forms (docs/notes/df11.md).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define SLUICE_SCAN_SHUFFLED
@@ -71,7 +71,8 @@ void append(inout uvec4 held, uint entry, uint words) {
 // -----------------------------------------------------------------------------------------------
 // Windows
 
-// A window's words, and the words with its gap and the next window's, as they are in memory.
+// A window's words, and the words that hold its gap and the next window's gap, as they are in
+// memory.
 struct RawWindow {
     uvec3 words;
     uvec2 gaps;
@@ -126,12 +127,12 @@ shared uint sFailure[2]; // for a block, the status of its first bad window, and
                          // there
                          // are up to it
 
-// Places [gBegin, gEnd) are the block's; wg.stage holds those from gStaged on. gBase is
-// wg.unit.base; gTurn selects among the things that are used in turn.
+// Places [gBegin, gEnd) belong to the block; wg.stage holds the places that start with gStaged.
+// gBase is wg.unit.base. gTurn selects the half of double-buffered data.
 uint gBegin, gEnd, gStaged, gBase, gTurn;
 
-// Loads 8 bytes at `address`, of which [from, to) count. Words that have none of these bytes are
-// not read.
+// Loads 8 bytes at `address`, of which bytes [from, to) are needed. Words that hold none of these
+// bytes are not read.
 uvec2 loadRest(uvec2 address, uint from, uint to) {
     uint lead = address.x & 3u;
     WordsIn words = WordsIn(uvec2(address.x & ~3u, address.y));
@@ -143,7 +144,7 @@ uvec2 loadRest(uvec2 address, uint from, uint to) {
     return loaded.xy >> shift | (loaded.yz << 1) << (31u - shift);
 }
 
-// Makes eight bf16 from their exponents less sBase and their bytes of sign and mantissa.
+// Returns eight bf16, given their exponents minus `base` and their bytes of sign and mantissa.
 uvec4 mergeBf16(uint exponents, uvec2 rest, uint base) {
     uvec4 low = uvec4(exponents >> 21, exponents >> 13, exponents >> 5, exponents << 3) & 0x780u;
     uvec4 high =
@@ -154,7 +155,7 @@ uvec4 mergeBf16(uint exponents, uvec2 rest, uint base) {
     return ((low | high) + base * 0x800080u) | (mantissa | both | sign);
 }
 
-// Returns 16 bytes of elements, from place `from` on.
+// Returns 16 bytes of elements, starting at place `from`.
 uvec4 mergeUnit(bool bf16, uint from, uvec2 rest) {
     uint at = (from - gStaged) >> 3, exponents = wg.stage[at];
     if (!bf16) return uvec4(mergeFp8(exponents, rest.x), mergeFp8(wg.stage[at + 1u], rest.y));
@@ -162,8 +163,8 @@ uvec4 mergeUnit(bool bf16, uint from, uvec2 rest) {
     return hasFifteen(exponents) ? addOthers(merged, from >> 3, wg.otherCounts[gTurn]) : merged;
 }
 
-// Returns the invocation's first one, and the end, of the 16-byte units that lie wholly in the
-// staged places.
+// Among the 16-byte units that lie wholly in the staged places, returns the invocation's first one
+// in x, and the end in y.
 uvec2 ownUnits(uint each) {
     uint begin = max(gBegin, gStaged), end = min(gEnd, gStaged + kStage);
     return uvec2((begin + each - 1u) / each + wgInvocation(), end / each);
@@ -233,7 +234,7 @@ uvec2 positionOf(uint block) {
     return uvec2(positions.w[2u * block], positions.w[2u * block + 1u]);
 }
 
-// The invocation that has the least to write.
+// The planner is the invocation that has the least to write.
 bool isPlanner() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
 
 // The whole workgroup decodes a block of a good unit, and plans the next block if the unit has one.
@@ -342,7 +343,7 @@ void main() {
     uint begin = min(workgroup * p.blocksPerWorkgroup, p.maxBlockCount);
     uint stop = min(begin + p.blocksPerWorkgroup, p.maxBlockCount);
     uint count = countOf(p.unitCount, p.maxUnitCount);
-    uint unit = count, nextUnitAt = 0u; // the block from which on to look for another unit
+    uint unit = count, nextUnitAt = 0u; // the block at which to look for another unit
     uint fetched = 0xffffffffu;         // the block whose windows are in raw
     RawWindow raw = RawWindow(uvec3(0u), uvec2(0u));
     wgLoopsBegin();
@@ -352,7 +353,7 @@ void main() {
             nextUnitAt = found == count ? block + 1u : 0xffffffffu;
             if (found + 1u < count) nextUnitAt = max(firstBlockOf(p, found + 1u), block + 1u);
             if (found != count && found != unit) {
-                wgBarrierShared(); // the unit and the table before have been used
+                wgBarrierShared(); // all are done with the previous unit and table
                 if (wgInvocation() == 0u) openUnitHere(found);
                 wgBarrierShared();
                 if (sgUniform(wg.unit.good)) buildTable();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Prepares a decode by the Vulkan driver, which checks nothing and reports nothing. Each invocation
-// takes a region, sets its status and, if the region is valid, copies it to the driver's list, in
-// any order. The list has VkDecompressMemoryRegionNV, which begins like
+// takes a region and sets its status. If the region is valid, it is appended to the driver's list,
+// in any order. The entries of the list are VkDecompressMemoryRegionNV, which begins like
 // VkDecompressMemoryRegionEXT.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes filters (docs/format.md, 8), a workgroup a tile, section after section:
+// Undoes filters (docs/format.md, 8), one tile per workgroup, section after section:
 //   the description  is read by one invocation (lib/filter_columns.glsl)
 //   packets          are counted, and their headers found (lib/filter_packets.glsl)
 //   predictions      are undone, several columns at a time, each by a team of lanes or by several
@@ -8,7 +8,8 @@
 //   columns          that are rotated or of blocks, and wide ones with a base, are finished there
 //   records          are put together (lib/filter_records.glsl) from those planes and, for columns
 //                    without a prediction, from the tile's; bases of bytes are added on the way
-// src/cuda/filter.cu does the same with warps, and undoes pixels of bytes in one go besides.
+// src/cuda/filter.cu does the same with warps, and in addition undoes pixels of bytes in a single
+// pass.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
@@ -20,7 +21,7 @@
 
 layout(push_constant, std430) uniform Push { FilterParams p; };
 
-shared uint sNext; // the tile that the workgroup does next
+shared uint sNext; // the next tile of the workgroup
 shared uint sDone; // how many invocations have done all of their part of the tile
 
 // -----------------------------------------------------------------------------------------------
@@ -37,8 +38,8 @@ void undoColumn(uint column) {
     if (sgUniform(isWaveOfBytes(column))) undoByteWave(predictor, column);
 }
 
-// Brings residuals of bytes that do not stand side by side into a row, in scratch, and those of
-// waves.
+// Copies to scratch the residuals of byte columns that are not contiguous, so that they become
+// contiguous, and the residuals of waves.
 void gatherResiduals() {
     for (uint n = 0u; n < sWaveCount; n++)
         gatherWave(sWaves[n]);
@@ -48,7 +49,8 @@ void gatherResiduals() {
             uint words = (lead + gCount + 3u) / 4u;
             for (uint w = wgInvocation(); w < words; w += gl_WorkGroupSize.x) {
                 uvec4 value;
-                // Bytes of the first and the last word that are no residuals may have any value.
+                // The bytes of the first and the last word that are not residuals may have any
+                // value.
                 SLUICE_UNROLL
                 for (uint k = 0u; k < 4u; k++)
                     value[k] = sourceByte(sFrom[column] +
@@ -62,7 +64,8 @@ void gatherResiduals() {
 void undoPredictions() {
     gatherResiduals();
     wgBarrierAll();
-    // Each team that undoes a wave of bytes needs room for a row, so there are no more of them.
+    // Each team that undoes a wave of bytes needs space for a row, which limits the number of
+    // teams.
     uint teams = kTeams;
     if (gAnyByteWave) teams = clamp(kRowWords / ((gWidth + 3u) / 4u), 1u, kTeams);
     for (uint n = teamIndex(); sgUniform(teamIndex() < teams && n < sPredictedCount); n += teams)
@@ -77,7 +80,7 @@ void undoPredictions() {
 }
 
 // Finishes columns whose bytes are not those of the record. Columns with a base come first, because
-// they need the base as it stands.
+// they need the base before it is finished itself.
 void finishColumns() {
     for (uint i = wgInvocation(); i < gCount; i += gl_WorkGroupSize.x) {
         SLUICE_DONT_UNROLL
@@ -107,8 +110,8 @@ uint undoSection() {
     uint size = sSection.size, packets = 0u;
     bool hasPackets = sSection.hasPackets != 0u;
     gStride = sSection.stride;
-    // In rows of one record all that counts is the record before, as in a single row: the median and
-    // the gradient are that, and the average is half of it.
+    // If rows have one record, only the previous record matters, as in a single row: the median and
+    // the gradient equal it, and the average is half of it.
     gWidth = sSection.width == 1u ? SLUICE_FILTER_MAX_WIDTH : sSection.width;
     gFirst = sSection.first;
     gPlanes = gPosition;
@@ -116,7 +119,7 @@ uint undoSection() {
         copyBytes(size);
         return SLUICE_ST_OK;
     }
-    wgBarrierAll(); // the section before is done with scratch
+    wgBarrierAll(); // the previous section no longer uses scratch
     if (sgUniform(hasPackets)) {
         packets = countPackets(size);
         if (sgUniform(packets == 0u && size != 0u)) return SLUICE_ST_BAD_FILTER;
@@ -182,17 +185,17 @@ uint undoTile(bool goodRegion) {
     return status;
 }
 
-// Where the driver has left the loop over tiles early, those that the workgroup has not come to
-// still have the status that they came with. They get INTERNAL, a tile an invocation. Some
-// subgroups may never come here (lavapipe ends a workgroup with the first one that ends), so lists
-// for which a workgroup has more turns than a subgroup has lanes are recorded in parts.
+// If the driver has left the loop over tiles early, the tiles that the workgroup has not reached
+// still have their initial status. They become INTERNAL, one tile per invocation. Some subgroups
+// may never get here (lavapipe ends a workgroup with the first subgroup that ends), so a list for
+// which a workgroup has more turns than a subgroup has lanes is recorded as several dispatches.
 void refuseTiles(uint from, uint count) {
     uint index = from + wgInvocation() * p.workgroups;
     if (p.tickets != 0u || from >= count || index >= count) return;
     uint word = WordsIn(add64(p.tiles, mul64(index, 4u * SLUICE_FILTER_TILE_WORDS))).w[7];
     if (word >= p.statusCount) return;
     WordsOut list = WordsOut(p.status);
-    // Several invocations may come to a tile, and it counts once.
+    // Several invocations may reach a tile, which must be counted once.
     if (atomicCompSwap(list.w[word], SLUICE_ST_OK, SLUICE_ST_INTERNAL) == SLUICE_ST_OK ||
         atomicCompSwap(list.w[word], SLUICE_ST_UNVERIFIED, SLUICE_ST_INTERNAL) ==
             SLUICE_ST_UNVERIFIED)
@@ -205,14 +208,14 @@ void main() {
     uint count = countOf(p.tileCount, p.maxTileCount);
     gScratch = add64(p.scratch, mul64(group, p.scratchBytes));
     uvec2 ticket = add64(p.scratch, mul64(p.workgroups, p.scratchBytes));
-    // The conditions of branches and loops with subgroup operations come from a ballot: a single
-    // one that does not has NVIDIA's compiler (580) match lanes before every such operation of the
-    // shader.
+    // The conditions of branches and loops that contain subgroup operations come from a ballot. A
+    // single condition that does not would make NVIDIA's compiler (580) match lanes before every
+    // subgroup operation of the shader.
     uint index = group < p.workgroups ? p.firstTile + group : count;
     for (uint turn = 0u; sgUniform(turn < count && index < count); turn++) {
         WordsIn tile = WordsIn(add64(p.tiles, mul64(index, 4u * SLUICE_FILTER_TILE_WORDS)));
         uint word = tile.w[7];
-        if (wgInvocation() == 0u) // only one reads, for another tile may write the same word
+        if (wgInvocation() == 0u) // only one reads, since another tile may write the same word
             sStatus = word < p.statusCount ? WordsIn(p.status).w[word] : SLUICE_ST_PENDING;
         wgBarrierShared();
         bool decoded = sStatus == SLUICE_ST_OK || sStatus == SLUICE_ST_UNVERIFIED;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes lists of float-codec tensors (docs/format.md, section 6) to memory, a lane group a tile.
-// A workgroup does consecutive tiles of the list and builds a table for each tensor that it meets.
+// Decodes lists of float-codec tensors (docs/format.md, section 6) to memory, one tile per lane
+// group. A workgroup decodes consecutive tiles of the list and builds a table for each tensor that
+// it reaches.
 //
 // src/cuda/float_decode.cu does the same, but has costly steps in PTX and prefetches the tiles of
 // short lists.
@@ -30,8 +31,8 @@ void storeEight(uint type, uint words[8], uvec2 target, uint eight) {
     }
 }
 
-// Stores the first `count` of 8 elements. Only the last row of a tensor needs it, so the words come
-// one after the other through one place of the code.
+// Stores the first `count` of 8 elements. Only the last row of a tensor needs it, so the words are
+// stored in a loop that is not unrolled.
 void storeSome(uint type, uint words[8], uvec2 target, uint eight, uint count) {
     uint size = floatSize(type), bytes = count * size;
     target = add64(target, 8u * size * eight);
@@ -77,7 +78,7 @@ void decodeTile(bool enabled, uint tile) {
     uint local = tile - sFloatParts.firstTile;
     floatTile(enabled, local);
     uvec2 target = add64(sFloatParts.output_, mul64(local, kFloatTile * floatSize(gFloatType)));
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // compilation takes long enough already
     decodeRows(gFloatType, target);
 #else
     if (wgAny(gFloatType == kFloatBf16))
@@ -121,7 +122,8 @@ void main() {
             count = middle;
         }
     }
-    // Each iteration does a tensor's tiles, at least one, or goes on to the next tensor.
+    // Each iteration decodes all of a tensor's tiles, or advances to the next tensor if it has none
+    // here.
     for (uint tile = begin; tile < stop;) {
         uint next = tensor + 1u < p.tensorCount ? max(firstTileOf(tensor + 1u), tile) : stop,
              end = min(next, stop);

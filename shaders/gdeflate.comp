@@ -6,9 +6,9 @@
 // between them: the decode stage turns bits into tokens, a round of 32 symbols at a time
 // (lib/gdeflate_header.glsl, lib/gdeflate_rounds.glsl), and the expand stage turns tokens into
 // bytes, 128 at a time (lib/lz_expand.glsl). Where lane groups are subgroups, two of them may share
-// a tile, a stage each, in phases with a barrier between them. Otherwise one lane group does both
-// stages in turn; so it does too if there are so many tiles that decoding more of them at a time is
-// faster.
+// a tile: each runs one stage, in phases that are separated by a barrier. Otherwise one lane group
+// runs both stages alternately. That is also done if there are so many tiles that decoding more of
+// them at a time is faster.
 //
 // src/cuda/gdeflate.cu has the same stages, with a warp for each tile and look-up tables of another
 // shape.
@@ -29,8 +29,9 @@ layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHist
 // Says whether rows have padding. 0: rowBytes tells, 1: never, 2: always. Asking costs a tenth of
 // the speed.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_PITCH) const uint kPitch = 0u;
-// How much shared memory a tile takes: 0: 3 KB, 1: 5 KB, 2: 9 KB. Shared memory limits how many
-// tiles the hardware works on; if there are few tiles anyway, more of it makes each of them faster.
+// The shared memory of a tile: 0: 3 KB, 1: 5 KB, 2: 9 KB. Shared memory limits how many tiles the
+// hardware works on at a time. If there are few tiles anyway, more shared memory makes each of them
+// faster.
 layout(constant_id = SLUICE_CONSTANT_GDEFLATE_ROOM) const uint kRoom = 0u;
 const bool kRoomy = kRoom >= 1u, kRoomiest = kRoom >= 2u;
 
@@ -43,14 +44,16 @@ const bool kSuspends = kPaired || kUnpaired;
 const uint kTiles = kPaired ? kGroupsPerWorkgroup / 2u : kGroupsPerWorkgroup;
 uint tileIndex() { return kPaired ? lgIndex() % kTiles : lgIndex(); }
 
-// How many tokens a lane places at once, how many rounds a phase has, and the ring of tokens.
+// How many tokens a lane places at once, how many rounds a phase has, and the size of the ring of
+// tokens.
 //
-// The ring holds the tokens of a phase, or of two if one is made while the other is taken, 32 that
-// wait for a distance, up to 127 that are not placed yet, and 128 of an unfinished group of bytes.
-// A group with sources inside itself uses 132 places downwards from its own tokens, which have been
-// read by then. A phase that builds a code has no tokens, and the code uses their places. The
-// smallest room is so small because shared memory then decides how many tiles an SM holds: with
-// 3,200 bytes these are 32 tiles of one subgroup each.
+// The ring holds the tokens of a phase (of two phases if one is produced while the other is
+// consumed), 32 tokens that wait for a distance, up to 127 tokens that are not placed yet, and 128
+// tokens of an unfinished group of bytes. A group with sources inside itself reuses 132 places at
+// and below its own tokens, which have been read by then. A phase that builds a code produces no
+// tokens, and the code uses their places. The smallest ring is so small because shared memory then
+// decides how many tiles an SM holds: with 3,200 bytes per tile it holds 32 tiles of one subgroup
+// each.
 const uint kPerLane = kRoomy ? 4u : 2u, kRoomyRounds = kRoomiest ? 16u : 8u,
            kRounds = kPaired && !kRoomy ? 4u : kRoomyRounds;
 const uint kRoomyTokenRing = kRoomiest ? 2048u : 1024u,
@@ -66,8 +69,8 @@ shared uint sToken[kTiles * kTokenRing]; // see lib/lz_expand.glsl
 // the status of the decode stage in y, and the status of the expand stage in z.
 shared uvec4 sPhase[kPaired ? 2u * kTiles : 1u];
 
-// Does a turn of the decode stage: a header if one is next, and some rounds. With kUnpaired it is
-// one or the other, which takes fewer registers.
+// Does a turn of the decode stage: a header if one is next, and some rounds. With kUnpaired a turn
+// does only one of the two, which takes fewer registers.
 void decodePhase() {
     bool header = gState == kAtHeader;
     uint ahead = bitsAhead();
@@ -92,7 +95,7 @@ void decodePhase() {
         storedRound(stored && gState == kInStored);
 }
 
-// Copies a tile that is stored as it is.
+// Copies a tile that is stored uncompressed.
 void copyStored(bool enabled, uvec2 source, uint size) {
     uint words = enabled ? size >> 2 : 0u;
     for (uint i = 0u; wgAny(i < words); i += 256u) {
@@ -106,8 +109,8 @@ void copyStored(bool enabled, uvec2 source, uint size) {
         storeMade(words * 4u, WordsIn(source).w[words], size & 3u);
 }
 
-// Runs each stage in a lane group of its own. Returns the tile's status in the second half of the
-// workgroup, which expands.
+// Runs each stage in a lane group of its own. The result, the tile's status, is valid in the second
+// half of the workgroup, which runs the expand stage.
 uint decodePaired() {
     bool running = true, more = true;
     uint turn = 0u;
@@ -147,7 +150,7 @@ uint decodePaired() {
     return last.z != SLUICE_ST_OK ? last.z : last.y;
 }
 
-// Runs both stages in turn.
+// Runs both stages alternately in one lane group.
 uint decodeInTurn() {
     uint status = SLUICE_ST_OK;
     bool again;
@@ -193,7 +196,7 @@ void main() {
     if ((p.flags & SLUICE_FLAG_STORED_IF_EQUAL) != 0u)
         copyStored(plain && (!kPaired || lgIndex() >= kTiles), region.source, region.size.x);
     bool compressed = good && !plain;
-    // A tile that is not compressed takes part, with no tokens and no bytes to make.
+    // A tile that is not compressed takes part, with no tokens and no bytes to produce.
     gLzSize = compressed ? region.size.x : 0u;
     gState = compressed ? kAtHeader : kDone;
     gStatus = compressed ? SLUICE_ST_PENDING : status;

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Turns the symbols of Gstd tiles, which gstd_symbols.comp has decoded, into bytes. A workgroup
-// makes a group of bytes of a tile at once, eight an invocation.
+// produces a group of bytes of a tile at a time, eight per invocation.
 //
-//   mark    A run is consecutive bytes with consecutive sources: literals or a match. Each run that
-//           meets the group sets the bit of its first byte there and notes how far away its source
-//           is. Literals stand at the end of the part until they are used, so that both kinds are
-//           copies inside the tile.
-//   make    The highest bit up to a byte is its run: the load-balancing search by counting zeros.
-//           Sources outside the group are loaded; for those inside it their place is noted.
+//   mark    A run is a sequence of bytes with consecutive sources: literals or a match. Each run
+//           that overlaps the group sets the bit of its first byte there and stores the distance of
+//           its source. Literals are kept at the end of the part until they are used, so that both
+//           kinds of runs are copies inside the tile.
+//   make    The highest bit set at or below a byte gives its run, so counting leading zeros serves
+//           as the load-balancing search. Bytes whose source is outside the group are loaded; for
+//           others the place of the source is stored.
 //   follow  Each invocation follows the chains of its own bytes through those places. The format
 //           bounds their length.
 //
 // lib/lz_expand.glsl, the byte stage of GDeflate, shares no code with this one. It counts marks and
-// jumps pointers, 128 bytes a subgroup. This kernel did so at first, with 512 bytes a workgroup;
-// then 1.4 GB took 14.9 ms (textures) and 14.0 ms (maps) on the H200, where this form takes 7.1 and
-// 7.2. GDeflate cannot do the same: its tokens do not say where they begin, so a scan is needed
-// first, and nothing bounds its chains.
+// uses pointer jumping, with 128 bytes per subgroup. This kernel did so at first, with 512 bytes
+// per workgroup; then 1.4 GB took 14.9 ms (textures) and 14.0 ms (maps) on the H200, where this
+// form takes 7.1 and 7.2. GDeflate cannot do the same: its tokens do not say where they begin, so a
+// scan is needed first, and nothing bounds its chains.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
@@ -37,13 +38,14 @@ const uint kUnknown = 0xffffffffu;
 // the group that it copies.
 const uint kValue = 0x8000u;
 
-// A bit for each byte of the group that a run begins with, for this group and the next in turn.
+// A bit for each byte of the group at which a run begins; double-buffered for this group and the
+// next.
 shared uint sStarts[2u * kWords];
 // For each of these bytes, the distance of its source times 2, plus 1 if the run overlaps it. An
 // invocation reads its own entries all at once.
 shared uvec4 sRuns[kGroup / 4u];
 shared uint sMade[kGroup / 2u]; // the bytes of the group, two in each word
-shared uint sFirst[2];          // the entry that goes on behind the group, or kUnknown
+shared uint sFirst[2];          // the entry that continues after the group, or kUnknown
 shared uint sCarried;           // where the match that reaches into the group begins
 shared uint sBadOffset, sTooDeep;
 
@@ -54,8 +56,8 @@ uint sourceWord(uint index) {
     return WordsIn(gSource).w[index >> 1] >> (index & 1u) * 16u & 0xffffu;
 }
 
-// If a driver leaves loops early (sgLoopsGoOn), runs may be missing, and whatever stands in their
-// place may lead out of the tile.
+// If a driver leaves loops early (sgLoopsGoOn), runs may be missing, and garbage in their place may
+// point outside the tile.
 uint insideTile(uint n) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
     return min(n, gSize - 1u);
@@ -99,7 +101,7 @@ void fill(uint begin, uint end, uint value) {
         storeBytes(at + 4u * wgInvocation(), value * 0x01010101u, end);
 }
 
-// Copies the source from byte `from` on, an even number.
+// Copies the source, starting at byte `from`, an even number.
 void copyPlain(uint begin, uint end, uint from) {
     for (uint at = begin; at < end; at += 4u * gl_WorkGroupSize.x) {
         uint own = at + 4u * wgInvocation();
@@ -114,9 +116,9 @@ void copyPlain(uint begin, uint end, uint from) {
     }
 }
 
-// ----------------------------------------------------------------------------------------------- A
-// coded part. Its entries are its sequences, literals and a match each, and last the literals
-// behind them.
+// -----------------------------------------------------------------------------------------------
+// A coded part. Its entries are its sequences (each has literals and a match) and finally the
+// literals after the last sequence.
 
 struct Part {
     uint begin, end;   // of its output
@@ -137,8 +139,8 @@ void beginRun(uint turn, uint place, uint run) {
     sRuns[place >> 2][place & 3u] = run;
 }
 
-// Marks the runs of entry i in [at, at + kGroup), counted from the part's first byte, and notes in
-// sFirst whether it goes on behind.
+// Marks the runs of entry i in [at, at + kGroup), counted from the part's first byte. If the entry
+// continues after the group, stores i in sFirst.
 void markRuns(Part part, uint at, uint turn, uint i, uvec3 record) {
     uint size = part.end - part.begin, last = size - part.literalCount, end = at + kGroup;
     uint literal = record.x >> 16, nextLiteral = record.z >> 16;
@@ -168,8 +170,8 @@ uint modulo(uint value, uint divisor) {
     return min(remainder, min(remainder + divisor, remainder - divisor));
 }
 
-// Returns the highest word below `word` with marks; word 0 has some. anyMine tells whether `mine`
-// holds in the lane group. Where lane groups would be joined in shared memory, each invocation
+// Returns the index of the highest word below `word` that has marks, or 0. anyMine is set if `mine`
+// holds in any lane of the lane group. Where a lane group spans several subgroups, each invocation
 // searches by itself and anyMine is true.
 uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
@@ -188,7 +190,7 @@ uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
             i + lane + 32u < kWords && sStarts[starts + min(i + lane + 32u, kWords - 1u)] != 0u;
         uvec3 any = lgBallot3(low, high, mine);
         anyMine = any.z != 0u;
-        // In each 32 words, none, some or all lie below.
+        // Of each 32 words, none, some or all are below `word`.
         uint below = (1u << (word & 31u)) - 1u, at = word >> 5, row = i >> 5;
         any.x &= row < at ? ~0u : row == at ? below : 0u;
         any.y &= row + 1u < at ? ~0u : row + 1u == at ? below : 0u;
@@ -199,13 +201,13 @@ uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
 #endif
 }
 
-// Makes the invocation's bytes of the group at `at`, two words.
+// Produces the invocation's bytes of the group at `at`, two words.
 uvec2 makeBytes(Part part, uint at, uint turn) {
     uint lane = lgLane(), own = kBytes * wgInvocation(), word = own >> 5, shift = own & 31u,
          starts = turn * kWords;
     uint size = part.end - part.begin, group = part.begin + at;
     uint marks = sStarts[starts + word], upTo = marks & ((2u << shift) - 1u);
-    // `marked` says whether a run begins in the lane group's bytes behind the first one.
+    // `marked` is set if a run begins in the lane group's bytes, apart from the first byte.
     bool marked;
     uint source =
         wordBefore(starts, word, (lane * kBytes < 32u ? marks & ~1u : marks) != 0u, marked);
@@ -213,8 +215,8 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     uint place =
         upTo != 0u ? 32u * word + uint(findMSB(upTo)) : 32u * source + uint(findMSB(before));
 
-    // If all of the lane group's bytes are in one run whose source is made already, words are
-    // copied.
+    // If all of the lane group's bytes are in one run whose source has been produced already, words
+    // are copied.
     uint run = sRuns[place >> 2][place & 3u], first = own - kBytes * lane,
          from = group + first + uint(int(run) >> 1);
     bool there = (int(run) >= 0 || from + kGroupBytes <= group) && (run & 1u) == 0u &&
@@ -234,7 +236,7 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     } else {
         uint mine = marks >> shift, left = max(at + own, size) - at - own, overlaps = 0u,
              last = run;
-        // For bytes without a mark these may be anything.
+        // For bytes without a mark these are undefined.
         uvec4 low = sRuns[own / 4u], high = sRuns[own / 4u + 1u];
         uint begun[kBytes] =
             uint[kBytes](low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w);
@@ -282,8 +284,9 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
         sMade[(own + k) / 2u] = made[k] | made[k + 1u] << 16;
     wgBarrierShared();
 
-    // Follows the chains of copies of all bytes to their greatest length: in each 512 bytes gDepth
-    // copies inside them, and one that leaves them.
+    // Follows the chains of copies of all bytes. The format bounds their length: in each
+    // SLUICE_GS_GROUP bytes a chain has at most gDepth copies inside them, and one that leaves
+    // them.
     uint most = open ? kGroup / SLUICE_GS_GROUP * (gDepth + 1u) : 0u;
     for (uint hop = 0u; hop < most; ++hop) {
         if (hop == gDepth) {
@@ -294,7 +297,8 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
             if (inside) sTooDeep = 1u;
         }
         uint every = kValue;
-        // Bytes that have their value read some entry in vain, which is cheaper than a branch.
+        // Bytes that already have their value read an arbitrary entry, which is cheaper than a
+        // branch.
         SLUICE_UNROLL
         for (uint k = 0u; k < kBytes; ++k) {
             // `next` has the other entry of the word in its upper half.
@@ -311,8 +315,8 @@ uvec2 makeBytes(Part part, uint at, uint turn) {
     return bytes;
 }
 
-// The whole workgroup makes the bytes of a part. The groups use the halves of sStarts and sFirst in
-// turn.
+// The whole workgroup produces the bytes of a part. sStarts and sFirst are double-buffered by
+// group.
 void expandPart(Part part) {
     uint size = part.end - part.begin, own = wgInvocation(), loaded = own, turn = 0u;
     if (own < kWords) sStarts[own] = 0u;
@@ -321,7 +325,7 @@ void expandPart(Part part) {
     wgBarrierShared();
     markRuns(part, 0u, 0u, loaded, entry);
     for (uint at = 0u; at < size; at += kGroup) {
-        wgBarrierAll(kPlainLoads != 0u); // the marks and the bytes of the group before are visible
+        wgBarrierAll(kPlainLoads != 0u); // makes the marks and the previous group's bytes visible
         uint first = sFirst[turn];
         for (uint more = gl_WorkGroupSize.x; wgAny(first == kUnknown && more < kGroup);
              more += gl_WorkGroupSize.x) {

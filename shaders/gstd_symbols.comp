@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes the symbols of Gstd tiles (docs/format.md, section 7), a part a lane group. A tile has as
-// many lane groups as it may have parts. The literals go to the end of the part's output, where
-// gstd_expand.comp reads them before it writes there, and the sequences go to scratch.
+// Decodes the symbols of Gstd tiles (docs/format.md, section 7), one part per lane group. A tile
+// has as many lane groups as it may have parts. The literals are written to the end of the part's
+// output, where gstd_expand.comp reads them before it overwrites them. The sequences are written to
+// scratch.
 //
-// src/cuda/gstd_symbols.cu does the same, a warp a part, with branches instead of predicates.
+// src/cuda/gstd_symbols.cu does the same with one warp per part, and with branches instead of
+// predicates.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
@@ -28,8 +30,8 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
     gLiteralMode = w0 >> 2 & 3u;
     gLiteralLog = gSequenceLog = SLUICE_GS_MIN_LOG;
     gModulus = 1u;
-    // Reads the tables of earlier parts that this one uses, then its own, behind which its symbols
-    // stand.
+    // Reads the tables of earlier parts that this part uses, then its own tables, which its symbols
+    // follow.
     bool oldLiterals = literalOwner != part, oldSequences = sequenceOwner != part;
     SLUICE_DONT_UNROLL
     for (uint turn = 0u; turn < 3u; ++turn) {
@@ -42,8 +44,8 @@ uint decodeCoded(bool on, uint part, uint first, uint begin, uint size, uint lit
                        turn == 0u || (turn == 2u && !oldLiterals),
                        turn == 1u || (turn == 2u && !oldSequences));
     }
-    // Tables built by loops that a driver has left early are not read, because they may lead
-    // anywhere.
+    // Tables built by loops that a driver has left early are not used, because their contents may
+    // point anywhere.
     bool literalsGood = buildLiterals(on && gTablesGood), goOn = lgLoopsGoOn(),
          good = on && gTablesGood && literalsGood && goOn;
     decodeLiterals(good, gLiteralMode, w3 >> 8, literalCount, begin + size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Interval expand: fills runs of the destination with one value each. A lane group reads 32
-// intervals at a time; their values go to shared memory, and its lanes write one unit of 16 bytes
-// after the other, each put together from the values of all intervals that reach into it.
+// intervals at a time and stores their values in shared memory. Then its lanes write units of 16
+// bytes, each assembled from the values of all intervals that overlap it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/loops.glsl"
@@ -63,7 +63,8 @@ uvec4 unitOfWords(uint element) {
     return unit;
 }
 
-// Makes a unit that elements fill exactly; `element` is the index of the first among the marks.
+// Returns a unit that elements fill exactly; `element` is the index of its first element among the
+// marks.
 uvec4 regularUnit(uint element, uint size) {
     if (kElementSize == 4u) return unitOfWords(element);
     uint perUnit = 16u / size;
@@ -99,8 +100,8 @@ struct Output {
 // Writes elements whose size divides 16. The marks hold a window of the elements at a time.
 void writeRegular(Output to, uint start, bool exists, uint size) {
     uint perUnit = 16u / size, windowUnits = kMarks / perUnit, units = (to.end + 15u) >> 4;
-    // Marks count from the beginning of the first unit. The first interval reaches back to it, but
-    // nothing is stored there.
+    // Marks are relative to the beginning of the first unit. The first interval's mark is moved
+    // back to that beginning, but nothing is stored before the interval.
     uint mark = start == 0u ? 0u : start + to.head / size;
     for (uint first = 0u; wgAny(first < units); first += windowUnits) {
         uint window = first * perUnit;
@@ -120,7 +121,7 @@ void writeRegular(Output to, uint start, bool exists, uint size) {
     }
 }
 
-// Finds the interval that an element belongs to, the last of `runs` that starts at or before it.
+// Finds the interval of an element: the last of `runs` intervals that starts at or before it.
 uint rankOf(uint element, uint runs) {
     uint rank = 0u;
     SLUICE_UNROLL

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Interval move, gather and scatter, bulk remove and insert: copies of runs of bytes, shared out
-// evenly. A lane group reads 32 intervals at a time and copies its part of them in one of two ways,
-// depending on how long the runs are:
+// Interval move, gather and scatter, bulk remove and insert: copies of runs of bytes, divided
+// evenly among lane groups. A lane group reads 32 intervals at a time and copies its part of them
+// in one of two ways, depending on the length of the runs:
 //   words  short runs: 8 lanes to each sector of 32 bytes of the destination, a word each, so that
 //          one instruction writes all that the run has of a sector
 //   units  2 lanes to each whole sector of a run, 16 bytes each; the parts of sectors at its ends
@@ -22,7 +22,7 @@ const uint kLongRun = 160u; // bytes, on average
 // leaves registers for more words and more subgroups.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_UNITS_AT_ONCE) const uint kUnitsAtOnce = 3u;
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_WORDS_AT_ONCE) const uint kWordsAtOnce = 2u;
-// If true, incomplete words are copied byte by byte, which suits short runs.
+// If this is true, incomplete words are copied byte by byte, which suits short runs.
 layout(constant_id = SLUICE_CONSTANT_INTERVAL_BYTES_APART) const bool kBytesApart = false;
 const uint kRunsAtOnce = 4u;
 
@@ -57,8 +57,8 @@ Piece pieceOf(Interval own, uvec2 from, uvec2 to, out bool skipped) {
     if (kind == SLUICE_INTERVAL_KIND_REMOVE) from = add64(from, own.index);
     if (kind == SLUICE_INTERVAL_KIND_INSERT) to = add64(to, own.index);
 
-    // Elements past the destination are dropped, judged by their number or, where the order gives
-    // the places, by their place.
+    // Elements past the destination are dropped. What decides is their index or, where places
+    // follow from the order, their place.
     uint bound =
         min(own.count, subSaturated64(uvec2(p.capacity, 0u), placed ? uvec2(own.before, 0u) : to));
     uint last = min(own.to, bound), first = min(own.from, last);
@@ -192,8 +192,8 @@ void copyWords(uint pieces, bool aligned) {
     }
 }
 
-// Copies the parts of sectors at the ends of kRunsAtOnce runs from `first` on: 8 lanes take the
-// part before a run's first whole sector, 8 the part after its last.
+// Copies the parts of sectors at the ends of kRunsAtOnce runs, starting with run `first`: 8 lanes
+// take the part before a run's first whole sector, 8 lanes the part after its last.
 void copyEnds(uint first, uint runs, uint withUnits, bool aligned) {
     Word words[kRunsAtOnce / 2u];
     SLUICE_UNROLL
@@ -256,7 +256,8 @@ void copyRuns(Piece piece) {
     uvec2 lowest = uvec2(piece.source.x & ~15u, piece.source.y),
           last = add64(piece.source, piece.bytes);
     uvec2 span = sub64(add64(uvec2(last.x & ~15u, last.y), 16u), lowest);
-    // Near the ends of the source, only words inside it may be read.
+    // Near the ends of the source, whole units may reach outside it; then only words inside it are
+    // read.
     bool within = inside64(lowest, span, p.source, p.sourceSize);
 
     uvec3 anys =
@@ -270,8 +271,8 @@ void copyRuns(Piece piece) {
     uint pieces = copies ? sectors : 0u;
     uvec3 with = lgBallot3Scan(false, pieces != 0u, false, pieces, run.start, total);
 
-    // Runs with pieces stand from the front on, by rank; runs that consist of ends only stand from
-    // the back on.
+    // Runs with pieces fill the array from the front, by rank; runs that consist only of ends fill
+    // it from the back.
     clearMarks();
     if (pieces != 0u) setMark(run.start);
     if (copies)
@@ -292,7 +293,7 @@ void copyRuns(Piece piece) {
     lgBarrierShared();
 }
 
-// Copies the inserted item that goes behind run own.index.
+// Copies the inserted item that follows run own.index.
 void insertItem(Interval own) {
     uvec2 place = add64(add64(uvec2(own.before, 0u), own.count), own.index);
     if (less64(place, uvec2(p.capacity, 0u))) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The passes of kernels/interval_plan.h: REDUCE, a workgroup for each group of counts, and APPLY,
-// one workgroup.
+// The passes of kernels/interval_plan.h: REDUCE has a workgroup for each group of counts, and APPLY
+// has a single workgroup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/compat.glsl"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scans sums of many 32-bit values without segments, for subgroups of 16 or 32 lanes where
-// workgroups go on once they have started. The results are scan.comp's.
+// Scans sums of many 32-bit values without segments. It is for subgroups of 16 or 32 lanes, on
+// devices where a workgroup that has started keeps making progress. The results are those of
+// scan.comp.
 //
-// What lies before a tile is known some microseconds after its value is published. Meanwhile the
-// tile, scanned in itself, waits in shared memory, where each invocation has its own part, or in
-// registers, and the workgroup works on the next ones.
+// The prefix of a tile is known some microseconds after its value is published. Meanwhile the tile,
+// which is scanned locally, waits in shared memory (where each invocation has its own part) or in
+// registers, and the workgroup works on the next tiles.
 //
 // SLUICE_CONSTANT_SCAN_RING_SHARED and _REGISTERS say how many rounds a tile waits in shared memory
 // (1 or more), and before that in registers (0 or 1).
@@ -34,7 +35,8 @@ uvec2 ringRow(uvec2 base, uint tile) {
 // -----------------------------------------------------------------------------------------------
 // The value before a tile
 
-// One invocation sums a wide tile's input. The caller has few registers to spare.
+// One invocation sums a wide tile's input. The loop is not unrolled because the caller has few
+// registers to spare.
 uint ringTile(uint tile) {
     uvec2 base = add64(p.input_, mul64(tile, kTile * kValueBytes));
     uint value = 0u;
@@ -46,9 +48,9 @@ uint ringTile(uint tile) {
     return value;
 }
 
-// If the scanner did not come, sums what lies before `tile` from all states below it, and from the
-// input of tiles that publish nothing. It leaves the result for later tiles, and there the scanner
-// stops.
+// Computes the prefix of `tile` if the scanner did not arrive in time: it sums the states of all
+// tiles below, and the input of tiles that publish nothing. It stores the result as the state of
+// the previous tile, where later tiles find it; the scanner stops when it reaches that state.
 uint ringLookBack(LookbackStates states, uint tile) {
     uint prefix = 0u, idle = 0u;
     SLUICE_DONT_UNROLL
@@ -83,7 +85,7 @@ void ringTiles(LookbackStates states, uint tiles) {
     wgBarrierShared();
     uint ticket = sRingTicket[0];
     bool inPlace = p.input_ == p.output_, inclusive = p.kind == SLUICE_KIND_INCLUSIVE;
-    uint h0 = tiles, h1 = tiles, h2 = tiles, h3 = tiles; // the tiles of the rounds before
+    uint h0 = tiles, h1 = tiles, h2 = tiles, h3 = tiles; // the tiles of the previous rounds
     // This takes 80 registers on NVIDIA (580); with one more, a multiprocessor would hold one
     // workgroup less.
     uint taken = ticket, slot = 0u, turn = 1u;
@@ -139,7 +141,7 @@ void ringTiles(LookbackStates states, uint tiles) {
 
         uint following = sRingTicket[turn], all, base = ringBefore(turn, all);
         if (wgInvocation() == 0u && loads) states.s[ticket] = lookbackPack(all, kTileOwn);
-        if (inPlace) memoryBarrierBuffer(); // a reader of overwritten input must see that state
+        if (inPlace) memoryBarrierBuffer(); // whoever reads overwritten input must see this state
         LookbackState seen = lookbackPack(0u, kTileWhole);
         if (stores && current != 0u) seen = states.s[current - 1u];
         VectorsIn first = VectorsIn(ringRow(p.input_, following < tiles ? following : 0u));
@@ -175,8 +177,8 @@ void ringTiles(LookbackStates states, uint tiles) {
     }
 }
 
-// Scans the last tile, which may not be whole, and stores the total. It goes row by row, since it
-// is only one of many tiles.
+// Scans the last tile, which may be incomplete, and stores the total. It works row by row, with
+// little code, since this is only one of many tiles.
 void ringLast(LookbackStates states, Tile tile, bool inclusive) {
     LookbackState seen = lookbackPack(0u, kTileWhole);
     if (tile.index != 0u) seen = states.s[tile.index - 1u];
@@ -185,7 +187,7 @@ void ringLast(LookbackStates states, Tile tile, bool inclusive) {
     SLUICE_DONT_UNROLL
     for (uint row = 0u; row < kRows; row++)
         own += subgroupAdd(rowRun(loadRow(tile, row), 0u).value);
-    wgBarrierShared(); // the ring is done with it
+    wgBarrierShared(); // the ring no longer uses sRingTotals
     if (sgLane() == 0u) sRingTotals[0][sgIndex()] = own;
     wgBarrierShared();
     uint running = prefix + ringBefore(0u, all);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The bit reader of a lane group: 32 bit streams fed from one list of words.
+// The bit reader of a lane group. It feeds 32 bit streams, one per lane, from one list of words.
 //
-// Each lane holds up to 64 bits. After every step the lanes that fell below 32 bits take one word
-// each, in lane order, from the shared read position: a ballot and its population count below the
-// lane give each lane its word. This is the interleave of GDeflate 1.0 (docs/format.md). Words come
-// straight from memory, that is, from the first-level cache, which holds more than shared memory
-// could spare. bitsAhead brings them there before they are needed.
+// Each lane holds up to 64 bits. After every step, each lane that has fewer than 32 bits takes one
+// word from the shared read position, in lane order. A ballot and the population count of its bits
+// below the lane tell the lane which word to take. This is the interleave of GDeflate 1.0
+// (docs/format.md). Words are loaded straight from memory. They are not staged in shared memory,
+// because the first-level cache holds more than shared memory could spare; bitsAhead prefetches
+// them into that cache.
 #ifndef SLUICE_BIT_READER_GLSL
 #define SLUICE_BIT_READER_GLSL
 
@@ -32,8 +33,8 @@ uint bitsWords() { return (gBitsBytes + 3u) >> 2; }
 
 bool bitsTruncated() { return gBitsNext > bitsWords(); }
 
-// Returns whether `words` more words can be taken unchecked. The last word of the list is not among
-// them, since some of its bytes may be invalid.
+// Returns whether `words` more words can be taken unchecked. The last word of the list must always
+// be checked, since some of its bytes may be invalid.
 bool bitsEnough(uint words) { return gBitsNext + words < bitsWords(); }
 
 // Returns a word of the list; all bytes past the end are 0.
@@ -43,9 +44,9 @@ uint bitsWord(uint index) {
     return mix(word, word & 0xffffffffu >> (8u * past), index + 1u == bitsWords());
 }
 
-// Does the second half of a refill. The lanes with `take` have fewer than 32 bits, but at least
-// one, and `takers` is their ballot. `unchecked` says that bitsEnough was true for all words taken
-// since and for 32 more.
+// Does the second half of a refill. Lanes with `take` set have 1 to 31 bits, and `takers` is their
+// ballot. The caller may set `unchecked` if bitsEnough has covered all words taken since that call
+// and 32 more.
 void bitsTake(bool take, uint takers, const bool unchecked) {
     uint index = gBitsNext + uint(bitCount(takers & lgLanesBelow())), word = 0u;
     if (!unchecked)
@@ -59,8 +60,9 @@ void bitsTake(bool take, uint takers, const bool unchecked) {
 }
 
 // Does the refills of two rounds at once, unchecked. No lane has consumed more bits than it had, so
-// none takes two words. `takersFirst` is the ballot of the lanes that were below 32 bits after the
-// first round (`first` for this lane), and `takers` that of gBitsCount < 32 now.
+// no lane takes two words. `takersFirst` is the ballot of the lanes that had fewer than 32 bits
+// after the first round, and `first` is this lane's bit of it. `takers` is the ballot of the lanes
+// that have fewer than 32 bits now.
 void bitsTakeTwo(bool first, uint takersFirst, uint takers) {
     bool take = gBitsCount < 32u;
     uint before = mix(takersFirst | (takers & lgLanesBelow()), takersFirst & lgLanesBelow(), first),
@@ -72,15 +74,16 @@ void bitsTakeTwo(bool first, uint takersFirst, uint takers) {
     gBitsNext += uint(bitCount(takers));
 }
 
-// All lane groups in lockstep refill together. Those that are not `enabled` take no words.
+// All lane groups in lockstep refill together. Groups that are not `enabled` take no words.
 void bitsRefill(bool enabled) {
     bool take = enabled && gBitsCount < 32u;
     bitsTake(take, lgBallot(take), false);
 }
 
-// Loads a word of each of the next 32 sectors of 32 bytes behind the read position, a sector a
-// lane, because caches only load the sectors of a line that are asked for. The caller must use the
-// result, or the load would be dropped, but late, so that nothing waits for it.
+// Prefetches the next 32 sectors (of 32 bytes) after the read position. Each lane loads a word of
+// one sector, because a cache loads only those sectors of a line that are accessed. The caller must
+// use the result, or the compiler would drop the load; it should use it late, so that nothing waits
+// for it.
 uint bitsAhead() {
     return loadWord(gBitsSource, (gBitsNext | 7u) + 1u + 8u * lgLane(), bitsWords());
 }

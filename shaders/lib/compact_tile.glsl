@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tiles of a compaction: loads, tests and ranks.
 //
-// Each invocation holds kRows rows of 16 consecutive bytes (elements of 1 and 2 bytes stand in a
-// word each); the rows of a subgroup are contiguous.
+// Each invocation holds kRows rows of 16 consecutive bytes. An element of 1 or 2 bytes is unpacked
+// to a word. The rows of a subgroup are contiguous.
 #ifndef SLUICE_COMPACT_TILE_GLSL
 #define SLUICE_COMPACT_TILE_GLSL
 
@@ -79,7 +79,7 @@ uint smallElement(uvec2 address) {
     return word & (kBytes == 1u ? 0xffu : 0xffffu);
 }
 
-// Unpacks elements of 1 or 2 bytes, a word each.
+// Unpacks elements of 1 or 2 bytes, one per word.
 Row unpackedRow(uint first, uint second) {
     Row row;
     SLUICE_UNROLL
@@ -101,7 +101,7 @@ Row loadSmall(uvec2 source, uint bytes) {
     return unpackedRow(packed[0], packed[1]);
 }
 
-// Loads a row of any tile that has elements. Words past the end mean nothing.
+// Loads a row of any tile that has elements. Words past the end are undefined.
 Row loadRow(Tile tile, uint row) {
     uint at = rowStart(row);
     if (kSmall) return loadSmall(add64(tile.input_, at * kBytes), rowSize(tile, row) * kBytes);
@@ -159,8 +159,8 @@ uint testKind() { return p.mode & SLUICE_COMPACT_MODE_TEST; }
 
 bool readsElements() { return p.output_ != uvec2(0u) || testKind() >= SLUICE_COMPACT_TEST_COMPARE; }
 
-// Loads what the tests BYTES and MASK need for a row besides its elements: bytes or bits, from the
-// lowest on.
+// Loads the selectors of a row for the tests BYTES and MASK: bytes or bits, with the first
+// element's lowest.
 uint loadSelector(Tile tile, uint row) {
     uint at = rowStart(row), perWord = testKind() == SLUICE_COMPACT_TEST_BYTES ? 4u : 32u;
     uint word = WordsIn(tile.selectors).w[rowSize(tile, row) != 0u ? at / perWord : 0u];
@@ -208,8 +208,8 @@ struct Elements {
     uint kept;         // how many the tile keeps
 };
 
-// Loads a tile's elements and tests them. Branches stand around all rows and not inside a row, so
-// that the loads of all rows overlap.
+// Loads a tile's elements and tests them. Branches are around the loops over rows, not inside them,
+// so that the loads of all rows overlap.
 void loadElements(Tile tile, bool wide, out Elements e) {
     uint selectors[kRows];
     if (readsElements() && tile.size != 0u) {
@@ -239,8 +239,8 @@ void loadElements(Tile tile, bool wide, out Elements e) {
 
 uint keptInRow(uint keep, uint row) { return bitCount(keep >> row * kPerRow & kRowBits); }
 
-// A sum over a subgroup of at most 32 lanes fits into a byte, so that all rows are summed at once;
-// otherwise two are.
+// A sum over a subgroup of at most 32 lanes fits into a byte, so that four rows are summed at once;
+// in larger subgroups two rows are.
 const uint kFields = kSubgroupSize <= 32u ? 4u : 2u;
 const uint kFieldBits = 32u / kFields;
 const uint kFieldMask = (1u << kFieldBits) - 1u;
@@ -265,7 +265,7 @@ uint rankInSubgroup(inout Elements e) {
     return kept;
 }
 
-// The same where an invocation has one element in a row.
+// Does the same where an invocation has one element in a row.
 uint rankSingles(inout Elements e) {
     uint kept = 0u;
     SLUICE_UNROLL
@@ -286,8 +286,8 @@ void rankElements(inout Elements e) {
         e.ranks[row] += before;
 }
 
-// The whole workgroup counts how many elements the tile keeps. This is a loop because it is called
-// rarely and its code is long.
+// The whole workgroup counts how many elements the tile keeps. The loop is not unrolled because
+// this is called rarely and its code is long.
 uint tileKept(Tile tile) {
     uint kept = 0u, total;
     SLUICE_DONT_UNROLL

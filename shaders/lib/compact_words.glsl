@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tiles of a compaction of 4-byte elements, or of indices alone, with one kind of output and any
 // test except the one for changes. Subgroups have at most 32 lanes, but at least as many as a
-// workgroup has subgroups. A row is four consecutive elements of each lane; bits and counts of rows
-// stand in a byte each.
+// workgroup has subgroups. A row is four consecutive elements of each lane. A word has one byte for
+// each row, which holds the row's bits or its count.
 //
 // The includer defines kRingRows and the array sRing.
 #ifndef SLUICE_COMPACT_WORDS_GLSL
@@ -16,9 +16,9 @@ layout(constant_id = SLUICE_CONSTANT_COMPACT_KIND) const uint kKind = 0u;
 
 #include "ring.glsl"
 
-// Kind 0 is a comparison, 1 a test of bytes or a mask. Kinds 2 and 3 know more and have shorter
-// code: 2 is an integer comparison that is not inverted, 3 a test of bytes, both with elements as
-// output.
+// Kind 0 is a comparison, 1 a test of bytes or a mask. Kinds 2 and 3 are specialized further and
+// have shorter code: 2 is an integer comparison that is not inverted, 3 a test of bytes, both with
+// elements as output.
 const bool kComparesWords = kKind == 2u;
 const bool kSelects = kKind == 1u || kKind == 3u;
 bool writesIndices() { return kKind < 2u && p.output_ == uvec2(0u); }
@@ -52,7 +52,7 @@ void loadRows(uint tile, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     }
 }
 
-// Loads the lane's rows of any tile, which has `size` elements. Words past the end mean nothing.
+// Loads the lane's rows of any tile, which has `size` elements. Words past the end are undefined.
 void loadSomeRows(uint tile, uint size, inout uvec4 rows[kRows], inout uint selectors[kRows]) {
     SLUICE_UNROLL
     for (uint row = 0u; row < kRows; row++) {
@@ -131,7 +131,7 @@ uint rowCounts(uint keep) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// From registers to shared memory, and from there to where it belongs
+// From registers to shared memory, and from there to the output
 
 void putWord(uint keep, uint bit, uint value, inout uint place) {
     if ((keep >> bit & 1u) != 0u) {
@@ -146,8 +146,8 @@ void putRow(uint keep, uint row, uvec4 values, uint place) {
     putWord(keep, 8u * row + 3u, values.w, place);
 }
 
-// Stores `count` words of the ring from `from` on to position `to`, as far as they fit. The first
-// lane starts a cache line.
+// Stores `count` words of the ring, starting at `from`, to position `to` of the output, as far as
+// they fit. The first lane is aligned to a cache line.
 void storeWords(uint from, uint count, uint to) {
     uint capacity = writesIndices() ? p.indexCapacity : p.capacity,
          fits = min(count, capacity - min(to, capacity));
@@ -190,10 +190,10 @@ uint lookBack(LookbackStates states, uint tile) {
     return prefix;
 }
 
-// The whole workgroup compacts one tile, whole or not; the last tile writes the result. Returns how
-// many elements are kept up to its end.
+// The whole workgroup compacts one tile, which may be incomplete. The last tile also writes the
+// result. Returns how many elements are kept up to the tile's end.
 //   publishes  its count has not been published yet
-//   leaves     it is the workgroup's last tile, after which this one leaves the look-back
+//   leaves     it is the workgroup's last tile, after which the workgroup leaves the look-back
 uint compactTile(LookbackStates states, uint tile, uint tiles, bool publishes, bool leaves) {
     uint start = tile * kTile, size = min(p.maxCount - min(start, p.maxCount), kTile);
     uvec4 rows[kRows];

@@ -25,9 +25,9 @@ u64 scale64(u64 value, u32 factor) { // modulo 2^64
 }
 u64 wordOf(u64 address) { return u64(address.x & ~3u, address.y); } // the word that a byte is in
 
-// Memory. loadWord and the like read memory that no other invocation writes while the kernel runs;
-// loadStoredWord reads what lanes of the workgroup have stored. Nothing here checks bounds: the
-// callers do.
+// Memory. loadStoredWord reads words that lanes of the workgroup have stored; the other loads read
+// memory that no invocation writes while the kernel runs. Bounds are checked by the callers, not
+// here.
 u32 loadWord(u64 base, u32 index) { return WordsIn(base).w[index]; }
 u32 loadByte(u64 base, u32 index) { // base: a multiple of 4
     return WordsIn(base).w[index >> 2] >> (index & 3u) * 8u & 255u;
@@ -45,24 +45,26 @@ u32x4 loadUnit(u64 base, u32 index) { return UnitsIn(base).v[index]; } // 16 byt
 void atomicAddWord(u64 base, u32 index, u32 value) { atomicAdd(WordsOut(base).w[index], value); }
 void atomicMinWord(u64 base, u32 index, u32 value) { atomicMin(WordsOut(base).w[index], value); }
 
-// Returns 32 bits of two words from bit `shift` modulo 32 on.
+// Returns the 32 bits of two words that start at bit `shift` modulo 32.
 u32 funnelRight(u32 low, u32 high, u32 shift) {
     return low >> (shift & 31u) | high << 1u << (31u - (shift & 31u));
 }
 
-// Does the same from the upper end, with `shift` below 32.
+// Does the same, counting from the highest bit; `shift` is below 32.
 u32 funnelLeft(u32 high, u32 low, u32 shift) { return high << shift | (low >> 1) >> (31u - shift); }
 u32 bigEndian(u32 word) {
     return word >> 24 | (word >> 8 & 0xff00u) | (word & 0xff00u) << 8 | word << 24;
 }
-// Interleave bytes of two words, from the lower and from the upper halves.
+// Interleaves the bytes of two words. The first result comes from the lower halves, the second one
+// from the upper halves.
 u32x2 interleaveBytes(u32 even, u32 odd) {
     u32 low = (even & 0xffu) | (odd & 0xffu) << 8 | (even & 0xff00u) << 8 | (odd & 0xff00u) << 16;
     u32 high = even >> 16 & 0xffu | odd >> 8 & 0xff00u | even >> 8 & 0xff0000u | odd & 0xff000000u;
     return u32x2(low, high);
 }
 
-// Forms of lgBallot3 and lgBallot3Scan in which CUDA can leave out what it need not do.
+// Variants of lgBallot3 and lgBallot3Scan with fewer results, so that CUDA can skip the work for
+// the others.
 u32x2 lgBallot2(bool a, bool b) { return lgBallot3(a, b, false).xy; }
 u32x2 lgBallot2Sum(bool a, bool b, u32 value, out u32 total) {
     u32 prefix;
@@ -72,11 +74,11 @@ u32 lgBallotScan(bool condition, u32 value, out u32 prefix, out u32 total) {
     return lgBallot3Scan(false, condition, false, value, prefix, total).y;
 }
 
-// Marks a value as the same in the lane group. Without this CUDA's compiler tests for absent lanes
+// Marks a value as uniform in the lane group. Without this, CUDA's compiler tests for absent lanes
 // before each vote and shuffle that depends on the value.
 #define lgUniform(value) value
 
-// Returns another lane's value; all lanes have passed theirs to lgShare.
+// Returns another lane's value. All lanes must have passed their values to lgShare before.
 u32 lgShared(u32 value, u32 lane) { return lgShared(lane); }
 
 const u64 kNull = u64(0u);

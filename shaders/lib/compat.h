@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The files of lib/kernels are one text that GLSL and CUDA compile, and the host some of them. They
-// keep to what the languages have in common (unsigned arithmetic, structures, functions, arrays,
-// loops); what these spell differently has the names of this file. Functions that each language has
-// for itself are brought by the includer: compat.glsl and src/cuda/lib/compat.cuh.
+// Both GLSL and CUDA compile the files of lib/kernels, and the host compiles some of them. These
+// files use only features that the languages share: unsigned arithmetic, structures, functions,
+// arrays and loops. Where the spelling differs, they use the macros of this file. Functions that
+// differ between the languages come from the includer: compat.glsl or src/cuda/lib/compat.cuh.
 #ifndef SLUICE_COMPAT_H
 #define SLUICE_COMPAT_H
 
@@ -42,14 +42,15 @@
 #define SLUICE_DEVICE
 #define SLUICE_CONSTANT const
 #define SLUICE_SHARED shared
-#define SLUICE_SHARED_UNITS shared // which units of 16 bytes are loaded from
+#define SLUICE_SHARED_UNITS shared // read in units of 16 bytes
 #define SLUICE_GENERIC(type)       // a type that the includer defines
 #define SLUICE_IN(type) type
 #define SLUICE_OUT(type, name) out type name
 #define SLUICE_INOUT(type, name) inout type name
 #define SLUICE_AT(word) word    // the argument of an atomic
-#define SLUICE_UNROLL_BY(times) // GLSL has no hint for a part of a loop
-// A loop that ends by itself after at most `limit` rounds; GLSL counts them all the same.
+#define SLUICE_UNROLL_BY(times) // GLSL has no hint for partial unrolling
+// A loop whose condition fails after at most `limit` iterations. GLSL counts them as well, so that
+// the loop ends on every driver.
 #define SLUICE_WHILE(limit, condition) for (u32 round = 0u; round < limit && (condition); ++round)
 
 #endif

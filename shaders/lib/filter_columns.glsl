@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The columns of a section of filters: what its description says of them, where they stand in the
-// tile, in scratch and in a record, and their values. The whole workgroup is at one section.
+// The columns of a section of a filter: their description, their places in the tile, in scratch and
+// in a record, and their values. The whole workgroup works on one section.
 //
-// The numbers of predictors and flags stand in layout/filter.h, what they compute in
-// formulas/filter.h.
+// layout/filter.h defines the numbers of predictors and flags; formulas/filter.h defines what they
+// compute.
 #ifndef SLUICE_FILTER_COLUMNS_GLSL
 #define SLUICE_FILTER_COLUMNS_GLSL
 
@@ -13,36 +13,38 @@
 #include "memory.glsl"
 #include "scan.glsl"
 
-// The reserved bit of a run says of a column that it is finished in scratch (placeColumns).
+// In a column's word, the reserved bit of a run marks a column that is finished in scratch
+// (placeColumns).
 const uint kFinal = 1u << 15;
 const uint kStride = SLUICE_FILTER_MAX_STRIDE;
-// The words of a description that a good section has at most: head, rows and runs.
+// The largest number of words in the description of a valid section: head, rows and runs.
 const uint kWindow = kStride + 4u;
 const uint kPerLane = 16u;    // values of a lane in a step of a scan
-const uint kRowWords = 1024u; // for the rows that wavefronts of bytes pass to the next band
+const uint kRowWords = 1024u; // for the rows that wavefronts of bytes pass on to the next band
 
 shared uint sWindow[kWindow];
 shared FilterReading sReading;
 shared FilterSectionWords sSection; // its size is never SLUICE_FILTER_REST
 shared uint sColumn[kStride];       // the columns' words: kernels/filter_description.h
 shared uint sGroup[kStride];        // where its group begins in the record
-shared uint sGroupEnd[kStride];     // for where a group begins: where it ends
-// Byte b of value i stands in the tile at sFrom + i * sStep + b * sByteStep.
+shared uint sGroupEnd[kStride];     // index: where a group begins; value: where it ends
+// Byte b of value i is at sFrom + i * sStep + b * sByteStep in the tile.
 shared uint sFrom[kStride], sStep[kStride], sByteStep[kStride];
 shared uint sValues[kStride];    // where its values are in scratch: a plane for each byte
 shared uint sPredicted[kStride]; // the columns with a prediction
-shared uint sWaves[kStride];     // those of them that undoWave undoes, in any order
+shared uint sWaves[kStride];     // the columns that undoWave undoes, in any order
 shared uint sWaveCount;
-// Where each byte of a record comes from. x: its place in the first record, y: the step from record
-// to record << 1, and 1 if it is in scratch, 0 if in the tile; z, w: the same of what is added to
-// it, and z is kNothing if nothing is.
+// The source of each byte of a record. x is its place for the first record. y is the step from
+// record to record << 1, plus 1 if the place is in scratch and 0 if it is in the tile. z and w
+// describe in the same way the byte of the base that is added to it; z is kNothing if it has no
+// base.
 shared uvec4 sBytes[kStride];
 const uint kNothing = ~0u;
 shared uint sPredictedCount;
-// Columns with UP: those of bytes from the front on, wider ones from the end on.
+// Columns with UP: columns of bytes fill the array from the front, wider ones from the end.
 shared uint sUps[kStride], sByteUps, sWideUps;
 shared uint sStrideReciprocal; // see reciprocalOf
-shared bool sIsRest;           // the section is what stands behind all sections of the description
+shared bool sIsRest;           // the section is the data after all sections of the description
 shared uint sStatus;
 
 // These are the same in the whole workgroup.
@@ -53,8 +55,8 @@ uint gPlanes;   // where its planes begin in the tile, behind the headers of pac
 uint gCount, gStride, gWidth, gFirst, gPlaneBytes;
 bool gAnyBase, gAnyUp, gAnyFinal, gAnyByteWave;
 
-// The bits that any invocation has, without a loop. There are three words in turn: one is cleared
-// while the next one is read, and before the one after it is written.
+// wgOr combines the bits of all invocations. Three words rotate: while one is read, the word before
+// it is cleared, so that it is 0 before it is written again.
 shared uint sOr[3];
 uint gOrTurn = 0u;
 
@@ -79,7 +81,7 @@ uint quotient(uint at, uint divisor, uint reciprocal) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// The description: all lanes load its words, one reads them.
+// The description. All lanes load its words; one invocation parses them.
 
 void loadWindow() {
     for (uint k = wgInvocation(); k < kWindow; k += gl_WorkGroupSize.x)
@@ -126,7 +128,7 @@ void readSection() {
     sStrideReciprocal = reciprocalOf(section.stride);
 }
 
-// Each invocation asks for a column, of a section that has been read.
+// Each invocation tests one column of a section that has been read.
 bool hasBadBase(uint column) {
     uint word = sColumn[column];
     return isBaseBad(word, sColumn[baseColumn(word, sSection.columns)], sSection.columns);
@@ -175,7 +177,7 @@ uint shiftedWord(uint low, uint high, uint shift) {
     return low >> shift | high << 1 << (31u - shift);
 }
 
-// Four bytes from byte `at` on; no word without any of them is read.
+// Loads four bytes at any byte offset `at`. No word is read that holds none of these bytes.
 uint loadBytes4(uvec2 base, uint at) {
     uint shift = 8u * (at & 3u), word = at >> 2;
     return shiftedWord(loadFrom(base, word), loadFrom(base, word + min(shift, 1u)), shift);
@@ -249,7 +251,7 @@ uvec2 placeOf(uint column, uint b) {
     return uvec2(sFrom[column] + b * sByteStep[column], sStep[column] << 1);
 }
 
-// Finds the places of columns and of a record's bytes, a column an invocation.
+// Finds the places of columns and of a record's bytes, one column per invocation.
 void placeColumns() {
     uint c = wgInvocation(), columns = sSection.columns, area = 0u, word = 0u, total;
     bool isColumn = c < columns, isFinal = false;
@@ -257,7 +259,7 @@ void placeColumns() {
     if (isColumn) {
         word = sColumn[c];
         uint place = word & 0xffu, group = sGroup[c], groupBytes = sGroupEnd[group] - group;
-        // In a single row the median and the gradient are the value to the left.
+        // In a single row, the median and the gradient equal the value to the left.
         if (gFirst + gCount <= gWidth && SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)) &&
             predictorOf(c) != SLUICE_PREDICTOR_AVERAGE)
             word = word & ~(0xffu << 16) | SLUICE_PREDICTOR_LEFT << 16;
@@ -269,7 +271,7 @@ void placeColumns() {
         isFinal = becomesFinal(c);
         if (isFinal) word |= kFinal;
     }
-    uint values = wgExclusiveAdd(area, total); // behind its barrier nobody reads the old words
+    uint values = wgExclusiveAdd(area, total); // after its barrier nobody reads the old words
     if (isColumn) {
         sColumn[c] = word;
         // A row of quads that starts at a multiple of 4 records starts at a word.
@@ -296,7 +298,8 @@ void placeColumns() {
     gAnyByteWave = (any & 8u) != 0u;
 }
 
-// Value i of a column: its residual in the tile, or if `inScratch` the value that was made of it.
+// Returns value i of a column: its residual in the tile, or the decoded value in scratch if
+// `inScratch` is set.
 uint valueIn(uint column, uint i, bool inScratch) {
     uvec2 base = mix(gSource, gScratch, bvec2(inScratch));
     uint bytes = bytesOf(column), byteStep = mix(sByteStep[column], gPlaneBytes, inScratch),
@@ -316,7 +319,7 @@ uint valueOf(uint column, uint i) {
     return valueIn(column, i, predictorOf(column) != SLUICE_PREDICTOR_NONE);
 }
 
-// Values of columns with a prediction stand in scratch.
+// The values of columns with a prediction are in scratch.
 uint loadValue(uint column, uint i) {
     uint value = 0u;
     SLUICE_DONT_UNROLL

@@ -8,13 +8,14 @@
 #include "filter_columns.glsl"
 #include "filter_team.glsl"
 
-// Rows whose loads are under way when sums go down columns, of bytes and of wider values.
+// How many rows are loaded at the same time when sums go down columns: columns of bytes, and
+// columns of wider values.
 const uint kRowsAhead = 4u, kWideRowsAhead = 8u;
 
-// Replaces the team's values by their prefix sums, which are one order of a difference. `carry` is
-// the sum of all values before them.
+// Replaces the team's values by their prefix sums, which undoes one order of a difference. `carry`
+// is the sum of all earlier values, and is advanced.
 void addPrefixSums(inout uint values[kPerLane], inout uint carry) {
-    // Four at a time, so that fewer additions wait for others.
+    // The sums are taken in groups of four, so that chains of dependent additions are short.
     uint sums[kPerLane / 4u], sum = 0u, total;
     SLUICE_UNROLL
     for (uint k = 0u; k < kPerLane; k++) {
@@ -37,7 +38,8 @@ void undoDifferences(uint column, uint records, uint order) {
     uvec2 base = mix(gSource, gScratch, bvec2(inScratch));
     uint from = mix(sFrom[column], sValues[column], inScratch),
          lastWord = (from + records - 1u) >> 2, shift = 8u * (from & 3u);
-    // What is not needed in each step is read again, for registers are scarce.
+    // Values that are not needed in every step are read again from shared memory, because registers
+    // are scarce.
     bool inPlanes = inScratch || sStep[column] == 1u, isBytes = bytesOf(column) == 1u;
     uvec3 carry = uvec3(0u);
     bool isSecond = sgUniform(order > 1u), isThird = sgUniform(order > 2u);
@@ -71,8 +73,8 @@ void undoDifferences(uint column, uint records, uint order) {
                 values[k] = 0u;
         }
         if (!inPlanes || !isBytes) {
-            // Half of the values a turn, the first ones: with all of them at once as many more
-            // registers would wait for loads.
+            // Each iteration loads half of the values, because loading all of them at once would
+            // hold twice as many registers.
             const uint kHalf = kPerLane / 2u;
             SLUICE_DONT_UNROLL
             for (uint n = inPlanes ? 2u : 0u; n < 2u * bytesOf(column); n++) {
@@ -97,7 +99,7 @@ void undoDifferences(uint column, uint records, uint order) {
         }
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
         for (uint o = 0u; o < order; o++) {
-            uint sum = carry.x; // the carries rotate, so that the next order's stands in front
+            uint sum = carry.x; // the carries rotate, so that the next order's carry comes first
             addPrefixSums(values, sum);
             carry = uvec3(carry.yz, sum);
         }
@@ -111,13 +113,14 @@ void undoDifferences(uint column, uint records, uint order) {
         if (isThird) addPrefixSums(values, carry.z);
 #endif
         if (inScratch && begin < records && begin + kPerLane > records) {
-            // Residuals of the next row may stand in the word of the last value.
+            // The word of the last value may also hold residuals of the next row, which must be
+            // preserved.
             uint kept = loadFrom(gScratch, (from + records - 1u) >> 2);
             SLUICE_UNROLL
             for (uint k = 0u; k < kPerLane; k++)
                 if (begin + k >= records) values[k] = kept >> 8u * (k % 4u);
         }
-        // Other planes have room for what stands in the word of their last value.
+        // In other planes the rest of the last value's word is padding, which may be overwritten.
         SLUICE_DONT_UNROLL
         for (uint b = 0u; b < bytesOf(column); b++) {
             uint to = sValues[column] + b * gPlaneBytes + begin;
@@ -132,8 +135,9 @@ void undoDifferences(uint column, uint records, uint order) {
     }
 }
 
-// Sums down the columns of images of bytes, four columns an invocation, by the whole workgroup. The
-// first rows are done already.
+// Undoes `up` for columns of bytes. The records of such a column form an image; an invocation sums
+// down four neighbouring columns of that image. The whole workgroup calls it. The first rows are
+// done already.
 void undoByteUps() {
     uint quads = (min(gWidth, gCount) + 3u) / 4u, rows = (gCount + gWidth - 1u) / gWidth;
     bool isAligned = (gWidth & 3u) == 0u;
@@ -193,7 +197,8 @@ void undoWideUps() {
             SLUICE_UNROLL
             for (uint k = 0u; k < kWideRowsAhead; k++)
                 values[k] = 0u;
-            // A byte of all rows a turn, so that code is there once for all bytes.
+            // Each iteration loads one byte of all rows, so that the code is not repeated for each
+            // byte.
             SLUICE_DONT_UNROLL
             for (uint b = 0u; b < bytesOf(column); b++) {
                 uint plane = sFrom[column] + b * sByteStep[column], step = sStep[column];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sections of Targa packets (docs/format.md, 8.4). The headers stand before the pixels, and each
-// says how many pixels follow it: a scan of what packets take tells where they belong in the tile.
+// Sections of Targa packets (docs/format.md, 8.4). The encoded section has all headers before the
+// pixels. A header determines the size of its packet, so a scan of these sizes gives the place of
+// each header in the tile.
 #ifndef SLUICE_FILTER_PACKETS_GLSL
 #define SLUICE_FILTER_PACKETS_GLSL
 
@@ -13,7 +14,8 @@ shared uint sPackets; // how many there are
 // The bytes of a packet, header and pixels.
 uint packetBytes(uint header) { return 1u + ((header & 128u) != 0u ? 1u : header + 1u) * gStride; }
 
-// Returns how many packets take exactly `size` bytes and marks their headers; 0: no number does.
+// Returns how many packets have exactly `size` bytes together, and marks their headers. Returns 0
+// if no number of packets does.
 uint countPackets(uint size) {
     const uint kEach = 4u;
     uint lead = gPosition & 3u, bits = headerBits(size), words = headerWords(size), bytes = 0u,

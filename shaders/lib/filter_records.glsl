@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Puts records together from the planes of their columns, and copies what is not filtered. Four
-// records a lane, of which it reads four bytes in a row from each plane; bytes that do not fit this
-// are put together one by one.
+// Assembles records from the planes of their columns, and copies data that is not filtered. A lane
+// takes four records and reads four contiguous bytes from each plane. Bytes that do not fit this
+// scheme are assembled one by one.
 #ifndef SLUICE_FILTER_RECORDS_GLSL
 #define SLUICE_FILTER_RECORDS_GLSL
 
@@ -13,8 +13,8 @@ uint recordOf(uint at) { return quotient(at, gStride, sStrideReciprocal); }
 
 uvec2 memoryOf(uint place) { return mix(gSource, gScratch, bvec2((place & 1u) != 0u)); }
 
-// Returns byte `at` of the records or behind them, where the last bytes of a section may be too few
-// for a record and are not filtered.
+// Returns byte `at` of the records, or a byte after them: the last bytes of a section may be too
+// few for a record, and are not filtered.
 uint planesByte(uint at) {
     bool isRecord = at < gCount * gStride;
     uint i = recordOf(min(at, gCount * gStride));
@@ -34,9 +34,9 @@ void storeTileWord(uint word, uint value, uint begin, uint end) {
     storeWord(add64(gTarget, 4u * word), value, from, to);
 }
 
-// Each lane takes four records and does a word of each, or all bytes if these are three. It begins
-// `lead` bytes into the section, where the target is aligned. Returns how many bytes it has
-// written; 0: the records do not come in planes or values.
+// Each lane takes four records and writes one word of each, or all bytes if a record has three. The
+// first word is `lead` bytes into the section, where the target is aligned. Returns how many bytes
+// were written; 0 if the columns are laid out in another way.
 uint writeQuads(uint lead) {
     uint bytes = gStride == 3u ? 3u : 4u, total = gCount * gStride;
     uint quads = recordOf((max(total, lead) - lead) >> 2);
@@ -107,14 +107,15 @@ uint writeQuads(uint lead) {
     return quads * 4u * gStride;
 }
 
-// Scratch has a bit for each byte of the section in the tile, set at headers, and for each word of
-// these the count of bits set before it. The first bit is that of the first byte of the word that
-// the section begins in.
+// Scratch has a bit for each byte of the section in the tile, which is set if the byte is a header.
+// For each word of these bits there is also the number of bits that are set before it. The first
+// bit is for the first byte of the word in which the section begins.
 uint headerBits(uint size) { return (size + SLUICE_FILTER_SLACK + 15u) / 16u * 4u; }
 uint headerWords(uint size) { return (size + 3u + 31u) / 32u; }
 
-// Puts the headers of a word's packets between its bytes of records.
-// w: the word, of those that the section reaches into; lead: bytes in front of it in the first one.
+// Inserts the headers of packets between the bytes of the records, in one word of the output. w:
+// the word's index among the words that the section overlaps; lead: bytes before the section in the
+// first of these words.
 uint withHeaders(uint w, uint lead, uint marks, uint before, uvec4 pixel, uint size) {
     uint value = 0u;
     uvec4 header;
@@ -133,8 +134,8 @@ uint withHeaders(uint w, uint lead, uint marks, uint before, uvec4 pixel, uint s
     return value;
 }
 
-// Writes bytes [0, lead) and [rest, size) of the section one by one. Where it has packets, `lead`
-// is 0 and `rest` too, and headers come between the bytes.
+// Writes bytes [0, lead) and [rest, size) of the section one by one. If the section has packets,
+// `lead` and `rest` are 0, and headers are inserted between the bytes.
 void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
     uint first = gPosition >> 2, second = (gPosition + rest) >> 2,
          leadWords = mix(0u, ((gPosition + lead + 3u) >> 2) - first, lead != 0u),
@@ -148,7 +149,7 @@ void writeBytes(uint lead, uint rest, uint size, bool hasPackets) {
         uint at = 4u * word - gPosition; // wraps below the section's begin
         uint marks = 0u, before = 0u;
         if (hasPackets) {
-            // The word takes at most four of the next bytes of records and of the next headers.
+            // The word holds at most four of the following record bytes and headers.
             uint all = loadFrom(gScratch, bits + n / 8u), shift = 4u * (n % 8u);
             before = loadFrom(gScratch, counts + n / 8u) + bitCount(all & ((1u << shift) - 1u));
             marks = all >> shift;
@@ -173,7 +174,7 @@ void writeRecords(uint size, bool hasPackets) {
     writeBytes(lead, lead + done, size, hasPackets);
 }
 
-// Copies `size` bytes that are not filtered, from the section's position on.
+// Copies `size` bytes that are not filtered, starting at the section's position.
 void copyBytes(uint size) {
     uint first = gPosition >> 2, words = ((gPosition + size + 3u) >> 2) - first;
     for (uint n = wgInvocation(); n < words; n += gl_WorkGroupSize.x)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The team that undoes the prediction of a column: a subgroup, or the whole workgroup where a
-// subgroup is narrow or emulated. Its calls stand where control flow is uniform for the whole team.
+// A team undoes the prediction of a column. It is a subgroup, or the whole workgroup where
+// subgroups are narrow or emulated. The functions of this file must be called in control flow that
+// is uniform for the whole team.
 #ifndef SLUICE_FILTER_TEAM_GLSL
 #define SLUICE_FILTER_TEAM_GLSL
 
@@ -17,10 +18,10 @@ const bool kPlainHistory = false;
 layout(constant_id = SLUICE_CONSTANT_PLAIN_STORES_VISIBLE) const bool kPlainHistory = false;
 #endif
 
-// A barrier for shared memory and scratch.
+// Waits for the whole workgroup, with shared memory and scratch made visible.
 void wgBarrierAll() { wgBarrierAll(kPlainHistory); }
 
-const uint kTeamTaken = 8u; // no team has fewer lanes
+const uint kTeamTaken = 8u; // every team has at least this many lanes
 
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 const uint kTeamSize = gl_WorkGroupSize.x, kTeams = 1u;
@@ -34,7 +35,7 @@ uint teamIndex() { return 0u; }
 void teamBarrier() { wgBarrierShared(); }
 void teamBarrierAll() { wgBarrierAll(); }
 
-// Returns the value of the lane before this one; the first lane gets its own.
+// Returns the value of the lane before this one; the first lane receives its own.
 uint teamBefore(uint value) {
     sTeam[gTeamTurn][wgInvocation()] = value;
     wgBarrierShared();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Undoes predictions from the values to the left, above and above to the left by a wavefront: lane
-// k of a team does row k of a band of rows, a step behind the row above it.
+// Undoes predictions from the values to the left, above and above to the left by a wavefront. A
+// band is as many rows as a team has lanes. Lane k does row k of the band, one step behind lane k -
+// 1, so that the values above are known in time. A wave is a column that is undone in this way.
 #ifndef SLUICE_FILTER_WAVEFRONT_GLSL
 #define SLUICE_FILTER_WAVEFRONT_GLSL
 
@@ -8,23 +9,26 @@
 #include "filter_columns.glsl"
 #include "filter_team.glsl"
 
-const uint kSteps = 8u;          // a round; its words, 32 bytes of each row, come and go together
+const uint kSteps = 8u;          // a round, whose 32 bytes of each row are loaded and stored
+                                 // together
 const uint kPitch = kSteps + 1u; // words of a row in sStage
 
-// Row 0 of a band needs the last row of the band above it, which waits here. The last word is never
-// written.
+// Row 0 of a band needs the last row of the band above it, which is kept here. The last word is
+// never written, so that it can be read where there is no row above.
 shared uint sRow[kRowWords + 1u];
 shared uint sStage[gl_WorkGroupSize.x * kPitch]; // words of a round on their way in and out
 
 uint rowsOf() { return (gFirst + gCount + gWidth - 1u) / gWidth; }
 
-const uint kWaveSteps = kTeamTaken; // a batch, whose loads are under way together
-// Batches from one band to the next where these have teams of their own. The last row of the band
-// above is read from scratch, a batch ahead, and its last bytes come there a batch late.
+const uint kWaveSteps = kTeamTaken; // a batch, whose loads are issued together
+// How many batches a band is behind the band above it, where several teams share a column. The last
+// row of the band above is read from scratch one batch ahead, and its last bytes are written there
+// one batch late.
 const uint kWaveLag = (kTeamSize + kWaveSteps - 1u) / kWaveSteps + 3u;
 const uint kWaveWords = kWaveSteps / 4u + 1u; // that hold a byte of all values of a batch
 
-// Brings the residuals of a wave into scratch, a plane for each byte, where the values replace them.
+// Copies the residuals of a wave to scratch, one plane for each byte. The values replace them
+// there.
 void gatherWave(uint column) {
     for (uint i = 4u * wgInvocation(); i < gCount; i += 4u * gl_WorkGroupSize.x) {
         uvec4 value;
@@ -37,8 +41,9 @@ void gatherWave(uint column) {
     }
 }
 
-// Returns a bit for each of the kWaveSteps records from `x` of a row on: is it one of the section? x:
-// from the row's begin, below 0 in front of it; first: the number of the record.
+// Returns a bit for each of kWaveSteps consecutive records of a row, which is set if the record
+// belongs to the section. x: the position of the first of them in the row, negative before the
+// row's begin; first: its index in the section.
 uint recordsFrom(uint x, uint columns, uint first) {
     int begin = max(max(-int(x), -int(first)), 0),
         end = min(min(int(columns - x), int(gCount - first)), int(kWaveSteps));
@@ -56,17 +61,17 @@ void storeReady(uint at, uint word, uint ready) {
     }
 }
 
-// Undoes a column of any size, a record a step. Where no record has another one above it, lane 0
-// does all of them, however wide the rows are. Of `teams` teams this one does each band whose number
-// is `part` modulo teams; where there are several, all of the workgroup is here, and it meets
-// between batches. A turn does a batch and loads the next one, so a band takes a turn more than it
-// has batches.
+// Undoes a column of values of any size, one record per step. If no record has another one above
+// it, lane 0 does all records, however wide the rows are. `teams` teams share the column; this team
+// does the bands whose index is `part` modulo `teams`. If several teams share it, the whole
+// workgroup calls this, and passes a barrier between batches. A turn computes one batch and loads
+// the next one, so a band takes one turn more than it has batches.
 void undoWave(uint column, bool hasColumn, uint teams, uint part) {
     bool oneLine = gCount <= gWidth;
     uint lane = teamLane(), rows = mix(rowsOf(), 1u, oneLine), bytes = bytesOf(column),
          mask = maskOf(bytes), predictor = predictorOf(column);
-    // Values differ from those of the column by `bias`, so that they compare as numbers that are not
-    // negative. Bytes without a base are such already.
+    // Values are held with `bias` added, so that signed values compare correctly as unsigned
+    // numbers. Bytes without a base are unsigned already.
     uint bias = mask == 0xffu && sColumn[column] >> 24 == 0u ? 0u : (mask >> 1) + 1u;
     uint from = mix(0u, gFirst, oneLine), columns = mix(gWidth, gCount, oneLine);
     uint bands = (rows + kTeamSize - 1u) / kTeamSize;
@@ -75,26 +80,27 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
     uint turns = (bands - 1u) / teams * period + (bands - 1u) % teams * kWaveLag + batches + 1u;
     uint planes = sValues[column] >> 2, planeWords = gPlaneBytes >> 2;
     int lastWord = int((gCount - 1u) >> 2);
-    uint band = part, turn = 0u - part * kWaveLag; // of the band; the first ones are below 0
+    uint band = part, turn = 0u - part * kWaveLag; // of the band; negative before its first turn
     uint value = bias, left = bias, upLeft = bias;
-    uint before = 0u;                           // which records of the batch before are there
+    uint before = 0u;                           // which records of the previous batch exist
     uvec4 words[kWaveWords], above = uvec4(0u); // a component for each byte of the values
-    uvec4 tails = uvec4(0u);                    // the last four of the batch before
+    uvec4 tails = uvec4(0u);                    // the last four bytes of the previous batch
     SLUICE_UNROLL
     for (uint n = 0u; n < kWaveWords; n++)
         words[n] = uvec4(0u);
     for (uint t = 0u; sgUniform(t < turns); t++) {
-        if (sgUniform(teams > 1u)) wgBarrierAll(); // what other teams wrote is in scratch
+        if (sgUniform(teams > 1u)) wgBarrierAll(); // makes other teams' stores visible
         teamBarrierAll();
         if (sgUniform(hasColumn && band < bands && turn <= batches)) {
-            // The lane's record in the first step of the batch that is done now, which may lie
-            // before the row's begin, and a record of the row above lane 0.
+            // `first` is the lane's record in the first step of the current batch, which may lie
+            // before the row's begin. `over` is a record of the row above lane 0.
             uint x = (turn - 1u) * kWaveSteps - lane;
             uint row = band * kTeamSize + lane, first = row * gWidth + from + x - gFirst;
             uint over = (band * kTeamSize - 1u) * gWidth + from + (turn - 1u) * kWaveSteps +
                         min(lane, kWaveSteps - 1u) - gFirst;
             uint records = turn != 0u && row < rows ? recordsFrom(x, columns, first) : 0u;
-            // Where the one line goes on in the next row there is nothing to the left.
+            // If all records are one line that wraps to a second row, the first record of that row
+            // has no left neighbour.
             uint begins = oneLine && gWidth - gFirst - first < kWaveSteps
                               ? 1u << (gWidth - gFirst - first)
                               : 0u;
@@ -125,7 +131,7 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
                             loadFrom(gScratch,
                                      plane + uint(clamp(int(over + kWaveSteps) >> 2, 0, lastWord)));
                 }
-            // Nothing is above the first band, nor in front of a row.
+            // There are no values above the first band, nor before the begin of a row.
             SLUICE_UNROLL
             for (uint k = 0u; k < kWaveSteps; k++)
                 taken[k] = bias;
@@ -142,8 +148,8 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
                 upLeft = up;
                 values[k] = value ^ bias;
             }
-            // Words are stored as wholes. What is left of the batch goes into the first word of the
-            // next one, unless the row ends here.
+            // Whole words are stored. The bytes of the batch that do not fill a word are stored
+            // with the next batch, unless the row ends here.
             uint odd = first & 3u, ready = before >> (kWaveSteps - odd) | records << odd;
             bool ends =
                 int(x + kWaveSteps) >= int(columns) || int(first + kWaveSteps) >= int(gCount);
@@ -151,7 +157,7 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
             SLUICE_DONT_UNROLL
             for (uint b = 0u; b < bytes; b++) {
                 uint to = sValues[column] + b * gPlaneBytes + (first & ~3u);
-                uint packed[kWaveWords + 1u]; // from the end of the batch before on
+                uint packed[kWaveWords + 1u]; // starts with the end of the previous batch
                 packed[0] = tails.x;
                 SLUICE_UNROLL
                 for (uint n = 0u; n < kWaveSteps / 4u; n++)
@@ -159,7 +165,7 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
                                                      values[4u * n + 2u], values[4u * n + 3u]) >>
                                                8u * b);
                 packed[kWaveWords] = 0u;
-                tails = uvec4(tails.yzw, packed[kWaveWords - 1u]); // they rotate
+                tails = uvec4(tails.yzw, packed[kWaveWords - 1u]); // the components rotate
                 SLUICE_UNROLL
                 for (uint n = 0u; n < kWaveWords; n++)
                     if (n + 1u < kWaveWords || ends)
@@ -178,9 +184,9 @@ void undoWave(uint column, bool hasColumn, uint teams, uint part) {
     }
 }
 
-// Undoes all waves but those of quads. Where there are more teams than such columns, several do the
-// bands of each, unless rows are so short that a team is done with a band before the next one could
-// begin.
+// Undoes all waves except waves of quads. If there are more teams than such columns, several teams
+// share the bands of a column. They do not if rows are so short that a team finishes a band before
+// the next one could start.
 void undoWaves() {
     uint waves = sWaveCount, bands = (rowsOf() + kTeamSize - 1u) / kTeamSize;
     uint teams = clamp(kTeams / max(waves, 1u), 1u, bands);
@@ -193,21 +199,21 @@ void undoWaves() {
     }
 }
 
-// A wavefront of bytes does a quad, four bytes, a step.
+// A wavefront of bytes does a quad per step, that is, four bytes.
 struct Wave {
     uint above;  // where the team's part of sRow begins
     uint quads;  // of a row
     uint period; // steps from a lane's row to its row in the next band
     uint shift;  // of residuals in the words that hold them
-    uint bias;   // what makes four values unsigned, by xor
+    uint bias;   // xor that makes four signed values unsigned
     bool hasZigzag;
 };
 
 // Holds what a lane knows of its row.
 struct WaveRow {
-    uint quad;   // the one that is next
-    uint last;   // the word of residuals loaded before
-    uint result; // the values of the quad before
+    uint quad;   // index of the next quad
+    uint last;   // the previous word of residuals
+    uint result; // the values of the previous quad
     uint left, upLeft;
 };
 
@@ -230,7 +236,7 @@ void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow ro
     SLUICE_UNROLL
     for (uint b = 0u; b < 4u; b++) {
         uint over = up >> 8u * b & 0xffu;
-        if (predictor == SLUICE_PREDICTOR_MEDIAN) { // as filterMedian, with minima and maxima alone
+        if (predictor == SLUICE_PREDICTOR_MEDIAN) { // like filterMedian, but only minima and maxima
             int plane = int(left) + (int(over) - int(upLeft));
             left = uint(max(int(min(left, over)), min(int(max(left, over)), plane)));
         } else {
@@ -249,8 +255,8 @@ void waveStep(const uint predictor, Wave wave, uint s, uint at, inout WaveRow ro
 }
 
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
-// Does a round of steps, from step `s` on. Two steps are written out, since a branch around the
-// barrier would have NVIDIA's compiler (580) match lanes eight times a step.
+// Does a round of steps, starting with step `s`. The loop body has two steps because a branch
+// around the barrier would make NVIDIA's compiler (580) match lanes eight times per step.
 void waveRound(const uint predictor, Wave wave, uint s, uint own, inout WaveRow row) {
     SLUICE_DONT_UNROLL
     for (uint k = 0u; k < kSteps; k += 2u) {
@@ -261,11 +267,12 @@ void waveRound(const uint predictor, Wave wave, uint s, uint own, inout WaveRow 
 }
 #endif
 
-// Undoes a column of bytes, a quad a step. A lane goes on to its row of the next band without
-// waiting: a period is so long that the last row of its band is in sRow by then. Steps past the end
-// of a row do their work in vain. A round of steps takes 32 bytes of each row through shared
-// memory, so that a load or store of a team of 32 has 4 rows in it, not 32; loads are a round
-// ahead. Only the steps themselves are there once for each predictor.
+// Undoes a column of bytes, one quad per step. A lane continues with its row of the next band
+// without waiting: a period is so long that the last row of the current band is in sRow by then.
+// The results of steps past the end of a row are discarded. A round of steps moves 32 bytes of each
+// row through shared memory, so that a load or store of a team of 32 lanes touches 4 rows instead
+// of 32; loads are issued one round ahead. Only the code of the steps is instantiated for each
+// predictor.
 void undoByteWave(uint predictor, uint column) {
     uint lane = teamLane(), quads = (gWidth + 3u) / 4u, rows = rowsOf(),
          period = max(quads + 1u, kTeamSize + 1u);
@@ -280,8 +287,8 @@ void undoByteWave(uint predictor, uint column) {
     uint above = teamIndex() * quads, stage = teamIndex() * kTeamSize * kPitch;
     for (uint q = lane; q < quads; q += kTeamSize)
         sRow[above + q] = bias; // values above the image are 0
-    // One of the team's loads or stores has kRows rows in it. This lane does word `part` of rows
-    // group, group + kRows, ...
+    // Each load or store of the team covers kRows rows. This lane takes word `part` of rows group,
+    // group + kRows, ...
     const uint kRows = kTeamSize / kSteps;
     uint part = lane % kSteps, group = lane / kSteps, own = stage + lane * kPitch,
          others = stage + group * kPitch + part;
@@ -289,14 +296,15 @@ void undoByteWave(uint predictor, uint column) {
     // A band is whole words, so that all rows of a lane have the same shift.
     uint bandWords = kTeamSize / 4u * gWidth;
     uint shift = 8u * ((from + lane * gWidth - gFirst) & 3u);
-    // Row `group` of all bands is a stream of words for the lane. loadPlace is the place of its
-    // next word within the period, loadIndex that in memory; loads are a word ahead of the quads.
+    // For the lane, row `group` of all bands is one stream of words. loadPlace is the place of the
+    // next word within the period, and loadIndex is its index in memory. Loads are one word ahead
+    // of the quads.
     bool isBefore = part < group;
     uint jump = bandWords - period; // words of memory that are skipped where a period ends
     uint loadPlace = part - group + mix(0u, period, isBefore);
     uint loadIndex = uint((int(from) - int(gFirst) + int(group * gWidth)) >> 2) + part - group -
                      mix(0u, jump, isBefore);
-    // storeAt is a record.
+    // storeAt is the index of a record.
     uint storePlace = loadPlace,
          storeAt = group * gWidth - gFirst + 4u * (part - group - 1u - mix(0u, jump, isBefore));
     uint words[kSteps];

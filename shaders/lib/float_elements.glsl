@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The last step of the float codec: joins symbols with the bits that are not coded.
+// The last step of the float codec: merges symbols with the raw bits, which are not entropy-coded.
 #ifndef SLUICE_FLOAT_ELEMENTS_GLSL
 #define SLUICE_FLOAT_ELEMENTS_GLSL
 
@@ -9,12 +9,12 @@
 
 uvec2 floatRawBytes(uint eight) { return PairsIn(gFloatBytesAt).v[eight]; }
 
-// The bits of 8 elements that are not coded. Each plane of a tile ends at a multiple of 16 bytes.
+// The raw bits of 8 elements. Each plane of a tile ends at a multiple of 16 bytes.
 struct FloatRaw {
     uvec4 low;  // the low halves of f32
     uvec2 high; // a byte an element
     uint bits;  // 2 to 4 bits an element
-    uint next;  // the word behind `bits`, for 3 bits an element
+    uint next;  // the word after `bits`, for 3 bits per element
 };
 FloatRaw floatNoRaw() { return FloatRaw(uvec4(0u), uvec2(0u), 0u, 0u); }
 
@@ -39,16 +39,16 @@ FloatRaw floatRaw(uint type, uint eight) {
     return floatRawAt(type, eight, 3u * eight >> 2, (3u * eight + 2u) >> 2);
 }
 
-// Does the same for a row that is not the last, with less arithmetic: there the word behind the
-// lane's own may be read even if it is another lane's.
+// Does the same for a row that is not the last, with less arithmetic. In such a row the word after
+// the lane's own exists, so that it may be read even if the lane does not need it.
 FloatRaw floatRawOfRow(uint type, uint row) {
     uint at = 24u * row + (3u * lgLane() >> 2);
     return floatRawAt(type, 32u * row + lgLane(), at, at + 1u);
 }
 
-// Returns the bits of the lane's elements, those of the first one lowest. Words of 3-bit planes are
-// joined here and not where they are loaded, because NVIDIA's compiler (580) would have the row's
-// first step wait for them.
+// Returns the bits of the lane's elements, those of the first one lowest. The two words of a 3-bit
+// plane are merged here and not where they are loaded, because there NVIDIA's compiler (580) would
+// make the row's first step wait for them.
 uint floatBits(uint type, FloatRaw raw) {
     if (type != kFloatF16 && type != kFloatE5m2) return raw.bits;
     uint shift = (3u * lgLane() & 3u) * 8u;
@@ -87,9 +87,9 @@ uvec4 floatF16(uvec4 row, FloatRaw raw) {
     return words;
 }
 
-// Joins four numbers of 8 bits. The low bits of `raw` are those of the first number. They go to the
-// lowest bits of each byte, and again so far up that the sign is in its place; the symbol has all
-// other bits of a byte.
+// Merges four numbers of 8 bits. The low bits of `raw` belong to the first number. The raw bits of
+// a number are placed twice in its byte: in the lowest bits, and shifted up so that the sign is in
+// its position. The mask then takes all other bits of the byte from the symbol.
 uint floatFour(uint type, uint first, uint second, uint raw) {
     uint symbols = first >> 16 | (second & 0xffff0000u), other = 0u;
     if (type == kFloatE4m3) {

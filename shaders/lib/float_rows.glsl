@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of a tile of the float codec: 256 symbols, 8 a lane. The last two rows are the tail, in
-// which lanes take only the bits that their codes need.
+// The rows of a tile of the float codec. A row is 256 symbols, 8 per lane. The last two rows are
+// the tail, in which lanes take only the bits that their codes need.
 #ifndef SLUICE_FLOAT_ROWS_GLSL
 #define SLUICE_FLOAT_ROWS_GLSL
 
@@ -8,7 +8,7 @@
 #include "float_stream.glsl"
 #include "float_table.glsl"
 
-// Joins the first symbols of two entries into the form of one entry with two symbols.
+// Packs the first symbols of two entries as a single entry with two symbols would hold them.
 uint floatPairOf(uint type, uint first, uint second) {
     return type <= kFloatF32 ? (first & 0xffffu) | second << 16
                              : (first & 0xffffffu) | (second & 0xff0000u) << 8;
@@ -22,9 +22,9 @@ uint floatMissing(uvec4 row) {
     return bits.x >> 6 | bits.y >> 5 | bits.z >> 4 | bits.w >> 3;
 }
 
-// Adds the first symbol of `entry` at the end of the row: symbols behind the last word that has
-// only one symbol move up by one, which completes that word. `missing`, which is not 0, loses its
-// uppermost bit.
+// Appends the first symbol of `entry` to the row. The last word that holds only one symbol is
+// completed with the symbol that follows it, and all later symbols move forward by one. The highest
+// bit of `missing`, which must not be 0, is cleared.
 uvec4 floatInsert(uint type, uvec4 row, uint entry, inout uint missing) {
     uint last = uint(findMSB(missing)), up = type <= kFloatF32 ? 16u : 8u;
     missing &= ~(1u << last);
@@ -36,7 +36,7 @@ uvec4 floatInsert(uint type, uvec4 row, uint entry, inout uint missing) {
     return result;
 }
 
-// Decodes a symbol for each lane that misses any.
+// Decodes one symbol in each lane that is still missing symbols.
 void floatSingle(uint type, inout uvec4 row, inout uint missing) {
     bool some = true;
     if (kLockstep) // another group in lockstep may be the one that misses symbols
@@ -49,11 +49,11 @@ void floatSingle(uint type, inout uvec4 row, inout uint missing) {
     }
 }
 
-// Decodes the symbols that look-ups had no room for, in up to four turns of one symbol a lane. Two
-// turns take no more words than the ring provides between two moves.
+// Decodes the symbols that did not fit in the entries of the look-ups, in up to four rounds of one
+// symbol per lane. Two rounds take no more words than the ring provides between two moves.
 uvec4 floatSingles(uint type, bool on, uvec4 row, uvec2 ahead, uint aheadOf) {
     uint missing = on ? floatMissing(row) : 0u;
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // compilation takes long enough already
     SLUICE_DONT_UNROLL
     for (uint turn = 0u; turn < kFloatLookUps; ++turn) {
         if (!wgAnyLane(missing != 0u)) break;
@@ -85,7 +85,7 @@ uvec4 floatWholeRow(uint type, bool on) {
     uvec2 ahead = floatAhead();
     uint aheadOf = gFloatAheadAt;
     uvec4 row;
-#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // other compilers take long enough as it is
+#if defined(SLUICE_NARROW) || defined(SLUICE_EMU) // compilation takes long enough already
     SLUICE_DONT_UNROLL
     for (uint i = 0u; i < kFloatLookUps; i += 2u) {
         floatTake(on);
@@ -113,8 +113,8 @@ uvec4 floatWholeRow(uint type, bool on) {
     return row;
 }
 
-// In the tail, these are the lane's bits, the next one highest and zeros below the last, and how
-// many there are.
+// In the tail, gFloatTail holds the lane's remaining bits, with the next bit highest and zeros
+// after the last one. gFloatTailBits is their number.
 uvec2 gFloatTail;
 uint gFloatTailBits;
 
@@ -126,8 +126,8 @@ void floatTailBegin(bool whole) {
     gFloatTailBits = whole ? (turned ? 32u : 64u) - at : 0u;
 }
 
-// Takes the next entry: one symbol if `single`, otherwise two if both fit. Nothing changes for
-// lanes that are not `on`.
+// Takes the next entry. It has one symbol if `single` is set, otherwise two symbols if both fit.
+// Nothing changes in lanes that are not `on`.
 uint floatTailEntry(uint type, bool on, bool single) {
     uint entry = floatEntry(gFloatTail.x);
     uint needed = single                        ? floatFirstLength(type, entry)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The bit streams of a tile of the float codec: a list of words that the lanes of a lane group take
-// in turn. A lane has two words, and takes the next one of the list when it has used one up. Past
-// the list's end words are 0.
+// The bit streams of a tile of the float codec: a list of words that the lanes of a lane group
+// consume in lane order. A lane holds two words, and takes the next word of the list when it has
+// used one up. Words past the end of the list are 0.
 #ifndef SLUICE_FLOAT_STREAM_GLSL
 #define SLUICE_FLOAT_STREAM_GLSL
 
@@ -13,22 +13,22 @@
 #include "units.glsl"
 
 uint gFloatFirst, gFloatSecond;
-uint gFloatUsed;  // bits used of these words, modulo 64; upper bits mean nothing
-uint gFloatAsked; // gFloatUsed when the lane last could take a word: it takes one if bit 5 has
-                  // changed since
+uint gFloatUsed;  // bits used of these words, modulo 64; the upper bits are undefined
+uint gFloatAsked; // gFloatUsed at the lane's last opportunity to take a word; it takes one if bit 5
+                  // has changed since
 uint gFloatNext;  // the place of the next word
 uint gFloatHalf;  // in the tail: 1 if the first half of that word has been taken
-uint gFloatBelow; // a ballot multiplied by this has only the bits of the lanes below this one
+uint gFloatBelow; // a ballot times this keeps only the bits of the lanes below
 
-uvec2 gFloatListAt; // the address of the list; if it is empty, of any 8 bytes of the source
+uvec2 gFloatListAt; // address of the list, or of any 8 bytes of the source if it is empty
 uint gFloatListEnd; // in pairs of words
 
 uvec2 floatWords(uint pair) {
     return pair < gFloatListEnd ? PairsIn(gFloatListAt).v[pair] : uvec2(0u);
 }
 
-// Where lane groups are joined through shared memory, a ring would cost more than it saves; with
-// its barriers in every step SwiftShader would run out of memory when it compiles.
+// Where a lane group spans several subgroups, a ring would cost more than it saves. Its barriers in
+// every step would also make SwiftShader run out of memory during compilation.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
 const uint gFloatAheadAt = 0u;
@@ -43,12 +43,12 @@ uint floatTaken() { return gFloatNext; }
 
 #else
 
-// The ring has three chunks, of which the third is a copy of the first, so that a chunk may be
-// taken from any place in the first two. Sizes are in words.
+// The ring has three chunks. The third is a copy of the first, so that a whole chunk can be read
+// from any place in the first two without wrapping. Sizes are in words.
 const uint kFloatChunk = 64u, kFloatRing = 3u * kFloatChunk;
 shared uint sFloatRing[kGroupsPerWorkgroup * kFloatRing];
-uint gFloatAheadAt; // the pair of words that comes into the ring next
-uint gFloatMoveAt;  // gFloatNext when it does
+uint gFloatAheadAt; // the index of the pair of words that enters the ring next
+uint gFloatMoveAt;  // the value of gFloatNext at which it does
 
 uint floatWord(uint at) { return sFloatRing[at]; }
 
@@ -58,9 +58,9 @@ void floatStore(uint chunk, uvec2 words) {
     sFloatRing[at + 1u] = words.y;
 }
 
-// Loads the lane's words of the chunk that the ring takes next. This happens long before and
-// without a branch, because loads inside a branch are waited for there. Words past the list may be
-// anything.
+// Loads the lane's words of the chunk that enters the ring next. The load is issued early and
+// without a branch, because the hardware would wait for a load inside a branch. Words past the end
+// of the list are undefined.
 uvec2 floatAhead() {
     uint at = gFloatAheadAt + lgLane();
     return kLockstep ? floatWords(at)
@@ -79,7 +79,7 @@ void floatMove(uvec2 ahead, uint aheadOf) {
         words = at < gFloatListEnd ? words : uvec2(0u);
         lgBarrierShared();
         if (!kLockstep || moves) {
-            // Returns whether the place goes back to the first chunk.
+            // This is true if the position wraps to the first chunk.
             bool back = (gFloatAheadAt & kFloatChunk / 2u) != 0u;
             floatStore(back ? 1u : 0u, words);
             floatStore(back ? 1u : 2u, words);
@@ -91,12 +91,12 @@ void floatMove(uvec2 ahead, uint aheadOf) {
     }
 }
 
-// Fills the ring. Where lanes have taken the list's first chunk, the ring begins as if they had
-// taken it from there.
+// Fills the ring. If lanes have already taken the list's first chunk (`whole`), the ring starts in
+// the state that it would have if they had taken the chunk from it.
 void floatRing(bool whole) {
     uint chunk = whole ? 1u : 0u, pair = chunk * kFloatChunk / 2u + lgLane();
     uvec2 first = floatWords(pair), second = floatWords(pair + kFloatChunk / 2u);
-    lgBarrierShared(); // the list before has been read
+    lgBarrierShared(); // all lanes have read the previous list
     floatStore(chunk, first);
     floatStore(1u - chunk, second);
     floatStore(1u + chunk, second);
@@ -114,8 +114,8 @@ uint floatTaken() {
 
 #endif
 
-// Opens a list. `whole` says that the tile has rows before the tail, for which each lane begins
-// with two words.
+// Opens a list. `whole` is set if the tile has rows before the tail; then each lane starts with two
+// words.
 void floatStreamBegin(uvec2 words, uint pairs, bool whole) {
     gFloatListAt = words;
     gFloatListEnd = pairs;
@@ -129,8 +129,8 @@ void floatStreamBegin(uvec2 words, uint pairs, bool whole) {
     floatRing(whole);
 }
 
-// Lanes of a group that is `on` take another word if they have used one up since they could last
-// take one. For the others nothing changes.
+// In a group that is `on`, each lane that has used up a word since its last opportunity takes
+// another one. Nothing changes in other groups.
 void floatTake(bool on) {
     bool takes = on && ((gFloatUsed ^ gFloatAsked) & 32u) != 0u;
     uint takers = lgBallot(takes),
@@ -141,7 +141,8 @@ void floatTake(bool on) {
     gFloatAsked = on ? gFloatUsed : gFloatAsked;
 }
 
-// Returns 32 bits of the 64 in `first` and `second`, from bit `at` modulo 32 on.
+// Returns the 32 bits of the 64 in `first` and `second` that start at bit `at` modulo 32, counted
+// from the highest.
 uint floatFunnel(uint first, uint second, uint at) {
 #ifdef SLUICE_INT64
     // This is one instruction on NVIDIA's GPUs.
@@ -150,7 +151,8 @@ uint floatFunnel(uint first, uint second, uint at) {
     return first << (at & 31u) | (second >> 1) >> (~at & 31u);
 #endif
 }
-// Returns the lane's next bits: 32, less those that it has used since it could last take a word.
+// Returns the lane's next bits. There are 32, minus those that it has used since its last
+// opportunity to take a word.
 uint floatNext() { return floatFunnel(gFloatFirst, gFloatSecond, gFloatUsed); }
 
 #endif // SLUICE_FLOAT_STREAM_GLSL

@@ -32,7 +32,7 @@ uint floatMask(uint type) {
 }
 uint floatLengthShift(uint type) { return type > kFloatF32 ? 8u : 16u; }
 
-// Makes an entry with one symbol: (symbol & mask) at firstAt.
+// Returns an entry with one symbol: (symbol & mask) at firstAt.
 uint floatEntryOf(uint bits, uint codeLength, uint mask, uint firstAt, uint lengthAt) {
     uint symbol =
         sFloatSorted[((bits >> (kFloatMaxBits - codeLength)) + sFloatPlaces[codeLength]) & 255u];
@@ -40,7 +40,7 @@ uint floatEntryOf(uint bits, uint codeLength, uint mask, uint firstAt, uint leng
 }
 
 void floatTable() {
-    wgBarrierShared(); // the table before has been used
+    wgBarrierShared(); // all lanes are done with the previous table
     if (wgInvocation() < 32u) {
         sFloatCounts[wgInvocation() & 15u] = 0u;
         sFloatLengths[wgInvocation()] = WordsIn(sFloatParts.lengths).w[wgInvocation()];
@@ -68,8 +68,8 @@ void floatTable() {
         if (i < kFloatMaxBits) code <<= 1;
     }
     gFloatComplete = tooLong == 0u && (single || code == 1u << kFloatMaxBits);
-    // A symbol's place is the number of symbols with shorter codes plus that of symbols before it
-    // with codes of the same length.
+    // A symbol's index is the number of symbols with shorter codes, plus the number of lower
+    // symbols with codes of the same length.
     for (uint symbol = wgInvocation(); symbol < 256u; symbol += gl_WorkGroupSize.x) {
         uint codeLength = floatCodeLength(symbol), place = 0u;
         if (codeLength != 0u && codeLength <= kFloatMaxBits) {
@@ -89,8 +89,8 @@ void floatTable() {
         }
     }
     wgBarrierShared();
-    // First, entries get one symbol, 8 entries at a time: a code of up to 9 bits is the same in all
-    // 8.
+    // First, each entry receives one symbol. An invocation does 8 consecutive entries at a time,
+    // which share any code of up to 9 bits.
     uint firstAt = floatFirstAt(gFloatType), mask = floatMask(gFloatType),
          lengthAt = floatLengthShift(gFloatType);
     for (uint i = 8u * wgInvocation(); i < 1u << kFloatMaxBits; i += 8u * gl_WorkGroupSize.x) {
@@ -102,8 +102,8 @@ void floatTable() {
             sFloatTable[k] = entry;
         }
     }
-    // Then they get the second symbol, which is the first one of another entry, whether that entry
-    // has its second one already or not.
+    // Then each entry receives its second symbol, which is the first symbol of the entry for the
+    // remaining bits. It does not matter if that entry already has its own second symbol.
     const uint each = 4u;
     uint secondAt = firstAt + (gFloatType > kFloatF32 ? 8u : 16u);
     SLUICE_DONT_UNROLL

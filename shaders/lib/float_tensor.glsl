@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A tensor of the float codec: reads and checks its entry of the list, and finds its planes.
+// A tensor of the float codec. This file reads and checks a tensor's entry in the list and locates
+// its planes.
 #ifndef SLUICE_FLOAT_TENSOR_GLSL
 #define SLUICE_FLOAT_TENSOR_GLSL
 
@@ -9,24 +10,25 @@
 
 const uint kFloatTile = 8192u, kFloatRow = 256u; // elements
 const uint kFloatMaxBits = 12u;                  // of a code
-const uint kFloatLookUps = 4u;                   // of a lane in a row, each for one or two symbols
+const uint kFloatLookUps = 4u;                   // per lane and row, each for one or two symbols
 const uint kFloatTailRows = 2u;
 const uint kFloatTypes = 7u; // SluiceFloatType
 const uint kFloatBf16 = 0u, kFloatF16 = 1u, kFloatF32 = 2u, kFloatE4m3 = 3u, kFloatE5m2 = 4u;
 const uint kFloatBytes = 5u, kFloatE4m3Dense = 6u;
 
-// An entry has in bits 0 .. 3 how many bits it takes; bit 6 is set if it has only one symbol,
-// because the second one did not fit. The symbols stand where the elements have them, so that few
-// instructions join them with the other bits. The length of the first symbol's code stands where no
-// symbol is: elements of 16 and 32 bits have a symbol in each half and the length at bit 16; those
-// of 8 bits have them in bytes 2 and 3 and the length at bit 8. An entry has two symbols wherever
-// both codes fit into 12 bits, so that the lanes of a group stay in step. Bits 4 and 5 are 0,
-// because entries are used as counts of bits modulo 32 and 64.
+// An entry of the look-up table holds one or two symbols. Bits 0 .. 3 are the number of bits that
+// it consumes. Bit 6 is set if it has only one symbol, because the second one did not fit. The
+// symbols have the bit positions that they have in the elements, so that few instructions merge
+// them with the other bits. The length of the first symbol's code occupies bits that no symbol
+// uses. Elements of 16 and 32 bits have a symbol in each half of the entry and the length at bit
+// 16; elements of 8 bits have the symbols in bytes 2 and 3 and the length at bit 8. An entry has
+// two symbols whenever both codes fit into 12 bits, so that the lanes of a group stay in step. Bits
+// 4 and 5 are 0, because entries are used as bit counts modulo 32 and 64.
 const uint kFloatShort = 64u;
 const uint kFloatEntries = (1u << kFloatMaxBits) - 1u; // the last one
 shared uint sFloatTable[1u << kFloatMaxBits];
 shared uint sFloatLimits[16]; // the end of the codes of each length, left-aligned to 12 bits
-shared uint sFloatPlaces[16]; // what to add to a code of a length to get its symbol's place in
+shared uint sFloatPlaces[16]; // for each length: what to add to a code to get its symbol's index in
                               // sFloatSorted
 shared uint sFloatSorted[256];
 shared uint sFloatCounts[16];
@@ -38,8 +40,8 @@ uint gFloatType, gFloatFirstTile;
 bool gFloatGood;
 bool gFloatComplete; // whether its code is
 
-// Properties that are only needed at the beginning of a tile stand in shared memory, because
-// registers are scarce: addresses, and the size of the words in units of 8 bytes.
+// Properties that are only needed at the beginning of a tile are kept in shared memory, because
+// registers are scarce. They are addresses, and the size of the list of words in units of 8 bytes.
 struct FloatParts {
     uvec2 words, index, raw, lengths, count, output_;
     uint wordsSize8, firstTile;
@@ -52,14 +54,16 @@ uint gFloatElements, gFloatRows, gFloatStatus;
 // The mask of sFloatParts. A constant would cost NVIDIA's compiler (580) two instructions for each
 // selection.
 uint gFloatMask;
-// Where its first element stands in the plane of bytes, or the only plane, and in a second plane.
+// The addresses of the tile's first element in the plane of bytes (or the only plane), and in the
+// second plane.
 uvec2 gFloatBytesAt, gFloatOtherAt;
 
 uvec2 floatShiftRight64(uvec2 value, uint bits) {
     return uvec2(value.x >> bits | value.y << (32u - bits), value.y >> bits);
 }
 
-// Return the bytes of an element, and its bits in the last plane.
+// floatSize returns the size of an element in bytes; floatWidth returns its width in the last
+// plane, in bits.
 uint floatSize(uint type) { return type <= kFloatF16 ? 2u : type == kFloatF32 ? 4u : 1u; }
 uint floatWidth(uint type) {
     const uint widths[kFloatTypes] = uint[kFloatTypes](0u, 3u, 0u, 4u, 3u, 0u, 2u);
@@ -71,8 +75,8 @@ uint floatRawBits(uint type) {
     return (type == kFloatF32 ? 24u : type < kFloatF32 ? 8u : 0u) + floatWidth(type);
 }
 uint floatAligned16(uint size) { return (size + 15u) & ~15u; }
-// Returns where the planes of a tile begin: that of bytes in x, that of bits in y; all end at z.
-// The plane of 2 bytes an element begins at 0.
+// Returns the offsets of a tile's planes: x is the plane of bytes, y is the plane of bits, and z is
+// the end of all planes. The plane of 2 bytes per element begins at 0.
 uvec3 floatPlanes(uint type, uint elements) {
     uint bytesAt = type == kFloatF32 ? floatAligned16(2u * elements) : 0u;
     uint bitsAt = bytesAt + (type <= kFloatF32 ? floatAligned16(elements) : 0u);
@@ -111,7 +115,7 @@ void floatTensor(uvec2 tensors, uint index, uvec2 source, uvec2 sourceSize) {
                  inside64(parts.index, indexSize, source, sourceSize) &&
                  inside64(parts.lengths, uvec2(128u, 0u), source, sourceSize) &&
                  inside64(parts.raw, rawSize, source, sourceSize);
-    wgBarrierShared(); // the tensor before has been used
+    wgBarrierShared(); // all lanes are done with the previous tensor
     if (wgInvocation() == 0u) sFloatParts = parts;
     wgBarrierShared();
 }

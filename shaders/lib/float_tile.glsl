@@ -35,16 +35,16 @@
 //                    gFloatElements on they mean nothing
 //   floatTileEnd()   after the last row: sets gFloatStatus, an SLUICE_ST_ value of layout/base.h,
 //                    to OK or TRUNCATED
-// For each row, every lane alone whose first element is below gFloatElements calls these; `eight`
-// is 32 row + lgLane():
+// For each row, every lane whose first element is below gFloatElements may call these on its own;
+// `eight` is 32 row + lgLane():
 //   floatBf16(symbols, floatRawBytes(eight)) 8 numbers of a bf16 tensor, two a word, the first in
 //   the low half
 //   floatJoin(type, symbols, floatRaw(type, eight)) 8 numbers of any type, as they lie in memory,
 //   floatSize(type) bytes each
-// Bits that are not coded may be loaded before the row is decoded, so that they arrive meanwhile.
+// The raw bits may be loaded before the row is decoded, to hide their latency.
 //
-// type: gFloatType, or better a constant that is known to be equal: then there are no branches in
-// the code of a row.
+// type: gFloatType. A constant that is known to equal it is better, because then the code of a row
+// has no branches.
 //
 // Hostile input: whatever the tensor, its index, lengths and words say, nothing is read outside
 // [source, source + sourceSize) but the list's entry. A tile has at most 32 rows, and a row's work

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // FSE tables in a shader: kernels/fse.h with its tables in shared memory, 1.5 KB a lane group.
 //
-// A shader that includes this file sets GL_GOOGLE_include_directive. It brings layout/fse.h,
-// memory.glsl and lanes.glsl, which says what forms a lane group has, what variants of the shader
-// there are and which specialization constants.
+// A shader that includes this file must enable GL_GOOGLE_include_directive. This file includes
+// layout/fse.h, memory.glsl and lanes.glsl; lanes.glsl describes the forms of a lane group, the
+// variants of a shader and the specialization constants.
 #ifndef SLUICE_FSE_GLSL
 #define SLUICE_FSE_GLSL
 

@@ -14,7 +14,8 @@ uint precodeOrder(uint i) {
     return order[min(i, 18u)];
 }
 
-// Reads the code lengths of a dynamic block, a symbol of the precode a lane and round.
+// Reads the code lengths of a dynamic block. In each round every lane decodes one symbol of the
+// precode.
 void readCodeLengths(bool enabled, uint total) {
     uint lane = lgLane();
     uint position = 0u;
@@ -36,7 +37,7 @@ void readCodeLengths(bool enabled, uint total) {
         lgShare(symbol < 16u ? symbol : 0u);
         uint value = lgShared(mix(uint(findMSB(source)), 0u, source == 0u));
         value = mix(value, carried, source == 0u);
-        // Runs of lengths other than 0 have at most 6 symbols.
+        // A run of a nonzero code length covers at most 6 symbols.
         if (valid && value != 0u) setCodeLengths(at, value, min(run, min(total - at, 6u)));
         if (valid) bitsConsume(len + extraBits);
         uint last = lgShared(mix(uint(findMSB(defines)), 0u, defines == 0u));
@@ -57,8 +58,8 @@ void readCodeLengths(bool enabled, uint total) {
 void readHeader(bool enabled) {
     uint lane = lgLane();
     if (!kLockstep || enabled) {
-        // These variables have these values already, or are no longer needed; assigning them keeps
-        // no registers alive.
+        // These variables already have these values or are no longer needed. The assignments end
+        // their lifetimes, so that they occupy no registers below.
         gSlot = 0u;
         gUpper = kLiteral;
         gTokensBefore = gTokens;
@@ -70,7 +71,7 @@ void readHeader(bool enabled) {
     }
     enabled = enabled && gState != kDone;
 
-    // Lane 0 holds the header.
+    // The header is in lane 0's bits.
     lgShare(bitsPeek());
     uint header = lgShared(0u);
     if (enabled && lane == 0u) bitsConsume(3u);
@@ -124,7 +125,7 @@ void readHeader(bool enabled) {
         dynamic = dynamic && gState != kDone;
     }
     if (fixedCodes) {
-        // The code lengths are those of RFC 1951, 3.2.6; a word has eight.
+        // The code lengths are those of RFC 1951, 3.2.6; a word holds eight.
         sToken[gLengths + lane] = lane < 18u ? 0x88888888u : 0x99999999u;
         if (lane < 8u)
             sToken[gLengths + 32u + lane] = lane < 3u   ? 0x77777777u

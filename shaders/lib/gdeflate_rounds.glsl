@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rounds of GDeflate blocks: 32 symbols, one a lane, become tokens.
+// The rounds of GDeflate blocks. A round turns 32 symbols, one per lane, into tokens.
 #ifndef SLUICE_GDEFLATE_ROUNDS_GLSL
 #define SLUICE_GDEFLATE_ROUNDS_GLSL
 
@@ -19,7 +19,7 @@ uint symbolValue(uvec2 symbol) {
     return ((symbol.y >> 5 & 0xffu) << (all - len)) + ((bitsPeek() & ~(0xffffffffu << all)) >> len);
 }
 
-// Keeps the length of the match if the symbol begins one, and removes the symbol's bits.
+// Keeps the match's length in gUpper if the symbol begins a match, and removes the symbol's bits.
 void endSymbol(uvec2 symbol, uint value) {
     gUpper = mix(kLiteral, min(value + 2u, 0xffffu) << 16, (symbol.y & kLength) != 0u);
     bitsConsume(symbol.y & 31u);
@@ -32,7 +32,8 @@ void takeSymbol(uvec2 symbol) {
     endSymbol(symbol, value);
 }
 
-// Does the round with the end-of-block symbol, and one more for the distances that it leaves open.
+// Does the round with the end-of-block symbol, and one more round for the distances of matches that
+// are still open.
 void lastRounds(bool enabled) {
     uint lane = lgLane();
     uvec2 symbol = enabled ? nextSymbol() : uvec2(0u);
@@ -71,15 +72,16 @@ void lastRounds(bool enabled) {
     if (enabled && gState != kDone) blockDone();
 }
 
-// Does a round of one symbol a lane: the distance of the match whose length it read in the round
-// before, or a literal or length. Sets `last` if a lane's symbol was special; then the round does
-// not count.
+// Does a round of one symbol per lane. A lane reads the distance of the match whose length it read
+// in the previous round, or a literal or a length. `last` is set if a lane's symbol was special;
+// then the caller must undo the round.
 void symbolRound(bool on, out bool last) {
     uvec2 symbol = on ? nextSymbol() : uvec2(0u);
     if (on) {
         uint value = symbolValue(symbol);
         gSlot = mix(gTokens + uint(bitCount(~gPending & lgLanesBelow())), gSlot, inMatch());
-        // The token of a length is not complete, and not published.
+        // The token of a length is incomplete until its distance is read, and is not published
+        // before.
         sToken[tokenAt(gSlot)] = value + gUpper;
         endSymbol(symbol, value);
     }
@@ -94,7 +96,7 @@ void symbolRound(bool on, out bool last) {
     }
 }
 
-// The variables that a round changes, to restore them if it does not count.
+// The variables that a round changes, saved so that the round can be undone.
 struct RoundState {
     uvec4 bits;
     uvec3 tokens;
@@ -136,23 +138,24 @@ void symbolRounds(bool enabled, uint rounds) {
 
 #if !defined(SLUICE_NARROW) && !defined(SLUICE_EMU)
 // Takes a symbol in a round before which `tokens` tokens had begun. The lanes in `pending` read a
-// distance; `match` says whether this lane does, and afterwards whether it reads one next. Returns
-// the payload.
+// distance, and `match` is set if this lane does. On return `match` is set if the lane reads a
+// distance next. Returns the payload.
 uint symbolOfPair(uint tokens, uint pending, inout bool match) {
     uvec2 symbol = huffmanDecode(bitsPeek(), mix(kLitCode, kDistCode, match));
     uint value = symbolValue(symbol);
-    // This counts ~pending & lgLanesBelow() with an instruction less.
+    // This counts the bits of ~pending & lgLanesBelow() with one instruction less.
     gSlot = mix(tokens + 32u - uint(bitCount(pending | 0xffffffffu << lgLane())), gSlot, match);
-    // The token of a length is not complete, and not published.
+    // The token of a length is incomplete until its distance is read, and is not published before.
     sToken[tokenAt(gSlot)] = value + gUpper;
     endSymbol(symbol, value);
     match = (symbol.y & kLength) != 0u;
     return symbol.y;
 }
 
-// Does two rounds with one refill. They count only if no lane's symbol was special and all lanes
-// have a bit left, that is, none needed for its second symbol the word that it would have taken
-// after the first. `symbols` and `counts` collect the payloads and the bit counts - 1 by or.
+// Does two rounds with one refill. The rounds are valid only if no lane's symbol was special and
+// every lane has at least one bit left: then no lane needed, for its second symbol, the word that
+// it would have taken after the first. `symbols` and `counts` accumulate the payloads and the bit
+// counts - 1 by OR.
 void symbolRoundPair(inout uint symbols, inout uint counts, inout bool match) {
     symbols |= symbolOfPair(gTokens, gPending, match);
     bool first = gBitsCount < 32u;
@@ -166,10 +169,10 @@ void symbolRoundPair(inout uint symbols, inout uint counts, inout bool match) {
     gPending = votes.z;
 }
 
-// Does kRoundsAtOnce rounds without branches; all lane groups must be inside a block and the input
-// must last. Returns false if a round held anything but literals and matches; this is found out at
-// the end, and then no round counts. `ahead` comes from bitsAhead. The pairs of rounds are written
-// out because NVIDIA's compiler (580) does not unroll loops with ballots.
+// Does kRoundsAtOnce rounds without branches. All lane groups must be inside a block, and the input
+// must be long enough. Returns false if a round had symbols other than literals and matches. This
+// is only tested at the end; then all rounds are undone. `ahead` comes from bitsAhead. The pairs of
+// rounds are written out because NVIDIA's compiler (580) does not unroll loops with ballots.
 const uint kRoundsAtOnce = 4u;
 bool symbolRoundsAtOnce(uint ahead) {
     RoundState begin = saveRound();
@@ -177,14 +180,14 @@ bool symbolRoundsAtOnce(uint ahead) {
     bool match = inMatch();
     symbolRoundPair(symbols, counts, match);
     symbolRoundPair(symbols, counts, match);
-    counts |= ahead & p.flags; // changes nothing: there is no flag in the highest bit
+    counts |= ahead & p.flags; // uses `ahead` without effect: no flag is the highest bit
     bool good = !wgAnyLane((symbols & kSpecial) != 0u || int(counts) < 0);
     if (!good) restoreRound(begin);
     return good;
 }
 #endif
 
-// Does a round of a stored block, 32 bytes. An empty block still refills.
+// Does a round of a stored block, which is 32 bytes. An empty block still does a refill.
 void storedRound(bool enabled) {
     uint lane = lgLane(), n = min(gStoredLeft, 32u);
     if (enabled && lane < n) {

@@ -7,7 +7,7 @@
 #include "bit_reader.glsl"
 #include "lz_expand.glsl"
 
-// Where the stage stands.
+// The values of gState: where the stage is.
 const uint kAtHeader = 0u;  // at the start of a block
 const uint kInSymbols = 1u; // inside a block of codes
 const uint kInStored = 2u;  // inside a stored block
@@ -15,20 +15,20 @@ const uint kDone = 3u;      // at the end or at an error
 
 // These are the same in all lanes of the group.
 uint gState, gStatus; // gStatus is PENDING as long as there is more to come
-uint gBlocks;         // how many blocks have begun, and kFinal in the last one
+uint gBlocks;         // how many blocks have begun, and kFinal while in the last one
 const uint kFinal = 1u << 31;
 uint gTokens;       // how many tokens have begun; at the end, how many are complete
 uint gTokensBefore; // gTokens before the last round
 uint gStoredLeft;   // bytes left in the stored block
 uint gPending;      // lanes that read a distance next
-// The lane's match: the number of its token, and its length - 1 as the token has it; or kLiteral if
-// the lane reads a literal or a length next.
+// gSlot is the index of the token of the lane's match. gUpper is the match's length - 1 in the form
+// in which the token holds it, or kLiteral if the lane reads a literal or a length next.
 const uint kLiteral = 0xff00u; // in a literal's token, see lz_expand.glsl
 uint gSlot, gUpper;
 
-// Values that are the same in all lanes stand here between the turns of the stage, as in lzSuspend.
-// On NVIDIA that takes 61 instead of 70 registers, and 16 instead of 14 tiles fit on a
-// multiprocessor.
+// Values that are uniform in the lane group are kept here while the other stage runs, as in
+// lzSuspend. On NVIDIA this reduces the registers from 70 to 61, so that 16 instead of 14 tiles fit
+// on a multiprocessor.
 shared uvec4 sDecode[kSuspends ? 3u * kTiles : 1u];
 
 void decodeSuspend() {

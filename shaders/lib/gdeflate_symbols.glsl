@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The payload of a symbol in gdeflate.comp, which lib/huffman.glsl keeps for it.
+// The payload of a symbol in gdeflate.comp. lib/huffman.glsl stores it in its tables.
 #ifndef SLUICE_GDEFLATE_SYMBOLS_GLSL
 #define SLUICE_GDEFLATE_SYMBOLS_GLSL
 
 #include "formulas/gdeflate.h"
 
 // The two codes of a block, and where their symbols begin in the tables of huffman.glsl. The
-// precode uses the place of the literal/length code, which is built after it.
+// precode uses the place of the literal/length code, which is built later.
 const uint kLitCode = 0u, kLitFirst = 0u;
 const uint kDistCode = 1u, kDistFirst = 288u;
 const uint kPrecode = 2u; // a kind of symbols without tables of its own

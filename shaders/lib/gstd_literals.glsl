@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes the literals of a Gstd part, 128 at a time: four a lane, which make a word.
+// Decodes the literals of a Gstd part, 128 at a time: four per lane, which form a word.
 #ifndef SLUICE_GSTD_LITERALS_GLSL
 #define SLUICE_GSTD_LITERALS_GLSL
 
@@ -7,7 +7,7 @@
 #include "gstd_tables.glsl"
 #include "units.glsl"
 
-// Takes a literal of each lane that is `on`; all lanes of the group call it.
+// Decodes one literal in each lane that is `on`; all lanes of the group call it.
 uint takeLiteral(bool on, uint mode, uint one) {
     ransRefill(on && mode != SLUICE_GS_LITERALS_ONE);
     uint literal = one;
@@ -40,17 +40,18 @@ uint takeLiterals(uint first, uint count, uint mode, uint one) {
 #endif
 }
 
-// Decodes `count` literals, the last of which goes before byte `end` of the tile, where the part
-// ends. There they are read before anything overwrites them.
+// Decodes `count` literals to the `count` bytes of the tile that end at byte `end`, the end of the
+// part. The byte stage reads them from there before it overwrites them.
 void decodeLiterals(bool on, uint mode, uint one, uint count, uint end) {
-    uint start = end - count, skew = start & 3u, carried = 0u; // the last word of the round before
+    uint start = end - count, skew = start & 3u, carried = 0u; // the last word of the previous
+                                                               // round
     uint wanted = on ? count : 0u;
     for (uint first = 0u; wgAny(on && first < count + skew); first += 128u) {
         uint word, ahead = wordsAhead();
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
         word = takeLiterals(first, wanted, mode, one);
 #else
-        // If all groups in lockstep have the same mode, there are no branches between the literals.
+        // If the mode is a constant, there are no branches between the literals.
         if (kLockstep)
             word = takeLiterals(first, wanted, mode, one);
         else if (sgUniform(mode == SLUICE_GS_LITERALS_RANS))

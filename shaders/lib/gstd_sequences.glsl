@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes the sequences of a Gstd part, 32 at a time, one a lane.
+// Decodes the sequences of a Gstd part, 32 at a time, one per lane.
 #ifndef SLUICE_GSTD_SEQUENCES_GLSL
 #define SLUICE_GSTD_SEQUENCES_GLSL
 
@@ -8,8 +8,9 @@
 #include "gstd_tables.glsl"
 #include "units.glsl"
 
-// Where the last three offsets come from; `changes` are the lanes that changed the list of these
-// three. A result is a lane, or 32 + the place of an offset in the list before all lanes.
+// These return the origins of the last three offsets. `changes` is the mask of the lanes that
+// changed the list of these offsets. An origin is either a lane, or 32 + an index in the list as it
+// was before all lanes.
 uint highest(uint lanes) { return uint(findMSB(lanes)); } // ~0 if there is none
 uint latest(uint changes) { return min(highest(changes), 32u); }
 uint second(uint changes) {
@@ -21,14 +22,15 @@ uint third(uint changes, uint swaps) {
     return mix(34u, second(changes & ((1u << (highest(others) & 31u)) - 1u)), others != 0u);
 }
 
-// Returns the offset of such an origin. `value` is the lane's offset, if the origin is a lane.
+// Returns the offset of an origin. `value` is the offset of the origin's lane, if the origin is a
+// lane.
 uint offsetOf(uint origin, uint value, uvec3 repeats) {
     return mix(mix(repeats.z, mix(repeats.y, repeats.x, origin == 32u), origin < 34u), value,
                origin < 32u);
 }
 
-// Follows chains of origins to their ends: a lane that is its own origin, or 32 and more. Five
-// steps of pointer jumping are enough for 32 lanes.
+// Follows a chain of origins to its end, which is a lane that is its own origin, or an origin of 32
+// or more. Five steps of pointer jumping are enough for 32 lanes.
 uint jump(uint origin) {
     lgShare(origin);
     uint next = lgShared(origin & 31u);
@@ -45,8 +47,8 @@ uint followed(uint origin) {
 #endif
 }
 
-// Decodes `count` sequences to the records from `firstRecord` on. Returns the sums of their
-// lengths.
+// Decodes `count` sequences to consecutive records, starting at `firstRecord`. Returns the sums of
+// their lengths.
 void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
                      out uint matchSum) {
     uvec3 repeats = uvec3(SLUICE_GS_FIRST_REPEATS, SLUICE_GS_FIRST_REPEATS >> 8,
@@ -84,11 +86,12 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
 
         wordsMove(ahead);
 
-        // Where the offset comes from. Sequences that repeat the latest offset do not change the
-        // list of the last three. The latest of the other sequences made the first of the three,
-        // the one before it made the second. The third was the second until the latest sequence
-        // came that did more than swap the first two.
-        uint used = symbol + uint(literals == 0u); // for a repeated offset 0 .. 3, and 3 means 0
+        // This finds the origin of the offset. A sequence that repeats the latest offset does not
+        // change the list of the last three. Among the other sequences, the latest one determines
+        // the first offset of the list, and the one before it determines the second. The third
+        // offset is what the second one was before the latest sequence that did more than swap the
+        // first two.
+        uint used = symbol + uint(literals == 0u); // index of a repeated offset, 0 .. 3; 3 means 0
         used = mix(used, 0u, used == SLUICE_GS_REPEATS);
         bool old = here && !fresh;
         uvec3 masks = lgBallot3(fresh, fresh || (old && used != 0u), old && used == 1u);
@@ -108,7 +111,7 @@ void decodeSequences(bool on, uint count, uint firstRecord, out uint literalSum,
         repeats = uvec3(offsetOf(places.x, next.x, repeats), offsetOf(places.y, next.y, repeats),
                         offsetOf(places.z, next.z, repeats));
 
-        // One scan has both sums in a word, unless they could be too large.
+        // One scan computes both sums in the halves of a word, unless they could overflow.
         uint literalsBefore, literalTotal, lengthBefore, lengthTotal, before, total;
         lgScan(literals + (matchLength << 16), before, total);
         literalsBefore = before & 0xffffu;

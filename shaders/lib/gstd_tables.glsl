@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The tables of a Gstd part: the frequencies or code lengths of its symbols as they are read, and
-// the decoding tables built from them.
+// The tables of a Gstd part. This file reads the frequencies or code lengths of the symbols and
+// builds the decoding tables from them.
 #ifndef SLUICE_GSTD_TABLES_GLSL
 #define SLUICE_GSTD_TABLES_GLSL
 
 #include "loops.glsl"
 #include "gstd_tile.glsl"
 
-// Shared memory holds a table of literals, 2^11 slots and 256 symbols: marks, then entries, and
-// room that building a prefix code needs; or four tables of sequences, of 2^10 slots, each with as
-// many entries as it has symbols.
+// Shared memory holds either a table of literals or four tables of sequences. A table of literals
+// has 2^11 slots and 256 symbols: marks, then entries (see rans.glsl), then space for building a
+// prefix code. A table of sequences has 2^10 slots and an entry for each of its symbols.
 const uint kRansWords = 452u;
 const uint kLiteralEntries = 128u, kLengthsAt = 384u, kSequenceMarks = 64u;
 const uint kLengthEntries = 256u, kMatchEntries = kLengthEntries + SLUICE_GS_LITERAL_LENGTHS;
@@ -17,9 +17,9 @@ const uint kOffsetEntries = kMatchEntries + SLUICE_GS_MATCH_LENGTHS,
            kRemainderEntries = kOffsetEntries + SLUICE_GS_OFFSETS;
 #include "rans.glsl"
 
-// A lane's slots, or code lengths, of the symbols lane, lane + 32, ..., in eight rows. Two rows
-// share a word. Loops over rows are not unrolled, because drivers take long enough to compile the
-// code as it is.
+// The numbers of slots, or the code lengths, of eight rows of 32 symbols: a lane holds those of the
+// symbols lane, lane + 32, ... Two rows share a word. Loops over rows are not unrolled, because
+// drivers take long enough to compile the code as it is.
 struct Rows {
     uint v[4];
 };
@@ -55,13 +55,13 @@ bool hasSymbol(bool sequences, uint row) {
     return !sequences || (row & 1u) * 32u + lgLane() < alphabet(row >> 1);
 }
 
-// Reads how many slots a symbol of a class has.
+// Reads the number of slots of a symbol, given its class.
 uint ransSlots(bool on, uint symbolClass) {
     uint extra = ransBits(on && symbolClass > 1u, max(symbolClass, 1u) - 1u);
     return mix(1u << (max(symbolClass, 1u) - 1u) | extra, symbolClass, symbolClass < 2u);
 }
 
-// Reads eight rows of classes and turns them into slots, unless they are code lengths.
+// Reads eight rows of classes and turns them into numbers of slots, unless they are code lengths.
 Rows readRows(bool on, bool sequences, bool lengths) {
     bool mine = on && lgLane() < SLUICE_GS_CLASSES;
     uint ahead = wordsAhead(), symbolClass = ransBits(mine, 3u),
@@ -95,7 +95,7 @@ Rows readRows(bool on, bool sequences, bool lengths) {
     return rows;
 }
 
-// Opens part `part` and reads all of its tables. Those that are wanted are kept.
+// Opens part `part` and reads all of its tables, but keeps only those that are wanted.
 void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     uint first = ofPart(gPart.z, on ? part : 0u), words = ofPart(gPart.w, on ? part : 0u);
     ransBegin(on, gSource, first + SLUICE_GS_PART_HEADER, first + words, p.regions);
@@ -113,7 +113,7 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
             if (here && !ofSequences && wantLiterals) {
                 gLiterals = rows;
                 gLiteralMode = mode;
-                // The part may be another one, whose header has not been checked.
+                // The part may be an earlier one, whose header has not been checked.
                 gLiteralLog = min(SLUICE_GS_MIN_LOG + (w0 >> 6 & 7u), SLUICE_GS_MAX_LITERAL_LOG);
             }
             if (here && ofSequences && wantSequences) {
@@ -125,9 +125,10 @@ void readTables(bool on, uint part, bool wantLiterals, bool wantSequences) {
     gModulus = sequences && wantSequences ? gModulus : before;
 }
 
-// Builds the table of a canonical prefix code, whose bits are used from the lowest on. Slots are
-// the 2^11 strings of the longest code's length, with a code's first bit highest; entries have a
-// symbol and in bits 8 .. 11 the length of its code. Returns false if the code is not complete.
+// Builds the table of a canonical prefix code. The stream has a code's first bit lowest. Slots are
+// the 2^11 bit strings of the longest code's length, with a code's first bit highest. An entry
+// holds a symbol and, in bits 8 .. 11, the length of its code. Returns false if the code is not
+// complete.
 bool buildCode(bool on) {
     const uint kLongest = SLUICE_GS_MAX_CODE_LENGTH;
     uint own = lgLane();
@@ -135,7 +136,7 @@ bool buildCode(bool on) {
     lgBarrierShared();
     if (on && own < 16u) sRans[ransAt(kLengthsAt + own)] = 0u; // counts the symbols of a length
     ransTable(on, 0u, kLongest);
-    // A symbol's number among those of its length goes beside the length.
+    // A symbol's index among the symbols of its length is stored above the length.
     SLUICE_DONT_UNROLL
     for (uint r = 0u; r < 8u; ++r) {
         uint shift = 16u * (r & 1u), pair = pairOf(rows, r >> 1), codeLength = pair >> shift & 15u;

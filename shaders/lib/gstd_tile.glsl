@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Gstd tile that a lane group works on: its region and the list of its parts.
+// The Gstd tile that a lane group works on: its region and the list of its parts. A part is a piece
+// of the tile whose symbols are decoded independently.
 #ifndef SLUICE_GSTD_TILE_GLSL
 #define SLUICE_GSTD_TILE_GLSL
 
@@ -11,8 +12,8 @@ const uint kNone = 0xffffffffu;
 
 uvec2 gSource, gDestination, gSlot;
 uint gSourceBytes, gSize, gParts;
-// Lane i has part i's entry of the list: first byte and bytes of output, first word and number of
-// words.
+// Lane i holds the entry of part i: first byte and number of bytes in the output, first word and
+// number of words in the source.
 uvec4 gPart;
 uint gLiteralOwners, gSequenceOwners; // parts that have tables of their own
 
@@ -78,7 +79,7 @@ uint loadParts(bool on) {
     return status;
 }
 
-// Returns a component of lane `part`'s gPart.
+// Returns lane `part`'s `value`, for a component of gPart.
 uint ofPart(uint value, uint part) {
     lgShare(value);
     return lgShared(part);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Canonical Huffman codes for a lane group: sorting the symbols, checking the code, decoding.
+// Canonical Huffman codes for a lane group. This file sorts the symbols, checks the code and
+// decodes.
 //
-// There is no 2^n look-up table, because shared memory decides how many tiles an SM holds, and
-// filling a table takes longer than it saves (docs/performance.md). A code needs only the end of
-// the codes of each length, 15 words, and its symbols in canonical order. The rank of a symbol
-// among those of its length is a population count of the lanes below that hold the same length.
+// There is no 2^n look-up table, because the use of shared memory decides how many tiles an SM
+// holds, and filling a table takes longer than it saves (docs/performance.md). Decoding needs only
+// 15 words, which hold the end of the codes of each length, and the symbols in canonical order.
+// When symbols are sorted, the rank of a symbol among those of its length is a population count
+// over the lower lanes that have the same length.
 //
 // The includer defines kTiles, tileIndex(), the array sToken, kUnpaired, and huffmanPayload(kind,
 // symbol, length), which packs what it needs of a symbol into 16 bits.
@@ -17,17 +19,18 @@
 const uint kSymbols = 320u; // of both alphabets together
 
 shared uint sSorted[kTiles * (kSymbols / 2u)]; // payloads in canonical order
-// Each code has four quads; component l - 1 of them (l = 1 .. 15) is about the codes of length l:
+// Each code has four quads, that is, 16 words. Word l - 1 (l = 1 .. 15) describes the codes of
+// length l:
 //   bits 17 .. 31  the end of the codes of length <= l, left-aligned to 15 bits, minus 1
-//   bits 5 .. 13   what to add to a code to get its symbol's place, modulo 2^9
+//   bits 5 .. 13   what to add to a code to get its symbol's index in sSorted, modulo 2^9
 //   bits 0 .. 4    32 - l
-// or 0 if there is no code of length <= l. Behind them stands a fifth quad, a copy of the
-// components for lengths 4, 8 and 12.
+// or 0 if there is no code of length <= l. A fifth quad follows, with copies of the words for
+// lengths 4, 8 and 12.
 const uint kQuads = 5u;
 shared uvec4 sQuads[kTiles * 2u * kQuads];
 
-// While a code is built, a part of sToken has the code lengths, 4 bits each, and behind them a word
-// for each length; huffmanBuildAt says where.
+// While a code is built, a part of sToken holds the code lengths, 4 bits each, followed by a word
+// for each length. huffmanBuildAt sets its place.
 const uint kBuildWords = kSymbols / 8u + 16u;
 
 uint gSorted, gQuads; // where this lane group's parts begin
@@ -38,7 +41,7 @@ void huffmanBegin() {
     gQuads = tileIndex() * 2u * kQuads;
 }
 
-// `index`: kBuildWords words of sToken that nobody else uses until the code is built.
+// `index` is the first of kBuildWords words of sToken that are free until the code is built.
 void huffmanBuildAt(uint index) {
     gLengths = index;
     gRanks = index + kSymbols / 8u;
@@ -62,8 +65,8 @@ void clearCodeLengths(bool enabled) {
     lgBarrierShared();
 }
 
-// Returns the code lengths of the lane's symbols in three rows of 32; only the first row counts
-// unless `wide`.
+// Returns the code lengths of the lane's symbols in three rows of 32. If `wide` is false, there is
+// only the first row.
 uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, const bool wide) {
     uvec3 symbol = row * 32u + lgLane() + uvec3(0u, 32u, 64u);
     uvec3 len = uvec3(codeLength(lengths + symbol.x), 0u, 0u);
@@ -74,21 +77,21 @@ uvec3 huffmanRows(bool enabled, uint lengths, uint n, uint row, const bool wide)
     return mix(uvec3(0u), len, enabled ? lessThan(symbol, uvec3(n)) : bvec3(false));
 }
 
-// Returns the lanes whose length has the same bit `bit` as this lane's number.
+// Returns the lanes whose length agrees with this lane's index in bit `bit`.
 uvec3 huffmanSameBit(uvec3 len, uint bit) {
     bvec3 set = notEqual(len & (1u << bit), uvec3(0u));
     return lgBallot3(set.x, set.y, set.z) ^ ((lgLane() >> bit & 1u) - 1u);
 }
 
-// Returns the lanes whose length is this lane's number, or 16 less.
+// Returns the lanes whose length is this lane's index modulo 16.
 uvec3 huffmanOfLength(uvec3 len) {
     return huffmanSameBit(len, 0u) & huffmanSameBit(len, 1u) & huffmanSameBit(len, 2u) &
            huffmanSameBit(len, 3u);
 }
 
-// Returns the place of the lane's symbol in a row. `next` and `holders` of lane k are those of
-// length k: where the length's symbols in this row begin (afterwards, in the next row), and which
-// lanes have them.
+// Returns the place of the lane's symbol of a row. Lane k holds `next` and `holders` for length k:
+// `next` is where that length's symbols of this row begin, and is advanced to the next row;
+// `holders` is the mask of the lanes that hold such symbols.
 uint huffmanPlace(uint len, uint holders, inout uint next) {
     lgShare(next);
     uint place = lgShared(len);
@@ -98,8 +101,9 @@ uint huffmanPlace(uint len, uint holders, inout uint next) {
     return place;
 }
 
-// Stores those of three symbols whose place is odd, or even. Those with even places come first and
-// clear their neighbours. Nothing is stored if the length is 0.
+// Stores those of three symbols whose place is odd, or those whose place is even. The even places
+// must be stored first, since that clears the other half of the word. A symbol of length 0 is not
+// stored.
 void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
     uvec3 index = gSorted + min(place / 2u, uvec3(kSymbols / 2u - 1u)), other = uvec3(0u);
     if (odd) other = uvec3(sSorted[index.x], sSorted[index.y], sSorted[index.z]);
@@ -110,16 +114,18 @@ void huffmanStore(uvec3 len, uvec3 place, uvec3 payload, const bool odd) {
 }
 
 struct HuffmanCode {
-    uint rank;    // place of the first symbol whose length is this lane's number
+    uint rank;    // place of the first symbol whose length is this lane's index
     uint symbols; // how many symbols have a code
     bool single;  // there is one symbol, of length 1, or none
     bool good;    // the code is complete, or single
 };
 
 // Checks a code and writes its quads. Lane l owns length l, whose codes begin after those of all
-// shorter lengths; `count` is how many symbols have that length, and `ones` how many have length 1.
+// shorter lengths. `count` is the number of symbols of that length, and `ones` is the number of
+// symbols of length 1.
 HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint first) {
-    // One scan has two sums: 9 bits count symbols, those above them code space in units of 2^-15.
+    // One scan computes two sums: the low 9 bits count symbols, and the bits above count code space
+    // in units of 2^-15.
     uint lane = lgLane(), space = count << (15u - min(lane, 15u)), before, total;
     lgScan(space << 9 | count, before, total);
     uint rank = before & 511u, first_ = before >> 9, symbols = total & 511u;
@@ -136,7 +142,7 @@ HuffmanCode huffmanQuads(bool enabled, uint count, uint ones, uint code, uint fi
     return HuffmanCode(rank, symbols, single, single || total >> 9 == 0x8000u);
 }
 
-// Does huffmanSort in chunks of 32 symbols, which takes few registers.
+// Does huffmanSort in chunks of 32 symbols, one after the other, which takes few registers.
 bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                        const uint chunks) {
     uint lane = lgLane();
@@ -171,7 +177,7 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
         uint high = lgBallot((len & 8u) != 0u);
         uint same = ((len & 1u) != 0u ? low.x : ~low.x) & ((len & 2u) != 0u ? low.y : ~low.y) &
                     ((len & 4u) != 0u ? low.z : ~low.z) & ((len & 8u) != 0u ? high : ~high);
-        // Whatever the code lengths, there are at most n symbols, so the place stays inside the
+        // There are at most n symbols for any code lengths, so the place stays inside the
         // alphabet's part.
         uint place = first + sToken[gRanks + len] + uint(bitCount(same & lgLanesBelow()));
         lgBarrierShared();
@@ -186,9 +192,9 @@ bool huffmanSortChunks(bool enabled, uint kind, uint code, uint first, uint leng
     return sorted.good;
 }
 
-// Does huffmanSort with all rows of 32 symbols side by side, because most of the time is spent
-// waiting for the step before. It is written out because NVIDIA's compiler (580) does not unroll
-// loops with ballots.
+// Does huffmanSort with all rows of 32 symbols interleaved, because most of the time is spent
+// waiting for the previous step. The rows are written out because NVIDIA's compiler (580) does not
+// unroll loops with ballots.
 bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                      const bool wide) {
     uint lane = lgLane();
@@ -250,16 +256,17 @@ bool huffmanSortRows(bool enabled, uint kind, uint code, uint first, uint length
     return sorted.good;
 }
 
-// Sorts n symbols, at most 32, or 288 if `wide`, by code length; their code lengths stand from
-// `lengths` on. They take the places from `first` on, an even number, in sSorted, and the quads of
-// `code` (0 or 1); `kind` is for huffmanPayload. Returns false for a code that is neither complete,
-// nor a single symbol of length 1, nor empty (the rule of libdeflate 1.8; the last two decode to
-// one symbol whatever the bit). Code lengths must be visible; sSorted and sQuads are visible
-// afterwards.
+// Sorts n symbols by code length; n is at most 32, or 288 if `wide`. The code lengths begin at
+// index `lengths`. The symbols are written to sSorted, starting at place `first`, which is even,
+// and the quads are those of `code` (0 or 1). `kind` is passed to huffmanPayload. Returns false for
+// a code that is neither complete, nor a single symbol of length 1, nor empty (the rule of
+// libdeflate 1.8; the last two decode to one symbol whatever the bit). Code lengths must be
+// visible; sSorted and sQuads are visible afterwards.
 bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, uint n,
                  const bool wide) {
 #ifdef SLUICE_NARROW
-    // Compilers for Intel's GPUs, whose subgroups are narrow, would spill the rows side by side.
+    // Compilers for Intel's GPUs, whose subgroups are narrow, would spill registers if the rows
+    // were interleaved.
     return huffmanSortChunks(enabled, kind, code, first, lengths, n, wide ? 9u : 1u);
 #else
     // With kUnpaired, registers decide how many tiles an SM holds.
@@ -269,11 +276,12 @@ bool huffmanSort(bool enabled, uint kind, uint code, uint first, uint lengths, u
 }
 
 // Decodes the code at the low end of `next` without a branch. Returns its length in x and its
-// symbol's payload in y, with anything in the upper 16 bits. For codes that huffmanSort refused the
-// result is meaningless, but no access leaves the tables.
+// symbol's payload in y; the upper 16 bits of y are undefined. For codes that huffmanSort refused
+// the result is meaningless, but no access goes outside the tables.
 uvec2 huffmanDecode(uint next, uint code) {
-    // c is the code, left-aligned to 15 bits. It lies past an end if it is not below the quad's
-    // component, which has other bits below these 15, or is 0.
+    // c is the code, left-aligned to 15 bits in the top of the word. The code is longer than l if c
+    // is not below the word of length l. The other bits of that word, below these 15, do not change
+    // the comparison; a word of 0 means that there are no codes up to that length.
     uint c = bitfieldReverse(next) & 0xfffe0000u;
     uint quads = gQuads + code * kQuads;
     uvec3 steps = sQuads[quads + 4u].xyz;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A list of intervals as the host describes it. The intervals of a bulk operation are the runs of
-// items between its indices; there is one more run than indices.
+// items between its indices. There is one run more than there are indices.
 //
 // Lists have up to 2^32 entries. Each access gets a base address of its own, since an index above
 // 2^31 counts as negative. Sums saturate at 2^32 - 1.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Load-balancing search: it finds the intervals that a lane group works on, and which of them a
-// piece of output belongs to.
+// Load-balancing search: finds the intervals that a lane group works on, and the interval to which
+// a piece of output belongs.
 //
-// The elements of all intervals, in order, are shared out evenly. Each interval counts for
-// intervalCost() additional elements, so that a share holds a bounded number of intervals even if
-// these are empty. "Before" an interval always means the sum of the lengths of all intervals below
-// it. Sums saturate at 2^32 - 1.
+// The elements of all intervals, in order, are divided evenly into shares, one per lane group. Each
+// interval counts as intervalCost() additional elements, so that a share holds a bounded number of
+// intervals even if these are empty. The work of an interval is its elements and this cost.
+// "Before" an interval always means the sum of the lengths of all intervals with a lower index.
+// Sums saturate at 2^32 - 1.
 //
-// Lane groups work independently. When whole workgroups worked together, and lane groups had to
-// wait for each other, moves were up to 1.3 times slower.
+// Lane groups work independently of each other. A version with one share per workgroup, in which
+// lane groups had to wait for each other, made moves up to 1.3 times slower.
 #ifndef SLUICE_INTERVALS_GLSL
 #define SLUICE_INTERVALS_GLSL
 
@@ -44,7 +45,7 @@ uint lgExclusiveAddSaturated(uint value, out uint total) {
 uint lgSumSaturated(uint value) {
     uint total;
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
-    if (kNative) { // two sums, where the function above is three scans
+    if (kNative) { // two sums; the function above takes up to three scans
         uint low = subgroupAdd(value & 0xffffu), high = subgroupAdd(value >> 16) + (low >> 16);
         return high > 0xffffu ? ~0u : high << 16 | (low & 0xffffu);
     }
@@ -54,15 +55,15 @@ uint lgSumSaturated(uint value) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// A lane group's share. Every function must be called by all lane groups of the workgroup together.
+// A lane group's share. All lane groups of the workgroup must call these functions together.
 
-const uint kRound = 32u; // intervals that a lane group takes at a time
+const uint kRound = 32u; // the intervals that a lane group takes in a round
 
 uint gIntervals;   // in the list
 uint gBase;        // first interval of the next round
 uint gBefore;      // the elements before it
-uint gRounds = 0u; // how many rounds may still follow, which a valid list never exceeds
-uint gLarges = 0u; // this many shares are large, the first ones
+uint gRounds = 0u; // how many rounds may still follow; a valid list never reaches this limit
+uint gLarges = 0u; // number of large shares, which come first
 uint gDone = 0u;   // how much of this share's work is done
 
 bool gMore;
@@ -70,8 +71,8 @@ bool gMore;
 // Returns where the work on interval i starts, with `before` elements before it.
 uvec2 workBefore(uint before, uint i) { return add64(mul64(i, intervalCost()), before); }
 
-// The share's bounds in the work. They are computed for each use, because copies need the
-// registers.
+// The bounds of the share, in units of work. They are recomputed for each use, because copies need
+// the registers.
 uint shareNumber() { return wgIndex() * kGroupsPerWorkgroup + lgIndex(); }
 uint shareSize() { return shareNumber() < gLarges ? p.large : p.tile; }
 uvec2 shareBegin() {
@@ -80,15 +81,15 @@ uvec2 shareBegin() {
 }
 uvec2 shareEnd() { return add64(shareBegin(), shareSize()); }
 
-// Returns whether a round has so little work that it is not cut: then the share in which it begins
-// does all of it.
+// Returns whether a round has so little work that it is not split between shares; then the share in
+// which it begins does all of it.
 bool isWhole(uint before, uint after) {
     uint limit = p.window / 4u * 3u;
     return after - before <= limit && after - before + kRound * intervalCost() <= limit;
 }
 
-// Finds the last batch whose work starts at or before shareBegin(). In each round of the search
-// every lane probes one place.
+// Finds the last batch whose work starts at or before shareBegin(). In each step of the search
+// every lane probes one batch.
 uint findBatch() {
     uvec2 begin = shareBegin();
     uint first = 0u, count = (max(gIntervals, 1u) - 1u) / SLUICE_INTERVAL_BATCH + 1u;
@@ -104,7 +105,7 @@ uint findBatch() {
     return first;
 }
 
-// Goes from the beginning of a batch to the round in which shareBegin() lies.
+// Advances from the beginning of a batch to the round in which shareBegin() lies.
 void skipRounds() {
     const uint rounds = SLUICE_INTERVAL_BATCH / kRound - 1u;
     uint lengths[rounds];
@@ -138,15 +139,15 @@ void openShare() {
         gRounds = shareSize() / intervalCost() / kRound + shareSize() / p.window + 4u;
 }
 
-// Returns whether any lane group of the workgroup has another round. gMore says whether this one
-// has.
+// Returns whether any lane group of the workgroup has another round. gMore is set if this one has.
 bool nextIsThere() {
     gMore = gRounds != 0u && gBase < gIntervals && gDone < shareSize() &&
             less64(workBefore(gBefore, gBase), shareEnd());
     return wgAny(gMore);
 }
 
-// Returns this lane's interval of the next round, or one past the list.
+// Returns the index of the interval that this lane takes in the next round, or an index past the
+// end of the list if there is none.
 uint nextIndex() { return gMore ? addSaturated(gBase, lgLane()) : ~0u; }
 
 // A lane's interval in a round.
@@ -154,13 +155,13 @@ struct Interval {
     uint index;
     uint count; // in elements
     uint before;
-    uint from, to; // the elements that this lane group does; none if from == to
-    bool owned;    // this lane group does its end
+    uint from, to; // the elements that this lane group processes; none if from == to
+    bool owned;    // this lane group processes its end
 };
 
-// Takes the next round, one interval a lane, whose length is `count` (0 past the list). A round
-// with much work is cut; then the next round has the same intervals. If there is no next round,
-// nothing changes.
+// Takes the next round, with one interval per lane. `count` is the length of the lane's interval, 0
+// past the end of the list. A round with much work is split; then the next round has the same
+// intervals. If there is no next round, nothing changes.
 Interval nextRound(uint count) {
     Interval own;
     uint total;
@@ -197,12 +198,13 @@ Interval nextRound(uint count) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// Marks are bits of the pieces of output at which an interval begins. The number of marks up to a
-// piece tells its interval.
+// A mark is a bit that is set for each piece of output at which an interval begins. The number of
+// marks up to a piece gives the rank of its interval.
 
 const uint kMarks = 32u * 32u; // a word a lane
 
-shared uvec2 sMarks[gl_WorkGroupSize.x]; // a word of marks, and how many come before them
+shared uvec2 sMarks[gl_WorkGroupSize.x]; // a word of marks, and the number of marks before that
+                                         // word
 
 // Returns the first lane of this lane group in the workgroup.
 uint lgFirst() { return wgInvocation() & ~31u; }
@@ -230,7 +232,7 @@ uint rankOfPiece(uint piece) {
     return word.y + bitCount(word.x & ((2u << (piece & 31u)) - 1u)) - 1u;
 }
 
-// Room for what the including shader keeps of a round's intervals, an entry for each lane.
+// Space for data of the including shader about a round's intervals, one entry per lane.
 shared uvec4 sIntervalData[gl_WorkGroupSize.x];
 
 #endif // SLUICE_INTERVALS_GLSL

@@ -85,8 +85,9 @@ void wgBarrierShared() {
     barrier();
 }
 
-// Does so for buffer memory too. `plain` says that an execution barrier makes plain stores visible
-// to the workgroup; a stronger barrier would wait for the last level of the caches.
+// Does the same for buffer memory too. `plain` is set if an execution barrier makes plain stores
+// visible to the workgroup. Then the stronger barrier, which waits for the last cache level, is
+// avoided.
 void wgBarrierAll(const bool plain) {
 #if !defined(SLUICE_EMU) && !defined(SLUICE_NARROW)
     if (plain) {
@@ -99,8 +100,8 @@ void wgBarrierAll(const bool plain) {
     wgBarrierShared();
 }
 
-// Does wgBarrierShared among the lanes of a lane group only (in the narrow and emulated forms that
-// is the workgroup).
+// Does what wgBarrierShared does, for the lanes of one lane group. In the narrow and emulated forms
+// it waits for the whole workgroup.
 void lgBarrierShared() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     wgBarrierShared();
@@ -120,13 +121,14 @@ void lgBarrierAll() {
 }
 
 // -----------------------------------------------------------------------------------------------
-// Shared memory of the emulated and joined operations. It has two halves, used in turn, so that one
-// barrier an operation is enough: an operation writes where the operation before last has read,
-// which every lane has left.
+// Shared memory through which the emulated and narrow forms exchange values. It is double-buffered,
+// so that one barrier per operation is enough: an operation writes to the half that the operation
+// before last used, and every lane has finished reading that half.
 
 #ifdef SLUICE_EMU
-// The values of four neighbouring lanes are one vector. lavapipe makes a loop of each load, so that
-// single loads took most of the compilation; other devices load a vector as fast as a word.
+// A vector holds the values of four neighbouring lanes. lavapipe compiles each load into a loop, so
+// that loads of single words took most of the compile time; other devices load a vector as fast as
+// a word.
 shared uvec4 sLanesBits[2][gl_WorkGroupSize.x / 4u];
 shared uvec4 sLanesValue[2][gl_WorkGroupSize.x / 4u];
 #elif defined(SLUICE_NARROW)
@@ -135,13 +137,14 @@ shared uvec4 sJoin[2][kSubgroupsPerGroup];
 uint gLanesTurn = 0u;
 
 #ifdef SLUICE_EMU
-// Leaves this lane's three conditions for the others to read after a barrier.
+// Stores this lane's three conditions, which other lanes read after a barrier.
 void lanesGive(bool a, bool b, bool c) {
     sLanesBits[gLanesTurn][wgInvocation() / 4u][wgInvocation() & 3u] =
         (a ? 1u : 0u) | (b ? 2u : 0u) | (c ? 4u : 0u);
 }
 
-// Sets the bit of `lane` in each of the three ballots whose condition that lane gave in `bits`.
+// Adds lane `lane` to the three ballots: its bit is set in each ballot whose condition is set in
+// `bits`, which that lane stored.
 void lanesJoin(uint bits, uint lane, inout uvec3 ballots) {
     ballots |= (uvec3(bits, bits >> 1, bits >> 2) & 1u) << lane;
 }
@@ -158,13 +161,13 @@ void lanesAdd(uint bits, uint value, uint lane, inout uvec3 ballots, inout uint 
 // -----------------------------------------------------------------------------------------------
 // The lane group's operations
 
-// Returns true if `condition`, which is uniform in each lane group, holds in this lane group or one
-// in lockstep with it.
+// Returns true if `condition` holds in this lane group or in a lane group in lockstep with it. The
+// condition must be uniform in each lane group.
 //
-// Where lane groups are subgroups the ballot changes nothing, but it tells the compiler that a
-// branch is uniform. In flow that it takes for divergent, NVIDIA's compiler (580) puts MATCH.ANY,
-// REDUX and a convergence branch before every subgroup operation, which made the GDeflate decoder
-// three times slower.
+// Where lane groups are subgroups, the ballot does not change the value, but it tells the compiler
+// that a branch is uniform. In control flow that might diverge, NVIDIA's compiler (580) puts
+// MATCH.ANY, REDUX and a convergence branch before every subgroup operation, which made the
+// GDeflate decoder three times slower.
 bool wgAny(bool condition) {
 #if defined(SLUICE_EMU)
     if (!kLockstep) return condition;
@@ -185,8 +188,8 @@ bool wgAny(bool condition) {
 
 #ifdef SLUICE_EMU
 
-// Returns three ballots with a single join of the lane group: bit i of .x is `a` of lane i, and so
-// on.
+// Returns three ballots for one exchange through shared memory. Bit i of .x is `a` of lane i; .y
+// and .z are those of `b` and `c`.
 uvec3 lgBallot3(bool a, bool b, bool c) {
     lanesGive(a, b, c);
     barrier();
@@ -205,8 +208,8 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
 
 // Does an exclusive scan of `value` over the lanes, together with three ballots.
 //   prefix   sum of value over the lanes below
-//   total    sum of value over the lanes below the lowest lane with `a` set; over all lanes if none
-//            has
+//   total    sum of value over the lanes below the lowest lane that has `a` set; over all lanes if
+//            no lane has it set
 uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
     lanesGive(a, b, c);
     sLanesValue[gLanesTurn][wgInvocation() / 4u][wgInvocation() & 3u] = value;
@@ -244,7 +247,8 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
 uvec3 lgBallot3Scan(bool a, bool b, bool c, uint value, out uint prefix, out uint total) {
     uvec3 own = uvec3(subgroupBallot(a).x, subgroupBallot(b).x, subgroupBallot(c).x);
     uint inclusive = subgroupInclusiveAdd(value);
-    // Each subgroup's own sum, and its sum up to the first stop lane.
+    // A subgroup passes on its whole sum (`inclusive` of the last lane) and its sum below its first
+    // lane with `a` set (`cut`).
     uint cut = subgroupAdd((own.x & ((2u << gl_SubgroupInvocationID) - 1u)) == 0u ? value : 0u);
     if (gl_SubgroupInvocationID == kSubgroupSize - 1u)
         sJoin[gLanesTurn][gl_SubgroupID] = uvec4(own.x | (own.y << 16), own.z, inclusive, cut);
@@ -273,9 +277,10 @@ uvec3 lgBallot3(bool a, bool b, bool c) {
     return uvec3(lgPart(subgroupBallot(a)), lgPart(subgroupBallot(b)), lgPart(subgroupBallot(c)));
 }
 
-// Does what subgroupInclusiveAdd does. For that one NVIDIA's compiler (580) walks the list of
-// active lanes, in a call with twice as many shuffles. It is written out because the compiler does
-// not unroll loops with shuffles. With SLUICE_SCANS_CALLED defined it stays a call.
+// Does what subgroupInclusiveAdd does. NVIDIA's compiler (580) turns that built-in into a call that
+// walks the list of active lanes and has twice as many shuffles. The steps are written out because
+// the compiler does not unroll loops with shuffles. With SLUICE_SCANS_CALLED defined, the built-in
+// is used.
 uint sgAddBelow(uint value, uint reach) {
     uint below = subgroupShuffle(value, (gl_SubgroupInvocationID - reach) & 31u);
     return value + mix(0u, below, gl_SubgroupInvocationID >= reach);
@@ -288,14 +293,14 @@ uint sgInclusiveAddShuffled(uint value) {
     return sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(sgAddBelow(value, 1u), 2u), 4u), 8u), 16u);
 }
 
-// Scans as lgBallot3Scan does, with the ballot of `a`.
+// Does the scan of lgBallot3Scan; `stops` is the ballot of its condition `a`.
 void lgScanUntil(uint stops, uint value, out uint prefix, out uint total) {
     uint inclusive = sgInclusiveAddShuffled(value);
     uint first = kLockstep ? gl_SubgroupInvocationID & ~31u : 0u;
     uint stop = stops == 0u ? 31u : uint(findLSB(stops));
     prefix = inclusive - value;
-    // The sum up to the last lane is the inclusive one, the sum up to a stop lane the exclusive
-    // one.
+    // Without a stop lane the total is the inclusive sum of the last lane; with one it is the
+    // exclusive sum of that lane.
     total = subgroupShuffle(stops == 0u ? inclusive : prefix, first + stop);
     if (kLockstep) {
         uint below = subgroupShuffle(prefix, first);
@@ -323,8 +328,8 @@ void lgScan(uint value, out uint prefix, out uint total) {
 
 uint lgBallot(bool a) { return lgBallot3(a, false, false).x; }
 
-// Lets the lanes of the group read each other's `value` until the next call, with one join for any
-// number of reads.
+// Lets the lanes of the group read each other's `value` until the next call. One exchange serves
+// any number of reads.
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 shared uint sLanesShared[2][gl_WorkGroupSize.x];
 uint gLanesSharedTurn = 0u;
@@ -351,7 +356,8 @@ uint lgShared(uint lane) {
 #endif
 }
 
-// Returns the condition and tells the compiler that it is the same in the whole subgroup.
+// Returns `condition`, which must be uniform in the subgroup, in a form that the compiler knows to
+// be uniform.
 bool sgUniform(bool condition) {
 #ifdef SLUICE_EMU
     return condition;
@@ -362,8 +368,8 @@ bool sgUniform(bool condition) {
 
 // Returns whether no loop of this subgroup has been left early so far. lavapipe counts the
 // iterations of all loops of a subgroup, and past a limit it leaves each loop after its first
-// iteration (docs/portability.md). So a loop of two iterations tells whether that has happened.
-// `two` is 2, but the compiler must not know.
+// iteration (docs/portability.md). So a loop of two iterations reveals whether that has happened.
+// `two` is 2, but must not be a constant that the compiler could fold.
 bool sgLoopsGoOn(uint two) {
     uint turns = 0u;
     SLUICE_DONT_UNROLL
@@ -372,17 +378,18 @@ bool sgLoopsGoOn(uint two) {
     return turns == two;
 }
 
-// Asks the same for the subgroup. Such drivers have only been seen with narrow subgroups, so
-// elsewhere nothing is tested.
+// Does this test with a value of `two` that the compiler does not know. Only drivers with narrow
+// subgroups have been seen to leave loops early, so nothing is tested elsewhere.
 bool sgLoopsGoOn() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
-    return sgLoopsGoOn(2u + gl_WorkGroupID.z); // which is 0
+    return sgLoopsGoOn(2u + gl_WorkGroupID.z); // the z index is always 0
 #else
     return true;
 #endif
 }
 
-// Returns true if `condition` holds in any lane of this lane group or of one in lockstep with it.
+// Returns true if `condition` holds in any lane of this lane group or of a lane group in lockstep
+// with it.
 bool wgAnyLane(bool condition) {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     return wgAny(lgBallot(condition) != 0u);
@@ -391,8 +398,8 @@ bool wgAnyLane(bool condition) {
 #endif
 }
 
-// Returns whether none of the lane group's subgroups, nor those of a group in lockstep, has left a
-// loop early.
+// Returns true if no subgroup of this lane group, or of a lane group in lockstep with it, has left
+// a loop early.
 bool lgLoopsGoOn() {
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
     return !wgAnyLane(!sgLoopsGoOn());
@@ -401,9 +408,9 @@ bool lgLoopsGoOn() {
 #endif
 }
 
-// Returns whether no subgroup of the workgroup has, for kernels whose workgroups work together. The
-// whole workgroup calls begin and end. The answer is for the invocation that writes a status;
-// others may get it one call later.
+// Returns true if no subgroup of the workgroup has left a loop early; for kernels in which a whole
+// workgroup works on one item. The whole workgroup calls wgLoopsBegin, then wgLoopsGoOn. The answer
+// is meant for the invocation that writes a status; other invocations may see it one call late.
 #if defined(SLUICE_EMU) || defined(SLUICE_NARROW)
 shared uint sLoopsLeft;
 #endif

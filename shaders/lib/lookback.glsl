@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decoupled look-back: one pass over the tiles of an input, where each tile needs the combined
-// value of all tiles before it. The method is that of Merrill and Garland, Single-pass Parallel
-// Prefix Scan with Decoupled Look-back (2016), with the fallback of Smith, Levien and Owens,
-// Decoupled Fallback (SPAA 2025).
+// Decoupled look-back: a single pass over the tiles of an input, in which each tile needs the
+// combined value of all tiles before it (its prefix). The method is that of Merrill and Garland,
+// Single-pass Parallel Prefix Scan with Decoupled Look-back (2016), with the fallback of Smith,
+// Levien and Owens, Decoupled Fallback (SPAA 2025).
 //
-// Each tile publishes its own value first and, once it knows the tiles before it, the value of
-// everything up to its end. A tile sums what its predecessors have published, a subgroup's width at
-// a time. If one has published nothing after `polls` looks, the waiting workgroup computes that
-// tile's value itself. So no workgroup depends on another's progress, and the pass ends on every
-// device. Tiles are handed out by an atomic ticket, so that predecessors have always started.
+// Each tile first publishes its own value. Once it knows its prefix, it publishes the inclusive
+// value: that of everything up to its end. To find its prefix, a tile combines the values that its
+// predecessors have published, as many at a time as a subgroup has lanes. If a predecessor has
+// published nothing after `polls` polls, the waiting workgroup computes that tile's value itself.
+// So no workgroup depends on another's progress, and the pass ends on every device. Tiles are
+// handed out by an atomic ticket, so that the workgroups of all predecessors have started.
 //
-// On a large GPU hundreds of workgroups looking at the same few states slow each other down, so
-// above some size workgroup 0 is a scanner: it does nothing but scan what the tiles have published,
-// and every other one looks at a single state. It only serves speed: if it does not come,
-// workgroups look back as described.
+// On a large GPU, hundreds of workgroups that poll the same few states slow each other down. So
+// above some size workgroup 0 is a scanner: it only scans the published values, and every other
+// workgroup polls a single state. The scanner is an optimization: if it makes no progress,
+// workgroups look back as described above.
 //
-// Scratch has a head of four words, of which the look-back uses two, the ticket and how many
-// workgroups are done; then one state a tile. All of it is zero before the command, and the
-// workgroup that finishes last makes it zero again. A state's value is cut into pieces of 16 bits,
-// each in a word of its own together with the state, because words need not become visible
-// together.
+// Scratch has a head of four words, then one state per tile. The look-back uses two words of the
+// head: the ticket and the number of workgroups that are done. All of scratch is zero before the
+// command, and the workgroup that finishes last clears it again. A state's value is split into
+// pieces of 16 bits, and each word holds one piece together with the kind of state, because the
+// words of a store need not become visible at the same time.
 //
 // A shader that includes this file defines
-//   bool lookbackTile(uint tile, out LookbackValue value)
-//        computes the tile's value from the input, by the whole workgroup; true if nothing before
-//        the tile counts (a segment begins in it). It must not write what lookbackWait's caller
-//        still needs in shared memory
+//   bool lookbackTile(uint tile, out LookbackValue value) computes the tile's value from the input,
+//        with the whole workgroup. It returns true if the tiles before it do not matter for later
+//        tiles, because a segment begins in it. It must not overwrite shared memory that the caller
+//        of lookbackWait still needs
 // and, with SLUICE_LOOKBACK_OPERATION defined, an operation other than the sum of u32 by
 //   LookbackValue kLookbackIdentity, lookbackCombine(a, b), and over the subgroup
 //   lookbackCombineLanes(v) and lookbackInclusiveLanes(v); commutative. SLUICE_LOOKBACK_WIDE makes
@@ -61,7 +62,7 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackHea
     coherent uint done;
 };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer LookbackStates {
-    volatile LookbackState s[]; // this one is coherent, too
+    volatile LookbackState s[]; // volatile implies coherent
 };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer LookbackWords { uint w[]; };
 
@@ -69,11 +70,12 @@ const uint kTileOwn = 1u;   // published: the tile's own value
 const uint kTileWhole = 2u; // published: the value of this tile and all before it
 
 shared uint sLookbackTicket;
-shared uint sLookbackLeft; // not sLookbackTicket, which others may still read
+shared uint sLookbackLeft; // separate from sLookbackTicket, which other invocations may still be
+                           // reading
 shared LookbackValue sLookbackValue;
 shared uint sLookbackNext;
 
-// How many lanes look at states at a time, whatever their elements of the tile.
+// How many lanes poll states at a time.
 #ifdef SLUICE_EMU
 const uint kLookbackLanes = 1u;
 #else
@@ -88,7 +90,7 @@ LookbackState lookbackPack(LookbackValue value, uint state) {
 #endif
 }
 
-// Returns 0 until all words of the state have arrived.
+// Returns the kind of state, or 0 until all words of the state are visible.
 uint lookbackUnpack(LookbackState words, out LookbackValue value) {
     LookbackState state = words >> 30;
 #ifdef SLUICE_LOOKBACK_WIDE
@@ -100,8 +102,7 @@ uint lookbackUnpack(LookbackState words, out LookbackValue value) {
 #endif
 }
 
-// Returns the first of the looking lanes for which `condition` holds; their number if there is
-// none.
+// Returns the first polling lane for which `condition` holds, or kLookbackLanes if there is none.
 uint lookbackFirst(bool condition) {
 #ifdef SLUICE_EMU
     return condition ? 0u : 1u;
@@ -115,14 +116,15 @@ LookbackStates lookbackStates(uvec2 scratch) {
     return LookbackStates(add64(scratch, SLUICE_LOOKBACK_HEAD));
 }
 
-// Only this invocation takes tickets; it is not the one that publishes and waits.
+// Only this invocation takes tickets. It differs from the one that publishes and waits, so that
+// neither delays the other.
 bool takesTickets() { return wgInvocation() == gl_WorkGroupSize.x - 1u; }
-// One invocation takes the next tile; or the whole workgroup does, and the result is valid in
-// invocation 0.
+// lookbackTakeAlone takes the next tile and is called by one invocation. lookbackTake is called by
+// the whole workgroup; its result is valid in invocation 0.
 uint lookbackTakeAlone(uvec2 scratch) { return atomicAdd(LookbackHead(scratch).ticket, 1u); }
 uint lookbackTake(uvec2 scratch) { return wgInvocation() == 0u ? lookbackTakeAlone(scratch) : 0u; }
 
-// The whole workgroup takes the next tile; a barrier must stand between two calls.
+// Takes the next tile for the whole workgroup, which must pass a barrier between two calls.
 uint lookbackTicket(uvec2 scratch) {
     uint ticket = lookbackTake(scratch);
     if (wgInvocation() == 0u) sLookbackTicket = ticket;
@@ -130,7 +132,7 @@ uint lookbackTicket(uvec2 scratch) {
     return sLookbackTicket;
 }
 
-// Loads the state of the tiles before `tile`, for lookbackAwait. The result is valid in invocation
+// Loads the state of the tile before `tile`, for lookbackAwait. The result is valid in invocation
 // 0.
 LookbackState lookbackPeek(uvec2 scratch, uint tile) {
     LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
@@ -138,9 +140,9 @@ LookbackState lookbackPeek(uvec2 scratch, uint tile) {
     return words;
 }
 
-// Waits, in invocation 0, until the scanner has come to `tile`. Leaves the tile's prefix in
-// sLookbackValue, and in sLookbackNext how many tiles are still missing, 0 or all. `words` comes
-// from lookbackPeek.
+// Waits, in invocation 0, until the scanner has reached `tile`. Leaves the tile's prefix in
+// sLookbackValue, and in sLookbackNext the number of predecessors that are still missing: 0, or all
+// of them after too many polls. `words` comes from lookbackPeek.
 void lookbackAwait(uvec2 scratch, uint tile, uint polls, LookbackState words) {
     if (wgInvocation() != 0u) return;
     LookbackStates states = lookbackStates(scratch);
@@ -152,14 +154,14 @@ void lookbackAwait(uvec2 scratch, uint tile, uint polls, LookbackState words) {
     sLookbackNext = state == kTileWhole ? 0u : tile;
 }
 
-// The looking lanes add to `prefix` what the tiles below `next` have published. They leave the sum
-// in sLookbackValue, and in sLookbackNext how many tiles are still missing; the last of those did
-// not publish in time.
+// The polling lanes combine the published values of the tiles below `next` with `prefix`. They
+// leave the result in sLookbackValue, and in sLookbackNext the number of tiles that are still
+// missing; the last of the missing tiles did not publish in time.
 void lookbackPoll(uvec2 scratch, uint next, LookbackValue prefix, uint polls) {
     LookbackStates states = lookbackStates(scratch);
     uint lane = wgInvocation(), idle = 0u;
     while (sgUniform(next != 0u && polls != SLUICE_LOOKBACK_NEVER && idle <= polls)) {
-        // Nothing lies before the first tile, which is final.
+        // Lanes past the first tile act as if they had found the inclusive value of nothing.
         LookbackState words = lookbackPack(kLookbackIdentity, kTileWhole);
         if (lane < next) words = states.s[next - 1u - lane];
         LookbackValue value;
@@ -184,19 +186,20 @@ void lookbackStore(uvec2 scratch, uint tile, LookbackValue value, uint state) {
     if (wgInvocation() == 0u) lookbackStates(scratch).s[tile] = lookbackPack(value, state);
 }
 
-// Publishes the value of `tile`, by the whole workgroup.
+// Publishes the value of `tile`. The whole workgroup calls it.
 //   own      the tile's value, in invocation 0 only
 //   final    nothing before the tile counts for the tiles after it
 //   inPlace  the caller will overwrite the tile's input
 void lookbackPublish(uvec2 scratch, uint tile, LookbackValue own, bool final, bool inPlace) {
     lookbackStore(scratch, tile, own, final || tile == 0u ? kTileWhole : kTileOwn);
-    // In place, a workgroup that reads this tile's overwritten input must also see this state.
+    // The state must become visible before the caller overwrites the tile's input, so that a
+    // workgroup that reads overwritten input also sees the state.
     if (inPlace) memoryBarrierBuffer();
 }
 
-// Returns whether a tile that was computed from the input, in place, has not published since. If it
-// has, its input may have been overwritten, and its state must be used. The whole workgroup calls
-// it.
+// Returns whether a tile is still unpublished after its value was computed from the input of an
+// in-place operation. If it has published, its input may have been overwritten during the
+// computation, and its state must be used instead. The whole workgroup calls it.
 bool lookbackUnpublished(uvec2 scratch, uint tile) {
     memoryBarrierBuffer();
     wgBarrierShared();
@@ -211,8 +214,8 @@ bool lookbackUnpublished(uvec2 scratch, uint tile) {
 // Returns the combined value of all tiles before `tile`, whose own value is published. The whole
 // workgroup calls it.
 //   own, final, inPlace  as for lookbackPublish
-//   polls    how often to look at a tile that has published nothing; SLUICE_LOOKBACK_NEVER: no
-//            state is looked at
+//   polls    how often to poll a tile that has published nothing; SLUICE_LOOKBACK_NEVER: no state
+//            is read
 //   scanned  workgroup 0 is a scanner
 LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool final, uint polls,
                            bool inPlace, bool scanned) {
@@ -244,15 +247,14 @@ LookbackValue lookbackWait(uvec2 scratch, uint tile, LookbackValue own, bool fin
             if (next == 0u && !final)
                 lookbackStore(scratch, tile, lookbackCombine(prefix, own), kTileWhole);
         }
-        scanned = false;   // the scanner did not come
+        scanned = false;   // the scanner did not arrive in time
         wgBarrierShared(); // all have read sLookbackNext
     }
     return prefix;
 }
 
 #ifndef SLUICE_EMU
-// Combines the values of each lane and those below it, beginning with the last lane that starts
-// anew.
+// Returns an inclusive scan over the subgroup that restarts at each lane with `anew` set.
 LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
     uint lane = gl_SubgroupInvocationID, started = anew ? 1u : 0u;
     for (uint reach = 1u; reach < kSubgroupSize; reach <<= 1) {
@@ -266,13 +268,14 @@ LookbackValue lookbackInclusiveRuns(LookbackValue value, bool anew) {
 }
 #endif
 
-// The scanner, which is all of workgroup 0, turns the tiles' own values into the values up to their
-// ends, a tile an invocation at a time. It gives up if nothing comes for long.
+// The scanner is the whole workgroup 0. It turns the tiles' own values into inclusive values, one
+// tile per invocation at a time. It gives up after `polls` rounds without a new value.
 #ifndef SLUICE_EMU
 const uint kLookbackSubgroups = gl_WorkGroupSize.x / kSubgroupSize;
 const uint kScannedAnew = 0x80000000u;
-// For each subgroup, how many of its tiles have published, up to the first that has not, and their
-// value, which starts anew or not. The halves are used in turn, so that one barrier is enough.
+// For each subgroup: how many of its tiles have published, up to the first one that has not, and
+// their combined value. kScannedAnew marks a value that does not depend on earlier tiles. The
+// arrays are double-buffered, so that one barrier per round is enough.
 shared uint sScannedReady[2][kLookbackSubgroups];
 shared LookbackValue sScannedValue[2][kLookbackSubgroups];
 
@@ -299,7 +302,7 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {
         wgBarrierShared();
 
         LookbackValue before = carry;
-        bool open = true, mine = false; // open: all subgroups so far are ready to their ends
+        bool open = true, mine = false; // open: all tiles of the subgroups so far are ready
         uint taken = 0u;
         for (uint i = 0u; i < kLookbackSubgroups; i++) {
             if (i == gl_SubgroupID) {
@@ -324,14 +327,15 @@ void lookbackScan(uvec2 scratch, uint tiles, uint polls) {}
 #endif
 
 // Announces that this workgroup no longer reads or writes states. Every workgroup calls it once, as
-// a whole, and may do other work during its latency, until lookbackClean.
+// a whole. The workgroup may do other work before it calls lookbackClean, to hide the latency of
+// the atomic.
 void lookbackLeave(uvec2 scratch) {
     wgBarrierShared();
     if (wgInvocation() == gl_WorkGroupSize.x - 1u)
         sLookbackLeft = atomicAdd(LookbackHead(scratch).done, 1u);
 }
 
-// The last of `workgroups` to leave clears the scratch; all of that workgroup takes part.
+// The last of `workgroups` workgroups to leave clears the scratch, with all of its invocations.
 void lookbackClean(uvec2 scratch, uint workgroups, uint tiles) {
     wgBarrierShared();
     if (sLookbackLeft + 1u == workgroups) {

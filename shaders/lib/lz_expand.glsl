@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A lane group turns LZ tokens into bytes, many bytes at once.
+// A lane group turns LZ tokens into bytes, many bytes at once. A token is a literal or a match.
 //
-// Tokens stand in a ring, in output order. There are two steps:
-//   place   An exclusive scan of their lengths gives where each begins. Each token is checked, and
-//           its first byte's bit is set in a bitmap ring.
-//   make    Each lane makes four bytes. The number of set bits up to a byte is its token: the
-//           load-balancing search as a population count. A literal gives the byte itself, a match
-//           the place of the byte's source. A source before the 128 bytes is read from the tile.
-//           For sources inside them, pointers are followed in shared memory, all at once, so that
-//           each step halves the length of every chain of copies (pointer jumping; Wyllie 1979).
-// Nothing waits for a match before it: 128 bytes of a run of one byte take seven steps.
+// Tokens are in a ring, in output order. There are two steps:
+//   place   An exclusive scan of the tokens' lengths gives the position of each. Each token is
+//           checked, and the bit of its first byte is set in a ring of bits.
+//   make    The lanes produce a group of 128 bytes, four each. The number of set bits up to a byte
+//           is the index of its token, so a population count serves as the load-balancing search. A
+//           literal gives the byte itself, a match gives the position of the byte's source. A
+//           source before the group is read from the tile. If sources lie inside the group, their
+//           pointers are followed in shared memory, all at the same time, so that each step halves
+//           the length of every chain of copies (pointer jumping; Wyllie 1979).
+// No match waits for an earlier match: even 128 bytes that each copy the byte before take only
+// seven steps.
 //
-// gstd_expand.comp, the byte stage of Gstd, shares no code with this one and says why.
+// gstd_expand.comp, the byte stage of Gstd, shares no code with this file and explains why.
 //
 // The includer defines kTiles, tileIndex(), kPerLane, kTokenRing and the array sToken, kRoomy,
 // kUnpaired, kSuspends and kPlainHistory; gdeflate.comp explains them.
@@ -27,14 +29,14 @@ const uint kStartRing = kRoomy ? 64u : 32u; // words, each for 32 bytes of outpu
 const uint kGroup = 128u;                   // bytes that a lane group makes at once
 const uint kAtOnce = 32u * kPerLane;        // tokens that are placed at once
 
-// sToken is a ring of tokens, with the length - 1 in the upper half, and in the lower half a
-// match's distance - 1, or 0xff00 and a literal's byte. Matches have at least 3 bytes; one of
-// 65,536 bytes or more is given as 65,536 long, which no tile can hold.
+// sToken is a ring of tokens. The upper half of a token is the length - 1. The lower half is a
+// match's distance - 1, or 0xff00 plus a literal's byte. Matches have at least 3 bytes. A match of
+// 65,536 bytes or more has the length 65,536, which does not fit in any tile.
 shared uvec4 sStarts[kTiles * kStartRing / 4u]; // a bit for each byte of output that begins a token
-// While pointers are followed, the ring has an entry for each byte of a group: the place in the
-// ring of the byte that it copies; or, when its value is known, its own place, this bit, and the
-// value in the upper half. So loads need no condition, behind which NVIDIA's compiler (580) would
-// put them one by one.
+// While pointers are followed, the ring has an entry for each byte of a group. It is the place in
+// the ring of the byte that it copies; once its value is known, it is its own place plus this bit,
+// with the value in the upper half. So loads need no condition, which would make NVIDIA's compiler
+// (580) issue them one by one.
 const uint kKnown = 0x8000u;
 
 #ifdef SLUICE_EXT
@@ -51,9 +53,9 @@ uint gEnd;       // bytes that these tokens make
 uint gAt;        // bytes made, a multiple of kGroup
 uint gBegun;     // tokens that begin before gAt
 
-// Between the turns of this stage its state stands here; otherwise it would take registers in the
-// decode stage too, and registers decide how many tiles NVIDIA's hardware works on at a time. A
-// tile has two words of these: what does not change, and what has been done.
+// This stage's state is kept here while the decode stage runs. Otherwise it would occupy registers
+// there too, and registers decide how many tiles NVIDIA's hardware works on at a time. A tile has
+// two entries: the constants and the progress.
 shared uvec4 sLz[kSuspends ? 2u * kTiles : 1u];
 
 void lzSuspend() {
@@ -86,7 +88,7 @@ void lzBegin(uint region) {
     lzSuspend();
 }
 
-// Returns byte n behind a 4-byte aligned address in the low bits; the upper bits may be anything.
+// Returns byte n after a 4-byte aligned address in the low bits; the upper bits are undefined.
 uint loadByte(uvec2 base, uint n) {
 #ifdef SLUICE_EXT
     return kPlainHistory ? uint(int(BytesPlain(base).b[n])) : uint(BytesOut(base).b[n]);
@@ -95,8 +97,7 @@ uint loadByte(uvec2 base, uint n) {
 #endif
 }
 
-// Loads four bytes of the tile that have been made. All loads are issued before any of them is
-// waited for.
+// Loads four bytes of the tile that have been produced. All loads are issued before the first wait.
 uvec4 loadMade(uvec4 position) {
     uvec4 made;
     if (gLzPitched) {
@@ -140,8 +141,8 @@ void storeMade(uint position, uint bytes, uint n) {
     }
 }
 
-// Places up to kAtOnce tokens, kPerLane a lane: tokens below number `complete` that do not begin
-// past the bitmap ring. Returns the error of the first bad one, or OK.
+// Places up to kAtOnce tokens, kPerLane per lane: tokens with an index below `complete` that do not
+// begin past the ring of bits. Returns the error of the first bad token, or OK.
 uint lzPlace(bool enabled, uint complete) {
     if (!kLockstep) enabled = true;
     uint index = kPerLane * lgLane(), waiting = enabled ? complete - gPlaced : 0u;
@@ -165,8 +166,8 @@ uint lzPlace(bool enabled, uint complete) {
     uint status = SLUICE_ST_OK, count = min(waiting, kAtOnce),
          take = min(max(waiting, index) - index, kPerLane);
     if (wgAnyLane(far || gEnd + total > limit)) {
-        // Some tokens are bad or begin past the ring. This finds how many of this lane's tokens do
-        // not, and its first bad one.
+        // Some tokens are bad or begin past the ring. This counts this lane's tokens that begin
+        // inside the ring, and finds its first bad token.
         uint taken = 0u;
         bool bad = false, offset = false;
         sum = 0u;
@@ -201,8 +202,9 @@ uint lzPlace(bool enabled, uint complete) {
     return status;
 }
 
-// Finds the values of the bytes of a group whose source lies inside it. Seven steps follow the
-// longest chain of pointers. They use 128 places of the ring from `base` on, a multiple of 4.
+// Finds the values of those bytes of a group whose source lies inside the group. Seven steps are
+// enough for the longest chain of pointers. They use 128 places of the ring, starting at `base`, a
+// multiple of 4.
 void lzFollow(bool enabled, inout uvec4 value, uvec4 source, uint base) {
     uint own = tokenAt(base + 4u * lgLane()), steps = 0u;
     uvec4 entry =
@@ -232,10 +234,10 @@ bool anyOfGroup(uvec4 source) {
     return min(min(source.x, source.y), min(source.z, source.w)) < kGroup;
 }
 
-// Matches longer than their distance copy their own bytes. This moves the sources of such bytes
-// back by whole distances, to what the match repeats or before the group, so that long runs do not
-// make long chains for lzFollow. `starts` are the bits of the group, `word` is the lane's word of
-// them, `marks` are the lane's four bits.
+// A match that is longer than its distance copies its own bytes. This moves the sources of such
+// bytes back by whole distances, to the bytes before the match that it repeats, or before the
+// group, so that long runs do not become long chains for lzFollow. `starts` holds the bits of the
+// group, `word` is the word with the lane's bits, and `marks` has the lane's four bits lowest.
 uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks) {
     uint lane = lgLane(), self = 4u * lane;
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
@@ -251,13 +253,15 @@ uvec4 lzUnrepeat(uvec4 token, uvec4 source, uvec4 starts, uint word, uint marks)
     begin.z = mix(begin.y, self + 2u, (marks & 4u) != 0u);
     begin.w = mix(begin.z, self + 3u, (marks & 8u) != 0u);
     uvec4 distance = (token & 0xffffu) + 1u; // for a literal, this is far more than a group
-    // Adding 1/2 makes the division exact: the quotient is nowhere near a whole number.
+    // Adding 1/2 makes the truncated quotient exact, because the quotient is then never close to a
+    // whole number.
     uvec4 behind = self + uvec4(0u, 1u, 2u, 3u) - begin;
     return source - distance * uvec4((vec4(behind) + 0.5) / vec4(distance));
 }
 
-// Makes the lane's four bytes of a group that lies inside one match. They repeat the last bytes
-// before the group. So no byte of a long run is copied from bytes that are made at the same time.
+// Produces the lane's four bytes of a group that lies inside one match. They repeat the last bytes
+// before the group, so that no byte of a long run is copied from bytes that are produced at the
+// same time.
 uvec4 lzRepeat() {
     uint self = 4u * lgLane(), distance = (sToken[tokenAt(gBegun - 1u)] & 0xffffu) + 1u;
     uvec4 behind;
@@ -270,8 +274,8 @@ uvec4 lzRepeat() {
     return loadMade(min(gAt - distance + behind, uvec4(max(gAt, 1u) - 1u)));
 }
 
-// Makes the lane's four bytes of any group. `starts` has the group's bits; `begun`, the number of
-// tokens that have begun, is advanced to the end of the group.
+// Produces the lane's four bytes of any group. `starts` has the group's bits. `begun`, the number
+// of tokens that have begun, is advanced to the end of the group.
 uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     uint lane = lgLane(), self = 4u * lane;
     bool odd = (lane & 8u) != 0u, upper = lane >= 16u;
@@ -283,15 +287,16 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     begun += three + counts.w;
     uint own = word >> (self & 31u);
 
-    // Each byte of `marks` has one of the lane's bits; the highest bytes of the products are the
-    // sums of the bits so far.
+    // Each byte of `marks` has one of the lane's bits. The highest byte of each product is the
+    // number of bits set so far.
     uint marks = ((own & 15u) * 0x00204081u) & 0x01010101u;
     uvec4 token, source;
     token.x = sToken[tokenAt(index + (own & 1u))];
     token.y = sToken[tokenAt(index + (marks * 0x01010000u >> 24))];
     token.z = sToken[tokenAt(index + (marks * 0x01010100u >> 24))];
     token.w = sToken[tokenAt(index + (marks * 0x01010101u >> 24))];
-    // Sources count from gAt, and wrap if they lie before it. A literal's is always far away.
+    // Sources are relative to gAt, and wrap if they lie before it. The source of a literal is
+    // always far away.
     SLUICE_UNROLL
     for (uint k = 0u; k < 4u; ++k)
         source[k] = self + k - 1u - (token[k] & 0xffffu);
@@ -310,29 +315,30 @@ uvec4 lzGather(bool enabled, uvec4 starts, inout uint begun) {
     for (uint k = 0u; k < 4u; ++k)
         far[k] = isMatch(token[k]) && source[k] >= kGroup;
     lgBarrierShared(); // the bits and the tokens have been read
-    // All bytes are loaded, those that are not needed from the place of the last byte made, because
-    // a branch for each would wait for it. lzPlace has checked that sources lie in what has been
-    // made. If a byte is loaded with the word around it, that place could lie half outside the tile
-    // at its beginning, so nothing is loaded if nothing is needed.
+    // A byte is loaded for all four, since a branch for each would wait for its load. Bytes that
+    // are not needed are loaded from the position of the last byte produced. lzPlace has checked
+    // that all sources lie in bytes that have been produced. If a byte is loaded as part of its
+    // word, that word could lie partly outside a tile that has no bytes yet, so nothing is loaded
+    // if no lane needs a byte.
     uvec4 made = uvec4(0u);
     if ((kLoadsBytes || wgAnyLane(any(far))) && (!kLockstep || enabled)) {
         made = loadMade(min(gAt + source, uvec4(max(gAt, 1u) - 1u)));
     }
     uvec4 value = mix(token, made, far);
     if (anyInside)
-        // It uses the places of tokens below the last one that begins in the group.
+        // It uses the places of tokens before the last token that begins in the group.
         lzFollow(enabled, value, source, (begun - kGroup - 1u) & ~3u);
     return value;
 }
 
-// Makes the 128 bytes from gAt on, and stores those words of them that lie wholly below gEnd.
-// `made` gets the lane's four bytes.
+// Produces the 128 bytes that start at gAt, and stores the words that lie wholly below gEnd. `made`
+// receives the lane's four bytes.
 void lzMake(bool enabled, inout uint made) {
     if (!kLockstep) enabled = true;
     uint lane = lgLane(), begun = gBegun;
     uint group = tileIndex() * (kStartRing / 4u) + ((gAt / kGroup) & (kStartRing / 4u - 1u));
     uvec4 starts = sStarts[group], value;
-    // Where two subgroups share a tile, asking costs as much as it saves.
+    // Where two subgroups share a tile, this test costs as much as it saves.
     if (kUnpaired) {
         if (wgAny((starts.x | starts.y | starts.z | starts.w) == 0u))
             value = lzRepeat();
@@ -353,9 +359,10 @@ void lzMake(bool enabled, inout uint made) {
     lgBarrierAll(); // the bytes are visible
 }
 
-// Does a turn of the expand stage: places the tokens up to number `complete`, of which up to
-// kAtOnce - 1 may be kept back if more are to come, and makes the whole groups that they fill; at
-// the end the last group too. Returns the error of the first bad token, or OK.
+// Does a turn of the expand stage. It places the tokens below index `complete` and produces the
+// whole groups that they fill. If `more` tokens will follow, up to kAtOnce - 1 tokens may be left
+// for the next turn; otherwise the last, incomplete group is produced too. Returns the error of the
+// first bad token, or OK.
 uint lzExpand(bool enabled, uint complete, bool more) {
     uint least = more ? kAtOnce : 1u, status = SLUICE_ST_OK;
     complete = enabled ? complete : gPlaced;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Bounded access to device memory through 64-bit addresses held as uvec2, without 64-bit integers.
 //
-// Loads and stores come in words of 4 bytes, relative to a base address that is a multiple of 4.
-// Every function takes the number of units it may touch and does nothing (loads give 0) past it.
+// Loads and stores come in words of 4 bytes, relative to a base address that is a multiple of 4. A
+// bounded function takes the number of words that it may access. Beyond that number a store does
+// nothing and a load returns 0.
 #ifndef SLUICE_MEMORY_GLSL
 #define SLUICE_MEMORY_GLSL
 
@@ -16,11 +17,10 @@
 
 // For memory that the kernel only reads, without coherence.
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer WordsIn { uint w[]; };
-// For memory that lanes of one workgroup write and read again. glslang 12 takes the qualifier from
-// the member, not from the block.
+// For memory that lanes of one workgroup write and read again. The qualifier is on the member
+// because glslang 12 ignores it on the block.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsOut { coherent uint w[]; };
-// For the same memory where lanes see each other's writes without the qualifier, or do not read
-// them.
+// For the same memory, where lanes see each other's writes without `coherent` or do not read them.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordsPlain { uint w[]; };
 #ifdef SLUICE_EXT
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer BytesOut {
@@ -56,8 +56,8 @@ uvec2 mul64(uint a, uint b) {
     return r;
 }
 
-// Returns whether [address, address + size) lies wholly inside [base, base + baseSize). No value
-// makes it overflow.
+// Returns whether [address, address + size) lies wholly inside [base, base + baseSize). The
+// arithmetic does not overflow for any arguments.
 bool inside64(uvec2 address, uvec2 size, uvec2 base, uvec2 baseSize) {
     uvec2 start = sub64(address, base);
     return !less64(address, base) && !less64(baseSize, start) &&
@@ -68,13 +68,14 @@ uint loadWord(uvec2 base, uint index, uint words) {
     return index < words ? WordsIn(base).w[index] : 0u;
 }
 
-// Returns a count in device memory, if there is one, but never more than `most`.
+// Returns the count that lies in device memory at address `count`, limited to `most`. A null
+// address means `most`.
 uint countOf(uvec2 count, uint most) {
     return count == uvec2(0u) ? most : min(most, WordsIn(count).w[0]);
 }
 
-// Writes the final status of one of `count` items, and adds a failure to the summary behind the
-// list. One invocation calls it.
+// Writes the final status of one of `count` items. A failure is also added to the summary that
+// follows the list. One invocation calls this.
 void writeStatus(uvec2 statuses, uint count, uint index, uint status) {
     WordsOut list = WordsOut(statuses);
     list.w[index] = status;

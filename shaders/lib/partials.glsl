@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Partial results, one run a workgroup, stand where a look-back has its states. Each has two words:
-// a value and a flag for a segment that begins in the run, or a 64-bit value.
+// Partial results, one run per workgroup, occupy the scratch that a look-back uses for its states.
+// A result has two words: a value and a flag that is set if a segment begins in the run, or a
+// 64-bit value.
 #ifndef SLUICE_PARTIALS_GLSL
 #define SLUICE_PARTIALS_GLSL
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Finds the bytes of a tile in a destination with padded rows (RegionParams::rowBytes is not 0).
-// Regions are logical; logical byte b of the destination lies at b / rowBytes * rowPitch + b %
-// rowBytes. Rows are whole words.
+// Regions count logical bytes, without the padding; logical byte b of the destination lies at b /
+// rowBytes * rowPitch + b % rowBytes. Rows are whole words.
 #ifndef SLUICE_PITCH_GLSL
 #define SLUICE_PITCH_GLSL
 
@@ -14,8 +14,8 @@ uint gPitchColumn; // the byte of that row with which it begins
 // `offset` is the tile's first logical byte, a multiple of 4, counted from `base`, the
 // destination's address.
 void pitchBegin(uvec4 pitch, uvec2 base, uvec2 offset) {
-    // This divides 64 by 32 bits, bit by bit below the upper word; rowBytes is at most 2^30, so
-    // that twice a remainder fits.
+    // This is a 64-by-32-bit division. The low word is divided bit by bit; rowBytes is at most
+    // 2^30, so that twice a remainder fits in 32 bits.
     uvec2 row = uvec2(0u, offset.y / pitch.x);
     uint column = offset.y % pitch.x;
     for (uint i = 0u; i < 32u; i++) {
@@ -29,7 +29,8 @@ void pitchBegin(uvec4 pitch, uvec2 base, uvec2 offset) {
     gPitchColumn = column;
 }
 
-// Returns the address of byte n of the tile, n < 2^30. The word that holds it is contiguous.
+// Returns the address of byte n of the tile, n < 2^30. The four bytes of its word are contiguous in
+// memory, since rows are whole words.
 uvec2 pitchAddress(uint n) {
     uint at = gPitchColumn + n;
     uint row = mul64(at, gPitch.z).y >> gPitch.w;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // rANS (Duda 2009; the interleaving is that of Giesen, Interleaved entropy coders, 2014) over a
-// lane group: each lane has a state of 32 bits that is also its bit buffer. Before each read the
-// lanes whose state is below 2^16 take a word, in the order of the lanes, as long as there are
-// words.
+// lane group: each lane has a state of 32 bits that is also its bit buffer. Before each read, every
+// lane whose state is below 2^16 takes a word, in lane order, until the list is used up.
 //
-// A table has 2^log slots, shared out among the symbols in their order. For each 32 slots, one word
-// marks the slots at which a symbol begins, and another one says how many begin before these slots.
-// Counting bits then gives the entry of a slot's symbol, which has the symbol, the number of its
-// slots and the first of them. This takes a quarter of a byte a slot, because shared memory decides
-// how many lane groups run at once, and there is little to fill.
+// A table has 2^log slots. Each symbol has a contiguous range of slots, in the order of the
+// symbols. For every 32 slots there are two words: a bit mask of the slots at which a symbol's
+// range begins (the marks), and the number of symbols that begin before these slots. So a
+// population count finds the entry of a slot's symbol, which holds the symbol, the number of its
+// slots and its first slot. This takes a quarter of a byte per slot. The table is so compact
+// because the use of shared memory decides how many lane groups run at once; it is also quick to
+// fill.
 //
 // A shader that includes this file defines kRansWords, the shared memory of a lane group for its
 // tables.
@@ -24,8 +25,8 @@ uint gWordsEnd; // in words
 
 uint ransAt(uint at) { return lgIndex() * kRansWords + at; }
 
-// Refills the lanes with `on`. All lanes of the group call it, and wordsMove after at most six
-// calls.
+// Refills the lanes that have `on` set. All lanes of the group call it, and must call wordsMove
+// after at most six calls.
 void ransRefill(bool on) {
     bool need = on && gState < 0x10000u;
     uint takers = lgBallot(need), at = gNext + uint(bitCount(takers & lgLanesBelow()));
@@ -34,8 +35,8 @@ void ransRefill(bool on) {
     gNext += uint(bitCount(takers));
 }
 
-// Opens words [first, end) behind a 4-byte aligned address. `elsewhere` is a word that may be read
-// if there are none.
+// Opens words [first, end) of the list at `address`, which is 4-byte aligned. `elsewhere` is the
+// address of a word that may be read if the list is empty.
 void ransBegin(bool on, uvec2 address, uint first, uint end, uvec2 elsewhere) {
     uint skipped = first & ~1u;
     wordsBegin(add64(address, 2u * skipped), on ? (end - skipped + 1u) / 2u : 0u, elsewhere);
@@ -54,18 +55,18 @@ uint ransBits(bool on, uint n) {
     return value;
 }
 
-// Returns the entry of slot `slot` of the table whose marks and entries begin at these words;
-// `marks` is even.
+// Returns the entry of slot `slot` of the table whose marks and entries begin at words `marks` (an
+// even number) and `entries`.
 uint ransEntry(uint marks, uint entries, uint slot) {
     uint word = ransAt(marks + 2u * (slot >> 5)),
          bits = sRans[word] & ~(0xfffffffeu << (slot & 31u));
     uint at = entries - 1u + sRans[word + 1u] + uint(bitCount(bits)); // slot 0 is marked
-    if (kLockstep) // a group without such a table may be in step with one that has it
+    if (kLockstep) // a group without such a table may run in lockstep with a group that has one
         at = min(at, kRansWords - 1u);
     return sRans[ransAt(at)];
 }
 
-// Lanes that have refilled take a symbol.
+// Takes a symbol, in lanes that have been refilled.
 uint ransTake(bool on, uint marks, uint entries, uint log) {
     uint slot = gState & ((1u << log) - 1u), entry = ransEntry(marks, entries, slot);
     gState = mix(gState, (entry & 0xfffu) * (gState >> log) + slot - (entry >> 12 & 0x7ffu), on);
@@ -78,17 +79,18 @@ uint ransSymbol(bool on, uint marks, uint entries, uint log) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// Building a table of 2^5 to 2^11 slots: ransTable, then a row of 32 symbols at a time, in order,
-// then ransFill. All lanes of the group call them; groups that are not `on` write nothing.
+// To build a table of 2^5 to 2^11 slots, call ransTable, then ransRow for 32 symbols at a time, in
+// order, then ransFill. All lanes of the group call these; groups that are not `on` write nothing.
 
-uint gTableSum, gTableSymbols; // slots so far, and symbols that have some
+uint gTableSum, gTableSymbols; // slots assigned so far, and symbols that have slots
 
 void ransTable(bool on, uint marks, uint log) {
     uint words = (1u << log) / 32u, at = lgLane();
     gTableSum = gTableSymbols = 0u;
-    lgBarrierShared(); // the table before has been used
+    lgBarrierShared(); // all lanes are done with the previous table
     if (on && at < words)
-        // Slot 0 is marked, as in every good table, so that reads of a bad table stay inside it.
+        // Slot 0 is always marked. A valid table marks it anyway; this keeps reads of an invalid
+        // table inside it.
         sRans[ransAt(marks + 2u * at)] = at == 0u ? 1u : 0u;
     if (on && at + 32u < words) sRans[ransAt(marks + 2u * at + 64u)] = 0u;
     lgBarrierShared();

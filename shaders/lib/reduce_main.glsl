@@ -2,10 +2,10 @@
 // reduce.comp and reduce64.comp: each workgroup combines its share of the input, and the last one
 // to finish combines the results of all, in order. No workgroup waits for another.
 //
-// The kind REDUCE writes the result. PARTIALS, the first half of an f32 scan, has one tile a
-// workgroup and leaves in scratch what comes before each tile. Scratch is that of a look-back, with
-// partial results in place of states; a reduction leaves it zero. src/cuda/reduce.cu says what
-// differs there.
+// The kind REDUCE writes the result. PARTIALS is the first half of an f32 scan: it has one tile per
+// workgroup and leaves each tile's prefix in scratch. Scratch is laid out like that of a look-back,
+// with partial results in place of states. A reduction leaves scratch zero. src/cuda/reduce.cu
+// describes how CUDA differs.
 #include "loops.glsl"
 #include "lib/scan_tile.glsl"
 #include "lib/partials.glsl"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads and checks the region list of a decode. This is where hostile lists are stopped: a kernel
-// touches no byte of a region before sourceAllowed and destinationAllowed have returned true.
+// Reads and checks the region list of a decode. Hostile lists are rejected here: a kernel must not
+// access any byte of a region before sourceAllowed and destinationAllowed have returned true.
 // src/cuda/lib/region.cuh is the same in CUDA.
 //
 // The includer declares its push constants before it includes this file. They are named `p` and
@@ -30,13 +30,13 @@ bool sourceInside(Region region, uint most) {
            inside64(region.source, region.sourceSize, p.source, p.sourceSize);
 }
 
-// Does the same for a source that must begin with a whole word.
+// Does the same for a source that must be 4-byte aligned.
 bool sourceAllowed(Region region, uint most) {
     return (region.source.x & 3u) == 0u && sourceInside(region, most);
 }
 
-// Returns whether the destination begins with a whole word, has 1 to `most` bytes and lies inside
-// the destination buffer.
+// Returns whether the destination is 4-byte aligned, has 1 to `most` bytes and lies inside the
+// destination buffer.
 bool destinationAllowed(Region region, uint most) {
     return (region.destination.x & 3u) == 0u && region.size.y == 0u && region.size.x - 1u < most &&
            inside64(region.destination, region.size, p.destination, p.destinationSize);

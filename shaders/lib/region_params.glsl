@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Regions for the files of lib/kernels, which pass their parameters on as CUDA does. The functions
-// of region.glsl get the push constants as an argument here; the includer defines its type
-// `Params`.
+// Regions for the files of lib/kernels, which pass their parameters as arguments, as CUDA does.
+// These overloads of the functions of region.glsl take the push constants as an argument, whose
+// type `Params` the includer defines.
 #ifndef SLUICE_REGION_PARAMS_GLSL
 #define SLUICE_REGION_PARAMS_GLSL
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A look-back of sums for kernels whose tiles wait for what lies before them while the workgroup
-// works on the next tiles. So no workgroup waits, and memory is busy all the time. It needs at
-// least as many lanes in a subgroup as there are subgroups in a workgroup, and is fast where
-// workgroups go on once they have started. The states are those of lookback.glsl.
+// A look-back of sums for kernels in which a tile waits for its prefix in a ring while the
+// workgroup works on the next tiles. So no workgroup idles, and memory is busy all the time. A
+// subgroup must have at least as many lanes as a workgroup has subgroups. The scheme is fast on
+// devices where a workgroup that has started keeps making progress. The states are those of
+// lookback.glsl.
 //
 // The includer defines the push constants p with scratch, polls and workgroups, and kSubgroups.
 //
-// Workgroup 0 is the scanner. It only serves speed: if it does not come in time, invocations look
-// back themselves.
+// Workgroup 0 is the scanner (see lookback.glsl). It is an optimization: if it is not in time,
+// invocations look back themselves.
 //
-// In the loop over tiles only shuffles and sums may need the whole subgroup, and they must not
-// stand in branches. Otherwise NVIDIA's compiler (580) takes the loop for divergent, and each of
-// them becomes a function with a loop of its own. So an invocation that waits in that loop waits
-// alone.
+// In the loop over tiles, shuffles and sums are the only subgroup operations, and they must not be
+// inside branches. Otherwise NVIDIA's compiler (580) considers the loop divergent and turns each of
+// these operations into a function with a loop of its own. This is why one invocation waits alone
+// in that loop.
 #ifndef SLUICE_RING_GLSL
 #define SLUICE_RING_GLSL
 
@@ -21,7 +22,7 @@ bool lookbackTile(uint index, out uint value) { // lookback.glsl needs it, but n
     return false;
 }
 
-// The halves are used in turn, so that one barrier a round is enough.
+// The arrays are double-buffered, so that one barrier per round is enough.
 shared uint sRingTotals[2][kSubgroups];
 shared uint sRingReady[2][kSubgroups]; // only the scanner uses these
 shared uint sRingTicket[2];
@@ -48,8 +49,8 @@ uint ringExclusive(uint value, const uint lanes, out uint total) {
     return before;
 }
 
-// Returns the sum of the values in sRingTotals of the subgroups below this one; `all` gets that of
-// all.
+// Returns the sum of sRingTotals over the subgroups below this one; `all` becomes the sum over all
+// subgroups.
 const uint kRingLanes = kSubgroups <= 8u ? 8u : kSubgroups <= 16u ? 16u : 32u;
 uint ringBefore(uint turn, out uint all) {
     uint lane = sgLane() & (kRingLanes - 1u), own = 0u;
@@ -58,8 +59,8 @@ uint ringBefore(uint turn, out uint all) {
     return subgroupShuffle(before, sgIndex());
 }
 
-// Returns whether the sum of what lies before `tile` comes within p.polls looks. `seen` is the
-// state before it, loaded earlier.
+// Returns whether the prefix of `tile` arrives within p.polls polls. `seen` is the state of the
+// tile before it, loaded earlier.
 bool ringComes(LookbackStates states, uint tile, LookbackState seen, out uint prefix) {
     uint state = lookbackUnpack(seen, prefix);
     for (uint i = 0u; i < p.polls && state != kTileWhole; i++)
@@ -71,8 +72,8 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingStates 
     volatile uvec4 s[]; // two states each
 };
 
-// The scanner turns the tiles' own values into the sums up to their ends, two tiles an invocation
-// at a time. It gives up if nothing comes for long or a workgroup had to look back.
+// The scanner turns the tiles' own values into inclusive sums, two tiles per invocation at a time.
+// It gives up after p.polls rounds without a new value, or if a workgroup had to look back.
 void ringScan(LookbackStates states, uint tiles) {
     RingStates pairs = RingStates(add64(p.scratch, SLUICE_LOOKBACK_HEAD));
     uint lane = sgLane(), first = 0u, carry = 0u, turn = 0u, idle = 0u;
@@ -109,7 +110,7 @@ void ringScan(LookbackStates states, uint tiles) {
                 pairs.s[at >> 1] = uvec4(whole, lookbackPack(own + value, kTileWhole));
         }
         carry += all;
-        // If the number of tiles is odd this goes one past the end.
+        // If the number of tiles is odd, this count ends one past the last tile.
         uint taken = 2u * subgroupAdd(lane <= open ? theirs : 0u);
         first += taken;
         idle = taken != 0u ? 0u : idle + 1u;
@@ -117,9 +118,9 @@ void ringScan(LookbackStates states, uint tiles) {
     }
 }
 
-// One invocation takes the next tile. NVIDIA's compiler (580) must not know that it adds 1: if the
-// number is the same in all lanes, it adds for all of them at once and distributes the result, for
-// which the subgroup would wait here.
+// One invocation takes the next tile. The increment is 1, but NVIDIA's compiler (580) must not know
+// that: for an increment that is uniform in the subgroup it does one atomic for all lanes and
+// distributes the result, and the whole subgroup would wait for it here.
 uint ringTake() {
     return atomicAdd(LookbackHead(p.scratch).ticket,
                      1u + (gl_LocalInvocationIndex & p.workgroups >> 31));
@@ -128,14 +129,14 @@ uint ringTake() {
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer RingHead {
     coherent uint ticket;
     volatile uint done;
-    coherent uint cleared; // counts workgroups that have cleared their part, and in multiples of
-                           // kRingClears those that have not
+    coherent uint cleared; // counts the workgroups that have come to clear; in addition, in units
+                           // of kRingClears, those that did not clear their part
 };
 const uint kRingClears = 0x10000u;
-// With up to this many tiles a workgroup, one workgroup clears all states sooner than it would hear
-// of the others.
+// With up to this many tiles per workgroup, it is faster that one workgroup clears all states than
+// that each waits for the others.
 const uint kRingClearsAlone = 16u;
-const uint kRingWaits = 64u; // looks for workgroups that may not have started yet
+const uint kRingWaits = 64u; // limits the polls for workgroups that may not have started yet
 
 shared uint sRingCleared;
 
@@ -150,10 +151,10 @@ void ringClear(uint part, uint parts, uint tiles) {
         lookbackStates(p.scratch).s[tiles - 1u] = LookbackState(0u);
 }
 
-// Does what lookbackClean() does, for many tiles: 2^28 elements have 1 MB of states, which one
-// workgroup clears in 17 us. So each workgroup waits a while for the others to be done with the
-// states, then clears its part. The last one clears the head, and all states if a workgroup has not
-// waited long enough.
+// Does what lookbackClean() does, but fast for many tiles: 2^28 elements have 1 MB of states, which
+// a single workgroup takes 17 us to clear. So each workgroup waits for a limited time until the
+// others no longer use the states, then clears its part. The last workgroup clears the head. It
+// also clears all states if a workgroup gave up waiting.
 void ringClean(uint workgroups, uint tiles) {
     RingHead head = RingHead(p.scratch);
     if (tiles <= kRingClearsAlone * workgroups) {

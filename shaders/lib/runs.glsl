@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Scans of runs over a subgroup and a workgroup: sums and maxima of u32, u64 and f32 values, cut
-// into segments or not.
+// Scans of runs over a subgroup and over a workgroup: sums and maxima of u32, u64 and f32 values,
+// optionally segmented. A run is a sequence of consecutive elements, reduced to one value.
 //
 // SLUICE_VALUE64 makes Value a pair of words. Every function must be called by the whole workgroup.
 #ifndef SLUICE_RUNS_GLSL
@@ -35,8 +35,8 @@ Value combine(Value a, Value b) {
 }
 #endif
 
-// A run of consecutive elements: the combined value of those after its last segment head, or of all
-// if it has none.
+// A run of consecutive elements. `value` combines the elements from its last segment head to its
+// end, or all elements if `head` is false because it has none.
 struct Run {
     Value value;
     bool head;
@@ -70,8 +70,8 @@ Run sgRunOf(Run run, uint from) {
 #endif
 
 #ifndef SLUICE_EMU
-// Returns how many lanes below this one are in its segment: none if a head is in this lane.
-// `headed` says whether there is a head in this lane or below.
+// Returns how many lanes below this one belong to its segment: 0 if this lane has a head. `headed`
+// is set if this lane or a lane below it has a head.
 uint sgReach(bool head, out bool headed) {
     uint lane = gl_SubgroupInvocationID;
     headed = false;
@@ -94,7 +94,7 @@ Value sgStep(Value value, uint step_, uint reach) {
 }
 #endif
 
-// Returns this lane's number as sgRunOf counts.
+// Returns this lane's index in the numbering that sgRunOf uses.
 #ifdef SLUICE_EMU
 uint runLane() { return wgInvocation(); }
 #else
@@ -138,8 +138,8 @@ Run sgInclusiveRun(Run run) {
     return run;
 }
 
-// Turns sgInclusiveRun's result into that of the lanes below this one. `total` joins all of the
-// subgroup's.
+// Turns the result of sgInclusiveRun into the exclusive scan: the joined runs of the lanes below
+// this one. `total` joins all runs of the subgroup.
 Run sgRunBefore(Run inclusive, out Run total) {
     total = sgRunOf(inclusive, runLane() | (kSubgroupSize - 1u));
     Run before = sgRunOf(inclusive, sgLane() == 0u ? runLane() : runLane() - 1u);
@@ -163,9 +163,9 @@ shared Value sRuns[2][kSubgroups], sOthers[2][kSubgroups];
 shared bool sHeads[2][kSubgroups], sOtherHeads[2][kSubgroups];
 uint gRunsTurn = 0u;
 
-// Joins the runs of the subgroups below this one; `run` is the same in all lanes of a subgroup.
-// `total` joins all of the workgroup's. With the same barrier, `otherTotal` joins a second list of
-// runs; it is valid in the first subgroup only.
+// Joins the runs of the subgroups below this one; `run` is uniform in a subgroup. `total` joins all
+// runs of the workgroup. `otherTotal` joins a second list of runs, `other`, without another
+// barrier; it is valid in the first subgroup only.
 Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     if (sgLane() == 0u) {
         sRuns[gRunsTurn][sgIndex()] = run.value;
@@ -180,7 +180,8 @@ Run wgRunsBefore(Run run, Run other, out Run total, out Run otherTotal) {
     if (kSubgroups <= kSubgroupSize) {
         uint lane = min(sgLane(), kSubgroups - 1u);
         Run own = Run(sRuns[gRunsTurn][lane], sHeads[gRunsTurn][lane]);
-        Run inclusive = sgInclusiveRun(own); // lanes past the last subgroup have anything
+        Run inclusive = sgInclusiveRun(own); // lanes past the last subgroup hold garbage, which
+                                             // nobody reads
         total = sgRunOf(inclusive, kSubgroups - 1u);
         before = sgRunOf(inclusive, max(sgIndex(), 1u) - 1u);
         if (sgUniform(sgIndex() == 0u)) {

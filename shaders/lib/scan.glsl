@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Exclusive sums over a subgroup and over a workgroup of several subgroups, for any subgroup size.
-// Every function must be called by the whole workgroup. The shared arrays have two halves used in
-// turn, so that one barrier a step is enough.
+// Every function must be called by the whole workgroup. The shared arrays are double-buffered, so
+// that one barrier per step is enough.
 //
 // SLUICE_SCAN_SHUFFLED is for sums inside loops and branches, where NVIDIA's compiler (580) turns
-// the subgroup's own sum into a call, which waits for all loads in flight.
+// the built-in subgroup sum into a call, which waits for all loads in flight.
 #ifndef SLUICE_SCAN_GLSL
 #define SLUICE_SCAN_GLSL
 
@@ -51,11 +51,11 @@ uint sgLast(uint value) {
 #endif
 }
 
-// Returns the exclusive sum over the subgroup of values below 2^bits, by a ballot for each bit and
-// a population count below the lane (Billeter, Olsson, Assarsson 2009). For one bit that is less
-// work than a scan by additions, which needs log2(S) steps for S lanes. A count of up to S lanes
-// needs log2(S) + 1 bits, because S itself has one more than the others. `total` is the sum over
-// the subgroup.
+// Returns the exclusive sum over the subgroup of values below 2^bits. It takes a ballot for each
+// bit and counts the ballot's bits below the lane (Billeter, Olsson, Assarsson 2009). For one bit
+// this is less work than a scan by additions, which takes log2(S) steps for S lanes. A count of up
+// to S lanes needs log2(S) + 1 bits, because S itself has one bit more than smaller counts. `total`
+// is the sum over the subgroup.
 uint sgExclusiveAddBits(uint value, uint bits, out uint total) {
 #ifdef SLUICE_EMU
     uint inclusive = sgInclusiveAdd(value);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // scan.comp and scan64.comp: prefix sums, minima and maxima in one pass with decoupled look-back.
 //
-// A workgroup takes one tile after the other and looks one tile ahead: it loads the next tile and
-// publishes its value before it waits for what lies before the current one. So other workgroups do
-// not wait long for a value, and the loads of one tile hide the wait for another.
+// A workgroup takes one tile after the other and works one tile ahead: it loads the next tile and
+// publishes its value before it waits for the prefix of the current tile. So other workgroups do
+// not wait long for a value, and the loads of one tile overlap with the wait of another.
 //
-// Sums of f32 depend on the order of their additions, so reduce.comp adds up the tiles' sums
-// beforehand, in a fixed order. src/cuda/scan.cu says what differs there.
+// Sums of f32 depend on the order of the additions, so reduce.comp first adds up the tiles' sums in
+// a fixed order. src/cuda/scan.cu describes how CUDA differs.
 #include "loops.glsl"
 #include "lib/scan_tile.glsl"
 #include "lib/partials.glsl"
@@ -43,7 +43,7 @@ Value lookbackInclusiveLanes(Value value) {
 #endif
 #include "lib/lookback.glsl"
 
-// For sums of f32 a workgroup has one tile, whose prefix is known beforehand.
+// For sums of f32 a workgroup has a single tile, whose prefix reduce.comp has computed.
 const bool kOrdered = kOperation == SLUICE_SCAN_OP_SUM_F32;
 
 bool lookbackTile(uint index, out Value value) {
@@ -52,9 +52,9 @@ bool lookbackTile(uint index, out Value value) {
     return total.head;
 }
 
-// Joins the elements of the subgroup, for commutative operations. With segments, only what follows
-// the last head counts; then each lane leaves out what stands before that, and the order of the
-// rest does not matter.
+// Joins the elements of the subgroup, for commutative operations. With segments, only the elements
+// from the last head on matter. Each lane therefore drops its elements before that head, and the
+// order of the remaining ones does not matter.
 Run subgroupRun(Elements e) {
     Run run = kNoRun;
 #ifdef SLUICE_EMU
@@ -79,8 +79,8 @@ Run subgroupRun(Elements e) {
 #endif
 }
 
-// The subgroup's elements, scanned: starts[row] joins all of them before this invocation's in a
-// row.
+// The scanned elements of a subgroup. starts[row] joins all of its elements that come before this
+// invocation's elements in that row.
 struct Scanned {
     Run starts[kRows];
     Run total; // of the subgroup
@@ -130,9 +130,10 @@ void storeTotal(Run all) {
         storeValue(p.total, 0u, kOperation == SLUICE_SCAN_OP_MAX ? decode(all.value) : all.value);
 }
 
-// The whole workgroup scans a tile. This is called in one place only, because every call is a copy
-// of long code. What lies before the tile comes from the look-back; for a sum of f32 it stands in
-// scratch, which is zero again afterwards. Nothing lies before the only tile of a single workgroup.
+// The whole workgroup scans a tile. The function is called in one place only, because it is long
+// and every call is inlined. The tile's prefix comes from the look-back. For a sum of f32 it comes
+// from scratch, which is cleared afterwards. A workgroup that runs alone has a single tile, which
+// needs no prefix.
 //   published  other workgroups know the tile's own value
 void scanOne(uint index, uint count, uint tiles, bool published) {
     bool inPlace = p.input_ == p.output_, others = p.workgroups > 1u;
@@ -149,17 +150,19 @@ void scanOne(uint index, uint count, uint tiles, bool published) {
     }
     storeElements(tile, elements, scanned, join(prefix, before));
     if (index == tiles - 1u) storeTotal(join(prefix, total));
-    if (kOrdered && others && wgInvocation() == 0u) // since all have read it there was a barrier
+    if (kOrdered && others && wgInvocation() == 0u) // a barrier has followed since all lanes read
+                                                    // it
         storePartial(p.scratch, index, kNoRun);
     wgBarrierShared(); // all have read lookbackWait's shared memory
 }
 
 shared uint sTicket;
 
-// Scans wide tiles with look-ahead, if there is a scanner. Returns three tickets that are left to
-// do, and how many it took, at most its share. After waiting in vain, the first two belong to tiles
-// whose value is published; looking back here would take registers. Otherwise the first one does
-// not belong to a wide tile, and the others to no tile.
+// Scans wide tiles with look-ahead, if there is a scanner. Returns three tickets that the caller
+// must still process and the number of tickets taken, which is at most the share. If a wait for the
+// scanner times out, the caller does the look-back, since it would take too many registers here;
+// then the values of the first two tickets' tiles are already published. Otherwise the first ticket
+// is not that of a wide tile, and the other two lie past the last tile.
 uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     bool inPlace = p.input_ == p.output_;
     uint nextTicket = ticket;
@@ -175,8 +178,9 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
         Run nextRun = kNoRun, nextTotal, ignored;
         if (loading) nextRun = subgroupRun(nextElements);
         Run before = wgRunsBefore(scanned.total, nextRun, ignored, nextTotal);
-        // The next ticket is taken as late as its latency can be hidden, since others wait for its
-        // tile until that has published.
+        // The next ticket is taken as late as possible, but early enough to hide the latency of the
+        // atomic: other workgroups depend on its tile from the moment the ticket is taken until the
+        // tile's value is published.
         uint taken = tiles;
         if (loading) {
             lookbackPublish(p.scratch, nextTicket, nextTotal.value, nextTotal.head, inPlace);
@@ -205,8 +209,8 @@ uvec4 scanWideTiles(uint ticket, uint wideTiles, uint tiles) {
     return uvec4(ticket, tiles, tiles, p.share);
 }
 
-// Scans all tiles of a workgroup: the one with its own number, or tiles by ticket, of which those
-// that scanWideTiles leaves come first.
+// Scans all tiles of a workgroup: either the tile of the workgroup's own index, or tiles by ticket.
+// Tickets that scanWideTiles returns come first.
 void scanTiles(uint workgroup, uint count, uint tiles, bool tickets) {
     uint published = 0u, end = tickets ? tiles : workgroup + 1u;
     uvec4 next = uvec4(workgroup, end, end, p.share); // tiles to do, and tickets taken

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles of the scan family: loads, stores, and the mapping of element types to the two operations
-// of the kernels.
+// Tiles of scans and reductions: loads, stores, and the mapping of element types to the kernels'
+// operations.
 //
 // Each invocation holds kRows rows of 16 consecutive bytes; the rows of a subgroup are contiguous.
-// Every minimum and maximum is a maximum of unsigned keys: a key has the order of its type,
-// reversed for a minimum.
+// Every minimum and maximum is computed as a maximum of unsigned keys. Keys are ordered like the
+// values of the type, and in reverse for a minimum.
 #ifndef SLUICE_SCAN_TILE_GLSL
 #define SLUICE_SCAN_TILE_GLSL
 
@@ -40,8 +40,8 @@ struct Row {
 // The lowest key of f32: minus infinity for a maximum, infinity for a minimum.
 const uint kLowestKey = 0x007fffffu;
 
-// All bits are set if elements are f32. Keys are made without branches, because with a branch for
-// each element half of a maximum's code was branches.
+// All bits are set if elements are f32. Keys are computed without branches, because a branch for
+// each element made up half of the code of a maximum.
 uint floatMask() { return p.isFloat != 0u ? ~0u : 0u; }
 
 Value encode(Value bits) {
@@ -179,8 +179,8 @@ void storeRow(Tile tile, uvec2 target, uint row, Row values) {
     }
 }
 
-// Returns the head flags of a tile's elements from `at` on, in bits from 0 on. A tile is a whole
-// number of mask words.
+// Returns the head flags of a tile's elements, starting with element `at` in bit 0. A tile is a
+// whole number of mask words.
 uint headsAt(uint tile, uint at) {
     return WordsIn(add64(p.heads, mul64(tile, kTile / 8u))).w[at >> 5] >> (at & 31u);
 }
@@ -228,8 +228,8 @@ Elements loadWide(uint index) {
     return e;
 }
 
-// Does sgInclusiveRun for each row. If that takes steps of shuffles, all rows take each step
-// together, so that the shuffles of all rows are in flight at the same time.
+// Does sgInclusiveRun for each row. If that takes several steps of shuffles, the rows do each step
+// together, so that their shuffles are in flight at the same time.
 Run[kRows] sgInclusiveRows(Run runs[kRows]) {
 #ifndef SLUICE_EMU
 #ifdef SLUICE_VALUE64

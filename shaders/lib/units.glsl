@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Copies bytes at any alignment in words of 4 and units of 16 bytes, which are aligned at the
-// destination: two aligned loads, a funnel shift, and one store.
+// Copies bytes at any alignment, in words of 4 bytes and units of 16 bytes that are aligned at the
+// destination. A copy takes two aligned loads, a funnel shift and one store.
 #ifndef SLUICE_UNITS_GLSL
 #define SLUICE_UNITS_GLSL
 
@@ -20,7 +20,8 @@ layout(buffer_reference, std430, buffer_reference_align = 8) writeonly buffer Pa
 layout(buffer_reference, std430, buffer_reference_align = 4) writeonly buffer WordOut { uint w; };
 
 // -----------------------------------------------------------------------------------------------
-// Words are 4 bytes, of which [from, to) count. Words that have none of those bytes are not read.
+// Words are 4 bytes. The functions access bytes [from, to) of a word, and read no source word that
+// holds none of these bytes.
 
 uint beginWord(uvec2 source, uint from) {
     return (source.x & 3u) + from < 4u ? WordsIn(uvec2(source.x & ~3u, source.y)).w[0] : 0u;
@@ -52,7 +53,7 @@ void storeWord(uvec2 target, uint value, uint from, uint to) {
 }
 
 // -----------------------------------------------------------------------------------------------
-// Units are 16 bytes, all of which count.
+// Units are 16 bytes, which are accessed as a whole.
 
 uvec4 funnelShift(uvec4 low, uvec4 high, uint shift) {
     if ((shift & 8u) != 0u) {
@@ -68,7 +69,7 @@ uvec4 funnelShift(uvec4 low, uvec4 high, uint shift) {
     return low;
 }
 
-// Loads `bytes` bytes at `source`, at most 16, if only their own words may be read.
+// Loads `bytes` bytes at `source`, at most 16. It reads only words that hold some of these bytes.
 uvec4 loadBytes(uvec2 source, uint bytes) {
     uvec4 words = uvec4(0u);
     SLUICE_UNROLL
@@ -80,8 +81,9 @@ uvec4 loadBytes(uvec2 source, uint bytes) {
     return words;
 }
 
-// Stores bytes [from, to) of unit `index` from `base` on, a multiple of 16. The words of an
-// incomplete unit are stored in a loop because such units are rare and the code of a word is long.
+// Stores bytes [from, to) of unit `index` of an array at `base`, which is 16-byte aligned. The
+// words of an incomplete unit are stored in a loop that is not unrolled, because such units are
+// rare and the code for a word is long.
 void storeUnit(uvec2 base, uint index, uvec4 value, uint from, uint to) {
     if (from == 0u && to == 16u) {
         UnitsOut(base).v[index] = value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A list of 16-bit words that the lanes of a lane group take in turn, through a ring in shared
-// memory. A step takes at most one word a lane. wordsMove must follow after at most six steps, with
-// what wordsAhead returned before them.
+// A list of 16-bit words that the lanes of a lane group consume in lane order, through a ring
+// buffer in shared memory. A step takes at most one word per lane. The caller calls wordsAhead,
+// does at most six steps, then passes the result of wordsAhead to wordsMove.
 #ifndef SLUICE_WORD_STREAM_GLSL
 #define SLUICE_WORD_STREAM_GLSL
 
@@ -9,12 +9,12 @@
 #include "lanes.glsl"
 #include "memory.glsl"
 
-// Where lane groups are joined through shared memory, the ring would cost more than it saves; with
-// its barriers in every read SwiftShader would run out of memory when it compiles.
+// Where a lane group spans several subgroups, the ring would cost more than it saves. Its barriers
+// in every read would also make SwiftShader run out of memory during compilation.
 #if defined(SLUICE_NARROW) || defined(SLUICE_EMU)
 
 uvec2 gWordsAt;  // address, 4-byte aligned
-uint gWordsSize; // in units of 4 bytes; words behind it are 0
+uint gWordsSize; // in units of 4 bytes; words past it are 0
 uint gNext;      // the next word
 
 void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
@@ -32,13 +32,13 @@ void wordsMove(uint ahead) {}
 #else
 
 const uint kWordRows = 4u; // of 64 words; three of them are always ahead
-// An entry has one word of 16 bits, since packed words would take longer to read.
+// An entry holds a single 16-bit word, since unpacking two words would make reads slower.
 shared uint sWords[kGroupsPerWorkgroup * 64u * kWordRows];
 
 uvec2 gWordsAt;  // address, 4-byte aligned
-uint gWordsLast; // the last 4 bytes; words behind them have no meaning
+uint gWordsLast; // index of the last 4 bytes; words past them are undefined
 uint gNext;      // the next word
-uint gMoveAt;    // when the ring moves on
+uint gMoveAt;    // the ring moves when gNext reaches this
 
 // Returns two words of the stream in row `row` for this lane.
 uint wordsLoad(uint row) { return WordsIn(gWordsAt).w[min(row * 32u + lgLane(), gWordsLast)]; }
@@ -48,12 +48,13 @@ void wordsKeep(uint row, uint pair) {
     sWords[at + 1u] = pair >> 16;
 }
 
-// Opens a list of `size` times 4 bytes. `elsewhere` may be read if it is empty.
+// Opens a list of `size` units of 4 bytes. If the list is empty, `elsewhere` is read instead; its
+// contents do not matter.
 void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
     gWordsAt = mix(address, elsewhere, bvec2(size == 0u));
     gWordsLast = max(size, 1u) - 1u;
     gNext = 0u;
-    lgBarrierShared(); // the list before has been read
+    lgBarrierShared(); // all lanes have read the previous list
     SLUICE_UNROLL
     for (uint row = 0u; row < kWordRows; ++row)
         wordsKeep(row, wordsLoad(row));
@@ -64,9 +65,9 @@ void wordsBegin(uvec2 address, uint size, uvec2 elsewhere) {
 // Returns word `at` of the list, which must be among the next 192.
 uint wordAt(uint at) { return sWords[lgIndex() * 64u * kWordRows + at % (64u * kWordRows)]; }
 
-// Loads the row that comes next. This is done at each turn, mostly from the first-level cache, and
-// in vain if the ring does not move. With a load in a branch, or a register that lives across
-// iterations, NVIDIA's compiler (580) would wait for the memory.
+// Loads the row that enters the ring next. Each iteration of the caller's loop loads it, even if
+// the ring does not move; most of these loads hit the first-level cache. A load in a branch, or a
+// register that lives across iterations, would make NVIDIA's compiler (580) wait for the memory.
 uint wordsAhead() { return wordsLoad(gMoveAt / 64u + kWordRows - 1u); }
 
 void wordsMoveRow(uint ahead) {

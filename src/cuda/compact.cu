@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Stable compaction in one pass with decoupled look-back: a tile a block (compact_block.cuh), or
-// many tiles through a ring (compact_ring.cuh, compact_words.cuh).
+// Stable compaction in one pass with decoupled look-back, with one tile per block
+// (compact_block.cuh) or with many tiles through a ring (compact_ring.cuh, compact_words.cuh).
 //
 // shaders/compact.comp, compact_ring.comp and compact_call.comp are its counterparts. Vulkan has no
 // asynchronous copies to shared memory, so its ring takes elements of 4 bytes only; and it has
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kCompactThreads, kCompactWordBlocksPerProcesso
 #endif
 }
 
-// Returns whether it is so short that programmatic dependent launch pays.
+// Returns whether the command is so short that programmatic dependent launch pays.
 __host__ __device__ inline bool isShort(const CompactParams& params)
 {
     return (params.mode & SLUICE_COMPACT_MODE_DIRECT) != 0;

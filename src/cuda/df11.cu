@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decodes DFloat11 and ECF8 units, a thread a window. shaders/df11.comp explains the method, and
-// the steps on a window are one text for both (shaders/lib/kernels/df11_*.h). Here a block's input,
-// signs and mantissas are copied to shared memory asynchronously; in registers they would cost a
-// third of the blocks that a processor runs at once.
+// Decodes DFloat11 and ECF8 units, one window per thread. shaders/df11.comp explains the method;
+// both share the steps on a window (shaders/lib/kernels/df11_*.h). Here a block's input, signs and
+// mantissas are copied to shared memory asynchronously; in registers they would cost a third of the
+// blocks that a processor runs at once.
 #include <sluice/sluice_df11.h>
 
 #include "cuda/kernels.h"
@@ -420,8 +420,8 @@ __global__ void __launch_bounds__(kThreads, kDf11BlocksPerProcessor)
     const Unit& unit = wg.unit;                         // once there is one
     uint32_t fetched = 0xffffffffu;                     // the block that has been loaded and
                                                         // planned
-    uint32_t turn = 0, current = count, nextUnitAt = 0; // the block from which on to look for
-                                                        // another unit
+    uint32_t turn = 0, current = count, nextUnitAt = 0; // the block at which to look for another
+                                                        // unit
     for (uint32_t block = begin; block < stop; ++block) {
         if (block >= nextUnitAt) {
             const uint32_t found = unitOf(params, block, count);
@@ -429,7 +429,7 @@ __global__ void __launch_bounds__(kThreads, kDf11BlocksPerProcessor)
                          : found + 1 == count ? 0xffffffffu
                                               : max(firstBlockOf(params, found + 1), block + 1);
             if (found != count && found != current) {
-                __syncthreads(); // the unit and the table before have been used
+                __syncthreads(); // all are done with the previous unit and table
                 if (threadIdx.x == 0) {
                     openUnit(params, found);
                     wg.otherCounts[0] = wg.otherCounts[1] = 0;

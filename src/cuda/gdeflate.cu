@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// GDeflate 1.0 decode: a block of two warps a tile, of which the first turns bits into tokens and
-// the second tokens into bytes. docs/format.md has the format, rounds, limits and the order of
-// errors; shaders/gdeflate.comp explains the method. Here named barriers synchronize the two warps,
-// and two rounds are one step.
+// GDeflate 1.0 decode. A tile has a block of two warps: the first warp turns bits into tokens, and
+// the second turns tokens into bytes. docs/format.md specifies the format, rounds, limits and the
+// order of errors; shaders/gdeflate.comp explains the method. Here named barriers synchronize the
+// two warps, and a step is two rounds.
 #include "formulas/gdeflate.h"
 #include "cuda/kernels.h"
 #include "cuda/lib/bit_reader.cuh"
@@ -21,8 +21,8 @@ constexpr uint32_t kThreads = 2 * kWarpSize;
 constexpr uint32_t kLitBits = 10, kDistBits = 8, kPreBits = 7;
 constexpr uint32_t kDistTable = 1u << kLitBits; // its place in TileShared::table
 constexpr uint32_t kRounds = 16;                // a phase
-// The ring holds two phases of tokens, tokens that wait for a distance, those that are not placed
-// yet and those of an unfinished group.
+// The ring holds the tokens of two phases, tokens that wait for a distance, tokens that are not
+// placed yet and tokens of an unfinished group.
 static_assert(2 * kRounds * kWarpSize + kWarpSize + kPlacedAtOnce + kGroup <= kTokenRing);
 
 // Flags of table entries
@@ -110,7 +110,7 @@ struct TokenDecoder {
     uint32_t before = 0;     // the same before the last round
     uint32_t storedLeft = 0; // bytes of a stored block
     uint32_t pending = 0;    // lanes that read a distance next
-    // For this lane's match: where its token stands, and its length - 1 as in the token.
+    // For this lane's match: the index of its token, and its length - 1 as in the token.
     uint32_t slot = 0, length = 0;
     uint32_t tableMask = 0, tableBase = 0; // the table that this lane reads next
 
@@ -132,8 +132,8 @@ private:
     __device__ uint32_t endBlock();
 };
 
-// Reads the code lengths of a dynamic block: those of literals and lengths, and from place 288 on
-// those of distances.
+// Reads the code lengths of a dynamic block: first those of literals and lengths, and starting at
+// index 288 those of distances.
 __device__ uint32_t TokenDecoder::readCodeLengths(uint32_t litCount, uint32_t distCount)
 {
     const uint32_t total = litCount + distCount;
@@ -223,7 +223,7 @@ __device__ uint32_t TokenDecoder::buildCodes(uint32_t type, uint32_t header)
     const bool good = huffmanBuild<kDistBits, SLUICE_GD_DIST_SYMS / kWarpSize>(
         shared.lengths + firstDistance, shared.sorted + firstDistance, shared.code[1],
         shared.table + kDistTable, shared.huffman, distEntry);
-    // This table lies over the code lengths.
+    // This table shares its memory with the code lengths.
     if (!good || !huffmanBuild<kLitBits, SLUICE_GD_LITLEN_SYMS / kWarpSize>(
                      shared.lengths, shared.sorted, shared.code[0], shared.table, shared.huffman,
                      litEntry)) {
@@ -258,7 +258,7 @@ __device__ uint32_t TokenDecoder::symbol() const
                          shared.code[kind]);
 }
 
-// A distance follows a length, a literal or length everything else.
+// After a length the lane reads a distance, after everything else a literal or length.
 __device__ void TokenDecoder::nextTable(uint32_t entry, uint32_t value)
 {
     const uint32_t begins = entry & kLength;
@@ -344,7 +344,8 @@ __device__ uint32_t TokenDecoder::symbolRounds()
     return SLUICE_ST_PENDING;
 }
 
-// Does the round with the end-of-block symbol, and one more for distances that are still missing.
+// Does the round with the end-of-block symbol, and one more round for distances that are still
+// missing.
 __device__ uint32_t TokenDecoder::lastRounds()
 {
     const uint32_t lane = laneIndex();
@@ -443,8 +444,8 @@ __device__ void decodeTokens(TileShared& shared, const uint8_t* source, uint32_t
     }
 }
 
-// The work of the second warp. After a bad token it takes no more, but goes on until the first warp
-// has learned of it.
+// The work of the second warp. After a bad token it takes no more tokens, but continues until the
+// first warp has seen the error.
 template <typename Tile>
 __device__ uint32_t expandTokens(TileShared& shared, const Tile& out, uint32_t size)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Turns the symbols of Gstd tiles into bytes, a block a tile. For each group of bytes the runs are
-// marked (gstd_mark.cuh) and then made into bytes (gstd_make.cuh). Literals wait in the output, so
-// that all runs, of literals or of a match, are copies. If all tiles are at work at once, a part is
-// begun as soon as its symbols are known.
+// Turns the symbols of Gstd tiles into bytes, one tile per block. For each group of bytes the runs
+// are marked (gstd_mark.cuh) and then turned into bytes (gstd_make.cuh). Literals are kept at the
+// end of the part's output until they are used, so that all runs, of literals or of a match, are
+// copies. If all tiles run at the same time, a part is started as soon as its symbols are known.
 //
 // shaders/gstd_expand.comp has the same steps with eight bytes an invocation. Here a thread takes
 // words, most of which need one run for their four bytes; the bytes of one batch then took 0.22 and

@@ -248,7 +248,7 @@ private:
     {
         uint32_t counts[kCodeBits + 1] = {}, firsts[kCodeBits + 1], ends[kCodeBits + 1];
         bool tooLong = false;
-        __syncwarp(); // the table before has been used
+        __syncwarp(); // all lanes are done with the previous table
 #pragma unroll
         for (uint32_t r = 0; r < 8; ++r) {
             tooLong = tooLong || m_literals.v[r] > kCodeBits;

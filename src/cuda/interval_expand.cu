@@ -45,7 +45,8 @@ __device__ uint4 joined(uint4 a, uint4 b, uint32_t from)
     return make_uint4(word(a.x, b.x, 0), word(a.y, b.y, 1), word(a.z, b.z, 2), word(a.w, b.w, 3));
 }
 
-// Makes a unit that elements fill exactly; `element` is the index of the first among the marks.
+// Returns a unit that elements fill exactly; `element` is the index of its first element among the
+// marks.
 template <uint32_t Size>
 __device__ uint4 regularUnit(const ExpandShared& shared, uint32_t element)
 {

@@ -84,8 +84,8 @@ __device__ Piece pieceOf(const IntervalParams& p, const Interval& own, const Fet
     if constexpr (Kind == SLUICE_INTERVAL_KIND_REMOVE) from += own.index;
     if constexpr (Kind == SLUICE_INTERVAL_KIND_INSERT) to += own.index;
 
-    // Elements past the destination are dropped, judged by their number or, where the order gives
-    // the places, by their place.
+    // Elements past the destination are dropped. What decides is their index or, where places
+    // follow from the order, their place.
     const uint64_t room = subSaturated(p.capacity, placed ? own.before : to);
     const uint32_t bound = static_cast<uint32_t>(min(static_cast<uint64_t>(own.count), room));
     const uint32_t last = min(own.to, bound), first = min(own.from, last);
@@ -234,7 +234,8 @@ __device__ void copyRuns(const IntervalParams& p, MoveShared& shared, const Piec
     Run run = runOf(piece);
     const uint64_t lowest = piece.source & ~15ull,
                    highest = ((piece.source + piece.bytes) & ~15ull) + 16;
-    // Near the ends of the source, only words inside it may be read.
+    // Near the ends of the source, whole units may reach outside it; then only words inside it are
+    // read.
     const bool within =
         lowest >= u64From(p.source) && highest <= u64From(p.source) + u64From(p.sourceSize);
 

@@ -52,7 +52,7 @@ __device__ bool isLast(const ScanParams& params)
 // -----------------------------------------------------------------------------------------------
 // Reduction
 
-// Returns whether it is so short that programmatic dependent launch pays.
+// Returns whether the command is so short that programmatic dependent launch pays.
 __host__ __device__ inline bool isShort(const ScanParams& params)
 {
     return params.maxCount <= kShortReduceElements;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Prefix sums, minima and maxima in one pass with decoupled look-back.
 //
-// Where there are many tiles, a block takes one after the other through a ring in shared memory: it
-// publishes a tile's own value as soon as the tile has arrived, and writes the tile kScanAhead
-// tiles later. By then what lies before it is known, so nobody waits for long. Tiles that are not
-// whole, or not 16-byte aligned, are done one at a time.
+// If there are many tiles, a block passes them through a ring in shared memory: it publishes a
+// tile's own value as soon as the tile has arrived, and writes the tile kScanAhead tiles later. By
+// then the tile's prefix is known, so nobody waits for long. Tiles that are incomplete, or not
+// 16-byte aligned, are processed one at a time.
 //
-// Sums of f32 depend on the order of their additions, so reduce.cu adds up the tiles' sums
+// Sums of f32 depend on the order of the additions, so reduce.cu adds up the tiles' sums
 // beforehand.
 //
-// The shaders have two texts, shaders/lib/scan_main.glsl and scan_ring.comp. Vulkan has no
+// There are two counterparts in GLSL, shaders/lib/scan_main.glsl and scan_ring.comp. Vulkan has no
 // asynchronous copies to shared memory (bulk_copy.cuh), so its ring keeps tiles in registers too,
 // and only does sums of words.
 #include "cuda/kernels.h"
@@ -85,8 +85,8 @@ struct Scan {
     uint32_t tiles;
     bool inPlace;
 
-    // Waits for what lies before `tile`, which is published and scanned in itself, and writes it.
-    // `leaves` says that it is the block's only tile.
+    // Waits for the prefix of `tile`, which is published and locally scanned, and writes the tile.
+    // `leaves` is set if it is the block's only tile.
     __device__ void finish(const Tile& tile, const typename Tile::Elements& elements,
                            const Scanned<Op, Segmented>& scanned, const OneRun& before,
                            const OneRun& total, bool leaves) const
@@ -190,8 +190,8 @@ struct Scan {
                 const OneRun total = {totals[oldest], Segmented && totalHeads[oldest]};
                 if (threadIdx.x == 0) {
                     fenceCopyEngine();
-                    // A ticket is taken late, because others wait for its tile until that has
-                    // published.
+                    // A ticket is taken late, because other blocks depend on its tile from then
+                    // until it has published.
                     load(oldest);
                 }
                 finish(tile, elements, scanned, before, total, false);
@@ -256,8 +256,8 @@ __global__ void __launch_bounds__(kScanThreads, kScanBlocksPerProcessor)
     lookback.clean(tiles);
 }
 
-// Scans f32 sums, a tile a block. reduce.cu has left in scratch what comes before each tile; a
-// single tile has nothing before it.
+// Scans f32 sums, one tile per block. reduce.cu has left the prefix of each tile in scratch; a
+// single tile needs none.
 template <bool Segmented>
 __global__ void __launch_bounds__(kScanThreads)
     scanF32Kernel(const __grid_constant__ ScanParams params)
@@ -281,7 +281,7 @@ __global__ void __launch_bounds__(kScanThreads)
     const OneRun before = blockRunsBefore(scanned.total, runs, total);
     scanned.store(tile, elements, join(prefix, before), params.kind == SLUICE_KIND_INCLUSIVE);
     if (blockIdx.x == tiles - 1) storeTotal<Op>(params, join(prefix, total).value);
-    // Scratch is left zero, as it was found. All threads have read it: there was a barrier.
+    // Scratch is left zero, as it was found. A barrier has ensured that all threads have read it.
     if (hasPartials && threadIdx.x == 0) storePartial(params, blockIdx.x, OneRun());
 }
 

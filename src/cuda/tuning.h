@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every number that was chosen for the CUDA backend by measurement. The first ones are compiled
-// into kernels. The others are a row for the host, which tuningFor() fills from what the device
-// reports; commands only read it. A context takes another row as text
+// All numbers of the CUDA backend that were chosen by measurement. The first ones are compiled into
+// kernels. The others form a row of values for the host, which tuningFor() derives from the
+// device's properties; commands only read it. A context accepts another row as text
 // (SluiceCudaContextInfo::tuning), and `sluice tune` prints one.
 //
 // The figures beside the values were measured on an H200 (docs/performance.md). A processor is a
@@ -24,29 +24,31 @@ constexpr uint32_t kCompactBlocksPerProcessor = 4;
 // 13 tiles fill the shared memory of a processor of compute capability 9.0, so registers must not
 // allow fewer.
 constexpr uint32_t kGdeflateBlocksPerProcessor = 13;
-// 20, 24, 28 and 32 blocks took 3.4, 3.2, 3.1 and 3.0 ms for textures, and 2.9, 2.8, 2.6 and 2.6
-// for maps.
+// With 20, 24, 28 and 32 blocks, textures took 3.4, 3.2, 3.1 and 3.0 ms, and maps took 2.9, 2.8,
+// 2.6 and 2.6 ms.
 constexpr uint32_t kGstdSymbolBlocksPerProcessor = 28;
-// If tiles are many, more of them are decoded at a time; if they are few, each takes less time.
+// For many tiles, smaller blocks decode more tiles at a time; for few tiles, larger blocks make
+// each tile faster.
 constexpr uint32_t kGstdManyWarps = 8, kGstdManyBlocksPerProcessor = 5;
 constexpr uint32_t kGstdFewWarps = 16, kGstdFewBlocksPerProcessor = 2;
 // Filters: small blocks are fastest for many tiles, large ones for few (filter.fewTiles).
 constexpr uint32_t kFilterThreads = 256, kFilterFewThreads = 512;
 constexpr uint32_t kFilterThreadsPerProcessor = 1024;
 constexpr uint32_t kDf11BlocksPerProcessor = 3;
-// Few warps have much in flight each. With more of them the L2 cache evicts a sector before the
-// warp comes back to it.
+// There are few warps with many loads in flight each. With more warps, the L2 cache evicts a sector
+// before its warp returns to it.
 constexpr uint32_t kMoveWarps = 1, kMoveBlocksPerProcessor = 24;
 // Runs of this many bytes on average are copied in units of 16 bytes, shorter ones in words.
 constexpr uint32_t kLongRunBytes = 256;
 // The ring that loads to registers reaches 0.86 to 0.90 of the copy with 3 blocks and 4 stages,
 // 0.83 to 0.86 with 4 blocks and 3 stages.
 constexpr uint32_t kCompactWordBlocksPerProcessor = 3, kCompactWordStages = 4;
-// Two blocks, which build two tables for 42 warps of a processor, are faster than three with 48
-// warps, for which there are too few registers.
+// Two blocks, which build two tables for the 42 warps of a processor, are faster than three blocks
+// with 48 warps, which have too few registers.
 constexpr uint32_t kFloatBlocksPerProcessor = 2;
-// Tiles of a ring in shared memory, and how many tiles later a tile is written: it takes that long
-// until the sum before it is known. Scans reach 0.95 of the copy, with one tile ahead 0.85.
+// The number of tiles of a ring in shared memory, and how many tiles later a tile is written, which
+// hides the time until its prefix is known. Scans reach 0.95 of the speed of a copy; with one tile
+// ahead they reach 0.85.
 constexpr uint32_t kScanStages = 3, kScanAhead = 2;
 constexpr uint32_t kCompactStages = 3, kCompactAhead = 2;
 // Loads of 16 bytes that a thread of a reduction has in flight: with eight, 2^26 words take 61 us,
@@ -74,7 +76,7 @@ struct CudaTuning {
         // tiles go through the ring, which reaches 0.95 of the copy, where one tile a block reached
         // 0.6 to 0.85.
         uint32_t blocks;
-        uint32_t ring;               // 1: tiles wait in shared memory for what lies before them
+        uint32_t ring;               // 1: tiles wait in shared memory for their prefix
         uint32_t programmaticLaunch; // 1: short scans begin while the launch before them still runs
     } scan;
 
@@ -96,16 +98,16 @@ struct CudaTuning {
     } compact;
 
     // Large shares come first and small ones last, so that all blocks end at the same time. With
-    // more than 16 KiB a round the L2 cache evicts a sector before the warp comes back to it.
+    // more than 16 KiB per round, the L2 cache evicts a sector before its warp returns to it.
     IntervalTuning interval;
 
     struct Gstd {
-        // Up to this many tiles, blocks of 16 warps make their bytes, 8,192 at a time, so that each
-        // tile takes less time. More tiles are faster with 8 warps each, since more of them run at
-        // a time.
+        // Up to this many tiles are expanded by blocks of 16 warps, 8,192 bytes at a time, so that
+        // each tile takes less time. More tiles are faster with 8 warps each, since more of them
+        // run at a time.
         uint32_t fewTiles;
-        uint32_t programmaticLaunch; // 1: bytes of a part are made while others are still decoded
-        uint32_t symbolsOnly; // 1: no bytes are made; the benchmark times symbols by themselves
+        uint32_t programmaticLaunch; // 1: a part is expanded while others are still decoded
+        uint32_t symbolsOnly; // 1: nothing is expanded; the benchmark times the symbols alone
     } gstd;
 
     struct Filter {
@@ -149,8 +151,8 @@ inline CudaTuning tuningFor(const CudaTraits& device)
     return row;
 }
 
-// At least two blocks, because a single one would be taken for the only tile's (scan.cu,
-// compact.cu), and at least two tiles for a scanner.
+// There must be at least two blocks, because a single block is assumed to have the only tile
+// (scan.cu, compact.cu), and at least two tiles for a scanner.
 constexpr uint32_t kMostTuningBlocks = 1u << 16;
 inline constexpr TuningField kCudaTuningFields[] = {
     SLUICE_TUNING_FIELD_ALSO(CudaTuning, lookback.polls, 0, 1u << 22, SLUICE_LOOKBACK_NEVER),

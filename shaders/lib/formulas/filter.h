@@ -8,18 +8,18 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// Fields of a run of columns, and of a column's word.
+// Fields of the word that describes a run of columns, and of the word of a single column.
 SLUICE_FORMULA u32 filterWordBytes(u32 word) { return 1u << (word >> 8 & 3u); }
 SLUICE_FORMULA u32 filterWordPredictor(u32 word) { return word >> 16 & 0xffu; }
 SLUICE_FORMULA u32 filterWordBase(u32 word) { return word >> 24; } // 1 + its column, or 0
 
-// Predictions from the values to the left, above, and above to the left, as unsigned numbers. Only
-// the low bits of the gradient count.
+// These predict a value from its neighbours to the left, above, and above to the left, as unsigned
+// numbers. Only the low bits of the gradient are meaningful; the caller masks the result.
 SLUICE_FORMULA u32 filterGradient(u32 left, u32 up, u32 upLeft) { return left + up - upLeft; }
 
 // The median of left, up and their gradient (Weinberger, Seroussi, Sapiro: The LOCO-I lossless
-// image compression algorithm, IEEE Transactions on Image Processing 9(8), 2000): the gradient of
-// the value above to the left, cut to what is between the other two.
+// image compression algorithm, IEEE Transactions on Image Processing 9(8), 2000). The formula is
+// the gradient with `upLeft` clamped to the range of the other two.
 SLUICE_FORMULA u32 filterMedian(u32 left, u32 up, u32 upLeft) {
     u32 low = SLUICE_MIN(left, up), high = SLUICE_MAX(left, up);
     return left + up - SLUICE_MIN(SLUICE_MAX(upLeft, low), high);
@@ -36,15 +36,17 @@ SLUICE_FORMULA u32 filterGuess(u32 predictor, u32 left, u32 up, u32 upLeft) {
                                        filterMedian(left, up, upLeft)));
 }
 
-// Returns how often the steps of columns with this many bytes count.
+// Returns how many times the steps of columns that have `bytes` bytes in all are counted: once for
+// every SLUICE_FILTER_STEP_BYTES bytes or part of them.
 SLUICE_FORMULA u32 filterTurns(u32 bytes) {
     return (bytes + SLUICE_FILTER_STEP_BYTES - 1u) / SLUICE_FILTER_STEP_BYTES;
 }
 
-// Returns the steps of a section, each of which needs the result of the one before. There is a step
-// for each row, and for waves one for each record in a row, for every 8 bytes of the columns with
-// UP (`upBytes` in all) and of those with a wavefront. Rows count more, since those of a band begin
-// one after the other. The result stays below 2^27.
+// Returns the number of sequential steps of a section, each of which needs the result of the step
+// before. Every 8 bytes of the columns with UP (`upBytes` in all) and of the columns with a
+// wavefront (`waveBytes` in all) take a step for each row. A wavefront also takes a step for each
+// record of a row. A row counts as several steps, since the rows of a band start one after the
+// other. The result stays below 2^27.
 SLUICE_FORMULA u32 filterSteps(u32 count, u32 width, u32 first, u32 upBytes, u32 waveBytes) {
     u32 rows = (first + count + width - 1u) / SLUICE_MAX(width, 1u);
     u32 ups = filterTurns(upBytes), waves = filterTurns(waveBytes);
@@ -53,12 +55,13 @@ SLUICE_FORMULA u32 filterSteps(u32 count, u32 width, u32 first, u32 upBytes, u32
         (ups + waves) * SLUICE_FILTER_ROW_STEPS * rows + waves * SLUICE_MIN(width, count), 0u);
 }
 
-// Returns a residual from its zigzag form; `mask` has the bits of a value.
+// Decodes a residual from its zigzag form. `mask` has ones in the bits of a value.
 SLUICE_FORMULA u32 filterUnzigzag(u32 value, u32 mask) {
     return (value >> 1 ^ (0u - (value & 1u))) & mask;
 }
 
-// Does the same for the four bytes of a word; and adds four bytes to four others.
+// The first function decodes the zigzag form of the four bytes of a word. The second one adds two
+// words byte by byte.
 SLUICE_FORMULA u32 filterUnzigzagBytes(u32 word) {
     return (word >> 1 & 0x7f7f7f7fu) ^ (word & 0x01010101u) * 0xffu;
 }
@@ -66,8 +69,8 @@ SLUICE_FORMULA u32 filterAddBytes(u32 a, u32 b) {
     return ((a & 0x7f7f7f7fu) + (b & 0x7f7f7f7fu)) ^ ((a ^ b) & 0x80808080u);
 }
 
-// The values of block columns: an end point, which is a colour of 5, 6 and 5 bits, and 4 x 4
-// indices of 2 bits, of which rows become columns.
+// These undo the mapping of the values of block columns. A value is either an end point, which is a
+// colour of 5, 6 and 5 bits, or 4 x 4 indices of 2 bits, which are transposed.
 SLUICE_FORMULA u32 filterUnmapColour(u32 value) {
     u32 green = ((value >> 5) + 2u * (value >> 11)) & 63u;
     return (value & 0xf800u) | green << 5 | ((value + (green >> 1)) & 31u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The formulas of this folder are computed by the host, by GLSL and by CUDA. Each stands once, in
-// the subset that all three compile: functions of u32 and bool, and the macros SLUICE_SELECT (a
+// The host, GLSL and CUDA all evaluate the formulas of this folder. Each formula is written once,
+// in the subset that all three compile: functions of u32 and bool, and the macros SLUICE_SELECT (a
 // choice without a branch), SLUICE_MIN and SLUICE_MAX (which evaluate their arguments twice).
 #ifndef SLUICE_FORMULA_H
 #define SLUICE_FORMULA_H

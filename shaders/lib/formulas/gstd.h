@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Symbols of Gstd's sequences (docs/format.md, 7): there are two for each power of 2, and extra
-// bits follow.
+// Symbols of Gstd's sequences (docs/format.md, 7). Each power of 2 is split into two symbols; extra
+// bits select the value within a symbol's range.
 #ifndef SLUICE_FORMULAS_GSTD_H
 #define SLUICE_FORMULAS_GSTD_H
 
@@ -9,7 +9,7 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// Lengths. Symbols below 2^log are their values.
+// Lengths. A symbol below 2^log is the value itself.
 SLUICE_FORMULA u32 gstdExtraBits(u32 symbol, u32 log) {
     return SLUICE_SELECT(symbol < 1u << log, 0u, log - 1u + ((symbol - (1u << log)) >> 1));
 }
@@ -17,8 +17,8 @@ SLUICE_FORMULA u32 gstdBase(u32 symbol, u32 log, u32 extraBits) {
     return SLUICE_SELECT(symbol < 1u << log, symbol, (2u + (symbol & 1u)) << extraBits);
 }
 
-// Offsets: `place` is a symbol minus SLUICE_GS_REPEATS. The value minus 1 is the offset divided by
-// the part's modulus.
+// Offsets: `place` is a symbol minus SLUICE_GS_REPEATS. The decoded value minus 1 is the quotient
+// of the offset and the part's modulus.
 SLUICE_FORMULA u32 gstdOffsetBits(u32 place) {
     return SLUICE_SELECT(place == 0u, 0u, (place - 1u) >> 1);
 }

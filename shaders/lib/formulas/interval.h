@@ -7,8 +7,8 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// Returns how many counts a workgroup of interval_plan sums: whole rounds, and enough that there
-// are at most SLUICE_INTERVAL_MAX_GROUPS workgroups.
+// Returns how many counts a workgroup of interval_plan sums. This is a multiple of
+// SLUICE_INTERVAL_ROUND, and large enough that SLUICE_INTERVAL_MAX_GROUPS workgroups suffice.
 SLUICE_FORMULA u32 intervalGroupSize(u32 maxCount) {
     u32 last = SLUICE_SELECT(maxCount != 0u, maxCount - 1u, 0u);
     return (last / (SLUICE_INTERVAL_ROUND * SLUICE_INTERVAL_MAX_GROUPS) + 1u) *

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Checksums of decoded tiles, a lane group a tile: XXH32 of 32 pieces, a lane a piece, then XXH32
-// of those 32 words (github.com/Cyan4973/xxHash, doc/xxhash_spec.md; the seed is 0).
+// Checksums of decoded tiles, one tile per lane group. Each lane computes the XXH32 of one of 32
+// pieces; the result is the XXH32 of these 32 words (github.com/Cyan4973/xxHash,
+// doc/xxhash_spec.md; the seed is 0).
 //
-// The includer brings regions (region_params.glsl, region.cuh) and the reads of a tile: linearTile
-// and pitchedTile make the Tile of a region, tileWord and tileByte read from it.
+// The includer provides regions (region_params.glsl, region.cuh) and the reads of a tile:
+// linearTile and pitchedTile return the Tile of a region, tileWord and tileByte read from it.
 #ifndef SLUICE_KERNELS_CHECKSUM_H
 #define SLUICE_KERNELS_CHECKSUM_H
 
@@ -45,7 +46,7 @@ SLUICE_DEVICE u32 xxhAvalanche(u32 hash) {
     return hash ^ hash >> 16;
 }
 
-// Returns the XXH32 of `size` bytes of a tile from `begin` on, a multiple of 4.
+// Returns the XXH32 of `size` bytes of a tile, starting at `begin`, a multiple of 4.
 SLUICE_GENERIC(Tile)
 SLUICE_DEVICE u32 xxh32(Tile tile, u32 begin, u32 size) {
     u32 hash = kXxhPrime5, at = 0u;
@@ -89,8 +90,8 @@ SLUICE_DEVICE void checksumTile(SLUICE_IN(RegionParams) p, u32 index) {
     bool checked = status == SLUICE_ST_OK || status == SLUICE_ST_UNVERIFIED, allowed = false;
     if (!wgAny(checked)) return;
     if (checked) {
-        // Such a tile had a valid region, but if the list has changed since, it must still not lead
-        // outside the destination.
+        // The decode has found the region valid, but the list may have changed since, and must not
+        // lead outside the destination.
         Region region = loadRegion(p, index);
         allowed = destinationAllowed(p, region, SLUICE_MAX_TILE_BYTES);
         if (allowed) {

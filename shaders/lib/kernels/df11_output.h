@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8: symbols on their way to the output. wg.stage holds those of the places from
-// `staged` on, a multiple of 16.
+// DFloat11 and ECF8: staging of symbols for the output. wg.stage holds the symbols of consecutive
+// places, starting at `staged`, a multiple of 16.
 //
-// The includer brings loadWindow, which loads a window of the unit, and storeOther, which stores
-// the element of a place from its bf16 symbol.
+// The includer provides loadWindow, which loads a window of the unit, and storeOther, which stores
+// the element at a place, given its bf16 symbol.
 #ifndef SLUICE_KERNELS_DF11_OUTPUT_H
 #define SLUICE_KERNELS_DF11_OUTPUT_H
 
@@ -37,8 +37,9 @@ SLUICE_DEVICE void stageBits(u32 word, u32 bits) {
     if (bits != 0u && word < kStageWords) atomicOr(SLUICE_AT(wg.stage[word]), bits);
 }
 
-// Stores a window's symbols from `place` on: every word whose first symbol is one of them,
-// including the word where they end. `codes` is as decodeWindow returns it.
+// Stages a window's symbols, which start at `place`: it stores every word whose first symbol
+// belongs to the window, including the word in which the window's symbols end. `codes` is as
+// decodeWindow returns it.
 SLUICE_DEVICE void stageOwn(u32 staged, u32x4 held, u32 codes, u32 place) {
     u32 count = codes & kCount;
     int last = int(place + count - 1u - staged) >> 3,
@@ -56,7 +57,7 @@ SLUICE_DEVICE void stageOwn(u32 staged, u32x4 held, u32 codes, u32 place) {
     if (words > 3) stageAt(last - 3, funnelLeft(held.w, held.z, shift));
 }
 
-// Stages the window's other symbols, which share a word with symbols before.
+// Stages the window's other symbols, which share a word with symbols of earlier windows.
 SLUICE_DEVICE void stageShared(u32 staged, u32x4 held, u32 codes, u32 place) {
     u32 end = place + (codes & kCount), first = place >> 3, at = first - (staged >> 3);
     if ((place & 7u) == 0u || codes > kCount || at >= kStageWords) return;
@@ -73,7 +74,7 @@ SLUICE_DEVICE void stageShared(u32 staged, u32x4 held, u32 codes, u32 place) {
     atomicOr(SLUICE_AT(wg.stage[at]), funnelLeft(high, low, shift));
 }
 
-// Stages the symbols of a window that has too many for the registers, from the stream.
+// Stages the symbols of a window that has too many for the registers, by decoding the stream again.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE void stageWindow(Form form, u32 staged, u32 index, u32 count, u32 place) {
     Window window = loadWindow(form, index);
@@ -94,7 +95,7 @@ SLUICE_DEVICE void stageWindow(Form form, u32 staged, u32 index, u32 count, u32 
     }
 }
 
-// Stores a window's symbols that do not fit in four bits to their elements, for places before
+// Stores the elements of those symbols of a window that do not fit in four bits, for places before
 // `stop`.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE void storeOthers(Form form, u32 turn, u32 index, u32 count, u32 place, u32 stop) {
@@ -112,14 +113,15 @@ SLUICE_DEVICE void storeOthers(Form form, u32 turn, u32 index, u32 count, u32 pl
     }
 }
 
-// Notes a window's symbol that does not fit in four bits; `other` is as decodeWindow returns it.
+// Adds a window's symbol that does not fit in four bits to the list; `other` is as decodeWindow
+// returns it.
 SLUICE_DEVICE void noteOther(u32 turn, u32 other, u32 place) {
     u32 at = atomicAdd(SLUICE_AT(wg.otherCounts[turn]), other == kSeveral ? kOthers + 1u : 1u);
     if (at < kOthers) wg.others[at] = ((place + (other & 255u) - 1u) & 0xffffu) | other >> 8 << 16;
 }
 
-// Returns eight bf16, from place 8 * word on, among which are some of wg.others. `count` is the
-// number of wg.others; if there are too many, they are stored later.
+// Adds symbols of wg.others to eight bf16 that start at place 8 * word, and returns the result.
+// `count` is the number of wg.others; if there are too many, they are stored later.
 SLUICE_DEVICE u32x4 addOthers(u32x4 merged, u32 word, u32 count) {
     SLUICE_DONT_UNROLL
     for (u32 i = 0u; i < (count > kOthers ? 0u : count); ++i) {
@@ -141,8 +143,8 @@ SLUICE_DEVICE bool hasFifteen(u32 symbols) {
     return (pairs & pairs >> 2 & 0x11111111u) != 0u;
 }
 
-// Returns eight fp8 from their exponents and from bytes with two signs and mantissas each, the
-// first in the upper half.
+// Returns eight fp8, given their exponents and bytes that hold two signs and mantissas each, the
+// first one in the upper half.
 SLUICE_DEVICE u32x2 mergeFp8(u32 exponents, u32 rest) {
     exponents = bigEndian(exponents);
     u32 even = (rest >> 4 & 0x7070707u) | (rest & 0x80808080u) | (exponents >> 1 & 0x78787878u);

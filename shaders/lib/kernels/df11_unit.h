@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8 (docs/format.md, 5): a unit of the list, and the table by which its codes are
-// decoded. A unit's properties stand in shared memory, because registers are scarce.
+// DFloat11 and ECF8 (docs/format.md, 5): a unit of the list, and the look-up table that decodes its
+// codes. A unit's properties are kept in shared memory, because registers are scarce.
 //
-// The includer brings kThreads, the size of a workgroup, and loadUnit, which reads a unit of the
-// list at its address.
+// The includer provides kThreads, the size of a workgroup, and loadUnit, which reads a unit of the
+// list at an address.
 #ifndef SLUICE_KERNELS_DF11_UNIT_H
 #define SLUICE_KERNELS_DF11_UNIT_H
 
@@ -18,45 +18,50 @@ struct Unit {
     u64 luts, stream, rest, positions, gaps, target; // addresses
     u32 kind, rows, elements, encoded, firstBlock, blocks;
     u32 maxSymbol;
-    u32 fullWindows;   // this many windows have four bytes behind them
-    u32 tableWindows;  // for this many it is known where their last code ends
-    u32 base, nibbles; // the symbol of four zero bits, and how many symbols there are from it on
-    bool good;         // it keeps the rules; if not, only its blocks are used
+    u32 fullWindows;   // this many windows are followed by four bytes
+    u32 tableWindows;  // for this many windows the end of the last code is known
+    u32 base, nibbles; // the symbol that four zero bits stand for, and how many symbols four bits
+                       // can express
+    bool good;         // it is valid; if not, only its number of blocks is used
 };
 
-// An entry has in bits 0 .. 19 symbols of four bits, the last one lowest; in 20 .. 24 four times
-// their number; in 28 .. 31 the length of all their codes. It is 0 if the first code is too long or
-// invalid, or its symbol does not fit in four bits. Entries for n known bits stand from 1 << n on.
+// An entry has symbols of four bits in bits 0 .. 19, the last one lowest; four times their number
+// in bits 20 .. 24; and the total length of their codes in bits 28 .. 31. It is 0 if the first code
+// is too long or invalid, or if its symbol does not fit in four bits. Entries for n known bits
+// start at index 1 << n.
 SLUICE_CONSTANT u32 kTableBits = 10u, kSingles = 1u << kTableBits, kEntrySymbols = 0xfffffu,
                     kMaxEntryBits = 20u;
 
-// Symbols on their way out have four bits each, the first of a word highest. A block usually has
-// some 12,600.
+// Symbols are staged for output with four bits each, the first one of a word highest. A block
+// usually has some 12,600.
 SLUICE_CONSTANT u32 kStageWords = 1856u, kStage = kStageWords * 8u;
 
 // Symbols that do not fit in four bits, of which a bf16 block usually has one or two.
 SLUICE_CONSTANT u32 kOthers = 32u;
 
-// The plan of a block, which one invocation makes while the block before is being decoded. Places
-// count elements from a multiple of 16 bytes of the output.
+// The plan of a block. One invocation prepares it while the previous block is being decoded. A
+// place is the index of an element, counted from an address of the output that is a multiple of 16.
 struct Block {
     u64 unitsAt, restAt; // the addresses of place 0 in the output, and of its sign and mantissa
     u32 begin, end;      // places
     u32 status;          // PENDING, BAD_INDEX; OK if the unit ends with this block
 };
 
-// The workgroup's shared data is one structure, so that CUDA addresses all of it from one register.
+// The workgroup's shared data is one structure, so that CUDA addresses all of it through one
+// register.
 struct SharedMemory {
     u32 stage[kStageWords];
     Unit unit;
     u32 table[2u * kSingles];
-    u32 same[8];     // a bit for each entry of row 0 that is equal to the one before
-    u32 lengths[16]; // symbols of the codes by their four bits; 255 stands for all others
+    u32 same[8];     // a bit for each entry of row 0 that equals the entry before it
+    u32 lengths[16]; // code lengths of symbols, indexed by their four bits; 255 for all other
+                     // symbols
     u32 best;
-    // Bits 0 .. 15 have the place. The counts are used in turn, by block; one above kOthers means
-    // that all windows with such symbols must be decoded again.
+    // The symbols of a block that do not fit in four bits, with their places in bits 0 .. 15.
+    // Consecutive blocks use the two counts alternately. A count above kOthers means that all
+    // windows with such symbols must be decoded again.
     u32 others[kOthers], otherCounts[2];
-    Block plan[2]; // used in turn by block
+    Block plan[2]; // consecutive blocks alternate
 };
 SLUICE_SHARED_UNITS SharedMemory wg;
 
@@ -66,7 +71,8 @@ SLUICE_DEVICE u64 unitAt(SLUICE_IN(Df11Params) p, u32 index) {
     return add64(u64Of(p.units), mul64(index, SLUICE_DF11_UNIT_BYTES));
 }
 
-// Returns whether `size` bytes from `offset` on, rounded up to 16, are a table inside the source.
+// Returns whether `offset` is 16-byte aligned and `size` bytes there, rounded up to a multiple of
+// 16, lie inside the source.
 SLUICE_DEVICE bool isTable(u64 sourceSize, u64 offset, u32 size) {
     return (lowWord(offset) & 15u) == 0u &&
            inside64(offset, wide((size + 15u) & ~15u), kNull, sourceSize);
@@ -86,7 +92,7 @@ SLUICE_DEVICE void openUnit(SLUICE_IN(Df11Params) p, u32 index) {
     bool good = (bf16 || from.kind == SLUICE_DF11_KIND_FP8) && rows >= SLUICE_DF11_MIN_ROWS &&
                 rows <= SLUICE_DF11_MAX_ROWS && elements <= SLUICE_DF11_MAX_SIZE &&
                 encoded <= SLUICE_DF11_MAX_SIZE && from.reserved == 0u;
-    // With these limits no product below passes 2^32.
+    // With these limits no product below overflows 32 bits.
     if (good)
         good =
             isTable(sourceSize, u64Of(from.luts), rows * SLUICE_DF11_ROW_BYTES) &&
@@ -128,8 +134,8 @@ SLUICE_DEVICE u32 singleEntry(u32 symbol, u32 length_) {
     return (symbol - wg.unit.base) | 4u << 20 | length_ << 28;
 }
 
-// Returns the entry of the first code in kTableBits bits; all bits that start with the code lead to
-// its symbol.
+// Returns the entry of the first code in kTableBits bits; all bit strings that start with the code
+// must lead to its symbol.
 SLUICE_DEVICE u32 singleOf(u32 bits) {
     u32 single = wg.stage[bits >> (kTableBits - 8u)];
     u32 row = 256u - single, at = bits << (16u - kTableBits) & 255u;
@@ -156,7 +162,7 @@ SLUICE_DEVICE void buildTable() {
         if (i != 0u && lutAt(0u, i) == lutAt(0u, i - 1u))
             atomicOr(SLUICE_AT(wg.same[i >> 5]), 1u << (i & 31u));
         if (isBf16() && i + 15u <= SLUICE_DF11_POINTER) {
-            // how frequent the symbols from i on are, judged by their code lengths
+            // the frequency of the 15 symbols that start with i, estimated from their code lengths
             u32 sum = 0u;
             for (u32 symbol = i; symbol < i + 15u; ++symbol) {
                 u32 length_ = lengthOf(symbol);
@@ -188,7 +194,7 @@ SLUICE_DEVICE void buildTable() {
     for (u32 i = wgInvocation(); i < kSingles; i += kThreads)
         wg.table[kSingles + i] = singleOf(i);
     if (wgInvocation() == 0u) wg.table[1] = 0u;
-    // An entry begins with a code and continues with the entry of the remaining bits.
+    // An entry is its first code followed by the entry of the remaining bits.
     for (u32 known = 1u; known <= kTableBits; ++known) {
         wgBarrierShared();
         for (u32 i = wgInvocation(); i < 1u << known; i += kThreads) {
@@ -197,8 +203,7 @@ SLUICE_DEVICE void buildTable() {
                 entry = 0u;
             } else if (entry != 0u) {
                 u32 left = 1u << (known - length_), next = wg.table[left + (i & (left - 1u))];
-                if ((next >> 20 & 31u) == kMaxEntryBits) // there is no room: leave out the last
-                                                         // symbol
+                if ((next >> 20 & 31u) == kMaxEntryBits) // the entry is full: drop the last symbol
                     next = (next & kEntrySymbols) >> 4 | (kMaxEntryBits - 4u) << 20 |
                            ((next >> 28) - wg.lengths[next & 15u]) << 28;
                 entry = ((entry & 15u) << (next >> 20 & 31u)) + next + (entry & ~15u);

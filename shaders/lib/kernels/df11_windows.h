@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// DFloat11 and ECF8: decodes the codes of a window of 64 bits into registers, four bits a symbol.
+// DFloat11 and ECF8: decodes the codes of a window of 64 bits into registers, four bits per symbol.
 //
-// Four bits are enough for fp8. In bf16 they stand for the 15 neighbouring exponents with the
-// shortest codes; the few others are listed and put in place on output. An entry of the table has
-// up to five symbols. Codes that are too long for it are looked up in the unit's own rows, and a
-// window with more symbols than the registers hold is decoded twice.
+// Four bits are enough for fp8. In bf16 they stand for those 15 neighbouring exponents that have
+// the shortest codes; the few other symbols are listed and inserted on output. An entry of the
+// table has up to five symbols. Codes that are too long for it are looked up in the unit's own
+// rows, and a window with more symbols than the registers hold is decoded twice.
 //
-// The includer brings Form, the unit's form, with codeBytesOf and maxSymbolOf; and append, which
-// adds an entry's symbols behind those that are held, whose last one is lowest in x, and leaves
-// words past the given number alone.
+// The includer provides the type Form, the unit's form, with codeBytesOf and maxSymbolOf. It also
+// provides append, which appends an entry's symbols to the held symbols, of which the last one is
+// lowest in x, and changes only the given number of words.
 #ifndef SLUICE_KERNELS_DF11_WINDOWS_H
 #define SLUICE_KERNELS_DF11_WINDOWS_H
 
@@ -16,29 +16,30 @@
 
 SLUICE_KERNEL_BEGIN
 
-// A window and the four bytes behind it, its gap, and where the next window's codes start, relative
-// to this one's start.
+// A window: its bytes and the four bytes after it, its gap (where its first code starts), and where
+// the next window's codes start, relative to this window's start.
 struct Window {
     u32 first, second, third;
     u32 gap, end, index;
 };
 
-// Returns 32 bits of a window from `at` on, which is below 64.
+// Returns the 32 bits of a window that start at bit `at`, which is below 64.
 SLUICE_DEVICE u32 bitsAt(SLUICE_IN(Window) window, u32 at) {
     bool upper = at < 32u;
     u32 high = upper ? window.first : window.second, low = upper ? window.second : window.third;
     return funnelLeft(high, low, at & 31u);
 }
 
-// Returns how many bits the stream has from bit `at` of a window on, or a lower number that is
-// still more than a code can have.
+// Returns how many bits of the stream follow, starting at bit `at` of a window. The result may be
+// lower than that, but only where it is still longer than any code.
 SLUICE_DEVICE u32 bitsLeft(SLUICE_IN(Window) window, u32 at) {
     u32 left = min(wg.unit.encoded - min(window.index * 8u, wg.unit.encoded), 12u) * 8u;
     return left - min(at, left);
 }
 
 // Reads the code at the upper end of `bits`, of which the stream has `left`. Returns its symbol in
-// bits 0 .. 7, its length in 8 .. 15 and from 16 on the status, PENDING if all is well.
+// bits 0 .. 7, its length in bits 8 .. 15 and the status above, which is PENDING if the code is
+// good.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE u32 readCode(Form form, u32 bits, u32 left) {
     u32 row = 0u, code = SLUICE_ST_BAD_CODE << 16;
@@ -58,9 +59,9 @@ SLUICE_DEVICE u32 readCode(Form form, u32 bits, u32 left) {
     return left == 0u ? SLUICE_ST_TRUNCATED << 16 : code;
 }
 
-// The progress in a window: its codes take the bits up to `at`, and there are counts / 4 symbols.
-// `other` is 0 if all symbols fit in four bits, kSeveral if several do not; else 1 + the index of
-// the one that does not, with that symbol from bit 8 on.
+// The progress in a window. The codes so far end at bit `at`, and have counts / 4 symbols. `other`
+// is 0 if all symbols fit in four bits, and kSeveral if several do not. If a single one does not,
+// `other` is 1 + its index, with the symbol itself shifted left by 8.
 struct Progress {
     u32 at, status, counts, other;
 };
@@ -74,15 +75,15 @@ SLUICE_DEVICE Progress beginWindow(SLUICE_IN(Window) window) {
     return progress;
 }
 
-// Returns up to which bit the table may look in a window: codes that start before it must end at or
-// before it. 0 if that is not known.
+// Returns the bit of a window up to which the table may look: codes that start before that bit end
+// at or before it. Returns 0 if no such bit is known.
 SLUICE_DEVICE u32 tableEndOf(SLUICE_IN(Window) window) {
     return window.index < wg.unit.tableWindows ? window.end : 0u;
 }
 
 // Returns the entry for the codes at progress.at, with symbol 15 for a symbol that does not fit in
-// four bits. If the code there is bad, the status says so, the entry has no symbols and the window
-// is over.
+// four bits. If the code there is bad, the status is set, the entry has no symbols and decoding of
+// the window ends.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE u32 nextEntry(Form form, SLUICE_IN(Window) window, u32 tableEnd,
                             SLUICE_INOUT(Progress, progress)) {
@@ -115,8 +116,9 @@ SLUICE_DEVICE u32 fullEntry(u32 bits) { return wg.table[kSingles + (bits >> (32u
 SLUICE_CONSTANT u32 kLong = 0x100u, kCount = 0xffu;
 
 // Decodes the codes that start in a window. Returns PENDING if they are good and end where the next
-// window's start. `held` gets their symbols, four bits each, the last one lowest, if there are at
-// most 32; else `codes` has kLong too. `other` is as in Progress.
+// window's codes start. `codes` is their number. If there are at most 32, `held` receives their
+// symbols, four bits each, the last one lowest; otherwise kLong is set in `codes`. `other` is as in
+// Progress.
 SLUICE_GENERIC(Form)
 SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u32x4, held),
                                SLUICE_OUT(u32, codes), SLUICE_OUT(u32, other)) {
@@ -124,7 +126,8 @@ SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u
     u32 tableEnd = tableEndOf(window);
     held = makeU32x4(0u, 0u, 0u, 0u);
     if (tableEnd != 0u && window.gap <= kWindowBits - 5u * kTableBits) {
-        // A window always has five entries and usually a sixth; an entry of 0 changes nothing.
+        // Such a window has room for five entries and usually a sixth; an entry of 0 changes
+        // nothing.
         u32 high = funnelLeft(window.first, window.second, window.gap);
         u32 low = funnelLeft(window.second, window.third, window.gap);
         u32 first = fullEntry(high), taken = first >> 28;
@@ -145,13 +148,13 @@ SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u
         append(held, fourth, 3u);
         append(held, fifth, 4u);
         append(held, sixth, 4u);
-        // Counts are four times the symbols, and 256 times the bits.
+        // `counts` is four times the number of symbols plus 256 times the number of bits.
         u32 counts = (first >> 20) + (second >> 20) + (third >> 20) + (fourth >> 20) +
                      (fifth >> 20) + (sixth >> 20);
         progress.at += counts >> 8;
         progress.counts = counts & 255u;
     }
-    // each step takes at least a bit
+    // each step takes at least one bit
     SLUICE_DONT_UNROLL
     SLUICE_WHILE(kWindowBits, progress.at < kWindowBits)
     append(held, nextEntry(form, window, tableEnd, progress), 4u);
@@ -159,8 +162,8 @@ SLUICE_DEVICE u32 decodeWindow(Form form, SLUICE_IN(Window) window, SLUICE_OUT(u
     codes |= codes > 32u ? kLong : 0u;
     other = progress.other;
     if (progress.status != SLUICE_ST_PENDING) return progress.status;
-    // The table does not know that codes must start inside the window, so some may have to be
-    // dropped. (Codes that are not in the table never start behind it.)
+    // An entry may hold codes that start after the window; these are dropped. (Codes that are not
+    // in the table never start after it.)
     SLUICE_DONT_UNROLL
     SLUICE_WHILE(32u, progress.at >= kWindowBits + wg.lengths[held.x & 15u]) {
         progress.at -= wg.lengths[held.x & 15u];

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The description of a filter (docs/format.md, 8.1 and 8.6), read section by section. One
-// invocation reads, and the host does too. This is security code, and every rule stands here.
-// That of bases looks at two columns of a section that has been read, so the includer asks for each
-// column.
+// The description of a filter (docs/format.md, 8.1 and 8.6), read section by section, by one
+// invocation or by the host. This is security code, and it contains every rule. The rule for bases
+// compares two columns of a section that has been read, so the includer must call isBaseBad for
+// each column.
 //
-// The includer brings Columns, where it keeps what it wants to know of a section's columns, with
-// descriptionWord(columns, at), a word that the description has, and addColumn(columns, column,
-// word, group). A column's word is that of its run, but for the lowest 8 bits, where its place in
-// the record stands instead of the repeat count; its group begins in the record at `group`.
+// The includer provides the type Columns, which keeps the properties of a section's columns that it
+// needs, and two functions. descriptionWord(columns, at) returns a word of the description, and
+// addColumn(columns, column, word, group) adds a column. A column's word is the word of its run,
+// but the lowest 8 bits hold the column's place in the record instead of the repeat count. `group`
+// is where its group begins in the record.
 #ifndef SLUICE_KERNELS_FILTER_DESCRIPTION_H
 #define SLUICE_KERNELS_FILTER_DESCRIPTION_H
 
@@ -23,7 +24,7 @@ SLUICE_CONSTANT u32 kZigzag = SLUICE_FILTER_FLAG_ZIGZAG << SLUICE_FILTER_FLAGS_A
                     kRotated = SLUICE_FILTER_FLAG_ROTATED << SLUICE_FILTER_FLAGS_AT,
                     kBlock = SLUICE_FILTER_FLAG_BLOCK << SLUICE_FILTER_FLAGS_AT;
 
-// The first fault counts.
+// Only the first fault is kept.
 SLUICE_DEVICE void refuseIf(bool broken, u32 fault, SLUICE_INOUT(FilterReading, reading)) {
     if (broken && reading.fault == SLUICE_FILTER_GOOD) reading.fault = fault;
 }
@@ -74,7 +75,7 @@ SLUICE_DEVICE void readRuns(u32 runs, SLUICE_INOUT(Columns, columns),
         if (SLUICE_PREDICTOR_IS_WAVE(predictor)) section.waveBytes += repeat * bytes;
         for (u32 k = 0u; k < repeat && reading.fault == SLUICE_FILTER_GOOD; ++k) {
             if ((run & kJoined) == 0u) group = section.stride;
-            // A stride that is too large is found below.
+            // A stride that is too large is refused below.
             if (section.stride + bytes <= SLUICE_FILTER_MAX_STRIDE)
                 addColumn(columns, section.columns, (run & ~0xffu) | section.stride, group);
             section.stride += bytes;
@@ -83,8 +84,8 @@ SLUICE_DEVICE void readRuns(u32 runs, SLUICE_INOUT(Columns, columns),
     }
 }
 
-// Reads a section, which has `left` bytes of the tile at most. It is good if there is
-// no fault, and the bases of all its columns are good.
+// Reads a section, which may have at most `left` bytes of the tile. It is valid if there is no
+// fault and the bases of all its columns are good.
 SLUICE_GENERIC(Columns)
 SLUICE_DEVICE FilterSectionWords readSectionWords(u32 left, SLUICE_INOUT(Columns, columns),
                                                   SLUICE_INOUT(FilterReading, reading)) {

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // FSE tables as Zstandard describes and builds them (RFC 8878, 4.1), by a lane group.
 //
-// A description is serial: how many bits a count has depends on the counts before. So one lane
-// reads it, while other lanes read other descriptions. A table is built by the whole group, without
-// a serial step:
-//   The walk through the table by an odd step reaches place s * step at step s. So place p is
-//   reached at step p / step, a multiplication by the inverse. Places that belong to symbols that
-//   occur less than once are passed over; their steps are marked, and the marks before a step are
-//   counted. A table of slots then says which symbol's turn it was. States of a symbol are numbered
-//   in the order of their places: ballots count the places of the same symbol within 32 places, and
-//   a count per symbol goes across them.
+// A description is serial: the width of a count depends on the counts before it. So one lane reads
+// a description, while other lanes read other ones. The whole group builds a table, without a
+// serial step:
+//   Zstandard walks through the table in odd steps, so that step number s reaches place s * step.
+//   So place p is reached at step number p / step, which is a multiplication by the inverse of the
+//   step. The walk skips places of symbols that occur less than once. The skipped steps are marked,
+//   and the marks before a step are counted to get its index among the other steps. A table of
+//   slots maps that index to a symbol. The states of a symbol are numbered in the order of their
+//   places: ballots count the places of a symbol among 32 places, and a count per symbol is carried
+//   over to the next 32.
 //
-// The includer brings what slots.h asks for, and fseSame, which returns the lanes with the same
-// symbol, for symbols below 2^bits. lgBarrierAll() must stand between fseRead and fseRow.
+// The includer provides what slots.h needs, and fseSame, which returns the lanes that have the same
+// symbol, for symbols below 2^bits. lgBarrierAll() must be called between fseRead and fseRow.
 #ifndef SLUICE_KERNELS_FSE_H
 #define SLUICE_KERNELS_FSE_H
 
@@ -35,7 +36,7 @@ SLUICE_DEVICE u32 fseEntry(u32 symbol, u32 count, bool low) {
     return symbol | count << 8 | u32(low) << 31;
 }
 
-// Returns 32 bits from bit `at` of a list of words on.
+// Returns the 32 bits that start at bit `at` of a list of words; bits past its end are 0.
 SLUICE_DEVICE u32 fseBits(u64 words, u32 count, u32 at) {
     u32 low = 0u, high = 0u, word = at >> 5;
     if (word < count) low = loadWord(words, word);
@@ -44,11 +45,13 @@ SLUICE_DEVICE u32 fseBits(u64 words, u32 count, u32 at) {
 }
 
 SLUICE_CONSTANT u32 kFseLongest = 1024u; // bytes; no description is that long
-// Values and repeats of one: 256 symbols, each with a repeat, and 85 repeats of three.
+// Enough for all values and repeat codes of a description: 256 symbols, each with a repeat code,
+// and 85 repeat codes of three.
 SLUICE_CONSTANT u32 kFseSteps = 640u;
 
-// One lane reads a description of at most `size` bytes at any address, and writes its symbols, at
-// most one a state, to `entries`. maxStates is the largest number of states that is accepted.
+// One lane reads a description of at most `size` bytes at any address. It writes the symbols to
+// `entries`; there are at most as many as states. maxStates is the largest number of states that is
+// accepted.
 SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 maxLog,
                                      u32 maxStates, u64 entries) {
     u64 words = wordOf(address);
@@ -68,13 +71,13 @@ SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 
     for (u32 i = 0u; i < kFseSteps && d.status == SLUICE_ST_OK && left != 0u; ++i) {
         u32 bits = fseBits(words, count, at);
         bool tooMany = !zeros && symbol >= maxSymbols;
-        if (zeros) { // how many more symbols do not occur
+        if (zeros) { // this many more symbols do not occur
             u32 repeat = bits & 3u;
             at += 2u;
             symbol += repeat;
             zeros = repeat == 3u;
         } else {
-            // The value is at most left + 1; the lowest values take a bit less.
+            // The value is at most left + 1; the lowest values take one bit less.
             u32 n = u32(findMSB(left + 1u)), shorter = (2u << n) - 2u - left;
             u32 low = bits & ((1u << n) - 1u);
             bool longer = low >= shorter;
@@ -102,23 +105,23 @@ SLUICE_DEVICE FseDescription fseRead(u64 address, u32 size, u32 maxSymbols, u32 
 }
 
 // -----------------------------------------------------------------------------------------------
-// Tables: fseBegin, then fseRow for 32 symbols at a time, in order, then fseStates. All lanes of
-// the group call them. The counts have been checked: those of `on` groups add up to 2^log, where
-// log is 5 .. 9.
+// Tables. Call fseBegin, then fseRow for 32 symbols at a time, in order, then fseStates, in all
+// lanes of the group. The caller must have checked the counts: in groups that are `on` they add up
+// to 2^log, where log is 5 .. 9.
 
-// The steps at which the walk passes over a place, a bit each; and how many such steps there are
-// before each word.
+// A bit for each step at which the walk skips a place, and the number of such steps before each
+// word of bits.
 SLUICE_SHARED u32x2 sFseSkipped[kGroupsPerWorkgroup * 16u];
 
 struct FseTable {
     SlotTable slots;
     u32 group;    // of the workgroup
-    u32 lows;     // symbols so far that occur less than once
+    u32 lows;     // number of symbols so far that occur less than once
     bool zeroLow; // symbol 0 is one of them
 };
 
 SLUICE_DEVICE u32 fseInverse(u32 log) { // of the step, modulo 2^log
-    // The inverse is right in 3 bits, and each iteration doubles that.
+    // The initial inverse is right in 3 bits, and each iteration doubles the number of right bits.
     u32 walk = (1u << log >> 1) + (1u << log >> 3) + 3u, inverse = walk;
     inverse *= 2u - walk * inverse;
     return inverse * (2u - walk * inverse);
@@ -135,14 +138,14 @@ SLUICE_DEVICE FseTable fseBegin(SlotMemory memory, u32 group, bool on, u32 log) 
     return table;
 }
 
-// The lanes with `on` have a symbol and its count; `low` means that it occurs less than once.
-// Symbols ascend.
+// Each lane that is `on` passes a symbol and its count; `low` means that the symbol occurs less
+// than once. Symbols must be in ascending order.
 SLUICE_DEVICE void fseRow(SLUICE_INOUT(FseTable, table), bool on, u32 symbol, u32 count, bool low) {
     low = low && on;
     u32x2 votes = lgBallot2(low, low && symbol == 0u);
     slotsRow(table.slots, on, symbol, low ? 0u : count);
     u32 size = 1u << table.slots.log;
-    // they have the last places
+    // symbols that occur less than once take the last places
     u32 place = size - 1u - table.lows - u32(bitCount(votes.x & lgLanesBelow()));
     if (low && place < size) {
         u32 turn = place * fseInverse(table.slots.log) & (size - 1u);
@@ -156,8 +159,8 @@ SLUICE_DEVICE void fseRow(SLUICE_INOUT(FseTable, table), bool on, u32 symbol, u3
 
 // Writes the 2^log states as base, symbol << 16, bits << 24.
 SLUICE_DEVICE void fseStates(SLUICE_IN(FseTable) table, bool on, u32 symbolBits, u64 states) {
-    // The slots say for each step of the walk whose turn it is; behind them stand the symbols that
-    // occur less than once.
+    // The slots give the symbol of each step of the walk. The symbols that occur less than once
+    // follow at the end.
     slotsFill(table.slots, on);
     u32 lane = lgLane(), words = table.group * 16u, before, sum;
     lgScan(lane < 16u ? u32(bitCount(sFseSkipped[words + (lane & 15u)].x)) : 0u, before, sum);
@@ -172,7 +175,7 @@ SLUICE_DEVICE void fseStates(SLUICE_IN(FseTable) table, bool on, u32 symbolBits,
         u32 turn = walk - skipped.y - u32(bitCount(skipped.x & ((1u << (walk & 31u)) - 1u)));
         u32 at = place >= end ? place : turn;
         u32 symbol = slotAt(table.slots.memory, at & ((1u << SLUICE_FSE_LOG_MAX) - 1u));
-        // its mark in the table is that of no symbol
+        // symbol 0 cannot mark a slot, since 0 means no mark
         symbol = table.zeroLow && place == size - 1u ? 0u : symbol;
         u32 same = fseSame(symbol, symbolBits),
             next = symbolAt(table.slots.memory, symbol) & 0xffffu;

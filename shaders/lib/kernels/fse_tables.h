@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// FSE tables from descriptions or counts, a lane group for tablesPerGroup of them: first each lane
-// reads one description, then the group builds the tables one by one (fse.h). In between the
-// symbols stand where the states will be.
+// FSE tables from descriptions or counts. A lane group builds tablesPerGroup tables: first each
+// lane reads one description, then the group builds the tables one by one (fse.h). In between, the
+// symbols are stored where the states will be.
 //
-// The includer brings what fse.h asks for and regions (region_params.glsl, region.cuh). It says
-// where a lane group's slots are (slotMemory), how a count is read (countAt) and how states are
-// written (writeStates, which calls fseStates).
+// The includer provides what fse.h needs, and regions (region_params.glsl, region.cuh). It also
+// defines slotMemory, which returns the place of a lane group's slots, countAt, which reads a
+// count, and writeStates, which writes the states through fseStates.
 #ifndef SLUICE_KERNELS_FSE_TABLES_H
 #define SLUICE_KERNELS_FSE_TABLES_H
 
@@ -34,8 +34,8 @@ SLUICE_DEVICE u32 checkRegion(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) re
                                                                     : SLUICE_ST_OK;
 }
 
-// Checks the counts and finds the log of their sum. All lanes of the group call it; a lane has one
-// symbol a row.
+// Checks the counts and finds log2 of their sum. All lanes of the group call it; each lane takes
+// one symbol per row of 32.
 SLUICE_DEVICE u32 checkCounts(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) region, bool on,
                               SLUICE_OUT(u32, log), SLUICE_OUT(u32, lastSymbol)) {
     u32 symbols = on ? lowWord(region.sourceSize) / 2u : 0u, sum = 0u, bad = 0u;
@@ -55,7 +55,7 @@ SLUICE_DEVICE u32 checkCounts(SLUICE_IN(FseTablesParams) p, SLUICE_IN(Region) re
     return 1u << log > statesIn(region.size) ? SLUICE_ST_TOO_LONG : SLUICE_ST_OK;
 }
 
-// Packs what a lane knows of its description into a word.
+// Reads the lane's description and packs its properties into a word.
 SLUICE_DEVICE u32 readDescription(SLUICE_IN(FseTablesParams) p, u32 index) {
     Region region = loadRegion(p, index);
     u32 status = checkRegion(p, region, false);

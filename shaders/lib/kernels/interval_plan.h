@@ -3,9 +3,9 @@
 // workgroup sums one group of counts, then one workgroup scans the groups' sums and writes the
 // result words. No workgroup waits for another. Sums saturate at 2^32 - 1.
 //
-// The includer brings the list of intervals, listCount, and listElements for lists that hold no
-// counts. It defines how sums are held: Sum, addSums, sumWord, and wgExclusiveSum, which uses two
-// shared arrays in turn. kThreads is the size of a workgroup.
+// The includer provides the list of intervals, listCount, and listElements for lists that hold no
+// counts. It also defines sums: the type Sum, addSums, sumWord, and wgExclusiveSum, whose first
+// argument selects one of two shared arrays. kThreads is the size of a workgroup.
 #ifndef SLUICE_KERNELS_INTERVAL_PLAN_H
 #define SLUICE_KERNELS_INTERVAL_PLAN_H
 

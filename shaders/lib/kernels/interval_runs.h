@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Moves of intervals: where an interval's bytes are, where it is cut, and the run of bytes that a
-// lane group copies.
+// Moves of intervals. This file computes where an interval's bytes are, where it is split between
+// lane groups, and the run of bytes that a lane group copies.
 #ifndef SLUICE_KERNELS_INTERVAL_RUNS_H
 #define SLUICE_KERNELS_INTERVAL_RUNS_H
 
@@ -10,8 +10,8 @@ SLUICE_KERNEL_BEGIN
 
 SLUICE_CONSTANT u32 kSector = 32u; // bytes
 
-// Computes the byte offset of element `position`. Returns false if `bytes` bytes from there on are
-// not inside `size`.
+// Computes the byte offset of element `position`. Returns false if the `bytes` bytes that start
+// there are not inside a buffer of `size` bytes.
 SLUICE_DEVICE bool offsetWithin(u64 position, u32 elementSize, u64 bytes, u64 size,
                                 SLUICE_OUT(u64, offset)) {
     offset = scale64(position, elementSize); // cannot overflow below the limit
@@ -19,8 +19,8 @@ SLUICE_DEVICE bool offsetWithin(u64 position, u32 elementSize, u64 bytes, u64 si
            !less64(sub64(size, bytes), offset);
 }
 
-// Returns where to cut an interval of `bytes` bytes that would be cut after `place` bytes: at the
-// target's next sector, so that one lane group writes all of a sector.
+// Returns where to split an interval of `bytes` bytes, given the ideal split after `place` bytes.
+// The split is moved to the target's next sector, so that one lane group writes a whole sector.
 SLUICE_DEVICE u64 cutAt(u64 target, u64 place, u64 bytes) {
     if (place == kNull) return place;
     place = add64(place, (0u - (lowWord(target) + lowWord(place))) & (kSector - 1u));
@@ -33,12 +33,13 @@ struct Piece {
     u32 bytes;
 };
 
-// A piece of an interval, relative to the start of the destination's sector in which it begins.
+// A run is a piece of an interval, relative to the start of the destination's sector in which the
+// piece begins.
 struct Run {
-    u64 source, target; // of that start: target is a multiple of kSector, source of 16
+    u64 source, target; // addresses of that start: target is a multiple of kSector, source of 16
     u32 shift;          // what to add to source
     u32 lead, end;      // its bytes are [lead, end) from there
-    u32 start;          // its first sector among those of all runs
+    u32 start;          // index of its first sector among the sectors of all runs
 };
 
 SLUICE_DEVICE Run runOf(SLUICE_IN(Piece) piece) {

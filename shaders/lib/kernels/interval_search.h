@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The load-balancing search on its own: which interval each element belongs to, and its rank in
-// that interval.
+// The load-balancing search as an operation of its own: it finds the interval of each element, and
+// the element's rank in that interval.
 //
-// The includer brings Interval and marks (clearMarks, setMark, countMarks, rankOfPiece, kMarks of
+// The includer provides Interval and marks (clearMarks, setMark, countMarks, rankOfPiece, kMarks of
 // intervals.glsl). kThreads is the size of a workgroup.
 #ifndef SLUICE_KERNELS_INTERVAL_SEARCH_H
 #define SLUICE_KERNELS_INTERVAL_SEARCH_H
@@ -12,11 +12,11 @@
 
 SLUICE_KERNEL_BEGIN
 
-// For the intervals of a round that have elements: the index, and what to add to an element's
-// number in the round to get its rank.
+// For each interval of a round that has elements: its index, and what to add to an element's index
+// in the round to get its rank.
 SLUICE_SHARED u32x2 sOwners[kThreads];
 
-// Does a round, one interval a lane. All lane groups in lockstep call it together.
+// Does a round, with one interval per lane. All lane groups in lockstep call it together.
 SLUICE_DEVICE void searchRound(SLUICE_IN(IntervalParams) p, SLUICE_IN(Interval) own) {
     u32 to = min(own.to, p.capacity - min(p.capacity, own.before));
     u32 elements = to - min(own.from, to), start, total;
@@ -24,7 +24,8 @@ SLUICE_DEVICE void searchRound(SLUICE_IN(IntervalParams) p, SLUICE_IN(Interval) 
     u32 owners = lgBallotScan(has, elements, start, total);
     if (!wgAny(owners != 0u)) return;
 
-    // A round's elements are consecutive, so its first interval that has any says where they go.
+    // A round's elements are consecutive, so the first interval that has elements gives the place
+    // of all of them.
     u32 element = own.before + own.from;
     lgShare(element);
     u64 target = mul64(lgShared(element, u32(max(findLSB(owners), 0))), 4u);

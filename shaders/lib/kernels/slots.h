@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A lane group shares out the 2^log slots of a table among symbols, in their order. A byte of
-// shared memory a slot holds its symbol; a word a symbol says how many slots it has and which is
-// the first.
+// A lane group assigns the 2^log slots of a table to symbols, in the order of the symbols. Shared
+// memory has one byte per slot, which holds its symbol, and one word per symbol, which holds its
+// number of slots and its first slot.
 //
 // The includer defines where both are: SlotMemory, setSlot (for a slot that is 0), slotAt,
 // setSlotWord and slotWord (four slots), setSymbol and symbolAt.
@@ -24,7 +24,7 @@ SLUICE_DEVICE SlotTable slotsBegin(SlotMemory memory, bool on, u32 log) {
     table.memory = memory;
     table.log = log;
     table.sum = 0u;
-    lgBarrierShared(); // the table before has been used
+    lgBarrierShared(); // all lanes are done with the previous table
     u32 words = on ? 1u << log >> 2 : 0u;
     for (u32 row = 0u; row < words; row += 32u)
         if (row + lgLane() < words) setSlotWord(memory, row + lgLane(), 0u);
@@ -44,7 +44,7 @@ SLUICE_DEVICE void slotsRow(SLUICE_INOUT(SlotTable, table), bool on, u32 symbol,
     table.sum += sum;
 }
 
-// Every slot that is not marked gets the symbol of the slot before. Returns whether all slots are
+// Gives every unmarked slot the symbol of the slot before it. Returns whether all slots are
 // assigned.
 SLUICE_DEVICE bool slotsFill(SLUICE_IN(SlotTable) table, bool on) {
     lgBarrierShared();
@@ -54,7 +54,7 @@ SLUICE_DEVICE bool slotsFill(SLUICE_IN(SlotTable) table, bool on) {
         u32 marks = slotWord(table.memory, from + i);
         if (marks != 0u) last = marks >> (u32(findMSB(marks)) & 24u) & 255u;
     }
-    // Symbols ascend, so the nearest lane below with any has the highest.
+    // Symbols ascend, so the nearest lower lane that has a symbol has the highest one.
     u32 below = lgBallot(last != 0u) & lgLanesBelow();
     lgShare(last);
     u32 symbol = lgShared(last, below != 0u ? u32(findMSB(below)) : 0u);

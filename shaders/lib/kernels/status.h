@@ -10,7 +10,7 @@ SLUICE_KERNEL_BEGIN
 
 // count is at most 2^24.
 SLUICE_DEVICE void beginStatus(u64 status, u32 count, u32 index) {
-    // Behind the statuses stand the number of failed tiles and the first of them.
+    // The statuses are followed by the number of failed tiles and the index of the first of them.
     u32 value = index < count ? SLUICE_ST_PENDING : index == count ? 0u : 0xffffffffu;
     if (index < count + 2u) storeWord(status, index, value);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whole tile streams, a workgroup a stream. CHECK parses the stream's header and table
-// (docs/format.md, 2), a scan turns the tile counts into first tiles, WRITE makes the regions that
-// the GDeflate kernel decodes, and VERDICT sums up the result.
+// Whole tile streams, one stream per workgroup. CHECK parses the stream's header and table
+// (docs/format.md, 2), a scan turns the tile counts into first tiles, WRITE writes the regions that
+// the GDeflate kernel decodes, and VERDICT summarizes the result.
 //
 // kThreads is the size of a workgroup.
 #ifndef SLUICE_KERNELS_TILE_STREAMS_H
@@ -18,7 +18,7 @@ SLUICE_CONSTANT u32 kStatus = 0u, kFirstTile = 1u, kTileCount = 2u, kSize = 3u, 
 SLUICE_CONSTANT u32 kFailedStreams = 0u, kFirstFailedStream = 1u, kTilesDecoded = 2u,
                     kTilesNeeded = 3u;
 
-// Flags for what an invocation finds.
+// Flags that an invocation sets for what it finds.
 SLUICE_CONSTANT u32 kBad = 1u;        // a table entry breaks a rule; a tile failed
 SLUICE_CONSTANT u32 kUnverified = 2u; // a tile was given to the driver
 SLUICE_CONSTANT u32 kStopped = 4u;    // a driver has left a loop early
@@ -39,7 +39,7 @@ struct TileStream {
     u32 tileCount, lastSize, size;                        // size is that of the decoded stream
 };
 
-// Reads the list's entry and the header. A good one stays PENDING.
+// Reads the entry of the list and the stream's header. Returns PENDING if both are good.
 SLUICE_DEVICE u32 readHeader(SLUICE_IN(TileStreamsParams) p, u32 index,
                              SLUICE_OUT(TileStream, stream)) {
     u64 entry = add64(u64Of(p.streams), mul64(index, 32u));

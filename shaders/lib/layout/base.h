@@ -42,11 +42,12 @@ struct U64Pair {
 #define SLUICE_ST_BAD_FILTER 13u
 #define SLUICE_ST_UNSUPPORTED 14u
 
-// Larger tiles have no checksum.
+// The checksum covers tiles of at most this size.
 #define SLUICE_MAX_TILE_BYTES 1048576u
 
-// Vulkan folds a linear list of workgroups into (x, y), because devices only promise 65,535 along
-// x. This many stand along x, and wgIndex() in lanes.glsl returns a workgroup's index in the list.
+// On Vulkan a linear list of workgroups is folded into (x, y), because devices guarantee only
+// 65,535 workgroups along x. The grid has this many along x, and wgIndex() in lanes.glsl returns a
+// workgroup's index in the list.
 #define SLUICE_MAX_GRID 32768u
 
 #endif

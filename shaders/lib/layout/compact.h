@@ -7,8 +7,8 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// On Vulkan an invocation of compact.comp holds this many bytes of a tile (elements of 1 and 2
-// bytes count as 4), in four rows.
+// On Vulkan an invocation of compact.comp holds this many bytes of a tile, in four rows. An element
+// of 1 or 2 bytes takes 4 bytes there.
 #define SLUICE_COMPACT_BYTES_PER_INVOCATION 64u
 #define SLUICE_COMPACT_ROWS 4u
 #define SLUICE_COMPACT_RING_ROWS 2u // compact_ring.comp
@@ -19,14 +19,15 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_COMPACT_TEST_COMPARE 2u
 #define SLUICE_COMPACT_TEST_NON_ZERO 3u
 #define SLUICE_COMPACT_TEST_UNIQUE 4u
-// Bits of CompactParams::mode beside the test.
+// Bits of CompactParams::mode other than the test.
 #define SLUICE_COMPACT_MODE_TEST 7u
-#define SLUICE_COMPACT_MODE_INVERT 8u  // elements are kept that the test does not select
+#define SLUICE_COMPACT_MODE_INVERT 8u  // keep the elements that the test does not select
 #define SLUICE_COMPACT_MODE_F32 16u    // keys are those of f32
-#define SLUICE_COMPACT_MODE_DIRECT 32u // workgroup i has tile i, without tickets
+#define SLUICE_COMPACT_MODE_DIRECT 32u // workgroup i takes tile i, without a ticket
 #define SLUICE_COMPACT_MODE_PARTITION 64u
 #define SLUICE_COMPACT_MODE_COUNT 128u // the first dispatch of a partition only counts
-// One workgroup does all tiles from `first` on; scratch holds how many elements it has kept so far.
+// One workgroup does all tiles, starting at tile `first`. Scratch holds the number of elements that
+// it has kept so far.
 #define SLUICE_COMPACT_MODE_SERIAL 256u
 #define SLUICE_COMPACT_MODE_SCANNER 512u // workgroup 0 is a scanner
 #define SLUICE_COMPACT_MODE_AHEAD 1024u  // a workgroup works on two tiles at a time

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The specialization constants of all kernels. Each has one id in the whole project, so that a row
-// of the registry of pipelines (src/vulkan/registry.h) names what it sets.
+// The specialization constants of all kernels. Each constant has the same id in all kernels, so
+// that a row of the pipeline registry (src/vulkan/registry.h) can name the constants that it sets.
 #ifndef SLUICE_LAYOUT_CONSTANTS_H
 #define SLUICE_LAYOUT_CONSTANTS_H
 
@@ -15,7 +15,7 @@
 #define SLUICE_CONSTANT_GDEFLATE_PAIRED 3
 // Says whether rows have padding: 0 means that rowBytes tells, 1 never, 2 always.
 #define SLUICE_CONSTANT_GDEFLATE_PITCH 4
-// How much shared memory a tile may take: 0 means 3 KB, 1 means 5 KB, 2 means 9 KB.
+// The size class of a tile's shared memory: 0 is 3 KB, 1 is 5 KB, 2 is 9 KB.
 #define SLUICE_CONSTANT_GDEFLATE_ROOM 5
 // One of SLUICE_SCAN_OP_.
 #define SLUICE_CONSTANT_SCAN_OPERATION 6

@@ -5,7 +5,8 @@
 
 #include "base.h"
 
-// These have the names and values of sluice_df11.h; other values would not compile beside it.
+// The names and values are those of sluice_df11.h. If a value differed, code that includes both
+// headers would not compile.
 #define SLUICE_DF11_BLOCK_BYTES 4096u
 #define SLUICE_DF11_WINDOWS 512u
 #define SLUICE_DF11_MIN_ROWS 2u
@@ -17,11 +18,11 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_DF11_WINDOW_BITS 64u
 #define SLUICE_DF11_MAX_BLOCK_ELEMENTS 32768u // codes have at least one bit
 #define SLUICE_DF11_ROW_BYTES 256u
-#define SLUICE_DF11_POINTER 240u // the least entry of a row that leads to another one
+#define SLUICE_DF11_POINTER 240u // entries of a row from this value up lead to another row
 
-// The two forms; the kinds are those of SluiceDf11Kind. CODE_BYTES is how many bytes of the stream
-// a look-up can take, GAP_BITS the bits of a window's gap, POSITION_BYTES the bytes of a block's
-// position.
+// The two forms of units. KIND is the value of SluiceDf11Kind. CODE_BYTES is the largest number of
+// stream bytes that decoding a code looks at, GAP_BITS is the width of a window's gap, and
+// POSITION_BYTES is the size of a block's position.
 #define SLUICE_DF11_KIND_BF16 1u
 #define SLUICE_DF11_BF16_CODE_BYTES 4u
 #define SLUICE_DF11_BF16_GAP_BITS 5u

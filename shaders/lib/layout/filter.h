@@ -12,14 +12,14 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_FILTER_MAX_SECTIONS 255u
 #define SLUICE_FILTER_DESCRIPTION_BYTES 16384u // at most
 // A section's head: size : 21, runs : 8, rows : 1, packets : 1, reserved : 1.
-#define SLUICE_FILTER_REST 0x1fffffu      // as a size it means all that remains of the tile
+#define SLUICE_FILTER_REST 0x1fffffu      // as a size: the remainder of the tile
 #define SLUICE_FILTER_MAX_WIDTH 1048576u  // records of a row
 #define SLUICE_FILTER_MAX_STRIDE 128u     // bytes of a record, and columns
 #define SLUICE_FILTER_MAX_COLUMNS 4096u   // columns of all sections together, ...
 #define SLUICE_FILTER_SECTION_COLUMNS 24u // ... where each section counts as this many more
 #define SLUICE_FILTER_MAX_STEPS 9216u     // steps of all sections of a tile, by filterSteps
-#define SLUICE_FILTER_STEP_BYTES 8u       // bytes of columns whose steps count once
-#define SLUICE_FILTER_ROW_STEPS 4u        // what a row counts
+#define SLUICE_FILTER_STEP_BYTES 8u       // bytes of columns that share one count of steps
+#define SLUICE_FILTER_ROW_STEPS 4u        // steps that a row counts as
 // A run of columns: repeat : 8, log2 bytes : 2, flags : 5, reserved : 1, predictor : 8, base : 8.
 #define SLUICE_FILTER_FLAGS_AT 10u   // the first bit of the flags
 #define SLUICE_FILTER_FLAG_ZIGZAG 1u // residuals are signed: 0, -1, 1, -2, ...
@@ -27,11 +27,11 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_FILTER_FLAG_JOINED 4u // the column is in the group of the column before it
 // Values are rotated left by one, so that a float's sign comes below its mantissa.
 #define SLUICE_FILTER_FLAG_ROTATED 8u
-// Values are of a compressed block of pixels: an end point of 2 bytes, or the indices of 4 bytes.
+// Values belong to a compressed block of pixels: an end point (2 bytes) or the indices (4 bytes).
 #define SLUICE_FILTER_FLAG_BLOCK 16u
 // Predictors.
 #define SLUICE_PREDICTOR_NONE 0u
-#define SLUICE_PREDICTOR_LEFT 1u // differences; LEFT2 and LEFT3 are those of a higher order
+#define SLUICE_PREDICTOR_LEFT 1u // differences; LEFT2 and LEFT3 are of order 2 and 3
 #define SLUICE_PREDICTOR_LEFT2 2u
 #define SLUICE_PREDICTOR_LEFT3 3u
 #define SLUICE_PREDICTOR_UP 4u
@@ -39,12 +39,15 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_PREDICTOR_MEDIAN 6u
 #define SLUICE_PREDICTOR_AVERAGE 7u
 #define SLUICE_PREDICTOR_COUNT 8u
-// Prefix sums of residuals undo it, along the records or down the columns of an image.
+// True for predictors that prefix sums of the residuals undo, along the records or down the columns
+// of an image.
 #define SLUICE_PREDICTOR_IS_SUM(predictor) ((predictor) <= SLUICE_PREDICTOR_UP)
-// A wavefront undoes it, each row a step behind the row above.
+// True for predictors that a wavefront undoes: the rows run in parallel, each a step behind the row
+// above.
 #define SLUICE_PREDICTOR_IS_WAVE(predictor) ((predictor) >= SLUICE_PREDICTOR_GRADIENT)
 #define SLUICE_PREDICTOR_NEEDS_ROWS(predictor) ((predictor) >= SLUICE_PREDICTOR_UP)
-// The wavefronts other than GRADIENT. Kernels have code for each, and choose it by X(number).
+// The predictors with a wavefront other than GRADIENT. Kernels instantiate code for each and select
+// it through X(number).
 #define SLUICE_OTHER_WAVES(X) X(SLUICE_PREDICTOR_MEDIAN) X(SLUICE_PREDICTOR_AVERAGE)
 
 // These say what is wrong with a description: the first word that breaks a rule decides.
@@ -55,7 +58,7 @@ SLUICE_LAYOUT_BEGIN
 // How far a description has been read (kernels/filter_description.h).
 struct FilterReading {
     u32 fault;
-    u32 words, next; // of the description: how many there are, and which one comes next
+    u32 words, next; // of the description: their number, and the index of the next one
     u32 sections;    // to come
     u32 columns;     // of the sections so far, which count too
     u32 steps;       // of the sections so far, which depend on each other: filterSteps
@@ -69,12 +72,13 @@ struct FilterSectionWords {
     u32 upBytes, waveBytes; // of the columns with UP, and with a wavefront
 };
 
-// Rows of at least this many bytes are undone by a wavefront of quads. In shorter rows most of its
-// steps would be in vain, and a wavefront of values takes fewer.
+// Rows of at least this many bytes are undone by a wavefront of quads (4 bytes a step). In shorter
+// rows most of its steps would do nothing, and a wavefront of single values takes fewer steps.
 #define SLUICE_FILTER_QUAD_WIDTH 32u
 
-// Hosts make their lists of predictors from this one, which is in the order of the numbers:
-// X(name, number, the SluiceFilterFeatures of which one lets encoders try it; 0: always).
+// The host generates its lists of predictors from this one, which is in ascending order of number.
+// The arguments of X are the name, the number, and the SluiceFilterFeatures of which at least one
+// must be enabled before encoders try the predictor (0: they always do).
 #define SLUICE_PREDICTORS(X)                                                                       \
     X(none, SLUICE_PREDICTOR_NONE, 0)                                                              \
     X(left, SLUICE_PREDICTOR_LEFT, SLUICE_FILTER_DIFFERENCE)                                       \
@@ -86,9 +90,10 @@ struct FilterSectionWords {
     X(average, SLUICE_PREDICTOR_AVERAGE, SLUICE_FILTER_MEDIAN)
 
 #define SLUICE_FILTER_WORKGROUPS 512u  // at most; each has scratch for one tile
-#define SLUICE_FILTER_TICKET_BYTES 16u // behind that scratch: the number of tiles taken in turn
-// Bytes of scratch for the values of a section's columns, beyond its own: each column takes 3
-// values at its begin, so that rows start at words, and up to 15 at its end.
+#define SLUICE_FILTER_TICKET_BYTES 16u // after that scratch: the number of tiles taken so far
+// Bytes of scratch that the columns of a section take beyond their own values: each column has 3
+// bytes of padding before its first value, so that rows start at words, and up to 15 after its last
+// one.
 #define SLUICE_FILTER_SLACK (18u * SLUICE_FILTER_MAX_STRIDE)
 
 // Push constants of filter.comp. A tile in the list: SLUICE_FILTER_TILE_WORDS words, see
@@ -110,8 +115,8 @@ struct FilterParams {
     u32 maxTileBytes;
     u32 scratchBytes; // of a workgroup
     u32 workgroups;
-    u32 tickets;   // 1: a workgroup that is done with a tile takes the next free one; 0: the one
-                   // that lies `workgroups` further on
+    u32 tickets;   // 1: after each tile, a workgroup takes the next free one; 0: it takes the tile
+                   // `workgroups` further on
     u32 firstTile; // the first tile of the list to do; the list ends at maxTileCount. 0 if tickets
                    // is 1
 };

@@ -14,12 +14,12 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_MAX_PARTS 16u
 #define SLUICE_GS_LANE_GROUPS 16u       // lane groups decode the symbols of a tile
 #define SLUICE_GS_BYTES_PER_SEQUENCE 4u // a part has at most one sequence for this many bytes
-// Within this many bytes of a tile, copies are nested at most as deep as the tile says. Parts end
-// at multiples of it.
+// A group is this many bytes of a tile. Within a group, copies depend on each other at most as
+// deeply as the tile's header says. Parts end at multiples of a group.
 #define SLUICE_GS_GROUP 512u
 #define SLUICE_GS_MIN_MATCH 3u
 #define SLUICE_GS_PART_HEADER 4u // 16-bit words
-// Kinds of parts, and how a coded part has its literals.
+// Kinds of parts, and the ways in which a coded part stores its literals.
 #define SLUICE_GS_PLAIN 0u
 #define SLUICE_GS_RUN 1u
 #define SLUICE_GS_CODED 2u
@@ -27,15 +27,15 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_LITERALS_HUFFMAN 1u
 #define SLUICE_GS_LITERALS_PLAIN 2u
 #define SLUICE_GS_LITERALS_ONE 3u
-// Limits of the logarithm of the sum of a table's frequencies.
+// Limits of log2 of the sum of a table's frequencies.
 #define SLUICE_GS_MIN_LOG 5u
 #define SLUICE_GS_MAX_LITERAL_LOG 11u
 #define SLUICE_GS_MAX_SEQUENCE_LOG 10u
 #define SLUICE_GS_MAX_CODE_LENGTH 11u
 #define SLUICE_GS_CLASSES 13u
 #define SLUICE_GS_CLASS_LOG 6u
-// The numbers of symbols of a sequence, and the logarithm of how many of them stand for lengths
-// directly.
+// The sizes of the alphabets of a sequence. DIRECT_LOG is log2 of the number of symbols that are
+// lengths themselves.
 #define SLUICE_GS_LITERAL_LENGTHS 40u
 #define SLUICE_GS_LITERAL_DIRECT_LOG 4u
 #define SLUICE_GS_MATCH_LENGTHS 54u
@@ -45,11 +45,12 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_GS_REPEATS 3u
 #define SLUICE_GS_FIRST_REPEATS 0x080401u // a byte each
 
-// The scratch of a tile that is being decoded is a slot. It has the tile's status; from word
-// PARTS_AT on the status of each part; and from word SEQUENCES_AT on two words a sequence: where
-// its output begins in the part, with its first literal in the upper half, and its offset. The
-// sequences of a part, with one more for the end, begin at index (first byte / 4 + number of the
-// part).
+// The scratch of a tile that is being decoded is a slot. A slot holds the tile's status, the status
+// of each part (starting at word PARTS_AT) and two words per sequence (starting at word
+// SEQUENCES_AT). The first word of a sequence is where its output begins in the part, with the
+// index of its first literal in the upper half; the second word is its offset. The sequences of a
+// part, followed by an additional one that marks the end, begin at index (first byte / 4 + index of
+// the part).
 #define SLUICE_GS_SLOTS 512u
 #define SLUICE_GS_PARTS_AT 16u
 #define SLUICE_GS_SEQUENCES_AT 32u

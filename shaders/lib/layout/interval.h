@@ -11,20 +11,21 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_PASS_REDUCE 0u
 #define SLUICE_PASS_APPLY 1u
 
-// One prefix sum is kept for this many counts, a batch.
+// A batch is this many counts. One prefix sum is stored per batch.
 #define SLUICE_INTERVAL_BATCH 128u
 // A workgroup of interval_plan.comp sums ROUND counts at a time, and there are at most MAX_GROUPS
 // groups of counts.
 #define SLUICE_INTERVAL_ROUND 2048u
 #define SLUICE_INTERVAL_MAX_GROUPS 1024u
-// Scratch has, in words, the sum of all counts, the prefix sum of each group, then that of each
-// batch within its group.
+// Scratch consists of words: the sum of all counts, the prefix sum of each group, then the prefix
+// sum of each batch within its group.
 #define SLUICE_INTERVAL_GROUPS_AT 1u
 #define SLUICE_INTERVAL_BATCHES_AT 1025u
-// A lane group works on a share. Where lane groups are subgroups, a workgroup has this many shares.
+// A share is the work of one lane group. Where lane groups are subgroups, a workgroup has this many
+// shares.
 #define SLUICE_INTERVAL_SHARES 4u
-// When work is shared out, an interval itself counts for as many elements as make up this many
-// bytes, at least one.
+// When work is divided, each interval counts as additional elements of this many bytes together, at
+// least one element.
 #define SLUICE_INTERVAL_COST_BYTES 32u
 
 // These say what IntervalParams::counts holds: lengths, offsets in CSR form, or the sorted indices
@@ -68,7 +69,7 @@ struct IntervalParams {
     u32 elementSize;
     u32 tile;   // elements of a small share, the intervals' own cost included
     u32 large;  // elements of a large share; those come first
-    u32 tail;   // about this many elements at the end are in small shares
+    u32 tail;   // about this many elements at the end are divided into small shares
     u32 window; // the most elements of a round
 };
 

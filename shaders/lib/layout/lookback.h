@@ -7,12 +7,12 @@
 
 SLUICE_LAYOUT_BEGIN
 
-// The scratch of a single-pass look-back has a head of counters, then one state a tile, which is
-// twice as large for 64-bit values. Sizes are in bytes.
+// The scratch of a single-pass look-back has a head of counters, then one state per tile. A state
+// is twice as large for 64-bit values. Sizes are in bytes.
 #define SLUICE_LOOKBACK_HEAD 16u
 #define SLUICE_LOOKBACK_STATE 8u
-// As a number of polls this means that no state is read and every tile before is computed. Tests
-// use it.
+// As a number of polls this means that no state is read: the workgroup recomputes every tile before
+// its own. Tests use it to exercise the fallback.
 #define SLUICE_LOOKBACK_NEVER 0xffffffffu
 
 SLUICE_LAYOUT_END

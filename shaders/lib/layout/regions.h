@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Region lists, which GDeflate, the checksum and the driver's decoder work on.
+// Region lists, the input of GDeflate, the checksum and the driver's decoder.
 #ifndef SLUICE_LAYOUT_REGIONS_H
 #define SLUICE_LAYOUT_REGIONS_H
 
@@ -34,7 +34,8 @@ struct RegionParams {
     u32 rowShift;
 };
 
-// driver_regions.comp writes a count and, from word LIST_AT on, regions of REGION_WORDS words each.
+// driver_regions.comp writes a count, then regions of REGION_WORDS words each, starting at word
+// LIST_AT.
 #define SLUICE_DRIVER_LIST_AT 4u
 #define SLUICE_DRIVER_REGION_WORDS 10u
 

@@ -35,7 +35,7 @@ struct ScanParams {
     u32 maxCount;
     u32 kind;
     u32 polls;      // look-back
-    u32 flip;       // xor with this turns another operation into a maximum
+    u32 flip;       // xor that turns values into the keys of an unsigned maximum
     u32 isFloat;    // 1: keys are those of f32
     u32 workgroups; // dispatched
     u32 schedule;   // scans: SLUICE_SCAN_BY_

@@ -20,11 +20,11 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_STREAM_ST_UNVERIFIED 9u
 #define SLUICE_STREAM_ST_INTERNAL 10u
 
-// Passes of tile_streams.comp
-// header and table of each stream: its status, and its tiles into counts
+// Passes of tile_streams.comp checks each stream's header and table; writes its status, and its
+// number of tiles into counts
 #define SLUICE_STREAMS_CHECK 0u
-#define SLUICE_STREAMS_WRITE 1u   // counts are the first tiles now: the regions
-#define SLUICE_STREAMS_VERDICT 2u // after the decode: what became of each stream
+#define SLUICE_STREAMS_WRITE 1u   // counts hold the first tiles now; writes the regions
+#define SLUICE_STREAMS_VERDICT 2u // after the decode; writes the final status of each stream
 
 // Push constants of tile_streams.comp.
 struct TileStreamsParams {

@@ -13,7 +13,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_ZS_DICTIONARY_MAGIC 0xec30a437u
 
 #define SLUICE_ZS_MAX_FRAMES 65536u // of a region, skippable ones too
-// A frame has at most EXTRA_BLOCKS blocks more than its size in units of BYTES_PER_BLOCK.
+// A frame has at most (size / BYTES_PER_BLOCK + EXTRA_BLOCKS) blocks.
 #define SLUICE_ZS_MAX_BLOCKS 65536u
 #define SLUICE_ZS_EXTRA_BLOCKS 4096u
 #define SLUICE_ZS_BYTES_PER_BLOCK 256u
@@ -54,7 +54,7 @@ SLUICE_LAYOUT_BEGIN
 #define SLUICE_ZS_MAX_CODE_LENGTH 11u
 #define SLUICE_ZS_DICTIONARY_CODE_LENGTH 12u // libzstd makes and reads dictionaries with such codes
 #define SLUICE_ZS_WEIGHT_LOG 6u
-#define SLUICE_ZS_MAX_WEIGHTS 255u // that of the last symbol follows from the others
+#define SLUICE_ZS_MAX_WEIGHTS 255u // the weight of the last symbol follows from the others
 
 SLUICE_LAYOUT_END
 #endif

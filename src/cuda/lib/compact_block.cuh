@@ -222,7 +222,7 @@ struct Compact {
         Elements e;
         tile.load(e);
         const bool inPlace = hasMode(params, SLUICE_COMPACT_MODE_IN_PLACE);
-        if (inPlace) __threadfence(); // read before others learn that it may be overwritten
+        if (inPlace) __threadfence(); // read before others may overwrite it
         Tile::rank(e, shared.warps[0]);
         uint32_t prefix = 0;
         if (gridDim.x > 1) {

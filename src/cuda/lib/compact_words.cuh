@@ -187,7 +187,7 @@ struct CompactWords : Compact<4> {
         __syncthreads();
         uint32_t ticket = ring.tickets[0], turn = 1, stage = 0;
         if (takes && ticket < wholeTiles) taken = take();
-        uint32_t waiting[kDelay + 1], counts[kDelay]; // the tiles of the rounds before
+        uint32_t waiting[kDelay + 1], counts[kDelay]; // the tiles of the previous rounds
 #pragma unroll
         for (uint32_t i = 0; i < kDelay; ++i) {
             waiting[i] = ~0u;

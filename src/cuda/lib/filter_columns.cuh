@@ -57,7 +57,7 @@ struct FilterShared {
     FilterSectionWords section; // its size is never SLUICE_FILTER_REST
     uint32_t column[kStride];   // the columns' words: kernels/filter_description.h
     uint32_t group[kStride];    // where its group begins in the record
-    uint32_t groupEnd[kStride]; // for where a group begins: where it ends
+    uint32_t groupEnd[kStride]; // index: where a group begins; value: where it ends
     uint32_t from[kStride];     // byte b of value i in the planes: from + i * step + b * byteStep
     uint32_t step[kStride], byteStep[kStride];
     uint32_t values[kStride];    // where its values are in scratch: a plane for each byte
@@ -238,7 +238,7 @@ __device__ void placeColumns(TileAtWork& tile)
     tile.planeBytes = (tile.count + 3 + kPerLane - 1) / kPerLane * kPerLane;
     if (c < columns) {
         uint32_t word = shared.column[c];
-        // In a single row the median and the gradient are the value to the left.
+        // In a single row, the median and the gradient equal the value to the left.
         if (tile.first + tile.count <= tile.width && SLUICE_PREDICTOR_IS_WAVE(predictorOf(c)) &&
             predictorOf(c) != kAverage) {
             word = (word & ~(0xffu << 16)) | SLUICE_PREDICTOR_LEFT << 16;

@@ -150,7 +150,7 @@ __device__ void waveRound(const TileAtWork& tile, uint32_t steps, uint4* stage, 
     // Loads are a step ahead; the last lane has put into `above` what the first one needs.
     uint4 nextResidual = stage[lane], nextTop = {};
     if (!IsNarrow && lane == 0 && kept[0] < quads) nextTop = above[kept[0]];
-#pragma unroll 1 // less code, of which warps run much in different places
+#pragma unroll 1 // keeps the code short, since warps are at different places in it
     for (uint32_t step = 0; step < steps; ++step) {
         const uint4 residuals = nextResidual, tops = nextTop;
         const uint32_t place = kept[0], next = min(step + 1, steps - 1);
@@ -439,7 +439,7 @@ __device__ void loadRound(const TileAtWork& tile, uint4* stage, uint32_t thread,
     static_assert(kKept >= 3 + 2 * Columns && 2 * rowsAtOnce >= kWarpSize,
                   "kept words; at most two quads");
     const uint32_t step = thread % steps;
-#pragma unroll 1 // less code, of which warps run much in different places
+#pragma unroll 1 // keeps the code short, since warps are at different places in it
     for (uint32_t l = thread / steps; l < kWarpSize; l += rowsAtOnce) {
         uint32_t pixels[groups][4];
         quadFrom<Columns>(static_cast<int32_t>(kept[2]), areJoined, kept + 3, pixels);
@@ -476,7 +476,7 @@ __device__ void storeRound(const TileAtWork& tile, const uint4* stage, uint32_t 
     const int32_t laneBefore =
         static_cast<int32_t>((lane & ~(steps - 1)) | ((lane - 1) & (steps - 1)));
     const uint4* from = stage + step * kWarpSize;
-#pragma unroll 1 // less code, of which warps run much in different places
+#pragma unroll 1 // keeps the code short, since warps are at different places in it
     for (uint32_t l = row; l < kWarpSize; l += rowsAtOnce) {
         uint32_t pixels[groups][4], words[Columns];
 #pragma unroll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The undoing of a tile's filters by a block: all predictions first, then records, section by
-// section; the steps are those of shaders/filter.comp. The kernel stands here too.
+// A block undoes the filters of a tile, section by section: first all predictions, then the
+// records. The steps are those of shaders/filter.comp. This file also has the kernel.
 #pragma once
 
 #include "cuda/kernels.h"
@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// Brings residuals that are bytes but do not stand in a row into one in scratch.
+// Copies residuals of byte columns that are not contiguous to scratch, where they are contiguous.
 __device__ void gatherResiduals(const TileAtWork& tile, bool ofPixels)
 {
     for (uint32_t n = 0; n < shared.waveCount && !ofPixels; ++n)
@@ -181,8 +181,8 @@ __device__ __forceinline__ uint32_t undoSection(TileAtWork& tile)
     const bool hasPackets = uniform(shared.section.hasPackets) != 0;
     uint32_t packets = 0;
     tile.stride = uniform(shared.section.stride);
-    // In rows of one record all that counts is the record before, as in a single row: the median
-    // and the gradient are that, and the average is half of it.
+    // If rows have one record, only the previous record matters, as in a single row: the median and
+    // the gradient equal it, and the average is half of it.
     tile.width = uniform(shared.section.width) == 1 ? SLUICE_FILTER_MAX_WIDTH
                                                     : uniform(shared.section.width);
     tile.first = uniform(shared.section.first);
@@ -278,7 +278,7 @@ __global__ void __launch_bounds__(kThreads, kFilterThreadsPerProcessor / kThread
     const uint32_t* decodes = pointerFrom<const uint32_t>(params.decodeCount);
     const uint32_t decoding =
         uniform(decodes == nullptr ? params.decodeMaxCount : min(*decodes, params.decodeMaxCount));
-    // Tiles differ much; blocks that are done with one take the next.
+    // The work of tiles differs much, so a block that has finished a tile takes the next free one.
     const auto next = [&](uint32_t index) {
         if (params.tickets == 0) return index + params.workgroups;
         __syncthreads();

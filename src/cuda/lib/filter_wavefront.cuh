@@ -21,8 +21,8 @@ __device__ uint32_t rowsOf(const TileAtWork& tile)
     return (tile.first + tile.count + tile.width - 1) / tile.width;
 }
 
-// Brings the residuals of a wave into scratch, a plane for each byte, where the values replace
-// them. By the whole block.
+// Copies the residuals of a wave to scratch, one plane for each byte. The values replace them
+// there. By the whole block.
 __device__ void gatherWave(const TileAtWork& tile, uint32_t column)
 {
     for (uint32_t i = 4 * threadIdx.x; i < tile.count; i += 4 * kThreads) {
@@ -38,7 +38,7 @@ __device__ void gatherWave(const TileAtWork& tile, uint32_t column)
     }
 }
 
-constexpr uint32_t kWaveSteps = 8; // a batch, whose loads are under way together
+constexpr uint32_t kWaveSteps = 8; // a batch, whose loads are issued together
 // Batches from one band to the next where these have warps of their own. The last row of the
 // band above is read from scratch, a batch ahead, and its last bytes come there a batch late.
 constexpr uint32_t kWaveLag = kWarpSize / kWaveSteps + 3;
@@ -79,8 +79,8 @@ __device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uin
 {
     const uint32_t word = uniform(shared.column[column]), bytes = 1u << (word >> 8 & 3),
                    mask = maskOf(bytes), predictor = word >> 16 & 0xff, lane = laneIndex();
-    // Values differ from those of the column by `bias`, so that they compare as numbers that
-    // are not negative. Bytes without a base are such already.
+    // Values are held with `bias` added, so that signed values compare correctly as unsigned
+    // numbers. Bytes without a base are unsigned already.
     const uint32_t bias = mask == 0xff && word >> 24 == 0 ? 0 : (mask >> 1) + 1;
     const bool oneLine = count <= width;
     const uint32_t rowCount = oneLine ? 1 : (first + count + width - 1) / width,
@@ -92,25 +92,26 @@ __device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uin
         (bands - 1) / team * period + (bands - 1) % team * kWaveLag + batches + 1;
     uint8_t* const values = scratch + uniform(shared.values[column]);
     const int32_t lastWord = static_cast<int32_t>((count - 1) / 4);
-    // The turn of the band; the first ones are below 0.
+    // The turn of the band; negative before its first turn.
     uint32_t band = part, turn = 0u - part * kWaveLag;
     uint32_t value = bias, left = bias, corner = bias;
     uint32_t before = 0;                               // the records of the batch before
     uint32_t words[kWaveWords][4] = {}, above[4] = {}; // of each byte of the values
-    uint32_t tails[4] = {};                            // the last four of the batch before
+    uint32_t tails[4] = {};                            // the last four bytes of the previous batch
     for (uint32_t t = 0; t < turns; ++t) {
         if (team > 1) __syncthreads(); // what other warps wrote is in scratch
         __syncwarp();
         if (hasColumn && band < bands && turn <= batches) {
-            // The lane's record in the first step of the batch that is done now, which may lie
-            // before the row's begin, and a record of the row above lane 0.
+            // `first` is the lane's record in the first step of the current batch, which may lie
+            // before the row's begin. `over` is a record of the row above lane 0.
             const uint32_t x = (turn - 1) * kWaveSteps - lane, row = band * kWarpSize + lane,
                            record = row * width + from + x - first;
             const uint32_t over = (band * kWarpSize - 1) * width + from + (turn - 1) * kWaveSteps +
                                   min(lane, kWaveSteps - 1) - first;
             const uint32_t records =
                 turn != 0 && row < rowCount ? recordsFrom(x, columns, record, count) : 0;
-            // Where the one line goes on in the next row there is nothing to the left.
+            // If all records are one line that wraps to a second row, the first record of that row
+            // has no left neighbour.
             const uint32_t begins =
                 oneLine && width - first - record < kWaveSteps ? 1u << (width - first - record) : 0;
             const uint32_t shift = 8 * (record & 3);
@@ -140,7 +141,7 @@ __device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uin
                     words[n][b] = plane[min(max(begin + static_cast<int32_t>(n), 0), lastWord)];
                 if (band != 0) above[b] = plane[min(max(overWord, 0), lastWord)];
             }
-            // Nothing is above the first band, nor in front of a row.
+            // There are no values above the first band, nor before the begin of a row.
             uint32_t taken[kWaveSteps];
 #pragma unroll
             for (uint32_t k = 0; k < kWaveSteps; ++k)
@@ -162,8 +163,8 @@ __device__ __noinline__ void undoWave(uint8_t* scratch, uint32_t planeBytes, uin
                 corner = up;
                 next[k] = value ^ bias;
             }
-            // Words are stored as wholes. What is left of the batch goes into the first word of
-            // the next one, unless the row ends here.
+            // Whole words are stored. The bytes of the batch that do not fill a word are stored
+            // with the next batch, unless the row ends here.
             const uint32_t odd = record & 3, ready = before >> (kWaveSteps - odd) | records << odd;
             const bool ends =
                 static_cast<int32_t>(x + kWaveSteps) >= static_cast<int32_t>(columns) ||

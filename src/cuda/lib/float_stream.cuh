@@ -27,7 +27,7 @@ __device__ inline uint2 loadOnce(const uint2* from)
     return value;
 }
 
-// Reads threadIdx.x anew each time, so that it takes no register in between.
+// Reads threadIdx.x again at each use, so that it occupies no register in between.
 __device__ inline uint32_t threadNow()
 {
     uint32_t result;
@@ -75,8 +75,9 @@ __device__ inline bool anyLane(uint32_t flags, uint32_t next, uint32_t end)
     return result != 0;
 }
 
-// The bits of a lane, and the words that the lanes of its warp take in turn from a ring in shared
-// memory. Past the end words are 0. Between two calls of move() the warp may take kChunk words.
+// The bits of a lane, and the words that the lanes of its warp consume in lane order from a ring in
+// shared memory. Words past the end are 0. Between two calls of move() the warp may take kChunk
+// words.
 template <uint32_t Type>
 struct Stream {
     static constexpr uint32_t kLoads = kChunk / (2 * kWarpSize);

@@ -20,11 +20,12 @@ constexpr uint32_t kChunk = 128, kRing = 3 * kChunk; // words
 static_assert(kThreads >= 256, "a thread a symbol");
 static_assert(kChunk >= 4 * kWarpSize, "what a row takes behind its look-ups");
 
-// A table entry has in bits 0 .. 3 how many bits it takes, 0 in bits 4 and 5, and in bit 6 whether
-// the second symbol did not fit. The symbols stand where the elements have them, so that few
-// instructions join them with the other bits. The length of the first code stands where no symbol
-// is. Elements of 16 and 32 bits have a symbol in each half and the length at bit 16; those of 8
-// bits have them in bytes 1 and 2 and the length at bit 24. Above a length there is a zero.
+// A table entry holds one or two symbols. Bits 0 .. 3 are the number of bits that it consumes, bits
+// 4 and 5 are 0, and bit 6 is set if the second symbol did not fit. The symbols have the bit
+// positions that they have in the elements, so that few instructions merge them with the other
+// bits. The length of the first code occupies bits that no symbol uses. Elements of 16 and 32 bits
+// have a symbol in each half and the length at bit 16; elements of 8 bits have the symbols in bytes
+// 1 and 2 and the length at bit 24. The bit above a length is 0.
 constexpr uint32_t kShort = 64;
 
 struct Form {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A block makes the bytes of a Gstd part, a group of 4,096 or 8,192 at once. Shared memory holds
-// for each byte its value or, if it copies a byte of the group, the place of that byte. Comments
-// call this "what is known of" a byte.
+// A block produces the bytes of a Gstd part, a group of 4,096 or 8,192 at a time. For each byte
+// shared memory holds its value or, if it copies a byte of the group, the place of that byte.
+// Comments call this entry "what is known of" a byte.
 //   make    A lane takes four words, 128 bytes apart. The highest mark up to a word is its run
 //           (gstd_mark.cuh). Two words of memory, shifted, give its values, or else four places are
 //           noted. Then each thread takes listed bytes, at most three.
@@ -32,13 +32,13 @@ class GstdExpander : GstdMarker<Warps> {
     using typename Base::Tile;
 
 public:
-    // `depth` is how long a chain of copies inside 512 bytes may be.
+    // `depth` is the maximum length of a chain of copies inside 512 bytes.
     __device__ GstdExpander(const Tile& tile, Shared& shared, uint32_t depth)
         : Base(tile, shared), m_depth(depth), m_pointers(sharedAddress(shared.made) - kPointer)
     {
     }
 
-    // The whole block makes the bytes of a coded part.
+    // The whole block produces the bytes of a coded part.
     __device__ void expand(Part& part)
     {
         const uint32_t size = part.end - part.begin;
@@ -162,8 +162,8 @@ private:
                static_cast<int32_t>(part.begin + at - kBefore);
     }
 
-    // Makes the warp's piece of the group at `at` if it is a single run whose source is entirely in
-    // memory.
+    // Produces the warp's piece of the group at `at` if it is a single run whose source is entirely
+    // in memory.
     __device__ bool makeSingle(const Part& part, uint32_t at, int32_t word,
                                uint32_t (&bytes)[kRounds]) const
     {
@@ -250,7 +250,8 @@ private:
             const uint32_t to = first + 4 * kWarpSize * r;
             from[r] = static_cast<int32_t>(to) + (run >> 1);
             if (__any_sync(kAllLanes, run & 1)) {
-                // Where a match that overlaps itself repeats, it is made from the bytes before it.
+                // The repeated bytes of a match that overlaps itself are copied from the bytes
+                // before the match.
                 overlaps = true;
                 if ((run & 1) != 0) {
                     const uint32_t offset = max(static_cast<uint32_t>(-(run >> 1)), 1u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Load-balancing search: which intervals a warp works on, and which of them its i-th piece of
-// output belongs to. shaders/lib/intervals.glsl explains the method.
+// Load-balancing search: finds the intervals that a warp works on, and the interval to which a
+// piece of its output belongs. shaders/lib/intervals.glsl explains the method.
 #pragma once
 
 #include "formulas/interval.h"
@@ -139,8 +139,8 @@ struct Interval {
     uint32_t index;
     uint32_t count; // elements
     uint32_t before;
-    uint32_t from, to; // the elements that this warp does; none if from == to
-    bool owned;        // this warp does the interval's end
+    uint32_t from, to; // the elements that this warp processes; none if from == to
+    bool owned;        // this warp processes the interval's end
 };
 
 // A warp's share of the work. All lanes together call each function.
@@ -149,7 +149,7 @@ struct IntervalShare {
     const IntervalParams& p;
     IntervalList<Form> list;
     const uint32_t warp; // of the block
-    uint32_t larges = 0; // this many shares are large, the first ones
+    uint32_t larges = 0; // number of large shares, which come first
     uint32_t done = 0;   // of the share's work
     uint32_t base = 0;   // first interval of the next round
     uint32_t before = 0; // the elements before it
@@ -227,7 +227,7 @@ struct IntervalShare {
         }
     }
 
-    // A round with little work is not cut: the share in which it begins does all of it.
+    // A round with little work is not split; the share in which it begins does all of it.
     __device__ bool isWhole(uint32_t first, uint32_t after) const
     {
         return after - first + static_cast<uint64_t>(kWarpSize) * cost() <= p.window / 4 * 3;
@@ -239,11 +239,13 @@ struct IntervalShare {
                workBefore(before, base) < end();
     }
 
-    // Returns this lane's interval of the next round, or one past the list.
+    // Returns the index of the interval that this lane takes in the next round, or an index past
+    // the end of the list if there is none.
     __device__ uint32_t nextIndex() const { return addSaturated(base, laneIndex()); }
 
-    // Takes the next round, one interval a lane, whose length is `count` (0 past the list). A round
-    // of much work is cut: then the next one has the same intervals.
+    // Takes the next round, with one interval per lane. `count` is the length of the lane's
+    // interval, 0 past the end of the list. A round with much work is split; then the next round
+    // has the same intervals.
     __device__ Interval next(uint32_t count)
     {
         Interval own;

@@ -45,16 +45,17 @@ __device__ inline uint32_t sharedAddress(const void* pointer)
 }
 
 // Programmatic dependent launch needs compute capability 9.0; below that this compiles to nothing,
-// and no launch may be programmatic. Once all blocks of a launch have called this or ended, a
-// programmatic launch behind it begins.
+// and no launch may be programmatic. Once all blocks of a launch have called this or ended, the
+// programmatic launch that follows begins.
 __device__ inline void letNextLaunchBegin()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
-// Waits until the launch before has ended and its writes are visible. A programmatic launch calls
-// this before it touches memory that the launch before writes, or writes memory that it reads.
+// Waits until the previous launch has ended and its writes are visible. A programmatic launch calls
+// this before it accesses memory that the previous launch writes, or writes memory that the
+// previous launch reads.
 __device__ inline void waitForPreviousLaunch()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decoupled look-back: one pass over the tiles of an input, where each tile needs the combined
-// value of all tiles before it. See shaders/lib/lookback.glsl for the method, the scratch and the
-// papers. A state's value is cut into pieces of 32 bits, each in a 64-bit word together with the
-// state, because words need not become visible together.
+// Decoupled look-back: a single pass over the tiles of an input, in which each tile needs the
+// combined value of all tiles before it (its prefix). See shaders/lib/lookback.glsl for the method,
+// the scratch and the papers. A state's value is cut into pieces of 32 bits, each in a 64-bit word
+// together with the state, because words need not become visible together.
 //
 // An operation is one of runs.cuh on uint32_t or uint64_t, such as Sum<uint32_t>. It must be
 // commutative.
@@ -182,7 +182,7 @@ public:
                 }
                 if (next == 0 && !final) store(tile, Op::combine(before, own), kTileWhole);
             }
-            scanned = false; // the scanner did not come
+            scanned = false; // the scanner did not arrive in time
             __syncthreads(); // before m_shared is written again
         }
         return before;

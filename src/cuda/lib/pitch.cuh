@@ -41,7 +41,8 @@ public:
         m_column = static_cast<uint32_t>(offset - first * m_rowBytes);
     }
 
-    // Returns the address of byte n of the tile, n < 2^30. The word that holds it is contiguous.
+    // Returns the address of byte n of the tile, n < 2^30. The four bytes of its word are
+    // contiguous in memory, since rows are whole words.
     __device__ uint64_t address(uint32_t n) const
     {
         const uint32_t at = m_column + n, rows = __umulhi(at, m_magic) >> m_shift;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Words by which launches that run at the same time wait for each other.
+// Words through which launches that run at the same time wait for each other.
 #pragma once
 
 #include <cuda_runtime.h>

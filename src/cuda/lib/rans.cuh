@@ -41,7 +41,7 @@ public:
         m_end = 2 * (last - (first & ~1u));
         m_moveAt = 2 * kRow;
         state = 0;
-        __syncwarp(); // the list before has been read
+        __syncwarp(); // all lanes have read the previous list
 #pragma unroll
         for (uint32_t row = 0; row < kRows; ++row)
             store(row, load(row));

@@ -50,7 +50,7 @@ __device__ bool sourceInside(const Params& params, const Region& region, uint64_
            insideBuffer(region.source, region.sourceSize, params.source, params.sourceSize);
 }
 
-// Does the same for a source that must begin with a whole word.
+// Does the same for a source that must be 4-byte aligned.
 template <typename Params>
 __device__ bool sourceAllowed(const Params& params, const Region& region, uint64_t most)
 {
@@ -58,8 +58,8 @@ __device__ bool sourceAllowed(const Params& params, const Region& region, uint64
            insideBuffer(region.source, region.sourceSize, params.source, params.sourceSize);
 }
 
-// Returns whether the destination begins with a whole word, has 1 to `most` bytes and lies inside
-// the destination buffer.
+// Returns whether the destination is 4-byte aligned, has 1 to `most` bytes and lies inside the
+// destination buffer.
 template <typename Params>
 __device__ bool destinationAllowed(const Params& params, const Region& region, uint64_t most)
 {

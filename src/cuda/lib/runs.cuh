@@ -23,8 +23,8 @@ struct Max {
     static __device__ T combine(T a, T b) { return a < b ? b : a; }
 };
 
-// A run of consecutive elements: the combined value of those after its last segment head, or of all
-// if it has none.
+// A run of consecutive elements. `value` combines the elements from its last segment head to its
+// end, or all elements if `head` is false because it has none.
 template <typename Op, bool Segmented>
 struct Run {
     typename Op::Value value = Op::identity();

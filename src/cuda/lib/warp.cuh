@@ -24,13 +24,13 @@ __device__ inline uint32_t warpSlot()
     return slot;
 }
 
-// Tells the compiler that a value is the same in all lanes, which it knows of the result of a
-// shuffle from lane 0. It does not know it of most values, threadIdx.x / 32 among them, and in
-// control flow that depends on such values it tests for absent lanes before each vote and shuffle.
+// Tells the compiler that a value is uniform in the warp, by a shuffle from lane 0, whose result it
+// knows to be uniform. It does not know this of most values, for example of threadIdx.x / 32. In
+// control flow that depends on other values it tests for absent lanes before each vote and shuffle.
 __device__ inline uint32_t uniform(uint32_t value) { return __shfl_sync(kAllLanes, value, 0); }
 
-// Returns bits != 0 ? a : b, and the ballot of bits != 0. If a test of one bit is needed more than
-// once, the compiler makes a shift, a mask and a comparison of it; in PTX it is one instruction.
+// Returns bits != 0 ? a : b, and the ballot of bits != 0. If the test of a bit is needed more than
+// once, the compiler turns it into a shift, a mask and a comparison; in PTX it is one instruction.
 __device__ inline uint32_t selectIf(uint32_t bits, uint32_t a, uint32_t b)
 {
     uint32_t result;
@@ -97,7 +97,7 @@ __device__ inline uint32_t warpMax(uint32_t value)
 #endif
 }
 
-// Sums of values of which each warp has one, the same in all of its lanes.
+// Sums over the warps of a block. Each warp has one value, which is uniform in the warp.
 struct WarpPrefix {
     uint32_t before; // sum over the warps below this one
     uint32_t total;  // sum over all warps of the block
