@@ -31,7 +31,7 @@ bool isPath(const std::string& text, size_t at)
            (byte(2) == '\\' || byte(2) == '/');
 }
 
-// In quotes a path may have blanks in it.
+// Returns the end of the path that begins at `at`. A path in quotes may contain blanks.
 size_t endOfPath(const std::string& text, size_t at)
 {
     const char quote = at == 0 ? ' ' : text[at - 1];
@@ -42,7 +42,7 @@ size_t endOfPath(const std::string& text, size_t at)
     size_t end = text.find_first_of(" \t\r\n'\"`<>()[]{},;|", at);
     if (end == std::string::npos) end = text.size();
     while (end > at + 1 && (text[end - 1] == ':' || text[end - 1] == '.'))
-        --end; // of the sentence
+        --end; // a colon or a full stop belongs to the sentence
     return end;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Texts of drivers and of the system that go into a report which strangers will read.
+// Removes personal data from texts of drivers and of the system before they go into a report that
+// strangers will read.
 #pragma once
 
 #include <string>
@@ -16,8 +17,9 @@ struct PersonalName {
 // Returns the names of the user, the home folder and the host, as the environment and the system
 // say.
 std::vector<PersonalName> personalNames();
-// Absolute paths become <path>, UUIDs <uuid>, and each of the names, where it stands as a word,
-// becomes what it says; upper and lower case are alike.
+// Returns the text with <path> in place of every absolute path, <uuid> in place of every UUID, and
+// its replacement in place of every name that is not part of a longer word. Names are compared
+// without regard to case.
 std::string anonymous(const std::string& text, const std::vector<PersonalName>& names);
 
 } // namespace sluice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writers of the library, fed by functions that may throw.
+// Wraps the library's archive writer so that the functions that feed it may throw.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,9 @@
 
 namespace sluice {
 
-// The two callbacks of a writer, with this object as their user pointer. No exception may cross the
-// library, so a Failure is kept until rethrow.
+// Holds the two callbacks of a writer, whose user pointer is this object. No exception may
+// propagate through the library, so the callbacks catch a Failure, and rethrow() throws it
+// afterwards.
 struct Transfer {
     std::function<void(void* bytes, size_t size)> onRead;
     std::function<void(uint64_t offset, const void* bytes, size_t size)> onWrite;
@@ -30,10 +31,10 @@ struct Transfer {
 };
 
 using ArchiveWriter = std::unique_ptr<SluiceArchiveWriter_T, decltype(&sluiceDestroyArchiveWriter)>;
-// Writes an archive to transfer.onWrite. The status says whether the writer could be made.
+// Creates a writer whose archive goes to transfer.onWrite. The status says whether that succeeded.
 SluiceStatus createArchive(SluiceArchiveWriterInfo info, Transfer& transfer, ArchiveWriter& writer);
 
-// Throws what a callback threw, or what the status says.
+// Throws the Failure that a callback threw; otherwise, throws one if the status is not OK.
 void checkPacking(const Transfer& transfer, SluiceStatus status, const std::string& what);
 
 constexpr uint32_t kNoShare = 0xffffffff;
@@ -43,13 +44,13 @@ struct ArchiveSource {
     std::string path;
     bool executable = false;
     uint64_t size = 0;
-    uint32_t share = kNoShare; // files in a row with the same number share tiles
+    uint32_t share = kNoShare; // consecutive files with the same number share tiles
 };
-// Throws a Failure where two have one name.
+// Sorts by name. Throws a Failure if two sources have the same name.
 void sortSources(std::vector<ArchiveSource>& sources);
 
-// The archive of a single asset, in memory. asset.name and where its bytes come from are set here.
-// Throws a Failure.
+// Returns an archive with a single asset. The function itself sets asset.name, asset.size and the
+// source of the asset's bytes. Throws a Failure.
 Bytes packInMemory(const Bytes& content, const SluiceArchiveWriterInfo& info,
                    SluiceArchiveAssetInfo asset);
 

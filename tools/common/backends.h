@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Gives tuning and the benchmark a GPU backend's tuning row, which the public contract does not
-// have.
+// Gives tuning and the benchmark access to the tuning row of a GPU backend, which the public API
+// does not expose.
 #pragma once
 
 #include "vulkan/context.h"
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// Calls function(VulkanBackend&) or function(CudaBackend&); neither for the CPU.
+// Calls the function with the context's VulkanBackend or CudaBackend. On the CPU it calls nothing.
 template <typename Function>
 void withBackend(SluiceContext context, SluiceBackend which, const Function& function)
 {

@@ -21,15 +21,15 @@ enum CodecOption : uint32_t {
 
 // How a file goes into an archive.
 struct PackPlan {
-    std::vector<SluiceArchiveSegment> segments;           // none: a single one, of Codec::fileCodec
+    std::vector<SluiceArchiveSegment> segments;           // empty: one segment of Codec::fileCodec
     FilterPlan filters{nullptr, sluiceDestroyFilterPlan}; // keeps the descriptions
     uint32_t type = 0;                                    // of the asset
-    // Used for an asset whose type is not 0 or that has no plan of filters; otherwise the filters'
-    // segments count.
+    // items() returns these for an asset whose type is not 0 or that has no filter plan. Otherwise
+    // it returns the parameters of the filter plan.
     Bytes parameters;
     std::unique_ptr<InputFile> content; // in memory, if the plan has read all of it
-    std::string note;                   // what was made of the file; empty: it is as it was
-    std::string reason; // why the file is packed as Codec::fallback says; empty: it is not
+    std::string note;                   // how the file was converted; empty: not at all
+    std::string reason; // why Codec::fallback applies to the file; empty: it does not
 
     // Returns what goes into the asset's parameter block.
     Bytes items() const
@@ -42,12 +42,13 @@ struct PackPlan {
     }
 };
 
-// Appends segments to a plan that keeps no plan of filters, and their filters to its parameters.
+// Appends segments to a plan that has no filter plan, and copies the parameters of their filters
+// into plan.parameters.
 class SegmentList {
 public:
     explicit SegmentList(PackPlan& plan) : m_plan(plan) {}
 
-    // `parameters` are those that the segment's filterOffset points into.
+    // `parameters` is the block that segment.filterOffset points into.
     void add(SluiceArchiveSegment segment, const uint8_t* parameters);
 
 private:
@@ -60,12 +61,13 @@ struct Codec {
     const char* help;      // what pack --help adds to the name
     uint32_t options;      // CodecOption
     SluiceCodec fileCodec; // for files without segments
-    // For archives; `plan` is null if the codec makes none.
+    // Plans a file of an archive; null if the codec does not make archives.
     PackPlan (*plan)(const InputFile& input, const AssetOptions& options);
     const char* fallback;
-    // For pack --raw; null if the codec has no file of its own.
+    // Does pack --raw; null if the codec has no file format of its own.
     int (*packRaw)(const PackOptions& options, const CommonOptions& common);
-    // For tiles. If several rows make tiles of one codec, the first row describes them.
+    // The codec of the tiles that this row makes. If several rows make tiles of the same codec, the
+    // first of them describes these tiles.
     SluiceCodec tileCodec;
     uint32_t kernels;                 // SluiceKernels decode them
     const char *infoColumn, *infoKey; // where `sluice info` counts them; null: nowhere
@@ -74,17 +76,17 @@ struct Codec {
 constexpr size_t kCodecCount = 7;
 extern const Codec kCodecs[kCodecCount];
 
-const Codec& codecNamed(const std::string& name); // one of the table
+const Codec& codecNamed(const std::string& name); // the table must have it
 const Codec& codecOfTiles(uint32_t tileCodec);    // a SluiceCodec
 
 // Makes all of a file one segment of the codec.
 SluiceArchiveSegment wholeSegment(const Codec& codec, const AssetOptions& options, uint64_t size);
 
 PackPlan planGstd(const InputFile& input, const AssetOptions& options);
-// In a .safetensors file, floating-point tensors become FLOAT of their type, other large tensors
-// get the codec that makes samples of them smallest, and the rest is GDeflate. The same bytes give
-// the same segments. Any other file has no segments; if its name looks like .safetensors, the
-// reason says why.
+// In a .safetensors file, a floating-point tensor gets the codec FLOAT with its type, any other
+// large tensor gets the codec that makes samples of it smallest, and everything else gets GDeflate.
+// The same bytes give the same segments. For any other file the plan has no segments; if the file's
+// name looks like .safetensors, the reason says why.
 PackPlan planFloat(const InputFile& input, const AssetOptions& options);
 
 int packTileStream(const PackOptions& options, const CommonOptions& common);

@@ -125,7 +125,8 @@ uint32_t Container::kernelsOf(const std::vector<uint32_t>& assets) const
 {
     constexpr uint32_t all = SLUICE_KERNELS_GDEFLATE_LINEAR | SLUICE_KERNELS_GSTD |
                              SLUICE_KERNELS_FLOAT | SLUICE_KERNELS_FILTER | SLUICE_KERNELS_CHECKSUM;
-    constexpr size_t kMostAssets = 10000; // whose records are read a second time in no time
+    // Reading the records of this many assets twice takes no noticeable time.
+    constexpr size_t kMostAssets = 10000;
     if (assets.size() > kMostAssets) return all;
     uint32_t needed = 0;
     try {
@@ -168,7 +169,7 @@ void Container::readRecords(
     const SluiceArchiveAsset info = archiveAsset(number);
     SluiceArchiveTileReader reader = {};
     sluiceBeginArchiveTiles(&info, &reader);
-    if (info.tileParameterSize >= 4) { // no description is checked twice
+    if (info.tileParameterSize >= 4) { // avoids checking a description twice
         Bytes& checked = m_checkedFilters[info.tileParameters];
         checked.resize(info.tileParameterSize / 4);
         sluiceRememberArchiveFilters(&reader, checked.data(), checked.size());
@@ -207,7 +208,8 @@ uint64_t Container::storedSize(uint32_t number) const
     }
     uint64_t stored = 0;
     forEachOwnTile(number, [&](uint32_t, const ContainerTile& tile) {
-        // Rounded so that the parts of a tile add up to it.
+        // Rounds down at both ends, so that the sizes of a tile's parts add up to the size of the
+        // tile.
         const auto storedTo = [&](uint64_t output) {
             const uint64_t inside = output <= tile.outputOffset
                                         ? 0
@@ -278,7 +280,8 @@ void Container::forEachOwnTile(
         call(uint32_t(tile - tiles.begin()), *tile);
 }
 
-// Returns the tiles of the share that an asset is in. Many assets ask for the same share.
+// Returns the tiles of the share that an asset is in. They are cached, because many assets ask for
+// the same share.
 const std::vector<ContainerTile>& Container::shareTiles(uint32_t number) const
 {
     const auto [found, isNew] = m_shareTiles.try_emplace(archiveAsset(number).share);
@@ -298,7 +301,8 @@ const std::vector<ContainerTile>& Container::shareTiles(uint32_t number) const
 void Container::readTiles(uint32_t number,
                           const std::function<void(uint32_t, const ContainerTile&)>& call) const
 {
-    // The first pass checks: only the last record tells whether the records' checksum is right.
+    // The first pass only checks, because the checksum of the records is complete only at the last
+    // one.
     const SluiceArchiveAsset info = archiveAsset(number);
     readRecords(number, {});
     readRecords(number, [&](uint32_t i, const SluiceArchiveTile& tile) {
@@ -311,7 +315,8 @@ void Container::readTiles(uint32_t number,
                                0,
                                tile.outputOffset};
         SluiceTile whole = {};
-        sluiceGetArchiveTile(&info, &tile, 0, 0, &whole); // its filter's place has been checked
+        // This cannot fail: the filter's offset was checked.
+        sluiceGetArchiveTile(&info, &tile, 0, 0, &whole);
         found.filter = whole.filter;
         found.filterSize = whole.filterSize;
         call(i, found);

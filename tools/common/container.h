@@ -22,9 +22,9 @@ struct ContainerTile {
     uint32_t size;
     uint32_t codec;     // SluiceCodec
     uint32_t checksum;  // archives only
-    const void* filter; // its description, which is the container's; NULL: none
+    const void* filter; // its description, owned by the container; NULL: none
     uint32_t filterSize;
-    uint64_t outputOffset = 0; // place in what the tiles of its extent decode to
+    uint64_t outputOffset = 0; // offset in the decoded bytes of its extent
 };
 
 struct ContainerAsset {
@@ -52,33 +52,34 @@ public:
     std::optional<uint32_t> find(const std::string& name) const;
     // Returns the assets in the order of their extents; isArchive only.
     std::vector<uint32_t> order() const;
-    // Returns whether the asset's tiles are counted with it, that is, no asset before it shares
-    // them.
+    // Returns whether the tiles are counted for this asset. Shared tiles are counted only for the
+    // first of the assets that share them.
     bool ownsTiles(uint32_t number) const
     {
         return !m_isArchive || archiveAsset(number).tilesOffset == 0;
     }
-    // Returns the stored bytes of an asset; for shared tiles, its part of them.
+    // Returns the number of stored bytes of an asset. If it shares tiles, that is its proportional
+    // part of them.
     uint64_t storedSize(uint32_t number) const;
     // Returns all tile records of an asset, checked; isArchive only. Throws Failure.
     std::vector<SluiceArchiveTile> records(uint32_t number) const;
     // Checks all tile records of an asset, then calls back for each of them, including tiles of its
-    // share that it has no part of. Throws Failure.
+    // share that hold no part of the asset. Throws Failure.
     void
     forEachTile(uint32_t asset,
                 const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
-    // Does the same, but only for tiles that the asset has a part of.
+    // Does the same, but only for tiles that hold a part of the asset.
     void forEachOwnTile(
         uint32_t asset,
         const std::function<void(uint32_t number, const ContainerTile& tile)>& call) const;
 
-    // Returns the SluiceKernels that some assets' tiles need, or all that tiles can need if their
-    // records are bad or very many.
+    // Returns the SluiceKernels that the tiles of these assets need. Returns all that any tile can
+    // need if the records are bad or there are too many assets to read them.
     uint32_t kernelsOf(const std::vector<uint32_t>& assets) const;
 
-    // "FILE: asset 'NAME'" or "FILE", for messages.
+    // Returns "FILE: asset 'NAME'" or "FILE", for messages.
     std::string place(uint32_t asset) const;
-    // "tile 3, bytes 4096 to 8191": where in the file it is.
+    // Returns the tile's place in the file, for example "tile 3, bytes 4096 to 8191".
     static std::string tilePlace(uint32_t number, const ContainerTile& tile);
 
 private:
@@ -94,7 +95,7 @@ private:
     bool m_isArchive = false;
     SluiceArchive m_archive = {};
     Bytes m_index;
-    // For each block of parameters, what readers of records have noted about its filters.
+    // For each parameter block, the filters that the parser has already checked.
     mutable std::unordered_map<const void*, Bytes> m_checkedFilters;
     mutable std::unordered_map<uint32_t, std::vector<ContainerTile>> m_shareTiles; // by share
     SluiceTileStream m_stream = {};

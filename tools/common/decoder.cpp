@@ -12,8 +12,8 @@
 namespace sluice {
 namespace {
 
-// A GPU needs many tiles at once. A software device should show progress, with some tiles for each
-// of its threads.
+// A GPU is busy only if it has many tiles at once. Batches for a software device are smaller, so
+// that the progress line moves, but still have some tiles for each of its threads.
 constexpr uint64_t kGpuBatchBytes = uint64_t(256) << 20, kSoftwareBatchBytes = uint64_t(8) << 20;
 uint64_t batchBytes(const ToolDevice& device)
 {
@@ -22,8 +22,8 @@ uint64_t batchBytes(const ToolDevice& device)
                : std::min(kGpuBatchBytes, kSoftwareBatchBytes * device.threads());
 }
 constexpr size_t kBatchTiles = 65536;
-// Bounds the filter descriptions that tiles do not share, which a hostile archive may ask for at
-// once.
+// Limits the bytes of filter descriptions in a batch whose tiles do not share them, because a
+// hostile archive may ask for very many at once.
 constexpr uint64_t kBatchDescriptionBytes = uint64_t(16) << 20;
 constexpr uint64_t kPlaceAlignment = 16;
 
@@ -77,7 +77,7 @@ uint8_t* Decoder::add(const DecodeTile& added)
 void Decoder::flush()
 {
     if (!m_entries.empty()) decodeOnDevice();
-    std::vector<Entry> entries; // done may throw: nothing is given back twice
+    std::vector<Entry> entries; // m_done may throw, and no tile may be given back twice
     entries.swap(m_entries);
     m_sourceSize = m_destinationSize = m_descriptionSize = 0;
     for (size_t i = 0; i < entries.size(); ++i) {
@@ -96,7 +96,7 @@ SluiceTile Decoder::tileOf(const Entry& entry) const
             tile.codec,   tile.checksum,     tile.filter,     tile.filterSize};
 }
 
-// Tiles [first, last) of the batch.
+// Prepares the tiles [first, last) of the batch.
 void Decoder::prepare(Slice& slice, size_t first, size_t last)
 {
     slice.first = first;
@@ -122,11 +122,11 @@ double Decoder::runInThreads(size_t slices)
     const auto decode = [&](size_t i) { statuses[i] = m_slices[i].tiles.record(nullptr); };
     std::vector<std::thread> threads;
     threads.reserve(slices);
-    size_t begun = 1; // the first is this thread's
+    size_t begun = 1; // this thread decodes the first slice
     try {
         for (; begun < slices; ++begun)
             threads.emplace_back(decode, begun);
-    } catch (const std::system_error&) { // the system gives no more threads
+    } catch (const std::system_error&) { // the system refuses more threads
         for (; begun < slices; ++begun)
             decode(begun);
     }
@@ -143,7 +143,7 @@ void Decoder::decodeOnDevice()
 {
     m_sourceRange = m_sourceBuffer.fill(m_source.data(), m_sourceSize);
     m_destinationRange = m_destinationBuffer.reserve(m_destinationSize);
-    // Slices have about the same number of decoded bytes.
+    // All slices have about the same number of decoded bytes.
     const size_t wanted = std::min<size_t>(m_device.threads(), m_entries.size());
     size_t slices = 0;
     for (size_t first = 0; first < m_entries.size(); ++slices) {

@@ -15,7 +15,7 @@ namespace sluice {
 struct DecodeTile {
     ContainerTile tile;
     bool hasChecksum; // tile streams have none
-    uint32_t asset;   // tags, given back
+    uint32_t asset;   // tags that `done` gets back
     uint32_t number;
 };
 
@@ -47,7 +47,7 @@ private:
         uint64_t source, destination; // offsets in the batch
     };
 
-    // Some tiles of a batch, which one command decodes.
+    // A range of the batch's tiles that one command decodes.
     struct Slice {
         size_t first; // tile of the batch
         TileBatch tiles;
@@ -65,7 +65,7 @@ private:
     std::vector<Entry> m_entries;
     Bytes m_source, m_destination;
     uint64_t m_sourceSize = 0, m_destinationSize = 0, m_descriptionSize = 0;
-    std::vector<Slice> m_slices; // one a thread
+    std::vector<Slice> m_slices; // one per thread
     Words m_status;
     DeviceBuffer m_sourceBuffer, m_destinationBuffer;
     SluiceBuffer m_sourceRange = {}, m_destinationRange = {};

@@ -62,7 +62,7 @@ std::string apiText(const SluiceDeviceProperties& properties)
 {
     const uint32_t version = properties.apiVersion;
     switch (properties.backend) {
-    case SLUICE_BACKEND_VULKAN: // as VK_API_VERSION_MAJOR and its like take it apart
+    case SLUICE_BACKEND_VULKAN: // decoded as VK_API_VERSION_MAJOR and its siblings do
         return formatText("Vulkan %u.%u.%u", version >> 22 & 127, version >> 12 & 1023,
                           version & 4095);
     case SLUICE_BACKEND_CUDA: return formatText("CUDA %u.%u", version / 1000, version % 1000 / 10);
@@ -133,7 +133,7 @@ std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
         throw Failure{exitDevice, "--device " + selector +
                                       ": no such device; 'sluice devices' lists what there is"};
     }
-    if (plain) { // we choose a device that can do it, and prefer a GPU to a software device
+    if (plain) { // prefer a device that runs the tier, then a GPU over a software device
         std::stable_sort(matches.begin(), matches.end(), [&](const auto& a, const auto& b) {
             const bool aRuns = runsTier(a, tier), bRuns = runsTier(b, tier);
             return aRuns != bRuns ? aRuns : a.isSoftware < b.isSoftware;

@@ -22,21 +22,21 @@ std::vector<SluiceDeviceProperties> listDevices();
 std::string apiText(const SluiceDeviceProperties& properties);
 const char* backendName(SluiceBackend backend);                       // "vulkan", "cuda", "cpu"
 std::string deviceSelector(const SluiceDeviceProperties& properties); // "vulkan:0", "cuda:1", "cpu"
-// Throws Failure{exitUsage} if there is no such tier. Empty stands for the best tier.
+// Throws Failure{exitUsage} if there is no such tier. An empty name means the best tier.
 void checkTierName(const std::string& tier);
-bool runsTier(const SluiceDeviceProperties& device, const std::string& tier); // empty: any
-// Returns the devices that a selector could mean, the preferred one first, and at least one. Throws
-// Failure: exitUsage if it is no selector, exitDevice if there is no such device, exitUnsupported
-// if this build cannot have one.
+bool runsTier(const SluiceDeviceProperties& device, const std::string& tier); // empty: any tier
+// Returns the devices that match a selector, the preferred one first. There is at least one. Throws
+// Failure: exitUsage if the text is no selector, exitDevice if there is no such device,
+// exitUnsupported if this build does not support such devices.
 std::vector<SluiceDeviceProperties> matchDevices(const std::string& selector,
                                                  const std::string& tier);
 
-// Returns how many threads make pipelines: there are some fifty, and drivers compile them in
-// parallel.
+// Returns how many threads create pipelines. There are about fifty pipelines, and drivers compile
+// them in parallel.
 uint32_t pipelineThreads();
 
-// Returns SluicePipelineFlags for a caller that decodes this many bytes once: for few bytes, the
-// variants that only serve speed take a driver longer to compile than they save.
+// Returns SluicePipelineFlags for a caller that decodes this many bytes once. For few bytes,
+// compiling the variants that only serve speed takes longer than they save.
 uint32_t pipelineFlagsFor(uint64_t decodedSize);
 
 class ToolDevice {
@@ -45,7 +45,7 @@ public:
 
     ToolDevice(const DeviceOptions& options, const CommonOptions& common,
                uint32_t kernels = SLUICE_KERNELS_ALL, uint32_t pipelineFlags = 0);
-    // `place` stands in front of messages. `absent` is the exit code if there is no such device.
+    // Error messages begin with `place`. `absent` is the exit code if there is no such device.
     explicit ToolDevice(const SluiceDeviceInfo& info, const std::string& place = "",
                         int absent = exitDevice)
     {
@@ -56,7 +56,7 @@ public:
     SluiceContext context() const { return sluiceGetDeviceContext(m_device.get()); }
     const SluiceDeviceProperties& properties() const { return m_properties; }
     const char* tier() const { return m_info.tier; }
-    // Says whether run() measures by the GPU's own clock or by the host's.
+    // Returns a name that says whether run() measures by the GPU's own clock or by the host's.
     const char* millisecondsName() const
     {
         return m_properties.isSoftware != 0 ? "host ms" : "GPU ms";
@@ -75,8 +75,8 @@ public:
         check(sluiceDownload(handle(), from, bytes, size), "download");
     }
     uint64_t address(SluiceBuffer buffer) const { return sluiceGetAddress(handle(), buffer); }
-    // Returns the bytes of scratch that a command of `info` needs; `get` is its
-    // sluiceGet...Requirements.
+    // Returns the bytes of scratch memory that a command with this `info` needs. `get` is the
+    // command's sluiceGet...Requirements.
     template <class Info>
     uint64_t scratchSize(SluiceStatus (*get)(SluiceContext, const Info*, SluiceRequirements*),
                          const Info& info) const
@@ -85,7 +85,7 @@ public:
         check(get(context(), &info, &requirements), "requirements");
         return requirements.scratchSize;
     }
-    // Records, submits and waits; returns milliseconds on the device.
+    // Records and submits a command and waits for it. Returns its milliseconds on the device.
     double run(const Record& record) const;
 
 private:
@@ -98,7 +98,7 @@ private:
     uint32_t m_threads = 1;
 };
 
-// Device memory that grows and is released with its owner.
+// Device memory that can grow. It is released together with its owner.
 class DeviceBuffer {
 public:
     explicit DeviceBuffer(const ToolDevice& device, uint64_t size = 0) : m_device(&device)
@@ -115,7 +115,7 @@ public:
     }
     ~DeviceBuffer();
 
-    // Makes room for `size` bytes and forgets the old content. Returns a range of exactly that
+    // Makes room for `size` bytes and discards the old content. Returns a range of exactly that
     // size.
     SluiceBuffer reserve(uint64_t size);
     // Makes room and uploads. Returns a null range if there are no bytes.

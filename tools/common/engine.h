@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// As much of an engine's Vulkan as the benchmark, the tests and the samples need, on an open
-// device: buffers, and frames whose end a timeline semaphore signals. Failures are thrown.
+// The part of an engine's Vulkan code that the benchmark, the tests and the samples need, on a
+// device that is already open: buffers, and frames whose end a timeline semaphore signals. Failures
+// are thrown.
 #pragma once
 
 #include <vulkan/vulkan_core.h>
@@ -50,10 +51,10 @@ struct EngineError : std::runtime_error {
 void require(VkResult result, const char* call);
 
 struct EngineInfo {
-    SluiceStreamVulkanInfo vulkan; // the family is that of the queue
+    SluiceStreamVulkanInfo vulkan; // the family is that of `queue`
     VkQueue queue;
     bool hasAddresses = true; // bufferDeviceAddress is enabled
-    uint32_t otherFamily;     // also uses buffers; it may be the same one
+    uint32_t otherFamily;     // another family that uses buffers; may be the same one
 };
 
 // Returns the setup for a device of the convenience layer, which must be a Vulkan device.
@@ -69,7 +70,7 @@ inline EngineInfo engineInfo(SluiceDevice device)
             handles.queueFamily};
 }
 
-// `host` is where it is mapped, or nullptr if its memory is local.
+// `host` is the address at which the buffer is mapped; nullptr for Memory::local.
 struct EngineBuffer : SluiceStreamMemory {
     VkBuffer handle = VK_NULL_HANDLE;
     VkDeviceMemory memory = VK_NULL_HANDLE;
@@ -87,10 +88,10 @@ struct EngineBuffer : SluiceStreamMemory {
 class VulkanEngine {
 public:
     enum class Memory {
-        local,  // the device's own
-        host,   // the system's, cached
-        upload, // any that the host writes
-        mapped  // the device's own, which the host writes through a window
+        local,  // device memory
+        host,   // system memory, cached
+        upload, // any memory that the host can write
+        mapped  // device memory that the host writes through a mapping
     };
     static constexpr uint32_t kFrames = 4;
 
@@ -113,7 +114,8 @@ public:
         return reinterpret_cast<Function>(m_getDeviceProcAddr(m_on.vulkan.device, name));
     }
 
-    // Is there a window on this many bytes of the device's own memory, as opposed to the system's?
+    // Returns whether the host can map this many bytes of the device's own memory, as opposed to
+    // system memory.
     bool hasMapped(uint64_t size) const;
     // Mapped memory is zeroed. A buffer lives as long as the engine, or until it is released.
     EngineBuffer allocate(uint64_t size, Memory kind, VkBufferUsageFlags moreUsage = 0);
@@ -125,16 +127,16 @@ public:
     uint64_t allocatedBytes() const { return m_allocatedBytes; }
     uint32_t typeFor(uint32_t allowed, Memory kind) const;
 
-    VkSemaphore makeTimeline() const; // its value begins with 0
+    VkSemaphore makeTimeline() const; // its initial value is 0
     uint64_t valueOf(VkSemaphore semaphore) const;
     bool waitUntil(VkSemaphore semaphore, uint64_t value, uint64_t nanoseconds) const;
 
-    // A frame: begin returns the command buffer to record into, and waits until the frame kFrames
-    // earlier is done. A frame that was not submitted is dropped. submit also signals `other`,
-    // unless it is null, with `value`.
+    // Frames: begin returns the command buffer to record into, after it has waited until the frame
+    // kFrames earlier is done. A frame that is not submitted is discarded. submit also signals
+    // `other` with `value`, unless `other` is null.
     VkCommandBuffer begin();
     void submit(VkSemaphore other = VK_NULL_HANDLE, uint64_t value = 0);
-    // The value that submit will signal.
+    // The timeline semaphore of the frames. The next submit signals nextValue().
     VkSemaphore semaphore() const { return m_semaphore; }
     uint64_t nextValue() const { return m_value + 1; }
     uint64_t lastValue() const { return m_value; } // of the newest frame submitted
@@ -148,7 +150,7 @@ public:
     // timestamps.
     double milliseconds(uint64_t value) const;
 
-    // Everything recorded before is done and visible before anything recorded later.
+    // Makes everything recorded before complete and visible before anything recorded later.
     void barrier(VkCommandBuffer commands) const;
     void copy(VkCommandBuffer commands, SluiceBuffer from, SluiceBuffer to) const;
 

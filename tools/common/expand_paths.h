@@ -6,8 +6,9 @@
 
 namespace sluice {
 
-// Paths of the command line, with those that match taken for one whose last part holds * or ?,
-// where no file can have such a name: shells leave that to programs there.
+// Returns the paths of the command line. On a system where no file name can contain * or ?, a path
+// whose last component contains one is replaced by the files that match it, because shells there
+// leave this to programs.
 std::vector<std::string> expandedPaths(const std::vector<std::string>& paths);
 
 } // namespace sluice

@@ -60,7 +60,7 @@ void readAt(SystemFile file, const std::string& path, uint64_t offset, void* byt
 
 uint64_t mostOfPipe = uint64_t(512) << 20;
 
-// Copies a pipe to its end, into a file. Returns its size.
+// Copies a pipe into a file until the pipe ends. Returns the number of bytes.
 uint64_t keepPipe(SystemFile from, const std::string& fromName, SystemFile to)
 {
     std::vector<char> buffer(1 << 20);
@@ -103,8 +103,8 @@ void copyToStream(SystemFile from, SystemFile stream, const std::string& name)
     }
 }
 
-// The temporary files that an interrupt removes. A verb has only a few open at a time; an interrupt
-// would leave behind those that find no place here.
+// The temporary files that an interrupt removes. A verb has only a few open at a time. If all
+// places are taken, an interrupt leaves the file behind.
 std::atomic<const TemporaryFile*> openTemporaries[64];
 static_assert(std::atomic<const TemporaryFile*>::is_always_lock_free,
               "a signal handler reads them");
@@ -116,7 +116,7 @@ void removeTemporaries()
             removeIn(file->folder, file->name);
 }
 
-// `file` must not change until forgetTemporary.
+// `file` must stay at its address until forgetTemporary.
 void rememberTemporary(const TemporaryFile* file)
 {
     static const bool installed = [] {
@@ -138,8 +138,8 @@ void forgetTemporary(const TemporaryFile* file)
     }
 }
 
-// Throws if there is something that may not be overwritten. isThere says whether `facts` are known;
-// otherwise errno says why not. `path` is for messages.
+// Throws if the path exists and must not be overwritten. isThere says whether `facts` were found;
+// if not, errno says why. `path` is for messages.
 void checkOverwriteOf(bool isThere, const FileFacts& facts, const std::string& path, bool overwrite,
                       const char* refusal)
 {
@@ -162,8 +162,8 @@ void checkOverwriteIn(SystemFile folder, const std::string& name, const std::str
     checkOverwriteOf(isThere, facts, path, overwrite, kExists);
 }
 
-// Opens the folders of `name` below `root` and makes missing ones. Each is opened inside the one
-// before, so nobody can replace one by a link in between.
+// Opens the folders of `name` below `root` and makes missing ones. Each is opened relative to the
+// one before, so nobody can replace one of them by a link in between.
 SystemFile openFolders(const std::string& root, const std::string& name)
 {
     if (!createFolders(root)) failErrno(root);
@@ -192,8 +192,8 @@ constexpr size_t kTemporaryLetters = 8;
 
 bool hasDigit(const std::string& name) { return name.find_first_of("0123456789") != name.npos; }
 
-// Tries names until `make` has made something of the one in `file`, or does not because of something
-// else than that the name is taken.
+// Sets file.name to one random name after the other until `make` succeeds. Throws if `make` fails
+// for another reason than that the name is taken.
 template <class Make>
 void nameTemporary(TemporaryFile& file, const std::string& path, const Make& make)
 {
@@ -212,22 +212,23 @@ void nameTemporary(TemporaryFile& file, const std::string& path, const Make& mak
     failErrno(path);
 }
 
-// Makes an empty file under a name that nothing had.
+// Creates an empty file under a name that was not taken.
 SystemFile openTemporary(TemporaryFile& file, const std::string& path)
 {
     SystemFile made = kNoFile;
     nameTemporary(file, path, [&] {
         made = createIn(file.folder, file.name);
         if (made == kNoFile || holdFile(made)) return made != kNoFile;
-        closeFile(made); // another process has taken it for an abandoned one
+        closeFile(made); // another process has taken it for abandoned
         errno = EEXIST;
         return false;
     });
     return made;
 }
 
-// Removes what killed runs have left in a folder, once for each folder. People may have a file
-// .sluice-settings, so that only names with a digit count, as all have that are given.
+// Removes the files that killed runs have left in a folder, once for each folder. Users may have a
+// file such as .sluice-settings, so only names with a digit are removed; every name that
+// nameTemporary gives has one.
 void removeLeftovers(SystemFile folder)
 {
     static std::mutex mutex;
@@ -400,7 +401,7 @@ OutputFile::OutputFile(const std::string& path, bool overwrite)
         }
         return;
     }
-    // A link stays, and what it leads to is replaced.
+    // If the path is a link, the link stays and its target is replaced.
     const std::filesystem::path whole = std::filesystem::u8path(followLinks(path));
     const std::string folder = whole.parent_path().u8string();
     m_name = whole.filename().u8string();
@@ -422,14 +423,15 @@ void OutputFile::begin()
     try {
         checkOverwriteIn(m_temporary.folder, m_name, m_path, m_overwrite);
         removeLeftovers(m_temporary.folder);
-        // This comes first, so that an interrupt in between leaves nothing behind either.
+        // This comes before the file is created, so that an interrupt in between leaves nothing
+        // behind.
         rememberTemporary(&m_temporary);
         m_file = createUnnamedIn(m_temporary.folder);
         if (m_file == kNoFile)
             m_file = openTemporary(m_temporary, m_path);
         else
-            holdFile(m_file);                           // for when it gets a name to be moved from
-        takeModeOf(m_temporary.folder, m_name, m_file); // facts of what is replaced, if anything
+            holdFile(m_file); // in case giveName gives it a temporary name
+        takeModeOf(m_temporary.folder, m_name, m_file); // those of the file to replace, if any
     } catch (...) {
         forgetTemporary(&m_temporary);
         closeFile(m_temporary.folder);
@@ -491,20 +493,20 @@ void OutputFile::giveName()
         if (linkIn(m_file, folder, m_name)) return;
         if (errno != EEXIST) {
             copyToNamed();
-        } else { // to replace a file, this one needs a name
+        } else { // a file can only be replaced by one that has a name
             checkOverwriteIn(folder, m_name, m_path, m_overwrite);
             nameTemporary(m_temporary, m_path,
                           [&] { return linkIn(m_file, folder, m_temporary.name); });
         }
     }
-    // Another process may have made it meanwhile.
+    // Another process may have created a file of that name meanwhile.
     checkOverwriteIn(folder, m_name, m_path, m_overwrite);
     if (renameIn(folder, m_temporary.name, m_name, m_overwrite)) return;
     if (errno == EEXIST) failIo(m_path, kExists);
     failErrno(m_path);
 }
 
-// Some file systems have files without a name, but cannot give them one.
+// Some file systems can create files without a name but cannot give them one later.
 void OutputFile::copyToNamed()
 {
     const SystemFile named = openTemporary(m_temporary, m_path), unnamed = m_file;

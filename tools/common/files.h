@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Files as the tool uses them: inputs that can be read anywhere, outputs that appear only when they
-// are complete. "-" is stdin or stdout; both pass through an unnamed temporary file where they are
-// not read or written in order.
+// are complete. "-" is stdin or stdout; their data passes through an unnamed temporary file if it
+// is not read or written in order.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// How many bytes may come through a pipe, which are kept in a temporary file (--max-input).
+// Limits the bytes that are accepted from a pipe, which are kept in a temporary file (--max-input).
 void limitPipes(uint64_t bytes);
 
 // Every failure is thrown as Failure{exitIo, ...} naming the file.
@@ -27,20 +27,21 @@ public:
 
     const std::string& name() const { return m_name; } // for messages
     uint64_t size() const { return m_size; }
-    // From now on the file is a part of itself, which must lie inside it.
+    // Restricts the file to a part of itself, which must lie inside it.
     void restrictTo(uint64_t offset, uint64_t size) { m_begin += offset, m_size = size; }
-    // From now on blocks of this many bytes (the last one may be shorter) must have these XXH3-64
-    // when they are read.
+    // From now on, every read checks the blocks that it touches. Blocks have this many bytes (the
+    // last one may be shorter), and `checks` are their XXH3-64.
     void checkBlocks(uint64_t blockBytes, std::vector<uint64_t> checks);
     // Gives what the file system says of the file now; false: it has no place there.
     bool facts(FileFacts& facts) const;
     // Reads exactly `size` bytes, which must lie inside the file.
     void read(uint64_t offset, void* bytes, size_t size) const;
     Bytes readAll() const;
-    // As a text of lines that end with '\n', whatever editor wrote it: without the mark of UTF-8 and
-    // without '\r' at ends of lines. Throws if it is larger than maxSize.
+    // Returns the content as text whose lines end with '\n', whatever editor wrote it: without a
+    // UTF-8 byte order mark and without '\r' at the ends of lines. Throws if the file is larger
+    // than maxSize.
     std::string readText(uint64_t maxSize) const;
-    // Reads up to that many bytes of the start.
+    // Reads the first `size` bytes, or the whole file if it is shorter.
     Bytes readStart(uint64_t size) const;
 
 private:
@@ -51,14 +52,15 @@ private:
     Bytes m_content; // only a file in memory has this
     SystemFile m_file = kNoFile;
     uint64_t m_begin = 0, m_size = 0;
-    // Used with checkBlocks; the block that was read last is kept.
+    // These serve checkBlocks. m_held caches the block that was read last.
     uint64_t m_blockBytes = 0;
     std::vector<uint64_t> m_checks;
     mutable uint64_t m_heldBlock = UINT64_MAX;
     mutable Bytes m_held;
 };
 
-// A file without its final name yet; without any where `name` is empty. A signal handler reads it.
+// A file that does not have its final name yet. If `name` is empty, it has no name at all. A signal
+// handler reads this.
 struct TemporaryFile {
     SystemFile folder = kNoFile;
     char name[24] = {};
@@ -71,7 +73,7 @@ public:
     // Makes the file `name` below the folder `root`, with missing folders. Throws if a folder in
     // `name` is a link, which could lead out of root, even if it is put there meanwhile.
     OutputFile(const std::string& root, const std::string& name, bool overwrite);
-    ~OutputFile(); // without commit: nothing stays behind
+    ~OutputFile(); // without commit, leaves nothing behind
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
@@ -82,7 +84,7 @@ public:
             [this](uint64_t offset, const void* bytes, size_t size) { write(offset, bytes, size); };
     }
     void read(uint64_t offset, void* bytes, size_t size) const; // what was written
-    // Lets those execute it who may read it.
+    // Makes the file executable for everyone who may read it.
     void makeExecutable();
     void sync();   // waits until what was written is on the disk
     void commit(); // gives the file its name
@@ -92,35 +94,35 @@ private:
     void giveName();
     void copyToNamed();
 
-    std::string m_path, m_name; // for messages, and in its folder
+    std::string m_path, m_name; // the path for messages, the name in the folder
     TemporaryFile m_temporary;
     bool m_overwrite, m_isExecutable = false;
     SystemFile m_file = kNoFile;   // without a name, unless m_temporary has one
     SystemFile m_stream = kNoFile; // a device, a pipe or a descriptor, which commit() writes to
 };
 
-// Is it a name that OutputFile may give to a file before it has its own?
+// Returns whether OutputFile may give this name to a temporary file.
 bool isTemporaryName(const std::string& path);
 
-// Writes all of it to stdout.
+// Writes all bytes to stdout.
 void writeStdout(const void* bytes, size_t size);
 
-// Throws if something of that name exists (a link counts, even a dangling one) and overwrite is not
-// set. `refusal` is the message, if not the usual one.
+// Throws if something of that name exists (even a dangling link) and overwrite is not set.
+// `refusal` is the message, if not the usual one.
 void checkOverwrite(const std::string& path, bool overwrite, const char* refusal = nullptr);
 
 // Throws if the output is the same file as one of the inputs, whatever names and links lead to it.
 // Empty names and "-" are not files.
 void refuseOwnInput(const std::string& output, const std::vector<std::string>& inputs);
 
-// Checks the file of -o: refuses what checkOverwrite and refuseOwnInput refuse, and "-" if stdout
-// is a terminal.
+// Checks the file of -o. Refuses what checkOverwrite and refuseOwnInput refuse, and refuses "-" if
+// stdout is a terminal.
 void checkOutput(const std::string& path, bool overwrite, const std::vector<std::string>& inputs);
 
-// Throws if no file of this system can have this name below a folder. `path` is for the message.
+// Throws if no file below a folder can have this name on this system. `path` is for the message.
 void checkFileName(const std::string& name, const std::string& path);
 
-// Makes a folder, and those that it is in.
+// Makes a folder and its missing parents.
 void makeFolder(const std::string& path);
 
 } // namespace sluice

@@ -9,10 +9,11 @@ namespace {
 
 constexpr auto kNone = std::string_view::npos;
 
-// folders: a part of the name that ends before a '/' may match instead.
+// If `folders` is set, the pattern must match a part of the name that ends before a '/', not the
+// whole name.
 bool matches(std::string_view pattern, std::string_view name, bool folders)
 {
-    // states[p]: the pattern's first p bytes match what has been read of the name
+    // states[p]: the first p bytes of the pattern match the bytes of the name that have been read.
     std::vector<char> states(pattern.size() + 1, 0), next;
     const auto isStar = [&](size_t p) { return p < pattern.size() && pattern[p] == '*'; };
     const auto skipStars = [&](std::vector<char>& reached) { // a star may match nothing

@@ -6,13 +6,13 @@
 
 namespace sluice {
 
-// Returns whether the whole name matches: '?' is any byte except '/', '*' any number of those, '**'
-// any number of bytes. Takes at most time proportional to pattern times name, whatever they
-// contain.
+// Returns whether the whole name matches: '?' matches any byte except '/', '*' any number of such
+// bytes, '**' any number of any bytes. The time is at most proportional to the length of the
+// pattern times that of the name.
 bool matchesGlob(std::string_view pattern, std::string_view name);
 
-// A pattern without '/' is compared with the last component of the name, any other with the whole
-// name. "./dir" means "dir", and "dir/" everything below the folders that "dir" matches.
+// A pattern without '/' is compared with the last component of the name, any other pattern with the
+// whole name. "./dir" means "dir". "dir/" matches everything below the folders that "dir" matches.
 bool matchesPath(std::string_view pattern, std::string_view name);
 
 } // namespace sluice

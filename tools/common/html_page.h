@@ -7,7 +7,8 @@
 
 namespace sluice {
 
-// JSON inside an HTML script element, which its text must not end. A "<" occurs only in strings.
+// Returns JSON in a form that cannot end the HTML script element that contains it. In JSON a "<"
+// occurs only in strings, so it can be escaped everywhere.
 inline std::string scriptText(const std::string& json)
 {
     std::string safe;

@@ -9,10 +9,10 @@
 
 namespace sluice {
 
-// Delivers the input's bytes in order, as Transfer::onRead.
+// Supplies the input's bytes in order, as Transfer::onRead must.
 class InputReader {
 public:
-    // `counted` is how many bytes the progress line expects from it.
+    // The progress line counts the first `counted` bytes.
     InputReader(const InputFile& input, uint64_t counted, Progress& progress)
         : m_input(input), m_counted(counted), m_progress(progress)
     {

@@ -26,7 +26,8 @@ constexpr const char* kNoByteStores = "bytes at the edges of words are written b
 constexpr const char* kNoSubgroups =
     "where subgroups vary in size, lanes talk through shared memory, not by subgroup operations";
 constexpr const char* kNoDriverDecoder = "the driver decodes no GDeflate by this extension";
-// The names that SluiceDeviceProperties::features can have, and what their lack costs.
+// The names that SluiceDeviceProperties::features can have, and what a device loses without each of
+// them.
 constexpr struct {
     const char *name, *costs;
 } kFeatures[] = {
@@ -40,7 +41,7 @@ constexpr struct {
     {"VK_EXT_external_memory_host", "a streamer's ring cannot lie in memory of an engine's own"},
 };
 
-// "available", or why there is no Vulkan.
+// Returns "available", or why there is no Vulkan.
 std::string vulkanText()
 {
     std::unique_ptr<VulkanInstance> instance;
@@ -94,7 +95,7 @@ std::vector<MissingTier> missingTiers(const SluiceDeviceProperties& device)
     std::vector<MissingTier> missing;
     for (std::string line; std::getline(lines, line);) {
         const size_t colon = line.find(": ");
-        if (colon == std::string::npos) continue; // the field is of fixed size: a line may be cut
+        if (colon == std::string::npos) continue; // cut off, because the field has a fixed size
         const std::string tier = line.substr(0, colon);
         missing.push_back({tier, line.substr(colon + 2),
                            tier == "ext" ? kNoByteStores

@@ -13,21 +13,23 @@ struct MachineMember {
     std::string name, value;
     bool isNumber = false;
 };
-// "sluice", "os" and so on. asksDrivers: whether Vulkan's loader may be opened to say what it says.
+// Returns "sluice", "os" and so on. If asksDrivers is set, the Vulkan loader is opened and its
+// state is added.
 std::vector<MachineMember> machineMembers(bool asksDrivers);
 // Returns what JSON begins with: a brace, schemaVersion and those members, a comma behind each.
 std::string machineJson(bool asksDrivers);
-// A device's members, without braces, a line each, all but the last with a comma behind it.
+// Returns the JSON members of a device without braces, one per line, with a comma after all but the
+// last.
 std::string deviceMembers(const SluiceDeviceProperties& device, const std::string& indent);
 
-// A tier that a device cannot run, although it would be the better one.
+// A tier that a device cannot run, although it would be the better choice.
 struct MissingTier {
     std::string tier, why;
-    const char* costs; // what a device pays that runs the next one
+    const char* costs; // what it costs the device to run the next tier instead
 };
 std::vector<MissingTier> missingTiers(const SluiceDeviceProperties& device);
 
-// "[\"a\", \"b\"]" of words with blanks between them.
+// Returns words that are separated by blanks as a JSON list: "[\"a\", \"b\"]".
 std::string jsonWords(const std::string& words);
 
 } // namespace sluice

@@ -46,7 +46,7 @@ std::vector<std::string> machineIdentity()
     std::string number(64, '\0');
     file.read(number.data(), std::streamsize(number.size()));
     number.resize(size_t(file.gcount()));
-    if (!number.empty()) texts.push_back(number); // otherwise the name has to do
+    if (!number.empty()) texts.push_back(number); // otherwise the host name must suffice
     return texts;
 }
 

@@ -37,11 +37,13 @@ UINT consoleCodePage = 0;
 
 std::vector<std::string> startProgram(int argc, char** argv)
 {
-    // Bytes are not changed: no carriage returns are added, and text is UTF-8 on a console too.
+    // The streams do not change bytes: no carriage returns are added, and text is UTF-8 on a
+    // console too.
     for (std::FILE* const stream : {stdin, stdout, stderr})
         _setmode(_fileno(stream), _O_BINARY);
-    // A console's stream has no buffer, so each character would be a call of its own and UTF-8
-    // would be torn apart. So it gets a buffer, and output that must be seen early is flushed.
+    // A console's stream has no buffer, so each character would be written by a call of its own,
+    // which would tear UTF-8 sequences apart. So the stream gets a buffer, and output that must be
+    // seen early is flushed.
     std::setvbuf(stdout, nullptr, _IOFBF, 1u << 16);
     std::setvbuf(stderr, nullptr, _IOFBF, 1u << 12);
     consoleCodePage = GetConsoleOutputCP();
@@ -51,7 +53,8 @@ std::vector<std::string> startProgram(int argc, char** argv)
     DWORD mode = 0;
     if (GetConsoleMode(console, &mode))
         SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
-    // The arguments as they were given: argv has them in a code page, and with wildcards expanded.
+    // The arguments as the user gave them. argv has them in a code page, and with wildcards
+    // expanded.
     std::vector<std::string> arguments;
     int count = 0;
     wchar_t** const wide = CommandLineToArgvW(GetCommandLineW(), &count);
@@ -114,7 +117,7 @@ std::string systemText()
         name.replace(ten, 10, "Windows 11");
     std::string text = name.empty() ? "Windows" : name;
     if (!build.empty()) text += ", build " + build;
-    // Wine reveals itself in its own library; readers of a report want to know.
+    // Wine identifies itself by a function of its ntdll, and readers of a report want to know.
     const auto version = reinterpret_cast<const char*(CDECL*)()>(reinterpret_cast<void*>(
         GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version")));
     return version != nullptr ? text + ", by Wine " + version() : text;

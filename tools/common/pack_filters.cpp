@@ -15,11 +15,11 @@ constexpr uint64_t kMostHeldBytes = uint64_t(1) << 28;
 
 struct FilterList {
     uint32_t features; // SluiceFilterFeatures that may be used
-    bool forced;       // they are used whether they pay or not
+    bool forced;       // they are used even if they do not pay
 };
 
-// "auto", "none", names of filters to force, or names of filters to do without, each with "no-"
-// before it.
+// Parses "auto", "none", names of filters to force, or names with "no-" in front, of filters to do
+// without.
 FilterList filterList(const std::string& text)
 {
     if (text == "auto") return {SLUICE_FILTER_ALL, false};
@@ -135,7 +135,7 @@ void planPieces(const InputFile& input, const AssetOptions& options, PackPlan& p
 
 } // namespace
 
-// Filters are chosen for the whole file, or for as much of it as is held at once.
+// Chooses filters for the whole file. A file that is too large to hold is planned piece by piece.
 PackPlan planGstd(const InputFile& input, const AssetOptions& options)
 {
     constexpr uint64_t largest = uint64_t(1) << 30;

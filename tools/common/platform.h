@@ -21,7 +21,7 @@ std::string programPath();
 // If the program is ended from outside, `cleanUp` is called first, perhaps by a signal handler, so
 // it may only call removeIn and read atomics.
 void onInterrupt(void (*cleanUp)());
-double processSeconds(); // of all processors
+double processSeconds(); // CPU time, summed over all processors
 
 // --- Streams ---
 
@@ -30,7 +30,7 @@ enum class OutputStream {
     error,
 };
 bool isTerminal(OutputStream stream);
-uint32_t terminalColumns(); // of stderr; 0: nobody knows
+uint32_t terminalColumns(); // of stderr; 0: unknown
 
 // --- Files ---
 
@@ -46,16 +46,16 @@ struct FileFacts {
     enum class Kind {
         file,
         folder,
-        link, // and whatever else leads elsewhere
+        link, // and anything else that leads elsewhere
         other,
         gone, // an entry of a folder that vanished while the folder was read
     };
     Kind kind = Kind::other;
     bool isExecutable = false;       // by its owner; never on Windows
     uint64_t size = 0;               // of a file
-    uint64_t device = 0, number = 0; // together they tell it from all others
-    FileTime modified;               // its content
-    FileTime changed;                // the content, or what the system says of it
+    uint64_t device = 0, number = 0; // together they identify the file
+    FileTime modified;               // when its content changed last
+    FileTime changed;                // when its content or its metadata changed last
 };
 
 struct FolderEntry {
@@ -73,27 +73,28 @@ SystemFile openStream(const std::string& path);
 // Returns the path that a link finally leads to, whether or not something is there; the path itself
 // if it is no link.
 std::string followLinks(const std::string& path);
-// Opens past the page cache, for reads of whole pages into page-aligned memory.
+// Opens a file so that reads bypass the page cache. They must read whole pages into page-aligned
+// memory.
 SystemFile openForDirectReading(const std::string& path);
 // Makes a new file, which must not exist.
 SystemFile createFile(const std::string& path);
-// Makes a file without a name in the folder for temporary files; it is gone when closed. `path`
-// gets where this was tried, for a message.
+// Makes a file without a name in the folder for temporary files. It vanishes when it is closed.
+// `path` receives the folder that was tried, for a message.
 SystemFile openUnnamed(std::string& path);
 bool closeFile(SystemFile file);
 // Hands what was written to the system, so that errors show now and not when the file is closed.
 bool flushFile(SystemFile file);
 bool syncFile(SystemFile file);
-bool touchFile(SystemFile file);          // modified now
-bool makeFileExecutable(SystemFile file); // by those who may read it; Windows has no such thing
-// Gives `file` the permissions of an entry of the folder and, where the user may, its owner and group.
-// Windows has no such thing.
+bool touchFile(SystemFile file);          // sets the time of modification to now
+bool makeFileExecutable(SystemFile file); // for all who may read it; no effect on Windows
+// Gives `file` the permissions of an entry of the folder and, if the user may set them, its owner
+// and group. Does nothing on Windows.
 void takeModeOf(SystemFile folder, const std::string& name, SystemFile file);
 
 bool factsOf(SystemFile file, FileFacts& facts);
 bool factsOf(const std::string& path, bool followsLinks, FileFacts& facts);
-// Transfer some bytes and return how many; 0 is the end.
-int64_t readSome(SystemFile file, void* bytes, size_t size); // of a stream, or where it stands
+// These transfer some bytes and return their number; 0 means the end.
+int64_t readSome(SystemFile file, void* bytes, size_t size); // from the current position
 int64_t readSomeAt(SystemFile file, uint64_t offset, void* bytes, size_t size);
 int64_t writeSome(SystemFile file, const void* bytes, size_t size);
 int64_t writeSomeAt(SystemFile file, uint64_t offset, const void* bytes, size_t size);
@@ -103,7 +104,7 @@ bool removeFolder(const std::string& path);
 
 // --- Folders ---
 
-bool createFolders(const std::string& path); // and those that it is in; fine if they are there
+bool createFolders(const std::string& path); // with missing parents; succeeds if it exists
 bool createFolder(const std::string& path);
 std::string temporaryFolder();
 // Makes a folder below `parent` with a new name that begins with `start`. Returns an empty text if
@@ -112,11 +113,11 @@ std::string makeTemporaryFolder(const std::string& parent, const std::string& st
 bool listFolder(const std::string& path, std::vector<FolderEntry>& entries);
 bool listFolder(SystemFile folder, std::vector<FolderEntry>& entries);
 std::optional<uint64_t> freeSpace(const std::string& folder);
-std::optional<bool> isFolderInMemory(const std::string& folder); // so that nothing there is cold
-bool dropFromMemory(const std::string& path);                    // what the system keeps of it
+std::optional<bool> isFolderInMemory(const std::string& folder); // then no read there is cold
+bool dropFromMemory(const std::string& path);                    // the pages that the system caches
 
-// An open folder stays the same folder, whatever becomes of its name. `name` is one entry in it,
-// and is not followed if it is a link.
+// An open folder remains the same folder even if it is renamed or removed. `name` is one entry in
+// it, and is not followed if it is a link.
 SystemFile openFolder(const std::string& path);
 SystemFile openFolderIn(SystemFile folder, const std::string& name);
 bool createFolderIn(SystemFile folder, const std::string& name);
@@ -131,17 +132,17 @@ bool removeIn(SystemFile folder, const char* name);
 // kNoFile if the system or the file system has no such files.
 SystemFile createUnnamedIn(SystemFile folder);
 bool linkIn(SystemFile file, SystemFile folder, const std::string& name); // EEXIST: it is taken
-// Tells removeAbandonedIn that this process has the file until it closes it. False: somebody was
-// faster, and the file is going to be removed.
+// Marks the file as in use by this process until it is closed, so that removeAbandonedIn keeps it.
+// Returns false if another process was faster and is removing the file.
 bool holdFile(SystemFile file);
-// Removes regular files of this user from the folder whose names `isOurs` takes and that no process
-// holds. Windows has no such thing.
+// Removes regular files of this user from the folder if isOurs() accepts their names and no process
+// holds them. Does nothing on Windows.
 void removeAbandonedIn(SystemFile folder, bool (*isOurs)(const std::string& name));
 
 // --- Names ---
 
-// Returns why no file of this system can have this name (which may contain folders) below a folder;
-// empty if one can.
+// Returns why no file below a folder can have this name (which may contain folders) on this system.
+// Returns an empty text if one can.
 std::string whyNoFileName(const std::string& name);
 // Returns whether file systems treat names that differ in case as the same. Two names mean one file
 // if they are equal when folded.
@@ -157,9 +158,9 @@ inline bool isFile(const std::string& path)
 // --- The machine ---
 
 std::string systemText();    // "Debian GNU/Linux 12 (bookworm), Linux 6.1.0 x86_64"
-std::string processorText(); // empty: nobody knows
+std::string processorText(); // empty: unknown
 std::string hostName();      // empty: it has none
-bool hasPosixShell();        // that runs commands
+bool hasPosixShell();        // which runs commands
 // Texts that distinguish this machine from others that may share a folder with it.
 std::vector<std::string> machineIdentity();
 

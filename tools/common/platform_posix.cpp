@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 namespace sluice {
 namespace {
 
-constexpr int exitCannotStart = 2; // as of a file that cannot be opened
+constexpr int exitCannotStart = 2; // like that of a file that cannot be opened
 constexpr int kMaxLinks = 40;      // as many as Linux follows
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
@@ -49,7 +49,8 @@ FileFacts factsFrom(const struct stat& status)
 
 using DirectoryStream = std::unique_ptr<DIR, int (*)(DIR*)>;
 
-// A folder's entries, by a descriptor of its own, which reading moves along.
+// Lists a folder's entries by a descriptor of its own, because reading moves the descriptor's
+// position.
 DirectoryStream streamOf(SystemFile folder)
 {
     const int again = openat(descriptorOf(folder), ".", kFolderFlags);
@@ -78,8 +79,8 @@ void onSignal(int signal)
 std::vector<std::string> startProgram(int argc, char** argv)
 {
     // If a standard descriptor is closed, the next file that is opened gets its number, and
-    // messages would go into that file. So closed ones get /dev/null, opened such that using it is
-    // an error.
+    // messages would go into that file. So closed descriptors are opened as /dev/null, in a mode in
+    // which using them is an error.
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF &&
             open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) != descriptor)
@@ -166,7 +167,7 @@ bool leadsToStream(const std::string& path)
 
 SystemFile openStream(const std::string& path)
 {
-    // If the descriptor is a file's, writing goes on behind what others wrote to it.
+    // If the descriptor is a file's, this appends to what others wrote to it.
     return open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
 }
 
@@ -224,7 +225,7 @@ void takeModeOf(SystemFile folder, const std::string& name, SystemFile file)
     const int to = descriptorOf(file);
     if (fstatat(descriptorOf(folder), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return;
     mode_t mode = status.st_mode & 0777;
-    // If the group cannot be kept, another group must not get its rights.
+    // If the group cannot be set, the file's present group must not get the rights of that group.
     if (fchown(to, status.st_uid, status.st_gid) != 0 && fchown(to, uid_t(-1), status.st_gid) != 0)
         mode &= mode_t(~0070);
     fchmod(to, mode);
@@ -385,7 +386,7 @@ bool factsIn(SystemFile folder, const std::string& name, FileFacts& facts)
 
 SystemFile openIn(SystemFile folder, const std::string& name)
 {
-    // Opening a device may do something, and a pipe waits.
+    // Opening a device may have side effects, and opening a pipe may block.
     FileFacts facts;
     if (!factsIn(folder, name, facts)) return kNoFile;
     errno = EINVAL;
@@ -393,7 +394,7 @@ SystemFile openIn(SystemFile folder, const std::string& name)
     const int file = openat(descriptorOf(folder), name.c_str(),
                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file < 0 || (factsOf(file, facts) && facts.kind == FileFacts::Kind::file)) return file;
-    close(file); // somebody has put something else there meanwhile
+    close(file); // another process has replaced it meanwhile
     errno = EINVAL;
     return kNoFile;
 }
@@ -414,7 +415,7 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName, b
     if (syscall(SYS_renameat2, in, name, in, to, kNoReplace) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
 #endif
-    // Network file systems have no such rename, but they have links.
+    // Network file systems lack this rename, but they have links.
     if (linkat(in, name, in, to, 0) == 0) return unlinkat(in, name, 0) == 0;
     if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return false;
     struct stat status = {};
@@ -435,8 +436,8 @@ std::string pathOfDescriptor(SystemFile file)
     return "/proc/self/fd/" + std::to_string(descriptorOf(file));
 }
 
-// Do all who can write there see each other's locks? Over a network that depends on how each machine
-// has mounted it.
+// Returns whether all who can write there see each other's locks. On a network file system that
+// depends on how each machine has mounted it.
 bool isLocal(SystemFile folder)
 {
     constexpr uint32_t kLocal[] = {0xef53,     0x58465342, 0x9123683e, 0x01021994, 0x858458f6,
@@ -461,7 +462,7 @@ SystemFile createUnnamedIn(SystemFile folder)
 #ifdef O_TMPFILE
     const int file = openat(descriptorOf(folder), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     if (file < 0 || access(pathOfDescriptor(file).c_str(), F_OK) == 0) return file;
-    close(file); // without /proc it would never have a name
+    close(file); // without /proc it could never get a name
 #else
     (void)folder;
 #endif
@@ -477,7 +478,7 @@ bool linkIn(SystemFile file, SystemFile folder, const std::string& name)
 
 bool holdFile(SystemFile file)
 {
-    // Where there are no locks, nobody removes what is abandoned.
+    // Where there are no locks, nobody removes abandoned files.
     if (flock(descriptorOf(file), LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
     struct stat status = {};
     return fstat(descriptorOf(file), &status) == 0 && status.st_nlink != 0;
@@ -497,8 +498,9 @@ void removeAbandonedIn(SystemFile folder, bool (*isOurs)(const std::string& name
             continue;
         const int file = descriptorOf(openIn(folder, name));
         if (file < 0) continue;
-        // A process that makes a file locks it, then checks that it still has its name. If the name
-        // no longer belongs to the file locked here, somebody else has removed that file.
+        // A process that makes a file locks it, then checks that the file still has its name. If
+        // the name no longer belongs to the file locked here, another process has removed that
+        // file.
         if (flock(file, LOCK_EX | LOCK_NB) == 0 && fstat(file, &held) == 0 &&
             isAbandoned(held, local) && fstatat(in, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             status.st_dev == held.st_dev && status.st_ino == held.st_ino)

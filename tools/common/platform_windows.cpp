@@ -104,7 +104,7 @@ SystemFile openEntry(SystemFile folder, const std::string& name, ACCESS_MASK acc
     return kNoFile;
 }
 
-// The event of a thread's reads and writes at a place.
+// Returns the event for this thread's reads and writes at an offset.
 HANDLE threadEvent()
 {
     struct Event {
@@ -127,7 +127,8 @@ OVERLAPPED placeOf(uint64_t offset)
     return place;
 }
 
-// Returns the result of a transfer at a place; isDone says whether the call itself completed it.
+// Returns the result of a read or write at an offset. isDone says whether the call itself completed
+// it.
 int64_t finish(SystemFile file, OVERLAPPED& place, bool isDone)
 {
     DWORD count = 0, error = isDone ? 0 : GetLastError();
@@ -162,7 +163,7 @@ SystemFile openForReading(const std::string& path)
     return openPath(path, GENERIC_READ, kShareAll, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
 }
 
-// It is overlapped, because otherwise reads of several threads would wait for each other.
+// The handle is overlapped, because otherwise reads of several threads would wait for each other.
 SystemFile openForDirectReading(const std::string& path)
 {
     return openPath(path, GENERIC_READ, kShareAll, OPEN_EXISTING,
@@ -343,7 +344,8 @@ bool listFolder(SystemFile folder, std::vector<FolderEntry>& entries)
                         name.size() * sizeof(wchar_t));
             if (name != L"." && name != L"..") {
                 FolderEntry entry = {utf8Text(name), {}};
-                // A link's tag stands where the size of extended attributes would.
+                // For a link, EaSize holds the reparse tag instead of the size of extended
+                // attributes.
                 entry.facts.kind = kindOf(found.FileAttributes, found.EaSize);
                 entry.facts.size = uint64_t(found.EndOfFile.QuadPart);
                 entry.facts.number = uint64_t(found.FileId.QuadPart);
@@ -459,7 +461,7 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName, b
         ULONG bytes;
         WCHAR name[256];
     } rename = {};
-    constexpr ULONG kReplace = 1, kPosix = 2; // a file that is open may be replaced
+    constexpr ULONG kReplace = 1, kPosix = 2; // kPosix allows replacing a file that is open
     // winternl.h lacks the number of the second form.
     constexpr int kRename = 10, kRenameEx = 65;
     using SetInformation = NTSTATUS(NTAPI*)(HANDLE, IO_STATUS_BLOCK*, void*, ULONG, int);
@@ -470,14 +472,14 @@ bool renameIn(SystemFile folder, const char* name, const std::string& newName, b
     rename.folder = handleOf(folder);
     rename.bytes = ULONG(wide.size() * sizeof(wchar_t));
     std::memcpy(rename.name, wide.data(), rename.bytes);
-    // A virus scanner may hold a new file for a moment.
+    // A virus scanner may hold a new file for a moment, so this tries several times.
     for (int attempt = 0;; ++attempt) {
         const SystemFile file = openEntry(folder, name, DELETE, kShareAll, FILE_OPEN, 0);
         NTSTATUS status = -1;
         if (file != kNoFile) {
             IO_STATUS_BLOCK block = {};
             status = set(handleOf(file), &block, &rename, sizeof rename, kRenameEx);
-            if (status < 0) { // file systems and versions without that form
+            if (status < 0) { // this file system or Windows lacks kRenameEx
                 rename.flags = flags;
                 status = set(handleOf(file), &block, &rename, sizeof rename, kRename);
                 rename.flags = flags | kPosix;

@@ -22,10 +22,10 @@ struct ChildResult {
 
 constexpr size_t kMostChildOutput = 16u << 20, kMostChildErrors = 4096;
 
-// Runs this same tool with other arguments and nothing on stdin, and waits until it has ended or
-// was stopped after this many seconds.
+// Runs this same tool with other arguments and an empty stdin. Waits until the process has ended,
+// and stops it after this many seconds.
 ChildResult runTool(const std::vector<std::string>& arguments, double seconds);
-// Returns how a process ended that did not exit: "signal 11 (Segmentation fault)".
+// Describes how a process ended that did not exit: "signal 11 (Segmentation fault)".
 std::string endText(const ChildResult& result);
 
 } // namespace sluice

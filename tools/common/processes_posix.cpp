@@ -34,10 +34,10 @@ struct Pipe {
     ~Pipe() { close(0), close(1); }
 };
 
-// The child, after fork: it only makes system calls.
+// Runs in the child after fork, so it only makes system calls.
 [[noreturn]] void becomeTool(char** arguments, const Pipe& output, const Pipe& errors)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // it does not outlive this process
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // the child does not outlive this process
     const int nothing = ::open("/dev/null", O_RDONLY);
     if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output.ends[1], 1) >= 0 &&
         dup2(errors.ends[1], 2) >= 0)
@@ -45,7 +45,7 @@ struct Pipe {
     _exit(127);
 }
 
-// Reads what there is. Returns false if the writer has closed its end.
+// Reads the bytes that are available. Returns false if the writer has closed its end.
 bool readSome(int from, std::string& text, size_t most, bool keepsEnd)
 {
     char part[65536];
@@ -61,7 +61,7 @@ bool readSome(int from, std::string& text, size_t most, bool keepsEnd)
     return size > 0;
 }
 
-// Reads both until their writers have closed them. Returns false if time is over.
+// Reads both pipes until their writers have closed them. Returns false if the time is over.
 bool readAll(Pipe& output, Pipe& errors, Clock::time_point end, ChildResult& result)
 {
     while (output.ends[0] >= 0 || errors.ends[0] >= 0) {

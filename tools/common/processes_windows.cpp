@@ -31,7 +31,7 @@ private:
     HANDLE m_handle;
 };
 
-// As CommandLineToArgvW takes lines apart.
+// Quotes a word such that CommandLineToArgvW restores it.
 std::wstring quoted(const std::wstring& word)
 {
     std::wstring text = L"\"";
@@ -49,9 +49,9 @@ std::wstring quoted(const std::wstring& word)
 }
 
 constexpr DWORD kPipeBytes = 1u << 20, kPartBytes = 65536;
-constexpr DWORD kPause = 5; // milliseconds between looks into empty pipes
+constexpr DWORD kPause = 5; // milliseconds between checks of empty pipes
 
-// Takes what a pipe holds by now. Returns whether it held anything.
+// Takes the bytes that a pipe holds now. Returns whether it held any.
 bool takeBytes(HANDLE from, std::string& text, size_t most, bool keepsEnd)
 {
     char part[kPartBytes];
@@ -81,7 +81,7 @@ ChildResult runTool(const std::vector<std::string>& arguments, double seconds)
     Handle output, outputEnd, errors, errorsEnd;
     Handle nothing(
         CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ, &inherited, OPEN_EXISTING, 0, nullptr));
-    // Ends with this process, however that ends.
+    // The job ends the child when this process ends, for whatever reason.
     Handle job(CreateJobObjectW(nullptr, nullptr));
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {};
     limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
@@ -111,8 +111,9 @@ ChildResult runTool(const std::vector<std::string>& arguments, double seconds)
     ResumeThread(thread.get());
     outputEnd.close();
     errorsEnd.close();
-    // The pipes end no sooner than the last process that has inherited them, which may be one that a
-    // driver started and left behind: what counts is that ours has ended, and what it wrote.
+    // Waiting for the end of the pipes could take too long: a driver may have started a process
+    // that inherited them and still runs. So this waits for our child to end, and takes what it has
+    // written.
     const auto begun = std::chrono::steady_clock::now();
     const auto take = [&] {
         const bool isOutput = takeBytes(output.get(), result.output, kMostChildOutput, false);
@@ -126,7 +127,7 @@ ChildResult runTool(const std::vector<std::string>& arguments, double seconds)
         TerminateProcess(process.get(), 1);
         stopped = true;
     }
-    // No more than the pipes hold: another process may go on writing.
+    // Reads no more than the pipes can hold, because another process may go on writing.
     for (DWORD rest = 0; rest < 2 * kPipeBytes && take();)
         rest += kPartBytes;
     DWORD code = 1;

@@ -16,9 +16,9 @@ public:
     StatusLine& operator=(const StatusLine&) = delete;
 
     bool isShown() const { return m_enabled; }
-    // Replaces the line before; cut to the terminal's width. `text` is ASCII.
+    // Replaces the line shown before. The text is cut to the terminal's width and must be ASCII.
     void show(std::string text);
-    void clear(); // wipes the line, for other text
+    void clear(); // erases the line to make room for other text
 
 private:
     bool m_enabled, m_shown = false;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr uint8_t kMagic[8] = {0x8b, 'S', 'L', 'S', 'H', 'R', 'D', 0x0a};
 constexpr uint32_t kVersion = 1;
-constexpr uint64_t kBlockBytes = 1 << 20; // of the archive that one checksum is for
-// The cost of a file besides its bytes, so that many small files do not all fall to one shard.
+constexpr uint64_t kBlockBytes = 1 << 20; // bytes of the archive per checksum
+// The cost of a file in addition to its bytes, so that one shard does not get all small files.
 constexpr uint64_t kFileWeight = 4096;
 
 enum HeadField : uint32_t {
@@ -30,7 +30,7 @@ enum HeadField : uint32_t {
     headPlan = 32,         // u8[32]
     headArchiveBytes = 64, // u64
     headSumsCheck = 72,    // u64
-    headCheck = 124,       // u32: XXH32 of all before it; zeros stand between
+    headCheck = 124,       // u32: XXH32 of all bytes before it; the gap holds zeros
 };
 
 uint64_t blocksOf(uint64_t bytes) { return bytes / kBlockBytes + (bytes % kBlockBytes != 0); }
@@ -102,7 +102,7 @@ std::pair<size_t, size_t> shardRange(const std::vector<ArchiveSource>& files, Sh
     };
     const uint64_t begin = endOf(shard.number - 1), end = endOf(shard.number);
     size_t first = 0, last = 0;
-    uint64_t position = 0, together = 0; // where those begin that share tiles
+    uint64_t position = 0, together = 0; // `together`: where the current share begins
     for (size_t i = 0; i < files.size(); ++i) {
         const bool joins =
             i != 0 && files[i].share != kNoShare && files[i].share == files[i - 1].share;
@@ -256,7 +256,7 @@ struct StoredTiles {
     }
 };
 
-// Returns the assets from order[at] on that share the tiles of the first.
+// Returns order[at] and the assets after it that share tiles with it.
 std::vector<SluiceArchivePart> partsAt(const Container& archive, const std::vector<uint32_t>& order,
                                        size_t at)
 {

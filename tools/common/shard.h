@@ -28,9 +28,9 @@ struct ShardNumber {
 // Reads "3/8". Throws a Failure.
 ShardNumber shardFromText(const std::string& text);
 
-// Which of the files, in the order of their extents, belong to a shard: first up to, but not
-// including, last. Shards follow each other and have about the same number of bytes. The same list
-// gives the same shards.
+// Returns which of the files, in the order of their extents, belong to a shard: the first one, and
+// the one after the last. The ranges of the shards follow each other and have about the same number
+// of bytes. The same list gives the same shards.
 std::pair<size_t, size_t> shardRange(const std::vector<ArchiveSource>& files, ShardNumber shard);
 
 // A digest of what all shards of an archive have in common: names, sizes, how each file is encoded,
@@ -48,10 +48,11 @@ struct ShardHead {
 Bytes writeShardHead(const ShardHead& head);
 bool isShard(const InputFile& file);
 
-// Completes a shard whose archive of this many bytes already stands behind the place of its head.
+// Completes a shard. Its archive of this many bytes is already in the file, after the space for the
+// head.
 void finishShard(OutputFile& output, ShardHead head, uint64_t archiveBytes);
 
-// A shard that was packed: its archive, each block of which is checked when it is read.
+// A shard that was packed. Each block of its archive is checked when it is read.
 class ShardFile {
 public:
     // Throws a Failure if anything is wrong in head, checksums or index.

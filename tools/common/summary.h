@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The line that a verb ends with, on a terminal or with -v:
-// "26 files, 28.4 MB, 5.19 MB, 18.3 %, 7.0 s".
+// The line that a verb prints last, on a terminal or with -v: "26 files, 28.4 MB, 5.19 MB, 18.3 %,
+// 7.0 s".
 #pragma once
 
 #include <chrono>
@@ -18,8 +18,8 @@ std::string ratioText(uint64_t stored, uint64_t plain);
 class Summary {
 public:
     explicit Summary(const CommonOptions& common) : m_common(common) {}
-    // Prints it to stderr. `plain` are the bytes of the files, `stored` those of what they are
-    // packed in.
+    // Prints the line to stderr. `plain` is the size of the files, `stored` the size of the packed
+    // result.
     void print(uint64_t files, uint64_t plain, uint64_t stored) const;
 
 private:

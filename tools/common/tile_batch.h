@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Tiles that one command decodes, with the memory that it needs besides source and destination.
+// Tiles that one command decodes, with the memory that the command needs besides source and
+// destination.
 #pragma once
 
 #include <vector>
@@ -23,7 +24,7 @@ public:
     const std::vector<SluiceTile>& tiles() const { return m_tiles; }
     void clear();
     void add(const SluiceTile& tile);
-    // Uploads the tiles' lists, and the results' initial values.
+    // Uploads the lists of tiles and the initial values of the results.
     void prepare();
     SluiceStatus record(SluiceCommands commands) const
     {

@@ -16,7 +16,7 @@ int exitCodeOf(SluiceStatus status)
     case SLUICE_ERROR_VERSION: return exitUnsupported;
     case SLUICE_ERROR_FORMAT:
     case SLUICE_ERROR_CHECKSUM:
-    case SLUICE_ERROR_BUFFER_SIZE: return exitFormat; // the last: a parser finds a file cut off
+    case SLUICE_ERROR_BUFFER_SIZE: return exitFormat; // the last: a parser found the file cut off
     case SLUICE_ERROR_IO: return exitIo;
     case SLUICE_ERROR_DEVICE:
     case SLUICE_ERROR_OUT_OF_MEMORY: return exitDevice;
@@ -84,14 +84,15 @@ std::string encodingText(const AssetOptions& options)
                    options.codec.c_str(), options.level, options.decodeSpeed, options.copyDepth,
                    options.tileKib, options.filters.c_str(), options.images ? 1 : 0,
                    options.bc.c_str(), options.mips ? 1 : 0);
-    // Not where it is not given, so that what older versions kept is still found.
+    // The text leaves this out if it is not given, so that cache entries of older versions are
+    // still found.
     if (options.maxOutput != 0) text += formatText(" max-output=%llu", wide(options.maxOutput));
     return text;
 }
 
 uint64_t outputLimit(uint64_t fileSize, uint64_t asked, uint64_t least)
 {
-    // A small file that becomes very large is more often an attack than not.
+    // A small file that becomes very large is most often an attack.
     constexpr uint64_t ratio = 100;
     if (asked != 0) return asked;
     return fileSize < UINT64_MAX / ratio ? std::max(least, fileSize * ratio) : UINT64_MAX;
@@ -137,7 +138,8 @@ Character characterAt(const std::string& text, size_t at)
 
 namespace {
 
-// Control characters of both sets, ends of lines, and what changes the direction of text.
+// Returns whether a terminal acts on a character: control characters of both sets, line ends, and
+// characters that change the direction of text.
 bool isObeyed(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||

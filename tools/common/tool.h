@@ -48,23 +48,23 @@ struct CommonOptions {
 struct DeviceOptions {
     std::string device = "auto";
     std::string tier;     // empty: the best
-    uint32_t threads = 1; // threads that decode tiles if the device is the CPU; 0: one a core
+    uint32_t threads = 1; // threads that decode tiles if the device is the CPU; 0: one per core
 };
 
 struct PipelineOptions {
     bool show = false;
     DeviceOptions device = {"", ""};  // none: the first Vulkan device
     std::vector<std::string> kernels; // none: all
-    bool necessary = false;           // without pipelines that only serve speed
+    bool necessary = false;           // leaves out pipelines that only serve speed
     uint32_t threads = 1;
     std::string cache;         // a file; empty: none
     uint32_t subgroupSize = 0; // 0: the context's choice
 };
 
-// How a file is encoded. Whatever is added here also goes into encodingText, unless the bytes are
-// the same whatever it is.
+// Says how a file is encoded. Every new member must also go into encodingText, unless the bytes do
+// not depend on it.
 struct AssetOptions {
-    uint32_t threads = 0; // 0: one a core
+    uint32_t threads = 0; // 0: one per core
     std::string codec;    // a name of kCodecs; empty: gstd, or gdeflate if raw
     uint32_t copyDepth = 0;
     uint32_t tileKib = 0; // 0: 256
@@ -72,14 +72,15 @@ struct AssetOptions {
     uint32_t level = 9;
     uint32_t decodeSpeed = 0;
     bool images = false;
-    std::string bc = "none"; // for textures made of pictures: their blocks
-    bool mips = true;        // and whether they have all levels
-    uint64_t maxOutput = 0;  // bytes that an image may become in memory; 0: see outputLimit
-    bool share = true; // small files share tiles; shareTiles says which, so it is not in the text
+    std::string bc = "none"; // block format of textures made of pictures
+    bool mips = true;        // whether these have all mip levels
+    uint64_t maxOutput = 0;  // most bytes of an image in memory; 0: see outputLimit
+    // Lets small files share tiles. encodingText lacks this, because shareTiles decides which do.
+    bool share = true;
 };
 
-// All of them as text, "codec=gstd level=9 ...". It is part of the names of cache entries and tells
-// shards of different archives apart.
+// Returns all options as text, "codec=gstd level=9 ...". The text is part of the names of cache
+// entries, and distinguishes shards of different archives.
 std::string encodingText(const AssetOptions& options);
 
 struct PackOptions : AssetOptions {
@@ -98,7 +99,7 @@ struct PackOptions : AssetOptions {
     std::vector<std::string> excludes; // globs
     std::vector<std::string> groups;   // --group
     std::vector<std::string> inputs;
-    // The options as they were given, and the files that they name, for the build file.
+    // For the build file: the options as they were given, and the files that they name.
     std::vector<std::string> words, dependencies;
 
     bool writesNothing() const { return dryRun || !explain.empty() || !emitNinja.empty(); }
@@ -113,7 +114,7 @@ struct TranscodeOptions {
     std::string output;
     uint32_t copyDepth = 0;
     uint32_t level = 9;
-    uint32_t threads = 0;   // 0: one a core
+    uint32_t threads = 0;   // 0: one per core
     uint64_t maxOutput = 0; // 0: not given
     std::vector<std::string> inputs;
 };
@@ -192,29 +193,30 @@ int exitCodeOfTile(uint32_t status);
 // "12.3 MB": decimal units, three digits.
 std::string sizeText(uint64_t bytes);
 std::string formatText(const char* format, ...) SLUICE_PRINTF(1, 2);
-// Returns how many bytes a file of this size may decode to without permission: at least `least`,
-// and 100 times its size. `asked` is the value of --max-output, which replaces this; 0 if it was
-// not given.
+// Returns how many bytes a file of this size may decode to unless the user allows more: 100 times
+// its size, but at least `least`. `asked` is the value of --max-output, which replaces this limit;
+// 0 if it was not given.
 uint64_t outputLimit(uint64_t fileSize, uint64_t asked, uint64_t least = uint64_t(512) << 20);
-// Returns a text that says that this is more than the limit of --max-output; empty if it is not.
+// Returns a text that says that this number exceeds the limit of --max-output; empty if it does
+// not.
 std::string whyTooLarge(uint64_t bytes, uint64_t limit);
-// Refuses a file that decodes to more bytes than --max-output says; 0 stands for the default.
+// Refuses a file that decodes to more bytes than --max-output allows; 0 means the default.
 void checkOutputSize(const std::string& file, uint64_t fileSize, uint64_t decodedSize,
                      uint64_t maxOutput);
 // printf's %llu takes no uint64_t.
 inline unsigned long long wide(uint64_t value) { return value; }
-// Resolves -j, where 0 asks for one thread a core.
+// Resolves the value of -j: 0 asks for one thread per core.
 uint32_t threadCount(uint32_t asked);
-// Returns the text with '?' for bytes that are not UTF-8 and for characters that a terminal would
-// obey: control characters, line ends, changes of direction.
+// Returns the text with '?' in place of bytes that are not UTF-8 and of characters on which a
+// terminal would act: control characters, line ends, changes of direction.
 std::string printable(const std::string& text);
-// Prints to stderr in one piece, because others may write there too and a console garbles UTF-8
-// that comes byte by byte.
+// Prints to stderr in one piece. Other processes may write there too, and a console garbles UTF-8
+// that arrives byte by byte.
 void printMessage(const char* format, ...) SLUICE_PRINTF(1, 2);
-// Prints "sluice: TEXT" to stderr; its lines are made printable.
+// Prints "sluice: TEXT" to stderr. Each line passes through printable().
 void sayError(const std::string& text);
-// Returns the text in quotes. Characters that printable() would replace are escaped, so that the
-// file is safe to look at.
+// Returns the text as a JSON string. Characters that printable() would replace are escaped, so that
+// the file is safe to display.
 std::string jsonText(const std::string& text);
 
 } // namespace sluice

@@ -14,7 +14,7 @@ namespace {
 // elements.
 constexpr uint64_t kMaxPartBlocks = 2048, kMaxPartElements = uint64_t(16) << 20;
 
-// The codes that start in a part may reach this many bytes beyond its last block.
+// The codes that start in a part may extend this many bytes beyond its last block.
 constexpr uint64_t kLookAhead = 4;
 
 std::vector<uint64_t> readPositions(const WeightFile& file, const WeightUnit& unit)
@@ -25,7 +25,7 @@ std::vector<uint64_t> readPositions(const WeightFile& file, const WeightUnit& un
     for (size_t i = 0; i < bytes.size(); i += wide ? 8 : 4) {
         positions.push_back(wide ? loadLe64(&bytes[i]) : loadLe32(&bytes[i]));
     }
-    // The original packers leave the last entry out if the last block has no element.
+    // The original packers omit the last entry if the last block has no element.
     positions.resize(size_t(blocksOf(unit.description)) + 1, unit.description.elementCount);
     return positions;
 }
@@ -42,7 +42,7 @@ uint64_t endOfPart(const std::vector<uint64_t>& positions, uint64_t firstBlock)
 
 } // namespace
 
-// The list entry, and which bytes of the unit it decodes.
+// A list entry, and the place in the unit from which it decodes.
 struct WeightDecoder::Part {
     SluiceDf11Unit unit;
     uint64_t firstBlock;
@@ -108,7 +108,7 @@ WeightDecoder::Part WeightDecoder::readPart(const WeightFile& file, const Weight
     part.unit.outputPositionsOffset = positionPlace;
     const uint64_t from = bf16 ? first : first / 2, to = bf16 ? end : (end + 1) / 2;
     part.unit.signMantissaOffset = copy(*unit.signMantissa, from, to - from);
-    if (!bf16 && first % 2 != 0) { // the part's elements start with a low half
+    if (!bf16 && first % 2 != 0) { // the part's first element is a low nibble
         uint8_t* nibbles = m_bytes.data() + part.unit.signMantissaOffset;
         for (uint64_t i = 0; i < to - from; ++i) {
             nibbles[i] = uint8_t(nibbles[i] << 4 | (i + 1 < to - from ? nibbles[i + 1] >> 4 : 0));

@@ -11,7 +11,7 @@ namespace sluice {
 
 class WeightDecoder {
 public:
-    // Takes decoded bytes in order: from which element on, and how many.
+    // Receives decoded bytes in order. `element` is the number of the first element.
     using Take = std::function<void(uint64_t element, const uint8_t* bytes, uint64_t size)>;
 
     explicit WeightDecoder(const ToolDevice& device);

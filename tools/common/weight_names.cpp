@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Module names of a form, and the attributes whose weights a unit of such a module holds.
+// A pattern of module names, and the attributes whose weights a unit of such a module holds.
 struct Pattern {
     ModulePattern form;
     std::vector<std::string> attributes;
@@ -42,9 +42,9 @@ const Json* anyPatterns(const Json& config)
 
 class Config {
 public:
-    // `path` is the .safetensors file beside which it may lie. isEcf8 says that ECF8's packer made
-    // the file. Both formats may have left a dictionary in a folder, and the one of the file's own
-    // format comes first.
+    // `path` is the .safetensors file; the configuration lies in the same folder, if there is one.
+    // isEcf8 says that ECF8's packer made the file. Both formats may have left a dictionary in the
+    // folder, and that of the file's own format takes precedence.
     Config(const std::string& path, bool isEcf8)
     {
         if (path == "-") {
@@ -127,8 +127,8 @@ private:
     std::vector<Pattern> m_patterns;
 };
 
-// Returns the names of a unit's tensors. `numbered` says that they are only numbers, because there
-// are no names.
+// Returns the names of a unit's tensors. Sets `numbered` if they are only numbers, because nothing
+// names the tensors.
 std::vector<std::string> namesOf(const WeightUnit& unit, const Config& config, bool& numbered)
 {
     const size_t count = unit.splits.size() - 1;
@@ -170,8 +170,8 @@ public:
         }
     }
 
-    // Gives a tensor of a unit the shape of the model's tensor of that name. If `numbered`, it also
-    // gets the name of the only tensor below the module with the same number of elements.
+    // Gives a tensor of a unit the shape of the model's tensor of the same name. If `numbered` is
+    // set, it first gets the name of the only tensor below the module that has as many elements.
     void apply(const WeightUnit& unit, SafetensorsTensor& tensor, bool numbered) const
     {
         if (numbered) {
@@ -188,7 +188,7 @@ public:
         tensor.shape = original.shape;
     }
 
-    // Returns the tensor's place in the model; a tensor that is not there comes last.
+    // Returns the tensor's place in the model. A tensor that is not there sorts last.
     size_t rank(const SafetensorsTensor& tensor) const
     {
         const auto found = m_byName.find(tensor.name);

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Words the reason with the names of the unit's tensors.
+// Returns the reason with the tensor names that the unit itself uses.
 std::string reasonFor(const WeightUnit& unit, std::string reason)
 {
     const std::pair<std::string, std::string> names[] = {
@@ -57,7 +57,8 @@ bool endsWith(const std::string& text, const std::string& end)
     return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// Printing JSON takes stack for each level. A text that is no JSON may count as deep.
+// Returns whether JSON is nested too deeply, because printing it takes stack for each level. A text
+// that is not JSON may count as deep.
 static bool isNestedDeeper(const Bytes& text, uint32_t limit)
 {
     uint32_t depth = 0;

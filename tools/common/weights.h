@@ -20,8 +20,8 @@
 
 namespace sluice {
 
-// Names of a unit's tensors, behind the module's name and a dot; and those that ECF8's packer gives
-// to two of them.
+// Names of a unit's tensors, without the module's name and the dot in front of them; and the names
+// that ECF8's packer gives to two of them.
 constexpr const char *kEncodedName = "encoded_exponent", *kEcf8EncodedName = "encoded";
 constexpr const char *kSignMantissaName = "sign_mantissa",
                      *kEcf8SignMantissaName = "packed_other_4bits";
@@ -29,7 +29,7 @@ constexpr const char *kLutsName = "luts", *kPositionsName = "output_positions", 
 constexpr const char* kSplitsName = "split_positions";
 constexpr size_t kMaxPatterns = 4096;       // a pattern_dict with more takes too long to match
 constexpr uint64_t kMaxJsonBytes = 1 << 20; // larger JSON files beside the weights are refused
-constexpr uint32_t kMaxJsonDepth = 64;      // and deeper ones
+constexpr uint32_t kMaxJsonDepth = 64;      // JSON that is nested deeper is refused too
 constexpr size_t kMaxUnitTensors = 1 << 17; // bounds the size of split_positions
 
 // The types of tensors that the float codec has codes for, the usual one of each dtype first.
@@ -38,11 +38,11 @@ constexpr std::pair<SluiceFloatType, const char*> kFloatDtypes[] = {
     {SLUICE_FLOAT_F32, "F32"},         {SLUICE_FLOAT_F8_E4M3, "F8_E4M3"},
     {SLUICE_FLOAT_F8_E5M2, "F8_E5M2"}, {SLUICE_FLOAT_F8_E4M3_DENSE, "F8_E4M3"}};
 
-// Reads and checks the header of a .safetensors file; dataOffset: where tensors count from. error
-// says what is wrong.
+// Reads and checks the header of a .safetensors file. dataOffset receives the offset from which
+// tensors count; error receives what is wrong.
 SluiceStatus readHeader(const InputFile& file, SafetensorsHeader& header, uint64_t& dataOffset,
                         std::string& error);
-// Returns whether `text` ends like this, with something before it.
+// Returns whether `text` ends with `end` and has something before it.
 bool endsWith(const std::string& text, const std::string& end);
 // Reads a JSON file beside the weights; null if there is no such file. Throws Failure{exitFormat}.
 nlohmann::ordered_json readJsonBeside(const std::string& path);
@@ -50,7 +50,7 @@ nlohmann::ordered_json readJsonBeside(const std::string& path);
 // A unit of the file, checked.
 struct WeightUnit {
     std::string module;                    // the name in front of its tensors
-    const SafetensorsTensor* luts;         // the header owns it, as all of these
+    const SafetensorsTensor* luts;         // the header owns this and the next tensors
     const SafetensorsTensor* encoded;      // `encoded_exponent`, by ECF8's names `encoded`
     const SafetensorsTensor* signMantissa; // `sign_mantissa`, by ECF8's names `packed_other_4bits`
     const SafetensorsTensor* positions;    // `output_positions`
@@ -82,7 +82,8 @@ public:
     const InputFile& file() const { return *m_file; }
     const SafetensorsHeader& header() const { return m_header; }
     const std::vector<WeightUnit>& units() const { return m_units; }
-    // Returns -1 if tensor `index` of the header is plain, else the number of its unit.
+    // Returns the index of the unit that tensor `index` of the header belongs to; -1 if it is
+    // plain.
     int64_t unitOf(size_t index) const { return m_unitOf[index]; }
 
     // Reads bytes of a tensor, which must lie inside it.
@@ -105,15 +106,15 @@ private:
 // An output tensor and the source of its bytes.
 struct OutputTensor {
     SafetensorsTensor tensor;
-    int64_t unit = -1;  // number of the file's unit; -1: a plain tensor
-    size_t plain = 0;   // its number in the input's header
-    uint64_t first = 0; // element of the unit
+    int64_t unit = -1;  // index of the file's unit; -1: a plain tensor
+    size_t plain = 0;   // a plain tensor's index in the input's header
+    uint64_t first = 0; // first element in the unit
 };
 
-// Returns the tensors to write, in order: plain ones as they are, those of a unit under the names
-// that a config.json beside the file gives them, else numbered. `path` is the file's; "-" is stdin,
-// beside which nothing lies. `like` is a .safetensors file whose names, shapes and order they get;
-// empty for none. Throws Failure.
+// Returns the tensors to write, in order. Plain tensors stay as they are. The tensors of a unit get
+// the names that a config.json beside the file gives them, or numbers if there is none. `path` is
+// the path of the file; if it is "-" (stdin), no config.json is looked for. `like` is a
+// .safetensors file whose names, shapes and order the tensors get; empty for none. Throws Failure.
 std::vector<OutputTensor> planOutput(const WeightFile& file, const std::string& path,
                                      const std::string& like);
 
