@@ -24,7 +24,8 @@ std::vector<std::string> split(const std::string& text, const char* separators)
     return words;
 }
 
-// The names of the benchmark's kernels contain blanks; a filter is any part of a name.
+// Returns the first words of the benchmark's kernel names. The names contain blanks, and a filter
+// may be any part of a name.
 std::vector<std::string> benchFamilies()
 {
     std::vector<std::string> families;
@@ -36,7 +37,7 @@ std::vector<std::string> benchFamilies()
     return families;
 }
 
-// The values of options with this value name, where CLI11 does not check them.
+// Returns the possible values of options with this value name. CLI11 does not check these values.
 std::vector<std::string> wordsOf(const std::string& value)
 {
     if (value == "DEV") return {"auto", "cpu", "vulkan", "cuda"};
@@ -58,7 +59,7 @@ TableOption optionOf(const CLI::Option& option)
     made.isRequired = option.get_required();
     made.repeats = option.get_expected_max() == CLI::detail::expected_max_vector_size;
     if (option.get_items_expected_max() == 0) return made;
-    // The text is "TYPE", then ":" and what CLI11 checks: "{a,b}", "UINT in [1 - 12]".
+    // CLI11's text is "TYPE", then ":" and the values that it allows: "{a,b}", "UINT in [1 - 12]".
     const std::string type = option.get_type_name();
     const size_t brace = type.find('{'), colon = type.find(':');
     if (brace != std::string::npos)
@@ -107,7 +108,7 @@ public:
     }
 
 private:
-    // CLI11 indents what follows a line break by the width of the first column.
+    // Breaks lines. CLI11 indents the text after a line break by the width of the first column.
     std::string wrapped(const std::string& text) const
     {
         std::istringstream words(text);

@@ -18,7 +18,7 @@ namespace sluice {
 
 struct TableOption {
     std::vector<std::string> names; // "-o", "--force"; none for a positional
-    std::string value;              // what the help calls its value, "FILE"; empty: it takes none
+    std::string value; // the name of its value in the help, "FILE"; empty: it takes none
     std::vector<std::string> words; // the possible values, as far as known
     std::string help;
     bool isList = false;  // the value may be several words with commas
@@ -37,13 +37,13 @@ struct TableVerb {
 
 struct CommandTable {
     std::string help;
-    std::vector<TableOption> options; // options that are allowed behind every verb too
+    std::vector<TableOption> options; // these options are allowed after every verb too
     std::vector<TableVerb> verbs;
 };
 
 CommandTable tableOf(const CLI::App& app);
 
-// The text of --help: names and values as above, in lines of 100 columns.
+// Formats the text of --help with the names and values of the table, in lines of 100 columns.
 std::shared_ptr<CLI::FormatterBase> helpFormatter();
 
 extern const std::vector<std::string> kShells; // the shells that have completions
@@ -54,7 +54,8 @@ std::string manualPage(const CommandTable& table, const std::string& verb);
 
 // sluice completion, sluice man.
 int runCompletion(const CommandTable& table, const std::string& shell);
-// `folder` is where the pages of all verbs go; if empty, the page of one goes to stdout.
+// Writes the pages of all verbs into `folder`. If it is empty, prints the page of one verb to
+// stdout.
 int runManual(const CommandTable& table, const std::string& verb, const std::string& folder,
               const CommonOptions& common);
 

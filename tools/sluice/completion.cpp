@@ -36,7 +36,7 @@ std::string verbsOf(const CommandTable& table, const std::string& separator)
     return joined(names, separator);
 }
 
-// Returns the beginning of a help text, as far as it fits beside a name.
+// Returns as much of the beginning of a help text as fits beside a name.
 std::string brief(const std::string& help)
 {
     constexpr size_t columns = 60;
@@ -94,7 +94,7 @@ std::string bashScript(const CommandTable& table)
             if (!option.value.empty())
                 values +=
                     "    " + casesOf(verb.name + ",", option) + ") " + bashValue(option) + " ;;\n";
-        // Words come first, then any number of files.
+        // The script offers the words for the first positional, then any number of files.
         std::string kind = "any", words;
         for (const TableOption& positional : verb.positionals) {
             if (!positional.words.empty()) words = joined(positional.words, " ");

@@ -223,7 +223,7 @@ int pack(const CLI::App& verb, CommandLine& line)
     }
     if (options.output.empty() && (!options.writesNothing() || !options.emitNinja.empty()))
         throw Failure{exitUsage, "-o is required"};
-    if (!options.shard.empty()) shardFromText(options.shard); // says what is wrong with it
+    if (!options.shard.empty()) shardFromText(options.shard); // reports what is wrong with it
     if (options.emitNinja.empty() && options.shards != 0)
         throw Failure{exitUsage, "--shards is for --emit-ninja"};
     if (!options.emitNinja.empty()) {
@@ -582,7 +582,7 @@ void define(CLI::App& app, CommandLine& line)
 {
     app.formatter(helpFormatter());
     app.require_subcommand(1);
-    app.fallthrough(); // -f, -q and -v stand anywhere on the line
+    app.fallthrough(); // -f, -q and -v may be anywhere on the line
     app.set_version_flag("--version", formatText("sluice %u.%u.%u", SLUICE_VERSION_MAJOR,
                                                  SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH));
     app.add_flag("-f,--force", line.common.force, "overwrite existing files");
@@ -635,7 +635,7 @@ int run(CLI::App& app, CommandLine& line, const std::vector<std::string>& argume
 {
     int code = exitOk;
     try {
-        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // back to front
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // in reverse
         code = runVerb(app, line);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() != 0) throw Failure{exitUsage, usageError(app, error, arguments)};

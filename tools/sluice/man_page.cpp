@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Escapes text so that troff takes nothing in it for a request.
+// Escapes text so that troff interprets nothing in it.
 std::string roff(const std::string& text)
 {
     std::string made;

@@ -13,9 +13,10 @@ void addDecodeSpeed(CLI::App& verb, uint32_t& value);
 void addCopyDepth(CLI::App& verb, uint32_t& value);
 void addOutput(CLI::App& verb, std::string& output);
 void addThreads(CLI::App& verb, uint32_t& threads);
-// Adds -j for a verb that only uses threads on the CPU.
+// Adds -j for a verb that uses threads only if the device is the CPU.
 void addDecodeThreads(CLI::App& verb, uint32_t& threads);
-// Adds the option for how many bytes a file may decode to; it stays 0 if not given.
+// Adds --max-output, which limits how many bytes a file may decode to. The value stays 0 if it is
+// not given.
 void addMaxOutput(CLI::App& verb, uint64_t& maxOutput);
 
 } // namespace sluice

@@ -7,7 +7,8 @@
 namespace sluice {
 namespace {
 
-// Returns how many letters must be changed, added, left out or swapped with their neighbour.
+// Returns how many letters must be changed, added, removed or swapped with their neighbour to turn
+// one word into the other.
 size_t distance(const std::string& a, const std::string& b)
 {
     std::vector<size_t> before, row(b.size() + 1), next(b.size() + 1);
@@ -29,7 +30,7 @@ size_t distance(const std::string& a, const std::string& b)
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& names)
 {
-    constexpr size_t kLongest = 64; // length of words that are worth the comparison
+    constexpr size_t kLongest = 64; // longer words are not compared
     if (word.size() > kLongest) return "";
     size_t nearest = std::max<size_t>(word.size() / 3, 1) + 1;
     std::string found;

@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// Returns " (did you mean 'NAME'?)" with the name that is fewest letters away from `word`, or "" if
-// none is near.
+// Returns " (did you mean 'NAME'?)" with the name that differs from `word` in the fewest letters,
+// or "" if no name is similar.
 std::string suggestion(const std::string& word, const std::vector<std::string>& names);
 
 } // namespace sluice

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// The names that tar, 7z, zstd and unzip use for it.
+// The names of our verbs in tar, 7z, zstd and unzip.
 constexpr struct {
     const char *word, *ours;
 } kOtherNames[] = {{"a", "pack"},           {"add", "pack"},
@@ -34,19 +34,19 @@ std::string verbSuggestion(const std::string& word, const std::vector<std::strin
     return suggestion(word, verbs);
 }
 
-// Returns the first word in the place of a verb; "" if there is none.
+// Returns the first word that is no option; "" if there is none.
 std::string verbOf(const std::vector<std::string>& words)
 {
     for (size_t i = 0; i < words.size(); ++i) {
         if (words[i] == "--tuning")
-            ++i; // its value
+            ++i; // skips its value
         else if (words[i].empty() || words[i][0] != '-')
             return words[i];
     }
     return "";
 }
 
-// For "-c: gsdt not in {gstd,gdeflate}": guesses which of them was meant.
+// Guesses the intended value from a message such as "-c: gsdt not in {gstd,gdeflate}".
 std::string valueSuggestion(const std::string& message)
 {
     const std::regex pattern(": ([^ ]+) not in \\{([^}]*)\\}");

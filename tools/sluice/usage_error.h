@@ -12,8 +12,8 @@ class ParseError;
 
 namespace sluice {
 
-// `words` are those of the command line, without the program's name. Returns one line that says
-// what may have been meant and which help to read.
+// `words` are the words of the command line without the program's name. Returns one line that
+// guesses what was meant and says which help to read.
 std::string usageError(const CLI::App& app, const CLI::ParseError& error,
                        const std::vector<std::string>& words);
 

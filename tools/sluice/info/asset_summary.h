@@ -23,17 +23,17 @@ struct FilterRun {
 
 struct AssetSummary {
     uint64_t storedSize = 0;
-    uint32_t tileCount = 0;           // that the asset has a part of
+    uint32_t tileCount = 0;           // tiles that hold a part of the asset
     uint32_t tiles[kCodecCount] = {}; // for each row of kCodecs
     uint32_t filtered = 0;
     std::vector<FilterRun> runs;
-    // The lists of filters that occur, and how many tiles have each; the first tile's list comes
-    // first.
+    // The filter lists that occur, with the number of tiles that have each. The list of the first
+    // tile comes first.
     std::vector<std::pair<std::string, uint32_t>> lists;
 };
 
 struct ImageSummary {
-    SluiceStatus status = SLUICE_OK; // VERSION: a newer description
+    SluiceStatus status = SLUICE_OK; // VERSION: the description is of a newer version
     SluiceImageInfo info = {};       // container NONE: no image
     SluiceImageLevel levels[SLUICE_IMAGE_MAX_LEVELS] = {};
     SluiceImageFormat format = {};
@@ -42,10 +42,10 @@ struct ImageSummary {
     const char* kind() const { return info.container == SLUICE_IMAGE_DDS ? "DDS" : "KTX2"; }
 };
 
-// Reads filter descriptions, each only once, because tiles often share them.
+// Reads filter descriptions. It keeps the results, because tiles often share a description.
 class DescribedFilters {
 public:
-    // Returns SluiceFilterFeatures; none without a description.
+    // Returns SluiceFilterFeatures; 0 if there is no description.
     uint32_t features(const void* description, uint32_t size);
     // The result is valid until the next call.
     const std::string& text(const void* description, uint32_t size);
@@ -60,14 +60,15 @@ ImageSummary imageOf(const Container& container, uint32_t number);
 // Returns the names of SluiceFilterFeatures.
 std::string namesOf(uint32_t features, const char* separator, const char* quote);
 
-// Returns a file's type by its name: the extension in lower case, "-" without one.
+// Returns a file's type, which is the extension of its name in lower case; "-" if there is none.
 std::string typeOf(const std::string& name);
 
 struct TypeTotal {
     std::string type;
     uint64_t files = 0, size = 0, storedSize = 0;
 };
-// Sums up assets by type, the largest sum first. storedSizes are the bytes of each asset's tiles.
+// Sums up assets by type; the type with the largest sum comes first. storedSizes holds the bytes of
+// each asset's tiles.
 std::vector<TypeTotal> totalsByType(const Container& container,
                                     const std::vector<uint64_t>& storedSizes);
 

@@ -40,10 +40,10 @@ private:
 
     const Container& m_archive;
     std::vector<PatchPart> m_parts;
-    uint64_t m_end = 0; // the end of the last part
+    uint64_t m_end = 0; // where the last part ends
 };
 
-// Ends a part at `end`, or several where one would be too long.
+// Ends the current part at `end`, or splits it into several parts if one would be too long.
 void PartLister::cutTo(uint64_t end, Range like, bool isTable)
 {
     while (m_end < end) {
@@ -82,7 +82,8 @@ void PartLister::listIndex(const Container* old, const std::vector<uint32_t>& li
     Range before;
     if (old != nullptr) before = {old->archive().indexOffset, old->archive().storedIndexSize};
     cutTo(archive.indexOffset);
-    // If assets share tiles, the index is packed in pieces whose ends depend on names.
+    // If assets share tiles, the index is packed in pieces. Their ends depend on names, so every
+    // piece is a part.
     if (archive.shareCount != 0) {
         uint8_t stored[4];
         for (uint64_t at = archive.indexOffset; at < archive.fileSize; cutTo(at, before)) {
@@ -95,7 +96,7 @@ void PartLister::listIndex(const Container* old, const std::vector<uint32_t>& li
         cutTo(archive.fileSize, before);
         return;
     }
-    // Entries of assets that follow each other in both archives are one table.
+    // Entries of assets that are neighbours in both archives form one table.
     for (uint32_t first = 0, next = 0; first < like.size(); first = next) {
         next = first + 1;
         const bool isKnown = like[first] != kNone;
@@ -124,7 +125,8 @@ std::vector<PatchPart> PartLister::list(const Container* old, const std::vector<
     return std::move(m_parts);
 }
 
-// Returns for each asset of `now` the number of the asset of its name in `old`. Both are in order.
+// Returns for each asset of `now` the index of the asset of the same name in `old`. Both archives
+// are sorted by name.
 std::vector<uint32_t> sameNames(const Container& old, const Container& now)
 {
     std::vector<uint32_t> same(now.assetCount(), PartLister::kNone);
@@ -192,7 +194,7 @@ int runPatch(const ApplyOptions& options, const CommonOptions& common)
                       patch.name() + ": " + reason};
     };
     check(readPatchHeader(patchFile(patch), header, reason));
-    // New bytes come from both files.
+    // The new bytes come from both files.
     checkOutputSize(patch.name(), old.size() + patch.size(), header.newSize, options.maxOutput);
     OutputFile output(options.output, common.force);
     Progress progress("patching", header.newSize, common.quiet);
@@ -202,7 +204,7 @@ int runPatch(const ApplyOptions& options, const CommonOptions& common)
         [&](uint64_t bytes) { progress.advance(bytes); }, stats, reason));
     progress.clear();
     if (FileFacts facts; factsOf(options.output, true, facts))
-        output.sync(); // the replaced file is gone
+        output.sync(); // commit removes the file that is replaced
     output.commit();
     printStats(stats, common);
     summary.print(1, header.newSize, stats.patchSize);

@@ -182,7 +182,7 @@ void printInfoJson(const Container& container, const std::vector<uint64_t>& stor
         }
         std::printf("\"filteredTiles\": %u, \"filters\": [", summary.filtered);
         const char* comma = "";
-        for (const FilterRun& run : summary.runs) { // there may be too many to hold their texts
+        for (const FilterRun& run : summary.runs) { // one by one: there may be too many to hold
             if (run.filter == nullptr) continue;
             const uint32_t features = filters.features(run.filter, run.size);
             std::printf("%s\n    {\"firstTile\": %u, \"tiles\": %u, \"names\": [%s], "
@@ -219,7 +219,7 @@ int runInfo(const InfoOptions& options, const CommonOptions& common)
         return runWeightInfo(WeightFile(std::move(file)), options.json);
     }
     const Container container(std::move(file));
-    // A damaged file gives an error, not half a table.
+    // All sizes are computed first, so that a damaged file gives an error and not half a table.
     std::vector<uint64_t> storedSizes(container.assetCount());
     for (uint32_t i = 0; i < container.assetCount(); ++i) {
         storedSizes[i] = container.storedSize(i);

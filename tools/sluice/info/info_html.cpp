@@ -21,8 +21,8 @@ struct TileCounts {
     std::vector<uint64_t> histogram; // by the logarithm of stored sizes, ascending
 };
 
-// Makes nested lists of names: [name, stored, plain] for a file, [name, [...]] for a folder. Names
-// are in order, so that everything below a folder is together.
+// Writes nested lists of names: [name, stored, plain] for a file, [name, [...]] for a folder. The
+// names arrive in order, so everything below a folder arrives together.
 class TreeWriter {
 public:
     std::string text = "[";

@@ -17,21 +17,20 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kFirstBytes = 64;       // bytes of a tile by which it is found
+constexpr uint32_t kFirstBytes = 64;       // the first bytes of a tile, by which it is found
 constexpr uint64_t kStep = 4;              // tiles begin at multiples of it
-constexpr size_t kMostCandidates = 8;      // tiles with the same beginning; no more of them are
-                                           // compared
+constexpr size_t kMostCandidates = 8;      // most tiles with the same beginning that are compared
 constexpr uint64_t kWindowBytes = 8 << 20; // bytes of a file that are in memory at once
-constexpr uint64_t kGapBytes = 64 << 20;   // bytes that are planned at once
-constexpr uint64_t kLeastKept = 8; // a file of which less than an eighth is old is planned anew
+constexpr uint64_t kGapBytes = 64 << 20;   // most bytes that are planned at once
+constexpr uint64_t kLeastKept = 8; // if less than an eighth of a file is old, it is planned anew
 
-// A part of a file in memory, which moves forward.
+// A window onto a file, which moves forward. Its bytes are in memory.
 class Window {
 public:
     explicit Window(const InputFile& file) : m_file(file) {}
 
     uint64_t size() const { return m_file.size(); }
-    // `size` is at most kWindowBytes; all of it lies in the file.
+    // `size` is at most kWindowBytes, and the range must lie inside the file.
     const uint8_t* at(uint64_t offset, uint64_t size)
     {
         if (offset < m_begin || offset + size > m_begin + m_bytes.size()) {
@@ -56,7 +55,7 @@ struct OldTiles::Tile {
     XXH128_hash_t content;
     uint32_t size;
     uint32_t filterSize;
-    const void* filter; // its description, which is the archive's; null: it has none
+    const void* filter; // its description, owned by the archive; null: it has none
 };
 
 OldTiles::OldTiles(const std::string& path, uint32_t threads, const CommonOptions& common)
@@ -72,7 +71,7 @@ std::optional<uint32_t> OldTiles::find(const std::string& name, const AssetOptio
     const std::string type = typeOf(name);
     const bool isImage =
         options.images && (hasPictureName(name) || type == "ktx2" || type == "dds");
-    // Levels of images and tensors have cuts of their own.
+    // Images and tensors are cut at their own boundaries.
     if (isImage || options.codec == "float") return {};
     const std::optional<uint32_t> number = m_archive.find(name);
     if (!number || m_archive.archiveAsset(*number).share != SLUICE_ARCHIVE_NO_SHARE) return {};
@@ -98,7 +97,7 @@ std::string OldTiles::textFor(const std::string& name, const AssetOptions& optio
     return text;
 }
 
-// Only tiles that this packing could make are of use.
+// Only tiles that this run could make itself are usable.
 std::vector<OldTiles::Tile> OldTiles::tilesOf(uint32_t asset, const AssetOptions& options) const
 {
     const uint32_t most = wholeSegment(codecNamed(options.codec), options, 0).tileSize;
@@ -125,13 +124,13 @@ std::vector<OldTiles::Tile> OldTiles::tilesOf(uint32_t asset, const AssetOptions
 
 namespace {
 
-// A tile of the old asset that stands in the file.
+// A tile of the old asset whose content occurs in the file.
 struct Kept {
     uint64_t begin;
     size_t tile;
 };
 
-// Finds old tiles in a file, from its beginning to its end.
+// Finds old tiles in a file, searching from its beginning to its end.
 template <class Tile>
 class Matcher {
 public:
@@ -164,7 +163,7 @@ public:
 private:
     static constexpr size_t kNone = SIZE_MAX, kBits = 1 << 18;
 
-    // Returns whether the tile stands here. A failed comparison costs some of the budget.
+    // Returns whether the tile's content is here. A failed comparison uses up some of the budget.
     bool isHere(size_t number, uint64_t at)
     {
         const Tile& tile = m_tiles[number];
@@ -176,7 +175,8 @@ private:
         return false;
     }
 
-    // The tile that followed the last one is tried first.
+    // Returns a tile whose content is here, or kNone. It tries the successor of the last tile
+    // first.
     size_t tileAt(uint64_t at)
     {
         const uint64_t first = XXH3_64bits(m_file.at(at, kFirstBytes), kFirstBytes);
@@ -192,18 +192,18 @@ private:
 
     const std::vector<Tile>& m_tiles;
     Window m_file;
-    uint64_t m_budget; // bytes that may still be compared in vain
+    uint64_t m_budget; // bytes that may still be compared without success
     std::unordered_map<uint64_t, std::vector<size_t>> m_byFirst;
     std::vector<char> m_mayBe = std::vector<char>(kBits, 0);
     size_t m_next = 0;
 };
 
-// Adds segments for old tiles, one for all that follow each other with the same filter, and for
-// what is between them.
+// Adds segments for old tiles and for the bytes between them. Neighbouring old tiles with the same
+// filter become one segment.
 class SegmentMaker {
 public:
-    // loneTileSize is for a segment with one tile, which does not tell the tile size, so that an
-    // unchanged asset keeps its entry.
+    // loneTileSize is the tile size of a segment with a single tile, which does not show the size.
+    // With it an unchanged asset keeps its entry.
     SegmentMaker(PackPlan& plan, const InputFile& file, const AssetOptions& options,
                  uint32_t loneTileSize)
         : m_list(plan), m_file(file), m_options(options), m_codec(codecNamed(options.codec)),
@@ -211,7 +211,7 @@ public:
     {
     }
 
-    // `filter` is a description, or null.
+    // `filter` is a filter description, or null.
     void addKept(uint64_t begin, uint32_t size, const void* filter, uint32_t filterSize)
     {
         const bool joins = begin == m_end && m_run.size != 0 && m_run.size % m_run.tileSize == 0 &&
@@ -249,7 +249,7 @@ private:
         m_list.add(m_run, item.data());
         m_run.size = 0;
     }
-    // Plans the bytes up to `end` as if they were a file.
+    // Plans the bytes up to `end` as if they were a file of their own.
     void addGap(uint64_t end)
     {
         while (m_end < end) {

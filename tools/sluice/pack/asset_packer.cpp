@@ -16,8 +16,8 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kMaxHeldTiles = uint64_t(64)
-                                   << 20; // bytes of an asset's tiles that are in memory at once
+// Limits the bytes of an asset's tiles that are in memory at once.
+constexpr uint64_t kMaxHeldTiles = uint64_t(64) << 20;
 
 bool isSame(const InputFile& a, const InputFile& b)
 {
@@ -89,7 +89,7 @@ AssetPacker::AssetPacker(std::function<void(uint64_t, const void*, size_t)> writ
       m_progress(progress), m_common(common)
 {
     SluiceArchiveWriterInfo info = {};
-    info.codec = SLUICE_CODEC_STORE; // assets bring their segments
+    info.codec = SLUICE_CODEC_STORE; // assets bring segments with their own codecs
     info.anyOrder = 1;
     info.threadCount = threads;
     info.cache = cache != nullptr ? cache->callbacks() : nullptr;
@@ -149,7 +149,7 @@ void AssetPacker::addShare(const ArchiveSource* sources, size_t count, const Ass
     Parts parts;
     for (const ArchiveSource* source = sources; source != sources + count; ++source) {
         const InputFile file(source->path);
-        // Sizes alone decide which files are together.
+        // The sizes decided which files share tiles, so they must not have changed.
         if (file.size() != source->size)
             throw Failure{exitIo, source->path + ": has changed since its folder was read"};
         countImages(file, options);
@@ -163,12 +163,12 @@ void AssetPacker::addShare(const ArchiveSource* sources, size_t count, const Ass
     }
     ArchiveSource share;
     share.path = sources[0].path + formatText(" and %zu files more", count - 1);
-    share.name = "share." + typeOf(sources[0].name); // for the cache
+    share.name = "share." + typeOf(sources[0].name); // part of the key in the cache
     addFile(share, InputFile(share.path, std::move(content)), options, parts);
     m_added += 1 + uint32_t(count);
 }
 
-// Returns false if the entry is of no use; then nothing was added.
+// Returns false if the entry cannot be used; then nothing was added.
 bool AssetPacker::addFromCache(const ArchiveSource& source, const InputFile& file,
                                const AssetEntry& entry, const Parts& parts)
 {

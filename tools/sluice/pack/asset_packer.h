@@ -21,18 +21,18 @@ PackPlan planAsset(const InputFile& file, const std::string& name, const AssetOp
 
 class AssetPacker {
 public:
-    // `write` is where the archive goes; `cache` and `against` may be null. All of them must
-    // outlive the packer. Throws a Failure, as all its functions do.
+    // `write` receives the archive. `cache` and `against` may be null. All of them must outlive the
+    // packer. Throws a Failure, as all member functions do.
     AssetPacker(std::function<void(uint64_t, const void*, size_t)> write, uint32_t threads,
                 PackCache* cache, const OldTiles* against, Progress& progress,
                 const CommonOptions& common);
 
     void add(const ArchiveSource& source, const AssetOptions& options);
-    // Adds files that share tiles, in the order of their names, all with these options.
+    // Adds files that share tiles. They are in the order of their names and all have these options.
     void addShare(const ArchiveSource* sources, size_t count, const AssetOptions& options);
     SluiceArchiveStats finish(const std::string& output);
 
-    // Returns the files for which --images would do something, if it was not given.
+    // How many files --images would change, counted if it was not given.
     uint32_t packedImages = 0, pictures = 0;
 
 private:
@@ -42,13 +42,13 @@ private:
 
     using Parts = std::vector<SluiceArchivePart>;
 
-    // Packs through the cache if there is one. `parts` are none, or those of the share that
-    // `source` stands for.
+    // Packs through the cache if there is one. If `source` stands for a share, `parts` are the
+    // files of the share; otherwise it is empty.
     void addFile(const ArchiveSource& source, const InputFile& file, const AssetOptions& options,
                  const Parts& parts);
     bool addFromCache(const ArchiveSource& source, const InputFile& file, const AssetEntry& entry,
                       const Parts& parts);
-    // name: where the cache keeps what is made; null: nowhere
+    // `name` is the cache entry for the result; null: the result is not cached.
     void addAnew(const ArchiveSource& source, const InputFile& file, const AssetOptions& options,
                  const Parts& parts, const CacheName* name);
     // `counted` is as in InputReader.

@@ -21,12 +21,12 @@ int flagsOf(const SluiceImageFormat& format, bool thorough)
     const int fit = thorough ? squish::kColourClusterFit : squish::kColourRangeFit;
     const std::string_view kind = std::string_view(format.name).substr(0, 3);
     if (kind == "BC1") return squish::kDxt1 | fit;
-    // Colours of nearly transparent texels may be wrong.
+    // Texels that are nearly transparent may get wrong colours.
     if (kind == "BC3") return squish::kDxt5 | fit | squish::kWeightColourByAlpha;
     return kind == "BC4" ? squish::kBc4 : squish::kBc5;
 }
 
-// Encodes the blocks of a row. Texels outside the level are masked out.
+// Encodes one row of blocks. Texels outside the level are masked out.
 void encodeRow(const uint8_t* rgba, uint32_t width, uint32_t height, uint32_t row, int flags,
                uint32_t blockBytes, uint8_t* blocks)
 {
@@ -64,7 +64,7 @@ void encodeBlocks(const uint8_t* rgba, uint32_t width, uint32_t height,
         while (helpers.size() + 1 < std::min({threads, rows, rows * columns / blocksWorthAThread}))
             helpers.emplace_back(work);
     } catch (const std::system_error&) {
-        // Fewer threads do the same.
+        // The threads that exist do all the work.
     }
     work();
     for (std::thread& helper : helpers)

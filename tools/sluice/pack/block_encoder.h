@@ -10,8 +10,8 @@ namespace sluice {
 
 bool hasBlockEncoder(); // false if the build has no libsquish
 
-// Encodes a level of RGBA8. Each block depends on its 16 texels alone, so any number of threads
-// gives the same bytes. Throws std::bad_alloc.
+// Encodes a level of RGBA8. Each block depends only on its own 16 texels, so the bytes do not
+// depend on the number of threads. Throws std::bad_alloc.
 //   thorough  tries all orders of colours: 2 dB better for BC1 and BC3, and 40 times as slow
 //   format    BC1, BC3, BC4 (takes red) or BC5 (red and green), with sRGB or without it
 //   blocks    receives the level, as sluiceGetImageLevel has it

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-// Raised when the layout of a content changes; older entries then count as absent.
+// Raise these when the layout of an entry's content changes; older entries then count as absent.
 constexpr uint32_t kTileLayout = 1, kAssetLayout = 1, kStampsLayout = 1;
 constexpr size_t kSegmentBytes = 8 + 8 * 4, kTileBytes = 32 + 5 * 4, kStampBytes = 64,
                  kNoteBytes = 4 + 8; // without the text
@@ -42,7 +42,7 @@ private:
     Bytes m_bytes;
 };
 
-// After the first thing that did not fit, gives zeros and no bytes.
+// Reads values one after the other. Once a value does not fit, it returns zeros and no bytes.
 class Reader {
 public:
     explicit Reader(const Bytes& bytes) : m_at(bytes.data()), m_left(bytes.size()) {}
@@ -57,7 +57,7 @@ public:
         const uint8_t* at = take(8);
         return at != nullptr ? loadLe64(at) : 0;
     }
-    // Reads a count of things of `size` bytes each, all of which must be there.
+    // Reads a count of items of `size` bytes each, and checks that enough bytes are left.
     size_t count(size_t size)
     {
         const uint64_t number = u64();

@@ -24,7 +24,7 @@ struct TileEntry {
     Bytes bytes;           // stored
 };
 Bytes writeTileEntry(const TileEntry& tile, uint32_t size);
-// `size` is what the tile decodes to.
+// `size` is the decoded size of the tile.
 std::optional<TileEntry> readTileEntry(const Bytes& content, uint32_t size);
 
 struct AssetEntry {
@@ -33,8 +33,7 @@ struct AssetEntry {
         SluiceArchiveTile record; // offset and outputOffset are 0
     };
 
-    uint64_t size = 0; // size of the content in the archive, which a conversion may have made from
-                       // the file
+    uint64_t size = 0; // bytes of the content in the archive, which may be converted from the file
     bool converted = false;
     uint32_t type = 0;
     uint32_t tileSizeLog2 = 0;
@@ -48,7 +47,7 @@ struct AssetEntry {
 Bytes writeAssetEntry(const AssetEntry& asset);
 std::optional<AssetEntry> readAssetEntry(const Bytes& content);
 
-// The digests of files, found by the files' properties in the file system.
+// The digest of a file's content, found by the properties that the file system reports.
 struct Stamp {
     Digest status; // of path, inode, size and times
     Digest content;

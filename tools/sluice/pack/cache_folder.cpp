@@ -17,11 +17,12 @@ namespace {
 
 constexpr uint8_t kMagic[8] = {0x8b, 'S', 'L', 'C', 'A', 'C', 'H', 0x0a};
 constexpr size_t kHeadBytes = 56, kCheckBytes = 16;
-// Larger files are none of ours. Of files of more than 150 GB and of more than two million no entry
-// is kept.
+// Larger files are not entries of the cache. So there is no asset entry for a file of more than 150
+// GB, and no entry with the stamps of more than two million files.
 constexpr uint64_t kLargestTile = 2 << 20, kLargestOther = 128 << 20;
 constexpr int64_t kDay = 24 * 60 * 60;
-constexpr int64_t kTouchSeconds = 60; // uses within this time do not change an entry's age
+// A use within this time after the last one does not update an entry's time.
+constexpr int64_t kTouchSeconds = 60;
 constexpr char kTag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                         "# Tiles that sluice pack has encoded: `sluice cache info` says more, and "
                         "any file of it may be removed.\n";
@@ -42,8 +43,8 @@ size_t indexOf(EntryKind kind)
     return kind == EntryKind::tile ? 0 : kind == EntryKind::asset ? 1 : 2;
 }
 
-// Finds an entry's kind by the name of its file, 62 digits and a letter. Returns false if the file
-// is not ours.
+// Finds the kind of an entry by the name of its file, which is 62 digits and a letter. Returns
+// false if the file is not an entry.
 bool kindOfName(const std::string& name, EntryKind& kind)
 {
     if (name.size() != 63 ||
@@ -63,13 +64,13 @@ bool readWhole(SystemFile file, Bytes& bytes)
     return true;
 }
 
-// Gives a file its name only when it is complete. Several processes may do so at once; the last one
-// wins, and all have written the same bytes.
+// Writes a file that gets its name only when it is complete. Several processes may do so at once.
+// The last one wins, which does no harm, because all write the same bytes.
 bool writeIn(SystemFile folder, const std::string& name, const void* bytes, size_t size)
 {
     FileFacts facts;
     if (factsIn(folder, name, facts) && facts.kind != FileFacts::Kind::file) {
-        errno = EEXIST; // whatever that is, it is not ours
+        errno = EEXIST; // not a file, so it is not ours
         return false;
     }
     std::random_device random;
@@ -96,7 +97,8 @@ bool writeIn(SystemFile folder, const std::string& name, const void* bytes, size
     return isGood;
 }
 
-// ".tmp-" and eight digits; older versions made six or eight letters and digits.
+// Returns whether a name is that of a temporary file: ".tmp-" and eight digits. Older versions used
+// six or eight letters and digits.
 bool isLeftover(const std::string& name)
 {
     constexpr char letters[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -106,8 +108,8 @@ bool isLeftover(const std::string& name)
            name.find_first_not_of(letters, start) == name.npos;
 }
 
-// Calls back for each file of the cache's folders: the digits of its folder, the folder, the file's
-// name and what the system says of it. Files that vanish meanwhile are left out.
+// Calls back for each file in the folders of the cache, with the digits of its folder, the folder,
+// the file's name and its properties. Files that vanish meanwhile are left out.
 void forEachFile(SystemFile cache,
                  const std::function<void(const std::string& digits, SystemFile folder,
                                           const FolderEntry& entry)>& call)
@@ -193,7 +195,7 @@ CacheFolder::CacheFolder(std::string path, bool create)
         throw Failure{exitUsage, m_path + ": is no cache of sluice (its CACHEDIR.TAG says so)"};
     }
     if (!create) throw Failure{exitUsage, m_path + ": is no cache of sluice"};
-    // Another process may be making the same cache: its temporary file does not count.
+    // Another process may be creating the same cache, so temporary files are ignored.
     std::vector<FolderEntry> entries;
     listFolder(m_folder, entries);
     for (const FolderEntry& entry : entries)
@@ -201,12 +203,12 @@ CacheFolder::CacheFolder(std::string path, bool create)
             throw Failure{exitUsage, m_path + ": is neither empty nor a cache of sluice"};
     if (writeIn(m_folder, kTagName, kTag, sizeof kTag - 1)) return;
     const int error = errno;
-    // Some Windows file systems do not replace a file that another process has open. That process
-    // has then made the tag.
+    // On Windows, some file systems do not replace a file that another process has open. In that
+    // case the other process has made the tag.
     if (!isSignature(m_folder)) throw Failure{exitIo, m_path + ": " + std::strerror(error)};
 }
 
-// The folder of the entries whose digests begin with these digits.
+// Opens the folder of the entries whose digests begin with these digits.
 OpenFile CacheFolder::partOf(const std::string& digits) const
 {
     return OpenFile(openFolderIn(m_folder, digits.substr(0, 2)));
@@ -223,7 +225,7 @@ std::optional<Bytes> CacheFolder::find(EntryKind kind, const Digest& digest) con
     Bytes bytes(size_t(facts.size));
     if (!readWhole(file, bytes)) return {};
     std::optional<Bytes> content = readCacheEntry(kind, digest, bytes);
-    // The time of the last change is the time of the last use: reading alone does not set it.
+    // The time of modification serves as the time of last use, because reading does not change it.
     if (content && std::time(nullptr) - facts.modified.seconds > kTouchSeconds) touchFile(file);
     return content;
 }
@@ -293,7 +295,7 @@ CacheFolder::Trimmed CacheFolder::trim(uint64_t limit) const
         bytes -= entry.size;
         const OpenFile part = partOf(entry.digits);
         if (part == kNoFile || !removeIn(part, entry.name.c_str()))
-            continue; // someone else has removed it
+            continue; // another process has removed it
         ++trimmed.entries;
         trimmed.bytes += entry.size;
     }

@@ -29,7 +29,7 @@ void printResult(uint64_t bytesIn, uint64_t bytesOut, const CommonOptions& commo
     }
 }
 
-// This is for the progress line; packing itself will report what cannot be read.
+// Serves the progress line only. Packing itself reports files that cannot be read.
 uint64_t sizeOf(const std::vector<ArchiveSource>& sources)
 {
     uint64_t total = 0;
@@ -51,10 +51,10 @@ int printPlan(const std::vector<ArchiveSource>& sources, const CommonOptions& co
     return exitOk;
 }
 
-// The part that this run packs: everything, or a shard.
+// The part of the files that this run packs: all of them, or a shard.
 struct Part {
     std::vector<ArchiveSource> files;
-    ShardHead head; // shard.count is 0 if it is everything
+    ShardHead head; // shard.count is 0 if the run packs everything
 };
 
 Part partOf(const std::vector<ArchiveSource>& files, const PackRules& rules,

@@ -15,8 +15,8 @@ namespace sluice {
 namespace {
 
 constexpr size_t kReadBytes = 1 << 20;
-// A file that changed this recently may change again without a new time of change, because clocks
-// of file systems tick slowly, some every two seconds.
+// A file that has changed this recently may change again and keep its time of change, because the
+// clocks of file systems are coarse; some advance every two seconds.
 constexpr int64_t kRacySeconds = 3;
 
 Digest digestFrom(const uint8_t* bytes)
@@ -38,7 +38,7 @@ Digest hashContent(const InputFile& file)
     return hash.finish();
 }
 
-// Inodes and times only have a meaning on one machine.
+// Inode numbers and times are meaningful on one machine only.
 Digest machineDigest()
 {
     Blake2b hash;

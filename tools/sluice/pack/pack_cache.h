@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Does sluice pack --cache: finds files that an earlier run has packed with the same options, by
-// their content, and tiles that it has encoded. The archive is the same with a cache and without.
+// Does sluice pack --cache: finds files that an earlier run packed with the same options, by their
+// content, and tiles that it encoded. The archive is the same with and without a cache.
 #pragma once
 
 #include <map>
@@ -18,10 +18,10 @@ namespace sluice {
 
 class PackCache {
 public:
-    // `scope` are the inputs of this run, which say where the digests of its files are kept.
+    // `scope` identifies the inputs of this run; the digests of its files are stored under it.
     PackCache(const std::string& folder, const std::string& scope, bool quiet);
 
-    // The cache for the archive's writer, which lives as long as this.
+    // Returns the cache for the archive's writer. It lives as long as this object.
     const SluiceTileCache* callbacks() const { return &m_callbacks; }
 
     // Returns the digest of a file's content. It comes from an earlier run if the file system says
@@ -35,24 +35,24 @@ public:
                         const std::string& encoding);
 
     std::optional<AssetEntry> findAsset(const Digest& key) const;
-    // Returns the stored bytes of all its tiles; none if one is missing or they are more than
-    // `limit`.
+    // Returns the stored bytes of all tiles of an entry. Returns none if a tile is missing or the
+    // bytes exceed `limit`.
     std::optional<std::vector<Bytes>> loadTiles(const AssetEntry& entry, uint64_t limit) const;
 
-    // Keep the result for the asset that is added to the writer next. Its tiles are still to be
-    // written, so begin comes before the writer's call and confirm after it; `keep` says whether
-    // the file was still the same after it had been read.
+    // These keep the result for the asset that is added to the writer next. Its tiles are written
+    // later, so call begin before the writer and confirm after it. `keep` says whether the file was
+    // still unchanged after it had been read.
     void begin(uint32_t asset, const Digest& key, AssetEntry entry);
     void confirm(uint32_t asset, bool keep);
 
-    // Called after the archive is finished: keeps the digests of the files, and removes old entries
-    // above `limit` bytes (0: there is no limit).
+    // Call this when the archive is finished. It keeps the digests of the files, and removes the
+    // oldest entries if the cache exceeds `limit` bytes (0: no limit).
     void finish(uint64_t limit);
 
     struct Counts {
         uint64_t files = 0, filesFound = 0, tiles = 0, tilesFound = 0;
     };
-    Counts counts; // `tiles` counts those of files that were not found
+    Counts counts; // `tiles` are those of files not found
     std::string summary() const;
 
 private:

@@ -36,14 +36,14 @@ constexpr Format kDf11Format = {SLUICE_DF11_BF16, "BF16", kEncodedName, kSignMan
 constexpr Format kEcf8Format = {SLUICE_DF11_FP8_E4M3, "F8_E4M3", kEcf8EncodedName,
                                 kEcf8SignMantissaName};
 
-// Tensors that are packed together, in the order of their attributes.
+// Tensors that are packed together, sorted by their attributes.
 struct Unit {
     std::string module;
-    int64_t group = -1;                       // the --group that joins it; -1: a single tensor
+    int64_t group = -1; // the --group that the unit belongs to; -1: a single tensor
     std::map<std::string, size_t> attributes; // the module's, with tensors of the input
     uint64_t histogram[256] = {};
     uint64_t elements = 0;
-    std::string plain; // why it stays plain; empty if it does not
+    std::string plain; // why the unit stays plain; empty if it does not
     Df11Code code;
     Df11Sizes sizes = {};
 };
@@ -112,7 +112,8 @@ bool Df11Packer::isWeight(const SafetensorsTensor& tensor) const
            endsWith(tensor.name, kWeightSuffix);
 }
 
-// Returns "model.layers.7.q" as an expression; if `general`, any number may stand for each number.
+// Returns a regular expression for "model.layers.7.q". If `general`, every number in it may be any
+// number.
 std::string expressionOf(const std::string& module, bool general)
 {
     std::string regex;
@@ -134,7 +135,8 @@ std::string expressionOf(const std::string& module, bool general)
     return regex;
 }
 
-// Returns whether a reader can find the module by this expression: lengths of both are limited.
+// Returns whether a reader can find the module by this expression. Readers limit the lengths of
+// both.
 bool isFoundBy(const std::string& regex, const std::string& module, std::string& reason)
 {
     ModulePattern pattern;
@@ -143,8 +145,8 @@ bool isFoundBy(const std::string& regex, const std::string& module, std::string&
     return pattern.matches(module);
 }
 
-// A tensor joins the group whose expression matches its name up to one of the dots; any other
-// tensor is a unit by itself.
+// A tensor joins the group whose expression matches the tensor's name up to one of its dots. Any
+// other tensor is a unit by itself.
 void Df11Packer::planUnits()
 {
     for (const SafetensorsTensor& one : m_input.header().tensors) {
@@ -272,8 +274,8 @@ void Df11Packer::chooseCode(Unit& unit)
         return;
     }
     if (m_format.kind == SLUICE_DF11_BF16 && unit.code.minLength() == 1) {
-        // Many elements in few bits may need more shared memory than the kernel has; only encoding
-        // tells where.
+        // If many elements take few bits, a block may need more shared memory than the kernel has.
+        // Only a trial encoding shows that.
         Df11Encoder trial(m_format.kind, unit.code);
         const auto encode = [&](const uint8_t* elements, uint64_t number) {
             trial.add(elements, number);
@@ -321,8 +323,8 @@ void Df11Packer::write(OutputFile& output)
             addParts(*unit, header);
         }
     }
-    // Wide elements come first, so that each lies at a multiple of its size; ECF8's positions are
-    // u64, although called U8.
+    // Wide elements come first, so that each is aligned to its size. ECF8's positions are u64,
+    // although their dtype is U8.
     const auto width = [this](const SafetensorsTensor& tensor) {
         const bool positions = m_format.kind == SLUICE_DF11_FP8_E4M3 && tensor.shape.size() == 1 &&
                                tensor.shape[0] % 8 == 0 &&
@@ -396,14 +398,14 @@ void Df11Packer::writeUnit(const Unit& unit, OutputFile& output,
     flush();
 }
 
-// One expression serves all modules that it matches if they are packed alike; otherwise each module
-// has its own. No module is matched by two expressions, because our readers take the first match
-// and DFloat11's loaders take all.
+// Modules that are packed alike share an expression that matches all of them; any other module has
+// its own. No module may match two expressions, because our readers take the first match and
+// DFloat11's loaders take all.
 Json Df11Packer::patterns() const
 {
     const auto names = [this](const Unit& unit) {
         std::vector<std::string> list;
-        // For a module that is a unit by itself ECF8 writes "", and DFloat11 lists nothing.
+        // For a module that is a unit by itself, ECF8 writes "" and DFloat11 an empty list.
         if (unit.group < 0 && m_format.kind == SLUICE_DF11_BF16) return list;
         for (const auto& [attribute, number] : unit.attributes)
             list.push_back(attribute);
@@ -425,8 +427,8 @@ Json Df11Packer::patterns() const
             shared.emplace(general.back(), Shared{names(unit), unit.group, true}).first->second;
         one.good = one.good && good && one.names == names(unit) && one.group == unit.group;
     }
-    // Expressions that are made here match only modules of one form; those of --group may match
-    // any.
+    // An expression made here matches only modules of one form. One of --group may match any
+    // module.
     for (auto& [regex, one] : shared) {
         std::string reason;
         ModulePattern pattern;
@@ -455,7 +457,7 @@ Json Df11Packer::patterns() const
 struct ConfigFile {
     std::string path;
     Json json;
-    bool keepsRest; // the file's other members stay
+    bool keepsRest; // keeps the other members of the file
 };
 
 // Returns the files that the loaders need beside `output`. `plain` is the config.json of the model.
@@ -472,7 +474,7 @@ std::vector<ConfigFile> makeConfigs(const Format& format, const fs::path& output
                                     {"pattern_dict", std::move(patterns)}};
         return {{path("config.json"), std::move(plain), true}};
     }
-    // Language models have it in config.json, pipelines of diffusion models in a file of its own.
+    // Loaders of language models read config.json, those of diffusion models a file of their own.
     const Json config = {
         {"version", "0.2.0"}, {"threads_per_block", SLUICE_DF11_WINDOWS}, {"bytes_per_thread", 8}};
     plain["dfloat_config"] = config;

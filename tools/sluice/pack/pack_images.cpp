@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kLargest = uint64_t(1) << 30; // bytes that are held in memory
+constexpr uint64_t kLargest = uint64_t(1) << 30; // most bytes of an image in memory
 
 bool endsWith(const std::string& name, const std::string& suffix)
 {
@@ -23,8 +23,8 @@ bool endsWith(const std::string& name, const std::string& suffix)
                       [](char a, char b) { return a == std::tolower(static_cast<uint8_t>(b)); });
 }
 
-// Returns the same image without its scheme; empty if it cannot be made, and then `reason` says
-// why.
+// Returns the image without its supercompression scheme. Returns no bytes if that is not possible;
+// `reason` then says why.
 Bytes withoutScheme(const InputFile& input, uint64_t limit, std::string& reason)
 {
     const Bytes file = input.readAll();
@@ -97,12 +97,13 @@ bool planContainer(const InputFile& input, const AssetOptions& options, const Co
         plan.content = std::make_unique<InputFile>(input.name(), std::move(bytes));
     }
     if (!small && codec.fileCodec == SLUICE_CODEC_GSTD)
-        plan.reason = "it is larger than 1 GiB"; // which says why it has no filters
+        plan.reason = "it is larger than 1 GiB"; // the reason why it has no filters
     if (plan.segments.empty()) plan.segments = segmentsAt(image.cuts(size), size, options, codec);
     uint8_t item[SLUICE_IMAGE_ITEM_SIZE];
     uint32_t itemBytes = 0, filterBytes = 0;
-    sluiceMakeArchiveImageItem(&image.info, image.levels, item, &itemBytes); // it was parsed
-    // The filters come first, so that their places stay.
+    // This cannot fail: the image was parsed.
+    sluiceMakeArchiveImageItem(&image.info, image.levels, item, &itemBytes);
+    // The filters come first, so that their offsets stay valid.
     const void* filters = sluiceGetFilterParameters(plan.filters.get(), &filterBytes);
     plan.parameters.resize(filterBytes);
     if (filterBytes != 0) std::memcpy(plan.parameters.data(), filters, filterBytes);

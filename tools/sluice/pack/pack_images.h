@@ -6,14 +6,14 @@
 
 namespace sluice {
 
-// Returns whether a file is a KTX2 file with a scheme that --images would undo, judged by its name
-// and its first bytes.
+// Returns whether a file is a KTX2 file with a supercompression scheme that --images would undo.
+// Only its name and its first bytes are looked at.
 bool isPackedKtx2(const InputFile& input);
 
-// Plans how an image goes into an archive: without a scheme, with a tile for each large level, and
-// with the description of the image among plan.parameters; a picture goes in as its texture.
-// Returns false if the file is to be packed like any other. If its name is an image's, plan.reason
-// then says why; it also says why an image has no filters.
+// Plans how an image goes into an archive: without a supercompression scheme, with a tile for each
+// large level, and with the image's description in plan.parameters. A picture is packed as its
+// texture. Returns false if the file is to be packed like any other; if its name is that of an
+// image, plan.reason then says why. plan.reason also says why an image has no filters.
 bool planImage(const InputFile& input, const AssetOptions& options, const Codec& codec,
                PackPlan& plan);
 

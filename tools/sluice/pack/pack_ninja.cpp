@@ -13,14 +13,15 @@ namespace fs = std::filesystem;
 namespace sluice {
 namespace {
 
-// Ends of lines end what a build file says, whatever stands around them, and NUL ends all of it.
+// Refuses characters that a build file cannot contain. A line end ends a statement, however it is
+// quoted, and NUL ends the file.
 void refuseCharacters(const std::string& text, std::string_view characters)
 {
     if (text.find_first_of(characters) != std::string::npos)
         throw Failure{exitUsage, printable(text) + ": a build file cannot name it"};
 }
 
-// Where Ninja expects a path, in which it knows no way to write '|'.
+// Escapes text where Ninja expects a path. There is no way to escape '|' in a path.
 std::string ninjaPath(const std::string& path)
 {
     std::error_code error;
@@ -70,7 +71,7 @@ std::string ninjaText(const PackOptions& options, const PackSources& sources)
                        " -o $out --" + inputs + "\n  description = shard $number of " + count +
                        "\nrule join\n  command = " + change +
                        " join -f -q -o $out $in\n  description = join $out\n";
-    // Sizes decide which file is in which shard, and a folder's time says that a file was added.
+    // The shards depend on the sizes of all files. A folder's time changes when a file is added.
     text += "build " + ninjaPath(shard) + "s: phony " + ninjaPath(program);
     for (const std::string& file : options.dependencies)
         text += " " + ninjaPath(file);

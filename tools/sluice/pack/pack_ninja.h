@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A build file for Ninja that packs in shards: one edge a shard, and one that joins them.
+// A build file for Ninja that packs in shards: one edge per shard, and one edge that joins them.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-// Returns the text of the file. options.words are the options that every shard gets; `sources` say
-// what the edges depend on. Throws a Failure if a path cannot be written in such a file.
+// Returns the text of the build file. Every shard gets options.words, and the edges depend on
+// `sources`. Throws a Failure if a path cannot be written in such a file.
 std::string ninjaText(const PackOptions& options, const PackSources& sources);
 
 } // namespace sluice

@@ -9,9 +9,9 @@
 
 namespace sluice {
 
-// Brings files, which are in the order of their names, into the order of a list of files and
-// folders, one a line. If a name occurs twice, the first place counts. The other files follow in
-// their old order. Throws a Failure, also if a line names nothing.
+// Sorts files, which are in the order of their names, into the order of a list of files and
+// folders, one per line. If a name occurs twice, its first place counts. Files that are not in the
+// list follow in their old order. Throws a Failure, for example if a line matches no file.
 void orderFiles(std::vector<ArchiveSource>& files, const std::string& list);
 
 } // namespace sluice

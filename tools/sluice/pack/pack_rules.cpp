@@ -25,7 +25,7 @@ struct Setting {
     const char* name; // name in the file of rules
     std::function<std::string(const AssetOptions&)> text;
     std::function<bool(const PackRule&)> isSet;
-    uint32_t codecOption; // which codecs take it; 0: all
+    uint32_t codecOption; // the codecs that take it; 0: all
 };
 
 const std::vector<Setting>& settings()
@@ -72,7 +72,7 @@ void apply(const PackRule& rule, AssetOptions& options)
     options.share = rule.share.value_or(options.share);
 }
 
-// Returns the first of the rule's globs that the name matches; null if none does.
+// Returns the first of the rule's globs that matches the name; null if none does.
 const std::string* matchOf(const PackRule& rule, const std::string& name)
 {
     const auto found =
@@ -182,7 +182,7 @@ private:
         to = node.value<bool>();
     }
 
-    // The codec must exist, be allowed in archives and take the rule's other options.
+    // Checks that the codec exists, is allowed in archives and takes the rule's other options.
     void checkCodec() const
     {
         if (!m_rule.codec) return;
@@ -208,15 +208,15 @@ private:
     PackRule m_rule;
 };
 
-// Returns the same rules in ASCII: other characters become a question mark in comments, and an
-// escape in strings "...". Sets `stray` to the line of the first such character elsewhere, where
-// neither TOML nor rules allow them, or of the first bytes that are not UTF-8; 0 if there is none.
-// This is needed because toml++ 3.3 ends the program at some characters where it looks for white
-// space, which it does in too many places.
+// Returns the same rules in ASCII: any other character becomes a question mark in a comment and an
+// escape in a string "...". toml++ 3.3 needs this, because it terminates the program at some
+// characters in the many places where it looks for white space. Sets `stray` to the line of the
+// first character that cannot be replaced, because TOML or the rules do not allow it there, or of
+// the first bytes that are not UTF-8; 0 if there is none.
 std::string inAscii(const std::string& text, uint32_t& stray)
 {
-    // Rules have no keys of several parts, and toml++ takes stack for each part.
-    constexpr uint32_t kMostDots = 16; // in a line
+    // Rules have no dotted keys, and toml++ uses stack for each part of one.
+    constexpr uint32_t kMostDots = 16; // in one line
     uint32_t dots = 0;
     enum class In {
         plain,
@@ -224,7 +224,7 @@ std::string inAscii(const std::string& text, uint32_t& stray)
         string, // "..."
         other   // strings without escapes, or of several lines
     } in = In::plain;
-    std::string ascii, end; // of what `other` is in
+    std::string ascii, end; // `end` is what ends `other`
     uint32_t line = 1;
     stray = 0;
     for (size_t i = 0; i < text.size();) {
@@ -266,7 +266,7 @@ std::string inAscii(const std::string& text, uint32_t& stray)
         } else if (c == '\\' && in != In::plain && in != In::comment && end[0] == '"' &&
                    i + 1 < text.size() && uint8_t(text[i + 1]) <= 0x7f && text[i + 1] != '\n') {
             ascii += c;
-            ++i; // and what is escaped
+            ++i; // also copies the escaped character
         }
         ascii += text[i++];
     }

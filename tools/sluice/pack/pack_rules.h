@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rules of sluice pack --rules: a TOML file that says by globs how files are encoded.
+// The rules of sluice pack --rules: a TOML file that chooses, by globs, how files are encoded.
 //
 //   [[rule]]
 //   files = ["*.wav", "music/**"]   # globs as --exclude takes them
 //   level = 12
 //
-// All rules that match a file apply, one after the other: a later one overrides earlier ones and
-// the command line.
+// All rules that match a file apply in turn: a later rule overrides earlier ones and the command
+// line.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@
 
 namespace sluice {
 
-constexpr uint64_t kMaxRulesBytes = 1 << 16; // of a file; each is compared with each name
+// Limits a file of rules, because every rule is compared with every file name.
+constexpr uint64_t kMaxRulesBytes = 1 << 16;
 
 struct ArchiveSource;
 
@@ -33,8 +34,8 @@ struct PackRule {
 class PackRules {
 public:
     PackRules() = default; // none
-    // `name` is the file's, for messages. Throws a Failure that says where the text is wrong and
-    // how.
+    // `name` is the name of the rules file, for messages. Throws a Failure that says where the text
+    // is wrong and how.
     PackRules(std::string name, const std::string& text);
     // Also throws if this build has no TOML reader.
     static PackRules fromFile(const std::string& path);
@@ -42,10 +43,11 @@ public:
     // Throws if a glob matches none of the files.
     void checkGlobs(const std::vector<ArchiveSource>& files) const;
 
-    // Returns the options of a file: those that the command line gives to all files, as changed by
-    // the rules.
+    // Returns the options of a file: the options that the command line gives to all files, as
+    // changed by the rules.
     AssetOptions optionsFor(const std::string& name, const AssetOptions& base) const;
-    // Returns the same as text, a line for each option that matters: its value, and what set it.
+    // Returns these options as text. There is a line for each option that matters, with its value
+    // and its source.
     std::string explain(const std::string& name, const AssetOptions& base) const;
 
 private:

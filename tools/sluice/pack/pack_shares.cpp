@@ -17,8 +17,8 @@ namespace {
 constexpr uint64_t kSmall = 4;        // a file smaller than a tile divided by this may share one
 constexpr uint32_t kEndingNames = 64; // one in this many names ends a share of half a tile or more
 
-// Types whose form filters know, and which gain more by their own filters. (.md3 files are not
-// among them: shared tiles make them a sixth smaller.)
+// Types whose structure the filters know. Such files gain more by filters of their own than by
+// shared tiles. (.md3 is missing here, because shared tiles make these files a sixth smaller.)
 constexpr std::string_view kFilteredTypes[] = {"tga", "wav", "bsp", "dds", "glb", "ktx2"};
 
 // Returns how many bytes a share may decode to. A share is one tile, unless filters cut it.
@@ -94,7 +94,7 @@ void Sharer::finish()
             if (isPlaced[i] == 0) ordered.push_back(std::move(m_files[i]));
             continue;
         }
-        // If extents are not in the order of names, members need not be either.
+        // The extents may not be in the order of names, but the members of a share must be.
         std::vector<size_t>& members = found->second;
         std::sort(members.begin(), members.end(),
                   [&](size_t a, size_t b) { return m_files[a].name < m_files[b].name; });

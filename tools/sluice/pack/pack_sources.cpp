@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace sluice {
 namespace {
 
-// The file that the archive will replace, or that stdout goes to. Packing must not read it.
+// The file that the archive replaces or that stdout is redirected to. Packing must not read it.
 class OwnOutput {
 public:
     explicit OwnOutput(const std::string& path)
@@ -37,7 +37,7 @@ private:
     bool m_exists;
 };
 
-// Returns whether it is an archive or a shard of one, which pack may replace.
+// Returns whether the file is an archive or a shard, which pack may replace.
 bool isOurs(const std::string& path)
 {
     const InputFile file(path);
@@ -46,7 +46,7 @@ bool isOurs(const std::string& path)
                              std::memcmp(start.data(), kArchiveMagic, start.size()) == 0);
 }
 
-// Returns the last component of a path, also for "a/", "a/." and "..".
+// Returns the last component of a path. For "a/", "a/." and ".." that is the name of the folder.
 std::string lastComponent(const std::string& path)
 {
     std::error_code error;
@@ -100,7 +100,7 @@ bool Collector::isExcluded(const std::string& name, bool isFolder)
     return any;
 }
 
-// Globs may match what lies in a folder that another one leaves out.
+// Marks globs as used that match something inside an excluded folder.
 void Collector::findExcluded(const std::string& name, const std::string& folder)
 {
     std::vector<FolderEntry> entries;
@@ -201,7 +201,7 @@ void Collector::addInput(const std::string& input)
              facts);
 }
 
-// Different inputs may give a file and a folder of the same name.
+// Throws if different inputs give a file and a folder the same name.
 void checkFolders(const std::vector<ArchiveSource>& files)
 {
     for (const ArchiveSource& source : files) {

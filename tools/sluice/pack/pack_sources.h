@@ -11,7 +11,7 @@ namespace sluice {
 
 struct LeftOut {
     uint64_t links = 0, special = 0, emptyFolders = 0, excluded = 0;
-    uint64_t unfinished = 0; // temporary files of other runs, which were killed or still go on
+    uint64_t unfinished = 0; // temporary files of other runs, killed or still running
     bool output = false;     // the archive itself, which lies in a folder that is packed
 
     // Returns "2 links, 1 empty folder"; empty if nothing was left out.
@@ -20,12 +20,12 @@ struct LeftOut {
 
 struct PackSources {
     std::vector<ArchiveSource> files; // in the order of their names
-    std::vector<std::string> folders; // paths of all that were read
+    std::vector<std::string> folders; // paths of all folders that were read
     LeftOut leftOut;
 };
 
-// Returns the files of options.inputs and below its folders. Reports what is left out: a line on
-// stderr, with -v a line each, with -q nothing. Throws a Failure.
+// Returns the files of options.inputs and those below its folders. Reports on stderr what is left
+// out: in one line, with -v in a line for each file, with -q not at all. Throws a Failure.
 PackSources collectSources(const PackOptions& options, const CommonOptions& common);
 
 } // namespace sluice

@@ -13,12 +13,13 @@ namespace {
 
 constexpr uint64_t kLargeTensor = 65536; // bytes of a tensor that gets a segment of its own, so
                                          // that it can be found and decoded alone
-constexpr uint64_t kSmallFloats = 1024;  // fewer bytes are not worth a code of their own
+constexpr uint64_t kSmallFloats = 1024;  // with fewer bytes a code of their own does not pay
 constexpr uint32_t kSampleBytes = 65536, kSampleCount = 4;
 constexpr uint32_t kFloatTileBytes = 1u << SLUICE_ARCHIVE_MAX_TILE_LOG2, kGdeflateTileBytes = 65536;
-constexpr uint32_t kDenseLevel = 10; // from here on fp8 is packed to be small, not to decode fast
+// From this level on, fp8 is packed for size and not for speed of decoding.
+constexpr uint32_t kDenseLevel = 10;
 
-// SluiceFloatType, or -1.
+// Returns a SluiceFloatType, or -1.
 int floatTypeOf(const std::string& dtype, uint32_t level)
 {
     if (dtype == "F8_E4M3" && level >= kDenseLevel) return SLUICE_FLOAT_F8_E4M3_DENSE;
@@ -40,11 +41,11 @@ public:
         m_gdeflate.decodeSpeed = options.decodeSpeed;
     }
 
-    // Tensors come in the order of their bytes; begin and end count from the start of the file.
+    // Tensors must arrive in the order of their bytes. begin and end are offsets in the file.
     void addTensor(const std::string& dtype, uint64_t begin, uint64_t end)
     {
-        // Segments start and end at multiples of 4, except for the last end. The few bytes around a
-        // tensor that does not are left over.
+        // Segments start and end at multiples of 4, except at the end of the file. If a tensor does
+        // not, the few bytes around it are left to addRemains.
         const uint64_t from = roundUp4(begin), to = end == m_file.size() ? end : end & ~uint64_t(3);
         const int type = floatTypeOf(dtype, m_level);
         if (type >= 0 && (from - begin) % sluiceFloatElementSize(uint32_t(type)) == 0) {
@@ -97,7 +98,7 @@ private:
         }
     }
 
-    // Chooses plain Huffman, GDeflate or neither for [begin, end).
+    // Chooses plain Huffman codes, GDeflate or neither for [begin, end).
     SluiceArchiveSegment bestOnSamples(uint64_t begin, uint64_t end)
     {
         SluiceArchiveSegment stored = {};

@@ -5,7 +5,7 @@
 #if SLUICE_HAVE_JPEG
 
 #include <csetjmp>
-#include <cstdio> // which jpeglib.h needs before it
+#include <cstdio> // jpeglib.h needs it
 
 #include <jerror.h>
 #include <jpeglib.h>
@@ -16,8 +16,8 @@ namespace {
 constexpr int kMaxScans = 200;             // a file of tiny scans would take minutes
 constexpr long kMaxMemory = long(1) << 30; // for the coefficients of a progressive file
 
-// A structure whose first member is libjpeg's. Nothing with a destructor may be made between setjmp
-// and the calls that jump.
+// The first member is libjpeg's structure, so that callbacks find this one. No object with a
+// destructor may be created between setjmp and the calls that may jump.
 struct JpegReader {
     jpeg_error_mgr errors;
     std::jmp_buf jump;
@@ -35,8 +35,8 @@ struct JpegReader {
     std::longjmp(reader.jump, 1);
 }
 
-// Level -1 is a warning, after which libjpeg goes on and makes up what is missing. So all but
-// harmless warnings are errors here.
+// Level -1 is a warning, after which libjpeg continues and invents the missing data. So all
+// warnings except harmless ones count as errors here.
 void onMessage(j_common_ptr jpeg, int level)
 {
     const int code = jpeg->err->msg_code;
@@ -78,7 +78,7 @@ bool readHead(JpegReader& reader, const Bytes& file)
     return true;
 }
 
-// Rows of 1 or 3 channels stand at the end of RGBA8 rows while they are read.
+// While rows of 1 or 3 channels are read, they are at the end of the RGBA8 rows.
 bool readRows(JpegReader& reader, uint8_t* rgba, uint32_t width, uint32_t height, uint32_t channels)
 {
     if (setjmp(reader.jump) != 0) return false;
@@ -87,7 +87,7 @@ bool readRows(JpegReader& reader, uint8_t* rgba, uint32_t width, uint32_t height
         uint8_t* const to = rgba + size_t(y) * width * 4;
         JSAMPROW row = to + size_t(width) * (4 - channels);
         (void)jpeg_read_scanlines(&reader.jpeg, &row, 1);
-        for (uint32_t x = 0; x < width; ++x) { // in order, since a texel overlaps no later pixel
+        for (uint32_t x = 0; x < width; ++x) { // ascending: no texel overwrites a later pixel
             const uint8_t* const from = row + size_t(x) * channels;
             const uint8_t red = from[0], green = from[channels == 1 ? 0 : 1],
                           blue = from[channels == 1 ? 0 : 2];
@@ -116,7 +116,7 @@ std::string readJpeg(const Bytes& file, uint64_t limit, Pixels& pixels)
         pixels.width = reader.jpeg.image_width;
         pixels.height = reader.jpeg.image_height;
         pixels.channels = uint32_t(reader.jpeg.num_components);
-        // If there are several scans, libjpeg keeps all coefficients, of two bytes each.
+        // If there are several scans, libjpeg keeps all coefficients in memory, two bytes each.
         const uint64_t kept = jpeg_has_multiple_scans(&reader.jpeg) ? 2 * pixels.channels : 0;
         const std::string why =
             whyTooLarge(uint64_t(pixels.width) * pixels.height * (4 + kept), limit);

@@ -12,8 +12,8 @@
 namespace sluice {
 namespace {
 
-// The data that outlives a long jump out of libpng. Nothing with a destructor may be made between
-// setjmp and the calls that jump.
+// The data that survives a long jump out of libpng. No object with a destructor may be created
+// between setjmp and the calls that may jump.
 struct PngReader {
     const Bytes& file;
     Pixels& pixels;
@@ -46,14 +46,14 @@ void onRead(png_structp png, png_bytep bytes, size_t size)
     reader.at += size;
 }
 
-// Reads the head, and sets the transformations that turn every kind of PNG into RGBA8. Returns
+// Reads the header, and sets the transformations that turn every kind of PNG into RGBA8. Returns
 // false after an error.
 bool readHead(PngReader& reader)
 {
     if (setjmp(png_jmpbuf(reader.png)) != 0) return false;
     png_set_read_fn(reader.png, &reader, onRead);
     png_set_user_limits(reader.png, kMaxTextureExtent, kMaxTextureExtent);
-    // A small file may hold very large texts and profiles.
+    // A small file may contain very large texts and profiles, so these are skipped.
     png_set_keep_unknown_chunks(reader.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     png_read_info(reader.png, reader.info);
     const int type = png_get_color_type(reader.png, reader.info);

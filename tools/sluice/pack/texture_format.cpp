@@ -43,8 +43,8 @@ bool isNormalName(const std::string& name)
     return std::find(std::begin(known), std::end(known), suffix) != std::end(known);
 }
 
-// Returns whether nine texels of ten are vectors of length 1 that point out of the surface. Height
-// maps have such names too.
+// Returns whether at least nine of ten texels are unit vectors that point away from the surface.
+// The name does not suffice, because height maps have such names too.
 bool hasNormals(const Pixels& pixels)
 {
     size_t normals = 0;

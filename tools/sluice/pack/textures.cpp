@@ -15,8 +15,7 @@ namespace {
 
 constexpr uint64_t kLargest = uint64_t(1) << 30; // bytes of a file, and of a texture
 
-constexpr uint32_t kThoroughLevel = 6; // the level of -l from which on blocks are encoded
-                                       // thoroughly
+constexpr uint32_t kThoroughLevel = 6; // from this level of -l on, blocks are encoded thoroughly
 
 enum class Picture {
     none,
@@ -34,7 +33,7 @@ std::string suffixOf(const std::string& name)
     return suffix;
 }
 
-// The name must be a picture's; the first bytes say better which kind.
+// The name must be that of a picture; the first bytes then decide the kind.
 Picture kindOf(const InputFile& input)
 {
     if (!hasPictureName(input.name())) return Picture::none;
@@ -71,7 +70,8 @@ uint64_t bytesOf(SluiceImageInfo info)
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < info.levels; ++i) {
         SluiceImageLevel level = {};
-        (void)sluiceGetImageLevel(&info, i, &level); // a picture's extents are small enough
+        // This cannot fail: a picture's extents are small enough.
+        (void)sluiceGetImageLevel(&info, i, &level);
         bytes += level.size;
     }
     return bytes;
@@ -89,8 +89,9 @@ bool isPicture(const InputFile& input) { return kindOf(input) != Picture::none; 
 
 uint64_t imageLimit(const InputFile& input, const AssetOptions& options)
 {
-    // What is made of a picture takes 2.7 times its size in all, so that one of less than 10 MB takes
-    // less than 512 MiB: 128 MiB, or 16 times the file's size where other limits have 100.
+    // Everything made of a picture together takes 2.7 times its size in memory. With this limit,
+    // 128 MiB or 16 times the file's size (other limits have 100 times), a picture of less than 10
+    // MB takes less than 512 MiB.
     return std::min(outputLimit(input.size() / 100 * 16, options.maxOutput, uint64_t(128) << 20),
                     kLargest);
 }
@@ -110,7 +111,7 @@ Texture makeTexture(const InputFile& input, const AssetOptions& options)
 
     const TextureFormat choice = chooseTextureFormat(input.name(), pixels, options.bc);
     SluiceImageFormat format;
-    (void)sluiceGetImageFormat(choice.format, &format); // one of the table
+    (void)sluiceGetImageFormat(choice.format, &format); // cannot fail: the table has the format
     SluiceImageInfo info = {};
     info.format = choice.format;
     info.width = pixels.width;

@@ -64,7 +64,7 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
         if (frames.empty()) {
             throw Failure{exitFormat, input.path + ": the file is empty"};
         }
-        // Adding the file will report damage.
+        // Errors are ignored here, because adding the file will report damage.
         uint64_t size = 0;
         if (ZstdReader(frames.data(), frames.size()).measure(size) == SLUICE_OK) {
             decoded = size <= UINT64_MAX - decoded ? decoded + size : UINT64_MAX;
@@ -82,7 +82,7 @@ int runTranscode(const TranscodeOptions& options, const CommonOptions& common)
             ZstdReader::wantsDictionary(frames.data(), frames.size())) {
             throw Failure{exitUnsupported, input.path + ": a frame needs a dictionary"};
         }
-        if (status == SLUICE_ERROR_ARGUMENT) { // names and options are good
+        if (status == SLUICE_ERROR_ARGUMENT) { // names and options are valid, so it is the frames
             throw Failure{exitFormat,
                           input.path + ": says that it decodes to more than an archive can hold"};
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs the verbs that report on a device, each in a process of its own, and puts their JSON
-// together. So a driver that crashes or hangs spoils only one step, and every figure has one
-// source.
+// Runs the verbs that report on a device, each in a process of its own, and merges their JSON. So a
+// driver that crashes or hangs spoils only one step, and every figure has one source.
 #include "tools/sluice/report/field_report.h"
 
 #include <algorithm>
@@ -21,17 +20,18 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kSchemaVersion = 1;
-constexpr double kStepSeconds = 600; // for a step, if there is no limit
+constexpr double kStepSeconds = 600; // of one step, if there is no limit
 constexpr double kListSeconds = 30, kLeastStep = 1;
-// A step may use this part of the remaining time, so that a step that hangs leaves some to the
+// A step may use this part of the remaining time, so that a step that hangs leaves time for the
 // others.
 constexpr double kStepPart = 2.0 / 3;
 
-// Rows of the benchmark that compile together get a share of the time together.
+// Rows of the benchmark whose pipelines compile together also share one part of the time.
 constexpr const char* kBenchFilters[] = {"=scan", "gdeflate,checksum", "gstd filters"};
-// Each gets a part of the seconds, within bounds.
+// Each gets 1 / kBenchParts of the time, within these bounds in seconds.
 constexpr double kBenchParts = 15, kLeastBench = 2, kMostBench = 20;
-// Tuning is only measured on GPUs, because software devices make pipelines too slowly.
+// Seconds for tuning. It is only measured on GPUs, because software devices make pipelines too
+// slowly.
 constexpr double kMostTune = 60;
 
 struct Step {
@@ -167,9 +167,9 @@ private:
     using Steps = std::vector<Step>;
 
     struct Ending {
-        std::optional<OrderedJson> printed; // what the verb printed, if it did its work
-        std::string error;                  // else how it ended, or what it found wrong
-        bool isOver = false;                // stopped because time was over
+        std::optional<OrderedJson> printed; // the verb's output, if it did its work
+        std::string error;                  // otherwise, how it ended or which errors it found
+        bool isOver = false;                // stopped because the time was over
         int code = exitDevice;
     };
 
@@ -182,8 +182,8 @@ private:
     Ending perform(const std::vector<std::string>& arguments, double seconds) const;
     void findDevices();
     void perform(OrderedJson& device, const Step& step);
-    // The steps go device by device, so that what matters most is done for all devices before the
-    // rest begins. The CPU, which is listed last and takes least, comes first.
+    // Performs these steps on all devices, so that the most important steps are done everywhere
+    // before the rest begins. The CPU is listed last but comes first, because it takes least time.
     void performAll(Steps (FieldReport::*stepsOf)(const OrderedJson& device) const);
     void note(const char* list, const OrderedJson& device, const Step& step, const char* member,
               const std::string& text);
@@ -212,7 +212,7 @@ FieldReport::Ending FieldReport::perform(const std::vector<std::string>& argumen
     Ending ending;
     ending.isOver = child.end == ChildResult::End::stopped;
     if (child.end == ChildResult::End::exited) ending.code = child.code;
-    // A step that found something wrong with the device has printed it.
+    // A step that found an error of the device has printed it too.
     const bool didItsWork =
         child.end == ChildResult::End::exited && (child.code == exitOk || child.code == exitDevice);
     if (didItsWork) {
@@ -250,7 +250,7 @@ void FieldReport::note(const char* list, const OrderedJson& device, const Step& 
     m_json[list].push_back(entry);
 }
 
-// Names the devices without this process touching any of them.
+// Lists the devices in a child process, so that this process touches no driver.
 void FieldReport::findDevices()
 {
     const bool all = m_options.device == "all";
@@ -259,7 +259,7 @@ void FieldReport::findDevices()
     m_line.show("listing devices");
     Ending ending = perform(step.arguments, kListSeconds);
     const std::string error = ending.error;
-    if (!ending.printed && all) // a driver fails even here, but the CPU is still there
+    if (!ending.printed && all) // a driver fails even here, but the CPU is still usable
         ending = perform({"devices", "--json", "--device", "cpu"}, kListSeconds);
     if (!ending.printed) throw Failure{ending.code == exitOk ? exitDevice : ending.code, error};
     m_json["schemaVersion"] = kSchemaVersion;
@@ -282,14 +282,13 @@ void FieldReport::perform(OrderedJson& device, const Step& step)
                 (isLimited() ? formatText(", %.0f s left", left()) : ""));
     const Ending ending = perform(step.arguments, seconds);
     if (ending.isOver) return note("leftOut", device, step, "why", ending.error);
-    // The result of a self-test says what differs.
+    // A self-test that fails prints the differences, so it needs no note.
     if (!ending.printed || (!ending.error.empty() && step.arguments[0] != "selftest"))
         note("failures", device, step, "error", ending.error);
     if (!ending.printed) return;
     try {
         step.keep(device, *ending.printed);
-    } catch (const OrderedJson::exception& error) { // for example a crash in the middle of its
-                                                    // output
+    } catch (const OrderedJson::exception& error) { // for example if it crashed while printing
         note("failures", device, step, "error", std::string("printed other JSON: ") + error.what());
     }
 }
@@ -404,8 +403,8 @@ std::string FieldReport::resultOf(const OrderedJson& device) const
 void FieldReport::run()
 {
     findDevices();
-    // A GPU's pipelines come first, because later steps leave them in the driver's cache. Software
-    // devices have no such cache and compile slowly.
+    // The pipelines of GPUs come first, because the driver then has them in its cache for later
+    // steps. Software devices have no such cache and compile slowly.
     performAll(&FieldReport::hardwarePipelines);
     performAll(&FieldReport::firstTier);
     performAll(&FieldReport::tuningSteps);
@@ -416,7 +415,7 @@ void FieldReport::run()
     m_line.clear();
     for (OrderedJson& device : m_json["devices"]) {
         const std::string result = resultOf(device);
-        OrderedJson whole; // the result stands in front
+        OrderedJson whole; // the result comes first in the file
         whole["device"] = device.at("device");
         whole["result"] = result;
         whole.update(device);

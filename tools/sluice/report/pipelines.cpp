@@ -96,7 +96,8 @@ private:
     PFN_vkGetPipelineExecutableStatisticsKHR m_get = nullptr;
 };
 
-// Returns the first of these that the driver reports: NVIDIA's, RADV's and ANV's names.
+// Returns the value of the first of these names that the driver reports. The names are those of
+// NVIDIA, RADV and ANV.
 std::string valueOf(const std::vector<Statistic>& statistics,
                     std::initializer_list<const char*> names)
 {
@@ -140,7 +141,7 @@ void printJson(const VulkanBackend& backend, Pipeline pipeline,
     std::printf("}}");
 }
 
-// The file is replaced, and what is none of ours would be lost.
+// Refuses to replace a file that is not one of our caches, because its content would be lost.
 void checkCacheFile(const std::string& path, const CommonOptions& common)
 {
     FileFacts facts;

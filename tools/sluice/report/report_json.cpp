@@ -6,7 +6,7 @@ namespace {
 
 constexpr size_t kColumns = 99;
 
-// Writes JSON in one line, with blanks behind commas and colons.
+// Returns JSON in one line, with blanks after commas and colons.
 std::string flat(const OrderedJson& json)
 {
     if (!json.is_structured())
@@ -20,8 +20,8 @@ std::string flat(const OrderedJson& json)
     return json.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-// `used` is how many columns of the line are taken. Recursion is as deep as the JSON, which our
-// verbs made.
+// `used` is the number of columns already used in the line. The recursion is as deep as the JSON,
+// which comes from our own verbs.
 void print(const OrderedJson& json, size_t indent, size_t used, std::string& text)
 {
     const std::string line = flat(json);

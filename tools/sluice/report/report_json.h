@@ -10,8 +10,8 @@ namespace sluice {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// Lists and objects that fit stand in one line of less than 100 columns. The output is always
-// UTF-8, whatever the strings hold.
+// A list or an object that fits is printed in one line of less than 100 columns. The output is
+// always UTF-8, even if strings are not.
 std::string reportText(const OrderedJson& json);
 
 } // namespace sluice

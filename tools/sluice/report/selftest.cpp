@@ -63,7 +63,7 @@ public:
 
     const SluiceDeviceProperties properties;
     std::string device, tier;
-    std::string notRun; // why, if it was not run
+    std::string notRun; // why it was not run; empty if it was
     std::vector<KernelResult> kernels;
     std::vector<std::string> differences;
 
@@ -71,7 +71,7 @@ private:
     void add(const char* kernel, const std::string& difference);
 };
 
-// `difference` says what is wrong; empty if nothing is.
+// `difference` describes the error; empty if there is none.
 void TierTest::add(const char* kernel, const std::string& difference)
 {
     const bool passed = difference.empty();

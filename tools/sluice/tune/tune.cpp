@@ -11,13 +11,13 @@
 namespace sluice {
 namespace {
 
-// "scan" and "scan.workgroups" both name scan.workgroups.
+// Returns whether `name` means the field: both "scan" and "scan.workgroups" mean scan.workgroups.
 bool isNamed(const std::string& field, const std::string& name)
 {
     return field.rfind(name, 0) == 0 && (field.size() == name.size() || field[name.size()] == '.');
 }
 
-// Returns the knobs of the members that were asked for, in the order of the table.
+// Returns the knobs of the requested members, in the order of the table.
 std::vector<const Knob*> knobsFor(const TuneDevice& device, const std::vector<std::string>& only)
 {
     std::vector<const Knob*> wanted;
@@ -55,7 +55,7 @@ std::string lineOf(const TuneResult& result)
     return formatText("%-40s # %s%s\n", text.c_str(), change.c_str(), result.why.c_str());
 }
 
-// This is shown in place of a measurement.
+// Lists the candidates in place of a measurement.
 std::string listOf(const TuneResult& result)
 {
     std::string text = "candidates:";
@@ -118,7 +118,8 @@ std::string tuningText(const std::string& option)
 
 int runTune(const TuneOptions& options, const CommonOptions& common)
 {
-    // An output that cannot be written should fail before a minute of work and not after.
+    // Opens the output first, so that a file that cannot be written fails before a minute of work
+    // and not after it.
     std::unique_ptr<OutputFile> file;
     if (!options.json.empty()) file = std::make_unique<OutputFile>(options.json, common.force);
     std::vector<TuneResult> results;

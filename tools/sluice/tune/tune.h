@@ -13,15 +13,15 @@ namespace sluice {
 struct TuneOptions {
     DeviceOptions device;
     std::vector<std::string> only; // members, or the first parts of their names; none: all
-    double seconds = 60;           // about how long for all of them
-    bool candidates = false;       // measures nothing
-    std::string json;              // also write all measurements here; empty: do not
+    double seconds = 60;           // approximate time for all of them together
+    bool candidates = false;       // lists the candidates and measures nothing
+    std::string json;              // the file that also gets all measurements; empty: none
 };
 
 int runTune(const TuneOptions& options, const CommonOptions& common);
 
-// Returns the row that --tuning means: the text itself or, with @ in front, that of a file; without
-// comments, which run from # to the end of the line. Throws a Failure.
+// Returns the row that --tuning means: the text itself or, if it begins with @, the content of that
+// file. Comments, which run from # to the end of the line, are removed. Throws a Failure.
 std::string tuningText(const std::string& option);
 
 } // namespace sluice

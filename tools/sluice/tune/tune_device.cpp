@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-// Tuning itself says what a user wants to hear of a device.
+// Makes opening a device quiet, because tuning itself says what a user needs to know of it.
 CommonOptions quietWith(const std::string& row)
 {
     CommonOptions options;
@@ -43,7 +43,7 @@ void setTraits(TuneTraits& traits, const CudaBackend& backend, uint32_t index)
     (void)cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, int(index));
     traits.processors = uint32_t(processors);
     traits.subgroupSize = 32;
-    // Only with it does the row that is chosen have this.
+    // The default row enables it only on devices that support it.
     traits.hasDependentLaunch = backend.tuning().scan.programmaticLaunch != 0;
 }
 

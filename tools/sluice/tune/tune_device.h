@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A device whose row of tuning can be read and changed member by member, and the clock.
+// A device with a tuning row whose members can be read and changed one by one, and with the clock.
 #pragma once
 
 #include "api/tuning_text.h"
@@ -29,12 +29,13 @@ public:
     const TuningField* field(const std::string& name) const; // null: there is none
     uint32_t value(const TuningField& field) const;
     void set(const TuningField& field, uint32_t value);
-    // Return the elements of a tile: of a scan; and of a compaction by compact_call.comp, 0 if that
-    // is not used.
+    // Return the number of elements per tile: of a scan, and of a compaction by compact_call.comp
+    // (0 if the device does not use it).
     uint32_t scanTile() const;
     uint32_t compactCallTile() const;
 
-    // Returns the milliseconds of one run of the work, by the device's clock if it has one.
+    // Returns the milliseconds of one run of the work, measured by the device's clock if it has
+    // one.
     double time(const Work& work, uint32_t length, uint32_t passes) const;
 
 private:

@@ -68,9 +68,9 @@ const char* isForBenchmarks(Traits) { return "for benchmarks"; }
 
 double scanTile(const TuneDevice& device) { return device.scanTile(); }
 double compactCallTile(const TuneDevice& device) { return device.compactCallTile(); }
-double quarter(const TuneDevice&) { return 0.25; } // bytes of words
+double quarter(const TuneDevice&) { return 0.25; } // `elementsEach` of words: one per four bytes
 
-// Pipelines are made with the value.
+// Returns a knob whose value is compiled into pipelines.
 Knob made(const char* field, uint32_t kernels, std::vector<const char*> works,
           std::vector<uint32_t> values, const char* (*whyNot)(Traits) = nullptr)
 {
@@ -118,8 +118,8 @@ Knob leave(const char* field, const char* (*whyNot)(Traits))
     return knob;
 }
 
-// In the order of measurement: numbers that pipelines are made with come before numbers that are
-// measured with those pipelines.
+// The knobs in the order of measurement: values that are compiled into pipelines come before values
+// that are measured with these pipelines.
 std::vector<Knob> scanKnobs()
 {
     return {
@@ -227,7 +227,7 @@ std::vector<Knob> codecKnobs()
         choose("fseTables.laneGroups", kFse, {"fse tables"}, {512, 1024, 2048, 4096, 8192, 16384}),
         choose("fseTables.warps", kFse, {"fse tables"}, {512, 1024, 2048, 4096, 8192, 16384}),
     };
-    // There is not enough memory for this many tiles of the usual size.
+    // Memory does not suffice for this many tiles of the usual size.
     for (Knob& knob : list)
         if (std::string(knob.field) == "gdeflate.manyTiles") knob.tileBytes = 16 * kKiB;
     return list;

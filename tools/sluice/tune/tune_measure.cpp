@@ -7,10 +7,10 @@
 namespace sluice {
 namespace {
 
-// A kernel of this length or more stands out from the time that a submission takes.
+// A kernel that runs at least this long stands out from the time of a submission.
 constexpr double kPassesMilliseconds = 0.2;
 constexpr uint32_t kMostPasses = 16, kMostRounds = 25;
-// Noise that is expected in a median, and in a single time, for which alone slow devices have time.
+// The expected noise of a median, and of a single time. Slow devices have time for only one.
 constexpr double kLeastNoise = 0.01, kNoiseOfOne = 0.1;
 constexpr uint64_t kMostBytes = 512u << 20;
 
@@ -38,8 +38,7 @@ struct Tuner::Entrant {
     uint32_t value;
     TuneDevice* device;
     const Work* work;
-    const TuningField* field; // the row to set before each run; null: the device was made with the
-                              // value
+    const TuningField* field; // the field to set before each run; null: the value is compiled in
 };
 
 Tuner::Tuner(const DeviceOptions& options, double seconds)
@@ -123,8 +122,8 @@ TunePoint Tuner::contest(std::vector<Entrant>& entrants, const char* work, uint3
         if (one.field != nullptr) one.device->set(*one.field, one.value);
         return one.device->time(*one.work, length, passes);
     };
-    // The first runs allocate scratch and, on some drivers, compile. The second ones show how many
-    // runs to time together.
+    // The first run of each entrant allocates scratch and, on some drivers, compiles. The later
+    // ones show how many runs to time together.
     const bool isGpu = m_usual.traits().isGpu;
     double shortest = kPassesMilliseconds;
     for (uint32_t i = 0; i < (isGpu ? 3u : 1u); ++i)
@@ -151,8 +150,9 @@ TunePoint Tuner::contest(std::vector<Entrant>& entrants, const char* work, uint3
     return point;
 }
 
-// Returns the value whose runs take the least time on average over the works, each at its longest
-// list and at one of an eighth of that; but not one that is hardly faster than the usual value.
+// Chooses the value with the least time on average over all works, each measured at its longest
+// list and at a list of an eighth of that length. Keeps the usual value unless another one is
+// clearly faster.
 void Tuner::choose(const Knob& knob, TuneResult& result)
 {
     std::vector<uint32_t> values = result.candidates;
@@ -163,7 +163,7 @@ void Tuner::choose(const Knob& knob, TuneResult& result)
         if (knob.isMade) text += std::string(field.name) + "=" + std::to_string(values[i]);
         devices.push_back(std::make_unique<TuneDevice>(m_options, knob.kernels, text));
         const auto at = values.begin() + std::ptrdiff_t(i);
-        if (knob.isMade) *at = devices.back()->value(field); // it may have been rounded
+        if (knob.isMade) *at = devices.back()->value(field); // the device may have rounded it
         if (std::find(values.begin(), at, *at) == at) {
             ++i;
         } else {
@@ -206,7 +206,7 @@ void Tuner::choose(const Knob& knob, TuneResult& result)
             formatText("%s %u: %.2f", i == 1 ? "" : ",", values[i], std::exp(scores[i] / lists));
 }
 
-// Measures lists of growing length, with the pipeline in question and without it.
+// Measures lists of growing length with and without the pipeline in question.
 void Tuner::findThreshold(const Knob& knob, TuneResult& result)
 {
     const bool isUpTo = knob.kind == Knob::Kind::upTo;
@@ -232,8 +232,8 @@ void Tuner::findThreshold(const Knob& knob, TuneResult& result)
     const auto valueOf = [&](uint32_t length) {
         return std::max(uint32_t(length / each + 0.5), result.field.least);
     };
-    uint32_t lost = 0;   // in a row
-    size_t decisive = 0; // 1 + the point that the result is from
+    uint32_t lost = 0;   // consecutive losses
+    size_t decisive = 0; // 1 + the index of the point that decides; 0: none
     for (size_t i = 0; i < lengths.size(); ++i) {
         const auto share = (m_knobEnd - Clock::now()) / int(lengths.size() - i);
         result.points.push_back(contest(entrants, knob.works[0], lengths[i], Clock::now() + share));
@@ -260,7 +260,8 @@ void Tuner::findThreshold(const Knob& knob, TuneResult& result)
                    point.times[1].milliseconds, point.length, point.unit.c_str());
     if (decisive != 0) {
         result.chosen = valueOf(point.length);
-        // There is no memory for longer lists.
+        // Memory does not suffice for longer lists, so the usual threshold may be right if it is
+        // higher.
         if (isUpTo && decisive == lengths.size())
             result.chosen = std::max(result.chosen, result.usual);
     } else if (isUpTo || result.usual == knob.off || result.usual <= valueOf(last.length)) {

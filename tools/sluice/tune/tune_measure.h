@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Measures one member of a row after the other.
+// Measures the members of a tuning row one after the other.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace sluice {
 struct TunePoint {
     struct Time {
         uint32_t value;
-        double milliseconds; // median of runs that alternate with those of the others
+        double milliseconds; // median; the runs alternate with those of the other values
         double noise;        // the spread of the runs, relative to the median
     };
     std::string work, unit;
@@ -24,10 +24,10 @@ struct TunePoint {
 
 struct TuneResult {
     TuningField field;
-    uint32_t usual;                   // what the device's row has
-    uint32_t chosen;                  // what it should have
-    std::string why;                  // what was measured, in short, or why nothing was
-    std::vector<uint32_t> candidates; // times with it; for a threshold, without and with it
+    uint32_t usual;                   // the value in the device's row
+    uint32_t chosen;                  // the value that it should have
+    std::string why;                  // a summary of the measurement, or why there is none
+    std::vector<uint32_t> candidates; // the values to measure; for a threshold, off and on
     std::vector<TunePoint> points;
 };
 
@@ -35,18 +35,19 @@ class Tuner {
 public:
     Tuner(const DeviceOptions& options, double seconds);
 
-    // The device with the row that is chosen for it, and hardly any kernels.
+    // Returns the device with its default row. It has hardly any kernels.
     const TuneDevice& usual() const { return m_usual; }
-    // Returns what would be measured.
+    // Returns the values that would be measured.
     TuneResult candidatesOf(const Knob& knob) const;
-    // Measures with the values chosen before. laterKnobs is how many knobs will still be measured.
+    // Measures with the values chosen before. laterKnobs is the number of knobs that follow, which
+    // share the remaining time.
     TuneResult measure(const Knob& knob, uint32_t laterKnobs);
 
 private:
     using Clock = std::chrono::steady_clock;
     struct Entrant; // a value, and what it is measured on
 
-    std::string row() const; // what was chosen, as text
+    std::string row() const; // the chosen values as text
     WorkLimits limits(const Knob& knob, size_t devices) const;
     std::vector<uint32_t> valuesOf(const Knob& knob, uint32_t usual) const;
     void choose(const Knob& knob, TuneResult& result);
@@ -56,7 +57,7 @@ private:
 
     DeviceOptions m_options;
     TuneDevice m_usual;
-    std::vector<std::pair<std::string, uint32_t>> m_chosen; // that differ from what is usual
+    std::vector<std::pair<std::string, uint32_t>> m_chosen; // those that are not the usual values
     Clock::time_point m_end;
     Clock::time_point m_knobEnd;
 };

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kAround = 256; // bytes before and behind all memory
+constexpr uint64_t kAround = 256; // guard bytes before and after all memory
 constexpr uint8_t kAroundByte = 0xC5, kUnwritten = 0xA7;
 
 SluiceBuffer inside(SluiceBuffer whole, uint64_t size)
@@ -123,7 +123,8 @@ std::vector<uint32_t> randomWords(uint64_t count, uint32_t seed)
     return words;
 }
 
-// As many elements as there is memory for, and as a GPU processes in well under a millisecond.
+// Returns as many elements as fit in memory, but no more than a GPU processes in well under a
+// millisecond.
 uint32_t lengthOf(const WorkLimits& limits, uint64_t bytesEach)
 {
     return uint32_t(std::clamp<uint64_t>(limits.bytes / bytesEach, 64, 1u << 25));
@@ -237,12 +238,12 @@ std::unique_ptr<Work> compaction(SluiceDevice device, const WorkLimits& limits,
 
 // --- Intervals
 
-// The lengths of runs, and where each begins if they lie one behind the other, with one more for
-// the end.
+// The lengths of runs, and the offset of each if they are contiguous. One more offset marks the
+// end.
 struct Runs {
     std::vector<uint32_t> counts, begins;
 
-    // Makes runs of up to twice `average` elements.
+    // Makes runs of random lengths, up to twice `average` elements.
     Runs(uint32_t count, uint32_t average, uint32_t seed) : counts(count), begins(count + 1)
     {
         Random random(seed);
@@ -250,7 +251,7 @@ struct Runs {
             one = random() % (2 * average + 1);
         std::partial_sum(counts.begin(), counts.end(), begins.begin() + 1);
     }
-    // Returns their beginnings in another order, without a pattern.
+    // Returns the offsets of the runs if they are stored in a random order.
     std::vector<uint32_t> shuffled(uint32_t length) const
     {
         std::vector<uint32_t> order(length), places(length);
@@ -329,7 +330,7 @@ std::unique_ptr<Work> move(SluiceDevice device, const WorkLimits& limits, uint32
 
 std::unique_ptr<Work> bulk(SluiceDevice device, const WorkLimits& limits, bool insert)
 {
-    constexpr uint32_t every = 8, elementSize = 12; // an index for this many items
+    constexpr uint32_t every = 8, elementSize = 12; // one index per this many items
     auto work = std::make_unique<Work>(device);
     work->unit = "items";
     work->most = lengthOf(limits, 2 * elementSize);

@@ -27,7 +27,7 @@ inline void check(SluiceStatus status, const char* what)
     if (status != SLUICE_OK) throw WorkFailure(status, what);
 }
 
-// A command on a device, with its memory. Lengths count the things that `unit` names.
+// A command on a device, with its memory. Lengths count items of the kind that `unit` names.
 class Work {
 public:
     explicit Work(SluiceDevice on) : device(on) {}
@@ -38,20 +38,21 @@ public:
     const SluiceDevice device;
     const char* unit = "elements";
     uint32_t most = 0;             // the longest list
-    std::vector<uint32_t> lengths; // the lengths that exist, if not all up to `most`
+    std::vector<uint32_t> lengths; // the only possible lengths, if not all up to `most`
     std::function<SluiceStatus(SluiceCommands commands, uint32_t length)> record;
-    // The statuses of tiles, a word each. Size 0: the command has none.
+    // The statuses of the tiles, one word each. Its size is 0 if the command has none.
     SluiceBuffer status = {};
 
-    // Inputs are uploaded again, and outputs are filled with a pattern.
+    // Uploads the inputs again and fills the outputs with a pattern.
     void reset();
-    // Returns what the command wrote: all outputs, one behind the other, and what it may change in
-    // place. Throws if anything around them has changed.
+    // Returns what the command wrote: all outputs one after the other, and the buffers that it may
+    // change in place. Throws if the guard bytes around them have changed.
     std::vector<uint8_t> written() const;
     // Throws unless all tiles of a list are OK.
     void checkStatus(uint32_t length) const;
 
-    // For functions that make work. Memory lives as long as the work and is aligned to 256 bytes.
+    // The rest is for functions that make work. Memory lives as long as the work and is aligned to
+    // 256 bytes.
     SluiceContext context() const { return sluiceGetDeviceContext(device); }
     SluiceBuffer input(const void* bytes, uint64_t size);
     template <typename T>
@@ -61,9 +62,9 @@ public:
     }
     SluiceBuffer inPlace(const std::vector<uint32_t>& words);
     SluiceBuffer output(uint64_t size);
-    SluiceBuffer tileStatus(); // a word for each of `most` and the summary
+    SluiceBuffer tileStatus(); // a word for each of `most` tiles, and the summary
     uint64_t address(SluiceBuffer buffer) const { return sluiceGetAddress(device, buffer); }
-    // Records a command with the scratch that it currently needs.
+    // Records a command with as much scratch as it needs now.
     template <typename Info, typename Asked>
     SluiceStatus withScratch(SluiceCommands commands, Info info, const Asked& asked,
                              SluiceStatus (*requirementsOf)(SluiceContext, const Asked*,
@@ -85,7 +86,7 @@ public:
 
 private:
     struct Memory {
-        SluiceBuffer whole; // with the guard bytes around it
+        SluiceBuffer whole; // includes the guard bytes around it
         std::vector<uint8_t> content;
         uint64_t size;
         bool isWritten;
@@ -104,7 +105,7 @@ inline SluiceBuffer first(SluiceBuffer buffer, uint64_t size)
 }
 
 struct WorkLimits {
-    uint64_t bytes;     // bytes of device memory, about
+    uint64_t bytes;     // approximate bytes of device memory
     uint32_t tileBytes; // bytes that a tile decodes to, 4,096 to 65,536
 };
 

@@ -19,11 +19,12 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-constexpr uint32_t kDistinct = 16; // tiles that are encoded; longer lists have them again
+constexpr uint32_t kDistinct = 16; // distinct tiles; longer lists repeat them
 
 uint64_t aligned(uint64_t size) { return (size + 15) / 16 * 16; }
 
-// Half of the bytes repeat what stands a little before; the rest are mostly small numbers.
+// Returns test data: half of it repeats bytes from shortly before, the rest is mostly small
+// numbers.
 Bytes someBytes(uint32_t size, uint32_t seed)
 {
     Random random(seed);
@@ -39,8 +40,8 @@ Bytes someBytes(uint32_t size, uint32_t seed)
     return bytes;
 }
 
-// Encoded tiles as they lie in a source, each from a multiple of 16 bytes on, and their regions,
-// whose addresses are still offsets.
+// Encoded tiles in one source buffer, each aligned to 16 bytes, and their regions. The addresses in
+// the regions are offsets until setRegions.
 struct Tiles {
     Bytes source;
     std::vector<SluiceRegion> regions;
@@ -51,8 +52,8 @@ struct Tiles {
         source.insert(source.end(), tile.begin(), tile.end());
         source.resize(aligned(source.size()));
     }
-    // Repeats the same tiles, each copy with a place of its own; as many as fit in `bytes` if each
-    // also takes bytesEach.
+    // Repeats the tiles, each copy at an offset of its own. Makes as many as fit in `bytes`, if
+    // each tile takes bytesEach in addition.
     void repeat(uint64_t bytes, uint64_t bytesEach)
     {
         const size_t distinct = regions.size();
@@ -69,7 +70,7 @@ struct Tiles {
     }
 };
 
-// Rows of the destination with bytes between them that no tile writes.
+// The rows of the destination are separated by bytes that no tile writes.
 constexpr uint32_t kRowBytes = 512, kRowPitch = 576;
 
 // Uploads the tiles, makes destination and status, and fills what region lists have in common.
@@ -195,7 +196,7 @@ std::unique_ptr<Work> decodeGstd(SluiceDevice device, const WorkLimits& limits)
     setRegions(*work, tiles, info);
     work->record = [info, own = work.get()](SluiceCommands commands, uint32_t length) {
         SluiceGstdInfo command = cut(info, length);
-        command.tilesAtOnce = length; // so that one turn has them all
+        command.tilesAtOnce = length; // decodes all of them in one pass
         return own->withScratch(commands, command, sluiceGetGstdRequirements, sluiceCmdGstd);
     };
     return work;
@@ -204,7 +205,7 @@ std::unique_ptr<Work> decodeGstd(SluiceDevice device, const WorkLimits& limits)
 // Images of 4 bytes a pixel, each channel predicted by its neighbours.
 std::unique_ptr<Work> undoFilters(SluiceDevice device, const WorkLimits& limits)
 {
-    constexpr uint32_t width = 64, size = 0x1fffffu; // all that remains of the tile
+    constexpr uint32_t width = 64, size = 0x1fffffu; // `size` stands for the rest of the tile
     const auto columns = [](uint32_t count, FilterPredictor predictor) {
         return count | uint32_t(filterSplit) << 10 | uint32_t(predictor) << 16;
     };
@@ -217,7 +218,8 @@ std::unique_ptr<Work> undoFilters(SluiceDevice device, const WorkLimits& limits)
                                                columns(1, FilterPredictor::left)};
     auto work = std::make_unique<Work>(device);
     work->unit = "tiles";
-    const uint64_t scratchBytes = uint64_t{limits.tileBytes} * 3; // of the first 512
+    // Each of the first 512 tiles needs this much scratch.
+    const uint64_t scratchBytes = uint64_t{limits.tileBytes} * 3;
     work->most = uint32_t(std::clamp<uint64_t>(
         limits.bytes / (2 * uint64_t{limits.tileBytes} + scratchBytes / 4), 8, 1u << 16));
     Bytes source;
@@ -278,7 +280,7 @@ Bytes someWeights(uint64_t count)
 
 std::unique_ptr<Work> decodeFloats(SluiceDevice device, const WorkLimits& limits)
 {
-    constexpr uint64_t tileBytes = SLUICE_FLOAT_TILE * 2; // decoded
+    constexpr uint64_t tileBytes = SLUICE_FLOAT_TILE * 2; // of a decoded tile
     constexpr uint32_t type = SLUICE_FLOAT_BF16;
     auto work = std::make_unique<Work>(device);
     work->unit = "tiles";
@@ -305,7 +307,8 @@ std::unique_ptr<Work> decodeFloats(SluiceDevice device, const WorkLimits& limits
     for (uint64_t* address : {&tensor.words, &tensor.index, &tensor.lengths, &tensor.raw})
         *address += work->address(info.source);
     tensor.output = work->address(info.destination);
-    // A list of `length` tiles has the first tiles of the tensor; the others are not decoded.
+    // A list of `length` tiles consists of the first tiles of the tensor; the other tiles are not
+    // decoded.
     info.tensors = work->input(&tensor, sizeof tensor);
     info.status = work->tileStatus();
     work->record = [info, own = work.get()](SluiceCommands commands, uint32_t length) {
@@ -318,7 +321,7 @@ std::unique_ptr<Work> decodeFloats(SluiceDevice device, const WorkLimits& limits
     return work;
 }
 
-// The first `length` blocks of one unit.
+// Decodes the first `length` blocks of one unit.
 std::unique_ptr<Work> df11(SluiceDevice device, const WorkLimits& limits, bool counted)
 {
     auto work = std::make_unique<Work>(device);
@@ -349,7 +352,8 @@ std::unique_ptr<Work> df11(SluiceDevice device, const WorkLimits& limits, bool c
     return work;
 }
 
-// Descriptions of 53 counts and 512 states, as Zstandard has them for lengths of matches.
+// Builds tables from descriptions of 53 counts and 512 states, which are those of Zstandard's match
+// lengths.
 std::unique_ptr<Work> buildFseTables(SluiceDevice device, const WorkLimits& limits)
 {
     static constexpr uint8_t description[] = {0x24, 0xe3, 0x46, 0xcc, 0x8a, 0x49, 0x88, 0x87, 0xe6,

@@ -45,7 +45,7 @@ void AssetDecoder::endPart(Part& part)
     part.isBad ? m_sink.discard() : m_sink.end();
 }
 
-// Ends what is complete; begins and ends empty assets.
+// Ends the assets whose tiles are all decoded. Also begins and ends empty assets whose turn it is.
 void AssetDecoder::finish()
 {
     while (!m_open.empty() && m_open.front().tilesLeft == 0) {
@@ -92,8 +92,8 @@ void AssetDecoder::take(const DecodeTile& tile, uint32_t status, const uint8_t* 
     finish();
 }
 
-// Goes through the assets in their order; those that share tiles are together, where the first of
-// them is.
+// Groups the assets in their order. Assets that share tiles form one group, at the place of the
+// first of them.
 std::vector<AssetDecoder::Open> AssetDecoder::group(const std::vector<uint32_t>& assets) const
 {
     std::vector<Open> groups;
@@ -114,7 +114,8 @@ std::vector<AssetDecoder::Open> AssetDecoder::group(const std::vector<uint32_t>&
     return groups;
 }
 
-// If tiles are shared, only those that hold a part of a wanted asset are decoded.
+// Adds the group's tiles to the decoder. Of shared tiles, only those that hold a part of a wanted
+// asset are added.
 void AssetDecoder::addTiles(const std::vector<Part>& parts)
 {
     const uint32_t asset = parts.front().asset;
@@ -143,18 +144,19 @@ DecodeStats AssetDecoder::run(const std::vector<uint32_t>& assets)
         const uint32_t asset = parts.front().asset;
         group.tilesLeft = m_container.asset(asset).tileCount;
         m_open.push_back(std::move(group));
-        if (m_open.size() == 1) finish(); // an empty asset at the front
+        if (m_open.size() == 1) finish(); // the asset in front may be empty
         try {
             if (parts.front().end != 0) addTiles(parts);
         } catch (const Failure& failure) {
             try {
-                m_decoder.flush(); // the assets before the damaged one are still good
+                m_decoder.flush(); // the assets before the damaged one are still valid
             } catch (const Failure&) {
                 // the first failure is reported, unless failures do not end the run
                 if (m_keepGoing) throw;
             }
             if (m_open.empty() || m_open.back().parts.front().asset != asset) throw;
-            // Records are checked before the first tile, so all tiles are missing.
+            // All records are checked before the first tile, so none of the asset's tiles has been
+            // added.
             Open& open = m_open.back();
             for (Part& part : open.parts)
                 fail(part, part.asset == asset

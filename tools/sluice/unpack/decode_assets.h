@@ -10,44 +10,44 @@
 
 namespace sluice {
 
-// Takes the decoded assets, one after the other, each in pieces in order.
+// Receives the decoded assets one after the other, each in pieces in order.
 class AssetSink {
 public:
     virtual ~AssetSink() = default;
     virtual void begin(uint32_t asset) = 0;
     virtual void write(uint64_t offset, const uint8_t* bytes, uint32_t size) = 0;
     virtual void end() = 0;
-    virtual void discard() = 0; // called instead of end if something is wrong in the asset
+    virtual void discard() = 0; // called instead of end if the asset is damaged
 };
 
 class AssetDecoder {
 public:
-    // With keepGoing, errors in a file are reported on stderr and the next tile follows. Otherwise
-    // they are thrown as a Failure, as all other errors always are.
+    // With keepGoing, errors in a file are reported on stderr, and decoding continues with the next
+    // tile. Without it they are thrown as a Failure. All other errors are always thrown.
     AssetDecoder(const Container& container, const ToolDevice& device, AssetSink& sink,
                  Progress& progress, bool keepGoing);
 
-    // `assets` are their numbers, ascending.
+    // `assets` are indices in ascending order.
     DecodeStats run(const std::vector<uint32_t>& assets);
 
     uint64_t badAssets() const { return m_badAssets; }
-    // Returns exitOk, or the exit code for all reported failures: damage takes precedence over
-    // newer versions.
+    // Returns the exit code for all failures that were reported, or exitOk. Damage takes precedence
+    // over newer versions.
     int exitCode() const { return m_exitCode; }
 
 private:
-    // An asset, and its place in what its tiles decode to.
+    // An asset, and its range in the decoded bytes of its tiles.
     struct Part {
         uint32_t asset;
         uint64_t begin, end;
-        bool isBegun = false; // the sink has it
+        bool isBegun = false; // the sink's begin was called
         bool isBad = false;
     };
-    // Assets whose tiles have been given to the decoder: one, or several that share them. Empty
-    // assets wait for their turn too.
+    // One asset whose tiles the decoder has, or several assets that share tiles. Empty assets wait
+    // here for their turn too.
     struct Open {
         std::vector<Part> parts; // in order
-        size_t part = 0;         // the first asset that is not done
+        size_t part = 0;         // index of the first asset that is not done
         uint32_t tilesLeft = 0;
     };
 

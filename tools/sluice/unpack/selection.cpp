@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// Returns the number of the first asset whose name is not less.
+// Returns the index of the first asset whose name is not less.
 uint32_t lowerBound(const Container& container, const std::string& name)
 {
     uint32_t first = 0;
@@ -24,7 +24,7 @@ uint32_t lowerBound(const Container& container, const std::string& name)
     return first;
 }
 
-// Names are in order, so those below a folder follow each other.
+// Names are sorted, so the assets below a folder are contiguous.
 bool takeName(const Container& container, std::string name, std::vector<char>& taken)
 {
     while (name.compare(0, 2, "./") == 0)

@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// Returns the numbers of the assets, ascending; those of all if the selection is empty. Throws
-// Failure{exitUsage} if a name or a glob finds nothing.
+// Returns the indices of the selected assets in ascending order; an empty selection means all.
+// Throws Failure{exitUsage} if a name or a glob matches nothing.
 std::vector<uint32_t> selectAssets(const Container& container, const Selection& selection);
 
 } // namespace sluice

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// sluice unpack and sluice verify: decode on a device; write the files, or compare them.
+// sluice unpack and sluice verify: both decode on a device; unpack writes the files, verify can
+// compare them.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -29,7 +30,8 @@ void printStats(const ToolDevice& device, const DecodeStats& stats, std::FILE* o
 
 class FileSink : public AssetSink {
 public:
-    // `root` is where assets go under their names; `file` is where the only asset goes instead
+    // `root` is the folder below which assets go under their names. `file`, if not empty, receives
+    // the only asset instead.
     FileSink(const Container& container, std::string root, std::string file, bool force)
         : m_container(container), m_root(std::move(root)), m_file(std::move(file)), m_force(force)
     {
@@ -62,7 +64,7 @@ private:
     std::optional<OutputFile> m_output;
 };
 
-// Writes a single asset as it is decoded; damage ends it.
+// Writes a single asset while it is decoded. Damage ends it.
 class StdoutSink : public AssetSink {
 public:
     void begin(uint32_t) override {}
@@ -79,10 +81,10 @@ public:
     void discard() override {}
 };
 
-// Compares with files below a folder. Only the first difference in a file is reported.
+// Compares assets with files below a folder. Only the first difference in a file is reported.
 class CompareSink : public AssetSink {
 public:
-    // With keepGoing a missing file is a difference too
+    // With keepGoing, a missing file counts as a difference.
     CompareSink(const Container& container, std::string folder, bool keepGoing)
         : m_container(container), m_folder(std::move(folder)), m_keepGoing(keepGoing)
     {
@@ -138,7 +140,7 @@ std::string withoutSuffix(const std::string& path)
     return (whole.parent_path() / whole.stem()).generic_u8string();
 }
 
-// Does unpack --list, with -v sizes too.
+// Does unpack --list; with -v prints sizes too.
 int printNames(const Container& container, const std::vector<uint32_t>& assets,
                const CommonOptions& common)
 {
@@ -150,8 +152,8 @@ int printNames(const Container& container, const std::vector<uint32_t>& assets,
     return exitOk;
 }
 
-// Refuses names that cannot be files here or would overwrite one, and two assets that would be the
-// same file.
+// Refuses names that cannot be files on this system or would overwrite one, and refuses two assets
+// that would become the same file.
 void checkNames(const Container& container, const std::vector<uint32_t>& assets,
                 const std::string& root, bool force)
 {
@@ -161,15 +163,15 @@ void checkNames(const Container& container, const std::vector<uint32_t>& assets,
         checkFileName(name, path);
         checkOverwrite(path, force);
         refuseOwnInput(path, {container.file().name()});
-        if (!fileNamesFold()) continue; // names of an archive differ
+        if (!fileNamesFold()) continue; // names in an archive are distinct unless folded
         const auto [other, isNew] = names.emplace(foldedFileName(name), name);
         if (!isNew)
             throw Failure{exitIo, path + ": would be the same file here as " + other->second};
     }
 }
 
-// Refuses before anything is written. Returns the file that a single asset goes to; empty if assets
-// go below `root` under their names.
+// Checks the outputs before anything is written. Returns the file that a single asset goes to;
+// empty if assets go below `root` under their names.
 std::string outputFile(const Container& container, const std::vector<uint32_t>& assets,
                        const std::string& root, const UnpackOptions& options,
                        const CommonOptions& common)
@@ -201,8 +203,8 @@ uint64_t decodedSize(const Container& container, const std::vector<uint32_t>& as
     return size;
 }
 
-// A small archive may name very many folders, so each counts as a block of the file system. Names
-// are in order, so that those of one folder follow each other.
+// A small archive may name very many folders, so each folder counts as a block of the file system.
+// Names are sorted, so those in the same folder are contiguous.
 void checkFolders(const Container& container, const std::vector<uint32_t>& assets,
                   uint64_t maxOutput)
 {
@@ -225,7 +227,7 @@ void checkFolders(const Container& container, const std::vector<uint32_t>& asset
                                      wide(folders), wide(blockBytes), wide(limit))};
 }
 
-// Ends a run with --keep-going. Returns the verb's exit code.
+// Reports the result of a run with --keep-going. Returns the exit code of the verb.
 int endOf(const AssetDecoder& decoder, size_t assetCount)
 {
     if (decoder.badAssets() != 0)
@@ -234,7 +236,8 @@ int endOf(const AssetDecoder& decoder, size_t assetCount)
     return decoder.exitCode();
 }
 
-// A texture has its picture's name; the user should know that before opening the file.
+// Says how many files are textures although their names are those of pictures, because the user
+// should know before opening one.
 void tellTextures(const Container& container, const std::vector<uint32_t>& assets,
                   const std::string& file)
 {

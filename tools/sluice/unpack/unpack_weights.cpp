@@ -16,8 +16,8 @@ namespace {
 
 constexpr uint64_t kCopyBytes = 4 << 20;
 
-// Returns the file of -o, or the input's own name below -C. No other name can be used, because the
-// input would be overwritten.
+// Returns the file of -o, or the input's own name below -C. No other default is possible, because
+// the input would be overwritten.
 std::string outputPath(const UnpackOptions& options)
 {
     if (!options.output.empty()) {
@@ -80,7 +80,7 @@ public:
     }
 
 private:
-    // Writes the part of this tensor that is in a piece of the unit.
+    // Writes the part of this tensor that lies in a piece of the unit.
     void write(const OutputTensor& to, uint64_t elementBytes, uint64_t element,
                const uint8_t* bytes, uint64_t size)
     {
@@ -102,7 +102,7 @@ private:
     Progress& m_progress;
 };
 
-// Places the outputs and makes the start of the file.
+// Assigns offsets to the outputs and returns the start of the file.
 std::string makeStart(const WeightFile& input, std::vector<OutputTensor>& outputs, uint64_t& size)
 {
     SafetensorsHeader header;
