@@ -36,8 +36,8 @@ std::unique_ptr<BenchDevice> openCudaTwin(const BenchDevice& device)
     return nullptr;
 }
 
-// Returns whether the name contains one of the filters, or equals one that begins with '='. Without
-// filters all names are wanted.
+// Returns whether a kernel's name contains one of the filters, or equals one that begins with '='.
+// Without filters, all kernels are wanted.
 bool isWanted(const std::vector<std::string>& filters, const std::string& kernel)
 {
     return filters.empty() ||
@@ -53,8 +53,8 @@ constexpr uint32_t kTileKernels =
 constexpr struct {
     const char* name;
     uint32_t uses; // SluiceKernels
-    // About how many rows a budget must provide for, and in how many variants. With 0 rows they
-    // come with those of another name, or only if a filter names them.
+    // The approximate number of rows that a budget must provide for, and of their variants. With 0
+    // rows, the kernel is measured together with another one or only if a filter names it.
     uint32_t rows, variants;
 } kKernels[] = {{"copy", 0, 0, 1},
                 {"scan", SLUICE_KERNELS_SCAN, 6, 1},
@@ -104,11 +104,11 @@ constexpr struct {
                 {"stream latency", kTileKernels, 0, 1},
                 {"stream batches", kTileKernels, 0, 1},
                 {"stream cancel", kTileKernels, 0, 1},
-                // This only runs if a filter names it, because changes of speed do not show in it.
+                // This runs only if a filter names it, because changes of speed do not show in it.
                 {"worst", kGstdKernels | SLUICE_KERNELS_GDEFLATE | SLUICE_KERNELS_FLOAT, 0, 1}};
 
-// Returns the filters in the spelling of the names above. DFloat11 has a shorter name there, and
-// "stream" does not mean "tile streams".
+// Returns the filters in lower case. DFloat11 has a shorter name in the table above, and "stream"
+// must not match "tile streams".
 std::vector<std::string> plainFilters(std::vector<std::string> filters)
 {
     for (std::string& filter : filters) {
@@ -140,11 +140,12 @@ uint32_t kernelsOf(const Wanted& wanted)
     uint32_t uses = 0;
     for (const auto& kernel : kKernels)
         uses |= wanted(kernel.name) ? kernel.uses : 0;
-    return uses != 0 ? uses : uint32_t(SLUICE_KERNELS_FSE); // 0 would be all
+    return uses != 0 ? uses : uint32_t(SLUICE_KERNELS_FSE); // 0 would mean all
 }
 
-// Pipelines that no driver's cache has take time to compile, so those of a family are made when it
-// begins. Returns false if time is over and nothing of the family can be measured.
+// Creates the pipelines of a family when the family begins, because compiling them takes time if
+// the driver has not cached them. Returns false if the time is over, so that nothing of the family
+// can be measured.
 bool makePipelines(const BenchDevice& device, const Wanted& wanted,
                    const std::vector<const char*>& prefixes, BenchReport& report)
 {
@@ -159,7 +160,8 @@ bool makePipelines(const BenchDevice& device, const Wanted& wanted,
     return true;
 }
 
-// CPU rows belong to runs on the CPU, or to runs that ask for them.
+// Returns whether to measure CPU decoders. They are measured if the device is the CPU or if a
+// filter asks for them.
 bool wantsCpuDecode(const BenchDevice& device, const Wanted& wanted, bool isFiltered)
 {
     return wanted("cpu decode") && (device.backend() == SLUICE_BACKEND_CPU || isFiltered);
@@ -186,8 +188,8 @@ void checkFilters(const std::vector<std::string>& filters)
     }
 }
 
-// Returns how many bytes of generated data can be packed, by the peers' encoders too, in a
-// sixteenth of the remaining time.
+// Returns how many bytes of generated data can be packed in a sixteenth of the remaining time,
+// including the time of the peers' encoders.
 uint64_t madeUpSize(const BenchDevice& device, const char* codec, bool hasPeers,
                     const Budget& budget)
 {
@@ -202,9 +204,9 @@ uint64_t madeUpSize(const BenchDevice& device, const char* codec, bool hasPeers,
     return std::max(uint64_t(std::max(size, 0.0)) / unit * unit, least);
 }
 
-// The rows of decoders, input by input; each decoder takes what it can. Every input must be of use.
-// If a filter asks for the float codec or DFloat11, each must find an input; without filters they
-// fall back to generated weights.
+// Measures the decoders, input by input; each decoder takes the inputs that it can read. It is an
+// error if no decoder can use an input, or if a filter asks for the float codec or DFloat11 and no
+// input suits it. Without filters these two use generated weights instead.
 void benchInputs(const BenchDevice& device, const BenchOptions& options, const Wanted& wanted,
                  BenchReport& report)
 {
@@ -284,7 +286,7 @@ void benchPrimitives(const BenchDevice& device, const BenchDevice* twin, const W
     if (wanted("fse tables")) benchFse(device, cuda, report);
 }
 
-constexpr double kWholeSeconds = 40; // of everything; the last row may need some more
+constexpr double kWholeSeconds = 40; // for everything; the last row may need a little more
 constexpr double kBriefSeconds = 300;
 
 } // namespace
@@ -304,7 +306,8 @@ int runBench(const BenchOptions& options)
     checkFilters(filters);
     refuseOwnInput(options.json, options.inputs);
     refuseOwnInput(options.html, options.inputs);
-    // An output that cannot be written should fail before minutes of work and not after.
+    // Opens the outputs first, so that a file that cannot be written fails before minutes of work
+    // and not after them.
     std::unique_ptr<OutputFile> json, html;
     if (!options.json.empty()) json = std::make_unique<OutputFile>(options.json, options.force);
     if (!options.html.empty()) html = std::make_unique<OutputFile>(options.html, options.force);
@@ -319,9 +322,9 @@ int runBench(const BenchOptions& options)
                                                    : 0));
     BenchDevice device(options.device, SLUICE_KERNELS_FSE, options.graphicsQueue, options.tuning);
     if (report.budget().isLimited() && report.budget().seconds() < kBriefSeconds) device.setBrief();
-    // It also keeps the GPU's clocks up. Without a CUDA context an H200 (driver 580) falls from
-    // 1,980 to 345 MHz whenever it idles, for example while the CPU checks a result, and what ran
-    // next was measured two to four times too slow.
+    // The CUDA context also keeps the GPU's clocks up. Without one, an H200 (driver 580) falls from
+    // 1,980 to 345 MHz whenever it idles, for example while the CPU checks a result. The next
+    // measurement was then two to four times too slow.
     const std::unique_ptr<BenchDevice> twin = openCudaTwin(device);
     expectRows(device, wanted, !options.inputs.empty(), report.budget());
     report.printHeader(device);

@@ -76,9 +76,9 @@ BenchDevice::RecordRun BenchDevice::capture(const RecordRun& record) const
     return backend() == SLUICE_BACKEND_CUDA ? captureCudaGraph(record) : record;
 }
 
-// A GPU that was idle takes a while to raise its clocks, an H200 up to a second. This runs until
-// runs get no faster, and less long if the clocks cannot have fallen since the last run. Returns
-// the number of runs.
+// Warms up, because an idle GPU takes a while to raise its clocks, an H200 up to a second. Runs
+// until runs get no faster, but less long if the clocks cannot have fallen since the last run.
+// Returns the number of runs.
 uint32_t BenchDevice::warmUp(const RecordRun& record) const
 {
     constexpr auto moment = std::chrono::milliseconds(50);

@@ -24,12 +24,13 @@ public:
     BenchDevice(const std::string& selector, uint32_t kernels = SLUICE_KERNELS_ALL,
                 bool graphicsQueue = false, const std::string& tuning = {});
 
-    // Makes the pipelines of these SluiceKernels that are not there yet.
+    // Creates those pipelines of these SluiceKernels that do not exist yet.
     void makePipelines(uint32_t kernels) const;
     SluiceBackend backend() const { return properties().backend; }
     bool isGpu() const { return properties().isSoftware == 0; }
-    // With a budget of a minute the host has no time to make and check gigabytes. Then arrays and
-    // batches of GPUs have at most some hundred megabytes, which is still more than caches hold.
+    // Under a budget of a minute, the host has no time to generate and check gigabytes. Arrays and
+    // batches for GPUs then have at most some hundred megabytes, which is still more than caches
+    // hold.
     void setBrief() { m_isBrief = true; }
     bool isBrief() const { return m_isBrief; }
 
@@ -41,7 +42,8 @@ public:
         buffer.fill(values);
         return buffer;
     }
-    // Returns zeroed scratch for a command of `info`; `get` is its sluiceGet...Requirements.
+    // Returns zeroed scratch for a command with this `info`. `get` is the command's
+    // sluiceGet...Requirements.
     template <class Get, class Info>
     DeviceBuffer allocateScratch(Get get, const Info& info) const
     {
@@ -54,7 +56,8 @@ public:
     using RecordRun = std::function<void(SluiceCommands commands, uint32_t run)>;
 
     double runOnce(const RecordRun& record, uint32_t run = 0) const;
-    // On CUDA this captures into a graph, as an engine would for commands that it calls often.
+    // On CUDA, captures the commands into a graph, as an engine would for commands that it calls
+    // often.
     RecordRun capture(const RecordRun& record) const;
     // Warms up, then times several submissions, each of which does the work `passes` times.
     Timing time(uint32_t passes, const RecordRun& record) const;

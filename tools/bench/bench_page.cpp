@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kMostBytes = 4800000; // of rows; the rest of the page has some 15,000
+constexpr size_t kMostBytes = 4800000; // limits the rows; the rest of the page has about 15,000
 
 } // namespace
 

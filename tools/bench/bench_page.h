@@ -7,15 +7,15 @@
 
 namespace sluice {
 
-// The figures as JSON: `head` are the members of an object but "rows", each with a comma behind it;
-// rows are objects.
+// The figures as JSON. `head` is the members of an object except "rows", with a comma after each;
+// `rows` are objects.
 struct BenchFigures {
     std::string head;
     std::vector<std::string> rows;
 };
 
 std::string benchJson(const BenchFigures& figures);
-// A page of at most 5 MB: rows that are too many are counted in it, and left out.
+// Returns a page of at most 5 MB. It leaves out rows that do not fit, and says how many.
 std::string benchPage(const BenchFigures& figures);
 
 } // namespace sluice

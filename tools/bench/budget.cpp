@@ -11,7 +11,8 @@ void Budget::expect(const std::string& name, double rows, double variants)
     m_rowsLeft += rows;
 }
 
-// Takes the rows of one variant off those that have no share yet, and returns them.
+// Returns the expected rows of one variant, and subtracts them from the rows that have no share
+// yet.
 double Budget::weightOf(const std::string& name)
 {
     const std::string base = name.substr(0, name.find(':'));

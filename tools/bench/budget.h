@@ -9,9 +9,10 @@
 
 namespace sluice {
 
-// Each name has a share of the time that is left when its first row begins; what a name leaves over
-// goes to those behind it. A name's first row is always measured while there is time at all; the
-// others as long as its share holds another row like the one before.
+// When the first row of a name begins, the name gets a share of the time that is left. Time that it
+// does not use goes to the names after it. The first row of a name is measured as long as there is
+// any time at all, every other row only if the name's share suffices for another row like the last
+// one.
 class Budget {
 public:
     // Says what was not measured of a name; all: nothing of it was.
@@ -21,22 +22,24 @@ public:
         bool all;
     };
 
-    // seconds: 0 means no limit; then nothing else here has an effect.
+    // 0 seconds mean that there is no limit; then nothing else here has an effect.
     explicit Budget(double seconds = 0) : m_seconds(seconds) {}
 
     bool isLimited() const { return m_seconds > 0; }
     double seconds() const { return m_seconds; }
     double left() const { return isLimited() ? m_seconds - elapsed() : 0; }
     bool isOver() const { return isLimited() && left() <= 0; }
-    // Announces a name that will be measured, with about this many rows and variants ("NAME:
-    // VARIANT"). Each variant gets its part of the share.
+    // Announces that a name will be measured, with about this many rows and variants ("NAME:
+    // VARIANT"). The variants divide the share equally.
     void expect(const std::string& name, double rows, double variants);
     // Returns whether the row of a name and size is to be measured now. If not, cuts() lists it.
     bool hasTime(const std::string& name, const std::string& size);
-    // In the order in which rows were left out; then names of which no row began.
+    // Returns the names in the order in which their rows were left out, then the names of which no
+    // row began.
     std::vector<Cut> cuts() const;
 
-    // Under a limit the largest come first, which say most.
+    // Returns the sizes in the order to measure them. Under a limit the largest come first, because
+    // they say most.
     template <class T>
     std::vector<T> ordered(std::vector<T> sizes) const
     {
@@ -63,10 +66,10 @@ private:
     double m_seconds;
     Clock::time_point m_start = Clock::now();
     std::vector<Expected> m_expected;
-    double m_rowsLeft = 0; // of names that have no share yet
+    double m_rowsLeft = 0; // rows of names that have no share yet
     std::map<std::string, Share> m_shares;
-    std::vector<std::string> m_order; // of m_shares
-    Share* m_current = nullptr;       // whose row is being measured
+    std::vector<std::string> m_order; // the keys of m_shares in order
+    Share* m_current = nullptr;       // the share whose row is being measured
     double m_rowStart = 0;
 };
 

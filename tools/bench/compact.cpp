@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The compact rows: by comparison at several selectivities, by selectors, all kinds, sweeps over
-// sizes.
+// The rows of compactions: by comparison at several selectivities, by selectors, of all kinds, and
+// sweeps over sizes.
 #include <sluice/sluice_compact.h>
 #include <sluice/sluice_scan.h>
 
@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Returns the bound below which this share of all words lies.
+// Returns the bound below which this percentage of all words lies.
 uint32_t boundFor(uint32_t percent)
 {
     return percent == 100 ? ~0u : uint32_t((uint64_t{1} << 32) * percent / 100);
@@ -25,7 +25,7 @@ struct Data {
     const BenchDevice& device;
     DeviceBuffer input, selectors, output, indices, results;
 
-    // mostIndices is the limit for jobs that write indices.
+    // mostIndices limits the number of indices that jobs write.
     Data(const BenchDevice& on, const HostWords& host, uint64_t mostIndices)
         : device(on), input(on.allocate(host.count * 4)), selectors(on.allocate(host.count)),
           output(on.allocate(host.count * 4)), indices(on.allocate(mostIndices * 4)),
@@ -35,7 +35,7 @@ struct Data {
     }
 };
 
-// One compaction, done on `sets` inputs one after the other.
+// One compaction, which runs on `sets` inputs one after the other.
 struct Job {
     std::string kernel, size;
     SluiceCompactInfo info = {};               // without buffers
@@ -54,7 +54,7 @@ struct Job {
                : info.test == SLUICE_COMPACT_MASK ? count / 8
                                                   : 0;
     }
-    // Bytes read once and written once.
+    // Returns the useful bytes, which are read once and written once.
     uint64_t usefulBytes(uint64_t kept) const
     {
         const bool reads = elements || selectorBytes() == 0;
@@ -62,7 +62,8 @@ struct Job {
         const uint64_t written = partitions() ? count : kept;
         return read + written * ((elements ? info.elementSize : 0) + (indices ? 4 : 0));
     }
-    // Makes selectors from the words themselves, so that they keep what a comparison would keep.
+    // Makes selectors from the words themselves, so that they keep the words that a comparison
+    // would keep.
     HostWords makeSelectors(const HostWords& host) const
     {
         const uint32_t perWord = info.test == SLUICE_COMPACT_MASK ? 32 : 4, bits = 32 / perWord;
@@ -113,8 +114,8 @@ T elementAt(const HostWords& host, uint64_t i)
     return value;
 }
 
-// Knows the right results. How many are kept is counted in blocks once, so that any piece can be
-// checked alone.
+// Computes the expected results. The kept elements are counted per block first, so that any piece
+// can be checked alone.
 class Reference {
 public:
     Reference(const Job& job, const HostWords& host)
@@ -139,8 +140,9 @@ public:
         return kept;
     }
 
-    // The results have elementSize bytes each: the elements or, for indices, where they were. With
-    // `stable` a partition also keeps the order of the others, which CUB's does not.
+    // Writes the expected results. Each has elementSize bytes: an element or, for indices, its
+    // index. If `stable`, a partition must also keep the order of the other elements, which CUB's
+    // does not.
     void expect(uint64_t offset, uint64_t size, uint8_t* bytes, uint32_t elementSize, bool indices,
                 bool stable) const
     {
@@ -152,7 +154,7 @@ public:
             walk(set, true, from - start, std::min(to - start, kept),
                  bytes + (from - first) * elementSize, elementSize, indices);
             if (!m_job.partitions() || !stable || to - start <= kept) continue;
-            // the place of the first one that is not kept
+            // the position of the first element that is not kept
             const uint64_t behind = std::max(from - start, kept);
             walk(set, false, behind - kept, to - start - kept,
                  bytes + (start + behind - first) * elementSize, elementSize, indices);
@@ -189,11 +191,12 @@ private:
         }
     }
 
-    // Writes the first-th to the last-th of a set's elements that are kept (wanted), or are not.
+    // Writes elements `first` to `last` - 1 of those elements of a set that are kept (if `wanted`)
+    // or not kept.
     void walk(uint64_t set, bool wanted, uint64_t first, uint64_t last, uint8_t* bytes,
               uint32_t elementSize, bool indices) const
     {
-        uint64_t number = 0; // how many have been found
+        uint64_t number = 0; // how many were passed so far
         for (uint64_t i = set * blocksInSet(); number < last && i < (set + 1) * blocksInSet();
              ++i) {
             const uint64_t found = wanted ? m_kept[i] : m_block - m_kept[i];
@@ -270,7 +273,7 @@ private:
         const auto expectCounts = [&](uint64_t offset, uint64_t size, uint8_t* bytes) {
             reference.expectCounts(offset, size, bytes);
         };
-        // Nothing behind the kept elements is checked, so large results end there.
+        // Nothing after the kept elements is checked, so a large result ends there.
         const uint64_t places =
             job.sets > 1 || job.partitions() ? uint64_t{job.count} * job.sets : reference.keptIn(0);
         TimedWork work = {record, job.sets * job.repeats, {}};
@@ -311,7 +314,7 @@ constexpr Method kCompare = {SLUICE_COMPACT_COMPARE, CubKind::SelectLess, "CUB S
                  kUnique = {SLUICE_COMPACT_UNIQUE, CubKind::SelectUnique, "CUB Select::Unique"},
                  kNonZero = {SLUICE_COMPACT_NON_ZERO, CubKind::SelectNonZero, "CUB Select::If"};
 
-// `percent` is the share of random words that is kept.
+// `percent` is the percentage of random words that is kept.
 Job makeJob(const std::string& kernel, const std::string& size, uint64_t count,
             const Method& method, uint32_t percent = 50)
 {
@@ -332,7 +335,7 @@ Job makeJob(const std::string& kernel, const std::string& size, uint64_t count,
     return job;
 }
 
-// Jobs that keep half of `words` words in all the other ways.
+// Returns jobs of the other kinds. Each keeps half of `words` words.
 std::vector<Job> kindJobs(uint64_t words)
 {
     constexpr const char* kernel = "compact kinds";
@@ -346,7 +349,7 @@ std::vector<Job> kindJobs(uint64_t words)
         const char* name;
         SluiceValueType type;
         uint32_t size;
-        uint64_t middle; // half of the type's values are below it
+        uint64_t middle; // half of the possible values are below it
     } types[] = {{"less u8", SLUICE_VALUE_U8, 1, 0x80},
                  {"less u16", SLUICE_VALUE_U16, 2, 0x8000},
                  {"less i32", SLUICE_VALUE_I32, 4, 0},
@@ -374,7 +377,7 @@ std::vector<Job> kindJobs(uint64_t words)
 constexpr struct {
     const char* kernel;
     Method method;
-    bool coins; // the input is words of 0 and 1, else of random bits
+    bool coins; // the input is words of 0 and 1, not random bits
     uint64_t factor;
 } kSweeps[] = {{"compact sweep", kCompare, false, 4},
                {"compact sweep: flags", kBytes, false, 16},
@@ -402,7 +405,7 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
                 compacts.run(makeJob(kernel, size, large, method, percent));
             }
         }
-        // A GPU does 1,000 calls on the same input in one command buffer or graph; a row gives the
+        // A GPU makes 1,000 calls on the same input in one command buffer or graph; a row gives the
         // cost of one call.
         for (const uint64_t count :
              report.budget().ordered(sweepSizes(std::min<uint64_t>(large, 1u << 20), 4))) {
@@ -419,7 +422,7 @@ void benchCompact(const BenchDevice& device, const BenchDevice* cudaDevice, cons
             if (sweep.coins != coins) continue;
             for (const uint64_t count : report.budget().ordered(sweepSizes(limit, sweep.factor))) {
                 Job job = makeJob(sweep.kernel, powerText(count), count, sweep.method);
-                // Inputs take turns, so that none of them is still in a cache.
+                // The calls alternate between inputs, so that no input is still in a cache.
                 job.sets = callsFor(count, limit / count);
                 compacts.run(job);
             }

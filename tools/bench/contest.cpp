@@ -14,8 +14,8 @@ struct Piece {
     uint64_t offset, size;
 };
 
-// Picks pieces of whole elements to check: everything, or a random piece in each of kPieces parts,
-// always with the first and the last bytes.
+// Picks pieces of whole elements to check: all pieces of a small result, otherwise a random piece
+// in each of kPieces parts. The first and the last bytes are always among them.
 std::vector<Piece> piecesOf(const Result& result)
 {
     const uint64_t size = result.buffer.size, unit = result.elementSize,
@@ -49,7 +49,7 @@ void check(const BenchDevice& device, const std::string& who, const Result& resu
         got.emplace_back(piece.size);
         device.download(partOf(result.buffer, piece), got.back().data(), piece.size);
     }
-    std::vector<uint64_t> wrong(pieces.size(), ~uint64_t{0}); // the first such byte of each piece
+    std::vector<uint64_t> wrong(pieces.size(), ~uint64_t{0}); // the first wrong byte of each piece
     inParallel(pieces.size(), [&](uint64_t first, uint64_t last) {
         for (uint64_t i = first; i < last; ++i) {
             Bytes right = got[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of the primitives compare the same work by us and by CUB, maybe on two devices. It is
-// checked on all of the host's cores, then timed.
+// The rows of the primitives compare the same work by us and by CUB, possibly on two devices. The
+// results are checked on all cores of the host, then the work is timed.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@
 
 namespace sluice {
 
-// Something that work writes. expect overwrites, of the `bytes` from offset on, which the device
-// wrote, those that the work must have written with what they must be. offset and size are
-// multiples of elementSize.
+// A buffer that the work writes. expect gets `size` bytes of it from `offset` on, as the device
+// wrote them, and overwrites those that the work must have written with their right values. offset
+// and size are multiples of elementSize.
 struct Result {
     SluiceBuffer buffer;
     uint32_t elementSize;
@@ -33,19 +33,20 @@ struct TimedWork {
 
 struct Contest {
     const BenchDevice& ours;
-    const BenchDevice* cub; // the device itself, another one, or nullptr: there is no CUB
+    const BenchDevice* cub; // `ours` itself, another device, or nullptr: there is no CUB
     BenchReport& report;
 
-    // Runs the work over poisoned results, checks these, then times it: in a graph where the device
-    // has graphs, with the barriers that an engine would have between two of our commands.
+    // Runs the work over poisoned results and checks them, then times the work. If the device has
+    // graphs, the work runs in a graph. Between two of our commands there are the barriers that an
+    // engine would record.
     BenchRow measure(const BenchDevice& device, const std::string& kernel, const std::string& size,
                      const std::string& who, uint64_t bytes, const TimedWork& work) const;
-    // Says once why no CUB is beside `kernel`.
+    // Reports once why there is no row of CUB for `kernel`.
     void sayMissing(const std::string& kernel) const;
 };
 
-// Data on our device and, if CUB runs on another one, the same there. Data's constructor takes the
-// device first.
+// Holds data on our device and, if CUB runs on another device, the same data there. Data's
+// constructor takes the device first.
 template <class Data>
 class Twins {
 public:
@@ -66,11 +67,11 @@ private:
 
 uint32_t scrambled(uint32_t value);    // a hash
 std::string powerText(uint64_t count); // 2^20
-// body(first, last) for parts of 0 .. count, on all cores of the host. A Failure of body is thrown
-// again.
+// Calls body(first, last) for parts of the range 0 .. count, on all cores of the host. Rethrows a
+// Failure of body.
 void inParallel(uint64_t count, const std::function<void(uint64_t first, uint64_t last)>& body);
 
-// Words of the host that nobody clears first.
+// Words in host memory that is not cleared before they are generated.
 struct HostWords {
     std::unique_ptr<uint32_t[]> words;
     uint64_t count;
@@ -83,13 +84,14 @@ struct HostWords {
     }
 };
 
-// Words of the largest arrays, of which `arrays` must fit easily in the device's memory; a power of
-// two, 2^30 at most (2^20 without a GPU, 2^26 where isBrief).
+// Returns the number of words of the largest arrays. `arrays` of them must easily fit in the
+// device's memory. It is a power of two and at most 2^30 (2^20 without a GPU, 2^26 with isBrief).
 uint64_t maxWords(const BenchDevice& device, uint64_t arrays);
-// Sizes of a sweep: from 2^10 on by `factor`, `limit` (a power of two) the last one.
+// Returns the sizes of a sweep: they grow from 2^10 by `factor`; the last one is `limit`, a power
+// of two.
 std::vector<uint64_t> sweepSizes(uint64_t limit, uint64_t factor);
-// Small sizes are done that often in one command buffer or graph, so that a row says what a call
-// costs; at most `limit`.
+// Returns how many calls for a size go into one command buffer or graph, at most `limit`. There are
+// many for a small size, so that a row gives the cost of one call.
 uint32_t callsFor(uint64_t count, uint64_t limit);
 
 } // namespace sluice

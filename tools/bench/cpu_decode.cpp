@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decoding on one core of the CPU: our decoders and the peers' decode the same bytes in turns, so
-// that other load on the machine affects all of them.
+// Decoding on one core of the CPU: our decoders and the peers' decode the same bytes alternately,
+// so that other load on the machine affects all of them.
 #include <algorithm>
 #include <chrono>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kRounds = 7;
 
-// The tiles of a set in one command of a CPU context.
+// The tiles of a set, decoded by one command of a CPU context.
 class CpuTiles {
 public:
     CpuTiles(const TileSet& set, const char* tier, Bytes& output)
@@ -49,7 +49,7 @@ private:
 
     const ToolDevice m_device;
     TileBatch m_batch;
-    Bytes m_source; // commands need buffers for all that they could write
+    Bytes m_source; // a copy, because commands need buffers that they could write
 };
 
 struct Contender {
@@ -59,7 +59,7 @@ struct Contender {
     std::vector<double> milliseconds = {};
 };
 
-// Peers decode what lies between tiles too, which is next to nothing.
+// Peers also decode the bytes between tiles, which are very few.
 Contender peerOf(const std::string& who, const StreamPack& pack, Bytes& output)
 {
     return {who, true, [&pack, &output, who] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// CUB's counterparts of our primitives, where the toolkit has them all.
-#if __has_include(<cub/device/device_copy.cuh>) // 2.2 on
+// CUB's counterparts of our primitives, if the toolkit has all of them.
+#if __has_include(<cub/device/device_copy.cuh>) // CUB 2.2 or newer
 #include <sluice/sluice_scan.h>
 
 #include <cub/device/device_copy.cuh>
@@ -72,7 +72,8 @@ thrust::transform_iterator<BitOf, Counting> maskFlags(const CubCall& call)
                                            BitOf{pointerFrom<uint32_t>(call.selectors)});
 }
 
-// The element that fills a run, over and over; where it goes; how often.
+// Function objects for fills: an iterator that repeats the element of a run, the start of the run
+// in the output, and its length.
 template <typename T>
 struct RunSource {
     const T* values;
@@ -92,7 +93,7 @@ struct RunLength {
     __device__ uint32_t operator()(uint32_t i) const { return offsets[i + 1] - offsets[i]; }
 };
 
-// All of these are CUB's two-phase calls: with scratch == nullptr they only set `size`.
+// Each of these wraps a two-phase call of CUB: with scratch == nullptr it only sets `size`.
 struct Caller {
     const CubCall& call;
     void* scratch;
@@ -226,7 +227,7 @@ struct Caller {
             case SLUICE_VALUE_U16: return selectLess<uint16_t>(uint16_t(bound));
             case SLUICE_VALUE_I32: return selectLess<int32_t>(int32_t(bound));
             case SLUICE_VALUE_U64: return selectLess<uint64_t>(call.bound);
-            case SLUICE_VALUE_F32: return selectLess<float>(0); // the only one that is asked for
+            case SLUICE_VALUE_F32: return selectLess<float>(0); // no other constant is asked for
             default: return selectLess<uint32_t>(bound);
             }
         case CubKind::SelectNonZero:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of the float codec: normally distributed weights of every type, or those of files,
-// decoded, and how fast they are encoded.
+// The rows of the float codec: decoding of normally distributed weights of every type, or of the
+// weights of files, and the speed of encoding.
 #include <sluice/sluice_encode.h>
 #include <sluice/sluice_float.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The rows of FSE tables, from descriptions and from counts, beside rANS tables of the same
-// frequencies from descriptions of their own.
+// The rows of FSE tables, built from descriptions and from counts, beside rANS tables of the same
+// frequencies, which have descriptions of their own.
 #include <sluice/sluice_fse.h>
 
 #include <cstring>
@@ -15,10 +15,10 @@ namespace sluice {
 namespace {
 
 constexpr uint32_t kLog = 9, kSymbols = 53; // Zstandard's match lengths have these
-constexpr uint32_t kKinds = 1024;           // tables that differ
+constexpr uint32_t kKinds = 1024;           // distinct tables
 constexpr uint64_t kTableSize = SLUICE_FSE_TABLE_SIZE(kLog);
 
-// FSE's description of counts of which no two neighbours are 0 (RFC 8878, 4.1.1).
+// Returns FSE's description of counts in which no two neighbours are 0 (RFC 8878, 4.1.1).
 Bytes describe(const std::vector<int16_t>& counts)
 {
     Bytes bytes;
@@ -34,7 +34,7 @@ Bytes describe(const std::vector<int16_t>& counts)
         if (!isShort && value >= 1u << (bits - 1)) value += shorter;
         pending |= uint64_t{value} << filled;
         filled += isShort ? bits - 1 : bits;
-        if (counts[i] == 0) filled += 2; // no more zeros
+        if (counts[i] == 0) filled += 2; // no further zeros follow
         for (; filled >= 8; filled -= 8, pending >>= 8)
             bytes.push_back(uint8_t(pending));
         left -= uint32_t(std::abs(counts[i]));
@@ -46,7 +46,7 @@ Bytes describe(const std::vector<int16_t>& counts)
 struct Made {
     gstd::Table table;
     std::vector<fse::State> states;
-    std::vector<int16_t> counts; // -1 where a symbol has one slot
+    std::vector<int16_t> counts; // -1: the symbol has one slot
     Bytes described;             // for FSE
     std::vector<uint16_t> words; // for rANS
 };
@@ -78,7 +78,7 @@ Made makeTable(std::mt19937& random)
     gstd::Description description;
     description.clear();
     description.add(made.table);
-    description.cost(); // chooses the classes' own frequencies
+    description.cost(); // this call chooses the frequencies of the classes
     gstd::LaneWriter writer;
     writer.clear();
     description.write(writer);
@@ -86,7 +86,7 @@ Made makeTable(std::mt19937& random)
     return made;
 }
 
-// Every kKinds-th table has the same bytes, in a place of its own.
+// Tables kKinds apart have the same bytes, but each table has its own copy of them.
 struct Sources {
     Bytes bytes;
     std::vector<uint64_t> offsets, sizes;
@@ -109,7 +109,7 @@ struct Sources {
 
 class TablesBench {
 public:
-    // Software devices need a tenth of a millisecond a table.
+    // Software devices need a tenth of a millisecond per table, so there are fewer.
     explicit TablesBench(const BenchDevice& device)
         : m_device(device), m_tables(device.isGpu() ? 65536 : 4096)
     {
@@ -153,7 +153,7 @@ public:
                    m_device.time(1, record));
     }
 
-    // It is for a CUDA device only.
+    // Needs a CUDA device.
     BenchRow rans() const
     {
         Sources sources;
@@ -179,7 +179,7 @@ public:
 private:
     BenchRow row(const char* who, const Timing& timing) const
     {
-        // All rows have the same bytes, so that ratios are those of times.
+        // All rows count the same bytes, so that ratios are ratios of times.
         return {"fse tables", std::to_string(m_tables) + " x " + std::to_string(1u << kLog), who,
                 m_tables * kTableSize, timing};
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The GDeflate rows: ours and the driver's own decoder on the same tiles, and the checksum of what
-// came out.
+// The GDeflate rows: our decoder and the driver's on the same tiles, and the checksum of the
+// decoded bytes.
 #include <sluice/sluice_gdeflate.h>
 
 #include "tools/bench/rows.h"
@@ -85,8 +85,8 @@ void benchGdeflate(const BenchDevice& device, const TileSet& tiles, BenchReport&
     for (const DriverPeer& driver : drivers)
         contenders.push_back({driver.name, true, recordDriver(scene, driver)});
 
-    // Everybody decodes everything once, over poisoned memory. Ours comes last: its output is then
-    // checksummed.
+    // Every decoder decodes all tiles once, over poisoned memory. Ours comes last, because the
+    // checksum row uses its output.
     scene.setCount(scene.allTiles());
     for (size_t i = contenders.size(); i-- != 0;) {
         scene.poison();

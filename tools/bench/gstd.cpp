@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The Gstd rows: tiles decoded, decoded with their filters undone, and the time of each pass.
+// The Gstd rows: decoding of tiles, decoding with their filters undone, and the time of each pass.
 #include <algorithm>
 
 #include <sluice/sluice_filter.h>
@@ -12,16 +12,16 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kFewTiles = 16; // these have the bytes of the few tiles of the GDeflate rows
+constexpr uint32_t kFewTiles = 16; // as many bytes as the few tiles of the GDeflate rows
 
-// The tiles with filters of a batch, whose list depends on the batch: statuses are counted from its
-// first tile.
+// The list of a batch's tiles with filters. It depends on the batch, because a tile's status index
+// counts from the first tile of the batch.
 class FilterList {
 public:
     FilterList(const Scene& on, uint32_t tileCount);
 
     uint32_t count() const { return m_perCopy * m_scene.copiesOf(m_tileCount); }
-    uint64_t bytes() const; // that they write
+    uint64_t bytes() const; // bytes that the filters write
     void record(SluiceCommands commands, uint32_t firstCopy) const;
     SluiceFilterInfo info(uint32_t firstCopy) const;
 
@@ -99,7 +99,8 @@ public:
         const SluiceGstdInfo command = info(firstCopy, tileCount);
         require(sluiceCmdGstd(m_scene.device.context(), commands, &command), "gstd");
     }
-    // Undoes filters too; the tiles are at least those of the list.
+    // Records the decode and the undoing of filters. There are at least as many tiles as in the
+    // list.
     void record(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount,
                 const FilterList& filters) const
     {
@@ -109,7 +110,7 @@ public:
         require(sluiceCmdGstdFilter(m_scene.device.context(), commands, &command, &undo),
                 "gstd filters");
     }
-    // Times the first of its two passes alone; only GPU backends have two.
+    // Records only the first of the decoder's two passes, to time it. Only GPU backends have two.
     void recordSymbols(SluiceCommands commands, uint32_t firstCopy, uint32_t tileCount) const
     {
         const BenchDevice& device = m_scene.device;
@@ -195,11 +196,11 @@ public:
         m_rows.push_back(expand);
     }
 
-    // Times filters alone.
+    // Adds a row for undoing filters alone.
     void addFilters(const Decode& decode)
     {
         if (m_filters.count() == 0) return;
-        decodeAll(m_scene, decode); // a pass alone produces nothing that could be filtered
+        decodeAll(m_scene, decode); // a pass alone leaves nothing that could be filtered
         m_scene.setCount(m_tileCount);
         const double share = double(m_filters.bytes()) / double(m_scene.bytesOf(m_tileCount));
         m_rows.push_back(m_scene.time(
@@ -236,7 +237,7 @@ void benchGstd(const BenchDevice& device, const TileSet& tiles, Words tilesAtOnc
         Batch batch(scene, tileCount);
         for (const Decode& decode : decodes) {
             batch.addDecode(decode, wanted);
-            if (decode.tilesAtOnce() >= tileCount) break; // more of them change nothing
+            if (decode.tilesAtOnce() >= tileCount) break; // larger values change nothing
         }
         if (wanted("filter")) batch.addFilters(decodes.front());
         report.addGroup(batch.rows());

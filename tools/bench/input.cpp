@@ -19,7 +19,7 @@ constexpr uint32_t kLevel = 12;
 
 uint64_t aligned(uint64_t value) { return (value + 15) / 16 * 16; }
 
-// Neighbouring tiles mostly have the same filter.
+// Sets the tile's filter. Neighbouring tiles mostly have the same one, so it is stored once.
 void setFilter(TileSet& set, TileSet::Tile& tile, const uint8_t* description, uint32_t size)
 {
     const TileSet::Tile* last = set.tiles.empty() ? nullptr : &set.tiles.back();
@@ -68,7 +68,7 @@ Bytes packed(const Bytes& bytes, const Codec& codec, uint32_t decodeSpeed)
     return packInMemory(bytes, info, asset);
 }
 
-// Sets expected, and the checksums that a tile stream lacks.
+// Sets `expected`, and the checksums if the file is a tile stream, which has none.
 void decode(TileSet& set, const Codec& codec, bool hasChecksums)
 {
     set.expected.resize(aligned(set.tiles.back().outputOffset + set.tiles.back().size));
@@ -160,7 +160,7 @@ void decodeOnHost(const std::vector<HostTile>& tiles, bool hasChecksums, const s
 
 namespace {
 
-// Colours that change slowly over both directions, and some noise.
+// Returns a picture whose colours change slowly in both directions, with some noise.
 Bytes makeUpPicture(uint64_t maxSize)
 {
     constexpr uint32_t width = 1024, header = 18;

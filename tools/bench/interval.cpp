@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The interval rows: moves, gathers, scatters, expansions, the load-balancing search, bulk remove
-// and insert.
+// The rows of intervals: moves, gathers, scatters, expansions, the load-balancing search, bulk
+// removal and insertion.
 #include <sluice/sluice_interval.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ constexpr struct {
 
 bool movesBytes(Op op) { return op != Op::Expand && op != Op::Search; }
 
-// The bytes that all rows move, on a device.
+// The bytes that all rows move, in device memory.
 struct Arena {
     const BenchDevice& device;
     DeviceBuffer source, target;
@@ -51,9 +51,9 @@ struct Form {
     bool offsets = false; // intervals are given by these, not by counts
 };
 
-// Intervals, with positions in elements. A move and a scatter have their targets shuffled and their
-// sources in order, a gather the other way round; everything else follows the order of the
-// intervals.
+// A list of intervals, with positions in elements. For a move or a scatter, the targets are
+// shuffled and the sources in order; for a gather, the sources are shuffled and the targets in
+// order. For everything else, both follow the order of the intervals.
 struct List {
     Form form;
     Words counts, sources, targets, order; // `order` is that of the targets; if empty, that of the
@@ -92,8 +92,8 @@ struct List {
         return made;
     }
 
-    // Calls each(interval, rank, length) for the parts of intervals that make up the elements first
-    // .. last of the target.
+    // Calls each(interval, rank, length) for the parts of intervals that make up the elements from
+    // `first` up to, but not including, `last` of the target.
     template <typename Each>
     void parts(uint64_t first, uint64_t last, const Each& each) const
     {
@@ -142,12 +142,12 @@ public:
     }
     std::mt19937& random() { return m_random; }
 
-    // A job with intervals of these lengths; `calls` go into one command buffer.
+    // Measures a job with intervals of these lengths; one command buffer has `calls` calls.
     void run(const std::string& kernel, const std::string& size, const Form& form,
              const Words& lengths, uint32_t calls = 1)
     {
         const List list(form, lengths, m_random);
-        // Rows without elements count the descriptors, since nothing else is read.
+        // Rows without elements count the bytes of descriptors, because nothing else is read.
         const uint64_t perElement =
             form.op == Op::Search ? 8 : form.elementSize * (movesBytes(form.op) ? 2u : 1u);
         const uint64_t useful =
@@ -166,7 +166,7 @@ public:
         m_contest.report.addGroup(rows);
     }
 
-    // One of `every` items is removed, or something is inserted before it.
+    // Of every `every` items, one is removed, or something is inserted before it.
     void runBulk(const std::string& kernel, const std::string& size, bool insert,
                  uint32_t elementSize, uint64_t items, uint32_t every, uint32_t calls = 1)
     {
@@ -197,14 +197,14 @@ public:
                  ++at, bytes += elementSize) {
                 const uint64_t run = at / period, rank = at % period;
                 const bool isNew = insert && rank == every / 2;
-                // The removed or inserted item shifts those behind it.
+                // The removed or inserted item shifts the items after it.
                 const uint64_t passed = rank < every / 2 ? 0 : 1;
                 const uint64_t item = run * every + (insert ? rank - passed : rank + passed);
                 std::memcpy(bytes, m_content.bytes() + (isNew ? run : item) * elementSize,
                             elementSize);
             }
         };
-        // Items must be read and written, indices read.
+        // Useful bytes: every item is read and written, every index is read.
         const uint64_t useful = finished * elementSize * 2 + indices.size() * 4;
         m_contest.report.addGroup(
             {m_contest.measure(arena.device, kernel, size, "sluice", useful,
@@ -212,7 +212,7 @@ public:
     }
 
 private:
-    // Moves and expansions fill the target.
+    // Moves and expansions fill the whole target.
     Result targetResult(const Arena& arena, const List& list) const
     {
         const uint32_t size = list.form.elementSize;
@@ -316,7 +316,7 @@ private:
         CubCall call;
         call.count = list.count();
         call.elementSize = list.form.elementSize;
-        if (list.form.op == Op::Expand) { // CUB needs offsets; making them is not timed
+        if (list.form.op == Op::Expand) { // CUB needs offsets; computing them is not timed
             call.kind = CubKind::Fills;
             call.input = arena.source.whole();
             call.output = arena.target.whole();
@@ -350,7 +350,7 @@ private:
     std::mt19937 m_random{1};
 };
 
-// Returns lengths of 1 .. 2 * mean - 1 elements that fill `elements`.
+// Returns lengths of 1 .. 2 * mean - 1 elements whose sum is `elements`.
 Words uniformLengths(uint64_t elements, uint32_t mean, std::mt19937& random)
 {
     Words lengths;
@@ -369,7 +369,7 @@ std::string bytesText(uint64_t bytes)
 
 constexpr uint32_t kMeans[] = {64, 256, 1024, 4096, 65536};
 
-// Distributions that defeat assigning a thread, a warp or a block to each interval. Lengths are in
+// Distributions for which one thread, one warp or one block per interval is slow. Lengths are in
 // words.
 std::vector<std::pair<std::string, Words>> hardLists(uint64_t words, std::mt19937& random)
 {
@@ -378,8 +378,8 @@ std::vector<std::pair<std::string, Words>> hardLists(uint64_t words, std::mt1993
     lists.emplace_back("uniform", uniformLengths(words, 64, random));
     Words power;
     for (uint64_t left = words; left != 0;) {
-        // Pareto with exponent 1.1 from 4 words on: most are tiny, and the largest hold a good part
-        // of all words.
+        // A Pareto distribution with exponent 1.1 and at least 4 words: most intervals are tiny,
+        // and the largest hold a good part of all words.
         const double u = (double(random()) + 1) / 4294967296.0;
         const uint64_t length =
             std::min<uint64_t>(uint64_t(std::min(4 * std::pow(u, -1 / 1.1), 1e9)), left);
@@ -398,7 +398,7 @@ std::vector<std::pair<std::string, Words>> hardLists(uint64_t words, std::mt1993
     return lists;
 }
 
-// Sizes of elements and forms of descriptors; intervals of 1 KiB.
+// Element sizes and forms of descriptors to measure, with intervals of 1 KiB.
 constexpr struct {
     const char* name;
     Form form;
@@ -430,7 +430,7 @@ void benchInterval(const BenchDevice& device, const BenchDevice* cudaDevice, con
     const HostWords content(device.isGpu() ? most : 1u << 20, scrambled);
     Intervals intervals(contest, content);
     const uint64_t bytes = intervals.bytes();
-    // Returns how many elements fill the target: a search writes two words for each.
+    // Returns how many elements fill the target. A search writes two words per element.
     const auto elementsOf = [](const Form& form, uint64_t size) {
         return size / (form.op == Op::Search ? 8 : form.elementSize);
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The peers of our kernels: plain copies, the driver's own decoder, CUB.
+// The peers of our kernels: plain copies, the driver's own decoder and CUB.
 #pragma once
 
 #include <sluice/sluice_scan.h>
@@ -19,8 +19,8 @@ std::vector<Copier> makeCudaCopiers(); // none if built without CUDA
 // Records a barrier from one compute dispatch to the next.
 std::function<void(SluiceCommands)> makeVulkanBarrier(const BenchDevice& device);
 
-// The driver's GDeflate decoder (VK_NV_memory_decompression or VK_EXT_memory_decompression), with
-// the list and its length in GPU memory.
+// The driver's GDeflate decoder (VK_NV_memory_decompression or VK_EXT_memory_decompression). The
+// list and its length are in GPU memory.
 struct DriverPeer {
     const char* name;
     std::function<void(SluiceCommands commands, uint64_t regionsAddress, uint64_t countAddress,
@@ -28,7 +28,7 @@ struct DriverPeer {
         record;
 };
 
-// A region as VK_NV_memory_decompression has it. Its start is a SluiceRegion and a
+// A region in the layout of VK_NV_memory_decompression. It begins with a SluiceRegion and with a
 // VkDecompressMemoryRegionEXT, so one list with a stride of 40 serves all three.
 struct DriverRegion {
     SluiceRegion region;
@@ -51,10 +51,10 @@ enum class CubKind {
     SelectMaskInPlace, // u32 of input
     SelectMaskIndices, // their indices
     SelectMaskBoth,    // u32 and their indices
-    SelectLess,        // what is below a bound (f32: below 0)
+    SelectLess,        // elements below a bound (f32: below 0)
     SelectNonZero,     // u32
-    SelectUnique,      // u32: drop equal neighbours
-    PartitionLess,     // u32: what is below a bound first; the rest behind it in reverse
+    SelectUnique,      // u32, dropping equal neighbours
+    PartitionLess,     // u32: elements below a bound, then the rest in reverse
     Copies, // DeviceMemcpy::Batched; input, output: addresses of u64; selectors: sizes, u32
     Fills,  // DeviceCopy::Batched of constants; input: values; selectors: where each begins and the
             // last ends, u32
@@ -71,20 +71,21 @@ struct CubCall {
                  scratch = {};
 };
 
-// Runs CUB on a CUDA device; `commands` is its stream. The size asked for does not depend on
-// scratch.
+// Run CUB on a CUDA device; `commands` is its stream. cubScratchSize ignores call.scratch.
 bool cubIsBuiltIn();
 uint64_t cubScratchSize(const CubCall& call);
 void recordCub(SluiceCommands commands, const CubCall& call);
 
-// Builds rANS tables of 2^log slots (log is at most 9) for 33 .. 64 symbols on a CUDA device, each
-// from its own description. `list` says for each where its words begin, in units of 4 bytes, and
-// how many 2-byte words there are. A table has 512 bytes of slots and 64 words of symbols.
+// Builds rANS tables of 2^log slots (log is at most 9) for 33 .. 64 symbols on a CUDA device. Each
+// table has a description of its own; its entry in `list` holds where the description begins, in
+// units of 4 bytes, and its number of 2-byte words. A table has 512 bytes of slots and 64 words of
+// symbols.
 constexpr uint32_t kRansTableBytes = 768;
 void recordRansTables(SluiceCommands commands, uint32_t count, uint32_t symbols, uint32_t log,
                       SluiceBuffer list, SluiceBuffer source, SluiceBuffer tables);
 
-// Captures what `record` enqueues on a CUDA stream into a graph; the returned function launches it.
+// Captures the work that `record` enqueues on a CUDA stream into a graph. The returned function
+// launches the graph.
 BenchDevice::RecordRun captureCudaGraph(const BenchDevice::RecordRun& record);
 
 } // namespace sluice

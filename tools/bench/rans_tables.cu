@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Builds Gstd's rANS tables alone, each from a description of its own: the yardstick for FSE
+// Builds only Gstd's rANS tables, each from a description of its own, as the yardstick for FSE
 // tables.
 #include "cuda/lib/rans.cuh"
 #include "tools/bench/cuda_calls.h"
@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kWarps = 4, kThreads = kWarps * kWarpSize;
 
 struct Places {
-    uint32_t first, words; // in words of 4 bytes; of 2 bytes
+    uint32_t first, words; // in words of 4 bytes; number of 2-byte words
 };
 
 __global__ void __launch_bounds__(kThreads)

@@ -9,7 +9,7 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kCutColumns = 88; // of a line that says what was left out
+constexpr size_t kCutColumns = 88; // width of a line that lists the rows left out
 constexpr const char* kColumns = "%-24s %-14s %-34s %10s %7s %9s %8s %8s\n";
 
 std::string figureText(const BenchRow& row)

@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-// A figure of a row besides its time and rate.
+// A figure of a row in addition to its time and rate.
 struct BenchFigure {
     std::string name; // "cpu_s_per_gb": in JSON and, with blanks, in the table
     double value;
@@ -24,44 +24,45 @@ struct BenchRow {
     std::string kernel; // copy, scan, compact, gdeflate ...
     std::string size;   // "2^20", "1.20 GB"
     std::string who;    // sluice, CUB, the driver's extension
-    uint64_t bytes;     // useful bytes of one pass, by which GB/s is counted
+    uint64_t bytes;     // useful bytes of one pass; GB/s counts these
     Timing timing;
     bool isPeer = false; // a peer of the rows with the same kernel and size
     bool present = true;
     std::string note = {};                 // why it is not present
-    std::vector<BenchFigure> figures = {}; // without bytes they are all that the row says
+    std::vector<BenchFigure> figures = {}; // if bytes is 0, the row consists of these only
     size_t input = 0;                      // number of the beginInput before it; 0: none
 };
 
 class BenchReport {
 public:
-    // `out` is where the table goes, nullptr for nowhere. `budget` counts from now on.
+    // Prints the table to `out`; nullptr: nowhere. The time of `budget` runs from now on.
     BenchReport(std::FILE* out, const Budget& budget)
         : m_out(out), m_line(out == nullptr), m_budget(budget)
     {
     }
 
     Budget& budget() { return m_budget; }
-    // Like Budget's function; also shows what is measured now. `name` is "scan", or "scan kinds:
-    // VARIANT".
+    // Does the same as Budget::hasTime, and shows the current measurement. `name` is "scan", or
+    // "scan kinds: VARIANT".
     bool hasTime(const std::string& name, const std::string& size);
-    // Shows current work that makes no row.
+    // Shows current work that does not give a row.
     void showStep(const std::string& what);
-    // Reports what was left out for lack of time.
+    // Reports the rows that were left out for lack of time.
     void printCuts();
 
-    // Sets the rate of the plain copy, bytes read plus bytes written; the best one counts.
+    // Sets the rate of the plain copy, which counts bytes read and bytes written. Of several copies
+    // the fastest counts.
     void addCopy(const BenchRow& row);
-    // Adds our rows and the peers' of one measurement. Ours are printed with their ratio to the
-    // fastest peer.
+    // Adds the rows of one measurement, ours and the peers'. Our rows are printed with their ratio
+    // to the fastest peer.
     void addGroup(const std::vector<BenchRow>& rows);
     void addMissing(const std::string& kernel, const std::string& who, const std::string& why);
 
     // Adds a line of text between the rows.
     void say(const std::string& text);
 
-    // The rows that follow are for these parts ("tiles") of an input, until endInputs. If there are
-    // no parts, the table says so.
+    // Says that the next rows, until endInputs, measure these parts ("tiles") of an input. If there
+    // are no parts, the table says so.
     void beginInput(const std::string& name, const std::string& codec, const char* parts,
                     size_t partCount, uint64_t compressedBytes, uint64_t outputBytes);
     void beginInput(const TileSet& tiles, const std::string& codec)
@@ -82,7 +83,7 @@ private:
     };
     void print(const BenchRow& row);
     std::string json(const BenchRow& row) const;
-    static double rate(const BenchRow& row);     // bytes a second
+    static double rate(const BenchRow& row);     // bytes per second
     double peerRatio(const BenchRow& row) const; // 0: no peer
 
     std::FILE* m_out;
@@ -90,7 +91,7 @@ private:
     Budget m_budget;
     double m_copyRate = 0;
     std::vector<BenchRow> m_rows;
-    std::vector<Input> m_inputs{{}}; // from 1 on
+    std::vector<Input> m_inputs{{}}; // inputs count from 1
     size_t m_input = 0;              // the next rows belong to it
 };
 

@@ -21,7 +21,7 @@ enum class Form {
 };
 
 struct Kind {
-    const char *filter, *variant; // the kernel's name: what --filter knows, and the rest
+    const char *filter, *variant; // the two parts of the kernel's name; --filter takes the first
     SluiceOperation operation;
     SluiceValueType type;
     Form form;
@@ -83,7 +83,7 @@ struct Data {
     }
 };
 
-// `sets` arrays of `count` elements, one behind the other.
+// `sets` contiguous arrays of `count` elements each.
 struct Job {
     const Kind& kind;
     uint32_t count, sets, elementSize;
@@ -148,7 +148,8 @@ T combined(SluiceOperation operation, T a, T b)
         return a + b;
 }
 
-// Knows the right results. Sums over blocks are made once, so that any piece can be checked alone.
+// Computes the expected results. The sums of blocks are computed once, so that any piece can be
+// checked alone.
 template <typename T>
 class Reference {
 public:
@@ -164,7 +165,7 @@ public:
         });
     }
 
-    // Result::expect calls it for arrays of `count` elements.
+    // Serves Result::expect for arrays of `count` elements.
     void expect(uint64_t count, uint64_t offset, uint64_t size, uint8_t* bytes) const
     {
         T* out = reinterpret_cast<T*>(bytes);
@@ -204,7 +205,7 @@ private:
             value = combined(m_kind.operation, value, m_input[i]);
         return value;
     }
-    // Either start .. end lie in one block, or a block begins at start.
+    // Either the range start .. end lies in one block, or a block begins at start.
     T sumOf(uint64_t start, uint64_t end) const
     {
         T value = identity();
@@ -296,7 +297,7 @@ private:
         for (const uint64_t count :
              m_contest.report.budget().ordered(sweepSizes(limit, kind.factor))) {
             if (!m_contest.report.hasTime(kind.kernel(), powerText(count))) continue;
-            // There are several arrays, so that none is still in a cache when its turn comes again.
+            // There are several arrays, so that none is still in a cache when it is used again.
             const Job job{kind, uint32_t(count), callsFor(count, limit / count), sizeof(T)};
             const uint64_t useful = job.bytes() * (job.reduces() ? 1 : 2) +
                                     (kind.form == Form::Segments ? job.count / 8 : 0);

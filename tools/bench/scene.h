@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A tile set on a device, several times over, each copy at source and destination addresses of its
-// own.
+// Several copies of a tile set on a device, each with its own source and destination addresses.
 #pragma once
 
 #include "tools/bench/input.h"
@@ -18,8 +17,8 @@ public:
     const BenchDevice& device;
     const TileSet& set;
     uint32_t copies;
-    // Tiles with filters are decoded into the second half of the destination, which is there if the
-    // set has filters; outputs come to lie in the first.
+    // The destination has two halves if the set has filters: filtered tiles are decoded into the
+    // second half, and all output ends up in the first.
     uint64_t sourceStride, outputStride, filteredOffset;
     DeviceBuffer source, destination, regions, status, expected, count;
 
@@ -31,10 +30,11 @@ public:
         return regions.part(uint64_t{tilesOf(copy)} * kStride, uint64_t{tileCount} * kStride);
     }
 
-    // The batches to time, in tiles: `few` of them, whose slowest one is what takes time; the set
-    // once, a few times, as often as it is there.
+    // Returns the numbers of tiles per batch to time: `few` tiles, whose time is that of the
+    // slowest one; the set once; the set a few times; all copies of the set.
     Words batches(uint32_t few) const;
-    // Copies that a batch takes from, and the first of them: run after run takes the next ones.
+    // copiesOf returns how many copies a batch uses, and firstOf the first of them. Each run uses
+    // the next copies.
     uint32_t copiesOf(uint32_t tileCount) const
     {
         return (tileCount + tilesOf(1) - 1) / tilesOf(1);
@@ -44,17 +44,17 @@ public:
         return run % (copies / copiesOf(tileCount)) * copiesOf(tileCount);
     }
 
-    // Tells the device how many regions the following batches have.
+    // Tells the device the number of regions of the next batches.
     void setCount(uint32_t tileCount) const
     {
         device.upload(count.whole(), &tileCount, sizeof tileCount);
     }
     void poison() const { device.fill(destination.whole(), 0xee); }
-    // Throw a Failure unless all tiles of all copies came out right.
+    // Throw a Failure unless all tiles of all copies are right.
     void checkOutput(const std::string& who) const;
     void checkStatus(const std::string& who) const;
 
-    // Times record(commands, first copy) on the copies that a batch takes, run after run others.
+    // Times record(commands, first copy) for a batch; each run uses other copies.
     template <class Record>
     BenchRow time(const char* kernel, const std::string& who, uint32_t tileCount,
                   const Record& record) const
@@ -67,7 +67,7 @@ public:
     }
 };
 
-// Throws a Failure unless the destination holds the set's bytes in each of the copies.
+// Throws a Failure unless every copy in the destination holds the set's bytes.
 void checkCopies(const BenchDevice& device, const TileSet& set, const DeviceBuffer& destination,
                  uint32_t copies, uint64_t stride, const std::string& who);
 

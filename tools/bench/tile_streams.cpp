@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The row of whole tile streams: the tiles of the gdeflate rows, packed into streams of at most 1
-// MiB, whose headers and tables are read on the device.
+// The row of whole tile streams: the tiles of the gdeflate rows in streams of at most 1 MiB. The
+// device reads the headers and tables of the streams.
 #include <sluice/sluice_tile_streams.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ void appendWord(Bytes& bytes, uint64_t value)
         bytes.push_back(uint8_t(value >> shift));
 }
 
-// Appends tiles [first, first + count) as a stream (docs/format.md, 2). Tiles start 16-byte aligned
-// in the set; zeros behind a tile do no harm.
+// Appends tiles [first, first + count) as a stream (docs/format.md, 2). In the set, tiles start
+// 16-byte aligned; zeros after a tile do no harm.
 void appendStream(Bytes& bytes, const TileSet& set, size_t first, size_t count)
 {
     const auto storedSize = [&](size_t i) { return (set.tiles[i].compressedSize + 3u) / 4 * 4; };
@@ -49,7 +49,7 @@ Streams makeStreams(const TileSet& set)
     for (size_t first = 0, count = 0; first < set.tiles.size(); first += count) {
         uint64_t size = set.tiles[first].size;
         for (count = 1; count < kTilesOfStream && first + count < set.tiles.size(); ++count) {
-            // only a stream's last tile may be shorter
+            // In a stream, only the last tile may be shorter.
             if (set.tiles[first + count - 1].size != kTileBytes) break;
             size += set.tiles[first + count].size;
         }
@@ -64,7 +64,7 @@ Streams makeStreams(const TileSet& set)
 uint32_t copiesFor(const BenchDevice& device, const TileSet& set, size_t streamCount)
 {
     if (!device.isGpu()) return 1;
-    // streams that a command may have
+    // the most streams of a command
     const uint64_t most = std::max<uint64_t>(65536 / streamCount, 1);
     return uint32_t(std::clamp<uint64_t>(gpuOutputBudget(device) / set.outputBytes, 1, most));
 }
@@ -96,7 +96,7 @@ public:
         m_scratch = on.allocateScratch(sluiceGetTileStreamsRequirements, info(0, m_copies));
     }
 
-    // Decodes all copies over poisoned memory.
+    // Decodes all copies over poisoned memory and checks them.
     void check() const
     {
         m_device.fill(m_destination.whole(), 0xee);

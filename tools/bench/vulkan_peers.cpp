@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// nullptr: the device has no such function.
+// Returns nullptr if the device has no such function.
 template <typename Function>
 Function deviceFunction(const VulkanHandles& handles, const char* name)
 {
@@ -28,7 +28,7 @@ VkCommandBuffer commandBuffer(SluiceCommands commands)
     return reinterpret_cast<VkCommandBuffer>(commands);
 }
 
-// The push constants of copy.comp; an address is a uvec2 there.
+// The push constants of copy.comp, where an address is a uvec2.
 struct CopyParams {
     uint64_t from, to;
     uint32_t count, gridX;
@@ -72,8 +72,8 @@ private:
     VkPipeline m_pipeline = VK_NULL_HANDLE;
 };
 
-// Returns whether the driver supports GDeflate, and lists of that length in GPU memory. The
-// properties of both extensions are the same.
+// Returns whether the driver supports GDeflate and lists of this length in GPU memory. Both
+// extensions have the same properties.
 bool decodesGdeflate(const VulkanHandles& handles, uint32_t regionCount)
 {
     if (!handles.nvDecompression && !handles.extDecompression) return false;

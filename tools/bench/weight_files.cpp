@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reads weights of files for the rows of the float codec and of DFloat11 and ECF8.
+// Reads weights from files for the rows of the float codec and of DFloat11 and ECF8.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -14,9 +14,9 @@
 namespace sluice {
 namespace {
 
-constexpr uint64_t kSmallest = 1024; // bytes of a tensor; fewer would mean nothing
+constexpr uint64_t kSmallest = 1024; // bytes; a smaller tensor would tell nothing
 
-// Puts bytes at a multiple of 16 and returns where.
+// Appends bytes at a multiple of 16 and returns their offset.
 template <class T>
 uint64_t place(Bytes& to, const T* values, uint64_t count, uint8_t fill = 0)
 {
@@ -54,8 +54,8 @@ void addTensor(FloatSet& set, const uint8_t* plain, uint64_t count)
     set.outputBytes += size;
 }
 
-// Returns whole elements up to the limit; `step` bytes are one element, or as many elements as must
-// stay together.
+// Returns the bytes of whole elements up to the limit. `step` is the bytes of one element, or of
+// the elements that must stay together.
 uint64_t sizeToTake(uint64_t size, uint64_t taken, uint64_t limit, uint64_t step)
 {
     return taken >= limit ? 0 : std::min(size, limit - taken) / step * step;
@@ -80,7 +80,7 @@ FloatSet floatsOfModel(const WeightFile& file, uint32_t type, const char* dtype,
     return set;
 }
 
-// Tiles of the codec FLOAT, each a tensor.
+// Returns the tiles of the codec FLOAT, each as a tensor.
 std::vector<FloatSet> floatsOfArchive(const Container& container, uint64_t limit,
                                       const WantedKind& wanted)
 {
@@ -132,7 +132,8 @@ std::vector<FloatSet> floatsOfArchive(const Container& container, uint64_t limit
     return sets;
 }
 
-// A unit of this many bytes is in `source`. Its output will follow in `expected`.
+// Adds a unit whose bytes are the last ones in `source`. The caller then appends its output to
+// `expected`.
 void addUnit(Df11Set& set, SluiceDf11Unit unit, uint64_t encodedBytes)
 {
     unit.destinationOffset = set.expected.size();
@@ -143,7 +144,7 @@ void addUnit(Df11Set& set, SluiceDf11Unit unit, uint64_t encodedBytes)
     set.outputBytes += uint64_t{unit.elementCount} * df11Form(unit.kind).elementBytes;
 }
 
-// The units of the file, decoded by the CPU reference.
+// Adds the units of the file. The CPU reference decodes them.
 void addUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
 {
     SluiceDeviceInfo info = {};
@@ -169,7 +170,8 @@ void addUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
     }
 }
 
-// The tensors that pack would turn into units, each a unit, as far as the format can hold them.
+// Adds the tensors that pack would turn into units, each as a unit of its own, as far as the format
+// can hold them.
 void packUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
 {
     const SluiceDf11Kind kind = SluiceDf11Kind(set.kind);
@@ -180,7 +182,7 @@ void packUnits(Df11Set& set, const WeightFile& file, uint64_t limit)
             tensor.size() < kSmallest) {
             continue;
         }
-        // Codes are no longer than the elements, so their bytes stay below the limit too.
+        // A code is no longer than its element, so the bytes of the codes stay below the limit too.
         const uint64_t most = uint64_t{SLUICE_DF11_MAX_SIZE} / 2;
         plain.resize(sizeToTake(std::min(tensor.size(), most), set.outputBytes, limit, 2));
         if (plain.empty()) break;

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-// Rounds to the nearest number, halfway to the even one.
+// Rounds to the nearest number; ties go to the even one.
 uint32_t rounded(float number, const NumberFormat& format)
 {
     uint32_t bits = 0;

@@ -22,29 +22,29 @@ inline std::array<uint64_t*, 4> addressesOf(SluiceFloatTensor& tensor)
 }
 
 struct NumberFormat {
-    uint32_t exponentBits, mantissaBits; // with the sign 8, 16 or 32 bits
+    uint32_t exponentBits, mantissaBits; // with the sign: 8, 16 or 32 bits
 };
 
 struct WeightKind {
     uint32_t kind;      // SluiceFloatType or SluiceDf11Kind
     const char* filter; // its name in --filter
-    const char* name;   // in rows
+    const char* name;   // its name in rows
     NumberFormat format;
-    float sigma; // E4M3 has a scale that makes the largest of many weights about 448
+    float sigma; // for E4M3, scales the largest of many weights to about 448
 };
 
-// Generates normally distributed, rounded weights, the same ones each time. A weight that is too
-// large becomes the format's largest number.
+// Generates normally distributed, rounded weights, which are the same each time. A weight that is
+// too large becomes the largest number of the format.
 Bytes makeWeights(const NumberFormat& format, float sigma, uint64_t count);
 
-// Lists of tensors and units, laid out as they go to the device, except that addresses are offsets
-// from the start of `source` and `expected`. Bytes that the decode must not write are kGap in
-// `expected`, whose size is a multiple of 256 like source's.
+// Tensors or units, laid out as on the device, except that addresses are offsets in `source` and
+// `expected`. In `expected`, bytes that the decoder must not write are kGap. The sizes of `source`
+// and `expected` are multiples of 256.
 constexpr uint8_t kGap = 0xee;
 template <class Entry>
 struct WeightSet {
     uint32_t kind;
-    const char* parts; // what the file calls the entries
+    const char* parts; // the file format's word for the entries
     std::vector<Entry> entries;
     Bytes source, expected;
     uint32_t statusCount = 0;                   // tiles or blocks
@@ -53,10 +53,10 @@ struct WeightSet {
 using FloatSet = WeightSet<SluiceFloatTensor>;
 using Df11Set = WeightSet<SluiceDf11Unit>;
 
-// Loads a set of each wanted kind that the file has, about maxOutput bytes of output at most.
-// Float: the tensors of a .safetensors file by their dtypes, encoded now; the tiles of a .sluice
-// archive; any other file as plain bytes. Df11: the units of a .safetensors file, or those that
-// pack would make of it. Throw a Failure.
+// Loads a set of each wanted kind that the file has, with at most about maxOutput bytes of output.
+// Float: the tensors of a .safetensors file by their dtypes, which are encoded now; the tiles of a
+// .sluice archive; or the plain bytes of any other file. Df11: the units of a .safetensors file, or
+// those that pack would make of it. Throw a Failure.
 using WantedKind = std::function<bool(uint32_t kind)>;
 template <class Entry>
 std::vector<WeightSet<Entry>> loadSets(const std::string& path, uint64_t maxOutput,
@@ -74,7 +74,7 @@ struct WeightScene {
           destination(on.allocate(aligned256(outputSize))), status(on.allocate((statuses + 2) * 4))
     {
     }
-    // Holds `copies` copies of a set; outputSize: that of one copy, with gaps.
+    // Holds `copies` copies of a set. outputSize is the size of one copy with its gaps.
     WeightScene(const BenchDevice& on, const WeightSet<Entry>& set, uint64_t outputSize,
                 uint64_t copies)
         : WeightScene(on, set.entries.size() * copies, set.statusCount * copies,
@@ -94,7 +94,7 @@ struct WeightScene {
     }
 
     void record(SluiceCommands commands) const;
-    // Moves the entry by this many bytes of source and of output, and this many statuses.
+    // Shifts the entry by these bytes of source and of output, and by this many statuses.
     void place(Entry& entry, uint64_t sourceBytes, uint64_t outputBytes, uint32_t statuses) const;
 
     const BenchDevice& device;
@@ -114,14 +114,14 @@ void WeightScene<SluiceDf11Unit>::place(SluiceDf11Unit&, uint64_t, uint64_t, uin
 // A decode that writes the plain bytes `copies` times. The last two words of status are its
 // summary.
 struct WeightDecode {
-    const char *kernel, *name; // name: of the codec
+    const char *kernel, *name; // name: that of the codec
     const DeviceBuffer &destination, &status;
-    uint64_t outputBytes, encodedBytes; // all copies have, without what lies between tensors
+    uint64_t outputBytes, encodedBytes; // of all copies, without gaps between tensors
     const Bytes& plain;
     uint64_t copies;
     std::function<void(SluiceCommands)> record;
 };
-// Runs it over other bytes, checks all that it wrote, then times it.
+// Runs the decode over poisoned output, checks all that it wrote, then times it.
 void benchDecode(const BenchDevice& device, const WeightDecode& decode, BenchReport& report);
 template <class Entry>
 void benchDecode(const WeightScene<Entry>& scene, const char* kernel, const char* name,
@@ -133,19 +133,19 @@ void benchDecode(const WeightScene<Entry>& scene, const char* kernel, const char
                  copies, [&](SluiceCommands commands) { scene.record(commands); }},
                 report);
 }
-// How often to decode a set of this many bytes, row by row.
+// Returns how many copies of a set of this many bytes to decode, one number per row.
 std::vector<uint64_t> copiesOf(const BenchDevice& device, uint64_t outputBytes);
 
-// A run encodes made-up weights this often, which gives threads time to find their cores.
+// A run encodes generated weights this often, so that threads have time to find their cores.
 constexpr uint32_t kEncodes = 4;
 
-// The rates of an encoder: on one thread, and on as many as there are cores with the same work for
-// each. Medians of five runs.
+// Adds the rates of an encoder: on one thread, and on all cores with the same work for each. They
+// are medians of five runs.
 void benchEncode(const char* kernel, const char* name, uint64_t plainBytes,
                  const std::function<void()>& encode, BenchReport& report);
 
-// The rows of a file. encode: as pack does it, the plain bytes of one entry of a set. False: the
-// file holds nothing of the kinds that are wanted.
+// Adds the rows of a file. `encode` encodes the plain bytes of one entry of a set as pack does.
+// Returns false if the file holds none of the wanted kinds.
 template <class Entry, class Kinds, class Encode>
 bool benchFile(const BenchDevice& device, const std::string& path, const char* kernel,
                const char* encodeKernel, const Kinds& kinds, const Encode& encode,

@@ -11,15 +11,15 @@
 namespace sluice {
 
 struct WorstTile {
-    const char* kernel; // the row: "worst gdeflate" ...
+    const char* kernel; // the row's kernel: "worst gdeflate" ...
     std::string name;
     uint32_t codec; // SluiceCodec
     Bytes stored, decoded;
-    Words filter = {}; // its description, or none
+    Words filter = {}; // the filter's description, or empty
     bool isTypical = false;
 };
 
-// A codec's typical tiles come before its slow ones.
+// Return a codec's typical tiles, then its slow ones.
 std::vector<WorstTile> worstGdeflateTiles();
 std::vector<WorstTile> worstGstdTiles();
 std::vector<WorstTile> worstFloatTiles(); // the codecs float and huff

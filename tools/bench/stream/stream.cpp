@@ -25,7 +25,7 @@ constexpr const char* kFileRows[] = {"stream read",    "stream decode",  "stream
 
 uint32_t cores() { return std::max(std::thread::hardware_concurrency(), 1u); }
 
-// 1, 2, 4, 8, 16 and all cores.
+// Returns 1, 2, 4, 8, 16 and the number of cores.
 Words threadCounts()
 {
     Words counts;
@@ -132,7 +132,7 @@ double StreamBench::readRate(const Place& place, const StreamFiles& files)
 {
     const bool isShown = m_wanted("stream read");
     const std::string size = sizeOf(place, files.fileSize() * files.paths().size());
-    // Reads for a GPU land in a ring that no cache holds.
+    // Reads for a GPU go into a ring that no cache can hold.
     const ReadRing ring(m_engine.device().isGpu() ? 256 * kMiB : 16 * kMiB);
     double best = 0;
     const auto add = [&](const ReadPlan& plan, const std::string& who) {
@@ -166,7 +166,7 @@ void StreamBench::addOurs(const Place& place, const StreamFiles& files, const St
     streamer.minTiles = (setup.batchTiles != 0 ? setup.batchTiles : 1024) / 8;
     const std::vector<SluiceStreamFile> opened = streamer.open(files.paths());
     const std::vector<StreamGroupPlan> groups = planGroups(m_content, kGroupSize);
-    // First what comes out is compared with what the CPU decodes.
+    // Compares the streamed output with the CPU's before anything is timed.
     const BenchDevice& device = m_engine.device();
     device.fill(m_destination.whole(), 0xee);
     streamToBuffer(
@@ -278,7 +278,8 @@ void StreamBench::run(const Place& place)
         m_wanted("stream latency") || m_wanted("stream batches") || m_wanted("stream cancel");
     if (!isBulk && !m_wanted("stream read") && (!isOther || place.isCold)) return;
     const InputFile& archive = m_content.container->file();
-    // The peers' files come and go before ours, so that the folder holds one kind at a time.
+    // The peers' files are deleted before ours are made, so that the folder holds one kind at a
+    // time.
     if (isBulk && !m_options.streamOursOnly) runPeers(place);
     const StreamFiles files(place.folder, archive,
                             copiesFor(place, archive.size(), m_content.outputBytes));

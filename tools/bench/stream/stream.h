@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// All of them but those of the host need Vulkan, and a filter that asks for them: they take
-// minutes, and gigabytes of files.
+// Measures streaming. All rows except those of the host need Vulkan and a filter that asks for
+// them, because they take minutes and gigabytes of files.
 void benchStream(const BenchDevice& device, const BenchOptions& options, const Wanted& wanted,
                  BenchReport& report);
 // Measures what calls cost the host, on a device that does nothing. input: an archive; empty: made

@@ -68,7 +68,7 @@ Bytes makeUpArchive(uint64_t size)
 
 using Encode = std::function<Bytes(const uint8_t* bytes, uint32_t size)>;
 
-// makeEncode: for one thread.
+// makeEncode returns an encoder for one thread.
 StreamPack pack(const Bytes& plain, uint32_t chunkSize, const std::function<Encode()>& makeEncode)
 {
     StreamPack result;
@@ -96,7 +96,7 @@ StreamPack pack(const Bytes& plain, uint32_t chunkSize, const std::function<Enco
 
 bool decodeZstd(const uint8_t* stored, const StreamChunk& chunk, uint8_t* output)
 {
-    // One a thread, as a program would keep it.
+    // One per thread, as a program would keep it.
     static thread_local const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> decoder(
         ZSTD_createDCtx(), ZSTD_freeDCtx);
     return ZSTD_decompressDCtx(decoder.get(), output, chunk.size, stored, chunk.storedSize) ==
@@ -237,7 +237,7 @@ StreamFiles::StreamFiles(const std::string& folder, const InputFile& file, uint3
                 done += isGood ? size_t(got) : 0;
             }
         }
-        isGood = isGood && syncFile(to); // what is dirty cannot be dropped from memory
+        isGood = isGood && syncFile(to); // dirty pages cannot be dropped from memory
         const int error = errno;
         if (to != kNoFile) closeFile(to);
         if (isGood) continue;

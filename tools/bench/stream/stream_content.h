@@ -23,10 +23,10 @@ struct StreamTile {
     uint64_t outputOffset; // in StreamContent::plain
 };
 
-// An archive, or made-up assets packed with GDeflate. Throws a Failure, also for what is no
-// archive.
+// An archive, or generated assets packed with GDeflate. Throws a Failure, for example if the file
+// is not an archive.
 struct StreamContent {
-    // mostBytes: assets beyond that many decoded bytes are left out.
+    // mostBytes limits the decoded bytes; assets beyond it are left out.
     StreamContent(const std::string& path, uint64_t mostBytes);
 
     double growth() const { return double(outputBytes) / double(storedBytes); }
@@ -39,7 +39,7 @@ struct StreamContent {
     uint64_t storedBytes = 0, outputBytes = 0; // of the tiles, without gaps
 };
 
-// The same bytes as parts that are decoded one by one.
+// The same bytes in chunks that are decoded one by one.
 struct StreamChunk {
     uint64_t fileOffset; // a multiple of 16
     uint32_t storedSize;
@@ -50,7 +50,8 @@ struct StreamPack {
     Bytes bytes;
     std::vector<StreamChunk> chunks;
     uint64_t outputBytes = 0;
-    // Decodes a chunk; false if it cannot. Empty: chunks are plain, or the GPU decodes.
+    // Decodes a chunk; returns false if it cannot. nullptr: the chunks are plain, or the GPU
+    // decodes them.
     bool (*decode)(const uint8_t* stored, const StreamChunk& chunk, uint8_t* output) = nullptr;
 };
 StreamPack packPlain(const Bytes& plain);    // chunks of 256 KiB
@@ -58,10 +59,10 @@ StreamPack packZstd(const Bytes& plain);     // frames of level 19, of 256 KiB
 StreamPack packDeflate(const Bytes& plain);  // streams of libdeflate's level 12, of 256 KiB
 StreamPack packGdeflate(const Bytes& plain); // tiles of level 12, of 64 KiB
 
-// Copies of a file in a folder of their own, which is deleted with them.
+// Copies of a file in a folder of their own. The folder is deleted with this object.
 class StreamFiles {
 public:
-    // Throws a Failure, also where there is no room.
+    // Throws a Failure, for example if there is no room.
     StreamFiles(const std::string& folder, const InputFile& file, uint32_t copies);
     ~StreamFiles();
     StreamFiles(const StreamFiles&) = delete;
@@ -69,7 +70,7 @@ public:
 
     const std::vector<std::string>& paths() const { return m_paths; }
     uint64_t fileSize() const { return m_size; }
-    // The system forgets what it keeps of them in memory.
+    // Makes the system drop the files from its page cache.
     void dropFromMemory() const;
 
 private:
@@ -82,7 +83,7 @@ private:
 
 // How many copies of a file fit in a folder with a tenth of its free space left, at most `wanted`.
 uint32_t copiesThatFit(const std::string& folder, uint64_t fileSize, uint32_t wanted);
-// Is the folder in memory, so that nothing there is ever cold?
+// Returns whether the folder is in memory, so that no file there is ever cold.
 bool isInMemory(const std::string& folder);
 
 } // namespace sluice

@@ -15,11 +15,11 @@ namespace {
 struct DecodeBatch {
     std::vector<SluiceTile> tiles;
     SluiceTileTotals totals{};
-    uint64_t outputSize = 0; // in the destination
+    uint64_t outputSize = 0; // size in the destination
 };
 
-// As many tiles as a batch may have. mayRepeat: over and over from the first one if there are
-// fewer.
+// Returns as many tiles as a batch may have. With mayRepeat, a batch with fewer tiles repeats them
+// from the first one on.
 DecodeBatch fillBatch(const StreamContent& content, const StreamSetup& setup, uint64_t room,
                       bool mayRepeat)
 {

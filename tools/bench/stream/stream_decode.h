@@ -8,12 +8,12 @@
 
 namespace sluice {
 
-// Batches as a streamer with that setup records them, of tiles that lie in the device's memory or,
-// if the setup says so, in the system's. Throws a Failure where a tile does not come out right.
+// Times batches as a streamer with that setup records them. Their tiles lie in the device's memory
+// or, with fromSystem, in the system's. Throws a Failure if a tile is not right.
 BenchRow timeDecode(StreamEngine& engine, const StreamContent& content, const StreamSetup& setup,
                     SluiceBuffer destination, const std::string& size, const std::string& who,
                     bool fromSystem);
-// Copies from the system's memory to the device's.
+// Times copies from system memory to device memory.
 BenchRow timeLink(StreamEngine& engine, SluiceBuffer destination, const std::string& size);
 
 } // namespace sluice

@@ -9,7 +9,7 @@ namespace sluice {
 
 class StreamEngine : public VulkanEngine {
 public:
-    // The device is one of Vulkan.
+    // The device must be a Vulkan device.
     explicit StreamEngine(const BenchDevice& device)
         : VulkanEngine(engineInfo(device.handle())), m_owner(device)
     {

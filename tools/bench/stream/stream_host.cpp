@@ -19,9 +19,9 @@ namespace {
 constexpr uint32_t kRounds = 11;
 constexpr uint64_t kContent = 4u << 20, kRing = 64u << 20;
 constexpr uint32_t kBatchTiles = 1024, kMostGroups = 8192, kMostRequests = 65536;
-constexpr uint32_t kMostWaiting = 65536; // as many as a streamer may have
+constexpr uint32_t kMostWaiting = 65536; // the most that a streamer may have
 
-// A backend whose decoders do nothing. A streamer calls no other commands.
+// A backend whose decoders do nothing. A streamer calls no commands but these.
 class IdleBackend final : public cpu::ReferenceBackend {
 public:
     void contextInfo(SluiceContextInfo& info) const override
@@ -44,7 +44,7 @@ public:
     SluiceStatus cmdFilter(SluiceCommands, const SluiceFilterInfo&) override { return SLUICE_OK; }
 };
 
-// An API whose copies and barriers do nothing, and whose semaphores are at 0.
+// A GPU interface whose copies and barriers do nothing, and whose semaphores stay at 0.
 struct IdleGpu final : SluiceStreamGpu {
     SluiceStatus begin(uint32_t, uint32_t& id) override
     {
@@ -78,7 +78,7 @@ int64_t readContent(void* user, uint64_t offset, void* bytes, uint64_t size)
     return int64_t(size);
 }
 
-// A streamer without threads, whose device does nothing.
+// A streamer without threads, on a device that does nothing.
 class IdleStreamer {
 public:
     IdleStreamer(const std::string& input, uint32_t maxGroups);
@@ -90,15 +90,15 @@ public:
     IdleStreamer(const IdleStreamer&) = delete;
     IdleStreamer& operator=(const IdleStreamer&) = delete;
 
-    // Submits groups of `requests` requests for whole assets each; returns nanoseconds. waits: they
-    // wait for a semaphore that never comes.
+    // Submits groups, each with `requests` requests for whole assets. Returns nanoseconds. If
+    // `waits`, the groups wait for a semaphore that is never signalled.
     double submit(uint32_t groups, uint32_t requests, bool waits = false);
     // Submits groups of one asset each until they have `tiles` tiles.
     void submitTiles(uint32_t tiles);
     void pump() const { require(sluiceStreamPump(m_streamer, UINT32_MAX, nullptr), "pumping"); }
-    // Records batches until nothing is ready, and has the device have done them. Adds what Record
-    // took, and how many tiles there were. Returns what one of `polls` calls of Poll takes while a
-    // batch is under way.
+    // Records batches until nothing is ready, and pretends that the device has finished them. Adds
+    // the time of Record and the number of tiles. Returns the time of one of `polls` calls of Poll
+    // while a batch is under way.
     double record(double& nanoseconds, uint64_t& tiles, uint32_t polls);
     // Calls Poll `calls` times; returns nanoseconds.
     double poll(uint32_t calls) const;
@@ -126,7 +126,7 @@ SluiceBuffer bufferOf(void* bytes, uint64_t size)
     return {uint64_t(reinterpret_cast<uintptr_t>(bytes)), 0, size};
 }
 
-// Memory of the device, which nobody touches.
+// Device memory that nothing touches.
 SluiceBuffer untouched(uint64_t number, uint64_t size) { return {number << 44, 0, size}; }
 
 IdleStreamer::IdleStreamer(const std::string& input, uint32_t maxGroups)
@@ -288,7 +288,7 @@ void addCost(BenchReport& report, const char* what, const char* unit, std::vecto
                        {"goal", goal}}}});
 }
 
-// Groups that wait, as many as there may be: to look at them, and to cancel all of them.
+// Measures the most groups that may wait: the time to look at them, and to cancel all of them.
 void benchWaiting(BenchReport& report, const std::string& input)
 {
     IdleStreamer streamer(input, kMostWaiting);

@@ -13,10 +13,10 @@ namespace {
 constexpr int32_t kUrgentPriority = 10;
 constexpr float kFrameMilliseconds = 1; // of a batch at most
 constexpr uint64_t kUrgentSize = 262144;
-constexpr double kMostUrgentRate = 1000; // groups a second
+constexpr double kMostUrgentRate = 1000; // groups per second
 constexpr double kUrgentShare = 0.05;    // of the bulk rate
 constexpr uint32_t kBatchesToLearn = 50;
-constexpr uint64_t kBulkFlag = uint64_t(1) << 63; // in the user's word of a group
+constexpr uint64_t kBulkFlag = uint64_t(1) << 63; // in the user word of a group
 
 double percentile(std::vector<double> values, double share)
 {
@@ -36,7 +36,7 @@ StreamSetup setupFor(uint32_t threads)
 
 } // namespace
 
-// Groups of one priority, which go to a part of the destination in turn.
+// Groups of one priority. They go to places in one part of the destination.
 struct LatencyBench::Class {
     Class(int32_t withPriority, uint64_t withFlag, uint64_t atMost, SluiceBuffer of)
         : priority(withPriority), flag(withFlag), mostSize(atMost), part(of), places(of.size)
@@ -47,10 +47,10 @@ struct LatencyBench::Class {
     uint64_t flag, mostSize;
     SluiceBuffer part;
     Places places;
-    uint64_t next = 0;            // which asset
-    std::vector<double> arrivals; // of each group, by ticket
+    uint64_t next = 0;            // index of the next asset
+    std::vector<double> arrivals; // arrival of each group, by ticket
     std::vector<SluiceStreamGroup> groups;
-    std::vector<double> latencies; // milliseconds, of those that have ended
+    std::vector<double> latencies; // milliseconds of the groups that have ended
     double nextArrival = 0;
     uint64_t underWay = 0;
 };
@@ -64,7 +64,8 @@ LatencyBench::LatencyBench(StreamEngine& engine, const StreamContent& content,
     m_files = m_streamer.open(paths);
     m_streamer.budget.milliseconds = kFrameMilliseconds;
     m_streamer.times = &m_times;
-    // An eighth for urgent ones, so that no other group is in their way.
+    // Urgent groups get an eighth of the destination of their own, so that other groups never block
+    // them.
     const uint64_t part = destination.size / 8 / kPlaceAlignment * kPlaceAlignment;
     m_urgent = std::make_unique<Class>(kUrgentPriority, 0, kUrgentSize,
                                        SluiceBuffer{destination.handle, destination.offset, part});
@@ -136,9 +137,9 @@ BenchRow LatencyBench::rowOf(const Class& one, const std::string& size,
              {"groups", double(one.latencies.size())}}};
 }
 
-// Groups arrive independently of each other (a Poisson process) at rates of bytes a second, whether
-// or not earlier ones have ended; a latency counts from the arrival, also if a group had to wait to
-// be taken.
+// Groups arrive independently of each other (a Poisson process), at these rates in bytes per
+// second, even if earlier groups have not ended. A latency counts from the arrival, also if the
+// streamer could not take the group at once.
 std::vector<BenchRow> LatencyBench::run(const std::string& size, double bulkRate, double urgentRate)
 {
     const double seconds = m_engine.device().isGpu() ? 2 : 1;
@@ -245,8 +246,8 @@ void LatencyBench::addBatches(BenchReport& report, bool isListed)
                        {"gstd_ms_per_mib", double(counters.millisecondsPerMiB[1])}}}});
 }
 
-// Nine groups of ten are cancelled, each after some of the groups behind it have been submitted, so
-// in whatever state they are then.
+// Cancels nine groups of ten. Each is cancelled after some later groups have been submitted, so it
+// may be in any state by then.
 void LatencyBench::addCancelStorm(BenchReport& report)
 {
     const uint64_t mostBehind = m_engine.device().isGpu() ? 2048 : 16;

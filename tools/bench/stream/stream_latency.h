@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How long groups take that arrive whenever they like, what batches cost against what was
-// predicted, and what is read in vain when most groups are cancelled.
+// Measures how long groups take that arrive at random times, how the cost of batches compares with
+// the prediction, and how much is read in vain when most groups are cancelled.
 #pragma once
 
 #include "tools/bench/stream/stream_ours.h"
@@ -14,15 +14,15 @@ struct LatencyRow {
 
 class LatencyBench {
 public:
-    // readRate: bytes a second that a thread of the streamer reads.
+    // readRate is the bytes per second that one thread of the streamer reads.
     LatencyBench(StreamEngine& engine, const StreamContent& content, SluiceBuffer destination,
                  const std::vector<std::string>& paths, uint32_t threads, double readRate);
     ~LatencyBench();
     LatencyBench(const LatencyBench&) = delete;
     LatencyBench& operator=(const LatencyBench&) = delete;
 
-    // Urgent groups alone, then beside bulk groups that arrive at 10, 50 and 90 % of the rate that
-    // batches of a frame's length reach.
+    // Measures urgent groups alone, then beside bulk groups that arrive at 10, 50 and 90 % of the
+    // rate that batches of a frame's length reach.
     void addLatencies(BenchReport& report);
     // Batches so far.
     void addBatches(BenchReport& report, bool isListed);

@@ -146,7 +146,7 @@ bool BenchStreamer::turn(const std::function<void(const SluiceStreamEvent&)>& on
     return recordBatch() || count != 0;
 }
 
-// Reads and batches end without a call; a batch can be waited for.
+// Waits a little: for a batch if there is one, because reads and batches end without any call.
 void BenchStreamer::rest() const
 {
     constexpr uint64_t kRest = 50000; // nanoseconds
@@ -169,7 +169,7 @@ std::vector<StreamGroupPlan> planGroups(const StreamContent& content, uint64_t g
 
 namespace {
 
-// Submits the groups of all files as room comes, and counts those that have ended.
+// Submits the groups of all files as places become free, and counts the groups that have ended.
 class BufferPass {
 public:
     BufferPass(BenchStreamer& streamer, const StreamContent& content,
@@ -200,7 +200,7 @@ private:
         for (; m_next < m_offsets.size(); ++m_next, any = true) {
             const StreamGroupPlan& plan = m_groups[m_next % m_groups.size()];
             uint64_t place = 0;
-            // Its ticket is the group's number, since every group takes one place.
+            // The place's ticket is the group's number, because every group takes one place.
             if (!m_hasPlace && !m_places.take(plan.size, place)) return any;
             if (!m_hasPlace) m_offsets[m_next] = place;
             m_hasPlace = true;
@@ -261,7 +261,7 @@ private:
     std::vector<uint64_t> m_offsets; // of each group
     std::vector<SluiceStreamRequest> m_requests;
     uint64_t m_next = 0, m_ended = 0;
-    bool m_hasPlace = false; // of the next group
+    bool m_hasPlace = false; // the next group has its place
 };
 
 } // namespace

@@ -25,7 +25,7 @@ struct StreamSetup {
 StreamSetup largeSetup(const BenchDevice& device, uint32_t threads);
 StreamSetup plainSetup(uint32_t threads);
 
-// A batch as it was predicted and measured.
+// The predicted and the measured time of a batch.
 struct StreamBatchTime {
     SluiceStreamBatch batch;
     double milliseconds;
@@ -40,20 +40,20 @@ public:
     BenchStreamer& operator=(const BenchStreamer&) = delete;
 
     SluiceStreamer get() const { return m_streamer; }
-    // Opens archives, and waits until they are open. Throws a Failure.
+    // Opens archives and waits until they are open. Throws a Failure.
     std::vector<SluiceStreamFile> open(const std::vector<std::string>& paths);
     void close(const std::vector<SluiceStreamFile>& files);
 
     // One turn of a frame loop: polls, calls onEvent for each event, and records and submits a
     // batch if fewer than two are under way. Returns whether anything happened.
     bool turn(const std::function<void(const SluiceStreamEvent&)>& onEvent);
-    // Waits a little for whatever comes next.
+    // Waits a little for the next event.
     void rest() const;
 
     SluiceStreamBudget budget{};
-    // Batches of fewer tiles wait while others are under way.
+    // Batches of fewer tiles wait while other batches are under way.
     uint32_t minTiles = 0;
-    // Where not nullptr, batches are listed.
+    // If this is not nullptr, every batch is added to it.
     std::vector<StreamBatchTime>* times = nullptr;
     uint64_t batchCount() const { return m_batchCount; }
     // Returns the time that sluiceStreamRecord has taken so far, where it recorded something.
@@ -78,16 +78,16 @@ private:
     std::deque<Pending> m_pending; // frames under way
 };
 
-// Some of a file's assets, as one group.
+// Some of a file's assets that form one group.
 struct StreamGroupPlan {
     uint32_t firstAsset, assetCount; // of StreamContent::assets
     uint64_t size;                   // of StreamContent::plain
 };
 std::vector<StreamGroupPlan> planGroups(const StreamContent& content, uint64_t groupSize);
 
-// Streams all assets of the files into a buffer, group after group, each to the next place of the
-// destination. onGroup, which may be empty, is called at the end of each group with where its bytes
-// are. Throws a Failure where a group does not end OK.
+// Streams all assets of the files into a buffer. Each group goes to the next place of the
+// destination. When a group ends, this calls onGroup, which may be empty, with the offset of its
+// bytes. Throws a Failure if a group does not end OK.
 using OnGroup = std::function<void(const StreamGroupPlan& group, uint64_t destinationOffset)>;
 StreamPass streamToBuffer(BenchStreamer& streamer, const StreamContent& content,
                           const std::vector<SluiceStreamFile>& files,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Passes over files, by the clock and by the seconds that all threads of the process spend.
+// Passes over files, measured in wall-clock time and in the CPU time of all threads of the process.
 #pragma once
 
 #include <functional>
@@ -10,12 +10,12 @@
 namespace sluice {
 
 struct StreamPass {
-    double seconds = 0;    // of the clock
-    double cpuSeconds = 0; // of all threads, in the program and in the kernel
-    uint64_t bytes = 0;    // of output; of reads alone: read
+    double seconds = 0;    // wall-clock time
+    double cpuSeconds = 0; // of all threads, user and kernel
+    uint64_t bytes = 0;    // of output; if only reads are measured, read
 };
 
-// Measures what runs between its construction and finish.
+// Measures the time from its construction to finish.
 class PassClock {
 public:
     PassClock();
@@ -25,14 +25,14 @@ private:
     double m_start, m_cpuStart;
 };
 
-double secondsNow(); // of a clock that never goes back
+double secondsNow(); // a monotonic clock
 
-// Runs passes, eleven of them or as many as take kPassSeconds, one at least, after one that does
-// not count. The row is that of the median, and says how many processor seconds a GB took.
+// Runs one pass that does not count, then eleven passes, or fewer once they take kPassSeconds, but
+// at least one. The row is the median pass; it also says how many CPU seconds a GB took.
 constexpr double kPassSeconds = 3;
 BenchRow timePasses(const std::string& kernel, const std::string& size, const std::string& who,
                     const std::function<StreamPass()>& pass);
-// The rate of a row in bytes a second.
+// Returns the rate of a row in bytes per second.
 inline double rateOf(const BenchRow& row)
 {
     return row.timing.median > 0 ? double(row.bytes) / (row.timing.median * 1e-3) : 0;

@@ -17,9 +17,9 @@ namespace sluice {
 namespace {
 
 constexpr uint64_t kMiB = 1u << 20;
-constexpr uint64_t kListRoom = kMiB; // behind the bytes of a slot, for the driver's list
+constexpr uint64_t kListRoom = kMiB; // room for the driver's list after the bytes of a slot
 
-// Chunks that lie next to each other.
+// A range of contiguous chunks.
 struct Part {
     uint32_t firstChunk = 0, chunkCount = 0;
     uint64_t fileOffset = 0, storedSize = 0, outputOffset = 0, outputSize = 0;
@@ -94,7 +94,7 @@ public:
     int produce(const Part& part, SystemFile file, uint32_t slot, Bytes& bytes) const;
     void list(const Part& part, uint32_t slot) const;
     void drive();
-    int error() const { return m_error; } // an errno
+    int error() const { return m_error; } // errno of a failed read
     void stop(bool hasFailed)
     {
         const std::lock_guard<std::mutex> lock(m_mutex);
@@ -172,8 +172,8 @@ int StreamPeers::Pipeline::produce(const Part& part, SystemFile file, uint32_t s
     return 0;
 }
 
-// The driver's list stands at the end of a slot: how many regions, and from 64 bytes on the
-// regions.
+// Writes the driver's list at the end of a slot: the number of regions, and the regions from byte
+// 64 on.
 void StreamPeers::Pipeline::list(const Part& part, uint32_t slot) const
 {
     const BenchDevice& device = m_owner.m_engine.device();
@@ -294,7 +294,7 @@ StreamPass StreamPeers::run(const StreamPack& pack, const StreamFiles& files, ui
     std::exception_ptr failure;
     try {
         pipeline.drive();
-    } catch (...) { // once the threads have ended
+    } catch (...) { // after the threads have ended
         failure = std::current_exception();
     }
     pipeline.stop(failure != nullptr);

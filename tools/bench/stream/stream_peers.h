@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// A peer takes turns with slots: a thread reads a part of a file into one, and decodes it there if
-// the CPU decodes; the queue copies it to the device, and decodes it there if the driver does.
+// A peer works with slots. A thread reads a part of a file into a slot, and decodes it there if the
+// CPU decodes. The queue copies the slot to the device, and decodes it there if the driver decodes.
 class StreamPeers {
 public:
     StreamPeers(StreamEngine& engine, SluiceBuffer destination);
@@ -20,13 +20,14 @@ public:
 
     // Reads all files, decodes as pack.decode says, and copies. Throws a Failure.
     StreamPass run(const StreamPack& pack, const StreamFiles& files, uint32_t threads, bool isCold);
-    // The driver decodes a pack of GDeflate. whyNot: empty if it can.
+    // Streams a GDeflate pack that the driver decodes. whyNot receives why the driver cannot, or an
+    // empty text.
     StreamPass runDriver(const StreamPack& pack, const StreamFiles& files, uint32_t threads,
                          bool isCold);
     const std::string& driverName() const { return m_driverName; }
     const std::string& whyNoDriver() const { return m_whyNoDriver; }
 
-    // Throws a Failure unless the destination begins with what the first file decodes to.
+    // Throws a Failure unless the destination begins with the decoded bytes of the first file.
     void check(const Bytes& plain, const std::string& who) const;
 
 private:

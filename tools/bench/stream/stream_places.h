@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Places in a buffer, handed out in turn and taken back in any order.
+// Places in a buffer. They are taken in turn and given back in any order.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ public:
         } else if (const uint64_t tail = m_used.front().offset; m_head > tail) {
             if (at + size > m_size) at = 0;
             if (at == 0 && size > tail) return false;
-        } else if (at + size > tail) { // what is used goes on at the start
+        } else if (at + size > tail) { // the used range wraps around the end
             return false;
         }
         m_used.push_back({at, false});
@@ -36,7 +36,7 @@ public:
         offset = at;
         return true;
     }
-    // The place that was taken last is not needed.
+    // Gives back the place that was taken last.
     void undo()
     {
         m_used.pop_back();

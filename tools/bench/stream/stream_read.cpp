@@ -69,7 +69,7 @@ StreamPass readFiles(const StreamFiles& files, const ReadPlan& plan, uint8_t* ri
         for (uint64_t block = next++; block < blocks && error == 0; block = next++) {
             const uint64_t offset = block % blocksOfFile * plan.blockSize;
             const uint64_t wanted = std::min(plan.blockSize, files.fileSize() - offset);
-            // With O_DIRECT whole pages are asked for, also at the end.
+            // O_DIRECT needs reads of whole pages, also at the end of a file.
             const uint64_t asked = plan.isDirect ? (wanted + kPage - 1) / kPage * kPage : wanted;
             const int64_t got = readSomeAt(open.files[block / blocksOfFile], offset,
                                            ring + block % places * plan.blockSize, size_t(asked));

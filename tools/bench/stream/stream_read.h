@@ -7,21 +7,21 @@
 
 namespace sluice {
 
-// How files are read: by `threads` threads, each reading block after block into its part of a ring.
+// How files are read: `threads` threads each read block after block into their own part of a ring.
 struct ReadPlan {
     uint32_t threads;
     uint64_t blockSize;
     bool isDirect; // O_DIRECT
-    bool isCold;   // what the system has of the files in memory is dropped before each pass
+    bool isCold;   // before each pass, the files are dropped from the page cache
 };
 
 // Reads all of the files once. Throws a Failure.
 StreamPass readFiles(const StreamFiles& files, const ReadPlan& plan, uint8_t* ring,
                      uint64_t ringSize);
-// Why a file cannot be read with O_DIRECT; empty: it can.
+// Returns why a file cannot be read with O_DIRECT; empty if it can.
 std::string whyNotDirect(const std::string& path);
 
-// Memory of the host at a multiple of 4,096 bytes, all of it touched.
+// Host memory that is aligned to 4,096 bytes. All of its pages have been touched.
 class ReadRing {
 public:
     explicit ReadRing(uint64_t size);

@@ -82,8 +82,8 @@ void PartLister::listIndex(const Container* old, const std::vector<uint32_t>& li
     Range before;
     if (old != nullptr) before = {old->archive().indexOffset, old->archive().storedIndexSize};
     cutTo(archive.indexOffset);
-    // If assets share tiles, the index is packed in pieces. Their ends depend on names, so every
-    // piece is a part.
+    // If assets share tiles, the index is packed in pieces. Their ends depend on names, so parts
+    // end where pieces end.
     if (archive.shareCount != 0) {
         uint8_t stored[4];
         for (uint64_t at = archive.indexOffset; at < archive.fileSize; cutTo(at, before)) {
