@@ -48,7 +48,7 @@ Gpu::Gpu(uint32_t kernels, const std::string& device, const std::string& tier)
     m_pipelines->getProperties(m_properties);
 }
 
-// An engine would have memory of both kinds and copy.
+// Uses memory that the host can write. An engine would have memory of both kinds and copy.
 Buffer Gpu::allocate(uint64_t size)
 {
     using Memory = sluice::VulkanEngine::Memory;
@@ -91,8 +91,8 @@ uint32_t Gpu::laneWorkgroup() const
 {
     const uint32_t subgroup = m_chosen.subgroupSize;
     if (isEmulated() || subgroup < 32) return std::max(32u, subgroup);
-    // float_tile.glsl states how much shared memory that takes. On an H200 its decoder is fastest
-    // with 1,024.
+    // float_tile.glsl states how much shared memory a workgroup of 1,024 needs. On an H200 this
+    // size is the fastest for its decoder.
     const VkPhysicalDeviceLimits& limits = m_properties.properties.limits;
     const bool fits =
         subgroup == 32 && limits.maxComputeSharedMemorySize >= 17672 + 32 * 512 + 1024;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes what an engine has anyway: a Vulkan device, memory that the host can see, compute
-// pipelines, a command buffer. This is no more of it than the samples need.
+// Makes the things that an engine has anyway: a Vulkan device, memory that the host can see,
+// compute pipelines and a command buffer. There is only as much of them as the samples need.
 #pragma once
 
 #include <functional>
@@ -12,26 +12,26 @@
 
 #include "tools/common/compute_pipelines.h"
 
-// There is no Vulkan device to run on.
+// Thrown if there is no Vulkan device to run on.
 struct NoDevice : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
 using Buffer = sluice::EngineBuffer;
 
-// Runs a sample and returns its exit code: 77 where there is nothing to run on.
+// Runs a sample and returns its exit code, which is 77 if there is no device to run on.
 int runSample(const char* name, const std::function<void()>& run);
 
 class Gpu {
 public:
-    // kernels: the SluiceKernels that will be used. device: its number or a part of its name, ""
-    // for the best one. tier: the one that sluice is to run on.
+    // kernels: the SluiceKernels that will be used. device: its number or a part of its name; ""
+    // for the best one. tier: the tier that sluice runs on.
     explicit Gpu(uint32_t kernels, const std::string& device = "",
                  const std::string& tier = "auto");
 
     const char* name() const { return m_properties.properties.deviceName; }
     SluiceContext sluice() const { return sluiceGetDeviceContext(m_device.get()); }
-    // Chosen by sluice: tier and subgroup size.
+    // The tier and the subgroup size that sluice chose.
     const SluiceContextInfo& chosen() const { return m_chosen; }
 
     Buffer allocate(uint64_t size); // zeroed
@@ -45,7 +45,7 @@ public:
     // Makes a pipeline from a shader that includes sluice's lanes.glsl. Its workgroups have
     // `workgroup` invocations, in whole subgroups of the size that sluice chose.
     VkPipeline createLanePipeline(const uint32_t* code, size_t bytes, uint32_t workgroup);
-    // The workgroup size for such a shader, if large workgroups make it faster.
+    // Returns the workgroup size for such a shader, if large workgroups make it faster.
     uint32_t laneWorkgroup() const;
     void dispatch(VkPipeline pipeline, const void* push, uint32_t pushBytes, uint32_t workgroups)
     {
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    bool isEmulated() const; // by a tier that uses no subgroups
+    bool isEmulated() const; // the tier uses no subgroups
 
     std::unique_ptr<SluiceDevice_T, decltype(&sluiceCloseDevice)> m_device{nullptr,
                                                                            sluiceCloseDevice};
@@ -62,6 +62,6 @@ private:
     std::unique_ptr<sluice::ComputePipelines> m_pipelines;
     VkPhysicalDeviceProperties2 m_properties = {};
     VkPhysicalDeviceVulkan13Properties m_properties13 = {};
-    std::string m_features; // that are enabled
+    std::string m_features; // the features that are enabled
     VkCommandBuffer m_commands = VK_NULL_HANDLE;
 };

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// y = W x with W encoded: a lane group decodes a tile of 8,192 weights and multiplies them at once;
-// they are never written. Each tile's part of each row of the matrix goes to `sums`, which sum.comp
-// adds up.
+// y = W x with an encoded W: a lane group decodes a tile of 8,192 weights and multiplies them at
+// once, so decoded weights are never written. For each row of the matrix that a tile has a part of,
+// the sum of that part goes to `sums`; sum.comp adds these up.
 //
-// Lane groups take tiles from a counter until none are left: a workgroup builds the table only
-// once, no group waits for a slow one, and workgroups that start late end at once. A tile's sums
-// are the same whichever group takes it.
+// Lane groups take tiles from a counter until none are left. So a workgroup builds the table only
+// once, no group waits for a slow one, and workgroups that start late end at once. The sums of a
+// tile do not depend on the group that takes it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/float_tile.glsl"
 #include "lib/loops.glsl"
 #include "product.glsl"
 
-const uint kMaxTiles = 64u; // the most a lane group takes; the dispatch has enough groups
+const uint kMaxTiles = 64u; // the most that a lane group takes; the dispatch has enough groups
 
 shared uint sTaken;
 
@@ -30,8 +30,8 @@ void multiplyTile(uint tile)
     floatTile(tile < p.tiles, tile);
     // `column`: the first column of the lane's next 8 weights.
     uint first = tile * kFloatTile, column = (first + 8u * lgLane()) % p.columns;
-    // begin .. end is the part of the tile that lies in one row of the matrix, in elements of the
-    // tile; its sum goes to `target`.
+    // begin .. end is the range of elements in the tile that belongs to the current row of the
+    // matrix; the sum of the range goes to `target`.
     uint begin = 0u, end = p.columns - first % p.columns;
     uvec2 target = add64(p.sums, mul64(tile, 4u * p.sumsPerTile));
     vec2 sums = vec2(0.0);
@@ -40,15 +40,15 @@ void multiplyTile(uint tile)
         bool inside = at < gFloatElements;
         uvec2 raw = uvec2(0u);
         if (inside)
-            raw = floatRawBytes(32u * row + lgLane()); // it arrives while the row is decoded
+            raw = floatRawBytes(32u * row + lgLane()); // arrives while the row is decoded
         uvec4 symbols = floatRow(kFloatBf16, row);
         vec2 products = vec2(0.0);
         if (inside) products = multiplyAdd(floatBf16(symbols, raw), column, products);
         column += kFloatRow;
         column -= column >= p.columns ? p.columns : 0u;
 
-        // A row of the matrix may end here, and so may the tile. A lane's 8 weights are in one row
-        // of the matrix.
+        // The current row of the matrix may end here, and the tile too. The 8 weights of a lane are
+        // always in one row of the matrix.
         uint stop = (row + 1u) * kFloatRow;
         for (;;) {
             bool ends = begin < gFloatElements && min(end, gFloatElements) <= stop, mine = at < end;

@@ -2,7 +2,8 @@
 // A matrix-vector product y = W x with weights in bf16, encoded by the float codec, in two ways:
 //   decoded   sluiceCmdFloatDecode writes W to memory, then a plain product reads it
 //   fused     one shader decodes W and multiplies (fused.comp); W is never written
-// Both are compared with the product in double precision, and with each other in time.
+// The results of both are compared with the product in double precision. The times are compared
+// with each other.
 #include <sluice/sluice_float.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@
 
 namespace {
 
-// The shaders take 32-bit numbers of elements and dispatches of at most 65,535 workgroups.
+// The shaders use 32-bit element counts and dispatches of at most 65,535 workgroups.
 constexpr uint64_t kMaxWeights = uint64_t{1} << 31;
 constexpr uint32_t kMinColumns = 256, kMaxRows = 1u << 17;
 constexpr uint32_t kRowsPerGroup = 4;      // kRows in plain.comp
@@ -106,7 +107,7 @@ public:
         require(sluiceCmdFloatDecode(m_gpu.sluice(), commands, &info), "float decode");
         require(sluiceCmdBarrier(m_gpu.sluice(), commands), "barrier");
     }
-    // Both products need a barrier before y is read.
+    // Records a product. Both kinds need a barrier before y is read.
     void recordPlain() const
     {
         const uint32_t rows = m_plainWorkgroup / 32 * kRowsPerGroup;
@@ -123,8 +124,8 @@ public:
                        (m_matrix.rows + m_plainWorkgroup - 1) / m_plainWorkgroup);
     }
 
-    // Milliseconds of one product by the GPU's clock: the median of several runs. A run repeats
-    // short products.
+    // Returns the milliseconds of one product by the GPU's clock, the median of several runs. If
+    // the product is short, a run repeats it.
     double time(const std::function<void(SluiceCommands)>& record) const
     {
         std::memset(m_y.host, 0xff, m_y.buffer.size); // NaN
@@ -142,7 +143,7 @@ public:
     {
         return m_counters.as<uint32_t>()[1] + m_status.as<uint32_t>()[m_push.tiles];
     }
-    // Copies, since the CPU reads memory of the device a word at a time.
+    // Copies y once, because the CPU would read device memory word by word.
     std::vector<float> vector() const
     {
         return {m_x.as<float>(), m_x.as<float>() + m_matrix.columns};
@@ -151,7 +152,7 @@ public:
 private:
     void createPipelines()
     {
-        // Shaders must have the form of lane groups that sluice itself runs with
+        // The shaders must have the same form of lane groups that sluice itself runs with
         // (shaders/lib/lanes.glsl).
         const bool emulated = std::strncmp(m_gpu.chosen().tier, "emu", 3) == 0;
         const size_t form = emulated ? 2 : m_gpu.chosen().subgroupSize < 32 ? 1 : 0;
@@ -191,10 +192,10 @@ private:
     uint32_t m_plainWorkgroup = 0, m_fusedWorkgroup = 0;
 };
 
-// The product in double precision, and how far one in single precision may be off: a product of two
-// numbers, and every sum that it enters, is rounded with a relative error of 2^-24. Here that
-// happens 48 times at most, plus once for each 64 columns (two chains of a lane, plain.comp) and
-// for each tile of a row.
+// The product in double precision, and the bound on the error of a product in single precision. The
+// product of two numbers, and every sum that it becomes part of, is rounded with a relative error
+// of 2^-24. That happens at most 48 times, plus once for each 64 columns (plain.comp has two chains
+// of sums per lane) and once for each tile of a row.
 struct Reference {
     std::vector<double> y, bound;
 
@@ -215,13 +216,13 @@ struct Reference {
         }
     }
 
-    // The largest error, in bounds.
+    // Returns the largest error relative to its bound. Throws if an error exceeds it.
     double check(const std::vector<float>& found, const char* what) const
     {
         double worst = 0;
         for (size_t row = 0; row < y.size(); ++row) {
             const double error = std::abs(double(found[row]) - y[row]);
-            if (!(error <= bound[row])) // not a number is wrong too
+            if (!(error <= bound[row])) // also refuses NaN
                 throw std::runtime_error(std::string(what) + ": wrong y[" + std::to_string(row) +
                                          "]: " + std::to_string(found[row]) + ", not " +
                                          std::to_string(y[row]));

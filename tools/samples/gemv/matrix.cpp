@@ -19,11 +19,12 @@ uint16_t toBf16(float value)
 {
     uint32_t bits;
     std::memcpy(&bits, &value, sizeof bits);
-    // to the nearest, halfway to even
+    // Rounds to the nearest value; ties go to the even one.
     return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// Billions of weights are picked from 65,536 normally distributed ones: faster than drawing each.
+// Picks billions of weights from 65,536 normally distributed ones, because drawing each would be
+// slow.
 std::vector<uint16_t> makeWeights(size_t count)
 {
     std::mt19937 engine(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A matrix of made-up weights in bf16, and the same encoded by the float codec.
+// A matrix of generated weights in bf16, and the same matrix encoded by the float codec.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct Matrix {
     std::vector<uint16_t> weights; // row after row
 
     std::vector<uint8_t> encoded;
-    SluiceFloatTensor tensor = {}; // where its parts lie in `encoded`: offsets, not addresses yet
+    SluiceFloatTensor tensor = {}; // its addresses are still offsets in `encoded`
     uint64_t tiles = 0;
     uint64_t encodedSize = 0; // bytes of all parts
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// y = W x with W in memory: a lane group computes four rows of the matrix at once, so that each
-// loaded element of x is used four times and four loads of 512 bytes are in flight.
+// y = W x with W in memory: a lane group computes four rows of the matrix at once. So each element
+// of x is loaded once for four rows, and four loads of 512 bytes are in flight.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"
@@ -17,7 +17,7 @@ void main()
     vec2 sums[kRows];
     SLUICE_UNROLL
     for (uint i = 0u; i < kRows; ++i) {
-        // Beyond the last row, the last one is read again.
+        // After the last row, the last row is read again.
         rows[i] = add64(p.weights, mul64(min(first + i, p.rows - 1u), 2u * p.columns));
         sums[i] = vec2(0.0);
     }

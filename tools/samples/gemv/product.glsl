@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The parts that the products share. lanes.glsl, loops.glsl and units.glsl must be included before
-// it.
+// The code that the products share. Include lanes.glsl, loops.glsl and units.glsl before this file.
 
 layout(push_constant, std430) uniform Push
 {
@@ -18,8 +17,8 @@ p;
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer Vectors { vec4 v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Floats { float f[]; };
 
-// Adds the products of 8 weights, two a word, and x[column] .. x[column + 7]; even and odd columns
-// apart, so that there are two chains of sums.
+// Adds the products of 8 weights, two per word, and x[column] .. x[column + 7]. Even and odd
+// columns are summed separately, so that there are two independent chains of additions.
 vec2 multiplyAdd(uvec4 weights, uint column, vec2 sums)
 {
     vec4 x[2];
@@ -33,7 +32,7 @@ vec2 multiplyAdd(uvec4 weights, uint column, vec2 sums)
     return sums;
 }
 
-// The sum over the lanes of the group, always in the same order.
+// Returns the sum over the lanes of the group, always added in the same order.
 float groupSum(float value)
 {
     SLUICE_UNROLL

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Ends the fused product: an invocation adds up the tiles' parts of one row of the matrix, in the
-// order of tiles, so that the same weights and the same x give the same y. The first invocation
-// resets the counter of tiles for the next product.
+// Finishes the fused product: an invocation adds up the tiles' sums for one row of the matrix. It
+// does so in the order of the tiles, so that the same weights and the same x give the same y. The
+// first invocation resets the tile counter for the next product.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "lib/lanes.glsl"

@@ -31,7 +31,7 @@ constexpr size_t kPlaneSize = 16, kNodeSize = 36, kLeafSize = 48;
 constexpr size_t kNameSize = 64;
 constexpr size_t kLightmapSize = size_t{kLightmapSide} * kLightmapSide * 3;
 constexpr float kMaxCoordinate = 1e6f;
-constexpr size_t kMaxVisits = 16384; // of nodes, to see whether a line is free
+constexpr size_t kMaxVisits = 16384; // of nodes, when isOpen tests a line
 
 struct BadMap : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -57,7 +57,7 @@ float floatAt(const uint8_t* bytes)
     return value;
 }
 
-// Maps that are played have any bits where a vertex has no lightmap.
+// Returns a lightmap coordinate. Maps in use have arbitrary bits where a vertex has no lightmap.
 float lightmapAt(const uint8_t* bytes)
 {
     const uint32_t bits = u32At(bytes);
@@ -80,7 +80,7 @@ Lump lumpOf(const uint8_t* file, size_t fileSize, LumpNumber number, size_t reco
     return {file + offset, size_t(size) / recordSize};
 }
 
-// { "key" "value" ... } { ... }
+// Reads { "key" "value" ... } { ... }.
 void readEntities(const Lump& lump, BspMap& map)
 {
     size_t at = 0;
@@ -139,14 +139,14 @@ void readVertices(const Lump& lump, BspMap& map)
             vertex.texture[axis] = floatAt(record + 12 + 4 * axis);
             vertex.lightmap[axis] = lightmapAt(record + 20 + 4 * axis);
         }
-        std::memcpy(vertex.colour, record + 40, 4); // behind a normal, which nothing here needs
+        std::memcpy(vertex.colour, record + 40, 4); // after a normal, which is not needed
     }
 }
 
 void readNodes(const Lump& planes, const Lump& nodes, const Lump& leaves, BspMap& map)
 {
     map.solid.resize(leaves.count);
-    for (size_t i = 0; i < leaves.count; ++i) // their first number is a set of visible ones, or -1
+    for (size_t i = 0; i < leaves.count; ++i) // a leaf starts with its visibility set; -1: none
         map.solid[i] = int32_t(u32At(leaves.bytes + i * kLeafSize)) < 0 ? 1 : 0;
     map.nodes.resize(nodes.count);
     std::vector<uint8_t> hasParent(nodes.count, 0);
@@ -193,7 +193,7 @@ BspFace readFace(const uint8_t* record, const BspMap& map)
               face.indexCount <= map.indices.size() - face.firstIndex,
           "a face's indices are not there");
     check(face.lightmap < int32_t(map.lightmapCount), "a face has no such lightmap");
-    if (face.lightmap < 0) face.lightmap = -1; // -2, -3: other ways to light it by its vertices
+    if (face.lightmap < 0) face.lightmap = -1; // -2 and -3 also mean lighting by vertex colours
     if (face.kind == FaceKind::patch) {
         face.patchWidth = u32At(record + 96);
         face.patchHeight = u32At(record + 100);
@@ -217,7 +217,8 @@ void readFaces(const Lump& lump, BspMap& map)
     map.faces.reserve(lump.count);
     for (size_t i = 0; i < lump.count; ++i) {
         const uint8_t* record = lump.bytes + i * kFaceSize;
-        // Checked before its indices are read, so that their number bounds that work too.
+        // The count is checked before the indices are read, so that it also limits the time for
+        // reading them.
         indices += u32At(record + 24);
         check(indices <= kMaxMapIndices, "the faces have too many indices");
         map.faces.push_back(readFace(record, map));
@@ -265,7 +266,7 @@ bool isOpen(const BspMap& map, const float (&from)[3], const float (&to)[3])
 {
     struct Part {
         int32_t node;
-        float begin, end; // of the line, 0 to 1
+        float begin, end; // range of the line, from 0 to 1
     };
     std::vector<Part> parts;
     if (!map.nodes.empty()) parts.push_back({0, 0, 1});
@@ -278,7 +279,7 @@ bool isOpen(const BspMap& map, const float (&from)[3], const float (&to)[3])
             continue;
         }
         const BspNode& node = map.nodes[size_t(part.node)];
-        float ahead[2] = {-node.distance, -node.distance}; // of the plane, at both ends
+        float ahead[2] = {-node.distance, -node.distance}; // distances of both ends from the plane
         for (size_t axis = 0; axis < 3; ++axis) {
             const float way = to[axis] - from[axis];
             ahead[0] += node.normal[axis] * (from[axis] + way * part.begin);

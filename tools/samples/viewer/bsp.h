@@ -12,8 +12,9 @@ namespace viewer {
 
 constexpr uint32_t kLightmapSide = 128; // texels
 
-// Bounds on what one map may make a viewer hold, many times what real maps have: faces may share
-// vertices and indices, so that a small file could ask for any amount.
+// Limits on what one map may make the viewer hold, many times larger than real maps need. They are
+// necessary because faces may share vertices and indices, so that a small file could ask for any
+// amount.
 constexpr uint64_t kMaxMapVertices = uint64_t{1} << 22; // of all faces, patches tessellated
 constexpr uint64_t kMaxMapIndices = uint64_t{1} << 24;
 constexpr uint32_t kMaxPatchSide = 65; // control points
@@ -52,11 +53,11 @@ struct BspFace {
     uint32_t patchWidth = 0, patchHeight = 0; // control points; their product is vertexCount
 };
 
-// Planes cut space in two, again and again, down to leaves.
+// A node of the BSP tree, whose planes divide space again and again, down to leaves.
 struct BspNode {
     float normal[3];
     float distance;
-    int32_t children[2]; // in front, behind: a node, or -1 - the leaf's number
+    int32_t children[2]; // in front, behind: a node, or -1 - (index of a leaf)
 };
 
 struct BspMap {
@@ -65,20 +66,21 @@ struct BspMap {
     std::vector<BspVertex> vertices;
     std::vector<uint32_t> indices;
     std::vector<BspFace> faces;
-    std::vector<BspNode> nodes;     // a tree: no node is the child of two, or of itself
-    std::vector<uint8_t> solid;     // per leaf: nobody can be there
+    std::vector<BspNode> nodes;     // a tree: no node has two parents or is its own child
+    std::vector<uint8_t> solid;     // per leaf: whether it is solid
     std::vector<uint8_t> lightmaps; // of 128 x 128 texels of three bytes
     uint32_t lightmapCount = 0;
 };
 
-// Reads a map. Whatever the bytes are, every index that it returns is in range, every number is
-// finite, and the bounds above hold. If false, `error` names what is wrong with the file.
+// Reads a map. Whatever the bytes are, every index in the result is in range, every number is
+// finite, and the limits above hold. If it returns false, `error` says what is wrong with the file.
 bool readBsp(const uint8_t* bytes, size_t size, BspMap& map, std::string& error);
 
 // Returns whether nothing solid is between two points.
 bool isOpen(const BspMap& map, const float (&from)[3], const float (&to)[3]);
 
-// Three numbers as entities have them ("origin" "1 2 3"); false if they are not that.
+// Parses three numbers as entities have them ("origin" "1 2 3"). Returns false if the text is not
+// three numbers.
 bool parseVector(const std::string& text, float (&vector)[3]);
 
 } // namespace viewer

@@ -8,11 +8,11 @@ namespace viewer {
 
 namespace {
 
-constexpr float kSpeed = 320;                        // units a second, as players run
+constexpr float kSpeed = 320;                        // units per second, as players run
 constexpr float kNear = 4;                           // units
 constexpr float kFieldOfView = 1.6f;                 // radians, from left to right at 16 : 9
 constexpr float kTurn = 6.2831853f;                  // radians
-constexpr uint64_t kLookSteps = 4 * kStepsPerSecond; // to turn about oneself
+constexpr uint64_t kLookSteps = 4 * kStepsPerSecond; // for a full turn
 
 float mixed(float a, float b, float t) { return a + (b - a) * t; }
 
@@ -41,7 +41,7 @@ Flight::Flight(const std::vector<WayPoint>& way)
         const float x = next[0] - pose.position[0], y = next[1] - pose.position[1],
                     z = next[2] - pose.position[2];
         const float distance = std::hypot(x, y, z);
-        if (std::hypot(x, y) > 1) { // else there is no direction to look into
+        if (std::hypot(x, y) > 1) { // otherwise there is no direction to look in
             turned.yaw = std::atan2(y, x);
             turned.pitch = std::clamp(std::atan2(z, std::hypot(x, y)), -0.5f, 0.5f);
         }
@@ -84,7 +84,7 @@ std::array<float, 16> viewProjection(const Pose& pose, float aspect)
                 sp = std::sin(pose.pitch);
     const Vector forward = {cy * cp, sy * cp, sp}, right = {sy, -cy, 0},
                  down = {cy * sp, sy * sp, -cp};
-    const float wide = std::tan(kFieldOfView / 2) / (16.0f / 9.0f); // of half the height
+    const float wide = std::tan(kFieldOfView / 2) / (16.0f / 9.0f); // relative to half the height
     const auto dot = [&](const Vector& axis) {
         return axis[0] * pose.position[0] + axis[1] * pose.position[1] + axis[2] * pose.position[2];
     };

@@ -92,7 +92,8 @@ void Device::createInstance(const DeviceOptions& options)
             "vkCreateDebugUtilsMessengerEXT");
 }
 
-// By its number, by a part of its name, or the one that is likely to be fastest.
+// Chooses a device by its number or by a part of its name; if `name` is empty, the one that is
+// likely to be the fastest.
 void Device::choosePhysical(const std::string& name)
 {
     uint32_t count = 0;
@@ -172,7 +173,7 @@ void Device::createDevice(const DeviceOptions& options)
         throw NoDevice("fragment shaders cannot write feedback: no fragmentStoresAndAtomics");
     m_features.features.fragmentStoresAndAtomics = VK_TRUE;
     m_features.features.textureCompressionBC = has.textureCompressionBC;
-    m_features12.timelineSemaphore = VK_TRUE; // each device of 1.2 has it
+    m_features12.timelineSemaphore = VK_TRUE; // every 1.2 device has it
     m_isBindless = options.allowsBindless && has.shaderSampledImageArrayDynamicIndexing &&
                    has12.runtimeDescriptorArray && has12.descriptorBindingPartiallyBound &&
                    has12.descriptorBindingSampledImageUpdateAfterBind &&

@@ -15,12 +15,12 @@
 
 namespace viewer {
 
-// There is no device to run on.
+// Thrown if there is no device to run on.
 struct NoDevice : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-using sluice::require; // of VkResult
+using sluice::require; // the overload for VkResult
 using Buffer = sluice::EngineBuffer;
 using Memory = sluice::VulkanEngine::Memory;
 
@@ -40,7 +40,7 @@ struct DeviceOptions {
     std::string name; // the device's number, or a part of its name; empty: the best one
     bool isValidated = false;
     bool allowsBindless = true;
-    bool wantsStreamingQueue = false;            // beside the one that draws
+    bool wantsStreamingQueue = false;            // a queue besides the one that draws
     std::vector<const char*> instanceExtensions; // for a window
     std::function<VkSurfaceKHR(VkInstance)> makeSurface;
 };
@@ -57,14 +57,14 @@ public:
     VkDevice get() const { return m_device; }
     VkQueue queue() const { return m_queue; }
     uint32_t family() const { return m_families[0]; }
-    // Batches of the streamer go to a queue for compute alone, a second one that draws, or, if
-    // neither was wanted or there is none, the same.
+    // Batches of the streamer go to a compute-only queue or to a second queue of the drawing
+    // family. If neither was wanted or exists, they go to the queue that draws.
     bool hasStreamingQueue() const { return m_streamingQueue != m_queue; }
     uint32_t streamingFamily() const { return m_families[1]; }
     VkSurfaceKHR surface() const { return m_surface; }
     const VkPhysicalDeviceProperties& properties() const { return m_properties; }
     bool isSoftware() const { return m_properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU; }
-    // Textures are elements of one array, which shaders index.
+    // Returns whether all textures are in one descriptor array, which shaders index.
     bool isBindless() const { return m_isBindless; }
     uint32_t apiVersion() const { return m_apiVersion; }
     // The chain of features that was given to vkCreateDevice.
@@ -72,16 +72,16 @@ public:
     double millisecondsPerTick() const;    // of timestamps; 0: there are none
     bool hasFormat(VkFormat format) const; // can be sampled with filters and copied to
 
-    // Buffers, and frames of the queue that streams.
+    // Returns the engine with the buffers and the frames of the streaming queue.
     sluice::VulkanEngine& engine() const { return *m_engine; }
-    // The view is of all levels and layers.
+    // The image's view covers all levels and layers.
     Image makeImage(const VkImageCreateInfo& info, VkImageAspectFlags aspect,
                     VkImageViewType viewType = VK_IMAGE_VIEW_TYPE_2D);
     void destroy(Image& image);
     VkCommandPool makeCommandPool(uint32_t family) const; // its buffers can be begun again
     VkShaderModule makeShader(const uint32_t* code, size_t bytes) const;
 
-    // Counts the device's memory, blocks as a whole.
+    // Returns the device memory allocated; blocks count as a whole.
     uint64_t allocatedBytes() const { return m_engine->allocatedBytes(); }
     uint32_t validationErrors() const { return m_validationErrors; }
 
@@ -115,8 +115,8 @@ private:
     uint32_t m_timestampBits = 0;
     VkDevice m_device = VK_NULL_HANDLE;
     VkQueue m_queue = VK_NULL_HANDLE, m_streamingQueue = VK_NULL_HANDLE;
-    uint32_t m_families[2] = {};   // the one that draws, the one that streams: the same, or another
-    uint32_t m_streamingIndex = 0; // in its family
+    uint32_t m_families[2] = {};   // of the drawing and the streaming queue; may be equal
+    uint32_t m_streamingIndex = 0; // index within its family
     std::unique_ptr<sluice::VulkanEngine> m_engine;
     std::vector<Block> m_blocks;
     uint32_t m_validationErrors = 0;

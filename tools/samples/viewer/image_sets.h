@@ -10,8 +10,8 @@ namespace viewer {
 
 class ImageSets {
 public:
-    // Makes `count` sets of `images` each. If there are several, those that no frame under way uses
-    // may be written while others are used.
+    // Makes `count` sets of `images` images each. If there are several sets, those that no frame in
+    // flight uses may be written while frames use others.
     ImageSets(Device& device, const VkSamplerCreateInfo& sampler, uint32_t count, uint32_t images);
     ~ImageSets();
     ImageSets(const ImageSets&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Images and their memory. Drivers allow few allocations (only 4,096 are guaranteed), so images
-// share large blocks, first fit.
+// Images and their memory. Drivers limit the number of allocations (only 4,096 are guaranteed), so
+// images share large blocks, which are allocated first fit.
 #include <algorithm>
 
 #include "tools/samples/viewer/device.h"
@@ -69,7 +69,8 @@ void Device::release(const ImageMemory& memory)
             block.free.erase(range);
         }
     }
-    // One empty block is kept, so that an image that comes and goes does not allocate each time.
+    // One empty block is kept, so that an image that is destroyed and made again does not allocate
+    // each time.
     const auto isEmpty = [](const Block& b) {
         return b.memory != VK_NULL_HANDLE && b.free.size() == 1 && b.free.begin()->second == b.size;
     };
@@ -85,7 +86,7 @@ Image Device::makeImage(const VkImageCreateInfo& info, VkImageAspectFlags aspect
     VkImageCreateInfo create = info;
     const VkImageUsageFlags attachments =
         VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
-    // Both queues use what is streamed, and neither hands it over to the other.
+    // Both queue families use streamed images, without ownership transfers.
     if ((info.usage & attachments) == 0 && streamingFamily() != family()) {
         create.sharingMode = VK_SHARING_MODE_CONCURRENT;
         create.queueFamilyIndexCount = 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A viewer of Quake III's and OpenArena's maps whose textures are streamed: the sample for who
-// builds streaming into an engine. Where to look:
+// A viewer of maps of Quake III and OpenArena whose textures are streamed. It is the sample for
+// engine developers who add streaming. Where to look:
 //   textures.cpp   images that change under frames in flight: raise, lower, descriptors, copies
 //   residency.cpp  which levels should be there
 //   streaming.cpp  the streamer: memory, files, submit, poll, record

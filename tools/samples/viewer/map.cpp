@@ -7,7 +7,7 @@ namespace viewer {
 
 namespace {
 
-constexpr uint32_t kMaxMaps = 8;          // under way or drawn at a time
+constexpr uint32_t kMaxMaps = 8;          // loading or drawn at the same time
 constexpr int32_t kMapPriority = 1 << 28; // after tails, before levels
 
 SceneData parse(const std::vector<uint8_t>& file, const Materials& materials,
@@ -105,7 +105,7 @@ bool Map::ended(const EndedGroup& group)
     return true;
 }
 
-// Geometry and lightmaps go through the streamer as well, from host memory.
+// Geometry and lightmaps also go through the streamer, from host memory.
 void Map::upload()
 {
     const auto bufferRequest = [this](const void* bytes, uint64_t size, VkBufferUsageFlags usage,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A map: read, parsed by a thread of its own, and brought to the GPU, all without holding up a
+// A map. It is read, parsed in a thread of its own and brought to the GPU without delaying any
 // frame.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace viewer {
 
-// Descriptors of lightmaps, a set a map.
+// Descriptor sets of lightmaps, one per map.
 class LightmapSets {
 public:
     explicit LightmapSets(Device& device);
@@ -29,13 +29,13 @@ class Map {
 public:
     Map(Device& device, Streaming& streaming, Textures& textures, LightmapSets& sets,
         const Materials& materials, const std::string& name);
-    ~Map(); // when no frame uses it any more, and nothing is under way
+    ~Map(); // only when no frame uses it and nothing is under way
     Map(const Map&) = delete;
     Map& operator=(const Map&) = delete;
 
-    // Goes on with loading. The map can be drawn once this returns true.
+    // Continues loading. Once this returns true, the map can be drawn.
     bool update();
-    // True if the group was this map's.
+    // Returns whether the group belongs to this map.
     bool ended(const EndedGroup& group);
     void setInUse(bool isInUse) { m_textures.setInUse(m_textureNumbers, isInUse); }
 

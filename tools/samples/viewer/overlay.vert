@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A letter an instance: two triangles.
+// Draws one letter per instance, as two triangles.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "push.glsl"

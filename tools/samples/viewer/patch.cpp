@@ -17,7 +17,7 @@ Weights weightsAt(uint32_t step)
     return {{s * s, 2 * s * t, t * t}};
 }
 
-// A point of the piece whose first control point is `corner` of a grid of `stride` columns.
+// Returns a point of the piece whose first control point is `corner` in a grid of `stride` columns.
 BspVertex pointOf(const BspVertex* corner, uint32_t stride, const Weights& across,
                   const Weights& down)
 {
@@ -53,7 +53,8 @@ void tessellatePatch(const BspMap& map, const BspFace& face, std::vector<BspVert
     const uint32_t width = patchSide(face.patchWidth), height = patchSide(face.patchHeight);
     const BspVertex* controls = map.vertices.data() + face.firstVertex;
     for (uint32_t y = 0; y < height; ++y) {
-        // The last row belongs to the piece above it, the last column to the one on its left.
+        // The last row of vertices belongs to the piece above it, the last column to the piece on
+        // its left.
         const uint32_t pieceY = std::min(y / kPatchSteps, (face.patchHeight - 3) / 2);
         for (uint32_t x = 0; x < width; ++x) {
             const uint32_t pieceX = std::min(x / kPatchSteps, (face.patchWidth - 3) / 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Curved faces: grids of quadratic Bezier pieces, each cut into squares of a fixed number.
+// Curved faces: grids of quadratic Bezier pieces. Each piece is cut into a fixed number of squares.
 #pragma once
 
 #include "tools/samples/viewer/bsp.h"
@@ -21,7 +21,8 @@ inline uint64_t patchIndexCount(const BspFace& face)
     return uint64_t{patchSide(face.patchWidth) - 1} * (patchSide(face.patchHeight) - 1) * 6;
 }
 
-// Appends the vertices of a patch, and its triangles, whose indices count from the first of these.
+// Appends the vertices of a patch and its triangles. The indices count from the first of these
+// vertices.
 void tessellatePatch(const BspMap& map, const BspFace& face, std::vector<BspVertex>& vertices,
                      std::vector<uint32_t>& indices);
 

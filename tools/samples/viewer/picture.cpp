@@ -42,7 +42,7 @@ std::string pngOf(uint32_t width, uint32_t height, const std::string& colours)
     const size_t stride = size_t{width} * 3;
     std::string rows;
     for (size_t y = 0; y < height; ++y) {
-        rows += char(4); // Paeth, which suits pictures like these
+        rows += char(4); // the Paeth filter suits such pictures
         for (size_t x = 0; x < stride; ++x) {
             const auto at = [&](size_t row, size_t column) {
                 return int(uint8_t(colours[row * stride + column]));

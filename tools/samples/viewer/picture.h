@@ -7,8 +7,8 @@
 
 namespace viewer {
 
-// Writes the colours of pixels of four bytes, row after row from the top, as PNG, or as PPM if the
-// name ends so. Throws.
+// Writes the colours of pixels of four bytes, row by row from the top. The format is PPM if the
+// name ends so, otherwise PNG. Throws.
 void writePicture(const std::string& path, uint32_t width, uint32_t height,
                   const std::vector<uint8_t>& pixels);
 

@@ -3,6 +3,6 @@
 layout(push_constant, std430) uniform Push
 {
     mat4 viewProjection;
-    vec2 cell;    // of a letter of the overlay: its extent, where the screen is from -1 to 1
-    uint pattern; // which of 4 x 4 pixels say what they want in this frame
+    vec2 cell;    // extent of a letter of the overlay, where the screen is from -1 to 1
+    uint pattern; // selects the pixels of each 4 x 4 that report in this frame
 };

@@ -96,7 +96,8 @@ VkCommandBuffer Renderer::begin(FrameResult& result)
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     require(vkBeginCommandBuffer(frame.commands, &begin), "vkBeginCommandBuffer");
-    // Frames share the targets and the feedback, and their times are those of one alone.
+    // Frames share the targets and the feedback, so they must not overlap. Their times then are
+    // those of one frame alone.
     memoryBarrier(frame.commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT,
                   VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                   VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT);

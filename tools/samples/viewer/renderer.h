@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Draws a map into an image of the viewer's own: depth, then colours with the feedback of wanted
-// levels, then text. Frames are recorded while earlier ones run; what the GPU wrote for the host is
-// read when a frame's turn comes again.
+// Draws a map into an image of the viewer's own: depth, then colours together with the feedback
+// about wanted levels, then text. Frames are recorded while earlier ones run. The data that the GPU
+// wrote for the host is read when the frame's place is used again.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@
 namespace viewer {
 
 constexpr uint32_t kFramesInFlight = 2;
-constexpr uint32_t kPatterns = 16; // frames until each pixel has said once what it wants
+constexpr uint32_t kPatterns = 16; // frames until every pixel has reported once
 
 struct FrameResult {
     uint64_t frame = 0;
-    const uint32_t* levels = nullptr; // of each texture, kNotSeen where no pixel wanted it
+    const uint32_t* levels = nullptr; // per texture; kNotSeen: no pixel wanted it
     const uint32_t* pixels = nullptr;
-    double milliseconds = 0; // of the GPU: the frame, and what the streamer recorded into it
+    double milliseconds = 0; // on the GPU: the frame and the batches recorded into it
     double streamingMilliseconds = 0;
 };
 
@@ -32,19 +32,20 @@ public:
 
     VkExtent2D size() const { return m_size; }
     VkImage image() const { return m_colour.image; }      // in layout TRANSFER_SRC after draw()
-    VkSemaphore semaphore() const { return m_semaphore; } // of type timeline: frames that are done
+    VkSemaphore semaphore() const { return m_semaphore; } // timeline of finished frames
     uint64_t finishedFrame() const;
 
-    // Begins the next frame: waits for the one that had its place, and says what became of that;
-    // result.frame is 0 if there was none.
+    // Begins the next frame. Waits for the frame that used its place before and returns that
+    // frame's result; result.frame is 0 if there was none.
     VkCommandBuffer begin(FrameResult& result);
-    uint64_t frame() const { return m_frame; } // the one that is recorded
-    void streamingBegins() { mark(1); }        // stand around what the streamer records
+    uint64_t frame() const { return m_frame; } // the frame that is recorded now
+    void streamingBegins() { mark(1); }        // these enclose the streamer's commands
     void streamingEnds() { mark(2); }
-    // map: may be NULL. lines: in capital letters.
+    // map may be nullptr. lines are in capital letters.
     void draw(const Map* map, const Pose& pose, const std::vector<std::string>& lines);
-    // A frame waits until a swapchain's image is acquired, and signals that it is drawn; it waits
-    // for the streamer's batches whose textures it shows. Semaphores may be VK_NULL_HANDLE.
+    // The semaphores of a frame. It waits until the swapchain's image is acquired and until the
+    // batches of the textures that it shows are done, and signals when it is drawn. Any semaphore
+    // may be VK_NULL_HANDLE.
     struct Sync {
         VkSemaphore acquired, drawn;
         VkSemaphore streamed;
@@ -52,7 +53,7 @@ public:
     };
     void submit(const Sync& sync);
     void waitIdle();
-    // Pixels of the last frame, four bytes each; waits.
+    // Waits for the last frame and returns its pixels, four bytes each.
     std::vector<uint8_t> readPixels();
 
 private:
@@ -96,7 +97,7 @@ private:
     VkPipeline m_pipelines[uint32_t(Cover::count)] = {};
     VkCommandPool m_pool = VK_NULL_HANDLE;
     VkSemaphore m_semaphore = VK_NULL_HANDLE;
-    Buffer m_feedback; // of the frame under way
+    Buffer m_feedback; // of the current frame
     Buffer m_pixels;
     Frame m_frames[kFramesInFlight];
     uint64_t m_frame = 0;

@@ -56,7 +56,8 @@ void Renderer::createTargets()
     subpass.colorAttachmentCount = 1;
     subpass.pColorAttachments = &colour;
     subpass.pDepthStencilAttachment = &depth;
-    // The barrier at a frame's beginning does what stands before; behind it the image is copied.
+    // The barrier at the start of a frame covers everything before it. After the pass, the image is
+    // copied.
     VkSubpassDependency dependencies[2] = {};
     dependencies[0].srcSubpass = VK_SUBPASS_EXTERNAL;
     dependencies[0].srcStageMask = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
@@ -230,11 +231,11 @@ VkPipelineDepthStencilStateCreateInfo depthOf(bool isTested, bool isWritten)
     depth.sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO;
     depth.depthTestEnable = isTested ? VK_TRUE : VK_FALSE;
     depth.depthWriteEnable = isWritten ? VK_TRUE : VK_FALSE;
-    depth.depthCompareOp = VK_COMPARE_OP_GREATER_OR_EQUAL; // near is 1
+    depth.depthCompareOp = VK_COMPARE_OP_GREATER_OR_EQUAL; // the near plane is 1
     return depth;
 }
 
-// A vertex of a map; the pass for depth reads its position alone.
+// The layout of a map's vertex. The depth pass reads only the position.
 constexpr VkVertexInputBindingDescription kBinding = {0, sizeof(SceneVertex),
                                                       VK_VERTEX_INPUT_RATE_VERTEX};
 constexpr VkVertexInputAttributeDescription kAttributes[] = {

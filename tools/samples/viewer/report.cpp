@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kLearningBatches = 50;        // before which the cost model may err
-constexpr uint64_t kNoise = uint64_t{4} << 20; // bytes that a heap may waver
+constexpr uint64_t kNoise = uint64_t{4} << 20; // bytes by which a heap may vary
 
 Json spreadOf(const std::vector<float>& values)
 {
@@ -88,7 +88,7 @@ double percentile(std::vector<float> values, double share)
 bool isFlat(const std::vector<MemorySample>& samples)
 {
     const size_t count = samples.size(), settled = count / 5, last = count - count / 10;
-    if (count < 10) return false; // nothing can be said
+    if (count < 10) return false; // too few to judge
     uint64_t resident = 0, device = 0;
     for (size_t i = settled; i < count / 2; ++i) {
         resident = std::max(resident, samples[i].residentBytes);
@@ -149,7 +149,7 @@ Json describe(const Report& report)
     return json;
 }
 
-constexpr size_t kColumns = 430; // points of a line; of what falls together the largest counts
+constexpr size_t kColumns = 430; // points of a line; each is the largest value of its range
 
 double mib(uint64_t bytes) { return double(bytes) / 1048576; }
 
@@ -178,7 +178,7 @@ Json plotOf(const char* title, const char* unit, const char* across, double max,
     return {{"title", title}, {"unit", unit}, {"across", across}, {"max", max}, {"lines", lines}};
 }
 
-// The share of groups, in percent, that have ended after this long.
+// Returns, for increasing times, the percentage of groups that have ended by then.
 std::vector<double> cumulative(std::vector<float> values, double longest)
 {
     std::sort(values.begin(), values.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Writes what a run measured, as JSON and as a page with plots that needs nothing beside itself.
+// Writes the measurements of a run, as JSON and as a page with plots that needs no other file.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace viewer {
 
 struct FrameSample {
-    float milliseconds;          // of the GPU, all of the frame
-    float streamingMilliseconds; // of batches in it, or that ended beside it
+    float milliseconds;          // GPU time of the whole frame
+    float streamingMilliseconds; // batches in it, or outside that ended meanwhile
     uint64_t imageBytes, wantedBytes;
     uint32_t groups;  // under way
     uint32_t missing; // textures that wait for levels
@@ -24,18 +24,18 @@ struct BatchSample {
 struct MemorySample {
     float seconds;
     uint64_t residentBytes; // of the process
-    uint64_t deviceBytes;   // that the viewer has allocated
+    uint64_t deviceBytes;   // allocated by the viewer
 };
 
 struct ClassLatencies {
     std::string name;
-    std::vector<float> milliseconds; // from submit to the event of its end
+    std::vector<float> milliseconds; // from submit to the end event
 };
 
 struct Comparison {
     bool wasMade = false;
     uint64_t differentBytes = 0;
-    uint32_t reducedTextures = 0; // that lacked levels in the streamed frame
+    uint32_t reducedTextures = 0; // those that lacked levels when streamed
 };
 
 struct Report {
@@ -59,9 +59,9 @@ struct Report {
     uint32_t validationErrors = 0;
 };
 
-// The value below or at which `share` of the values are; 0 if there is none.
+// Returns the value that `share` of the values do not exceed; 0 if there are none.
 double percentile(std::vector<float> values, double share);
-// Compares memory in the last tenth of the samples with that after the first fifth: did it grow?
+// Returns whether memory in the last tenth of the samples has not grown since the first fifth.
 bool isFlat(const std::vector<MemorySample>& samples);
 
 std::string jsonOf(const Report& report);

@@ -47,7 +47,7 @@ uint32_t Residency::target(const Texture& texture, uint32_t bias) const
     return std::max(wanted, texture.best);
 }
 
-// With their tails, which are images of their own.
+// Returns the bytes of all wanted levels, including the tails, which are images of their own.
 uint64_t Residency::bytesWith(uint32_t bias) const
 {
     uint64_t bytes = 0;
@@ -59,8 +59,8 @@ uint64_t Residency::bytesWith(uint32_t bias) const
     return bytes;
 }
 
-// A quarter of the budget stays for images that exist twice while a texture changes; the bias is
-// taken back only if that leaves a little more.
+// A quarter of the budget is reserved for images that exist twice while a texture changes. The bias
+// is reduced only if a little more than that then stays free.
 void Residency::chooseBias()
 {
     const uint64_t most = m_settings.budget / 4 * 3;
@@ -71,8 +71,8 @@ void Residency::chooseBias()
     m_wantedBytes = bytesWith(m_bias);
 }
 
-// Lowers textures that have more levels than they should until `bytes` will be free. Returns how
-// many bytes will be.
+// Lowers textures that have more levels than they should until `bytes` bytes will become free.
+// Returns how many bytes will.
 uint64_t Residency::makeRoom(uint64_t bytes, uint64_t& free)
 {
     std::vector<uint32_t> surplus;
@@ -89,8 +89,8 @@ uint64_t Residency::makeRoom(uint64_t bytes, uint64_t& free)
         if (freed >= bytes) break;
         const Texture& texture = m_textures[index];
         uint32_t level = target(texture);
-        // Fewer levels also need a new image, unless only the tail is left. Without memory for one,
-        // the tail must do.
+        // A lowered texture also needs a new image, unless only its tail is left. Without memory
+        // for a new image, the texture falls back to its tail.
         uint64_t cost = level < texture.tail ? texture.bytes(level) : 0;
         if (cost > free) {
             level = texture.tail;
@@ -117,7 +117,8 @@ void Residency::raiseAll(uint64_t free, uint64_t soonFree)
             m_steps.push_back({ResidencyStep::raise, index, level});
             continue;
         }
-        // Less urgent textures must not take the memory that is about to be free.
+        // Stops here, because less urgent textures must not take the memory that is about to become
+        // free.
         if (cost <= free + soonFree || makeRoom(cost - free - soonFree, free) != 0) return;
     }
 }
@@ -130,7 +131,7 @@ const std::vector<ResidencyStep>& Residency::plan(uint64_t usedBytes, uint64_t s
     for (uint32_t i = 0; i < m_textures.size(); ++i) {
         const Texture& texture = m_textures[i];
         if (texture.isBusy()) {
-            // The camera has turned away.
+            // The levels are no longer wanted, because the camera has turned away.
             const bool isTail = texture.coming == texture.tail;
             if (texture.coming < target(texture) && !(isTail && texture.isInUse))
                 m_steps.push_back({ResidencyStep::cancel, i, texture.coming});

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Decides which mip levels of which textures are in memory. Plain numbers, no Vulkan: the caller
-// makes the images and reports what became of each step.
+// Decides which mip levels of which textures are in memory. It works on plain numbers without
+// Vulkan: the caller makes the images and reports the result of each step.
 //
 // The GPU reports for each texture the finest level that a pixel wanted. A texture is raised as
-// soon as a finer level is wanted. Its wanted level drops only after some seconds, so that turning
-// the head costs nothing. Levels that nobody wants stay until their memory is needed; those seen
-// longest ago go first. If the wanted levels alone exceed the budget, all textures get coarser
-// alike: one bias for all, whichever came first.
+// soon as a finer level is wanted. Its wanted level drops only after some seconds, so that looking
+// away for a moment costs nothing. Levels that are no longer wanted stay until their memory is
+// needed; textures that were seen longest ago are lowered first. If the wanted levels alone exceed
+// the budget, all textures get coarser by the same bias, regardless of their order.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace viewer {
 constexpr uint32_t kNotSeen = 0xffffffff; // a level that no pixel wanted
 
 struct ResidencySettings {
-    uint64_t budget = 0;        // bytes of images, old ones that still wait for the GPU included
+    uint64_t budget = 0;        // bytes of images, including old ones that still wait for the GPU
     uint32_t lowerAfter = 90;   // frames
-    uint32_t stepsPerFrame = 8; // images made in a frame, at most
+    uint32_t stepsPerFrame = 8; // most images made per frame
 };
 
 struct ResidencyStep {
@@ -29,15 +29,15 @@ struct ResidencyStep {
         cancel
     } kind;
     uint32_t texture;
-    uint32_t level; // the first level that is to be resident; the number of levels: none
+    uint32_t level; // first resident level after the step; the number of levels: none
 };
 
 class Residency {
 public:
     explicit Residency(const ResidencySettings& settings) : m_settings(settings) {}
 
-    // bytesFrom[k]: bytes of an image of level k and all smaller ones. tail: the first level that
-    // is resident as long as the texture is in use.
+    // bytesFrom[k] is the bytes of an image with level k and all smaller levels. `tail` is the
+    // first level that stays resident as long as the texture is in use.
     uint32_t add(std::vector<uint64_t> bytesFrom, uint32_t tail);
     // Textures that are not in use may lose all of their levels.
     void setInUse(uint32_t texture, bool isInUse) { m_textures[texture].isInUse = isInUse; }
@@ -48,19 +48,20 @@ public:
     // wanted the texture.
     void feedback(uint32_t texture, uint32_t level, uint32_t pixels, uint64_t frame);
 
-    // Steps to take now. usedBytes: those of all images; soonFreeBytes: those of images that are
-    // given up and wait for the GPU. Each step must be answered by started() and finished(), or by
-    // lowered().
+    // Returns the steps to take now. usedBytes is the size of all images, soonFreeBytes that of
+    // retired images that wait for the GPU. The caller must answer each step by started() and later
+    // finished() or failed(), or by lowered().
     const std::vector<ResidencyStep>& plan(uint64_t usedBytes, uint64_t soonFreeBytes);
     void started(uint32_t texture, uint32_t level) { m_textures[texture].coming = level; }
     void finished(uint32_t texture, bool isThere);
-    // The levels under way are damaged; coarser ones must do.
+    // The levels under way are damaged, so only coarser ones can be used.
     void failed(uint32_t texture);
     void lowered(uint32_t texture, uint32_t level);
 
-    // Missing levels times the share of the screen; tails come before all else.
+    // Returns the number of missing levels times the share of the screen. Tails come before
+    // everything else.
     int32_t priority(uint32_t texture) const;
-    // True if everything that is wanted is resident.
+    // Returns whether everything that is wanted is resident.
     bool isSettled() const;
     uint32_t resident(uint32_t texture) const { return m_textures[texture].resident; }
     bool isBusy(uint32_t texture) const { return m_textures[texture].isBusy(); }

@@ -20,8 +20,8 @@ float distanceOf(const Vector& a, const Vector& b)
     return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-// Light is stored at a quarter of its strength, so that bright places keep their differences. Here
-// it comes to full strength; what is brighter than white keeps its hue.
+// Light is stored at a quarter of its strength, so that bright places keep their differences. This
+// restores the full strength; colours brighter than white keep their hue.
 void brighten(const uint8_t* light, uint8_t* brightened)
 {
     const uint32_t brightest =
@@ -71,8 +71,8 @@ void addFace(const BspMap& map, const BspFace& face, SceneData& scene)
         scene.indices.push_back(first + index);
 }
 
-// A path through the points where players start and things lie. From each point it leads to the
-// nearest visible one, or, if none is visible, to the nearest.
+// Makes a path through the points at which players start and items lie. From each point it leads to
+// the nearest visible point or, if none is visible, to the nearest point.
 std::vector<WayPoint> wayOf(const BspMap& map)
 {
     std::vector<Vector> points;
@@ -114,7 +114,7 @@ std::vector<WayPoint> wayOf(const BspMap& map)
 SceneData makeScene(const BspMap& map, const Materials& materials)
 {
     SceneData scene;
-    // A map of draws by cover and texture: one call draws the faces of each.
+    // Groups the faces by cover and texture, because one call draws each group.
     std::map<std::pair<Cover, std::string>, std::vector<const BspFace*>> draws;
     for (const BspFace& face : map.faces) {
         const BspShader& shader = map.shaders[face.shader];

@@ -14,10 +14,10 @@ namespace viewer {
 
 using Vector = std::array<float, 3>;
 
-// A point to fly by.
+// A point that the flight passes.
 struct WayPoint {
     Vector position;
-    bool seesNext; // nothing solid is on the way to the next one
+    bool seesNext; // the line to the next point is free
 };
 
 struct SceneVertex {
@@ -40,7 +40,7 @@ struct SceneData {
     std::vector<std::string> textures; // names as textureName makes them
     std::vector<uint8_t> lightmaps;    // layers of 128 x 128 texels of four bytes
     uint32_t lightmapLayers = 0;
-    std::vector<WayPoint> way; // by where players and things are; one at least
+    std::vector<WayPoint> way; // near players and items; at least one
 };
 
 SceneData makeScene(const BspMap& map, const Materials& materials);

@@ -9,9 +9,9 @@ namespace viewer {
 
 namespace {
 
-using Line = std::vector<std::string>; // of words; braces are words wherever they stand
+using Line = std::vector<std::string>; // words; a brace is always a word of its own
 
-// Lines without comments, in lower case.
+// Returns the lines in lower case without comments.
 std::vector<Line> linesOf(const std::string& text)
 {
     std::vector<Line> lines;
@@ -68,8 +68,8 @@ Cover coverOf(const Line& line)
     return Cover::added;
 }
 
-// A material shows its first stage that is an image, with that stage's cover. A stage that
-// multiplies the lightmap below it covers all.
+// A material shows its first stage that has an image, with the cover of that stage. A stage that
+// multiplies the lightmap below it makes the material opaque.
 class Reader {
 public:
     void take(const Line& line)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shader scripts. A viewer takes little from them: which texture to show, if any, and how it covers
-// what is behind it. Stages that scroll, pulse or glow are ignored.
+// Shader scripts. The viewer takes only two things from them: which texture to show, if any, and
+// how it covers the surfaces behind it. Stages that scroll, pulse or glow are ignored.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,12 @@ struct Material {
 
 using Materials = std::map<std::string, Material>; // by name, lower case
 
-// Adds what a script defines; later definitions replace earlier ones. Anything is accepted: the
-// parts that make no sense are skipped.
+// Adds the materials that a script defines; later definitions replace earlier ones. Any text is
+// accepted: parts that make no sense are skipped.
 void readScript(const std::string& text, Materials& materials);
 
-// Lower case, '/' for '\', and without an extension: the form in which textures are looked up.
+// Returns a texture's path in the form used for lookups: in lower case, with '/' for '\', and
+// without an extension.
 std::string textureName(std::string path);
 
 } // namespace viewer

@@ -12,18 +12,19 @@
 
 namespace viewer {
 
-using ::require; // of SluiceStatus, beside the one of VkResult
+using ::require; // the overload for SluiceStatus, beside that for VkResult
 
 namespace {
 
 constexpr uint32_t kMaxGroups = 4096;
 constexpr uint32_t kMaxRequests = 32768;
 constexpr int32_t kReserveAbove = 1 << 29;             // between levels and tails
-constexpr uint32_t kMinTiles = 16, kMaxAge = 4;        // frames that small batches wait for more
-constexpr uint64_t kMaxFileSize = uint64_t{256} << 20; // of maps and scripts
-constexpr size_t kMaxLatencies = 1 << 20;              // that are remembered per class
+constexpr uint32_t kMinTiles = 16, kMaxAge = 4;        // frames that small batches wait
+constexpr uint64_t kMaxFileSize = uint64_t{256} << 20; // bytes of a map or a script
+constexpr size_t kMaxLatencies = 1 << 20;              // kept per class
 
-// The path by which a game would find a file: the part before it is the folder that was packed.
+// Returns where the path begins by which a game finds the file. The part before it is the folder
+// that was packed.
 size_t gamePath(const std::string& name)
 {
     for (size_t at = 0; at < name.size(); ++at) {
@@ -133,7 +134,7 @@ void Streaming::open(const std::string& path)
         if (count == 0) std::this_thread::yield();
     }
     require(event.status, path.c_str());
-    // Makes all pipelines that this archive can need; none is made later.
+    // Creates all pipelines that this archive can need, so that none is created later.
     SluicePipelinesInfo pipelines = {};
     require(sluiceStreamGetKernels(m_file, &pipelines.kernels), "sluiceStreamGetKernels");
     if (pipelines.kernels != 0)

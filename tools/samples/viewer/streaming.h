@@ -25,18 +25,18 @@ enum class GroupClass : uint32_t {
 };
 constexpr const char* kGroupClassNames[] = {"script", "map", "tail", "level"};
 
-constexpr uint32_t kMaxBatches = 4; // that are under way: more than frames in flight
+constexpr uint32_t kMaxBatches = 4; // under way; more than frames in flight
 
 struct StreamingOptions {
     std::string archive;
     bool decodesOnGpu = true;
-    uint32_t ringMiB = 64; // of stored bytes, and of decoded ones
+    uint32_t ringMiB = 64; // for stored bytes, and again for decoded bytes
     uint32_t threads = 2;
 };
 
 struct EndedGroup {
     GroupClass groupClass;
-    uint64_t key; // as it was submitted
+    uint64_t key; // the key given to submit
     SluiceStatus status;
 };
 
@@ -44,14 +44,13 @@ class Streaming {
 public:
     Streaming(Device& device, const StreamingOptions& options);
     ~Streaming();
-    // From then on no group writes anywhere, and none can be submitted. No batch may still be
-    // running.
+    // After this no group writes anywhere, and none can be submitted. No batch may be running.
     void stop();
     Streaming(const Streaming&) = delete;
     Streaming& operator=(const Streaming&) = delete;
 
-    // Assets by name and kind: textures by the names that textureName makes, maps by their bare
-    // names.
+    // Assets by name: textures by the names that textureName makes, maps by names without folder
+    // and extension.
     using Names = std::map<std::string, uint32_t>;
     const Names& textures() const { return m_textures; }
     const Names& maps() const { return m_maps; }
@@ -59,14 +58,14 @@ public:
     SluiceArchiveAsset asset(uint32_t index) const;
     SluiceStreamFile file() const { return m_file; }
 
-    // 0: the streamer is full; try again in the next frame.
+    // Returns 0 if the streamer is full; then try again in the next frame.
     SluiceStreamGroup submit(const std::vector<SluiceStreamRequest>& requests, int32_t priority,
                              GroupClass groupClass, uint64_t key);
     void setPriority(SluiceStreamGroup group, int32_t priority);
     void cancel(SluiceStreamGroup group);
-    // Reads an asset as a whole, to host memory.
+    // Returns a request that reads a whole asset into host memory.
     SluiceStreamRequest readAsset(uint32_t index, std::vector<uint8_t>& bytes) const;
-    // The same, but waits for it: the start needs some assets.
+    // Reads a whole asset and waits for it, because the start needs some assets at once.
     std::vector<uint8_t> readAssetNow(uint32_t index);
 
     std::vector<EndedGroup> poll();

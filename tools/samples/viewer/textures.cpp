@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kMaxSlots =
     2 * kMaxTextures + 512;           // a tail and a detailed image each, and old ones
-constexpr uint64_t kTailSize = 65536; // levels of fewer bytes are the tail, as the packer cuts them
+constexpr uint64_t kTailSize = 65536; // smaller levels are the tail, as the packer cuts them
 constexpr uint32_t kGreySide = 8;     // texels of the texture for what is missing
 
 VkImageMemoryBarrier barrierOf(VkImage image, VkImageLayout from, VkImageLayout to, uint32_t level,
@@ -69,7 +69,8 @@ Textures::~Textures()
         destroy(retired.image);
 }
 
-// Texture 0, from host memory: a texture like any other, of one level.
+// Makes texture 0, the replacement for missing ones. It is streamed from host memory like any other
+// texture and has one level.
 void Textures::makeDefault()
 {
     m_grey.assign(size_t{kGreySide} * kGreySide * 4, 128);
@@ -159,7 +160,7 @@ uint32_t Textures::reduced() const
 
 Textures::LevelImage Textures::makeImage(const SluiceImageInfo& info, uint32_t firstLevel)
 {
-    if (m_freeSlots.empty()) return {}; // many old images wait for the GPU
+    if (m_freeSlots.empty()) return {}; // too many old images wait for the GPU
     VkImageCreateInfo create = {};
     create.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
     create.imageType = VK_IMAGE_TYPE_2D;
@@ -201,15 +202,15 @@ void Textures::retire(LevelImage& image, uint64_t frame)
     image = {};
 }
 
-// Starts a new image of the levels from `level` on: those that are resident are copied, the finer
-// ones streamed. Until all are there, shaders see the old image.
+// Starts a new image with the levels from `level` on. Resident levels are copied from the old
+// image, finer levels are streamed. Shaders use the old image until all levels are there.
 void Textures::raise(uint32_t index, uint32_t level)
 {
     Texture& texture = m_textures[index];
     const uint32_t resident = m_residency.resident(index);
     texture.coming = makeImage(texture.info, level);
     if (!texture.coming.isThere()) return;
-    // Drivers may want more for an image than its levels have.
+    // A driver may need more memory for an image than the sizes of its levels say.
     if (!m_wantsEverything && m_usedBytes > m_budget && index != 0) {
         destroy(texture.coming);
         return;
@@ -218,7 +219,8 @@ void Textures::raise(uint32_t index, uint32_t level)
     image.image = sluiceStreamImageHandle(texture.coming.image.image);
     image.oldLayout = VK_IMAGE_LAYOUT_UNDEFINED;
     image.newLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
-    if (m_device.streamingFamily() == m_device.family()) { // else the other's stages are unknown
+    // Another queue family does not know these stages.
+    if (m_device.streamingFamily() == m_device.family()) {
         image.stages = VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
         image.accesses = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
     }
@@ -244,7 +246,7 @@ void Textures::raise(uint32_t index, uint32_t level)
     texture.group =
         m_streaming.submit(requests, texture.priority,
                            texture.tail.isThere() ? GroupClass::level : GroupClass::tail, index);
-    if (texture.group == 0) { // no room; the next frame asks again
+    if (texture.group == 0) { // the streamer is full; tried again in the next frame
         destroy(texture.coming);
         return;
     }
@@ -254,7 +256,7 @@ void Textures::raise(uint32_t index, uint32_t level)
     m_counts.raised += 1;
 }
 
-// The smaller image is filled by this frame's copies, so that its draws may use it already.
+// Copies in this frame fill the smaller image before the draws, so that these may use it already.
 void Textures::lower(uint32_t index, uint32_t level, uint64_t frame)
 {
     Texture& texture = m_textures[index];
@@ -277,7 +279,7 @@ void Textures::lower(uint32_t index, uint32_t level, uint64_t frame)
     m_counts.lowered += 1;
 }
 
-// Copies what the texture has now of the levels of `to`.
+// Copies the levels of `to` that the texture has now.
 void Textures::addCopy(const Texture& texture, const LevelImage& to)
 {
     const LevelImage& from = texture.current();
@@ -349,7 +351,7 @@ void Textures::ended(const EndedGroup& group)
 
 void Textures::update(VkCommandBuffer commands, uint64_t frame, uint64_t finishedFrame)
 {
-    for (Retired& retired : m_retired) // ended() does not know the frame
+    for (Retired& retired : m_retired) // ended() does not know the current frame
         if (retired.frame == UINT64_MAX) retired.frame = frame - 1;
     const auto isFree = [&](const Retired& retired) { return retired.frame <= finishedFrame; };
     for (Retired& retired : m_retired) {
@@ -377,7 +379,7 @@ void Textures::update(VkCommandBuffer commands, uint64_t frame, uint64_t finishe
         Texture& texture = m_textures[i];
         if (texture.group == 0 || texture.isCancelled) continue;
         const int32_t priority = m_residency.priority(i);
-        // Only changes that matter: to twice or half the urgency.
+        // Only changes to at least twice or at most half the urgency matter.
         if (priority == texture.priority ||
             (priority / 2 < texture.priority && texture.priority / 2 < priority))
             continue;

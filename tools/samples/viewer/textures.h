@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Textures: their images, and the descriptors by which shaders find them. Each change of what is
-// resident makes a new image, into which the old one's levels are copied and finer ones streamed;
-// then the descriptor of the new image takes the old one's place, and the old image goes when no
-// frame under way can sample it any more.
+// Textures: their images, and the descriptors by which shaders find these. Every change of the
+// resident levels makes a new image. The levels of the old image are copied into it, and finer
+// levels are streamed. Then the new image's descriptor replaces the old one, and the old image is
+// destroyed when no frame in flight can sample it.
 #pragma once
 
 #include "tools/samples/viewer/residency.h"
@@ -13,8 +13,8 @@ namespace viewer {
 
 // Holds what shaders know about a texture (world.frag).
 struct TextureEntry {
-    uint32_t slot;       // of its descriptor
-    uint32_t firstLevel; // that the image has
+    uint32_t slot;       // index of its descriptor
+    uint32_t firstLevel; // first level in the image
     uint32_t size;       // of level 0 in texels: width, and height << 16
     uint32_t isSrgb;
 };
@@ -33,23 +33,23 @@ public:
     Textures(const Textures&) = delete;
     Textures& operator=(const Textures&) = delete;
 
-    // A texture's number. One that the archive does not have is grey.
+    // Returns a texture's number. A name that the archive lacks gets a grey texture.
     uint32_t find(const std::string& name);
     void setInUse(const std::vector<uint32_t>& textures, bool isInUse);
     bool haveTails(const std::vector<uint32_t>& textures) const;
     void wantEverything(bool isOn);
     bool isSettled() const { return m_residency.isSettled(); }
 
-    // levels, pixels: what the GPU wrote for each texture in that frame, which is done.
+    // levels and pixels are what the GPU wrote for each texture in that frame, which is finished.
     void feedback(const uint32_t* levels, const uint32_t* pixels, uint64_t frame);
     void ended(const EndedGroup& group);
-    // Makes and drops images. `commands` will be submitted as part of `frame` and run before any of
-    // its draws; frames up to finishedFrame are done.
+    // Creates and destroys images. `commands` must be submitted as part of `frame` and before its
+    // draws. Frames up to finishedFrame are done.
     void update(VkCommandBuffer commands, uint64_t frame, uint64_t finishedFrame);
     void writeEntries(TextureEntry* entries) const; // kMaxTextures of them
 
     VkDescriptorSetLayout setLayout() const { return m_sets.layout(); }
-    // The descriptor set of a texture; if they are bindless, the one set of all.
+    // Returns the descriptor set of a texture. If textures are bindless, all share one set.
     VkDescriptorSet set(uint32_t texture) const;
 
     uint32_t count() const { return uint32_t(m_textures.size()); }
@@ -71,7 +71,7 @@ private:
         uint32_t asset = 0;
         SluiceImageInfo info = {};
         uint32_t tailLevel = 0;
-        LevelImage tail, detail; // all levels from the tail's first one; from a finer one
+        LevelImage tail, detail; // tail: all levels from tailLevel on; detail: finer ones too
         LevelImage coming;
         SluiceStreamGroup group = 0;
         int32_t priority = 0;
@@ -81,13 +81,13 @@ private:
     };
     struct Retired {
         LevelImage image;
-        uint64_t frame; // the last that may use it
+        uint64_t frame; // last frame that may use it
     };
     struct Copy {
         VkImage from, to;
         uint32_t fromLevels, toLevels; // of the images
-        uint32_t levels;               // the smallest ones, which are copied
-        uint32_t width, height;        // of the largest of them
+        uint32_t levels;               // number of smallest levels to copy
+        uint32_t width, height;        // of the largest level to copy
     };
 
     void makeDefault();
@@ -109,7 +109,7 @@ private:
     std::vector<uint8_t> m_grey;
     std::vector<Retired> m_retired;
     std::vector<Copy> m_copies;
-    ImageSets m_sets; // one a slot, or one for all
+    ImageSets m_sets; // one set per slot, or one for all
     std::vector<uint32_t> m_freeSlots;
     uint64_t m_usedBytes = 0, m_retiredBytes = 0;
     TextureCounts m_counts;

@@ -18,10 +18,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// After this many frames without a change there will be none: earlier wants are forgotten, and
+// After this many frames without a change, no further change will come: old wants have expired, and
 // every pixel has reported what it wants.
 constexpr uint32_t kSettledFrames = ResidencySettings{}.lowerAfter + 3 * kPatterns;
-constexpr double kSecondsOfMap = 20, kSecondsOfTour = 4; // the latter of each map
+constexpr double kSecondsOfMap = 20, kSecondsOfTour = 4; // kSecondsOfTour is per map
 constexpr double kPatience = 300;                        // seconds that textures may take to settle
 constexpr std::chrono::nanoseconds kFrameTime(std::nano::den / kStepsPerSecond);
 constexpr uint32_t kTeleportSteps = 30; // between random teleports
@@ -89,7 +89,7 @@ void Viewer::createDevice()
 
 void Viewer::createStreaming()
 {
-    // The kernels of a software device are slower than plain code for the CPU.
+    // On a software device, sluice's kernels are slower than its plain CPU code.
     m_decodesOnGpu =
         m_options.context == "gpu" || (m_options.context == "auto" && !m_device->isSoftware());
     StreamingOptions streaming;
@@ -118,7 +118,7 @@ void Viewer::chooseMaps()
 
 Viewer::~Viewer()
 {
-    // The streamer writes into maps' memory until it is gone.
+    // The streamer writes into the memory of maps until it is stopped.
     if (m_renderer) m_renderer->waitIdle();
     if (m_streaming) m_streaming->stop();
     m_map.reset();
@@ -154,7 +154,7 @@ void Viewer::takeResult(const FrameResult& result)
     }
 }
 
-// Batches outside frames end by themselves; here their times go into the report.
+// Batches outside frames end at any time. This adds their times to the report.
 void Viewer::takeBatches()
 {
     for (const StreamQueue::Ended& batch : m_queue->takeEnded()) {
@@ -199,7 +199,8 @@ void Viewer::tick(const Pose& pose, float budgetMilliseconds, bool isMeasured)
     if (m_queue) takeBatches();
     takeResult(result);
     dispatchEvents();
-    // All batches whose textures the events have brought into use.
+    // The value of the newest batch that is done. It covers all textures that the events above have
+    // brought into use.
     const uint64_t streamed = m_queue ? m_queue->finished() : 0;
     updateMaps();
     const uint64_t frame = m_renderer->frame();
@@ -239,7 +240,7 @@ void Viewer::beginMap(const std::string& name)
                                    name);
 }
 
-// Goes on with loading, and frees old maps that no frame uses.
+// Continues loading, and frees old maps that no frame uses.
 void Viewer::updateMaps()
 {
     const uint64_t finished = m_renderer->finishedFrame();
@@ -290,18 +291,21 @@ void Viewer::fly()
         const std::string next = i + 1 < count ? m_options.maps[i + 1] : "";
         auto clock = Clock::now();
         uint64_t step = 0;
-        // The next map comes while this one is flown through; until it is there the flight goes on.
+        // The next map is loaded during the flight through this one. The flight goes on until it is
+        // there.
         while (m_isOpen && (step < steps || !(next.empty() || enterNext()))) {
             keepPace();
             tick(m_map->flight().at(step), m_options.budgetMilliseconds, true);
             if (step >= steps / 2 && !m_next && !next.empty()) beginMap(next);
-            // In a window the flight lasts for its time, without one for its frames.
+            // In a window, time decides how long the flight lasts; without one, the number of
+            // frames.
             step = m_window ? uint64_t(secondsSince(clock) * kStepsPerSecond) : step + 1;
         }
     }
 }
 
-// The same flight without streaming: all that it wants is resident before the camera moves.
+// Repeats the flight without streaming: everything that it wants is resident before the camera
+// moves.
 void Viewer::flyResident()
 {
     const size_t batches = m_report.batches.size();
@@ -316,7 +320,7 @@ void Viewer::flyResident()
             tick(m_map->flight().at(step), 0, true);
         }
     }
-    for (uint32_t i = 0; i < kFramesInFlight; ++i) // until the last one's times are there
+    for (uint32_t i = 0; i < kFramesInFlight; ++i) // until the last frame's times are there
         tick(m_pose, 0, false);
     m_report.batches.resize(batches);
     m_textures->wantEverything(false);
@@ -332,7 +336,8 @@ void Viewer::settle(const Pose& pose)
     }
 }
 
-// The last frame of the flight as streaming leaves it, and with all levels of all textures.
+// Compares the last frame of the flight as streaming leaves it with the same frame with all levels
+// of all textures.
 bool Viewer::compare()
 {
     m_isComparing = true;
@@ -353,7 +358,7 @@ bool Viewer::compare()
     return m_report.comparison.differentBytes == 0;
 }
 
-// Jumps elsewhere twice a second, and to another map now and then.
+// Jumps to another place twice a second, and to another map now and then.
 bool Viewer::teleport()
 {
     m_samples = nullptr;
@@ -436,7 +441,7 @@ bool Viewer::run()
         writePicture(m_options.screenshot, m_options.size.width, m_options.size.height,
                      m_renderer->readPixels());
     }
-    fillReport(); // of the flight, not of what follows
+    fillReport(); // about the flight, not what follows
     if (m_isOpen && m_options.compares) isGood = compare() && isGood;
     if (m_isOpen && m_options.comparesTimes) flyResident();
     finishGroups();

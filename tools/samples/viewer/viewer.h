@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The viewer: a frame, and the runs that are made of frames.
+// The viewer: one frame, and the runs that consist of frames.
 #pragma once
 
 #include <chrono>
@@ -18,10 +18,10 @@ namespace viewer {
 
 struct Options {
     std::string archive;
-    std::vector<std::string> maps; // to be flown through, one after the other; none: the first
+    std::vector<std::string> maps; // maps to fly through, one after the other; none: the first
     bool isTour = false;           // all maps
-    double seconds = 0;            // of the flight as a whole; 0: some for each map
-    uint64_t frames = 0;           // the same, 60 a second
+    double seconds = 0;            // of the whole flight; 0: some for each map
+    uint64_t frames = 0;           // length of the flight in frames, 60 per second
     VkExtent2D size = {1280, 720};
     float budgetMilliseconds = 1;
     bool isAsync = false; // batches in submits of their own, beside the frames
@@ -31,7 +31,7 @@ struct Options {
     uint32_t threads = 2;
     std::string device, json, page, screenshot;
     bool hasWindow = false, hasOverlay = false, isValidated = false, allowsBindless = true;
-    bool keepsPace = false;     // 60 frames a second, as a display would have
+    bool keepsPace = false;     // 60 frames per second, as on a display
     bool comparesTimes = false; // flies again with everything resident
     bool compares = false;
     double teleportSeconds = 0;
@@ -44,8 +44,8 @@ public:
     Viewer(const Viewer&) = delete;
     Viewer& operator=(const Viewer&) = delete;
 
-    // Does all that the options ask for. False: a comparison found a difference, memory grew, or
-    // the validation layers complained.
+    // Does everything that the options ask for. Returns false if a comparison found a difference,
+    // if memory grew or if the validation layers complained.
     bool run();
 
 private:
@@ -61,16 +61,17 @@ private:
         bool isMeasured;
     };
 
-    // One frame of the current map, if there is one. isMeasured: its times go to m_samples.
+    // Draws one frame of the current map, if there is one. If isMeasured, its times go to
+    // m_samples.
     void tick(const Pose& pose, float budgetMilliseconds, bool isMeasured);
     void takeResult(const FrameResult& result);
     void takeBatches();
     void dispatchEvents();
     std::vector<std::string> overlayLines(const Pose& pose) const;
 
-    // Starts to load a map, which tick() goes on with; the current one stays until enterNext().
+    // Starts to load a map; tick() continues loading. The current map stays until enterNext().
     void beginMap(const std::string& name);
-    bool enterNext();                      // false: there is none, or it is not there yet
+    bool enterNext();                      // false: there is no next map, or it is not loaded
     void loadMap(const std::string& name); // and waits for it, without a budget
     void updateMaps();
     void keepPace(); // waits until the next frame is due
@@ -89,7 +90,7 @@ private:
     std::unique_ptr<Window> m_window;
     std::unique_ptr<Device> m_device;
     std::unique_ptr<Streaming> m_streaming;
-    std::unique_ptr<StreamQueue> m_queue; // if batches are not in frames
+    std::unique_ptr<StreamQueue> m_queue; // null if batches are in frames
     std::unique_ptr<Textures> m_textures;
     std::unique_ptr<LightmapSets> m_lightmaps;
     std::unique_ptr<Renderer> m_renderer;
@@ -101,9 +102,9 @@ private:
     std::deque<PendingSample> m_pending;
     std::vector<FrameSample>* m_samples = nullptr;
     FrameSample m_last = {};
-    float m_batchMilliseconds = 0; // that have ended beside frames since the last result
+    float m_batchMilliseconds = 0; // of batches that ended outside frames since the last result
     Pose m_pose;
-    bool m_isComparing = false; // without text, which differs
+    bool m_isComparing = false; // leaves out the text, which differs
     bool m_isOpen = true;       // the window, if there is one
     Report m_report;
 };

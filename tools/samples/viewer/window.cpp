@@ -162,7 +162,7 @@ private:
                 "vkGetPhysicalDeviceSurfaceFormatsKHR");
         if (count == 0) throw std::runtime_error("the window has no format");
         VkSurfaceFormatKHR format = formats[0];
-        for (uint32_t i = 0; i < count; ++i) // the viewer's values are those of sRGB already
+        for (uint32_t i = 0; i < count; ++i) // UNORM, because the viewer's values are sRGB already
             if (formats[i].format == VK_FORMAT_B8G8R8A8_UNORM) format = formats[i];
         VkSwapchainCreateInfoKHR info = {};
         info.sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR;
@@ -177,7 +177,7 @@ private:
         info.imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT;
         info.preTransform = can.currentTransform;
         info.compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR;
-        info.presentMode = VK_PRESENT_MODE_FIFO_KHR; // each device has it
+        info.presentMode = VK_PRESENT_MODE_FIFO_KHR; // every device has it
         info.clipped = VK_TRUE;
         require(vkCreateSwapchainKHR(m_device->get(), &info, nullptr, &m_swapchain),
                 "vkCreateSwapchainKHR");
@@ -205,7 +205,7 @@ private:
     Device* m_device = nullptr;
     VkSwapchainKHR m_swapchain = VK_NULL_HANDLE;
     std::vector<VkImage> m_images;
-    std::vector<VkSemaphore> m_acquired, m_rendered; // by turn; by image
+    std::vector<VkSemaphore> m_acquired, m_rendered; // by turns; by image
     uint32_t m_place = 0, m_image = 0;
     bool m_isOld = false, m_hasImage = false;
 };

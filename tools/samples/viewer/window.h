@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A window of SDL2, where the viewer was built with it.
+// A window of SDL2, if the viewer was built with it.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,12 @@ public:
 
     virtual std::vector<const char*> instanceExtensions() const = 0;
     virtual VkSurfaceKHR makeSurface(VkInstance instance) = 0;
-    virtual void setDevice(Device& device) = 0; // made with that surface
-    // False when it was closed.
+    virtual void setDevice(Device& device) = 0; // a device made with that surface
+    // Returns false if the window was closed.
     virtual bool handleEvents() = 0;
-    // Copies an image, in layout TRANSFER_SRC, to the window with the commands that are recorded.
-    // The submit waits for and signals the two semaphores; both are VK_NULL_HANDLE if there is
-    // nothing to show in this frame.
+    // Records commands that copy an image, in layout TRANSFER_SRC, to the window. The submit must
+    // wait for and signal the two semaphores. Both are VK_NULL_HANDLE if nothing is to be shown in
+    // this frame.
     virtual void blit(VkCommandBuffer commands, VkImage image, VkExtent2D size, VkSemaphore& wait,
                       VkSemaphore& signal) = 0;
     virtual void present() = 0; // after the submit

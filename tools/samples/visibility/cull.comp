@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sets a bit for each instance that is visible; an invocation does 32 instances. Bounding spheres
-// and planes are integers, so that the check on the CPU finds the very same bits.
+// Sets a bit for each visible instance; one invocation does 32 instances. Bounding spheres and
+// planes are integers, so that the CPU's check gets exactly the same bits.
 #version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require

@@ -121,10 +121,10 @@ void allocateScratch(Gpu& gpu, Scene& scene)
 {
     SluiceRequirements needs = {};
     const uint32_t drawSize = sizeof(VkDrawIndirectCommand);
-    // Draws are the largest elements, so that scratch for them serves the others too.
+    // Draws are the largest elements, so scratch for them also suffices for the other arrays.
     const SluiceCompactInfo compact = compactInfo(scene, scene.draws, scene.visibleDraws, drawSize);
     require(sluiceGetCompactRequirements(gpu.sluice(), &compact, &needs), "compact requirements");
-    // Scratch must be zero; every command leaves it so.
+    // Scratch must be zero at first; every command leaves it zero.
     scene.compactScratch = gpu.allocate(needs.scratchSize);
     const SluiceIntervalMoveInfo gather = gatherInfo(scene);
     require(sluiceGetIntervalRequirements(gpu.sluice(), &gather.intervals, &needs),
@@ -139,7 +139,7 @@ void recordFrame(Gpu& gpu, const Scene& scene, VkPipeline pipeline, const Cull& 
     gpu.dispatch(pipeline, &cull, sizeof cull, (kInstances + 32 * 64 - 1) / (32 * 64));
     require(sluiceCmdBarrier(sluice, commands), "barrier");
 
-    // Compactions share scratch and the count, so one comes after the other.
+    // The compactions share scratch and the count, so they run one after the other.
     const SluiceCompactInfo compacts[] = {
         compactInfo(scene, scene.draws, scene.visibleDraws, sizeof(VkDrawIndirectCommand)),
         compactInfo(scene, scene.payloadBegin, scene.visibleBegin, 4),
@@ -157,7 +157,7 @@ void recordFrame(Gpu& gpu, const Scene& scene, VkPipeline pipeline, const Cull& 
     //   vkCmdDrawIndirectCount(commandBuffer, visibleDraws, 0, visibleCount, 0, kInstances, 16)
 }
 
-// Returns the number of visible instances. Throws where the GPU found something else.
+// Returns the number of visible instances. Throws if the GPU's result is wrong.
 uint32_t check(const Scene& scene, const Cull& cull)
 {
     uint32_t visible = 0, words = 0;
@@ -192,7 +192,7 @@ void run()
     frame.spheres = scene.spheres.address;
     frame.mask = scene.mask.address;
     frame.instances = kInstances;
-    // The camera looks along z; how wide it sees changes from frame to frame.
+    // The camera looks along z. The width of its view changes from frame to frame.
     const int32_t views[3][2] = {{45, 45}, {32, 55}, {60, 22}};
     for (const auto& view : views) {
         const int32_t planes[4][4] = {
