@@ -30,9 +30,9 @@ Monitor::~Monitor()
     if (m_eventFd >= 0) closeEvent(m_eventFd);
 }
 
-void Monitor::emptyEvent()
+void Monitor::resetTold()
 {
-    if (m_isEventTold && resetEvent(m_eventFd)) m_isEventTold = false;
+    if (resetEvent(m_eventFd)) m_isEventTold = false;
 }
 
 void Monitor::stopWorkers()

@@ -27,7 +27,10 @@ public:
     // Resets the event descriptor. Poll calls this before it looks at anything, so that every later
     // event sets the descriptor again. If another thread is just about to set it, the next call
     // resets it.
-    void emptyEvent();
+    void emptyEvent()
+    {
+        if (m_isEventTold) resetTold();
+    }
     int eventFd() const { return m_eventFd; }
 
     void stopWorkers();
@@ -38,6 +41,8 @@ public:
 
 private:
     friend class Held;
+
+    void resetTold();
 
     std::mutex m_mutex;
     void (*const m_wake)(void*);
