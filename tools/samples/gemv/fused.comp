@@ -39,8 +39,7 @@ void multiplyTile(uint tile)
         uint at = row * kFloatRow + 8u * lgLane();
         bool inside = at < gFloatElements;
         uvec2 raw = uvec2(0u);
-        if (inside)
-            raw = floatRawBytes(32u * row + lgLane()); // arrives while the row is decoded
+        if (inside) raw = floatRawBytes(32u * row + lgLane()); // arrives while the row is decoded
         uvec4 symbols = floatRow(kFloatBf16, row);
         vec2 products = vec2(0.0);
         if (inside) products = multiplyAdd(floatBf16(symbols, raw), column, products);
