@@ -16,32 +16,8 @@ namespace {
 using zstd::BackwardBits;
 using zstd::Block;
 using zstd::Frame;
-using zstd::SequenceTable;
+using zstd::Sequence;
 using zstd::Tree;
-
-// A length is base + the next `bits` bits.
-struct LengthCode {
-    uint32_t base, bits;
-};
-constexpr LengthCode kLiteralLengths[SLUICE_ZS_LITERAL_LENGTH_SYMBOLS] = {
-    {0, 0},     {1, 0},      {2, 0},      {3, 0},     {4, 0},   {5, 0},     {6, 0},     {7, 0},
-    {8, 0},     {9, 0},      {10, 0},     {11, 0},    {12, 0},  {13, 0},    {14, 0},    {15, 0},
-    {16, 1},    {18, 1},     {20, 1},     {22, 1},    {24, 2},  {28, 2},    {32, 3},    {40, 3},
-    {48, 4},    {64, 6},     {128, 7},    {256, 8},   {512, 9}, {1024, 10}, {2048, 11}, {4096, 12},
-    {8192, 13}, {16384, 14}, {32768, 15}, {65536, 16}};
-constexpr LengthCode kMatchLengths[SLUICE_ZS_MATCH_LENGTH_SYMBOLS] = {
-    {3, 0},     {4, 0},     {5, 0},      {6, 0},      {7, 0},     {8, 0},   {9, 0},     {10, 0},
-    {11, 0},    {12, 0},    {13, 0},     {14, 0},     {15, 0},    {16, 0},  {17, 0},    {18, 0},
-    {19, 0},    {20, 0},    {21, 0},     {22, 0},     {23, 0},    {24, 0},  {25, 0},    {26, 0},
-    {27, 0},    {28, 0},    {29, 0},     {30, 0},     {31, 0},    {32, 0},  {33, 0},    {34, 0},
-    {35, 1},    {37, 1},    {39, 1},     {41, 1},     {43, 2},    {47, 2},  {51, 3},    {59, 3},
-    {67, 4},    {83, 4},    {99, 5},     {131, 7},    {259, 8},   {515, 9}, {1027, 10}, {2051, 11},
-    {4099, 12}, {8195, 13}, {16387, 14}, {32771, 15}, {65539, 16}};
-
-// offsetValue: 1 to 3 stand for the last offsets, others are the offset + 3.
-struct Sequence {
-    uint32_t literals, length, offsetValue;
-};
 
 bool decodeStream(const Tree& tree, const uint8_t* bytes, size_t size, uint8_t* literals,
                   uint32_t count)
@@ -177,33 +153,8 @@ private:
             if (!decode(m_tables.tree, m_streams, m_streamBytes, m_literals.data(), block.literals))
                 return false;
         }
-        return block.sequences == 0 || decodeSequences();
-    }
-
-    bool decodeSequences()
-    {
-        BackwardBits bits(m_bits, m_bitBytes);
-        if (!bits.valid()) return false;
-        const SequenceTable* const tables = m_tables.sequences;
-        uint32_t state[SLUICE_ZS_TABLES];
-        for (uint32_t kind = 0; kind < SLUICE_ZS_TABLES; ++kind)
-            state[kind] = bits.take(tables[kind].log);
-        for (size_t i = 0; i < m_sequences.size(); ++i) {
-            fse::State s[SLUICE_ZS_TABLES];
-            for (uint32_t kind = 0; kind < SLUICE_ZS_TABLES; ++kind)
-                s[kind] = tables[kind].states[state[kind]];
-            const uint32_t offsetBits = s[SLUICE_ZS_OFFSETS].symbol;
-            const LengthCode literals = kLiteralLengths[s[SLUICE_ZS_LITERAL_LENGTHS].symbol],
-                             match = kMatchLengths[s[SLUICE_ZS_MATCH_LENGTHS].symbol];
-            m_sequences[i].offsetValue = (1u << offsetBits) + bits.take(offsetBits);
-            m_sequences[i].length = match.base + bits.take(match.bits);
-            m_sequences[i].literals = literals.base + bits.take(literals.bits);
-            if (i + 1 == m_sequences.size()) break;
-            for (const uint32_t kind :
-                 {SLUICE_ZS_LITERAL_LENGTHS, SLUICE_ZS_MATCH_LENGTHS, SLUICE_ZS_OFFSETS})
-                state[kind] = s[kind].base + bits.take(s[kind].bits);
-        }
-        return bits.left() == 0;
+        return block.sequences == 0 || zstd::readSequences(m_tables.sequences, m_bits, m_bitBytes,
+                                                           m_sequences.data(), m_sequences.size());
     }
 
     // Checks the size of a block and then writes its bytes. After the last block of a frame, also

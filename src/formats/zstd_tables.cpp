@@ -28,6 +28,25 @@ constexpr TableKind kTableKinds[SLUICE_ZS_TABLES] = {
      {1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,  1,  1,  1, 1,
       1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1}}};
 
+// A length is base + the next `bits` bits.
+struct LengthCode {
+    uint32_t base, bits;
+};
+constexpr LengthCode kLiteralLengths[SLUICE_ZS_LITERAL_LENGTH_SYMBOLS] = {
+    {0, 0},     {1, 0},      {2, 0},      {3, 0},     {4, 0},   {5, 0},     {6, 0},     {7, 0},
+    {8, 0},     {9, 0},      {10, 0},     {11, 0},    {12, 0},  {13, 0},    {14, 0},    {15, 0},
+    {16, 1},    {18, 1},     {20, 1},     {22, 1},    {24, 2},  {28, 2},    {32, 3},    {40, 3},
+    {48, 4},    {64, 6},     {128, 7},    {256, 8},   {512, 9}, {1024, 10}, {2048, 11}, {4096, 12},
+    {8192, 13}, {16384, 14}, {32768, 15}, {65536, 16}};
+constexpr LengthCode kMatchLengths[SLUICE_ZS_MATCH_LENGTH_SYMBOLS] = {
+    {3, 0},     {4, 0},     {5, 0},      {6, 0},      {7, 0},     {8, 0},   {9, 0},     {10, 0},
+    {11, 0},    {12, 0},    {13, 0},     {14, 0},     {15, 0},    {16, 0},  {17, 0},    {18, 0},
+    {19, 0},    {20, 0},    {21, 0},     {22, 0},     {23, 0},    {24, 0},  {25, 0},    {26, 0},
+    {27, 0},    {28, 0},    {29, 0},     {30, 0},     {31, 0},    {32, 0},  {33, 0},    {34, 0},
+    {35, 1},    {37, 1},    {39, 1},     {41, 1},     {43, 2},    {47, 2},  {51, 3},    {59, 3},
+    {67, 4},    {83, 4},    {99, 5},     {131, 7},    {259, 8},   {515, 9}, {1027, 10}, {2051, 11},
+    {4099, 12}, {8195, 13}, {16387, 14}, {32771, 15}, {65539, 16}};
+
 using Weights = uint8_t[SLUICE_ZS_MAX_WEIGHTS + 1];
 
 // Two states take turns. A state that would need more bits than there are is the last but one to
@@ -155,6 +174,32 @@ uint32_t readSequenceTable(uint32_t kind, uint32_t mode, const uint8_t* bytes, s
     table.log = distribution.log;
     fse::buildStates(distribution, table.states);
     return SLUICE_ST_OK;
+}
+
+bool readSequences(const SequenceTable (&tables)[SLUICE_ZS_TABLES], const uint8_t* bytes,
+                   size_t size, Sequence* sequences, size_t count)
+{
+    BackwardBits bits(bytes, size);
+    if (!bits.valid()) return false;
+    uint32_t state[SLUICE_ZS_TABLES];
+    for (uint32_t kind = 0; kind < SLUICE_ZS_TABLES; ++kind)
+        state[kind] = bits.take(tables[kind].log);
+    for (size_t i = 0; i < count; ++i) {
+        fse::State s[SLUICE_ZS_TABLES];
+        for (uint32_t kind = 0; kind < SLUICE_ZS_TABLES; ++kind)
+            s[kind] = tables[kind].states[state[kind]];
+        const uint32_t offsetBits = s[SLUICE_ZS_OFFSETS].symbol;
+        const LengthCode literals = kLiteralLengths[s[SLUICE_ZS_LITERAL_LENGTHS].symbol],
+                         match = kMatchLengths[s[SLUICE_ZS_MATCH_LENGTHS].symbol];
+        sequences[i].offsetValue = (1u << offsetBits) + bits.take(offsetBits);
+        sequences[i].length = match.base + bits.take(match.bits);
+        sequences[i].literals = literals.base + bits.take(literals.bits);
+        if (i + 1 == count) break;
+        for (const uint32_t kind :
+             {SLUICE_ZS_LITERAL_LENGTHS, SLUICE_ZS_MATCH_LENGTHS, SLUICE_ZS_OFFSETS})
+            state[kind] = s[kind].base + bits.take(s[kind].bits);
+    }
+    return bits.left() == 0;
 }
 
 Dictionary::Dictionary()

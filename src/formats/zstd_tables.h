@@ -61,6 +61,15 @@ uint32_t readTree(const uint8_t* bytes, size_t size, uint32_t maxLog, Tree& tree
 uint32_t readSequenceTable(uint32_t kind, uint32_t mode, const uint8_t* bytes, size_t size,
                            SequenceTable& table, uint32_t& used);
 
+// offsetValue: 1 to 3 stand for the last offsets, others are the offset + 3.
+struct Sequence {
+    uint32_t literals, length, offsetValue;
+};
+
+// Reads `count` sequences from their bits. Returns false if these are too few or too many.
+bool readSequences(const SequenceTable (&tables)[SLUICE_ZS_TABLES], const uint8_t* bytes,
+                   size_t size, Sequence* sequences, size_t count);
+
 // A dictionary, trained or raw: then it is content alone.
 struct Dictionary {
     DictionaryInfo info;

@@ -6,98 +6,11 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
-#include <array>
 #include <new>
 
 #include "formats/little_endian.h"
 
 namespace sluice {
-namespace {
-
-constexpr uint32_t kLiteralLengths = 0, kOffsets = 1, kMatchLengths = 2;
-
-// RFC 8878, 3.1.1.3.2.2: the distributions that need no description.
-constexpr int8_t kDefaultLiteralLengths[36] = {4, 3, 2, 2, 2, 2, 2, 2, 2,  2,  2,  2,
-                                               2, 1, 1, 1, 2, 2, 2, 2, 2,  2,  2,  2,
-                                               2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1};
-constexpr int8_t kDefaultMatchLengths[53] = {
-    1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  1,  1,  1,  1,  1,  1, 1,
-    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1};
-constexpr int8_t kDefaultOffsets[29] = {1, 1, 1, 1, 1, 1, 2, 2, 2, 1,  1,  1,  1,  1, 1,
-                                        1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1};
-
-constexpr struct {
-    uint32_t maxLog, maxSymbols;
-    uint32_t defaultLog, defaultSymbols;
-    const int8_t* defaultCounts;
-} kTables[3] = {{9, 36, 6, 36, kDefaultLiteralLengths},
-                {8, 32, 5, 29, kDefaultOffsets},
-                {9, 53, 6, 53, kDefaultMatchLengths}};
-
-// 3.1.1.3.2.1.1: a length is the base of its code and some extra bits.
-struct Range {
-    uint32_t base, extraBits;
-};
-// The values of the codes follow each other from `first` on; only the last codes have extra bits.
-template <size_t kCodes, size_t kExtra>
-constexpr std::array<Range, kCodes> makeRanges(uint32_t first, const uint8_t (&extraBits)[kExtra])
-{
-    std::array<Range, kCodes> ranges = {};
-    for (size_t code = 0; code < kCodes; ++code) {
-        const uint32_t bits = code < kCodes - kExtra ? 0 : extraBits[code - (kCodes - kExtra)];
-        ranges[code] = {first, bits};
-        first += 1u << bits;
-    }
-    return ranges;
-}
-constexpr auto kLiteralRanges =
-    makeRanges<36>(0, {1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
-constexpr auto kMatchRanges =
-    makeRanges<53>(3, {1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
-
-constexpr uint32_t kMagic = 0xfd2fb528, kSkippableMagic = 0x184d2a50;
-
-// The bits of a block's sequences, read backwards from the highest one of the last byte; the highest
-// bit that is set marks the end. Bits before the start are 0.
-class BackwardBits {
-public:
-    BackwardBits(const uint8_t* bytes, size_t size) : m_bytes(bytes), m_left(0)
-    {
-        if (size == 0 || bytes[size - 1] == 0) {
-            m_bad = true;
-            return;
-        }
-        m_left = int64_t(size - 1) * 8 + floorLog2(bytes[size - 1]);
-    }
-    uint32_t take(uint32_t n)
-    {
-        m_left -= n;
-        uint64_t value = 0;
-        const int64_t from = std::max<int64_t>(m_left, 0), to = m_left + n;
-        if (to <= 0) {
-            m_bad = m_bad || n != 0;
-            return 0;
-        }
-        const size_t first = size_t(from / 8), last = size_t((to + 7) / 8);
-        for (size_t i = last; i-- > first;)
-            value = value << 8 | m_bytes[i];
-        value = value >> from % 8 & ((uint64_t(1) << (to - from)) - 1);
-        if (m_left < 0) {
-            m_bad = true;
-            value <<= -m_left;
-        }
-        return uint32_t(value);
-    }
-    bool bad() const { return m_bad; }
-
-private:
-    const uint8_t* m_bytes;
-    int64_t m_left; // bits that have not been read
-    bool m_bad = false;
-};
-
-} // namespace
-
 SluiceStatus statusOfZstd(size_t result)
 {
     switch (ZSTD_getErrorCode(result)) {
@@ -149,13 +62,14 @@ SluiceStatus ZstdReader::decode(const uint8_t* bytes, size_t size, std::vector<u
 // Goes to the next frame that is not skippable, or to the end.
 SluiceStatus ZstdReader::skipFrames()
 {
-    while (m_end - m_at >= 4 && (loadLe32(m_at) & ~15u) == kSkippableMagic) {
+    while (m_end - m_at >= 4 && (loadLe32(m_at) & ~15u) == SLUICE_ZS_SKIPPABLE_MAGIC) {
         if (m_end - m_at < 8 || size_t(m_end - m_at) - 8 < loadLe32(m_at + 4))
             return SLUICE_ERROR_FORMAT;
         m_at += 8 + size_t(loadLe32(m_at + 4));
     }
-    return m_at == m_end || (m_end - m_at >= 4 && loadLe32(m_at) == kMagic) ? SLUICE_OK
-                                                                            : SLUICE_ERROR_FORMAT;
+    return m_at == m_end || (m_end - m_at >= 4 && loadLe32(m_at) == SLUICE_ZS_MAGIC)
+               ? SLUICE_OK
+               : SLUICE_ERROR_FORMAT;
 }
 
 SluiceStatus ZstdReader::readFrameHeader()
@@ -260,29 +174,13 @@ SluiceStatus ZstdReader::next(std::vector<uint8_t>& content, std::vector<ZstdMat
 
 bool ZstdReader::readTable(uint32_t mode, uint32_t which, const uint8_t*& bytes, const uint8_t* end)
 {
-    Table& table = m_tables[which];
-    const auto& limits = kTables[which];
-    if (mode == 3) return m_known[which];
+    if (mode == SLUICE_ZS_REPEAT) return m_known[which];
     m_known[which] = true;
-    if (mode == 1) { // one symbol
-        if (bytes == end || *bytes >= limits.maxSymbols) return false;
-        table.log = 0;
-        table.states[0] = {0, *bytes++, 0};
-        return true;
-    }
-    fse::Distribution distribution;
-    if (mode == 0) {
-        distribution.log = limits.defaultLog;
-        distribution.symbols = limits.defaultSymbols;
-        std::copy_n(limits.defaultCounts, limits.defaultSymbols, distribution.count);
-    } else if (fse::readDistribution(bytes, size_t(end - bytes), limits.maxSymbols, limits.maxLog,
-                                     distribution) != SLUICE_TILE_OK) {
-        return false;
-    }
-    bytes += distribution.bytes;
-    table.log = distribution.log;
-    fse::buildStates(distribution, table.states);
-    return true;
+    uint32_t used = 0;
+    const uint32_t status =
+        zstd::readSequenceTable(which, mode, bytes, size_t(end - bytes), m_tables[which], used);
+    bytes += used;
+    return status == SLUICE_TILE_OK;
 }
 
 // 3.1.1.3.1: the literals' header says how long they are. Moves `at` behind them.
@@ -342,31 +240,18 @@ bool ZstdReader::readSequences(const uint8_t* block, size_t size, std::vector<Zs
     }
     if (at == end) return false;
     const uint32_t modes = *at++;
-    if (!readTable(modes >> 6, kLiteralLengths, at, end) ||
-        !readTable(modes >> 4 & 3, kOffsets, at, end) ||
-        !readTable(modes >> 2 & 3, kMatchLengths, at, end))
+    for (uint32_t i = 0; i < SLUICE_ZS_TABLES; ++i)
+        if (!readTable(modes >> (6 - 2 * i) & 3, i, at, end)) return false;
+    m_sequences.resize(count);
+    if (!zstd::readSequences(m_tables, at, size_t(end - at), m_sequences.data(), count))
         return false;
-    BackwardBits bits(at, size_t(end - at));
-    const fse::State* state[3];
-    for (uint32_t i = 0; i < 3; ++i)
-        state[i] = &m_tables[i].states[bits.take(m_tables[i].log)];
-    for (uint32_t i = 0; i < count && !bits.bad(); ++i) {
-        const uint32_t offsetBits = state[kOffsets]->symbol;
-        const uint64_t code = (uint64_t(1) << offsetBits) + bits.take(offsetBits);
-        const Range match = kMatchRanges[state[kMatchLengths]->symbol],
-                    literal = kLiteralRanges[state[kLiteralLengths]->symbol];
-        const uint32_t length = match.base + bits.take(match.extraBits),
-                       literals = literal.base + bits.take(literal.extraBits);
-        const uint64_t offset = readOffset(code, literals != 0);
-        position += literals;
-        if (offset <= UINT32_MAX) matches.push_back({position, length, uint32_t(offset)});
-        position += length;
-        if (i + 1 == count) break;
-        for (const uint32_t which : {kLiteralLengths, kMatchLengths, kOffsets})
-            state[which] =
-                &m_tables[which].states[state[which]->base + bits.take(state[which]->bits)];
+    for (const zstd::Sequence& sequence : m_sequences) {
+        const uint64_t offset = readOffset(sequence.offsetValue, sequence.literals != 0);
+        position += sequence.literals;
+        if (offset <= UINT32_MAX) matches.push_back({position, sequence.length, uint32_t(offset)});
+        position += sequence.length;
     }
-    return !bits.bad();
+    return true;
 }
 
 } // namespace sluice

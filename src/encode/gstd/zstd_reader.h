@@ -8,7 +8,7 @@
 
 #include <sluice/sluice.h>
 
-#include "formats/fse.h"
+#include "formats/zstd_tables.h"
 
 namespace sluice {
 
@@ -39,10 +39,6 @@ public:
     static bool wantsDictionary(const uint8_t* frames, size_t size);
 
 private:
-    struct Table { // of sequences
-        uint32_t log = 0;
-        fse::State states[512];
-    };
     struct Decoder;
 
     SluiceStatus readFrameHeader();
@@ -60,8 +56,9 @@ private:
     std::unique_ptr<Decoder> m_decoder;
     uint64_t m_position = 0;
     bool m_inFrame = false, m_hasChecksum = false;
-    Table m_tables[3]; // literal lengths, offsets, match lengths
-    bool m_known[3] = {};
+    zstd::SequenceTable m_tables[SLUICE_ZS_TABLES];
+    bool m_known[SLUICE_ZS_TABLES] = {};
+    std::vector<zstd::Sequence> m_sequences; // of a block
     uint64_t m_repeats[3] = {};
 };
 
