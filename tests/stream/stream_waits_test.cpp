@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "stream/gpu.h"
 #include "stream/waits.h"
+#include "tools/bench/stream/idle_gpu.h"
 
 namespace {
 
@@ -25,36 +25,17 @@ struct CountingLess {
     }
 };
 
-// A GPU's API that has semaphores, and neither records nor copies anything.
-struct SemaphoresOnly final : SluiceStreamGpu {
+// Counts how often semaphores are asked for the values that a test gives them.
+struct CountingGpu final : sluice::IdleGpu {
     std::map<uint64_t, uint64_t> values;
-    uint32_t asked = 0; // for values
+    uint32_t asked = 0;
 
-    SluiceStatus begin(uint32_t, uint32_t& id) override
-    {
-        id = 0;
-        return SLUICE_OK;
-    }
-    void end(uint32_t) override {}
-    void timestamp(SluiceCommands, uint32_t, uint32_t, bool) override {}
-    bool milliseconds(uint32_t, uint32_t, double&) override { return false; }
-    void barrierBefore(SluiceCommands) override {}
-    void barrierToCopies(SluiceCommands) override {}
-    void barrierAfter(SluiceCommands) override {}
-    void beginImages(SluiceCommands, const sluice::stream::ImageBegin*, uint32_t) override {}
-    void endImages(SluiceCommands, const SluiceStreamImage* const*, uint32_t) override {}
-    void copyToImage(SluiceCommands, const sluice::stream::ImageCopy&) override {}
-    SluiceStatus copyToBuffer(SluiceCommands, uint64_t, uint64_t, const SluiceBuffer&) override
-    {
-        return SLUICE_ERROR_DEVICE;
-    }
     SluiceStatus semaphoreValue(uint64_t semaphore, uint64_t& value) override
     {
         ++asked;
         value = values[semaphore];
         return SLUICE_OK;
     }
-    SluiceStatus signal(uint64_t, uint64_t) override { return SLUICE_OK; }
 };
 
 // A streamer on the CPU whose groups copy eight bytes of memory once they have waited.
@@ -109,7 +90,7 @@ public:
     }
     SluiceStreamer streamer() const { return m_streamer; }
 
-    SemaphoresOnly gpu;
+    CountingGpu gpu;
 
 private:
     static constexpr uint64_t kSource = uint64_t(8) << 20, kOutput = uint64_t(16) << 20;

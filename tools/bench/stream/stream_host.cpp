@@ -7,8 +7,8 @@
 
 #include "api/components.h"
 #include "cpu/context.h"
+#include "tools/bench/stream/idle_gpu.h"
 #include "tools/bench/stream/stream.h"
-#include "stream/gpu.h"
 #include "tools/bench/stream/stream_content.h"
 #include "tools/bench/stream/stream_pass.h"
 #include "tools/bench/stream/stream_read.h"
@@ -42,34 +42,6 @@ public:
     }
     SluiceStatus cmdGstd(SluiceCommands, const SluiceGstdInfo&) override { return SLUICE_OK; }
     SluiceStatus cmdFilter(SluiceCommands, const SluiceFilterInfo&) override { return SLUICE_OK; }
-};
-
-// A GPU interface whose copies and barriers do nothing, and whose semaphores stay at 0.
-struct IdleGpu final : SluiceStreamGpu {
-    SluiceStatus begin(uint32_t, uint32_t& id) override
-    {
-        id = 0;
-        return SLUICE_OK;
-    }
-    void end(uint32_t) override {}
-    void timestamp(SluiceCommands, uint32_t, uint32_t, bool) override {}
-    bool milliseconds(uint32_t, uint32_t, double&) override { return false; }
-    void barrierBefore(SluiceCommands) override {}
-    void barrierToCopies(SluiceCommands) override {}
-    void barrierAfter(SluiceCommands) override {}
-    void beginImages(SluiceCommands, const stream::ImageBegin*, uint32_t) override {}
-    void endImages(SluiceCommands, const SluiceStreamImage* const*, uint32_t) override {}
-    void copyToImage(SluiceCommands, const stream::ImageCopy&) override {}
-    SluiceStatus copyToBuffer(SluiceCommands, uint64_t, uint64_t, const SluiceBuffer&) override
-    {
-        return SLUICE_OK;
-    }
-    SluiceStatus semaphoreValue(uint64_t, uint64_t& value) override
-    {
-        value = 0;
-        return SLUICE_OK;
-    }
-    SluiceStatus signal(uint64_t, uint64_t) override { return SLUICE_OK; }
 };
 
 int64_t readContent(void* user, uint64_t offset, void* bytes, uint64_t size)
