@@ -15,6 +15,7 @@ public:
         m_toRead.reserve(groups.count());
         m_toDecode.reserve(groups.count());
         m_toRecord.reserve(groups.count());
+        m_inState[size_t(UnitState::free)] = units.count();
     }
 
     // Return the most urgent group of each kind; NULL if there is none.
