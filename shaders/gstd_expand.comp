@@ -190,7 +190,7 @@ uint wordBefore(uint starts, uint word, bool mine, out bool anyMine) {
             i + lane + 32u < kWords && sStarts[starts + min(i + lane + 32u, kWords - 1u)] != 0u;
         uvec3 any = lgBallot3(low, high, mine);
         anyMine = any.z != 0u;
-        // Of each 32 words, none, some or all are below `word`.
+        // In each group of 32 words, none, some or all are below `word`.
         uint below = (1u << (word & 31u)) - 1u, at = word >> 5, row = i >> 5;
         any.x &= row < at ? ~0u : row == at ? below : 0u;
         any.y &= row + 1u < at ? ~0u : row + 1u == at ? below : 0u;

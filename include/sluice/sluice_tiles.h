@@ -99,7 +99,8 @@ typedef struct SluiceTilesInfo {
     const SluiceTile* tiles; // tileCount of them
     uint32_t tileCount;      // 0 .. 2^20
     uint32_t flags;          // SluiceTilesFlags, or-ed
-    // As tilesAtOnce in SluiceGstdInfo: more memory gives more speed. 0: SLUICE_GSTD_SLOTS.
+    // This becomes tilesAtOnce of SluiceGstdInfo: more memory gives more speed. 0 stands for
+    // SLUICE_GSTD_SLOTS.
     uint32_t gstdTilesAtOnce;
     // The stored bytes, at an address that is a multiple of 16. Reads are whole words, so the
     // handle must reach to the next multiple of 4 after each tile's end.

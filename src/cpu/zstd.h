@@ -6,8 +6,7 @@
 
 namespace sluice::cpu {
 
-// What is wrong in an earlier phase decides before what is wrong in a later one (docs/format.md,
-// 12.3).
+// An error in an earlier phase takes precedence over one in a later phase (docs/format.md, 12.3).
 enum class ZstdPhase {
     structure,
     tables,
@@ -17,7 +16,8 @@ enum class ZstdPhase {
 
 struct ZstdOutcome {
     uint32_t status = SLUICE_ST_OK; // SLUICE_ST_...
-    // Where it fails: behind how many blocks of the region. 0 if it is OK.
+    // Where the first fault is: its phase, and how many blocks of the region precede its block. Both
+    // are 0 if there is none.
     ZstdPhase phase = ZstdPhase::structure;
     uint32_t block = 0;
     uint64_t bytes = 0; // of the output, in blocks without a fault at its start

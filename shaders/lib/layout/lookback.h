@@ -11,8 +11,8 @@ SLUICE_LAYOUT_BEGIN
 // is twice as large for 64-bit values. Sizes are in bytes.
 #define SLUICE_LOOKBACK_HEAD 16u
 #define SLUICE_LOOKBACK_STATE 8u
-// As a number of polls this means that no state is read: the workgroup recomputes every tile before
-// its own. Tests use it to exercise the fallback.
+// Where this is the number of polls, no state is read, and the workgroup recomputes every tile
+// before its own. Tests use it to exercise the fallback.
 #define SLUICE_LOOKBACK_NEVER 0xffffffffu
 
 SLUICE_LAYOUT_END

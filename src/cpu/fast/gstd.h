@@ -16,7 +16,7 @@ extern const size_t kGstdScratchSize; // some 100 KB
 // Like cpu::decodeGstdTile. `scratch` has kGstdScratchSize bytes of any contents, aligned as above.
 uint32_t decodeGstdTile(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                         size_t destinationSize, void* scratch);
-// The same in portable C++, whatever the processor offers.
+// Does the same in portable C++ on any processor.
 uint32_t decodeGstdTilePortably(const uint8_t* source, size_t sourceSize, uint8_t* destination,
                                 size_t destinationSize, void* scratch);
 
