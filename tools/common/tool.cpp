@@ -90,10 +90,8 @@ std::string encodingText(const AssetOptions& options)
     return text;
 }
 
-uint64_t outputLimit(uint64_t fileSize, uint64_t asked, uint64_t least)
+uint64_t outputLimit(uint64_t fileSize, uint64_t asked, uint64_t least, uint64_t ratio)
 {
-    // A small file that becomes very large is most often an attack.
-    constexpr uint64_t ratio = 100;
     if (asked != 0) return asked;
     return fileSize < UINT64_MAX / ratio ? std::max(least, fileSize * ratio) : UINT64_MAX;
 }

@@ -193,10 +193,12 @@ int exitCodeOfTile(uint32_t status);
 // "12.3 MB": decimal units, three digits.
 std::string sizeText(uint64_t bytes);
 std::string formatText(const char* format, ...) SLUICE_PRINTF(1, 2);
-// Returns how many bytes a file of this size may decode to unless the user allows more: 100 times
-// its size, but at least `least`. `asked` is the value of --max-output, which replaces this limit;
+// Returns how many bytes a file of this size may decode to unless the user allows more: `ratio`
+// times its size, but at least `least`. A small file that becomes very large is most often an
+// attack. `asked` is the value of --max-output, which replaces this limit;
 // 0 if it was not given.
-uint64_t outputLimit(uint64_t fileSize, uint64_t asked, uint64_t least = uint64_t(512) << 20);
+uint64_t outputLimit(uint64_t fileSize, uint64_t asked, uint64_t least = uint64_t(512) << 20,
+                     uint64_t ratio = 100);
 // Returns a text that says that this number exceeds the limit of --max-output; empty if it does
 // not.
 std::string whyTooLarge(uint64_t bytes, uint64_t limit);

@@ -92,7 +92,7 @@ uint64_t imageLimit(const InputFile& input, const AssetOptions& options)
     // Everything made of a picture together takes 2.7 times its size in memory. With this limit,
     // 128 MiB or 16 times the file's size (other limits have 100 times), a picture of less than 10
     // MB takes less than 512 MiB.
-    return std::min(outputLimit(input.size() / 100 * 16, options.maxOutput, uint64_t(128) << 20),
+    return std::min(outputLimit(input.size(), options.maxOutput, uint64_t(128) << 20, 16),
                     kLargest);
 }
 
